@@ -1,0 +1,21 @@
+# Third-party libraries; docs/DEPENDENCIES.md says why each one is here.
+find_package(nlohmann_json REQUIRED)
+find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(ZLIB REQUIRED)
+
+add_library(onnx_proto_library INTERFACE)
+find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
+find_path(ONNX_PROTO_INCLUDE onnx/onnx-ml.pb.h REQUIRED)
+target_include_directories(onnx_proto_library SYSTEM INTERFACE ${ONNX_PROTO_INCLUDE})
+target_compile_definitions(onnx_proto_library INTERFACE ONNX_ML=1 ONNX_NAMESPACE=onnx)
+target_link_libraries(onnx_proto_library INTERFACE ${ONNX_PROTO_LIBRARY} protobuf::libprotobuf)
+
+# Debian's dnnl-config.cmake asks for OpenCL headers that the CPU engine does not need.
+find_library(DNNL_LIBRARY dnnl REQUIRED)
+find_path(DNNL_INCLUDE dnnl.hpp REQUIRED)
+add_library(dnnl_library INTERFACE)
+target_include_directories(dnnl_library SYSTEM INTERFACE ${DNNL_INCLUDE})
+target_link_libraries(dnnl_library INTERFACE ${DNNL_LIBRARY})

@@ -1,0 +1,43 @@
+# A relocatable tree: bin/hone, lib/libhone.so, plugins, and every shared library that is no part of a
+# base system, found through run paths relative to the file that needs it.
+#
+#   cmake --install build/release --prefix DIR                     everything
+#   cmake --install build/release --prefix DIR --component core    without plugins (small: no libtorch)
+#
+# Each plugin libhone-<name>.so found under src/ is the component <name>, with the libraries it needs.
+
+# glibc, libstdc++ and libgcc stay the system's: they must be at least as new as the compiler's.
+set(HONE_BASE_LIBRARIES
+  "^ld-linux" "^linux-vdso" "^lib(c|m|dl|rt|pthread|util|resolv|anl|nsl|mvec|BrokenLocale)\\.so" "^libstdc\\+\\+\\.so"
+  "^libgcc_s\\.so")
+
+function(hone_install component)
+  install(TARGETS ${ARGN} RUNTIME_DEPENDENCY_SET hone_${component}_libraries
+    RUNTIME DESTINATION bin COMPONENT ${component}
+    LIBRARY DESTINATION lib COMPONENT ${component} NAMELINK_SKIP)
+  # libhone itself belongs to core; a plugin only needs it there.
+  install(RUNTIME_DEPENDENCY_SET hone_${component}_libraries
+    PRE_EXCLUDE_REGEXES ${HONE_BASE_LIBRARIES} "^libhone\\.so"
+    LIBRARY DESTINATION lib COMPONENT ${component})
+endfunction()
+
+# Every target of a folder and the folders under it.
+function(hone_targets folder out)
+  get_property(found DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  get_property(below DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(child ${below})
+    hone_targets(${child} more)
+    list(APPEND found ${more})
+  endforeach()
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+hone_install(core hone hone_library)
+hone_targets(${PROJECT_SOURCE_DIR}/src targets)
+foreach(target ${targets})
+  get_target_property(file ${target} OUTPUT_NAME)
+  if(file MATCHES "^hone-(.+)$")
+    hone_install(${CMAKE_MATCH_1} ${target})
+  endif()
+endforeach()
+install(FILES LICENSE README.md DESTINATION share/doc/hone COMPONENT core)

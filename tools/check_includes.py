@@ -1,0 +1,87 @@
+#!/usr/bin/python3
+"""Checks that includes in src/ point one way, and that the library neither prints nor exits.
+
+usage: check_includes.py [ROOT]        exit 1 when a rule is broken, one line for each place
+"""
+import re
+import sys
+from pathlib import Path
+
+# A folder may include itself and the folders before it (docs/ARCHITECTURE.md).
+LAYERS = ["base", "tensor", "graph", "import", "reference", "transform", "engine", "device", "backend",
+          "bench", "trace", "analysis", "report", "cli"]
+# An engine announces its steps to the trace as any program can, so these know nothing of it.
+STRANGERS = {"trace": {"engine", "device", "backend"}, "analysis": {"engine", "device", "backend"},
+             "report": {"engine", "device", "backend"}}
+# Headers that the build writes.
+GENERATED = {"hone_commit.hpp"}
+# Heavy headers, and the only places that may pay for them.
+HEAVY = [
+    (re.compile(r"^(torch|ATen|c10)/"), re.compile(r"/plugin/"), "a folder named plugin/"),
+    (re.compile(r"^opencv2/"), re.compile(r"/plugin/"), "a folder named plugin/"),
+    (re.compile(r"^CLI/"), re.compile(r"^src/cli/"), "src/cli/"),
+    (re.compile(r"^(onnx|google/protobuf)/"), re.compile(r"^src/import/onnx/|^src/cli/"), "src/import/onnx/"),
+]
+BANNED = re.compile(
+    r"\bstd::(cout|cerr|clog)\b|\b(fmt|std)::print(ln)?\b|(?<![\w.>])(std::)?(f|v|vf)?printf\s*\(|"
+    r"(?<![\w.>])(std::)?f?put(s|char)\s*\(|(?<![\w.>])perror\s*\(|"
+    r"(?<![\w.>])(std::)?(quick_)?exit\s*\(|(?<![\w.>])(std::)?abort\s*\(|\bstd::terminate\s*\(")
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+
+
+def blank(match):
+    """Comments and strings become spaces, so that line numbers stay."""
+    return re.sub(r"[^\n]", " ", match.group(0))
+
+
+def check_include(path, quote, target, root):
+    for pattern, place, where in HEAVY:
+        if pattern.match(target) and not place.search(path):
+            return f"<{target}> is heavy and belongs to {where}"
+    if quote != '"' or target.startswith("hone/") or target in GENERATED:
+        return None
+    own, other = path.split("/")[1], target.split("/")[0]
+    if not (root / "src" / target).is_file():
+        return f'"{target}" is no file of src/ (includes are written from src/)'
+    if other not in LAYERS:
+        return f"{other}/ has no place in the layers of tools/check_includes.py"
+    if LAYERS.index(other) > LAYERS.index(own):
+        return f"{own}/ must not include {other}/"
+    if other in STRANGERS.get(own, ()):
+        return f"{own}/ knows nothing of {other}/"
+    return None
+
+
+def check_file(file, root):
+    path = file.relative_to(root).as_posix()
+    text = file.read_text(encoding="utf-8")
+    own = path.split("/")[1]
+    if own not in LAYERS:
+        yield f"{path}: {own}/ has no place in the layers of tools/check_includes.py"
+        return
+    if not text.startswith("//"):
+        yield f"{path}:1: the first line says what the file is for"
+    if file.suffix == ".hpp" and "#pragma once" not in text:
+        yield f"{path}:1: the header lacks #pragma once"
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := INCLUDE.match(line):
+            if problem := check_include(path, *found.groups(), root):
+                yield f"{path}:{number}: {problem}"
+    if own == "cli":
+        return
+    for number, line in enumerate(NOISE.sub(blank, text).splitlines(), 1):
+        if found := BANNED.search(line):
+            yield f"{path}:{number}: only src/cli prints or exits ({found.group(0).strip()})"
+
+
+def main():
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
+    files = sorted(f for f in (root / "src").rglob("*") if f.suffix in (".cpp", ".hpp"))
+    problems = [problem for file in files for problem in check_file(file, root)]
+    print("\n".join(problems + [f"{len(files)} files, {len(problems)} problems"]))
+    return 1 if problems or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
