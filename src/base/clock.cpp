@@ -1,0 +1,18 @@
+// See clock.hpp.
+#include "base/clock.hpp"
+
+#include <array>
+#include <ctime>
+
+namespace hone::base {
+
+std::string utc_date() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  const size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {text.data(), length};
+}
+
+}  // namespace hone::base

@@ -1,0 +1,39 @@
+// Files: reading with a limit, mapping, and writing so that a reader sees the old file or the new one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hone::base {
+
+/// The whole file; bad input when it is missing, is no regular file, or is larger than `limit` bytes.
+std::string read_file(const std::filesystem::path& path, uint64_t limit = uint64_t{1} << 40);
+
+/// Writes `<path>.tmp.<pid>` beside the target, syncs, renames, syncs the folder.
+/// Environment error (disk full, read-only folder) leaves the old file as it was and no temporary file.
+void write_file_atomic(const std::filesystem::path& path, std::span<const std::string_view> parts);
+void write_file_atomic(const std::filesystem::path& path, std::string_view content);
+
+/// A private read-only map of a whole file, alive as long as the object. Empty files map to no bytes.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+/// $HONE_CACHE_DIR, else $XDG_CACHE_HOME/hone, else ~/.cache/hone; not created.
+std::filesystem::path cache_directory();
+
+}  // namespace hone::base

@@ -1,0 +1,35 @@
+// See plugin.hpp.
+#include "base/plugin.hpp"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+
+#include "base/error.hpp"
+
+namespace hone::base {
+
+std::string library_folder() {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<void*>(&library_folder), &info) == 0 || info.dli_fname == nullptr) {
+    fail_internal("cannot find the folder of libhone.so");
+  }
+  return std::filesystem::weakly_canonical(info.dli_fname).parent_path().string();
+}
+
+void* load_plugin_symbol(std::string_view name, const char* symbol, std::string_view advice) {
+  const std::string file = fmt::format("{}/libhone-{}.so", library_folder(), name);
+  if (!std::filesystem::exists(file)) {
+    fail_environment("the plugin libhone-{}.so was not built ({})", name, advice);
+  }
+  // Handles are kept for the life of the process: plugins register state that cannot be unloaded.
+  void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    fail_environment("the plugin libhone-{}.so cannot be loaded: {} ({})", name, ::dlerror(), advice);
+  }
+  void* address = ::dlsym(handle, symbol);
+  if (address == nullptr) fail_environment("the plugin {} has no symbol {}", file, symbol);
+  return address;
+}
+
+}  // namespace hone::base

@@ -1,0 +1,20 @@
+// Texts of progress: durations, sizes and the one line that says how far a long command is.
+#pragma once
+
+#include <string>
+
+namespace hone::base {
+
+/// "12 s", "3 min 20 s", "1 h 05 min".
+std::string duration_text(double seconds);
+
+struct Progress {
+  double done_seconds = 0;  ///< time spent so far
+  double left_seconds = 0;  ///< estimate of the time still needed
+  std::string doing;        ///< what is happening now
+};
+
+/// " 42 %  1 min 20 s left  resnet50 torch fp32 batch 8", cut to `width` characters.
+std::string progress_line(const Progress& progress, size_t width);
+
+}  // namespace hone::base

@@ -1,0 +1,13 @@
+// Version and commit of this build.
+#pragma once
+
+#include <string_view>
+
+namespace hone::base {
+
+/// "0.1.0".
+std::string_view version();
+/// What `git describe --always --dirty` said when the library was built; "unknown" outside a repository.
+std::string_view commit();
+
+}  // namespace hone::base

@@ -1,0 +1,105 @@
+// See tensor.hpp.
+#include "tensor/tensor.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/checked.hpp"
+
+namespace hone::tensor {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+std::shared_ptr<std::byte> allocate(size_t size) {
+  const size_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
+  void* data = std::aligned_alloc(kAlignment, rounded == 0 ? kAlignment : rounded);
+  if (data == nullptr) fail_environment("out of memory: cannot allocate {} bytes for a tensor", size);
+  return {static_cast<std::byte*>(data), [](std::byte* p) { std::free(p); }};
+}
+
+}  // namespace
+
+Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape)) {
+  if (!is_supported(dtype)) fail_bad_input("element type {} is not supported", dtype_name(dtype));
+  size_ = element_count(shape_);
+  const int64_t size = base::checked_mul(size_, static_cast<int64_t>(dtype_size(dtype)));
+  if (size > kMaxTensorBytes) {
+    fail_bad_input("a tensor of shape {} needs {} bytes, more than the limit of {}", shape_text(shape_), size,
+                   kMaxTensorBytes);
+  }
+  auto owner = allocate(static_cast<size_t>(size));
+  data_ = owner.get();
+  owner_ = std::move(owner);
+}
+
+Tensor::Tensor(DType dtype, Shape shape, const std::byte* data, std::shared_ptr<const void> owner)
+    : dtype_(dtype), shape_(std::move(shape)), data_(data), owner_(std::move(owner)) {
+  size_ = element_count(shape_);
+}
+
+Tensor Tensor::reshaped(Shape shape) const {
+  if (element_count(shape) != size_) {
+    fail_bad_input("cannot view {} elements as shape {}", size_, shape_text(shape));
+  }
+  Tensor result = *this;
+  result.shape_ = std::move(shape);
+  return result;
+}
+
+Tensor Tensor::cast(DType dtype) const {
+  if (dtype == dtype_) return *this;
+  Tensor result(dtype, shape_);
+  visit_dtype(dtype_, [&]<class From>() {
+    visit_dtype(dtype, [&]<class To>() {
+      const auto in = values<From>();
+      const auto out = result.mutable_values<To>();
+      for (size_t i = 0; i < in.size(); ++i) {
+        if constexpr (std::is_same_v<To, bool>) {
+          out[i] = static_cast<float>(in[i]) != 0.0f || in[i] != From{};
+        } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
+          out[i] = To(static_cast<float>(in[i]));
+        } else if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>) {
+          out[i] = static_cast<To>(static_cast<float>(in[i]));
+        } else {
+          out[i] = static_cast<To>(in[i]);
+        }
+      }
+    });
+  });
+  return result;
+}
+
+Tensor Tensor::clone() const {
+  Tensor result(dtype_, shape_);
+  if (size_ > 0) std::memcpy(result.mutable_bytes(), data_, byte_size());
+  return result;
+}
+
+std::vector<int64_t> Tensor::to_int64() const {
+  if (is_floating(dtype_)) fail_bad_input("expected integers, found {}", dtype_name(dtype_));
+  std::vector<int64_t> result(static_cast<size_t>(size_));
+  visit_dtype(dtype_, [&]<class T>() {
+    const auto in = values<T>();
+    for (size_t i = 0; i < in.size(); ++i) result[i] = static_cast<int64_t>(in[i]);
+  });
+  return result;
+}
+
+std::vector<double> Tensor::to_double() const {
+  std::vector<double> result(static_cast<size_t>(size_));
+  visit_dtype(dtype_, [&]<class T>() {
+    const auto in = values<T>();
+    for (size_t i = 0; i < in.size(); ++i) result[i] = static_cast<double>(in[i]);
+  });
+  return result;
+}
+
+void Tensor::require(DType dtype) const {
+  if (dtype != dtype_) {
+    fail_internal("tensor of {} read as {}", dtype_name(dtype_), dtype_name(dtype));
+  }
+}
+
+}  // namespace hone::tensor

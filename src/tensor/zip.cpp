@@ -1,0 +1,205 @@
+// See zip.hpp. Field layout: PKWARE APPNOTE.TXT 6.3.10, sections 4.3.7, 4.3.12
+// and 4.3.16.
+#include "tensor/zip.hpp"
+
+#include <zlib.h>
+
+#include <cstring>
+
+#include "base/checked.hpp"
+
+namespace hone::tensor {
+namespace {
+
+constexpr uint32_t kLocalSignature = 0x04034b50;
+constexpr uint32_t kCentralSignature = 0x02014b50;
+constexpr uint32_t kEndSignature = 0x06054b50;
+constexpr size_t kLocalSize = 30;
+constexpr size_t kCentralSize = 46;
+constexpr size_t kEndSize = 22;
+constexpr size_t kMaxComment = 65535;
+constexpr uint16_t kStored = 0;
+constexpr uint16_t kDeflated = 8;
+/// 1 January 1980, the first day a zip file knows, so that equal tensors make
+/// equal files.
+constexpr uint16_t kDate = 1 << 5 | 1;
+/// Deflate's largest expansion (zlib's technical notes), with room for a short
+/// block.
+constexpr uint64_t kMaxRatio = 1032;
+constexpr uint64_t kRatioSlack = 1024;
+
+/// Little-endian reads that stay inside the archive.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  uint16_t u16(size_t at) const { return static_cast<uint16_t>(integer(at, 2)); }
+  uint32_t u32(size_t at) const { return integer(at, 4); }
+  std::span<const std::byte> slice(size_t at, size_t count) const {
+    if (at > bytes_.size() || count > bytes_.size() - at) fail_bad_input("the zip archive is truncated");
+    return bytes_.subspan(at, count);
+  }
+  size_t size() const { return bytes_.size(); }
+
+ private:
+  uint32_t integer(size_t at, size_t count) const {
+    const auto field = slice(at, count);
+    uint32_t value = 0;
+    for (size_t i = count; i-- > 0;) value = value << 8 | std::to_integer<uint32_t>(field[i]);
+    return value;
+  }
+
+  std::span<const std::byte> bytes_;
+};
+
+size_t find_end(const Reader& reader) {
+  if (reader.size() < kEndSize) fail_bad_input("this is not a zip archive: it is shorter than 22 bytes");
+  const size_t last = reader.size() - kEndSize;
+  const size_t first = last > kMaxComment ? last - kMaxComment : 0;
+  for (size_t at = last + 1; at-- > first;) {
+    if (reader.u32(at) == kEndSignature) return at;
+  }
+  fail_bad_input("this is not a zip archive, or it is truncated: it has no end record");
+}
+
+std::span<const std::byte> packed_bytes(const Reader& reader, size_t local, size_t size,
+                                        const std::string& name) {
+  if (reader.u32(local) != kLocalSignature) fail_bad_input("zip member '{}' has no local header", name);
+  const size_t data = local + kLocalSize + reader.u16(local + 26) + reader.u16(local + 28);
+  return reader.slice(data, size);
+}
+
+void check_method(const Reader& reader, size_t at, const std::string& name) {
+  if ((reader.u16(at + 8) & 1) != 0) fail_bad_input("zip member '{}' is encrypted", name);
+  const uint16_t method = reader.u16(at + 10);
+  if (method != kStored && method != kDeflated) {
+    fail_bad_input(
+        "zip member '{}' has compression method {}, expected stored "
+        "or deflated",
+        name, method);
+  }
+}
+
+void check_size(const ZipMember& member) {
+  const uint64_t packed = member.packed.size();
+  const uint64_t most = member.deflated ? packed * kMaxRatio + kRatioSlack : packed;
+  if (member.size > most || (!member.deflated && member.size != packed)) {
+    fail_bad_input("zip member '{}' claims to unpack from {} to {} bytes", member.name, packed, member.size);
+  }
+}
+
+ZipMember read_member(const Reader& reader, size_t at) {
+  if (reader.u32(at) != kCentralSignature) fail_bad_input("the zip archive's directory is damaged");
+  const auto name = reader.slice(at + kCentralSize, reader.u16(at + 28));
+  ZipMember member;
+  member.name.assign(reinterpret_cast<const char*>(name.data()), name.size());
+  check_method(reader, at, member.name);
+  member.deflated = reader.u16(at + 10) == kDeflated;
+  member.crc = reader.u32(at + 16);
+  member.size = reader.u32(at + 24);
+  const uint32_t packed = reader.u32(at + 20);
+  const uint32_t local = reader.u32(at + 42);
+  if (packed == UINT32_MAX || member.size == UINT32_MAX || local == UINT32_MAX) {
+    fail_bad_input("zip member '{}' needs zip64, which is not supported", member.name);
+  }
+  member.packed = packed_bytes(reader, local, packed, member.name);
+  check_size(member);
+  return member;
+}
+
+void inflate_into(const ZipMember& member, std::string& out) {
+  z_stream stream{};
+  // Negative: raw deflate, without zlib's own header.
+  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) fail_internal("zlib cannot be initialised");
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(member.packed.data()));
+  stream.avail_in = base::checked_cast<uInt>(member.packed.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = base::checked_cast<uInt>(out.size());
+  const int code = inflate(&stream, Z_FINISH);
+  const bool whole = stream.total_out == out.size();
+  inflateEnd(&stream);
+  if (code != Z_STREAM_END || !whole) fail_bad_input("zip member '{}' does not unpack", member.name);
+}
+
+uint32_t checksum(std::string_view bytes) {
+  return static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+void put(std::string& out, uint32_t value, int count) {
+  for (int i = 0; i < count; ++i) out.push_back(static_cast<char>(value >> (8 * i) & 0xff));
+}
+
+/// The fields that local header and central directory share, from "version
+/// needed" to the name's length.
+void put_common(std::string& out, const ZipContent& member) {
+  put(out, 20, 2);
+  put(out, 0, 2);
+  put(out, kStored, 2);
+  put(out, 0, 2);
+  put(out, kDate, 2);
+  put(out, checksum(member.bytes), 4);
+  put(out, base::checked_cast<uint32_t>(member.bytes.size()), 4);
+  put(out, base::checked_cast<uint32_t>(member.bytes.size()), 4);
+  put(out, base::checked_cast<uint16_t>(member.name.size()), 2);
+}
+
+}  // namespace
+
+std::vector<ZipMember> list_zip(std::span<const std::byte> archive, uint64_t limit) {
+  const Reader reader(archive);
+  const size_t end = find_end(reader);
+  const uint16_t count = reader.u16(end + 10);
+  size_t at = reader.u32(end + 16);
+  if (at == UINT32_MAX || count == UINT16_MAX) fail_bad_input("zip64 archives are not supported");
+  std::vector<ZipMember> members;
+  uint64_t total = 0;
+  for (uint16_t i = 0; i < count; ++i) {
+    members.push_back(read_member(reader, at));
+    total += members.back().size;
+    if (total > limit) {
+      fail_bad_input("the zip archive unpacks to more than the limit of {} bytes", limit);
+    }
+    at += kCentralSize + reader.u16(at + 28) + reader.u16(at + 30) + reader.u16(at + 32);
+  }
+  return members;
+}
+
+std::string unpack_zip_member(const ZipMember& member) {
+  std::string out(member.size, '\0');
+  if (member.deflated) {
+    inflate_into(member, out);
+  } else if (!out.empty()) {
+    std::memcpy(out.data(), member.packed.data(), out.size());
+  }
+  if (checksum(out) != member.crc) fail_bad_input("zip member '{}' has a wrong checksum", member.name);
+  return out;
+}
+
+std::string format_zip(std::span<const ZipContent> members) {
+  std::string out;
+  std::string directory;
+  for (const ZipContent& member : members) {
+    put(directory, kCentralSignature, 4);
+    put(directory, 20, 2);
+    put_common(directory, member);
+    directory.append(12, '\0');  // no extra field, no comment, first disk, no attributes
+    put(directory, base::checked_cast<uint32_t>(out.size()), 4);
+    directory += member.name;
+    put(out, kLocalSignature, 4);
+    put_common(out, member);
+    put(out, 0, 2);
+    out += member.name;
+    out += member.bytes;
+  }
+  const auto start = base::checked_cast<uint32_t>(out.size());
+  out += directory;
+  put(out, kEndSignature, 4);
+  put(out, 0, 4);
+  put(out, base::checked_cast<uint16_t>(members.size()), 2);
+  put(out, base::checked_cast<uint16_t>(members.size()), 2);
+  put(out, base::checked_cast<uint32_t>(directory.size()), 4);
+  put(out, start, 4);
+  put(out, 0, 2);
+  return out;
+}
+
+}  // namespace hone::tensor
