@@ -1,0 +1,95 @@
+// See infer.hpp.
+#include "graph/infer.hpp"
+
+#include "graph/operator.hpp"
+
+namespace hone::graph {
+namespace {
+
+/// Narrows `known` by `found`; false when they contradict each other.
+bool merge(TensorType& known, const TensorType& found) {
+  if (found.dtype != DType::kUndefined) {
+    if (known.dtype != DType::kUndefined && known.dtype != found.dtype) return false;
+    known.dtype = found.dtype;
+  }
+  if (!found.ranked()) return true;
+  if (!known.ranked()) {
+    known.dims = found.dims;
+    return true;
+  }
+  if (known.dims->size() != found.dims->size()) return false;
+  for (size_t i = 0; i < found.dims->size(); ++i) {
+    Dim& a = (*known.dims)[i];
+    const Dim& b = (*found.dims)[i];
+    if (a.known() && b.known() && a.value() != b.value()) return false;
+    if (!a.known() && (b.known() || a.symbol().empty())) a = b;
+  }
+  return true;
+}
+
+}  // namespace
+
+void infer_node(Graph& graph, const Node& node) {
+  const OperatorDef* def = find_operator(node.op);
+  if (def == nullptr)
+    throw Error(ErrorKind::kBadInput, fmt::format("operator '{}' is not known", node.op), node.text());
+  InferenceContext context(graph, node);
+  try {
+    def->infer(context);
+  } catch (const Error& error) {
+    if (error.where().empty() && error.kind() == ErrorKind::kBadInput) throw error.within(node.text());
+    throw;
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (!node.has_output(i)) continue;
+    Value& value = graph.value(node.outputs[i]);
+    auto& result = context.results()[i];
+    if (!merge(value.type, result.type)) {
+      throw Error(ErrorKind::kBadInput,
+                  fmt::format("output {} is inferred as {} but declared as {}", i, result.type.text(),
+                              value.type.text()),
+                  node.text());
+    }
+    if (result.data) value.data = std::move(result.data);
+  }
+}
+
+void infer_types(Graph& graph) {
+  for (const Node& node : graph.nodes) infer_node(graph, node);
+}
+
+Graph with_input_shapes(const Graph& graph, const std::map<std::string, tensor::Shape>& shapes) {
+  Graph bound = graph;
+  // Everything computed is inferred anew: what was derived from the old shapes no longer holds.
+  std::vector<bool> fixed(bound.values.size(), false);
+  for (const ValueId input : bound.inputs) fixed[static_cast<size_t>(input)] = true;
+  for (size_t i = 0; i < bound.values.size(); ++i) {
+    if (fixed[i] || bound.values[i].constant) continue;
+    bound.values[i].type.dims.reset();
+    bound.values[i].data.reset();
+  }
+  size_t used = 0;
+  for (const ValueId input : bound.inputs) {
+    Value& value = bound.value(input);
+    const auto found = shapes.find(value.name);
+    if (found == shapes.end()) continue;
+    ++used;
+    const TensorType wanted{value.type.dtype, Dims(found->second.begin(), found->second.end())};
+    const std::string declared = value.type.text();
+    if (!merge(value.type, wanted)) {
+      fail_usage("input '{}' is {}, which shape {} does not fit", value.name, declared,
+                 tensor::shape_text(found->second));
+    }
+  }
+  if (used != shapes.size()) {
+    for (const auto& [name, shape] : shapes) {
+      bool known = false;
+      for (const ValueId input : bound.inputs) known = known || bound.value(input).name == name;
+      if (!known) fail_usage("the model has no input named '{}'", name);
+    }
+  }
+  infer_types(bound);
+  return bound;
+}
+
+}  // namespace hone::graph

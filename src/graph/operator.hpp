@@ -1,0 +1,111 @@
+// What an operator is: one entry of the operator table, read by importers, checker, passes, the cost
+// model and the documentation. Semantics are those of ONNX opset 22; operators of our own (fused
+// forms made by passes) have names that start with "Fused".
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace hone::graph {
+
+enum class AttributeKind { kInt, kFloat, kString, kInts, kFloats, kStrings, kTensor, kGraph };
+
+struct AttributeDef {
+  std::string name;
+  AttributeKind kind;
+  bool required = false;
+  /// Filled in when the node has none; absent for attributes whose absence means something.
+  std::optional<Attribute> fallback;
+};
+
+/// What a type and shape rule sees of one node, and where it leaves its result.
+class InferenceContext {
+ public:
+  InferenceContext(const Graph& graph, const Node& node);
+
+  const Node& node() const { return node_; }
+  const Attributes& attributes() const { return node_.attributes; }
+  bool has_input(size_t i) const { return node_.has_input(i); }
+  size_t input_count() const { return node_.inputs.size(); }
+  size_t output_count() const { return node_.outputs.size(); }
+  /// Type of input i; an unranked undefined type when it is absent.
+  const TensorType& input(size_t i) const;
+  DType dtype(size_t i) const { return input(i).dtype; }
+  bool ranked(size_t i) const { return input(i).ranked(); }
+  /// Dimensions of input i; internal error unless ranked(i).
+  const Dims& dims(size_t i) const;
+  int64_t rank(size_t i) const { return static_cast<int64_t>(dims(i).size()); }
+  /// Null unless the input is constant.
+  const Tensor* constant(size_t i) const { return graph_.constant(node_.input(i)); }
+  /// Integers of a constant or of a value that shape inference follows; elements may be symbols.
+  std::optional<Dims> data(size_t i) const;
+  /// data(i) when every element is a number.
+  std::optional<std::vector<int64_t>> known_data(size_t i) const;
+
+  void set_output(size_t i, DType dtype, std::optional<Dims> dims);
+  void set_output_data(size_t i, Dims data);
+
+  /// Throws bad input: "node 'x' (Op): <sentence>".
+  template <class... Args>
+  [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) const {
+    throw Error(ErrorKind::kBadInput, fmt::format(format, std::forward<Args>(args)...), node_.text());
+  }
+  template <class... Args>
+  void require(bool condition, fmt::format_string<Args...> format, Args&&... args) const {
+    if (!condition) fail(format, std::forward<Args>(args)...);
+  }
+  void require_rank(size_t i, int64_t minimum, int64_t maximum) const;
+  int64_t axis(std::string_view attribute, int64_t rank) const;
+
+  struct Output {
+    TensorType type;
+    std::optional<Dims> data;
+  };
+  std::vector<Output>& results() { return outputs_; }
+
+ private:
+  const Graph& graph_;
+  const Node& node_;
+  std::vector<Output> outputs_;
+};
+
+/// Work of one execution. Multiply-add counts as two operations.
+struct Cost {
+  double flops = 0;
+  double bytes = 0;  ///< inputs read once and outputs written once
+};
+
+struct OperatorDef {
+  std::string name;
+  /// ONNX opset in which this form (the one opset 22 has) came in; 0 for operators of our own.
+  int since_version = 1;
+  int min_inputs = 0;
+  /// kVariadic: any number.
+  int max_inputs = 0;
+  int min_outputs = 1;
+  int max_outputs = 1;
+  std::vector<AttributeDef> attributes;
+  std::function<void(InferenceContext&)> infer;
+  /// Floating-point operations given the node's types (all known); empty: one per output element.
+  std::function<double(const Graph&, const Node&)> flops;
+
+  static constexpr int kVariadic = 1 << 20;
+  const AttributeDef* find_attribute(std::string_view attribute) const;
+};
+
+/// The entry, or null.
+const OperatorDef* find_operator(std::string_view name);
+/// Every entry, sorted by name.
+const std::vector<OperatorDef>& operator_table();
+/// Checks arity and attributes of a node against its entry and fills in defaults; bad input with node and
+/// field.
+void complete_node(Node& node);
+/// FLOPs and bytes of a node whose types are all known; nullopt otherwise.
+std::optional<Cost> node_cost(const Graph& graph, const Node& node);
+
+}  // namespace hone::graph

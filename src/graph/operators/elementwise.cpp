@@ -1,0 +1,164 @@
+// Operator table entries of the elementwise family: the output has the (broadcast) shape of the inputs.
+// Activations stand in activation.cpp.
+#include <algorithm>
+
+#include "graph/operator_table.hpp"
+#include "graph/operators/activation.hpp"
+#include "graph/operators/rules.hpp"
+
+namespace hone::graph {
+namespace {
+
+using Kind = AttributeKind;
+
+/// Add, Sub, Mul, Div on shape data, so that computed shapes stay symbolic.
+template <Dim (*op)(const Dim&, const Dim&)>
+void infer_arithmetic(InferenceContext& context) {
+  infer_broadcast(context);
+  if (!tensor::is_integer(context.dtype(0))) return;
+  const auto a = context.data(0);
+  const auto b = context.data(1);
+  if (!a || !b || a->empty() || b->empty()) return;
+  if (a->size() != b->size() && a->size() != 1 && b->size() != 1) return;
+  Dims result;
+  for (size_t i = 0; i < std::max(a->size(), b->size()); ++i) {
+    result.push_back(op((*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]));
+  }
+  context.set_output_data(0, std::move(result));
+}
+
+/// ONNX divides integers towards zero, as C++ does; a zero divisor is left to the kernel.
+Dim divide(const Dim& a, const Dim& b) { return b.is(0) ? Dim() : a / b; }
+
+void infer_integers(InferenceContext& context) {
+  require_integer(context, 0);
+  infer_broadcast(context);
+}
+
+void infer_bit_shift(InferenceContext& context) {
+  require_choice(context, "direction", {"LEFT", "RIGHT"});
+  infer_integers(context);
+}
+
+void infer_logic(InferenceContext& context) {
+  for (size_t i = 0; i < context.input_count(); ++i) require_bool(context, i);
+  context.set_output(0, DType::kBool, broadcast_inputs(context));
+}
+
+void infer_comparison(InferenceContext& context) {
+  require_same_dtype(context, 0, 1);
+  context.set_output(0, DType::kBool, broadcast_inputs(context));
+}
+
+void infer_pow(InferenceContext& context) {
+  context.set_output(0, context.dtype(0), broadcast_inputs(context));
+}
+
+void infer_mod(InferenceContext& context) {
+  const int64_t fmod = context.attributes().get_int("fmod");
+  context.require(fmod == 0 || fmod == 1, "attribute 'fmod' is {}, expected 0 or 1", fmod);
+  context.require(fmod == 1 || !tensor::is_floating(context.dtype(0)),
+                  "floating-point inputs need attribute 'fmod' to be 1");
+  infer_broadcast(context);
+}
+
+void infer_floating_test(InferenceContext& context) {
+  require_floating(context, 0);
+  context.set_output(0, DType::kBool, context.input(0).dims);
+}
+
+void infer_identity(InferenceContext& context) {
+  infer_same(context);
+  if (auto data = context.data(0)) context.set_output_data(0, std::move(*data));
+}
+
+void cast_to(InferenceContext& context, DType dtype) {
+  context.set_output(0, dtype, context.input(0).dims);
+  auto data = context.data(0);
+  if (data && (dtype == DType::kInt64 || dtype == DType::kInt32)) {
+    context.set_output_data(0, std::move(*data));
+  }
+}
+
+void infer_cast(InferenceContext& context) {
+  const int64_t to = context.attributes().get_int("to");
+  const bool supported = to > 0 && to <= 255 && tensor::is_supported(static_cast<DType>(to));
+  context.require(supported, "attribute 'to' is {}, which is no supported element type", to);
+  cast_to(context, static_cast<DType>(to));
+}
+
+void infer_cast_like(InferenceContext& context) { cast_to(context, context.dtype(1)); }
+
+void infer_where(InferenceContext& context) {
+  require_bool(context, 0);
+  require_same_dtype(context, 1, 2);
+  context.set_output(0, context.dtype(1), broadcast_inputs(context));
+}
+
+OperatorDef fixed(std::string name, int since, int inputs, InferRule infer,
+                  std::vector<AttributeDef> attributes = {}) {
+  return {.name = std::move(name),
+          .since_version = since,
+          .min_inputs = inputs,
+          .max_inputs = inputs,
+          .attributes = std::move(attributes),
+          .infer = infer};
+}
+
+OperatorDef variadic(std::string name, InferRule infer) {
+  return {.name = std::move(name),
+          .since_version = 13,
+          .min_inputs = 1,
+          .max_inputs = OperatorDef::kVariadic,
+          .infer = infer};
+}
+
+struct Simple {
+  const char* name;
+  int since;
+};
+
+constexpr Simple kFloatingUnary[] = {
+    {"Acos", 22}, {"Acosh", 22}, {"Asin", 22}, {"Asinh", 22},      {"Atan", 22}, {"Atanh", 22}, {"Ceil", 13},
+    {"Cos", 22},  {"Cosh", 22},  {"Exp", 13},  {"Floor", 13},      {"Log", 13},  {"Round", 22}, {"Sin", 22},
+    {"Sinh", 22}, {"Sqrt", 13},  {"Tan", 22},  {"Reciprocal", 13}, {"Tanh", 13},
+};
+
+}  // namespace
+
+void add_elementwise_operators(std::vector<OperatorDef>& table) {
+  for (const auto& [name, since] : kFloatingUnary)
+    table.push_back(fixed(name, since, 1, infer_same_floating));
+  for (const char* name : {"Abs", "Erf", "Neg", "Sign"}) table.push_back(fixed(name, 13, 1, infer_same));
+  table.push_back(fixed("Identity", 21, 1, infer_identity));
+  table.push_back(fixed("Not", 1, 1, infer_logic));
+  table.push_back(fixed("BitwiseNot", 18, 1, infer_integers));
+  table.push_back(fixed("IsNaN", 20, 1, infer_floating_test));
+  table.push_back(fixed("IsInf", 20, 1, infer_floating_test,
+                        {int_attribute("detect_negative", 1), int_attribute("detect_positive", 1)}));
+  table.push_back(
+      fixed("Cast", 21, 1, infer_cast, {required_attribute("to", Kind::kInt), int_attribute("saturate", 1)}));
+  table.push_back(fixed("CastLike", 21, 2, infer_cast_like, {int_attribute("saturate", 1)}));
+  table.push_back(fixed("Add", 14, 2, infer_arithmetic<(operator+)>));
+  table.push_back(fixed("Sub", 14, 2, infer_arithmetic<(operator-)>));
+  table.push_back(fixed("Mul", 14, 2, infer_arithmetic<(operator*)>));
+  table.push_back(fixed("Div", 14, 2, infer_arithmetic<divide>));
+  table.push_back(fixed("Mod", 13, 2, infer_mod, {int_attribute("fmod", 0)}));
+  table.push_back(fixed("Pow", 15, 2, infer_pow));
+  table.push_back(
+      fixed("BitShift", 11, 2, infer_bit_shift, {required_attribute("direction", Kind::kString)}));
+  for (const char* name : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"}) {
+    table.push_back(fixed(name, 18, 2, infer_integers));
+  }
+  for (const char* name : {"And", "Or", "Xor"}) table.push_back(fixed(name, 7, 2, infer_logic));
+  table.push_back(fixed("Equal", 19, 2, infer_comparison));
+  for (const char* name : {"Greater", "Less"}) table.push_back(fixed(name, 13, 2, infer_comparison));
+  for (const char* name : {"GreaterOrEqual", "LessOrEqual"}) {
+    table.push_back(fixed(name, 16, 2, infer_comparison));
+  }
+  table.push_back(fixed("Where", 16, 3, infer_where));
+  for (const char* name : {"Max", "Mean", "Min", "Sum"}) table.push_back(variadic(name, infer_broadcast));
+  add_activation_operators(table);
+}
+
+}  // namespace hone::graph

@@ -1,0 +1,44 @@
+// Rules that many operators have in common, beside those on attributes and types alone.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/operator.hpp"
+#include "graph/operators/attribute_defs.hpp"
+#include "graph/operators/type_rules.hpp"
+
+namespace hone::graph {
+
+using InferRule = void (*)(InferenceContext&);
+
+/// An integer type; bool is none.
+void require_integer(const InferenceContext& context, size_t input);
+/// Indices, axes and shapes: int32 or int64.
+void require_index_type(const InferenceContext& context, size_t input);
+void require_bool(const InferenceContext& context, size_t input);
+
+/// Output 0 has the type and shape of input 0.
+void infer_same(InferenceContext& context);
+/// The same for operators on floating-point numbers alone.
+void infer_same_floating(InferenceContext& context);
+/// Output 0 has the type that all inputs have and their broadcast shape.
+void infer_broadcast(InferenceContext& context);
+/// The broadcast shape of all inputs; nullopt when a rank is unknown.
+std::optional<Dims> broadcast_inputs(const InferenceContext& context);
+
+/// An axis in [-rank, rank) as one in [0, rank); bad input naming `what` and its value otherwise.
+int64_t checked_axis(const InferenceContext& context, int64_t axis, int64_t rank, std::string_view what);
+/// The same for a list, which may not name an axis twice.
+std::vector<int64_t> checked_axes(const InferenceContext& context, const std::vector<int64_t>& axes,
+                                  int64_t rank);
+
+/// Product of dims[first, last).
+Dim product(const Dims& dims, size_t first, size_t last);
+
+/// One of the values an attribute may have.
+void require_choice(const InferenceContext& context, std::string_view attribute,
+                    std::initializer_list<std::string_view> choices);
+
+}  // namespace hone::graph

@@ -1,0 +1,26 @@
+// The parts of the shape family, one file each, and what their rules share.
+#pragma once
+
+#include <vector>
+
+#include "graph/operator.hpp"
+
+namespace hone::graph {
+
+/// Reshape, Flatten, Squeeze, Unsqueeze, Transpose, Shape, Size, DepthToSpace, SpaceToDepth
+void add_layout_operators(std::vector<OperatorDef>& table);
+/// Concat, Split, Slice, Pad, Expand, Tile, CenterCropPad
+void add_region_operators(std::vector<OperatorDef>& table);
+/// Gather*, Scatter*, Compress, Unique, NonZero, OneHot, ReverseSequence
+void add_indexing_operators(std::vector<OperatorDef>& table);
+/// Range, ConstantOfShape, EyeLike, Trilu
+void add_generator_operators(std::vector<OperatorDef>& table);
+
+/// That many dimensions about which nothing is known.
+Dims unknown_dims(int64_t rank);
+/// Rank of a value that shape data of input i would describe; nullopt when its length is unknown.
+std::optional<int64_t> described_rank(const InferenceContext& context, size_t i);
+/// What two dimensions that must be equal are; bad input when they surely differ.
+Dim unify(const InferenceContext& context, const Dim& a, const Dim& b, std::string_view what);
+
+}  // namespace hone::graph

@@ -1,0 +1,37 @@
+// Types inside the subgraphs of If, Loop and Scan. A subgraph is closed: its inputs are its formal inputs
+// and then everything that it captures, which stand as the last `num_captures` inputs of the node.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace hone::graph {
+
+/// What is known of a value handed to a subgraph.
+struct SubgraphInput {
+  TensorType type;
+  std::optional<Dims> data;
+  /// Null unless the value is constant; must outlive the call it is passed to.
+  const Tensor* constant = nullptr;
+};
+
+/// Output types of a subgraph for these inputs, on a copy: the graph itself stays as it is. Bad input when
+/// the number of inputs differs, a type contradicts a declared one, or a rule inside fails.
+std::vector<TensorType> infer_subgraph(const Graph& body, std::span<const SubgraphInput> inputs);
+
+/// What holds of both types: dimensions that differ become unknown, and ranks that differ the whole shape.
+/// Bad input when the element types differ.
+TensorType join(const TensorType& a, const TensorType& b);
+
+/// Shape of the iteration number (input 0) and condition (input 1) that a Loop's body declares: scalars, or
+/// vectors of one element.
+tensor::Shape loop_scalar_shape(const Graph& body, size_t input);
+
+/// Attribute num_captures; bad input when it is not in [0, inputs].
+size_t capture_count(const Attributes& attributes, size_t inputs);
+
+}  // namespace hone::graph
