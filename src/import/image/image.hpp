@@ -1,0 +1,42 @@
+// Photographs and drawings as inputs: PNG and JPEG files become 8-bit images.
+//
+// Files are untrusted: their structure and size are checked here before a
+// decoder sees them. Decoding is done by libhone-image.so (OpenCV), loaded when
+// the first image is read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+namespace hone::importer {
+
+/// Rows from top to bottom, channels interleaved: 1 (gray) or 3 (red, green,
+/// blue).
+struct Image {
+  int64_t width = 0;
+  int64_t height = 0;
+  int64_t channels = 0;
+  std::vector<uint8_t> pixels;
+};
+
+/// The image with 1 or 3 channels, whatever the file has. Bad input for a file
+/// that is neither PNG nor JPEG, is truncated or damaged, or has more than 64
+/// million pixels; environment error without the plugin.
+Image read_image(const std::filesystem::path& file, int64_t channels);
+
+struct ImageSize {
+  int64_t width = 0;
+  int64_t height = 0;
+};
+
+/// Walks the file's structure without decoding it; bad input as above.
+ImageSize inspect_image(std::span<const std::byte> file);
+
+/// What the plugin exports as `hone_decode_image`: fills in size and pixels for
+/// image->channels, or returns false when the file does not decode.
+using DecodeImage = bool (*)(const std::byte* file, size_t size, Image* image);
+
+}  // namespace hone::importer

@@ -1,0 +1,166 @@
+// See preprocess.hpp.
+#include "import/image/preprocess.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "base/error.hpp"
+
+namespace hone::importer {
+namespace {
+
+constexpr int64_t kMaxSide = 16384;
+
+template <class T>
+std::optional<T> parse_number(std::string_view text) {
+  T value{};
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::vector<float>> parse_list(std::string_view text) {
+  std::vector<float> values;
+  while (true) {
+    const size_t comma = text.find(',');
+    const auto value = parse_number<float>(text.substr(0, comma));
+    if (!value || !std::isfinite(*value)) return std::nullopt;
+    values.push_back(*value);
+    if (comma == std::string_view::npos) return values;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+/// Reads metadata entries, each of which may be absent.
+class MetadataReader {
+ public:
+  explicit MetadataReader(const std::map<std::string, std::string>& metadata) : metadata_(metadata) {}
+
+  void side(const std::string& key, int64_t& target) const {
+    const auto found = metadata_.find(key);
+    if (found == metadata_.end()) return;
+    const auto value = parse_number<int64_t>(found->second);
+    if (!value || *value < 0 || *value > kMaxSide) fail(key, found->second);
+    target = *value;
+  }
+  void list(const std::string& key, std::vector<float>& target) const {
+    const auto found = metadata_.find(key);
+    if (found == metadata_.end()) return;
+    const auto values = parse_list(found->second);
+    if (!values) fail(key, found->second);
+    target = *values;
+  }
+
+ private:
+  [[noreturn]] static void fail(const std::string& key, const std::string& value) {
+    fail_bad_input(
+        "the model's metadata entry '{}' is '{}', which is not what "
+        "it should be",
+        key, value);
+  }
+
+  const std::map<std::string, std::string>& metadata_;
+};
+
+Image resize_and_crop(const Image& image, const Preprocessing& preprocessing) {
+  Image result = image;
+  if (preprocessing.resize > 0) {
+    const int64_t shorter = std::min(image.width, image.height);
+    const auto scaled = [&](int64_t side) {
+      return std::min(kMaxSide, preprocessing.resize * side / shorter);
+    };
+    result = resize_image(image, scaled(image.width), scaled(image.height));
+  }
+  const int64_t crop = preprocessing.crop;
+  if (crop == 0) return result;
+  if (crop > result.width || crop > result.height) {
+    fail_bad_input("an image of {} x {} pixels is smaller than the crop of {}", result.width, result.height,
+                   crop);
+  }
+  // Half a pixel goes to the even side, as in torchvision.
+  const auto start = [&](int64_t side) {
+    return static_cast<int64_t>(std::nearbyint(static_cast<double>(side - crop) / 2));
+  };
+  const int64_t left = start(result.width);
+  const int64_t top = start(result.height);
+  Image cropped{crop, crop, image.channels, {}};
+  for (int64_t y = top; y < top + crop; ++y) {
+    const auto row = result.pixels.begin() + (y * result.width + left) * image.channels;
+    cropped.pixels.insert(cropped.pixels.end(), row, row + crop * image.channels);
+  }
+  return cropped;
+}
+
+float per_channel(const std::vector<float>& values, int64_t channel) {
+  return values.size() == 1 ? values[0] : values[static_cast<size_t>(channel)];
+}
+
+void require_channels(const std::vector<float>& values, int64_t channels, const char* what) {
+  if (values.size() == 1 || static_cast<int64_t>(values.size()) == channels) return;
+  fail_bad_input("{} has {} numbers for an image of {} channels", what, values.size(), channels);
+}
+
+void normalize_into(std::span<float> out, const Image& image, const Preprocessing& preprocessing,
+                    Layout layout) {
+  const int64_t pixels = image.width * image.height;
+  const bool planes = layout == Layout::kNchw;
+  for (int64_t c = 0; c < image.channels; ++c) {
+    const float mean = per_channel(preprocessing.mean, c);
+    const float deviation = per_channel(preprocessing.std, c);
+    for (int64_t i = 0; i < pixels; ++i) {
+      const int64_t source = i * image.channels + c;
+      const float value = static_cast<float>(image.pixels[static_cast<size_t>(source)]) * preprocessing.scale;
+      out[static_cast<size_t>(planes ? c * pixels + i : source)] = (value - mean) / deviation;
+    }
+  }
+}
+
+}  // namespace
+
+Preprocessing preprocessing_from(const std::map<std::string, std::string>& metadata) {
+  const MetadataReader reader(metadata);
+  Preprocessing result;
+  reader.side("image.resize", result.resize);
+  reader.side("image.crop", result.crop);
+  std::vector<float> scale{result.scale};
+  reader.list("image.scale", scale);
+  result.scale = scale.front();
+  reader.list("image.mean", result.mean);
+  reader.list("image.std", result.std);
+  return result;
+}
+
+std::vector<float> parse_floats(const std::string& text, const std::string& what) {
+  auto values = parse_list(text);
+  if (!values) fail_usage("{} is '{}', expected numbers with commas between", what, text);
+  return std::move(*values);
+}
+
+tensor::Tensor images_to_tensor(std::span<const Image> images, const Preprocessing& preprocessing,
+                                Layout layout) {
+  std::vector<Image> ready;
+  for (const Image& image : images) {
+    require_channels(preprocessing.mean, image.channels, "mean");
+    require_channels(preprocessing.std, image.channels, "std");
+    ready.push_back(resize_and_crop(image, preprocessing));
+    if (ready.back().width != ready[0].width || ready.back().height != ready[0].height) {
+      fail_bad_input(
+          "images of {} x {} and {} x {} pixels cannot stand in one "
+          "batch (use --resize and --crop)",
+          ready[0].width, ready[0].height, ready.back().width, ready.back().height);
+    }
+  }
+  const auto count = static_cast<int64_t>(ready.size());
+  const Image& first = ready.at(0);
+  const tensor::Shape nchw{count, first.channels, first.height, first.width};
+  const tensor::Shape nhwc{count, first.height, first.width, first.channels};
+  tensor::Tensor result(tensor::DType::kFloat32, layout == Layout::kNchw ? nchw : nhwc);
+  const size_t size = first.pixels.size();
+  for (size_t i = 0; i < ready.size(); ++i) {
+    normalize_into(result.mutable_values<float>().subspan(i * size, size), ready[i], preprocessing, layout);
+  }
+  return result;
+}
+
+}  // namespace hone::importer

@@ -1,0 +1,46 @@
+// From an image to a model's input: resize, crop, scale, normalize, as
+// torchvision's presets do it.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "import/image/image.hpp"
+#include "tensor/tensor.hpp"
+
+namespace hone::importer {
+
+enum class Layout { kNchw, kNhwc };
+
+/// A model can say what it wants in its metadata (metadata_props of an ONNX
+/// file): image.resize, image.crop, image.scale (a number each), image.mean,
+/// image.std (one number, or one a channel, with commas between).
+struct Preprocessing {
+  int64_t resize = 0;          ///< length of the shorter side; 0: as it is
+  int64_t crop = 0;            ///< side of the square taken from the middle; 0: everything
+  float scale = 1.0f / 255;    ///< factor on the pixels 0..255, before mean and std
+  std::vector<float> mean{0};  ///< subtracted; one for all channels, or one a channel
+  std::vector<float> std{1};   ///< divided by
+};
+
+/// Bad input naming the key when a number cannot be read.
+Preprocessing preprocessing_from(const std::map<std::string, std::string>& metadata);
+
+/// "0.485,0.456,0.406"; usage error naming `what` for anything that is no list
+/// of numbers.
+std::vector<float> parse_floats(const std::string& text, const std::string& what);
+
+/// Bilinear with the filter widened by the reduction (antialiased), 8-bit after
+/// each direction, as Pillow's Image.resize(BILINEAR) that torchvision uses; a
+/// pixel may differ from Pillow's by one level.
+Image resize_image(const Image& image, int64_t width, int64_t height);
+
+/// Images of one size as float32 [N, C, H, W] or [N, H, W, C]. Bad input when
+/// an image is smaller than the crop, when sizes differ, or when mean or std
+/// have neither one nor C numbers.
+tensor::Tensor images_to_tensor(std::span<const Image> images, const Preprocessing& preprocessing,
+                                Layout layout);
+
+}  // namespace hone::importer

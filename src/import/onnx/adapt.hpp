@@ -1,0 +1,77 @@
+// Older forms of operators become the form of opset 22. Each file adapt_*.cpp holds the rules of one family;
+// a rule rewrites the node at hand and may put nodes before and after it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace hone::importer {
+
+/// Completes the node from the operator table, adds it, infers its output types.
+void add_checked_node(graph::Graph& graph, graph::Node node);
+
+/// One node on its way from the opset of its file to opset 22.
+class Rewrite {
+ public:
+  Rewrite(graph::Graph& graph, graph::Node node, int opset)
+      : graph(graph), node(std::move(node)), opset(opset) {}
+
+  graph::Graph& graph;
+  graph::Node node;
+  const int opset;
+
+  graph::ValueId constant(std::string_view stem, graph::Tensor tensor);
+  graph::ValueId ints(std::string_view stem, const std::vector<int64_t>& values);
+  /// Puts a node with one output before the node at hand.
+  graph::ValueId before(std::string op, std::vector<graph::ValueId> inputs,
+                        graph::Attributes attributes = {});
+  /// Output i is made by `op` from what the node now makes in its place and `more` inputs.
+  void after(size_t output, std::string op, std::vector<graph::ValueId> more,
+             graph::Attributes attributes = {});
+  /// Sets input i, filling absent ones before it.
+  void set_input(size_t i, graph::ValueId id);
+  /// Makes the integers (or the one integer) of an attribute the constant input i, if it is present.
+  void attribute_to_input(std::string_view attribute, size_t i);
+  /// The attribute, or `fallback`; bad input when the file gave it another type.
+  template <class T>
+  T attribute(std::string_view name, T fallback) const {
+    const graph::Attribute* value = node.attributes.find(name);
+    if (value == nullptr) return fallback;
+    if (const T* typed = std::get_if<T>(value)) return *typed;
+    fail_bad_input("attribute '{}' has the wrong type {}", name, graph::attribute_type_name(value->index()));
+  }
+  /// Element type of input i; bad input when it is not known.
+  graph::DType dtype(size_t i) const;
+  /// Dimensions of input i, or null when its rank is not known.
+  const graph::Dims* dims(size_t i) const;
+
+  /// Applies every rule for the node's operator and opset, then adds what came of it to the graph.
+  void finish();
+
+ private:
+  graph::Node derived(std::string op, std::vector<graph::ValueId> inputs, graph::Attributes attributes) const;
+
+  std::vector<graph::Node> after_;
+};
+
+/// Applies to nodes of operator `op` from files with an opset below `below`, in the order of the tables.
+struct AdaptRule {
+  std::string_view op;
+  int below;
+  void (*apply)(Rewrite&);
+};
+
+std::span<const AdaptRule> shape_rules();      ///< attributes that became inputs, Scatter
+std::span<const AdaptRule> reduction_rules();  ///< Reduce*, Softmax family, TopK, DFT
+std::span<const AdaptRule> image_rules();      ///< Resize, Upsample, RoiAlign, GridSample
+std::span<const AdaptRule> layer_rules();      ///< BatchNormalization, Dropout, Clip, GroupNormalization
+std::span<const AdaptRule> control_rules();    ///< Scan of opset 8
+
+/// Whether the operator already had, in this opset (below 7), the form that opset 7 has.
+bool unchanged_since(std::string_view op, int opset);
+
+}  // namespace hone::importer

@@ -1,0 +1,247 @@
+// See converter.hpp.
+#include "import/onnx/converter.hpp"
+
+#include <algorithm>
+
+#include "import/onnx/adapt.hpp"
+#include "import/onnx/attributes.hpp"
+#include "import/onnx/limits.hpp"
+#include "import/onnx/opsets.hpp"
+#include "import/onnx/order.hpp"
+#include "import/onnx/tensor_proto.hpp"
+#include "import/onnx/types.hpp"
+
+namespace hone::importer {
+
+using graph::kNoValue;
+using graph::Node;
+using graph::ValueId;
+
+Converter::Converter(onnx::ModelProto& model, std::filesystem::path folder)
+    : model_(model), folder_(std::move(folder)) {}
+
+graph::Graph Converter::convert() {
+  index_functions();
+  Frame frame;
+  frame.opset = default_opset(model_.opset_import());
+  graph::Graph graph;
+  Scope scope(graph, frame, nullptr);
+  convert_graph(model_.graph(), scope);
+  return graph;
+}
+
+void Converter::index_functions() {
+  if (static_cast<size_t>(model_.functions_size()) > kMaxFunctions) {
+    fail_bad_input("field functions has {} entries, the limit is {}", model_.functions_size(), kMaxFunctions);
+  }
+  for (const auto& function : model_.functions()) {
+    const auto key = std::pair(normal_domain(function.domain()), function.name());
+    if (!functions_.emplace(key, &function).second) {
+      fail_bad_input("function '{}' of domain '{}' is defined twice", function.name(), function.domain());
+    }
+  }
+}
+
+void Converter::add_initializers(const onnx::GraphProto& proto, Scope& scope) {
+  const auto add = [&](const std::string& name, auto&& read) {
+    try {
+      scope.define(name, scope.graph.add_constant(scope.frame.prefix + name, read()));
+    } catch (const Error& error) {
+      throw error.within(fmt::format("initializer '{}'", name.substr(0, 200)));
+    }
+  };
+  const bool own = &proto == &model_.graph();
+  for (int i = 0; i < proto.initializer_size(); ++i) {
+    const std::string name = proto.initializer(i).name();
+    // Only the model's own graph is converted once; the graphs of a function body may be needed again.
+    add(name, [&] {
+      return own ? take_tensor(*model_.mutable_graph()->mutable_initializer(i), folder_)
+                 : read_tensor(proto.initializer(i), folder_);
+    });
+  }
+  for (const auto& sparse : proto.sparse_initializer()) {
+    add(sparse.values().name(), [&] { return read_sparse_tensor(sparse, folder_); });
+  }
+}
+
+void Converter::declare_types(const onnx::GraphProto& proto, Scope& scope) {
+  const auto declare = [&](const auto& infos, const char* what) {
+    for (const auto& info : infos) {
+      try {
+        scope.declare(info.name(), read_type(info.type()));
+      } catch (const Error& error) {
+        throw error.within(fmt::format("{} '{}'", what, info.name().substr(0, 200)));
+      }
+    }
+  };
+  declare(proto.value_info(), "value_info");
+  declare(proto.output(), "output");
+  declare(proto.input(), "input");
+}
+
+void Converter::add_inputs(const onnx::GraphProto& proto, Scope& scope) {
+  for (const auto& info : proto.input()) {
+    if (scope.defines(info.name())) continue;  // an initializer gives it its value
+    if (info.name().empty()) fail_bad_input("a graph input has no name");
+    scope.graph.inputs.push_back(scope.make(info.name()));
+  }
+}
+
+void Converter::add_outputs(const onnx::GraphProto& proto, Scope& scope) {
+  for (const auto& info : proto.output()) {
+    if (info.name().empty()) fail_bad_input("a graph output has no name");
+    try {
+      scope.graph.outputs.push_back(scope.lookup(info.name()));
+    } catch (const Error& error) {
+      throw error.within("graph output");
+    }
+  }
+}
+
+void Converter::convert_graph(const onnx::GraphProto& proto, Scope& scope) {
+  scope.graph.name = checked_name(proto.name(), "graph name");
+  declare_types(proto, scope);
+  add_initializers(proto, scope);
+  add_inputs(proto, scope);
+  convert_nodes(proto.node(), scope);
+  add_outputs(proto, scope);
+}
+
+void Converter::convert_nodes(const Nodes& nodes, Scope& scope) {
+  for (const int i : order_nodes(nodes)) {
+    if (++node_count_ > kMaxNodes) fail_bad_input("more than {} nodes once functions are inlined", kMaxNodes);
+    const auto& proto = nodes[i];
+    try {
+      convert_node(proto, scope);
+    } catch (const Error& error) {
+      // What speaks of this node already is not told where it is again.
+      const std::string text = node_text(proto);
+      if (error.where().starts_with("node '")) throw;
+      throw error.within(text);
+    }
+  }
+}
+
+void Converter::convert_node(const onnx::NodeProto& proto, Scope& scope) {
+  const std::string domain = normal_domain(proto.domain());
+  const auto function = functions_.find({domain, proto.op_type()});
+  if (function != functions_.end()) return inline_function(*function->second, proto, scope);
+  if (!domain.empty()) {
+    fail_bad_input("domain '{}' is not supported: only ONNX's own operators and functions in the file are",
+                   domain.substr(0, 200));
+  }
+  check_opset(proto.op_type(), scope.frame.opset);
+  if (proto.op_type() == "Constant") return add_constant(proto, scope);
+  add_operator(proto, scope);
+}
+
+void Converter::add_constant(const onnx::NodeProto& proto, Scope& scope) {
+  if (proto.output_size() != 1 || proto.input_size() != 0)
+    fail_bad_input("a Constant has one output, no input");
+  if (proto.attribute_size() != 1) {
+    fail_bad_input("a Constant has exactly one attribute, not {}", proto.attribute_size());
+  }
+  const auto* attribute = resolve(proto.attribute(0), scope);
+  if (attribute == nullptr) fail_bad_input("attribute '{}' has no value", proto.attribute(0).name());
+  onnx::AttributeProto named = *attribute;
+  named.set_name(proto.attribute(0).name());
+  const std::string& name = proto.output(0);
+  scope.define(name, scope.graph.add_constant(scope.frame.prefix + name, read_constant(named, folder_)));
+}
+
+void Converter::add_operator(const onnx::NodeProto& proto, Scope& scope) {
+  Node node;
+  node.op = checked_name(proto.op_type(), "operator name");
+  node.name = checked_name(proto.name(), "node name");
+  if (node.name.empty()) node.name = fmt::format("{}_{}", node.op, scope.graph.nodes.size());
+  node.name = scope.frame.prefix + node.name;
+  node.sources = {node.name};
+  for (const auto& name : proto.input()) node.inputs.push_back(scope.lookup(name));
+  add_attributes(proto, scope, node);
+  add_subgraphs(proto, scope, node);
+  for (const auto& name : proto.output()) node.outputs.push_back(scope.make(name));
+  Rewrite(scope.graph, std::move(node), scope.frame.opset).finish();
+}
+
+const onnx::AttributeProto* Converter::resolve(const onnx::AttributeProto& proto, const Scope& scope) {
+  if (!proto.has_ref_attr_name() || proto.ref_attr_name().empty()) return &proto;
+  const auto found = scope.frame.attributes.find(proto.ref_attr_name());
+  return found == scope.frame.attributes.end() ? nullptr : found->second;
+}
+
+void Converter::add_attributes(const onnx::NodeProto& proto, Scope& scope, Node& node) {
+  for (const auto& attribute : proto.attribute()) {
+    checked_name(attribute.name(), "attribute name");
+    const auto* resolved = resolve(attribute, scope);
+    if (resolved == nullptr || resolved->has_g()) continue;
+    if (node.attributes.has(attribute.name()))
+      fail_bad_input("attribute '{}' stands twice", attribute.name());
+    node.attributes.set(attribute.name(), read_attribute(*resolved, folder_));
+  }
+}
+
+void Converter::add_subgraphs(const onnx::NodeProto& proto, Scope& scope, Node& node) {
+  struct Part {
+    std::shared_ptr<graph::Graph> graph;
+    std::unique_ptr<Scope> scope;
+  };
+  std::vector<Part> parts;
+  for (const auto& attribute : proto.attribute()) {
+    const auto* resolved = resolve(attribute, scope);
+    if (resolved == nullptr || !resolved->has_g()) continue;
+    if (++graph_depth_ > kMaxGraphDepth)
+      fail_bad_input("graphs are nested more than {} deep", kMaxGraphDepth);
+    Part part{std::make_shared<graph::Graph>(), nullptr};
+    part.scope = std::make_unique<Scope>(*part.graph, scope.frame, &scope);
+    convert_graph(resolved->g(), *part.scope);
+    --graph_depth_;
+    if (node.attributes.has(attribute.name()))
+      fail_bad_input("attribute '{}' stands twice", attribute.name());
+    node.attributes.set(attribute.name(), part.graph);
+    parts.push_back(std::move(part));
+  }
+  if (parts.empty()) return;
+  std::vector<ValueId> captured;
+  for (const Part& part : parts) {
+    for (const Capture& capture : part.scope->captures) {
+      if (std::find(captured.begin(), captured.end(), capture.outer) == captured.end()) {
+        captured.push_back(capture.outer);
+      }
+    }
+  }
+  for (const Part& part : parts) {
+    for (const ValueId outer : captured) part.graph->inputs.push_back(part.scope->capture(outer));
+  }
+  node.inputs.insert(node.inputs.end(), captured.begin(), captured.end());
+  node.attributes.set("num_captures", static_cast<int64_t>(captured.size()));
+}
+
+void Converter::inline_function(const onnx::FunctionProto& function, const onnx::NodeProto& call,
+                                Scope& scope) {
+  Frame frame;
+  frame.depth = scope.frame.depth + 1;
+  if (frame.depth > kMaxFunctionDepth) {
+    fail_bad_input("functions call each other more than {} deep, or in a circle", kMaxFunctionDepth);
+  }
+  frame.opset = function.opset_import_size() > 0 ? default_opset(function.opset_import()) : scope.frame.opset;
+  frame.prefix = fmt::format("{}{}.{}/", scope.frame.prefix, function.name().substr(0, 200), node_count_);
+  const auto defaults = function_defaults(function);
+  for (const auto& attribute : defaults) frame.attributes[attribute.name()] = &attribute;
+  for (const auto& attribute : call.attribute()) {
+    if (const auto* resolved = resolve(attribute, scope)) frame.attributes[attribute.name()] = resolved;
+  }
+  if (call.input_size() > function.input_size() || call.output_size() > function.output_size()) {
+    fail_bad_input("function '{}' has {} inputs and {} outputs, the call {} and {}", function.name(),
+                   function.input_size(), function.output_size(), call.input_size(), call.output_size());
+  }
+  Scope body(scope.graph, frame, nullptr);
+  for (int i = 0; i < function.input_size(); ++i) {
+    body.define(function.input(i), i < call.input_size() ? scope.lookup(call.input(i)) : kNoValue);
+  }
+  convert_nodes(function.node(), body);
+  for (int i = 0; i < call.output_size(); ++i) {
+    if (!call.output(i).empty()) scope.define(call.output(i), body.lookup(function.output(i)));
+  }
+}
+
+}  // namespace hone::importer

@@ -1,0 +1,52 @@
+// Walks the messages of an ONNX model and builds the graph.
+//
+// One converter imports one model. Nodes are added in order and typed at once, since rewriting an old form
+// may need the rank of its input. Model-local functions are inlined; subgraphs are closed: what they read
+// from outside becomes extra inputs (graph.hpp).
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "graph/graph.hpp"
+#include "import/onnx/external_data.hpp"
+#include "import/onnx/proto.hpp"
+#include "import/onnx/scope.hpp"
+
+namespace hone::importer {
+
+class Converter {
+ public:
+  /// `model` must outlive the converter; the bytes of its initializers are taken, not copied.
+  Converter(onnx::ModelProto& model, std::filesystem::path folder);
+
+  graph::Graph convert();
+
+ private:
+  using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+
+  void index_functions();
+  void add_initializers(const onnx::GraphProto& proto, Scope& scope);
+  void add_inputs(const onnx::GraphProto& proto, Scope& scope);
+  void declare_types(const onnx::GraphProto& proto, Scope& scope);
+  void add_outputs(const onnx::GraphProto& proto, Scope& scope);
+  void convert_graph(const onnx::GraphProto& proto, Scope& scope);
+  void convert_nodes(const Nodes& nodes, Scope& scope);
+  void convert_node(const onnx::NodeProto& proto, Scope& scope);
+  void add_constant(const onnx::NodeProto& proto, Scope& scope);
+  void add_operator(const onnx::NodeProto& proto, Scope& scope);
+  void inline_function(const onnx::FunctionProto& function, const onnx::NodeProto& call, Scope& scope);
+  void add_attributes(const onnx::NodeProto& proto, Scope& scope, graph::Node& node);
+  void add_subgraphs(const onnx::NodeProto& proto, Scope& scope, graph::Node& node);
+  /// The attribute itself, or what the function's caller passed for it; null when it passed nothing.
+  static const onnx::AttributeProto* resolve(const onnx::AttributeProto& proto, const Scope& scope);
+
+  onnx::ModelProto& model_;
+  ExternalFolder folder_;
+  std::map<std::pair<std::string, std::string>, const onnx::FunctionProto*> functions_;
+  size_t node_count_ = 0;
+  int graph_depth_ = 0;
+};
+
+}  // namespace hone::importer

@@ -1,0 +1,214 @@
+// See export.hpp.
+#include "import/onnx/export.hpp"
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "graph/infer.hpp"
+#include "import/onnx/limits.hpp"
+#include "import/onnx/lower.hpp"
+#include "import/onnx/proto.hpp"
+
+namespace hone::importer {
+namespace {
+
+using graph::Graph;
+using graph::kNoValue;
+using graph::Node;
+using graph::Tensor;
+using graph::ValueId;
+
+void write_tensor(const Tensor& tensor, onnx::TensorProto& proto) {
+  proto.set_data_type(static_cast<int>(tensor.dtype()));
+  for (const int64_t dim : tensor.shape()) proto.add_dims(dim);
+  proto.set_raw_data(tensor.bytes(), tensor.byte_size());
+}
+
+void write_type(const graph::TensorType& type, onnx::TypeProto& proto) {
+  auto& tensor = *proto.mutable_tensor_type();
+  tensor.set_elem_type(static_cast<int>(type.dtype));
+  if (!type.ranked()) return;
+  auto& shape = *tensor.mutable_shape();
+  for (const graph::Dim& dim : *type.dims) {
+    auto& out = *shape.add_dim();
+    if (dim.known()) out.set_dim_value(dim.value());
+    if (!dim.symbol().empty()) out.set_dim_param(dim.symbol());
+  }
+}
+
+/// Writes one graph; subgraphs get writers of their own that share the set of taken names.
+class GraphWriter {
+ public:
+  GraphWriter(const Graph& graph, int opset, std::unordered_set<std::string>& taken)
+      : graph_(graph), opset_(opset), taken_(taken) {}
+
+  /// `captured`: the outer names of the last inputs, which are not inputs of the file's subgraph.
+  void write(onnx::GraphProto& proto, const std::vector<std::string>& captured) {
+    proto.set_name(graph_.name.empty() ? "graph" : graph_.name);
+    const size_t own = graph_.inputs.size() - captured.size();
+    for (size_t i = own; i < graph_.inputs.size(); ++i) names_[graph_.inputs[i]] = captured[i - own];
+    for (size_t i = 0; i < own; ++i) {
+      auto& input = *proto.add_input();
+      input.set_name(name(graph_.inputs[i]));
+      write_type(graph_.value(graph_.inputs[i]).type, *input.mutable_type());
+    }
+    name_outputs();
+    for (const Node& node : graph_.nodes) write_node(node, proto);
+    write_outputs(proto);
+    write_constants(proto);
+  }
+
+ private:
+  const std::string& name(ValueId id) {
+    static const std::string kAbsent;
+    if (id == kNoValue) return kAbsent;
+    const auto found = names_.find(id);
+    if (found != names_.end()) return found->second;
+    const std::string& wanted = graph_.value(id).name;
+    std::string chosen = wanted.empty() ? "value" : wanted;
+    for (size_t i = 1; !taken_.insert(chosen).second; ++i) chosen = fmt::format("{}.{}", wanted, i);
+    return names_[id] = chosen;
+  }
+
+  /// Outputs keep their names, so they choose first.
+  void name_outputs() {
+    for (const ValueId id : graph_.outputs) name(id);
+  }
+
+  void write_node(const Node& original, onnx::GraphProto& graph_proto) {
+    Node node = original;
+    const auto captures = static_cast<size_t>(node.attributes.get_or<int64_t>("num_captures", 0));
+    std::vector<std::string> captured;
+    for (size_t i = node.inputs.size() - captures; i < node.inputs.size(); ++i)
+      captured.push_back(name(node.inputs[i]));
+    node.inputs.resize(node.inputs.size() - captures);
+    node.attributes.erase("num_captures");
+    try {
+      lower_node(graph_, node, opset_);
+    } catch (const Error& error) {
+      throw error.within(original.text());
+    }
+    auto& proto = *graph_proto.add_node();
+    proto.set_name(node.name);
+    proto.set_op_type(node.op);
+    for (const ValueId id : node.inputs) proto.add_input(name(id));
+    for (const ValueId id : node.outputs) proto.add_output(name(id));
+    for (const auto& [key, value] : node.attributes)
+      write_attribute(key, value, captured, *proto.add_attribute());
+  }
+
+  void write_attribute(const std::string& key, const graph::Attribute& value,
+                       const std::vector<std::string>& captured, onnx::AttributeProto& proto) {
+    using onnx::AttributeProto;
+    proto.set_name(key);
+    const auto write_list = [&](const auto& list, AttributeProto::AttributeType type, auto&& add) {
+      proto.set_type(type);
+      for (const auto& item : list) add(item);
+    };
+    if (const auto* number = std::get_if<int64_t>(&value)) {
+      proto.set_type(AttributeProto::INT);
+      proto.set_i(*number);
+    } else if (const auto* real = std::get_if<float>(&value)) {
+      proto.set_type(AttributeProto::FLOAT);
+      proto.set_f(*real);
+    } else if (const auto* text = std::get_if<std::string>(&value)) {
+      proto.set_type(AttributeProto::STRING);
+      proto.set_s(*text);
+    } else if (const auto* ints = std::get_if<std::vector<int64_t>>(&value)) {
+      write_list(*ints, AttributeProto::INTS, [&](int64_t item) { proto.add_ints(item); });
+    } else if (const auto* floats = std::get_if<std::vector<float>>(&value)) {
+      write_list(*floats, AttributeProto::FLOATS, [&](float item) { proto.add_floats(item); });
+    } else if (const auto* strings = std::get_if<std::vector<std::string>>(&value)) {
+      write_list(*strings, AttributeProto::STRINGS,
+                 [&](const std::string& item) { proto.add_strings(item); });
+    } else if (const auto* tensor = std::get_if<Tensor>(&value)) {
+      proto.set_type(AttributeProto::TENSOR);
+      write_tensor(*tensor, *proto.mutable_t());
+    } else {
+      proto.set_type(AttributeProto::GRAPH);
+      GraphWriter(*std::get<std::shared_ptr<Graph>>(value), opset_, taken_)
+          .write(*proto.mutable_g(), captured);
+    }
+  }
+
+  void write_outputs(onnx::GraphProto& proto) {
+    std::unordered_set<ValueId> made;
+    for (const Node& node : graph_.nodes) made.insert(node.outputs.begin(), node.outputs.end());
+    for (const ValueId id : graph_.outputs) {
+      auto& output = *proto.add_output();
+      output.set_name(name(id));
+      write_type(graph_.value(id).type, *output.mutable_type());
+      if (made.insert(id).second) {
+        // An input, a constant, or a captured value; files want outputs made by a node.
+        auto& node = *proto.add_node();
+        node.set_op_type("Identity");
+        node.add_input(name(id));
+        std::string copy = name(id) + ".output";
+        while (!taken_.insert(copy).second) copy += ".1";
+        node.add_output(copy);
+        output.set_name(copy);
+      }
+    }
+  }
+
+  /// Every constant that has been named, hence is used.
+  void write_constants(onnx::GraphProto& proto) {
+    for (size_t i = 0; i < graph_.values.size(); ++i) {
+      const auto id = static_cast<ValueId>(i);
+      if (!graph_.values[i].constant || !names_.contains(id)) continue;
+      auto& tensor = *proto.add_initializer();
+      tensor.set_name(name(id));
+      write_tensor(*graph_.values[i].constant, tensor);
+    }
+  }
+
+  const Graph& graph_;
+  const int opset_;
+  std::unordered_set<std::string>& taken_;
+  std::unordered_map<ValueId, std::string> names_;
+};
+
+/// The oldest IR version that goes with an opset (onnx/docs/Versioning.md).
+int ir_version(int opset) {
+  if (opset <= 14) return 7;
+  if (opset <= 18) return 8;
+  return opset <= 20 ? 9 : 10;
+}
+
+}  // namespace
+
+std::string export_onnx(const Graph& graph, int opset) {
+  if (opset < kMinExportOpset || opset > kMaxExportOpset) {
+    fail_usage("opset {} cannot be written, only {} to {} can", opset, kMinExportOpset, kMaxExportOpset);
+  }
+  onnx::ModelProto model;
+  model.set_ir_version(ir_version(opset));
+  model.set_producer_name("hone");
+  model.set_producer_version(HONE_VERSION);
+  auto& import = *model.add_opset_import();
+  import.set_domain("");
+  import.set_version(opset);
+  std::unordered_set<std::string> taken;
+  GraphWriter(graph, opset, taken).write(*model.mutable_graph(), {});
+  if (model.ByteSizeLong() > kMaxFileBytes) {
+    fail_bad_input("the model needs {} bytes, more than protobuf's limit of {}", model.ByteSizeLong(),
+                   kMaxFileBytes);
+  }
+  return model.SerializeAsString();
+}
+
+Graph with_batch(const Graph& graph, std::optional<int64_t> batch) {
+  Graph result = graph;
+  for (const ValueId id : result.inputs) {
+    graph::Value& value = result.value(id);
+    if (!value.type.ranked() || value.type.dims->empty()) continue;
+    graph::Dim& first = value.type.dims->front();
+    if (first.known() && !(batch && first.is(*batch))) {
+      fail_bad_input("input '{}' is {}, its batch is fixed", value.name, value.type.text());
+    }
+    first = batch ? graph::Dim(*batch) : graph::Dim::symbol("batch");
+  }
+  return graph::with_input_shapes(result, {});
+}
+
+}  // namespace hone::importer

@@ -1,0 +1,39 @@
+// Weights that stand beside the model in files of their own. The names come from the model, so a file is
+// opened relative to the model's folder and may not lie outside it, whatever links lead there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace hone::importer {
+
+/// A range of a mapped file and what keeps it mapped.
+struct ExternalBytes {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+};
+
+class ExternalFolder {
+ public:
+  /// An empty folder refuses everything. The folder itself may be reached through links.
+  explicit ExternalFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  /// `length` bytes from `offset` on (to the end when absent). Bad input when the location leaves the
+  /// folder, is no regular file, has several names (hard links), or holds fewer bytes.
+  ExternalBytes map(const std::string& location, uint64_t offset, std::optional<uint64_t> length);
+
+ private:
+  struct Mapping;
+  std::shared_ptr<const Mapping> open(const std::string& location) const;
+
+  std::filesystem::path folder_;
+  std::map<std::string, std::shared_ptr<const Mapping>> files_;
+};
+
+}  // namespace hone::importer

@@ -1,0 +1,140 @@
+// See builder.hpp.
+#include "import/zoo/builder.hpp"
+
+#include "graph/infer.hpp"
+#include "graph/operator.hpp"
+
+namespace hone::importer {
+namespace {
+
+using graph::Attributes;
+using graph::Dim;
+using Ints = std::vector<int64_t>;
+
+Attributes window(int64_t kernel, int64_t stride, int64_t padding) {
+  Attributes attributes;
+  attributes.set("kernel_shape", Ints{kernel, kernel});
+  attributes.set("strides", Ints{stride, stride});
+  attributes.set("pads", Ints(4, padding));
+  return attributes;
+}
+
+Attributes pool_window(const PoolSpec& spec) {
+  Attributes attributes = window(spec.kernel, spec.stride, spec.padding);
+  attributes.set("ceil_mode", int64_t{spec.ceil_mode});
+  return attributes;
+}
+
+}  // namespace
+
+GraphBuilder::GraphBuilder(std::string model, WeightSource& weights) : weights_(weights) {
+  graph_.name = std::move(model);
+  const graph::Dims image{Dim::symbol("batch"), 3, 224, 224};
+  graph_.inputs.push_back(graph_.add_value("input", {tensor::DType::kFloat32, image}));
+}
+
+ValueId GraphBuilder::conv(const std::string& name, ValueId x, const ConvSpec& spec) {
+  // A depthwise filter without its mean would pass on little but noise.
+  const bool depthwise = spec.groups == channels(x) && spec.groups > 1;
+  const Role role = x == input() || depthwise ? Role::kImageFilter : Role::kFilter;
+  const tensor::Shape shape{spec.channels, channels(x) / spec.groups, spec.kernel, spec.kernel};
+  std::vector<ValueId> inputs{x, parameter({name + ".weight", shape, role, spec.gain})};
+  if (spec.bias) inputs.push_back(parameter({name + ".bias", {spec.channels}, Role::kBias}));
+  Attributes attributes = window(spec.kernel, spec.stride, spec.padding);
+  attributes.set("group", spec.groups);
+  return node("Conv", name, std::move(inputs), std::move(attributes));
+}
+
+ValueId GraphBuilder::batch_norm(const std::string& name, ValueId x, float gain) {
+  const tensor::Shape shape{channels(x)};
+  std::vector<ValueId> inputs{x};
+  inputs.push_back(parameter({name + ".weight", shape, Role::kScale, gain}));
+  inputs.push_back(parameter({name + ".bias", shape, Role::kShift}));
+  inputs.push_back(parameter({name + ".running_mean", shape, Role::kMean}));
+  inputs.push_back(parameter({name + ".running_var", shape, Role::kVariance}));
+  Attributes attributes;
+  attributes.set("epsilon", 1e-5f);
+  return node("BatchNormalization", name, std::move(inputs), std::move(attributes));
+}
+
+ValueId GraphBuilder::linear(const std::string& name, ValueId x, int64_t features) {
+  const ValueId weight =
+      parameter({name + ".weight", {features, channels(x)}, Role::kFilter, kRectifiedGain});
+  const ValueId bias = parameter({name + ".bias", {features}, Role::kBias});
+  Attributes attributes;
+  attributes.set("transB", int64_t{1});
+  return node("Gemm", name, {x, weight, bias}, std::move(attributes));
+}
+
+ValueId GraphBuilder::relu(const std::string& name, ValueId x) { return node("Relu", name, {x}); }
+
+ValueId GraphBuilder::relu6(const std::string& name, ValueId x) {
+  if (zero_ == graph::kNoValue) {
+    zero_ = graph_.add_constant("relu6.min", tensor::Tensor::scalar(0.0f));
+    six_ = graph_.add_constant("relu6.max", tensor::Tensor::scalar(6.0f));
+  }
+  return node("Clip", name, {x, zero_, six_});
+}
+
+ValueId GraphBuilder::sigmoid(const std::string& name, ValueId x) { return node("Sigmoid", name, {x}); }
+
+ValueId GraphBuilder::silu(const std::string& name, ValueId x) {
+  return multiply(name, x, sigmoid(name + ".sigmoid", x));
+}
+
+ValueId GraphBuilder::add(const std::string& name, ValueId a, ValueId b) { return node("Add", name, {a, b}); }
+
+ValueId GraphBuilder::multiply(const std::string& name, ValueId a, ValueId b) {
+  return node("Mul", name, {a, b});
+}
+
+ValueId GraphBuilder::concat(const std::string& name, std::span<const ValueId> parts) {
+  Attributes attributes;
+  attributes.set("axis", int64_t{1});
+  return node("Concat", name, {parts.begin(), parts.end()}, std::move(attributes));
+}
+
+ValueId GraphBuilder::max_pool(const std::string& name, ValueId x, const PoolSpec& spec) {
+  return node("MaxPool", name, {x}, pool_window(spec));
+}
+
+ValueId GraphBuilder::average_pool(const std::string& name, ValueId x, const PoolSpec& spec) {
+  return node("AveragePool", name, {x}, pool_window(spec));
+}
+
+ValueId GraphBuilder::global_average_pool(const std::string& name, ValueId x) {
+  return node("GlobalAveragePool", name, {x});
+}
+
+ValueId GraphBuilder::flatten(const std::string& name, ValueId x) { return node("Flatten", name, {x}); }
+
+graph::Graph GraphBuilder::finish(ValueId x) {
+  weights_.finish();
+  graph_.value(x).name = "output";
+  graph_.outputs = {x};
+  return std::move(graph_);
+}
+
+ValueId GraphBuilder::node(std::string op, const std::string& name, std::vector<ValueId> inputs,
+                           Attributes attributes) {
+  graph::Node result{name, std::move(op), std::move(attributes), std::move(inputs), {}, {name}};
+  result.outputs.push_back(graph_.add_value(name));
+  graph::complete_node(result);
+  graph::infer_node(graph_, result);
+  return graph_.add_node(std::move(result)).outputs.front();
+}
+
+ValueId GraphBuilder::parameter(ParameterSpec spec) {
+  tensor::Tensor tensor = weights_.make(spec);
+  return graph_.add_constant(std::move(spec.name), std::move(tensor));
+}
+
+int64_t GraphBuilder::dim(ValueId x, size_t axis) const {
+  const graph::TensorType& type = graph_.value(x).type;
+  if (!type.ranked() || axis >= type.dims->size() || !(*type.dims)[axis].known()) {
+    fail_internal("{}: dimension {} of '{}' is not known", graph_.name, axis, graph_.value(x).name);
+  }
+  return (*type.dims)[axis].value();
+}
+
+}  // namespace hone::importer
