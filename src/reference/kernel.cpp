@@ -1,0 +1,57 @@
+// See kernel.hpp.
+#include "reference/kernel.hpp"
+
+#include <string>
+#include <unordered_map>
+
+#include "reference/kernel_list.hpp"
+
+namespace hone::reference {
+namespace {
+
+std::unordered_map<std::string_view, Kernel> build_map() {
+  std::unordered_map<std::string_view, Kernel> map;
+  for (const auto list :
+       {elementwise_kernels(), reduction_kernels(), shape_kernels(), convolution_kernels(), matrix_kernels(),
+        normalization_kernels(), quantization_kernels(), recurrent_kernels(), control_kernels(),
+        detection_kernels(), signal_kernels(), loss_kernels(), fused_kernels()}) {
+    for (const KernelEntry& entry : list) {
+      if (!map.emplace(entry.op, entry.kernel).second)
+        fail_internal("two reference kernels for {}", entry.op);
+    }
+  }
+  return map;
+}
+
+}  // namespace
+
+const Tensor& KernelContext::input(size_t i) const {
+  if (!has_input(i)) fail_internal("kernel of {} reads absent input {}", node.text(), i);
+  return *inputs[i];
+}
+
+Tensor& KernelContext::make_output(size_t i, DType dtype, Shape shape) {
+  outputs.at(i) = Tensor(dtype, std::move(shape));
+  return outputs[i];
+}
+
+Kernel find_kernel(std::string_view op) {
+  static const auto kMap = build_map();
+  const auto found = kMap.find(op);
+  return found == kMap.end() ? nullptr : found->second;
+}
+
+std::vector<Tensor> run_node(const graph::Node& node, std::vector<const Tensor*> inputs) {
+  const Kernel kernel = find_kernel(node.op);
+  if (kernel == nullptr) fail_internal("{} has no reference kernel", node.text());
+  KernelContext context{node, std::move(inputs), std::vector<Tensor>(node.outputs.size())};
+  try {
+    kernel(context);
+  } catch (const Error& error) {
+    if (error.where().empty()) throw error.within(node.text());
+    throw;
+  }
+  return std::move(context.outputs);
+}
+
+}  // namespace hone::reference

@@ -1,0 +1,12 @@
+// The kernels of the detection family that stand in files of their own.
+#pragma once
+
+#include "reference/kernel.hpp"
+
+namespace hone::reference {
+
+// region_pooling.cpp
+void roi_align(KernelContext& context);
+void max_roi_pool(KernelContext& context);
+
+}  // namespace hone::reference

@@ -1,0 +1,60 @@
+// Reference kernels of the convolution family: pools over all spatial axes.
+#include <algorithm>
+#include <cmath>
+
+#include "reference/kernels/convolution_family.hpp"
+#include "reference/kernels/rounding.hpp"
+
+namespace hone::reference {
+namespace {
+
+/// Reduces every plane [n, c, :] with `reduce(span<const double>) -> double`.
+template <class Reduce>
+void reduce_planes(KernelContext& context, Reduce&& reduce) {
+  const Tensor& x = context.input(0);
+  if (x.rank() < 3) fail_bad_input("input 0 has rank {}, expected at least 3", x.rank());
+  Shape shape(x.shape().size(), 1);
+  shape[0] = x.shape()[0];
+  shape[1] = x.shape()[1];
+  Tensor& y = context.make_output(0, x.dtype(), std::move(shape));
+  if (y.size() > 0 && x.size() == 0) fail_bad_input("input 0 has empty planes");
+  const std::vector<double> in = x.to_double();
+  const size_t plane = y.size() == 0 ? 0 : in.size() / static_cast<size_t>(y.size());
+  tensor::visit_floating(x.dtype(), [&]<class T>() {
+    const auto out = y.mutable_values<T>();
+    for (size_t i = 0; i < out.size(); ++i) {
+      out[i] = from_double<T>(reduce(std::span(in).subspan(i * plane, plane)));
+    }
+  });
+}
+
+}  // namespace
+
+void global_average_pool(KernelContext& context) {
+  reduce_planes(context, [](std::span<const double> plane) {
+    double sum = 0;
+    for (const double value : plane) sum += value;
+    return sum / static_cast<double>(plane.size());
+  });
+}
+
+void global_max_pool(KernelContext& context) {
+  reduce_planes(context, [](std::span<const double> plane) {
+    double best = plane[0];
+    for (const double value : plane) {
+      if (value > best || std::isnan(value)) best = value;
+    }
+    return best;
+  });
+}
+
+void global_lp_pool(KernelContext& context) {
+  const auto p = static_cast<double>(context.attributes().get_int("p"));
+  reduce_planes(context, [p](std::span<const double> plane) {
+    double sum = 0;
+    for (const double value : plane) sum += std::pow(std::abs(value), p);
+    return std::pow(sum, 1 / p);
+  });
+}
+
+}  // namespace hone::reference

@@ -1,0 +1,12 @@
+// Matrix products shared by several kernels.
+#pragma once
+
+#include "tensor/tensor.hpp"
+
+namespace hone::reference {
+
+/// numpy.matmul of two tensors of the same compute type (double, int64 or uint64). Bad input when the shapes
+/// do not fit.
+tensor::Tensor matmul(const tensor::Tensor& a, const tensor::Tensor& b);
+
+}  // namespace hone::reference

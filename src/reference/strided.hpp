@@ -1,0 +1,64 @@
+// Walks over tensors through strides: the one loop behind broadcasting, permuting, slicing and padding.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "tensor/tensor.hpp"
+
+namespace hone::reference {
+
+/// Visits the elements of `shape` in row-major order; f gets the offset of each in N views, in elements.
+template <size_t N, class F>
+void walk(const tensor::Shape& shape, const std::array<tensor::Shape, N>& strides,
+          std::array<int64_t, N> offsets, F&& f) {
+  if (tensor::element_count(shape) == 0) return;
+  tensor::Shape index(shape.size(), 0);
+  while (true) {
+    f(offsets);
+    size_t axis = shape.size();
+    for (; axis > 0; --axis) {
+      const size_t d = axis - 1;
+      if (++index[d] < shape[d]) {
+        for (size_t n = 0; n < N; ++n) offsets[n] += strides[n][d];
+        break;
+      }
+      for (size_t n = 0; n < N; ++n) offsets[n] -= strides[n][d] * (shape[d] - 1);
+      index[d] = 0;
+    }
+    if (axis == 0) return;
+  }
+}
+
+/// Part of a tensor: where its first element lies and how far apart its elements are along each axis.
+struct View {
+  int64_t offset = 0;
+  tensor::Shape strides;
+};
+
+/// The whole of a tensor of this shape.
+View whole(const tensor::Shape& shape);
+
+/// Copies `shape` elements from one view to the other. Both tensors have the same element type and the
+/// views lie inside them.
+void copy(const tensor::Shape& shape, const tensor::Tensor& from, const View& from_view, tensor::Tensor& to,
+          const View& to_view);
+
+/// A tensor of `shape` filled with the elements of a view of `from`.
+tensor::Tensor gathered(const tensor::Tensor& from, const View& view, tensor::Shape shape);
+
+/// A shape as seen from one axis: `outer` blocks of `length` rows of `inner` elements.
+struct AxisSplit {
+  int64_t outer = 1;
+  int64_t length = 1;
+  int64_t inner = 1;
+};
+AxisSplit split_at(const tensor::Shape& shape, int64_t axis);
+
+/// The position `index` (possibly negative, counted from the end) on an axis; bad input when outside.
+int64_t checked_index(int64_t index, int64_t length);
+
+/// Normalised axes, each named at most once.
+std::vector<int64_t> distinct_axes(const std::vector<int64_t>& axes, int64_t rank);
+
+}  // namespace hone::reference
