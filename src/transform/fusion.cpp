@@ -1,0 +1,150 @@
+// See fusion.hpp: names, shapes, and the loop that makes base nodes absorb their readers.
+#include "transform/fusion.hpp"
+
+namespace hone::transform {
+namespace {
+
+/// Absorbs the reader of base node `index` into the reader's place; the reader's index when that worked.
+std::optional<int32_t> absorb_reader(Editor& editor, int32_t index, FusedOperator fused_op,
+                                     Summary& summary) {
+  const Node base = editor.node(index);
+  const ValueId result = base.outputs[0];
+  const auto refuse = [&](const Node& reader, const std::string& why) {
+    summary.refuse(fmt::format("'{}' + '{}' not fused: {}", base.name, reader.name, why));
+    return std::nullopt;
+  };
+  const int32_t reader_index = editor.single_reader(result);
+  if (reader_index < 0) {
+    const auto& readers = editor.readers(result);
+    if (readers.empty()) return std::nullopt;
+    const Node& first = editor.node(readers[0]);
+    if (!as_post_ops(editor.graph(), first, result).post_ops) return std::nullopt;
+    if (readers.size() == 1)
+      return refuse(first, fmt::format("the result of '{}' is a graph output", base.name));
+    return refuse(first, fmt::format("the result of '{}' has {} readers", base.name, readers.size()));
+  }
+  const Node reader = editor.node(reader_index);
+  const PostOpsOrReason found = as_post_ops(editor.graph(), reader, result);
+  if (!found.post_ops) return found.reason.empty() ? std::nullopt : refuse(reader, found.reason);
+  PostOps post_ops = post_ops_of(base);
+  post_ops.append(*found.post_ops);
+  Node fused = base;
+  set_post_ops(fused, fused_op(editor, base), post_ops);
+  fused.outputs = reader.outputs;
+  join_names(fused, base, reader);
+  summary.change(fmt::format("'{}' absorbed '{}' ({})", base.name, reader.name, reader.op));
+  editor.remove(index);
+  editor.replace(reader_index, std::move(fused));
+  return reader_index;
+}
+
+const std::string& visible_name(const Node& node) { return node.name.empty() ? node.op : node.name; }
+
+void append_sources(Node& node, const Node& part) {
+  if (part.sources.empty()) {
+    node.sources.push_back(visible_name(part));
+    return;
+  }
+  node.sources.insert(node.sources.end(), part.sources.begin(), part.sources.end());
+}
+
+}  // namespace
+
+size_t first_extra(const std::string& op) { return op == "FusedElementwise" ? 1 : 3; }
+
+PostOps post_ops_of(const Node& node) {
+  PostOps result;
+  if (!node.attributes.has("post_ops")) return result;
+  result.ops = node.attributes.get<std::vector<std::string>>("post_ops");
+  result.alphas = node.attributes.get<std::vector<float>>("post_alphas");
+  result.betas = node.attributes.get<std::vector<float>>("post_betas");
+  for (size_t i = first_extra(node.op); i < node.inputs.size(); ++i) result.extras.push_back(node.inputs[i]);
+  return result;
+}
+
+void set_post_ops(Node& node, const std::string& op, const PostOps& post_ops) {
+  node.op = op;
+  node.attributes.set("post_ops", post_ops.ops);
+  node.attributes.set("post_alphas", post_ops.alphas);
+  node.attributes.set("post_betas", post_ops.betas);
+  const size_t first = first_extra(op);
+  if (post_ops.extras.empty()) {
+    if (node.inputs.size() > first) node.inputs.resize(first);
+    return;
+  }
+  node.inputs.resize(first, kNoValue);
+  node.inputs.insert(node.inputs.end(), post_ops.extras.begin(), post_ops.extras.end());
+}
+
+void PostOps::add(std::string op, float alpha, float beta) {
+  ops.push_back(std::move(op));
+  alphas.push_back(alpha);
+  betas.push_back(beta);
+}
+
+void PostOps::add_binary(std::string op, ValueId extra) {
+  add(std::move(op));
+  extras.push_back(extra);
+}
+
+void PostOps::append(const PostOps& other) {
+  ops.insert(ops.end(), other.ops.begin(), other.ops.end());
+  alphas.insert(alphas.end(), other.alphas.begin(), other.alphas.end());
+  betas.insert(betas.end(), other.betas.begin(), other.betas.end());
+  extras.insert(extras.end(), other.extras.begin(), other.extras.end());
+}
+
+bool broadcasts_into(const graph::TensorType& from, const graph::TensorType& to) {
+  if (!from.ranked() || !to.ranked() || from.dims->size() > to.dims->size()) return false;
+  const size_t offset = to.dims->size() - from.dims->size();
+  for (size_t i = 0; i < from.dims->size(); ++i) {
+    const graph::Dim& dim = (*from.dims)[i];
+    if (!dim.is(1) && !dim.same_as((*to.dims)[i + offset])) return false;
+  }
+  return true;
+}
+
+bool same_shape(const graph::TensorType& a, const graph::TensorType& b) {
+  return broadcasts_into(a, b) && broadcasts_into(b, a);
+}
+
+Node derived_node(const Node& node, std::string op, std::vector<ValueId> inputs) {
+  Node derived;
+  derived.name = node.name;
+  derived.op = std::move(op);
+  derived.inputs = std::move(inputs);
+  derived.outputs = {node.outputs[0]};
+  derived.sources = node.sources;
+  return derived;
+}
+
+void join_names(Node& node, const Node& first, const Node& second) { join_names(node, {&first, &second}); }
+
+void join_names(Node& node, const std::vector<const Node*>& parts) {
+  std::string name;
+  Node sources;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    append_sources(sources, *parts[i]);
+    // A long pattern is named by its ends; its sources name every node.
+    const bool shown = parts.size() <= 4 || i == 0 || i + 1 == parts.size();
+    if (shown) name += (name.empty() ? "" : " + ") + visible_name(*parts[i]);
+    if (!shown && i == 1) name += " + …";
+  }
+  node.name = std::move(name);
+  node.sources = std::move(sources.sources);
+}
+
+Summary fuse_post_ops(Graph& graph, FusedOperator fused_op) {
+  Summary summary;
+  Editor editor(graph);
+  for (int32_t i = editor.count() - 1; i >= 0; --i) {
+    std::optional<int32_t> current = i;
+    while (current && editor.alive(*current) && !fused_op(editor, editor.node(*current)).empty()) {
+      current = absorb_reader(editor, *current, fused_op, summary);
+    }
+  }
+  editor.commit();
+  return summary;
+}
+
+}  // namespace hone::transform

@@ -1,0 +1,99 @@
+// Runs the list of passes: times each one, infers types anew and verifies the graph after each change.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "graph/infer.hpp"
+#include "graph/verify.hpp"
+#include "transform/pass.hpp"
+
+namespace hone::transform {
+namespace {
+
+/// Rounds of the repeated passes; real models settle after two or three.
+constexpr int kMaxRounds = 12;
+
+std::vector<bool> enabled_passes(const PassOptions& options) {
+  const auto& list = passes();
+  std::vector<bool> enabled(list.size(), true);
+  for (const std::string& name : options.disabled) {
+    const auto found =
+        std::find_if(list.begin(), list.end(), [&](const Pass& pass) { return pass.name == name; });
+    if (found == list.end()) {
+      fail_usage("there is no pass named '{}'; the passes are {}", name, fmt::join(pass_names(), ", "));
+    }
+    enabled[static_cast<size_t>(found - list.begin())] = false;
+  }
+  return enabled;
+}
+
+enum class Phase { kSimplify, kFuse, kCleanUp };
+
+/// Adds what a round of a pass did to what it did in earlier rounds. The refusals of the last round before
+/// fusion stand: earlier ones may have been overcome, and later ones speak of nodes that are fused already.
+void add_round(Summary& total, Summary round, double milliseconds, Phase phase) {
+  total.milliseconds += milliseconds;
+  const int changes = total.changes + round.changes;
+  for (std::string& note : round.notes) total.change(std::move(note));
+  total.changes = changes;
+  if (phase != Phase::kCleanUp) total.refusals = std::move(round.refusals);
+}
+
+bool run_pass(const Pass& pass, Graph& graph, Summary& total, Phase phase) {
+  const auto start = std::chrono::steady_clock::now();
+  Summary round = pass.apply(graph);
+  const bool changed = round.changes > 0;
+  if (changed) {
+    graph::verify(graph, std::string(pass.name).c_str());
+    graph::infer_types(graph);
+  }
+  const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+  add_round(total, std::move(round), elapsed.count(), phase);
+  return changed;
+}
+
+}  // namespace
+
+void Summary::change(std::string note) {
+  ++changes;
+  if (notes.size() < kMaxLines) notes.push_back(std::move(note));
+}
+
+void Summary::refuse(std::string reason) {
+  if (refusals.size() < kMaxLines) refusals.push_back(std::move(reason));
+}
+
+std::vector<std::string> pass_names() {
+  std::vector<std::string> names;
+  for (const Pass& pass : passes()) names.emplace_back(pass.name);
+  return names;
+}
+
+std::vector<Summary> optimize(Graph& graph, const PassOptions& options) {
+  const std::vector<bool> enabled = enabled_passes(options);
+  const auto& list = passes();
+  std::vector<Summary> totals(list.size());
+  graph::infer_types(graph);
+  graph::verify(graph, "import");
+  const auto run_all = [&](Phase phase) {
+    bool changed = false;
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (!enabled[i] || list[i].repeated == (phase == Phase::kFuse)) continue;
+      changed |= run_pass(list[i], graph, totals[i], phase);
+    }
+    return changed;
+  };
+  for (int round = 0; round < kMaxRounds && run_all(Phase::kSimplify); ++round) {
+  }
+  if (run_all(Phase::kFuse)) run_all(Phase::kCleanUp);
+  std::vector<Summary> summaries;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (!enabled[i]) continue;
+    totals[i].name = list[i].name;
+    summaries.push_back(std::move(totals[i]));
+  }
+  return summaries;
+}
+
+}  // namespace hone::transform

@@ -1,0 +1,54 @@
+// A pass: a named rewrite of a graph that leaves its meaning alone. This header is what the rest of
+// the program sees: run the list over a graph and read what each pass did and refused to do.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace hone::transform {
+
+using graph::Graph;
+
+/// What one pass did to a graph.
+struct Summary {
+  std::string name;
+  double milliseconds = 0;
+  int changes = 0;
+  /// One line a change, the first kMaxLines of them.
+  std::vector<std::string> notes;
+  /// Near misses and why they stayed: "'conv1' + 'bn1' not folded: 'conv1' has 2 readers".
+  std::vector<std::string> refusals;
+
+  static constexpr size_t kMaxLines = 256;
+  /// Counts a change.
+  void change(std::string note);
+  void refuse(std::string reason);
+};
+
+struct Pass {
+  std::string_view name;
+  std::string_view description;
+  /// Rewrites the graph and returns changes, notes and refusals; the caller fills in name and time.
+  Summary (*apply)(Graph& graph);
+  /// Simplifying passes make work for each other and run in rounds until none changes anything.
+  bool repeated;
+};
+
+struct PassOptions {
+  /// Names of passes to leave out.
+  std::vector<std::string> disabled;
+};
+
+/// Every pass, in the order it runs.
+const std::vector<Pass>& passes();
+std::vector<std::string> pass_names();
+
+/// Runs the list over a graph of any shapes, symbolic ones included; types are inferred anew and the
+/// graph is verified after every pass that changed something. One summary for each enabled pass.
+/// Usage error, naming all passes, when a disabled name is unknown.
+std::vector<Summary> optimize(Graph& graph, const PassOptions& options = {});
+
+}  // namespace hone::transform

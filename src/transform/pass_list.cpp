@@ -1,0 +1,47 @@
+// The list of passes, in the order they run.
+#include "transform/pass_list.hpp"
+
+namespace hone::transform {
+
+const std::vector<Pass>& passes() {
+  static const std::vector<Pass> kPasses = {
+      {"constant_folding", "Computes nodes whose inputs are all known, such as shapes of static tensors",
+       constant_folding, true},
+      {"identity_removal", "Removes nodes that change nothing: Identity, Dropout, x + 0, x * 1, full slices",
+       identity_removal, true},
+      {"common_subexpression", "Computes equal things once, and keeps equal small constants once",
+       common_subexpression, true},
+      {"reshape_cancellation", "Makes one Reshape of several, and constant shapes of computed ones",
+       reshape_cancellation, true},
+      {"transpose_cancellation", "Composes or cancels transpositions, also through elementwise nodes",
+       transpose_cancellation, true},
+      {"reduce_to_pool", "Makes global average pools of means over all spatial axes", reduce_to_pool, true},
+      {"pad_folding", "Moves padding into the convolution or pool that reads it", pad_folding, true},
+      {"activation_recognition",
+       "Recognises swish, hard swish, mish, Relu and Clip where they are written out", activation_recognition,
+       true},
+      {"gelu_recognition", "Recognises Gelu where it is written out with erf or tanh", gelu_recognition,
+       true},
+      {"layer_norm_recognition", "Recognises layer normalisation where it is written out",
+       layer_norm_recognition, true},
+      {"division_by_constant", "Makes products of divisions by constants", division_by_constant, true},
+      {"batch_norm_folding",
+       "Folds batch normalisation and other per-channel scales and shifts into the weights before them",
+       batch_norm_folding, true},
+      {"gemm_canonical", "Brings products of two matrices and their bias into one form", gemm_canonical,
+       true},
+      {"dead_code", "Drops nodes, values and constants that no output needs", dead_code, true},
+      {"batch_norm_lowering",
+       "Makes a multiplication and an addition of a batch normalisation with no weights before it",
+       batch_norm_lowering, false},
+      {"convolution_fusion", "Fuses a convolution with the activations and additions that follow it",
+       convolution_fusion, false},
+      {"matmul_fusion", "Fuses a matrix product with its bias, activations and additions", matmul_fusion,
+       false},
+      {"elementwise_fusion", "Fuses chains of elementwise nodes that nothing else absorbed",
+       elementwise_fusion, false},
+  };
+  return kPasses;
+}
+
+}  // namespace hone::transform

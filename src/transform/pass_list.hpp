@@ -1,0 +1,27 @@
+// The passes; each file of passes/ holds one. pass_list.cpp puts them in order and describes them.
+#pragma once
+
+#include "transform/pass.hpp"
+
+namespace hone::transform {
+
+Summary constant_folding(Graph& graph);
+Summary identity_removal(Graph& graph);
+Summary common_subexpression(Graph& graph);
+Summary reshape_cancellation(Graph& graph);
+Summary transpose_cancellation(Graph& graph);
+Summary reduce_to_pool(Graph& graph);
+Summary pad_folding(Graph& graph);
+Summary activation_recognition(Graph& graph);
+Summary gelu_recognition(Graph& graph);
+Summary layer_norm_recognition(Graph& graph);
+Summary division_by_constant(Graph& graph);
+Summary batch_norm_folding(Graph& graph);
+Summary gemm_canonical(Graph& graph);
+Summary dead_code(Graph& graph);
+Summary batch_norm_lowering(Graph& graph);
+Summary convolution_fusion(Graph& graph);
+Summary matmul_fusion(Graph& graph);
+Summary elementwise_fusion(Graph& graph);
+
+}  // namespace hone::transform

@@ -1,0 +1,66 @@
+// Folds per-channel scales and shifts (batch normalisation, Mul or Add by a constant) into the
+// convolution or matrix product that alone feeds them.
+#include "transform/affine.hpp"
+#include "transform/fusion.hpp"
+#include "transform/pass_list.hpp"
+
+namespace hone::transform {
+namespace {
+
+class BatchNormFolding {
+ public:
+  explicit BatchNormFolding(Graph& graph) : graph_(graph), editor_(graph) {}
+
+  Summary run() {
+    for (int32_t i = 0; i < editor_.count(); ++i) {
+      if (editor_.alive(i)) fold_into_producer(i);
+    }
+    editor_.commit();
+    return std::move(summary_);
+  }
+
+ private:
+  /// Tries each operand of node `index` as the result of a node with weights.
+  void fold_into_producer(int32_t index) {
+    const Node node = editor_.node(index);
+    for (size_t i = 0; i < std::min<size_t>(node.inputs.size(), 2); ++i) {
+      const int32_t producer = editor_.producer(node.inputs[i]);
+      if (producer < 0 || editor_.node(producer).outputs[0] != node.inputs[i]) continue;
+      const auto channels = weighted_channels(graph_, editor_.node(producer));
+      if (channels && fold(producer, index, *channels)) return;
+    }
+  }
+
+  bool fold(int32_t producer, int32_t index, const Channels& channels) {
+    const Node base = editor_.node(producer);
+    const Node node = editor_.node(index);
+    const auto refuse = [&](const std::string& why) {
+      summary_.refuse(fmt::format("'{}' + '{}' not folded: {}", base.name, node.name, why));
+      return false;
+    };
+    const AffineOrReason found = as_affine(graph_, node, base.outputs[0], channels);
+    if (!found.affine) return found.reason.empty() ? false : refuse(found.reason);
+    if (editor_.is_output(base.outputs[0]))
+      return refuse(fmt::format("the result of '{}' is a graph output", base.name));
+    const size_t readers = editor_.readers(base.outputs[0]).size();
+    if (readers != 1) return refuse(fmt::format("the result of '{}' has {} readers", base.name, readers));
+    FoldedOrReason folded = fold_affine(editor_, base, channels, *found.affine);
+    if (!folded.node) return refuse(folded.reason);
+    folded.node->outputs = {node.outputs[0]};
+    join_names(*folded.node, base, node);
+    summary_.change(fmt::format("'{}' ({}) folded into '{}'", node.name, node.op, base.name));
+    editor_.remove(producer);
+    editor_.replace(index, std::move(*folded.node));
+    return true;
+  }
+
+  Graph& graph_;
+  Editor editor_;
+  Summary summary_;
+};
+
+}  // namespace
+
+Summary batch_norm_folding(Graph& graph) { return BatchNormFolding(graph).run(); }
+
+}  // namespace hone::transform

@@ -1,0 +1,140 @@
+// Computes nodes whose inputs are all constant with the reference kernels, and makes constants of
+// integer values that shape inference knows (the Shape of a tensor of static dimensions).
+//
+// A model file is untrusted, so folding is no memory bomb and no endless computation: a large result
+// may be at most kMaxGrowth times the inputs, all results together at most kMaxFoldedBytes, and a
+// node at most kMaxFlops. What passes a limit stays a node.
+#include <algorithm>
+#include <array>
+
+#include "graph/operator.hpp"
+#include "reference/kernel.hpp"
+#include "transform/constants.hpp"
+#include "transform/fusion.hpp"
+#include "transform/pass_list.hpp"
+
+namespace hone::transform {
+namespace {
+
+constexpr double kAlwaysFoldedBytes = 1 << 20;
+constexpr double kMaxGrowth = 4;
+constexpr double kMaxFoldedBytes = double{1 << 30};
+constexpr double kMaxFlops = 1e9;
+
+/// Operators that give another result each time, or whose work their types do not bound.
+bool is_foldable(const Node& node) {
+  static constexpr std::array<std::string_view, 10> kExcluded = {
+      "Bernoulli",     "If",           "Loop",
+      "Multinomial",   "RandomNormal", "RandomNormalLike",
+      "RandomUniform", "Scan",         "RandomUniformLike",
+      "Dropout"};
+  return std::find(kExcluded.begin(), kExcluded.end(), node.op) == kExcluded.end();
+}
+
+double constant_bytes(const Graph& graph, const Node& node) {
+  double bytes = 0;
+  for (const ValueId id : node.inputs) {
+    if (id != kNoValue) bytes += static_cast<double>(graph.constant(id)->byte_size());
+  }
+  return bytes;
+}
+
+class ConstantFolding {
+ public:
+  explicit ConstantFolding(Graph& graph) : graph_(graph), editor_(graph) {}
+
+  Summary run() {
+    for (int32_t i = 0; i < editor_.count(); ++i) {
+      if (known_outputs(i)) continue;
+      if (all_inputs_constant(editor_.node(i))) compute(i);
+    }
+    editor_.commit();
+    return std::move(summary_);
+  }
+
+ private:
+  bool all_inputs_constant(const Node& node) const {
+    if (node.op == "Identity" && editor_.is_output(node.outputs[0])) return false;
+    return std::all_of(node.inputs.begin(), node.inputs.end(),
+                       [&](ValueId id) { return id == kNoValue || graph_.constant(id) != nullptr; });
+  }
+
+  /// Makes a constant of a single output whose elements shape inference knows.
+  bool known_outputs(int32_t index) {
+    const Node& node = editor_.node(index);
+    if (node.outputs.size() != 1 || (node.op == "Identity" && editor_.is_output(node.outputs[0])))
+      return false;
+    const graph::Value& value = graph_.value(node.outputs[0]);
+    const auto elements = known_integers(graph_, node.outputs[0]);
+    if (!elements || !tensor::is_integer(value.type.dtype) || !value.type.fully_known()) return false;
+    tensor::Shape shape;
+    for (const graph::Dim& dim : *value.type.dims) shape.push_back(dim.value());
+    if (tensor::element_count(shape) != static_cast<int64_t>(elements->size())) return false;
+    std::vector<Tensor> results;
+    results.push_back(Tensor::of<int64_t>(*elements, std::move(shape)).cast(value.type.dtype));
+    finish(index, std::move(results));
+    return true;
+  }
+
+  void compute(int32_t index) {
+    const Node& node = editor_.node(index);
+    if (!is_foldable(node)) return;
+    const auto refuse = [&](const std::string& why) {
+      summary_.refuse(fmt::format("'{}' not computed: {}", node.name, why));
+    };
+    const auto cost = graph::node_cost(graph_, node);
+    if (!cost) return refuse("the size of its result depends on the values of its inputs");
+    const double inputs = constant_bytes(graph_, node);
+    const double result = cost->bytes - inputs;
+    if (result > std::max(kAlwaysFoldedBytes, kMaxGrowth * inputs)) {
+      return refuse(fmt::format("its result of {:.0f} bytes is much larger than its inputs", result));
+    }
+    if (folded_bytes_ + result > kMaxFoldedBytes) return refuse("the results computed so far fill the limit");
+    if (cost->flops > kMaxFlops) return refuse(fmt::format("it takes {:.3g} operations", cost->flops));
+    std::vector<const Tensor*> inputs_of_node;
+    for (const ValueId id : node.inputs) inputs_of_node.push_back(graph_.constant(id));
+    try {
+      finish(index, reference::run_node(node, std::move(inputs_of_node)));
+      folded_bytes_ += result;
+    } catch (const Error& error) {
+      refuse(error.sentence());
+    }
+  }
+
+  void finish(int32_t index, std::vector<Tensor> results) {
+    const Node node = editor_.node(index);
+    summary_.change(fmt::format("'{}' ({}) computed", node.name, node.op));
+    editor_.remove(index);
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (!node.has_output(i)) continue;
+      const ValueId id = node.outputs[i];
+      if (editor_.is_output(id)) {
+        keep_output(index, node, id, std::move(results[i]));
+        continue;
+      }
+      graph::Value& value = graph_.value(id);
+      value.type = {results[i].dtype(), graph::Dims(results[i].shape().begin(), results[i].shape().end())};
+      value.constant = std::move(results[i]);
+      value.data.reset();
+    }
+  }
+
+  /// A graph output is always made by a node, here a copy of the constant.
+  void keep_output(int32_t index, const Node& node, ValueId id, Tensor result) {
+    const ValueId constant = editor_.add_constant(graph_.value(id).name + ".folded", std::move(result));
+    Node copy = derived_node(node, "Identity", {constant});
+    copy.outputs = {id};
+    editor_.insert_before(index, std::move(copy));
+  }
+
+  Graph& graph_;
+  Editor editor_;
+  Summary summary_;
+  double folded_bytes_ = 0;
+};
+
+}  // namespace
+
+Summary constant_folding(Graph& graph) { return ConstantFolding(graph).run(); }
+
+}  // namespace hone::transform

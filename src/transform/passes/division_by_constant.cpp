@@ -1,0 +1,46 @@
+// Makes products of divisions by constants, which fuse more widely and run faster. The reciprocal is
+// rounded once, so a result may differ in its last place.
+#include <cmath>
+
+#include "transform/constants.hpp"
+#include "transform/fusion.hpp"
+#include "transform/pass_list.hpp"
+
+namespace hone::transform {
+namespace {
+
+/// Reciprocals of all elements; nullopt when one of them is outside of float32's normal range.
+std::optional<std::vector<double>> reciprocals(const Tensor& tensor) {
+  std::vector<double> elements = tensor.to_double();
+  for (double& element : elements) {
+    element = 1 / element;
+    if (!std::isnormal(static_cast<float>(element))) return std::nullopt;
+  }
+  return elements;
+}
+
+}  // namespace
+
+Summary division_by_constant(Graph& graph) {
+  Summary summary;
+  Editor editor(graph);
+  for (int32_t i = 0; i < editor.count(); ++i) {
+    const Node node = editor.node(i);
+    const Tensor* divisor = node.op == "Div" ? graph.constant(node.inputs[1]) : nullptr;
+    if (divisor == nullptr || !tensor::is_floating(divisor->dtype())) continue;
+    const auto elements = reciprocals(*divisor);
+    if (!elements) {
+      summary.refuse(
+          fmt::format("'{}' stays a division: an element of the divisor has no reciprocal", node.name));
+      continue;
+    }
+    Tensor factor = floating_tensor(divisor->dtype(), divisor->shape(), *elements);
+    const ValueId constant = editor.add_constant(node.name + ".factor", std::move(factor));
+    summary.change(fmt::format("'{}' became a product", node.name));
+    editor.replace(i, derived_node(node, "Mul", {node.inputs[0], constant}));
+  }
+  editor.commit();
+  return summary;
+}
+
+}  // namespace hone::transform

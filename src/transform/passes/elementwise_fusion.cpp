@@ -1,0 +1,60 @@
+// Fuses chains of the elementwise nodes that nothing else absorbed: one walk over memory, not several.
+#include "transform/fusion.hpp"
+#include "transform/pass_list.hpp"
+
+namespace hone::transform {
+namespace {
+
+/// A node as post-ops on that of its operands which has the shape of its result.
+struct Chain {
+  ValueId main = kNoValue;
+  PostOps post_ops;
+};
+
+std::optional<Chain> as_chain(const Graph& graph, const Node& node) {
+  for (size_t i = 0; i < node.inputs.size() && i < 2; ++i) {
+    const ValueId main = node.inputs[i];
+    if (main == kNoValue || graph.constant(main) != nullptr) continue;
+    auto found = as_post_ops(graph, node, main, Scaling::kAnyBroadcast);
+    if (found.post_ops) return Chain{main, std::move(*found.post_ops)};
+  }
+  return std::nullopt;
+}
+
+void fuse_with_reader(Editor& editor, int32_t index, Summary& summary) {
+  const Node node = editor.node(index);
+  if (node.outputs.size() != 1 || editor.readers(node.outputs[0]).empty()) return;
+  const int32_t reader_index = editor.readers(node.outputs[0])[0];
+  const Node reader = editor.node(reader_index);
+  const PostOpsOrReason next = as_post_ops(editor.graph(), reader, node.outputs[0], Scaling::kAnyBroadcast);
+  if (!next.post_ops && next.reason.empty()) return;
+  auto chain = as_chain(editor.graph(), node);
+  if (!chain) return;
+  const auto refuse = [&](const std::string& why) {
+    summary.refuse(fmt::format("'{}' + '{}' not fused: {}", node.name, reader.name, why));
+  };
+  if (!next.post_ops) return refuse(next.reason);
+  if (!editor.read_once(node.outputs[0]))
+    return refuse(fmt::format("the result of '{}' is needed elsewhere", node.name));
+  chain->post_ops.append(*next.post_ops);
+  Node fused = derived_node(reader, "FusedElementwise", {chain->main});
+  set_post_ops(fused, "FusedElementwise", chain->post_ops);
+  join_names(fused, node, reader);
+  summary.change(fmt::format("'{}' absorbed '{}' ({})", node.name, reader.name, reader.op));
+  editor.remove(index);
+  editor.replace(reader_index, std::move(fused));
+}
+
+}  // namespace
+
+Summary elementwise_fusion(Graph& graph) {
+  Summary summary;
+  Editor editor(graph);
+  for (int32_t i = 0; i < editor.count(); ++i) {
+    if (editor.alive(i)) fuse_with_reader(editor, i, summary);
+  }
+  editor.commit();
+  return summary;
+}
+
+}  // namespace hone::transform

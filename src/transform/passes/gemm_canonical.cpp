@@ -1,0 +1,95 @@
+// Brings products of two matrices into one form: MatMul with a bias becomes Gemm, Gemm's factors go
+// into constants, and transposed operands into transA and transB. Constant weights keep their layout,
+// for an engine packs them anyway.
+#include "transform/constants.hpp"
+#include "transform/fusion.hpp"
+#include "transform/pass_list.hpp"
+
+namespace hone::transform {
+namespace {
+
+/// Whether an operand is a matrix's bias: the same for every row of the result.
+bool is_row(const graph::TensorType& type, const graph::TensorType& result) {
+  if (!broadcasts_into(type, result)) return false;
+  return type.dims->size() < 2 || (*type.dims)[0].is(1);
+}
+
+/// MatMul of two matrices and the addition of a row: Gemm.
+bool take_bias(Editor& editor, int32_t index, Summary& summary) {
+  const Node product = editor.node(index);
+  if (product.op != "MatMul") return false;
+  const Graph& graph = editor.graph();
+  const ValueId result = product.outputs[0];
+  const int32_t reader_index = editor.single_reader(result);
+  if (reader_index < 0 || editor.node(reader_index).op != "Add") return false;
+  const Node add = editor.node(reader_index);
+  for (const ValueId operand : product.inputs) {
+    const graph::TensorType& type = graph.value(operand).type;
+    if (!type.ranked() || type.dims->size() != 2 || !tensor::is_floating(type.dtype)) return false;
+  }
+  const ValueId row = add.inputs[add.inputs[0] == result ? 1 : 0];
+  if (!is_row(graph.value(row).type, graph.value(result).type)) return false;
+  Node gemm = derived_node(add, "Gemm", {product.inputs[0], product.inputs[1], row});
+  join_names(gemm, product, add);
+  summary.change(fmt::format("'{}' and '{}' became Gemm", product.name, add.name));
+  editor.remove(index);
+  editor.replace(reader_index, std::move(gemm));
+  return true;
+}
+
+/// Multiplies a constant input by a factor attribute, which becomes 1; false when it is not constant.
+bool fold_factor(Editor& editor, Node& gemm, size_t input, const char* attribute) {
+  const double factor = gemm.attributes.get_float(attribute);
+  if (factor == 1) return false;
+  const Tensor* tensor = editor.graph().constant(gemm.input(input));
+  if (tensor == nullptr || !tensor::is_floating(tensor->dtype())) return false;
+  std::vector<double> elements = tensor->to_double();
+  for (double& element : elements) element *= factor;
+  Tensor scaled = floating_tensor(tensor->dtype(), tensor->shape(), elements);
+  gemm.inputs[input] = editor.add_constant(editor.graph().value(gemm.inputs[input]).name, std::move(scaled));
+  gemm.attributes.set(attribute, 1.0f);
+  return true;
+}
+
+bool is_matrix_transpose(const Node* node) {
+  if (node == nullptr) return false;
+  return !node->attributes.has("perm") || node->attributes.get_ints("perm") == std::vector<int64_t>{1, 0};
+}
+
+bool fold_transpose(Editor& editor, Node& gemm, size_t input, const char* attribute) {
+  const Node* transpose = editor.made_by(gemm.inputs[input], "Transpose");
+  if (!is_matrix_transpose(transpose)) return false;
+  gemm.inputs[input] = transpose->inputs[0];
+  gemm.attributes.set(attribute, int64_t{gemm.attributes.get_int(attribute) == 0 ? 1 : 0});
+  return true;
+}
+
+void normalise(Editor& editor, int32_t index, Summary& summary) {
+  Node gemm = editor.node(index);
+  if (gemm.op != "Gemm") return;
+  bool changed = fold_transpose(editor, gemm, 0, "transA");
+  changed |= fold_transpose(editor, gemm, 1, "transB");
+  changed |= fold_factor(editor, gemm, 1, "alpha");
+  changed |= fold_factor(editor, gemm, 2, "beta");
+  if (!gemm.has_input(2) && gemm.attributes.get_float("beta") != 1) {
+    gemm.attributes.set("beta", 1.0f);
+    changed = true;
+  }
+  if (!changed) return;
+  summary.change(fmt::format("'{}' brought into the common form", gemm.name));
+  editor.replace(index, std::move(gemm));
+}
+
+}  // namespace
+
+Summary gemm_canonical(Graph& graph) {
+  Summary summary;
+  Editor editor(graph);
+  for (int32_t i = 0; i < editor.count(); ++i) {
+    if (editor.alive(i) && !take_bias(editor, i, summary)) normalise(editor, i, summary);
+  }
+  editor.commit();
+  return summary;
+}
+
+}  // namespace hone::transform

@@ -1,0 +1,97 @@
+// Removes nodes whose result equals one of their inputs.
+#include <algorithm>
+
+#include "transform/constants.hpp"
+#include "transform/fusion.hpp"
+#include "transform/pass_list.hpp"
+
+namespace hone::transform {
+namespace {
+
+bool is_one_of(std::string_view op, std::initializer_list<std::string_view> list) {
+  return std::find(list.begin(), list.end(), op) != list.end();
+}
+
+bool is_inference_dropout(const Graph& graph, const Node& node) {
+  if (node.op != "Dropout" || node.has_output(1)) return false;
+  return !node.has_input(2) || is_filled_with(graph, node.input(2), 0);
+}
+
+/// The operand of a binary operation whose other operand is its neutral element, else kNoValue.
+ValueId neutral_operand(const Graph& graph, const Node& node) {
+  const auto is_neutral = [&](size_t i) {
+    const ValueId id = node.input(i);
+    if (is_one_of(node.op, {"Add", "Sub"})) return is_filled_with(graph, id, 0);
+    return is_filled_with(graph, id, 1);
+  };
+  if (!is_one_of(node.op, {"Add", "Sub", "Mul", "Div", "Pow"})) return kNoValue;
+  if (is_neutral(1)) return node.inputs[0];
+  if (is_one_of(node.op, {"Add", "Mul"}) && is_neutral(0)) return node.inputs[1];
+  return kNoValue;
+}
+
+bool is_noop_transpose(const Node& node) {
+  if (node.op != "Transpose" || !node.attributes.has("perm")) return false;
+  const auto& perm = node.attributes.get_ints("perm");
+  return std::is_sorted(perm.begin(), perm.end());
+}
+
+bool is_full_slice(const Graph& graph, const Node& node) {
+  if (node.op != "Slice") return false;
+  return !node.has_input(4) || is_filled_with(graph, node.input(4), 1);
+}
+
+/// The input that the node's only result equals whenever both have the same shape, else kNoValue.
+ValueId candidate(const Graph& graph, const Node& node) {
+  if (is_one_of(node.op,
+                {"Identity", "Cast", "CastLike", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand"})) {
+    return node.inputs[0];
+  }
+  if (is_one_of(node.op, {"Concat", "Sum", "Max", "Min", "Mean"}) && node.inputs.size() == 1)
+    return node.inputs[0];
+  if (is_inference_dropout(graph, node) || is_noop_transpose(node) || is_full_slice(graph, node)) {
+    return node.inputs[0];
+  }
+  if (node.op == "Pad" && is_filled_with(graph, node.input(1), 0)) return node.inputs[0];
+  if (node.op == "Tile" && is_filled_with(graph, node.input(1), 1)) return node.inputs[0];
+  return neutral_operand(graph, node);
+}
+
+/// Operators that keep the shape by definition, so that an unknown shape is no obstacle.
+bool keeps_shape(const Node& node) {
+  return is_one_of(node.op, {"Identity", "Cast", "CastLike", "Concat", "Sum", "Max", "Min", "Mean", "Dropout",
+                             "Transpose", "Pad", "Tile"});
+}
+
+bool changes_nothing(const Graph& graph, const Node& node, ValueId input) {
+  const graph::TensorType& from = graph.value(input).type;
+  const graph::TensorType& to = graph.value(node.outputs[0]).type;
+  if (from.dtype != to.dtype) return false;
+  return keeps_shape(node) || same_shape(from, to);
+}
+
+}  // namespace
+
+Summary identity_removal(Graph& graph) {
+  Summary summary;
+  Editor editor(graph);
+  for (int32_t i = 0; i < editor.count(); ++i) {
+    const Node& node = editor.node(i);
+    const ValueId input = candidate(graph, node);
+    if (input == kNoValue || !changes_nothing(graph, node, input)) continue;
+    const std::string line = fmt::format("'{}' ({}) removed", node.name, node.op);
+    const Node copy = node;
+    if (editor.forward(i, copy.outputs[0], input)) {
+      summary.change(line);
+      continue;
+    }
+    if (copy.op == "Identity") continue;
+    // A graph output may not alias an input, a constant or another output.
+    summary.change(fmt::format("'{}' ({}) became Identity", copy.name, copy.op));
+    editor.replace(i, derived_node(copy, "Identity", {input}));
+  }
+  editor.commit();
+  return summary;
+}
+
+}  // namespace hone::transform

@@ -1,0 +1,83 @@
+// Makes global average pools of means over all spatial axes, and of average pools over whole planes.
+#include <algorithm>
+
+#include "transform/constants.hpp"
+#include "transform/fusion.hpp"
+#include "transform/pass_list.hpp"
+
+namespace hone::transform {
+namespace {
+
+/// Whether the axes are exactly 2, 3, ... of an image batch.
+bool are_spatial(std::vector<int64_t> axes, int64_t rank) {
+  for (int64_t& axis : axes) axis = axis < 0 ? axis + rank : axis;
+  std::sort(axes.begin(), axes.end());
+  if (static_cast<int64_t>(axes.size()) != rank - 2) return false;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i] != static_cast<int64_t>(i) + 2) return false;
+  }
+  return true;
+}
+
+void rewrite_mean(Editor& editor, int32_t index, Summary& summary) {
+  const Node mean = editor.node(index);
+  const graph::TensorType type = editor.graph().value(mean.inputs[0]).type;
+  const auto axes = known_integers(editor.graph(), mean.input(1));
+  if (!axes || !type.ranked() || !tensor::is_floating(type.dtype)) return;
+  const auto rank = static_cast<int64_t>(type.dims->size());
+  if (rank < 3 || axes->empty()) return;
+  if (!are_spatial(*axes, rank)) {
+    summary.refuse(
+        fmt::format("'{}' is no global pool: it does not average over all spatial axes", mean.name));
+    return;
+  }
+  summary.change(fmt::format("'{}' became GlobalAveragePool", mean.name));
+  Node pool = derived_node(mean, "GlobalAveragePool", {mean.inputs[0]});
+  if (mean.attributes.get_int("keepdims") != 0) return editor.replace(index, std::move(pool));
+  const ValueId pooled = editor.add_value(mean.name + ".pooled", type.dtype);
+  pool.outputs = {pooled};
+  editor.insert_before(index, std::move(pool));
+  const Tensor squeezed = Tensor::of<int64_t>(*axes, {static_cast<int64_t>(axes->size())});
+  const ValueId positions = editor.add_constant(mean.name + ".axes", squeezed);
+  Node squeeze = derived_node(mean, "Squeeze", {pooled, positions});
+  squeeze.name += ".squeeze";
+  editor.replace(index, std::move(squeeze));
+}
+
+bool is_all(const graph::Attributes& attributes, const char* name, int64_t expected) {
+  if (!attributes.has(name)) return true;
+  const auto& list = attributes.get_ints(name);
+  return std::all_of(list.begin(), list.end(), [&](int64_t value) { return value == expected; });
+}
+
+/// An average pool whose only window is the whole plane.
+void rewrite_pool(Editor& editor, int32_t index, Summary& summary) {
+  const Node pool = editor.node(index);
+  const graph::TensorType& type = editor.graph().value(pool.inputs[0]).type;
+  if (!type.ranked() || !is_all(pool.attributes, "pads", 0) || !is_all(pool.attributes, "dilations", 1))
+    return;
+  const std::string& auto_pad = pool.attributes.get_string("auto_pad");
+  if (auto_pad != "NOTSET" && auto_pad != "VALID") return;
+  const auto& kernel = pool.attributes.get_ints("kernel_shape");
+  for (size_t i = 0; i < kernel.size(); ++i) {
+    if (!(*type.dims)[i + 2].is(kernel[i])) return;
+  }
+  summary.change(fmt::format("'{}' became GlobalAveragePool", pool.name));
+  editor.replace(index, derived_node(pool, "GlobalAveragePool", {pool.inputs[0]}));
+}
+
+}  // namespace
+
+Summary reduce_to_pool(Graph& graph) {
+  Summary summary;
+  Editor editor(graph);
+  const int32_t count = editor.count();
+  for (int32_t i = 0; i < count; ++i) {
+    if (editor.node(i).op == "ReduceMean") rewrite_mean(editor, i, summary);
+    if (editor.node(i).op == "AveragePool") rewrite_pool(editor, i, summary);
+  }
+  editor.commit();
+  return summary;
+}
+
+}  // namespace hone::transform

@@ -1,0 +1,50 @@
+// Matching of small expressions: products of factors, sums with a scalar, and the replacement of a
+// matched group of nodes by one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "transform/editor.hpp"
+#include "transform/pass.hpp"
+
+namespace hone::transform {
+
+/// A matched expression: the node that makes its result, and the nodes inside it, repetitions allowed.
+struct Match {
+  int32_t root = -1;
+  std::vector<int32_t> inside;
+
+  /// Takes the maker of a value into the match.
+  void take(const Editor& editor, ValueId id) { inside.push_back(editor.producer(id)); }
+};
+
+/// Whether nothing outside needs a value from inside the match; else false, with a refusal to be `what`.
+bool is_closed(const Editor& editor, const Match& match, const std::string& what, Summary& summary);
+
+/// Replaces the match by one node that makes the root's result; the node gets the joined name and
+/// sources. False, with a refusal, when the match is not closed.
+bool replace_match(Editor& editor, const Match& match, Node replacement, Summary& summary);
+
+/// The operand of a two-input node that is not `id`; kNoValue when `id` is no operand.
+ValueId other_operand(const Node& node, ValueId id);
+
+/// A product written out: scale * factors[0] * factors[1] * ... Mul, Div by a constant, and Pow 2 and 3
+/// are followed through values that have one reader.
+struct Product {
+  double scale = 1;
+  std::vector<ValueId> factors;
+};
+/// The product that node `index` makes; nodes inside it are added to the match. Nullopt when the node
+/// is no product or one of more than kMaxFactors.
+std::optional<Product> product_of(const Editor& editor, int32_t index, Match& match);
+inline constexpr size_t kMaxFactors = 4;
+
+/// v where the value is v + addend, its maker added to the match.
+std::optional<ValueId> minus_scalar(const Editor& editor, ValueId id, double addend, Match& match);
+
+/// Whether a number is a constant of a formula, as float32 holds it.
+bool is_about(double value, double expected);
+
+}  // namespace hone::transform

@@ -1,0 +1,53 @@
+// See ranges.hpp.
+#include "transform/ranges.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "transform/constants.hpp"
+#include "transform/fusion.hpp"
+
+namespace hone::transform {
+namespace {
+
+/// How far to look through nodes that keep a range.
+constexpr int kMaxDepth = 8;
+
+bool contains(const auto& list, std::string_view op) {
+  return std::find(list.begin(), list.end(), op) != list.end();
+}
+
+bool ends_non_negative(const PostOps& post_ops) {
+  if (post_ops.ops.empty()) return false;
+  const std::string& last = post_ops.ops.back();
+  if (last == "clip") return post_ops.alphas.back() >= 0;
+  return last == "relu" || last == "sigmoid" || last == "hard_sigmoid" || last == "softplus";
+}
+
+bool is_non_negative(const Editor& editor, ValueId id, int depth) {
+  static constexpr std::array<std::string_view, 8> kNonNegative = {
+      "Relu", "Sigmoid", "HardSigmoid", "Softplus", "Abs", "Exp", "Sqrt", "Softmax"};
+  static constexpr std::array<std::string_view, 9> kKeepsRange = {
+      "MaxPool", "GlobalAveragePool", "GlobalMaxPool", "Reshape",  "Transpose",
+      "Flatten", "Identity",          "Squeeze",       "Unsqueeze"};
+  const int32_t maker = editor.producer(id);
+  if (maker < 0 || depth > kMaxDepth) return false;
+  const Node& node = editor.node(maker);
+  if (contains(kNonNegative, node.op)) return true;
+  if (node.op == "Clip") {
+    const auto low = scalar_constant(editor.graph(), node.input(1));
+    return low && *low >= 0;
+  }
+  if (node.op == "Concat") {
+    return std::all_of(node.inputs.begin(), node.inputs.end(),
+                       [&](ValueId part) { return is_non_negative(editor, part, depth + 1); });
+  }
+  if (contains(kKeepsRange, node.op)) return is_non_negative(editor, node.inputs[0], depth + 1);
+  return ends_non_negative(post_ops_of(node));
+}
+
+}  // namespace
+
+bool is_non_negative(const Editor& editor, ValueId id) { return is_non_negative(editor, id, 0); }
+
+}  // namespace hone::transform
