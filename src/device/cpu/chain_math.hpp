@@ -1,0 +1,21 @@
+// The arithmetic of elementwise chains on short runs of floats, compiled for several instruction sets.
+#pragma once
+
+#include <cstddef>
+
+#include "device/cpu/elementwise_program.hpp"
+#include "tensor/float_types.hpp"
+
+namespace hone::device::cpu {
+
+/// Longest run that one call handles: two runs fit the first-level cache beside each other.
+inline constexpr size_t kRun = 512;
+
+/// x[i] = op(x[i]) or op(x[i], y[i * y_stride]) for i < n; y_stride is 0 or 1.
+void apply_link(const ChainLink& link, float* x, const float* y, size_t y_stride, size_t n);
+
+void widen(const tensor::BFloat16* from, float* to, size_t n);
+/// Rounds to nearest even; NaN stays NaN.
+void narrow(const float* from, tensor::BFloat16* to, size_t n);
+
+}  // namespace hone::device::cpu

@@ -1,0 +1,286 @@
+// Convolutions through oneDNN, with as many post-ops inside the primitive as an implementation takes and
+// the rest as an elementwise chain on its output.
+#include <algorithm>
+
+#include "device/cpu/elementwise_program.hpp"
+#include "device/cpu/onednn.hpp"
+#include "device/cpu/tactics.hpp"
+#include "graph/convolution_geometry.hpp"
+
+namespace hone::device::cpu {
+namespace {
+
+using dnnl::memory;
+using engine::Layout;
+using engine::Offer;
+using engine::StepRequest;
+using engine::TensorDesc;
+using tensor::DType;
+
+/// Images with so few channels gain nothing from a blocked or channels-last source.
+constexpr int64_t kFewChannels = 4;
+
+enum class Variant { kDirect, kWinograd, kPerImage, kPlain };
+
+struct Plan {
+  graph::Convolution geometry;
+  TensorDesc source;
+  TensorDesc result;
+  memory::dims weight_dims;
+  bool has_bias = false;
+};
+
+/// One primitive run image after image on slices of its operands: smaller working sets for large batches.
+class PerImageKernel final : public engine::Kernel {
+ public:
+  PerImageKernel(std::shared_ptr<engine::Kernel> image, int64_t batch, std::vector<int64_t> input_strides,
+                 int64_t output_stride)
+      : image_(std::move(image)),
+        batch_(batch),
+        input_strides_(std::move(input_strides)),
+        output_stride_(output_stride) {
+    pointers_.resize(input_strides_.size());
+  }
+
+  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override {
+    for (int64_t n = 0; n < batch_; ++n) {
+      for (size_t i = 0; i < pointers_.size(); ++i) {
+        pointers_[i] =
+            inputs[i] == nullptr ? nullptr : static_cast<const std::byte*>(inputs[i]) + n * input_strides_[i];
+      }
+      void* output = static_cast<std::byte*>(outputs[0]) + n * output_stride_;
+      image_->run(pointers_, {&output, 1}, scratch);
+    }
+  }
+
+ private:
+  std::shared_ptr<engine::Kernel> image_;
+  int64_t batch_;
+  std::vector<int64_t> input_strides_;
+  int64_t output_stride_;
+  std::vector<const void*> pointers_;
+};
+
+class SequenceKernel final : public engine::Kernel {
+ public:
+  SequenceKernel(std::shared_ptr<engine::Kernel> first, std::shared_ptr<engine::Kernel> second)
+      : first_(std::move(first)), second_(std::move(second)) {}
+  /// The second kernel works in place on the output of the first, which it sees as one more input.
+  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override {
+    first_->run(inputs, outputs, scratch);
+    std::vector<const void*> more(inputs.begin(), inputs.end());
+    more.push_back(outputs[0]);
+    second_->run(more, outputs, scratch);
+  }
+
+ private:
+  std::shared_ptr<engine::Kernel> first_;
+  std::shared_ptr<engine::Kernel> second_;
+};
+
+class ConvolutionTactic final : public CpuTactic {
+ public:
+  ConvolutionTactic(std::string_view name, Variant variant) : name_(name), variant_(variant) {}
+
+  std::string_view name() const override { return name_; }
+  bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
+
+  Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
+    const graph::Node& node = request.node;
+    if (request.inputs[0].shape.size() < 3 || request.inputs[0].shape.size() > 5) {
+      return Offer::refuse("only 1-D, 2-D and 3-D convolutions");
+    }
+    if (request.outputs[0].dtype != DType::kFloat32) return Offer::refuse("only float32 models");
+    if (!request.graph.value(node.inputs[1]).constant) return Offer::refuse("the weights are not constant");
+    Plan plan{graph::read_convolution(node.attributes, request.inputs[0].shape, request.inputs[1].shape),
+              {},
+              {},
+              {},
+              false};
+    if (variant_ == Variant::kPerImage && plan.geometry.batch < 2) return Offer::refuse("the batch is 1");
+    if (variant_ == Variant::kWinograd && !winograd_shape(plan.geometry)) {
+      return Offer::refuse("Winograd is for 3x3, stride 1, without groups or dilation");
+    }
+    if (tensor::element_count(request.outputs[0].shape) == 0) return Offer::refuse("the output is empty");
+    plan.has_bias = node.has_input(2);
+    arrange(request, plan);
+    // Sum in place first, then the residual as a binary operand, then ever fewer post-ops in the primitive.
+    const size_t all =
+        node.op == "FusedConv" ? node.attributes.get<std::vector<std::string>>("post_ops").size() : 0;
+    Offer last;
+    for (const bool sum : {true, false}) {
+      last = guard_onednn([&] { return make(request, plan, all, sum, weights); });
+      if (last.refusal.empty()) return last;
+    }
+    for (size_t inside = all; inside-- > 0;) {
+      Offer partial = guard_onednn([&] { return make(request, plan, inside, false, weights); });
+      if (partial.refusal.empty()) return partial;
+    }
+    return last;
+  }
+
+ private:
+  static bool winograd_shape(const graph::Convolution& geometry) {
+    return geometry.group == 1 && geometry.axes.size() == 2 &&
+           std::all_of(geometry.axes.begin(), geometry.axes.end(), [](const graph::WindowAxis& axis) {
+             return axis.kernel == 3 && axis.stride == 1 && axis.dilation == 1;
+           });
+  }
+
+  void arrange(const StepRequest& request, Plan& plan) const {
+    const Layout layout = variant_ == Variant::kPlain ? Layout::kPlain : request.layout;
+    plan.source = {request.compute_dtype, request.inputs[0].shape,
+                   engine::layout_for_shape(layout, request.inputs[0].shape)};
+    plan.result = {request.compute_dtype, request.outputs[0].shape,
+                   engine::layout_for_shape(layout, request.outputs[0].shape)};
+    if (plan.geometry.in_channels <= kFewChannels && plan.geometry.group == 1 &&
+        engine::layout_block(plan.source.layout) > 1) {
+      plan.source.layout = Layout::kPlain;
+    }
+    const graph::Convolution& geometry = plan.geometry;
+    if (geometry.group > 1) {
+      plan.weight_dims = {geometry.group, geometry.group_outputs(), geometry.group_inputs()};
+    } else {
+      plan.weight_dims = {geometry.out_channels, geometry.in_channels};
+    }
+    for (const graph::WindowAxis& axis : geometry.axes) plan.weight_dims.push_back(axis.kernel);
+  }
+
+  Offer make(const StepRequest& request, const Plan& plan, size_t inside, bool allow_sum,
+             engine::WeightStore& weights) const {
+    const bool fused = request.node.op == "FusedConv";
+    PostOps post;
+    if (fused) post = translate_post_ops(request, 3, plan.result, inside, allow_sum);
+    if (fused && post.count < inside)
+      return Offer::refuse(fmt::format("post-op {} does not fit into the primitive", post.count));
+    const bool per_image = variant_ == Variant::kPerImage;
+    if (per_image && !post.binary_inputs.empty())
+      return Offer::refuse("a binary post-op over the whole batch");
+
+    TensorDesc source = plan.source;
+    TensorDesc result = plan.result;
+    if (per_image) source.shape[0] = result.shape[0] = 1;
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    attributes.set_post_ops(post.ops);
+    const auto pd = primitive_desc(plan, onednn_desc(source), onednn_desc(result), attributes);
+    if (const std::string reason = refuse_implementation(pd.impl_info_str()); !reason.empty())
+      return Offer::refuse(reason);
+
+    auto kernel = std::make_shared<OnednnKernel>(dnnl::convolution_forward(pd));
+    Offer offer;
+    offer.inputs.resize(request.inputs.size());
+    offer.inputs[0] = plan.source;
+    offer.outputs = {plan.result};
+    kernel->bind_input(0, DNNL_ARG_SRC, pd.src_desc());
+    kernel->bind_output(0, DNNL_ARG_DST, pd.dst_desc());
+    kernel->bind_scratch(pd.scratchpad_desc());
+    const PackedConstant packed = pack_constant(request, 1, plan.weight_dims, pd.weights_desc(), weights);
+    kernel->bind_constant(DNNL_ARG_WEIGHTS, pd.weights_desc(), packed.data);
+    if (plan.has_bias) {
+      kernel->bind_input(2, DNNL_ARG_BIAS, pd.bias_desc());
+      offer.inputs[2] = {DType::kFloat32, request.inputs[2].shape, Layout::kPlain};
+    }
+    bind_post_ops(request, plan, post, *kernel, offer);
+    offer.packed = {packed.key};
+    offer.accumulate_input = post.accumulate_input;
+    offer.scratch_bytes = static_cast<int64_t>(pd.scratchpad_desc().get_size());
+    offer.kernel = std::move(kernel);
+    if (per_image) offer.kernel = per_image_kernel(offer, plan, request);
+    if (fused && !append_rest(request, plan, post.count, offer))
+      return Offer::refuse("a post-op that no chain can run");
+    return offer;
+  }
+
+  dnnl::convolution_forward::primitive_desc primitive_desc(const Plan& plan, const memory::desc& source,
+                                                           const memory::desc& result,
+                                                           const dnnl::primitive_attr& attributes) const {
+    memory::dims strides;
+    memory::dims dilations;
+    memory::dims begin;
+    memory::dims end;
+    for (const graph::WindowAxis& axis : plan.geometry.axes) {
+      strides.push_back(axis.stride);
+      dilations.push_back(axis.dilation - 1);
+      begin.push_back(axis.pad_begin);
+      end.push_back(axis.pad_end);
+    }
+    const memory::desc weights(plan.weight_dims, source.data_type(), memory::format_tag::any);
+    const memory::desc bias = plan.has_bias ? memory::desc({plan.geometry.out_channels},
+                                                           memory::data_type::f32, memory::format_tag::x)
+                                            : memory::desc();
+    const auto algorithm = variant_ == Variant::kWinograd ? dnnl::algorithm::convolution_winograd
+                                                          : dnnl::algorithm::convolution_direct;
+    constexpr auto kKind = dnnl::prop_kind::forward_inference;
+#if DNNL_VERSION_MAJOR >= 3
+    return {onednn_engine(), kKind,   algorithm, source, weights, bias,
+            result,          strides, dilations, begin,  end,     attributes};
+#else
+    return {{kKind, algorithm, source, weights, bias, result, strides, dilations, begin, end},
+            attributes,
+            onednn_engine()};
+#endif
+  }
+
+  static void bind_post_ops(const StepRequest& request, const Plan& plan, const PostOps& post,
+                            OnednnKernel& kernel, Offer& offer) {
+    if (post.accumulate_input >= 0) offer.inputs[static_cast<size_t>(post.accumulate_input)] = plan.result;
+    for (const auto& [input, argument] : post.binary_inputs) {
+      const auto desc = chain_operand_desc(request.inputs[input], plan.result);
+      offer.inputs[input] = *desc;
+      TensorDesc seen = *desc;
+      while (seen.shape.size() < plan.result.shape.size()) seen.shape.insert(seen.shape.begin(), 1);
+      kernel.bind_input(input, argument, onednn_desc(seen));
+    }
+  }
+
+  static std::shared_ptr<engine::Kernel> per_image_kernel(const Offer& offer, const Plan& plan,
+                                                          const StepRequest& request) {
+    const int64_t batch = plan.geometry.batch;
+    std::vector<int64_t> strides(request.inputs.size(), 0);
+    strides[0] = plan.source.bytes() / batch;
+    return std::make_shared<PerImageKernel>(offer.kernel, batch, std::move(strides),
+                                            plan.result.bytes() / batch);
+  }
+
+  /// Post-ops from `done` on as a chain in place on the output.
+  static bool append_rest(const StepRequest& request, const Plan& plan, size_t done, Offer& offer) {
+    const auto& names = request.node.attributes.get<std::vector<std::string>>("post_ops");
+    const auto& alphas = request.node.attributes.get<std::vector<float>>("post_alphas");
+    const auto& betas = request.node.attributes.get<std::vector<float>>("post_betas");
+    std::vector<ChainLink> chain;
+    size_t extra = 3;
+    for (size_t i = 0; i < names.size(); ++i) {
+      const auto op = chain_op(names[i]);
+      if (!op) return false;
+      const size_t operand = is_binary(*op) ? extra++ : 0;
+      if (i < done) continue;
+      if (is_binary(*op)) {
+        const auto desc = chain_operand_desc(request.inputs[operand], plan.result);
+        if (!desc) return false;
+        offer.inputs[operand] = *desc;
+      }
+      chain.push_back({*op, alphas[i], betas[i], operand});
+    }
+    if (chain.empty()) return true;
+    std::vector<TensorDesc> inputs = offer.inputs;
+    inputs.push_back(plan.result);
+    offer.kernel = std::make_shared<SequenceKernel>(
+        offer.kernel, make_chain_kernel(plan.result, inputs.size() - 1, chain, inputs));
+    return true;
+  }
+
+  std::string_view name_;
+  Variant variant_;
+};
+
+}  // namespace
+
+void add_convolution_tactics(TacticList& list) {
+  list.push_back(std::make_unique<ConvolutionTactic>("onednn_direct", Variant::kDirect));
+  list.push_back(std::make_unique<ConvolutionTactic>("onednn_winograd", Variant::kWinograd));
+  list.push_back(std::make_unique<ConvolutionTactic>("onednn_per_image", Variant::kPerImage));
+  list.push_back(std::make_unique<ConvolutionTactic>("onednn_plain", Variant::kPlain));
+}
+
+}  // namespace hone::device::cpu

@@ -1,0 +1,107 @@
+// See cpu_device.hpp.
+#include "device/cpu/cpu_device.hpp"
+
+#include <omp.h>
+
+#include "device/cpu/onednn.hpp"
+#include "device/cpu/reorder.hpp"
+#include "device/cpu/tactics.hpp"
+
+namespace hone::device::cpu {
+namespace {
+
+using engine::Layout;
+using tensor::DType;
+
+TacticList make_tactics() {
+  TacticList list;
+  add_convolution_tactics(list);
+  add_matrix_tactics(list);
+  add_pooling_tactics(list);
+  add_elementwise_tactics(list);
+  add_concat_tactics(list);
+  add_normalization_tactics(list);
+  add_transpose_tactics(list);
+  return list;
+}
+
+bool has_avx512() { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"); }
+
+std::string cpu_model() {
+  // CPUID leaves 0x80000002-4 hold the brand string.
+  unsigned words[12] = {};
+  for (unsigned i = 0; i < 3; ++i) {
+    unsigned* w = words + 4 * i;
+    __asm__ volatile("cpuid" : "=a"(w[0]), "=b"(w[1]), "=c"(w[2]), "=d"(w[3]) : "a"(0x80000002u + i), "c"(0));
+  }
+  std::string brand(reinterpret_cast<const char*>(words), sizeof words);
+  brand.resize(brand.find('\0') == std::string::npos ? brand.size() : brand.find('\0'));
+  while (!brand.empty() && brand.back() == ' ') brand.pop_back();
+  return brand;
+}
+
+class CpuDevice final : public engine::Device {
+ public:
+  CpuDevice() : tactics_(make_tactics()) {}
+
+  std::string_view name() const override { return "cpu"; }
+
+  std::string fingerprint() const override {
+    return fmt::format("cpu; {}; isa {}; oneDNN {}", cpu_model(),
+                       static_cast<int>(dnnl::get_effective_cpu_isa()), onednn_version());
+  }
+
+  std::vector<Layout> image_layouts(DType) const override {
+    return {has_avx512() ? Layout::kBlocked16 : Layout::kBlocked8, Layout::kChannelsLast};
+  }
+
+  std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
+    std::vector<const engine::Tactic*> result;
+    for (const auto& tactic : tactics_) {
+      if (static_cast<const CpuTactic&>(*tactic).handles(node.op)) result.push_back(tactic.get());
+    }
+    return result;
+  }
+
+  std::shared_ptr<engine::Kernel> make_reorder(const engine::TensorDesc& from,
+                                               const engine::TensorDesc& to) const override {
+    return make_reorder_kernel(from, to);
+  }
+
+  std::shared_ptr<engine::Kernel> make_rounding(std::shared_ptr<engine::Kernel> kernel,
+                                                std::vector<engine::TensorDesc> outputs) const override {
+    return make_rounding_kernel(std::move(kernel), std::move(outputs));
+  }
+
+  void set_threads(int threads) const override { omp_set_num_threads(threads); }
+
+  bool computes_in(DType dtype) const override {
+    // oneDNN computes in bfloat16 from AVX-512 on (emulated in registers where the instructions are missing).
+    return dtype == DType::kFloat32 || (dtype == DType::kBFloat16 && has_avx512());
+  }
+
+  std::vector<std::string> notes(DType dtype) const override {
+    if (dtype != DType::kBFloat16) return {};
+    if (!has_avx512()) {
+      return {
+          "bf16 is emulated: this CPU has no AVX-512, so arithmetic is in fp32 and results are rounded to "
+          "bf16"};
+    }
+    if (!__builtin_cpu_supports("avx512bf16")) {
+      return {"this CPU has no bf16 instructions: oneDNN widens to fp32 in registers"};
+    }
+    return {};
+  }
+
+ private:
+  TacticList tactics_;
+};
+
+}  // namespace
+
+const engine::Device& cpu_device() {
+  static const CpuDevice kDevice;
+  return kDevice;
+}
+
+}  // namespace hone::device::cpu

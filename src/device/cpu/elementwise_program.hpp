@@ -1,0 +1,66 @@
+// A chain of elementwise operations on one main tensor, compiled for its shapes and layout: what fused
+// elementwise steps run, and what follows a convolution whose post-ops oneDNN does not take.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/kernel.hpp"
+
+namespace hone::device::cpu {
+
+enum class ChainOp : uint8_t {
+  kRelu,
+  kLeakyRelu,
+  kClip,
+  kSigmoid,
+  kTanh,
+  kHardSwish,
+  kHardSigmoid,
+  kSwish,
+  kElu,
+  kGeluErf,
+  kGeluTanh,
+  kSoftplus,
+  kMish,
+  kAdd,
+  kMul,
+  kSub,
+  kReverseSub,
+  kDiv,
+  kMax,
+  kMin,
+  kNeg,
+  kAbs,
+  kExp,
+  kSqrt
+};
+
+/// Whether the operation takes a second operand.
+bool is_binary(ChainOp op);
+/// The operation of a post-op's name; nullopt for an unknown one.
+std::optional<ChainOp> chain_op(std::string_view post_op);
+
+struct ChainLink {
+  ChainOp op;
+  float alpha = 0;
+  float beta = 0;
+  /// Position among the step's inputs of the second operand.
+  size_t operand = 0;
+};
+
+/// Describes the arrangement that a second operand must have for an output arranged as `output`: the same
+/// layout for equal shapes, plain float32 for what is broadcast; nullopt when the chain cannot broadcast it.
+std::optional<engine::TensorDesc> chain_operand_desc(const engine::TensorDesc& operand,
+                                                     const engine::TensorDesc& output);
+
+/// A kernel that computes output 0 from input `main` (arranged alike) by the chain; reads the other operands
+/// as chain_operand_desc says. Element types: float32 and bfloat16, computed in float32.
+std::shared_ptr<engine::Kernel> make_chain_kernel(const engine::TensorDesc& output, size_t main,
+                                                  const std::vector<ChainLink>& chain,
+                                                  const std::vector<engine::TensorDesc>& inputs);
+
+}  // namespace hone::device::cpu

@@ -1,0 +1,112 @@
+// Softmax and LRN through oneDNN.
+#include "device/cpu/onednn.hpp"
+#include "device/cpu/tactics.hpp"
+
+namespace hone::device::cpu {
+namespace {
+
+using engine::Layout;
+using engine::Offer;
+using engine::StepRequest;
+using engine::TensorDesc;
+using tensor::DType;
+
+class SoftmaxTactic final : public CpuTactic {
+ public:
+  std::string_view name() const override { return "onednn_softmax"; }
+  bool handles(const std::string& op) const override { return op == "Softmax" || op == "LogSoftmax"; }
+
+  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
+    if (request.outputs[0].dtype != DType::kFloat32) return Offer::refuse("only float32 models");
+    if (tensor::element_count(request.outputs[0].shape) == 0) return Offer::refuse("the output is empty");
+    const auto rank = static_cast<int64_t>(request.outputs[0].shape.size());
+    if (rank == 0 || rank > 5) return Offer::refuse("rank 1 to 5 only");
+    return guard_onednn([&] { return make(request, rank); });
+  }
+
+ private:
+  static Offer make(const StepRequest& request, int64_t rank) {
+    const int axis = static_cast<int>(tensor::normalize_axis(request.node.attributes.get_int("axis"), rank));
+    // In float32 whatever the precision: a softmax is small, and its result is often the model's.
+    const TensorDesc desc{DType::kFloat32, request.outputs[0].shape, Layout::kPlain};
+    const bool log = request.node.op == "LogSoftmax";
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    constexpr auto kKind = dnnl::prop_kind::forward_inference;
+#if DNNL_VERSION_MAJOR >= 3
+    const auto algorithm = log ? dnnl::algorithm::softmax_log : dnnl::algorithm::softmax_accurate;
+    const dnnl::softmax_forward::primitive_desc pd(onednn_engine(), kKind, algorithm, onednn_desc(desc),
+                                                   onednn_desc(desc), axis, attributes);
+    auto primitive = dnnl::softmax_forward(pd);
+#else
+    const auto algorithm = log ? dnnl::algorithm::softmax_log : dnnl::algorithm::softmax_accurate;
+    const dnnl::softmax_v2_forward::primitive_desc pd(
+        {kKind, algorithm, onednn_desc(desc), onednn_desc(desc), axis}, attributes, onednn_engine());
+    auto primitive = dnnl::softmax_v2_forward(pd);
+#endif
+    auto kernel = std::make_shared<OnednnKernel>(std::move(primitive));
+    kernel->bind_input(0, DNNL_ARG_SRC, pd.src_desc());
+    kernel->bind_output(0, DNNL_ARG_DST, pd.dst_desc());
+    kernel->bind_scratch(pd.scratchpad_desc());
+    Offer offer;
+    offer.inputs = {desc};
+    offer.outputs = {desc};
+    offer.in_place_input = 0;
+    offer.scratch_bytes = static_cast<int64_t>(pd.scratchpad_desc().get_size());
+    offer.kernel = std::move(kernel);
+    return offer;
+  }
+};
+
+class LrnTactic final : public CpuTactic {
+ public:
+  std::string_view name() const override { return "onednn_lrn"; }
+  bool handles(const std::string& op) const override { return op == "LRN"; }
+
+  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
+    if (request.outputs[0].dtype != DType::kFloat32) return Offer::refuse("only float32 models");
+    if (request.outputs[0].shape.size() != 4) return Offer::refuse("rank 4 only");
+    if (request.node.attributes.get_int("size") % 2 == 0) return Offer::refuse("an even window");
+    return guard_onednn([&] { return make(request); });
+  }
+
+ private:
+  static Offer make(const StepRequest& request) {
+    const graph::Attributes& a = request.node.attributes;
+    const TensorDesc desc{DType::kFloat32, request.outputs[0].shape,
+                          engine::layout_for_shape(request.layout, request.outputs[0].shape)};
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    constexpr auto kKind = dnnl::prop_kind::forward_inference;
+    constexpr auto kAcross = dnnl::algorithm::lrn_across_channels;
+#if DNNL_VERSION_MAJOR >= 3
+    const dnnl::lrn_forward::primitive_desc pd(onednn_engine(), kKind, kAcross, onednn_desc(desc),
+                                               onednn_desc(desc), a.get_int("size"), a.get_float("alpha"),
+                                               a.get_float("beta"), a.get_float("bias"), attributes);
+#else
+    const dnnl::lrn_forward::primitive_desc pd(
+        {kKind, kAcross, onednn_desc(desc), a.get_int("size"), a.get_float("alpha"), a.get_float("beta"),
+         a.get_float("bias")},
+        attributes, onednn_engine());
+#endif
+    auto kernel = std::make_shared<OnednnKernel>(dnnl::lrn_forward(pd));
+    kernel->bind_input(0, DNNL_ARG_SRC, pd.src_desc());
+    kernel->bind_output(0, DNNL_ARG_DST, pd.dst_desc());
+    kernel->bind_scratch(pd.scratchpad_desc());
+    Offer offer;
+    offer.inputs = {desc};
+    offer.outputs = {desc};
+    offer.scratch_bytes = static_cast<int64_t>(pd.scratchpad_desc().get_size());
+    offer.kernel = std::move(kernel);
+    return offer;
+  }
+};
+
+}  // namespace
+
+void add_normalization_tactics(TacticList& list) {
+  list.push_back(std::make_unique<SoftmaxTactic>());
+  list.push_back(std::make_unique<LrnTactic>());
+}
+
+}  // namespace hone::device::cpu

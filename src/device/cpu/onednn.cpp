@@ -1,0 +1,211 @@
+// See onednn.hpp.
+#include "device/cpu/onednn.hpp"
+
+#include <dnnl_debug.h>
+
+#include <cstring>
+
+#include "base/checked.hpp"
+#include "tensor/shape.hpp"
+
+namespace hone::device::cpu {
+
+using dnnl::memory;
+using engine::Layout;
+using engine::TensorDesc;
+using tensor::DType;
+
+const dnnl::engine& onednn_engine() {
+  static const dnnl::engine kEngine(dnnl::engine::kind::cpu, 0);
+  return kEngine;
+}
+
+dnnl::stream& onednn_stream() {
+  thread_local dnnl::stream stream(onednn_engine());
+  return stream;
+}
+
+std::string onednn_version() {
+  const dnnl_version_t* version = dnnl_version();
+  return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
+}
+
+bool onednn_supports(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+    case DType::kBFloat16:
+    case DType::kInt8:
+    case DType::kUInt8:
+    case DType::kInt32: return true;
+    default: return false;
+  }
+}
+
+memory::data_type onednn_type(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32: return memory::data_type::f32;
+    case DType::kBFloat16: return memory::data_type::bf16;
+    case DType::kInt8: return memory::data_type::s8;
+    case DType::kUInt8: return memory::data_type::u8;
+    case DType::kInt32: return memory::data_type::s32;
+    default: break;
+  }
+  fail_internal("oneDNN has no element type {}", tensor::dtype_name(dtype));
+}
+
+namespace {
+
+using Tag = memory::format_tag;
+
+Tag image_tag(Layout layout, size_t rank) {
+  const bool volume = rank == 5;
+  switch (layout) {
+    case Layout::kChannelsLast: return volume ? Tag::ndhwc : Tag::nhwc;
+    case Layout::kBlocked8: return volume ? Tag::nCdhw8c : Tag::nChw8c;
+    case Layout::kBlocked16: return volume ? Tag::nCdhw16c : Tag::nChw16c;
+    case Layout::kPlain: break;
+  }
+  return volume ? Tag::ncdhw : Tag::nchw;
+}
+
+/// oneDNN's name of the format tag that a descriptor matches, or "" for one that has no tag.
+std::string tag_of(const memory::desc& desc) {
+  const auto dims = desc.dims();
+  for (int tag = dnnl_format_tag_any + 1; tag < dnnl_format_tag_last; ++tag) {
+    const memory::desc candidate(dims, desc.data_type(), static_cast<Tag>(tag), /*allow_empty=*/true);
+    if (candidate == desc) return dnnl_fmt_tag2str(static_cast<dnnl_format_tag_t>(tag));
+  }
+  return "";
+}
+
+std::optional<Tag> tag_named(std::string_view name) {
+  for (int tag = dnnl_format_tag_any + 1; tag < dnnl_format_tag_last; ++tag) {
+    if (name == dnnl_fmt_tag2str(static_cast<dnnl_format_tag_t>(tag))) return static_cast<Tag>(tag);
+  }
+  return std::nullopt;
+}
+
+void reorder(const memory::desc& from, const void* source, const memory::desc& to, void* target) {
+  memory input(from, onednn_engine(), const_cast<void*>(source));
+  memory output(to, onednn_engine(), target);
+  dnnl::reorder(input, output).execute(onednn_stream(), input, output);
+  onednn_stream().wait();
+}
+
+memory::dims row_major(const memory::dims& dims) {
+  const auto strides = tensor::row_major_strides(dims);
+  return {strides.begin(), strides.end()};
+}
+
+}  // namespace
+
+memory::desc onednn_desc(const TensorDesc& desc) {
+  const memory::data_type type = onednn_type(desc.dtype);
+  memory::dims dims(desc.shape.begin(), desc.shape.end());
+  if (dims.empty()) dims.push_back(1);
+  if (desc.layout != Layout::kPlain) return {dims, type, image_tag(desc.layout, dims.size())};
+  return {dims, type, row_major(dims)};
+}
+
+namespace {
+
+PackedConstant pack_strided(const engine::StepRequest& request, size_t operand, const memory::dims& dims,
+                            const memory::dims& strides, const memory::desc& wanted,
+                            engine::WeightStore& weights) {
+  const graph::ValueId id = request.node.inputs[operand];
+  const std::string& name = request.graph.value(id).name;
+  const tensor::Tensor& constant = *request.graph.value(id).constant;
+  const std::string tag = tag_of(wanted);
+  const std::string format = fmt::format("{}{}:{}", request.round_bf16 ? "bf16-rounded-" : "",
+                                         dnnl_dt2str(static_cast<dnnl_data_type_t>(wanted.data_type())),
+                                         tag.empty() ? fmt::format("opaque{}", wanted.get_size()) : tag);
+  const engine::WeightKey key{name, fmt::format("{}:{}", format, fmt::join(dims, "x"))};
+  if (const tensor::Tensor* found = weights.find(key)) {
+    if (found->byte_size() != wanted.get_size()) {
+      fail_bad_input("packed constant '{}' has {} bytes, its format needs {}", name, found->byte_size(),
+                     wanted.get_size());
+    }
+    return {found->bytes(), key};
+  }
+
+  tensor::Tensor bytes(DType::kUInt8, {base::checked_cast<int64_t>(wanted.get_size())});
+  std::memset(bytes.mutable_bytes(), 0, bytes.byte_size());
+  if (constant.bytes() != nullptr) {
+    const tensor::Tensor plain =
+        request.round_bf16 ? constant.cast(DType::kBFloat16).cast(constant.dtype()) : constant;
+    reorder({dims, onednn_type(constant.dtype()), strides}, plain.bytes(), wanted, bytes.mutable_bytes());
+  } else {
+    // The engine file kept only the packed form; bring that into the one wanted now.
+    const auto* other = weights.find_any(name);
+    if (other == nullptr) fail_internal("constant '{}' is neither plain nor packed", name);
+    const std::string& have = other->first.second;
+    const size_t colon = have.find(':');
+    const std::string tag_name = have.substr(colon + 1, have.find(':', colon + 1) - colon - 1);
+    const auto have_tag = tag_named(tag_name);
+    const bool same_dims = have.ends_with(fmt::format(":{}", fmt::join(dims, "x")));
+    if (!have_tag || !same_dims)
+      fail_environment("constant '{}' is packed as {} only; build the engine again", name, have);
+    const auto have_type =
+        have.find("bf16:") != std::string::npos && have.find("rounded") == std::string::npos
+            ? memory::data_type::bf16
+            : memory::data_type::f32;
+    const memory::desc have_desc(dims, have_type, *have_tag);
+    if (have_desc.get_size() != static_cast<size_t>(other->second.size())) {
+      fail_bad_input("packed constant '{}' has {} bytes, its format needs {}", name, other->second.size(),
+                     have_desc.get_size());
+    }
+    reorder(have_desc, other->second.bytes(), wanted, bytes.mutable_bytes());
+  }
+  return {weights.add(key, std::move(bytes)).bytes(), key};
+}
+
+}  // namespace
+
+PackedConstant pack_constant(const engine::StepRequest& request, size_t operand, const memory::dims& dims,
+                             const memory::desc& wanted, engine::WeightStore& weights) {
+  return pack_strided(request, operand, dims, row_major(dims), wanted, weights);
+}
+
+PackedConstant pack_matrix(const engine::StepRequest& request, size_t operand, const memory::dims& dims,
+                           bool transposed, const memory::desc& wanted, engine::WeightStore& weights) {
+  const memory::dims strides = transposed ? memory::dims{dims[1], 1} : memory::dims{1, dims[0]};
+  return pack_strided(request, operand, dims, strides, wanted, weights);
+}
+
+void OnednnKernel::bind_input(size_t position, int dnnl_arg, const memory::desc& desc) {
+  inputs_.push_back({position, memory(desc, onednn_engine(), nullptr)});
+  arguments_[dnnl_arg] = inputs_.back().memory;
+}
+
+void OnednnKernel::bind_output(size_t position, int dnnl_arg, const memory::desc& desc) {
+  outputs_.push_back({position, memory(desc, onednn_engine(), nullptr)});
+  arguments_[dnnl_arg] = outputs_.back().memory;
+}
+
+void OnednnKernel::bind_scratch(const memory::desc& desc) {
+  if (desc.get_size() == 0) return;
+  scratch_ = memory(desc, onednn_engine(), nullptr);
+  arguments_[DNNL_ARG_SCRATCHPAD] = *scratch_;
+}
+
+void OnednnKernel::bind_constant(int dnnl_arg, const memory::desc& desc, const void* data) {
+  arguments_[dnnl_arg] = memory(desc, onednn_engine(), const_cast<void*>(data));
+}
+
+void OnednnKernel::run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) {
+  for (Binding& binding : inputs_)
+    binding.memory.set_data_handle(const_cast<void*>(inputs[binding.position]));
+  for (Binding& binding : outputs_) binding.memory.set_data_handle(outputs[binding.position]);
+  if (scratch_) scratch_->set_data_handle(scratch);
+  primitive_.execute(onednn_stream(), arguments_);
+}
+
+std::string refuse_implementation(const char* info) {
+  const std::string_view name(info);
+  if (name.starts_with("ref") || name.find(":ref") != std::string_view::npos || name.starts_with("simple")) {
+    return fmt::format("oneDNN has only its reference implementation ({})", name);
+  }
+  return "";
+}
+
+}  // namespace hone::device::cpu

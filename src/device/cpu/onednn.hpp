@@ -1,0 +1,97 @@
+// What the tactics built on oneDNN share: one engine and stream, descriptors, packed weights, post-ops.
+#pragma once
+
+#include <dnnl.hpp>
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/kernel.hpp"
+
+namespace hone::device::cpu {
+
+const dnnl::engine& onednn_engine();
+/// The stream of the calling thread.
+dnnl::stream& onednn_stream();
+/// "2.6.3".
+std::string onednn_version();
+
+dnnl::memory::data_type onednn_type(tensor::DType dtype);
+/// f32, bf16, s8, u8 or s32: what oneDNN computes with.
+bool onednn_supports(tensor::DType dtype);
+dnnl::memory::desc onednn_desc(const engine::TensorDesc& desc);
+
+/// The constant arranged as `wanted` (its dimensions seen as `dims`), from the store or packed into it now.
+/// With request.round_bf16 values are rounded to bfloat16 first, whatever their storage.
+struct PackedConstant {
+  const void* data = nullptr;
+  engine::WeightKey key;
+};
+PackedConstant pack_constant(const engine::StepRequest& request, size_t operand,
+                             const dnnl::memory::dims& dims, const dnnl::memory::desc& wanted,
+                             engine::WeightStore& weights);
+/// The same for a matrix with `dims` = (columns, depth), which the graph holds as it is when `transposed`,
+/// and as (depth, columns) otherwise.
+PackedConstant pack_matrix(const engine::StepRequest& request, size_t operand, const dnnl::memory::dims& dims,
+                           bool transposed, const dnnl::memory::desc& wanted, engine::WeightStore& weights);
+
+/// post_ops of a fused node as oneDNN's, and what they read.
+struct PostOps {
+  dnnl::post_ops ops;
+  /// Node inputs read by binary post-ops, in order, with the oneDNN argument index of each.
+  std::vector<std::pair<size_t, int>> binary_inputs;
+  /// Node input that the output accumulates on, -1 for none.
+  int accumulate_input = -1;
+  /// How many of the node's post_ops are covered.
+  size_t count = 0;
+};
+
+/// Translates post-ops for an output arranged as `output`, starting with node input `first_extra`.
+/// At most `limit` of them, and none after the first that oneDNN does not have.
+PostOps translate_post_ops(const engine::StepRequest& request, size_t first_extra,
+                           const engine::TensorDesc& output, size_t limit, bool allow_sum);
+
+/// A primitive with its arguments; run() binds the pointers of one step to them.
+class OnednnKernel final : public engine::Kernel {
+ public:
+  explicit OnednnKernel(dnnl::primitive primitive) : primitive_(std::move(primitive)) {}
+
+  /// Argument `dnnl_arg` is the step's input (or output) at this position.
+  void bind_input(size_t position, int dnnl_arg, const dnnl::memory::desc& desc);
+  void bind_output(size_t position, int dnnl_arg, const dnnl::memory::desc& desc);
+  void bind_scratch(const dnnl::memory::desc& desc);
+  void bind_constant(int dnnl_arg, const dnnl::memory::desc& desc, const void* data);
+  /// Keeps what constants point to alive.
+  void own(tensor::Tensor tensor) { owned_.push_back(std::move(tensor)); }
+
+  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override;
+
+ private:
+  struct Binding {
+    size_t position;
+    dnnl::memory memory;
+  };
+  dnnl::primitive primitive_;
+  std::vector<Binding> inputs_;
+  std::vector<Binding> outputs_;
+  std::optional<dnnl::memory> scratch_;
+  std::unordered_map<int, dnnl::memory> arguments_;
+  std::vector<tensor::Tensor> owned_;
+};
+
+/// Why an implementation found by oneDNN is not worth running; empty when it is.
+std::string refuse_implementation(const char* info);
+
+/// Runs f and turns a oneDNN refusal into an Offer's; f returns an Offer.
+template <class F>
+engine::Offer guard_onednn(F&& f) {
+  try {
+    return f();
+  } catch (const dnnl::error& error) {
+    return engine::Offer::refuse(std::string("oneDNN: ") + error.message);
+  }
+}
+
+}  // namespace hone::device::cpu

@@ -1,0 +1,169 @@
+// Pooling: windows through oneDNN, the global average with a loop of ours that reads each image once.
+#include <algorithm>
+
+#include "device/cpu/onednn.hpp"
+#include "device/cpu/tactics.hpp"
+#include "graph/convolution_geometry.hpp"
+
+namespace hone::device::cpu {
+namespace {
+
+using dnnl::memory;
+using engine::Layout;
+using engine::Offer;
+using engine::StepRequest;
+using engine::TensorDesc;
+using tensor::BFloat16;
+using tensor::DType;
+
+class PoolingTactic final : public CpuTactic {
+ public:
+  std::string_view name() const override { return "onednn_pooling"; }
+  bool handles(const std::string& op) const override { return op == "MaxPool" || op == "AveragePool"; }
+
+  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
+    if (request.outputs[0].dtype != DType::kFloat32) return Offer::refuse("only float32 models");
+    if (request.node.has_output(1)) return Offer::refuse("the indices are wanted");
+    const engine::Shape& shape = request.inputs[0].shape;
+    if (shape.size() < 3 || shape.size() > 5) return Offer::refuse("only 1-D, 2-D and 3-D windows");
+    if (tensor::element_count(request.outputs[0].shape) == 0) return Offer::refuse("the output is empty");
+    return guard_onednn([&] { return make(request); });
+  }
+
+ private:
+  static Offer make(const StepRequest& request) {
+    const graph::Node& node = request.node;
+    const engine::Shape& shape = request.inputs[0].shape;
+    const bool average = node.op == "AveragePool";
+    const graph::Window window =
+        graph::read_window(node.attributes, node.attributes.get_ints("kernel_shape"));
+    const auto axes = graph::resolve_window(window, std::span(shape).subspan(2));
+    memory::dims kernel, strides, dilations, begin, end;
+    for (const graph::WindowAxis& axis : axes) {
+      if (axis.dilation != 1 && average) return Offer::refuse("a dilated average");
+      // With ceil_mode the last window may reach past the declared padding.
+      const int64_t reach = (axis.output - 1) * axis.stride + axis.extent() - axis.input - axis.pad_begin;
+      if (average && reach > axis.pad_end) return Offer::refuse("windows reach past the padding (ceil_mode)");
+      kernel.push_back(axis.kernel);
+      strides.push_back(axis.stride);
+      dilations.push_back(axis.dilation - 1);
+      begin.push_back(axis.pad_begin);
+      end.push_back(std::max<int64_t>(reach, 0));
+      if (axis.pad_begin >= axis.extent() || std::max<int64_t>(reach, 0) >= axis.extent())
+        return Offer::refuse("a window of padding alone");
+    }
+    const bool include = average && node.attributes.get_int("count_include_pad") != 0;
+    const auto algorithm = !average  ? dnnl::algorithm::pooling_max
+                           : include ? dnnl::algorithm::pooling_avg_include_padding
+                                     : dnnl::algorithm::pooling_avg_exclude_padding;
+    const TensorDesc source{request.compute_dtype, shape, engine::layout_for_shape(request.layout, shape)};
+    const TensorDesc result{request.compute_dtype, request.outputs[0].shape, source.layout};
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    constexpr auto kKind = dnnl::prop_kind::forward_inference;
+#if DNNL_VERSION_MAJOR >= 3
+    const dnnl::pooling_forward::primitive_desc pd(onednn_engine(), kKind, algorithm, onednn_desc(source),
+                                                   onednn_desc(result), strides, kernel, dilations, begin,
+                                                   end, attributes);
+    auto primitive = dnnl::pooling_forward(pd);
+#else
+    const dnnl::pooling_v2_forward::primitive_desc pd(
+        {kKind, algorithm, onednn_desc(source), onednn_desc(result), strides, kernel, dilations, begin, end},
+        attributes, onednn_engine());
+    auto primitive = dnnl::pooling_v2_forward(pd);
+#endif
+    if (const std::string reason = refuse_implementation(pd.impl_info_str()); !reason.empty())
+      return Offer::refuse(reason);
+    auto pool = std::make_shared<OnednnKernel>(std::move(primitive));
+    pool->bind_input(0, DNNL_ARG_SRC, pd.src_desc());
+    pool->bind_output(0, DNNL_ARG_DST, pd.dst_desc());
+    pool->bind_scratch(pd.scratchpad_desc());
+    Offer offer;
+    offer.inputs = {source};
+    offer.outputs = {result};
+    offer.outputs.resize(request.outputs.size());
+    offer.scratch_bytes = static_cast<int64_t>(pd.scratchpad_desc().get_size());
+    offer.kernel = std::move(pool);
+    return offer;
+  }
+};
+
+/// Mean over the pixels of each channel; the result is plain (N, C, 1, 1), so that a Gemm can read it.
+class GlobalAverageKernel final : public engine::Kernel {
+ public:
+  GlobalAverageKernel(const TensorDesc& source, DType result) : source_(source), result_(result) {
+    for (size_t i = 2; i < source.shape.size(); ++i) pixels_ *= source.shape[i];
+  }
+
+  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void*) override {
+    if (source_.dtype == DType::kBFloat16) {
+      reduce(static_cast<const BFloat16*>(inputs[0]), outputs[0]);
+      return;
+    }
+    reduce(static_cast<const float*>(inputs[0]), outputs[0]);
+  }
+
+ private:
+  /// Channels side by side in memory, up to this many, are summed together.
+  static constexpr int64_t kGroup = 16;
+
+  template <class T>
+  void reduce(const T* x, void* y) const {
+    const int64_t channels = source_.shape[1];
+    const int64_t block = engine::layout_block(source_.layout);
+    const bool last = source_.layout == Layout::kChannelsLast;
+    const int64_t width = last ? kGroup : block;
+    const int64_t groups = (channels + width - 1) / width;
+    const int64_t units = source_.shape[0] * groups;
+#pragma omp parallel for schedule(static) if (units * pixels_ * width > 8192)
+    for (int64_t unit = 0; unit < units; ++unit) {
+      const int64_t n = unit / groups;
+      const int64_t first = unit % groups * width;
+      const int64_t count = std::min(width, channels - first);
+      const int64_t step = last ? channels : block;
+      const T* from = last ? x + n * pixels_ * channels + first : x + unit * pixels_ * block;
+      float sums[kGroup] = {};
+      for (int64_t p = 0; p < pixels_; ++p) {
+        for (int64_t c = 0; c < count; ++c) sums[c] += static_cast<float>(from[p * step + c]);
+      }
+      for (int64_t c = 0; c < count; ++c)
+        store(y, n * channels + first + c, sums[c] / static_cast<float>(pixels_));
+    }
+  }
+
+  void store(void* y, int64_t position, float value) const {
+    if (result_ == DType::kBFloat16) {
+      static_cast<BFloat16*>(y)[position] = BFloat16(value);
+      return;
+    }
+    static_cast<float*>(y)[position] = value;
+  }
+
+  TensorDesc source_;
+  DType result_;
+  int64_t pixels_ = 1;
+};
+
+class GlobalAverageTactic final : public CpuTactic {
+ public:
+  std::string_view name() const override { return "global_average"; }
+  bool handles(const std::string& op) const override { return op == "GlobalAveragePool"; }
+
+  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
+    if (request.outputs[0].dtype != DType::kFloat32) return Offer::refuse("only float32 models");
+    Offer offer;
+    offer.inputs = {{request.compute_dtype, request.inputs[0].shape, request.inputs[0].layout}};
+    offer.outputs = {{request.compute_dtype, request.outputs[0].shape, Layout::kPlain}};
+    offer.kernel = std::make_shared<GlobalAverageKernel>(offer.inputs[0], request.compute_dtype);
+    return offer;
+  }
+};
+
+}  // namespace
+
+void add_pooling_tactics(TacticList& list) {
+  list.push_back(std::make_unique<PoolingTactic>());
+  list.push_back(std::make_unique<GlobalAverageTactic>());
+}
+
+}  // namespace hone::device::cpu

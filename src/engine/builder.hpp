@@ -1,0 +1,38 @@
+// Makes an engine from a graph: passes, shapes, tactic search, packed weights.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+
+namespace hone::engine {
+
+struct BuildOptions {
+  std::string model;
+  std::map<std::string, std::string> metadata;
+  DType compute_dtype = DType::kFloat32;
+  int threads = 1;
+  /// 0: the first tactic that accepts, nothing is timed. 1, 2: tactics are timed in the device's favourite
+  /// layout. 3: all layouts and batch groups. 4, 5: the same with more samples.
+  int optimization_level = 3;
+  /// By input name; inputs without one accept any shape and are tuned for `default_batch` images.
+  std::map<std::string, ShapeProfile> shapes;
+  /// Stands for symbolic dimensions of inputs without a profile.
+  int64_t default_batch = 1;
+  std::vector<std::string> disabled_passes;
+  /// Folder of the timing cache; empty: none is read or written.
+  std::filesystem::path cache_folder;
+  /// Called with a fraction done and a short word on what is being done.
+  std::function<void(double, const std::string&)> progress;
+};
+
+/// Bad input when the graph cannot run, usage error when a profile does not fit it.
+std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& device,
+                                     const BuildOptions& options);
+
+}  // namespace hone::engine

@@ -1,0 +1,173 @@
+// See context.hpp.
+#include "engine/context.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "graph/infer.hpp"
+#include "reference/interpreter.hpp"
+
+namespace hone::engine {
+
+using tensor::Tensor;
+
+Context::Context(std::shared_ptr<const Engine> engine, const Device& device, int threads)
+    : engine_(std::move(engine)), device_(device), threads_(threads) {}
+
+std::vector<Tensor> Context::run(std::span<const Tensor> inputs) {
+  reference::check_inputs(*engine_->graph, inputs);
+  check_profile(inputs);
+  device_.set_threads(threads_);
+  std::vector<Shape> shapes;
+  for (const Tensor& input : inputs) shapes.push_back(input.shape());
+  const int64_t group = engine_->micro_batch;
+  if (group > 0 && !inputs.empty() && inputs[0].shape()[0] > group)
+    return run_groups(inputs, inputs[0].shape()[0], group);
+  return compiled(shapes).run(inputs);
+}
+
+Program& Context::program(std::span<const Shape> shapes) {
+  std::vector<Shape> bound(shapes.begin(), shapes.end());
+  const int64_t group = engine_->micro_batch;
+  if (group > 0 && !bound.empty() && bound[0][0] > group) {
+    for (Shape& shape : bound) shape[0] = group;
+  }
+  device_.set_threads(threads_);
+  return compiled(bound);
+}
+
+void Context::check_profile(std::span<const Tensor> inputs) const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::string& name = engine_->graph->value(engine_->graph->inputs[i]).name;
+    const auto found = engine_->shapes.find(name);
+    if (found == engine_->shapes.end()) continue;
+    const Shape& shape = inputs[i].shape();
+    const auto& [min, opt, max] = found->second;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      if (shape[d] < min[d] || shape[d] > max[d]) {
+        fail_bad_input("input '{}' has shape {}, the engine was built for {} to {}", name,
+                       tensor::shape_text(shape), tensor::shape_text(min), tensor::shape_text(max));
+      }
+    }
+  }
+}
+
+Program& Context::compiled(const std::vector<Shape>& shapes) {
+  for (auto& [known, program] : programs_) {
+    if (known == shapes) return *program;
+  }
+  std::map<std::string, Shape> named;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    named[engine_->graph->value(engine_->graph->inputs[i]).name] = shapes[i];
+  }
+  auto bound = std::make_shared<const graph::Graph>(graph::with_input_shapes(*engine_->graph, named));
+  auto program = build_program(
+      std::move(bound), device_, engine_->weights,
+      {.compute_dtype = engine_->compute_dtype, .layout = engine_->layout, .tactics = engine_->tactics});
+  if (programs_.size() == kMaxPrograms) programs_.erase(programs_.begin());
+  programs_.emplace_back(shapes, std::move(program));
+  return *programs_.back().second;
+}
+
+std::vector<Tensor> Context::run_groups(std::span<const Tensor> inputs, int64_t batch, int64_t group) {
+  std::vector<Tensor> outputs;
+  for (int64_t first = 0; first < batch; first += group) {
+    const int64_t count = std::min(group, batch - first);
+    std::vector<Tensor> part;
+    std::vector<Shape> shapes;
+    for (const Tensor& input : inputs) {
+      Shape shape = input.shape();
+      shape[0] = count;
+      const auto image = static_cast<int64_t>(input.byte_size()) / batch;
+      part.emplace_back(input.dtype(), shape, input.bytes() + first * image, nullptr);
+      shapes.push_back(std::move(shape));
+    }
+    const std::vector<Tensor> results = compiled(shapes).run(part);
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (first == 0) {
+        Shape shape = results[i].shape();
+        shape[0] = batch;
+        outputs.emplace_back(results[i].dtype(), std::move(shape));
+      }
+      const auto image = static_cast<int64_t>(results[i].byte_size()) / count;
+      if (results[i].size() > 0)
+        std::memcpy(outputs[i].mutable_bytes() + first * image, results[i].bytes(), results[i].byte_size());
+    }
+  }
+  return outputs;
+}
+
+namespace {
+
+/// Operators whose image n of the output depends on image n of the inputs alone, given that the batch is the
+/// first dimension before and after (which the symbols prove).
+bool keeps_images_apart(const graph::Node& node) {
+  static constexpr std::string_view kAlways[] = {"Conv",
+                                                 "FusedConv",
+                                                 "ConvTranspose",
+                                                 "MaxPool",
+                                                 "AveragePool",
+                                                 "GlobalAveragePool",
+                                                 "GlobalMaxPool",
+                                                 "LRN",
+                                                 "Relu",
+                                                 "LeakyRelu",
+                                                 "Sigmoid",
+                                                 "Tanh",
+                                                 "Elu",
+                                                 "Clip",
+                                                 "HardSigmoid",
+                                                 "HardSwish",
+                                                 "Softplus",
+                                                 "Mish",
+                                                 "Gelu",
+                                                 "Erf",
+                                                 "Add",
+                                                 "Sub",
+                                                 "Mul",
+                                                 "Div",
+                                                 "FusedElementwise",
+                                                 "Identity",
+                                                 "Flatten",
+                                                 "InstanceNormalization",
+                                                 "GroupNormalization",
+                                                 "DepthToSpace",
+                                                 "SpaceToDepth"};
+  if (std::find(std::begin(kAlways), std::end(kAlways), node.op) != std::end(kAlways)) {
+    return node.op != "Flatten" || node.attributes.get_int("axis") == 1;
+  }
+  if (node.op == "Concat" || node.op == "Softmax" || node.op == "LogSoftmax")
+    return node.attributes.get_int("axis") != 0;
+  if (node.op == "Gemm" || node.op == "FusedGemm") return node.attributes.get_int("transA") == 0;
+  if (node.op == "BatchNormalization") return node.attributes.get_int("training_mode") == 0;
+  return false;
+}
+
+}  // namespace
+
+bool splits_by_batch(const graph::Graph& graph) {
+  if (graph.inputs.empty()) return false;
+  const graph::TensorType& first = graph.value(graph.inputs[0]).type;
+  if (!first.ranked() || first.dims->empty() || first.dims->front().symbol().empty()) return false;
+  const std::string batch = first.dims->front().symbol();
+  const auto carries_batch = [&](graph::ValueId id) {
+    const graph::TensorType& type = graph.value(id).type;
+    if (!type.ranked() || type.dims->empty() || type.dims->front().symbol() != batch) return false;
+    // The batch must not hide in another dimension too.
+    return std::all_of(type.dims->begin() + 1, type.dims->end(),
+                       [](const graph::Dim& dim) { return dim.known(); });
+  };
+  if (!std::all_of(graph.inputs.begin(), graph.inputs.end(), carries_batch)) return false;
+  if (!std::all_of(graph.outputs.begin(), graph.outputs.end(), carries_batch)) return false;
+  for (const graph::Node& node : graph.nodes) {
+    if (!keeps_images_apart(node)) return false;
+    for (const graph::ValueId id : node.outputs) {
+      if (id != graph::kNoValue && !carries_batch(id)) return false;
+    }
+    // Constants are weights or broadcast over the batch; only those whose first dimension could meet it
+    // matter, and such a constant would have fixed the batch to a number.
+  }
+  return true;
+}
+
+}  // namespace hone::engine

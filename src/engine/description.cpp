@@ -1,0 +1,128 @@
+// See description.hpp.
+#include "engine/description.hpp"
+
+#include <algorithm>
+
+#include "graph/operator.hpp"
+
+namespace hone::engine {
+namespace {
+
+StepDescription describe_step(const Engine& engine, const Program& program, const ProgramStep& step) {
+  StepDescription result{
+      .name = step.name, .kind = step.kind, .tactic = step.tactic, .sources = step.sources};
+  for (const Operand& input : step.inputs) {
+    if (input.place != Operand::Place::kAbsent && input.desc.dtype != DType::kUndefined)
+      result.inputs.push_back(input.desc.text());
+  }
+  for (const Operand& output : step.outputs) {
+    if (output.place != Operand::Place::kAbsent && output.desc.dtype != DType::kUndefined)
+      result.outputs.push_back(output.desc.text());
+  }
+  if (step.node < 0) return result;
+  const graph::Node& node = program.graph().nodes[static_cast<size_t>(step.node)];
+  if (node.attributes.has("post_ops"))
+    result.post_ops = node.attributes.get<std::vector<std::string>>("post_ops");
+  if (const auto cost = graph::node_cost(program.graph(), node)) {
+    result.flops = cost->flops;
+    result.bytes = cost->bytes;
+  }
+  for (const TacticRecord& record : engine.log) {
+    if (record.step == step.name && !(record.chosen && record.samples == 0)) result.rivals.push_back(record);
+  }
+  return result;
+}
+
+Json record_json(const TacticRecord& record) {
+  Json json = {{"tactic", record.tactic}, {"layout", layout_name(record.layout)}, {"chosen", record.chosen}};
+  if (!record.refusal.empty()) {
+    json["refusal"] = record.refusal;
+    return json;
+  }
+  json["median_us"] = record.median_us;
+  json["lower_quartile_us"] = record.lower_quartile_us;
+  json["samples"] = record.samples;
+  json["cached"] = record.cached;
+  return json;
+}
+
+}  // namespace
+
+std::vector<Shape> tuned_shapes(const Engine& engine) {
+  std::vector<Shape> shapes;
+  for (const graph::ValueId id : engine.graph->inputs) {
+    const graph::Value& input = engine.graph->value(id);
+    const auto found = engine.shapes.find(input.name);
+    if (found == engine.shapes.end())
+      fail_usage("input '{}' has no shape; name one with --optShapes", input.name);
+    shapes.push_back(found->second.opt);
+  }
+  return shapes;
+}
+
+Description describe(const Engine& engine, Context& context, const std::vector<Shape>& shapes) {
+  const Program& program = context.program(shapes);
+  Description result;
+  for (const ProgramStep& step : program.steps()) {
+    result.steps.push_back(describe_step(engine, program, step));
+    result.flops += result.steps.back().flops;
+    result.scratch_bytes = std::max(result.scratch_bytes, step.scratch_bytes);
+  }
+  result.weight_bytes = engine.weights.total_bytes();
+  for (const graph::ValueId id : program.plain_constants()) {
+    result.weight_bytes += static_cast<int64_t>(engine.graph->constant(id)->byte_size());
+  }
+  result.arena_bytes = program.memory_plan().peak_bytes;
+  result.naive_bytes = program.memory_plan().naive_bytes;
+  result.lower_bound_bytes = program.memory_plan().lower_bound_bytes;
+  return result;
+}
+
+Json description_json(const Engine& engine, const Description& description) {
+  Json steps = Json::array();
+  for (const StepDescription& step : description.steps) {
+    Json rivals = Json::array();
+    for (const TacticRecord& record : step.rivals) rivals.push_back(record_json(record));
+    steps.push_back({{"name", step.name},
+                     {"kind", step.kind},
+                     {"tactic", step.tactic},
+                     {"sources", step.sources},
+                     {"post_ops", step.post_ops},
+                     {"inputs", step.inputs},
+                     {"outputs", step.outputs},
+                     {"flops", step.flops},
+                     {"bytes", step.bytes},
+                     {"rivals", std::move(rivals)}});
+  }
+  Json passes = Json::array();
+  for (const auto& pass : engine.passes) {
+    passes.push_back({{"name", pass.name},
+                      {"milliseconds", pass.milliseconds},
+                      {"changes", pass.changes},
+                      {"notes", pass.notes},
+                      {"refusals", pass.refusals}});
+  }
+  Json shapes = Json::object();
+  for (const auto& [name, profile] : engine.shapes)
+    shapes[name] = {{"min", profile.min}, {"opt", profile.opt}, {"max", profile.max}};
+  return {{"model", engine.model},
+          {"hone_version", engine.hone_version},
+          {"fingerprint", engine.fingerprint},
+          {"precision", engine.compute_dtype == DType::kBFloat16 ? "bf16" : "fp32"},
+          {"threads", engine.threads},
+          {"layout", layout_name(engine.layout)},
+          {"micro_batch", engine.micro_batch},
+          {"build_seconds", engine.build_seconds},
+          {"shapes", shapes},
+          {"flops", description.flops},
+          {"memory",
+           {{"weight_bytes", description.weight_bytes},
+            {"arena_bytes", description.arena_bytes},
+            {"naive_bytes", description.naive_bytes},
+            {"lower_bound_bytes", description.lower_bound_bytes},
+            {"scratch_bytes", description.scratch_bytes}}},
+          {"passes", passes},
+          {"steps", steps}};
+}
+
+}  // namespace hone::engine

@@ -1,0 +1,49 @@
+// What `hone inspect` shows of an engine: steps with sources, fusions, tactic and rivals, operands, work,
+// memory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "engine/context.hpp"
+#include "engine/engine.hpp"
+
+namespace hone::engine {
+
+struct StepDescription {
+  std::string name;
+  std::string kind;
+  std::string tactic;
+  std::vector<std::string> sources;
+  /// What runs inside the step besides its operator ("add", "relu").
+  std::vector<std::string> post_ops;
+  /// "float32 1x64x56x56 blocked8"; weights that are packed are left out.
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  /// Operations (a multiply-add is two) and bytes (inputs, weights and outputs once).
+  double flops = 0;
+  double bytes = 0;
+  std::vector<TacticRecord> rivals;
+};
+
+struct Description {
+  std::vector<StepDescription> steps;
+  int64_t weight_bytes = 0;
+  int64_t arena_bytes = 0;
+  int64_t naive_bytes = 0;
+  int64_t lower_bound_bytes = 0;
+  int64_t scratch_bytes = 0;
+  double flops = 0;
+};
+
+/// Describes the program for inputs of these shapes (in graph order).
+Description describe(const Engine& engine, Context& context, const std::vector<Shape>& shapes);
+
+/// Everything, with the engine's own fields, under the names of the struct's members.
+Json description_json(const Engine& engine, const Description& description);
+
+/// Shapes the engine was tuned for; usage error when an input has none.
+std::vector<Shape> tuned_shapes(const Engine& engine);
+
+}  // namespace hone::engine

@@ -1,0 +1,62 @@
+// An engine: an optimised graph with everything decided about how one kind of device runs it. Data only;
+// a Context runs it. Built by builder.hpp, stored by engine_file.hpp.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/kernel.hpp"
+#include "graph/graph.hpp"
+#include "transform/pass.hpp"
+
+namespace hone::engine {
+
+/// Shapes of one input that the engine accepts, and the one it was tuned for.
+struct ShapeProfile {
+  Shape min;
+  Shape opt;
+  Shape max;
+};
+
+/// One candidate of the tactic search.
+struct TacticRecord {
+  std::string step;
+  std::string tactic;
+  Layout layout = Layout::kPlain;
+  /// Microseconds, median of `samples` runs inside the whole network; 0 samples: it refused, or was not
+  /// timed.
+  double median_us = 0;
+  double lower_quartile_us = 0;
+  int samples = 0;
+  bool chosen = false;
+  bool cached = false;
+  std::string refusal;
+};
+
+struct Engine {
+  std::string model;
+  /// What the model's author says about it: labels, preprocessing.
+  std::map<std::string, std::string> metadata;
+  /// The device's fingerprint at build time.
+  std::string fingerprint;
+  std::string hone_version;
+  DType compute_dtype = DType::kFloat32;
+  /// Threads the tactics were timed with.
+  int threads = 1;
+  std::shared_ptr<const graph::Graph> graph;
+  std::map<std::string, ShapeProfile> shapes;
+  Layout layout = Layout::kPlain;
+  /// Chosen tactic per node; empty: the first that accepts.
+  std::vector<std::string> tactics;
+  /// Images that run through the network together; larger batches run in groups of this size. 0: all at once.
+  int64_t micro_batch = 0;
+  /// Packed by contexts as they meet new shapes, so mutable.
+  mutable WeightStore weights;
+  std::vector<transform::Summary> passes;
+  std::vector<TacticRecord> log;
+  double build_seconds = 0;
+};
+
+}  // namespace hone::engine

@@ -1,0 +1,26 @@
+// Graphs as JSON, with tensors kept aside as numbered blobs: the header of an engine file.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "base/json.hpp"
+#include "graph/graph.hpp"
+
+namespace hone::engine {
+
+/// Stores bytes and returns the number of the blob.
+using WriteBlob = std::function<int64_t(const std::byte* data, int64_t size)>;
+/// The bytes of a blob; bad input when there is no such blob or its size differs.
+using ReadBlob =
+    std::function<std::pair<const std::byte*, std::shared_ptr<const void>>(int64_t blob, int64_t size)>;
+/// Whether the data of a constant is needed besides its type.
+using KeepConstant = std::function<bool(graph::ValueId)>;
+
+Json graph_to_json(const graph::Graph& graph, const WriteBlob& write, const KeepConstant& keep);
+
+/// Bad input, naming the field, for anything that is no graph. Nodes are completed and types inferred anew,
+/// so the result holds the invariants of a graph made by an importer.
+graph::Graph graph_from_json(const Json& json, const ReadBlob& read);
+
+}  // namespace hone::engine

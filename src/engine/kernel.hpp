@@ -1,0 +1,104 @@
+// The contract between the engine and a device: steps, tactics, kernels.
+//
+// The engine walks a graph with concrete shapes and asks the device, for each node, for an ordered list
+// of tactics. A tactic either refuses with a reason or makes an offer: a kernel and the arrangement its
+// operands must have. The engine converts operands that lie otherwise, plans memory and calls kernels.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/tensor_desc.hpp"
+#include "engine/weight_store.hpp"
+#include "graph/graph.hpp"
+
+namespace hone::engine {
+
+/// Something that runs one step. Bound to shapes, layouts and packed weights when it was made.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  /// Null pointers stand for absent operands and for constants the kernel has packed.
+  virtual void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) = 0;
+};
+
+/// What a tactic is asked: one node, its operands as their producers leave them.
+struct StepRequest {
+  const graph::Graph& graph;
+  const graph::Node& node;
+  /// Undefined dtype for absent inputs; constants are plain.
+  std::vector<TensorDesc> inputs;
+  /// Shapes and element types of the graph's own types, plain.
+  std::vector<TensorDesc> outputs;
+  /// Element type wanted for floating-point values between steps: float32 or bfloat16.
+  DType compute_dtype = DType::kFloat32;
+  /// Layout wanted for images between steps.
+  Layout layout = Layout::kPlain;
+  /// Weights are rounded to bfloat16 although arithmetic is in float32 (bf16 emulated).
+  bool round_bf16 = false;
+};
+
+struct Offer {
+  /// Why the tactic cannot run this step; empty when it can.
+  std::string refusal;
+  /// Arrangement the kernel needs or makes, one per operand. A packed or ignored input has undefined dtype.
+  std::vector<TensorDesc> inputs;
+  std::vector<TensorDesc> outputs;
+  /// Output 0 starts as a copy of this input (an accumulation); the engine shares the buffer where it can.
+  int accumulate_input = -1;
+  /// Output 0 may share the buffer of this input: the kernel reads every element before it writes it.
+  int in_place_input = -1;
+  /// The output's bytes are those of the inputs one after the other. The engine lets producers write there
+  /// where it can; the kernel copies an input only where its pointer is not in place already.
+  bool concatenates = false;
+  int64_t scratch_bytes = 0;
+  std::shared_ptr<Kernel> kernel;
+  /// The packed weights the kernel holds.
+  std::vector<WeightKey> packed;
+
+  static Offer refuse(std::string reason) {
+    Offer offer;
+    offer.refusal = std::move(reason);
+    return offer;
+  }
+};
+
+class Tactic {
+ public:
+  virtual ~Tactic() = default;
+  virtual std::string_view name() const = 0;
+  /// Weights are taken from the store, or packed into it from the graph's constants.
+  virtual Offer offer(const StepRequest& request, WeightStore& weights) const = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  /// "cpu".
+  virtual std::string_view name() const = 0;
+  /// What tactic times and packed weights depend on: processor, instruction set, library version.
+  virtual std::string fingerprint() const = 0;
+  /// Layouts for images worth trying, best guess first.
+  virtual std::vector<Layout> image_layouts(DType compute_dtype) const = 0;
+  /// Tactics for an operator in order of preference. The reference implementation is not among them:
+  /// the engine closes every list with it.
+  virtual std::vector<const Tactic*> tactics(const graph::Node& node) const = 0;
+  /// A kernel that copies input 0, arranged as `from`, to output 0, arranged as `to` (equal shapes; the
+  /// element types may differ among the floating-point types).
+  virtual std::shared_ptr<Kernel> make_reorder(const TensorDesc& from, const TensorDesc& to) const = 0;
+  /// Whether kernels store and multiply this element type; others are emulated in float32.
+  virtual bool computes_in(DType dtype) const = 0;
+  /// The kernel followed by rounding its float32 outputs to what bfloat16 can hold.
+  virtual std::shared_ptr<Kernel> make_rounding(std::shared_ptr<Kernel> kernel,
+                                                std::vector<TensorDesc> outputs) const = 0;
+  /// Threads that kernels use when the calling thread runs them.
+  virtual void set_threads(int threads) const = 0;
+  /// Sentences a reader of times must know ("bf16 is emulated ...").
+  virtual std::vector<std::string> notes(DType compute_dtype) const = 0;
+};
+
+}  // namespace hone::engine

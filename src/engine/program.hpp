@@ -1,0 +1,109 @@
+// A graph with concrete shapes, compiled for one device: steps in order, each with its kernel and the
+// places of its operands. Immutable but for the arena; used by one thread at a time.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/kernel.hpp"
+#include "engine/memory_plan.hpp"
+#include "graph/graph.hpp"
+#include "tensor/tensor.hpp"
+
+namespace hone::engine {
+
+/// Where an operand is while the program runs.
+struct Operand {
+  enum class Place { kAbsent, kArena, kInput, kOutput, kConstant, kDynamic };
+  Place place = Place::kAbsent;
+  /// kArena: bytes from its start. kInput, kOutput: index. kDynamic: value id.
+  int64_t position = 0;
+  /// kConstant.
+  const void* data = nullptr;
+  TensorDesc desc;
+};
+
+struct ProgramStep {
+  std::string name;
+  /// An operator, or "Reorder" or "Copy" for what the engine inserted.
+  std::string kind;
+  std::string tactic;
+  /// Index of the graph's node, -1 for inserted steps.
+  int32_t node = -1;
+  std::vector<std::string> sources;
+  std::vector<Operand> inputs;
+  std::vector<Operand> outputs;
+  /// Null for a step with values whose shape is only known when it runs: the reference kernel of the node.
+  std::shared_ptr<Kernel> kernel;
+  int64_t scratch_bytes = 0;
+  /// Tactics that were asked before this one, with their reasons.
+  std::vector<std::string> refusals;
+  /// With ProgramOptions::list_candidates, every tactic that accepts (the reference only when no other does).
+  std::vector<std::string> candidates;
+};
+
+class Program {
+ public:
+  /// Outputs in graph order for inputs in graph order; bad input when an input contradicts the graph.
+  /// `step_times`, when given, receives microseconds per step.
+  std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs,
+                                  std::vector<double>* step_times = nullptr);
+
+  const graph::Graph& graph() const { return *graph_; }
+  const std::vector<ProgramStep>& steps() const { return steps_; }
+  const MemoryPlan& memory_plan() const { return memory_; }
+  /// Bytes of the arena and of the scratch area shared by all steps.
+  int64_t activation_bytes() const { return arena_.size() + scratch_.size(); }
+  /// Constants some kernel holds in packed form.
+  const std::vector<WeightKey>& packed() const { return packed_; }
+  /// Constants some step reads in plain form.
+  const std::vector<graph::ValueId>& plain_constants() const { return plain_constants_; }
+
+ private:
+  friend class ProgramBuilder;
+  friend struct ProgramAccess;
+  void run_step(const ProgramStep& step, std::span<const tensor::Tensor> inputs,
+                std::vector<tensor::Tensor>& outputs);
+  void run_dynamic(const ProgramStep& step, std::span<const tensor::Tensor> inputs,
+                   std::vector<tensor::Tensor>& outputs);
+  void* address(const Operand& operand, std::span<const tensor::Tensor> inputs,
+                std::vector<tensor::Tensor>& outputs);
+
+  std::shared_ptr<const graph::Graph> graph_;
+  std::vector<ProgramStep> steps_;
+  MemoryPlan memory_;
+  tensor::Tensor arena_;
+  tensor::Tensor scratch_;
+  std::vector<WeightKey> packed_;
+  std::vector<graph::ValueId> plain_constants_;
+  /// Constants brought into another arrangement when the program was made.
+  std::vector<tensor::Tensor> owned_;
+  /// Values whose shapes depend on data, by value id; only for graphs that have such.
+  std::vector<tensor::Tensor> dynamic_;
+  /// Reused by run_step, so that a run allocates nothing but its outputs.
+  std::vector<const void*> input_pointers_;
+  std::vector<void*> output_pointers_;
+};
+
+struct ProgramOptions {
+  DType compute_dtype = DType::kFloat32;
+  Layout layout = Layout::kPlain;
+  /// Tactic name per node of the graph; empty entries (or an empty list): the first that accepts.
+  std::vector<std::string> tactics;
+  /// Ask every tactic, for a search, instead of stopping at the first that accepts.
+  bool list_candidates = false;
+};
+
+/// Compiles a graph whose input shapes are all concrete. Bad input when a step cannot run at all.
+std::unique_ptr<Program> build_program(std::shared_ptr<const graph::Graph> graph, const Device& device,
+                                       WeightStore& weights, const ProgramOptions& options);
+
+/// The tactic that closes every list: the node's reference kernel on plain operands.
+const Tactic& reference_tactic();
+
+/// Whether a node only gives its first input another shape, so that it needs no step of its own.
+bool is_view(const graph::Node& node);
+
+}  // namespace hone::engine

@@ -1,0 +1,17 @@
+// Texts that are equal exactly when two steps (or graphs) would be timed alike: keys of the timing cache.
+#pragma once
+
+#include <string>
+
+#include "engine/tensor_desc.hpp"
+#include "graph/graph.hpp"
+
+namespace hone::engine {
+
+/// Operator, attributes, operand types and which of them are constant, layout, compute type.
+std::string step_signature(const graph::Graph& graph, const graph::Node& node, Layout layout,
+                           DType compute_dtype);
+/// A digest of all steps and how they hang together.
+std::string graph_signature(const graph::Graph& graph, DType compute_dtype);
+
+}  // namespace hone::engine

@@ -1,0 +1,46 @@
+// How the elements of one value lie in memory while an engine runs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tensor/dtype.hpp"
+#include "tensor/shape.hpp"
+
+namespace hone::engine {
+
+using tensor::DType;
+using tensor::Shape;
+
+/// Order of elements. The others than plain exist for rank 4 and 5 (N, C, spatial...). Blocked: channels are
+/// split into groups of 8 or 16 that lie innermost (nChw8c, nChw16c); a last, partial group is padded with
+/// zeros.
+enum class Layout : uint8_t { kPlain, kChannelsLast, kBlocked8, kBlocked16 };
+
+/// "plain", "channels_last", "blocked8", "blocked16".
+std::string_view layout_name(Layout layout);
+/// Bad input for an unknown name.
+Layout parse_layout(std::string_view name);
+/// Channels in one group: 8, 16, or 1 for layouts without groups.
+int64_t layout_block(Layout layout);
+/// `layout` where it exists for the shape, plain otherwise.
+Layout layout_for_shape(Layout layout, const Shape& shape);
+
+struct TensorDesc {
+  DType dtype = DType::kUndefined;
+  Shape shape;
+  Layout layout = Layout::kPlain;
+
+  /// Bytes in memory, padding included.
+  int64_t bytes() const;
+  /// "bfloat16 1x64x56x56 blocked16".
+  std::string text() const;
+  friend bool operator==(const TensorDesc&, const TensorDesc&) = default;
+};
+
+/// Whether the same bytes mean the same tensor under both (for 1x1 images a layout may not matter).
+/// Plain shapes may differ in rank.
+bool same_arrangement(const TensorDesc& a, const TensorDesc& b);
+
+}  // namespace hone::engine

@@ -1,0 +1,35 @@
+// See weight_store.hpp.
+#include "engine/weight_store.hpp"
+
+#include <algorithm>
+
+namespace hone::engine {
+
+const tensor::Tensor* WeightStore::find(const WeightKey& key) const {
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+const std::pair<const WeightKey, tensor::Tensor>* WeightStore::find_any(const std::string& constant) const {
+  const auto found = entries_.lower_bound({constant, ""});
+  return found != entries_.end() && found->first.first == constant ? &*found : nullptr;
+}
+
+// NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved, through a forwarding reference.
+const tensor::Tensor& WeightStore::add(const WeightKey& key, tensor::Tensor bytes) {
+  return entries_.try_emplace(key, std::move(bytes)).first->second;
+}
+
+void WeightStore::keep_only(const std::vector<WeightKey>& used) {
+  std::erase_if(entries_, [&](const auto& entry) {
+    return std::find(used.begin(), used.end(), entry.first) == used.end();
+  });
+}
+
+int64_t WeightStore::total_bytes() const {
+  int64_t total = 0;
+  for (const auto& [key, bytes] : entries_) total += bytes.size();
+  return total;
+}
+
+}  // namespace hone::engine

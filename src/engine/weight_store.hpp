@@ -1,0 +1,36 @@
+// Constants in the arrangement that kernels want: packed once when an engine is built, mapped from its
+// file afterwards.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tensor/tensor.hpp"
+
+namespace hone::engine {
+
+/// A constant's name and the device's own word for an arrangement ("f32:OIhw8i8o").
+using WeightKey = std::pair<std::string, std::string>;
+
+/// Not safe for concurrent use.
+class WeightStore {
+ public:
+  /// The stored bytes (as uint8), or null.
+  const tensor::Tensor* find(const WeightKey& key) const;
+  /// Any stored form of the constant, to repack from; null when there is none.
+  const std::pair<const WeightKey, tensor::Tensor>* find_any(const std::string& constant) const;
+  /// Adds the bytes, or returns what is there already.
+  const tensor::Tensor& add(const WeightKey& key, tensor::Tensor bytes);
+  /// Forgets all but the named entries.
+  void keep_only(const std::vector<WeightKey>& used);
+
+  const std::map<WeightKey, tensor::Tensor>& entries() const { return entries_; }
+  int64_t total_bytes() const;
+
+ private:
+  std::map<WeightKey, tensor::Tensor> entries_;
+};
+
+}  // namespace hone::engine
