@@ -1,0 +1,25 @@
+// Names of precisions.
+#include "backend/backend.hpp"
+
+namespace hone::backend {
+
+std::string_view precision_name(Precision precision) {
+  switch (precision) {
+    case Precision::kFp32: return "fp32";
+    case Precision::kTf32: return "tf32";
+    case Precision::kBf16: return "bf16";
+    case Precision::kFp16: return "fp16";
+    case Precision::kInt8: return "int8";
+  }
+  return "unknown";
+}
+
+Precision parse_precision(std::string_view name) {
+  for (const Precision precision :
+       {Precision::kFp32, Precision::kTf32, Precision::kBf16, Precision::kFp16, Precision::kInt8}) {
+    if (precision_name(precision) == name) return precision;
+  }
+  fail_usage("unknown precision '{}' (fp32, tf32, bf16, fp16, int8)", name);
+}
+
+}  // namespace hone::backend

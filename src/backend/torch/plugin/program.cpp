@@ -1,0 +1,86 @@
+// See program.hpp.
+#include "backend/torch/plugin/program.hpp"
+
+#include "backend/torch/plugin/convert.hpp"
+#include "backend/torch/plugin/lowering.hpp"
+
+namespace hone::backend::aten {
+
+using graph::kNoValue;
+using graph::ValueId;
+
+std::vector<at::Tensor> Arguments::all() const {
+  std::vector<at::Tensor> result;
+  result.reserve(size());
+  for (size_t i = 0; i < size(); ++i) result.push_back((*this)[i]);
+  return result;
+}
+
+void Arguments::set(size_t i, at::Tensor value) {
+  if (node_.has_output(i)) values_[static_cast<size_t>(node_.outputs[i])] = std::move(value);
+}
+
+Program::Program(std::shared_ptr<const graph::Graph> bound, Precision precision, std::string backend,
+                 bool traced)
+    : graph_(std::move(bound)), precision_(precision), values_(graph_->values.size()) {
+  load_constants();
+  for (const graph::Node& node : graph_->nodes) {
+    steps_.push_back({&node, lower({*graph_, node, *this, backend, traced}), {}});
+  }
+  find_last_readers();
+}
+
+at::ScalarType Program::scalar_type(tensor::DType dtype) const {
+  const at::ScalarType type = to_scalar_type(dtype);
+  return type == at::kFloat && precision_ == Precision::kBf16 ? at::kBFloat16 : type;
+}
+
+void Program::load_constants() {
+  for (size_t id = 0; id < values_.size(); ++id) {
+    const auto& constant = graph_->values[id].constant;
+    if (!constant) continue;
+    values_[id] = view_of(*constant).to(scalar_type(constant->dtype()));
+    weight_bytes_ += static_cast<int64_t>(values_[id].nbytes());
+  }
+}
+
+void Program::find_last_readers() {
+  std::vector<Step*> last(values_.size(), nullptr);
+  for (Step& step : steps_) {
+    // An output that nobody reads dies where it is made.
+    for (const ValueId id : step.node->outputs) {
+      if (id != kNoValue) last[static_cast<size_t>(id)] = &step;
+    }
+    for (const ValueId id : step.node->inputs) {
+      if (id != kNoValue) last[static_cast<size_t>(id)] = &step;
+    }
+  }
+  for (const ValueId id : graph_->outputs) last[static_cast<size_t>(id)] = nullptr;
+  for (size_t id = 0; id < last.size(); ++id) {
+    if (last[id] != nullptr && !graph_->values[id].constant) {
+      last[id]->dying.push_back(static_cast<ValueId>(id));
+    }
+  }
+}
+
+std::vector<at::Tensor> Program::run(std::vector<at::Tensor> inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    values_[static_cast<size_t>(graph_->inputs[i])] = std::move(inputs[i]);
+  }
+  for (const Step& step : steps_) {
+    Arguments arguments(values_, *step.node);
+    try {
+      step.operation(arguments);
+    } catch (const Error& error) {
+      throw error.within(step.node->text());
+    } catch (const c10::Error& error) {
+      throw Error(ErrorKind::kBadInput, "PyTorch says: " + message_line(error), step.node->text());
+    }
+    for (const ValueId id : step.dying) values_[static_cast<size_t>(id)].reset();
+  }
+  std::vector<at::Tensor> outputs;
+  for (const ValueId id : graph_->outputs) outputs.push_back(values_[static_cast<size_t>(id)]);
+  return outputs;
+}
+
+}  // namespace hone::backend::aten

@@ -1,0 +1,70 @@
+// A graph as a list of ATen calls: what eager PyTorch executes, and what the tracer of TorchScript records.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "graph/graph.hpp"
+
+namespace hone::backend::aten {
+
+/// The inputs and outputs of one step while it runs.
+class Arguments {
+ public:
+  Arguments(std::vector<at::Tensor>& values, const graph::Node& node) : values_(values), node_(node) {}
+
+  size_t size() const { return node_.inputs.size(); }
+  bool has(size_t i) const { return node_.has_input(i); }
+  const at::Tensor& operator[](size_t i) const { return values_[static_cast<size_t>(node_.inputs[i])]; }
+  /// All inputs, for operators with any number of them.
+  std::vector<at::Tensor> all() const;
+  /// Ignored when the node does not have output i.
+  void set(size_t i, at::Tensor value);
+
+ private:
+  std::vector<at::Tensor>& values_;
+  const graph::Node& node_;
+};
+
+/// One node, ready to run: everything that can be decided at load is in the closure.
+using Operation = std::function<void(Arguments&)>;
+
+class Program {
+ public:
+  /// `bound` has known input shapes (bind.hpp). `traced`: the program will be recorded once and replayed, so
+  /// what depends on the values of activations is refused. Bad input naming the node that cannot run.
+  Program(std::shared_ptr<const graph::Graph> bound, Precision precision, std::string backend, bool traced);
+
+  /// Outputs for inputs in graph order, in the program's own precision.
+  std::vector<at::Tensor> run(std::vector<at::Tensor> inputs);
+
+  const graph::Graph& graph() const { return *graph_; }
+  /// Element type in this program's precision: float32 becomes bfloat16 under bf16.
+  at::ScalarType scalar_type(tensor::DType dtype) const;
+  int64_t weight_bytes() const { return weight_bytes_; }
+
+ private:
+  struct Step {
+    const graph::Node* node;
+    Operation operation;
+    /// Activations that nobody reads after this step.
+    std::vector<graph::ValueId> dying;
+  };
+
+  void load_constants();
+  void find_last_readers();
+
+  std::shared_ptr<const graph::Graph> graph_;
+  Precision precision_;
+  /// Constants stay; activations are there from their producer to their last reader.
+  std::vector<at::Tensor> values_;
+  std::vector<Step> steps_;
+  int64_t weight_bytes_ = 0;
+};
+
+}  // namespace hone::backend::aten

@@ -1,0 +1,142 @@
+// See script.hpp. The only file with the JIT's headers, which take longest to compile.
+#include "backend/torch/plugin/script.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/frontend/tracer.h>
+#include <torch/csrc/jit/ir/ir.h>
+#include <torch/csrc/jit/serialization/import.h>
+
+#include "backend/torch/plugin/convert.hpp"
+
+namespace hone::backend::aten {
+namespace {
+
+namespace jit = torch::jit;
+
+/// Runs of the profiling executor until the optimized graph is in place: one that records, one that
+/// compiles, one for the fallbacks that compiling may leave.
+constexpr int kWarmUpRuns = 3;
+
+void append_tensors(const c10::IValue& value, std::vector<at::Tensor>& tensors) {
+  if (value.isTensor()) {
+    tensors.push_back(value.toTensor());
+    return;
+  }
+  if (value.isTuple()) {
+    for (const c10::IValue& element : value.toTupleRef().elements()) append_tensors(element, tensors);
+    return;
+  }
+  if (value.isTensorList()) {
+    for (const at::Tensor& element : value.toTensorVector()) tensors.push_back(element);
+    return;
+  }
+  fail_bad_input("its forward returns {}, not tensors", value.tagKind());
+}
+
+int64_t parameter_bytes(const jit::Module& module) {
+  int64_t bytes = 0;
+  for (const at::Tensor& tensor : module.parameters()) bytes += static_cast<int64_t>(tensor.nbytes());
+  for (const at::Tensor& tensor : module.buffers()) bytes += static_cast<int64_t>(tensor.nbytes());
+  return bytes;
+}
+
+/// What is left to do for a traced and for a loaded module alike.
+jit::Module optimized(const jit::Module& module) {
+  jit::Module frozen = jit::freeze(module);
+  return jit::optimize_for_inference(frozen);
+}
+
+std::vector<std::string> argument_names(const jit::Module& module) {
+  std::vector<std::string> names;
+  for (const c10::Argument& argument : module.get_method("forward").function().getSchema().arguments()) {
+    names.push_back(argument.name());
+  }
+  names.erase(names.begin());  // self
+  return names;
+}
+
+}  // namespace
+
+struct Script::State {
+  jit::Module module;
+  std::vector<std::string> input_names;
+  /// Before freezing: packed weights do not tell their size.
+  int64_t weight_bytes;
+};
+
+Script::Script(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Script::~Script() = default;
+
+std::unique_ptr<Script> Script::trace(Program& program, const std::vector<at::Tensor>& inputs) {
+  const at::NoGradGuard no_grad;
+  jit::Module module("hone.Traced");
+  // Freezing asks whether the module is in training mode.
+  module.register_attribute("training", c10::BoolType::get(), false);
+  const auto forward = [&](jit::Stack stack) -> jit::Stack {
+    std::vector<at::Tensor> tensors;
+    for (const c10::IValue& value : stack) tensors.push_back(value.toTensor());
+    std::vector<c10::IValue> results;
+    for (at::Tensor& result : program.run(std::move(tensors))) results.emplace_back(std::move(result));
+    return {c10::ivalue::Tuple::create(std::move(results))};
+  };
+  const auto traced = jit::tracer::trace(
+      jit::Stack(inputs.begin(), inputs.end()), forward, [](const at::Tensor&) { return std::string(); },
+      /*strict=*/true,
+      /*force_outplace=*/true, &module);
+  const c10::QualifiedName name(*module.type()->name(), "forward");
+  module.type()->addMethod(module._ivalue()->compilation_unit()->create_function(name, traced.first->graph));
+  auto state =
+      std::make_unique<State>(State{optimized(module), argument_names(module), program.weight_bytes()});
+  return std::unique_ptr<Script>(new Script(std::move(state)));
+}
+
+std::unique_ptr<Script> Script::read(const std::filesystem::path& file, Precision precision) {
+  const at::NoGradGuard no_grad;
+  try {
+    jit::Module module = jit::load(file.string());
+    module.eval();
+    if (precision == Precision::kBf16) module.to(at::kBFloat16);
+    if (!module.find_method("forward")) fail_bad_input("the TorchScript module has no method forward");
+    auto state =
+        std::make_unique<State>(State{optimized(module), argument_names(module), parameter_bytes(module)});
+    return std::unique_ptr<Script>(new Script(std::move(state)));
+  } catch (const Error& error) {
+    throw error.within(file.string());
+  } catch (const std::exception& error) {
+    throw Error(ErrorKind::kBadInput, "not a TorchScript archive PyTorch can read: " + message_line(error),
+                file.string());
+  }
+}
+
+const std::vector<std::string>& Script::input_names() const { return state_->input_names; }
+
+std::vector<at::Tensor> Script::run(const std::vector<at::Tensor>& inputs) {
+  std::vector<at::Tensor> outputs;
+  try {
+    append_tensors(state_->module.forward({inputs.begin(), inputs.end()}), outputs);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail_bad_input("TorchScript says: {}", message_line(error));
+  }
+  return outputs;
+}
+
+void Script::warm_up(const std::vector<at::Tensor>& inputs) {
+  for (int i = 0; i < kWarmUpRuns; ++i) run(inputs);
+}
+
+int64_t Script::weight_bytes() const { return state_->weight_bytes; }
+
+std::vector<StepInfo> Script::steps() const {
+  std::vector<StepInfo> result;
+  for (const jit::Node* node : state_->module.get_method("forward").graph()->nodes()) {
+    if (node->kind() == c10::prim::Constant) continue;
+    const std::string name = node->outputs().empty() ? "" : node->output(0)->debugName();
+    result.push_back({name, node->kind().toQualString(), {}, "TorchScript"});
+  }
+  return result;
+}
+
+}  // namespace hone::backend::aten
