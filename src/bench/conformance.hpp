@@ -1,0 +1,45 @@
+// ONNX conformance cases: finding them, running one on a backend, comparing its outputs.
+//
+// Two layouts, both the ONNX project's own: a folder with `model.onnx` and
+// `test_data_set_N/{input,output}_M.pb`; and flat files `light_X.onnx` with `light_X_output_0.pb`, whose
+// inputs are not stored: element i of n of every (float32) input is i / n, and an unknown dimension is 1, as
+// in the ONNX project's runner.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "tensor/compare.hpp"
+
+namespace hone::bench {
+
+struct ConformanceCase {
+  std::string name;  ///< folder or file name, after the folder it lies in: "node/test_abs"
+  std::filesystem::path model;
+  bool flat = false;
+};
+
+enum class CaseStatus { kPassed, kFailed, kSkipped };
+
+struct CaseResult {
+  std::string name;
+  CaseStatus status = CaseStatus::kFailed;
+  /// Of a skipped case: what it uses that is not supported (import/onnx/case_file.hpp).
+  std::string reason;
+  /// Of a failed case: what went wrong.
+  std::string message;
+};
+
+std::string_view status_name(CaseStatus status);
+
+/// Every case below the folders, by name; usage error for a folder that is none or holds none.
+std::vector<ConformanceCase> find_cases(std::span<const std::filesystem::path> folders);
+
+/// Runs every data set of the case. Failures are results, not errors.
+CaseResult run_case(const ConformanceCase& test, backend::Backend& backend,
+                    const tensor::Tolerance& tolerance);
+
+}  // namespace hone::bench

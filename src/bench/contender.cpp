@@ -1,0 +1,145 @@
+// See contender.hpp.
+#include "bench/contender.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/statistics.hpp"
+#include "bench/context.hpp"
+#include "bench/warmup.hpp"
+
+namespace hone::bench {
+namespace {
+
+/// Warm-up is asked for in blocks of this length, so that its end is noticed soon.
+constexpr double kWarmupBlockSeconds = 0.1;
+constexpr int64_t kNoLimit = int64_t{1} << 40;
+/// A run that takes more than this part of a round's time is measured from its first run on.
+constexpr double kLongRunShare = 0.2;
+
+}  // namespace
+
+void judge_run(Run* run, double percentile) {
+  if (run->failure) {
+    run->verdict = {false, {"failed: " + *run->failure}};
+    return;
+  }
+  VerdictInput input;
+  input.rounds = run->rounds;
+  input.percentile = percentile;
+  input.warm = run->warm;
+  input.threads = run->threads;
+  input.cores = usable_cores();
+  input.interference = run->interference;
+  input.outputs_finite = run->accuracy.finite;
+  run->verdict = judge(input);
+}
+
+void Contender::guarded(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    run_.failure = error.what();
+    worker_.reset();
+  }
+}
+
+void Contender::prepare(const Command& command, const std::filesystem::path& folder, const StopFlag* stop) {
+  guarded([&] {
+    load(command, folder, stop);
+    compare_outputs(folder);
+    warm_up();
+  });
+}
+
+void Contender::load(const Command& command, const std::filesystem::path& folder, const StopFlag* stop) {
+  const Configuration& configuration = run_.configuration;
+  run_.threads = options_.threads;
+  if (!setup_.model.runs_at(configuration.batch)) {
+    fail_bad_input("the model's batch is fixed at {}", setup_.model.fixed_batch);
+  }
+  worker_ = std::make_unique<WorkerClient>(command, folder / "stderr.txt", options_.timeout_seconds, stop);
+  run_.backend_version = worker_->hello(configuration.backend).version;
+  run_.memory.baseline = read_process_memory(worker_->pid()).resident;
+
+  LoadRequest request;
+  request.backend = configuration.backend;
+  request.model = setup_.model.spec;
+  request.onnx = setup_.onnx;
+  request.precision = configuration.precision;
+  request.threads = options_.threads;
+  const size_t sets = count_sets(setup_.model, configuration.batch);
+  request.inputs = setup_.inputs.at_batch(configuration.batch, sets);
+  for (const InputFile& input : request.inputs) {
+    const int64_t bytes =
+        tensor::element_count(input.shape) * static_cast<int64_t>(tensor::dtype_size(input.dtype));
+    run_.memory.inputs += bytes * static_cast<int64_t>(sets);
+  }
+  const WorkerLoaded loaded = worker_->load(request);
+  run_.load_ms = loaded.load_ms;
+  run_.notes = loaded.notes;
+}
+
+void Contender::compare_outputs(const std::filesystem::path& folder) {
+  if (!setup_.reference.available()) {
+    run_.accuracy.reason = setup_.reference.reason();
+    return;
+  }
+  const int64_t units = setup_.model.units(run_.configuration.batch);
+  const int64_t needed = setup_.reference.units();
+  std::vector<size_t> sets(static_cast<size_t>((needed + units - 1) / units));
+  for (size_t i = 0; i < sets.size(); ++i) sets[i] = i;
+  run_.accuracy = compare_to_reference(setup_.reference, worker_->accuracy(sets, folder), units);
+}
+
+void Contender::warm_up() {
+  WarmupDetector detector(
+      {options_.warmup_seconds, std::max(options_.duration_seconds, options_.warmup_seconds)});
+  while (!detector.done()) {
+    const Block block = worker_->run(WorkerClient::Purpose::kWarmup, kNoLimit, kWarmupBlockSeconds);
+    detector.add(block.latencies_ms, block.wall_ms / 1e3);
+    run_seconds_ = block.latencies_ms.back() / 1e3;
+  }
+  run_.warmup_runs = detector.runs();
+  run_.warmup_seconds = detector.seconds();
+  run_.warm = detector.stationary();
+}
+
+void Contender::measure_round() {
+  guarded([&] {
+    const double share = options_.duration_seconds / options_.rounds;
+    // The others have just used the caches and the cores; the first run after them is not ours to count,
+    // unless it is so long that caches fill in a small part of it.
+    if (run_seconds_ < kLongRunShare * share) worker_->run(WorkerClient::Purpose::kWarmup, 1, 0);
+    const CpuCounters before = read_cpu_counters(worker_->pid());
+    Block block = worker_->run(WorkerClient::Purpose::kSample, kNoLimit, share);
+    run_.interference.add(before, read_cpu_counters(worker_->pid()), usable_cores());
+    run_.rounds.push_back(std::move(block.latencies_ms));
+    run_.block_wall_ms.push_back(block.wall_ms);
+    run_.memory.peak = read_process_memory(worker_->pid()).peak_resident;
+  });
+}
+
+bool Contender::done() const {
+  const double seconds = run_.measured_seconds();
+  if (seconds >= MeasureOptions::kOvertime * options_.duration_seconds) return true;
+  const int64_t needed = std::max(options_.iterations, base::samples_for_percentile(options_.percentile));
+  // The last block may end a little early; a tenth of a round is no reason for another one.
+  const double enough = options_.duration_seconds * (1 - 0.1 / options_.rounds);
+  return seconds >= enough && run_.sample_count() >= needed;
+}
+
+void Contender::finish() {
+  if (worker_ != nullptr) {
+    guarded([&] {
+      const backend::MemoryUse use = worker_->memory();
+      run_.memory.weights = use.weights;
+      run_.memory.activations = use.activations;
+      worker_->quit();
+    });
+    worker_.reset();
+  }
+  judge_run(&run_, options_.percentile);
+}
+
+}  // namespace hone::bench

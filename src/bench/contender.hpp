@@ -1,0 +1,74 @@
+// One configuration while it is being measured: its worker process and the run that it fills. A failure of
+// the worker becomes the run's failure and ends this contender alone.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/accuracy.hpp"
+#include "bench/inputs.hpp"
+#include "bench/peers.hpp"
+#include "bench/run.hpp"
+#include "bench/worker_client.hpp"
+
+namespace hone::bench {
+
+struct MeasureOptions {
+  double warmup_seconds = 0.2;  ///< at least this much warm-up
+  double duration_seconds = 5;  ///< measured time of one configuration
+  int64_t iterations = 10;      ///< at least this many samples, within kOvertime times the duration
+  int rounds = 10;
+  double timeout_seconds = 120;  ///< longest wait for one answer of a worker
+  double percentile = 0.5;       ///< highest percentile that the verdict has to support
+  int threads = 1;
+
+  static constexpr double kOvertime = 4;
+};
+
+/// What the contenders of one model share.
+struct ModelSetup {
+  const ModelInfo& model;
+  const InputPool& inputs;
+  /// The model as an ONNX file for external workers; empty when there are none.
+  std::string onnx;
+  const ReferenceOutputs& reference;
+};
+
+/// Sets the verdict of a run from its samples and what was seen of the machine.
+void judge_run(Run* run, double percentile);
+
+class Contender {
+ public:
+  Contender(Run* run, const MeasureOptions& options, const ModelSetup& setup)
+      : run_(*run), options_(options), setup_(setup) {}
+
+  /// Starts the worker, loads the model, measures accuracy, warms up. `folder` is for its files.
+  void prepare(const Command& command, const std::filesystem::path& folder, const StopFlag* stop);
+  /// Measures one round: one run that is not counted, then a block.
+  void measure_round();
+  /// Reads the memory figures, ends the worker, and judges the run.
+  void finish();
+
+  bool alive() const { return worker_ != nullptr; }
+  /// Enough samples, or out of time.
+  bool done() const;
+  const Run& run() const { return run_; }
+
+ private:
+  void load(const Command& command, const std::filesystem::path& folder, const StopFlag* stop);
+  void compare_outputs(const std::filesystem::path& folder);
+  void warm_up();
+  /// Runs `action`; an Error becomes the run's failure.
+  void guarded(const std::function<void()>& action);
+
+  Run& run_;
+  const MeasureOptions& options_;
+  const ModelSetup& setup_;
+  std::unique_ptr<WorkerClient> worker_;
+  double run_seconds_ = 0;  ///< of one run, as the warm-up saw it last
+};
+
+}  // namespace hone::bench

@@ -1,0 +1,112 @@
+// See gate.hpp. Measuring a suspect again before failing follows DuckDB's regression runner.
+#include "bench/gate.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.hpp"
+
+namespace hone::bench {
+namespace {
+
+/// Measurements again that all have to agree before the gate fails.
+constexpr int kConfirmations = 2;
+
+const Run* find_run(const Sweep& sweep, const Configuration& configuration) {
+  const auto found = std::find_if(sweep.runs.begin(), sweep.runs.end(),
+                                  [&](const Run& run) { return run.configuration == configuration; });
+  return found == sweep.runs.end() ? nullptr : &*found;
+}
+
+void require_same_machine(const Sweep& baseline, const Sweep& now) {
+  const std::string then_cpu = baseline.context.value("cpu", "unknown");
+  const std::string now_cpu = now.context.value("cpu", "unknown");
+  if (then_cpu != now_cpu) {
+    fail_environment("the baseline was measured on '{}', this is '{}'; such times cannot be compared",
+                     then_cpu, now_cpu);
+  }
+}
+
+base::Ratio slowdown(const Run& then, const Run& now) {
+  return base::ratio_of_medians(now.rounds, then.rounds, base::Pairing::kUnpaired);
+}
+
+bool proven_above(const base::Ratio& ratio, double max_regression) {
+  return ratio.known && ratio.low > 1 + max_regression;
+}
+
+std::string describe_ratio(const base::Ratio& ratio) {
+  const double percent = 100 * (ratio.value - 1);
+  if (!ratio.known) return fmt::format("{:+.1f} % (too few rounds for an interval)", percent);
+  return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f} %)", percent, 100 * (ratio.low - 1),
+                     100 * (ratio.high - 1));
+}
+
+GateRow compare_row(const Run& then, const Run& now, double max_regression, const Remeasure& remeasure) {
+  GateRow row;
+  row.configuration = then.configuration;
+  if (!now.measured()) {
+    row.outcome = GateRow::Outcome::kFailed;
+    row.sentence = "failed: " + now.failure.value_or("no samples");
+    return row;
+  }
+  if (then.threads != now.threads) {
+    fail_environment("{}: the baseline used {} threads, this sweep {}; such times cannot be compared",
+                     then.configuration.text(), then.threads, now.threads);
+  }
+  row.ratio = slowdown(then, now);
+  while (proven_above(row.ratio, max_regression) && row.confirmations < kConfirmations) {
+    const Run again = remeasure(row.configuration);
+    ++row.confirmations;
+    if (!again.measured()) {
+      row.outcome = GateRow::Outcome::kFailed;
+      row.sentence = "failed when measured again: " + again.failure.value_or("no samples");
+      return row;
+    }
+    row.ratio = slowdown(then, again);
+  }
+  row.sentence = describe_ratio(row.ratio);
+  if (proven_above(row.ratio, max_regression)) row.outcome = GateRow::Outcome::kRegressed;
+  return row;
+}
+
+}  // namespace
+
+bool Gate::passed() const {
+  return std::all_of(rows.begin(), rows.end(), [](const GateRow& row) {
+    return row.outcome == GateRow::Outcome::kWithin || row.outcome == GateRow::Outcome::kAbsent;
+  });
+}
+
+Gate compare_with_baseline(const Sweep& baseline, const Sweep& now, double max_regression,
+                           const Remeasure& remeasure) {
+  require_same_machine(baseline, now);
+  Gate gate;
+  bool any = false;
+  for (const Run& then : baseline.runs) {
+    if (!then.measured()) continue;
+    const Run* run = find_run(now, then.configuration);
+    if (run == nullptr) {
+      gate.rows.push_back({then.configuration, GateRow::Outcome::kAbsent, {}, 0, "not part of this sweep"});
+      continue;
+    }
+    any = true;
+    gate.rows.push_back(compare_row(then, *run, max_regression, remeasure));
+  }
+  if (!any) fail_usage("the baseline and this sweep have no configuration in common");
+  return gate;
+}
+
+double parse_share(const std::string& text) {
+  std::string_view number = text;
+  const bool percent = number.ends_with('%');
+  if (percent) number.remove_suffix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error != std::errc() || end != number.data() + number.size() || !(value >= 0)) {
+    fail_usage("'{}' is no share: give 5% or 0.05", text);
+  }
+  return percent ? value / 100 : value;
+}
+
+}  // namespace hone::bench

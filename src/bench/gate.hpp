@@ -1,0 +1,43 @@
+// The regression gate: this sweep beside an earlier one. It fails only on what is proven: the whole interval
+// of the ratio lies beyond the limit, and measuring again with fresh processes says the same.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/results.hpp"
+
+namespace hone::bench {
+
+struct GateRow {
+  enum class Outcome {
+    kWithin,     ///< not proven slower than the limit
+    kRegressed,  ///< slower than the limit, in every measurement
+    kFailed,     ///< measured in the baseline, failed now
+    kAbsent,     ///< in the baseline, but not part of this sweep
+  };
+  Configuration configuration;
+  Outcome outcome = Outcome::kWithin;
+  base::Ratio ratio;      ///< p50 now over p50 then
+  int confirmations = 0;  ///< measurements again after a suspicion
+  std::string sentence;
+};
+
+struct Gate {
+  std::vector<GateRow> rows;
+  bool passed() const;
+};
+
+/// Measures one configuration again, with new processes.
+using Remeasure = std::function<Run(const Configuration&)>;
+
+/// `max_regression` 0.05 allows 5 %. Environment error when the sweeps cannot be compared (another CPU, or
+/// other threads for the same configuration); usage error when they share no configuration.
+Gate compare_with_baseline(const Sweep& baseline, const Sweep& now, double max_regression,
+                           const Remeasure& remeasure);
+
+/// "5%" or "0.05" as 0.05; usage error for anything else or a negative number.
+double parse_share(const std::string& text);
+
+}  // namespace hone::bench

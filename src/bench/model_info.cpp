@@ -1,0 +1,186 @@
+// See model_info.hpp.
+#include "bench/model_info.hpp"
+
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+#include "base/error.hpp"
+
+namespace hone::bench {
+namespace {
+
+/// 64 bits at a time with the mixing step of SplitMix64: fast enough for hundreds of megabytes of weights.
+class Hash {
+ public:
+  void add(uint64_t word) {
+    state_ ^= word;
+    state_ = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9u;
+    state_ = (state_ ^ (state_ >> 27)) * 0x94d049bb133111ebu;
+    state_ ^= state_ >> 31;
+    state_ += 0x9e3779b97f4a7c15u;
+  }
+  void add_bytes(const void* data, size_t size) {
+    add(size);
+    const char* bytes = static_cast<const char*>(data);
+    for (; size > 0;) {
+      uint64_t word = 0;
+      const size_t step = std::min(size, sizeof(word));
+      std::memcpy(&word, bytes, step);
+      add(word);
+      bytes += step;
+      size -= step;
+    }
+  }
+  void add_text(std::string_view text) { add_bytes(text.data(), text.size()); }
+  uint64_t value() const { return state_; }
+
+ private:
+  uint64_t state_ = 0;
+};
+
+void hash_graph(const graph::Graph& graph, Hash* hash);
+
+void hash_tensor(const tensor::Tensor& tensor, Hash* hash) {
+  hash->add(static_cast<uint64_t>(tensor.dtype()));
+  hash->add_bytes(tensor.shape().data(), tensor.shape().size() * sizeof(int64_t));
+  hash->add_bytes(tensor.bytes(), tensor.byte_size());
+}
+
+void hash_attribute(const graph::Attribute& attribute, Hash* hash) {
+  hash->add(attribute.index());
+  std::visit(
+      [hash](const auto& value) {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_arithmetic_v<T>) {
+          hash->add_bytes(&value, sizeof(value));
+        } else if constexpr (std::is_same_v<T, std::string>) {
+          hash->add_text(value);
+        } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+          for (const std::string& text : value) hash->add_text(text);
+        } else if constexpr (std::is_same_v<T, tensor::Tensor>) {
+          hash_tensor(value, hash);
+        } else if constexpr (std::is_same_v<T, std::shared_ptr<graph::Graph>>) {
+          hash_graph(*value, hash);
+        } else {
+          hash->add_bytes(value.data(), value.size() * sizeof(value[0]));
+        }
+      },
+      attribute);
+}
+
+void hash_ids(const std::vector<graph::ValueId>& ids, Hash* hash) {
+  hash->add_bytes(ids.data(), ids.size() * sizeof(graph::ValueId));
+}
+
+void hash_graph(const graph::Graph& graph, Hash* hash) {
+  for (const graph::Value& value : graph.values) {
+    if (value.constant) hash_tensor(*value.constant, hash);
+  }
+  for (const graph::Node& node : graph.nodes) {
+    hash->add_text(node.op);
+    hash_ids(node.inputs, hash);
+    hash_ids(node.outputs, hash);
+    for (const auto& [name, attribute] : node.attributes) {
+      hash->add_text(name);
+      hash_attribute(attribute, hash);
+    }
+  }
+  hash_ids(graph.inputs, hash);
+  hash_ids(graph.outputs, hash);
+}
+
+InputInfo describe_input(const graph::Value& value, const std::map<std::string, tensor::Shape>& shapes) {
+  InputInfo input;
+  input.name = value.name;
+  input.dtype = value.type.dtype;
+  const auto given = shapes.find(value.name);
+  if (!value.type.ranked()) {
+    if (given == shapes.end())
+      fail_usage("input '{0}' has no shape: give --shapes {0}:1x3x224x224", value.name);
+    input.shape = given->second;
+    return input;
+  }
+  const graph::Dims& dims = *value.type.dims;
+  if (given != shapes.end() && given->second.size() != dims.size()) {
+    fail_usage("--shapes gives input '{}' {} dimensions, but it has {}", value.name, given->second.size(),
+               dims.size());
+  }
+  input.batched = !dims.empty() && !dims.front().known();
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (input.batched && i == 0) {
+      input.shape.push_back(1);
+    } else if (dims[i].known()) {
+      input.shape.push_back(dims[i].value());
+    } else if (given != shapes.end()) {
+      input.shape.push_back(given->second[i]);
+    } else {
+      fail_usage("dimension {} ('{}') of input '{}' is open: give --shapes {}:1x3x224x224", i, dims[i].text(),
+                 value.name, value.name);
+    }
+  }
+  return input;
+}
+
+}  // namespace
+
+ModelInfo describe_model(const importer::Model& model, const std::string& spec,
+                         const std::map<std::string, tensor::Shape>& shapes) {
+  ModelInfo info;
+  info.name = model.name;
+  info.spec = spec;
+  info.file = model.file.string();
+  info.has_graph = model.graph != nullptr;
+  Hash hash;
+  hash.add_text(model.name);
+  if (info.has_graph) {
+    hash_graph(*model.graph, &hash);
+    for (const graph::ValueId id : model.graph->inputs) {
+      info.inputs.push_back(describe_input(model.graph->value(id), shapes));
+    }
+  } else {
+    if (shapes.empty()) {
+      fail_usage(
+          "{} is a TorchScript archive, which does not name its inputs: give --shapes input:1x3x224x224",
+          model.name);
+    }
+    for (const auto& [name, shape] : shapes) {
+      InputInfo input{name, tensor::DType::kFloat32, shape, !shape.empty()};
+      if (input.batched) input.shape[0] = 1;
+      info.inputs.push_back(std::move(input));
+    }
+  }
+  for (const InputInfo& input : info.inputs) info.dynamic_batch = info.dynamic_batch || input.batched;
+  if (!info.dynamic_batch && !info.inputs.empty() && !info.inputs.front().shape.empty()) {
+    info.fixed_batch = info.inputs.front().shape.front();
+  }
+  info.hash = hash.value();
+  return info;
+}
+
+void parse_shapes(const std::string& text, std::map<std::string, tensor::Shape>* shapes) {
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+    const size_t colon = item.rfind(':');
+    if (colon == std::string_view::npos || colon == 0 || item.ends_with('x')) {
+      fail_usage("--shapes needs name:1x3x224x224, not '{}'", item);
+    }
+    tensor::Shape shape;
+    std::string_view dims = item.substr(colon + 1);
+    while (!dims.empty()) {
+      const std::string_view dim = dims.substr(0, dims.find('x'));
+      dims.remove_prefix(std::min(dims.size(), dim.size() + 1));
+      int64_t value = 0;
+      const auto [end, error] = std::from_chars(dim.data(), dim.data() + dim.size(), value);
+      if (error != std::errc() || end != dim.data() + dim.size() || value < 1) {
+        fail_usage("--shapes: '{}' in '{}' is no positive dimension", dim, item);
+      }
+      shape.push_back(value);
+    }
+    (*shapes)[std::string(item.substr(0, colon))] = std::move(shape);
+  }
+}
+
+}  // namespace hone::bench

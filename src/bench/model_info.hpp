@@ -1,0 +1,52 @@
+// What the benchmark has to know of a model without running it: its inputs, its batch dimension, and a
+// hash that seeds the inputs and names the cached reference outputs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "import/model.hpp"
+#include "tensor/tensor.hpp"
+
+namespace hone::bench {
+
+/// Loads what the user named, a built-in architecture or a file; throws as importer::load_model does.
+using ModelLoader = std::function<importer::Model(const std::string& spec)>;
+
+struct InputInfo {
+  std::string name;
+  tensor::DType dtype = tensor::DType::kFloat32;
+  /// Dimension 0 is the batch when `batched`, and is 1 here.
+  tensor::Shape shape;
+  bool batched = false;
+};
+
+struct ModelInfo {
+  std::string name;
+  std::string spec;  ///< as the user named it
+  uint64_t hash = 0;
+  std::vector<InputInfo> inputs;
+  /// False when no input has a free first dimension; then the model runs at `fixed_batch` alone.
+  bool dynamic_batch = false;
+  int64_t fixed_batch = 1;
+  /// False for a TorchScript archive, which the reference cannot run.
+  bool has_graph = false;
+  std::string file;  ///< empty for built-in architectures
+
+  /// How many of the units that input sets are made of one run takes: samples, or 1 for a fixed batch.
+  int64_t units(int64_t batch) const { return dynamic_batch ? batch : 1; }
+  bool runs_at(int64_t batch) const { return dynamic_batch || batch == fixed_batch; }
+};
+
+/// `shapes` gives dimensions that the model leaves open (and, for TorchScript archives, all inputs).
+/// Usage error naming the input when a dimension other than the batch stays unknown.
+ModelInfo describe_model(const importer::Model& model, const std::string& spec,
+                         const std::map<std::string, tensor::Shape>& shapes);
+
+/// "name:1x3x224x224" (several with commas, as trtexec writes them) into the map; usage error when malformed.
+void parse_shapes(const std::string& text, std::map<std::string, tensor::Shape>* shapes);
+
+}  // namespace hone::bench

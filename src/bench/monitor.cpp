@@ -1,0 +1,88 @@
+// See monitor.hpp; the formats are those of proc(5).
+#include "bench/monitor.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "base/clock.hpp"
+
+namespace hone::bench {
+namespace {
+
+double tick_seconds() {
+  static const double seconds = 1.0 / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  return seconds;
+}
+
+/// utime + stime of a process; 0 when it is gone.
+double process_cpu_seconds(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  // The name in parentheses may hold spaces; what follows the last ')' starts with field 3.
+  const size_t end = text.rfind(')');
+  if (end == std::string::npos) return 0;
+  std::istringstream fields(text.substr(end + 1));
+  std::string skipped;
+  for (int field = 3; field < 14; ++field) fields >> skipped;
+  double user = 0;
+  double system = 0;
+  fields >> user >> system;
+  return (user + system) * tick_seconds();
+}
+
+int64_t read_throttle_events() {
+  int64_t sum = 0;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/sys/devices/system/cpu", ignored)) {
+    int64_t count = 0;
+    if (std::ifstream(entry.path() / "thermal_throttle/core_throttle_count") >> count) sum += count;
+  }
+  return sum;
+}
+
+/// A line "Name:   123 kB" of a /proc file, in bytes; 0 when absent.
+int64_t read_kilobytes(const std::string& file, const std::string& name) {
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.rfind(name, 0) == 0) return std::strtoll(line.c_str() + name.size(), nullptr, 10) * 1024;
+  }
+  return 0;
+}
+
+}  // namespace
+
+CpuCounters read_cpu_counters(pid_t worker) {
+  CpuCounters counters;
+  std::ifstream file("/proc/stat");
+  std::string label;
+  double user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0, steal = 0;
+  file >> label >> user >> nice >> system >> idle >> wait >> irq >> softirq >> steal;
+  counters.busy_s = (user + nice + system + irq + softirq) * tick_seconds();
+  counters.steal_s = steal * tick_seconds();
+  counters.own_s = process_cpu_seconds(worker) + process_cpu_seconds(::getpid());
+  counters.throttle_events = read_throttle_events();
+  counters.wall_s = base::seconds_since(base::Clock::time_point());
+  return counters;
+}
+
+void Interference::add(const CpuCounters& before, const CpuCounters& after, int cores) {
+  capacity_s += (after.wall_s - before.wall_s) * cores;
+  other_s += std::max(0.0, (after.busy_s - before.busy_s) - (after.own_s - before.own_s));
+  steal_s += after.steal_s - before.steal_s;
+  throttle_events += after.throttle_events - before.throttle_events;
+}
+
+ProcessMemory read_process_memory(pid_t pid) {
+  const std::string file = "/proc/" + std::to_string(pid) + "/status";
+  return {read_kilobytes(file, "VmRSS:"), read_kilobytes(file, "VmHWM:")};
+}
+
+int64_t available_memory() { return read_kilobytes("/proc/meminfo", "MemAvailable:"); }
+
+}  // namespace hone::bench

@@ -1,0 +1,29 @@
+// How a backend's worker is started: the built-in ones through `hone worker`, external ones through a
+// command of the user (--peer) or an executable file named `worker` in a folder of bench/peers.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace hone::bench {
+
+using Command = std::vector<std::string>;
+
+class Peers {
+ public:
+  explicit Peers(Command builtin) : builtin_(std::move(builtin)) {}
+
+  /// "name=command", run by the shell; usage error when malformed.
+  void add(const std::string& definition);
+  /// Whether the backend is an external program.
+  bool is_external(const std::string& backend) const;
+  /// Usage error for a name that is neither built in, defined, nor a folder of bench/peers.
+  Command command(const std::string& backend) const;
+
+ private:
+  Command builtin_;
+  std::map<std::string, std::string> shell_commands_;
+};
+
+}  // namespace hone::bench

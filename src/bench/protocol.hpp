@@ -1,0 +1,73 @@
+// The worker protocol, version 1: one JSON object a line, requests to the worker's standard input, answers
+// from its standard output. docs/BENCHMARK.md describes it for those who write a worker of their own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "base/json.hpp"
+#include "tensor/tensor.hpp"
+
+namespace hone::bench {
+
+inline constexpr int kProtocolVersion = 1;
+
+/// One input of the model: `offsets.size()` distinct sets of values in one file of raw little-endian bytes.
+struct InputFile {
+  std::string name;
+  tensor::DType dtype = tensor::DType::kFloat32;
+  tensor::Shape shape;
+  std::string file;
+  std::vector<uint64_t> offsets;
+};
+
+/// One output in a file of raw little-endian bytes.
+struct OutputFile {
+  std::string name;
+  tensor::DType dtype = tensor::DType::kFloat32;
+  tensor::Shape shape;
+  std::string file;
+};
+
+struct LoadRequest {
+  std::string backend;
+  std::string model;  ///< what the user named: a built-in architecture or a path
+  std::string onnx;   ///< the model as an ONNX file; empty when only built-in backends take part
+  std::string precision = "fp32";
+  int threads = 1;
+  std::vector<InputFile> inputs;
+};
+
+/// Latencies of consecutive synchronous runs and the time from before the first to after the last.
+struct Block {
+  std::vector<double> latencies_ms;
+  double wall_ms = 0;
+};
+
+Json to_json(const LoadRequest& request);
+Json to_json(const OutputFile& output);
+Json to_json(const Block& block);
+
+/// Bad input naming the field when one is missing or has another type.
+LoadRequest parse_load_request(const Json& json);
+OutputFile parse_output_file(const Json& json);
+Block parse_block(const Json& json);
+
+/// Bad input for an unknown name.
+tensor::DType parse_dtype(const std::string& name);
+
+/// The member `name` as T; bad input naming it when it is missing or has another type.
+template <class T>
+T member(const Json& json, const char* name) {
+  const auto found = json.is_object() ? json.find(name) : json.end();
+  if (!json.is_object() || found == json.end()) fail_bad_input("the field '{}' is missing", name);
+  try {
+    return found->get<T>();
+  } catch (const Json::exception&) {
+    fail_bad_input("the field '{}' has the wrong type", name);
+  }
+}
+
+}  // namespace hone::bench

@@ -1,0 +1,24 @@
+// The reference's outputs on disk: they take seconds a sample and change only with the model or this build.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "tensor/tensor.hpp"
+
+namespace hone::bench {
+
+/// The file for a model; another build of the library has another one.
+std::filesystem::path reference_cache_file(uint64_t model_hash);
+
+/// Nothing when the file is missing or damaged.
+std::optional<std::vector<std::vector<tensor::Tensor>>> read_reference_cache(
+    const std::filesystem::path& file);
+
+/// Best effort: a cache that cannot be written is no failure of a benchmark.
+void write_reference_cache(const std::filesystem::path& file,
+                           const std::vector<std::vector<tensor::Tensor>>& outputs);
+
+}  // namespace hone::bench

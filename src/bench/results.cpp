@@ -1,0 +1,204 @@
+// See results.hpp.
+#include "bench/results.hpp"
+
+#include <cctype>
+#include <map>
+
+#include "base/file.hpp"
+#include "base/statistics.hpp"
+#include "bench/protocol.hpp"
+
+namespace hone::bench {
+namespace {
+
+constexpr double kMegabyte = 1e6;
+
+Json megabytes(int64_t bytes) {
+  return bytes > 0 ? Json(static_cast<double>(bytes) / kMegabyte) : Json(nullptr);
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+/// The percentiles that the number of samples supports.
+Json supported_percentiles(int64_t n) {
+  Json names = Json::array();
+  for (const int percent : {50, 90, 95, 99}) {
+    if (n >= base::samples_for_percentile(percent / 100.0)) names.push_back("p" + std::to_string(percent));
+  }
+  return names;
+}
+
+Json latency_json(const Run& run) {
+  const base::Summary s = base::summarize(base::all_samples(run.rounds));
+  if (s.n == 0) {
+    return {{"p50", nullptr},  {"p90", nullptr}, {"p95", nullptr}, {"p99", nullptr},
+            {"mean", nullptr}, {"sd", nullptr},  {"n", 0}};
+  }
+  return {{"p50", s.p50},
+          {"p90", s.p90},
+          {"p95", s.p95},
+          {"p99", s.p99},
+          {"mean", s.mean},
+          {"sd", s.sd},
+          {"n", s.n},
+          {"min", s.min},
+          {"max", s.max},
+          {"p50_interval", {s.p50_interval.low, s.p50_interval.high}},
+          {"supported", supported_percentiles(s.n)}};
+}
+
+Json accuracy_json(const Accuracy& accuracy) {
+  return {{"relative_l2", or_null(accuracy.relative_l2)},
+          {"max_abs", or_null(accuracy.max_abs)},
+          {"top1_agreement", or_null(accuracy.top1_agreement)},
+          {"samples", accuracy.samples},
+          {"reason", accuracy.reason.empty() ? Json(nullptr) : Json(accuracy.reason)}};
+}
+
+Json speedup_json(const std::optional<Speedup>& speedup) {
+  if (!speedup) return nullptr;
+  const base::Ratio& ratio = speedup->ratio;
+  return {{"over", {{"backend", speedup->backend}, {"precision", speedup->precision}}},
+          {"ratio", ratio.value},
+          {"interval", ratio.known ? Json{ratio.low, ratio.high} : Json(nullptr)},
+          {"differs", ratio.known && !ratio.contains(1)},
+          {"interleaved", speedup->interleaved}};
+}
+
+Run parse_run(const Json& json) {
+  Run run;
+  run.configuration = {member<std::string>(json, "model"), member<std::string>(json, "backend"),
+                       member<std::string>(json, "precision"), member<int64_t>(json, "batch")};
+  run.threads = member<int>(json, "threads");
+  run.rounds = member<base::Rounds>(json, "samples_ms");
+  for (const auto& round : run.rounds) {
+    for (const double sample : round) {
+      if (!(sample > 0)) fail_bad_input("the field 'samples_ms' holds {}", sample);
+    }
+  }
+  const Json failure = member<Json>(json, "failure");
+  if (!failure.is_null()) run.failure = member<std::string>(json, "failure");
+  return run;
+}
+
+}  // namespace
+
+Json to_json(const Run& run) {
+  const Configuration& configuration = run.configuration;
+  return {{"model", configuration.model},
+          {"backend", configuration.backend},
+          {"backend_version", run.backend_version},
+          {"device", "cpu"},
+          {"precision", configuration.precision},
+          {"batch", configuration.batch},
+          {"threads", run.threads},
+          {"latency_ms", latency_json(run)},
+          {"throughput_per_s", run.measured() ? Json(run.throughput()) : Json(nullptr)},
+          {"peak_memory_mb", megabytes(run.memory.peak)},
+          {"memory",
+           {{"baseline_mb", megabytes(run.memory.baseline)},
+            {"inputs_mb", megabytes(run.memory.inputs)},
+            {"weights_mb", megabytes(run.memory.weights)},
+            {"activations_mb", megabytes(run.memory.activations)}}},
+          {"accuracy", accuracy_json(run.accuracy)},
+          {"speedup", speedup_json(run.speedup)},
+          {"load_ms", run.load_ms},
+          {"warmup", {{"runs", run.warmup_runs}, {"seconds", run.warmup_seconds}, {"stationary", run.warm}}},
+          {"machine",
+           {{"other_cpu_share", run.interference.other_share()},
+            {"steal_share", run.interference.steal_share()},
+            {"throttle_events", run.interference.throttle_events}}},
+          {"notes", run.notes},
+          {"verdict", {{"valid", run.verdict.valid}, {"reasons", run.verdict.reasons}}},
+          {"failure", or_null(run.failure)},
+          {"samples_ms", run.rounds},
+          {"block_wall_ms", run.block_wall_ms}};
+}
+
+Json to_json(const Sweep& sweep) {
+  Json runs = Json::array();
+  for (const Run& run : sweep.runs) runs.push_back(to_json(run));
+  return {{"schema", "hone.bench"},
+          {"version", kSchemaVersion},
+          {"complete", sweep.complete},
+          {"context", sweep.context},
+          {"options", sweep.options},
+          {"definitions",
+           {{"latency_ms",
+             "synchronous: from the call with inputs in host memory to outputs in host memory, "
+             "with every copy the backend makes"},
+            {"throughput_per_s", "batch x runs / wall time of back-to-back runs, one in flight"},
+            {"percentile", "nearest rank"},
+            {"clock", "steady_clock"},
+            {"mb", "1e6 bytes"}}},
+          {"runs", std::move(runs)}};
+}
+
+void write_sweep(const Sweep& sweep, const std::filesystem::path& path) {
+  base::write_file_atomic(path, to_json(sweep).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+Sweep read_sweep(const std::filesystem::path& path) {
+  constexpr uint64_t kMaxFile = uint64_t{1} << 30;
+  const Json json = Json::parse(base::read_file(path, kMaxFile), nullptr, false);
+  try {
+    if (json.is_discarded()) fail_bad_input("this is no JSON file");
+    if (member<std::string>(json, "schema") != "hone.bench")
+      fail_bad_input("the field 'schema' is not hone.bench");
+    const int version = member<int>(json, "version");
+    if (version != kSchemaVersion) fail_bad_input("the file has version {}, not {}", version, kSchemaVersion);
+    Sweep sweep;
+    sweep.complete = member<bool>(json, "complete");
+    sweep.context = member<Json>(json, "context");
+    const Json runs = member<Json>(json, "runs");
+    for (size_t i = 0; i < runs.size(); ++i) {
+      try {
+        sweep.runs.push_back(parse_run(runs.at(i)));
+      } catch (const Error& error) {
+        throw error.within(fmt::format("run {}", i));
+      }
+    }
+    return sweep;
+  } catch (const Error& error) {
+    throw error.within(path.string());
+  }
+}
+
+std::string file_stem(const std::string& model) {
+  std::string stem = std::filesystem::path(model).stem().string();
+  if (stem.find_first_not_of('.') == std::string::npos) return "model";
+  for (char& c : stem) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '-' && c != '_') c = '_';
+  }
+  return stem;
+}
+
+void write_small_results(const Sweep& sweep, const std::filesystem::path& folder) {
+  std::map<std::filesystem::path, Json> files;
+  for (const Run& run : sweep.runs) {
+    if (!run.measured()) continue;
+    const Configuration& configuration = run.configuration;
+    Json& file =
+        files[folder / file_stem(configuration.model) / (file_stem(configuration.backend) + ".json")];
+    if (file.is_null()) {
+      file = {{"model", configuration.model}, {"backend", configuration.backend}, {"results", Json::array()}};
+    }
+    file["results"].push_back({{"precision", configuration.precision},
+                               {"batch", configuration.batch},
+                               {"latency_ms", latency_json(run)},
+                               {"throughput_per_s", run.throughput()},
+                               {"valid", run.verdict.valid}});
+  }
+  for (const auto& [path, json] : files) {
+    std::error_code error;
+    std::filesystem::create_directories(path.parent_path(), error);
+    if (error)
+      fail_environment("cannot create the folder {}: {}", path.parent_path().string(), error.message());
+    base::write_file_atomic(path, json.dump(1) + "\n");
+  }
+}
+
+}  // namespace hone::bench

@@ -1,0 +1,23 @@
+// See run.hpp.
+#include "bench/run.hpp"
+
+#include <numeric>
+
+namespace hone::bench {
+
+int64_t Run::sample_count() const {
+  int64_t count = 0;
+  for (const auto& round : rounds) count += static_cast<int64_t>(round.size());
+  return count;
+}
+
+double Run::measured_seconds() const {
+  return std::accumulate(block_wall_ms.begin(), block_wall_ms.end(), 0.0) / 1e3;
+}
+
+double Run::throughput() const {
+  const double seconds = measured_seconds();
+  return seconds > 0 ? static_cast<double>(configuration.batch * sample_count()) / seconds : 0;
+}
+
+}  // namespace hone::bench

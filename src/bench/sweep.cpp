@@ -1,0 +1,247 @@
+// See sweep.hpp.
+#include "bench/sweep.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "bench/context.hpp"
+#include "bench/scratch.hpp"
+#include "bench/time_plan.hpp"
+#include "import/onnx/export.hpp"
+
+namespace hone::bench {
+namespace {
+
+const std::vector<int64_t> kDefaultBatches = {1, 8, 16, 32};
+/// Another worker is started beside those alive only while this much memory would stay free.
+constexpr int64_t kMemoryReserve = int64_t{1} << 30;
+
+Json options_json(const SweepOptions& options) {
+  const MeasureOptions& measure = options.measure;
+  return {{"models", options.models},
+          {"backends", options.backends},
+          {"precisions", options.precisions},
+          {"batches", options.batches},
+          {"compare_to", options.compare_to},
+          {"threads", measure.threads},
+          {"warmup_seconds", measure.warmup_seconds},
+          {"duration_seconds", measure.duration_seconds},
+          {"iterations", measure.iterations},
+          {"rounds", measure.rounds},
+          {"percentile", measure.percentile},
+          {"timeout_seconds", measure.timeout_seconds}};
+}
+
+/// Everything about one model that its groups share.
+struct Subject {
+  ModelInfo info;
+  std::vector<int64_t> batches;
+};
+
+class SweepRunner {
+ public:
+  SweepRunner(const SweepOptions& options, const Peers& peers, const SweepEvents& events,
+              const StopFlag* stop)
+      : options_(options), peers_(peers), events_(events), stop_(stop) {
+    sweep_.context = describe_context(options.command_line);
+    sweep_.options = options_json(options);
+  }
+
+  Sweep run() {
+    for (const std::string& backend : options_.backends) peers_.command(backend);
+    std::vector<Subject> subjects;
+    for (const std::string& spec : options_.models) subjects.push_back(describe(spec));
+    const size_t configurations = count_configurations(subjects);
+    // Contenders keep pointers to their runs.
+    sweep_.runs.reserve(configurations);
+    plan_ = std::make_unique<TimePlan>(configurations, options_.measure.duration_seconds);
+    changed();
+    try {
+      for (const Subject& subject : subjects) run_model(subject);
+      sweep_.complete = true;
+    } catch (const Interrupted&) {
+      // The group that was cut short has been kept; `complete` stays false.
+    }
+    changed();
+    return std::move(sweep_);
+  }
+
+ private:
+  Subject describe(const std::string& spec) {
+    const importer::Model model = options_.load_model(spec);
+    Subject subject{describe_model(model, spec, options_.shapes), options_.batches};
+    if (subject.batches.empty()) {
+      subject.batches =
+          subject.info.dynamic_batch ? kDefaultBatches : std::vector<int64_t>{subject.info.fixed_batch};
+    }
+    return subject;
+  }
+
+  size_t count_configurations(const std::vector<Subject>& subjects) const {
+    size_t batches = 0;
+    for (const Subject& subject : subjects) batches += subject.batches.size();
+    return batches * options_.backends.size() * options_.precisions.size();
+  }
+
+  void run_model(const Subject& subject) {
+    const std::filesystem::path folder = scratch_.make_folder(fmt::format("model_{}", model_index_++));
+    const InputPool inputs(subject.info, *std::max_element(subject.batches.begin(), subject.batches.end()),
+                           folder);
+    progress(subject.info.name + ": reference outputs");
+    const ReferenceOutputs reference =
+        reference_outputs({subject.info, inputs, peers_.command("reference"), folder,
+                           options_.measure.timeout_seconds, options_.measure.threads, stop_});
+    const ModelSetup setup{subject.info, inputs, onnx_file(subject.info, folder), reference};
+    for (const int64_t batch : subject.batches) run_group(setup, batch);
+  }
+
+  /// What external workers load: the user's file, or a built-in architecture written out. Empty when none
+  /// takes part, and for TorchScript archives.
+  std::string onnx_file(const ModelInfo& model, const std::filesystem::path& folder) const {
+    const bool wanted = std::any_of(options_.backends.begin(), options_.backends.end(),
+                                    [&](const std::string& backend) { return peers_.is_external(backend); });
+    if (!wanted || !model.has_graph) return "";
+    if (model.file.ends_with(".onnx")) return model.file;
+    constexpr int kOpset = 17;
+    const std::filesystem::path file = folder / "model.onnx";
+    base::write_file_atomic(file, importer::export_onnx(*options_.load_model(model.spec).graph, kOpset));
+    return file.string();
+  }
+
+  void run_group(const ModelSetup& setup, int64_t batch) {
+    const size_t first = sweep_.runs.size();
+    std::deque<Run*> waiting;
+    for (const std::string& precision : options_.precisions) {
+      for (const std::string& backend : options_.backends) {
+        Run& run = sweep_.runs.emplace_back();
+        run.configuration = {setup.model.spec, backend, precision, batch};
+        waiting.push_back(&run);
+      }
+    }
+    const std::span<Run> group(sweep_.runs.data() + first, sweep_.runs.size() - first);
+    try {
+      while (!waiting.empty()) run_together(setup, &waiting);
+    } catch (const Interrupted&) {
+      finish_interrupted(group);
+      throw;
+    }
+    finish_group(group);
+  }
+
+  void finish_group(std::span<Run> group) {
+    compare_runs(group, options_.compare_to);
+    changed();
+    if (events_.on_group) events_.on_group(group);
+  }
+
+  /// Keeps what was measured of the group, each run marked as cut short.
+  void finish_interrupted(std::span<Run> group) {
+    std::vector<Run> kept;
+    for (Run& run : group) {
+      if (!run.failure && run.rounds.empty()) continue;
+      if (run.verdict.reasons.empty() && !run.verdict.valid) {
+        judge_run(&run, options_.measure.percentile);
+        run.verdict.valid = false;
+        run.verdict.reasons.emplace_back("the sweep was interrupted");
+      }
+      kept.push_back(std::move(run));
+    }
+    sweep_.runs.resize(sweep_.runs.size() - group.size());
+    const size_t first = sweep_.runs.size();
+    for (Run& run : kept) sweep_.runs.push_back(std::move(run));
+    finish_group(std::span(sweep_.runs).subspan(first));
+  }
+
+  /// Starts as many of the waiting configurations as memory holds, and measures them in turns.
+  void run_together(const ModelSetup& setup, std::deque<Run*>* waiting) {
+    std::deque<Contender> contenders;
+    ++session_;
+    int64_t largest = 0;
+    while (!waiting->empty() && (contenders.empty() || available_memory() > largest + kMemoryReserve)) {
+      Contender& contender = contenders.emplace_back(waiting->front(), options_.measure, setup);
+      waiting->front()->session = session_;
+      waiting->pop_front();
+      const int64_t free_before = available_memory();
+      prepare(&contender);
+      largest = std::max(largest, free_before - available_memory());
+    }
+    for (size_t round = 0; measure_round(&contenders, round); ++round) changed();
+    for (Contender& contender : contenders) contender.finish();
+  }
+
+  void prepare(Contender* contender) {
+    const Configuration& configuration = contender->run().configuration;
+    progress(configuration.text() + ": loading, warming up");
+    const auto start = base::Clock::now();
+    const std::filesystem::path folder = scratch_.make_folder(fmt::format("worker_{}", worker_index_++));
+    contender->prepare(peers_.command(configuration.backend), folder, stop_);
+    plan_->prepared(base::seconds_since(start));
+    if (!contender->alive()) settle(contender);
+  }
+
+  void settle(Contender* contender) {
+    plan_->finished(contender->run().measured_seconds());
+    if (!contender->alive()) contender->finish();
+    changed();
+  }
+
+  /// False when no contender takes part any more. Each round starts with another contender.
+  bool measure_round(std::deque<Contender>* contenders, size_t round) {
+    bool any = false;
+    for (size_t i = 0; i < contenders->size(); ++i) {
+      Contender& contender = (*contenders)[(round + i) % contenders->size()];
+      if (!contender.alive() || contender.done()) continue;
+      any = true;
+      progress(fmt::format("{}: round {}", contender.run().configuration.text(), round + 1));
+      const double before = contender.run().measured_seconds();
+      contender.measure_round();
+      plan_->measured(contender.run().measured_seconds() - before);
+      if (!contender.alive() || contender.done()) settle(&contender);
+    }
+    return any;
+  }
+
+  void progress(const std::string& doing) const {
+    if (events_.on_progress) events_.on_progress({plan_->done_seconds(), plan_->left_seconds(), doing});
+  }
+  void changed() const {
+    if (events_.on_change) events_.on_change(sweep_);
+  }
+
+  const SweepOptions& options_;
+  const Peers& peers_;
+  const SweepEvents& events_;
+  const StopFlag* stop_;
+  Scratch scratch_;
+  Sweep sweep_;
+  std::unique_ptr<TimePlan> plan_;
+  int model_index_ = 0;
+  int worker_index_ = 0;
+  int session_ = 0;
+};
+
+}  // namespace
+
+void compare_runs(std::span<Run> group, const std::string& compare_to) {
+  const auto base = std::find_if(group.begin(), group.end(), [&](const Run& run) {
+    return run.measured() && run.configuration.backend == compare_to;
+  });
+  if (base == group.end()) return;
+  for (Run& run : group) {
+    if (!run.measured() || &run == &*base) continue;
+    const bool interleaved = run.session == base->session;
+    const auto pairing = interleaved ? base::Pairing::kPaired : base::Pairing::kUnpaired;
+    run.speedup = Speedup{base->configuration.backend, base->configuration.precision,
+                          base::ratio_of_medians(base->rounds, run.rounds, pairing), interleaved};
+  }
+}
+
+Sweep run_sweep(const SweepOptions& options, const Peers& peers, const SweepEvents& events,
+                const StopFlag* stop) {
+  return SweepRunner(options, peers, events, stop).run();
+}
+
+}  // namespace hone::bench

@@ -1,0 +1,46 @@
+// Estimates how long a sweep still takes, from what its configurations have taken so far.
+#pragma once
+
+#include <cstddef>
+
+#include "base/clock.hpp"
+
+namespace hone::bench {
+
+class TimePlan {
+ public:
+  TimePlan(size_t configurations, double seconds_each)
+      : waiting_(configurations),
+        measuring_s_(static_cast<double>(configurations) * seconds_each),
+        seconds_each_(seconds_each) {}
+
+  /// A configuration has been started and warmed up.
+  void prepared(double seconds) {
+    setup_s_ += seconds;
+    ++prepared_;
+    --waiting_;
+  }
+  void measured(double seconds) { measuring_s_ = measuring_s_ > seconds ? measuring_s_ - seconds : 0; }
+  /// A configuration will take no more rounds after `seconds` of measuring.
+  void finished(double seconds) {
+    if (seconds < seconds_each_) measured(seconds_each_ - seconds);
+  }
+
+  double done_seconds() const { return base::seconds_since(start_); }
+  double left_seconds() const {
+    const double setup = prepared_ > 0 ? setup_s_ / static_cast<double>(prepared_) : kFirstGuess;
+    return static_cast<double>(waiting_) * setup + measuring_s_;
+  }
+
+ private:
+  static constexpr double kFirstGuess = 3;
+
+  size_t waiting_;
+  size_t prepared_ = 0;
+  double setup_s_ = 0;
+  double measuring_s_;
+  double seconds_each_;
+  base::Clock::time_point start_ = base::Clock::now();
+};
+
+}  // namespace hone::bench

@@ -1,0 +1,98 @@
+// See verdict.hpp.
+#include "bench/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/statistics.hpp"
+
+namespace hone::bench {
+namespace {
+
+/// Interquartile range over median above which torch.utils.benchmark speaks of system fluctuation.
+constexpr double kMaxSpread = 0.10;
+/// A change between the first and the second half that matters, beyond what the noise explains.
+constexpr double kMaxDrift = 0.03;
+constexpr double kMaxOtherShare = 0.05;
+constexpr double kMaxStealShare = 0.02;
+/// /proc/stat counts in ticks of 10 ms per core: shorter measurements say nothing about shares.
+constexpr double kMinCapacitySeconds = 0.5;
+
+using Reasons = std::vector<std::string>;
+
+void check_sample_count(const VerdictInput& input, int64_t n, Reasons* reasons) {
+  const int64_t needed = base::samples_for_percentile(input.percentile);
+  if (n < needed) {
+    reasons->push_back(
+        fmt::format("{} samples are too few for p{:g}, which needs {}", n, 100 * input.percentile, needed));
+  }
+}
+
+void check_spread(const base::Summary& summary, Reasons* reasons) {
+  const double spread = (summary.p75 - summary.p25) / summary.p50;
+  if (spread > kMaxSpread) {
+    reasons->push_back(
+        fmt::format("high variance: the middle half of the samples spreads over {:.0f} % of the "
+                    "median (limit {:.0f} %)",
+                    100 * spread, 100 * kMaxSpread));
+  }
+}
+
+/// Halves of equal numbers of rounds; the noise is that of the rounds' medians (Welch's t).
+void check_drift(const base::Rounds& rounds, Reasons* reasons) {
+  std::vector<double> medians;
+  for (const auto& round : rounds) {
+    if (!round.empty()) medians.push_back(base::median(round));
+  }
+  const size_t half = medians.size() / 2;
+  if (half < 2) return;
+  const auto middle = medians.begin() + static_cast<std::ptrdiff_t>(half);
+  const base::Summary first = base::summarize({medians.begin(), middle});
+  const base::Summary second =
+      base::summarize({medians.end() - static_cast<std::ptrdiff_t>(half), medians.end()});
+  const double change = second.mean / first.mean - 1;
+  const double error =
+      std::sqrt((first.sd * first.sd + second.sd * second.sd) / static_cast<double>(half)) / first.mean;
+  const double noise = error * base::student_t_975(static_cast<int64_t>(2 * half - 2));
+  if (std::abs(change) > kMaxDrift && std::abs(change) > noise) {
+    reasons->push_back(fmt::format("drift: the second half is {:.1f} % {} than the first",
+                                   100 * std::abs(change), change > 0 ? "slower" : "faster"));
+  }
+}
+
+void check_machine(const VerdictInput& input, Reasons* reasons) {
+  const Interference& seen = input.interference;
+  if (seen.capacity_s >= kMinCapacitySeconds && seen.other_share() > kMaxOtherShare) {
+    reasons->push_back(fmt::format("other processes used {:.0f} % of the CPU during the run (limit {:.0f} %)",
+                                   100 * seen.other_share(), 100 * kMaxOtherShare));
+  }
+  if (seen.capacity_s >= kMinCapacitySeconds && seen.steal_share() > kMaxStealShare) {
+    reasons->push_back(fmt::format("the hypervisor took {:.0f} % of the CPU during the run (limit {:.0f} %)",
+                                   100 * seen.steal_share(), 100 * kMaxStealShare));
+  }
+  if (seen.throttle_events > 0) {
+    reasons->push_back(fmt::format("the CPU throttled {} times because of heat", seen.throttle_events));
+  }
+  if (input.threads > input.cores) {
+    reasons->push_back(fmt::format("{} threads share {} cores", input.threads, input.cores));
+  }
+}
+
+}  // namespace
+
+Verdict judge(const VerdictInput& input) {
+  Verdict verdict;
+  const base::Summary summary = base::summarize(base::all_samples(input.rounds));
+  check_sample_count(input, summary.n, &verdict.reasons);
+  if (summary.n > 0) check_spread(summary, &verdict.reasons);
+  check_drift(input.rounds, &verdict.reasons);
+  if (!input.warm)
+    verdict.reasons.emplace_back("the latency was still changing when the warm-up time was over");
+  if (!input.outputs_finite) verdict.reasons.emplace_back("the outputs hold NaN or infinite values");
+  check_machine(input, &verdict.reasons);
+  verdict.valid = verdict.reasons.empty();
+  return verdict;
+}
+
+}  // namespace hone::bench

@@ -1,0 +1,32 @@
+// The verdict of a run: VALID, or INVALID with every reason. The thresholds stand in verdict.cpp and in
+// docs/BENCHMARK.md.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bootstrap.hpp"
+#include "bench/monitor.hpp"
+
+namespace hone::bench {
+
+struct Verdict {
+  bool valid = false;
+  std::vector<std::string> reasons;
+};
+
+struct VerdictInput {
+  base::Rounds rounds;
+  /// The highest percentile the run has to support, for example 0.99.
+  double percentile = 0.5;
+  bool warm = true;
+  int threads = 1;
+  int cores = 1;
+  Interference interference;
+  bool outputs_finite = true;
+};
+
+Verdict judge(const VerdictInput& input);
+
+}  // namespace hone::bench

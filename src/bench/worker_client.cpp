@@ -1,0 +1,105 @@
+// See worker_client.hpp.
+#include "bench/worker_client.hpp"
+
+#include "base/error.hpp"
+
+namespace hone::bench {
+namespace {
+
+/// Lines that are no answer (libraries print to standard output) are skipped, up to this many.
+constexpr int kMaxNoiseLines = 1000;
+
+ErrorKind parse_kind(const Json& answer) {
+  const std::string kind = answer.value("kind", "");
+  if (kind == "usage") return ErrorKind::kUsage;
+  if (kind == "bad input") return ErrorKind::kBadInput;
+  if (kind == "environment") return ErrorKind::kEnvironment;
+  return ErrorKind::kInternal;
+}
+
+/// Null when the line is no JSON object.
+Json parse_answer(const std::string& line) {
+  Json answer = Json::parse(line, nullptr, false);
+  return answer.is_object() && answer.contains("type") ? answer : Json();
+}
+
+}  // namespace
+
+WorkerClient::WorkerClient(const std::vector<std::string>& command, const std::filesystem::path& error_file,
+                           double timeout_s, const StopFlag* stop)
+    : process_(command, error_file, stop), timeout_s_(timeout_s) {}
+
+void WorkerClient::fail_ended(const char* type) {
+  const std::string end = process_.describe_end();
+  const std::string last = process_.last_error_line();
+  fail_environment("the worker {} during '{}'{}{}", end, type, last.empty() ? "" : ": ", last);
+}
+
+Json WorkerClient::ask(const char* type, const Json& request) {
+  const int64_t id = next_id_++;
+  Json line = {{"id", id}, {"type", type}};
+  line.update(request);
+  const auto deadline = base::Clock::now() + std::chrono::duration_cast<base::Clock::duration>(
+                                                 std::chrono::duration<double>(timeout_s_));
+  if (!process_.send_line(line.dump())) fail_ended(type);
+  std::string text;
+  for (int noise = 0; noise < kMaxNoiseLines; ++noise) {
+    switch (process_.read_line(&text, deadline)) {
+      case Process::ReadResult::kEnd: fail_ended(type);
+      case Process::ReadResult::kTimeout:
+        fail_environment("the worker gave no answer to '{}' within {} s and was ended", type, timeout_s_);
+      case Process::ReadResult::kLine: break;
+    }
+    const Json answer = parse_answer(text);
+    if (answer.is_null()) continue;
+    const std::string kind = member<std::string>(answer, "type");
+    if (kind == "error") throw Error(parse_kind(answer), member<std::string>(answer, "message"));
+    if (kind == type && answer.value("id", int64_t{-1}) == id) return answer;
+    fail_environment("the worker answered '{}' to request {} ('{}')", kind, id, type);
+  }
+  fail_environment("the worker wrote {} lines that are no answer to '{}'", kMaxNoiseLines, type);
+}
+
+WorkerHello WorkerClient::hello(const std::string& backend) {
+  const Json answer = ask("hello", {{"protocol", kProtocolVersion}, {"backend", backend}});
+  const int protocol = member<int>(answer, "protocol");
+  if (protocol != kProtocolVersion) {
+    fail_environment("the worker speaks protocol {}, not {}", protocol, kProtocolVersion);
+  }
+  return {member<std::string>(answer, "backend"), member<std::string>(answer, "version")};
+}
+
+WorkerLoaded WorkerClient::load(const LoadRequest& request) {
+  const Json answer = ask("load", to_json(request));
+  return {member<std::vector<std::string>>(answer, "notes"), member<double>(answer, "load_ms")};
+}
+
+Block WorkerClient::run(Purpose purpose, int64_t runs, double seconds) {
+  const char* type = purpose == Purpose::kWarmup ? "warmup" : "sample";
+  return parse_block(ask(type, {{"runs", runs}, {"seconds", seconds}}));
+}
+
+std::vector<std::vector<OutputFile>> WorkerClient::accuracy(std::span<const size_t> sets,
+                                                            const std::filesystem::path& folder) {
+  const Json answer =
+      ask("accuracy", {{"sets", std::vector<size_t>(sets.begin(), sets.end())}, {"folder", folder.string()}});
+  std::vector<std::vector<OutputFile>> outputs;
+  for (const Json& set : member<Json>(answer, "outputs")) {
+    std::vector<OutputFile>& files = outputs.emplace_back();
+    for (const Json& file : set) files.push_back(parse_output_file(file));
+  }
+  if (outputs.size() != sets.size()) fail_bad_input("the field 'outputs' holds {} sets", outputs.size());
+  return outputs;
+}
+
+backend::MemoryUse WorkerClient::memory() {
+  const Json answer = ask("memory", Json::object());
+  return {member<int64_t>(answer, "weights"), member<int64_t>(answer, "activations")};
+}
+
+void WorkerClient::quit() {
+  if (process_.send_line(Json{{"id", next_id_++}, {"type", "quit"}}.dump())) process_.describe_end();
+  process_.kill_group();
+}
+
+}  // namespace hone::bench

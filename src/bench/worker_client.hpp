@@ -1,0 +1,54 @@
+// The parent's side of one worker: typed requests over the protocol. Every way in which a worker can fail
+// (an error answer, a crash, a hang, nonsense) is one Error with one sentence.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/process.hpp"
+#include "bench/protocol.hpp"
+
+namespace hone::bench {
+
+struct WorkerHello {
+  std::string backend;
+  std::string version;
+};
+
+struct WorkerLoaded {
+  std::vector<std::string> notes;
+  double load_ms = 0;
+};
+
+class WorkerClient {
+ public:
+  /// Starts the command; `timeout_s` bounds the wait for every answer.
+  WorkerClient(const std::vector<std::string>& command, const std::filesystem::path& error_file,
+               double timeout_s, const StopFlag* stop);
+
+  WorkerHello hello(const std::string& backend);
+  WorkerLoaded load(const LoadRequest& request);
+  enum class Purpose { kWarmup, kSample };
+  /// At least one run, then on until `runs` are done or `seconds` have passed.
+  Block run(Purpose purpose, int64_t runs, double seconds);
+  /// Runs each set of inputs once and returns the outputs, which the worker writes into `folder`.
+  std::vector<std::vector<OutputFile>> accuracy(std::span<const size_t> sets,
+                                                const std::filesystem::path& folder);
+  backend::MemoryUse memory();
+  /// Asks it to end; it is killed when it does not.
+  void quit();
+
+  pid_t pid() const { return process_.pid(); }
+
+ private:
+  Json ask(const char* type, const Json& request);
+  [[noreturn]] void fail_ended(const char* type);
+
+  Process process_;
+  double timeout_s_;
+  int64_t next_id_ = 1;
+};
+
+}  // namespace hone::bench

@@ -1,0 +1,43 @@
+// The worker's side of the protocol: loads one model on one backend and times its runs.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "base/json.hpp"
+#include "bench/model_info.hpp"
+#include "bench/protocol.hpp"
+
+namespace hone::bench {
+
+class WorkerServer {
+ public:
+  /// Reads the next request; false at the end of the input.
+  using Read = std::function<bool(std::string* line)>;
+  using Write = std::function<void(const std::string& line)>;
+
+  explicit WorkerServer(ModelLoader load_model) : load_model_(std::move(load_model)) {}
+
+  /// Answers requests until 'quit' or the end of the input. Failures are answers, never exceptions.
+  void serve(const Read& read, const Write& write);
+
+ private:
+  Json answer(const std::string& type, const Json& request);
+  Json hello(const Json& request);
+  Json load(const Json& request);
+  Json run(const Json& request);
+  Json accuracy(const Json& request);
+  Json memory() const;
+  backend::Executable& executable() const;
+
+  ModelLoader load_model_;
+  std::unique_ptr<backend::Backend> backend_;
+  std::unique_ptr<backend::Executable> executable_;
+  std::vector<std::vector<tensor::Tensor>> sets_;
+  size_t next_set_ = 0;
+};
+
+}  // namespace hone::bench

@@ -1,0 +1,28 @@
+// Tables of text whose column widths are known before the rows, so that rows can appear one by one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hone::report {
+
+struct Column {
+  std::string title;
+  size_t width = 0;
+  bool right = true;  ///< numbers to the right, names to the left
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns);
+
+  /// The titles and a line below them.
+  std::string header() const;
+  /// One line; a cell that is too long pushes the rest to the right. Cells may be fewer than columns.
+  std::string row(const std::vector<std::string>& cells) const;
+
+ private:
+  std::vector<Column> columns_;
+};
+
+}  // namespace hone::report
