@@ -1,0 +1,263 @@
+// `hone bench`: systems side by side, every configuration in its own process, with error bars and a verdict.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "base/clock.hpp"
+#include "bench/context.hpp"
+#include "bench/gate.hpp"
+#include "bench/results.hpp"
+#include "bench/sweep.hpp"
+#include "cli/bench_screen.hpp"
+#include "cli/command.hpp"
+#include "import/load.hpp"
+#include "report/bench_summary.hpp"
+
+namespace hone::cli {
+namespace {
+
+bench::StopFlag g_stop = false;
+volatile std::sig_atomic_t g_signal = 0;
+
+extern "C" void on_signal(int signal) {
+  g_signal = signal;
+  g_stop = true;
+}
+
+/// Ctrl-C ends the sweep in order; a second one ends the program at once.
+void handle_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
+struct Arguments {
+  bench::SweepOptions sweep;
+  std::vector<std::string> peers;
+  std::vector<std::string> shapes;
+  std::string output = "runs";
+  double percentile = 50;
+  double warmup_ms = 200;
+  bool save_result = false;
+  bool require_valid = false;
+  std::string baseline;
+  std::string max_regression = "5%";
+};
+
+std::vector<std::string> command_line() {
+  std::ifstream file("/proc/self/cmdline");
+  std::vector<std::string> arguments;
+  for (std::string argument; std::getline(file, argument, '\0');) arguments.push_back(argument);
+  return arguments;
+}
+
+/// <folder>/resnet50-2026-11-21T012345Z.json.
+std::filesystem::path result_path(const Arguments& arguments) {
+  std::string date = base::utc_date();
+  std::erase(date, ':');
+  std::string stem = bench::file_stem(arguments.sweep.models.front());
+  if (arguments.sweep.models.size() > 1)
+    stem += fmt::format("-and-{}-more", arguments.sweep.models.size() - 1);
+  return std::filesystem::path(arguments.output) / (stem + "-" + date + ".json");
+}
+
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) fail_environment("cannot create the folder {}: {}", folder.string(), error.message());
+}
+
+/// Keeps the first of equal items: a configuration is measured once.
+template <class T>
+void drop_repeated(std::vector<T>* items) {
+  std::vector<T> kept;
+  for (const T& item : *items) {
+    if (std::find(kept.begin(), kept.end(), item) == kept.end()) kept.push_back(item);
+  }
+  *items = std::move(kept);
+}
+
+/// Checks and completes what the command line gave.
+void complete(Arguments* arguments) {
+  bench::SweepOptions& sweep = arguments->sweep;
+  for (const std::string& text : arguments->shapes) bench::parse_shapes(text, &sweep.shapes);
+  for (const std::string& name : sweep.precisions) backend::parse_precision(name);
+  drop_repeated(&sweep.models);
+  drop_repeated(&sweep.backends);
+  drop_repeated(&sweep.precisions);
+  drop_repeated(&sweep.batches);
+  sweep.measure.percentile = arguments->percentile / 100;
+  sweep.measure.warmup_seconds = arguments->warmup_ms / 1e3;
+  sweep.command_line = command_line();
+  sweep.load_model = [](const std::string& spec) { return importer::load_model(spec); };
+  const auto& backends = sweep.backends;
+  if (sweep.compare_to.empty()) {
+    const bool torch = std::find(backends.begin(), backends.end(), "torch") != backends.end();
+    sweep.compare_to = torch ? "torch" : backends.front();
+  } else if (std::find(backends.begin(), backends.end(), sweep.compare_to) == backends.end()) {
+    fail_usage("--compare-to {}: this backend is not among those measured", sweep.compare_to);
+  }
+}
+
+/// One configuration again, in a sweep of its own.
+bench::Run remeasure(const bench::SweepOptions& options, const bench::Peers& peers,
+                     const bench::Configuration& configuration) {
+  bench::SweepOptions one = options;
+  one.models = {configuration.model};
+  one.backends = {configuration.backend};
+  one.precisions = {configuration.precision};
+  one.batches = {configuration.batch};
+  bench::Sweep sweep = bench::run_sweep(one, peers, {}, &g_stop);
+  if (!sweep.complete) throw Error(ErrorKind::kThreshold, "interrupted while measuring a regression again");
+  return sweep.runs.front();
+}
+
+void run_gate(const Arguments& arguments, const bench::Peers& peers, const bench::Sweep& baseline,
+              const bench::Sweep& sweep, BenchScreen* screen) {
+  const double limit = bench::parse_share(arguments.max_regression);
+  const bench::Gate gate =
+      bench::compare_with_baseline(baseline, sweep, limit, [&](const bench::Configuration& configuration) {
+        screen->line("measuring again: " + configuration.text());
+        return remeasure(arguments.sweep, peers, configuration);
+      });
+  size_t failed = 0;
+  for (const bench::GateRow& row : gate.rows) {
+    const bool bad =
+        row.outcome == bench::GateRow::Outcome::kRegressed || row.outcome == bench::GateRow::Outcome::kFailed;
+    failed += bad ? 1 : 0;
+    screen->line(
+        fmt::format("{}  {}: {}", bad ? "REGRESSED" : "ok       ", row.configuration.text(), row.sentence));
+  }
+  if (!gate.passed()) {
+    throw Error(
+        ErrorKind::kThreshold,
+        fmt::format("{} of {} configurations are worse than the baseline allows", failed, gate.rows.size()));
+  }
+}
+
+void judge_sweep(const Arguments& arguments, const bench::Sweep& sweep) {
+  const auto measured = std::count_if(sweep.runs.begin(), sweep.runs.end(),
+                                      [](const bench::Run& run) { return run.measured(); });
+  if (measured == 0) fail_environment("no configuration could be measured");
+  const auto invalid = std::count_if(sweep.runs.begin(), sweep.runs.end(),
+                                     [](const bench::Run& run) { return !run.verdict.valid; });
+  if (arguments.require_valid && invalid > 0) {
+    throw Error(ErrorKind::kThreshold,
+                fmt::format("{} of {} runs are not VALID", invalid, sweep.runs.size()));
+  }
+}
+
+/// Dies of the signal that interrupted the sweep, so that the caller's shell sees it.
+void leave_if_interrupted() {
+  if (g_signal == 0) return;
+  std::signal(g_signal, SIG_DFL);
+  std::raise(g_signal);
+}
+
+void run_bench(Arguments* arguments) {
+  complete(arguments);
+  bench::Peers peers({std::filesystem::canonical("/proc/self/exe").string(), "worker"});
+  for (const std::string& peer : arguments->peers) peers.add(peer);
+  bench::Sweep baseline;
+  if (!arguments->baseline.empty()) baseline = bench::read_sweep(arguments->baseline);
+  const std::filesystem::path path = result_path(*arguments);
+  make_folder(path.parent_path());
+  handle_signals();
+
+  BenchScreen screen(arguments->sweep);
+  bench::SweepEvents events;
+  events.on_progress = [&](const base::Progress& progress) { screen.progress(progress); };
+  events.on_change = [&](const bench::Sweep& sweep) { bench::write_sweep(sweep, path); };
+  events.on_group = [&](std::span<const bench::Run> runs) { screen.group(runs); };
+  bench::Sweep sweep;
+  try {
+    sweep = bench::run_sweep(arguments->sweep, peers, events, &g_stop);
+  } catch (const Error&) {
+    screen.clear();
+    throw;
+  }
+
+  screen.line("");
+  if (sweep.runs.size() == 1 && sweep.runs.front().measured()) {
+    for (const std::string& line : report::bench_summary(sweep.runs.front())) screen.line(line);
+  }
+  for (const std::string& note : report::bench_notes(sweep, arguments->sweep)) screen.line(note);
+  if (arguments->save_result) bench::write_small_results(sweep, "results");
+  screen.line((sweep.complete ? "written: " : "interrupted; what was measured is in ") + path.string());
+  leave_if_interrupted();
+  judge_sweep(*arguments, sweep);
+  if (!arguments->baseline.empty()) run_gate(*arguments, peers, baseline, sweep, &screen);
+}
+
+void add_measure_options(CLI::App* command, Arguments* arguments) {
+  bench::MeasureOptions& measure = arguments->sweep.measure;
+  command->add_option("--threads", measure.threads, "Threads of every backend (default: all cores)")
+      ->check(CLI::Range(1, 4096));
+  command
+      ->add_option("--warmup", arguments->warmup_ms,
+                   "Warm up at least this many milliseconds; its end is detected")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--iterations", measure.iterations,
+                   "Measure at least this many runs of each configuration")
+      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}))
+      ->capture_default_str();
+  command->add_option("--duration", measure.duration_seconds, "Measure each configuration this many seconds")
+      ->check(CLI::Range(0.001, 1e6))
+      ->capture_default_str();
+  command->add_option("--rounds", measure.rounds, "Rounds in which the configurations take turns")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  command
+      ->add_option("--percentile", arguments->percentile, "Highest percentile the verdict has to vouch for")
+      ->check(CLI::Range(50.0, 99.9))
+      ->capture_default_str();
+  command->add_option("--timeout", measure.timeout_seconds, "Seconds a worker may take for one answer")
+      ->check(CLI::Range(0.1, 1e6))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& program) {
+  CLI::App* command =
+      program.add_subcommand("bench", "Measure systems side by side, with error bars and a verdict");
+  const auto arguments = std::make_shared<Arguments>();
+  bench::SweepOptions& sweep = arguments->sweep;
+  sweep.backends = {"torch", "torchscript", "hone"};
+  sweep.precisions = {"fp32", "bf16"};
+  sweep.measure.threads = bench::usable_cores();
+  command->add_option("model", sweep.models, "Built-in architectures or model files")->required();
+  command->add_option("--backends", sweep.backends, "Systems to measure")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--precisions", sweep.precisions, "fp32, tf32, bf16, fp16, int8")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--batches", sweep.batches, "Batch sizes (default: 1 8 16 32)")
+      ->delimiter(',')
+      ->check(CLI::Range(int64_t{1}, int64_t{65536}));
+  command->add_option("--shapes", arguments->shapes, "Dimensions a model leaves open: name:1x3x224x224");
+  add_measure_options(command, arguments.get());
+  command->add_option("--compare-to", sweep.compare_to,
+                      "Backend that speedups refer to (default: torch, else the first)");
+  command->add_option("--peer", arguments->peers, "An external backend: name=command");
+  command->add_option("-o,--output", arguments->output, "Folder for the result file")->capture_default_str();
+  command->add_flag("--save-result", arguments->save_result, "Also write results/<model>/<backend>.json");
+  command->add_flag("--require-valid", arguments->require_valid, "Exit with 5 unless every run is VALID");
+  command->add_option("--baseline", arguments->baseline,
+                      "Result file to compare with; exit with 5 when slower");
+  command->add_option("--max-regression", arguments->max_regression, "What --baseline allows")
+      ->capture_default_str();
+  command->callback([arguments] { run_bench(arguments.get()); });
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,49 @@
+// `hone build`: a model becomes an engine file.
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "cli/command.hpp"
+#include "cli/engine_options.hpp"
+#include "device/cpu/cpu_device.hpp"
+#include "engine/description.hpp"
+#include "engine/engine_file.hpp"
+
+namespace hone::cli {
+namespace {
+
+struct Options : EngineOptions {
+  std::string output;
+};
+
+void build(const Options& options) {
+  const std::filesystem::path output = options.output;
+  if (output.has_parent_path() && !std::filesystem::is_directory(output.parent_path())) {
+    fail_environment("the folder {} does not exist", output.parent_path().string());
+  }
+  const auto engine = build_from(options);
+  engine::save_engine(*engine, device::cpu::cpu_device(), output);
+  engine::Context context(engine, device::cpu::cpu_device(), engine->threads);
+  const auto description = engine::describe(*engine, context, engine::tuned_shapes(*engine));
+  constexpr double kMega = 1e6;
+  fmt::print(
+      "{}: {} steps, {} layout, {:.1f} MB of weights, {:.1f} MB of activations ({:.1f} MB without sharing), "
+      "built in {:.2f} s\n",
+      options.output, description.steps.size(), engine::layout_name(engine->layout),
+      description.weight_bytes / kMega, description.arena_bytes / kMega, description.naive_bytes / kMega,
+      engine->build_seconds);
+}
+
+}  // namespace
+
+void add_build_command(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = program.add_subcommand("build", "Build an engine file from a model");
+  command->add_option("model", options->model, "An ONNX file or the name of a built-in architecture")
+      ->required();
+  command->add_option("-o,--output", options->output, "The engine file to write")->required();
+  add_engine_options(*command, *options);
+  command->callback([options] { build(*options); });
+}
+
+}  // namespace hone::cli

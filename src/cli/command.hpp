@@ -1,0 +1,23 @@
+// A command of the program: one file each, listed in main.cpp. Commands print; the library does not.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace hone::cli {
+
+/// Adds a subcommand to the program; its callback does the work and throws hone::Error on failure.
+/// A callback that ends well but must not exit with 0 (a failed verdict) throws an Error of kThreshold.
+using AddCommand = void (*)(CLI::App& program);
+
+void add_backends_command(CLI::App& program);
+void add_build_command(CLI::App& program);
+void add_ops_command(CLI::App& program);
+void add_conformance_command(CLI::App& program);
+void add_inspect_command(CLI::App& program);
+void add_run_command(CLI::App& program);
+void add_bench_command(CLI::App& program);
+void add_worker_command(CLI::App& program);
+void add_passes_command(CLI::App& program);
+void add_export_command(CLI::App& program);
+
+}  // namespace hone::cli

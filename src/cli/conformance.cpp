@@ -1,0 +1,130 @@
+// `hone conformance`: runs folders of ONNX test cases on a backend; passed, failed, skipped by reason.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <regex>
+
+#include "base/file.hpp"
+#include "base/json.hpp"
+#include "bench/case_runner.hpp"
+#include "cli/command.hpp"
+
+namespace hone::cli {
+namespace {
+
+using bench::CaseResult;
+using bench::CaseStatus;
+
+struct Options {
+  std::vector<std::filesystem::path> folders;
+  bench::RunnerOptions runner;
+  std::string filter;
+  std::string json_file;
+  bool verbose = false;
+};
+
+std::vector<bench::ConformanceCase> selected_cases(const Options& options) {
+  auto cases = bench::find_cases(options.folders);
+  if (options.filter.empty()) return cases;
+  try {
+    const std::regex pattern(options.filter);
+    std::erase_if(cases, [&](const auto& test) { return !std::regex_search(test.name, pattern); });
+  } catch (const std::regex_error& error) {
+    fail_usage("--filter '{}' is not a regular expression: {}", options.filter, error.what());
+  }
+  if (cases.empty()) fail_usage("no case matches --filter '{}'", options.filter);
+  return cases;
+}
+
+void print_result(const CaseResult& result, bool verbose) {
+  if (result.status == CaseStatus::kFailed) fmt::print("failed   {}: {}\n", result.name, result.message);
+  if (!verbose) return;
+  if (result.status == CaseStatus::kSkipped) fmt::print("skipped  {}: {}\n", result.name, result.reason);
+  if (result.status == CaseStatus::kPassed) fmt::print("passed   {}\n", result.name);
+}
+
+struct Summary {
+  int64_t passed = 0;
+  int64_t failed = 0;
+  std::map<std::string, int64_t> skipped;
+
+  explicit Summary(const std::vector<CaseResult>& results) {
+    for (const CaseResult& result : results) {
+      passed += result.status == CaseStatus::kPassed;
+      failed += result.status == CaseStatus::kFailed;
+      if (result.status == CaseStatus::kSkipped) ++skipped[result.reason];
+    }
+  }
+  int64_t skipped_total() const {
+    int64_t total = 0;
+    for (const auto& [reason, count] : skipped) total += count;
+    return total;
+  }
+};
+
+void print_summary(const Summary& summary, const std::string& backend) {
+  fmt::print("{}: {} passed, {} failed, {} skipped", backend, summary.passed, summary.failed,
+             summary.skipped_total());
+  const char* separator = " (";
+  for (const auto& [reason, count] : summary.skipped) {
+    fmt::print("{}{} {}", separator, reason, count);
+    separator = ", ";
+  }
+  fmt::print("{}\n", summary.skipped.empty() ? "" : ")");
+}
+
+void write_json(const Options& options, const Summary& summary, const std::vector<CaseResult>& results) {
+  Json json;
+  json["backend"] = options.runner.backend;
+  json["tolerance"] = {{"relative", options.runner.tolerance.relative},
+                       {"absolute", options.runner.tolerance.absolute}};
+  json["passed"] = summary.passed;
+  json["failed"] = summary.failed;
+  json["skipped"] = summary.skipped;
+  for (const CaseResult& result : results) {
+    Json row = {{"name", result.name}, {"status", bench::status_name(result.status)}};
+    if (!result.reason.empty()) row["reason"] = result.reason;
+    if (!result.message.empty()) row["message"] = result.message;
+    json["cases"].push_back(std::move(row));
+  }
+  base::write_file_atomic(options.json_file, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void run(const Options& options) {
+  const auto cases = selected_cases(options);
+  backend::make_backend(options.runner.backend);  // a missing one is said once, not once a case
+  const auto results = bench::run_cases(cases, options.runner, [&](const CaseResult& result) {
+    print_result(result, options.verbose);
+    std::fflush(stdout);
+  });
+  const Summary summary(results);
+  print_summary(summary, options.runner.backend);
+  if (!options.json_file.empty()) write_json(options, summary, results);
+  if (summary.failed > 0) {
+    throw Error(ErrorKind::kThreshold, fmt::format("{} conformance cases failed", summary.failed));
+  }
+}
+
+}  // namespace
+
+void add_conformance_command(CLI::App& program) {
+  CLI::App* command = program.add_subcommand("conformance", "Run folders of ONNX test cases on a backend");
+  const auto options = std::make_shared<Options>();
+  command->add_option("folder", options->folders, "Folders with cases, at any depth")->required();
+  command->add_option("--backend", options->runner.backend, "The backend to test")->capture_default_str();
+  command->add_option("--filter", options->filter, "Only cases whose name matches this regular expression");
+  command->add_option("--rtol", options->runner.tolerance.relative, "Relative tolerance")
+      ->capture_default_str();
+  command->add_option("--atol", options->runner.tolerance.absolute, "Absolute tolerance")
+      ->capture_default_str();
+  command->add_option("--timeout", options->runner.timeout_seconds, "Seconds one case may take")
+      ->capture_default_str();
+  command->add_option("--json", options->json_file, "Write every result to this file");
+  command->add_flag("--verbose", options->verbose, "Print passed and skipped cases too");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,106 @@
+// See engine_options.hpp.
+#include "cli/engine_options.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <map>
+#include <thread>
+
+#include "backend/backend.hpp"
+#include "backend/hone/hone_backend.hpp"
+#include "bench/model_info.hpp"
+#include "device/cpu/cpu_device.hpp"
+#include "import/load.hpp"
+
+namespace hone::cli {
+namespace {
+
+std::map<std::string, tensor::Shape> parse_named_shapes(const std::vector<std::string>& items) {
+  std::map<std::string, tensor::Shape> result;
+  for (const std::string& item : items) bench::parse_shapes(item, &result);
+  return result;
+}
+
+/// Ranges for every input: what is named, and the model's own dimensions (open ones 1) for the rest.
+std::map<std::string, engine::ShapeProfile> profiles(const graph::Graph& graph,
+                                                     const EngineOptions& options) {
+  const auto min = parse_named_shapes(options.min_shapes);
+  const auto opt = parse_named_shapes(options.opt_shapes);
+  const auto max = parse_named_shapes(options.max_shapes);
+  std::map<std::string, engine::ShapeProfile> result;
+  for (const auto* shapes : {&min, &opt, &max}) {
+    for (const auto& item : *shapes) {
+      // What is not named follows from what is: opt from max, min and max from opt.
+      const auto find = [&](const auto& named, const tensor::Shape& fallback) {
+        const auto found = named.find(item.first);
+        return found == named.end() ? fallback : found->second;
+      };
+      const tensor::Shape best = find(opt, find(max, item.second));
+      result[item.first] = {find(min, best), best, find(max, best)};
+    }
+  }
+  for (const graph::ValueId id : graph.inputs) {
+    const graph::Value& input = graph.value(id);
+    if (result.contains(input.name)) continue;
+    if (!input.type.ranked())
+      fail_usage("input '{}' has no known rank; name its shape with --optShapes", input.name);
+    tensor::Shape shape;
+    for (const graph::Dim& dim : *input.type.dims) shape.push_back(dim.known() ? dim.value() : 1);
+    result[input.name] = {shape, shape, shape};
+  }
+  return result;
+}
+
+}  // namespace
+
+void add_engine_options(CLI::App& command, EngineOptions& options) {
+  command.add_option("--precision", options.precision, "fp32 or bf16")->capture_default_str();
+  command.add_option("--minShapes", options.min_shapes, "Smallest input shapes, input:1x3x224x224[,other:…]");
+  command.add_option("--optShapes", options.opt_shapes, "Input shapes to tune for");
+  command.add_option("--maxShapes", options.max_shapes, "Largest input shapes");
+  command
+      .add_option("--builderOptimizationLevel", options.level,
+                  "0: time nothing … 3: time tactics, layouts and batch groups … 5: with more samples")
+      ->check(CLI::Range(0, 5))
+      ->capture_default_str();
+  command.add_option("--threads", options.threads, "Threads to run and tune with (default: all processors)")
+      ->check(CLI::Range(1, 1024));
+  command.add_option("--weights", options.weights,
+                     "Parameters of a built-in architecture, a .safetensors file");
+  command.add_option("--seed", options.seed, "Seed of the parameters when no file gives them")
+      ->capture_default_str();
+  command.add_option("--disable-pass", options.disabled_passes,
+                     "Passes to leave out, by name (hone passes lists them)");
+  command.add_option("--timingCacheFolder", options.cache_folder,
+                     "Where tactic times are kept (default: the user's cache folder)");
+  command.add_flag("--noTimingCache", options.no_cache, "Neither read nor write tactic times");
+}
+
+std::shared_ptr<engine::Engine> build_from(const EngineOptions& options) {
+  const importer::Model model =
+      importer::load_model(options.model, {.weights = options.weights, .seed = options.seed});
+  backend::LoadOptions load;
+  load.precision = backend::parse_precision(options.precision);
+  load.threads = options.threads > 0 ? options.threads
+                                     : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  load.optimization_level = options.level;
+  load.disabled_passes = options.disabled_passes;
+  if (model.graph == nullptr)
+    fail_bad_input("{} is a TorchScript archive, which cannot be built into an engine", options.model);
+  engine::BuildOptions build = backend::build_options(model, load);
+  build.shapes = profiles(*model.graph, options);
+  if (options.no_cache) build.cache_folder.clear();
+  if (!options.cache_folder.empty()) build.cache_folder = options.cache_folder;
+  const bool terminal = ::isatty(STDERR_FILENO) != 0;
+  if (terminal) {
+    build.progress = [](double done, const std::string& what) {
+      fmt::print(stderr, "\r\033[K{:3.0f} % {}", 100 * done, what);
+    };
+  }
+  auto engine = engine::build_engine(*model.graph, device::cpu::cpu_device(), build);
+  if (terminal) fmt::print(stderr, "\r\033[K");
+  return engine;
+}
+
+}  // namespace hone::cli

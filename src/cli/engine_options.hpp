@@ -1,0 +1,32 @@
+// Options that `hone build` and `hone inspect` share: what to build from, for which shapes and precision.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "engine/engine.hpp"
+
+namespace hone::cli {
+
+struct EngineOptions {
+  std::string model;
+  std::string precision = "fp32";
+  std::string weights;
+  uint64_t seed = 0;
+  int threads = 0;
+  int level = 3;
+  std::vector<std::string> min_shapes;
+  std::vector<std::string> opt_shapes;
+  std::vector<std::string> max_shapes;
+  std::vector<std::string> disabled_passes;
+  std::string cache_folder;
+  bool no_cache = false;
+};
+
+void add_engine_options(CLI::App& command, EngineOptions& options);
+/// Builds the engine, showing progress on a terminal.
+std::shared_ptr<engine::Engine> build_from(const EngineOptions& options);
+
+}  // namespace hone::cli

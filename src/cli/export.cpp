@@ -1,0 +1,56 @@
+// `hone export`: writes a model as an ONNX file that other tools read.
+#include <fmt/core.h>
+
+#include <memory>
+#include <optional>
+
+#include "base/file.hpp"
+#include "cli/command.hpp"
+#include "import/load.hpp"
+#include "import/onnx/export.hpp"
+
+namespace hone::cli {
+namespace {
+
+struct Options {
+  std::string model;
+  importer::LoadModelOptions load;
+  std::string output;
+  std::optional<int64_t> batch_size;
+  bool dynamic_batch = false;
+  int opset = 17;
+};
+
+void run(const Options& options) {
+  const importer::Model model = importer::load_model(options.model, options.load);
+  if (model.graph == nullptr) {
+    fail_bad_input("{} is a TorchScript archive, which cannot be written as ONNX", model.name);
+  }
+  const bool bind = options.batch_size || options.dynamic_batch;
+  const auto graph = bind ? importer::with_batch(*model.graph, options.batch_size) : *model.graph;
+  const std::string bytes = importer::export_onnx(graph, options.opset);
+  base::write_file_atomic(options.output, bytes);
+  fmt::print("{}: {} nodes, opset {}, {:.1f} MB\n", options.output, graph.nodes.size(), options.opset,
+             static_cast<double>(bytes.size()) / 1e6);
+}
+
+}  // namespace
+
+void add_export_command(CLI::App& program) {
+  CLI::App* command = program.add_subcommand("export", "Write a model as an ONNX file");
+  const auto options = std::make_shared<Options>();
+  command->add_option("model", options->model, "A built-in architecture or an ONNX file")->required();
+  command->add_option("-o,--output", options->output, "The file to write")->required();
+  auto* fixed = command->add_option("--batch-size", options->batch_size, "Fix the batch of every input")
+                    ->check(CLI::PositiveNumber);
+  command->add_flag("--dynamic-batch", options->dynamic_batch, "Leave the batch open, under the name 'batch'")
+      ->excludes(fixed);
+  command->add_option("--opset", options->opset, "Version of the operators, 13 to 22")->capture_default_str();
+  command->add_option("--weights", options->load.weights,
+                      "Parameters of a built-in architecture (safetensors)");
+  command->add_option("--seed", options->load.seed, "Seed of a built-in architecture's parameters")
+      ->capture_default_str();
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace hone::cli

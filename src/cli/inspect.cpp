@@ -1,0 +1,101 @@
+// `hone inspect`: what an engine consists of.
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include "cli/command.hpp"
+#include "cli/engine_options.hpp"
+#include "device/cpu/cpu_device.hpp"
+#include "engine/description.hpp"
+#include "engine/engine_file.hpp"
+
+namespace hone::cli {
+namespace {
+
+constexpr double kMega = 1e6;
+
+struct Options : EngineOptions {
+  bool json = false;
+  bool rivals = false;
+  bool passes = false;
+};
+
+std::string record_text(const engine::TacticRecord& record) {
+  if (!record.refusal.empty())
+    return fmt::format("{} ({}) refused: {}", record.tactic, engine::layout_name(record.layout),
+                       record.refusal);
+  return fmt::format("{} ({}) {:.1f} us, n {}{}{}", record.tactic, engine::layout_name(record.layout),
+                     record.median_us, record.samples, record.cached ? ", from the cache" : "",
+                     record.chosen ? ", chosen" : "");
+}
+
+void print_passes(const engine::Engine& engine) {
+  fmt::print("\n{:<24} {:>8} {:>9}\n", "pass", "changes", "ms");
+  for (const auto& pass : engine.passes) {
+    fmt::print("{:<24} {:>8} {:>9.2f}\n", pass.name, pass.changes, pass.milliseconds);
+    for (const std::string& note : pass.notes) fmt::print("    {}\n", note);
+    for (const std::string& refusal : pass.refusals) fmt::print("    not done: {}\n", refusal);
+  }
+}
+
+void print_text(const engine::Engine& engine, const engine::Description& description,
+                const Options& options) {
+  fmt::print("{}: {} engine for {}\n", engine.model,
+             engine.compute_dtype == engine::DType::kBFloat16 ? "bf16" : "fp32", engine.fingerprint);
+  for (const auto& [name, profile] : engine.shapes) {
+    fmt::print("input {}: {} to {}, tuned for {}\n", name, tensor::shape_text(profile.min),
+               tensor::shape_text(profile.max), tensor::shape_text(profile.opt));
+  }
+  fmt::print("layout {}, batch group {}, {} threads, {:.2f} GFLOP\n", engine::layout_name(engine.layout),
+             engine.micro_batch == 0 ? "all" : std::to_string(engine.micro_batch), engine.threads,
+             description.flops / 1e9);
+  fmt::print(
+      "weights {:.1f} MB; activations {:.2f} MB planned, {:.2f} MB without sharing, {:.2f} MB at least; "
+      "scratch {:.2f} MB\n\n",
+      description.weight_bytes / kMega, description.arena_bytes / kMega, description.naive_bytes / kMega,
+      description.lower_bound_bytes / kMega, description.scratch_bytes / kMega);
+  fmt::print("{:>4} {:<20} {:<22} {:>9} {:>8}  {:<34} {}\n", "step", "kind", "tactic", "MFLOP", "MB",
+             "output", "name");
+  for (size_t i = 0; i < description.steps.size(); ++i) {
+    const engine::StepDescription& step = description.steps[i];
+    fmt::print("{:>4} {:<20} {:<22} {:>9.2f} {:>8.3f}  {:<34} {}\n", i, step.kind, step.tactic,
+               step.flops / kMega, step.bytes / kMega, step.outputs.empty() ? "" : step.outputs[0],
+               step.name);
+    if (!step.post_ops.empty()) fmt::print("     with {}\n", fmt::join(step.post_ops, ", "));
+    if (!options.rivals) continue;
+    for (const engine::TacticRecord& record : step.rivals) fmt::print("     {}\n", record_text(record));
+  }
+  if (options.passes) print_passes(engine);
+}
+
+void inspect(const Options& options) {
+  const bool stored = engine::is_engine_file(options.model);
+  const std::shared_ptr<engine::Engine> engine =
+      stored ? engine::load_engine(options.model) : build_from(options);
+  engine::Context context(engine, device::cpu::cpu_device(), engine->threads);
+  const engine::Description description = engine::describe(*engine, context, engine::tuned_shapes(*engine));
+  if (options.json) {
+    fmt::print("{}\n", engine::description_json(*engine, description).dump(2));
+    return;
+  }
+  print_text(*engine, description, options);
+}
+
+}  // namespace
+
+void add_inspect_command(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = program.add_subcommand(
+      "inspect", "Show the steps of an engine: sources, fusions, tactics, work, memory");
+  command
+      ->add_option("model", options->model,
+                   "An engine file, an ONNX file, or the name of a built-in architecture")
+      ->required();
+  command->add_flag("--json", options->json, "Everything, as JSON");
+  command->add_flag("--rivals", options->rivals,
+                    "Show every tactic that was considered, with its time or its reason");
+  command->add_flag("--passes", options->passes, "Show what each pass changed and refused");
+  add_engine_options(*command, *options);
+  command->callback([options] { inspect(*options); });
+}
+
+}  // namespace hone::cli

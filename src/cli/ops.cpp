@@ -1,0 +1,54 @@
+// `hone ops`: the operators that models may use, from the operator table.
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "cli/command.hpp"
+#include "graph/operator_doc.hpp"
+
+namespace hone::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> names;
+  bool markdown = false;
+};
+
+void print_operator(const graph::OperatorDef& def) {
+  const std::string since =
+      def.since_version == 0 ? "made by passes" : fmt::format("since {}", def.since_version);
+  fmt::print("{:<28} {:<15} inputs {:<10} outputs {}\n", def.name, since,
+             graph::count_text(def.min_inputs, def.max_inputs),
+             graph::count_text(def.min_outputs, def.max_outputs));
+  for (const graph::AttributeDef& attribute : def.attributes) {
+    fmt::print("    {}\n", graph::attribute_text(attribute));
+  }
+}
+
+void run(const Options& options) {
+  if (options.markdown) {
+    fmt::print("{}", graph::operators_markdown());
+    return;
+  }
+  if (options.names.empty()) {
+    for (const graph::OperatorDef& def : graph::operator_table()) print_operator(def);
+    return;
+  }
+  for (const std::string& name : options.names) {
+    const graph::OperatorDef* def = graph::find_operator(name);
+    if (def == nullptr) fail_usage("operator '{}' is not known", name);
+    print_operator(*def);
+  }
+}
+
+}  // namespace
+
+void add_ops_command(CLI::App& program) {
+  CLI::App* command = program.add_subcommand("ops", "List the operators that models may use");
+  const auto options = std::make_shared<Options>();
+  command->add_option("operator", options->names, "Only these");
+  command->add_flag("--markdown", options->markdown, "Write docs/OPERATORS.md");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,207 @@
+// `hone run`: real inputs through a model, outputs to a file and the likeliest classes to the terminal.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <sstream>
+#include <thread>
+
+#include "backend/backend.hpp"
+#include "backend/hone/hone_backend.hpp"
+#include "cli/command.hpp"
+#include "cli/run_inputs.hpp"
+#include "engine/engine_file.hpp"
+#include "import/load.hpp"
+#include "tensor/npy.hpp"
+
+namespace hone::cli {
+namespace {
+
+using tensor::Tensor;
+
+struct RunOptions {
+  std::string model;
+  importer::LoadModelOptions load;
+  std::vector<std::string> inputs;
+  std::string output;
+  std::string backend = backend::backend_names().front();
+  std::string precision = "fp32";
+  int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  int64_t top = 0;
+  std::optional<int64_t> resize;
+  std::optional<int64_t> crop;
+  std::optional<float> scale;
+  std::string mean;
+  std::string std;
+  std::string layout;
+};
+
+importer::Preprocessing preprocessing_for(const RunOptions& options, const importer::Metadata& metadata) {
+  importer::Preprocessing result = importer::preprocessing_from(metadata);
+  result.resize = options.resize.value_or(result.resize);
+  result.crop = options.crop.value_or(result.crop);
+  result.scale = options.scale.value_or(result.scale);
+  if (!options.mean.empty()) result.mean = importer::parse_floats(options.mean, "--mean");
+  if (!options.std.empty()) result.std = importer::parse_floats(options.std, "--std");
+  return result;
+}
+
+std::optional<importer::Layout> forced_layout(const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  return name == "nhwc" ? importer::Layout::kNhwc : importer::Layout::kNchw;
+}
+
+std::vector<InputSlot> input_slots(const importer::Model& model, size_t file_count) {
+  std::vector<InputSlot> slots;
+  if (model.graph == nullptr) {
+    // A TorchScript archive does not say what it takes: the files decide.
+    for (size_t i = 0; i < file_count; ++i) slots.push_back({fmt::format("input{}", i), {}});
+    return slots;
+  }
+  for (const graph::ValueId id : model.graph->inputs) {
+    slots.push_back({model.graph->value(id).name, model.graph->value(id).type});
+  }
+  return slots;
+}
+
+std::string output_name(const importer::Model& model, size_t index) {
+  if (model.graph == nullptr) return fmt::format("output{}", index);
+  return model.graph->value(model.graph->outputs.at(index)).name;
+}
+
+std::vector<std::string> labels_of(const importer::Metadata& metadata) {
+  std::vector<std::string> labels;
+  const auto found = metadata.find("labels");
+  std::istringstream lines(found == metadata.end() ? "" : found->second);
+  for (std::string line; std::getline(lines, line);) labels.push_back(line);
+  return labels;
+}
+
+/// Softmax, unless the row already is a distribution.
+std::vector<double> probabilities(std::span<const double> row) {
+  const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+  const double largest = *std::max_element(row.begin(), row.end());
+  const bool positive = std::all_of(row.begin(), row.end(), [](double value) { return value >= 0; });
+  std::vector<double> result(row.begin(), row.end());
+  if (positive && std::abs(sum - 1) < 1e-3) return result;
+  for (double& value : result) value = std::exp(value - largest);
+  const double total = std::accumulate(result.begin(), result.end(), 0.0);
+  for (double& value : result) value /= total;
+  return result;
+}
+
+void print_row(std::span<const double> row, const std::vector<std::string>& labels, size_t top) {
+  std::vector<size_t> order(row.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  top = std::min(top, row.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top), order.end(),
+                    [&](size_t a, size_t b) { return row[a] > row[b] || (row[a] == row[b] && a < b); });
+  const std::vector<double> shares = probabilities(row);
+  for (size_t i = 0; i < top; ++i) {
+    const size_t index = order[i];
+    const std::string label = index < labels.size() ? labels[index] : "";
+    fmt::print("  {:>5}  {:<24} probability {:>6.2f} %  score {:.4f}\n", index, label, 100 * shares[index],
+               row[index]);
+  }
+}
+
+void print_top(const Tensor& output, const RunInputs& inputs, const std::vector<std::string>& labels,
+               size_t top) {
+  if (output.rank() != 2 || output.size() == 0) {
+    fail_usage("--top needs an output of rows of class scores, this one is {}",
+               tensor::shape_text(output.shape()));
+  }
+  const std::vector<double> values = output.to_double();
+  const auto width = static_cast<size_t>(output.shape()[1]);
+  for (size_t row = 0; row < values.size() / width; ++row) {
+    fmt::print("{}\n", row < inputs.images.size() ? inputs.images[row] : fmt::format("row {}", row));
+    print_row(std::span(values).subspan(row * width, width), labels, top);
+  }
+}
+
+void write_outputs(const std::string& file, const tensor::NamedTensors& outputs) {
+  if (!file.ends_with(".npy")) return tensor::write_npz(file, outputs);
+  if (outputs.size() != 1)
+    fail_usage("{} holds one tensor, the model has {}: use .npz", file, outputs.size());
+  tensor::write_npy(file, outputs.front().second);
+}
+
+std::unique_ptr<backend::Executable> load_executable(const RunOptions& options, const importer::Model& model,
+                                                     const std::vector<InputSlot>& slots,
+                                                     const RunInputs& inputs) {
+  backend::LoadOptions load;
+  load.precision = backend::parse_precision(options.precision);
+  load.threads = options.threads;
+  for (size_t i = 0; i < slots.size(); ++i) load.input_shapes[slots[i].name] = inputs.tensors[i].shape();
+  return backend::make_backend(options.backend)->load(model, load);
+}
+
+void run(const RunOptions& options) {
+  const bool stored = engine::is_engine_file(options.model);
+  const auto engine = stored ? engine::load_engine(options.model) : nullptr;
+  const importer::Model model =
+      stored ? importer::Model{engine->model, options.model, engine->graph, engine->metadata}
+             : importer::load_model(options.model, options.load);
+  const std::vector<InputSlot> slots = input_slots(model, options.inputs.size());
+  const RunInputs inputs = read_run_inputs(slots, options.inputs, preprocessing_for(options, model.metadata),
+                                           forced_layout(options.layout));
+  const auto executable = stored ? backend::make_engine_executable(engine, options.threads)
+                                 : load_executable(options, model, slots, inputs);
+  for (const std::string& note : executable->notes()) fmt::print(stderr, "note: {}\n", note);
+
+  tensor::NamedTensors outputs;
+  for (Tensor& output : executable->run(inputs.tensors)) {
+    outputs.emplace_back(output_name(model, outputs.size()), std::move(output));
+  }
+  if (!options.output.empty()) write_outputs(options.output, outputs);
+  if (options.top > 0) {
+    return print_top(outputs.at(0).second, inputs, labels_of(model.metadata),
+                     static_cast<size_t>(options.top));
+  }
+  for (const auto& [name, tensor] : outputs) {
+    fmt::print("{}  {}[{}]\n", name, tensor::dtype_name(tensor.dtype()), tensor::shape_text(tensor.shape()));
+  }
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& program) {
+  CLI::App* command = program.add_subcommand("run", "Run real inputs through a model");
+  auto options = std::make_shared<RunOptions>();
+  command->add_option("model", options->model, "An engine, an .onnx or .pt file, or a built-in architecture")
+      ->required();
+  command->add_option("--input", options->inputs, ".npy (also NAME:FILE), .npz, PNG or JPEG files")
+      ->required();
+  command->add_option("-o,--output", options->output, "Write the outputs to this .npz (or .npy) file");
+  command->add_option("--backend", options->backend, "The system that runs it")->capture_default_str();
+  command->add_option("--precision", options->precision, "fp32, tf32, bf16, fp16 or int8")
+      ->capture_default_str();
+  command->add_option("--threads", options->threads, "Threads it may use")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--top", options->top, "Print this many likeliest classes")
+      ->check(CLI::Range(1, 100000));
+  command->add_option("--weights", options->load.weights, "safetensors file for a built-in architecture");
+  command->add_option("--seed", options->load.seed, "Seed of a built-in architecture's weights")
+      ->capture_default_str();
+  const std::string images = "Images";
+  command->add_option("--resize", options->resize, "Length of the shorter side; 0: as it is")
+      ->check(CLI::Range(0, 16384))
+      ->group(images);
+  command->add_option("--crop", options->crop, "Side of the square taken from the middle; 0: everything")
+      ->check(CLI::Range(0, 16384))
+      ->group(images);
+  command->add_option("--scale", options->scale, "Factor on the pixels 0..255 (default 1/255)")
+      ->group(images);
+  command->add_option("--mean", options->mean, "Subtracted after scaling: one number, or one a channel")
+      ->group(images);
+  command->add_option("--std", options->std, "Divided by after that: one number, or one a channel")
+      ->group(images);
+  command->add_option("--layout", options->layout, "Axes of the input, when the model does not tell")
+      ->check(CLI::IsMember({"nchw", "nhwc"}))
+      ->group(images);
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace hone::cli

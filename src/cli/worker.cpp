@@ -1,0 +1,47 @@
+// `hone worker`: the hidden command that runs one backend for `hone bench`; docs/BENCHMARK.md has the
+// protocol.
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+
+#include "bench/worker_server.hpp"
+#include "cli/command.hpp"
+#include "import/load.hpp"
+
+namespace hone::cli {
+namespace {
+
+/// The protocol gets a descriptor of its own; whatever libraries print goes to standard error.
+std::FILE* take_over_output() {
+  const int protocol = ::dup(STDOUT_FILENO);
+  std::FILE* stream = protocol < 0 ? nullptr : ::fdopen(protocol, "w");
+  if (stream == nullptr || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+    fail_environment("cannot redirect the output");
+  return stream;
+}
+
+void serve() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::FILE* out = take_over_output();
+  bench::WorkerServer server([](const std::string& spec) { return importer::load_model(spec); });
+  server.serve([](std::string* line) { return static_cast<bool>(std::getline(std::cin, *line)); },
+               [out](const std::string& line) {
+                 std::fwrite(line.data(), 1, line.size(), out);
+                 std::fputc('\n', out);
+                 std::fflush(out);
+               });
+}
+
+}  // namespace
+
+void add_worker_command(CLI::App& program) {
+  CLI::App* command =
+      program.add_subcommand("worker", "Run one backend for hone bench (JSON lines on the pipes)");
+  command->group("");
+  command->callback(serve);
+}
+
+}  // namespace hone::cli
