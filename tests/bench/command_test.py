@@ -1,0 +1,203 @@
+#!/usr/bin/python3
+"""Runs `hone bench` as a user does: results, failed rows, exit codes, Ctrl-C, unwritable folders, the gate.
+
+usage: command_test.py HONE
+"""
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import onnx
+from onnx import TensorProto, helper
+
+HONE = os.path.abspath(sys.argv.pop(1))
+HERE = os.path.dirname(os.path.abspath(__file__))
+PEERS = os.path.join(HERE, "..", "..", "bench", "peers")
+QUICK = {"--precisions": "fp32", "--batches": "1", "--duration": "0.2", "--rounds": "4", "--warmup": "10",
+         "--timeout": "60", "-o": "runs"}
+
+
+def fake(mode):
+    return f"--peer={mode.split()[0]}=python3 {HERE}/fake_worker.py {mode}"
+
+
+class BenchCommand(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.scratch = os.path.join(self.folder, "tmp")
+        os.mkdir(self.scratch)
+        self.environment = dict(os.environ, HONE_CACHE_DIR=os.path.join(self.folder, "cache"), TMPDIR=self.scratch)
+        self.model = os.path.join(self.folder, "tiny.onnx")
+        value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", 6])
+        graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"], name="relu")], "tiny", [value("x")],
+                                  [value("y")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), self.model)
+
+    def arguments(self, *more):
+        defaults = [part for item in QUICK.items() if item[0] not in more for part in item]
+        return [HONE, "bench", self.model, *defaults, *more]
+
+    def bench(self, *more, code=0):
+        done = subprocess.run(self.arguments(*more), env=self.environment, cwd=self.folder, capture_output=True,
+                              text=True, timeout=200)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.assert_no_scratch_left()
+        return done
+
+    def assert_no_scratch_left(self):
+        self.assertEqual(glob.glob(os.path.join(self.scratch, "hone-*")), [])
+
+    def result_files(self):
+        return sorted(glob.glob(os.path.join(self.folder, "runs", "*.json")), key=os.path.getmtime)
+
+    def result(self):
+        with open(self.result_files()[-1]) as file:
+            return json.load(file)
+
+    def test_measures_the_reference_beside_a_peer(self):
+        done = self.bench("--backends", "reference,wrong", fake("wrong"))
+        result = self.result()
+        self.assertEqual((result["schema"], result["version"], result["complete"]), ("hone.bench", 1, True))
+        for key in ("cpu", "cores", "kernel", "hone_commit", "command_line", "load_average", "date"):
+            self.assertIn(key, result["context"])
+        reference, wrong = result["runs"]
+        self.assertIsNone(reference["failure"])
+        self.assertEqual(reference["accuracy"]["relative_l2"], 0)
+        self.assertGreater(wrong["accuracy"]["relative_l2"], 0.1)
+        self.assertEqual(sum(map(len, reference["samples_ms"])), reference["latency_ms"]["n"])
+        self.assertGreater(reference["peak_memory_mb"], reference["memory"]["baseline_mb"] / 2)
+        self.assertEqual(wrong["speedup"]["over"], {"backend": "reference", "precision": "fp32"})
+        self.assertIn("p50 ms", done.stdout)
+        self.assertIn("reference", done.stdout)
+
+    def test_one_configuration_prints_the_summary(self):
+        done = self.bench("--backends", "reference", "--save-result")
+        self.assertIn("=== Performance summary ===", done.stdout)
+        self.assertIn("percentile(99%)", done.stdout)
+        with open(os.path.join(self.folder, "results", "tiny", "reference.json")) as file:
+            self.assertGreater(json.load(file)["results"][0]["throughput_per_s"], 0)
+
+    def test_a_failed_backend_is_one_failed_row(self):
+        modes = ["crash", "exit", "garbage"]
+        done = self.bench("--backends", "reference,gone," + ",".join(modes), "--peer=gone=/no/such/program",
+                          *map(fake, modes))
+        runs = {run["backend"]: run for run in self.result()["runs"]}
+        self.assertIsNone(runs["reference"]["failure"])
+        self.assertIn("signal 11", runs["crash"]["failure"])
+        self.assertIn("code 7", runs["exit"]["failure"])
+        self.assertIn("no answer", runs["garbage"]["failure"])
+        self.assertIn("/no/such/program", runs["gone"]["failure"])
+        self.assertEqual(done.stdout.count("FAILED"), 4)
+
+    def test_a_precision_that_a_backend_lacks_is_a_failed_row(self):
+        self.bench("--backends", "reference", "--precisions", "fp32,bf16")
+        self.assertIn("fp32 only", self.result()["runs"][1]["failure"])
+
+    def test_nothing_measured_is_exit_4(self):
+        self.bench("--backends", "crash", fake("crash"), code=4)
+
+    def test_wrong_arguments_are_exit_2(self):
+        for more in (["--backends", "no-such"], ["--precisions", "fp99"], ["--peer", "x"], ["--shapes", "x:y"],
+                     ["--batches", "0"], ["--compare-to", "hone", "--backends", "reference"]):
+            self.bench(*more, code=2)
+
+    def test_a_bad_model_is_exit_3(self):
+        with open(self.model, "wb") as file:
+            file.write(b"nonsense")
+        done = self.bench("--backends", "reference", code=3)
+        self.assertIn("tiny.onnx", done.stderr)
+
+    def test_a_folder_that_cannot_be_written_is_exit_4(self):
+        for folder in ("/proc/hone", "/dev/null/runs", "/sys/kernel"):
+            done = self.bench("--backends", "reference", "-o", folder, code=4)
+            self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+            self.assertIn(folder, done.stderr)
+
+    def test_require_valid_is_exit_5(self):
+        cores = len(os.sched_getaffinity(0))
+        self.bench("--backends", "reference", "--threads", str(cores + 1))
+        self.assertIn(f"{cores + 1} threads share {cores} cores", self.result()["runs"][0]["verdict"]["reasons"])
+        self.bench("--backends", "reference", "--threads", str(cores + 1), "--require-valid", code=5)
+
+    def interrupt(self, process):
+        """Sends Ctrl-C once the first group is done and the second has begun."""
+        deadline = time.monotonic() + 100
+        while time.monotonic() < deadline:
+            if self.result_files():
+                runs = self.result()["runs"]
+                if len(runs) > 1 and runs[1]["samples_ms"]:
+                    break
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        return process.communicate(timeout=60)
+
+    def test_control_c_leaves_a_complete_file(self):
+        arguments = self.arguments("--backends", "good", fake("good 20"), "--batches", "1,2,3", "--duration", "1",
+                                   "--rounds", "20")
+        process = subprocess.Popen(arguments, env=self.environment, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True)
+        stdout, _ = self.interrupt(process)
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assertIn("interrupted", stdout)
+        result = self.result()
+        self.assertFalse(result["complete"])
+        self.assertEqual(len(result["runs"]), 2)
+        self.assertGreater(result["runs"][0]["latency_ms"]["n"], 10)
+        self.assertGreater(result["runs"][1]["latency_ms"]["n"], 0)
+        self.assertIn("the sweep was interrupted", result["runs"][1]["verdict"]["reasons"])
+        self.assert_no_scratch_left()
+
+    def scaled_baseline(self, factor):
+        result = self.result()
+        for run in result["runs"]:
+            run["samples_ms"] = [[factor * sample for sample in block] for block in run["samples_ms"]]
+        path = os.path.join(self.folder, "baseline.json")
+        with open(path, "w") as file:
+            json.dump(result, file)
+        return path
+
+    def test_the_gate_fails_on_a_regression_alone(self):
+        common = ["--backends", "steady", fake("steady 5")]
+        self.bench(*common)
+        done = self.bench(*common, "--baseline", self.scaled_baseline(0.2), "--max-regression", "50%", code=5)
+        self.assertIn("REGRESSED", done.stdout)
+        self.assertEqual(done.stdout.count("measuring again"), 2)
+        done = self.bench(*common, "--baseline", self.scaled_baseline(5))
+        self.assertIn("ok ", done.stdout)
+        with open(os.path.join(self.folder, "baseline.json"), "w") as file:
+            file.write("{}")
+        self.bench(*common, "--baseline", os.path.join(self.folder, "baseline.json"), code=3)
+
+    def test_the_onnxruntime_peer_runs_or_says_how_to_get_it(self):
+        without = os.path.join(self.folder, "onnxruntime")
+        shutil.copytree(os.path.join(PEERS, "onnxruntime"), without, ignore=shutil.ignore_patterns("node_modules"))
+        self.bench("--backends", "reference,ort", f"--peer=ort={without}/worker")
+        self.assertIn("npm ci", self.result()["runs"][1]["failure"])
+        if os.path.isdir(os.path.join(PEERS, "onnxruntime", "node_modules", "onnxruntime-node")):
+            self.bench("--backends", "reference,onnxruntime")
+            run = self.result()["runs"][1]
+            self.assertIsNone(run["failure"])
+            self.assertEqual(run["accuracy"]["relative_l2"], 0)
+
+    def test_the_worker_is_hidden_and_survives_nonsense(self):
+        help_text = subprocess.run([HONE, "--help"], capture_output=True, text=True).stdout
+        self.assertIn("bench", help_text)
+        self.assertNotIn("worker", help_text)
+        done = subprocess.run([HONE, "worker"], input='nonsense\n{"id":1,"type":"memory"}\n', capture_output=True,
+                              text=True, timeout=20)
+        self.assertEqual(done.returncode, 0)
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([answer["type"] for answer in answers], ["error", "error"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""A worker for the tests of the benchmark: speaks the protocol well or fails in the way its argument names.
+
+usage: fake_worker.py MODE [LATENCY_MS]
+"""
+import json
+import os
+import signal
+import sys
+import time
+
+MODE = sys.argv[1]
+LATENCY_S = (float(sys.argv[2]) if len(sys.argv) > 2 else 1.0) / 1e3
+
+
+def answer(request, **fields):
+    print(json.dumps({"id": request["id"], "type": request["type"], **fields}), flush=True)
+
+
+def report_steady(request):
+    """Claims runs of exactly the given latency without making them."""
+    count = max(1, min(request["runs"], int(request["seconds"] / LATENCY_S)))
+    answer(request, latencies_ms=[1e3 * LATENCY_S] * count, wall_ms=1e3 * LATENCY_S * count)
+
+
+def run_block(request):
+    latencies = []
+    start = time.monotonic()
+    while not latencies or (len(latencies) < request["runs"] and time.monotonic() - start < request["seconds"]):
+        before = time.monotonic()
+        time.sleep(LATENCY_S)
+        latencies.append(1e3 * (time.monotonic() - before))
+    answer(request, latencies_ms=latencies, wall_ms=1e3 * (time.monotonic() - start))
+
+
+def write_outputs(request, inputs):
+    """The output is the input, scaled by 1.5 in mode 'wrong' and not a number in mode 'nan'."""
+    sets = []
+    for index in request["sets"]:
+        source = inputs[0]
+        count = 1
+        for dimension in source["shape"]:
+            count *= dimension
+        with open(source["file"], "rb") as file:
+            file.seek(source["offsets"][index])
+            data = file.read(4 * count)
+        if MODE in ("wrong", "nan"):
+            import struct
+            values = struct.unpack(f"<{count}f", data)
+            scale = 1.5 if MODE == "wrong" else float("nan")
+            data = struct.pack(f"<{count}f", *[scale * value for value in values])
+        path = os.path.join(request["folder"], f"out_{index}.bin")
+        with open(path, "wb") as file:
+            file.write(data)
+        sets.append([{"name": "y", "dtype": "float32", "shape": source["shape"], "file": path}])
+    answer(request, outputs=sets)
+
+
+def fail(request):
+    """Misbehaves at the first sample request, as MODE says."""
+    if MODE == "crash":
+        print("about to crash", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if MODE == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if MODE == "exit":
+        print("cannot find libfoo.so", file=sys.stderr, flush=True)
+        sys.exit(7)
+    if MODE == "hang":
+        time.sleep(1000)
+    if MODE == "garbage":
+        for _ in range(2000):
+            print("{]garbage", flush=True)
+        time.sleep(1000)
+    if MODE == "memory":
+        print(json.dumps({"id": request["id"], "type": "error", "kind": "environment", "message": "out of memory"}),
+              flush=True)
+    if MODE == "nonsense":
+        answer(request, latencies_ms="fast", wall_ms=1)
+    if MODE == "zero":
+        answer(request, latencies_ms=[0.0], wall_ms=1)
+    if MODE == "other":
+        print(json.dumps({"id": 99, "type": "sample"}), flush=True)
+
+
+GOOD_MODES = ("good", "noisy", "wrong", "nan", "old")
+
+inputs = []
+for line in sys.stdin:
+    request = json.loads(line)
+    kind = request["type"]
+    if MODE == "mute":
+        continue
+    if MODE == "noisy":
+        print("a library says hello\n{\"not\": \"an answer\"}", flush=True)
+    if kind == "hello":
+        answer(request, protocol=99 if MODE == "old" else 1, backend=MODE, version="1.2")
+    elif kind == "load":
+        inputs = request["inputs"]
+        answer(request, notes=[f"loaded {request['precision']}"], load_ms=1.0)
+    elif kind == "accuracy":
+        write_outputs(request, inputs)
+    elif kind == "memory":
+        answer(request, weights=1000000, activations=2000000)
+    elif kind == "quit":
+        sys.exit(0)
+    elif MODE == "steady":
+        report_steady(request)
+    elif kind == "sample" and MODE not in GOOD_MODES:
+        fail(request)
+    else:
+        run_block(request)

@@ -1,0 +1,134 @@
+// The regression gate on synthetic samples: it fails on what is proven and confirmed, never on noise.
+#include "bench/gate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+
+namespace hone::bench {
+namespace {
+
+using Outcome = GateRow::Outcome;
+
+Run make_run(const std::string& backend, double center, double noise, uint64_t seed) {
+  base::Random random(seed);
+  Run run;
+  run.configuration = {"net", backend, "fp32", 1};
+  run.threads = 2;
+  for (int round = 0; round < 10; ++round) {
+    const double level = center * (1 + noise * random.normal());
+    auto& samples = run.rounds.emplace_back();
+    for (int i = 0; i < 10; ++i) samples.push_back(level * (1 + 0.01 * std::abs(random.normal())));
+  }
+  return run;
+}
+
+Run make_failed(const std::string& backend) {
+  Run run = make_run(backend, 10, 0.01, 2);
+  run.rounds.clear();
+  run.failure = "crashed";
+  return run;
+}
+
+Sweep make_sweep(std::vector<Run> runs) {
+  Sweep sweep;
+  sweep.context = {{"cpu", "a processor"}};
+  sweep.runs = std::move(runs);
+  return sweep;
+}
+
+Run never(const Configuration&) {
+  ADD_FAILURE() << "nothing needed to be measured again";
+  return {};
+}
+
+TEST(Gate, PassesWhenNothingChanged) {
+  const Gate gate = compare_with_baseline(make_sweep({make_run("hone", 10, 0.01, 1)}),
+                                          make_sweep({make_run("hone", 10, 0.01, 2)}), 0.05, never);
+  ASSERT_EQ(gate.rows.size(), 1u);
+  EXPECT_EQ(gate.rows[0].outcome, Outcome::kWithin);
+  EXPECT_TRUE(gate.passed());
+}
+
+TEST(Gate, FailsOnAConfirmedRegression) {
+  uint64_t again = 0;
+  const Gate gate = compare_with_baseline(make_sweep({make_run("hone", 10, 0.01, 1)}),
+                                          make_sweep({make_run("hone", 12, 0.01, 2)}), 0.05,
+                                          [&](const Configuration& configuration) {
+                                            EXPECT_EQ(configuration.backend, "hone");
+                                            return make_run("hone", 12, 0.01, 3 + ++again);
+                                          });
+  EXPECT_EQ(gate.rows[0].outcome, Outcome::kRegressed);
+  EXPECT_EQ(gate.rows[0].confirmations, 2);
+  EXPECT_EQ(again, 2u);
+  EXPECT_NEAR(gate.rows[0].ratio.value, 1.2, 0.03);
+  EXPECT_FALSE(gate.passed());
+}
+
+TEST(Gate, ForgivesASlownessThatDoesNotRepeat) {
+  int again = 0;
+  const Gate gate =
+      compare_with_baseline(make_sweep({make_run("hone", 10, 0.01, 1)}),
+                            make_sweep({make_run("hone", 13, 0.01, 2)}), 0.05, [&](const Configuration&) {
+                              ++again;
+                              return make_run("hone", 10, 0.01, 5);
+                            });
+  EXPECT_EQ(again, 1);
+  EXPECT_EQ(gate.rows[0].outcome, Outcome::kWithin);
+}
+
+TEST(Gate, DoesNotFailOnNoise) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const Gate gate =
+        compare_with_baseline(make_sweep({make_run("hone", 10, 0.2, 100 + seed)}),
+                              make_sweep({make_run("hone", 10, 0.2, 200 + seed)}), 0.05,
+                              [&](const Configuration&) { return make_run("hone", 10, 0.2, 300 + seed); });
+    EXPECT_TRUE(gate.passed()) << "seed " << seed;
+  }
+}
+
+TEST(Gate, AllowsARegressionWithinTheLimit) {
+  const Gate gate = compare_with_baseline(make_sweep({make_run("hone", 10, 0.001, 1)}),
+                                          make_sweep({make_run("hone", 10.4, 0.001, 2)}), 0.05, never);
+  EXPECT_EQ(gate.rows[0].outcome, Outcome::kWithin);
+}
+
+TEST(Gate, FailsOnARowThatFailsNow) {
+  const Gate gate = compare_with_baseline(make_sweep({make_run("hone", 10, 0.01, 1)}),
+                                          make_sweep({make_failed("hone")}), 0.05, never);
+  EXPECT_EQ(gate.rows[0].outcome, Outcome::kFailed);
+  EXPECT_FALSE(gate.passed());
+}
+
+TEST(Gate, IgnoresRowsThatFailedInTheBaselineAndNamesThoseAbsent) {
+  const Sweep baseline =
+      make_sweep({make_run("hone", 10, 0.01, 1), make_failed("torch"), make_run("onnxruntime", 9, 0.01, 3)});
+  const Gate gate = compare_with_baseline(baseline, make_sweep({make_run("hone", 10, 0.01, 4)}), 0.05, never);
+  ASSERT_EQ(gate.rows.size(), 2u);
+  EXPECT_EQ(gate.rows[1].outcome, Outcome::kAbsent);
+  EXPECT_TRUE(gate.passed());
+}
+
+TEST(Gate, RefusesToCompareWhatCannotBeCompared) {
+  const Sweep baseline = make_sweep({make_run("hone", 10, 0.01, 1)});
+  Sweep other_machine = make_sweep({make_run("hone", 10, 0.01, 2)});
+  other_machine.context["cpu"] = "another processor";
+  EXPECT_THROW(compare_with_baseline(baseline, other_machine, 0.05, never), Error);
+  Sweep other_threads = make_sweep({make_run("hone", 10, 0.01, 2)});
+  other_threads.runs[0].threads = 1;
+  EXPECT_THROW(compare_with_baseline(baseline, other_threads, 0.05, never), Error);
+  const Sweep other_backend = make_sweep({make_run("torch", 10, 0.01, 2)});
+  EXPECT_THROW(compare_with_baseline(baseline, other_backend, 0.05, never), Error);
+}
+
+TEST(ParseShare, ReadsPercentAndFraction) {
+  EXPECT_DOUBLE_EQ(parse_share("5%"), 0.05);
+  EXPECT_DOUBLE_EQ(parse_share("0.1"), 0.1);
+  for (const char* bad : {"", "%", "five", "-1%", "5%%", "nan"}) EXPECT_THROW(parse_share(bad), Error) << bad;
+}
+
+}  // namespace
+}  // namespace hone::bench

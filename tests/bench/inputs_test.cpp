@@ -1,0 +1,102 @@
+// Inputs: the same samples whatever the batch, several distinct sets, never all zero; and shapes.
+#include "bench/inputs.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "bench/fixture.hpp"
+#include "bench/scratch.hpp"
+
+namespace hone::bench {
+namespace {
+
+std::string set_bytes(const InputFile& input, size_t set) {
+  const size_t size =
+      static_cast<size_t>(tensor::element_count(input.shape)) * tensor::dtype_size(input.dtype);
+  return base::read_file(input.file).substr(input.offsets[set], size);
+}
+
+TEST(InputPool, GivesEveryBatchTheSameSamples) {
+  const Scratch scratch;
+  const ModelInfo model = describe_model(make_model("tiny"), "tiny", {});
+  const InputPool pool(model, 8, scratch.folder());
+  const auto one = pool.at_batch(1, 4);
+  const auto three = pool.at_batch(3, 4);
+  const auto eight = pool.at_batch(8, 4);
+  EXPECT_EQ(three[0].shape, (tensor::Shape{3, 6}));
+  EXPECT_EQ(set_bytes(three[0], 0), set_bytes(one[0], 0) + set_bytes(one[0], 1) + set_bytes(one[0], 2));
+  EXPECT_EQ(set_bytes(eight[0], 0).substr(0, 24), set_bytes(one[0], 0));
+  EXPECT_NE(set_bytes(eight[0], 0), set_bytes(eight[0], 3));
+  EXPECT_EQ(set_bytes(eight[0], 3).size(), 8u * 6 * 4);
+}
+
+TEST(InputPool, DependsOnTheModelAlone) {
+  const Scratch a;
+  const Scratch b;
+  const ModelInfo model = describe_model(make_model("tiny"), "tiny", {});
+  const ModelInfo other = describe_model(make_model("other"), "other", {});
+  const std::string first = set_bytes(InputPool(model, 1, a.folder()).at_batch(1, 1)[0], 0);
+  EXPECT_EQ(set_bytes(InputPool(model, 1, b.folder()).at_batch(1, 1)[0], 0), first);
+  EXPECT_NE(set_bytes(InputPool(other, 1, b.folder()).at_batch(1, 1)[0], 0), first);
+  EXPECT_NE(first, std::string(24, '\0'));
+}
+
+TEST(DescribeModel, HashesWeights) {
+  importer::Model a = make_model("net");
+  const auto with_weight = [](float value) {
+    importer::Model model = make_model("net");
+    auto graph = std::make_shared<graph::Graph>(*model.graph);
+    graph->add_constant("w", tensor::Tensor::of<float>({value}, {1}));
+    model.graph = graph;
+    return describe_model(model, "net", {}).hash;
+  };
+  EXPECT_EQ(with_weight(1), with_weight(1));
+  EXPECT_NE(with_weight(1), with_weight(2));
+  EXPECT_NE(with_weight(1), describe_model(a, "net", {}).hash);
+}
+
+TEST(DescribeModel, KnowsTheBatch) {
+  const ModelInfo free = describe_model(make_model("net"), "net", {});
+  EXPECT_TRUE(free.dynamic_batch);
+  EXPECT_TRUE(free.runs_at(32));
+  EXPECT_EQ(free.units(32), 32);
+  const ModelInfo fixed = describe_model(make_model("net", 4), "net", {});
+  EXPECT_FALSE(fixed.dynamic_batch);
+  EXPECT_EQ(fixed.fixed_batch, 4);
+  EXPECT_FALSE(fixed.runs_at(8));
+  EXPECT_EQ(fixed.units(4), 1);
+}
+
+TEST(DescribeModel, AsksForOpenDimensions) {
+  importer::Model model = make_model("net");
+  auto graph = std::make_shared<graph::Graph>(*model.graph);
+  graph->value(graph->inputs[0]).type.dims =
+      graph::Dims{graph::Dim::symbol("n"), graph::Dim::symbol("width")};
+  model.graph = graph;
+  EXPECT_THROW(describe_model(model, "net", {}), Error);
+  const ModelInfo info = describe_model(model, "net", {{"x", {1, 640}}});
+  EXPECT_EQ(info.inputs[0].shape, (tensor::Shape{1, 640}));
+  EXPECT_THROW(describe_model(model, "net", {{"x", {640}}}), Error);
+}
+
+TEST(DescribeModel, NeedsShapesForAnArchive) {
+  const importer::Model archive{"net", "net.pt", nullptr};
+  EXPECT_THROW(describe_model(archive, "net.pt", {}), Error);
+  const ModelInfo info = describe_model(archive, "net.pt", {{"input", {1, 3, 8, 8}}});
+  EXPECT_TRUE(info.dynamic_batch);
+  EXPECT_FALSE(info.has_graph);
+}
+
+TEST(ParseShapes, ReadsTrtexecsForm) {
+  std::map<std::string, tensor::Shape> shapes;
+  parse_shapes("x:1x3x224x224,ns::y:7", &shapes);
+  EXPECT_EQ(shapes["x"], (tensor::Shape{1, 3, 224, 224}));
+  EXPECT_EQ(shapes["ns::y"], (tensor::Shape{7}));
+  for (const char* bad : {"x", ":1x2", "x:1x", "x:ax2", "x:0x2", "x:-1", "x:99999999999999999999"}) {
+    EXPECT_THROW(parse_shapes(bad, &shapes), Error) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace hone::bench

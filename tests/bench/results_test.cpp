@@ -1,0 +1,159 @@
+// The result file: every field of the schema, what a reader gets back, and files that are none.
+#include "bench/results.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "bench/scratch.hpp"
+
+namespace hone::bench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Run measured_run() {
+  Run run;
+  run.configuration = {"resnet50", "hone", "fp32", 8};
+  run.threads = 2;
+  run.rounds = {{10, 12, 11}, {10, 11, 13}};
+  run.block_wall_ms = {34, 36};
+  run.memory = {200'000'000, 20'000'000, 5'000'000, 100'000'000, 50'000'000};
+  run.accuracy.relative_l2 = 1e-6;
+  run.accuracy.max_abs = 2e-6;
+  run.accuracy.top1_agreement = 1;
+  run.accuracy.samples = 2;
+  run.verdict.valid = true;
+  return run;
+}
+
+Run failed_run() {
+  Run run;
+  run.configuration = {"resnet50", "torch", "bf16", 8};
+  run.failure = "the worker crashed";
+  run.verdict = {false, {"failed: the worker crashed"}};
+  return run;
+}
+
+TEST(Results, HaveEveryFieldOfTheSchema) {
+  const Json json = to_json(measured_run());
+  EXPECT_EQ(json["model"], "resnet50");
+  EXPECT_EQ(json["backend"], "hone");
+  EXPECT_EQ(json["device"], "cpu");
+  EXPECT_EQ(json["precision"], "fp32");
+  EXPECT_EQ(json["batch"], 8);
+  const Json& latency = json["latency_ms"];
+  EXPECT_EQ(latency["p50"], 11);
+  EXPECT_EQ(latency["p90"], 13);
+  EXPECT_EQ(latency["p95"], 13);
+  EXPECT_EQ(latency["p99"], 13);
+  EXPECT_NEAR(latency["mean"].get<double>(), 67.0 / 6, 1e-12);
+  EXPECT_GT(latency["sd"].get<double>(), 0);
+  EXPECT_EQ(latency["n"], 6);
+  EXPECT_THAT(latency["supported"], ElementsAre("p50"));
+  EXPECT_NEAR(json["throughput_per_s"].get<double>(), 8 * 6 / 0.070, 1e-9);
+  EXPECT_EQ(json["peak_memory_mb"], 200);
+  EXPECT_EQ(json["memory"]["weights_mb"], 100);
+  EXPECT_EQ(json["accuracy"]["relative_l2"], 1e-6);
+  EXPECT_EQ(json["accuracy"]["max_abs"], 2e-6);
+  EXPECT_EQ(json["accuracy"]["top1_agreement"], 1);
+  EXPECT_EQ(json["verdict"]["valid"], true);
+  EXPECT_TRUE(json["verdict"]["reasons"].empty());
+  EXPECT_TRUE(json["failure"].is_null());
+  EXPECT_EQ(json["samples_ms"].size(), 2u);
+}
+
+TEST(Results, KeepTheFieldsOfAFailedRun) {
+  const Json json = to_json(failed_run());
+  EXPECT_EQ(json["failure"], "the worker crashed");
+  EXPECT_TRUE(json["latency_ms"]["p50"].is_null());
+  EXPECT_EQ(json["latency_ms"]["n"], 0);
+  EXPECT_TRUE(json["throughput_per_s"].is_null());
+  EXPECT_TRUE(json["peak_memory_mb"].is_null());
+  EXPECT_TRUE(json["accuracy"]["relative_l2"].is_null());
+  EXPECT_EQ(json["verdict"]["valid"], false);
+}
+
+TEST(Results, StateSpeedupWithItsInterval) {
+  bench::Run run = measured_run();
+  run.speedup = Speedup{"torch", "fp32", {1.5, 1.4, 1.6, true}, true};
+  Json json = to_json(run)["speedup"];
+  EXPECT_EQ(json["over"]["backend"], "torch");
+  EXPECT_EQ(json["ratio"], 1.5);
+  EXPECT_THAT(json["interval"], ElementsAre(1.4, 1.6));
+  EXPECT_EQ(json["differs"], true);
+  run.speedup->ratio = {1.05, 0.9, 1.2, true};
+  EXPECT_EQ(to_json(run)["speedup"]["differs"], false);
+  run.speedup->ratio = {1.5, 1.5, 1.5, false};
+  json = to_json(run)["speedup"];
+  EXPECT_TRUE(json["interval"].is_null());
+  EXPECT_EQ(json["differs"], false);
+}
+
+TEST(Results, ReadBackWhatAGateNeeds) {
+  const Scratch scratch;
+  Sweep sweep;
+  sweep.context = {{"cpu", "a processor"}};
+  sweep.runs = {measured_run(), failed_run()};
+  sweep.complete = true;
+  const auto path = scratch.folder() / "sweep.json";
+  write_sweep(sweep, path);
+  const Sweep read = read_sweep(path);
+  EXPECT_TRUE(read.complete);
+  EXPECT_EQ(read.context["cpu"], "a processor");
+  ASSERT_EQ(read.runs.size(), 2u);
+  EXPECT_EQ(read.runs[0].configuration, sweep.runs[0].configuration);
+  EXPECT_EQ(read.runs[0].rounds, sweep.runs[0].rounds);
+  EXPECT_EQ(read.runs[0].threads, 2);
+  EXPECT_EQ(read.runs[1].failure, sweep.runs[1].failure);
+}
+
+/// What reading a file with this content says.
+std::string complaint(const std::string& content) {
+  const Scratch scratch;
+  const auto path = scratch.folder() / "bad.json";
+  base::write_file_atomic(path, content);
+  try {
+    read_sweep(path);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
+    EXPECT_THAT(error.what(), HasSubstr("bad.json"));
+    return error.what();
+  }
+  return "no complaint";
+}
+
+TEST(Results, NameTheFieldThatIsWrong) {
+  EXPECT_THAT(complaint("{"), HasSubstr("no JSON"));
+  EXPECT_THAT(complaint("[]"), HasSubstr("'schema'"));
+  EXPECT_THAT(complaint(R"({"schema":"other"})"), HasSubstr("hone.bench"));
+  EXPECT_THAT(complaint(R"({"schema":"hone.bench","version":2})"), HasSubstr("version 2"));
+  const std::string start = R"({"schema":"hone.bench","version":1,"complete":true,"context":{},"runs":[)";
+  EXPECT_THAT(complaint(start + R"({"model":1}]})"), HasSubstr("run 0: the field 'model'"));
+  EXPECT_THAT(complaint(start + R"({"model":"m","backend":"b","precision":"fp32","batch":1,"threads":1,)"
+                                R"("samples_ms":[[-1]],"failure":null}]})"),
+              HasSubstr("'samples_ms' holds -1"));
+  EXPECT_THAT(complaint(start + "7]}"), HasSubstr("run 0"));
+}
+
+TEST(Results, WriteSmallFilesPerModelAndBackend) {
+  const Scratch scratch;
+  Sweep sweep;
+  sweep.runs = {measured_run(), failed_run()};
+  write_small_results(sweep, scratch.folder());
+  const Json json = Json::parse(base::read_file(scratch.folder() / "resnet50" / "hone.json"));
+  EXPECT_EQ(json["results"][0]["latency_ms"]["p50"], 11);
+  EXPECT_FALSE(std::filesystem::exists(scratch.folder() / "resnet50" / "torch.json"));
+}
+
+TEST(FileStem, IsSafe) {
+  EXPECT_EQ(file_stem("resnet50"), "resnet50");
+  EXPECT_EQ(file_stem("/some/where/my net.onnx"), "my_net");
+  EXPECT_EQ(file_stem(".."), "model");
+  EXPECT_EQ(file_stem("/"), "model");
+}
+
+}  // namespace
+}  // namespace hone::bench

@@ -1,0 +1,163 @@
+// Whole sweeps with fake workers: what fails is one row, the rest goes on, and the result is complete.
+#include "bench/sweep.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "bench/fixture.hpp"
+
+namespace hone::bench {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+Sweep sweep_of(const SweepOptions& options, const std::vector<std::string>& modes) {
+  Peers peers = make_peers();
+  for (const std::string& mode : modes) {
+    peers.add(mode.substr(0, mode.find(' ')) + "=" + fake_worker(mode));
+  }
+  return run_sweep(options, peers, {}, nullptr);
+}
+
+TEST(Sweep, GoesOnWhenWorkersFail) {
+  const TemporaryCache cache;
+  const Sweep sweep =
+      sweep_of(quick_options({"good", "crash", "exit", "memory"}), {"good", "crash", "exit", "memory"});
+  ASSERT_EQ(sweep.runs.size(), 4u);
+  EXPECT_TRUE(sweep.complete);
+  EXPECT_TRUE(sweep.runs[0].measured());
+  EXPECT_GE(sweep.runs[0].sample_count(), 10);
+  EXPECT_THAT(*sweep.runs[1].failure, HasSubstr("crashed with signal 11"));
+  EXPECT_THAT(*sweep.runs[2].failure, HasSubstr("exited with code 7"));
+  EXPECT_EQ(*sweep.runs[3].failure, "out of memory");
+  EXPECT_FALSE(sweep.runs[3].verdict.valid);
+}
+
+TEST(Sweep, FailsTheRowOfAProgramThatIsMissing) {
+  const TemporaryCache cache;
+  SweepOptions options = quick_options({"absent", "good"});
+  Peers peers = make_peers();
+  peers.add("absent=/no/such/program");
+  peers.add("good=" + fake_worker("good"));
+  const Sweep sweep = run_sweep(options, peers, {}, nullptr);
+  EXPECT_THAT(*sweep.runs[0].failure, HasSubstr("/no/such/program"));
+  EXPECT_TRUE(sweep.runs[1].measured());
+}
+
+TEST(Sweep, ComparesPairedRounds) {
+  const TemporaryCache cache;
+  SweepOptions options = quick_options({"fast", "slow"});
+  Peers peers = make_peers();
+  peers.add("fast=" + fake_worker("steady 1"));
+  peers.add("slow=" + fake_worker("steady 4"));
+  const Sweep sweep = run_sweep(options, peers, {}, nullptr);
+  EXPECT_FALSE(sweep.runs[0].speedup.has_value());
+  ASSERT_TRUE(sweep.runs[1].speedup.has_value());
+  const Speedup& speedup = *sweep.runs[1].speedup;
+  EXPECT_EQ(speedup.backend, "fast");
+  EXPECT_TRUE(speedup.interleaved);
+  EXPECT_TRUE(speedup.ratio.known);
+  EXPECT_DOUBLE_EQ(speedup.ratio.high, 0.25);
+}
+
+TEST(Sweep, MeasuresAccuracyAgainstTheReference) {
+  const TemporaryCache cache;
+  SweepOptions options = quick_options({"good", "wrong", "nan"});
+  options.batches = {1, 3};
+  const Sweep sweep = sweep_of(options, {"good", "wrong", "nan"});
+  ASSERT_EQ(sweep.runs.size(), 6u);
+  for (const size_t first : {0, 3}) {
+    const Accuracy& same = sweep.runs[first].accuracy;
+    EXPECT_EQ(same.reason, "");
+    EXPECT_EQ(same.samples, 2);
+    EXPECT_EQ(*same.relative_l2, 0);
+    EXPECT_EQ(*same.top1_agreement, 1);
+    EXPECT_NEAR(*sweep.runs[first + 1].accuracy.relative_l2, 0.5, 1e-6);
+    EXPECT_THAT(sweep.runs[first + 2].verdict.reasons, Contains(HasSubstr("NaN")));
+  }
+}
+
+TEST(Sweep, KeepsTheReferenceInTheCache) {
+  const TemporaryCache cache;
+  sweep_of(quick_options({"good"}), {"good"});
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(cache.folder())) {
+    files += entry.is_regular_file() ? 1 : 0;
+  }
+  EXPECT_EQ(files, 1u);
+  // From now on the reference cannot run, and need not.
+  Peers broken({"/no/such/hone"});
+  broken.add("good=" + fake_worker("good"));
+  const Sweep again = run_sweep(quick_options({"good"}), broken, {}, nullptr);
+  EXPECT_EQ(*again.runs[0].accuracy.relative_l2, 0);
+}
+
+TEST(Sweep, SaysWhyThereIsNoAccuracy) {
+  const TemporaryCache cache;
+  Peers broken({"/no/such/hone"});
+  broken.add("good=" + fake_worker("good"));
+  const Sweep sweep = run_sweep(quick_options({"good"}), broken, {}, nullptr);
+  EXPECT_TRUE(sweep.runs[0].measured());
+  EXPECT_FALSE(sweep.runs[0].accuracy.relative_l2.has_value());
+  EXPECT_THAT(sweep.runs[0].accuracy.reason, HasSubstr("the reference failed"));
+}
+
+TEST(Sweep, RunsAModelOfFixedBatchAtItsBatchAlone) {
+  const TemporaryCache cache;
+  SweepOptions options = quick_options({"good"});
+  options.load_model = [](const std::string& spec) { return make_model(spec, 4); };
+  options.batches = {};
+  Sweep sweep = sweep_of(options, {"good"});
+  ASSERT_EQ(sweep.runs.size(), 1u);
+  EXPECT_EQ(sweep.runs[0].configuration.batch, 4);
+  EXPECT_TRUE(sweep.runs[0].measured());
+  EXPECT_EQ(*sweep.runs[0].accuracy.relative_l2, 0);
+  options.batches = {8};
+  sweep = sweep_of(options, {"good"});
+  EXPECT_THAT(*sweep.runs[0].failure, HasSubstr("batch is fixed at 4"));
+}
+
+TEST(Sweep, KeepsWhatWasMeasuredWhenInterrupted) {
+  const TemporaryCache cache;
+  SweepOptions options = quick_options({"good"});
+  options.batches = {1, 2, 3};
+  Peers peers = make_peers();
+  peers.add("good=" + fake_worker("good"));
+  StopFlag stop = false;
+  std::vector<size_t> groups;
+  SweepEvents events;
+  events.on_change = [&](const Sweep& sweep) {
+    // In the middle of the second group, after its first round.
+    if (sweep.runs.size() == 2 && !sweep.runs[1].rounds.empty()) stop = true;
+  };
+  events.on_group = [&](std::span<const bench::Run> runs) { groups.push_back(runs.size()); };
+  const Sweep sweep = run_sweep(options, peers, events, &stop);
+  EXPECT_FALSE(sweep.complete);
+  ASSERT_EQ(sweep.runs.size(), 2u);
+  EXPECT_TRUE(sweep.runs[0].measured());
+  EXPECT_FALSE(sweep.runs[1].rounds.empty());
+  EXPECT_THAT(sweep.runs[1].verdict.reasons, Contains("the sweep was interrupted"));
+  EXPECT_EQ(groups, (std::vector<size_t>{1, 1}));
+}
+
+TEST(Sweep, StopsWhenTheResultCannotBeWritten) {
+  const TemporaryCache cache;
+  SweepEvents events;
+  events.on_change = [](const Sweep& sweep) { write_sweep(sweep, "/proc/no/such/folder/x.json"); };
+  try {
+    run_sweep(quick_options({"reference"}), make_peers(), events, nullptr);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+    EXPECT_THAT(error.what(), HasSubstr("/proc/no/such/folder/x.json"));
+  }
+}
+
+TEST(Sweep, RefusesUnknownBackendsBeforeMeasuring) {
+  EXPECT_THROW(run_sweep(quick_options({"no-such"}), make_peers(), {}, nullptr), Error);
+}
+
+}  // namespace
+}  // namespace hone::bench

@@ -1,0 +1,166 @@
+"""`hone run` from outside: inputs of every kind, torchvision's preprocessing, and what wrong inputs say.
+
+usage: run_test.py HONE MODELS_DIGITS
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+from PIL import Image
+
+USAGE, BAD_INPUT = 2, 3
+
+
+class Runner:
+    def __init__(self, hone, folder):
+        self.hone, self.folder = hone, folder
+
+    def run(self, *arguments):
+        command = [self.hone, "run", *map(str, arguments)]
+        return command, subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def good(self, *arguments):
+        command, ending = self.run(*arguments, "--backend", "reference", "-o", self.folder / "out.npz")
+        assert ending.returncode == 0, f"{command}: {ending.stderr}"
+        return np.load(self.folder / "out.npz")
+
+    def bad(self, code, part, *arguments):
+        """Fails with one sentence that contains `part`, and writes nothing."""
+        output = self.folder / "nothing.npz"
+        command, ending = self.run(*arguments, "-o", output)
+        assert ending.returncode == code, f"{command}: exit code {ending.returncode}: {ending.stderr}"
+        assert part in ending.stderr, f"{command}: {ending.stderr}"
+        assert ending.stderr.count("\n") == 1 and ending.stderr.startswith("hone: "), f"{command}: {ending.stderr}"
+        assert not output.exists(), command
+
+
+def identity(path, *inputs):
+    """A model that gives back its inputs: (name, shape) each."""
+    nodes = [helper.make_node("Identity", [name], [name + "_out"]) for name, _ in inputs]
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in inputs]
+    outputs = [helper.make_tensor_value_info(name + "_out", TensorProto.FLOAT, shape) for name, shape in inputs]
+    graph = helper.make_graph(nodes, "identity", values, outputs)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(path))
+    return path
+
+
+def picture(width, height, seed=1):
+    """Smooth colours with some detail, so that resizing filters show."""
+    grid = np.mgrid[0:height, 0:width].astype(float)
+    noise = np.random.default_rng(seed).uniform(-40, 40, (height, width, 3))
+    waves = [127 + 80 * np.sin(grid[0] / 9 + c) * np.cos(grid[1] / 13 - c) for c in range(3)]
+    return Image.fromarray(np.clip(np.stack(waves, -1) + noise, 0, 255).astype(np.uint8))
+
+
+def check_preprocessing(runner):
+    import torchvision.transforms as transforms
+    model = identity(runner.folder / "rgb.onnx", ("x", ["n", 3, 224, 224]))
+    mean, std = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
+    preset = transforms.Compose([transforms.Resize(256), transforms.CenterCrop(224), transforms.ToTensor(),
+                                 transforms.Normalize(mean, std)])
+    flags = ["--resize", 256, "--crop", 224, "--mean", "0.485,0.456,0.406", "--std", "0.229,0.224,0.225"]
+    for width, height in ((500, 375), (301, 640), (200, 180)):
+        image = picture(width, height)
+        image.save(runner.folder / "picture.png")
+        actual = runner.good(model, "--input", runner.folder / "picture.png", *flags)["x_out"]
+        expected = preset(image).numpy()[None]
+        levels = np.abs(actual - expected).max() * 255 * min(std)
+        assert actual.shape == expected.shape and levels < 1.01, f"{width}x{height}: {levels} levels"
+    image.save(runner.folder / "picture.jpg", quality=90)
+    actual = runner.good(model, "--input", runner.folder / "picture.jpg", *flags)["x_out"]
+    expected = preset(Image.open(runner.folder / "picture.jpg").convert("RGB")).numpy()[None]
+    # Two JPEG decoders may differ by a few levels where they scale colour up.
+    assert np.abs(actual - expected).mean() * 255 * min(std) < 1, "JPEG"
+
+
+def check_inputs(runner):
+    model = identity(runner.folder / "two.onnx", ("a", ["n", 2]), ("b", [3]))
+    a, b = np.arange(4, dtype=np.float32).reshape(2, 2), np.ones(3, np.float32)
+    np.save(runner.folder / "a.npy", a)
+    np.save(runner.folder / "b.npy", b)
+    np.savez_compressed(runner.folder / "ab.npz", b=b, a=a)
+    files = [runner.folder / "a.npy", runner.folder / "b.npy"]
+    for inputs in (files, [f"b:{files[1]}", files[0]], [runner.folder / "ab.npz"]):
+        out = runner.good(model, "--input", *inputs)
+        assert (out["a_out"] == a).all() and (out["b_out"] == b).all(), inputs
+    gray = identity(runner.folder / "gray.onnx", ("x", ["n", 1, 5, 7]))
+    Image.fromarray(np.arange(35, dtype=np.uint8).reshape(5, 7)).save(runner.folder / "gray.png")
+    out = runner.good(gray, "--input", runner.folder / "gray.png", runner.folder / "gray.png", "--scale", 1)
+    assert (out["x_out"] == np.arange(35).reshape(1, 1, 5, 7).repeat(2, 0)).all()
+    last = identity(runner.folder / "nhwc.onnx", ("x", [1, 5, 7, 3]))
+    out = runner.good(last, "--input", runner.folder / "gray.png", "--scale", 1)
+    assert (out["x_out"][0, :, :, 1] == np.arange(35).reshape(5, 7)).all()
+
+
+def check_bad_inputs(runner, digits):
+    folder = runner.folder
+    model, two = digits / "digits.onnx", folder / "two.onnx"
+    png = (digits / "seven.png").read_bytes()
+    (folder / "cut.png").write_bytes(png[:-20])
+    (folder / "flipped.png").write_bytes(png[:50] + bytes([png[50] ^ 255]) + png[51:])
+    (folder / "huge.png").write_bytes(huge_png())
+    picture(64, 64).save(folder / "whole.jpg")
+    (folder / "cut.jpg").write_bytes((folder / "whole.jpg").read_bytes()[:-40])
+    (folder / "text.png").write_text("no image")
+    np.save(folder / "int.npy", np.zeros((1, 1, 8, 8), np.int32))
+    np.save(folder / "shape.npy", np.zeros((1, 1, 9, 8), np.float32))
+    np.save(folder / "object.npy", np.array([{}], dtype=object), allow_pickle=True)
+    (folder / "header.npy").write_bytes(b"\x93NUMPY\x02\x00\xff\xff\xff\x7f" + b" " * 100)
+    with zipfile.ZipFile(folder / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in "abcde":
+            archive.writestr(name + ".npy", bytes(2**20))
+    bomb = bytearray((folder / "bomb.npz").read_bytes())
+    at = bomb.find(b"PK\1\2")
+    bomb[at + 24:at + 28] = (0xfffffff0).to_bytes(4, "little")
+    (folder / "bomb.npz").write_bytes(bomb)
+
+    runner.bad(BAD_INPUT, "truncated", model, "--input", folder / "cut.png")
+    runner.bad(BAD_INPUT, "checksum", model, "--input", folder / "flipped.png")
+    runner.bad(BAD_INPUT, "more than the limit", model, "--input", folder / "huge.png")
+    runner.bad(BAD_INPUT, "truncated", model, "--input", folder / "cut.jpg")
+    runner.bad(BAD_INPUT, "neither a PNG nor a JPEG", model, "--input", folder / "text.png")
+    runner.bad(BAD_INPUT, "64x64] does not fit", model, "--input", folder / "whole.jpg")
+    runner.bad(BAD_INPUT, "smaller than the crop", model, "--input", digits / "seven.png", "--crop", 9)
+    runner.bad(BAD_INPUT, "int32[1x1x8x8] does not fit", model, "--input", folder / "int.npy")
+    runner.bad(BAD_INPUT, "[1x1x9x8] does not fit", model, "--input", folder / "shape.npy")
+    runner.bad(BAD_INPUT, "pickle", model, "--input", folder / "object.npy")
+    runner.bad(BAD_INPUT, "longer than the limit", model, "--input", folder / "header.npy")
+    runner.bad(BAD_INPUT, "claims to unpack", model, "--input", folder / "bomb.npz")
+    runner.bad(BAD_INPUT, "cannot open the file", model, "--input", folder / "missing.npy")
+    runner.bad(BAD_INPUT, "input 'b' of type float32[3] is given no file", two, "--input", folder / "a.npy")
+    runner.bad(BAD_INPUT, "one file too many", two, "--input", *[folder / "a.npy", folder / "b.npy"] * 2)
+    runner.bad(BAD_INPUT, "cannot open the file", folder / "no.onnx", "--input", folder / "a.npy")
+    runner.bad(BAD_INPUT, "neither in .onnx", folder / "text.png", "--input", folder / "a.npy")
+    runner.bad(USAGE, "did you mean resnet50", "resnet5", "--input", folder / "a.npy")
+    runner.bad(USAGE, "unknown backend", model, "--input", digits / "seven.png", "--backend", "none")
+    runner.bad(USAGE, "unknown precision", model, "--input", digits / "seven.png", "--precision", "fp12")
+    runner.bad(USAGE, "--mean is '1,x'", model, "--input", digits / "seven.png", "--mean", "1,x")
+
+
+def huge_png():
+    """A PNG whose header promises 60000 x 60000 pixels, sound otherwise."""
+    import struct
+    import zlib
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", 60000, 60000, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        runner = Runner(sys.argv[1], pathlib.Path(name))
+        check_inputs(runner)
+        check_preprocessing(runner)
+        check_bad_inputs(runner, pathlib.Path(sys.argv[2]))
+
+
+if __name__ == "__main__":
+    main()

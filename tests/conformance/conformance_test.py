@@ -1,0 +1,66 @@
+"""Runs the generated ONNX cases on one backend; every case passes, or is skipped for the reason that skips.json gives.
+
+usage: conformance_test.py HONE CASES BACKEND
+
+CASES is generated when it is not there. A failing case, a skip that the list does not name, and a listed
+case that is not skipped for its listed reason are all failures.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import generate_cases
+
+ACCEPTED_REASONS = {"string type", "sequence type", "optional type", "training operator", "random operator"}
+
+
+def run(hone: str, cases: pathlib.Path, backend: str) -> dict:
+    with tempfile.TemporaryDirectory() as folder:
+        result = pathlib.Path(folder) / "result.json"
+        command = [hone, "conformance", str(cases), "--backend", backend, "--json", str(result)]
+        ending = subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+        if ending.returncode not in (0, 5):
+            sys.exit(f"{' '.join(command)} ended with exit code {ending.returncode}")
+        return json.loads(result.read_text())
+
+
+def complaints(result: dict, expected: dict) -> list:
+    found = []
+    skipped = {case["name"]: case["reason"] for case in result["cases"] if case["status"] == "skipped"}
+    for case in result["cases"]:
+        if case["status"] == "failed":
+            found.append(f"{case['name']} failed: {case['message']}")
+    for name, reason in skipped.items():
+        if name not in expected:
+            found.append(f"{name} was skipped ({reason}) and is not in skips.json")
+    for name, reason in expected.items():
+        if skipped.get(name) != reason:
+            found.append(f"{name} stands in skips.json as '{reason}', but is {skipped.get(name, 'not skipped')}")
+        if reason not in ACCEPTED_REASONS:
+            found.append(f"{name}: '{reason}' is no accepted reason")
+    return found
+
+
+def main() -> None:
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    hone, cases, backend = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
+    generate_cases.generate(cases)
+    expected = json.loads((pathlib.Path(__file__).parent / "skips.json").read_text())
+    result = run(hone, cases, backend)
+    found = complaints(result, expected)
+    for line in found:
+        print(line)
+    node = [case for case in result["cases"] if case["name"].startswith("node/")]
+    passed = sum(case["status"] == "passed" for case in node)
+    print(f"conformance on {backend}: {result['passed']} passed, {result['failed']} failed, "
+          f"{sum(result['skipped'].values())} skipped; of {len(node)} node cases {passed} passed")
+    if found:
+        sys.exit(f"repeat with: {hone} conformance {cases} --backend {backend} --filter NAME")
+
+
+if __name__ == "__main__":
+    main()

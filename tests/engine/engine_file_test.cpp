@@ -1,0 +1,169 @@
+// Engine files: what is saved comes back, and nothing that is damaged or forged gets through.
+#include "engine/engine_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cstring>
+
+#include "base/file.hpp"
+#include "base/json.hpp"
+#include "device/cpu/cpu_device.hpp"
+#include "engine/builder.hpp"
+#include "engine/context.hpp"
+#include "support/equivalence.hpp"
+
+namespace hone::engine {
+namespace {
+
+using test::GraphBuilder;
+
+constexpr size_t kPrelude = 24;
+constexpr size_t kChecksumFrom = 16;
+
+const Device& device() { return device::cpu::cpu_device(); }
+
+class EngineFile : public ::testing::Test {
+ protected:
+  EngineFile() {
+    GraphBuilder b;
+    auto x = b.input("x", {graph::Dim::symbol("batch"), 3, 8, 8});
+    auto y = b.node("Flatten", {b.node("GlobalAveragePool", {b.node("Relu", {b.conv(x, 3, 32)})})});
+    graph_ = b.finish({b.node("Gemm", {y, b.random({5, 32}), b.random({5})}, {{"transB", int64_t{1}}})});
+    BuildOptions options;
+    options.model = "small";
+    options.threads = 1;
+    options.optimization_level = 0;
+    options.shapes["x"] = {{1, 3, 8, 8}, {1, 3, 8, 8}, {4, 3, 8, 8}};
+    engine_ = build_engine(graph_, device(), options);
+    path_ = std::filesystem::temp_directory_path() /
+            fmt::format("hone-engine-{}-{}.hone", ::getpid(),
+                        ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    save_engine(*engine_, device(), path_);
+    bytes_ = base::read_file(path_);
+  }
+  ~EngineFile() override { std::filesystem::remove(path_); }
+
+  /// Writes the bytes and loads them; the sentence of the refusal, or "" when they load and run.
+  std::string load(const std::string& bytes) {
+    base::write_file_atomic(path_, bytes);
+    try {
+      const auto engine = load_engine(path_);
+      Context context(engine, device(), 1);
+      context.run(test::random_inputs(graph_, 1, 1));
+      return "";
+    } catch (const Error& error) {
+      EXPECT_TRUE(error.kind() == ErrorKind::kBadInput || error.kind() == ErrorKind::kEnvironment)
+          << error.what();
+      return error.what();
+    }
+  }
+
+  /// The file with another header, and lengths and checksum that fit it.
+  std::string forged(const std::function<void(Json&)>& change) const {
+    uint64_t length = 0;
+    std::memcpy(&length, bytes_.data() + 16, sizeof length);
+    Json header = Json::parse(bytes_.substr(kPrelude, length));
+    const std::string data = bytes_.substr((kPrelude + length + 63) / 64 * 64);
+    change(header);
+    const std::string text = header.dump();
+    std::string result = bytes_.substr(0, kPrelude) + text;
+    result.resize((result.size() + 63) / 64 * 64, '\0');
+    result += data;
+    length = text.size();
+    std::memcpy(result.data() + 16, &length, sizeof length);
+    return sealed(result);
+  }
+
+  static std::string sealed(std::string bytes) {
+    const auto crc = static_cast<uint32_t>(
+        ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()) + kChecksumFrom, bytes.size() - kChecksumFrom));
+    std::memcpy(bytes.data() + 12, &crc, sizeof crc);
+    return bytes;
+  }
+
+  graph::Graph graph_;
+  std::shared_ptr<Engine> engine_;
+  std::filesystem::path path_;
+  std::string bytes_;
+};
+
+TEST_F(EngineFile, LoadedEngineComputesTheSame) {
+  const auto loaded = load_engine(path_);
+  EXPECT_EQ(loaded->model, "small");
+  EXPECT_EQ(loaded->fingerprint, engine_->fingerprint);
+  for (const int64_t batch : {1, 4}) {
+    const auto inputs = test::random_inputs(graph_, 9, batch);
+    const auto expected = Context(engine_, device(), 1).run(inputs);
+    const auto actual = Context(loaded, device(), 1).run(inputs);
+    EXPECT_EQ(actual[0].to_double(), expected[0].to_double());
+  }
+}
+
+TEST_F(EngineFile, SavingTwiceGivesTheSameBytes) {
+  save_engine(*load_engine(path_), device(), path_);
+  EXPECT_EQ(base::read_file(path_), bytes_);
+}
+
+TEST_F(EngineFile, EveryTruncationIsRefused) {
+  for (size_t size = 0; size < bytes_.size(); size += size < 4096 ? 7 : 97)
+    EXPECT_NE(load(bytes_.substr(0, size)), "") << size;
+}
+
+TEST_F(EngineFile, EveryFlippedByteIsRefused) {
+  for (size_t i = 0; i < bytes_.size(); i += i < 256 ? 1 : 101) {
+    std::string damaged = bytes_;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x20);
+    EXPECT_NE(load(damaged), "") << i;
+  }
+}
+
+TEST_F(EngineFile, FlippedHeaderBytesWithAGoodChecksumNeverCrash) {
+  uint64_t length = 0;
+  std::memcpy(&length, bytes_.data() + 16, sizeof length);
+  for (size_t i = kPrelude; i < kPrelude + length; i += 3) {
+    std::string damaged = bytes_;
+    damaged[i] = static_cast<char>(damaged[i] ^ (1 << (i % 7)));
+    load(sealed(damaged));
+  }
+}
+
+TEST_F(EngineFile, ForgedFieldsAreRefusedByName) {
+  EXPECT_THAT(load(forged([](Json& h) { h["blobs"][1][0] = 0; })),
+              ::testing::HasSubstr("blob 1 at offset 0 leaves a hole or overlaps"));
+  EXPECT_THAT(load(forged([](Json& h) { h["blobs"][0][1] = -1; })), ::testing::HasSubstr("blob 0"));
+  EXPECT_THAT(load(forged([](Json& h) { h["graph"]["nodes"][0]["op"] = "Nothing"; })),
+              ::testing::HasSubstr("operator 'Nothing' is not known"));
+  EXPECT_THAT(load(forged([](Json& h) { h["graph"]["nodes"][0]["inputs"][0] = 99999; })),
+              ::testing::HasSubstr("value number 99999 is out of range"));
+  EXPECT_THAT(load(forged([](Json& h) { h["layout"] = "spiral"; })),
+              ::testing::HasSubstr("unknown layout 'spiral'"));
+  EXPECT_THAT(load(forged([](Json& h) { h.erase("graph"); })), ::testing::HasSubstr("graph"));
+  EXPECT_THAT(load(forged([](Json& h) { h["micro_batch"] = -4; })), ::testing::HasSubstr("micro_batch"));
+  EXPECT_THAT(load(forged([](Json& h) { h["packed"][0]["blob"] = 1000; })),
+              ::testing::HasSubstr("blob 1000, which is not there"));
+}
+
+TEST_F(EngineFile, PackedWeightOfAnotherSizeIsRefused) {
+  const std::string sentence =
+      load(forged([](Json& h) { std::swap(h["packed"][0]["blob"], h["packed"][1]["blob"]); }));
+  EXPECT_THAT(sentence, ::testing::HasSubstr("its format needs"));
+}
+
+TEST_F(EngineFile, OtherFilesAreNoEngines) {
+  EXPECT_TRUE(is_engine_file(path_));
+  EXPECT_THAT(load("not an engine at all, but long enough"),
+              ::testing::HasSubstr("this is not an engine file"));
+  EXPECT_TRUE(is_engine_file(path_)) << "a damaged engine is still meant as one";
+  const std::filesystem::path other = path_.string() + ".onnx";
+  base::write_file_atomic(other, "something else");
+  EXPECT_FALSE(is_engine_file(other));
+  base::write_file_atomic(other, bytes_);
+  EXPECT_TRUE(is_engine_file(other));
+  std::filesystem::remove(other);
+}
+
+}  // namespace
+}  // namespace hone::engine

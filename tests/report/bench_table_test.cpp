@@ -1,0 +1,94 @@
+// The text of a sweep: aligned rows, intervals, failures and the reasons below the table.
+#include "report/bench_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/bench_summary.hpp"
+
+namespace hone::report {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+bench::SweepOptions options() {
+  bench::SweepOptions options;
+  options.models = {"resnet50"};
+  options.backends = {"torch", "hone"};
+  options.precisions = {"fp32"};
+  options.compare_to = "torch";
+  return options;
+}
+
+bench::Run run_of(const std::string& backend) {
+  bench::Run run;
+  run.configuration = {"resnet50", backend, "fp32", 8};
+  run.rounds = {{20, 20, 20}, {20, 20, 20}};
+  run.block_wall_ms = {60, 60};
+  run.memory.peak = 123'000'000;
+  run.accuracy.relative_l2 = 3e-6;
+  run.verdict.valid = true;
+  return run;
+}
+
+TEST(Table, AlignsByShownCharacters) {
+  const Table table({{"name", 6, false}, {"ms", 5}});
+  EXPECT_EQ(table.row({"a", "±1"}), "a          ±1");
+  EXPECT_EQ(table.row({"a", "1.5"}), "a         1.5");
+  EXPECT_EQ(table.header(), "name       ms\n-------------");
+  EXPECT_EQ(table.row({"too long", "1"}), "too long      1");
+}
+
+TEST(BenchTable, ShowsARun) {
+  bench::Run run = run_of("hone");
+  run.speedup = bench::Speedup{"torch", "fp32", {1.5, 1.4, 1.6, true}, true};
+  const std::string row = BenchTable(options()).row(run);
+  for (const char* part : {"resnet50", "hone", "fp32", "8", "20.00 ±0.000", "400.0", "1.50x [1.40 1.60]",
+                           "123", "3.0e-06", "VALID"}) {
+    EXPECT_THAT(row, HasSubstr(part));
+  }
+}
+
+TEST(BenchTable, CallsNoiseNoDifference) {
+  bench::Run run = run_of("hone");
+  run.speedup = bench::Speedup{"torch", "fp32", {1.02, 0.95, 1.1, true}, true};
+  EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("no difference [0.95 1.10]"));
+  run.speedup->ratio.known = false;
+  EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("1.02x [?]"));
+}
+
+TEST(BenchTable, ShowsAFailureInItsRow) {
+  bench::Run run = run_of("hone");
+  run.failure = "the worker crashed";
+  EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("FAILED: the worker crashed"));
+}
+
+TEST(BenchTable, ClaimsP99OnlyWithEnoughSamples) {
+  bench::Run run = run_of("hone");
+  EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("  -  "));
+  run.rounds.assign(3, std::vector<double>(100, 20.0));
+  EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("20.00 ±0.000     20.00"));
+}
+
+TEST(BenchNotes, GiveReasonsAndNotesOnce) {
+  bench::Sweep sweep;
+  sweep.runs = {run_of("torch"), run_of("hone"), run_of("hone")};
+  sweep.runs[0].verdict = {false, {"drift", "noise"}};
+  for (bench::Run& run : sweep.runs) run.notes = {"bf16 is emulated"};
+  const std::vector<std::string> notes = bench_notes(sweep, options());
+  EXPECT_THAT(notes, Contains("INVALID resnet50 torch fp32 batch 8: drift; noise"));
+  EXPECT_THAT(notes, Contains("hone fp32: bf16 is emulated").Times(1));
+}
+
+TEST(BenchSummary, HasTrtexecsLines) {
+  const std::vector<std::string> lines = bench_summary(run_of("hone"));
+  EXPECT_THAT(lines, Contains("Throughput: 50 qps"));
+  EXPECT_THAT(lines, Contains(HasSubstr("Latency: min = 20 ms, max = 20 ms, mean = 20 ms, median = 20 ms, "
+                                        "percentile(90%) = 20 ms")));
+  EXPECT_THAT(lines, Contains("Total Host Walltime: 0.12 s"));
+  EXPECT_THAT(lines, Contains("Result is : VALID"));
+}
+
+}  // namespace
+}  // namespace hone::report

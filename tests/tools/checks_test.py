@@ -1,0 +1,128 @@
+"""The checks of tools/: each rule is broken once, in a small tree, and must be reported with its place."""
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
+
+
+class Tree:
+    """A git repository with the given files, for one check."""
+
+    def __init__(self, files):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = Path(self.folder.name)
+        subprocess.run(["git", "init", "-q", self.root], check=True)
+        for name, text in files.items():
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    def check(self, tool):
+        done = subprocess.run(["/usr/bin/python3", TOOLS / tool, self.root], capture_output=True, text=True)
+        self.folder.cleanup()
+        return done.returncode, done.stdout + done.stderr
+
+
+class Includes(unittest.TestCase):
+    BASE = {"src/base/error.hpp": "// Errors.\n#pragma once\n", "src/cli/command.hpp": "// C.\n#pragma once\n"}
+
+    def expect(self, path, body, problem):
+        code, output = Tree({**self.BASE, path: "// What it is for.\n" + body}).check("check_includes.py")
+        self.assertEqual(code, 1 if problem else 0, output)
+        self.assertIn(problem or "0 problems", output)
+
+    def test_include_of_an_earlier_folder_is_good(self):
+        self.expect("src/graph/a.cpp", '#include "base/error.hpp"\n#include <vector>\n', None)
+
+    def test_include_of_a_later_folder(self):
+        self.expect("src/graph/a.cpp", '\n#include "cli/command.hpp"\n',
+                    "src/graph/a.cpp:3: graph/ must not include cli/")
+
+    def test_trace_knows_nothing_of_engine(self):
+        tree = Tree({**self.BASE, "src/engine/step.hpp": "// Step.\n#pragma once\n",
+                     "src/trace/a.cpp": '// A.\n#include "engine/step.hpp"\n'})
+        code, output = tree.check("check_includes.py")
+        self.assertEqual(code, 1)
+        self.assertIn("src/trace/a.cpp:2: trace/ knows nothing of engine/", output)
+
+    def test_include_of_a_missing_file(self):
+        self.expect("src/graph/a.cpp", '#include "error.hpp"\n', '"error.hpp" is no file of src/')
+
+    def test_unknown_folder(self):
+        self.expect("src/misc/a.cpp", "\n", "misc/ has no place in the layers")
+
+    def test_heavy_header_outside_its_place(self):
+        self.expect("src/backend/a.cpp", "#include <torch/script.h>\n", "belongs to a folder named plugin/")
+        self.expect("src/backend/torch/plugin/a.cpp", "#include <torch/script.h>\n", None)
+
+    def test_printing_and_exiting(self):
+        for line in ("std::cout << 1;", "fmt::print(stderr, x);", "printf(x);", "std::exit(1);", "abort();"):
+            self.expect("src/base/a.cpp", line + "\n", "src/base/a.cpp:2: only src/cli prints or exits")
+            self.expect("src/cli/a.cpp", line + "\n", None)
+
+    def test_what_only_looks_like_printing(self):
+        for line in ("// calls exit(1)", 's = "printf(x)";', "std::snprintf(b, n, x);", "loop.exit(1);", "_exit(1);"):
+            self.expect("src/base/a.cpp", line + "\n", None)
+
+    def test_missing_purpose_and_pragma(self):
+        code, output = Tree({"src/base/a.hpp": "int a;\n"}).check("check_includes.py")
+        self.assertEqual(code, 1)
+        self.assertIn("the first line says what the file is for", output)
+        self.assertIn("lacks #pragma once", output)
+
+    def test_an_empty_tree_is_no_success(self):
+        self.assertEqual(Tree({"README.md": ""}).check("check_includes.py")[0], 1)
+
+
+class Sizes(unittest.TestCase):
+    def test_within_the_budget(self):
+        code, output = Tree({"src/a.cpp": "\n" * 500, "src/b.cpp": "", "src/c.cpp": ""}).check("check_sizes.py")
+        self.assertEqual((code, output), (0, "src: 3 files, 500 lines, median 0, p90 500, longest 500\n"))
+
+    def test_a_file_too_long(self):
+        code, output = Tree({"src/a.cpp": "\n" * 501, "src/b.cpp": "", "src/c.cpp": ""}).check("check_sizes.py")
+        self.assertEqual(code, 1)
+        self.assertIn("src/a.cpp: 501 lines, more than 500", output)
+
+    def test_half_of_the_files_too_long(self):
+        code, output = Tree({"src/a.cpp": "\n" * 141, "tests/a.py": ""}).check("check_sizes.py")
+        self.assertEqual(code, 1)
+        self.assertIn("src/: median of 141 lines, more than 140", output)
+
+
+class Words(unittest.TestCase):
+    def test_good_text(self):
+        tree = Tree({"README.md": "see /usr/bin/python3, build/wk/x, $HOME/work and https://onnx.ai\n"})
+        self.assertEqual(tree.check("check_words.py"), (0, "1 files, 0 problems\n"))
+
+    def test_workplace_path(self):
+        code, output = Tree({"a.sh": "\ncd " + "/" + "home/me/project\n"}).check("check_words.py")
+        self.assertEqual(code, 1)
+        self.assertIn("a.sh:2: an absolute path of a workplace", output)
+
+    def test_registry_host(self):
+        host = "https://registry" + ".npm" + "js.org/x"
+        code, output = Tree({"package-lock.json": f'"resolved": "{host}"\n'}).check("check_words.py")
+        self.assertEqual(code, 1)
+        self.assertIn("package-lock.json:1: the host of a package registry", output)
+
+
+class Docs(unittest.TestCase):
+    def test_paths_and_links_that_exist(self):
+        text = "see `src/a.cpp`, [b](b.md#part), [c](https://example.com) and `src/<folder>/`\n"
+        tree = Tree({"README.md": text, "src/a.cpp": "", "b.md": ""})
+        self.assertEqual(tree.check("check_docs.py"), (0, "2 documents, 0 problems\n"))
+
+    def test_a_path_that_does_not_exist(self):
+        code, output = Tree({"docs/a.md": "\nsee `src/a.cpp`\n"}).check("check_docs.py")
+        self.assertEqual((code, output.splitlines()[0]), (1, "docs/a.md:2: src/a.cpp does not exist"))
+
+    def test_a_link_is_relative_to_its_document(self):
+        code, output = Tree({"docs/a.md": "[b](b.md)\n", "b.md": ""}).check("check_docs.py")
+        self.assertEqual((code, output.splitlines()[0]), (1, "docs/a.md:1: b.md does not exist"))
+
+
+if __name__ == "__main__":
+    unittest.main()

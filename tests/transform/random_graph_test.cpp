@@ -1,0 +1,52 @@
+// Differential test: random networks compute the same before and after all passes, and a second run of
+// the passes changes nothing. HONE_RANDOM_SEED=<n> repeats one case alone.
+#include <cstdlib>
+
+#include "support/passes.hpp"
+#include "transform/random_graph.hpp"
+
+namespace hone::test {
+namespace {
+
+constexpr uint32_t kCases = 400;
+
+void check_seed(uint32_t seed) {
+  SCOPED_TRACE(
+      fmt::format("repeat with HONE_RANDOM_SEED={} transform_test --gtest_filter=RandomGraphs.*", seed));
+  const Graph original = RandomGraph(seed).build();
+  Graph optimized = original;
+  transform::optimize(optimized);
+  expect_equivalent(original, optimized, seed);
+  Graph again = optimized;
+  for (const transform::Summary& summary : transform::optimize(again)) {
+    EXPECT_EQ(summary.changes, 0) << summary.name
+                                  << " changes the result of a first run: " << summary.notes.front()
+                                  << "\noriginal:  " << structure(original)
+                                  << "\noptimized: " << structure(optimized);
+  }
+}
+
+TEST(RandomGraphs, ComputeTheSameAfterAllPasses) {
+  if (const char* seed = std::getenv("HONE_RANDOM_SEED")) {
+    check_seed(static_cast<uint32_t>(std::strtoul(seed, nullptr, 10)));
+    return;
+  }
+  for (uint32_t seed = 1; seed <= kCases && !testing::Test::HasFailure(); ++seed) check_seed(seed);
+}
+
+/// Leaving out one pass, whichever, must not break the others.
+TEST(RandomGraphs, ComputeTheSameWithoutAnyOnePass) {
+  uint32_t seed = 10000;
+  for (const std::string& name : transform::pass_names()) {
+    for (int i = 0; i < 10; ++i) {
+      SCOPED_TRACE(fmt::format("without {}, seed {}", name, ++seed));
+      const Graph original = RandomGraph(seed).build();
+      Graph optimized = original;
+      transform::optimize(optimized, {.disabled = {name}});
+      expect_equivalent(original, optimized, seed);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hone::test

@@ -1,0 +1,99 @@
+"""Built-in architectures beside torchvision's, with the same random weights and inputs.
+
+usage: torchvision_test.py HONE [ARCHITECTURE...]
+
+Writes torchvision's state_dict as safetensors, runs both on two images, and compares the logits on every
+backend that is there, in fp32. Tolerance: relative error of the logits (Euclidean) below 1e-4. One float32
+rounding is 6e-8; sums of up to 25,088 products over up to 121 layers in different orders were seen to differ by
+1e-6 to 1e-5.
+"""
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import torch
+import torchvision
+
+ARCHITECTURES = ["resnet18", "resnet34", "resnet50", "resnet101", "mobilenet_v2", "alexnet", "vgg16",
+                 "squeezenet1_1", "densenet121", "efficientnet_b0"]
+TOLERANCE = 1e-4
+
+
+def write_safetensors(path, tensors):
+    header, offset = {}, 0
+    for name, tensor in tensors.items():
+        size = tensor.numel() * tensor.element_size()
+        kind = {torch.float32: "F32", torch.int64: "I64"}[tensor.dtype]
+        header[name] = {"dtype": kind, "shape": list(tensor.shape), "data_offsets": [offset, offset + size]}
+        offset += size
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for tensor in tensors.values():
+            file.write(tensor.contiguous().numpy().tobytes())
+
+
+def fixed_network(name):
+    """The torchvision network with seeded weights that keep activations in range."""
+    torch.manual_seed(11)
+    net = getattr(torchvision.models, name)(weights=None).eval()
+    for module in net.modules():
+        if isinstance(module, torch.nn.BatchNorm2d):
+            module.weight.data.normal_(1.0, 0.1).mul_(0.7)
+            module.bias.data.normal_(0.0, 0.1)
+            module.running_mean.normal_(0.0, 0.1)
+            module.running_var.uniform_(0.6, 1.4)
+        elif isinstance(module, (torch.nn.Conv2d, torch.nn.Linear)):
+            fan_in = module.weight[0].numel()
+            module.weight.data.normal_(0.0, (2.0 / fan_in) ** 0.5)
+            if module.bias is not None:
+                module.bias.data.normal_(0.0, 0.1)
+    return net
+
+
+def backends(hone):
+    listing = subprocess.run([hone, "backends"], capture_output=True, text=True, check=True).stdout
+    return [line.split()[0] for line in listing.splitlines() if "not available" not in line]
+
+
+def check(hone, name, folder):
+    net = fixed_network(name)
+    write_safetensors(folder / "weights.safetensors", net.state_dict())
+    # Bounded inputs of a real image's range; a batch of two tells batches from single images.
+    images = torch.rand(2, 3, 224, 224) * 4 - 2
+    np.save(folder / "input.npy", images.numpy())
+    with torch.no_grad():
+        expected = net(images).numpy()
+    assert np.abs(expected).max() > 1e-3, f"{name}: torchvision's own logits vanish"
+    failures = []
+    for backend in backends(hone):
+        command = [hone, "run", name, "--weights", str(folder / "weights.safetensors"), "--input",
+                   str(folder / "input.npy"), "--backend", backend, "-o", str(folder / "output.npz")]
+        ending = subprocess.run(command, capture_output=True, text=True, check=False)
+        if ending.returncode != 0:
+            failures.append(f"{name} on {backend}: exit code {ending.returncode}: {ending.stderr.strip()}")
+            continue
+        actual = np.load(folder / "output.npz")["output"]
+        error = np.linalg.norm(actual - expected) / np.linalg.norm(expected)
+        print(f"{name:16} {backend:12} relative error {error:.2e}", flush=True)
+        if actual.shape != expected.shape or not error < TOLERANCE:
+            failures.append(f"{name} on {backend}: relative error {error:.2e}")
+    return failures
+
+
+def main():
+    hone, names = sys.argv[1], sys.argv[2:] or ARCHITECTURES
+    torch.set_num_threads(2)
+    failures = []
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            failures += check(hone, name, pathlib.Path(folder))
+    sys.exit("\n".join(failures) if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
