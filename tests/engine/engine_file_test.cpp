@@ -78,8 +78,8 @@ class EngineFile : public ::testing::Test {
   }
 
   static std::string sealed(std::string bytes) {
-    const auto crc = static_cast<uint32_t>(
-        ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()) + kChecksumFrom, bytes.size() - kChecksumFrom));
+    const auto crc = static_cast<uint32_t>(::crc32_z(
+        0, reinterpret_cast<const Bytef*>(bytes.data()) + kChecksumFrom, bytes.size() - kChecksumFrom));
     std::memcpy(bytes.data() + 12, &crc, sizeof crc);
     return bytes;
   }
