@@ -10,19 +10,19 @@
 #include <vector>
 
 #include "import/model.hpp"
+#include "tensor/precision.hpp"
 #include "tensor/tensor.hpp"
 
 namespace hone::backend {
 
-enum class Precision { kFp32, kTf32, kBf16, kFp16, kInt8 };
-
-/// "fp32", "tf32", "bf16", "fp16", "int8".
-std::string_view precision_name(Precision precision);
-/// Usage error for an unknown name.
-Precision parse_precision(std::string_view name);
+using tensor::parse_precision;
+using tensor::Precision;
+using tensor::precision_name;
 
 struct LoadOptions {
   Precision precision = Precision::kFp32;
+  /// "cpu" or "cuda".
+  std::string device = "cpu";
   int threads = 1;
   /// Concrete shape of every input the executable will first be run with, by input name.
   std::map<std::string, tensor::Shape> input_shapes;
@@ -52,11 +52,23 @@ class Executable {
   /// Outputs for inputs in the model's order, complete on the host when it returns. Precisions other than
   /// fp32 are internal: inputs and outputs keep the model's own types. Bad input for wrong types or shapes.
   virtual std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs) = 0;
+  /// run() in three parts, for timing the middle alone: inputs to where the executable computes, one
+  /// execution on them, its outputs back. Inputs stay valid until the execution is done.
+  virtual void upload(std::span<const tensor::Tensor> inputs) { uploaded_ = inputs; }
+  virtual void execute() { outputs_ = run(uploaded_); }
+  virtual std::vector<tensor::Tensor> download() { return std::move(outputs_); }
   virtual MemoryUse memory() const { return {}; }
   virtual std::vector<StepInfo> steps() const { return {}; }
   /// Sentences a reader of its numbers must know ("bf16 is emulated: this CPU has no AVX-512 BF16").
   virtual std::vector<std::string> notes() const { return {}; }
+
+ private:
+  std::span<const tensor::Tensor> uploaded_;
+  std::vector<tensor::Tensor> outputs_;
 };
+
+/// Environment error when a backend that computes on the CPU is asked for another device.
+void require_cpu(const LoadOptions& options, std::string_view backend);
 
 class Backend {
  public:

@@ -21,6 +21,11 @@ constexpr Entry kBackends[] = {
 
 }  // namespace
 
+void require_cpu(const LoadOptions& options, std::string_view backend) {
+  if (options.device != "cpu")
+    fail_environment("the backend {} runs on the CPU, not on {}", backend, options.device);
+}
+
 std::vector<std::string> backend_names() {
   std::vector<std::string> names;
   for (const Entry& entry : kBackends) names.emplace_back(entry.name);

@@ -20,7 +20,7 @@ namespace {
   try {
     const auto backend = backend::make_backend(options.backend);
     for (const ConformanceCase& test : cases) {
-      const CaseResult result = run_case(test, *backend, options.tolerance);
+      const CaseResult result = run_case(test, *backend, options.device, options.tolerance);
       const Json json = {{"status", static_cast<int>(result.status)},
                          {"reason", result.reason},
                          {"message", result.message}};

@@ -12,6 +12,7 @@ namespace hone::bench {
 
 struct RunnerOptions {
   std::string backend = "reference";
+  std::string device = "cpu";
   tensor::Tolerance tolerance;
   int timeout_seconds = 60;  ///< of one case
 };

@@ -92,8 +92,9 @@ std::shared_ptr<const graph::Graph> for_inputs(const graph::Graph& graph, const 
 
 /// An empty string when the outputs are the expected ones.
 std::string run_data_set(const DataSet& set, importer::Model model, backend::Backend& backend,
-                         const tensor::Tolerance& tolerance) {
+                         const std::string& device, const tensor::Tolerance& tolerance) {
   backend::LoadOptions options;
+  options.device = device;
   if (set.inputs.size() != model.graph->inputs.size()) {
     return fmt::format("{} holds {} inputs, the model has {}", set.name, set.inputs.size(),
                        model.graph->inputs.size());
@@ -117,12 +118,12 @@ std::string run_data_set(const DataSet& set, importer::Model model, backend::Bac
   return "";
 }
 
-std::string failure_of(const ConformanceCase& test, backend::Backend& backend,
+std::string failure_of(const ConformanceCase& test, backend::Backend& backend, const std::string& device,
                        const tensor::Tolerance& tolerance) {
   importer::Model model{test.name, test.model, nullptr};
   model.graph = std::make_shared<const graph::Graph>(importer::import_onnx(test.model));
   for (const DataSet& set : read_data_sets(test, *model.graph)) {
-    const std::string message = run_data_set(set, model, backend, tolerance);
+    const std::string message = run_data_set(set, model, backend, device, tolerance);
     if (!message.empty()) return message;
   }
   return "";
@@ -164,7 +165,7 @@ std::vector<ConformanceCase> find_cases(std::span<const fs::path> folders) {
   return cases;
 }
 
-CaseResult run_case(const ConformanceCase& test, backend::Backend& backend,
+CaseResult run_case(const ConformanceCase& test, backend::Backend& backend, const std::string& device,
                     const tensor::Tolerance& tolerance) {
   CaseResult result{test.name, CaseStatus::kFailed, "", ""};
   try {
@@ -173,7 +174,7 @@ CaseResult run_case(const ConformanceCase& test, backend::Backend& backend,
       result.status = CaseStatus::kSkipped;
       return result;
     }
-    result.message = failure_of(test, backend, tolerance);
+    result.message = failure_of(test, backend, device, tolerance);
     if (result.message.empty()) result.status = CaseStatus::kPassed;
   } catch (const Error& error) {
     result.message = error.what();

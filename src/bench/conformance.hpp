@@ -39,7 +39,7 @@ std::string_view status_name(CaseStatus status);
 std::vector<ConformanceCase> find_cases(std::span<const std::filesystem::path> folders);
 
 /// Runs every data set of the case. Failures are results, not errors.
-CaseResult run_case(const ConformanceCase& test, backend::Backend& backend,
+CaseResult run_case(const ConformanceCase& test, backend::Backend& backend, const std::string& device,
                     const tensor::Tolerance& tolerance);
 
 }  // namespace hone::bench

@@ -68,6 +68,10 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
   request.onnx = setup_.onnx;
   request.precision = configuration.precision;
   request.threads = options_.threads;
+  request.device = options_.device;
+  request.transfers = options_.transfers;
+  run_.device = options_.device;
+  run_.transfers = options_.transfers;
   const size_t sets = count_sets(setup_.model, configuration.batch);
   request.inputs = setup_.inputs.at_batch(configuration.batch, sets);
   for (const InputFile& input : request.inputs) {

@@ -24,6 +24,9 @@ struct MeasureOptions {
   double timeout_seconds = 120;  ///< longest wait for one answer of a worker
   double percentile = 0.5;       ///< highest percentile that the verdict has to support
   int threads = 1;
+  std::string device = "cpu";
+  /// Whether a latency includes copying inputs to the device and outputs back.
+  bool transfers = false;
 
   static constexpr double kOvertime = 4;
 };

@@ -41,6 +41,8 @@ Json to_json(const LoadRequest& request) {
           {"onnx", request.onnx.empty() ? Json(nullptr) : Json(request.onnx)},
           {"precision", request.precision},
           {"threads", request.threads},
+          {"device", request.device},
+          {"includes_transfers", request.transfers},
           {"inputs", std::move(inputs)}};
 }
 
@@ -52,6 +54,8 @@ LoadRequest parse_load_request(const Json& json) {
   if (!onnx.is_null()) request.onnx = member<std::string>(json, "onnx");
   request.precision = member<std::string>(json, "precision");
   request.threads = member<int>(json, "threads");
+  request.device = member<std::string>(json, "device");
+  request.transfers = member<bool>(json, "includes_transfers");
   for (const Json& input : member<Json>(json, "inputs")) request.inputs.push_back(parse_input_file(input));
   return request;
 }

@@ -37,6 +37,8 @@ struct LoadRequest {
   std::string onnx;   ///< the model as an ONNX file; empty when only built-in backends take part
   std::string precision = "fp32";
   int threads = 1;
+  std::string device = "cpu";
+  bool transfers = false;  ///< whether a run is timed with copies to the device and back
   std::vector<InputFile> inputs;
 };
 

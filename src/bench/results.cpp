@@ -73,6 +73,8 @@ Run parse_run(const Json& json) {
   run.configuration = {member<std::string>(json, "model"), member<std::string>(json, "backend"),
                        member<std::string>(json, "precision"), member<int64_t>(json, "batch")};
   run.threads = member<int>(json, "threads");
+  run.device = member<std::string>(json, "device");
+  run.transfers = member<bool>(json, "includes_transfers");
   run.rounds = member<base::Rounds>(json, "samples_ms");
   for (const auto& round : run.rounds) {
     for (const double sample : round) {
@@ -91,7 +93,8 @@ Json to_json(const Run& run) {
   return {{"model", configuration.model},
           {"backend", configuration.backend},
           {"backend_version", run.backend_version},
-          {"device", "cpu"},
+          {"device", run.device},
+          {"includes_transfers", run.transfers},
           {"precision", configuration.precision},
           {"batch", configuration.batch},
           {"threads", run.threads},

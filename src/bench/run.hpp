@@ -59,7 +59,9 @@ struct Run {
   int session = 0;
   std::string backend_version;
   int threads = 1;
-  base::Rounds rounds;  ///< latencies in milliseconds
+  std::string device = "cpu";
+  bool transfers = false;  ///< latencies include copies to the device and back
+  base::Rounds rounds;     ///< latencies in milliseconds
   std::vector<double> block_wall_ms;
   double load_ms = 0;
   size_t warmup_runs = 0;

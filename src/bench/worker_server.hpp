@@ -38,6 +38,7 @@ class WorkerServer {
   std::unique_ptr<backend::Executable> executable_;
   std::vector<std::vector<tensor::Tensor>> sets_;
   size_t next_set_ = 0;
+  bool transfers_ = true;
 };
 
 }  // namespace hone::bench

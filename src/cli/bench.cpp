@@ -242,6 +242,9 @@ void add_bench_command(CLI::App& program) {
   command->add_option("--precisions", sweep.precisions, "fp32, tf32, bf16, fp16, int8")
       ->delimiter(',')
       ->capture_default_str();
+  command->add_option("--device", sweep.measure.device, "cpu or cuda")->capture_default_str();
+  command->add_flag("--includeDataTransfers", sweep.measure.transfers,
+                    "On cuda: latencies include copying inputs to the device and outputs back");
   command->add_option("--batches", sweep.batches, "Batch sizes (default: 1 8 16 32)")
       ->delimiter(',')
       ->check(CLI::Range(int64_t{1}, int64_t{65536}));

@@ -5,7 +5,7 @@
 
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
-#include "device/cpu/cpu_device.hpp"
+#include "device/devices.hpp"
 #include "engine/description.hpp"
 #include "engine/engine_file.hpp"
 
@@ -22,8 +22,9 @@ void build(const Options& options) {
     fail_environment("the folder {} does not exist", output.parent_path().string());
   }
   const auto engine = build_from(options);
-  engine::save_engine(*engine, device::cpu::cpu_device(), output);
-  engine::Context context(engine, device::cpu::cpu_device(), engine->threads);
+  const engine::Device& device = device::find_device(options.device);
+  engine::save_engine(*engine, device, output);
+  engine::Context context(engine, device, engine->threads);
   const auto description = engine::describe(*engine, context, engine::tuned_shapes(*engine));
   constexpr double kMega = 1e6;
   fmt::print(

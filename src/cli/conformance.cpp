@@ -79,6 +79,7 @@ void print_summary(const Summary& summary, const std::string& backend) {
 void write_json(const Options& options, const Summary& summary, const std::vector<CaseResult>& results) {
   Json json;
   json["backend"] = options.runner.backend;
+  json["device"] = options.runner.device;
   json["tolerance"] = {{"relative", options.runner.tolerance.relative},
                        {"absolute", options.runner.tolerance.absolute}};
   json["passed"] = summary.passed;
@@ -115,6 +116,7 @@ void add_conformance_command(CLI::App& program) {
   const auto options = std::make_shared<Options>();
   command->add_option("folder", options->folders, "Folders with cases, at any depth")->required();
   command->add_option("--backend", options->runner.backend, "The backend to test")->capture_default_str();
+  command->add_option("--device", options->runner.device, "cpu or cuda")->capture_default_str();
   command->add_option("--filter", options->filter, "Only cases whose name matches this regular expression");
   command->add_option("--rtol", options->runner.tolerance.relative, "Relative tolerance")
       ->capture_default_str();

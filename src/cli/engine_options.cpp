@@ -10,7 +10,7 @@
 #include "backend/backend.hpp"
 #include "backend/hone/hone_backend.hpp"
 #include "bench/model_info.hpp"
-#include "device/cpu/cpu_device.hpp"
+#include "device/devices.hpp"
 #include "import/load.hpp"
 
 namespace hone::cli {
@@ -55,7 +55,9 @@ std::map<std::string, engine::ShapeProfile> profiles(const graph::Graph& graph,
 }  // namespace
 
 void add_engine_options(CLI::App& command, EngineOptions& options) {
-  command.add_option("--precision", options.precision, "fp32 or bf16")->capture_default_str();
+  command.add_option("--device", options.device, "cpu or cuda")->capture_default_str();
+  command.add_option("--precision", options.precision, "fp32, bf16; on cuda also tf32, fp16")
+      ->capture_default_str();
   command.add_option("--minShapes", options.min_shapes, "Smallest input shapes, input:1x3x224x224[,other:…]");
   command.add_option("--optShapes", options.opt_shapes, "Input shapes to tune for");
   command.add_option("--maxShapes", options.max_shapes, "Largest input shapes");
@@ -81,6 +83,7 @@ std::shared_ptr<engine::Engine> build_from(const EngineOptions& options) {
   const importer::Model model =
       importer::load_model(options.model, {.weights = options.weights, .seed = options.seed});
   backend::LoadOptions load;
+  load.device = options.device;
   load.precision = backend::parse_precision(options.precision);
   load.threads = options.threads > 0 ? options.threads
                                      : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
@@ -98,7 +101,7 @@ std::shared_ptr<engine::Engine> build_from(const EngineOptions& options) {
       fmt::print(stderr, "\r\033[K{:3.0f} % {}", 100 * done, what);
     };
   }
-  auto engine = engine::build_engine(*model.graph, device::cpu::cpu_device(), build);
+  auto engine = engine::build_engine(*model.graph, device::find_device(options.device), build);
   if (terminal) fmt::print(stderr, "\r\033[K");
   return engine;
 }

@@ -12,6 +12,7 @@ namespace hone::cli {
 
 struct EngineOptions {
   std::string model;
+  std::string device = "cpu";
   std::string precision = "fp32";
   std::string weights;
   uint64_t seed = 0;

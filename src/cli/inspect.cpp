@@ -4,7 +4,7 @@
 
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
-#include "device/cpu/cpu_device.hpp"
+#include "device/devices.hpp"
 #include "engine/description.hpp"
 #include "engine/engine_file.hpp"
 
@@ -39,8 +39,8 @@ void print_passes(const engine::Engine& engine) {
 
 void print_text(const engine::Engine& engine, const engine::Description& description,
                 const Options& options) {
-  fmt::print("{}: {} engine for {}\n", engine.model,
-             engine.compute_dtype == engine::DType::kBFloat16 ? "bf16" : "fp32", engine.fingerprint);
+  fmt::print("{}: {} engine for {}\n", engine.model, tensor::precision_name(engine.precision),
+             engine.fingerprint);
   for (const auto& [name, profile] : engine.shapes) {
     fmt::print("input {}: {} to {}, tuned for {}\n", name, tensor::shape_text(profile.min),
                tensor::shape_text(profile.max), tensor::shape_text(profile.opt));
@@ -71,7 +71,9 @@ void inspect(const Options& options) {
   const bool stored = engine::is_engine_file(options.model);
   const std::shared_ptr<engine::Engine> engine =
       stored ? engine::load_engine(options.model) : build_from(options);
-  engine::Context context(engine, device::cpu::cpu_device(), engine->threads);
+  const engine::Device& device =
+      device::find_device(engine->fingerprint.starts_with("cuda;") ? "cuda" : "cpu");
+  engine::Context context(engine, device, engine->threads);
   const engine::Description description = engine::describe(*engine, context, engine::tuned_shapes(*engine));
   if (options.json) {
     fmt::print("{}\n", engine::description_json(*engine, description).dump(2));

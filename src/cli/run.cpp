@@ -26,6 +26,7 @@ struct RunOptions {
   std::vector<std::string> inputs;
   std::string output;
   std::string backend = backend::backend_names().front();
+  std::string device = "cpu";
   std::string precision = "fp32";
   int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   int64_t top = 0;
@@ -131,6 +132,7 @@ std::unique_ptr<backend::Executable> load_executable(const RunOptions& options, 
                                                      const std::vector<InputSlot>& slots,
                                                      const RunInputs& inputs) {
   backend::LoadOptions load;
+  load.device = options.device;
   load.precision = backend::parse_precision(options.precision);
   load.threads = options.threads;
   for (size_t i = 0; i < slots.size(); ++i) load.input_shapes[slots[i].name] = inputs.tensors[i].shape();
@@ -175,6 +177,7 @@ void add_run_command(CLI::App& program) {
       ->required();
   command->add_option("-o,--output", options->output, "Write the outputs to this .npz (or .npy) file");
   command->add_option("--backend", options->backend, "The system that runs it")->capture_default_str();
+  command->add_option("--device", options->device, "cpu or cuda")->capture_default_str();
   command->add_option("--precision", options->precision, "fp32, tf32, bf16, fp16 or int8")
       ->capture_default_str();
   command->add_option("--threads", options->threads, "Threads it may use")

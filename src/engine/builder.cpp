@@ -93,7 +93,7 @@ std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& de
   engine->metadata = options.metadata;
   engine->fingerprint = device.fingerprint();
   engine->hone_version = HONE_VERSION;
-  engine->compute_dtype = options.compute_dtype;
+  engine->precision = options.precision;
   engine->threads = options.threads;
   engine->shapes = options.shapes;
   device.set_threads(options.threads);
@@ -105,7 +105,7 @@ std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& de
 
   const auto shapes = tuning_shapes(*engine->graph, options);
   auto bound = std::make_shared<const graph::Graph>(graph::with_input_shapes(*engine->graph, shapes));
-  engine->layout = device.image_layouts(options.compute_dtype).front();
+  engine->layout = device.image_layouts(options.precision).front();
   if (options.optimization_level > 0) {
     TimingCache cache(options.cache_folder, engine->fingerprint, options.threads);
     search_tactics(*engine, bound, device, options, cache);

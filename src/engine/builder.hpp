@@ -15,7 +15,7 @@ namespace hone::engine {
 struct BuildOptions {
   std::string model;
   std::map<std::string, std::string> metadata;
-  DType compute_dtype = DType::kFloat32;
+  Precision precision = Precision::kFp32;
   int threads = 1;
   /// 0: the first tactic that accepts, nothing is timed. 1, 2: tactics are timed in the device's favourite
   /// layout. 3: all layouts and batch groups. 4, 5: the same with more samples.

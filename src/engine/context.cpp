@@ -63,7 +63,7 @@ Program& Context::compiled(const std::vector<Shape>& shapes) {
   auto bound = std::make_shared<const graph::Graph>(graph::with_input_shapes(*engine_->graph, named));
   auto program = build_program(
       std::move(bound), device_, engine_->weights,
-      {.compute_dtype = engine_->compute_dtype, .layout = engine_->layout, .tactics = engine_->tactics});
+      {.precision = engine_->precision, .layout = engine_->layout, .tactics = engine_->tactics});
   if (programs_.size() == kMaxPrograms) programs_.erase(programs_.begin());
   programs_.emplace_back(shapes, std::move(program));
   return *programs_.back().second;

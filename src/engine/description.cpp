@@ -108,7 +108,7 @@ Json description_json(const Engine& engine, const Description& description) {
   return {{"model", engine.model},
           {"hone_version", engine.hone_version},
           {"fingerprint", engine.fingerprint},
-          {"precision", engine.compute_dtype == DType::kBFloat16 ? "bf16" : "fp32"},
+          {"precision", tensor::precision_name(engine.precision)},
           {"threads", engine.threads},
           {"layout", layout_name(engine.layout)},
           {"micro_batch", engine.micro_batch},

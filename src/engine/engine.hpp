@@ -42,7 +42,7 @@ struct Engine {
   /// The device's fingerprint at build time.
   std::string fingerprint;
   std::string hone_version;
-  DType compute_dtype = DType::kFloat32;
+  Precision precision = Precision::kFp32;
   /// Threads the tactics were timed with.
   int threads = 1;
   std::shared_ptr<const graph::Graph> graph;

@@ -185,6 +185,13 @@ std::vector<TacticRecord> read_log(const Json& json) {
   return result;
 }
 
+Precision read_precision(const std::string& name) {
+  for (const Precision precision : {Precision::kFp32, Precision::kTf32, Precision::kBf16, Precision::kFp16}) {
+    if (tensor::precision_name(precision) == name) return precision;
+  }
+  fail_bad_input("precision '{}' is not known", name);
+}
+
 /// Fields of the header into an engine; throws JSON errors for missing or mistyped ones.
 std::shared_ptr<Engine> read_header(const Json& header, const ReadBlob& read,
                                     const std::vector<std::array<int64_t, 2>>& blobs) {
@@ -193,9 +200,7 @@ std::shared_ptr<Engine> read_header(const Json& header, const ReadBlob& read,
   engine->metadata = header.at("metadata").get<std::map<std::string, std::string>>();
   engine->fingerprint = header.at("fingerprint").get<std::string>();
   engine->hone_version = header.at("hone_version").get<std::string>();
-  const auto precision = header.at("precision").get<std::string>();
-  if (precision != "fp32" && precision != "bf16") fail_bad_input("precision '{}' is not known", precision);
-  engine->compute_dtype = precision == "bf16" ? DType::kBFloat16 : DType::kFloat32;
+  engine->precision = read_precision(header.at("precision").get<std::string>());
   engine->threads = header.at("threads").get<int>();
   engine->layout = parse_layout(header.at("layout").get<std::string>());
   engine->tactics = header.at("tactics").get<std::vector<std::string>>();
@@ -230,7 +235,7 @@ void save_engine(const Engine& engine, const Device& device, const std::filesyst
   header["metadata"] = engine.metadata;
   header["fingerprint"] = engine.fingerprint;
   header["hone_version"] = engine.hone_version;
-  header["precision"] = engine.compute_dtype == DType::kBFloat16 ? "bf16" : "fp32";
+  header["precision"] = tensor::precision_name(engine.precision);
   header["threads"] = engine.threads;
   header["layout"] = layout_name(engine.layout);
   header["tactics"] = engine.tactics;

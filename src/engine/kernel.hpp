@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/executor.hpp"
 #include "engine/tensor_desc.hpp"
 #include "engine/weight_store.hpp"
 #include "graph/graph.hpp"
@@ -23,7 +24,10 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
   /// Null pointers stand for absent operands and for constants the kernel has packed.
+  /// On a device with memory of its own, pointers are the device's and the work is only handed over.
   virtual void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) = 0;
+  /// Whether operands must lie in host memory, whatever the device: the reference implementation.
+  virtual bool runs_on_host() const { return false; }
 };
 
 /// What a tactic is asked: one node, its operands as their producers leave them.
@@ -34,7 +38,8 @@ struct StepRequest {
   std::vector<TensorDesc> inputs;
   /// Shapes and element types of the graph's own types, plain.
   std::vector<TensorDesc> outputs;
-  /// Element type wanted for floating-point values between steps: float32 or bfloat16.
+  Precision precision = Precision::kFp32;
+  /// Element type wanted for floating-point values between steps.
   DType compute_dtype = DType::kFloat32;
   /// Layout wanted for images between steps.
   Layout layout = Layout::kPlain;
@@ -73,6 +78,13 @@ class Tactic {
   virtual std::string_view name() const = 0;
   /// Weights are taken from the store, or packed into it from the graph's constants.
   virtual Offer offer(const StepRequest& request, WeightStore& weights) const = 0;
+  /// Names of the ways in which this tactic can run the step (plans of a library, tile sizes), best guess
+  /// first; empty when there is one way only. "cudnn:e3k1=2" is variant "e3k1=2" of tactic "cudnn".
+  virtual std::vector<std::string> variants(const StepRequest&) const { return {}; }
+  /// The offer of one variant; an unknown one is refused.
+  virtual Offer offer_variant(const StepRequest& request, WeightStore& weights, std::string_view) const {
+    return offer(request, weights);
+  }
 };
 
 class Device {
@@ -83,22 +95,35 @@ class Device {
   /// What tactic times and packed weights depend on: processor, instruction set, library version.
   virtual std::string fingerprint() const = 0;
   /// Layouts for images worth trying, best guess first.
-  virtual std::vector<Layout> image_layouts(DType compute_dtype) const = 0;
+  virtual std::vector<Layout> image_layouts(Precision precision) const = 0;
   /// Tactics for an operator in order of preference. The reference implementation is not among them:
   /// the engine closes every list with it.
   virtual std::vector<const Tactic*> tactics(const graph::Node& node) const = 0;
   /// A kernel that copies input 0, arranged as `from`, to output 0, arranged as `to` (equal shapes; the
   /// element types may differ among the floating-point types).
   virtual std::shared_ptr<Kernel> make_reorder(const TensorDesc& from, const TensorDesc& to) const = 0;
-  /// Whether kernels store and multiply this element type; others are emulated in float32.
-  virtual bool computes_in(DType dtype) const = 0;
+  /// The same for a constant, at once, on host memory.
+  virtual void arrange_constant(const TensorDesc& from, const TensorDesc& to, const void* input,
+                                void* output) const {
+    make_reorder(from, to)->run({&input, 1}, {&output, 1}, nullptr);
+  }
+  /// What runs the programs of this device.
+  virtual std::unique_ptr<Executor> make_executor(const Program& program) const {
+    return make_host_executor(program);
+  }
+  /// Whether steps overlap while they run, so that a step's own time is not what it costs the network.
+  virtual bool overlaps_steps() const { return false; }
+  /// Whether large batches may run faster in groups, image groups after each other.
+  virtual bool splits_batches() const { return true; }
+  /// Whether kernels store and multiply in this precision; bf16 is emulated in float32 where they do not.
+  virtual bool computes_in(Precision precision) const = 0;
   /// The kernel followed by rounding its float32 outputs to what bfloat16 can hold.
   virtual std::shared_ptr<Kernel> make_rounding(std::shared_ptr<Kernel> kernel,
                                                 std::vector<TensorDesc> outputs) const = 0;
   /// Threads that kernels use when the calling thread runs them.
   virtual void set_threads(int threads) const = 0;
   /// Sentences a reader of times must know ("bf16 is emulated ...").
-  virtual std::vector<std::string> notes(DType compute_dtype) const = 0;
+  virtual std::vector<std::string> notes(Precision precision) const = 0;
 };
 
 }  // namespace hone::engine

@@ -1,5 +1,5 @@
 // A graph with concrete shapes, compiled for one device: steps in order, each with its kernel and the
-// places of its operands. Immutable but for the arena; used by one thread at a time.
+// places of its operands. Immutable but for its executor; used by one thread at a time.
 #pragma once
 
 #include <memory>
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/executor.hpp"
 #include "engine/kernel.hpp"
 #include "engine/memory_plan.hpp"
 #include "graph/graph.hpp"
@@ -50,12 +51,20 @@ class Program {
   /// `step_times`, when given, receives microseconds per step.
   std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs,
                                   std::vector<double>* step_times = nullptr);
+  /// The first third of run(): execute() and download() of the executor are the rest.
+  void upload(std::span<const tensor::Tensor> inputs);
+  /// Made when first asked for: a program that is only looked at takes no memory.
+  Executor& executor();
 
   const graph::Graph& graph() const { return *graph_; }
   const std::vector<ProgramStep>& steps() const { return steps_; }
   const MemoryPlan& memory_plan() const { return memory_; }
-  /// Bytes of the arena and of the scratch area shared by all steps.
-  int64_t activation_bytes() const { return arena_.size() + scratch_.size(); }
+  /// Bytes of the scratch area shared by all steps.
+  int64_t scratch_bytes() const { return scratch_bytes_; }
+  /// Bytes of the arena and of the scratch area.
+  int64_t activation_bytes() const { return memory_.peak_bytes + scratch_bytes_; }
+  /// Host tensors for the outputs; undefined where the shape is only known when the program runs.
+  std::vector<tensor::Tensor> make_outputs() const;
   /// Constants some kernel holds in packed form.
   const std::vector<WeightKey>& packed() const { return packed_; }
   /// Constants some step reads in plain form.
@@ -63,32 +72,21 @@ class Program {
 
  private:
   friend class ProgramBuilder;
-  friend struct ProgramAccess;
-  void run_step(const ProgramStep& step, std::span<const tensor::Tensor> inputs,
-                std::vector<tensor::Tensor>& outputs);
-  void run_dynamic(const ProgramStep& step, std::span<const tensor::Tensor> inputs,
-                   std::vector<tensor::Tensor>& outputs);
-  void* address(const Operand& operand, std::span<const tensor::Tensor> inputs,
-                std::vector<tensor::Tensor>& outputs);
 
   std::shared_ptr<const graph::Graph> graph_;
+  const Device* device_ = nullptr;
   std::vector<ProgramStep> steps_;
   MemoryPlan memory_;
-  tensor::Tensor arena_;
-  tensor::Tensor scratch_;
+  int64_t scratch_bytes_ = 0;
   std::vector<WeightKey> packed_;
   std::vector<graph::ValueId> plain_constants_;
   /// Constants brought into another arrangement when the program was made.
   std::vector<tensor::Tensor> owned_;
-  /// Values whose shapes depend on data, by value id; only for graphs that have such.
-  std::vector<tensor::Tensor> dynamic_;
-  /// Reused by run_step, so that a run allocates nothing but its outputs.
-  std::vector<const void*> input_pointers_;
-  std::vector<void*> output_pointers_;
+  std::unique_ptr<Executor> executor_;
 };
 
 struct ProgramOptions {
-  DType compute_dtype = DType::kFloat32;
+  Precision precision = Precision::kFp32;
   Layout layout = Layout::kPlain;
   /// Tactic name per node of the graph; empty entries (or an empty list): the first that accepts.
   std::vector<std::string> tactics;

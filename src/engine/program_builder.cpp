@@ -34,6 +34,7 @@ class ProgramBuilder {
 
   std::unique_ptr<Program> build() {
     program_->graph_ = graph_;
+    program_->device_ = &device_;
     for (size_t i = 0; i < graph_->inputs.size(); ++i) add_input(i);
     for (size_t i = 0; i < graph_->nodes.size(); ++i) add_node(static_cast<int32_t>(i));
     for (size_t i = 0; i < graph_->outputs.size(); ++i) add_output(i);
@@ -93,21 +94,17 @@ class ProgramBuilder {
     for (const auto& [source, result] : arranged_) {
       if (source == from && slots_.at(result).desc == wanted) return result;
     }
-    const auto kernel = device_.make_reorder(have, wanted);
     if (slots_.at(from).place == Operand::Place::kConstant) {
       const int32_t result = slots_.add({.desc = wanted, .place = Operand::Place::kConstant});
       Tensor bytes(DType::kUInt8, {wanted.bytes()});
-      const void* input = slots_.at(from).data;
-      void* output = bytes.mutable_bytes();
-      kernel->run({&input, 1}, {&output, 1}, nullptr);
-      slots_.at(result).data = output;
+      device_.arrange_constant(have, wanted, slots_.at(from).data, bytes.mutable_bytes());
+      slots_.at(result).data = bytes.bytes();
       program_->owned_.push_back(std::move(bytes));
       arranged_.emplace_back(from, result);
       return result;
     }
     const int32_t result = slots_.add({.desc = wanted});
     DraftStep draft = make_copy(from, result, "Reorder", name);
-    draft.step.kernel = kernel;
     steps_.push_back(std::move(draft));
     arranged_.emplace_back(from, result);
     return result;
@@ -159,8 +156,9 @@ class ProgramBuilder {
   void add_static_step(int32_t index) {
     const Node& node = graph_->nodes[static_cast<size_t>(index)];
     StepRequest request{.graph = *graph_, .node = node, .layout = options_.layout};
-    if (device_.computes_in(options_.compute_dtype)) {
-      request.compute_dtype = options_.compute_dtype;
+    request.precision = options_.precision;
+    if (device_.computes_in(options_.precision)) {
+      request.compute_dtype = tensor::storage_dtype(options_.precision);
     } else {
       request.round_bf16 = true;
     }
@@ -203,23 +201,32 @@ class ProgramBuilder {
   Offer choose(const StepRequest& request, int32_t index, ProgramStep& step) {
     const auto position = static_cast<size_t>(index);
     const std::string wanted = position < options_.tactics.size() ? options_.tactics[position] : "";
+    const size_t colon = std::min(wanted.find(':'), wanted.size());
+    const std::string wanted_tactic = wanted.substr(0, colon);
     std::vector<const Tactic*> tactics = device_.tactics(request.node);
     tactics.push_back(&reference_tactic());
     std::stable_partition(tactics.begin(), tactics.end(),
-                          [&](const Tactic* tactic) { return tactic->name() == wanted; });
+                          [&](const Tactic* tactic) { return tactic->name() == wanted_tactic; });
     Offer first;
     for (const Tactic* tactic : tactics) {
       if (!step.candidates.empty() && (tactic == &reference_tactic() || !options_.list_candidates)) break;
-      Offer offer = tactic->offer(request, weights_);
+      const bool named = tactic->name() == wanted_tactic && colon < wanted.size();
+      const std::vector<std::string> variants =
+          named ? std::vector{wanted.substr(colon + 1)} : tactic->variants(request);
+      Offer offer = variants.empty() ? tactic->offer(request, weights_)
+                                     : tactic->offer_variant(request, weights_, variants[0]);
       if (!offer.refusal.empty()) {
         step.refusals.push_back(fmt::format("{}: {}", tactic->name(), offer.refusal));
         continue;
       }
-      if (step.candidates.empty()) {
-        step.tactic = tactic->name();
+      const bool chosen = step.candidates.empty();
+      if (variants.empty()) step.candidates.emplace_back(tactic->name());
+      for (const std::string& variant : variants)
+        step.candidates.push_back(fmt::format("{}:{}", tactic->name(), variant));
+      if (chosen) {
+        step.tactic = step.candidates.front();
         first = std::move(offer);
       }
-      step.candidates.emplace_back(tactic->name());
     }
     if (!step.candidates.empty()) return first;
     fail_internal("no tactic runs {}: {}", request.node.text(), fmt::join(step.refusals, "; "));
@@ -243,7 +250,6 @@ class ProgramBuilder {
                                               : slots_.add({.place = Operand::Place::kDynamic, .index = id});
       draft.outputs.push_back(slot_of_[static_cast<size_t>(id)]);
     }
-    program_->dynamic_.resize(graph_->values.size());
     steps_.push_back(std::move(draft));
   }
 
@@ -292,18 +298,14 @@ class ProgramBuilder {
       if (!steps_[i].elided) ordered.push_back(std::move(steps_[i]));
     }
     plan_arena(ordered);
-    size_t widest = 1;
     int64_t scratch = 0;
     for (DraftStep& draft : ordered) {
       for (const int32_t id : draft.inputs) draft.step.inputs.push_back(operand(id));
       for (const int32_t id : draft.outputs) draft.step.outputs.push_back(operand(id));
-      widest = std::max({widest, draft.inputs.size(), draft.outputs.size()});
       scratch = std::max(scratch, draft.step.scratch_bytes);
       program_->steps_.push_back(std::move(draft.step));
     }
-    program_->scratch_ = Tensor(DType::kUInt8, {scratch});
-    program_->input_pointers_.resize(widest);
-    program_->output_pointers_.resize(widest);
+    program_->scratch_bytes_ = scratch;
     program_->packed_.assign(packed_.begin(), packed_.end());
     program_->plain_constants_.assign(plain_constants_.begin(), plain_constants_.end());
   }
@@ -323,7 +325,6 @@ class ProgramBuilder {
       buffers.push_back({slot.desc.bytes(), slot.first, slot.last});
     }
     program_->memory_ = plan_memory(buffers);
-    program_->arena_ = Tensor(DType::kUInt8, {program_->memory_.peak_bytes});
   }
 
   Operand operand(int32_t id) const {

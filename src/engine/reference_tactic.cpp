@@ -14,6 +14,8 @@ class ReferenceKernel final : public Kernel {
   ReferenceKernel(graph::Node node, std::vector<TensorDesc> inputs, std::vector<TensorDesc> outputs)
       : node_(std::move(node)), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
 
+  bool runs_on_host() const override { return true; }
+
   void run(std::span<const void* const> inputs, std::span<void* const> outputs, void*) override {
     std::vector<Tensor> arguments(inputs.size());
     std::vector<const Tensor*> pointers(inputs.size(), nullptr);

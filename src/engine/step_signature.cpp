@@ -31,8 +31,8 @@ std::string attribute_text(const graph::Attribute& attribute) {
 }  // namespace
 
 std::string step_signature(const graph::Graph& graph, const graph::Node& node, Layout layout,
-                           DType compute_dtype) {
-  std::string text = fmt::format("{} {} {}", node.op, layout_name(layout), tensor::dtype_name(compute_dtype));
+                           Precision precision) {
+  std::string text = fmt::format("{} {} {}", node.op, layout_name(layout), tensor::precision_name(precision));
   for (const auto& [name, value] : node.attributes)
     text += fmt::format(" {}={}", name, attribute_text(value));
   for (const graph::ValueId id : node.inputs) {
@@ -45,13 +45,13 @@ std::string step_signature(const graph::Graph& graph, const graph::Node& node, L
   return text;
 }
 
-std::string graph_signature(const graph::Graph& graph, DType compute_dtype) {
+std::string graph_signature(const graph::Graph& graph, Precision precision) {
   uint64_t digest = 1469598103934665603ull;  // FNV-1a
   const auto add = [&](const std::string& text) {
     for (const char c : text) digest = (digest ^ static_cast<unsigned char>(c)) * 1099511628211ull;
   };
   for (const graph::Node& node : graph.nodes) {
-    add(step_signature(graph, node, Layout::kPlain, compute_dtype));
+    add(step_signature(graph, node, Layout::kPlain, precision));
     for (const graph::ValueId id : node.inputs) add(fmt::format("<{}", id));
     for (const graph::ValueId id : node.outputs) add(fmt::format(">{}", id));
   }

@@ -10,8 +10,8 @@ namespace hone::engine {
 
 /// Operator, attributes, operand types and which of them are constant, layout, compute type.
 std::string step_signature(const graph::Graph& graph, const graph::Node& node, Layout layout,
-                           DType compute_dtype);
+                           Precision precision);
 /// A digest of all steps and how they hang together.
-std::string graph_signature(const graph::Graph& graph, DType compute_dtype);
+std::string graph_signature(const graph::Graph& graph, Precision precision);
 
 }  // namespace hone::engine

@@ -3,42 +3,38 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <map>
 
 #include "engine/context.hpp"
 #include "engine/step_signature.hpp"
 #include "engine/step_timer.hpp"
+#include "engine/tactic_refinement.hpp"
+#include "tensor/metrics.hpp"
 
 namespace hone::engine {
 namespace {
 
-/// A challenger must be this much faster than the default.
+/// A challenger must be this much faster than the incumbent.
 constexpr double kMargin = 0.97;
 /// After one look, candidates slower than the best by this factor are not timed again.
 constexpr double kHopeless = 1.5;
 /// Seconds that timing one layout may take, beyond the first look.
 constexpr double kBudgetSeconds = 6;
+/// The same for trying choices in whole networks, and at levels above 3.
+constexpr double kRefineSeconds = 8;
+constexpr double kLongRefineSeconds = 40;
 
-struct Candidate {
-  std::string tactic;
-  std::vector<double> times;
-  TimingEntry::Time cached;
-};
-
-/// Candidates of one node; the first is the device's favourite.
-struct NodeSearch {
-  std::vector<Candidate> candidates;
-  std::vector<std::string> refusals;
-  std::string signature;
-  bool cached = false;
-  size_t chosen = 0;
-};
-
-struct LayoutSearch {
-  Layout layout;
-  std::vector<NodeSearch> nodes;
-  std::unique_ptr<Program> program;
-  std::vector<std::string> tactics;
-};
+/// Relative L2 distance between outputs of networks that only differ in their tactics. Rounding moves them by
+/// some unit roundoffs (fp16 0x1p-11, bf16 0x1p-8); a kernel that is wrong moves them by far more than this.
+double agreement(Precision precision) {
+  switch (precision) {
+    case Precision::kBf16: return 0.1;
+    case Precision::kFp16: return 0.02;
+    case Precision::kTf32: return 0.01;
+    default: return 1e-3;
+  }
+}
 
 class Search {
  public:
@@ -52,13 +48,13 @@ class Search {
         inputs_(timing_inputs(*bound_)) {}
 
   void run() {
-    std::vector<Layout> layouts = device_.image_layouts(engine_.compute_dtype);
-    const std::string graph_key = "layout " + graph_signature(*bound_, engine_.compute_dtype);
+    std::vector<Layout> layouts = device_.image_layouts(engine_.precision);
+    const std::string graph_key = "layout " + graph_signature(*bound_, engine_.precision);
     if (options_.optimization_level < 3) layouts.resize(1);
     const TimingEntry* known = cache_.find(graph_key);
     if (known != nullptr) {
       std::erase_if(layouts, [&](Layout layout) { return layout_name(layout) != known->chosen; });
-      if (layouts.empty()) layouts = {device_.image_layouts(engine_.compute_dtype).front()};
+      if (layouts.empty()) layouts = {device_.image_layouts(engine_.precision).front()};
     }
     std::vector<LayoutSearch> searches;
     for (size_t i = 0; i < layouts.size(); ++i) {
@@ -69,9 +65,9 @@ class Search {
     const size_t best = searches.size() == 1 ? 0 : fastest(searches, graph_key);
     for (size_t i = 0; i < searches.size(); ++i) append_log(searches[i], i == best);
     engine_.layout = searches[best].layout;
-    engine_.tactics = searches[best].tactics;
+    engine_.tactics = searches[best].tactics(bound_->nodes.size());
     searches.clear();
-    if (options_.optimization_level >= 3) choose_group();
+    if (options_.optimization_level >= 3 && device_.splits_batches()) choose_group();
   }
 
  private:
@@ -80,80 +76,87 @@ class Search {
   }
 
   std::unique_ptr<Program> program(Layout layout, const std::vector<std::string>& tactics, bool list) const {
-    return build_program(bound_, device_, engine_.weights,
-                         {.compute_dtype = engine_.compute_dtype,
-                          .layout = layout,
-                          .tactics = tactics,
-                          .list_candidates = list});
+    return build_program(
+        bound_, device_, engine_.weights,
+        {.precision = engine_.precision, .layout = layout, .tactics = tactics, .list_candidates = list});
   }
 
   LayoutSearch search_layout(Layout layout) {
-    LayoutSearch search{layout, std::vector<NodeSearch>(bound_->nodes.size()), nullptr, {}};
-    search.tactics.resize(bound_->nodes.size());
-    bool all_cached = true;
-    for (size_t i = 0; i < bound_->nodes.size(); ++i) {
-      NodeSearch& node = search.nodes[i];
-      node.signature = step_signature(*bound_, bound_->nodes[i], layout, engine_.compute_dtype);
-      const TimingEntry* entry = cache_.find(node.signature);
-      node.cached = entry != nullptr;
-      if (entry != nullptr) use_cached(node, *entry);
-      all_cached = all_cached && (node.cached || is_view(bound_->nodes[i]));
+    LayoutSearch search = find_steps(*bound_, layout, engine_.precision, cache_);
+    const bool all_cached = std::all_of(search.steps.begin(), search.steps.end(),
+                                        [](const StepSearch& step) { return step.cached; });
+    if (all_cached) return search;
+    list_candidates(search);
+    time_candidates(search);
+    if (device_.overlaps_steps() && options_.optimization_level >= 2) {
+      report(0.5, "trying choices in the whole network");
+      refine_choices(
+          search, bound_->nodes.size(), inputs_,
+          [&](const std::vector<std::string>& tactics) { return program(layout, tactics, false); },
+          [&](Program& trial) { return agrees(trial.run(inputs_)); },
+          options_.optimization_level >= 4 ? kLongRefineSeconds : kRefineSeconds);
     }
-    if (!all_cached) {
-      list_candidates(search);
-      time_candidates(search);
+    for (StepSearch& step : search.steps) {
+      if (!step.cached && !step.candidates.empty()) cache_.set(step.signature, step.entry());
     }
-    for (size_t i = 0; i < search.nodes.size(); ++i) {
-      NodeSearch& node = search.nodes[i];
-      if (!node.candidates.empty()) search.tactics[i] = node.candidates[node.chosen].tactic;
-    }
-    search.program = program(layout, search.tactics, false);
     return search;
   }
 
-  static void use_cached(NodeSearch& node, const TimingEntry& entry) {
-    for (const auto& [tactic, time] : entry.times) {
-      if (tactic == entry.chosen) node.chosen = node.candidates.size();
-      node.candidates.push_back({tactic, {}, time});
-    }
-  }
-
   void list_candidates(LayoutSearch& search) {
+    std::map<size_t, StepSearch*> step_of;
+    for (StepSearch& step : search.steps) step_of[step.nodes.front()] = &step;
     const auto listed = program(search.layout, {}, true);
-    for (const ProgramStep& step : listed->steps()) {
-      if (step.node < 0) continue;
-      NodeSearch& node = search.nodes[static_cast<size_t>(step.node)];
-      node.refusals = step.refusals;
-      if (node.cached) continue;
-      for (const std::string& tactic : step.candidates) node.candidates.push_back({tactic, {}, {}});
+    for (const ProgramStep& made : listed->steps()) {
+      const auto found = made.node < 0 ? step_of.end() : step_of.find(static_cast<size_t>(made.node));
+      if (found == step_of.end()) continue;
+      StepSearch& step = *found->second;
+      step.refusals = made.refusals;
+      if (step.cached) continue;
+      for (const std::string& tactic : made.candidates) step.candidates.push_back({tactic, {}, {}});
     }
   }
 
-  /// Runs programs that differ in their choices; `width` candidates of each node take part.
-  void run_rounds(LayoutSearch& search, size_t width, int warmup, int rounds) {
-    std::vector<std::unique_ptr<Program>> programs;
-    for (size_t k = 0; k < width; ++k) {
-      std::vector<std::string> tactics(search.nodes.size());
-      for (size_t i = 0; i < tactics.size(); ++i) {
-        const NodeSearch& node = search.nodes[i];
-        if (!node.candidates.empty())
-          tactics[i] = node.candidates[node.cached ? node.chosen : k % node.candidates.size()].tactic;
-      }
-      programs.push_back(program(search.layout, tactics, false));
+  /// Tactics of round `k`: candidate k of every step, or what the cache chose.
+  std::vector<std::string> tactics_of_round(const LayoutSearch& search, size_t k) const {
+    std::vector<std::string> tactics(bound_->nodes.size());
+    for (const StepSearch& step : search.steps) {
+      if (step.candidates.empty()) continue;
+      const size_t candidate = step.cached ? step.chosen : k % step.candidates.size();
+      for (const size_t node : step.nodes) tactics[node] = step.candidates[candidate].tactic;
     }
-    for (auto& program : programs) {
-      for (int i = 0; i < warmup; ++i) program->run(inputs_);
-    }
+    return tactics;
+  }
+
+  /// Programs that differ in their choices, one a round.
+  std::vector<std::unique_ptr<Program>> programs(const LayoutSearch& search) const {
+    size_t width = 1;
+    for (const StepSearch& step : search.steps)
+      width = std::max(width, step.cached ? 1 : step.candidates.size());
+    std::vector<std::unique_ptr<Program>> result;
+    for (size_t k = 0; k < width; ++k)
+      result.push_back(program(search.layout, tactics_of_round(search, k), false));
+    return result;
+  }
+
+  void time_programs(LayoutSearch& search, std::vector<std::unique_ptr<Program>>& programs, int rounds) {
     const auto begin = std::chrono::steady_clock::now();
     for (int round = 0; round < rounds; ++round) {
-      for (size_t k = 0; k < width; ++k) {
+      for (size_t k = 0; k < programs.size(); ++k) {
         StepTimer timer(*programs[k]);
         timer.sample(inputs_);
-        for (size_t i = 0; i < search.nodes.size(); ++i) {
-          NodeSearch& node = search.nodes[i];
-          if (node.cached || node.candidates.empty()) continue;
-          auto& times = node.candidates[k % node.candidates.size()].times;
-          times.insert(times.end(), timer.node_times(i).begin(), timer.node_times(i).end());
+        std::vector<const std::string*> ran(bound_->nodes.size(), nullptr);
+        for (const ProgramStep& made : programs[k]->steps()) {
+          if (made.node >= 0) ran[static_cast<size_t>(made.node)] = &made.tactic;
+        }
+        for (StepSearch& step : search.steps) {
+          if (step.cached || step.candidates.empty()) continue;
+          Candidate& candidate = step.candidates[k % step.candidates.size()];
+          for (const size_t node : step.nodes) {
+            // A variant can turn out not to run; another tactic then stands in, whose time is not its.
+            if (ran[node] == nullptr || *ran[node] != candidate.tactic) continue;
+            const auto& times = timer.node_times(node);
+            candidate.times.insert(candidate.times.end(), times.begin(), times.end());
+          }
         }
       }
       const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
@@ -161,76 +164,88 @@ class Search {
     }
   }
 
-  static size_t widest(const LayoutSearch& search) {
-    size_t width = 1;
-    for (const NodeSearch& node : search.nodes)
-      width = std::max(width, node.cached ? 1 : node.candidates.size());
-    return width;
+  bool agrees(const std::vector<tensor::Tensor>& outputs) const {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (!tensor::is_floating(outputs[i].dtype()) || outputs[i].shape() != expected_[i].shape()) continue;
+      if (!(tensor::relative_l2(outputs[i], expected_[i]) <= agreement(engine_.precision))) return false;
+    }
+    return true;
+  }
+
+  /// Refuses candidates with which the network computes something else. `outputs` are those of the programs,
+  /// which took candidate k of every step.
+  void refuse_wrong(LayoutSearch& search, const std::vector<std::vector<tensor::Tensor>>& outputs) {
+    expected_ = outputs.front();
+    const auto disagreeing = static_cast<size_t>(
+        std::count_if(outputs.begin(), outputs.end(), [this](const auto& o) { return !agrees(o); }));
+    if (disagreeing == 0) return;
+    // The favourites themselves may hold the wrong one.
+    if (2 * disagreeing > outputs.size()) expected_ = outputs[1];
+    for (StepSearch& step : search.steps) {
+      if (step.cached) continue;
+      for (size_t k = std::min(step.candidates.size(), outputs.size()); k-- > 0;) {
+        if (agrees(outputs[k]) || step.candidates.size() < 2) continue;
+        const size_t other = sound_round(outputs);
+        std::vector<std::string> tactics = tactics_of_round(search, other);
+        for (const size_t node : step.nodes) tactics[node] = step.candidates[k].tactic;
+        if (!agrees(program(search.layout, tactics, false)->run(inputs_)))
+          step.refuse(k, "with it the network computes something else");
+      }
+    }
+  }
+
+  /// A round whose outputs are as expected.
+  size_t sound_round(const std::vector<std::vector<tensor::Tensor>>& outputs) const {
+    const auto found =
+        std::find_if(outputs.begin(), outputs.end(), [this](const auto& o) { return agrees(o); });
+    return static_cast<size_t>(found - outputs.begin());
   }
 
   void time_candidates(LayoutSearch& search) {
-    run_rounds(search, widest(search), 1, 1);
-    for (NodeSearch& node : search.nodes) {
-      if (node.cached || node.candidates.size() < 2) continue;
-      double best = 1e300;
-      for (const Candidate& candidate : node.candidates)
-        best = std::min(best, sample_quantile(candidate.times, 0.5));
-      // Hopeless ones stay in the list for the log, behind the others, with their one sample.
-      std::stable_partition(node.candidates.begin(), node.candidates.end(), [&](const Candidate& c) {
-        return sample_quantile(c.times, 0.5) <= best * kHopeless;
-      });
-    }
-    std::vector<std::vector<Candidate>> hopeless(search.nodes.size());
-    for (size_t i = 0; i < search.nodes.size(); ++i) {
-      NodeSearch& node = search.nodes[i];
-      if (node.cached || node.candidates.size() < 2) continue;
-      const double best = sample_quantile(
-          std::min_element(node.candidates.begin(), node.candidates.end(), by_median)->times, 0.5);
-      while (node.candidates.size() > 1 &&
-             sample_quantile(node.candidates.back().times, 0.5) > best * kHopeless) {
-        hopeless[i].push_back(std::move(node.candidates.back()));
-        node.candidates.pop_back();
+    auto all = programs(search);
+    std::vector<std::vector<tensor::Tensor>> outputs;
+    for (auto& program : all) outputs.push_back(program->run(inputs_));
+    time_programs(search, all, 1);
+    all.clear();
+    refuse_wrong(search, outputs);
+    std::vector<std::vector<Candidate>> hopeless(search.steps.size());
+    for (size_t i = 0; i < search.steps.size(); ++i) {
+      StepSearch& step = search.steps[i];
+      if (step.cached) continue;
+      for (size_t k = step.candidates.size(); k-- > 0;) {
+        if (step.candidates[k].times.empty() && step.candidates.size() > 1)
+          step.refuse(k, "it cannot run this step");
       }
+      double best = 1e300;
+      for (size_t k = 0; k < step.candidates.size(); ++k) best = std::min(best, step.median(k));
+      // Hopeless ones stay in the list for the log, behind the others, with their few samples.
+      const auto middle = std::stable_partition(
+          step.candidates.begin(), step.candidates.end(),
+          [&](const Candidate& c) { return sample_quantile(c.times, 0.5) <= best * kHopeless; });
+      hopeless[i].assign(std::make_move_iterator(middle), std::make_move_iterator(step.candidates.end()));
+      step.candidates.erase(middle, step.candidates.end());
     }
-    run_rounds(search, widest(search), 0, options_.optimization_level >= 4 ? 15 : 7);
-    for (size_t i = 0; i < search.nodes.size(); ++i) {
-      NodeSearch& node = search.nodes[i];
-      if (node.cached || node.candidates.empty()) continue;
-      choose(node);
-      for (Candidate& candidate : hopeless[i]) node.candidates.push_back(std::move(candidate));
-      remember(node);
+    all = programs(search);
+    for (auto& program : all) program->run(inputs_);
+    time_programs(search, all, options_.optimization_level >= 4 ? 15 : 7);
+    for (size_t i = 0; i < search.steps.size(); ++i) {
+      StepSearch& step = search.steps[i];
+      if (step.cached || step.candidates.empty()) continue;
+      step.choose();
+      for (Candidate& candidate : hopeless[i]) step.candidates.push_back(std::move(candidate));
     }
-  }
-
-  static bool by_median(const Candidate& a, const Candidate& b) {
-    return sample_quantile(a.times, 0.5) < sample_quantile(b.times, 0.5);
-  }
-
-  static void choose(NodeSearch& node) {
-    const double incumbent = sample_quantile(node.candidates[0].times, 0.5);
-    const double quartile = sample_quantile(node.candidates[0].times, 0.25);
-    const auto best = std::min_element(node.candidates.begin(), node.candidates.end(), by_median);
-    const double median = sample_quantile(best->times, 0.5);
-    if (median < incumbent * kMargin && median < quartile)
-      node.chosen = static_cast<size_t>(best - node.candidates.begin());
-  }
-
-  void remember(NodeSearch& node) {
-    TimingEntry entry{node.candidates[node.chosen].tactic, {}};
-    for (Candidate& candidate : node.candidates) {
-      candidate.cached = {sample_quantile(candidate.times, 0.5), sample_quantile(candidate.times, 0.25),
-                          static_cast<int>(candidate.times.size())};
-      entry.times[candidate.tactic] = candidate.cached;
-    }
-    cache_.set(node.signature, std::move(entry));
   }
 
   size_t fastest(std::vector<LayoutSearch>& searches, const std::string& key) {
     std::vector<std::vector<double>> totals(searches.size());
-    for (auto& search : searches) search.program->run(inputs_);
+    std::vector<std::unique_ptr<Program>> programs;
+    for (const LayoutSearch& search : searches) {
+      programs.push_back(program(search.layout, search.tactics(bound_->nodes.size()), false));
+      programs.back()->run(inputs_);
+    }
     for (int round = 0; round < 7; ++round) {
       for (size_t i = 0; i < searches.size(); ++i) {
-        StepTimer timer(*searches[i].program);
+        StepTimer timer(*programs[i]);
         timer.sample(inputs_);
         totals[i].push_back(timer.total_times()[0]);
       }
@@ -249,19 +264,21 @@ class Search {
   }
 
   void append_log(const LayoutSearch& search, bool chosen_layout) {
-    for (size_t i = 0; i < search.nodes.size(); ++i) {
-      const NodeSearch& node = search.nodes[i];
-      const std::string& step = bound_->nodes[i].name;
-      for (size_t k = 0; k < node.candidates.size(); ++k) {
-        const Candidate& candidate = node.candidates[k];
-        engine_.log.push_back({step, candidate.tactic, search.layout, candidate.cached.median_us,
-                               candidate.cached.lower_quartile_us, candidate.cached.samples,
-                               chosen_layout && k == node.chosen, node.cached, ""});
-      }
-      for (const std::string& refusal : node.refusals) {
-        const size_t colon = refusal.find(": ");
-        engine_.log.push_back({step, refusal.substr(0, colon), search.layout, 0, 0, 0, false, false,
-                               refusal.substr(colon + 2)});
+    for (const StepSearch& step : search.steps) {
+      for (const size_t node : step.nodes) {
+        const std::string& name = bound_->nodes[node].name;
+        for (size_t k = 0; k < step.candidates.size(); ++k) {
+          const Candidate& candidate = step.candidates[k];
+          engine_.log.push_back({name, candidate.tactic, search.layout, candidate.cached.median_us,
+                                 candidate.cached.lower_quartile_us, candidate.cached.samples,
+                                 chosen_layout && k == step.chosen, step.cached, ""});
+        }
+        for (const std::string& refusal : step.refusals) {
+          // A variant's name can hold a colon, but no space follows it.
+          const size_t colon = refusal.find(": ");
+          engine_.log.push_back({name, refusal.substr(0, colon), search.layout, 0, 0, 0, false, false,
+                                 refusal.substr(colon + 2)});
+        }
       }
     }
   }
@@ -270,7 +287,7 @@ class Search {
   void choose_group() {
     const int64_t batch = inputs_.empty() || inputs_[0].rank() == 0 ? 1 : inputs_[0].shape()[0];
     if (batch < 2 || !splits_by_batch(*engine_.graph)) return;
-    const std::string key = "group " + graph_signature(*bound_, engine_.compute_dtype);
+    const std::string key = "group " + graph_signature(*bound_, engine_.precision);
     if (const TimingEntry* known = cache_.find(key)) {
       engine_.micro_batch = std::stoll(known->chosen);
       return;
@@ -313,6 +330,8 @@ class Search {
   const BuildOptions& options_;
   TimingCache& cache_;
   std::vector<tensor::Tensor> inputs_;
+  /// What the network computes for them.
+  std::vector<tensor::Tensor> expected_;
 };
 
 }  // namespace
@@ -324,7 +343,7 @@ void search_tactics(Engine& engine, const std::shared_ptr<const graph::Graph>& b
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kBadInput) throw;
     // Inputs that are shapes or indices cannot be made up: such a model is built without timing.
-    engine.layout = device.image_layouts(engine.compute_dtype).front();
+    engine.layout = device.image_layouts(engine.precision).front();
     engine.tactics.clear();
     engine.micro_batch = 0;
     engine.log = {

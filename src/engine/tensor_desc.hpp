@@ -6,11 +6,13 @@
 #include <string_view>
 
 #include "tensor/dtype.hpp"
+#include "tensor/precision.hpp"
 #include "tensor/shape.hpp"
 
 namespace hone::engine {
 
 using tensor::DType;
+using tensor::Precision;
 using tensor::Shape;
 
 /// Order of elements. The others than plain exist for rank 4 and 5 (N, C, spatial...). Blocked: channels are

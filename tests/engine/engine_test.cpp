@@ -15,12 +15,12 @@ using test::GraphBuilder;
 
 const Device& device() { return device::cpu::cpu_device(); }
 
-BuildOptions options(int level = 0, DType dtype = DType::kFloat32) {
+BuildOptions options(int level = 0, Precision precision = Precision::kFp32) {
   BuildOptions options;
   options.model = "test";
   options.threads = 2;
   options.optimization_level = level;
-  options.compute_dtype = dtype;
+  options.precision = precision;
   options.default_batch = 2;
   return options;
 }
@@ -91,7 +91,7 @@ TEST(Engine, SearchedTacticsMatchReference) {
 TEST(Engine, Bf16StaysWithinItsPrecision) {
   // bfloat16 keeps 8 bits: half a unit in the last place is 2^-9 a rounding, a handful of them in a row.
   const auto graph = small_network();
-  expect_matches_reference(graph, options(0, DType::kBFloat16), 2, 16 * 0x1p-9);
+  expect_matches_reference(graph, options(0, Precision::kBf16), 2, 16 * 0x1p-9);
 }
 
 TEST(Engine, ConcatenationOfOneImageCopiesNothing) {

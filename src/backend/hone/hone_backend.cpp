@@ -2,21 +2,21 @@
 #include "backend/hone/hone_backend.hpp"
 
 #include "base/file.hpp"
-#include "device/cpu/cpu_device.hpp"
+#include "device/devices.hpp"
 
 namespace hone::backend {
 namespace {
 
-tensor::DType compute_dtype(Precision precision) {
-  if (precision == Precision::kFp32) return tensor::DType::kFloat32;
-  if (precision == Precision::kBf16) return tensor::DType::kBFloat16;
-  fail_environment("the CPU engine runs in fp32 and bf16, not in {}", precision_name(precision));
+void check_precision(const engine::Device& device, Precision precision) {
+  // bf16 is emulated where a device has it not.
+  if (device.computes_in(precision) || precision == Precision::kBf16) return;
+  fail_environment("the device {} does not run in {}", device.name(), precision_name(precision));
 }
 
 class HoneExecutable final : public Executable {
  public:
-  HoneExecutable(std::shared_ptr<const engine::Engine> engine, int threads)
-      : engine_(std::move(engine)), device_(device::cpu::cpu_device()), context_(engine_, device_, threads) {
+  HoneExecutable(std::shared_ptr<const engine::Engine> engine, const engine::Device& device, int threads)
+      : engine_(std::move(engine)), device_(device), context_(engine_, device_, threads) {
     for (const graph::ValueId id : engine_->graph->inputs) {
       const auto found = engine_->shapes.find(engine_->graph->value(id).name);
       if (found != engine_->shapes.end()) last_shapes_.push_back(found->second.opt);
@@ -27,6 +27,23 @@ class HoneExecutable final : public Executable {
     last_shapes_.clear();
     for (const tensor::Tensor& input : inputs) last_shapes_.push_back(input.shape());
     return context_.run(inputs);
+  }
+
+  void upload(std::span<const tensor::Tensor> inputs) override {
+    if (!resident()) return Executable::upload(inputs);
+    last_shapes_.clear();
+    for (const tensor::Tensor& input : inputs) last_shapes_.push_back(input.shape());
+    uploaded_ = &context_.program(last_shapes_);
+    uploaded_->upload(inputs);
+  }
+
+  void execute() override {
+    if (!resident()) return Executable::execute();
+    uploaded_->executor().execute(nullptr);
+  }
+
+  std::vector<tensor::Tensor> download() override {
+    return resident() ? uploaded_->executor().download() : Executable::download();
   }
 
   MemoryUse memory() const override {
@@ -49,9 +66,12 @@ class HoneExecutable final : public Executable {
     return result;
   }
 
-  std::vector<std::string> notes() const override { return device_.notes(engine_->compute_dtype); }
+  std::vector<std::string> notes() const override { return device_.notes(engine_->precision); }
 
  private:
+  /// Whether inputs and outputs have a place of their own on the device.
+  bool resident() const { return device_.name() != "cpu"; }
+
   /// The program of the last run; null before the first one when shapes are not known.
   const engine::Program* current() const {
     if (last_shapes_.size() != engine_->graph->inputs.size()) return nullptr;
@@ -61,6 +81,7 @@ class HoneExecutable final : public Executable {
   std::shared_ptr<const engine::Engine> engine_;
   const engine::Device& device_;
   mutable engine::Context context_;
+  engine::Program* uploaded_ = nullptr;
   std::vector<tensor::Shape> last_shapes_;
 };
 
@@ -68,15 +89,15 @@ class HoneBackend final : public Backend {
  public:
   std::string_view name() const override { return "hone"; }
   std::string version() const override {
-    return fmt::format("{} ({})", HONE_VERSION, device::cpu::cpu_device().fingerprint());
+    return fmt::format("{} ({})", HONE_VERSION, device::find_device("cpu").fingerprint());
   }
 
   std::unique_ptr<Executable> load(const importer::Model& model, const LoadOptions& options) override {
     if (model.graph == nullptr)
       fail_bad_input("{} is a TorchScript archive; use --backend torchscript", model.name);
-    const auto engine =
-        engine::build_engine(*model.graph, device::cpu::cpu_device(), build_options(model, options));
-    return make_engine_executable(engine, options.threads);
+    const engine::Device& device = device::find_device(options.device);
+    const auto engine = engine::build_engine(*model.graph, device, build_options(model, options));
+    return std::make_unique<HoneExecutable>(engine, device, options.threads);
   }
 };
 
@@ -86,7 +107,8 @@ engine::BuildOptions build_options(const importer::Model& model, const LoadOptio
   engine::BuildOptions build;
   build.model = model.name;
   build.metadata = model.metadata;
-  build.compute_dtype = compute_dtype(options.precision);
+  check_precision(device::find_device(options.device), options.precision);
+  build.precision = options.precision;
   build.threads = options.threads;
   build.optimization_level = options.optimization_level;
   build.disabled_passes = options.disabled_passes;
@@ -111,12 +133,8 @@ engine::BuildOptions build_options(const importer::Model& model, const LoadOptio
 
 std::unique_ptr<Executable> make_engine_executable(std::shared_ptr<const engine::Engine> engine,
                                                    int threads) {
-  const std::string here = device::cpu::cpu_device().fingerprint();
-  if (engine->fingerprint != here) {
-    fail_environment("the engine was built for '{}', this is '{}'; build it again here", engine->fingerprint,
-                     here);
-  }
-  return std::make_unique<HoneExecutable>(std::move(engine), threads);
+  const engine::Device& device = device::device_of_fingerprint(engine->fingerprint);
+  return std::make_unique<HoneExecutable>(std::move(engine), device, threads);
 }
 
 std::unique_ptr<Backend> make_hone_backend() { return std::make_unique<HoneBackend>(); }

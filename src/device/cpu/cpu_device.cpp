@@ -11,7 +11,7 @@ namespace hone::device::cpu {
 namespace {
 
 using engine::Layout;
-using tensor::DType;
+using tensor::Precision;
 
 TacticList make_tactics() {
   TacticList list;
@@ -51,7 +51,7 @@ class CpuDevice final : public engine::Device {
                        static_cast<int>(dnnl::get_effective_cpu_isa()), onednn_version());
   }
 
-  std::vector<Layout> image_layouts(DType) const override {
+  std::vector<Layout> image_layouts(Precision) const override {
     return {has_avx512() ? Layout::kBlocked16 : Layout::kBlocked8, Layout::kChannelsLast};
   }
 
@@ -75,13 +75,13 @@ class CpuDevice final : public engine::Device {
 
   void set_threads(int threads) const override { omp_set_num_threads(threads); }
 
-  bool computes_in(DType dtype) const override {
+  bool computes_in(Precision precision) const override {
     // oneDNN computes in bfloat16 from AVX-512 on (emulated in registers where the instructions are missing).
-    return dtype == DType::kFloat32 || (dtype == DType::kBFloat16 && has_avx512());
+    return precision == Precision::kFp32 || (precision == Precision::kBf16 && has_avx512());
   }
 
-  std::vector<std::string> notes(DType dtype) const override {
-    if (dtype != DType::kBFloat16) return {};
+  std::vector<std::string> notes(Precision precision) const override {
+    if (precision != Precision::kBf16) return {};
     if (!has_avx512()) {
       return {
           "bf16 is emulated: this CPU has no AVX-512, so arithmetic is in fp32 and results are rounded to "

@@ -15,6 +15,7 @@ class TorchBackend final : public Backend {
   std::string version() const override { return TORCH_VERSION; }
 
   std::unique_ptr<Executable> load(const importer::Model& model, const LoadOptions& options) override {
+    require_cpu(options, name());
     if (options.precision != Precision::kFp32 && options.precision != Precision::kBf16) {
       fail_environment("the backend {} runs in fp32 and bf16 on CPUs, not in {}", name(),
                        precision_name(options.precision));

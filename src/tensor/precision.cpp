@@ -1,7 +1,7 @@
-// Names of precisions.
-#include "backend/backend.hpp"
+// See precision.hpp.
+#include "tensor/precision.hpp"
 
-namespace hone::backend {
+namespace hone::tensor {
 
 std::string_view precision_name(Precision precision) {
   switch (precision) {
@@ -22,4 +22,15 @@ Precision parse_precision(std::string_view name) {
   fail_usage("unknown precision '{}' (fp32, tf32, bf16, fp16, int8)", name);
 }
 
-}  // namespace hone::backend
+DType storage_dtype(Precision precision) {
+  switch (precision) {
+    case Precision::kFp32:
+    case Precision::kTf32: return DType::kFloat32;
+    case Precision::kBf16: return DType::kBFloat16;
+    case Precision::kFp16: return DType::kFloat16;
+    case Precision::kInt8: break;
+  }
+  fail_environment("no engine runs in {} yet", precision_name(precision));
+}
+
+}  // namespace hone::tensor

@@ -1,0 +1,39 @@
+// See devices.hpp.
+#include "device/devices.hpp"
+
+#include "base/plugin.hpp"
+#include "device/cpu/cpu_device.hpp"
+
+namespace hone::device {
+namespace {
+
+/// The plugin's C interface: its device, or an exception of hone's own.
+using FindCudaDevice = const engine::Device* (*)();
+
+const engine::Device& cuda_device() {
+  void* symbol = base::load_plugin_symbol(
+      "cuda", "hone_cuda_device",
+      "install the CUDA 13 runtime with cuDNN 9, then configure and build hone again");
+  return *reinterpret_cast<FindCudaDevice>(symbol)();
+}
+
+}  // namespace
+
+std::vector<std::string> device_names() { return {"cpu", "cuda"}; }
+
+const engine::Device& find_device(std::string_view name) {
+  if (name == "cpu") return cpu::cpu_device();
+  if (name == "cuda") return cuda_device();
+  fail_usage("unknown device '{}' ({})", name, fmt::join(device_names(), ", "));
+}
+
+const engine::Device& device_of_fingerprint(const std::string& fingerprint) {
+  const engine::Device& device = find_device(fingerprint.starts_with("cuda;") ? "cuda" : "cpu");
+  if (device.fingerprint() != fingerprint) {
+    fail_environment("the engine was built for '{}', this is '{}'; build it again here", fingerprint,
+                     device.fingerprint());
+  }
+  return device;
+}
+
+}  // namespace hone::device

@@ -1,0 +1,20 @@
+// The devices that engines are built for, by name.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/kernel.hpp"
+
+namespace hone::device {
+
+/// "cpu", "cuda".
+std::vector<std::string> device_names();
+/// Usage error for an unknown name; environment error, in one sentence, when the device is not to be had.
+const engine::Device& find_device(std::string_view name);
+/// The device that engines with this fingerprint run on. Environment error when the fingerprint is of another
+/// machine.
+const engine::Device& device_of_fingerprint(const std::string& fingerprint);
+
+}  // namespace hone::device

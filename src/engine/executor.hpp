@@ -1,0 +1,42 @@
+// What runs a program's steps: owner of the memory that operands live in, on the host or on a device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tensor/tensor.hpp"
+
+namespace hone::engine {
+
+class Program;
+
+/// Times of one execution, microseconds; 0 where the device does not tell.
+struct ExecutionTimes {
+  /// Until the host had handed everything over; where the host does the work, until it was done.
+  double enqueue_us = 0;
+  /// From the first to the last step, by the device's own clock.
+  double device_us = 0;
+};
+
+/// Used by one thread at a time. The program outlives it.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  /// Brings inputs (in graph order, of the program's shapes) to where the steps read them. They must stay
+  /// valid until the execution after it is done.
+  virtual void upload(std::span<const tensor::Tensor> inputs) = 0;
+  /// Runs all steps on what was uploaded last; returns when they are done. `step_times`, when given,
+  /// receives microseconds per step.
+  virtual void execute(std::vector<double>* step_times) = 0;
+  /// The outputs of the last execution, in graph order, on the host.
+  virtual std::vector<tensor::Tensor> download() = 0;
+  /// execute(), timed from the inside.
+  virtual ExecutionTimes execute_timed() = 0;
+};
+
+/// Runs steps by plain calls on host memory.
+std::unique_ptr<Executor> make_host_executor(const Program& program);
+
+}  // namespace hone::engine

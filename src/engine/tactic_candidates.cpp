@@ -1,0 +1,91 @@
+// See tactic_candidates.hpp.
+#include "engine/tactic_candidates.hpp"
+
+#include <algorithm>
+
+#include "engine/program.hpp"
+#include "engine/step_signature.hpp"
+#include "engine/step_timer.hpp"
+
+namespace hone::engine {
+namespace {
+
+/// A challenger must be this much faster than the favourite.
+constexpr double kMargin = 0.97;
+
+}  // namespace
+
+double StepSearch::median(size_t candidate) const {
+  const Candidate& c = candidates[candidate];
+  return c.times.empty() ? c.cached.median_us : sample_quantile(c.times, 0.5);
+}
+
+void StepSearch::use(const TimingEntry& entry) {
+  cached = true;
+  for (const auto& [tactic, time] : entry.times) {
+    if (tactic == entry.chosen) chosen = candidates.size();
+    candidates.push_back({tactic, {}, time});
+  }
+}
+
+void StepSearch::choose() {
+  chosen = 0;
+  if (candidates.size() < 2) return;
+  size_t best = 0;
+  for (size_t i = 1; i < candidates.size(); ++i) {
+    if (median(i) < median(best)) best = i;
+  }
+  if (median(best) < median(0) * kMargin && median(best) < sample_quantile(candidates[0].times, 0.25))
+    chosen = best;
+}
+
+void StepSearch::refuse(size_t candidate, const std::string& reason) {
+  refusals.push_back(fmt::format("{}: {}", candidates[candidate].tactic, reason));
+  candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(candidate));
+}
+
+TimingEntry StepSearch::entry() {
+  TimingEntry result{candidates[chosen].tactic, {}};
+  for (Candidate& candidate : candidates) {
+    candidate.cached = {sample_quantile(candidate.times, 0.5), sample_quantile(candidate.times, 0.25),
+                        static_cast<int>(candidate.times.size())};
+    result.times[candidate.tactic] = candidate.cached;
+  }
+  return result;
+}
+
+std::vector<std::string> LayoutSearch::tactics(size_t node_count) const {
+  std::vector<std::string> result(node_count);
+  for (const StepSearch& step : steps) {
+    if (step.candidates.empty()) continue;
+    for (const size_t node : step.nodes) result[node] = step.candidates[step.chosen].tactic;
+  }
+  return result;
+}
+
+std::vector<std::string> LayoutSearch::tactics_with(size_t node_count, size_t step, size_t candidate) const {
+  std::vector<std::string> result = tactics(node_count);
+  for (const size_t node : steps[step].nodes) result[node] = steps[step].candidates[candidate].tactic;
+  return result;
+}
+
+LayoutSearch find_steps(const graph::Graph& graph, Layout layout, Precision precision,
+                        const TimingCache& cache) {
+  LayoutSearch search{layout, {}};
+  std::map<std::string, size_t> known;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (is_view(graph.nodes[i])) continue;
+    const std::string signature = step_signature(graph, graph.nodes[i], layout, precision);
+    const auto [found, is_new] = known.try_emplace(signature, search.steps.size());
+    if (is_new) {
+      StepSearch step;
+      step.signature = signature;
+      if (const TimingEntry* entry = cache.find(signature)) step.use(*entry);
+      search.steps.push_back(std::move(step));
+    }
+    search.steps[found->second].nodes.push_back(i);
+  }
+  return search;
+}
+
+}  // namespace hone::engine

@@ -1,0 +1,24 @@
+// Second part of a tactic search, for devices on which steps overlap: there a step's own time is not what it
+// costs the network, so the best candidates are tried again in whole networks.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "engine/program.hpp"
+#include "engine/tactic_candidates.hpp"
+
+namespace hone::engine {
+
+/// Makes a program with these tactics.
+using MakeProgram = std::function<std::unique_ptr<Program>(const std::vector<std::string>& tactics)>;
+/// Whether a program computes what the others compute.
+using CheckProgram = std::function<bool(Program& program)>;
+
+/// Tries, step by step from the costliest on, candidates that are nearly as fast as the chosen one, and
+/// chooses those with which the whole network is faster. Stops after `seconds`.
+void refine_choices(LayoutSearch& search, size_t node_count, std::span<const tensor::Tensor> inputs,
+                    const MakeProgram& make, const CheckProgram& agrees, double seconds);
+
+}  // namespace hone::engine

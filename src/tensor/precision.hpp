@@ -1,0 +1,22 @@
+// Precisions that a model can run in: what its floating-point values are kept in and multiplied with.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "tensor/dtype.hpp"
+
+namespace hone::tensor {
+
+/// kFp32 is IEEE single precision throughout; kTf32 keeps float32 and rounds factors of products to 10 bits
+/// of mantissa.
+enum class Precision : uint8_t { kFp32, kTf32, kBf16, kFp16, kInt8 };
+
+/// "fp32", "tf32", "bf16", "fp16", "int8".
+std::string_view precision_name(Precision precision);
+/// Usage error for an unknown name.
+Precision parse_precision(std::string_view name);
+/// Element type of floating-point values between steps; environment error for int8, which no engine has yet.
+DType storage_dtype(Precision precision);
+
+}  // namespace hone::tensor
