@@ -1,0 +1,45 @@
+// Convolutions whose groups are too thin for tensor cores, on channels-last images.
+#pragma once
+
+#include "device/cuda/plugin/kernels/epilogue.hpp"
+
+namespace hone::device::cuda {
+
+/// A convolution over up to three spatial axes; absent axes (the first ones) have size 1. Positions outside
+/// the input read as zero, so padding at the end follows from the output's size.
+struct ConvolutionSize {
+  int64_t batch = 1;
+  int64_t in_channels = 1;
+  int64_t out_channels = 1;
+  int64_t group = 1;
+  int64_t input[3] = {1, 1, 1};
+  int64_t output[3] = {1, 1, 1};
+  int64_t kernel[3] = {1, 1, 1};
+  int64_t stride[3] = {1, 1, 1};
+  int64_t dilation[3] = {1, 1, 1};
+  int64_t pad_begin[3] = {0, 0, 0};
+};
+
+struct ConvolutionArguments {
+  const void* input = nullptr;
+  /// In the launcher's own packing, of the image's element type.
+  const void* weights = nullptr;
+  /// One per output channel, or null.
+  const float* bias = nullptr;
+  void* output = nullptr;
+};
+
+/// in_channels == out_channels == group, two spatial axes (depth 1). Weights [R][S][C].
+/// `strip`: outputs along a row that one thread makes (1, 2 or 4; 0 chooses by the size of the image). Only
+/// square 3x3 and 5x5 kernels of stride 1 or 2 without dilation have strips; others take one output each.
+cudaError_t depthwise_convolution(const ConvolutionArguments& arguments, FloatType type,
+                                  const ConvolutionSize& size, const Epilogue& epilogue, int strip,
+                                  const LaunchOptions& options);
+
+/// Any group count and any kernel; one thread per output, correct rather than fast. Weights
+/// [K][D][R][S][C / group].
+cudaError_t grouped_convolution(const ConvolutionArguments& arguments, FloatType type,
+                                const ConvolutionSize& size, const Epilogue& epilogue,
+                                const LaunchOptions& options);
+
+}  // namespace hone::device::cuda

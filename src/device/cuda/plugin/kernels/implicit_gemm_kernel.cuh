@@ -1,0 +1,154 @@
+// The implicit GEMM: a ring of stages in shared memory filled by cp.async, ldmatrix, mma.sync. One block
+// makes one tile of y, or its part of the depth of it.
+#pragma once
+
+#include "device/cuda/plugin/kernels/implicit_gemm_epilogue.cuh"
+
+namespace hone::device::cuda {
+
+/// Waits until the oldest stage that is under way has landed: `stages` - 2 newer ones may still be on their
+/// way.
+__device__ __forceinline__ void wait_for_stage(int stages) {
+  switch (stages) {
+    case 3: ptx::wait_copies<1>(); break;
+    case 4: ptx::wait_copies<2>(); break;
+    case 5: ptx::wait_copies<3>(); break;
+    default: ptx::wait_copies<4>(); break;
+  }
+}
+
+/// A warp's part of a tile's product.
+template <class T, class TileT>
+struct WarpProduct {
+  static constexpr int kM = TileT::kM / TileT::kWarpsM / 16;  ///< fragments of 16 pixels
+  static constexpr int kN = TileT::kN / TileT::kWarpsN / 16;  ///< pairs of fragments of 8 filters
+
+  __device__ __forceinline__ WarpProduct() {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    pixel = warp / TileT::kWarpsN * kM * 16;
+    filter = warp % TileT::kWarpsN * kN * 16;
+    // ldmatrix takes a row's address from each lane: pixels 0-7, 8-15 by depth 0-7, then 8-15 ...
+    const int a_row = pixel + lane % 16;
+    a_start = a_row * TileT::kRowBytes + (((lane >> 4) ^ TileT::swizzle(a_row)) << 4);
+    // ... and filters 0-7 by depth 0-7, 8-15, then filters 8-15.
+    const int b_row = filter + lane % 8 + (lane >> 4) * 8;
+    b_start = TileT::kBytesM + b_row * TileT::kRowBytes + ((((lane >> 3) & 1) ^ TileT::swizzle(b_row)) << 4);
+  }
+
+  /// Adds the product of one stage.
+  __device__ __forceinline__ void add_stage(uint32_t stage) {
+#pragma unroll
+    for (int k = 0; k < TileT::kK / 16; ++k) {
+      uint32_t a[kM][4];
+      uint32_t b[kN][4];
+      // Chunk 2k + h of a row lies at (2k + h) ^ swizzle; 2k has no bit in common with h.
+#pragma unroll
+      for (int i = 0; i < kM; ++i) {
+        ptx::load_matrix_x4(a[i], stage + ((a_start + i * 16 * TileT::kRowBytes) ^ (k << 5)));
+      }
+#pragma unroll
+      for (int j = 0; j < kN; ++j) {
+        ptx::load_matrix_x4(b[j], stage + ((b_start + j * 16 * TileT::kRowBytes) ^ (k << 5)));
+      }
+#pragma unroll
+      for (int i = 0; i < kM; ++i) {
+#pragma unroll
+        for (int j = 0; j < kN; ++j) {
+          ptx::mma<T>(sums[i][2 * j], a[i], b[j][0], b[j][1]);
+          ptx::mma<T>(sums[i][2 * j + 1], a[i], b[j][2], b[j][3]);
+        }
+      }
+    }
+  }
+
+  __device__ __forceinline__ void store(float* staged) const {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    constexpr int kPitch = TileT::kN + kStagePad;
+    float* const corner = staged + (pixel + lane / 4) * kPitch + filter + lane % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < kM; ++i) {
+#pragma unroll
+      for (int j = 0; j < 2 * kN; ++j) {
+        float* const to = corner + i * 16 * kPitch + j * 8;
+        *reinterpret_cast<float2*>(to) = make_float2(sums[i][j][0], sums[i][j][1]);
+        *reinterpret_cast<float2*>(to + 8 * kPitch) = make_float2(sums[i][j][2], sums[i][j][3]);
+      }
+    }
+  }
+
+  float sums[kM][2 * kN][4] = {};
+  int pixel;
+  int filter;
+  int a_start;
+  int b_start;
+};
+
+/// Copies the tile's bias, zeros where there is none, to shared memory.
+template <class TileT>
+__device__ __forceinline__ void load_bias(const GemmParams& p, int tile_n, float* target) {
+  const int i = static_cast<int>(threadIdx.x);
+  if (i >= TileT::kN) return;
+  const int channel = tile_n * TileT::kN + i;
+  const bool valid = p.bias != nullptr && channel < p.filters;
+  const void* const source = valid ? static_cast<const void*>(p.bias + channel) : p.w;
+  ptx::copy4(ptx::shared_address(target + i), source, valid);
+}
+
+template <class T, class TileT, template <class, class> class Pixels>
+__global__ void __launch_bounds__(TileT::kThreads) implicit_gemm(const __grid_constant__ GemmParams p) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  const int stages = p.stages;
+  BlockPlace place;
+  place.tile = static_cast<int>(p.split.divide(blockIdx.x));
+  place.part = static_cast<int>(blockIdx.x) - place.tile * p.split_k;
+  place.tile_m = static_cast<int>(p.tiles_n.divide(place.tile));
+  place.tile_n = place.tile - place.tile_m * static_cast<int>(p.tiles_n.divisor);
+  const int first = static_cast<int>(static_cast<int64_t>(p.depth_steps) * place.part / p.split_k);
+  const int count =
+      static_cast<int>(static_cast<int64_t>(p.depth_steps) * (place.part + 1) / p.split_k) - first;
+
+  auto* const bias = reinterpret_cast<float*>(memory + p.staging_bytes);
+  auto* const prefetched = reinterpret_cast<uint4*>(bias + TileT::kN);
+  const uint32_t ring = ptx::shared_address(memory);
+  const StageLoader<T, TileT> loader(p, place.tile_n);
+
+  // Weights do not depend on the kernel before this one.
+  load_bias<TileT>(p, place.tile_n, bias);
+  for (int s = 0; s < stages - 1 && s < count; ++s) {
+    loader.load_filters(p, first + s, ring + s * TileT::kStageBytes);
+  }
+  const Pixels<T, TileT> pixels(p, loader, place.tile_m);
+  ptx::wait_for_previous_kernel();
+  ptx::allow_next_kernel();
+  for (int s = 0; s < stages - 1; ++s) {
+    if (s < count) pixels.load(p, loader, first + s, ring + s * TileT::kStageBytes);
+    if (s == stages - 2 && p.prefetched != nullptr) prefetch_operand<T, TileT>(p, place, prefetched);
+    ptx::commit_copies();
+  }
+
+  WarpProduct<T, TileT> product;
+  uint32_t current = ring;                                   // read in this turn
+  uint32_t next = ring + (stages - 1) * TileT::kStageBytes;  // filled in this turn
+  const uint32_t end = ring + stages * TileT::kStageBytes;
+  for (int s = 0; s < count; ++s) {
+    wait_for_stage(stages);
+    __syncthreads();  // the stage has landed for all, and all are done with the one that is filled now
+    const int ahead = s + stages - 1;
+    if (ahead < count) {
+      pixels.load(p, loader, first + ahead, next);
+      loader.load_filters(p, first + ahead, next);
+    }
+    ptx::commit_copies();
+    product.add_stage(current);
+    current = current + TileT::kStageBytes == end ? ring : current + TileT::kStageBytes;
+    next = next + TileT::kStageBytes == end ? ring : next + TileT::kStageBytes;
+  }
+  ptx::wait_copies<0>();
+  __syncthreads();
+  auto* const staged = reinterpret_cast<float*>(memory);
+  product.store(staged);
+  finish_block<T, TileT>(p, place, EpilogueMemory{staged, bias, prefetched});
+}
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,46 @@
+// Launching a kernel, and the two instructions that make programmatic dependent launch correct.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "device/cuda/plugin/kernels/launch_options.hpp"
+
+namespace hone::device::cuda {
+
+constexpr int kThreads = 256;
+
+/// First statement of every kernel: waits until the kernels before it have ended and their writes are
+/// visible, then lets the next kernel start its own launch. Both are no-ops without the launch attribute.
+__device__ __forceinline__ void begin_kernel() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+template <class... Parameters, class... Arguments>
+cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, const LaunchOptions& options,
+                   Arguments&&... arguments) {
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return cudaSuccess;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.stream = options.stream;
+  config.attrs = &attribute;
+  config.numAttrs = options.pdl ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+/// Blocks so that `units` of work get a thread (or a block, with threads = 1) each. Kernels step by the size
+/// of the grid, so that the limit on it costs nothing.
+inline dim3 grid_for(int64_t units, int64_t threads = kThreads) {
+  return dim3(static_cast<unsigned>(std::min<int64_t>((units + threads - 1) / threads, 0x7fffffff)));
+}
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,30 @@
+// What every launcher of this folder shares: element types, orders of an image's elements, where to launch.
+//
+// All launchers enqueue and return; they neither allocate nor wait, so they can be captured into a graph.
+// They return what the launch returned, or cudaErrorInvalidValue for a request they do not cover. Sizes are
+// in elements unless a name says bytes. An empty tensor is success without a launch.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hone::device::cuda {
+
+/// Floating-point element types; arithmetic is in float.
+enum class FloatType : uint8_t { kFloat, kHalf, kBfloat16 };
+
+constexpr size_t float_bytes(FloatType type) { return type == FloatType::kFloat ? 4 : 2; }
+
+/// Memory order of an image of rank 3 to 5: (N, C, pixels) or (N, pixels, C), pixels row-major.
+enum class ImageOrder : uint8_t { kPlain, kChannelsLast };
+
+struct LaunchOptions {
+  cudaStream_t stream = nullptr;
+  /// Programmatic dependent launch: the kernel may start while its predecessor in the stream ends. Needs
+  /// sm_90 or newer.
+  bool pdl = false;
+};
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,42 @@
+// The layout of a stem's padded image. See stem.hpp.
+#include "device/cuda/plugin/kernels/stem.hpp"
+
+#include <algorithm>
+
+namespace hone::device::cuda {
+
+std::optional<StemLayout> stem_layout(const ConvProblem& stem) {
+  ConvProblem rounded = stem;
+  rounded.channels = 8;
+  const bool possible = stem.channels >= 1 && stem.channels <= 8 && stem.dilation_w == 1 &&
+                        stem.pad_top >= 0 && stem.pad_left >= 0 && stem.pixel_pitch == 0 &&
+                        conv_refusal(rounded).empty();
+  if (!possible) return std::nullopt;
+  StemLayout layout;
+  layout.image_channels = stem.channels;
+  layout.image_height = stem.height;
+  layout.image_width = stem.width;
+  layout.pad_top = stem.pad_top;
+  layout.pad_left = stem.pad_left;
+  layout.pixel_channels = stem.channels <= 4 && stem.stride_w % 2 == 0 ? 4 : 8;
+  const int run = 8 / layout.pixel_channels;  // pixels in 16 bytes
+  layout.taps = (stem.kernel_w + run - 1) / run * run;
+  const int width = (stem.out_width() - 1) * stem.stride_w + layout.taps;
+  layout.padded_width = (width + run - 1) / run * run;
+  layout.padded_height = (stem.out_height() - 1) * stem.stride_h + stem.dilation_h * (stem.kernel_h - 1) + 1;
+
+  ConvProblem& problem = layout.problem;
+  problem = stem;
+  problem.height = layout.padded_height;
+  problem.width = layout.padded_width;
+  problem.channels = layout.taps * layout.pixel_channels;
+  problem.kernel_w = 1;
+  problem.pad_top = problem.pad_left = problem.pad_bottom = 0;
+  // The window is one pixel wide by count, so the columns that it covers are cropped from the width.
+  problem.pad_right = (stem.out_width() - 1) * stem.stride_w + 1 - layout.padded_width;
+  problem.pixel_pitch = layout.pixel_channels;
+  if (!conv_refusal(problem).empty()) return std::nullopt;
+  return layout;
+}
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,49 @@
+// The first convolution of an image network, whose three or four channels are too few for 16-byte loads. The
+// image is laid out with its padding in memory and 4 or 8 channels a pixel, so that a window's row is one run
+// of memory; the convolution over these runs is one that launch_conv takes, with a window one "pixel" wide.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "device/cuda/plugin/kernels/implicit_gemm.hpp"
+
+namespace hone::device::cuda {
+
+/// How a stem runs.
+struct StemLayout {
+  /// For launch_conv; its input is the padded image, its weights [filters][kernel_h][taps][pixel_channels].
+  ConvProblem problem;
+  int image_channels = 0;  ///< of the image: 1 to 8
+  int image_height = 0;
+  int image_width = 0;
+  int pad_top = 0;
+  int pad_left = 0;
+  int padded_height = 0;
+  int padded_width = 0;
+  int pixel_channels =
+      0;         ///< of the padded image: 4 when windows then start at multiples of 16 bytes, else 8
+  int taps = 0;  ///< kernel_w, made even for 4 channels; weights of the taps beyond kernel_w are zero
+
+  size_t image_elements() const {
+    return static_cast<size_t>(problem.batch) * padded_height * padded_width * pixel_channels;
+  }
+  size_t weight_elements() const {
+    return static_cast<size_t>(problem.filters) * problem.kernel_h * taps * pixel_channels;
+  }
+  /// Where the weight of filter k, row r, column s and channel c goes; all others are zero.
+  size_t weight_index(int k, int r, int s, int c) const {
+    return ((static_cast<size_t>(k) * problem.kernel_h + r) * taps + s) * pixel_channels + c;
+  }
+};
+
+/// The layout for a convolution with 1 to 8 channels; nullopt when its filters are no multiple of 8, its
+/// window is dilated, or the numbers make no convolution.
+std::optional<StemLayout> stem_layout(const ConvProblem& stem);
+
+/// Enqueues the conversion of an image, float32 NCHW, to the padded image: zeros around it and in the
+/// channels that it lacks. `target` is 16-byte aligned. `pdl` as for launch_conv.
+cudaError_t launch_pad_image(const StemLayout& layout, const float* image, void* target, bool pdl,
+                             cudaStream_t stream);
+
+}  // namespace hone::device::cuda
