@@ -17,10 +17,10 @@ endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 # For the sanitizers: readable stacks, assertions on, and compiled in half the time of -O2 -g.
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
-add_compile_options(-Wall -Wextra -Werror -Wno-missing-field-initializers)
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Werror;-Wno-missing-field-initializers>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # GCC 12 sees overlapping copies in plain string concatenation (GCC bug 105651).
-  add_compile_options(-Wno-restrict)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 
 if(HONE_SANITIZE)

@@ -1,0 +1,30 @@
+// A Conv or FusedConv as the tactics of this device see it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "device/cuda/plugin/kernels/epilogue.hpp"
+#include "device/cuda/plugin/tactics.hpp"
+#include "graph/convolution_geometry.hpp"
+
+namespace hone::device::cuda {
+
+struct ConvolutionRequest {
+  graph::Convolution geometry;
+  std::vector<PostOpRequest> post_ops;
+  bool has_bias = false;
+  /// Channels-last image of the compute type, as inputs and outputs lie.
+  engine::TensorDesc source;
+  engine::TensorDesc result;
+};
+
+/// Empty when `out` is filled in; else why no tactic of this device takes the step.
+std::string read_convolution_request(const engine::StepRequest& request, ConvolutionRequest& out);
+
+/// An offer with the operands of the convolution arranged: the source, the bias as floats, full operands like
+/// the result, operands per image and channel or per channel plain, of type `operand_type`.
+engine::Offer make_convolution_offer(const engine::StepRequest& request,
+                                     const ConvolutionRequest& convolution, tensor::DType operand_type);
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,151 @@
+// The CUDA device of this process: the first GPU that the driver shows.
+#include <cublasLt.h>
+
+#include <cstring>
+#include <mutex>
+
+#include "device/cuda/plugin/cudnn.hpp"
+#include "device/cuda/plugin/executor.hpp"
+#include "device/cuda/plugin/tactics.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Layout;
+using engine::TensorDesc;
+using tensor::DType;
+using tensor::Precision;
+
+constexpr int kOldestMajor = 7;
+constexpr int kOldestMinor = 5;
+
+TacticList make_tactics() {
+  TacticList list;
+  add_implicit_gemm_tactics(list);
+  add_cudnn_tactics(list);
+  add_direct_convolution_tactics(list);
+  add_matrix_tactics(list);
+  add_pooling_tactics(list);
+  add_pointwise_tactics(list);
+  add_normalization_tactics(list);
+  add_movement_tactics(list);
+  return list;
+}
+
+std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+/// Environment error, in one sentence, when there is no GPU to work on.
+cudaDeviceProp find_gpu() {
+  int driver = 0;
+  int runtime = 0;
+  (void)cudaDriverGetVersion(&driver);
+  (void)cudaRuntimeGetVersion(&runtime);
+  if (driver == 0)
+    fail_environment("no NVIDIA driver is loaded on this machine, so nothing can run on a GPU");
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaErrorInsufficientDriver || driver / 1000 < runtime / 1000) {
+    fail_environment("the NVIDIA driver is for CUDA {}, this build needs a driver for CUDA {}",
+                     version_text(driver), version_text(runtime));
+  }
+  if (status == cudaErrorNoDevice || count == 0) fail_environment("this machine has no NVIDIA GPU");
+  check(status, "looking for a GPU");
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, 0), "asking the GPU for its properties");
+  if (properties.major * 10 + properties.minor < kOldestMajor * 10 + kOldestMinor) {
+    fail_environment("{} has compute capability {}.{}, hone needs {}.{} or later", properties.name,
+                     properties.major, properties.minor, kOldestMajor, kOldestMinor);
+  }
+  // Waiting by polling: waking a sleeping thread costs more than many a batch.
+  check(cudaSetDeviceFlags(cudaDeviceScheduleSpin), "choosing how to wait for the GPU");
+  check(cudaSetDevice(0), "choosing the GPU");
+  return properties;
+}
+
+class CudaDevice final : public engine::Device {
+ public:
+  CudaDevice() : properties_(find_gpu()), tactics_(make_tactics()) {}
+
+  std::string_view name() const override { return "cuda"; }
+
+  std::string fingerprint() const override {
+    int driver = 0;
+    int runtime = 0;
+    check(cudaDriverGetVersion(&driver), "asking for the driver's version");
+    check(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
+    return fmt::format("cuda; {}; sm {}.{}; driver {}; runtime {}; cuDNN {}; cuBLASLt {}", properties_.name,
+                       properties_.major, properties_.minor, version_text(driver), version_text(runtime),
+                       cudnn_version(), cublasLtGetVersion());
+  }
+
+  std::vector<Layout> image_layouts(Precision) const override { return {Layout::kChannelsLast}; }
+
+  std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
+    std::vector<const engine::Tactic*> result;
+    for (const auto& tactic : tactics_) {
+      if (static_cast<const CudaTactic&>(*tactic).handles(node.op)) result.push_back(tactic.get());
+    }
+    return result;
+  }
+
+  std::shared_ptr<engine::Kernel> make_reorder(const TensorDesc& from, const TensorDesc& to) const override {
+    return make_reorder_kernel(from, to);
+  }
+
+  void arrange_constant(const TensorDesc& from, const TensorDesc& to, const void* input,
+                        void* output) const override {
+    const tensor::Tensor plain(from.dtype, from.shape, static_cast<const std::byte*>(input), nullptr);
+    const tensor::Tensor converted = from.dtype == to.dtype ? plain : plain.cast(to.dtype);
+    const size_t size = tensor::dtype_size(to.dtype);
+    if (to.layout == from.layout) {
+      std::memcpy(output, converted.bytes(), converted.byte_size());
+      return;
+    }
+    int64_t pixels = 1;
+    for (size_t i = 2; i < to.shape.size(); ++i) pixels *= to.shape[i];
+    const bool to_last = to.layout == Layout::kChannelsLast;
+    const int64_t channels = to.shape[1];
+    auto* bytes = static_cast<std::byte*>(output);
+    for (int64_t n = 0; n < to.shape[0]; ++n) {
+      for (int64_t c = 0; c < channels; ++c) {
+        for (int64_t p = 0; p < pixels; ++p) {
+          const auto plain_at = static_cast<size_t>((n * channels + c) * pixels + p);
+          const auto last_at = static_cast<size_t>((n * pixels + p) * channels + c);
+          std::memcpy(bytes + (to_last ? last_at : plain_at) * size,
+                      converted.bytes() + (to_last ? plain_at : last_at) * size, size);
+        }
+      }
+    }
+  }
+
+  std::unique_ptr<engine::Executor> make_executor(const engine::Program& program) const override {
+    return make_cuda_executor(program);
+  }
+
+  bool overlaps_steps() const override { return true; }
+
+  bool splits_batches() const override { return false; }
+
+  bool computes_in(Precision precision) const override { return precision != Precision::kInt8; }
+
+  std::shared_ptr<engine::Kernel> make_rounding(std::shared_ptr<engine::Kernel>,
+                                                std::vector<TensorDesc>) const override {
+    fail_internal("no precision is emulated on the GPU");
+  }
+
+  void set_threads(int) const override {}
+
+  std::vector<std::string> notes(Precision) const override { return {}; }
+
+ private:
+  cudaDeviceProp properties_;
+  TacticList tactics_;
+};
+
+}  // namespace
+}  // namespace hone::device::cuda
+
+extern "C" const hone::engine::Device* hone_cuda_device() {
+  static const hone::device::cuda::CudaDevice kDevice;
+  return &kDevice;
+}

@@ -1,0 +1,108 @@
+// cuDNN 9's graph API behind three plain classes: a descriptor, a convolution with fused pointwise
+// operations, and an execution plan. Attribute names and shapes follow the cuDNN backend API reference.
+#pragma once
+
+#include <cudnn.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensor/precision.hpp"
+
+namespace hone::device::cuda {
+
+/// Environment error that says what failed and cuDNN's own reason.
+void check(cudnnStatus_t status, std::string_view what);
+/// The handle of the calling thread. Handles are never destroyed: plans made with one outlive its thread.
+cudnnHandle_t cudnn_handle();
+/// "9.19.0", of the library loaded.
+std::string cudnn_version();
+
+/// One backend descriptor.
+class CudnnDescriptor {
+ public:
+  explicit CudnnDescriptor(cudnnBackendDescriptorType_t type);
+  ~CudnnDescriptor();
+  CudnnDescriptor(CudnnDescriptor&& other) noexcept;
+  CudnnDescriptor& operator=(CudnnDescriptor&& other) noexcept;
+
+  CudnnDescriptor& set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t count,
+                       const void* values);
+  CudnnDescriptor& set(cudnnBackendAttributeName_t name, int64_t value);
+  CudnnDescriptor& set(cudnnBackendAttributeName_t name, const std::vector<int64_t>& values);
+  CudnnDescriptor& set(cudnnBackendAttributeName_t name, const CudnnDescriptor& value);
+  CudnnDescriptor& set(cudnnBackendAttributeName_t name, cudnnDataType_t value);
+  CudnnDescriptor& set_double(cudnnBackendAttributeName_t name, double value);
+  CudnnDescriptor& set_handle(cudnnBackendAttributeName_t name);
+  CudnnDescriptor& finalize();
+  cudnnBackendDescriptor_t get() const { return descriptor_; }
+
+ private:
+  cudnnBackendDescriptor_t descriptor_ = nullptr;
+};
+
+/// A pointwise operation on the result of a convolution, in order.
+struct CudnnPointwise {
+  cudnnPointwiseMode_t mode;
+  /// Id of the tensor that is the second operand; 0 for none.
+  int64_t operand = 0;
+  /// Whether the operand is one value per channel, and not a tensor like the output.
+  bool per_channel = false;
+  /// ReLU between bounds; swish factor; ELU slope; negative slope of ReLU.
+  double lower = 0;
+  double upper = 0;
+  double slope = 0;
+  bool bounded = false;
+};
+
+/// y = pointwise(conv(x, w)): NHWC activations, KRSC weights, two spatial axes.
+struct CudnnConvolution {
+  tensor::Precision precision = tensor::Precision::kFp32;
+  std::vector<int64_t> x;        // N, C, H, W
+  std::vector<int64_t> w;        // K, C / groups, R, S
+  std::vector<int64_t> y;        // N, K, P, Q
+  std::vector<int64_t> strides;  // per spatial axis
+  std::vector<int64_t> dilations;
+  std::vector<int64_t> pads_begin;
+  std::vector<int64_t> pads_end;
+  std::vector<CudnnPointwise> pointwise;
+};
+
+/// Ids of tensors in plans; pointwise operands follow.
+enum CudnnTensorId : int64_t { kCudnnX = 1, kCudnnW = 2, kCudnnY = 3, kCudnnFirstOperand = 4 };
+
+/// The operation graph of one convolution.
+class CudnnGraph {
+ public:
+  explicit CudnnGraph(const CudnnConvolution& convolution);
+  /// Engine configurations that the heuristics recommend, best first, as texts ("e3,k2=1,k5=0"). Those that
+  /// would round inputs below the precision asked for are left out.
+  std::vector<std::string> recommended() const;
+  const CudnnDescriptor& descriptor() const { return graph_; }
+
+ private:
+  std::vector<CudnnDescriptor> parts_;
+  CudnnDescriptor graph_;
+  tensor::Precision precision_;
+};
+
+/// A compiled engine configuration.
+class CudnnPlan {
+ public:
+  /// `config` is one of CudnnGraph::recommended(). Environment error when cuDNN refuses it.
+  CudnnPlan(std::shared_ptr<const CudnnGraph> graph, std::string_view config);
+  int64_t workspace_bytes() const { return workspace_bytes_; }
+  /// Hands the work to the stream. `ids` and `pointers` name every tensor that is not virtual.
+  void execute(cudaStream_t stream, const std::vector<int64_t>& ids, std::vector<void*> pointers,
+               void* workspace) const;
+
+ private:
+  std::shared_ptr<const CudnnGraph> graph_;
+  CudnnDescriptor plan_;
+  int64_t workspace_bytes_ = 0;
+};
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,19 @@
+// Compiling cuDNN plans ahead, on all cores: a plan takes up to a second, a search asks for hundreds, and
+// networks repeat their convolutions.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/cuda/plugin/cudnn.hpp"
+
+namespace hone::device::cuda {
+
+/// Starts compiling configurations in the background, unless that has been asked for before.
+void start_compiling(const CudnnConvolution& convolution, const std::vector<std::string>& configs);
+
+/// The plan, kept for the process; waits for it. Environment error when cuDNN refuses the configuration.
+std::shared_ptr<const CudnnPlan> compiled_plan(const CudnnConvolution& convolution, std::string_view config);
+
+}  // namespace hone::device::cuda

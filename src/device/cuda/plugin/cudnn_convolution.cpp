@@ -1,0 +1,200 @@
+// Convolutions through cuDNN's fused graphs: every engine configuration that its heuristics recommend is a
+// variant, so that the tactic search times them all.
+#include "device/cuda/plugin/convolution_request.hpp"
+#include "device/cuda/plugin/cudnn_compiler.hpp"
+#include "device/cuda/plugin/kernels/reorder.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Layout;
+using engine::Offer;
+using engine::StepRequest;
+using graph::PostOp;
+using tensor::DType;
+using tensor::Precision;
+
+struct Plan {
+  ConvolutionRequest request;
+  CudnnConvolution convolution;
+  /// Node input behind each pointwise operand, in the order of their ids.
+  std::vector<size_t> operands;
+  /// Channels of the source after padding.
+  int64_t channels = 0;
+};
+
+/// Empty when the post-op is appended.
+std::string append(const PostOpRequest& post, Plan& plan) {
+  CudnnPointwise op{};
+  switch (post.op) {
+    case PostOp::kRelu: op.mode = CUDNN_POINTWISE_RELU_FWD; break;
+    case PostOp::kLeakyRelu:
+      op.mode = CUDNN_POINTWISE_RELU_FWD;
+      op.slope = post.alpha;
+      break;
+    case PostOp::kClip:
+      // A ReLU between bounds is max(lower, min(x, upper)) for a lower bound of 0 only.
+      if (post.alpha != 0) return "clip has a lower bound other than 0";
+      op.mode = CUDNN_POINTWISE_RELU_FWD;
+      op.bounded = true;
+      op.upper = post.beta;
+      break;
+    case PostOp::kSigmoid: op.mode = CUDNN_POINTWISE_SIGMOID_FWD; break;
+    case PostOp::kTanh: op.mode = CUDNN_POINTWISE_TANH_FWD; break;
+    case PostOp::kSwish:
+      op.mode = CUDNN_POINTWISE_SWISH_FWD;
+      op.slope = post.alpha;
+      break;
+    case PostOp::kElu:
+      op.mode = CUDNN_POINTWISE_ELU_FWD;
+      op.slope = post.alpha;
+      break;
+    case PostOp::kGeluErf: op.mode = CUDNN_POINTWISE_GELU_FWD; break;
+    case PostOp::kGeluTanh: op.mode = CUDNN_POINTWISE_GELU_APPROX_TANH_FWD; break;
+    case PostOp::kAdd: op.mode = CUDNN_POINTWISE_ADD; break;
+    case PostOp::kMul: op.mode = CUDNN_POINTWISE_MUL; break;
+    case PostOp::kSub: op.mode = CUDNN_POINTWISE_SUB; break;
+    default: return "a post-op that cuDNN has not";
+  }
+  if (graph::is_binary(post.op)) {
+    if (post.shape == PostOpRequest::Shape::kPerImageChannel)
+      return "a post-op's operand has one value per image and channel";
+    op.per_channel = post.shape == PostOpRequest::Shape::kPerChannel;
+    op.operand = kCudnnFirstOperand + static_cast<int64_t>(plan.operands.size());
+    plan.operands.push_back(post.operand);
+  }
+  plan.convolution.pointwise.push_back(op);
+  return "";
+}
+
+/// Empty when the plan is filled in.
+std::string make_plan(const StepRequest& request, Plan& plan) {
+  if (std::string reason = read_convolution_request(request, plan.request); !reason.empty()) return reason;
+  const graph::Convolution& geometry = plan.request.geometry;
+  const int64_t multiple = tensor::dtype_size(request.compute_dtype) == 2 ? 8 : 4;
+  if (geometry.out_channels % multiple != 0)
+    return fmt::format("{} output channels, not a multiple of {}", geometry.out_channels, multiple);
+  plan.channels = (geometry.in_channels + multiple - 1) / multiple * multiple;
+  if (geometry.group > 1 && plan.channels != geometry.in_channels)
+    return fmt::format("{} input channels in groups, not a multiple of {}", geometry.in_channels, multiple);
+  CudnnConvolution& c = plan.convolution;
+  c.precision = request.precision;
+  const auto& axes = geometry.axes;
+  c.x = {geometry.batch, plan.channels, axes[0].input, axes[1].input};
+  c.w = {geometry.out_channels, geometry.group > 1 ? geometry.group_inputs() : plan.channels, axes[0].kernel,
+         axes[1].kernel};
+  c.y = {geometry.batch, geometry.out_channels, axes[0].output, axes[1].output};
+  for (const graph::WindowAxis& axis : axes) {
+    c.strides.push_back(axis.stride);
+    c.dilations.push_back(axis.dilation);
+    c.pads_begin.push_back(axis.pad_begin);
+    c.pads_end.push_back(axis.pad_end);
+  }
+  if (plan.request.has_bias) {
+    CudnnPointwise bias{CUDNN_POINTWISE_ADD};
+    bias.operand = kCudnnFirstOperand;
+    bias.per_channel = true;
+    c.pointwise.push_back(bias);
+    plan.operands.push_back(2);
+  }
+  for (const PostOpRequest& post : plan.request.post_ops) {
+    if (std::string reason = append(post, plan); !reason.empty()) return reason;
+  }
+  return "";
+}
+
+class CudnnConvolutionTactic final : public CudaTactic {
+ public:
+  std::string_view name() const override { return "cudnn"; }
+  bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
+
+  std::vector<std::string> variants(const StepRequest& request) const override {
+    Plan plan;
+    if (!make_plan(request, plan).empty()) return {};
+    try {
+      std::vector<std::string> names = CudnnGraph(plan.convolution).recommended();
+      start_compiling(plan.convolution, names);
+      return names;
+    } catch (const Error&) {
+      return {};  // offer() says why
+    }
+  }
+
+  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
+    Plan plan;
+    if (std::string reason = make_plan(request, plan); !reason.empty())
+      return Offer::refuse(std::move(reason));
+    try {
+      const CudnnGraph graph(plan.convolution);
+      return Offer::refuse("cuDNN recommends no engine for it");
+    } catch (const Error& error) {
+      return Offer::refuse(error.what());
+    }
+  }
+
+  Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
+                      std::string_view variant) const override {
+    Plan plan;
+    if (std::string reason = make_plan(request, plan); !reason.empty())
+      return Offer::refuse(std::move(reason));
+    try {
+      return make(request, plan, variant, weights);
+    } catch (const Error& error) {
+      return Offer::refuse(error.what());
+    }
+  }
+
+ private:
+  static Offer make(const StepRequest& request, const Plan& plan, std::string_view variant,
+                    engine::WeightStore& weights) {
+    const auto compiled = compiled_plan(plan.convolution, variant);
+    Offer offer = make_convolution_offer(request, plan.request, DType::kFloat32);
+    const graph::Convolution& geometry = plan.request.geometry;
+    const PackedConstant filter =
+        pack_filter(request, 1, request.compute_dtype, FilterOrder::kKrsc, plan.convolution.w[1], weights);
+    offer.packed = {filter.key};
+
+    const bool pads = plan.channels != geometry.in_channels;
+    ImageSize image{geometry.batch, geometry.in_channels, geometry.axes[0].input * geometry.axes[1].input};
+    constexpr int64_t kAlignment = 256;
+    int64_t padded_bytes = 0;
+    FloatType source_type = float_type(request.compute_dtype);
+    if (pads) {
+      // Few channels: the image comes as it is and is widened into the scratch area first.
+      offer.inputs[0] = {request.inputs[0].dtype, request.inputs[0].shape, Layout::kPlain};
+      source_type = float_type(request.inputs[0].dtype);
+      padded_bytes = image.batch * image.pixels * plan.channels *
+                     static_cast<int64_t>(tensor::dtype_size(request.compute_dtype));
+      padded_bytes = (padded_bytes + kAlignment - 1) / kAlignment * kAlignment;
+    }
+    offer.scratch_bytes = padded_bytes + compiled->workspace_bytes();
+
+    std::vector<int64_t> ids = {kCudnnX, kCudnnW, kCudnnY};
+    for (size_t i = 0; i < plan.operands.size(); ++i)
+      ids.push_back(kCudnnFirstOperand + static_cast<int64_t>(i));
+    const FloatType type = float_type(request.compute_dtype);
+    offer.kernel = std::make_shared<LaunchKernel>(
+        "a convolution", [=, operands = plan.operands, channels = plan.channels](
+                             auto inputs, auto outputs, void* scratch, const LaunchOptions& options) {
+          const void* x = inputs[0];
+          if (pads) {
+            const cudaError_t status =
+                reorder_padded(inputs[0], source_type, scratch, type, image, channels, options);
+            if (status != cudaSuccess) return status;
+            x = scratch;
+          }
+          std::vector<void*> pointers = {const_cast<void*>(x), filter.device->data(), outputs[0]};
+          for (const size_t operand : operands) pointers.push_back(const_cast<void*>(inputs[operand]));
+          compiled->execute(options.stream, ids, std::move(pointers),
+                            static_cast<std::byte*>(scratch) + padded_bytes);
+          return cudaSuccess;
+        });
+    return offer;
+  }
+};
+
+}  // namespace
+
+void add_cudnn_tactics(TacticList& list) { list.push_back(std::make_unique<CudnnConvolutionTactic>()); }
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,182 @@
+// Convolutions without tensor cores by kernels of ours: depthwise, grouped, and IEEE float.
+#include <algorithm>
+
+#include "device/cuda/plugin/convolution_request.hpp"
+#include "device/cuda/plugin/kernels/direct_convolution.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Offer;
+using engine::StepRequest;
+using tensor::DType;
+
+ConvolutionSize convolution_size(const graph::Convolution& geometry) {
+  ConvolutionSize size;
+  size.batch = geometry.batch;
+  size.in_channels = geometry.in_channels;
+  size.out_channels = geometry.out_channels;
+  size.group = geometry.group;
+  const size_t first = 3 - geometry.axes.size();
+  for (size_t i = 0; i < geometry.axes.size(); ++i) {
+    const graph::WindowAxis& axis = geometry.axes[i];
+    size.input[first + i] = axis.input;
+    size.output[first + i] = axis.output;
+    size.kernel[first + i] = axis.kernel;
+    size.stride[first + i] = axis.stride;
+    size.dilation[first + i] = axis.dilation;
+    size.pad_begin[first + i] = axis.pad_begin;
+  }
+  return size;
+}
+
+/// The post-ops as an epilogue whose operands are filled in at each launch.
+Epilogue make_epilogue(const ConvolutionRequest& request) {
+  Epilogue epilogue;
+  const int64_t channels = request.geometry.out_channels;
+  for (const PostOpRequest& post : request.post_ops) {
+    // Both lists are in the order of graph::PostOp.
+    PostOpLink& link = epilogue.links[epilogue.count++];
+    link.kind = static_cast<PostOpKind>(post.op);
+    link.alpha = post.alpha;
+    link.beta = post.beta;
+    link.full = post.shape == PostOpRequest::Shape::kFull;
+    link.channel_stride = 1;
+    link.batch_stride = post.shape == PostOpRequest::Shape::kPerImageChannel ? channels : 0;
+  }
+  return epilogue;
+}
+static_assert(static_cast<int>(PostOpKind::kSub) == static_cast<int>(graph::PostOp::kSub));
+
+/// What the three tactics do alike: they differ in the filter's order and in the launch.
+class DirectTactic : public CudaTactic {
+ public:
+  bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
+
+  Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
+    const std::vector<std::string> names = variants(request);
+    return offer_variant(request, weights, names.empty() ? "" : names.front());
+  }
+
+  Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
+                      std::string_view variant) const override {
+    ConvolutionRequest convolution;
+    if (std::string reason = read_convolution_request(request, convolution); !reason.empty())
+      return Offer::refuse(std::move(reason));
+    if (convolution.post_ops.size() > Epilogue::kLimit) return Offer::refuse("too many post-ops");
+    if (std::string reason = refusal(request, convolution.geometry, variant); !reason.empty())
+      return Offer::refuse(std::move(reason));
+    Offer offer = make_convolution_offer(request, convolution, DType::kFloat32);
+    const graph::Convolution& geometry = convolution.geometry;
+    const PackedConstant filter =
+        pack_filter(request, 1, request.compute_dtype, filter_order(), geometry.group_inputs(), weights);
+    offer.packed = {filter.key};
+    const ConvolutionSize size = convolution_size(geometry);
+    const Epilogue base = make_epilogue(convolution);
+    const FloatType type = float_type(request.compute_dtype);
+    offer.kernel = std::make_shared<LaunchKernel>(
+        "a convolution",
+        [=, this, post_ops = convolution.post_ops, has_bias = convolution.has_bias,
+         chosen = std::string(variant)](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+          Epilogue epilogue = base;
+          for (size_t i = 0; i < post_ops.size(); ++i) {
+            if (graph::is_binary(post_ops[i].op)) epilogue.links[i].operand = inputs[post_ops[i].operand];
+          }
+          ConvolutionArguments arguments;
+          arguments.input = inputs[0];
+          arguments.weights = filter.device->data();
+          arguments.bias = has_bias ? static_cast<const float*>(inputs[2]) : nullptr;
+          arguments.output = outputs[0];
+          return launch(arguments, type, size, epilogue, chosen, options);
+        });
+    return offer;
+  }
+
+ protected:
+  virtual std::string refusal(const StepRequest& request, const graph::Convolution& geometry,
+                              std::string_view variant) const = 0;
+  virtual FilterOrder filter_order() const = 0;
+  virtual cudaError_t launch(const ConvolutionArguments& arguments, FloatType type,
+                             const ConvolutionSize& size, const Epilogue& epilogue,
+                             const std::string& variant, const LaunchOptions& options) const = 0;
+};
+
+class DepthwiseTactic final : public DirectTactic {
+ public:
+  std::string_view name() const override { return "depthwise"; }
+  std::vector<std::string> variants(const StepRequest&) const override { return {"auto", "1", "2", "4"}; }
+
+ protected:
+  std::string refusal(const StepRequest&, const graph::Convolution& geometry,
+                      std::string_view variant) const override {
+    if (geometry.group != geometry.in_channels || geometry.group != geometry.out_channels ||
+        geometry.group == 1)
+      return "it is not depthwise";
+    return variant == "auto" || strip(variant) != 0 ? "" : fmt::format("'{}' is no strip length", variant);
+  }
+  // One filter per channel: [K][R][S] as [R][S][K].
+  FilterOrder filter_order() const override { return FilterOrder::kRsck; }
+  cudaError_t launch(const ConvolutionArguments& arguments, FloatType type, const ConvolutionSize& size,
+                     const Epilogue& epilogue, const std::string& variant,
+                     const LaunchOptions& options) const override {
+    return depthwise_convolution(arguments, type, size, epilogue, strip(variant), options);
+  }
+
+ private:
+  static int strip(std::string_view variant) {
+    return variant == "1" ? 1 : variant == "2" ? 2 : variant == "4" ? 4 : 0;
+  }
+};
+
+class IeeeTactic final : public DirectTactic {
+ public:
+  std::string_view name() const override { return "ieee_direct"; }
+  std::vector<std::string> variants(const StepRequest&) const override {
+    return {"64x64", "128x64", "32x32"};
+  }
+
+ protected:
+  std::string refusal(const StepRequest& request, const graph::Convolution& geometry,
+                      std::string_view variant) const override {
+    if (request.compute_dtype != DType::kFloat32) return "only fp32";
+    if (geometry.group != 1) return "it has groups";
+    return variant == "64x64" || variant == "128x64" || variant == "32x32"
+               ? ""
+               : fmt::format("'{}' is no tile", variant);
+  }
+  FilterOrder filter_order() const override { return FilterOrder::kRsck; }
+  cudaError_t launch(const ConvolutionArguments& arguments, FloatType, const ConvolutionSize& size,
+                     const Epilogue& epilogue, const std::string& variant,
+                     const LaunchOptions& options) const override {
+    const DirectTile tile = variant == "128x64"  ? DirectTile::k128x64
+                            : variant == "32x32" ? DirectTile::k32x32
+                                                 : DirectTile::k64x64;
+    return direct_convolution(arguments, size, epilogue, tile, options);
+  }
+};
+
+class GroupedTactic final : public DirectTactic {
+ public:
+  std::string_view name() const override { return "grouped"; }
+
+ protected:
+  std::string refusal(const StepRequest&, const graph::Convolution&, std::string_view) const override {
+    return "";
+  }
+  FilterOrder filter_order() const override { return FilterOrder::kKrsc; }
+  cudaError_t launch(const ConvolutionArguments& arguments, FloatType type, const ConvolutionSize& size,
+                     const Epilogue& epilogue, const std::string&,
+                     const LaunchOptions& options) const override {
+    return grouped_convolution(arguments, type, size, epilogue, options);
+  }
+};
+
+}  // namespace
+
+void add_direct_convolution_tactics(TacticList& list) {
+  list.push_back(std::make_unique<DepthwiseTactic>());
+  list.push_back(std::make_unique<IeeeTactic>());
+  list.push_back(std::make_unique<GroupedTactic>());
+}
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,319 @@
+// Runs a program on the GPU: all steps as one captured CUDA graph where no step needs the host.
+#include "device/cuda/plugin/executor.hpp"
+
+#include <chrono>
+#include <cstring>
+#include <map>
+
+#include "device/cuda/plugin/runtime.hpp"
+#include "engine/dynamic_values.hpp"
+#include "engine/program.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Operand;
+using engine::Program;
+using engine::ProgramStep;
+using tensor::DType;
+using tensor::Tensor;
+
+/// An instantiated graph of recorded work.
+class CapturedGraph {
+ public:
+  template <class F>
+  CapturedGraph(const Stream& stream, F&& record) {
+    check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "starting a capture");
+    cudaGraph_t graph = nullptr;
+    try {
+      record();
+    } catch (...) {
+      (void)cudaStreamEndCapture(stream.get(), &graph);
+      if (graph != nullptr) (void)cudaGraphDestroy(graph);
+      throw;
+    }
+    check(cudaStreamEndCapture(stream.get(), &graph), "recording the steps into a graph");
+    const cudaError_t status = cudaGraphInstantiate(&executable_, graph, 0);
+    (void)cudaGraphDestroy(graph);
+    check(status, "instantiating the graph");
+    check(cudaGraphUpload(executable_, stream.get()), "uploading the graph");
+  }
+  ~CapturedGraph() { (void)cudaGraphExecDestroy(executable_); }
+  CapturedGraph(const CapturedGraph&) = delete;
+  CapturedGraph& operator=(const CapturedGraph&) = delete;
+
+  void launch(const Stream& stream) const { check(cudaGraphLaunch(executable_, stream.get()), "a launch"); }
+
+ private:
+  cudaGraphExec_t executable_ = nullptr;
+};
+
+class CudaExecutor final : public engine::Executor {
+ public:
+  explicit CudaExecutor(const Program& program)
+      : program_(program),
+        arena_(program.memory_plan().peak_bytes),
+        scratch_(program.scratch_bytes()),
+        dynamic_(program) {
+    const graph::Graph& graph = program.graph();
+    for (const graph::ValueId id : graph.inputs) add_buffer(graph.value(id).type, inputs_);
+    for (const graph::ValueId id : graph.outputs) add_buffer(graph.value(id).type, outputs_);
+    load_constants();
+    for (const ProgramStep& step : program.steps()) {
+      host_steps_ = host_steps_ || step.kernel == nullptr || step.kernel->runs_on_host();
+      bind(step);
+    }
+    if (host_steps_) open_outputs_ = program.make_outputs();
+  }
+
+  void upload(std::span<const Tensor> inputs) override {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i].byte_size() == 0) continue;
+      std::memcpy(inputs_[i].host.data(), inputs[i].bytes(), inputs[i].byte_size());
+      copy(inputs_[i].device.data(), inputs_[i].host.data(), inputs[i].byte_size(), cudaMemcpyHostToDevice);
+    }
+    stream_.synchronize();
+  }
+
+  void execute(std::vector<double>* step_times) override {
+    const StreamScope scope(stream_);
+    if (step_times != nullptr) {
+      execute_stepwise(*step_times);
+    } else if (host_steps_) {
+      for (size_t i = 0; i < bound_.size(); ++i) run_step(i);
+    } else {
+      if (graph_ == nullptr) graph_ = capture([this] { hand_over(); });
+      graph_->launch(stream_);
+    }
+    stream_.synchronize();
+  }
+
+  engine::ExecutionTimes execute_timed() override {
+    if (host_steps_) {
+      const auto start = std::chrono::steady_clock::now();
+      execute(nullptr);
+      const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - start;
+      return {elapsed.count(), 0};
+    }
+    const StreamScope scope(stream_);
+    if (graph_ == nullptr) graph_ = capture([this] { hand_over(); });
+    check(cudaEventRecord(begin_.get(), stream_.get()), "an event");
+    const auto start = std::chrono::steady_clock::now();
+    graph_->launch(stream_);
+    const std::chrono::duration<double, std::micro> enqueue = std::chrono::steady_clock::now() - start;
+    check(cudaEventRecord(end_.get(), stream_.get()), "an event");
+    stream_.synchronize();
+    return {enqueue.count(), elapsed_us(begin_, end_)};
+  }
+
+  std::vector<Tensor> download() override {
+    std::vector<Tensor> results = program_.make_outputs();
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (!results[i].defined()) results[i] = open_outputs_[i];
+      const size_t bytes = results[i].byte_size();
+      if (bytes == 0 || outputs_[i].device.size() == 0) continue;
+      copy(outputs_[i].host.data(), outputs_[i].device.data(), bytes, cudaMemcpyDeviceToHost);
+    }
+    stream_.synchronize();
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results[i].byte_size() != 0 && outputs_[i].device.size() != 0)
+        std::memcpy(results[i].mutable_bytes(), outputs_[i].host.data(), results[i].byte_size());
+    }
+    return results;
+  }
+
+ private:
+  static constexpr int64_t kAlignment = 256;
+
+  struct Buffer {
+    DeviceBytes device;
+    PinnedBytes host;
+  };
+  struct BoundStep {
+    std::vector<const void*> inputs;
+    std::vector<void*> outputs;
+  };
+
+  static void add_buffer(const graph::TensorType& type, std::vector<Buffer>& buffers) {
+    int64_t bytes = 0;
+    if (type.fully_known()) {
+      engine::TensorDesc desc{type.dtype, {}, engine::Layout::kPlain};
+      for (const graph::Dim& dim : *type.dims) desc.shape.push_back(dim.value());
+      bytes = desc.bytes();
+    }
+    buffers.push_back({DeviceBytes(bytes), PinnedBytes(bytes)});
+  }
+
+  /// Copies all constants that steps read plain, in one piece.
+  void load_constants() {
+    std::vector<std::pair<const void*, size_t>> sources;
+    int64_t size = 0;
+    for (const ProgramStep& step : program_.steps()) {
+      for (const Operand& operand : step.inputs) {
+        if (operand.place != Operand::Place::kConstant || operand.data == nullptr) continue;
+        const int64_t bytes = operand.desc.bytes();
+        if (bytes == 0 || !constant_offsets_.try_emplace(operand.data, size).second) continue;
+        sources.emplace_back(operand.data, static_cast<size_t>(bytes));
+        size += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+      }
+    }
+    Tensor packed(DType::kUInt8, {size});
+    for (const auto& [data, bytes] : sources)
+      std::memcpy(packed.mutable_bytes() + constant_offsets_.at(data), data, bytes);
+    constants_ = DeviceBytes(size);
+    if (size != 0) {
+      check(cudaMemcpy(constants_.data(), packed.bytes(), packed.byte_size(), cudaMemcpyHostToDevice),
+            "copying constants to the device");
+    }
+  }
+
+  std::byte* address(const Operand& operand) const {
+    const auto index = static_cast<size_t>(operand.position);
+    switch (operand.place) {
+      case Operand::Place::kArena: return arena_.data() + operand.position;
+      case Operand::Place::kInput: return inputs_[index].device.data();
+      case Operand::Place::kOutput: return outputs_[index].device.data();
+      case Operand::Place::kConstant: {
+        const auto found = constant_offsets_.find(operand.data);
+        return found == constant_offsets_.end() ? nullptr : constants_.data() + found->second;
+      }
+      case Operand::Place::kAbsent:
+      case Operand::Place::kDynamic: break;
+    }
+    return nullptr;
+  }
+
+  void bind(const ProgramStep& step) {
+    BoundStep bound;
+    for (const Operand& operand : step.inputs) bound.inputs.push_back(address(operand));
+    for (const Operand& operand : step.outputs) bound.outputs.push_back(address(operand));
+    bound_.push_back(std::move(bound));
+  }
+
+  void hand_over() {
+    for (size_t i = 0; i < bound_.size(); ++i) run_step(i);
+  }
+
+  void run_step(size_t index) {
+    const ProgramStep& step = program_.steps()[index];
+    if (step.kernel == nullptr) {
+      dynamic_.run(
+          step, [this](const Operand& operand) { return fetch(operand); },
+          [this](const Operand& operand, const Tensor& value) { store(operand, value); });
+    } else if (step.kernel->runs_on_host()) {
+      run_on_host(step);
+    } else {
+      step.kernel->run(bound_[index].inputs, bound_[index].outputs, scratch_.data());
+    }
+  }
+
+  void run_on_host(const ProgramStep& step) {
+    std::vector<Tensor> inputs(step.inputs.size());
+    std::vector<const void*> input_pointers(step.inputs.size(), nullptr);
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      if (step.inputs[i].place == Operand::Place::kAbsent) continue;
+      inputs[i] = fetch(step.inputs[i]);
+      input_pointers[i] = inputs[i].bytes();
+    }
+    std::vector<Tensor> outputs(step.outputs.size());
+    std::vector<void*> output_pointers(step.outputs.size(), nullptr);
+    for (size_t i = 0; i < step.outputs.size(); ++i) {
+      if (step.outputs[i].place == Operand::Place::kAbsent) continue;
+      outputs[i] = Tensor(step.outputs[i].desc.dtype, step.outputs[i].desc.shape);
+      output_pointers[i] = outputs[i].mutable_bytes();
+    }
+    step.kernel->run(input_pointers, output_pointers, nullptr);
+    for (size_t i = 0; i < step.outputs.size(); ++i) {
+      if (step.outputs[i].place != Operand::Place::kAbsent) store(step.outputs[i], outputs[i]);
+    }
+  }
+
+  Tensor fetch(const Operand& operand) {
+    if (operand.place == Operand::Place::kConstant) {
+      return {operand.desc.dtype, operand.desc.shape, static_cast<const std::byte*>(operand.data), nullptr};
+    }
+    Tensor value(operand.desc.dtype, operand.desc.shape);
+    copy(value.mutable_bytes(), address(operand), value.byte_size(), cudaMemcpyDeviceToHost);
+    stream_.synchronize();
+    return value;
+  }
+
+  void store(const Operand& operand, const Tensor& value) {
+    if (operand.desc.dtype == DType::kUndefined) {
+      open_outputs_[static_cast<size_t>(operand.position)] = value.clone();
+      return;
+    }
+    copy(address(operand), value.bytes(), value.byte_size(), cudaMemcpyHostToDevice);
+    stream_.synchronize();
+  }
+
+  void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) const {
+    if (bytes != 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream_.get()), "a copy");
+  }
+
+  template <class F>
+  std::unique_ptr<CapturedGraph> capture(F&& record) {
+    // Once outside of a capture: libraries load their kernels when first used, which a capture forbids.
+    hand_over();
+    stream_.synchronize();
+    return std::make_unique<CapturedGraph>(stream_, record);
+  }
+
+  /// Times between events around every step, all inside one graph so that no launch shows.
+  void execute_stepwise(std::vector<double>& times) {
+    times.assign(bound_.size(), 0.0);
+    while (step_events_.size() <= bound_.size()) step_events_.emplace_back();
+    const auto record = [this](size_t i, unsigned flags) {
+      check(cudaEventRecordWithFlags(step_events_[i].get(), stream_.get(), flags), "an event");
+    };
+    if (host_steps_) {
+      for (size_t i = 0; i < bound_.size(); ++i) {
+        record(i, cudaEventRecordDefault);
+        run_step(i);
+      }
+      record(bound_.size(), cudaEventRecordDefault);
+    } else {
+      if (timed_graph_ == nullptr) {
+        timed_graph_ = capture([&] {
+          for (size_t i = 0; i < bound_.size(); ++i) {
+            record(i, cudaEventRecordExternal);
+            run_step(i);
+          }
+          record(bound_.size(), cudaEventRecordExternal);
+        });
+      }
+      timed_graph_->launch(stream_);
+    }
+    stream_.synchronize();
+    for (size_t i = 0; i < bound_.size(); ++i) times[i] = elapsed_us(step_events_[i], step_events_[i + 1]);
+  }
+
+  const Program& program_;
+  Stream stream_;
+  DeviceBytes arena_;
+  DeviceBytes scratch_;
+  engine::DynamicValues dynamic_;
+  std::vector<Buffer> inputs_;
+  std::vector<Buffer> outputs_;
+  DeviceBytes constants_;
+  /// By address on the host.
+  std::map<const void*, int64_t> constant_offsets_;
+  std::vector<BoundStep> bound_;
+  /// Whether any step runs on the host, so that nothing can be captured.
+  bool host_steps_ = false;
+  /// Outputs whose shape is only known when the program runs.
+  std::vector<Tensor> open_outputs_;
+  Event begin_;
+  Event end_;
+  std::vector<Event> step_events_;
+  std::unique_ptr<CapturedGraph> graph_;
+  std::unique_ptr<CapturedGraph> timed_graph_;
+};
+
+}  // namespace
+
+std::unique_ptr<engine::Executor> make_cuda_executor(const Program& program) {
+  return std::make_unique<CudaExecutor>(program);
+}
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,176 @@
+// Convolutions by our own tensor-core kernels: every configuration worth trying is a variant.
+#include "device/cuda/plugin/convolution_request.hpp"
+#include "device/cuda/plugin/kernels/implicit_gemm.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Layout;
+using engine::Offer;
+using engine::StepRequest;
+using tensor::DType;
+
+constexpr int64_t kChannelMultiple = 8;
+
+const DeviceLimits& limits() {
+  static const DeviceLimits kLimits = [] {
+    int device = 0;
+    check(cudaGetDevice(&device), "asking for the device");
+    const auto ask = [&](cudaDeviceAttr attribute) {
+      int value = 0;
+      check(cudaDeviceGetAttribute(&value, attribute, device), "asking the device");
+      return value;
+    };
+    constexpr int kHopper = 9;
+    return DeviceLimits{ask(cudaDevAttrMultiProcessorCount), ask(cudaDevAttrMaxSharedMemoryPerBlockOptin),
+                        ask(cudaDevAttrComputeCapabilityMajor) >= kHopper};
+  }();
+  return kLimits;
+}
+
+struct Plan {
+  ConvolutionRequest request;
+  ConvProblem problem;
+  /// For images of few channels, which the problem then sees padded.
+  std::optional<StemLayout> stem;
+};
+
+/// Empty when the plan is filled in.
+std::string make_plan(const StepRequest& request, Plan& plan) {
+  if (tensor::dtype_size(request.compute_dtype) != 2) return "only fp16 and bf16";
+  if (std::string reason = read_convolution_request(request, plan.request); !reason.empty()) return reason;
+  const graph::Convolution& geometry = plan.request.geometry;
+  if (geometry.group != 1) return "it has groups";
+  if (plan.request.post_ops.size() > kMaxEpilogueSteps) return "too many post-ops";
+  const auto narrow = [](int64_t value) { return static_cast<int>(value); };
+  const graph::WindowAxis& y = geometry.axes[0];
+  const graph::WindowAxis& x = geometry.axes[1];
+  constexpr int64_t kMostElements = int64_t{1} << 31;
+  if (tensor::element_count(request.inputs[0].shape) >= kMostElements ||
+      tensor::element_count(request.outputs[0].shape) >= kMostElements)
+    return "an image of 2^31 elements or more";
+  ConvProblem& p = plan.problem;
+  p.element = request.compute_dtype == DType::kFloat16 ? Element::kHalf : Element::kBFloat16;
+  p.batch = narrow(geometry.batch);
+  p.height = narrow(y.input);
+  p.width = narrow(x.input);
+  p.channels = narrow(geometry.in_channels);
+  p.filters = narrow(geometry.out_channels);
+  p.kernel_h = narrow(y.kernel);
+  p.kernel_w = narrow(x.kernel);
+  p.stride_h = narrow(y.stride);
+  p.stride_w = narrow(x.stride);
+  p.dilation_h = narrow(y.dilation);
+  p.dilation_w = narrow(x.dilation);
+  p.pad_top = narrow(y.pad_begin);
+  p.pad_left = narrow(x.pad_begin);
+  // What the output's size asks for, ceil or crop included.
+  p.pad_bottom = narrow((y.output - 1) * y.stride + y.extent() - y.input - y.pad_begin);
+  p.pad_right = narrow((x.output - 1) * x.stride + x.extent() - x.input - x.pad_begin);
+  if (geometry.in_channels % kChannelMultiple != 0) {
+    plan.stem = stem_layout(p);
+    if (!plan.stem) return fmt::format("{} input channels, no multiple of 8", geometry.in_channels);
+    p = plan.stem->problem;
+  }
+  return conv_refusal(p);
+}
+
+EpilogueStep epilogue_step(const PostOpRequest& post) {
+  EpilogueStep step;
+  // Both lists are in the order of graph::PostOp.
+  step.op = static_cast<EpilogueOp>(post.op);
+  step.alpha = post.alpha;
+  step.beta = post.beta;
+  step.shape = static_cast<OperandShape>(post.shape);
+  return step;
+}
+static_assert(static_cast<int>(EpilogueOp::kSub) == static_cast<int>(graph::PostOp::kSub));
+static_assert(static_cast<int>(OperandShape::kPerChannel) ==
+              static_cast<int>(PostOpRequest::Shape::kPerChannel));
+
+class ImplicitGemmTactic final : public CudaTactic {
+ public:
+  std::string_view name() const override { return "implicit_gemm"; }
+  bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
+
+  std::vector<std::string> variants(const StepRequest& request) const override {
+    Plan plan;
+    if (!make_plan(request, plan).empty()) return {};
+    std::vector<std::string> result;
+    for (const ConvConfig& config : conv_configs(plan.problem, limits())) result.push_back(config.text());
+    return result;
+  }
+
+  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
+    Plan plan;
+    std::string reason = make_plan(request, plan);
+    return Offer::refuse(reason.empty() ? "no configuration fits this device" : std::move(reason));
+  }
+
+  Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
+                      std::string_view variant) const override {
+    Plan plan;
+    if (std::string reason = make_plan(request, plan); !reason.empty())
+      return Offer::refuse(std::move(reason));
+    const auto config = ConvConfig::parse(std::string(variant));
+    if (!config) return Offer::refuse(fmt::format("'{}' is no configuration", variant));
+    if (std::string reason = conv_refusal(plan.problem, *config, limits()); !reason.empty())
+      return Offer::refuse(std::move(reason));
+    return make(request, plan, *config, weights);
+  }
+
+ private:
+  static Offer make(const StepRequest& request, const Plan& plan, const ConvConfig& config,
+                    engine::WeightStore& weights) {
+    Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
+    const ConvProblem& problem = plan.problem;
+    const PackedConstant filter =
+        plan.stem
+            ? pack_stem(request, 1, request.compute_dtype, *plan.stem, weights)
+            : pack_filter(request, 1, request.compute_dtype, FilterOrder::kKrsc, problem.channels, weights);
+    offer.packed = {filter.key};
+    if (plan.stem) {
+      // The image comes as the caller has it and is laid out anew in the scratch area.
+      offer.inputs[0] = {DType::kFloat32, request.inputs[0].shape, Layout::kPlain};
+      offer.scratch_bytes = static_cast<int64_t>(plan.stem->image_elements() * 2);
+    }
+    // Counters in the workspace must start at zero and reset themselves, so it is the kernel's own.
+    auto workspace = std::make_shared<DeviceBytes>(conv_workspace_bytes(problem, config));
+    if (workspace->size() != 0) clear(*workspace);
+
+    ConvArgs base;
+    base.w = filter.device->data();
+    base.workspace = workspace->data();
+    base.step_count = static_cast<int>(plan.request.post_ops.size());
+    for (size_t i = 0; i < plan.request.post_ops.size(); ++i)
+      base.steps[i] = epilogue_step(plan.request.post_ops[i]);
+    offer.kernel = std::make_shared<LaunchKernel>(
+        "a convolution",
+        [=, post_ops = plan.request.post_ops, has_bias = plan.request.has_bias, stem = plan.stem](
+            auto inputs, auto outputs, void* scratch, const LaunchOptions& options) {
+          (void)filter;     // keeps the weights
+          (void)workspace;  // and the counters alive
+          ConvArgs args = base;
+          args.x = inputs[0];
+          if (stem) {
+            const cudaError_t status = launch_pad_image(*stem, static_cast<const float*>(inputs[0]), scratch,
+                                                        options.pdl, options.stream);
+            if (status != cudaSuccess) return status;
+            args.x = scratch;
+          }
+          args.bias = has_bias ? static_cast<const float*>(inputs[2]) : nullptr;
+          args.y = outputs[0];
+          for (size_t i = 0; i < post_ops.size(); ++i) {
+            if (graph::is_binary(post_ops[i].op)) args.steps[i].operand = inputs[post_ops[i].operand];
+          }
+          return launch_conv(problem, config, args, options.pdl, options.stream);
+        });
+    return offer;
+  }
+};
+
+}  // namespace
+
+void add_implicit_gemm_tactics(TacticList& list) { list.push_back(std::make_unique<ImplicitGemmTactic>()); }
+
+}  // namespace hone::device::cuda

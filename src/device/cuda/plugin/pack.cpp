@@ -1,0 +1,103 @@
+// Constants in the arrangement that kernels of this device want, packed on the host; see tactics.hpp.
+#include <cstring>
+
+#include "base/checked.hpp"
+#include "device/cuda/plugin/tactics.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Shape;
+using engine::StepRequest;
+using engine::WeightKey;
+using engine::WeightStore;
+using tensor::DType;
+using tensor::Tensor;
+
+/// From the store, or made now by `fill(plain elements of dtype, packed elements)`.
+template <class Fill>
+PackedConstant pack(const StepRequest& request, size_t operand, DType dtype, const std::string& format,
+                    int64_t count, WeightStore& weights, Fill&& fill) {
+  const graph::Value& value = request.graph.value(request.node.inputs[operand]);
+  const WeightKey key{value.name, fmt::format("cuda-{}:{}", tensor::dtype_name(dtype), format)};
+  const int64_t bytes = base::checked_mul(count, static_cast<int64_t>(tensor::dtype_size(dtype)));
+  if (const Tensor* found = weights.find(key)) {
+    if (static_cast<int64_t>(found->byte_size()) != bytes) {
+      fail_bad_input("packed constant '{}' has {} bytes, its format needs {}", value.name, found->byte_size(),
+                     bytes);
+    }
+    return {device_copy(*found), key};
+  }
+  if (value.constant->bytes() == nullptr)
+    fail_environment("constant '{}' is not stored as {}; build the engine again", value.name, key.second);
+  Tensor packed(DType::kUInt8, {bytes});
+  std::memset(packed.mutable_bytes(), 0, packed.byte_size());
+  const Tensor plain = value.constant->dtype() == dtype ? *value.constant : value.constant->cast(dtype);
+  if (tensor::dtype_size(dtype) == 2) {
+    fill(reinterpret_cast<const uint16_t*>(plain.bytes()),
+         reinterpret_cast<uint16_t*>(packed.mutable_bytes()));
+  } else {
+    fill(reinterpret_cast<const uint32_t*>(plain.bytes()),
+         reinterpret_cast<uint32_t*>(packed.mutable_bytes()));
+  }
+  return {device_copy(weights.add(key, std::move(packed))), key};
+}
+
+}  // namespace
+
+PackedConstant pack_filter(const StepRequest& request, size_t operand, DType dtype, FilterOrder order,
+                           int64_t channels, WeightStore& weights) {
+  const Shape& shape = request.graph.value(request.node.inputs[operand]).constant->shape();
+  const int64_t filters = shape[0];
+  const int64_t depth = shape[1];
+  const int64_t taps = tensor::element_count(shape) / std::max<int64_t>(filters * depth, 1);
+  const bool filters_first = order == FilterOrder::kKrsc;
+  const std::string format =
+      fmt::format("{}{}", filters_first ? "krsc" : "rsck", channels == depth ? "" : std::to_string(channels));
+  return pack(request, operand, dtype, format, filters * taps * channels, weights,
+              [&](const auto* from, auto* to) {
+                for (int64_t k = 0; k < filters; ++k) {
+                  for (int64_t c = 0; c < depth; ++c) {
+                    for (int64_t t = 0; t < taps; ++t) {
+                      const int64_t at =
+                          filters_first ? (k * taps + t) * channels + c : (t * channels + c) * filters + k;
+                      to[at] = from[(k * depth + c) * taps + t];
+                    }
+                  }
+                }
+              });
+}
+
+PackedConstant pack_stem(const StepRequest& request, size_t operand, DType dtype, const StemLayout& layout,
+                         WeightStore& weights) {
+  const Shape& shape = request.graph.value(request.node.inputs[operand]).constant->shape();
+  const std::string format = fmt::format("stem{}x{}", layout.taps, layout.pixel_channels);
+  return pack(request, operand, dtype, format, static_cast<int64_t>(layout.weight_elements()), weights,
+              [&](const auto* from, auto* to) {
+                for (int k = 0; k < shape[0]; ++k) {
+                  for (int c = 0; c < shape[1]; ++c) {
+                    for (int r = 0; r < shape[2]; ++r) {
+                      for (int s = 0; s < shape[3]; ++s) to[layout.weight_index(k, r, s, c)] = *from++;
+                    }
+                  }
+                }
+              });
+}
+
+PackedConstant pack_matrix(const StepRequest& request, size_t operand, DType dtype, bool transposed,
+                           WeightStore& weights) {
+  const Shape& shape = request.graph.value(request.node.inputs[operand]).constant->shape();
+  const int64_t columns = shape[transposed ? 0 : 1];
+  const int64_t depth = shape[transposed ? 1 : 0];
+  return pack(request, operand, dtype, "rows", columns * depth, weights, [&](const auto* from, auto* to) {
+    if (transposed) {
+      std::memcpy(to, from, static_cast<size_t>(columns * depth) * sizeof *to);
+      return;
+    }
+    for (int64_t d = 0; d < depth; ++d) {
+      for (int64_t c = 0; c < columns; ++c) to[c * depth + d] = from[d * columns + c];
+    }
+  });
+}
+
+}  // namespace hone::device::cuda

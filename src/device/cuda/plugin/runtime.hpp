@@ -1,0 +1,100 @@
+// The CUDA runtime in the house's terms: errors as sentences, memory that frees itself, the stream of the
+// running program.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "tensor/tensor.hpp"
+
+namespace hone::device::cuda {
+
+/// Environment error that says what failed and CUDA's own reason.
+void check(cudaError_t status, std::string_view what);
+
+/// Device memory, 256-byte aligned. Environment error, with the sizes, when the device has no room.
+class DeviceBytes {
+ public:
+  DeviceBytes() = default;
+  explicit DeviceBytes(int64_t size);
+  ~DeviceBytes();
+  DeviceBytes(DeviceBytes&& other) noexcept;
+  DeviceBytes& operator=(DeviceBytes&& other) noexcept;
+  std::byte* data() const { return data_; }
+  int64_t size() const { return size_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  int64_t size_ = 0;
+};
+
+/// Host memory that the device copies from and to without staging.
+class PinnedBytes {
+ public:
+  explicit PinnedBytes(int64_t size);
+  ~PinnedBytes();
+  PinnedBytes(PinnedBytes&& other) noexcept;
+  PinnedBytes& operator=(PinnedBytes&&) = delete;
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_ = nullptr;
+};
+
+/// Fills with zeros, done when it returns.
+void clear(const DeviceBytes& bytes);
+
+/// Memory of the device that everything in the process holds at present.
+int64_t allocated_bytes();
+
+class Stream {
+ public:
+  Stream();
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  cudaStream_t get() const { return stream_; }
+  /// Waits for everything handed over.
+  void synchronize() const { check(cudaStreamSynchronize(stream_), "the GPU work"); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+class Event {
+ public:
+  Event();
+  ~Event();
+  Event(Event&& other) noexcept;
+  Event& operator=(Event&&) = delete;
+  cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+/// Microseconds between two events that have happened.
+double elapsed_us(const Event& begin, const Event& end);
+
+/// The stream that kernels are handed to: that of the program this thread runs.
+cudaStream_t current_stream();
+
+/// Makes a stream the current one for a while.
+class StreamScope {
+ public:
+  explicit StreamScope(const Stream& stream);
+  ~StreamScope();
+  StreamScope(const StreamScope&) = delete;
+  StreamScope& operator=(const StreamScope&) = delete;
+
+ private:
+  cudaStream_t previous_;
+};
+
+/// The device's copy of host bytes, shared by all who ask for the same bytes; it keeps the host tensor alive.
+std::shared_ptr<const DeviceBytes> device_copy(const tensor::Tensor& host);
+
+}  // namespace hone::device::cuda

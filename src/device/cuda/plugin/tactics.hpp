@@ -1,0 +1,106 @@
+// The tactics of the CUDA device, one factory per file of this folder, and what they share.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/cuda/plugin/kernels/launch_options.hpp"
+#include "device/cuda/plugin/kernels/stem.hpp"
+#include "device/cuda/plugin/runtime.hpp"
+#include "engine/kernel.hpp"
+#include "graph/post_op.hpp"
+
+namespace hone::device::cuda {
+
+using TacticList = std::vector<std::unique_ptr<engine::Tactic>>;
+
+/// Conv and FusedConv on tensor cores by kernels of ours; half and bfloat16.
+void add_implicit_gemm_tactics(TacticList& list);
+/// Conv and FusedConv through cuDNN.
+void add_cudnn_tactics(TacticList& list);
+/// Depthwise, grouped and IEEE float convolutions by kernels of ours.
+void add_direct_convolution_tactics(TacticList& list);
+/// Gemm, MatMul and their fused forms through cuBLASLt.
+void add_matrix_tactics(TacticList& list);
+/// Pools over windows and over whole images.
+void add_pooling_tactics(TacticList& list);
+/// Elementwise operators and chains.
+void add_pointwise_tactics(TacticList& list);
+/// Softmax, LayerNormalization and LRN.
+void add_normalization_tactics(TacticList& list);
+/// Concat and Transpose.
+void add_movement_tactics(TacticList& list);
+
+/// Operators that a tactic of this device is for; the device asks it for those only.
+class CudaTactic : public engine::Tactic {
+ public:
+  virtual bool handles(const std::string& op) const = 0;
+};
+
+/// A kernel that is one call which enqueues work and says how that went.
+class LaunchKernel final : public engine::Kernel {
+ public:
+  using Launch =
+      std::function<cudaError_t(std::span<const void* const> inputs, std::span<void* const> outputs,
+                                void* scratch, const LaunchOptions& options)>;
+  /// `what` names the kernel in errors.
+  LaunchKernel(std::string what, Launch launch) : what_(std::move(what)), launch_(std::move(launch)) {}
+  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override;
+
+ private:
+  std::string what_;
+  Launch launch_;
+};
+
+FloatType float_type(tensor::DType dtype);
+/// Whether kernels compute with elements of this type.
+bool is_float_type(tensor::DType dtype);
+ImageOrder image_order(engine::Layout layout);
+/// Options for the current stream; programmatic launches where the device has them.
+LaunchOptions launch_options();
+
+/// A copy of input 0, arranged as `from`, arranged as `to`.
+std::shared_ptr<engine::Kernel> make_reorder_kernel(const engine::TensorDesc& from,
+                                                    const engine::TensorDesc& to);
+
+/// One post-op of a fused node, with the arrangement its operand must have.
+struct PostOpRequest {
+  graph::PostOp op;
+  float alpha = 0;
+  float beta = 0;
+  /// Input of the node, for binary post-ops.
+  size_t operand = 0;
+  /// How the operand lies over the output: as the output itself, one value per image and channel, or one
+  /// value per channel.
+  enum class Shape { kFull, kPerImageChannel, kPerChannel } shape = Shape::kFull;
+};
+
+/// The post-ops of a fused node (none for a plain one) whose extra inputs start at `first_extra`; nullopt
+/// when an operand is broadcast in another way than above.
+std::optional<std::vector<PostOpRequest>> read_post_ops(const engine::StepRequest& request,
+                                                        size_t first_extra);
+
+struct PackedConstant {
+  std::shared_ptr<const DeviceBytes> device;
+  engine::WeightKey key;
+};
+
+/// Order of a packed filter's dimensions: [K][R][S][C] or, for depthwise and direct kernels, [R][S][C][K].
+enum class FilterOrder : uint8_t { kKrsc, kRsck };
+
+/// The constant filter (K, C, spatial...) in the element type and order asked for, with C padded by zeros to
+/// `channels`; from the store or packed into it now. Environment error when only another form is stored.
+PackedConstant pack_filter(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
+                           FilterOrder order, int64_t channels, engine::WeightStore& weights);
+/// The constant filter of a stem, as its layout says.
+PackedConstant pack_stem(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
+                         const StemLayout& layout, engine::WeightStore& weights);
+/// The constant matrix as rows of `depth`, one per column of the product; the graph holds it so when
+/// `transposed`, and as (depth, columns) otherwise.
+PackedConstant pack_matrix(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
+                           bool transposed, engine::WeightStore& weights);
+
+}  // namespace hone::device::cuda
