@@ -1,0 +1,382 @@
+// Checks the implicit GEMM on the device it runs on, every configuration of every case, against a plain
+// convolution in double; with --bench FILE times it instead.
+//
+// usage: implicit_gemm_check [--bench FILE]        exit 1 when something is wrong, 4 without a device
+#include <cstring>
+
+#include "device/cuda/implicit_gemm_bench.cuh"
+
+namespace hone::device::cuda::check {
+namespace {
+
+struct Counts {
+  int cases = 0;
+  long runs = 0;
+  long failures = 0;
+};
+
+void report(Counts& counts, const std::string& what, const std::string& config, const Difference& found,
+            bool wrong) {
+  ++counts.runs;
+  if (!wrong) return;
+  if (++counts.failures > 40) return;
+  std::printf("FAILED %s, %s: l2 %.3e, %llu elements out of bounds, %llu differ between two runs\n",
+              what.c_str(), config.c_str(), found.l2(), found.outside, found.unequal);
+}
+
+/// Everything that one case needs on the device, and the loop over its configurations.
+template <class T>
+class Case {
+ public:
+  Case(std::string name, const ConvProblem& problem)
+      : name_(std::string(ElementOf<T>::kName) + " " + name + " b" + std::to_string(problem.batch)),
+        problem_(problem),
+        count_(static_cast<size_t>(problem.rows()) * problem.filters),
+        y_(count_),
+        again_(count_),
+        values_(count_),
+        magnitudes_(count_),
+        scratch_(1) {}
+
+  double* values() { return values_.get(); }
+  double* magnitudes() { return magnitudes_.get(); }
+
+  void run(const DeviceLimits& device, ConvArgs args, size_t limit, Counts& counts) {
+    ++counts.cases;
+    const std::vector<ConvConfig> configs = conv_configs(problem_, device, limit);
+    if (configs.empty()) {
+      ++counts.failures;
+      std::printf("FAILED %s: no configuration\n", name_.c_str());
+    }
+    size_t bytes = 4;
+    for (const ConvConfig& config : configs) {
+      bytes = std::max(bytes, static_cast<size_t>(conv_workspace_bytes(problem_, config)));
+    }
+    const Buffer<char> workspace(bytes);
+    HONE_MUST(cudaMemset(workspace.get(), 0, bytes));
+    args.workspace = workspace.get();
+    for (const ConvConfig& config : configs) {
+      if (const auto parsed = ConvConfig::parse(config.text()); !parsed || !(*parsed == config)) {
+        ++counts.failures;
+        std::printf("FAILED %s does not parse\n", config.text().c_str());
+      }
+      launch(config, args, y_.get(), false);
+      launch(config, args, again_.get(), device.clusters);
+      const Difference found = compare(y_.get(), again_.get(), values_.get(), magnitudes_.get(),
+                                       static_cast<int64_t>(count_), problem_.depth(), scratch_.get());
+      const bool wrong = !(found.l2() < ElementOf<T>::kL2) || found.outside != 0 || found.unequal != 0;
+      report(counts, name_, config.text(), found, wrong);
+    }
+  }
+
+ private:
+  /// Into NaN, so that an element that is not written is seen.
+  void launch(const ConvConfig& config, ConvArgs args, T* y, bool pdl) {
+    HONE_MUST(cudaMemsetAsync(y, 0xff, count_ * sizeof(T)));
+    args.y = y;
+    const cudaError_t error = launch_conv(problem_, config, args, pdl, nullptr);
+    if (error == cudaSuccess) return;
+    std::printf("FAILED %s, %s: %s\n", name_.c_str(), config.text().c_str(), cudaGetErrorString(error));
+    std::exit(1);
+  }
+
+  std::string name_;
+  ConvProblem problem_;
+  size_t count_;
+  Buffer<T> y_;
+  Buffer<T> again_;
+  Buffer<double> values_;
+  Buffer<double> magnitudes_;
+  Buffer<Difference> scratch_;
+};
+
+EpilogueStep unary(EpilogueOp op, float alpha = 0, float beta = 0) { return {op, alpha, beta}; }
+EpilogueStep binary(EpilogueOp op, OperandShape shape) { return {op, 0, 0, shape}; }
+
+/// Operands are made here, of the size that their shapes ask for.
+template <class T>
+void check_conv(const std::string& name, const ConvProblem& source, std::vector<EpilogueStep> steps,
+                bool with_bias, const DeviceLimits& device, size_t limit, Counts& counts) {
+  static uint64_t seed = 0;
+  ConvProblem p = source;
+  p.element = ElementOf<T>::kElement;
+  const float scale = 1.7f / std::sqrt(static_cast<float>(p.depth()));
+  const Buffer<T> x =
+      random_buffer<T>(static_cast<size_t>(p.batch) * p.height * p.width * p.channels, ++seed, 1);
+  const Buffer<T> w = random_buffer<T>(static_cast<size_t>(p.filters) * p.depth(), ++seed, scale);
+  const Buffer<float> bias = random_buffer<float>(p.filters, ++seed, 1);
+  std::vector<Buffer<T>> operands;
+  ConvArgs args;
+  args.x = x.get();
+  args.w = w.get();
+  args.bias = with_bias ? bias.get() : nullptr;
+  for (EpilogueStep step : steps) {
+    if (step.op == EpilogueOp::kAdd || step.op == EpilogueOp::kMul || step.op == EpilogueOp::kSub) {
+      size_t count = p.filters;
+      if (step.shape == OperandShape::kPerImageChannel) count *= p.batch;
+      if (step.shape == OperandShape::kFull) count *= p.rows();
+      operands.push_back(random_buffer<T>(count, ++seed, 1));
+      step.operand = operands.back().get();
+    }
+    args.steps[args.step_count++] = step;
+  }
+  Case<T> test(name, p);
+  run_reference(p, x.get(), w.get(), args, test.values(), test.magnitudes());
+  test.run(device, args, limit, counts);
+}
+
+template <class T>
+void check_layers(const DeviceLimits& device, Counts& counts) {
+  std::vector<Layer> layers = resnet50();
+  for (const Layer& layer : other_layers()) layers.push_back(layer);
+  int turn = 0;
+  for (const Layer& layer : layers) {
+    std::vector<EpilogueStep> steps;
+    if (layer.adds || turn % 3 == 2) steps.push_back(binary(EpilogueOp::kAdd, OperandShape::kFull));
+    if (turn % 3 != 0 || layer.adds) steps.push_back(unary(EpilogueOp::kRelu));
+    check_conv<T>(layer.name, layer.problem, steps, turn % 4 != 3, device, 10000, counts);
+    ++turn;
+  }
+}
+
+template <class T>
+void check_epilogues(const DeviceLimits& device, Counts& counts) {
+  using Op = EpilogueOp;
+  using Shape = OperandShape;
+  const std::vector<std::vector<EpilogueStep>> lists = {
+      {unary(Op::kLeakyRelu, 0.1f)},
+      {unary(Op::kClip, 0, 0.75f)},
+      {unary(Op::kSigmoid)},
+      {unary(Op::kTanh)},
+      {unary(Op::kHardSwish)},
+      {unary(Op::kHardSigmoid, 0.2f, 0.5f)},
+      {unary(Op::kSwish, 1)},
+      {unary(Op::kElu, 1)},
+      {unary(Op::kGeluErf)},
+      {unary(Op::kGeluTanh)},
+      {unary(Op::kSoftplus)},
+      {unary(Op::kMish)},
+      {binary(Op::kSub, Shape::kFull)},
+      {unary(Op::kSwish, 1), binary(Op::kMul, Shape::kPerImageChannel)},
+      {binary(Op::kMul, Shape::kPerChannel), binary(Op::kAdd, Shape::kFull), unary(Op::kClip, 0, 6)},
+      {binary(Op::kAdd, Shape::kFull), binary(Op::kAdd, Shape::kFull), unary(Op::kRelu)},
+      {unary(Op::kRelu), binary(Op::kAdd, Shape::kFull)},
+      {unary(Op::kRelu), binary(Op::kMul, Shape::kPerImageChannel), binary(Op::kAdd, Shape::kPerChannel),
+       binary(Op::kSub, Shape::kFull), unary(Op::kTanh), unary(Op::kRelu)}};
+  ConvProblem p = square(9, 24, 72, 3, 1, 1);
+  p.batch = 3;
+  for (size_t i = 0; i < lists.size(); ++i) {
+    check_conv<T>("epilogue " + std::to_string(i), p, lists[i], true, device, 10000, counts);
+  }
+}
+
+template <class T>
+void check_stem(const Layer& layer, const DeviceLimits& device, Counts& counts) {
+  ConvProblem p = layer.problem;
+  p.element = ElementOf<T>::kElement;
+  const auto layout = stem_layout(p);
+  if (!layout) {
+    ++counts.failures;
+    std::printf("FAILED %s has no layout\n", layer.name.c_str());
+    return;
+  }
+  const size_t plane = static_cast<size_t>(p.height) * p.width;
+  const Buffer<float> image = random_buffer<float>(plane * p.batch * p.channels, 77, 1);
+  const Buffer<T> w = random_buffer<T>(static_cast<size_t>(p.filters) * p.depth(), 78, 0.2f);
+  const Buffer<float> bias = random_buffer<float>(p.filters, 79, 1);
+  const std::vector<float> planes = image.host();
+  const std::vector<T> weights = w.host();
+  std::vector<T> rounded(planes.size());
+  for (size_t i = 0; i < rounded.size(); ++i) {
+    const size_t pixel = i / p.channels;
+    rounded[i] =
+        static_cast<T>(planes[(pixel / plane * p.channels + i % p.channels) * plane + pixel % plane]);
+  }
+  std::vector<T> packed(layout->weight_elements(), static_cast<T>(0.0f));
+  size_t next = 0;
+  for (int k = 0; k < p.filters; ++k) {
+    for (int r = 0; r < p.kernel_h; ++r) {
+      for (int s = 0; s < p.kernel_w; ++s) {
+        for (int c = 0; c < p.channels; ++c) packed[layout->weight_index(k, r, s, c)] = weights[next++];
+      }
+    }
+  }
+  const Buffer<T> dense(rounded);
+  const Buffer<T> packed_weights(packed);
+  const Buffer<T> padded(layout->image_elements());
+  HONE_MUST(cudaMemset(padded.get(), 0xff, layout->image_elements() * sizeof(T)));
+  HONE_MUST(launch_pad_image(*layout, image.get(), padded.get(), device.clusters, nullptr));
+  ConvArgs args;
+  args.bias = bias.get();
+  args.steps[args.step_count++].op = EpilogueOp::kRelu;
+  Case<T> test(layer.name, layout->problem);
+  run_reference(p, dense.get(), w.get(), args, test.values(), test.magnitudes());
+  args.x = padded.get();
+  args.w = packed_weights.get();
+  test.run(device, args, 10000, counts);
+}
+
+/// The plain convolution itself, against the same loop on the host.
+void check_reference(Counts& counts) {
+  ++counts.cases;
+  ConvProblem p = square(9, 16, 24, 3, 2, 1);
+  p.batch = 2;
+  const Buffer<__half> x = random_buffer<__half>(static_cast<size_t>(p.batch) * 9 * 9 * 16, 5, 1);
+  const Buffer<__half> w = random_buffer<__half>(static_cast<size_t>(p.filters) * p.depth(), 6, 0.2f);
+  const Buffer<float> bias = random_buffer<float>(p.filters, 7, 1);
+  const size_t count = static_cast<size_t>(p.rows()) * p.filters;
+  const Buffer<double> values(count);
+  const Buffer<double> magnitudes(count);
+  ConvArgs args;
+  args.bias = bias.get();
+  args.steps[args.step_count++].op = EpilogueOp::kGeluErf;
+  run_reference(p, x.get(), w.get(), args, values.get(), magnitudes.get());
+  const std::vector<double> found = values.host();
+  const std::vector<__half> host_x = x.host();
+  const std::vector<__half> host_w = w.host();
+  const std::vector<float> host_bias = bias.host();
+  ReferenceSteps list{};
+  list.steps[0] = args.steps[0];
+  list.count = 1;
+  for (size_t i = 0; i < count; ++i) {
+    double value = 0;
+    double magnitude = 0;
+    reference_at(p, host_x.data(), host_w.data(), host_bias.data(), list, static_cast<int64_t>(i), &value,
+                 &magnitude);
+    // Two doubles that differ by contracted multiplications.
+    if (!(std::fabs(value - found[i]) <= 1e-13 * magnitude)) {
+      ++counts.failures;
+      std::printf("FAILED reference at %zu: %.17g on the host, %.17g on the device\n", i, value, found[i]);
+      return;
+    }
+  }
+}
+
+/// A chain of dependent convolutions between two buffers, as one graph with programmatic launches, replayed:
+/// it must give what ordinary launches give, each time.
+void check_chain(const DeviceLimits& device, Counts& counts) {
+  constexpr int kLinks = 36;
+  constexpr int kReplays = 50;
+  ++counts.cases;
+  ConvProblem p = square(14, 128, 128, 3, 1, 1);
+  const size_t count = 14 * 14 * 128;
+  const Buffer<__half> input = random_buffer<__half>(count, 91, 1);
+  const Buffer<__half> w = random_buffer<__half>(static_cast<size_t>(p.filters) * p.depth(), 92, 0.05f);
+  const Buffer<__half> a(count);
+  const Buffer<__half> b(count);
+  std::vector<ConvConfig> configs;
+  for (const char* text : {"32x32x64_s4", "64x32x64_s4_c4", "16x64x128_s3_c8", "64x64x64_s3_w6",
+                           "32x64x64_s5_c2", "32x32x128_s3_w16"}) {
+    const auto config = ConvConfig::parse(text);
+    if (conv_refusal(p, *config, device).empty()) configs.push_back(*config);
+  }
+  size_t bytes = 4;
+  for (const ConvConfig& config : configs) bytes = std::max<size_t>(bytes, conv_workspace_bytes(p, config));
+  const Buffer<char> workspace(bytes);
+  HONE_MUST(cudaMemset(workspace.get(), 0, bytes));
+  cudaStream_t stream;
+  HONE_MUST(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  HONE_MUST(cudaDeviceSynchronize());
+  const auto enqueue = [&](bool pdl) {
+    for (int i = 0; i < kLinks; ++i) {
+      ConvArgs args;
+      args.x = i == 0 ? input.get() : (i % 2 == 0 ? b.get() : a.get());
+      args.y = i % 2 == 0 ? a.get() : b.get();
+      args.w = w.get();
+      args.workspace = workspace.get();
+      args.steps[args.step_count].op = EpilogueOp::kAdd;
+      args.steps[args.step_count++].operand = input.get();
+      args.steps[args.step_count++].op = EpilogueOp::kRelu;
+      HONE_MUST(launch_conv(p, configs[i % configs.size()], args, pdl, stream));
+    }
+  };
+  enqueue(false);
+  HONE_MUST(cudaStreamSynchronize(stream));
+  const std::vector<__half> expected = b.host();
+  cudaGraph_t graph;
+  cudaGraphExec_t executable;
+  HONE_MUST(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  enqueue(device.clusters);
+  HONE_MUST(cudaStreamEndCapture(stream, &graph));
+  HONE_MUST(cudaGraphInstantiate(&executable, graph, 0));
+  for (int i = 0; i < kReplays; ++i) {
+    HONE_MUST(cudaMemsetAsync(a.get(), 0xff, count * 2, stream));
+    HONE_MUST(cudaMemsetAsync(b.get(), 0xff, count * 2, stream));
+    HONE_MUST(cudaGraphLaunch(executable, stream));
+    HONE_MUST(cudaStreamSynchronize(stream));
+    ++counts.runs;
+    const std::vector<__half> found = b.host();
+    if (std::memcmp(found.data(), expected.data(), count * 2) == 0) continue;
+    ++counts.failures;
+    std::printf("FAILED chain: replay %d differs from ordinary launches\n", i);
+    break;
+  }
+  HONE_MUST(cudaGraphExecDestroy(executable));
+  HONE_MUST(cudaGraphDestroy(graph));
+  HONE_MUST(cudaStreamDestroy(stream));
+}
+
+/// What must be refused, and with a reason.
+void check_refusals(const DeviceLimits& device, Counts& counts) {
+  ++counts.cases;
+  const auto expect = [&](bool refused, const char* what) {
+    if (refused) return;
+    ++counts.failures;
+    std::printf("FAILED %s is not refused\n", what);
+  };
+  const ConvProblem good = square(14, 64, 64, 3, 1, 1);
+  ConvArgs none;
+  for (const char* text :
+       {"48x64x64_s4", "64x64x64_s2", "64x64x64_s7", "128x128x64_s6_c3", "64x64x64_s3_w17"}) {
+    const auto config = ConvConfig::parse(text);
+    expect(config && !conv_refusal(good, *config, device).empty(), text);
+    expect(config && launch_conv(good, *config, none, false, nullptr) == cudaErrorInvalidValue, text);
+  }
+  for (const char* text :
+       {"", "64x64x64", "64x64x64_s4_x2", "64x64x64_s4_c1", "64x64x64_s4 ", "064x64x64_s4"}) {
+    expect(!ConvConfig::parse(text), text);
+  }
+  expect(!conv_refusal(square(14, 3, 64, 3, 1, 1)).empty(), "3 channels");
+  expect(!conv_refusal(square(14, 8, 60, 3, 1, 1)).empty(), "60 filters");
+  expect(!conv_refusal(square(2, 8, 8, 5, 4, 0)).empty(), "a window larger than the input");
+  expect(!conv_refusal(square(40000, 64, 8, 1, 1, 0)).empty(), "a huge input");
+}
+
+int run(int argc, char** argv) {
+  cudaDeviceProp properties;
+  HONE_MUST(cudaGetDeviceProperties(&properties, 0));
+  DeviceLimits device;
+  device.multiprocessors = properties.multiProcessorCount;
+  device.shared_memory = static_cast<int>(properties.sharedMemPerBlockOptin);
+  device.clusters = properties.major >= 9;
+  std::printf("%s, %d multiprocessors, compute capability %d.%d\n", properties.name, device.multiprocessors,
+              properties.major, properties.minor);
+  if (argc == 3 && std::strcmp(argv[1], "--bench") == 0) {
+    bench(device, argv[2]);
+    return 0;
+  }
+  if (argc != 1) {
+    std::fprintf(stderr, "usage: implicit_gemm_check [--bench FILE]\n");
+    return 2;
+  }
+  Counts counts;
+  check_refusals(device, counts);
+  check_reference(counts);
+  check_chain(device, counts);
+  check_layers<__half>(device, counts);
+  check_layers<__nv_bfloat16>(device, counts);
+  check_epilogues<__half>(device, counts);
+  check_epilogues<__nv_bfloat16>(device, counts);
+  for (const Layer& layer : stems()) {
+    check_stem<__half>(layer, device, counts);
+    check_stem<__nv_bfloat16>(layer, device, counts);
+  }
+  HONE_MUST(cudaDeviceSynchronize());
+  std::printf("%d cases, %ld runs, %ld failures\n", counts.cases, counts.runs, counts.failures);
+  return counts.failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace hone::device::cuda::check
+
+int main(int argc, char** argv) { return hone::device::cuda::check::run(argc, argv); }

@@ -1,0 +1,236 @@
+// The plain convolution that the implicit GEMM is compared with, and the comparison.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "device/cuda/plugin/kernels/implicit_gemm.hpp"
+
+namespace hone::device::cuda::check {
+
+inline void must(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
+  std::exit(4);
+}
+#define HONE_MUST(call) ::hone::device::cuda::check::must((call), #call)
+
+/// Device memory of one allocation.
+template <class T>
+class Buffer {
+ public:
+  explicit Buffer(size_t count) : count_(count) { HONE_MUST(cudaMalloc(&data_, count * sizeof(T))); }
+  explicit Buffer(const std::vector<T>& values) : Buffer(values.size()) {
+    HONE_MUST(cudaMemcpy(data_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice));
+  }
+  ~Buffer() { cudaFree(data_); }
+  Buffer(Buffer&& other) noexcept : data_(other.data_), count_(other.count_) { other.data_ = nullptr; }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  Buffer& operator=(Buffer&&) = delete;
+  T* get() const { return static_cast<T*>(data_); }
+  size_t count() const { return count_; }
+  std::vector<T> host() const {
+    std::vector<T> values(count_);
+    HONE_MUST(cudaMemcpy(values.data(), data_, count_ * sizeof(T), cudaMemcpyDeviceToHost));
+    return values;
+  }
+
+ private:
+  void* data_ = nullptr;
+  size_t count_;
+};
+
+template <class T>
+struct ElementOf;
+template <>
+struct ElementOf<__half> {
+  static constexpr Element kElement = Element::kHalf;
+  static constexpr const char* kName = "fp16";
+  /// Half a unit in the last place of 1, and the relative l2 error that rounding alone stays well below.
+  static constexpr double kRounding = 1.0 / 2048;
+  static constexpr double kL2 = 1e-3;
+};
+template <>
+struct ElementOf<__nv_bfloat16> {
+  static constexpr Element kElement = Element::kBFloat16;
+  static constexpr const char* kName = "bf16";
+  static constexpr double kRounding = 1.0 / 256;
+  static constexpr double kL2 = 8e-3;
+};
+
+/// splitmix64: a number of [-1, 1) for each (seed, i).
+__host__ __device__ inline float random_at(uint64_t seed, uint64_t i) {
+  uint64_t z = (seed * 0x9e3779b97f4a7c15u + i + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  z ^= z >> 31;
+  return static_cast<float>(static_cast<double>(z >> 40) / (1 << 23) - 1.0);
+}
+
+template <class T>
+__global__ void fill_random(T* data, size_t count, uint64_t seed, float scale) {
+  for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < count;
+       i += size_t{gridDim.x} * blockDim.x) {
+    data[i] = static_cast<T>(scale * random_at(seed, i));
+  }
+}
+
+template <class T>
+Buffer<T> random_buffer(size_t count, uint64_t seed, float scale) {
+  Buffer<T> buffer(count);
+  fill_random<<<512, 256>>>(buffer.get(), count, seed, scale);
+  HONE_MUST(cudaGetLastError());
+  return buffer;
+}
+
+__host__ __device__ inline double apply_reference(const EpilogueStep& step, double x, double operand) {
+  const double alpha = step.alpha;
+  const double beta = step.beta;
+  const auto limit = [](double v, double low, double high) { return v < low ? low : (v > high ? high : v); };
+  const double softplus = (x > 0 ? x : 0) + log1p(exp(-fabs(x)));
+  switch (step.op) {
+    case EpilogueOp::kRelu: return x < 0 ? 0 : x;
+    case EpilogueOp::kLeakyRelu: return x < 0 ? alpha * x : x;
+    case EpilogueOp::kClip: return limit(x, alpha, beta);
+    case EpilogueOp::kSigmoid: return 1 / (1 + exp(-x));
+    case EpilogueOp::kTanh: return tanh(x);
+    case EpilogueOp::kHardSwish: return x * limit(x / 6 + 0.5, 0, 1);
+    case EpilogueOp::kHardSigmoid: return limit(alpha * x + beta, 0, 1);
+    case EpilogueOp::kSwish: return x / (1 + exp(-alpha * x));
+    case EpilogueOp::kElu: return x < 0 ? alpha * expm1(x) : x;
+    case EpilogueOp::kGeluErf: return 0.5 * x * (1 + erf(x * 0.70710678118654752));
+    case EpilogueOp::kGeluTanh: return 0.5 * x * (1 + tanh(0.79788456080286536 * (x + 0.044715 * x * x * x)));
+    case EpilogueOp::kSoftplus: return softplus;
+    case EpilogueOp::kMish: return x * tanh(softplus);
+    case EpilogueOp::kAdd: return x + operand;
+    case EpilogueOp::kMul: return x * operand;
+    case EpilogueOp::kSub: return x - operand;
+  }
+  return x;
+}
+
+struct ReferenceSteps {
+  EpilogueStep steps[kMaxEpilogueSteps];
+  int count;
+};
+
+/// One output in double, and the sum of the magnitudes that were added for it. Channels need not be a
+/// multiple of 8.
+template <class T>
+__host__ __device__ inline void reference_at(const ConvProblem& p, const T* x, const T* w, const float* bias,
+                                             const ReferenceSteps& list, int64_t index, double* value,
+                                             double* magnitude) {
+  const int filter = static_cast<int>(index % p.filters);
+  const int64_t pixel = index / p.filters;
+  const int out_w =
+      (p.width + p.pad_left + p.pad_right - p.dilation_w * (p.kernel_w - 1) - 1) / p.stride_w + 1;
+  const int out_h =
+      (p.height + p.pad_top + p.pad_bottom - p.dilation_h * (p.kernel_h - 1) - 1) / p.stride_h + 1;
+  const int column = static_cast<int>(pixel % out_w);
+  const int row = static_cast<int>(pixel / out_w % out_h);
+  const int64_t image = pixel / out_w / out_h;
+  double sum = bias == nullptr ? 0 : bias[filter];
+  double total = fabs(sum);
+  for (int r = 0; r < p.kernel_h; ++r) {
+    for (int s = 0; s < p.kernel_w; ++s) {
+      const int in_y = row * p.stride_h - p.pad_top + r * p.dilation_h;
+      const int in_x = column * p.stride_w - p.pad_left + s * p.dilation_w;
+      if (in_y < 0 || in_y >= p.height || in_x < 0 || in_x >= p.width) continue;
+      const T* const from = x + ((image * p.height + in_y) * p.width + in_x) * p.channels;
+      const T* const weights = w + ((int64_t{filter} * p.kernel_h + r) * p.kernel_w + s) * p.channels;
+      for (int c = 0; c < p.channels; ++c) {
+        const double product =
+            static_cast<double>(static_cast<float>(from[c])) * static_cast<float>(weights[c]);
+        sum += product;
+        total += fabs(product);
+      }
+    }
+  }
+  for (int i = 0; i < list.count; ++i) {
+    const EpilogueStep& step = list.steps[i];
+    double operand = 0;
+    if (step.operand != nullptr) {
+      int64_t at = filter;
+      if (step.shape == OperandShape::kFull) at = index;
+      if (step.shape == OperandShape::kPerImageChannel) at = image * p.filters + filter;
+      operand = static_cast<float>(static_cast<const T*>(step.operand)[at]);
+      total += fabs(operand);
+    }
+    sum = apply_reference(step, sum, operand);
+  }
+  *value = sum;
+  *magnitude = total;
+}
+
+template <class T>
+__global__ void reference_kernel(ConvProblem p, const T* x, const T* w, const float* bias,
+                                 ReferenceSteps list, double* values, double* magnitudes, int64_t count) {
+  const int64_t index = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
+  if (index < count) reference_at(p, x, w, bias, list, index, values + index, magnitudes + index);
+}
+
+template <class T>
+void run_reference(const ConvProblem& p, const T* x, const T* w, const ConvArgs& args, double* values,
+                   double* magnitudes) {
+  ReferenceSteps list{};
+  for (int i = 0; i < args.step_count; ++i) list.steps[i] = args.steps[i];
+  list.count = args.step_count;
+  const int64_t count = p.rows() * p.filters;
+  reference_kernel<<<static_cast<unsigned>((count + 127) / 128), 128>>>(p, x, w, args.bias, list, values,
+                                                                        magnitudes, count);
+  HONE_MUST(cudaGetLastError());
+}
+
+/// What a comparison of y with the reference found.
+struct Difference {
+  double squared_error = 0;
+  double squared_value = 0;
+  unsigned long long outside = 0;  ///< elements beyond their own bound, NaN among them
+  unsigned long long unequal = 0;  ///< elements whose bits differ between two runs
+
+  double l2() const { return std::sqrt(squared_error / (squared_value > 0 ? squared_value : 1)); }
+};
+
+/// An element's bound: its own rounding, and the rounding of the float32 sums. Products of 16 are added in
+/// the tensor core, and these to the sum one after another, each with an error below 2^-23 of the magnitudes;
+/// the epilogue's functions stretch an error by 1.2 at most for the operands used here, and err by a few
+/// 2^-22 themselves.
+template <class T>
+__global__ void compare_kernel(const T* y, const T* again, const double* values, const double* magnitudes,
+                               int64_t count, double depth, Difference* result) {
+  Difference mine;
+  for (int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; i < count;
+       i += int64_t{gridDim.x} * blockDim.x) {
+    const double error = static_cast<double>(static_cast<float>(y[i])) - values[i];
+    const double sums = (depth / 16 + 32) / (1 << 23) * magnitudes[i] * 1.2;
+    const double bound = ElementOf<T>::kRounding * 1.05 * fabs(values[i]) + sums + 1e-6;
+    mine.squared_error += error * error;
+    mine.squared_value += values[i] * values[i];
+    if (!(fabs(error) <= bound)) ++mine.outside;
+    if (reinterpret_cast<const uint16_t*>(y)[i] != reinterpret_cast<const uint16_t*>(again)[i])
+      ++mine.unequal;
+  }
+  atomicAdd(&result->squared_error, mine.squared_error);
+  atomicAdd(&result->squared_value, mine.squared_value);
+  if (mine.outside != 0) atomicAdd(&result->outside, mine.outside);
+  if (mine.unequal != 0) atomicAdd(&result->unequal, mine.unequal);
+}
+
+template <class T>
+Difference compare(const T* y, const T* again, const double* values, const double* magnitudes, int64_t count,
+                   int64_t depth, Difference* scratch) {
+  HONE_MUST(cudaMemsetAsync(scratch, 0, sizeof(Difference)));
+  const auto blocks = static_cast<unsigned>(count / 256 + 1 < 264 ? count / 256 + 1 : 264);
+  compare_kernel<<<blocks, 256>>>(y, again, values, magnitudes, count, static_cast<double>(depth), scratch);
+  Difference result;
+  HONE_MUST(cudaMemcpy(&result, scratch, sizeof(Difference), cudaMemcpyDeviceToHost));
+  return result;
+}
+
+}  // namespace hone::device::cuda::check

@@ -1,0 +1,187 @@
+// Checks every kernel launcher against plain loops in double. Needs a GPU; run alone, under a minute.
+//
+// Prints one line per family and a summary; the exit status is 1 when a case failed, 4 without a GPU.
+#include "kernels_check.hpp"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace hone::device::cuda::check {
+namespace {
+
+int total_cases = 0;
+int total_failures = 0;
+
+void require(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  std::printf("%s: %s\n", what, cudaGetErrorString(error));
+  std::exit(4);
+}
+
+void to_bytes(double value, FloatType type, unsigned char* to) {
+  const auto narrow = static_cast<float>(value);
+  if (type == FloatType::kFloat) {
+    std::memcpy(to, &narrow, 4);
+  } else if (type == FloatType::kHalf) {
+    const __half half = __float2half_rn(narrow);
+    std::memcpy(to, &half, 2);
+  } else {
+    const __nv_bfloat16 brain = __float2bfloat16_rn(narrow);
+    std::memcpy(to, &brain, 2);
+  }
+}
+
+double from_bytes(const unsigned char* from, FloatType type) {
+  if (type == FloatType::kFloat) {
+    float value = 0;
+    std::memcpy(&value, from, 4);
+    return value;
+  }
+  if (type == FloatType::kHalf) {
+    __half value;
+    std::memcpy(&value, from, 2);
+    return __half2float(value);
+  }
+  __nv_bfloat16 value;
+  std::memcpy(&value, from, 2);
+  return __bfloat162float(value);
+}
+
+void upload(const std::vector<double>& values, FloatType type, DeviceBuffer& device) {
+  const size_t bytes = float_bytes(type);
+  std::vector<unsigned char> data(values.size() * bytes);
+  for (size_t i = 0; i < values.size(); ++i) to_bytes(values[i], type, data.data() + i * bytes);
+  device.upload(data.data());
+}
+
+}  // namespace
+
+const char* type_name(FloatType type) {
+  return type == FloatType::kFloat ? "float" : type == FloatType::kHalf ? "half" : "bfloat16";
+}
+
+double unit_roundoff(FloatType type) {
+  return type == FloatType::kFloat ? kFloatRoundoff : std::ldexp(1.0, type == FloatType::kHalf ? -11 : -8);
+}
+
+double rounded(double value, FloatType type) {
+  unsigned char bytes[4];
+  to_bytes(value, type, bytes);
+  return from_bytes(bytes, type);
+}
+
+DeviceBuffer::DeviceBuffer(size_t bytes, size_t shift) : bytes_(bytes), shift_(shift) {
+  require(cudaMalloc(&base_, bytes + shift + 16), "cudaMalloc");
+  require(cudaMemset(base_, 0xff, bytes + shift + 16), "cudaMemset");
+}
+
+DeviceBuffer::~DeviceBuffer() { cudaFree(base_); }
+
+void DeviceBuffer::upload(const void* from) {
+  require(cudaMemcpy(get(), from, bytes_, cudaMemcpyHostToDevice), "cudaMemcpy");
+}
+
+void DeviceBuffer::download(void* to) const {
+  require(cudaMemcpy(to, get(), bytes_, cudaMemcpyDeviceToHost), "cudaMemcpy");
+}
+
+Values::Values(int64_t count, FloatType type, double low, double high, size_t shift)
+    : host(static_cast<size_t>(count)), device(static_cast<size_t>(count) * float_bytes(type), shift) {
+  std::uniform_real_distribution<double> uniform(low, high);
+  for (double& value : host) value = rounded(uniform(generator()), type);
+  check::upload(host, type, device);
+}
+
+Values::Values(const std::vector<double>& values, FloatType type)
+    : host(values), device(values.size() * float_bytes(type)) {
+  for (double& value : host) value = rounded(value, type);
+  check::upload(host, type, device);
+}
+
+Output::Output(int64_t count, FloatType element, size_t shift)
+    : type(element),
+      expected(static_cast<size_t>(count)),
+      device(static_cast<size_t>(count) * float_bytes(element), shift) {}
+
+std::mt19937_64& generator() {
+  static std::mt19937_64 engine(20240607);
+  return engine;
+}
+
+Family::Family(std::string name) : name_(std::move(name)) {}
+
+Family::~Family() {
+  std::printf("%-24s %4d cases %3d failures   worst error / allowed %.3f\n", name_.c_str(), cases_, failures_,
+              worst_);
+  std::fflush(stdout);
+  total_cases += cases_;
+  total_failures += failures_;
+}
+
+void Family::launched(cudaError_t error, const std::string& what) {
+  ++cases_;
+  expect(error == cudaSuccess, what + ": " + cudaGetErrorString(error));
+}
+
+void Family::expect(bool good, const std::string& what) {
+  if (good) return;
+  if (++failures_ <= 10) std::printf("  %s: %s\n", name_.c_str(), what.c_str());
+}
+
+void Family::compare(const Output& output, double slack, const std::string& what) {
+  require(cudaDeviceSynchronize(), (name_ + " " + what).c_str());
+  const size_t bytes = float_bytes(output.type);
+  std::vector<unsigned char> data(output.expected.size() * bytes);
+  output.device.download(data.data());
+  // Below the normal numbers the distance between neighbours no longer shrinks.
+  const double smallest = output.type == FloatType::kHalf ? std::ldexp(1.0, -25) : 1e-40;
+  for (size_t i = 0; i < output.expected.size(); ++i) {
+    const double expected = output.expected[i];
+    const double actual = from_bytes(data.data() + i * bytes, output.type);
+    if (std::isnan(expected) ? std::isnan(actual) : actual == expected) continue;
+    // |round(f) - e| <= u |f| + |f - e| with f the float result; u |f - e| is the hundredth.
+    const double allowed = unit_roundoff(output.type) * std::abs(expected) * (1 + 1e-2) + slack + smallest;
+    const double error = std::abs(actual - expected) / allowed;
+    if (error <= 1) {
+      worst_ = std::max(worst_, error);
+      continue;
+    }
+    char text[128];
+    std::snprintf(text, sizeof text, ": [%zu] is %.9g, expected %.9g, allowed %.3g", i, actual, expected,
+                  allowed);
+    expect(false, what + " " + type_name(output.type) + text);
+    return;
+  }
+}
+
+int failures() { return total_failures; }
+
+}  // namespace hone::device::cuda::check
+
+int main() {
+  using namespace hone::device::cuda::check;
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    std::printf("no CUDA device\n");
+    return 4;
+  }
+  check_reorder();
+  check_depthwise();
+  check_grouped();
+  check_direct();
+  check_pooling();
+  check_pointwise();
+  check_normalization();
+  check_movement();
+  check_reduction();
+  check_resize();
+  std::printf("%s\n", failures() == 0 ? "all kernels agree with the plain loops" : "FAILED");
+  return failures() == 0 ? 0 : 1;
+}

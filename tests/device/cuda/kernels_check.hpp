@@ -1,0 +1,101 @@
+// Shared by the files of the kernel check: device buffers, random values, comparison with derived tolerances.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "device/cuda/plugin/kernels/launch_options.hpp"
+
+namespace hone::device::cuda::check {
+
+constexpr FloatType kFloatTypes[] = {FloatType::kFloat, FloatType::kHalf, FloatType::kBfloat16};
+const char* type_name(FloatType type);
+/// Half the distance between neighbours, relative: what one rounding to the type costs.
+double unit_roundoff(FloatType type);
+/// The nearest value of the type.
+double rounded(double value, FloatType type);
+
+/// Device memory, filled with bytes 0xff (NaN for every floating type). `shift` bytes before the data make
+/// it misaligned.
+class DeviceBuffer {
+ public:
+  explicit DeviceBuffer(size_t bytes, size_t shift = 0);
+  ~DeviceBuffer();
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+  void* get() const { return static_cast<char*>(base_) + shift_; }
+  size_t bytes() const { return bytes_; }
+  void upload(const void* from);
+  void download(void* to) const;
+
+ private:
+  void* base_ = nullptr;
+  size_t bytes_;
+  size_t shift_;
+};
+
+/// Values of one floating type on the host (as doubles, exact) and on the device.
+struct Values {
+  /// Uniform in [low, high), rounded to the type.
+  Values(int64_t count, FloatType type, double low = -1, double high = 1, size_t shift = 0);
+  Values(const std::vector<double>& values, FloatType type);
+  void* get() const { return device.get(); }
+  double operator[](int64_t i) const { return host[static_cast<size_t>(i)]; }
+
+  std::vector<double> host;
+  DeviceBuffer device;
+};
+
+/// Output of `count` elements; `expected` is filled by the check.
+struct Output {
+  Output(int64_t count, FloatType type, size_t shift = 0);
+  void* get() const { return device.get(); }
+  double& operator[](int64_t i) { return expected[static_cast<size_t>(i)]; }
+
+  FloatType type;
+  std::vector<double> expected;
+  DeviceBuffer device;
+};
+
+std::mt19937_64& generator();
+
+/// Counts the cases of one family and prints its line.
+class Family {
+ public:
+  explicit Family(std::string name);
+  ~Family();
+  /// The launch succeeded.
+  void launched(cudaError_t error, const std::string& what);
+  /// Equal up to one rounding to the output's type plus `slack`, the error bound of the arithmetic in float.
+  void compare(const Output& output, double slack, const std::string& what);
+  void expect(bool good, const std::string& what);
+
+ private:
+  std::string name_;
+  int cases_ = 0;
+  int failures_ = 0;
+  /// Largest error seen, in units of what was allowed.
+  double worst_ = 0;
+};
+
+/// Of all families so far.
+int failures();
+
+/// 2^-24, the unit roundoff of float: `terms` additions of magnitude at most `magnitude` differ from the
+/// exact sum by at most terms * kFloat * terms * magnitude; sums of random signs stay far below.
+constexpr double kFloatRoundoff = 5.9604644775390625e-08;
+
+void check_reorder();
+void check_depthwise();
+void check_grouped();
+void check_direct();
+void check_pooling();
+void check_pointwise();
+void check_normalization();
+void check_movement();
+void check_reduction();
+void check_resize();
+
+}  // namespace hone::device::cuda::check
