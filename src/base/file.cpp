@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <utility>
 
 #include "base/error.hpp"
 
@@ -25,7 +24,6 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_;
@@ -47,9 +45,8 @@ int open_regular(const std::filesystem::path& path, uint64_t* size) {
   return fd;
 }
 
-[[noreturn]] void fail_write(const std::filesystem::path& path, int error) {
-  throw Error(ErrorKind::kEnvironment, fmt::format("cannot write the file: {}", std::strerror(error)),
-              path.string());
+[[noreturn]] void fail_write(const std::filesystem::path& path, const char* reason) {
+  throw Error(ErrorKind::kEnvironment, fmt::format("cannot write the file: {}", reason), path.string());
 }
 
 bool write_all(int fd, std::string_view content) {
@@ -62,10 +59,63 @@ bool write_all(int fd, std::string_view content) {
   return true;
 }
 
-void sync_folder(const std::filesystem::path& folder) {
-  const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd.get() >= 0) ::fsync(fd.get());
-}
+/// A file in the making beside its target. It has no name until it is complete, where the file system can do
+/// that, so that nothing stays behind even when the program is killed.
+class PendingFile {
+ public:
+  explicit PendingFile(const std::filesystem::path& target)
+      : target_(target),
+        folder_(target.has_parent_path() ? target.parent_path() : "."),
+        temporary_(target.string() + ".tmp." + std::to_string(::getpid())) {
+    struct stat info {};
+    if (::stat(target.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+      // A rename would put a file in the place of a device or of a pipe.
+      fail_write(target, S_ISDIR(info.st_mode) ? "it is a directory" : "it is not a regular file");
+    }
+    fd_ = ::open(folder_.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0644);
+    if (fd_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
+      fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+      named_ = fd_ >= 0;
+    }
+    if (fd_ < 0 && errno == ENOENT) fail_write(target, "its folder does not exist");
+    if (fd_ < 0) fail_write(target, std::strerror(errno));
+  }
+  ~PendingFile() {
+    ::close(fd_);
+    if (named_) ::unlink(temporary_.c_str());
+  }
+  PendingFile(const PendingFile&) = delete;
+  PendingFile& operator=(const PendingFile&) = delete;
+
+  void write(std::string_view content) {
+    if (!write_all(fd_, content)) fail_write(target_, std::strerror(errno));
+  }
+
+  /// Syncs, then puts the file in the place of its target.
+  void publish() {
+    if (::fsync(fd_) != 0 || (!named_ && !give_name()) ||
+        ::rename(temporary_.c_str(), target_.c_str()) != 0) {
+      fail_write(target_, std::strerror(errno));
+    }
+    named_ = false;
+    const Descriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder.get() >= 0) ::fsync(folder.get());
+  }
+
+ private:
+  bool give_name() {
+    ::unlink(temporary_.c_str());
+    const std::string self = "/proc/self/fd/" + std::to_string(fd_);
+    named_ = ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    return named_;
+  }
+
+  std::filesystem::path target_;
+  std::filesystem::path folder_;
+  std::filesystem::path temporary_;
+  int fd_ = -1;
+  bool named_ = false;
+};
 
 }  // namespace
 
@@ -94,31 +144,16 @@ std::string read_file(const std::filesystem::path& path, uint64_t limit) {
 }
 
 void write_file_atomic(const std::filesystem::path& path, std::span<const std::string_view> parts) {
-  const std::filesystem::path temporary = path.string() + ".tmp." + std::to_string(::getpid());
-  Descriptor fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (fd.get() < 0) fail_write(path, errno);
-  bool good = true;
-  for (const std::string_view part : parts) good = good && write_all(fd.get(), part);
-  good = good && ::fsync(fd.get()) == 0;
-  int error = errno;
-  if (::close(fd.release()) != 0 && good) {
-    good = false;
-    error = errno;
-  }
-  if (good && ::rename(temporary.c_str(), path.c_str()) != 0) {
-    good = false;
-    error = errno;
-  }
-  if (!good) {
-    ::unlink(temporary.c_str());
-    fail_write(path, error);
-  }
-  sync_folder(path.has_parent_path() ? path.parent_path() : ".");
+  PendingFile file(path);
+  for (const std::string_view part : parts) file.write(part);
+  file.publish();
 }
 
 void write_file_atomic(const std::filesystem::path& path, std::string_view content) {
   write_file_atomic(path, std::span(&content, 1));
 }
+
+void check_writable(const std::filesystem::path& path) { const PendingFile file(path); }
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
   uint64_t size = 0;

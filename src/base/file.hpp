@@ -13,10 +13,15 @@ namespace hone::base {
 /// The whole file; bad input when it is missing, is no regular file, or is larger than `limit` bytes.
 std::string read_file(const std::filesystem::path& path, uint64_t limit = uint64_t{1} << 40);
 
-/// Writes `<path>.tmp.<pid>` beside the target, syncs, renames, syncs the folder.
-/// Environment error (disk full, read-only folder) leaves the old file as it was and no temporary file.
+/// Writes a file without a name (or `<path>.tmp.<pid>`, where the file system wants one) beside the target,
+/// syncs it, renames it to the target, syncs the folder. Environment error (disk full, read-only or missing
+/// folder, a target that is no regular file) leaves the old file as it was and no temporary file.
 void write_file_atomic(const std::filesystem::path& path, std::span<const std::string_view> parts);
 void write_file_atomic(const std::filesystem::path& path, std::string_view content);
+
+/// The environment error that writing a file here would end in (but for a full disk), before the work whose
+/// result it shall hold.
+void check_writable(const std::filesystem::path& path);
 
 /// A private read-only map of a whole file, alive as long as the object. Empty files map to no bytes.
 class MappedFile {

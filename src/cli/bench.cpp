@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/clock.hpp"
+#include "base/file.hpp"
 #include "bench/context.hpp"
 #include "bench/gate.hpp"
 #include "bench/results.hpp"
@@ -169,6 +170,7 @@ void run_bench(Arguments* arguments) {
   if (!arguments->baseline.empty()) baseline = bench::read_sweep(arguments->baseline);
   const std::filesystem::path path = result_path(*arguments);
   make_folder(path.parent_path());
+  base::check_writable(path);
   handle_signals();
 
   BenchScreen screen(arguments->sweep);

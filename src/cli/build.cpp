@@ -1,8 +1,7 @@
 // `hone build`: a model becomes an engine file.
 #include <fmt/core.h>
 
-#include <filesystem>
-
+#include "base/file.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
 #include "device/devices.hpp"
@@ -17,13 +16,10 @@ struct Options : EngineOptions {
 };
 
 void build(const Options& options) {
-  const std::filesystem::path output = options.output;
-  if (output.has_parent_path() && !std::filesystem::is_directory(output.parent_path())) {
-    fail_environment("the folder {} does not exist", output.parent_path().string());
-  }
+  base::check_writable(options.output);
   const auto engine = build_from(options);
   const engine::Device& device = device::find_device(options.device);
-  engine::save_engine(*engine, device, output);
+  engine::save_engine(*engine, device, options.output);
   engine::Context context(engine, device, engine->threads);
   const auto description = engine::describe(*engine, context, engine::tuned_shapes(*engine));
   constexpr double kMega = 1e6;

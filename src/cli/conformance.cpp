@@ -95,6 +95,7 @@ void write_json(const Options& options, const Summary& summary, const std::vecto
 }
 
 void run(const Options& options) {
+  if (!options.json_file.empty()) base::check_writable(options.json_file);
   const auto cases = selected_cases(options);
   backend::make_backend(options.runner.backend);  // a missing one is said once, not once a case
   const auto results = bench::run_cases(cases, options.runner, [&](const CaseResult& result) {

@@ -22,6 +22,7 @@ struct Options {
 };
 
 void run(const Options& options) {
+  base::check_writable(options.output);
   const importer::Model model = importer::load_model(options.model, options.load);
   if (model.graph == nullptr) {
     fail_bad_input("{} is a TorchScript archive, which cannot be written as ONNX", model.name);

@@ -9,6 +9,7 @@
 
 #include "backend/backend.hpp"
 #include "backend/hone/hone_backend.hpp"
+#include "base/file.hpp"
 #include "cli/command.hpp"
 #include "cli/run_inputs.hpp"
 #include "engine/engine_file.hpp"
@@ -140,6 +141,7 @@ std::unique_ptr<backend::Executable> load_executable(const RunOptions& options, 
 }
 
 void run(const RunOptions& options) {
+  if (!options.output.empty()) base::check_writable(options.output);
   const bool stored = engine::is_engine_file(options.model);
   const auto engine = stored ? engine::load_engine(options.model) : nullptr;
   const importer::Model model =

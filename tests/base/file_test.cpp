@@ -1,0 +1,99 @@
+// Writing files: old or new and nothing else, whatever goes wrong.
+#include "base/file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <functional>
+
+#include "base/error.hpp"
+
+namespace hone::base {
+namespace {
+
+using testing::HasSubstr;
+
+class WriteFile : public testing::Test {
+ protected:
+  WriteFile()
+      : folder_(std::filesystem::path(testing::TempDir()) /
+                testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  ~WriteFile() override { std::filesystem::remove_all(folder_); }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> result;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_))
+      result.push_back(entry.path().filename().string());
+    return result;
+  }
+
+  std::filesystem::path folder_;
+};
+
+/// The sentence of the environment error that it must end in.
+std::string failure(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+    return error.what();
+  }
+  ADD_FAILURE() << "no error";
+  return {};
+}
+
+TEST_F(WriteFile, ReplacesTheOldContentAndLeavesNothingElse) {
+  write_file_atomic(folder_ / "a", "old and longer");
+  write_file_atomic(folder_ / "a", "new");
+  EXPECT_EQ(read_file(folder_ / "a"), "new");
+  EXPECT_THAT(names(), testing::ElementsAre("a"));
+}
+
+TEST_F(WriteFile, AFullDiskLeavesTheOldFile) {
+  write_file_atomic(folder_ / "a", "old");
+  // A limit on the size of files stands for the full disk: both fail in write().
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{4096, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::string sentence =
+      failure([&] { write_file_atomic(folder_ / "a", std::string(size_t{1} << 16, 'x')); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_THAT(sentence, HasSubstr("a: cannot write the file: File too large"));
+  EXPECT_EQ(read_file(folder_ / "a"), "old");
+  EXPECT_THAT(names(), testing::ElementsAre("a"));
+}
+
+TEST_F(WriteFile, RefusesWhatIsNoRegularFile) {
+  const auto pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const auto& action :
+       {std::function([&] { write_file_atomic(pipe, "x"); }), std::function([&] { check_writable(pipe); })}) {
+    EXPECT_THAT(failure(action), HasSubstr("pipe: cannot write the file: it is not a regular file"));
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  EXPECT_THAT(failure([&] { check_writable(folder_); }), HasSubstr("it is a directory"));
+  EXPECT_THAT(failure([] { check_writable("/dev/full"); }), HasSubstr("it is not a regular file"));
+}
+
+TEST_F(WriteFile, ChecksTheFolderBeforehand) {
+  check_writable(folder_ / "a");
+  EXPECT_THAT(names(), testing::IsEmpty());
+  EXPECT_THAT(failure([&] { check_writable(folder_ / "missing" / "a"); }),
+              HasSubstr("missing/a: cannot write the file: its folder does not exist"));
+  write_file_atomic(folder_ / "a", "old");
+  check_writable(folder_ / "a");
+  EXPECT_EQ(read_file(folder_ / "a"), "old");
+  EXPECT_THAT(failure([&] { check_writable(folder_ / "a" / "b"); }), HasSubstr("Not a directory"));
+}
+
+}  // namespace
+}  // namespace hone::base

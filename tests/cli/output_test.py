@@ -1,0 +1,111 @@
+"""Where commands write: bad places are refused before the work, a full disk and Ctrl-C leave nothing behind.
+
+usage: output_test.py HONE
+"""
+import json
+import os
+import pathlib
+import pty
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+ENVIRONMENT = 4
+SMALL = 4096  # bytes a file may have where the disk is "full"
+
+
+def full_disk():
+    """A limit on the size of files fails in write(), as a full disk does."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, SMALL))
+
+
+def fails(command, part, **options):
+    ending = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, **options)
+    assert ending.returncode == ENVIRONMENT, f"{command}: exit code {ending.returncode}: {ending.stderr}"
+    assert part in ending.stderr, f"{command}: {ending.stderr}"
+    assert ending.stderr.count("\n") == 1 and ending.stderr.startswith("hone: "), f"{command}: {ending.stderr}"
+
+
+def commands(hone, folder):
+    """What each command that writes is called with, up to the name of the file."""
+    return [[hone, "build", "squeezenet1_1", "--builderOptimizationLevel", 0, "-o"],
+            [hone, "run", "squeezenet1_1", "--backend", "reference", "--input", folder / "image.npy", "-o"],
+            [hone, "export", "squeezenet1_1", "-o"],
+            [hone, "conformance", folder, "--json"]]
+
+
+def check_bad_places(hone, folder, work):
+    """The model does not exist, so a command that reads it first says something else."""
+    for command in commands(hone, work):
+        command = ["no_such_model" if part == "squeezenet1_1" else part for part in command]
+        fails([*command, folder / "missing" / "out.npz"], "its folder does not exist")
+        fails([*command, folder], "it is a directory")
+        fails([*command, "/dev/full"], "it is not a regular file")
+        fails([*command, "/proc/out.npz"], "cannot write the file")
+    fails([hone, "bench", "no_such_model", "-o", "/proc/runs"], "cannot create the folder")
+    fails([hone, "bench", "no_such_model", "-o", "/proc"], "cannot write the file")
+
+
+def check_full_disk(hone, folder, work):
+    for command in commands(hone, work)[:3]:
+        output = folder / "out.npz"
+        # The output of `run` is just above the limit: 1000 logits of 4 bytes, and the header of the file.
+        fails([*command, output], "File too large", preexec_fn=full_disk)
+        assert not list(folder.iterdir()), f"{command} left {list(folder.iterdir())}"
+    fails([hone, "bench", "squeezenet1_1", "--backends", "reference", "--batches", 1, "--precisions", "fp32",
+           "-o", folder], "File too large", preexec_fn=full_disk)
+    for file in folder.iterdir():  # what was measured before, complete
+        assert json.loads(file.read_text())["schema"] == "hone.bench", file
+        file.unlink()
+
+
+def check_interrupt(hone, folder, work):
+    """Ctrl-C on a terminal, once work has begun."""
+    slow = [[hone, "build", "vgg16", "--noTimingCache", "-o", folder / "out.hone"],
+            [hone, "run", "vgg16", "--backend", "reference", "--input", work / "image.npy", "-o",
+             folder / "out.npz"]]
+    for command in slow:
+        parent, child = pty.openpty()
+        process = subprocess.Popen(list(map(str, command)), stdin=child, stdout=child, stderr=child,
+                                   start_new_session=True)
+        os.close(child)
+        time.sleep(2)
+        assert process.poll() is None, f"{command}: ended before it could be interrupted"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == -signal.SIGINT, command
+        assert "hone:" not in drain(parent), command
+        assert not list(folder.iterdir()), f"{command} left {list(folder.iterdir())}"
+
+
+def drain(terminal):
+    """What was written; the end of a terminal is an error."""
+    text = b""
+    try:
+        while chunk := os.read(terminal, 65536):
+            text += chunk
+    except OSError:
+        pass
+    os.close(terminal)
+    return text.decode()
+
+
+def main():
+    hone = sys.argv[1]
+    with tempfile.TemporaryDirectory() as name:
+        folder, work = pathlib.Path(name) / "results", pathlib.Path(name) / "work"
+        folder.mkdir()
+        work.mkdir()
+        np.save(work / "image.npy", np.zeros((1, 3, 224, 224), np.float32))
+        check_bad_places(hone, folder, work)
+        check_full_disk(hone, folder, work)
+        check_interrupt(hone, folder, work)
+
+
+if __name__ == "__main__":
+    main()
