@@ -37,6 +37,14 @@ void print_passes(const engine::Engine& engine) {
   }
 }
 
+void print_memory(const engine::Description& description) {
+  fmt::print(
+      "weights {:.1f} MB; activations {:.2f} MB planned, {:.2f} MB without sharing, {:.2f} MB at least; "
+      "scratch {:.2f} MB\n\n",
+      description.weight_bytes / kMega, description.arena_bytes / kMega, description.naive_bytes / kMega,
+      description.lower_bound_bytes / kMega, description.scratch_bytes / kMega);
+}
+
 void print_text(const engine::Engine& engine, const engine::Description& description,
                 const Options& options) {
   fmt::print("{}: {} engine for {}\n", engine.model, tensor::precision_name(engine.precision),
@@ -48,11 +56,8 @@ void print_text(const engine::Engine& engine, const engine::Description& descrip
   fmt::print("layout {}, batch group {}, {} threads, {:.2f} GFLOP\n", engine::layout_name(engine.layout),
              engine.micro_batch == 0 ? "all" : std::to_string(engine.micro_batch), engine.threads,
              description.flops / 1e9);
-  fmt::print(
-      "weights {:.1f} MB; activations {:.2f} MB planned, {:.2f} MB without sharing, {:.2f} MB at least; "
-      "scratch {:.2f} MB\n\n",
-      description.weight_bytes / kMega, description.arena_bytes / kMega, description.naive_bytes / kMega,
-      description.lower_bound_bytes / kMega, description.scratch_bytes / kMega);
+  if (!description.note.empty()) fmt::print("note: {}\n\n", description.note);
+  if (description.note.empty()) print_memory(description);
   fmt::print("{:>4} {:<20} {:<22} {:>9} {:>8}  {:<34} {}\n", "step", "kind", "tactic", "MFLOP", "MB",
              "output", "name");
   for (size_t i = 0; i < description.steps.size(); ++i) {
@@ -67,14 +72,24 @@ void print_text(const engine::Engine& engine, const engine::Description& descrip
   if (options.passes) print_passes(engine);
 }
 
+/// Kernels show what really runs; an engine of another machine has none here.
+engine::Description describe(const std::shared_ptr<engine::Engine>& engine) {
+  const engine::Device* device = nullptr;
+  try {
+    device = &device::device_of_fingerprint(engine->fingerprint);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kEnvironment) throw;
+    return engine::describe_record(*engine);
+  }
+  engine::Context context(engine, *device, engine->threads);
+  return engine::describe(*engine, context, engine::tuned_shapes(*engine));
+}
+
 void inspect(const Options& options) {
   const bool stored = engine::is_engine_file(options.model);
   const std::shared_ptr<engine::Engine> engine =
       stored ? engine::load_engine(options.model) : build_from(options);
-  const engine::Device& device =
-      device::find_device(engine->fingerprint.starts_with("cuda;") ? "cuda" : "cpu");
-  engine::Context context(engine, device, engine->threads);
-  const engine::Description description = engine::describe(*engine, context, engine::tuned_shapes(*engine));
+  const engine::Description description = describe(engine);
   if (options.json) {
     fmt::print("{}\n", engine::description_json(*engine, description).dump(2));
     return;

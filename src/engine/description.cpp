@@ -3,10 +3,26 @@
 
 #include <algorithm>
 
+#include "graph/infer.hpp"
 #include "graph/operator.hpp"
 
 namespace hone::engine {
 namespace {
+
+/// Adds what the graph and the search know of a step's node.
+void describe_node(const Engine& engine, const graph::Graph& graph, const graph::Node& node,
+                   StepDescription& result) {
+  if (node.attributes.has("post_ops"))
+    result.post_ops = node.attributes.get<std::vector<std::string>>("post_ops");
+  if (const auto cost = graph::node_cost(graph, node)) {
+    result.flops = cost->flops;
+    result.bytes = cost->bytes;
+  }
+  for (const TacticRecord& record : engine.log) {
+    if (record.step == result.name && !(record.chosen && record.samples == 0))
+      result.rivals.push_back(record);
+  }
+}
 
 StepDescription describe_step(const Engine& engine, const Program& program, const ProgramStep& step) {
   StepDescription result{
@@ -20,17 +36,16 @@ StepDescription describe_step(const Engine& engine, const Program& program, cons
       result.outputs.push_back(output.desc.text());
   }
   if (step.node < 0) return result;
-  const graph::Node& node = program.graph().nodes[static_cast<size_t>(step.node)];
-  if (node.attributes.has("post_ops"))
-    result.post_ops = node.attributes.get<std::vector<std::string>>("post_ops");
-  if (const auto cost = graph::node_cost(program.graph(), node)) {
-    result.flops = cost->flops;
-    result.bytes = cost->bytes;
-  }
-  for (const TacticRecord& record : engine.log) {
-    if (record.step == step.name && !(record.chosen && record.samples == 0)) result.rivals.push_back(record);
-  }
+  describe_node(engine, program.graph(), program.graph().nodes[static_cast<size_t>(step.node)], result);
   return result;
+}
+
+std::vector<std::string> type_texts(const graph::Graph& graph, const std::vector<graph::ValueId>& ids) {
+  std::vector<std::string> texts;
+  for (const graph::ValueId id : ids) {
+    if (id != graph::kNoValue && graph.constant(id) == nullptr) texts.push_back(graph.value(id).type.text());
+  }
+  return texts;
 }
 
 Json record_json(const TacticRecord& record) {
@@ -44,6 +59,15 @@ Json record_json(const TacticRecord& record) {
   json["samples"] = record.samples;
   json["cached"] = record.cached;
   return json;
+}
+
+Json memory_json(const Description& description) {
+  if (!description.note.empty()) return nullptr;
+  return {{"weight_bytes", description.weight_bytes},
+          {"arena_bytes", description.arena_bytes},
+          {"naive_bytes", description.naive_bytes},
+          {"lower_bound_bytes", description.lower_bound_bytes},
+          {"scratch_bytes", description.scratch_bytes}};
 }
 
 }  // namespace
@@ -75,6 +99,32 @@ Description describe(const Engine& engine, Context& context, const std::vector<S
   result.arena_bytes = program.memory_plan().peak_bytes;
   result.naive_bytes = program.memory_plan().naive_bytes;
   result.lower_bound_bytes = program.memory_plan().lower_bound_bytes;
+  return result;
+}
+
+Description describe_record(const Engine& engine) {
+  std::map<std::string, Shape> shapes;
+  const std::vector<Shape> tuned = tuned_shapes(engine);
+  for (size_t i = 0; i < tuned.size(); ++i)
+    shapes[engine.graph->value(engine.graph->inputs[i]).name] = tuned[i];
+  const graph::Graph bound = graph::with_input_shapes(*engine.graph, shapes);
+  Description result;
+  result.note = fmt::format(
+      "this engine is for another machine ({}), so no kernels were made and what follows is the record of "
+      "its "
+      "build",
+      engine.fingerprint);
+  for (size_t i = 0; i < bound.nodes.size(); ++i) {
+    const graph::Node& node = bound.nodes[i];
+    if (is_view(node)) continue;
+    StepDescription step{.name = node.name, .kind = node.op, .sources = node.sources};
+    if (i < engine.tactics.size()) step.tactic = engine.tactics[i];
+    step.inputs = type_texts(bound, node.inputs);
+    step.outputs = type_texts(bound, node.outputs);
+    describe_node(engine, bound, node, step);
+    result.flops += step.flops;
+    result.steps.push_back(std::move(step));
+  }
   return result;
 }
 
@@ -115,12 +165,8 @@ Json description_json(const Engine& engine, const Description& description) {
           {"build_seconds", engine.build_seconds},
           {"shapes", shapes},
           {"flops", description.flops},
-          {"memory",
-           {{"weight_bytes", description.weight_bytes},
-            {"arena_bytes", description.arena_bytes},
-            {"naive_bytes", description.naive_bytes},
-            {"lower_bound_bytes", description.lower_bound_bytes},
-            {"scratch_bytes", description.scratch_bytes}}},
+          {"memory", memory_json(description)},
+          {"note", description.note.empty() ? Json(nullptr) : Json(description.note)},
           {"passes", passes},
           {"steps", steps}};
 }

@@ -29,6 +29,8 @@ struct StepDescription {
 
 struct Description {
   std::vector<StepDescription> steps;
+  /// Why memory is not known and inserted steps are missing; empty when the kernels were made.
+  std::string note;
   int64_t weight_bytes = 0;
   int64_t arena_bytes = 0;
   int64_t naive_bytes = 0;
@@ -39,6 +41,10 @@ struct Description {
 
 /// Describes the program for inputs of these shapes (in graph order).
 Description describe(const Engine& engine, Context& context, const std::vector<Shape>& shapes);
+
+/// What the engine itself records of its nodes at the tuned shapes, for an engine of another machine, whose
+/// kernels cannot be made here.
+Description describe_record(const Engine& engine);
 
 /// Everything, with the engine's own fields, under the names of the struct's members.
 Json description_json(const Engine& engine, const Description& description);

@@ -1,0 +1,67 @@
+"""`hone inspect` of an engine from another machine: what the file records, and a sentence that says so.
+
+usage: inspect_test.py HONE MODELS_DIGITS
+"""
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+PRELUDE, CHECKSUM_FROM = 24, 16  # bytes; docs in src/engine/engine_file.hpp
+ENVIRONMENT = 4
+SENTENCE = "this engine is for another machine (cpu; Another Processor"
+
+
+def run(*command):
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+
+
+def output(*command):
+    ending = run(*command)
+    assert ending.returncode == 0, f"{command}: {ending.stderr}"
+    return ending.stdout
+
+
+def moved(engine, target):
+    """The engine as if another processor had built it; the header keeps its length."""
+    content = bytearray(engine.read_bytes())
+    length, = struct.unpack_from("<Q", content, 16)
+    header = content[PRELUDE:PRELUDE + length].decode()
+    old = json.loads(header)["fingerprint"]
+    new = "cpu; Another Processor".ljust(len(old), ".")[:len(old)]
+    content[PRELUDE:PRELUDE + length] = header.replace(old, new).encode()
+    struct.pack_into("<I", content, 12, zlib.crc32(content[CHECKSUM_FROM:]))
+    target.write_bytes(content)
+    return target
+
+
+def main():
+    hone, digits = sys.argv[1], pathlib.Path(sys.argv[2])
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        here = folder / "here.hone"
+        output(hone, "build", digits / "digits.onnx", "--builderOptimizationLevel", 1, "--noTimingCache", "-o", here)
+        there = moved(here, folder / "there.hone")
+
+        mine = json.loads(output(hone, "inspect", here, "--json"))
+        assert mine["note"] is None and mine["memory"]["arena_bytes"] > 0
+        record = json.loads(output(hone, "inspect", there, "--json"))
+        assert SENTENCE in record["note"] and record["memory"] is None, record["note"]
+        # Same nodes, tactics, times and work; the steps that this machine's kernels need in between are left out.
+        steps = {step["name"]: step for step in mine["steps"] if step["kind"] not in ("Reorder", "Copy")}
+        assert [step["name"] for step in record["steps"]] == list(steps), record["steps"]
+        for step in record["steps"]:
+            for field in ("kind", "tactic", "sources", "post_ops", "flops", "bytes", "rivals"):
+                assert step[field] == steps[step["name"]][field], f"{step['name']}: {field}"
+
+        text = output(hone, "inspect", there)
+        assert SENTENCE in text and "no kernels were made" in text and "MB planned" not in text, text
+        ending = run(hone, "run", there, "--input", digits / "held_out.npz")
+        assert ending.returncode == ENVIRONMENT and "build it again here" in ending.stderr, ending.stderr
+
+
+if __name__ == "__main__":
+    main()
