@@ -1,0 +1,89 @@
+// What the passes leave of the built-in architectures, counted by hand from torchvision's definitions.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "import/zoo/zoo.hpp"
+#include "transform/pass.hpp"
+
+namespace hone::test {
+namespace {
+
+using Counts = std::map<std::string, int>;
+
+struct Architecture {
+  const char* name;
+  Counts counts;
+};
+
+class ZooNodeCounts : public testing::TestWithParam<Architecture> {};
+
+TEST_P(ZooNodeCounts, AreThoseOfTheDefinition) {
+  auto graph = importer::build_architecture(GetParam().name, {});
+  ASSERT_TRUE(graph.has_value());
+  transform::optimize(*graph, {});
+  Counts counts;
+  for (const graph::Node& node : graph->nodes) ++counts[node.op];
+  EXPECT_EQ(counts, GetParam().counts);
+}
+
+// resnet50: a stem convolution, then 3 + 4 + 6 + 3 bottlenecks of three convolutions, each followed by a Relu
+// (the third after the addition of the shortcut). The shortcut of the first bottleneck of each of the four
+// stages is a convolution with nothing behind it.
+constexpr int kBottlenecks = 3 + 4 + 6 + 3;
+
+// mobilenet_v2: a stem, 17 inverted residuals and a last convolution. The first residual has no expansion. A
+// projection has no activation; the 1 + 2 + 3 + 2 + 2 repeats within a stage add their input to it.
+constexpr int kResiduals = 17;
+constexpr int kMobileShortcuts = 1 + 2 + 3 + 2 + 2;
+
+// efficientnet_b0: a stem, 16 blocks and a head convolution. A block has an expansion (not the first one), a
+// depthwise convolution, squeeze and excitation (mean, two convolutions with activations, a product) and a
+// projection without activation; the 1 + 1 + 2 + 2 + 3 repeats within a stage add their input to it.
+constexpr int kBlocks = 1 + 2 + 2 + 3 + 3 + 4 + 1;
+constexpr int kEfficientShortcuts = 1 + 1 + 2 + 2 + 3;
+
+// densenet121: a stem, 6 + 12 + 24 + 16 layers of BatchNorm, Relu, 1x1 convolution, BatchNorm, Relu, 3x3
+// convolution. The first BatchNorm reads a concatenation (none in front of a block's first layer, one more
+// behind its last), so it stays, with its Relu; the second goes into the convolution. Three transitions are
+// BatchNorm, Relu, convolution, mean of 2x2; one more BatchNorm and Relu ends it.
+constexpr int kLayers = 6 + 12 + 24 + 16;
+constexpr int kTransitions = 3;
+
+INSTANTIATE_TEST_SUITE_P(
+    Torchvision, ZooNodeCounts,
+    testing::Values(Architecture{"resnet50",
+                                 {{"FusedConv", 1 + 3 * kBottlenecks},
+                                  {"Conv", 4},
+                                  {"MaxPool", 1},
+                                  {"GlobalAveragePool", 1},
+                                  {"Flatten", 1},
+                                  {"Gemm", 1}}},
+                    Architecture{"mobilenet_v2",
+                                 {{"FusedConv", 1 + (2 * kResiduals - 1) + kMobileShortcuts + 1},
+                                  {"Conv", kResiduals - kMobileShortcuts},
+                                  {"GlobalAveragePool", 1},
+                                  {"Flatten", 1},
+                                  {"Gemm", 1}}},
+                    Architecture{"efficientnet_b0",
+                                 {{"FusedConv", 1 + (4 * kBlocks - 1) + kEfficientShortcuts + 1},
+                                  {"Conv", kBlocks - kEfficientShortcuts},
+                                  {"Mul", kBlocks},
+                                  {"GlobalAveragePool", kBlocks + 1},
+                                  {"Flatten", 1},
+                                  {"Gemm", 1}}},
+                    Architecture{"densenet121",
+                                 {{"FusedConv", 1 + kLayers},
+                                  {"Conv", kLayers + kTransitions},
+                                  {"FusedElementwise", kLayers + kTransitions + 1},
+                                  {"Concat", kLayers},
+                                  {"MaxPool", 1},
+                                  {"AveragePool", kTransitions},
+                                  {"GlobalAveragePool", 1},
+                                  {"Flatten", 1},
+                                  {"Gemm", 1}}}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace hone::test
