@@ -1,26 +1,12 @@
 // See tensor.hpp.
 #include "tensor/tensor.hpp"
 
-#include <cstdlib>
 #include <cstring>
-#include <new>
 
 #include "base/checked.hpp"
+#include "tensor/memory.hpp"
 
 namespace hone::tensor {
-namespace {
-
-constexpr size_t kAlignment = 64;
-
-std::shared_ptr<std::byte> allocate(size_t size) {
-  const size_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
-  void* data = std::aligned_alloc(kAlignment, rounded == 0 ? kAlignment : rounded);
-  if (data == nullptr) fail_environment("out of memory: cannot allocate {} bytes for a tensor", size);
-  return {static_cast<std::byte*>(data), [](std::byte* p) { std::free(p); }};
-}
-
-}  // namespace
-
 Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape)) {
   if (!is_supported(dtype)) fail_bad_input("element type {} is not supported", dtype_name(dtype));
   size_ = element_count(shape_);
@@ -29,7 +15,7 @@ Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape
     fail_bad_input("a tensor of shape {} needs {} bytes, more than the limit of {}", shape_text(shape_), size,
                    kMaxTensorBytes);
   }
-  auto owner = allocate(static_cast<size_t>(size));
+  auto owner = allocate_bytes(static_cast<size_t>(size));
   data_ = owner.get();
   owner_ = std::move(owner);
 }

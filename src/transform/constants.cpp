@@ -53,6 +53,14 @@ std::optional<std::vector<double>> per_channel(const Graph& graph, ValueId id, i
   return tensor->to_double();
 }
 
+double constant_bytes(const Graph& graph) {
+  double bytes = 0;
+  for (const graph::Value& value : graph.values) {
+    if (value.constant) bytes += static_cast<double>(value.constant->byte_size());
+  }
+  return bytes;
+}
+
 Tensor floating_tensor(DType dtype, tensor::Shape shape, const std::vector<double>& elements) {
   return Tensor::of<double>(elements, std::move(shape)).cast(dtype);
 }

@@ -28,6 +28,9 @@ std::optional<std::vector<int64_t>> known_integers(const Graph& graph, ValueId i
 std::optional<std::vector<double>> per_channel(const Graph& graph, ValueId id, int64_t rank, int64_t axis,
                                                int64_t channels);
 
+/// Bytes of all constants.
+double constant_bytes(const Graph& graph);
+
 /// A tensor of these elements, rounded to `dtype` (a floating type).
 Tensor floating_tensor(DType dtype, tensor::Shape shape, const std::vector<double>& elements);
 

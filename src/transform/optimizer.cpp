@@ -6,6 +6,7 @@
 
 #include "graph/infer.hpp"
 #include "graph/verify.hpp"
+#include "transform/constants.hpp"
 #include "transform/pass.hpp"
 
 namespace hone::transform {
@@ -13,6 +14,10 @@ namespace {
 
 /// Rounds of the repeated passes; real models settle after two or three.
 constexpr int kMaxRounds = 12;
+/// Constants may grow to this many times what the model brought, and this many bytes for nothing: what one
+/// round of constant folding may do, so that rounds do not multiply.
+constexpr double kMaxConstantGrowth = 5;
+constexpr double kFreeConstantBytes = double{128 << 20};
 
 std::vector<bool> enabled_passes(const PassOptions& options) {
   const auto& list = passes();
@@ -26,6 +31,14 @@ std::vector<bool> enabled_passes(const PassOptions& options) {
     enabled[static_cast<size_t>(found - list.begin())] = false;
   }
   return enabled;
+}
+
+/// Throws bad input when passes made far more of the constants than the model brought.
+void check_growth(const Graph& graph, double brought) {
+  const double bytes = constant_bytes(graph);
+  if (bytes <= kFreeConstantBytes + kMaxConstantGrowth * brought) return;
+  fail_bad_input("computing constants makes {:.0f} bytes of the {:.0f} that the model brought", bytes,
+                 brought);
 }
 
 enum class Phase { kSimplify, kFuse, kCleanUp };
@@ -76,11 +89,14 @@ std::vector<Summary> optimize(Graph& graph, const PassOptions& options) {
   std::vector<Summary> totals(list.size());
   graph::infer_types(graph);
   graph::verify(graph, "import");
+  const double brought = constant_bytes(graph);
   const auto run_all = [&](Phase phase) {
     bool changed = false;
     for (size_t i = 0; i < list.size(); ++i) {
       if (!enabled[i] || list[i].repeated == (phase == Phase::kFuse)) continue;
-      changed |= run_pass(list[i], graph, totals[i], phase);
+      if (!run_pass(list[i], graph, totals[i], phase)) continue;
+      check_growth(graph, brought);
+      changed = true;
     }
     return changed;
   };

@@ -83,6 +83,17 @@ INSTANTIATE_TEST_SUITE_P(
                           sparse.mutable_indices()->add_dims(0);
                         },
                         "initializer 'w'", "passes the limit"},
+                    Row{"sparse_growth", kIdentity,
+                        [](auto& m) {
+                          auto& sparse = *m.mutable_graph()->add_sparse_initializer();
+                          sparse.add_dims(int64_t{1} << 22);
+                          sparse.mutable_values()->set_data_type(onnx::TensorProto::FLOAT);
+                          sparse.mutable_values()->set_name("w");
+                          sparse.mutable_values()->add_dims(0);
+                          sparse.mutable_indices()->set_data_type(onnx::TensorProto::INT64);
+                          sparse.mutable_indices()->add_dims(0);
+                        },
+                        "initializer 'w'", "passes the limit"},
                     Row{"declared_dimension", kIdentity,
                         [](auto& m) {
                           m.mutable_graph()

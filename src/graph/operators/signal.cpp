@@ -1,5 +1,8 @@
 // Operator table entries of the signal family: Fourier transforms, windows, the mel filter bank.
+#include <algorithm>
+
 #include "graph/operator_table.hpp"
+#include "graph/operators/convolution_rules.hpp"
 #include "graph/operators/rules.hpp"
 #include "graph/operators/text.hpp"
 
@@ -46,6 +49,24 @@ void infer_dft(InferenceContext& context) {
   length = bin_count(length, onesided);
   result.back() = 2;
   context.set_output(0, context.dtype(0), std::move(result));
+}
+
+/// Every bin meets every element of the axis (a transform of any length, without the fast algorithm).
+double dft_flops(const Graph& graph, const Node& node) {
+  const Dims& in = *graph.value(node.input(0)).type.dims;
+  const Dims& out = *graph.value(node.outputs[0]).type.dims;
+  int64_t length = 1;
+  for (size_t i = 0; i + 1 < in.size(); ++i) {
+    length = std::max({length, in[i].value(), out[i].value()});
+  }
+  constexpr double kComplexMultiplyAdd = 4;  // for each of its real and its imaginary part
+  return kComplexMultiplyAdd * static_cast<double>(length) * value_elements(graph, node.outputs[0]);
+}
+
+/// The same for each frame; a frame is no longer than two times its bins.
+double stft_flops(const Graph& graph, const Node& node) {
+  const double bins = static_cast<double>((*graph.value(node.outputs[0]).type.dims)[2].value());
+  return 8 * bins * value_elements(graph, node.outputs[0]);
 }
 
 void infer_stft(InferenceContext& context) {
@@ -105,13 +126,15 @@ void add_signal_operators(std::vector<OperatorDef>& table) {
                    .min_inputs = 1,
                    .max_inputs = 3,
                    .attributes = {int_attribute("inverse", 0), int_attribute("onesided", 0)},
-                   .infer = infer_dft});
+                   .infer = infer_dft,
+                   .flops = dft_flops});
   table.push_back({.name = "STFT",
                    .since_version = 17,
                    .min_inputs = 2,
                    .max_inputs = 4,
                    .attributes = {int_attribute("onesided", 1)},
-                   .infer = infer_stft});
+                   .infer = infer_stft,
+                   .flops = stft_flops});
   for (const char* name : {"BlackmanWindow", "HammingWindow", "HannWindow"}) {
     table.push_back({.name = name,
                      .since_version = 17,

@@ -23,7 +23,10 @@ inline constexpr int kMaxGraphDepth = 8;
 inline constexpr int kMaxMessageDepth = 100;
 inline constexpr int kMaxRank = 64;
 inline constexpr size_t kMaxNameBytes = 64 * 1024;
-/// A sparse tensor is stored dense, so a few bytes can ask for any amount.
+/// A sparse tensor is stored dense, so a few bytes can ask for any amount: one may take this many bytes, this
+/// many times the bytes of its values and indices, and a little for nothing.
 inline constexpr int64_t kMaxSparseBytes = int64_t{1} << 28;
+inline constexpr int64_t kMaxSparseGrowth = 1024;
+inline constexpr int64_t kFreeSparseBytes = 64 * 1024;
 
 }  // namespace hone::importer

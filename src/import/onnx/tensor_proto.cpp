@@ -130,9 +130,11 @@ Tensor read_sparse_tensor(const onnx::SparseTensorProto& proto, ExternalFolder& 
   const Tensor values = read_tensor(proto.values(), folder);
   const Tensor indices = read_tensor(proto.indices(), folder);
   const Shape shape = read_shape(proto.dims());
-  if (tensor_bytes(values.dtype(), shape) > kMaxSparseBytes) {
+  const auto stored = static_cast<int64_t>(values.byte_size() + indices.byte_size());
+  const int64_t limit = std::min(kMaxSparseBytes, kFreeSparseBytes + kMaxSparseGrowth * stored);
+  if (tensor_bytes(values.dtype(), shape) > limit) {
     fail_bad_input("sparse tensor of {} elements passes the limit of {} bytes", tensor::shape_text(shape),
-                   kMaxSparseBytes);
+                   limit);
   }
   const auto rank = static_cast<int64_t>(shape.size());
   const bool linear = indices.rank() == 1;

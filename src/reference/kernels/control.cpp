@@ -5,6 +5,7 @@
 #include "reference/interpreter.hpp"
 #include "reference/kernel_list.hpp"
 #include "reference/kernels/tensor_slices.hpp"
+#include "tensor/memory.hpp"
 
 namespace hone::reference {
 namespace {
@@ -47,15 +48,16 @@ Tensor empty_element(const graph::Graph& body, const std::vector<Tensor>& inputs
   return Tensor(type.dtype, std::move(shape));
 }
 
-/// The elements that iterations have left for each stacked output, within the limit of one tensor.
+/// The elements that iterations have left for each stacked output, within the limit of memory: iterations
+/// may leave the same bytes again and again, which only their stack multiplies.
 class Stacks {
  public:
   explicit Stacks(size_t count) : elements_(count) {}
 
   void push(size_t stack, Tensor element) {
-    bytes_ += static_cast<int64_t>(element.byte_size());
-    if (bytes_ > tensor::kMaxTensorBytes) {
-      fail_bad_input("stacked outputs pass {} bytes", tensor::kMaxTensorBytes);
+    bytes_ += static_cast<int64_t>(element.byte_size() + sizeof(Tensor));
+    if (bytes_ > tensor::memory_limit()) {
+      fail_bad_input("stacked outputs pass the limit of {} bytes", tensor::memory_limit());
     }
     elements_[stack].push_back(std::move(element));
   }

@@ -1,9 +1,9 @@
 // Computes nodes whose inputs are all constant with the reference kernels, and makes constants of
 // integer values that shape inference knows (the Shape of a tensor of static dimensions).
 //
-// A model file is untrusted, so folding is no memory bomb and no endless computation: a large result
-// may be at most kMaxGrowth times the inputs, all results together at most kMaxFoldedBytes, and a
-// node at most kMaxFlops. What passes a limit stays a node.
+// A model file is untrusted, so folding is no memory bomb and no endless computation: a large result may be
+// at most kMaxGrowth times its inputs, all results together at most kMaxGrowth times the constants that are
+// there (and kFreeBytes), and the same holds for operations. What passes a limit stays a node.
 #include <algorithm>
 #include <array>
 
@@ -17,9 +17,12 @@ namespace hone::transform {
 namespace {
 
 constexpr double kAlwaysFoldedBytes = 1 << 20;
+/// Int8 weights become float32.
 constexpr double kMaxGrowth = 4;
-constexpr double kMaxFoldedBytes = double{1 << 30};
-constexpr double kMaxFlops = 1e9;
+constexpr double kFreeBytes = double{64 << 20};
+/// Operations and bytes: about ten seconds of reference kernels.
+constexpr double kFreeWork = 1e9;
+constexpr double kWorkPerByte = 16;
 
 /// Operators that give another result each time, or whose work their types do not bound.
 bool is_foldable(const Node& node) {
@@ -31,7 +34,7 @@ bool is_foldable(const Node& node) {
   return std::find(kExcluded.begin(), kExcluded.end(), node.op) == kExcluded.end();
 }
 
-double constant_bytes(const Graph& graph, const Node& node) {
+double input_bytes(const Graph& graph, const Node& node) {
   double bytes = 0;
   for (const ValueId id : node.inputs) {
     if (id != kNoValue) bytes += static_cast<double>(graph.constant(id)->byte_size());
@@ -41,7 +44,11 @@ double constant_bytes(const Graph& graph, const Node& node) {
 
 class ConstantFolding {
  public:
-  explicit ConstantFolding(Graph& graph) : graph_(graph), editor_(graph) {}
+  explicit ConstantFolding(Graph& graph) : graph_(graph), editor_(graph) {
+    const double bytes = constant_bytes(graph);
+    bytes_left_ = kFreeBytes + kMaxGrowth * bytes;
+    work_left_ = kFreeWork + kWorkPerByte * bytes;
+  }
 
   Summary run() {
     for (int32_t i = 0; i < editor_.count(); ++i) {
@@ -84,18 +91,20 @@ class ConstantFolding {
     };
     const auto cost = graph::node_cost(graph_, node);
     if (!cost) return refuse("the size of its result depends on the values of its inputs");
-    const double inputs = constant_bytes(graph_, node);
+    const double inputs = input_bytes(graph_, node);
     const double result = cost->bytes - inputs;
     if (result > std::max(kAlwaysFoldedBytes, kMaxGrowth * inputs)) {
       return refuse(fmt::format("its result of {:.0f} bytes is much larger than its inputs", result));
     }
-    if (folded_bytes_ + result > kMaxFoldedBytes) return refuse("the results computed so far fill the limit");
-    if (cost->flops > kMaxFlops) return refuse(fmt::format("it takes {:.3g} operations", cost->flops));
+    const double work = cost->flops + cost->bytes;
+    if (result > bytes_left_) return refuse("the results computed so far fill the limit");
+    if (work > work_left_) return refuse(fmt::format("it takes {:.3g} operations", work));
+    bytes_left_ -= result;
+    work_left_ -= work;
     std::vector<const Tensor*> inputs_of_node;
     for (const ValueId id : node.inputs) inputs_of_node.push_back(graph_.constant(id));
     try {
       finish(index, reference::run_node(node, std::move(inputs_of_node)));
-      folded_bytes_ += result;
     } catch (const Error& error) {
       refuse(error.sentence());
     }
@@ -130,7 +139,8 @@ class ConstantFolding {
   Graph& graph_;
   Editor editor_;
   Summary summary_;
-  double folded_bytes_ = 0;
+  double bytes_left_ = 0;
+  double work_left_ = 0;
 };
 
 }  // namespace
