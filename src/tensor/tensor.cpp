@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/checked.hpp"
+#include "tensor/convert.hpp"
 #include "tensor/memory.hpp"
 
 namespace hone::tensor {
@@ -41,17 +42,7 @@ Tensor Tensor::cast(DType dtype) const {
     visit_dtype(dtype, [&]<class To>() {
       const auto in = values<From>();
       const auto out = result.mutable_values<To>();
-      for (size_t i = 0; i < in.size(); ++i) {
-        if constexpr (std::is_same_v<To, bool>) {
-          out[i] = static_cast<float>(in[i]) != 0.0f || in[i] != From{};
-        } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
-          out[i] = To(static_cast<float>(in[i]));
-        } else if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>) {
-          out[i] = static_cast<To>(static_cast<float>(in[i]));
-        } else {
-          out[i] = static_cast<To>(in[i]);
-        }
-      }
+      for (size_t i = 0; i < in.size(); ++i) out[i] = convert<To>(in[i]);
     });
   });
   return result;

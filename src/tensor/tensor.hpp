@@ -56,7 +56,7 @@ class Tensor {
 
   /// The same bytes under another shape; bad input when the element counts differ.
   Tensor reshaped(Shape shape) const;
-  /// Converted element by element as a C++ cast does (bool: non-zero).
+  /// Converted element by element; convert.hpp says what becomes of values that the type cannot hold.
   Tensor cast(DType dtype) const;
   Tensor clone() const;
   /// Elements as int64 (any integer type or bool); bad input for other types.

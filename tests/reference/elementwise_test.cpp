@@ -91,6 +91,14 @@ TEST(Elementwise, PowerMixesTypesAndKeepsTheBases) {
   EXPECT_EQ(binary<int64_t>("Pow", {3}, {39}), (std::vector<int64_t>{4052555153018976267}));
 }
 
+TEST(Elementwise, FactorsOfIntegerProductsAreCutToTheirRange) {
+  const Tensor one = Tensor::of<int64_t>({1}, {1, 1});
+  EXPECT_EQ(list<int64_t>(run_single_node(node_of("Gemm", {{"alpha", 2.5f}}), {one, one})[0]),
+            (std::vector<int64_t>{2}));
+  EXPECT_EQ(list<int64_t>(run_single_node(node_of("Gemm", {{"alpha", 1e30f}}), {one, one})[0]),
+            (std::vector<int64_t>{INT64_MAX}));
+}
+
 TEST(Elementwise, BroadcastsBothWays) {
   const auto y = run_single_node(node_of("Add"), {ramp({3, 1}), ramp({1, 2}, 10, 10)});
   EXPECT_EQ(y[0].shape(), (tensor::Shape{3, 2}));

@@ -165,6 +165,10 @@ TEST(DetectionRules, RefuseByName) {
   const Tensor first = Tensor::of<int64_t>({0}, {1});
   EXPECT_NE(refusal(node_of("RoiAlign"), {x, Tensor::of<float>({0, 0, 1e30f, 1e30f}, {1, 4}), first}), "");
   EXPECT_NE(refusal(node_of("RoiAlign"), {x, Tensor::of<float>({0, 0, NAN, 1}, {1, 4}), first}), "");
+  // A region turned inside out takes no samples, however large it is.
+  const auto y =
+      run_single_node(node_of("RoiAlign"), {x, Tensor::of<float>({1e30f, 1e30f, 0, 0}, {1, 4}), first});
+  EXPECT_EQ(y[0].values<float>()[0], 0);
   EXPECT_EQ(refusal(node_of("MaxRoiPool", {{"pooled_shape", Ints{2}}}), {x, ramp({1, 5})}),
             "attribute 'pooled_shape' has 1 entries, expected 2");
   EXPECT_EQ(refusal(node_of("NonMaxSuppression"), {ramp({1, 6, 4}), ramp({1, 2, 5})}),

@@ -4,7 +4,7 @@
 #include "reference/kernel_list.hpp"
 #include "reference/kernels/convolution_core.hpp"
 #include "reference/kernels/convolution_family.hpp"
-#include "reference/kernels/rounding.hpp"
+#include "tensor/convert.hpp"
 
 namespace hone::reference {
 namespace {
@@ -30,7 +30,7 @@ void run(KernelContext& context, Shape shape, Compute&& compute) {
     compute([&](int64_t image, int64_t channel, std::span<const double> plane) {
       T* target = out.data() + (image * channels + channel) * static_cast<int64_t>(plane.size());
       const double offset = bias[static_cast<size_t>(channel)];
-      for (size_t i = 0; i < plane.size(); ++i) target[i] = from_double<T>(plane[i] + offset);
+      for (size_t i = 0; i < plane.size(); ++i) target[i] = tensor::convert<T>(plane[i] + offset);
     });
   });
 }

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "reference/kernels/convolution_family.hpp"
-#include "reference/kernels/rounding.hpp"
+#include "tensor/convert.hpp"
 
 namespace hone::reference {
 namespace {
@@ -23,7 +23,7 @@ void reduce_planes(KernelContext& context, Reduce&& reduce) {
   tensor::visit_floating(x.dtype(), [&]<class T>() {
     const auto out = y.mutable_values<T>();
     for (size_t i = 0; i < out.size(); ++i) {
-      out[i] = from_double<T>(reduce(std::span(in).subspan(i * plane, plane)));
+      out[i] = tensor::convert<T>(reduce(std::span(in).subspan(i * plane, plane)));
     }
   });
 }

@@ -82,12 +82,12 @@ void gemm(KernelContext& context) {
     Tensor y = zeros<T>({product.rows, product.columns});
     multiply_matrices(product, widened(a).values<T>().data(), widened(b).values<T>().data(),
                       y.mutable_values<T>().data());
-    const auto alpha = static_cast<T>(context.attributes().get_float("alpha"));
+    const auto alpha = tensor::convert<T>(context.attributes().get_float("alpha"));
     for (T& value : y.mutable_values<T>()) value = multiply(value, alpha);
     if (context.has_input(2)) {
       require_equal_types(a, context.input(2));
       const Tensor c = widened(context.input(2));
-      const auto beta = static_cast<T>(context.attributes().get_float("beta"));
+      const auto beta = tensor::convert<T>(context.attributes().get_float("beta"));
       size_t next = 0;
       walk<1>(y.shape(), {tensor::broadcast_strides(c.shape(), y.shape())}, {0}, [&](const auto& at) {
         T& value = y.mutable_values<T>()[next++];

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "reference/kernels/convolution_family.hpp"
-#include "reference/kernels/rounding.hpp"
 #include "reference/kernels/window_walk.hpp"
+#include "tensor/convert.hpp"
 
 namespace hone::reference {
 namespace {
@@ -92,7 +92,7 @@ void fill_windows(const std::vector<double>& x, const Pool& pool, const Reduce& 
   for (int64_t plane = 0; plane < pool.planes; ++plane) {
     const double* in = x.data() + plane * pool.input_plane;
     visit_outputs(pool.axes, [&](int64_t flat, const std::vector<int64_t>& output) {
-      out[static_cast<size_t>(plane * pool.output_plane + flat)] = from_double<T>(reduce(in, output));
+      out[static_cast<size_t>(plane * pool.output_plane + flat)] = tensor::convert<T>(reduce(in, output));
     });
   }
 }

@@ -5,7 +5,7 @@
 #include "graph/scale_layout.hpp"
 #include "reference/kernel_list.hpp"
 #include "reference/kernels/quantization_family.hpp"
-#include "reference/kernels/rounding.hpp"
+#include "tensor/convert.hpp"
 
 namespace hone::reference {
 namespace {
@@ -68,7 +68,7 @@ void dequantize_linear(KernelContext& context) {
     const auto out = y.mutable_values<T>();
     for (size_t i = 0; i < out.size(); ++i) {
       const auto k = static_cast<size_t>(layout.index(static_cast<int64_t>(i)));
-      out[i] = from_double<T>((values[i] - zero_points[k]) * scales[k]);
+      out[i] = tensor::convert<T>((values[i] - zero_points[k]) * scales[k]);
     }
   });
 }

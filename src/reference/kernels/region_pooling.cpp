@@ -88,7 +88,7 @@ struct AlignOptions {
     if (!(samples * static_cast<double>(outputs) <= kMaxSamples)) {
       fail_bad_input("a region from {} to {} takes too many samples", first, last);
     }
-    return {start, bin, std::max<int64_t>(0, static_cast<int64_t>(samples))};
+    return {start, bin, static_cast<int64_t>(std::max(0.0, samples))};
   }
 };
 

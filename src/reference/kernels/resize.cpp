@@ -144,7 +144,7 @@ void resize_nearest(const Tensor& x, Tensor& y, const std::vector<std::vector<Ta
         inside = !at.positions.empty();
         if (inside) offset += at.positions[0] * in[k];
       }
-      to[i] = inside ? from[static_cast<size_t>(offset)] : from_double<T>(extrapolation);
+      to[i] = inside ? from[static_cast<size_t>(offset)] : tensor::convert<T>(extrapolation);
     }
   });
 }

@@ -1,0 +1,42 @@
+// The one meaning of converting an element to another type, for every value, those included for which C++
+// leaves a conversion undefined.
+#pragma once
+
+#include <limits>
+#include <type_traits>
+
+#include "tensor/float_types.hpp"
+
+namespace hone::tensor {
+
+/// `value` as a To.
+/// - To bool: whether it differs from zero (NaN does).
+/// - Floating to integer: the fraction is cut off; what lies outside To becomes the nearest limit of To; NaN
+///   becomes 0. ONNX and numpy leave the last two open; WebAssembly's trunc_sat and Arm's FCVTZS do the same.
+/// - Integer to integer: modulo 2^bits.
+/// - To a floating type: rounded to the nearest, to 16 bits by way of float.
+template <class To, class From>
+To convert(From value) {
+  constexpr bool kFrom16 = std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>;
+  if constexpr (std::is_same_v<To, From>) {
+    return value;
+  } else if constexpr (kFrom16) {
+    return convert<To>(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return value != From{};
+  } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
+    return To(static_cast<float>(value));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    using Limits = std::numeric_limits<To>;
+    // Both round to a power of two or are exact, and To holds everything strictly between them.
+    constexpr auto kLowest = static_cast<From>(Limits::lowest());
+    constexpr auto kHighest = static_cast<From>(Limits::max());
+    if (value != value) return To{0};
+    if (value <= kLowest) return Limits::lowest();
+    return value < kHighest ? static_cast<To>(value) : Limits::max();
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+}  // namespace hone::tensor
