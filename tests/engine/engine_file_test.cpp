@@ -146,6 +146,15 @@ TEST_F(EngineFile, ForgedFieldsAreRefusedByName) {
               ::testing::HasSubstr("blob 1000, which is not there"));
 }
 
+TEST_F(EngineFile, NumbersThatAreNoIntegersOfTheirFieldAreRefused) {
+  EXPECT_THAT(load(forged([](Json& h) { h["threads"] = 1e300; })),
+              ::testing::HasSubstr("type must be integer, but is 1e+300"));
+  EXPECT_THAT(load(forged([](Json& h) { h["threads"] = int64_t{1} << 32; })),
+              ::testing::HasSubstr("integer 4294967296 is out of range"));
+  EXPECT_THAT(load(forged([](Json& h) { h["graph"]["values"][0]["dtype"] = 1.5; })),
+              ::testing::HasSubstr("type must be integer"));
+}
+
 TEST_F(EngineFile, PackedWeightOfAnotherSizeIsRefused) {
   const std::string sentence =
       load(forged([](Json& h) { std::swap(h["packed"][0]["blob"], h["packed"][1]["blob"]); }));
