@@ -10,7 +10,7 @@ namespace {
 constexpr int kMaxNoiseLines = 1000;
 
 ErrorKind parse_kind(const Json& answer) {
-  const std::string kind = answer.value("kind", "");
+  const Json kind = answer.value("kind", Json());
   if (kind == "usage") return ErrorKind::kUsage;
   if (kind == "bad input") return ErrorKind::kBadInput;
   if (kind == "environment") return ErrorKind::kEnvironment;
@@ -54,7 +54,7 @@ Json WorkerClient::ask(const char* type, const Json& request) {
     if (answer.is_null()) continue;
     const std::string kind = member<std::string>(answer, "type");
     if (kind == "error") throw Error(parse_kind(answer), member<std::string>(answer, "message"));
-    if (kind == type && answer.value("id", int64_t{-1}) == id) return answer;
+    if (kind == type && answer.value("id", Json()) == id) return answer;
     fail_environment("the worker answered '{}' to request {} ('{}')", kind, id, type);
   }
   fail_environment("the worker wrote {} lines that are no answer to '{}'", kMaxNoiseLines, type);

@@ -81,6 +81,10 @@ def fail(request):
         answer(request, latencies_ms=[0.0], wall_ms=1)
     if MODE == "other":
         print(json.dumps({"id": 99, "type": "sample"}), flush=True)
+    if MODE == "named":
+        print(json.dumps({"id": "the last one", "type": "sample"}), flush=True)
+    if MODE == "unkind":
+        print(json.dumps({"id": request["id"], "type": "error", "kind": 7, "message": "no idea"}), flush=True)
 
 
 GOOD_MODES = ("good", "noisy", "wrong", "nan", "old")

@@ -81,6 +81,8 @@ TEST(WorkerClient, RefusesAnswersOfTheWrongForm) {
   EXPECT_THAT(failure_of("nonsense"), HasSubstr("the field 'latencies_ms' has the wrong type"));
   EXPECT_THAT(failure_of("zero"), HasSubstr("'latencies_ms' holds 0"));
   EXPECT_THAT(failure_of("other"), HasSubstr("to request"));
+  EXPECT_THAT(failure_of("named"), HasSubstr("to request"));
+  EXPECT_EQ(failure_of("unkind"), "no idea");
 }
 
 TEST(WorkerClient, RefusesAnotherProtocol) {

@@ -6,6 +6,7 @@
 #include "reference/compute.hpp"
 #include "reference/kernels/parts.hpp"
 #include "reference/strided.hpp"
+#include "tensor/convert.hpp"
 
 namespace hone::reference {
 namespace {
