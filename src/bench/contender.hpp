@@ -21,7 +21,7 @@ struct MeasureOptions {
   double duration_seconds = 5;  ///< measured time of one configuration
   int64_t iterations = 10;      ///< at least this many samples, within kOvertime times the duration
   int rounds = 10;
-  double timeout_seconds = 120;  ///< longest wait for one answer of a worker
+  double timeout_seconds = 300;  ///< longest wait for one answer of a worker
   double percentile = 0.5;       ///< highest percentile that the verdict has to support
   int threads = 1;
   std::string device = "cpu";

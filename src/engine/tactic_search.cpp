@@ -19,7 +19,7 @@ namespace {
 constexpr double kMargin = 0.97;
 /// After one look, candidates slower than the best by this factor are not timed again.
 constexpr double kHopeless = 1.5;
-/// Seconds that timing one layout may take, beyond the first look.
+/// Seconds after which no further round is timed, of one layout's steps, of layouts, of batch groups.
 constexpr double kBudgetSeconds = 6;
 /// The same for trying choices in whole networks, and at levels above 3.
 constexpr double kRefineSeconds = 8;
@@ -34,6 +34,10 @@ double agreement(Precision precision) {
     case Precision::kTf32: return 0.01;
     default: return 1e-3;
   }
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 class Search {
@@ -159,8 +163,7 @@ class Search {
           }
         }
       }
-      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-      if (round >= 2 && elapsed.count() > kBudgetSeconds) return;
+      if (seconds_since(begin) > kBudgetSeconds) return;
     }
   }
 
@@ -226,7 +229,6 @@ class Search {
       step.candidates.erase(middle, step.candidates.end());
     }
     all = programs(search);
-    for (auto& program : all) program->run(inputs_);
     time_programs(search, all, options_.optimization_level >= 4 ? 15 : 7);
     for (size_t i = 0; i < search.steps.size(); ++i) {
       StepSearch& step = search.steps[i];
@@ -243,7 +245,8 @@ class Search {
       programs.push_back(program(search.layout, search.tactics(bound_->nodes.size()), false));
       programs.back()->run(inputs_);
     }
-    for (int round = 0; round < 7; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int round = 0; round < 7 && (round < 2 || seconds_since(begin) < kBudgetSeconds); ++round) {
       for (size_t i = 0; i < searches.size(); ++i) {
         StepTimer timer(*programs[i]);
         timer.sample(inputs_);
@@ -293,34 +296,42 @@ class Search {
       return;
     }
     report(0.9, "timing batch groups");
-    std::vector<int64_t> groups = {0};
-    for (int64_t group = 1; group < batch; group *= 2) groups.push_back(group);
-    std::vector<std::unique_ptr<Context>> contexts;
-    for (const int64_t group : groups) {
+    struct Group {
+      int64_t images;
+      std::unique_ptr<Context> context;
+      std::vector<double> times;
+    };
+    std::vector<Group> groups;
+    const auto sample = [this](Group& group) {
+      const auto begin = std::chrono::steady_clock::now();
+      group.context->run(inputs_);
+      return 1e6 * seconds_since(begin);
+    };
+    double fastest_us = 1e300;
+    for (int64_t images = 0; images < batch; images = std::max<int64_t>(1, images * 2)) {
       auto variant = std::make_shared<Engine>(engine_);
-      variant->micro_batch = group;
+      variant->micro_batch = images;
       variant->shapes.clear();
-      contexts.push_back(std::make_unique<Context>(std::move(variant), device_, engine_.threads));
-      contexts.back()->run(inputs_);
+      Group group{images, std::make_unique<Context>(std::move(variant), device_, engine_.threads), {}};
+      // The first run also touches the memory; it only tells what is hopeless.
+      const double first_us = sample(group);
+      fastest_us = std::min(fastest_us, first_us);
+      if (images == 0 || first_us <= fastest_us * kHopeless) groups.push_back(std::move(group));
     }
-    std::vector<std::vector<double>> times(groups.size());
-    for (int round = 0; round < 5; ++round) {
-      for (size_t i = 0; i < groups.size(); ++i) {
-        const auto begin = std::chrono::steady_clock::now();
-        contexts[i]->run(inputs_);
-        times[i].push_back(
-            std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
-      }
+    const auto begin = std::chrono::steady_clock::now();
+    for (int round = 0; round < 5 && (round < 1 || seconds_since(begin) < kBudgetSeconds); ++round) {
+      for (Group& group : groups) group.times.push_back(sample(group));
     }
     size_t best = 0;
     TimingEntry entry;
     for (size_t i = 0; i < groups.size(); ++i) {
-      if (sample_quantile(times[i], 0.5) < sample_quantile(times[best], 0.5) * kMargin) best = i;
-      entry.times[std::to_string(groups[i])] = {
-          sample_quantile(times[i], 0.5), sample_quantile(times[i], 0.25), static_cast<int>(times[i].size())};
+      const std::vector<double>& times = groups[i].times;
+      if (sample_quantile(times, 0.5) < sample_quantile(groups[best].times, 0.5) * kMargin) best = i;
+      entry.times[std::to_string(groups[i].images)] = {
+          sample_quantile(times, 0.5), sample_quantile(times, 0.25), static_cast<int>(times.size())};
     }
-    entry.chosen = std::to_string(groups[best]);
-    engine_.micro_batch = groups[best];
+    entry.chosen = std::to_string(groups[best].images);
+    engine_.micro_batch = groups[best].images;
     cache_.set(key, std::move(entry));
   }
 
