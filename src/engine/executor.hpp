@@ -23,6 +23,9 @@ struct ExecutionTimes {
 /// Used by one thread at a time. The program outlives it.
 class Executor {
  public:
+  /// Every byte of poisoned memory: 0xFFFF... is a NaN of every floating-point type.
+  static constexpr int kPoison = 0xFF;
+
   virtual ~Executor() = default;
   /// Brings inputs (in graph order, of the program's shapes) to where the steps read them. They must stay
   /// valid until the execution after it is done.
@@ -30,6 +33,9 @@ class Executor {
   /// Runs all steps on what was uploaded last; returns when they are done. `step_times`, when given,
   /// receives microseconds per step.
   virtual void execute(std::vector<double>* step_times) = 0;
+  /// Overwrites all memory that steps write with bytes that are no sensible numbers (NaN, for floats), so
+  /// that what a step fails to write shows.
+  virtual void poison() = 0;
   /// The outputs of the last execution, in graph order, on the host.
   virtual std::vector<tensor::Tensor> download() = 0;
   /// execute(), timed from the inside.

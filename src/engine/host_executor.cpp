@@ -50,6 +50,11 @@ class HostExecutor final : public Executor {
     return {elapsed.count(), 0};
   }
 
+  void poison() override {
+    std::memset(arena_.mutable_bytes(), kPoison, arena_.byte_size());
+    std::memset(scratch_.mutable_bytes(), kPoison, scratch_.byte_size());
+  }
+
   std::vector<Tensor> download() override { return std::move(outputs_); }
 
  private:

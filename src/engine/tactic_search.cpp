@@ -92,12 +92,13 @@ class Search {
     if (all_cached) return search;
     list_candidates(search);
     time_candidates(search);
+    check_together(search);
     if (device_.overlaps_steps() && options_.optimization_level >= 2) {
       report(0.5, "trying choices in the whole network");
       refine_choices(
           search, bound_->nodes.size(), inputs_,
           [&](const std::vector<std::string>& tactics) { return program(layout, tactics, false); },
-          [&](Program& trial) { return agrees(trial.run(inputs_)); },
+          [&](Program& trial) { return computes_the_same(trial); },
           options_.optimization_level >= 4 ? kLongRefineSeconds : kRefineSeconds);
     }
     for (StepSearch& step : search.steps) {
@@ -167,8 +168,21 @@ class Search {
     }
   }
 
+  /// Runs on memory without what an earlier run left behind: values that a kernel does not write, or reads
+  /// before they are written, would otherwise go unseen. Where steps overlap the first run may be gentler
+  /// than all later ones, so it takes a second.
+  std::vector<tensor::Tensor> run_poisoned(Program& program) const {
+    program.executor().poison();
+    std::vector<tensor::Tensor> outputs = program.run(inputs_);
+    if (!device_.overlaps_steps()) return outputs;
+    program.executor().poison();
+    return program.run(inputs_);
+  }
+
+  bool computes_the_same(Program& program) const { return agrees(run_poisoned(program)); }
+
   bool agrees(const std::vector<tensor::Tensor>& outputs) const {
-    for (size_t i = 0; i < outputs.size(); ++i) {
+    for (size_t i = 0; i < expected_.size(); ++i) {
       if (!tensor::is_floating(outputs[i].dtype()) || outputs[i].shape() != expected_[i].shape()) continue;
       if (!(tensor::relative_l2(outputs[i], expected_[i]) <= agreement(engine_.precision))) return false;
     }
@@ -181,18 +195,37 @@ class Search {
     expected_ = outputs.front();
     const auto disagreeing = static_cast<size_t>(
         std::count_if(outputs.begin(), outputs.end(), [this](const auto& o) { return !agrees(o); }));
-    if (disagreeing == 0) return;
     // The favourites themselves may hold the wrong one.
-    if (2 * disagreeing > outputs.size()) expected_ = outputs[1];
+    if (outputs.size() > 1 && 2 * disagreeing > outputs.size()) expected_ = outputs[1];
+    if (!agrees(expected_)) expected_.clear();  // not finite: nothing can be compared with it
+    const std::vector<std::string> sound = tactics_of_round(search, sound_round(outputs));
     for (StepSearch& step : search.steps) {
       if (step.cached) continue;
       for (size_t k = std::min(step.candidates.size(), outputs.size()); k-- > 0;) {
         if (agrees(outputs[k]) || step.candidates.size() < 2) continue;
-        const size_t other = sound_round(outputs);
-        std::vector<std::string> tactics = tactics_of_round(search, other);
+        std::vector<std::string> tactics = sound;
         for (const size_t node : step.nodes) tactics[node] = step.candidates[k].tactic;
-        if (!agrees(program(search.layout, tactics, false)->run(inputs_)))
+        if (!computes_the_same(*program(search.layout, tactics, false)))
           step.refuse(k, "with it the network computes something else");
+      }
+    }
+    sound_tactics_ = sound;
+  }
+
+  /// Candidates that are right one by one can be wrong together; then those of a round that was right are
+  /// chosen.
+  void check_together(LayoutSearch& search) const {
+    const auto chosen = program(search.layout, search.tactics(bound_->nodes.size()), false);
+    if (computes_the_same(*chosen)) return;
+    for (StepSearch& step : search.steps) {
+      for (size_t k = 0; k < step.candidates.size(); ++k) {
+        if (step.cached || step.candidates[k].tactic != sound_tactics_[step.nodes.front()]) continue;
+        step.refusals.push_back(
+            fmt::format("{}: beside the other steps' fastest tactics the network computes "
+                        "something else",
+                        step.candidates[step.chosen].tactic));
+        step.chosen = k;
+        break;
       }
     }
   }
@@ -207,7 +240,7 @@ class Search {
   void time_candidates(LayoutSearch& search) {
     auto all = programs(search);
     std::vector<std::vector<tensor::Tensor>> outputs;
-    for (auto& program : all) outputs.push_back(program->run(inputs_));
+    for (auto& program : all) outputs.push_back(run_poisoned(*program));
     time_programs(search, all, 1);
     all.clear();
     refuse_wrong(search, outputs);
@@ -343,6 +376,8 @@ class Search {
   std::vector<tensor::Tensor> inputs_;
   /// What the network computes for them.
   std::vector<tensor::Tensor> expected_;
+  /// Tactics with which it does, per node.
+  std::vector<std::string> sound_tactics_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "device/cuda/plugin/runtime.hpp"
+#include "device/cuda/plugin/tactics.hpp"
 #include "engine/dynamic_values.hpp"
 #include "engine/program.hpp"
 
@@ -106,6 +107,18 @@ class CudaExecutor final : public engine::Executor {
     return {enqueue.count(), elapsed_us(begin_, end_)};
   }
 
+  void poison() override {
+    const auto fill = [this](const DeviceBytes& bytes) {
+      if (bytes.size() != 0)
+        check(cudaMemsetAsync(bytes.data(), kPoison, static_cast<size_t>(bytes.size()), stream_.get()),
+              "a fill");
+    };
+    fill(arena_);
+    fill(scratch_);
+    for (const Buffer& output : outputs_) fill(output.device);
+    stream_.synchronize();
+  }
+
   std::vector<Tensor> download() override {
     std::vector<Tensor> results = program_.make_outputs();
     for (size_t i = 0; i < results.size(); ++i) {
@@ -203,8 +216,14 @@ class CudaExecutor final : public engine::Executor {
     } else if (step.kernel->runs_on_host()) {
       run_on_host(step);
     } else {
+      set_next_step_waits(index + 1 < bound_.size() && waits(program_.steps()[index + 1]));
       step.kernel->run(bound_[index].inputs, bound_[index].outputs, scratch_.data());
     }
+  }
+
+  static bool waits(const ProgramStep& step) {
+    const auto* kernel = dynamic_cast<const LaunchKernel*>(step.kernel.get());
+    return kernel != nullptr && kernel->waits();
   }
 
   void run_on_host(const ProgramStep& step) {

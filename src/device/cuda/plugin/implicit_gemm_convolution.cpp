@@ -160,11 +160,13 @@ class ImplicitGemmTactic final : public CudaTactic {
           }
           args.bias = has_bias ? static_cast<const float*>(inputs[2]) : nullptr;
           args.y = outputs[0];
+          args.next_waits = next_step_waits();
           for (size_t i = 0; i < post_ops.size(); ++i) {
             if (graph::is_binary(post_ops[i].op)) args.steps[i].operand = inputs[post_ops[i].operand];
           }
           return launch_conv(problem, config, args, options.pdl, options.stream);
-        });
+        },
+        true);
     return offer;
   }
 };

@@ -11,6 +11,7 @@ namespace {
 
 std::atomic<int64_t> held_bytes{0};
 thread_local cudaStream_t thread_stream = nullptr;
+thread_local bool thread_next_waits = false;
 
 }  // namespace
 
@@ -93,6 +94,9 @@ double elapsed_us(const Event& begin, const Event& end) {
 }
 
 cudaStream_t current_stream() { return thread_stream; }
+
+bool next_step_waits() { return thread_next_waits; }
+void set_next_step_waits(bool waits) { thread_next_waits = waits; }
 
 StreamScope::StreamScope(const Stream& stream) : previous_(std::exchange(thread_stream, stream.get())) {}
 StreamScope::~StreamScope() { thread_stream = previous_; }

@@ -82,6 +82,10 @@ double elapsed_us(const Event& begin, const Event& end);
 /// The stream that kernels are handed to: that of the program this thread runs.
 cudaStream_t current_stream();
 
+/// Whether the step after the one that is being enqueued waits for it by griddepcontrol itself.
+bool next_step_waits();
+void set_next_step_waits(bool waits);
+
 /// Makes a stream the current one for a while.
 class StreamScope {
  public:

@@ -46,13 +46,17 @@ class LaunchKernel final : public engine::Kernel {
   using Launch =
       std::function<cudaError_t(std::span<const void* const> inputs, std::span<void* const> outputs,
                                 void* scratch, const LaunchOptions& options)>;
-  /// `what` names the kernel in errors.
-  LaunchKernel(std::string what, Launch launch) : what_(std::move(what)), launch_(std::move(launch)) {}
+  /// `what` names the kernel in errors; `waits` says that it always launches something and that this waits
+  /// for the kernel before it by griddepcontrol.
+  LaunchKernel(std::string what, Launch launch, bool waits = false)
+      : what_(std::move(what)), launch_(std::move(launch)), waits_(waits) {}
   void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override;
+  bool waits() const { return waits_; }
 
  private:
   std::string what_;
   Launch launch_;
+  bool waits_;
 };
 
 FloatType float_type(tensor::DType dtype);

@@ -93,6 +93,7 @@ void set_schedule(const ConvConfig& config, const ConvArgs& args, GemmParams& pa
   params.staging_bytes =
       static_cast<int>(staging_bytes(config.tile_m, config.tile_n, config.tile_k, config.stages));
   params.split_k = config.split_k;
+  params.next_waits = args.next_waits;
   params.cluster = config.split_k > 1 && config.reduction == Reduction::kCluster;
   params.counters = static_cast<unsigned*>(args.workspace);
   params.partials =

@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(TileT::kThreads) implicit_gemm(const __grid_co
   }
   const Pixels<T, TileT> pixels(p, loader, place.tile_m);
   ptx::wait_for_previous_kernel();
-  ptx::allow_next_kernel();
+  if (p.next_waits) ptx::allow_next_kernel();
   for (int s = 0; s < stages - 1; ++s) {
     if (s < count) pixels.load(p, loader, first + s, ring + s * TileT::kStageBytes);
     if (s == stages - 2 && p.prefetched != nullptr) prefetch_operand<T, TileT>(p, place, prefetched);

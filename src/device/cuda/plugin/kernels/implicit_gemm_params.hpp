@@ -49,6 +49,7 @@ struct GemmParams {
   int staging_bytes;  ///< of shared memory before the bias
   int split_k;
   bool cluster;
+  bool next_waits;
   EpilogueMode mode;
   int step_count;
   EpilogueStep steps[kMaxEpilogueSteps];

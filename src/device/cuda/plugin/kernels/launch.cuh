@@ -13,11 +13,11 @@ namespace hone::device::cuda {
 constexpr int kThreads = 256;
 
 /// First statement of every kernel: waits until the kernels before it have ended and their writes are
-/// visible, then lets the next kernel start its own launch. Both are no-ops without the launch attribute.
+/// visible; a no-op without the launch attribute. The next kernel is not let in early: it may be one of a
+/// library, which need not wait as ours do.
 __device__ __forceinline__ void begin_kernel() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 

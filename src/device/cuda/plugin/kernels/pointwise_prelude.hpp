@@ -90,7 +90,6 @@ INLINE uint64 take(uint64& rest, const int64* size) {
 INLINE void begin_kernel() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 )";
