@@ -28,6 +28,23 @@ void upsample(Rewrite& r) {
   asymmetric_resize(r, r.constant("scales", graph::Tensor::of<float>(scales, {count})));
 }
 
+/// tf_half_pixel_for_nn (opset 11 and 12) reads (x + 0.5) / scale, half a pixel to the right of half_pixel.
+/// So what lies below it is what half_pixel rounds to, and what it rounds to lies above half_pixel.
+void tensorflow_nearest(Rewrite& r) {
+  constexpr const char* kCoordinates = "coordinate_transformation_mode";
+  if (r.attribute<std::string>(kCoordinates, "half_pixel") != "tf_half_pixel_for_nn") return;
+  const auto mode = r.attribute<std::string>("mode", "nearest");
+  const auto rounding = r.attribute<std::string>("nearest_mode", "round_prefer_floor");
+  if (mode != "nearest" || (rounding != "floor" && rounding != "round_prefer_floor")) {
+    fail_bad_input(
+        "tf_half_pixel_for_nn is supported with mode nearest and nearest_mode floor or "
+        "round_prefer_floor, found mode {} and nearest_mode {}",
+        mode, rounding);
+  }
+  r.node.attributes.set(kCoordinates, std::string("half_pixel"));
+  r.node.attributes.set("nearest_mode", std::string(rounding == "floor" ? "round_prefer_ceil" : "ceil"));
+}
+
 /// An optional input of no elements means the same as none (opset 11 had no other way to leave out scales).
 void drop_empty_inputs(Rewrite& r) {
   for (ValueId& input : r.node.inputs) {
@@ -47,11 +64,9 @@ void rename_grid_modes(Rewrite& r) {
 }
 
 constexpr AdaptRule kRules[] = {
-    {"Resize", 11, resize_10},
-    {"Upsample", 10, upsample},
-    {"Resize", 23, drop_empty_inputs},
-    {"RoiAlign", 16, legacy_roi_align},
-    {"GridSample", 20, rename_grid_modes},
+    {"Resize", 11, resize_10},          {"Upsample", 10, upsample},
+    {"Resize", 13, tensorflow_nearest}, {"Resize", 23, drop_empty_inputs},
+    {"RoiAlign", 16, legacy_roi_align}, {"GridSample", 20, rename_grid_modes},
 };
 
 }  // namespace

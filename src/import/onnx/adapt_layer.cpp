@@ -36,15 +36,25 @@ void dropout_mask(Rewrite& r) {
   r.after(1, "Cast", {}, std::move(cast));
 }
 
+/// Opset 8 could have a mean, a variance, a scale and a bias for each element of an image.
+void normalize_elements(Rewrite& r) {
+  const ValueId epsilon = scalar_like_input(r, "epsilon", r.attribute<float>("epsilon", 1e-5f));
+  const ValueId deviation = r.before("Sqrt", {r.before("Add", {r.node.input(4), epsilon})});
+  const ValueId centred = r.before("Sub", {r.node.input(0), r.node.input(3)});
+  const ValueId scaled = r.before("Mul", {r.before("Div", {centred, deviation}), r.node.input(1)});
+  r.node.op = "Add";
+  r.node.inputs = {scaled, r.node.input(2)};
+  r.node.attributes = {};
+}
+
 void inference_normalization(Rewrite& r) {
-  if (r.attribute<int64_t>("spatial", 1) != 1) {
-    fail_bad_input("attribute 'spatial' is 0, only statistics per channel are supported");
-  }
+  const bool per_channel = r.attribute<int64_t>("spatial", 1) != 0;
   r.node.attributes.erase("spatial");
   for (size_t i = 1; i < r.node.outputs.size(); ++i) {
     if (r.node.has_output(i)) fail_bad_input("output {} asks for training mode, which is not supported", i);
   }
   r.node.outputs.resize(1);
+  if (!per_channel && r.node.inputs.size() == 5) normalize_elements(r);
 }
 
 /// scale or bias of one value a group becomes one value a channel.
