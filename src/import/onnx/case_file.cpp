@@ -43,11 +43,8 @@ std::string operator_feature(const onnx::NodeProto& node) {
   if (op == "StringNormalizer") return "string type";
   if (op.find("Sequence") != std::string::npos && op != "ReverseSequence") return "sequence type";
   if (op.starts_with("Optional")) return "optional type";
-  // A third input or output of these asks for what only training needs.
+  // A third input asks for what only training needs, and which is random.
   if (op == "Dropout" && node.input_size() > 2 && !node.input(2).empty()) return "training operator";
-  for (const auto& attribute : node.attribute()) {
-    if (attribute.name() == "training_mode" && attribute.i() != 0) return "training operator";
-  }
   return "";
 }
 
