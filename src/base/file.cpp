@@ -39,7 +39,8 @@ int open_regular(const std::filesystem::path& path, uint64_t* size) {
   struct stat info {};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(fd);
-    throw Error(ErrorKind::kBadInput, "this is not a regular file", path.string());
+    throw Error(ErrorKind::kBadInput,
+                S_ISDIR(info.st_mode) ? "it is a directory" : "this is not a regular file", path.string());
   }
   *size = static_cast<uint64_t>(info.st_size);
   return fd;

@@ -104,7 +104,7 @@ double parse_share(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
   if (error != std::errc() || end != number.data() + number.size() || !(value >= 0)) {
-    fail_usage("'{}' is no share: give 5% or 0.05", text);
+    fail_usage("--max-regression '{}' is no share: give 5% or 0.05", text);
   }
   return percent ? value / 100 : value;
 }

@@ -111,6 +111,10 @@ InputInfo describe_input(const graph::Value& value, const std::map<std::string, 
     if (input.batched && i == 0) {
       input.shape.push_back(1);
     } else if (dims[i].known()) {
+      if (given != shapes.end() && given->second[i] != dims[i].value()) {
+        fail_usage("--shapes gives dimension {} of input '{}' as {}, the model fixes it at {}", i, value.name,
+                   given->second[i], dims[i].value());
+      }
       input.shape.push_back(dims[i].value());
     } else if (given != shapes.end()) {
       input.shape.push_back(given->second[i]);
@@ -165,7 +169,7 @@ void parse_shapes(const std::string& text, std::map<std::string, tensor::Shape>*
     rest.remove_prefix(std::min(rest.size(), item.size() + 1));
     const size_t colon = item.rfind(':');
     if (colon == std::string_view::npos || colon == 0 || item.ends_with('x')) {
-      fail_usage("--shapes needs name:1x3x224x224, not '{}'", item);
+      fail_usage("a shape is written name:1x3x224x224, not '{}'", item);
     }
     tensor::Shape shape;
     std::string_view dims = item.substr(colon + 1);
@@ -175,7 +179,7 @@ void parse_shapes(const std::string& text, std::map<std::string, tensor::Shape>*
       int64_t value = 0;
       const auto [end, error] = std::from_chars(dim.data(), dim.data() + dim.size(), value);
       if (error != std::errc() || end != dim.data() + dim.size() || value < 1) {
-        fail_usage("--shapes: '{}' in '{}' is no positive dimension", dim, item);
+        fail_usage("'{}' in the shape '{}' is no positive dimension", dim, item);
       }
       shape.push_back(value);
     }

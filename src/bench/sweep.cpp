@@ -54,6 +54,7 @@ class SweepRunner {
     for (const std::string& backend : options_.backends) peers_.command(backend);
     std::vector<Subject> subjects;
     for (const std::string& spec : options_.models) subjects.push_back(describe(spec));
+    check_shape_names(subjects);
     const size_t configurations = count_configurations(subjects);
     // Contenders keep pointers to their runs.
     sweep_.runs.reserve(configurations);
@@ -78,6 +79,21 @@ class SweepRunner {
           subject.info.dynamic_batch ? kDefaultBatches : std::vector<int64_t>{subject.info.fixed_batch};
     }
     return subject;
+  }
+
+  /// A shape for an input that no model has would change nothing.
+  void check_shape_names(const std::vector<Subject>& subjects) const {
+    for (const auto& [name, shape] : options_.shapes) {
+      const bool known = std::any_of(subjects.begin(), subjects.end(), [&](const Subject& subject) {
+        const auto& inputs = subject.info.inputs;
+        return std::any_of(inputs.begin(), inputs.end(),
+                           [&](const auto& input) { return input.name == name; });
+      });
+      if (!known) {
+        fail_usage("--shapes names an input '{}', the first input of {} is '{}'", name,
+                   subjects.front().info.name, subjects.front().info.inputs.front().name);
+      }
+    }
   }
 
   size_t count_configurations(const std::vector<Subject>& subjects) const {

@@ -90,6 +90,7 @@ void complete(Arguments* arguments) {
   bench::SweepOptions& sweep = arguments->sweep;
   for (const std::string& text : arguments->shapes) bench::parse_shapes(text, &sweep.shapes);
   for (const std::string& name : sweep.precisions) backend::parse_precision(name);
+  bench::parse_share(arguments->max_regression);
   drop_repeated(&sweep.models);
   drop_repeated(&sweep.backends);
   drop_repeated(&sweep.precisions);

@@ -1,9 +1,10 @@
 // See engine_options.hpp.
 #include "cli/engine_options.hpp"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <thread>
 
@@ -28,9 +29,14 @@ std::map<std::string, engine::ShapeProfile> profiles(const graph::Graph& graph,
   const auto min = parse_named_shapes(options.min_shapes);
   const auto opt = parse_named_shapes(options.opt_shapes);
   const auto max = parse_named_shapes(options.max_shapes);
+  std::vector<std::string> names;
+  for (const graph::ValueId id : graph.inputs) names.push_back(graph.value(id).name);
   std::map<std::string, engine::ShapeProfile> result;
   for (const auto* shapes : {&min, &opt, &max}) {
     for (const auto& item : *shapes) {
+      if (std::find(names.begin(), names.end(), item.first) == names.end())
+        fail_usage("the model has no input named '{}', its inputs are {}", item.first,
+                   fmt::join(names, ", "));
       // What is not named follows from what is: opt from max, min and max from opt.
       const auto find = [&](const auto& named, const tensor::Shape& fallback) {
         const auto found = named.find(item.first);

@@ -43,7 +43,7 @@ void add_export_command(CLI::App& program) {
   command->add_option("model", options->model, "A built-in architecture or an ONNX file")->required();
   command->add_option("-o,--output", options->output, "The file to write")->required();
   auto* fixed = command->add_option("--batch-size", options->batch_size, "Fix the batch of every input")
-                    ->check(CLI::PositiveNumber);
+                    ->check(CLI::Range(int64_t{1}, int64_t{65536}));
   command->add_flag("--dynamic-batch", options->dynamic_batch, "Leave the batch open, under the name 'batch'")
       ->excludes(fixed);
   command->add_option("--opset", options->opset, "Version of the operators, 13 to 22")->capture_default_str();

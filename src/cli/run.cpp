@@ -122,6 +122,13 @@ void print_top(const Tensor& output, const RunInputs& inputs, const std::vector<
   }
 }
 
+void check_output(const std::string& file) {
+  if (file.empty()) return;
+  if (!file.ends_with(".npz") && !file.ends_with(".npy"))
+    fail_usage("{} ends neither in .npz nor in .npy", file);
+  base::check_writable(file);
+}
+
 void write_outputs(const std::string& file, const tensor::NamedTensors& outputs) {
   if (!file.ends_with(".npy")) return tensor::write_npz(file, outputs);
   if (outputs.size() != 1)
@@ -141,7 +148,7 @@ std::unique_ptr<backend::Executable> load_executable(const RunOptions& options, 
 }
 
 void run(const RunOptions& options) {
-  if (!options.output.empty()) base::check_writable(options.output);
+  check_output(options.output);
   const bool stored = engine::is_engine_file(options.model);
   const auto engine = stored ? engine::load_engine(options.model) : nullptr;
   const importer::Model model =

@@ -50,6 +50,8 @@ void require_zip(const std::filesystem::path& file) {
 }
 
 Model load_file(const std::filesystem::path& file) {
+  if (std::filesystem::is_directory(file))
+    throw Error(ErrorKind::kBadInput, "it is a directory", file.string());
   const std::string extension = file.extension().string();
   if (extension == ".onnx") {
     Model model{file.stem().string(), file, nullptr, {}};

@@ -30,6 +30,7 @@ Message parse(std::span<const std::byte> bytes, const char* what) {
 }  // namespace
 
 onnx::ModelProto parse_model(std::span<const std::byte> bytes) {
+  if (bytes.empty()) fail_bad_input("the file is empty");
   scan_model(bytes);
   auto model = parse<onnx::ModelProto>(bytes, "an ONNX model");
   if (!model.has_graph()) fail_bad_input("this is not an ONNX model: it has no graph");
