@@ -24,6 +24,25 @@ void describe_node(const Engine& engine, const graph::Graph& graph, const graph:
   }
 }
 
+/// Inputs, weights and outputs once, in the element types that the step reads and writes. Packed weights count
+/// as elements of the precision's type.
+double moved_bytes(const Engine& engine, const graph::Graph& graph, const ProgramStep& step) {
+  const graph::Node& node = graph.nodes[static_cast<size_t>(step.node)];
+  double bytes = 0;
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    if (step.inputs[i].place != Operand::Place::kAbsent) {
+      bytes += static_cast<double>(step.inputs[i].desc.bytes());
+    } else if (node.inputs[i] != graph::kNoValue && graph.value(node.inputs[i]).constant) {
+      bytes += static_cast<double>(graph.value(node.inputs[i]).constant->size()) *
+               static_cast<double>(tensor::dtype_size(tensor::storage_dtype(engine.precision)));
+    }
+  }
+  for (const Operand& output : step.outputs) {
+    if (output.place != Operand::Place::kAbsent) bytes += static_cast<double>(output.desc.bytes());
+  }
+  return bytes;
+}
+
 StepDescription describe_step(const Engine& engine, const Program& program, const ProgramStep& step) {
   StepDescription result{
       .name = step.name, .kind = step.kind, .tactic = step.tactic, .sources = step.sources};
@@ -37,6 +56,7 @@ StepDescription describe_step(const Engine& engine, const Program& program, cons
   }
   if (step.node < 0) return result;
   describe_node(engine, program.graph(), program.graph().nodes[static_cast<size_t>(step.node)], result);
+  if (step.kernel != nullptr) result.bytes = moved_bytes(engine, program.graph(), step);
   return result;
 }
 
