@@ -6,10 +6,11 @@
 #
 # Each plugin libhone-<name>.so found under src/ is the component <name>, with the libraries it needs.
 
-# glibc, libstdc++ and libgcc stay the system's: they must be at least as new as the compiler's.
+# glibc, libstdc++ and libgcc stay the system's: they must be at least as new as the compiler's. So do CUDA's
+# libraries, which take gigabytes and load parts of themselves by name.
 set(HONE_BASE_LIBRARIES
   "^ld-linux" "^linux-vdso" "^lib(c|m|dl|rt|pthread|util|resolv|anl|nsl|mvec|BrokenLocale)\\.so" "^libstdc\\+\\+\\.so"
-  "^libgcc_s\\.so")
+  "^libgcc_s\\.so" "^lib(cudart|cudnn|cublas|cublasLt|nvrtc|cuda)\\.so")
 
 function(hone_install component)
   install(TARGETS ${ARGN} RUNTIME_DEPENDENCY_SET hone_${component}_libraries
