@@ -11,6 +11,21 @@ using engine::StepRequest;
 using engine::TensorDesc;
 using tensor::DType;
 
+/// A primitive from one operand to another of the same arrangement.
+template <class PrimitiveDesc>
+Offer one_input_offer(dnnl::primitive primitive, const PrimitiveDesc& pd, const TensorDesc& desc) {
+  auto kernel = std::make_shared<OnednnKernel>(std::move(primitive));
+  kernel->bind_input(0, DNNL_ARG_SRC, pd.src_desc());
+  kernel->bind_output(0, DNNL_ARG_DST, pd.dst_desc());
+  kernel->bind_scratch(pd.scratchpad_desc());
+  Offer offer;
+  offer.inputs = {desc};
+  offer.outputs = {desc};
+  offer.scratch_bytes = static_cast<int64_t>(pd.scratchpad_desc().get_size());
+  offer.kernel = std::move(kernel);
+  return offer;
+}
+
 class SoftmaxTactic final : public CpuTactic {
  public:
   std::string_view name() const override { return "onednn_softmax"; }
@@ -44,16 +59,8 @@ class SoftmaxTactic final : public CpuTactic {
         {kKind, algorithm, onednn_desc(desc), onednn_desc(desc), axis}, attributes, onednn_engine());
     auto primitive = dnnl::softmax_v2_forward(pd);
 #endif
-    auto kernel = std::make_shared<OnednnKernel>(std::move(primitive));
-    kernel->bind_input(0, DNNL_ARG_SRC, pd.src_desc());
-    kernel->bind_output(0, DNNL_ARG_DST, pd.dst_desc());
-    kernel->bind_scratch(pd.scratchpad_desc());
-    Offer offer;
-    offer.inputs = {desc};
-    offer.outputs = {desc};
+    Offer offer = one_input_offer(std::move(primitive), pd, desc);
     offer.in_place_input = 0;
-    offer.scratch_bytes = static_cast<int64_t>(pd.scratchpad_desc().get_size());
-    offer.kernel = std::move(kernel);
     return offer;
   }
 };
@@ -89,16 +96,7 @@ class LrnTactic final : public CpuTactic {
          a.get_float("bias")},
         attributes, onednn_engine());
 #endif
-    auto kernel = std::make_shared<OnednnKernel>(dnnl::lrn_forward(pd));
-    kernel->bind_input(0, DNNL_ARG_SRC, pd.src_desc());
-    kernel->bind_output(0, DNNL_ARG_DST, pd.dst_desc());
-    kernel->bind_scratch(pd.scratchpad_desc());
-    Offer offer;
-    offer.inputs = {desc};
-    offer.outputs = {desc};
-    offer.scratch_bytes = static_cast<int64_t>(pd.scratchpad_desc().get_size());
-    offer.kernel = std::move(kernel);
-    return offer;
+    return one_input_offer(dnnl::lrn_forward(pd), pd, desc);
   }
 };
 
