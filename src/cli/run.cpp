@@ -124,9 +124,9 @@ void print_top(const Tensor& output, const RunInputs& inputs, const std::vector<
 
 void check_output(const std::string& file) {
   if (file.empty()) return;
+  base::check_writable(file);
   if (!file.ends_with(".npz") && !file.ends_with(".npy"))
     fail_usage("{} ends neither in .npz nor in .npy", file);
-  base::check_writable(file);
 }
 
 void write_outputs(const std::string& file, const tensor::NamedTensors& outputs) {
