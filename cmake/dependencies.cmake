@@ -4,6 +4,14 @@ find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
+if(HONE_SANITIZE MATCHES "thread")
+  # Archer tells ThreadSanitizer how OpenMP synchronizes. It lies beside libomp, which looks for it only on the
+  # search paths of the program and then says nothing, so it is linked.
+  get_filename_component(openmp_folder ${OpenMP_omp_LIBRARY} DIRECTORY)
+  find_library(ARCHER_LIBRARY archer HINTS ${openmp_folder} REQUIRED)
+  target_link_libraries(OpenMP::OpenMP_CXX INTERFACE
+    -Wl,--push-state,--no-as-needed ${ARCHER_LIBRARY} -Wl,--pop-state)
+endif()
 find_package(ZLIB REQUIRED)
 
 add_library(onnx_proto_library INTERFACE)
