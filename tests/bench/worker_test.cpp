@@ -2,7 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "bench/fixture.hpp"
 #include "bench/scratch.hpp"
 #include "bench/worker_client.hpp"
@@ -48,6 +53,25 @@ TEST(WorkerClient, SkipsWhatLibrariesPrint) { EXPECT_EQ(failure_of("noisy"), "no
 TEST(WorkerClient, NamesTheSignalOfACrashAndTheLastMessage) {
   EXPECT_THAT(failure_of("crash"), HasSubstr("crashed with signal 11 (Segmentation fault) during 'sample'"));
   EXPECT_THAT(failure_of("crash"), HasSubstr("about to crash"));
+}
+
+TEST(WorkerClient, ReadsTheAnswerOfAWorkerThatHasEndedAlready) {
+  const Scratch scratch;
+  WorkerClient worker(
+      {"/bin/sh", "-c",
+       R"(echo '{"id":1,"type":"error","kind":"environment","message":"node is missing"}'; exit 4)"},
+      scratch.folder() / "stderr.txt", 60, nullptr);
+  while (!std::filesystem::exists("/proc/" + std::to_string(worker.pid()) + "/stat") ||
+         base::read_file("/proc/" + std::to_string(worker.pid()) + "/stat").find(") Z ") ==
+             std::string::npos) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  try {
+    worker.hello("fake");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "node is missing");
+  }
 }
 
 TEST(WorkerClient, SuspectsMemoryWhenItWasKilled) {
