@@ -18,6 +18,8 @@ GENERATED = {"hone_commit.hpp"}
 # Heavy headers, and the only places that may pay for them.
 HEAVY = [
     (re.compile(r"^(torch|ATen|c10)/"), re.compile(r"/plugin/"), "a folder named plugin/"),
+    (re.compile(r"^(cuda|cudnn|cublas|nvrtc|nvml|mma\.h|cooperative_groups)"), re.compile(r"/plugin/"),
+     "a folder named plugin/"),
     (re.compile(r"^opencv2/"), re.compile(r"/plugin/"), "a folder named plugin/"),
     (re.compile(r"^CLI/"), re.compile(r"^src/cli/"), "src/cli/"),
     (re.compile(r"^(onnx|google/protobuf)/"), re.compile(r"^src/import/onnx/|^src/cli/"), "src/import/onnx/"),
@@ -62,7 +64,7 @@ def check_file(file, root):
         return
     if not text.startswith("//"):
         yield f"{path}:1: the first line says what the file is for"
-    if file.suffix == ".hpp" and "#pragma once" not in text:
+    if file.suffix in (".hpp", ".cuh") and "#pragma once" not in text:
         yield f"{path}:1: the header lacks #pragma once"
     for number, line in enumerate(text.splitlines(), 1):
         if found := INCLUDE.match(line):
@@ -77,7 +79,7 @@ def check_file(file, root):
 
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
-    files = sorted(f for f in (root / "src").rglob("*") if f.suffix in (".cpp", ".hpp"))
+    files = sorted(f for f in (root / "src").rglob("*") if f.suffix in (".cpp", ".hpp", ".cu", ".cuh"))
     problems = [problem for file in files for problem in check_file(file, root)]
     print("\n".join(problems + [f"{len(files)} files, {len(problems)} problems"]))
     return 1 if problems or not files else 0

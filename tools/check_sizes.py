@@ -11,7 +11,7 @@ from pathlib import Path
 MEDIAN = 140
 LONGEST = 500
 TREES = ["src", "include", "tests", "fuzz", "bench", "tools"]
-SUFFIXES = {".cpp", ".hpp", ".py", ".js", ".mjs", ".ts", ".sh"}
+SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh", ".py", ".js", ".mjs", ".ts", ".sh"}
 
 
 def count_lines(path):

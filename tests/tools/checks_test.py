@@ -56,6 +56,15 @@ class Includes(unittest.TestCase):
     def test_heavy_header_outside_its_place(self):
         self.expect("src/backend/a.cpp", "#include <torch/script.h>\n", "belongs to a folder named plugin/")
         self.expect("src/backend/torch/plugin/a.cpp", "#include <torch/script.h>\n", None)
+        for header in ("cuda_runtime.h", "cuda/std/array", "cudnn_graph.h", "cublasLt.h", "nvrtc.h"):
+            self.expect("src/device/cuda/a.cpp", f"#include <{header}>\n", "belongs to a folder named plugin/")
+            self.expect("src/device/cuda/plugin/a.cpp", f"#include <{header}>\n", None)
+
+    def test_kernels_are_read_too(self):
+        for name in ("a.cu", "a.cuh"):
+            self.expect(f"src/device/plugin/{name}", '#pragma once\n#include "error.hpp"\n',
+                        '"error.hpp" is no file of src/')
+        self.expect("src/device/plugin/a.cuh", "int a;\n", "lacks #pragma once")
 
     def test_printing_and_exiting(self):
         for line in ("std::cout << 1;", "fmt::print(stderr, x);", "printf(x);", "std::exit(1);", "abort();"):
@@ -85,6 +94,11 @@ class Sizes(unittest.TestCase):
         code, output = Tree({"src/a.cpp": "\n" * 501, "src/b.cpp": "", "src/c.cpp": ""}).check("check_sizes.py")
         self.assertEqual(code, 1)
         self.assertIn("src/a.cpp: 501 lines, more than 500", output)
+
+    def test_kernels_are_counted(self):
+        code, output = Tree({"src/a.cu": "\n" * 501, "src/b.cuh": "", "src/c.cpp": ""}).check("check_sizes.py")
+        self.assertEqual(code, 1)
+        self.assertIn("src/a.cu: 501 lines, more than 500", output)
 
     def test_half_of_the_files_too_long(self):
         code, output = Tree({"src/a.cpp": "\n" * 141, "tests/a.py": ""}).check("check_sizes.py")
