@@ -50,6 +50,10 @@ function readSet(input, index) {
 }
 
 async function load(request) {
+  // Inputs and outputs are host memory, so `includes_transfers` changes nothing.
+  if ((request.device ?? 'cpu') !== 'cpu') {
+    throw new WorkerError('environment', `this peer runs ONNX Runtime on the CPU, not on ${request.device}`);
+  }
   if (request.precision !== 'fp32') {
     throw new WorkerError('environment', `this peer runs ONNX Runtime in fp32 only, not in ${request.precision}`);
   }
