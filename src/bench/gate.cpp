@@ -42,6 +42,8 @@ std::string describe_ratio(const base::Ratio& ratio) {
                      100 * (ratio.high - 1));
 }
 
+std::string device_text(const Run& run) { return run.device + (run.transfers ? " with data transfers" : ""); }
+
 GateRow compare_row(const Run& then, const Run& now, double max_regression, const Remeasure& remeasure) {
   GateRow row;
   row.configuration = then.configuration;
@@ -53,6 +55,10 @@ GateRow compare_row(const Run& then, const Run& now, double max_regression, cons
   if (then.threads != now.threads) {
     fail_environment("{}: the baseline used {} threads, this sweep {}; such times cannot be compared",
                      then.configuration.text(), then.threads, now.threads);
+  }
+  if (then.device != now.device || then.transfers != now.transfers) {
+    fail_environment("{}: the baseline was measured on {}, this sweep on {}; such times cannot be compared",
+                     then.configuration.text(), device_text(then), device_text(now));
   }
   row.ratio = slowdown(then, now);
   while (proven_above(row.ratio, max_regression) && row.confirmations < kConfirmations) {

@@ -73,7 +73,7 @@ Run parse_run(const Json& json) {
   run.configuration = {member<std::string>(json, "model"), member<std::string>(json, "backend"),
                        member<std::string>(json, "precision"), member<int64_t>(json, "batch")};
   run.threads = member<int>(json, "threads");
-  // Files from before there was another device lack both.
+  // Files from before there was a choice lack these: they are from the CPU.
   if (json.contains("device")) run.device = member<std::string>(json, "device");
   if (json.contains("includes_transfers")) run.transfers = member<bool>(json, "includes_transfers");
   run.rounds = member<base::Rounds>(json, "samples_ms");

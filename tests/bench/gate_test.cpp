@@ -120,6 +120,12 @@ TEST(Gate, RefusesToCompareWhatCannotBeCompared) {
   Sweep other_threads = make_sweep({make_run("hone", 10, 0.01, 2)});
   other_threads.runs[0].threads = 1;
   EXPECT_THROW(compare_with_baseline(baseline, other_threads, 0.05, never), Error);
+  Sweep other_device = make_sweep({make_run("hone", 10, 0.01, 2)});
+  other_device.runs[0].device = "cuda";
+  EXPECT_THROW(compare_with_baseline(baseline, other_device, 0.05, never), Error);
+  Sweep other_way = make_sweep({make_run("hone", 10, 0.01, 2)});
+  other_way.runs[0].transfers = true;
+  EXPECT_THROW(compare_with_baseline(baseline, other_way, 0.05, never), Error);
   const Sweep other_backend = make_sweep({make_run("torch", 10, 0.01, 2)});
   EXPECT_THROW(compare_with_baseline(baseline, other_backend, 0.05, never), Error);
 }

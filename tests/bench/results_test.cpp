@@ -110,6 +110,26 @@ TEST(Results, ReadBackWhatAGateNeeds) {
   EXPECT_EQ(read.runs[1].failure, sweep.runs[1].failure);
 }
 
+TEST(Results, ReadBackWhereARunWasMeasured) {
+  const Scratch scratch;
+  Sweep sweep;
+  sweep.runs = {measured_run(), measured_run()};
+  sweep.runs[0].device = "cuda";
+  sweep.runs[0].transfers = true;
+  Json json = to_json(sweep);
+  EXPECT_EQ(json["runs"][0]["includes_transfers"], true);
+  // Files from before these fields existed are still baselines.
+  json["runs"][1].erase("device");
+  json["runs"][1].erase("includes_transfers");
+  const auto path = scratch.folder() / "sweep.json";
+  base::write_file_atomic(path, json.dump());
+  const Sweep read = read_sweep(path);
+  EXPECT_EQ(read.runs[0].device, "cuda");
+  EXPECT_TRUE(read.runs[0].transfers);
+  EXPECT_EQ(read.runs[1].device, "cpu");
+  EXPECT_FALSE(read.runs[1].transfers);
+}
+
 /// What reading a file with this content says.
 std::string complaint(const std::string& content) {
   const Scratch scratch;
