@@ -268,11 +268,11 @@ class MatrixTactic final : public CudaTactic {
     if (variant.empty() || variant[0] != 'h' || error != std::errc() ||
         end != variant.data() + variant.size() || index >= choices.size())
       return Offer::refuse(fmt::format("'{}' is no algorithm that cuBLASLt recommends", variant));
-    return make(request, product, std::move(matmul), choices[index], weights);
+    return make(request, product, matmul, choices[index], weights);
   }
 
  private:
-  static Offer make(const StepRequest& request, const Product& product, std::shared_ptr<Matmul> matmul,
+  static Offer make(const StepRequest& request, const Product& product, const std::shared_ptr<Matmul>& matmul,
                     const cublasLtMatmulHeuristicResult_t& choice, engine::WeightStore& weights) {
     Offer offer;
     const auto plain = [&](const Shape& shape) { return TensorDesc{product.dtype, shape, Layout::kPlain}; };
