@@ -16,6 +16,7 @@
 #include "bench/sweep.hpp"
 #include "cli/bench_screen.hpp"
 #include "cli/command.hpp"
+#include "cli/engine_options.hpp"
 #include "import/load.hpp"
 #include "report/bench_summary.hpp"
 
@@ -245,7 +246,7 @@ void add_bench_command(CLI::App& program) {
   command->add_option("--precisions", sweep.precisions, "fp32, tf32, bf16, fp16, int8")
       ->delimiter(',')
       ->capture_default_str();
-  command->add_option("--device", sweep.measure.device, "cpu or cuda")->capture_default_str();
+  add_device_option(*command, sweep.measure.device);
   command->add_flag("--includeDataTransfers", sweep.measure.transfers,
                     "On cuda: latencies include copying inputs to the device and outputs back");
   command->add_option("--batches", sweep.batches, "Batch sizes (default: 1 8 16 32)")

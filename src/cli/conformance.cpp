@@ -7,10 +7,13 @@
 #include <memory>
 #include <regex>
 
+#include "backend/backend.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "bench/case_runner.hpp"
 #include "cli/command.hpp"
+#include "cli/engine_options.hpp"
+#include "device/devices.hpp"
 
 namespace hone::cli {
 namespace {
@@ -97,7 +100,13 @@ void write_json(const Options& options, const Summary& summary, const std::vecto
 void run(const Options& options) {
   if (!options.json_file.empty()) base::check_writable(options.json_file);
   const auto cases = selected_cases(options);
-  backend::make_backend(options.runner.backend);  // a missing one is said once, not once a case
+  // What is missing is said once, not once a case.
+  backend::make_backend(options.runner.backend);
+  if (options.runner.backend == "hone") {
+    device::find_device(options.runner.device);
+  } else {
+    backend::require_cpu({.device = options.runner.device}, options.runner.backend);
+  }
   const auto results = bench::run_cases(cases, options.runner, [&](const CaseResult& result) {
     print_result(result, options.verbose);
     std::fflush(stdout);
@@ -117,7 +126,7 @@ void add_conformance_command(CLI::App& program) {
   const auto options = std::make_shared<Options>();
   command->add_option("folder", options->folders, "Folders with cases, at any depth")->required();
   command->add_option("--backend", options->runner.backend, "The backend to test")->capture_default_str();
-  command->add_option("--device", options->runner.device, "cpu or cuda")->capture_default_str();
+  add_device_option(*command, options->runner.device);
   command->add_option("--filter", options->filter, "Only cases whose name matches this regular expression");
   command->add_option("--rtol", options->runner.tolerance.relative, "Relative tolerance")
       ->capture_default_str();

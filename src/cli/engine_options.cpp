@@ -60,8 +60,14 @@ std::map<std::string, engine::ShapeProfile> profiles(const graph::Graph& graph,
 
 }  // namespace
 
+void add_device_option(CLI::App& command, std::string& device) {
+  command.add_option("--device", device, "cpu or cuda")
+      ->check(CLI::IsMember(device::device_names()))
+      ->capture_default_str();
+}
+
 void add_engine_options(CLI::App& command, EngineOptions& options) {
-  command.add_option("--device", options.device, "cpu or cuda")->capture_default_str();
+  add_device_option(command, options.device);
   command.add_option("--precision", options.precision, "fp32, bf16; on cuda also tf32, fp16")
       ->capture_default_str();
   command.add_option("--minShapes", options.min_shapes, "Smallest input shapes, input:1x3x224x224[,other:…]");

@@ -26,6 +26,8 @@ struct EngineOptions {
   bool no_cache = false;
 };
 
+/// --device, for every command that runs a model: a usage error for an unknown name.
+void add_device_option(CLI::App& command, std::string& device);
 void add_engine_options(CLI::App& command, EngineOptions& options);
 /// Builds the engine, showing progress on a terminal.
 std::shared_ptr<engine::Engine> build_from(const EngineOptions& options);

@@ -11,6 +11,7 @@
 #include "backend/hone/hone_backend.hpp"
 #include "base/file.hpp"
 #include "cli/command.hpp"
+#include "cli/engine_options.hpp"
 #include "cli/run_inputs.hpp"
 #include "engine/engine_file.hpp"
 #include "import/load.hpp"
@@ -186,7 +187,7 @@ void add_run_command(CLI::App& program) {
       ->required();
   command->add_option("-o,--output", options->output, "Write the outputs to this .npz (or .npy) file");
   command->add_option("--backend", options->backend, "The system that runs it")->capture_default_str();
-  command->add_option("--device", options->device, "cpu or cuda")->capture_default_str();
+  add_device_option(*command, options->device);
   command->add_option("--precision", options->precision, "fp32, tf32, bf16, fp16 or int8")
       ->capture_default_str();
   command->add_option("--threads", options->threads, "Threads it may use")

@@ -1,0 +1,115 @@
+"""What `--device` says where it cannot be followed: no GPU, no plugin, an unknown name, a precision or a backend
+that the device does not have.
+
+usage: device_test.py HONE MODELS_DIGITS HAS_CUDA_PLUGIN
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+USAGE, ENVIRONMENT = 2, 4
+HONE, DIGITS = pathlib.Path(), pathlib.Path()
+HAS_PLUGIN = False
+NO_DRIVER = "no NVIDIA driver is loaded on this machine, so nothing can run on a GPU"
+
+
+def has_gpu():
+    return os.path.exists("/dev/nvidiactl") or os.path.exists("/dev/dxg")
+
+
+class Device(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        # One conformance case; it is not run, so its files may be empty.
+        case = self.folder / "cases" / "test_relu"
+        (case / "test_data_set_0").mkdir(parents=True)
+        (case / "model.onnx").touch()
+        np.save(self.folder / "x.npy", np.zeros((1, 1, 8, 8), np.float32))
+
+    def commands(self, backend="hone", precision="fp32"):
+        """Every command that runs a model; `bench` in a way that ends soon."""
+        model, out = DIGITS / "digits.onnx", self.folder / "out"
+        return {"build": ["build", model, "--noTimingCache", "-o", out],
+                "run": ["run", model, "--input", self.folder / "x.npy", "-o", self.folder / "out.npz"],
+                "inspect": ["inspect", model, "--noTimingCache"],
+                "conformance": ["conformance", self.folder / "cases", "--backend", backend],
+                "bench": ["bench", model, "--backends", "hone", "--batches", 1, "--precisions", precision,
+                          "-o", out]}
+
+    def fails(self, code, part, *command, hone=None):
+        """One sentence with `part`, and nothing is written."""
+        command = list(map(str, [hone or HONE, *command]))
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, code, f"{command}: {done.stderr}")
+        if command[1] == "bench" and code == ENVIRONMENT:
+            # Every configuration is a row, which fails with the sentence.
+            self.assertIn("FAILED: " + part, done.stdout)
+            self.assertIn("hone: no configuration could be measured", done.stderr)
+            return
+        self.assertIn(part, done.stderr, command)
+        self.assertEqual(done.stderr.splitlines()[0], done.stderr.strip(), command)
+        self.assertTrue(done.stderr.startswith("hone: "), command)
+        self.assertFalse((self.folder / "out").exists() or (self.folder / "out.npz").exists(), command)
+
+    def skip(self, reason):
+        """Said on a line of its own, which ./check repeats."""
+        print(f"\nSKIPPED {self.id()}: {reason}", flush=True)
+        self.skipTest(reason)
+
+    def test_cuda_without_a_gpu(self):
+        if not HAS_PLUGIN:
+            self.skip("this build has no cuda plugin")
+        if has_gpu():
+            self.skip("this machine has a GPU")
+        for name, command in self.commands().items():
+            with self.subTest(name):
+                self.fails(ENVIRONMENT, NO_DRIVER, *command, "--device", "cuda")
+
+    def test_cuda_without_the_plugin(self):
+        tree = self.folder / "tree"
+        for file in ("bin/hone", "lib/libhone.so.0"):
+            (tree / file).parent.mkdir(parents=True)
+            shutil.copy(HONE.parent.parent / file, tree / file)
+        sentence = ("the plugin libhone-cuda.so was not built (install the CUDA 13 runtime with cuDNN 9, then configure "
+                    "and build hone again)")
+        for name, command in self.commands().items():
+            with self.subTest(name):
+                self.fails(ENVIRONMENT, sentence, *command, "--device", "cuda", hone=tree / "bin/hone")
+
+    def test_an_unknown_device(self):
+        for name, command in self.commands().items():
+            for device in ("tpu", "CUDA", ""):
+                with self.subTest(name, device=device):
+                    self.fails(USAGE, "not in {cpu,cuda}", *command, "--device", device)
+
+    def test_a_precision_that_the_cpu_has_not(self):
+        for name in ("build", "run", "inspect"):
+            for precision in ("fp16", "tf32", "int8"):
+                with self.subTest(name, precision=precision):
+                    self.fails(ENVIRONMENT, f"the device cpu does not run in {precision}", *self.commands()[name],
+                               "--device", "cpu", "--precision", precision)
+        self.fails(ENVIRONMENT, "the device cpu does not run in fp16", *self.commands(precision="fp16")["bench"])
+
+    def test_a_backend_of_the_cpu(self):
+        backends = ["reference"]
+        if (HONE.parent.parent / "lib/libhone-torch.so").exists():
+            backends += ["torch", "torchscript"]
+        for backend in backends:
+            with self.subTest(backend):
+                sentence = f"the backend {backend} runs on the CPU, not on cuda"
+                commands = self.commands(backend)
+                self.fails(ENVIRONMENT, sentence, *commands["run"], "--backend", backend, "--device", "cuda")
+                self.fails(ENVIRONMENT, sentence, *commands["conformance"], "--device", "cuda")
+
+
+if __name__ == "__main__":
+    HONE, DIGITS, HAS_PLUGIN = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]), sys.argv[3] == "1"
+    unittest.main(argv=sys.argv[:1], verbosity=2)
