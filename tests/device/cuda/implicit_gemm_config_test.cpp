@@ -1,0 +1,173 @@
+// Configurations of the implicit GEMM: which a problem has, in which order, and why others are refused.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "device/cuda/plugin/kernels/implicit_gemm_params.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+constexpr size_t kAll = 100000;
+
+ConvProblem problem(int batch, int size, int channels, int filters, int kernel = 3, int stride = 1) {
+  ConvProblem p;
+  p.batch = batch;
+  p.height = p.width = size;
+  p.channels = channels;
+  p.filters = filters;
+  p.kernel_h = p.kernel_w = kernel;
+  p.stride_h = p.stride_w = stride;
+  p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = kernel / 2;
+  return p;
+}
+
+/// The kinds of layers that ResNet-50 has.
+std::vector<ConvProblem> problems() {
+  return {problem(1, 56, 64, 64),         problem(1, 7, 512, 512),        problem(1, 14, 1024, 256, 1),
+          problem(8, 28, 256, 512, 1, 2), problem(32, 56, 64, 256, 1),    problem(128, 7, 2048, 512, 1),
+          problem(1, 1, 8, 8, 1),         problem(2, 28, 128, 1000, 3, 2)};
+}
+
+DeviceLimits hopper() { return {}; }
+DeviceLimits ampere() { return {.multiprocessors = 84, .shared_memory = 101376, .clusters = false}; }
+
+std::vector<std::string> texts(const std::vector<ConvConfig>& configs) {
+  std::vector<std::string> result;
+  for (const ConvConfig& config : configs) result.push_back(config.text());
+  return result;
+}
+
+TEST(ImplicitGemmConfig, ConfigurationsAreValidAndUnique) {
+  for (const ConvProblem& p : problems()) {
+    for (const DeviceLimits& device : {hopper(), ampere()}) {
+      const auto configs = conv_configs(p, device, kAll);
+      ASSERT_FALSE(configs.empty());
+      std::set<std::string> seen;
+      for (const ConvConfig& config : configs) {
+        EXPECT_EQ(conv_refusal(p, config, device), "") << config.text();
+        EXPECT_TRUE(seen.insert(config.text()).second) << config.text() << " is there twice";
+      }
+    }
+  }
+}
+
+TEST(ImplicitGemmConfig, TheOrderIsStableAndALimitTakesItsBeginning) {
+  for (const ConvProblem& p : problems()) {
+    const auto all = texts(conv_configs(p, hopper(), kAll));
+    EXPECT_EQ(texts(conv_configs(p, hopper(), kAll)), all);
+    const auto few = texts(conv_configs(p, hopper()));
+    ASSERT_EQ(few.size(), std::min<size_t>(24, all.size()));
+    EXPECT_TRUE(std::equal(few.begin(), few.end(), all.begin()));
+  }
+}
+
+TEST(ImplicitGemmConfig, DeepLayersOfOneImageAreSplitAndFullOnesAreNot) {
+  EXPECT_GT(conv_configs(problem(1, 7, 512, 512), hopper()).front().split_k, 1);
+  EXPECT_EQ(conv_configs(problem(128, 56, 64, 256, 1), hopper()).front().split_k, 1);
+}
+
+TEST(ImplicitGemmConfig, TextIsReadBack) {
+  for (const ConvProblem& p : problems()) {
+    for (const ConvConfig& config : conv_configs(p, hopper(), kAll)) {
+      const auto read = ConvConfig::parse(config.text());
+      ASSERT_TRUE(read) << config.text();
+      EXPECT_EQ(read->tile_m, config.tile_m);
+      EXPECT_EQ(read->tile_n, config.tile_n);
+      EXPECT_EQ(read->tile_k, config.tile_k);
+      EXPECT_EQ(read->stages, config.stages);
+      EXPECT_EQ(read->split_k, config.split_k);
+      if (config.split_k > 1) {
+        EXPECT_EQ(read->reduction, config.reduction);
+      }
+    }
+  }
+  EXPECT_EQ(ConvConfig::parse("64x32x64_s4_w16")->reduction, Reduction::kWorkspace);
+}
+
+TEST(ImplicitGemmConfig, OtherTextsAreNoConfigurations) {
+  for (const char* text :
+       {"", "64", "64x32x64", "64x32x64_s", "64x32x64_s4_", "64x32x64_s4_c", "64x32x64_s4_c1",
+        "64x32x64_s4_x8", "64x32x64_s04", "064x32x64_s4", " 64x32x64_s4", "64x32x64_s4 ", "64x32x64_s4_c8_c8",
+        "+64x32x64_s4", "64x32x64_S4", "64x99999x64_s4"}) {
+    EXPECT_FALSE(ConvConfig::parse(text)) << text;
+  }
+}
+
+TEST(ImplicitGemmConfig, ProblemsAreRefusedWithTheReason) {
+  const auto refusal = [](auto change) {
+    ConvProblem p = problem(1, 56, 64, 64);
+    change(p);
+    EXPECT_EQ(conv_configs(p, hopper()).empty(), !conv_refusal(p).empty());
+    return conv_refusal(p);
+  };
+  EXPECT_EQ(refusal([](ConvProblem&) {}), "");
+  EXPECT_EQ(refusal([](ConvProblem& p) { p.channels = 63; }), "channels are no multiple of 8");
+  EXPECT_EQ(refusal([](ConvProblem& p) { p.channels = 3; }), "channels are no multiple of 8");
+  EXPECT_EQ(refusal([](ConvProblem& p) { p.filters = 10; }), "filters are no multiple of 8");
+  EXPECT_EQ(refusal([](ConvProblem& p) { p.batch = 0; }), "an extent, stride or dilation is below 1");
+  EXPECT_EQ(refusal([](ConvProblem& p) { p.stride_w = 0; }), "an extent, stride or dilation is below 1");
+  EXPECT_EQ(refusal([](ConvProblem& p) { p.filters = 1 << 21; }), "an extent is above 2^20");
+  EXPECT_EQ(refusal([](ConvProblem& p) { p.pad_left = -(1 << 21); }), "a padding is above 2^20");
+  EXPECT_EQ(refusal([](ConvProblem& p) { p.dilation_h = 1 << 19; }), "the window spans more than 2^20");
+  EXPECT_EQ(refusal([](ConvProblem& p) { p.kernel_h = 59; }), "the window is larger than the padded input");
+  EXPECT_EQ(refusal([](ConvProblem& p) { p.pad_bottom = -60; }),
+            "the window is larger than the padded input");
+  EXPECT_EQ(refusal([](ConvProblem& p) { p.pixel_pitch = 3; }),
+            "pixels do not start at multiples of 16 bytes");
+  EXPECT_EQ(refusal([](ConvProblem& p) { p.batch = 1 << 13; }), "the input has more than 2^30 elements");
+}
+
+TEST(ImplicitGemmConfig, ConfigurationsAreRefusedWithTheReason) {
+  const ConvProblem p = problem(1, 14, 256, 256);
+  const auto refusal = [&](const char* text, const DeviceLimits& device) {
+    return conv_refusal(p, ConvConfig::parse(text).value(), device);
+  };
+  EXPECT_EQ(refusal("64x64x64_s4", hopper()), "");
+  EXPECT_EQ(refusal("48x64x64_s4", hopper()), "no kernel has the tile of 48x64x64_s4");
+  EXPECT_EQ(refusal("64x64x64_s2", hopper()), "stages are not 3 to 6");
+  EXPECT_EQ(refusal("64x64x64_s7", hopper()), "stages are not 3 to 6");
+  EXPECT_EQ(refusal("64x64x64_s4_w17", hopper()), "the depth is not split into 1 to 16");
+  EXPECT_EQ(refusal("64x64x64_s4_c3", hopper()), "a cluster has 2, 4 or 8 blocks");
+  EXPECT_EQ(refusal("64x64x64_s4_c4", hopper()), "");
+  EXPECT_EQ(refusal("64x64x64_s4_c4", ampere()), "the device has no thread block clusters");
+  EXPECT_EQ(refusal("64x64x64_s4_w4", ampere()), "");
+  EXPECT_EQ(refusal("128x128x64_s6", ampere()), "it needs more shared memory than a block can get");
+  const ConvConfig config = ConvConfig::parse("64x64x64_s4").value();
+  DeviceLimits exact = hopper();
+  exact.shared_memory = static_cast<int>(shared_bytes(config, true));
+  EXPECT_EQ(conv_refusal(p, config, exact), "");
+  --exact.shared_memory;
+  EXPECT_EQ(conv_refusal(p, config, exact), "it needs more shared memory than a block can get");
+  const ConvProblem shallow = problem(1, 14, 64, 64, 1);
+  EXPECT_EQ(conv_refusal(shallow, ConvConfig::parse("64x64x64_s4_c2").value(), hopper()),
+            "the depth has fewer steps than parts");
+  const ConvProblem large = problem(64, 112, 64, 256);
+  EXPECT_EQ(conv_refusal(large, ConvConfig::parse("32x32x64_s4_w4").value(), hopper()),
+            "it has more tiles than the workspace has counters");
+}
+
+TEST(ImplicitGemmConfig, DevicesWithoutClustersGetNone) {
+  for (const ConvProblem& p : problems()) {
+    for (const ConvConfig& config : conv_configs(p, ampere(), kAll)) {
+      EXPECT_TRUE(config.split_k == 1 || config.reduction == Reduction::kWorkspace) << config.text();
+      EXPECT_LE(shared_bytes(config, true), ampere().shared_memory) << config.text();
+    }
+  }
+}
+
+TEST(ImplicitGemmConfig, OnlyPartsInGlobalMemoryNeedAWorkspace) {
+  const ConvProblem p = problem(2, 14, 256, 100 * 8);
+  const auto bytes = [&](const char* text) {
+    return conv_workspace_bytes(p, ConvConfig::parse(text).value());
+  };
+  EXPECT_EQ(bytes("64x64x64_s4"), 0);
+  EXPECT_EQ(bytes("64x64x64_s4_c8"), 0);
+  // 392 pixels make 7 tiles of 64, 800 filters 13: counters, then a float a part and element of each tile.
+  EXPECT_EQ(bytes("64x64x64_s4_w3"), kMaxCounters * 4 + 7 * 13 * 3 * 64 * 64 * 4);
+  EXPECT_EQ(bytes("64x32x64_s4_w16"), kMaxCounters * 4 + 7 * 25 * 16 * 64 * 32 * 4);
+}
+
+}  // namespace
+}  // namespace hone::device::cuda

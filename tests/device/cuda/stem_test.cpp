@@ -1,0 +1,112 @@
+// The layout of a stem's padded image: it is a convolution that the kernels take, of the same outputs, and
+// its weights have a place each.
+#include "device/cuda/plugin/kernels/stem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace hone::device::cuda {
+namespace {
+
+ConvProblem stem(int size, int channels, int kernel, int stride, int pad) {
+  ConvProblem p;
+  p.batch = 2;
+  p.height = p.width = size;
+  p.channels = channels;
+  p.filters = 64;
+  p.kernel_h = p.kernel_w = kernel;
+  p.stride_h = p.stride_w = stride;
+  p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = pad;
+  return p;
+}
+
+/// ResNet, MobileNet and VGG, AlexNet, and odd ones.
+std::vector<ConvProblem> stems() {
+  ConvProblem uneven = stem(33, 3, 3, 2, 0);
+  uneven.pad_bottom = uneven.pad_right = 1;
+  return {stem(224, 3, 7, 2, 3),  stem(224, 3, 3, 2, 1), stem(224, 3, 3, 1, 1),
+          stem(224, 3, 11, 4, 2), stem(32, 1, 5, 1, 2),  stem(31, 4, 2, 2, 0),
+          stem(29, 8, 3, 3, 1),   stem(9, 5, 1, 1, 0),   uneven};
+}
+
+TEST(StemLayout, IsAConvolutionWithTheSameOutputs) {
+  for (const ConvProblem& p : stems()) {
+    SCOPED_TRACE("channels " + std::to_string(p.channels) + ", kernel " + std::to_string(p.kernel_w));
+    const auto layout = stem_layout(p);
+    ASSERT_TRUE(layout);
+    EXPECT_EQ(conv_refusal(layout->problem), "");
+    EXPECT_EQ(layout->problem.out_height(), p.out_height());
+    EXPECT_EQ(layout->problem.out_width(), p.out_width());
+    EXPECT_EQ(layout->problem.filters, p.filters);
+    EXPECT_EQ(layout->problem.batch, p.batch);
+    EXPECT_EQ(layout->image_channels, p.channels);
+    EXPECT_TRUE(layout->pixel_channels == 4 || layout->pixel_channels == 8);
+    EXPECT_GE(layout->pixel_channels, p.channels);
+    EXPECT_GE(layout->taps, p.kernel_w);
+  }
+}
+
+TEST(StemLayout, EveryWindowLiesInsideThePaddedImage) {
+  for (const ConvProblem& p : stems()) {
+    const auto layout = stem_layout(p);
+    ASSERT_TRUE(layout);
+    EXPECT_GE(layout->padded_width, (p.out_width() - 1) * p.stride_w + layout->taps);
+    EXPECT_GE(layout->padded_height, (p.out_height() - 1) * p.stride_h + p.kernel_h);
+    // Rows, and windows within a row, start at multiples of 16 bytes.
+    EXPECT_EQ(layout->padded_width * layout->pixel_channels % 8, 0);
+    EXPECT_EQ(p.stride_w * layout->pixel_channels % 8, 0);
+    EXPECT_EQ(layout->image_elements(), static_cast<size_t>(p.batch) * layout->padded_height *
+                                            layout->padded_width * layout->pixel_channels);
+  }
+}
+
+TEST(StemLayout, EveryWeightHasAPlaceOfItsOwn) {
+  for (const ConvProblem& p : stems()) {
+    const auto layout = stem_layout(p);
+    ASSERT_TRUE(layout);
+    std::set<size_t> places;
+    for (int k = 0; k < p.filters; ++k) {
+      for (int r = 0; r < p.kernel_h; ++r) {
+        for (int s = 0; s < p.kernel_w; ++s) {
+          for (int c = 0; c < p.channels; ++c) {
+            const size_t place = layout->weight_index(k, r, s, c);
+            EXPECT_LT(place, layout->weight_elements());
+            EXPECT_TRUE(places.insert(place).second);
+          }
+        }
+      }
+    }
+    EXPECT_EQ(places.size(), static_cast<size_t>(p.filters) * p.kernel_h * p.kernel_w * p.channels);
+    EXPECT_EQ(layout->weight_elements(), static_cast<size_t>(p.filters) * layout->problem.depth());
+  }
+}
+
+TEST(StemLayout, FourChannelsAPixelWhereWindowsStartAtSixteenBytes) {
+  EXPECT_EQ(stem_layout(stem(224, 3, 7, 2, 3))->pixel_channels, 4);
+  EXPECT_EQ(stem_layout(stem(224, 3, 7, 2, 3))->taps, 8);
+  EXPECT_EQ(stem_layout(stem(224, 3, 3, 1, 1))->pixel_channels, 8);
+  EXPECT_EQ(stem_layout(stem(224, 3, 3, 1, 1))->taps, 3);
+  EXPECT_EQ(stem_layout(stem(224, 5, 3, 2, 1))->pixel_channels, 8);
+}
+
+TEST(StemLayout, OtherConvolutionsHaveNone) {
+  const auto refused = [](auto change) {
+    ConvProblem p = stem(224, 3, 7, 2, 3);
+    change(p);
+    return !stem_layout(p).has_value();
+  };
+  EXPECT_FALSE(refused([](ConvProblem&) {}));
+  EXPECT_TRUE(refused([](ConvProblem& p) { p.channels = 9; }));
+  EXPECT_TRUE(refused([](ConvProblem& p) { p.channels = 0; }));
+  EXPECT_TRUE(refused([](ConvProblem& p) { p.filters = 60; }));
+  EXPECT_TRUE(refused([](ConvProblem& p) { p.dilation_w = 2; }));
+  EXPECT_TRUE(refused([](ConvProblem& p) { p.pad_left = -1; }));
+  EXPECT_TRUE(refused([](ConvProblem& p) { p.pad_top = -1; }));
+  EXPECT_TRUE(refused([](ConvProblem& p) { p.pixel_pitch = 8; }));
+  EXPECT_TRUE(refused([](ConvProblem& p) { p.kernel_h = 300; }));
+  EXPECT_TRUE(refused([](ConvProblem& p) { p.height = 0; }));
+}
+
+}  // namespace
+}  // namespace hone::device::cuda
