@@ -198,6 +198,17 @@ class ProgramBuilder {
     steps_.push_back(std::move(draft));
   }
 
+  /// What the tactic offers, by its first variant that does not refuse; those before it leave the list.
+  Offer first_offer(const Tactic& tactic, const StepRequest& request, std::vector<std::string>& variants) {
+    if (variants.empty()) return tactic.offer(request, weights_);
+    Offer offer = tactic.offer_variant(request, weights_, variants[0]);
+    while (!offer.refusal.empty() && variants.size() > 1) {
+      variants.erase(variants.begin());
+      offer = tactic.offer_variant(request, weights_, variants[0]);
+    }
+    return offer;
+  }
+
   Offer choose(const StepRequest& request, int32_t index, ProgramStep& step) {
     const auto position = static_cast<size_t>(index);
     const std::string wanted = position < options_.tactics.size() ? options_.tactics[position] : "";
@@ -211,10 +222,9 @@ class ProgramBuilder {
     for (const Tactic* tactic : tactics) {
       if (!step.candidates.empty() && (tactic == &reference_tactic() || !options_.list_candidates)) break;
       const bool named = tactic->name() == wanted_tactic && colon < wanted.size();
-      const std::vector<std::string> variants =
+      std::vector<std::string> variants =
           named ? std::vector{wanted.substr(colon + 1)} : tactic->variants(request);
-      Offer offer = variants.empty() ? tactic->offer(request, weights_)
-                                     : tactic->offer_variant(request, weights_, variants[0]);
+      Offer offer = first_offer(*tactic, request, variants);
       if (!offer.refusal.empty()) {
         step.refusals.push_back(fmt::format("{}: {}", tactic->name(), offer.refusal));
         continue;

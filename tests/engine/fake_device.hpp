@@ -1,0 +1,171 @@
+// A device for tests of the tactic search: the CPU's, but for Relu, whose tactics a test makes up.
+#pragma once
+
+#include <chrono>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/cpu/cpu_device.hpp"
+#include "engine/kernel.hpp"
+#include "engine/program.hpp"
+
+namespace hone::engine {
+
+/// Busy for that long: a sleep would take longer by what the scheduler likes.
+inline void spin(double microseconds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double, std::micro>(microseconds);
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+/// Relu on plain float32, which takes as long as a test says.
+class FakeTactic final : public Tactic {
+ public:
+  static constexpr double kRefuses = -1;
+
+  struct Behaviour {
+    /// At least.
+    double delay_us = 0;
+    /// Costs the network this much, but does not show in the step's own time.
+    double hidden_us = 0;
+    /// A right Relu has 1.
+    float scale = 1;
+    /// Names, best guess first, and their delays or kRefuses.
+    std::vector<std::pair<std::string, double>> variants;
+  };
+
+  FakeTactic(std::string name, Behaviour behaviour)
+      : name_(std::move(name)), behaviour_(std::move(behaviour)) {}
+
+  std::string_view name() const override { return name_; }
+
+  Offer offer(const StepRequest& request, WeightStore&) const override {
+    return make(request, "", behaviour_.delay_us);
+  }
+
+  std::vector<std::string> variants(const StepRequest&) const override {
+    std::vector<std::string> names;
+    for (const auto& [name, delay] : behaviour_.variants) names.push_back(name);
+    return names;
+  }
+
+  Offer offer_variant(const StepRequest& request, WeightStore&, std::string_view wanted) const override {
+    for (const auto& [name, delay] : behaviour_.variants) {
+      if (name != wanted) continue;
+      return delay == kRefuses ? Offer::refuse("this variant never runs") : make(request, name, delay);
+    }
+    return Offer::refuse(fmt::format("there is no variant '{}'", wanted));
+  }
+
+  double hidden_us() const { return behaviour_.hidden_us; }
+  /// Variants (or "") whose kernels ran since forget().
+  const std::set<std::string>& ran() const { return ran_; }
+  void forget() const { ran_.clear(); }
+
+ private:
+  class ReluKernel final : public Kernel {
+   public:
+    ReluKernel(const FakeTactic& tactic, std::string variant, double delay_us, int64_t count)
+        : tactic_(tactic), variant_(std::move(variant)), delay_us_(delay_us), count_(count) {}
+
+    void run(std::span<const void* const> inputs, std::span<void* const> outputs, void*) override {
+      const auto* x = static_cast<const float*>(inputs[0]);
+      auto* y = static_cast<float*>(outputs[0]);
+      for (int64_t i = 0; i < count_; ++i) y[i] = x[i] > 0 ? x[i] * tactic_.behaviour_.scale : 0;
+      tactic_.ran_.insert(variant_);
+      spin(delay_us_);
+    }
+
+   private:
+    const FakeTactic& tactic_;
+    std::string variant_;
+    double delay_us_;
+    int64_t count_;
+  };
+
+  Offer make(const StepRequest& request, const std::string& variant, double delay_us) const {
+    Offer offer;
+    offer.inputs = {{DType::kFloat32, request.inputs[0].shape, Layout::kPlain}};
+    offer.outputs = request.outputs;
+    offer.kernel = std::make_shared<ReluKernel>(*this, variant, delay_us,
+                                                tensor::element_count(request.inputs[0].shape));
+    return offer;
+  }
+
+  std::string name_;
+  Behaviour behaviour_;
+  mutable std::set<std::string> ran_;
+};
+
+/// Forwards to the CPU device.
+class FakeDevice final : public Device {
+ public:
+  FakeDevice(std::vector<const FakeTactic*> relu, bool overlaps)
+      : relu_(std::move(relu)), overlaps_(overlaps) {}
+
+  std::string_view name() const override { return "fake"; }
+  std::string fingerprint() const override { return "fake; 1"; }
+  std::vector<Layout> image_layouts(Precision) const override { return {Layout::kPlain}; }
+  std::vector<const Tactic*> tactics(const graph::Node& node) const override {
+    if (node.op == "Relu") return {relu_.begin(), relu_.end()};
+    return cpu().tactics(node);
+  }
+  std::shared_ptr<Kernel> make_reorder(const TensorDesc& from, const TensorDesc& to) const override {
+    return cpu().make_reorder(from, to);
+  }
+  std::unique_ptr<Executor> make_executor(const Program& program) const override;
+  bool overlaps_steps() const override { return overlaps_; }
+  bool splits_batches() const override { return false; }
+  bool computes_in(Precision precision) const override { return cpu().computes_in(precision); }
+  std::shared_ptr<Kernel> make_rounding(std::shared_ptr<Kernel> kernel,
+                                        std::vector<TensorDesc> outputs) const override {
+    return cpu().make_rounding(std::move(kernel), std::move(outputs));
+  }
+  void set_threads(int threads) const override { cpu().set_threads(threads); }
+  std::vector<std::string> notes(Precision) const override { return {}; }
+
+  /// What the tactics of these steps cost beyond their own time.
+  double hidden_us(const Program& program) const {
+    double total = 0;
+    for (const ProgramStep& step : program.steps()) {
+      for (const FakeTactic* tactic : relu_) {
+        if (step.tactic == tactic->name()) total += tactic->hidden_us();
+      }
+    }
+    return total;
+  }
+
+ private:
+  static const Device& cpu() { return device::cpu::cpu_device(); }
+
+  std::vector<const FakeTactic*> relu_;
+  bool overlaps_;
+};
+
+/// The host's executor; whole networks take their hidden time too.
+class FakeExecutor final : public Executor {
+ public:
+  FakeExecutor(const FakeDevice& device, const Program& program)
+      : host_(make_host_executor(program)), hidden_us_(device.hidden_us(program)) {}
+
+  void upload(std::span<const tensor::Tensor> inputs) override { host_->upload(inputs); }
+  void execute(std::vector<double>* step_times) override { host_->execute(step_times); }
+  std::vector<tensor::Tensor> download() override { return host_->download(); }
+  ExecutionTimes execute_timed() override {
+    ExecutionTimes times = host_->execute_timed();
+    times.device_us = times.enqueue_us + hidden_us_;
+    return times;
+  }
+
+ private:
+  std::unique_ptr<Executor> host_;
+  double hidden_us_;
+};
+
+inline std::unique_ptr<Executor> FakeDevice::make_executor(const Program& program) const {
+  return std::make_unique<FakeExecutor>(*this, program);
+}
+
+}  // namespace hone::engine

@@ -1,0 +1,222 @@
+// The tactic search, on devices that wrap the CPU's and offer tactics which are wrong, refuse, or differ in
+// their time by far more than noise.
+#include "engine/tactic_search.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "engine/context.hpp"
+#include "engine/engine_file.hpp"
+#include "engine/fake_device.hpp"
+#include "support/equivalence.hpp"
+
+namespace hone::engine {
+namespace {
+
+using test::GraphBuilder;
+using ::testing::Each;
+using ::testing::UnorderedElementsAre;
+
+BuildOptions options(int level) {
+  BuildOptions options;
+  options.model = "fake";
+  options.threads = 1;
+  options.optimization_level = level;
+  options.shapes["x"] = {{1, 4, 24, 24}, {1, 4, 24, 24}, {1, 4, 24, 24}};
+  return options;
+}
+
+/// The pools keep the activations from being fused with the convolutions; all Relu steps have one signature.
+graph::Graph relu_network(int layers) {
+  GraphBuilder b;
+  auto x = b.input("x", {1, 4, 24, 24});
+  for (int i = 0; i < layers; ++i) {
+    x = b.node("MaxPool", {b.conv(x, 4, 4, 1)},
+               {{"kernel_shape", std::vector<int64_t>{3, 3}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}});
+    x = b.node("Relu", {x});
+  }
+  return b.finish({b.node("Transpose", {x}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}})});
+}
+
+/// Chosen tactic of every Relu step.
+std::vector<std::string> relu_tactics(const Engine& engine) {
+  std::vector<std::string> result;
+  for (size_t i = 0; i < engine.tactics.size(); ++i) {
+    if (engine.graph->nodes[i].op == "Relu") result.push_back(engine.tactics[i]);
+  }
+  return result;
+}
+
+/// The log's records of one tactic, or of one of its variants.
+std::vector<TacticRecord> records(const Engine& engine, const std::string& tactic) {
+  std::vector<TacticRecord> result;
+  for (const TacticRecord& record : engine.log) {
+    if (record.tactic == tactic) result.push_back(record);
+  }
+  return result;
+}
+
+void expect_right(const graph::Graph& graph, const std::shared_ptr<Engine>& engine, const Device& device) {
+  const auto inputs = test::random_inputs(graph, 7, 1);
+  const auto expected = reference::run_graph(graph, inputs);
+  const auto actual = Context(engine, device, 1).run(inputs);
+  for (size_t i = 0; i < expected.size(); ++i)
+    EXPECT_LE(test::relative_error(actual[i], expected[i]), test::rounding_tolerance(graph));
+}
+
+class TacticSearch : public ::testing::Test {
+ protected:
+  TacticSearch()
+      : folder_(std::filesystem::temp_directory_path() /
+                fmt::format("hone-search-{}-{}", ::getpid(),
+                            ::testing::UnitTest::GetInstance()->current_test_info()->name())) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~TacticSearch() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(TacticSearch, AFastTacticThatIsWrongIsRefused) {
+  const FakeTactic slow("slow", {.delay_us = 200});
+  const FakeTactic wrong("wrong", {.scale = 1.25f});
+  const FakeTactic quick("quick", {.delay_us = 20});
+  const auto graph = relu_network(2);
+  for (const bool overlaps : {false, true}) {
+    const FakeDevice device({&slow, &wrong, &quick}, overlaps);
+    const auto engine = build_engine(graph, device, options(3));
+    EXPECT_THAT(relu_tactics(*engine), Each("quick"));
+    const auto refused = records(*engine, "wrong");
+    ASSERT_EQ(refused.size(), 2u);
+    for (const TacticRecord& record : refused) {
+      EXPECT_EQ(record.refusal, "with it the network computes something else");
+      EXPECT_FALSE(record.chosen);
+    }
+    for (const TacticRecord& record : records(*engine, "slow")) EXPECT_EQ(record.refusal, "");
+    expect_right(graph, engine, device);
+  }
+}
+
+TEST_F(TacticSearch, AWrongFavouriteIsRefusedWhenMostAgreeOnSomethingElse) {
+  const FakeTactic wrong("wrong", {.scale = 0.5f});
+  const FakeTactic one("one", {.delay_us = 20});
+  const FakeTactic two("two", {.delay_us = 20});
+  const FakeDevice device({&wrong, &one, &two}, false);
+  const auto graph = relu_network(2);
+  const auto engine = build_engine(graph, device, options(3));
+  EXPECT_THAT(relu_tactics(*engine), Each(::testing::AnyOf("one", "two")));
+  EXPECT_EQ(records(*engine, "wrong").at(0).refusal, "with it the network computes something else");
+  expect_right(graph, engine, device);
+}
+
+TEST_F(TacticSearch, NetworksWhoseOutputsAreNotNumbersAreSearchedToo) {
+  GraphBuilder b;
+  auto x = b.input("x", {1, 4, 24, 24});
+  auto y = b.node("MaxPool", {b.node("Relu", {x})}, {{"kernel_shape", std::vector<int64_t>{1, 1}}});
+  const auto graph = b.finish({b.node("Log", {y}), b.node("Sqrt", {x})});
+  const FakeTactic slow("slow", {.delay_us = 200});
+  const FakeTactic quick("quick", {.delay_us = 20});
+  const FakeDevice device({&slow, &quick}, false);
+  EXPECT_THAT(relu_tactics(*build_engine(graph, device, options(3))), Each("quick"));
+}
+
+TEST_F(TacticSearch, EveryVariantIsTimedAndTheBestOneIsStored) {
+  const FakeTactic tiles("tiles", {.variants = {{"n=1:a", 300}, {"n=2", 150}, {"n=4", 20}}});
+  const FakeDevice device({&tiles}, false);
+  const auto graph = relu_network(2);
+  const auto engine = build_engine(graph, device, options(3));
+  EXPECT_THAT(relu_tactics(*engine), Each("tiles:n=4"));
+  for (const char* variant : {"tiles:n=1:a", "tiles:n=2", "tiles:n=4"}) {
+    const auto timed = records(*engine, variant);
+    ASSERT_EQ(timed.size(), 2u) << variant;
+    EXPECT_GT(timed[0].samples, 0) << variant;
+    EXPECT_EQ(timed[0].chosen, timed[0].tactic == "tiles:n=4");
+  }
+  EXPECT_GT(records(*engine, "tiles:n=2")[0].median_us, 150);
+  const auto file = folder_ / "engine.hone";
+  save_engine(*engine, device, file);
+  const auto loaded = load_engine(file);
+  EXPECT_EQ(loaded->tactics, engine->tactics);
+  tiles.forget();
+  expect_right(graph, loaded, device);
+  EXPECT_THAT(tiles.ran(), UnorderedElementsAre("n=4"));
+}
+
+TEST_F(TacticSearch, AVariantThatRefusesWhenAskedForIsRefused) {
+  const FakeTactic tiles("tiles", {.variants = {{"n=1", 100}, {"n=2", FakeTactic::kRefuses}, {"n=4", 20}}});
+  const FakeDevice device({&tiles}, false);
+  const auto engine = build_engine(relu_network(1), device, options(3));
+  EXPECT_THAT(relu_tactics(*engine), Each("tiles:n=4"));
+  const auto refused = records(*engine, "tiles:n=2");
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_EQ(refused[0].refusal, "it cannot run this step");
+  EXPECT_EQ(refused[0].samples, 0);
+}
+
+TEST_F(TacticSearch, AFirstVariantThatRefusesCostsOnlyItself) {
+  const FakeTactic tiles("tiles", {.variants = {{"n=1", FakeTactic::kRefuses}, {"n=2", 100}, {"n=4", 20}}});
+  const FakeTactic plain("plain", {.delay_us = 300});
+  const FakeDevice device({&tiles, &plain}, false);
+  EXPECT_THAT(relu_tactics(*build_engine(relu_network(1), device, options(3))), Each("tiles:n=4"));
+}
+
+TEST_F(TacticSearch, AnEngineThatNamesAnUnknownVariantStillRuns) {
+  const FakeTactic tiles("tiles", {.variants = {{"n=1", 20}, {"n=2", 20}}});
+  const FakeDevice device({&tiles}, false);
+  const auto graph = relu_network(1);
+  const auto engine = build_engine(graph, device, options(0));
+  engine->tactics.assign(engine->graph->nodes.size(), "tiles:n=8");
+  expect_right(graph, engine, device);
+}
+
+TEST_F(TacticSearch, StepsThatOverlapAreChosenInTheWholeNetwork) {
+  // Alone, both take the same time within noise; together with others, one of them is slow.
+  const FakeTactic polite("polite", {.delay_us = 100});
+  const FakeTactic greedy("greedy", {.delay_us = 80, .hidden_us = 400});
+  const FakeTactic idle("idle", {.delay_us = 1000});
+  const auto graph = relu_network(3);
+  const FakeDevice alone({&idle, &greedy, &polite}, false);
+  EXPECT_THAT(relu_tactics(*build_engine(graph, alone, options(3))), Each("greedy"));
+  const FakeDevice device({&idle, &greedy, &polite}, true);
+  const auto engine = build_engine(graph, device, options(3));
+  EXPECT_THAT(relu_tactics(*engine), Each("polite"));
+  for (const TacticRecord& record : records(*engine, "polite")) EXPECT_TRUE(record.chosen);
+  expect_right(graph, engine, device);
+}
+
+TEST_F(TacticSearch, ASecondBuildTakesEverythingFromTheCache) {
+  const FakeTactic slow("slow", {.delay_us = 150});
+  const FakeTactic tiles("tiles", {.variants = {{"n=1", 80}, {"n=2", 20}}});
+  const FakeDevice device({&slow, &tiles}, true);
+  const auto graph = relu_network(2);
+  BuildOptions build = options(3);
+  build.cache_folder = folder_;
+  const auto first = build_engine(graph, device, build);
+  EXPECT_THAT(relu_tactics(*first), Each("tiles:n=2"));
+  tiles.forget();
+  const auto second = build_engine(graph, device, build);
+  EXPECT_EQ(second->tactics, first->tactics);
+  EXPECT_EQ(second->layout, first->layout);
+  EXPECT_THAT(tiles.ran(), ::testing::IsEmpty()) << "a cached build times nothing";
+  for (const TacticRecord& record : second->log) EXPECT_TRUE(record.cached) << record.tactic;
+  expect_right(graph, second, device);
+}
+
+TEST_F(TacticSearch, StepsWithEqualSignaturesGetTheSameTactic) {
+  // Indistinguishable in time, so that separate choices would differ now and then.
+  std::vector<FakeTactic> twins;
+  for (const char* name : {"a", "b", "c", "d"})
+    twins.emplace_back(name, FakeTactic::Behaviour{.delay_us = 2});
+  const FakeDevice device({&twins[0], &twins[1], &twins[2], &twins[3]}, true);
+  const auto engine = build_engine(relu_network(8), device, options(1));
+  const auto chosen = relu_tactics(*engine);
+  ASSERT_EQ(chosen.size(), 8u);
+  EXPECT_EQ(std::set<std::string>(chosen.begin(), chosen.end()).size(), 1u);
+  for (const TacticRecord& record : records(*engine, chosen[0])) EXPECT_TRUE(record.chosen);
+}
+
+}  // namespace
+}  // namespace hone::engine
