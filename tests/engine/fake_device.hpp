@@ -1,6 +1,7 @@
 // A device for tests of the tactic search: the CPU's, but for Relu, whose tactics a test makes up.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 #include <string>
@@ -32,6 +33,10 @@ class FakeTactic final : public Tactic {
     double hidden_us = 0;
     /// A right Relu has 1.
     float scale = 1;
+    /// Writes its output when a kernel of it runs for the first time, and relies on what is there afterwards.
+    bool writes_once = false;
+    /// Right in one step of a network, wrong in two (as a race may be).
+    bool wrong_in_two_steps = false;
     /// Names, best guess first, and their delays or kRefuses.
     std::vector<std::pair<std::string, double>> variants;
   };
@@ -60,6 +65,7 @@ class FakeTactic final : public Tactic {
   }
 
   double hidden_us() const { return behaviour_.hidden_us; }
+  bool wrong_in_two_steps() const { return behaviour_.wrong_in_two_steps; }
   /// Variants (or "") whose kernels ran since forget().
   const std::set<std::string>& ran() const { return ran_; }
   void forget() const { ran_.clear(); }
@@ -73,7 +79,10 @@ class FakeTactic final : public Tactic {
     void run(std::span<const void* const> inputs, std::span<void* const> outputs, void*) override {
       const auto* x = static_cast<const float*>(inputs[0]);
       auto* y = static_cast<float*>(outputs[0]);
-      for (int64_t i = 0; i < count_; ++i) y[i] = x[i] > 0 ? x[i] * tactic_.behaviour_.scale : 0;
+      if (!tactic_.behaviour_.writes_once || !written_) {
+        for (int64_t i = 0; i < count_; ++i) y[i] = x[i] > 0 ? x[i] * tactic_.behaviour_.scale : 0;
+      }
+      written_ = true;
       tactic_.ran_.insert(variant_);
       spin(delay_us_);
     }
@@ -83,6 +92,7 @@ class FakeTactic final : public Tactic {
     std::string variant_;
     double delay_us_;
     int64_t count_;
+    bool written_ = false;
   };
 
   Offer make(const StepRequest& request, const std::string& variant, double delay_us) const {
@@ -137,6 +147,16 @@ class FakeDevice final : public Device {
     return total;
   }
 
+  /// Whether a tactic that must not be in two steps is.
+  bool is_wrong(const Program& program) const {
+    for (const FakeTactic* tactic : relu_) {
+      const auto uses = std::count_if(program.steps().begin(), program.steps().end(),
+                                      [&](const ProgramStep& step) { return step.tactic == tactic->name(); });
+      if (tactic->wrong_in_two_steps() && uses > 1) return true;
+    }
+    return false;
+  }
+
  private:
   static const Device& cpu() { return device::cpu::cpu_device(); }
 
@@ -148,11 +168,20 @@ class FakeDevice final : public Device {
 class FakeExecutor final : public Executor {
  public:
   FakeExecutor(const FakeDevice& device, const Program& program)
-      : host_(make_host_executor(program)), hidden_us_(device.hidden_us(program)) {}
+      : host_(make_host_executor(program)),
+        hidden_us_(device.hidden_us(program)),
+        is_wrong_(device.is_wrong(program)) {}
 
   void upload(std::span<const tensor::Tensor> inputs) override { host_->upload(inputs); }
   void execute(std::vector<double>* step_times) override { host_->execute(step_times); }
-  std::vector<tensor::Tensor> download() override { return host_->download(); }
+  void poison() override { host_->poison(); }
+  std::vector<tensor::Tensor> download() override {
+    std::vector<tensor::Tensor> outputs = host_->download();
+    if (is_wrong_) {
+      for (float& value : outputs[0].mutable_values<float>()) value *= 2;
+    }
+    return outputs;
+  }
   ExecutionTimes execute_timed() override {
     ExecutionTimes times = host_->execute_timed();
     times.device_us = times.enqueue_us + hidden_us_;
@@ -162,6 +191,7 @@ class FakeExecutor final : public Executor {
  private:
   std::unique_ptr<Executor> host_;
   double hidden_us_;
+  bool is_wrong_;
 };
 
 inline std::unique_ptr<Executor> FakeDevice::make_executor(const Program& program) const {

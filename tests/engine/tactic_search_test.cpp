@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <set>
 
 #include "engine/context.hpp"
@@ -110,6 +111,37 @@ TEST_F(TacticSearch, AWrongFavouriteIsRefusedWhenMostAgreeOnSomethingElse) {
   EXPECT_THAT(relu_tactics(*engine), Each(::testing::AnyOf("one", "two")));
   EXPECT_EQ(records(*engine, "wrong").at(0).refusal, "with it the network computes something else");
   expect_right(graph, engine, device);
+}
+
+TEST_F(TacticSearch, ATacticThatLivesOffEarlierRunsIsRefused) {
+  const FakeTactic slow("slow", {.delay_us = 200});
+  const FakeTactic stale("stale", {.writes_once = true});
+  const auto graph = relu_network(1);
+  const FakeDevice device({&slow, &stale}, true);
+  const auto engine = build_engine(graph, device, options(3));
+  EXPECT_THAT(relu_tactics(*engine), Each("slow"));
+  EXPECT_EQ(records(*engine, "stale").at(0).refusal, "with it the network computes something else");
+}
+
+TEST_F(TacticSearch, TacticsThatAreWrongTogetherAreNotChosenTogether) {
+  const FakeTactic slow("slow", {.delay_us = 200});
+  const FakeTactic racy("racy", {.delay_us = 20, .wrong_in_two_steps = true});
+  // Two Relu steps of different shapes, so that they are chosen apart.
+  GraphBuilder b;
+  auto x = b.input("x", {1, 4, 24, 24});
+  const std::vector<int64_t> window = {2, 2};
+  for (int i = 0; i < 2; ++i) {
+    x = b.node("MaxPool", {b.conv(x, 4, 4, 1)}, {{"kernel_shape", window}, {"strides", window}});
+    x = b.node("Relu", {x});
+  }
+  const auto graph = b.finish({b.node("Transpose", {x}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}})});
+  for (const bool overlaps : {false, true}) {
+    const FakeDevice device({&slow, &racy}, overlaps);
+    const auto engine = build_engine(graph, device, options(3));
+    const auto chosen = relu_tactics(*engine);
+    EXPECT_LE(std::count(chosen.begin(), chosen.end(), "racy"), 1);
+    expect_right(graph, engine, device);
+  }
 }
 
 TEST_F(TacticSearch, NetworksWhoseOutputsAreNotNumbersAreSearchedToo) {
