@@ -89,7 +89,10 @@ class Search {
     LayoutSearch search = find_steps(*bound_, layout, engine_.precision, cache_);
     const bool all_cached = std::all_of(search.steps.begin(), search.steps.end(),
                                         [](const StepSearch& step) { return step.cached; });
-    if (all_cached) return search;
+    if (all_cached) {
+      if (device_.overlaps_steps()) check_cached(search);
+      return search;
+    }
     list_candidates(search);
     time_candidates(search);
     check_together(search);
@@ -227,6 +230,25 @@ class Search {
         step.chosen = k;
         break;
       }
+    }
+  }
+
+  /// Choices of an earlier search against the device's favourites; these take over when they disagree.
+  void check_cached(LayoutSearch& search) {
+    const auto favourites = program(search.layout, {}, false);
+    expected_ = run_poisoned(*favourites);
+    if (!agrees(expected_)) return;  // not finite: nothing can be compared with it
+    if (computes_the_same(*program(search.layout, search.tactics(bound_->nodes.size()), false))) return;
+    std::map<size_t, std::string> tactic_of;
+    for (const ProgramStep& made : favourites->steps()) {
+      if (made.node >= 0) tactic_of[static_cast<size_t>(made.node)] = made.tactic;
+    }
+    for (StepSearch& step : search.steps) {
+      const std::string& favourite = tactic_of.at(step.nodes.front());
+      const auto known = std::find_if(step.candidates.begin(), step.candidates.end(),
+                                      [&](const Candidate& c) { return c.tactic == favourite; });
+      step.chosen = static_cast<size_t>(known - step.candidates.begin());
+      if (known == step.candidates.end()) step.candidates.push_back({favourite, {}, {}});
     }
   }
 

@@ -174,10 +174,7 @@ class CudaExecutor final : public engine::Executor {
     for (const auto& [data, bytes] : sources)
       std::memcpy(packed.mutable_bytes() + constant_offsets_.at(data), data, bytes);
     constants_ = DeviceBytes(size);
-    if (size != 0) {
-      check(cudaMemcpy(constants_.data(), packed.bytes(), packed.byte_size(), cudaMemcpyHostToDevice),
-            "copying constants to the device");
-    }
+    copy_to_device(constants_, packed.bytes(), packed.byte_size());
   }
 
   std::byte* address(const Operand& operand) const {

@@ -68,9 +68,16 @@ PinnedBytes::~PinnedBytes() {
 
 PinnedBytes::PinnedBytes(PinnedBytes&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
 
+void copy_to_device(const DeviceBytes& to, const void* from, size_t size) {
+  if (size == 0) return;
+  check(cudaMemcpy(to.data(), from, size, cudaMemcpyHostToDevice), "a copy to the device");
+  // From pageable memory the call returns once the bytes are staged, and our streams do not wait for this
+  // one.
+  check(cudaStreamSynchronize(nullptr), "a copy to the device");
+}
+
 void clear(const DeviceBytes& bytes) {
   check(cudaMemset(bytes.data(), 0, static_cast<size_t>(bytes.size())), "clearing memory");
-  // The stream that uses it does not wait for this one.
   check(cudaStreamSynchronize(nullptr), "clearing memory");
 }
 
@@ -115,8 +122,7 @@ std::shared_ptr<const DeviceBytes> device_copy(const tensor::Tensor& host) {
     std::erase_if(copies, [](const auto& entry) { return entry.second.expired(); });
     // The copy holds on to the host's bytes, so that no other tensor can take their address meanwhile.
     copy = std::make_shared<Copy>(Copy{host, DeviceBytes(static_cast<int64_t>(host.byte_size()))});
-    check(cudaMemcpy(copy->device.data(), host.bytes(), host.byte_size(), cudaMemcpyHostToDevice),
-          "copying weights to the device");
+    copy_to_device(copy->device, host.bytes(), host.byte_size());
     copies[key] = copy;
   }
   return {copy, &copy->device};
