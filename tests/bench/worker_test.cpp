@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "base/error.hpp"
-#include "base/file.hpp"
 #include "bench/fixture.hpp"
 #include "bench/scratch.hpp"
 #include "bench/worker_client.hpp"
@@ -61,10 +60,11 @@ TEST(WorkerClient, ReadsTheAnswerOfAWorkerThatHasEndedAlready) {
       {"/bin/sh", "-c",
        R"(echo '{"id":1,"type":"error","kind":"environment","message":"node is missing"}'; exit 4)"},
       scratch.folder() / "stderr.txt", 60, nullptr);
-  while (!std::filesystem::exists("/proc/" + std::to_string(worker.pid()) + "/stat") ||
-         base::read_file("/proc/" + std::to_string(worker.pid()) + "/stat").find(") Z ") ==
-             std::string::npos) {
+  // Ended but not waited for: state Z, after the name in brackets.
+  std::string state;
+  while (state.find(") Z ") == std::string::npos) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::getline(std::ifstream("/proc/" + std::to_string(worker.pid()) + "/stat"), state);
   }
   try {
     worker.hello("fake");

@@ -31,6 +31,9 @@ class FakeTactic final : public Tactic {
     double delay_us = 0;
     /// Costs the network this much, but does not show in the step's own time.
     double hidden_us = 0;
+    /// The step of this name takes longer by slow_us.
+    std::string slow_node;
+    double slow_us = 0;
     /// A right Relu has 1.
     float scale = 1;
     /// Writes its output when a kernel of it runs for the first time, and relies on what is there afterwards.
@@ -96,6 +99,7 @@ class FakeTactic final : public Tactic {
   };
 
   Offer make(const StepRequest& request, const std::string& variant, double delay_us) const {
+    if (request.node.name == behaviour_.slow_node) delay_us += behaviour_.slow_us;
     Offer offer;
     offer.inputs = {{DType::kFloat32, request.inputs[0].shape, Layout::kPlain}};
     offer.outputs = request.outputs;
