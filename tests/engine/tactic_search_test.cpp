@@ -211,15 +211,13 @@ TEST_F(TacticSearch, AnEngineThatNamesAnUnknownVariantStillRuns) {
 }
 
 TEST_F(TacticSearch, StepsThatOverlapAreChosenInTheWholeNetwork) {
-  // Alone, both take the same time within noise; together with others, one of them is slow.
+  // By its own time the greedy one is faster, but not so much that the other is not tried.
   const FakeTactic polite("polite", {.delay_us = 100});
-  const FakeTactic greedy("greedy", {.delay_us = 80, .hidden_us = 400});
+  const FakeTactic greedy("greedy", {.delay_us = 90, .hidden_us = 400});
   const FakeTactic idle("idle", {.delay_us = 1000});
   const auto graph = relu_network();
-  const FakeDevice alone({&idle, &greedy, &polite}, false);
-  EXPECT_THAT(relu_tactics(*build_engine(graph, alone, options(3))), Each("greedy"));
   const FakeDevice device({&idle, &greedy, &polite}, true);
-  const auto engine = build_engine(graph, device, options(3));
+  const auto engine = build_engine(graph, device, options(4));
   EXPECT_THAT(relu_tactics(*engine), Each("polite"));
   for (const TacticRecord& record : records(*engine, "polite")) EXPECT_TRUE(record.chosen);
   expect_right(graph, engine, device);
