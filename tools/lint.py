@@ -23,11 +23,11 @@ HEAVY = re.compile(r'#\s*include\s*[<"](torch/|ATen/|opencv2/|onnx/|google/proto
 
 
 def sources(build):
-    """Compile commands of src/, by file."""
+    """Compile commands of src/, by file; not of CUDA sources, whose compiler's flags clang does not know."""
     commands = json.loads((build / "compile_commands.json").read_text())
     for command in commands:
         file = Path(command["file"])
-        if file.is_relative_to(ROOT / "src"):
+        if file.suffix == ".cpp" and file.is_relative_to(ROOT / "src"):
             yield file, command
 
 
