@@ -7,10 +7,10 @@
 #include <map>
 
 #include "engine/context.hpp"
+#include "engine/output_check.hpp"
 #include "engine/step_signature.hpp"
 #include "engine/step_timer.hpp"
 #include "engine/tactic_refinement.hpp"
-#include "tensor/metrics.hpp"
 
 namespace hone::engine {
 namespace {
@@ -25,17 +25,6 @@ constexpr double kBudgetSeconds = 6;
 constexpr double kRefineSeconds = 8;
 constexpr double kLongRefineSeconds = 40;
 
-/// Relative L2 distance between outputs of networks that only differ in their tactics. Rounding moves them by
-/// some unit roundoffs (fp16 0x1p-11, bf16 0x1p-8); a kernel that is wrong moves them by far more than this.
-double agreement(Precision precision) {
-  switch (precision) {
-    case Precision::kBf16: return 0.1;
-    case Precision::kFp16: return 0.02;
-    case Precision::kTf32: return 0.01;
-    default: return 1e-3;
-  }
-}
-
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -49,7 +38,8 @@ class Search {
         device_(device),
         options_(options),
         cache_(cache),
-        inputs_(timing_inputs(*bound_)) {}
+        inputs_(timing_inputs(*bound_)),
+        check_(engine.precision, inputs_, device.overlaps_steps()) {}
 
   void run() {
     std::vector<Layout> layouts = device_.image_layouts(engine_.precision);
@@ -101,7 +91,7 @@ class Search {
       refine_choices(
           search, bound_->nodes.size(), inputs_,
           [&](const std::vector<std::string>& tactics) { return program(layout, tactics, false); },
-          [&](Program& trial) { return computes_the_same(trial); },
+          [&](Program& trial) { return check_.agrees(trial); },
           options_.optimization_level >= 4 ? kLongRefineSeconds : kRefineSeconds);
     }
     for (StepSearch& step : search.steps) {
@@ -171,44 +161,18 @@ class Search {
     }
   }
 
-  /// Runs on memory without what an earlier run left behind: values that a kernel does not write, or reads
-  /// before they are written, would otherwise go unseen. Where steps overlap the first run may be gentler
-  /// than all later ones, so it takes a second.
-  std::vector<tensor::Tensor> run_poisoned(Program& program) const {
-    program.executor().poison();
-    std::vector<tensor::Tensor> outputs = program.run(inputs_);
-    if (!device_.overlaps_steps()) return outputs;
-    program.executor().poison();
-    return program.run(inputs_);
-  }
-
-  bool computes_the_same(Program& program) const { return agrees(run_poisoned(program)); }
-
-  bool agrees(const std::vector<tensor::Tensor>& outputs) const {
-    for (size_t i = 0; i < expected_.size(); ++i) {
-      if (!tensor::is_floating(outputs[i].dtype()) || outputs[i].shape() != expected_[i].shape()) continue;
-      if (!(tensor::relative_l2(outputs[i], expected_[i]) <= agreement(engine_.precision))) return false;
-    }
-    return true;
-  }
-
   /// Refuses candidates with which the network computes something else. `outputs` are those of the programs,
   /// which took candidate k of every step.
-  void refuse_wrong(LayoutSearch& search, const std::vector<std::vector<tensor::Tensor>>& outputs) {
-    expected_ = outputs.front();
-    const auto disagreeing = static_cast<size_t>(
-        std::count_if(outputs.begin(), outputs.end(), [this](const auto& o) { return !agrees(o); }));
-    // The favourites themselves may hold the wrong one.
-    if (outputs.size() > 1 && 2 * disagreeing > outputs.size()) expected_ = outputs[1];
-    if (!agrees(expected_)) expected_.clear();  // not finite: nothing can be compared with it
+  void refuse_wrong(LayoutSearch& search, const std::vector<Outputs>& outputs) {
+    check_.expect(outputs);
     const std::vector<std::string> sound = tactics_of_round(search, sound_round(outputs));
     for (StepSearch& step : search.steps) {
       if (step.cached) continue;
       for (size_t k = std::min(step.candidates.size(), outputs.size()); k-- > 0;) {
-        if (agrees(outputs[k]) || step.candidates.size() < 2) continue;
+        if (check_.agrees(outputs[k]) || step.candidates.size() < 2) continue;
         std::vector<std::string> tactics = sound;
         for (const size_t node : step.nodes) tactics[node] = step.candidates[k].tactic;
-        if (!computes_the_same(*program(search.layout, tactics, false)))
+        if (!check_.agrees(*program(search.layout, tactics, false)))
           step.refuse(k, "with it the network computes something else");
       }
     }
@@ -219,7 +183,7 @@ class Search {
   /// chosen.
   void check_together(LayoutSearch& search) const {
     const auto chosen = program(search.layout, search.tactics(bound_->nodes.size()), false);
-    if (computes_the_same(*chosen)) return;
+    if (check_.agrees(*chosen)) return;
     for (StepSearch& step : search.steps) {
       for (size_t k = 0; k < step.candidates.size(); ++k) {
         if (step.cached || step.candidates[k].tactic != sound_tactics_[step.nodes.front()]) continue;
@@ -236,9 +200,8 @@ class Search {
   /// Choices of an earlier search against the device's favourites; these take over when they disagree.
   void check_cached(LayoutSearch& search) {
     const auto favourites = program(search.layout, {}, false);
-    expected_ = run_poisoned(*favourites);
-    if (!agrees(expected_)) return;  // not finite: nothing can be compared with it
-    if (computes_the_same(*program(search.layout, search.tactics(bound_->nodes.size()), false))) return;
+    check_.expect({check_.run(*favourites)});
+    if (check_.agrees(*program(search.layout, search.tactics(bound_->nodes.size()), false))) return;
     std::map<size_t, std::string> tactic_of;
     for (const ProgramStep& made : favourites->steps()) {
       if (made.node >= 0) tactic_of[static_cast<size_t>(made.node)] = made.tactic;
@@ -253,16 +216,16 @@ class Search {
   }
 
   /// A round whose outputs are as expected.
-  size_t sound_round(const std::vector<std::vector<tensor::Tensor>>& outputs) const {
+  size_t sound_round(const std::vector<Outputs>& outputs) const {
     const auto found =
-        std::find_if(outputs.begin(), outputs.end(), [this](const auto& o) { return agrees(o); });
+        std::find_if(outputs.begin(), outputs.end(), [this](const Outputs& o) { return check_.agrees(o); });
     return static_cast<size_t>(found - outputs.begin());
   }
 
   void time_candidates(LayoutSearch& search) {
     auto all = programs(search);
-    std::vector<std::vector<tensor::Tensor>> outputs;
-    for (auto& program : all) outputs.push_back(run_poisoned(*program));
+    std::vector<Outputs> outputs;
+    for (auto& program : all) outputs.push_back(check_.run(*program));
     time_programs(search, all, 1);
     all.clear();
     refuse_wrong(search, outputs);
@@ -396,9 +359,8 @@ class Search {
   const BuildOptions& options_;
   TimingCache& cache_;
   std::vector<tensor::Tensor> inputs_;
-  /// What the network computes for them.
-  std::vector<tensor::Tensor> expected_;
-  /// Tactics with which it does, per node.
+  OutputCheck check_;
+  /// Tactics with which the network computes what it should, per node.
   std::vector<std::string> sound_tactics_;
 };
 

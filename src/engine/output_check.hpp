@@ -1,0 +1,38 @@
+// Whether programs that differ in their tactics compute the same: a kernel that is fast because it is wrong
+// must not win a search.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/program.hpp"
+
+namespace hone::engine {
+
+using Outputs = std::vector<tensor::Tensor>;
+
+class OutputCheck {
+ public:
+  /// `overlapping`: steps overlap on the device, so that a program's first run may be gentler than all later
+  /// ones.
+  OutputCheck(Precision precision, std::span<const tensor::Tensor> inputs, bool overlapping)
+      : precision_(precision), inputs_(inputs), overlapping_(overlapping) {}
+
+  /// Runs on memory without what an earlier run left behind: values that a kernel does not write, or reads
+  /// before they are written, would otherwise go unseen.
+  Outputs run(Program& program) const;
+
+  /// What programs must compute from now on: what most of these compute, the first one when in doubt. Outputs
+  /// that are not finite cannot be compared: then every program agrees.
+  void expect(const std::vector<Outputs>& outputs);
+  bool agrees(const Outputs& outputs) const;
+  bool agrees(Program& program) const { return agrees(run(program)); }
+
+ private:
+  Precision precision_;
+  std::span<const tensor::Tensor> inputs_;
+  bool overlapping_;
+  Outputs expected_;
+};
+
+}  // namespace hone::engine
