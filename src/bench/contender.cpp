@@ -32,6 +32,8 @@ void judge_run(Run* run, double percentile) {
   input.cores = usable_cores();
   input.interference = run->interference;
   input.outputs_finite = run->accuracy.finite;
+  input.error = run->accuracy.relative_l2;
+  input.precision = backend::parse_precision(run->configuration.precision);
   run->verdict = judge(input);
 }
 

@@ -19,6 +19,19 @@ constexpr double kMaxStealShare = 0.02;
 /// /proc/stat counts in ticks of 10 ms per core: shorter measurements say nothing about shares.
 constexpr double kMinCapacitySeconds = 0.5;
 
+/// Relative L2 error above which outputs are wrong and not merely rounded: far above what any network of ours
+/// shows (1e-6, 1e-3, 2e-3 and 4e-2 from fp32 to bf16).
+double max_error(tensor::Precision precision) {
+  switch (precision) {
+    case tensor::Precision::kFp32: return 1e-3;
+    case tensor::Precision::kTf32: return 0.05;
+    case tensor::Precision::kFp16: return 0.1;
+    case tensor::Precision::kBf16: return 0.2;
+    case tensor::Precision::kInt8: return 0.5;
+  }
+  return 0;
+}
+
 using Reasons = std::vector<std::string>;
 
 void check_sample_count(const VerdictInput& input, int64_t n, Reasons* reasons) {
@@ -61,6 +74,16 @@ void check_drift(const base::Rounds& rounds, Reasons* reasons) {
   }
 }
 
+void check_outputs(const VerdictInput& input, Reasons* reasons) {
+  if (!input.outputs_finite) reasons->emplace_back("the outputs hold NaN or infinite values");
+  const double limit = max_error(input.precision);
+  if (input.error && *input.error > limit) {
+    reasons->push_back(fmt::format(
+        "the outputs are wrong: {:.1e} off the fp32 reference, more than {} explains (limit {:.0e})",
+        *input.error, tensor::precision_name(input.precision), limit));
+  }
+}
+
 void check_machine(const VerdictInput& input, Reasons* reasons) {
   const Interference& seen = input.interference;
   if (seen.capacity_s >= kMinCapacitySeconds && seen.other_share() > kMaxOtherShare) {
@@ -89,7 +112,7 @@ Verdict judge(const VerdictInput& input) {
   check_drift(input.rounds, &verdict.reasons);
   if (!input.warm)
     verdict.reasons.emplace_back("the latency was still changing when the warm-up time was over");
-  if (!input.outputs_finite) verdict.reasons.emplace_back("the outputs hold NaN or infinite values");
+  check_outputs(input, &verdict.reasons);
   check_machine(input, &verdict.reasons);
   verdict.valid = verdict.reasons.empty();
   return verdict;

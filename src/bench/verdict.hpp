@@ -2,12 +2,14 @@
 // docs/BENCHMARK.md.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/bootstrap.hpp"
 #include "bench/monitor.hpp"
+#include "tensor/precision.hpp"
 
 namespace hone::bench {
 
@@ -25,6 +27,9 @@ struct VerdictInput {
   int cores = 1;
   Interference interference;
   bool outputs_finite = true;
+  /// Relative L2 distance of the outputs from the fp32 reference, where it is known.
+  std::optional<double> error;
+  tensor::Precision precision = tensor::Precision::kFp32;
 };
 
 Verdict judge(const VerdictInput& input);

@@ -107,6 +107,20 @@ TEST(Verdict, SeesOutputsThatAreNoNumbers) {
   EXPECT_THAT(judge(input).reasons, ElementsAre(HasSubstr("NaN")));
 }
 
+TEST(Verdict, OutputsFarFromTheReferenceAreWrong) {
+  VerdictInput input = good_run();
+  input.precision = tensor::Precision::kFp16;
+  input.error = 2e-3;
+  EXPECT_TRUE(judge(input).valid);
+  input.error = 0.31;
+  EXPECT_THAT(judge(input).reasons,
+              ElementsAre("the outputs are wrong: 3.1e-01 off the fp32 reference, more than fp16 explains "
+                          "(limit 1e-01)"));
+  input.precision = tensor::Precision::kFp32;
+  input.error = 2e-3;
+  EXPECT_FALSE(judge(input).valid);
+}
+
 TEST(Verdict, GivesEveryReason) {
   VerdictInput input = good_run();
   input.warm = false;
