@@ -24,8 +24,8 @@ void describe_node(const Engine& engine, const graph::Graph& graph, const graph:
   }
 }
 
-/// Inputs, weights and outputs once, in the element types that the step reads and writes. Packed weights count
-/// as elements of the precision's type.
+/// Inputs, weights and outputs once, in the element types that the step reads and writes. Packed weights
+/// count as elements of the precision's type.
 double moved_bytes(const Engine& engine, const graph::Graph& graph, const ProgramStep& step) {
   const graph::Node& node = graph.nodes[static_cast<size_t>(step.node)];
   double bytes = 0;

@@ -125,8 +125,8 @@ struct ConvArgs {
   void* y = nullptr;
   std::array<EpilogueStep, kMaxEpilogueSteps> steps{};
   int step_count = 0;
-  /// Whether the next kernel of the stream is one of ours that waits for this one itself (griddepcontrol.wait),
-  /// so that it may be let in early. Kernels of libraries need not wait as ours do.
+  /// Whether the next kernel of the stream is one of ours that waits for this one itself
+  /// (griddepcontrol.wait), so that it may be let in early. Kernels of libraries need not wait as ours do.
   bool next_waits = false;
   /// Conv_workspace_bytes() bytes, zeroed once before the first launch; launches on one stream share it.
   void* workspace = nullptr;
