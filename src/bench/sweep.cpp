@@ -83,7 +83,9 @@ class SweepRunner {
 
   /// A shape for an input that no model has would change nothing.
   void check_shape_names(const std::vector<Subject>& subjects) const {
-    for (const auto& [name, shape] : options_.shapes) {
+    for (const auto& named_shape : options_.shapes) {
+      // No structured binding: Clang before 16 cannot capture one.
+      const std::string& name = named_shape.first;
       const bool known = std::any_of(subjects.begin(), subjects.end(), [&](const Subject& subject) {
         const auto& inputs = subject.info.inputs;
         return std::any_of(inputs.begin(), inputs.end(),
