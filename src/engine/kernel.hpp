@@ -81,6 +81,8 @@ class Tactic {
   /// Names of the ways in which this tactic can run the step (plans of a library, tile sizes), best guess
   /// first; empty when there is one way only. "cudnn:e3k1=2" is variant "e3k1=2" of tactic "cudnn".
   virtual std::vector<std::string> variants(const StepRequest&) const { return {}; }
+  /// Says that all variants are about to be asked for, so that the tactic can get them ready meanwhile.
+  virtual void expect(const StepRequest&, const std::vector<std::string>&) const {}
   /// The offer of one variant; an unknown one is refused.
   virtual Offer offer_variant(const StepRequest& request, WeightStore& weights, std::string_view) const {
     return offer(request, weights);

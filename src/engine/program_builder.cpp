@@ -224,6 +224,7 @@ class ProgramBuilder {
       const bool named = tactic->name() == wanted_tactic && colon < wanted.size();
       std::vector<std::string> variants =
           named ? std::vector{wanted.substr(colon + 1)} : tactic->variants(request);
+      if (options_.list_candidates) tactic->expect(request, variants);
       Offer offer = first_offer(*tactic, request, variants);
       if (!offer.refusal.empty()) {
         step.refusals.push_back(fmt::format("{}: {}", tactic->name(), offer.refusal));

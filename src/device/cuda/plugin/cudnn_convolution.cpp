@@ -112,12 +112,15 @@ class CudnnConvolutionTactic final : public CudaTactic {
     Plan plan;
     if (!make_plan(request, plan).empty()) return {};
     try {
-      std::vector<std::string> names = CudnnGraph(plan.convolution).recommended();
-      start_compiling(plan.convolution, names);
-      return names;
+      return CudnnGraph(plan.convolution).recommended();
     } catch (const Error&) {
       return {};  // offer() says why
     }
+  }
+
+  void expect(const StepRequest& request, const std::vector<std::string>& variants) const override {
+    Plan plan;
+    if (make_plan(request, plan).empty()) start_compiling(plan.convolution, variants);
   }
 
   Offer offer(const StepRequest& request, engine::WeightStore&) const override {
