@@ -4,12 +4,12 @@
 #   bench/gpu/visit.sh INSTALL OUTPUT [PART…]
 #
 # INSTALL is an installed tree (bin/hone, lib/libhone-cuda.so, bin/*_check), OUTPUT a folder for what is measured.
-# Parts: kernels, gemm, models, sweep, conformance (default: all but the last, which needs CASES). libcudnn.so.9 and libcublasLt.so.13 must be findable.
+# Parts: kernels, gemm, stable, models, sweep, conformance (default: all but the last, which needs CASES). libcudnn.so.9 and libcublasLt.so.13 must be findable.
 set -uo pipefail
 install=$1 output=$2
 shift 2
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(kernels gemm models sweep)
+[ ${#parts[@]} -gt 0 ] || parts=(kernels gemm stable models sweep)
 hone=$install/bin/hone
 models=${MODELS:-resnet50}
 mkdir -p "$output"
@@ -41,6 +41,18 @@ fi
 if part gemm; then
   step implicit_gemm_bench "$install/bin/implicit_gemm_check" --bench "$output/implicit_gemm.csv"
   tail -n 4 "$output/implicit_gemm_bench.log"
+fi
+if part stable; then
+  # The same configuration again and again, searched anew and from the cache: its error must not move.
+  for turn in 1 2 3; do
+    cache=$(mktemp -d)
+    for state in searched cached; do
+      XDG_CACHE_HOME=$cache step "stable-$turn-$state" "$hone" bench ${models%% *} --device cuda --backends hone \
+        --precisions fp16 --batches 1 --duration 0.3 -o "$output"
+      grep -E "fp16 +1 |INVALID" "$output/stable-$turn-$state.log"
+    done
+    rm -rf "$cache"
+  done
 fi
 if part models; then
   for model in $models; do
