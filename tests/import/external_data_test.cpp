@@ -54,7 +54,7 @@ TEST_F(ExternalData, RefusesPathsThatLeaveTheFolder) {
   EXPECT_THAT(refusal("../secret.bin"), HasSubstr("leaves the model's folder"));
   EXPECT_THAT(refusal("sub/../../secret.bin"), HasSubstr("leaves the model's folder"));
   EXPECT_THAT(refusal((root_ / "secret.bin").string()), HasSubstr("is an absolute path"));
-  EXPECT_THAT(refusal(""), HasSubstr("empty location"));
+  EXPECT_THAT(refusal(""), HasSubstr("location is empty"));
   EXPECT_THAT(refusal(std::string("weights.bin\0.txt", 16)), HasSubstr("zero byte"));
 }
 

@@ -44,11 +44,13 @@ int open_beneath(int folder, const std::filesystem::path& location) {
 
 void check_location(const std::string& location) {
   const std::filesystem::path path(location);
-  if (location.empty()) fail_bad_input("external data has an empty location");
-  if (location.find('\0') != std::string::npos) fail_bad_input("external data location holds a zero byte");
-  if (path.is_absolute()) fail_bad_input("external data location '{}' is an absolute path", location);
+  if (location.empty()) fail_bad_input("field external_data: location is empty");
+  if (location.find('\0') != std::string::npos)
+    fail_bad_input("field external_data: location holds a zero byte");
+  if (path.is_absolute()) fail_bad_input("field external_data: location '{}' is an absolute path", location);
   for (const auto& part : path) {
-    if (part == "..") fail_bad_input("external data location '{}' leaves the model's folder", location);
+    if (part == "..")
+      fail_bad_input("field external_data: location '{}' leaves the model's folder", location);
   }
 }
 
@@ -66,7 +68,8 @@ struct ExternalFolder::Mapping {
 };
 
 std::shared_ptr<const ExternalFolder::Mapping> ExternalFolder::open(const std::string& location) const {
-  if (folder_.empty()) fail_bad_input("external data '{}' cannot be read: the model has no folder", location);
+  if (folder_.empty())
+    fail_bad_input("field external_data: '{}' cannot be read: the model has no folder", location);
   check_location(location);
   const int folder = ::open(folder_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) {
@@ -76,26 +79,27 @@ std::shared_ptr<const ExternalFolder::Mapping> ExternalFolder::open(const std::s
   const int error = errno;
   ::close(folder);
   if (fd < 0 && (error == EXDEV || error == ELOOP)) {
-    fail_bad_input("external data location '{}' leaves the model's folder", location);
+    fail_bad_input("field external_data: location '{}' leaves the model's folder", location);
   }
-  if (fd < 0) fail_bad_input("cannot open external data '{}': {}", location, std::strerror(error));
+  if (fd < 0) fail_bad_input("field external_data: cannot open '{}': {}", location, std::strerror(error));
   const std::shared_ptr<const int> closer(new int(fd), [](const int* p) {
     ::close(*p);
     delete p;
   });
   struct stat info {};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    fail_bad_input("external data '{}' is not a regular file", location);
+    fail_bad_input("field external_data: '{}' is not a regular file", location);
   }
   if (info.st_nlink != 1) {
-    fail_bad_input("external data '{}' is a hard link to a file that may lie elsewhere; copy it instead",
-                   location);
+    fail_bad_input(
+        "field external_data: '{}' is a hard link to a file that may lie elsewhere; copy it instead",
+        location);
   }
   auto mapping = std::make_shared<Mapping>();
   if (info.st_size == 0) return mapping;
   void* data = ::mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
   if (data == MAP_FAILED)
-    fail_environment("cannot map external data '{}': {}", location, std::strerror(errno));
+    fail_environment("field external_data: cannot map '{}': {}", location, std::strerror(errno));
   mapping->data = static_cast<const std::byte*>(data);
   mapping->size = static_cast<size_t>(info.st_size);
   return mapping;
@@ -107,8 +111,8 @@ ExternalBytes ExternalFolder::map(const std::string& location, uint64_t offset,
   if (mapping == nullptr) mapping = open(location);
   const uint64_t size = mapping->size;
   if (offset > size || (length && *length > size - offset)) {
-    fail_bad_input("external data '{}' holds {} bytes, but offset {} and length {} are asked for", location,
-                   size, offset, length ? fmt::format("{}", *length) : "to the end");
+    fail_bad_input("field external_data: '{}' holds {} bytes, but offset {} and length {} are asked for",
+                   location, size, offset, length ? fmt::format("{}", *length) : "to the end");
   }
   return {{mapping->data + offset, static_cast<size_t>(length.value_or(size - offset))}, mapping};
 }
