@@ -2,12 +2,26 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
+
+#include "base/error.hpp"
 
 namespace hone::cli {
 
 /// Adds a subcommand to the program; its callback does the work and throws hone::Error on failure.
 /// A callback that ends well but must not exit with 0 (a failed verdict) throws an Error of kThreshold.
 using AddCommand = void (*)(CLI::App& program);
+
+/// Calls f; bad input that does not name the model's file yet then does.
+template <class F>
+auto speaking_of(const std::string& model, F&& f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kBadInput && !error.where().starts_with(model)) throw error.within(model);
+    throw;
+  }
+}
 
 void add_backends_command(CLI::App& program);
 void add_build_command(CLI::App& program);

@@ -113,7 +113,9 @@ std::shared_ptr<engine::Engine> build_from(const EngineOptions& options) {
       fmt::print(stderr, "\r\033[K{:3.0f} % {}", 100 * done, what);
     };
   }
-  auto engine = engine::build_engine(*model.graph, device::find_device(options.device), build);
+  auto engine = speaking_of(options.model, [&] {
+    return engine::build_engine(*model.graph, device::find_device(options.device), build);
+  });
   if (terminal) fmt::print(stderr, "\r\033[K");
   return engine;
 }

@@ -158,12 +158,14 @@ void run(const RunOptions& options) {
   const std::vector<InputSlot> slots = input_slots(model, options.inputs.size());
   const RunInputs inputs = read_run_inputs(slots, options.inputs, preprocessing_for(options, model.metadata),
                                            forced_layout(options.layout));
-  const auto executable = stored ? backend::make_engine_executable(engine, options.threads)
-                                 : load_executable(options, model, slots, inputs);
+  const auto executable = speaking_of(options.model, [&] {
+    return stored ? backend::make_engine_executable(engine, options.threads)
+                  : load_executable(options, model, slots, inputs);
+  });
   for (const std::string& note : executable->notes()) fmt::print(stderr, "note: {}\n", note);
 
   tensor::NamedTensors outputs;
-  for (Tensor& output : executable->run(inputs.tensors)) {
+  for (Tensor& output : speaking_of(options.model, [&] { return executable->run(inputs.tensors); })) {
     outputs.emplace_back(output_name(model, outputs.size()), std::move(output));
   }
   if (!options.output.empty()) write_outputs(options.output, outputs);

@@ -11,11 +11,20 @@ namespace {
 
 using tensor::Tensor;
 
+/// No single node asks for the arena, so a refusal names what it holds.
+Tensor make_arena(int64_t bytes) {
+  try {
+    return {DType::kUInt8, {bytes}};
+  } catch (const Error& error) {
+    throw error.within("activations");
+  }
+}
+
 class HostExecutor final : public Executor {
  public:
   explicit HostExecutor(const Program& program)
       : program_(program),
-        arena_(DType::kUInt8, {program.memory_plan().peak_bytes}),
+        arena_(make_arena(program.memory_plan().peak_bytes)),
         scratch_(DType::kUInt8, {program.scratch_bytes()}),
         dynamic_(program) {
     size_t widest = 1;

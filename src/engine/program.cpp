@@ -29,7 +29,11 @@ std::vector<Tensor> Program::make_outputs() const {
     }
     Shape shape;
     for (const graph::Dim& dim : *type.dims) shape.push_back(dim.value());
-    outputs.emplace_back(type.dtype, std::move(shape));
+    try {
+      outputs.emplace_back(type.dtype, std::move(shape));
+    } catch (const Error& error) {
+      throw error.within(fmt::format("output '{}'", graph_->value(id).name));
+    }
   }
   return outputs;
 }

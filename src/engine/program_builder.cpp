@@ -36,7 +36,15 @@ class ProgramBuilder {
     program_->graph_ = graph_;
     program_->device_ = &device_;
     for (size_t i = 0; i < graph_->inputs.size(); ++i) add_input(i);
-    for (size_t i = 0; i < graph_->nodes.size(); ++i) add_node(static_cast<int32_t>(i));
+    for (size_t i = 0; i < graph_->nodes.size(); ++i) {
+      try {
+        add_node(static_cast<int32_t>(i));
+      } catch (const Error& error) {
+        if (error.where().empty() && error.kind() == ErrorKind::kBadInput)
+          throw error.within(graph_->nodes[i].text());
+        throw;
+      }
+    }
     for (size_t i = 0; i < graph_->outputs.size(); ++i) add_output(i);
     finish();
     return std::move(program_);

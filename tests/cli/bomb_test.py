@@ -6,6 +6,7 @@ BYTES_PER_BYTE: what a sanitizer holds for each byte in use, that byte included;
 """
 import os
 import pathlib
+import re
 import resource
 import subprocess
 import sys
@@ -114,6 +115,7 @@ def check(hone, folder, name, bomb, runs):
     for backend in ("reference", "hone") if runs else ():
         code, error, peak = run(hone, "run", file, "--input", folder / "x.npy", "--backend", backend)
         assert code == BAD_INPUT and error.count("\n") == 1, f"{name}: {backend}: {code}: {error}"
+        assert re.search("bomb.onnx: (node '|output 'bomb'|activations: )", error), f"{name}: {backend}: {error}"
         assert "limit" in error or "overflows" in error, f"{name}: {backend}: {error}"
         assert peak < PEAK_BYTES, f"{name}: {backend} took {peak} bytes"
 
