@@ -115,6 +115,9 @@ class Device {
   }
   /// Whether steps overlap while they run, so that a step's own time is not what it costs the network.
   virtual bool overlaps_steps() const { return false; }
+  /// Whether kernels of that tactic start while the step before still runs when that step's tactic is such a
+  /// one too, so that they pay together only.
+  virtual bool starts_early(std::string_view /*tactic*/) const { return false; }
   /// Whether large batches may run faster in groups, image groups after each other.
   virtual bool splits_batches() const { return true; }
   /// Whether kernels store and multiply in this precision; bf16 is emulated in float32 where they do not.

@@ -23,15 +23,29 @@ double network_us(Program& program) {
   return times.device_us > 0 ? times.device_us : times.enqueue_us;
 }
 
-/// Candidates worth a trial, fastest first.
-std::vector<size_t> trials(const StepSearch& step) {
+/// Candidates for which `wanted` holds, fastest first, without the hopeless ones among them.
+template <class Wanted>
+std::vector<size_t> fastest_of(const StepSearch& step, const Wanted& wanted) {
   std::vector<size_t> order(step.candidates.size());
   std::iota(order.begin(), order.end(), size_t{0});
+  std::erase_if(order, [&](size_t i) { return !wanted(step.candidates[i].tactic); });
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return step.median(a) < step.median(b); });
-  const double fastest = step.median(order.front());
-  std::erase_if(order, [&](size_t i) { return i == step.chosen || step.median(i) > fastest * kHopeless; });
+  if (order.empty()) return order;
+  const double limit = step.median(order.front()) * kHopeless;
+  std::erase_if(order, [&](size_t i) { return step.median(i) > limit; });
+  return order;
+}
+
+/// Candidates worth a trial: the fastest ones of either kind, those that start early first, because their own
+/// time is not what they cost.
+std::vector<size_t> trials(const StepSearch& step, const StartsEarly& early) {
+  std::vector<size_t> order = fastest_of(step, early);
   if (order.size() > kMostTrials) order.resize(kMostTrials);
+  const auto others = fastest_of(step, [&](const std::string& tactic) { return !early(tactic); });
+  order.insert(order.end(), others.begin(),
+               others.begin() + static_cast<std::ptrdiff_t>(std::min(others.size(), kMostTrials)));
+  std::erase(order, step.chosen);
   return order;
 }
 
@@ -48,10 +62,32 @@ bool is_faster(Program& trial, Program& current) {
   return median < sample_quantile(current_us, 0.5) * kMargin && median < sample_quantile(current_us, 0.25);
 }
 
+/// Takes the fastest early candidate of every step if the network is right and faster with all of them.
+void try_together(LayoutSearch& search, std::span<const size_t> order, size_t node_count,
+                  std::span<const tensor::Tensor> inputs, const StartsEarly& early, const MakeProgram& make,
+                  const CheckProgram& agrees, std::unique_ptr<Program>& current) {
+  std::vector<size_t> before;
+  for (const StepSearch& step : search.steps) before.push_back(step.chosen);
+  for (const size_t i : order) {
+    StepSearch& step = search.steps[i];
+    if (const auto fastest = fastest_of(step, early); !fastest.empty()) step.chosen = fastest.front();
+  }
+  std::unique_ptr<Program> together = make(search.tactics(node_count));
+  if (agrees(*together)) {
+    together->upload(inputs);
+    if (is_faster(*together, *current)) {
+      current = std::move(together);
+      return;
+    }
+  }
+  for (size_t i = 0; i < search.steps.size(); ++i) search.steps[i].chosen = before[i];
+}
+
 }  // namespace
 
 void refine_choices(LayoutSearch& search, size_t node_count, std::span<const tensor::Tensor> inputs,
-                    const MakeProgram& make, const CheckProgram& agrees, double seconds) {
+                    const StartsEarly& early, const MakeProgram& make, const CheckProgram& agrees,
+                    double seconds) {
   std::vector<size_t> order(search.steps.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::erase_if(order,
@@ -65,9 +101,10 @@ void refine_choices(LayoutSearch& search, size_t node_count, std::span<const ten
   std::unique_ptr<Program> current = make(search.tactics(node_count));
   current->upload(inputs);
   const auto begin = std::chrono::steady_clock::now();
+  try_together(search, order, node_count, inputs, early, make, agrees, current);
   for (const size_t i : order) {
     StepSearch& step = search.steps[i];
-    for (const size_t candidate : trials(step)) {
+    for (const size_t candidate : trials(step, early)) {
       const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
       if (elapsed.count() > seconds) return;
       std::unique_ptr<Program> trial = make(search.tactics_with(node_count, i, candidate));

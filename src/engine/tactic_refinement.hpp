@@ -16,9 +16,14 @@ using MakeProgram = std::function<std::unique_ptr<Program>(const std::vector<std
 /// Whether a program computes what the others compute.
 using CheckProgram = std::function<bool(Program& program)>;
 
-/// Tries, step by step from the costliest on, candidates that are nearly as fast as the chosen one, and
-/// chooses those with which the whole network is faster. Stops after `seconds`.
+/// Whether a tactic (its name, with its variant) is of the kind that pays together only.
+using StartsEarly = std::function<bool(const std::string& tactic)>;
+
+/// Starts from the chosen tactics, or from the fastest early ones wherever a step has one if the network is
+/// faster so. Then tries, step by step from the costliest on, candidates that are nearly as fast as the
+/// chosen one, and chooses those with which the whole network is faster. Stops after `seconds`.
 void refine_choices(LayoutSearch& search, size_t node_count, std::span<const tensor::Tensor> inputs,
-                    const MakeProgram& make, const CheckProgram& agrees, double seconds);
+                    const StartsEarly& early, const MakeProgram& make, const CheckProgram& agrees,
+                    double seconds);
 
 }  // namespace hone::engine

@@ -22,8 +22,8 @@ constexpr double kHopeless = 1.5;
 /// Seconds after which no further round is timed, of one layout's steps, of layouts, of batch groups.
 constexpr double kBudgetSeconds = 6;
 /// The same for trying choices in whole networks, and at levels above 3.
-constexpr double kRefineSeconds = 8;
-constexpr double kLongRefineSeconds = 40;
+constexpr double kRefineSeconds = 15;
+constexpr double kLongRefineSeconds = 60;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -90,6 +90,7 @@ class Search {
       report(0.5, "trying choices in the whole network");
       refine_choices(
           search, bound_->nodes.size(), inputs_,
+          [&](const std::string& tactic) { return device_.starts_early(tactic); },
           [&](const std::vector<std::string>& tactics) { return program(layout, tactics, false); },
           [&](Program& trial) { return check_.agrees(trial); },
           options_.optimization_level >= 4 ? kLongRefineSeconds : kRefineSeconds);

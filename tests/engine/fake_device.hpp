@@ -31,6 +31,8 @@ class FakeTactic final : public Tactic {
     double delay_us = 0;
     /// Costs the network this much, but does not show in the step's own time.
     double hidden_us = 0;
+    /// Starts early: each step of the tactic after the first saves the network this much.
+    double saves_together_us = 0;
     /// The step of this name takes longer by slow_us.
     std::string slow_node;
     double slow_us = 0;
@@ -68,6 +70,7 @@ class FakeTactic final : public Tactic {
   }
 
   double hidden_us() const { return behaviour_.hidden_us; }
+  double saves_together_us() const { return behaviour_.saves_together_us; }
   bool wrong_in_two_steps() const { return behaviour_.wrong_in_two_steps; }
   /// Variants (or "") whose kernels ran since forget().
   const std::set<std::string>& ran() const { return ran_; }
@@ -131,6 +134,11 @@ class FakeDevice final : public Device {
   }
   std::unique_ptr<Executor> make_executor(const Program& program) const override;
   bool overlaps_steps() const override { return overlaps_; }
+  bool starts_early(std::string_view tactic) const override {
+    return std::any_of(relu_.begin(), relu_.end(), [&](const FakeTactic* known) {
+      return known->name() == tactic && known->saves_together_us() > 0;
+    });
+  }
   bool splits_batches() const override { return false; }
   bool computes_in(Precision precision) const override { return cpu().computes_in(precision); }
   std::shared_ptr<Kernel> make_rounding(std::shared_ptr<Kernel> kernel,
@@ -143,10 +151,11 @@ class FakeDevice final : public Device {
   /// What the tactics of these steps cost beyond their own time.
   double hidden_us(const Program& program) const {
     double total = 0;
-    for (const ProgramStep& step : program.steps()) {
-      for (const FakeTactic* tactic : relu_) {
-        if (step.tactic == tactic->name()) total += tactic->hidden_us();
-      }
+    for (const FakeTactic* tactic : relu_) {
+      const auto uses = std::count_if(program.steps().begin(), program.steps().end(),
+                                      [&](const ProgramStep& step) { return step.tactic == tactic->name(); });
+      total += static_cast<double>(uses) * tactic->hidden_us();
+      total -= static_cast<double>(std::max<std::ptrdiff_t>(uses - 1, 0)) * tactic->saves_together_us();
     }
     return total;
   }

@@ -18,6 +18,7 @@ namespace {
 
 using test::GraphBuilder;
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
 BuildOptions options(int level) {
@@ -220,6 +221,24 @@ TEST_F(TacticSearch, StepsThatOverlapAreChosenInTheWholeNetwork) {
   const auto engine = build_engine(graph, device, options(4));
   EXPECT_THAT(relu_tactics(*engine), Each("polite"));
   for (const TacticRecord& record : records(*engine, "polite")) EXPECT_TRUE(record.chosen);
+  expect_right(graph, engine, device);
+}
+
+TEST_F(TacticSearch, TacticsThatPayTogetherOnlyAreTriedTogether) {
+  // Two signatures: taken for the steps of one of them alone, the early one is slower.
+  GraphBuilder b;
+  auto x = b.input("x", {1, 4, 24, 24});
+  for (const int64_t window : {2, 3}) {
+    x = b.node("MaxPool", {b.node("Conv", {x, b.random({4, 4, 1, 1}, -0.2, 0.5)})},
+               {{"kernel_shape", std::vector<int64_t>{window, window}}});
+    x = b.node("Relu", {x});
+  }
+  const auto graph = b.finish({b.node("Transpose", {x}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}})});
+  const FakeTactic alone("alone", {.delay_us = 500});
+  const FakeTactic early("early", {.delay_us = 900, .saves_together_us = 1500});
+  const FakeDevice device({&alone, &early}, true);
+  const auto engine = build_engine(graph, device, options(3));
+  EXPECT_THAT(relu_tactics(*engine), ElementsAre("early", "early"));
   expect_right(graph, engine, device);
 }
 

@@ -21,7 +21,7 @@ constexpr int kOldestMinor = 5;
 
 TacticList make_tactics() {
   TacticList list;
-  add_implicit_gemm_tactics(list);
+  add_gemm_tactics(list);
   add_cudnn_tactics(list);
   add_direct_convolution_tactics(list);
   add_matrix_tactics(list);
@@ -123,6 +123,10 @@ class CudaDevice final : public engine::Device {
   }
 
   bool overlaps_steps() const override { return true; }
+
+  bool starts_early(std::string_view tactic) const override {
+    return tactic.starts_with("implicit_gemm:") || tactic.starts_with("resident_gemm:");
+  }
 
   bool splits_batches() const override { return false; }
 
