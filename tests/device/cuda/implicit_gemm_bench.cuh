@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "device/cuda/gemm_ways.hpp"
 #include "device/cuda/implicit_gemm_cases.hpp"
 #include "device/cuda/implicit_gemm_reference.cuh"
+#include "device/cuda/launch_gap_bench.cuh"
 #include "device/cuda/plugin/kernels/stem.hpp"
 
 namespace hone::device::cuda::check {
@@ -97,26 +99,28 @@ inline double bench_layer(const Layer& layer, const DeviceLimits& device, cudaSt
   const BenchBuffers buffers(layer, static_cast<int>(std::clamp(1e9 / bytes, 2.0, double{kLaunches})));
   struct Timed {
     double time;
-    ConvConfig config;
+    std::string name;
   };
   std::vector<Timed> timed;
   // More than a search would try where launches are short: the order of the guess is on trial as well.
-  for (const ConvConfig& config : conv_configs(p, device, p.batch == 1 ? 72 : 24)) {
-    const Buffer<char> workspace(conv_workspace_bytes(p, config) + 4);
+  for (const Way& way : gemm_ways(p, device, p.batch == 1 ? 72 : 24)) {
+    const Buffer<char> workspace(way.workspace + 4);
     HONE_MUST(cudaMemset(workspace.get(), 0, workspace.count()));
     const double time = microseconds(stream, kLaunches, [&](int i) {
-      return launch_conv(p, config, buffers.args(layer, i, workspace.get()), device.clusters, stream);
+      ConvArgs args = buffers.args(layer, i, workspace.get());
+      args.next_waits = device.clusters && i + 1 < kLaunches;
+      return way.launch(args, device.clusters, stream);
     });
-    timed.push_back({time, config});
+    timed.push_back({time, way.name});
     std::fprintf(csv, "%s,%d,%d,%s,%.3f,%.3f,%zu\n", layer.name.c_str(), p.batch, layer.count,
-                 config.text().c_str(), time, floor_of(layer, buffers), timed.size());
+                 way.name.c_str(), time, floor_of(layer, buffers), timed.size());
   }
   std::vector<Timed> order = timed;
   std::sort(order.begin(), order.end(), [](const Timed& a, const Timed& b) { return a.time < b.time; });
   std::printf("%-22s b%-3d x%d floor %6.2f guess %6.2f |", layer.name.c_str(), p.batch, layer.count,
               floor_of(layer, buffers), timed[0].time);
   for (size_t i = 0; i < std::min<size_t>(3, order.size()); ++i) {
-    std::printf("  %6.2f %-18s", order[i].time, order[i].config.text().c_str());
+    std::printf("  %6.2f %-28s", order[i].time, order[i].name.c_str());
   }
   std::printf("\n");
   return order[0].time;
@@ -131,6 +135,9 @@ inline void bench(const DeviceLimits& device, const char* path) {
   std::fprintf(csv, "layer,batch,count,config,us,floor_us,guess_rank\n");
   cudaStream_t stream;
   HONE_MUST(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  bench_launch_gaps(stream, [](cudaStream_t on, int links, const auto& enqueue) {
+    return microseconds(on, links, enqueue);
+  });
   for (const int batch : {1, 8, 32}) {
     double total = 0;
     ConvProblem image = square(224, 3, 64, 7, 2, 3);

@@ -43,40 +43,34 @@ class Case {
 
   void run(const DeviceLimits& device, ConvArgs args, size_t limit, Counts& counts) {
     ++counts.cases;
-    const std::vector<ConvConfig> configs = conv_configs(problem_, device, limit);
-    if (configs.empty()) {
+    const std::vector<Way> ways = gemm_ways(problem_, device, limit);
+    if (ways.empty()) {
       ++counts.failures;
-      std::printf("FAILED %s: no configuration\n", name_.c_str());
+      std::printf("FAILED %s: no way to run it\n", name_.c_str());
     }
-    size_t bytes = 4;
-    for (const ConvConfig& config : configs) {
-      bytes = std::max(bytes, static_cast<size_t>(conv_workspace_bytes(problem_, config)));
-    }
+    int64_t bytes = 4;
+    for (const Way& way : ways) bytes = std::max(bytes, way.workspace);
     const Buffer<char> workspace(bytes);
     HONE_MUST(cudaMemset(workspace.get(), 0, bytes));
     args.workspace = workspace.get();
-    for (const ConvConfig& config : configs) {
-      if (const auto parsed = ConvConfig::parse(config.text()); !parsed || !(*parsed == config)) {
-        ++counts.failures;
-        std::printf("FAILED %s does not parse\n", config.text().c_str());
-      }
-      launch(config, args, y_.get(), false);
-      launch(config, args, again_.get(), device.clusters);
+    for (const Way& way : ways) {
+      launch(way, args, y_.get(), false);
+      launch(way, args, again_.get(), device.clusters);
       const Difference found = compare(y_.get(), again_.get(), values_.get(), magnitudes_.get(),
                                        static_cast<int64_t>(count_), problem_.depth(), scratch_.get());
       const bool wrong = !(found.l2() < ElementOf<T>::kL2) || found.outside != 0 || found.unequal != 0;
-      report(counts, name_, config.text(), found, wrong);
+      report(counts, name_, way.name, found, wrong);
     }
   }
 
  private:
   /// Into NaN, so that an element that is not written is seen.
-  void launch(const ConvConfig& config, ConvArgs args, T* y, bool pdl) {
+  void launch(const Way& way, ConvArgs args, T* y, bool pdl) {
     HONE_MUST(cudaMemsetAsync(y, 0xff, count_ * sizeof(T)));
     args.y = y;
-    const cudaError_t error = launch_conv(problem_, config, args, pdl, nullptr);
+    const cudaError_t error = way.launch(args, pdl, nullptr);
     if (error == cudaSuccess) return;
-    std::printf("FAILED %s, %s: %s\n", name_.c_str(), config.text().c_str(), cudaGetErrorString(error));
+    std::printf("FAILED %s, %s: %s\n", name_.c_str(), way.name.c_str(), cudaGetErrorString(error));
     std::exit(1);
   }
 
@@ -255,7 +249,7 @@ void check_reference(Counts& counts) {
 /// A chain of dependent convolutions between two buffers, as one graph with programmatic launches, replayed:
 /// it must give what ordinary launches give, each time.
 void check_chain(const DeviceLimits& device, Counts& counts) {
-  constexpr int kLinks = 36;
+  constexpr int kLinks = 48;
   constexpr int kReplays = 50;
   ++counts.cases;
   ConvProblem p = square(14, 128, 128, 3, 1, 1);
@@ -264,14 +258,26 @@ void check_chain(const DeviceLimits& device, Counts& counts) {
   const Buffer<__half> w = random_buffer<__half>(static_cast<size_t>(p.filters) * p.depth(), 92, 0.05f);
   const Buffer<__half> a(count);
   const Buffer<__half> b(count);
-  std::vector<ConvConfig> configs;
-  for (const char* text : {"32x32x64_s4", "64x32x64_s4_c4", "16x64x128_s3_c8", "64x64x64_s3_w6",
-                           "32x64x64_s5_c2", "32x32x128_s3_w16"}) {
-    const auto config = ConvConfig::parse(text);
-    if (conv_refusal(p, *config, device).empty()) configs.push_back(*config);
+  std::vector<Way> ways;
+  const auto add = [&](const auto& config, const std::string& refusal) {
+    if (refusal.empty()) {
+      ways.push_back(way_of(p, config));
+    } else if (device.clusters) {
+      ++counts.failures;
+      std::printf("FAILED chain: %s is refused: %s\n", config.text().c_str(), refusal.c_str());
+    }
+  };
+  for (const auto& [implicit, resident] :
+       {std::pair{"32x32x64_s4", "32x32_k8"}, std::pair{"64x32x64_s4_c4", "32x64_k4_c2"},
+        std::pair{"16x64x128_s3_c8", "64x64_k2_c4"}, std::pair{"64x64x64_s3_w6", "16x32_k8_c8"},
+        std::pair{"32x64x64_s5_c2", "64x32_k4_c4"}, std::pair{"32x32x128_s3_w9", "32x32_k4"}}) {
+    const ConvConfig one = *ConvConfig::parse(implicit);
+    add(one, conv_refusal(p, one, device));
+    const ResidentConfig other = *ResidentConfig::parse(resident);
+    add(other, resident_refusal(p, other, device));
   }
-  size_t bytes = 4;
-  for (const ConvConfig& config : configs) bytes = std::max<size_t>(bytes, conv_workspace_bytes(p, config));
+  int64_t bytes = 4;
+  for (const Way& way : ways) bytes = std::max(bytes, way.workspace);
   const Buffer<char> workspace(bytes);
   HONE_MUST(cudaMemset(workspace.get(), 0, bytes));
   cudaStream_t stream;
@@ -287,7 +293,8 @@ void check_chain(const DeviceLimits& device, Counts& counts) {
       args.steps[args.step_count].op = EpilogueOp::kAdd;
       args.steps[args.step_count++].operand = input.get();
       args.steps[args.step_count++].op = EpilogueOp::kRelu;
-      HONE_MUST(launch_conv(p, configs[i % configs.size()], args, pdl, stream));
+      args.next_waits = pdl && i + 1 < kLinks;
+      HONE_MUST(ways[i % ways.size()].launch(args, pdl, stream));
     }
   };
   enqueue(false);

@@ -18,7 +18,7 @@ namespace hone::device::cuda {
 using TacticList = std::vector<std::unique_ptr<engine::Tactic>>;
 
 /// Conv and FusedConv on tensor cores by kernels of ours; half and bfloat16.
-void add_implicit_gemm_tactics(TacticList& list);
+void add_gemm_tactics(TacticList& list);
 /// Conv and FusedConv through cuDNN.
 void add_cudnn_tactics(TacticList& list);
 /// Depthwise, grouped and IEEE float convolutions by kernels of ours.

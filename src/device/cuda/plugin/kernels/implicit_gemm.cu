@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 
+#include "device/cuda/plugin/kernels/gemm_launch.hpp"
 #include "device/cuda/plugin/kernels/implicit_gemm_params.hpp"
 
 namespace hone::device::cuda {
@@ -31,44 +32,8 @@ const GemmKernel* find_kernel(const ConvProblem& problem, const ConvConfig& conf
                                : find_in({kBFloat16WindowSmall, kBFloat16WindowLarge}, config);
 }
 
-bool is_binary(EpilogueOp op) {
-  return op == EpilogueOp::kAdd || op == EpilogueOp::kMul || op == EpilogueOp::kSub;
-}
-
-bool valid_steps(const ConvArgs& args) {
-  if (args.step_count < 0 || args.step_count > kMaxEpilogueSteps) return false;
-  for (int i = 0; i < args.step_count; ++i) {
-    if (is_binary(args.steps[i].op) != (args.steps[i].operand != nullptr)) return false;
-  }
-  return true;
-}
-
-void set_steps(const ConvArgs& args, GemmParams& params) {
-  params.step_count = args.step_count;
-  params.prefetched = nullptr;
-  params.prefetched_step = -1;
-  for (int i = 0; i < args.step_count; ++i) {
-    const EpilogueStep& step = args.steps[i];
-    params.steps[i] = step;
-    if (params.prefetched == nullptr && is_binary(step.op) && step.shape == OperandShape::kFull) {
-      params.prefetched = step.operand;
-      params.prefetched_step = i;
-    }
-  }
-  params.mode = EpilogueMode::kSteps;
-  if (args.step_count == 0) params.mode = EpilogueMode::kPlain;
-  if (args.step_count == 1 && args.steps[0].op == EpilogueOp::kRelu) params.mode = EpilogueMode::kRelu;
-  if (args.step_count == 2 && args.steps[0].op == EpilogueOp::kAdd && params.prefetched_step == 0 &&
-      args.steps[1].op == EpilogueOp::kRelu) {
-    params.mode = EpilogueMode::kAddRelu;
-  }
-}
-
 void set_geometry(const ConvProblem& problem, GemmParams& params) {
-  params.rows = static_cast<int>(problem.rows());
-  params.filters = problem.filters;
   params.depth = static_cast<int>(problem.depth());
-  params.pixels = FastDivisor(int64_t{problem.out_height()} * problem.out_width());
   params.out_width = FastDivisor(problem.out_width());
   params.channels = FastDivisor(problem.channels);
   params.kernel_w = FastDivisor(problem.kernel_w);
@@ -87,7 +52,7 @@ void set_geometry(const ConvProblem& problem, GemmParams& params) {
 
 void set_schedule(const ConvConfig& config, const ConvArgs& args, GemmParams& params) {
   params.depth_steps = (params.depth + config.tile_k - 1) / config.tile_k;
-  params.tiles_n = FastDivisor((params.filters + config.tile_n - 1) / config.tile_n);
+  params.tiles_n = FastDivisor((params.epilogue.filters + config.tile_n - 1) / config.tile_n);
   params.split = FastDivisor(config.split_k);
   params.stages = config.stages;
   params.staging_bytes =
@@ -98,29 +63,6 @@ void set_schedule(const ConvConfig& config, const ConvArgs& args, GemmParams& pa
   params.counters = static_cast<unsigned*>(args.workspace);
   params.partials =
       params.counters == nullptr ? nullptr : reinterpret_cast<float*>(params.counters + kMaxCounters);
-}
-
-cudaError_t device_limits(DeviceLimits& limits) {
-  int device = 0;
-  int major = 0;
-  if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
-  cudaError_t error =
-      cudaDeviceGetAttribute(&limits.shared_memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  if (error != cudaSuccess) return error;
-  error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-  limits.clusters = major >= 9;
-  return error;
-}
-
-/// The same for every configuration: what a launch needs is not what an earlier, captured one needs, and a
-/// multiprocessor must be idle to change its split between cache and shared memory, so that kernels which
-/// prefer different splits could not overlap.
-cudaError_t prepare(const void* function, const DeviceLimits& limits) {
-  const cudaError_t error =
-      cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, limits.shared_memory);
-  if (error != cudaSuccess) return error;
-  return cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout,
-                              cudaSharedmemCarveoutMaxShared);
 }
 
 }  // namespace
@@ -137,35 +79,19 @@ cudaError_t launch_conv(const ConvProblem& problem, const ConvConfig& config, co
   GemmParams params{};
   params.x = args.x;
   params.w = args.w;
-  params.bias = args.bias;
-  params.y = args.y;
-  set_steps(args, params);
+  params.epilogue = make_epilogue(problem, args);
   set_geometry(problem, params);
   set_schedule(config, args, params);
 
-  if (const cudaError_t error = prepare(kernel->function, limits); error != cudaSuccess) return error;
-  const int64_t tiles_m = (params.rows + config.tile_m - 1) / config.tile_m;
-  cudaLaunchAttribute attributes[2];
-  cudaLaunchConfig_t launch{};
-  launch.gridDim = dim3(static_cast<unsigned>(tiles_m * params.tiles_n.divisor * config.split_k));
-  launch.blockDim = dim3(static_cast<unsigned>(kernel->threads));
-  launch.dynamicSmemBytes = static_cast<size_t>(shared_bytes(config, params.prefetched != nullptr));
-  launch.stream = stream;
-  launch.attrs = attributes;
-  if (params.cluster) {
-    attributes[launch.numAttrs].id = cudaLaunchAttributeClusterDimension;
-    attributes[launch.numAttrs].val.clusterDim.x = static_cast<unsigned>(config.split_k);
-    attributes[launch.numAttrs].val.clusterDim.y = 1;
-    attributes[launch.numAttrs].val.clusterDim.z = 1;
-    ++launch.numAttrs;
-  }
-  if (pdl) {
-    attributes[launch.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[launch.numAttrs].val.programmaticStreamSerializationAllowed = 1;
-    ++launch.numAttrs;
-  }
-  void* arguments[] = {&params};
-  return cudaLaunchKernelExC(&launch, kernel->function, arguments);
+  const int64_t tiles_m = (params.epilogue.rows + config.tile_m - 1) / config.tile_m;
+  GemmLaunch launch;
+  launch.function = kernel->function;
+  launch.blocks = tiles_m * params.tiles_n.divisor * config.split_k;
+  launch.threads = kernel->threads;
+  launch.cluster = params.cluster ? config.split_k : 1;
+  launch.shared_bytes = shared_bytes(config, params.epilogue.prefetched != nullptr);
+  launch.pdl = pdl;
+  return launch_gemm(launch, limits, &params, stream);
 }
 
 }  // namespace hone::device::cuda

@@ -1,56 +1,17 @@
-// Convolution by implicit GEMM on tensor cores (mma.sync, compute capability 8.0 and later): what it takes,
-// which configurations a problem has, and the launch. Plain C++, so that hosts without the toolkit's compiler
-// read it.
-//
-// As a matrix product: rows are output pixels (batch * out_height * out_width), columns are filters, and the
-// depth is kernel_h * kernel_w * channels. Layouts: x and y are NHWC, w is [filters][kernel_h][kernel_w]
-// [channels]; elements are half or bfloat16, sums are float32.
+// Convolution by implicit GEMM on tensor cores (mma.sync, compute capability 8.0 and later): which
+// configurations a problem has, and the launch.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "device/cuda/plugin/kernels/conv_problem.hpp"
+
 namespace hone::device::cuda {
-
-enum class Element : uint8_t { kHalf, kBFloat16 };
-
-/// A convolution without groups. `channels` and `filters` are multiples of 8.
-struct ConvProblem {
-  Element element = Element::kHalf;
-  int batch = 1;
-  int height = 0;  ///< of the input
-  int width = 0;
-  int channels = 0;
-  int filters = 0;
-  int kernel_h = 1;
-  int kernel_w = 1;
-  int stride_h = 1;
-  int stride_w = 1;
-  int pad_top = 0;
-  int pad_left = 0;
-  int pad_bottom = 0;  ///< negative crops, as pad_right
-  int pad_right = 0;
-  int dilation_h = 1;
-  int dilation_w = 1;
-  /// Elements between two pixels of a row when they overlap or have gaps; 0: `channels`, densely packed.
-  int pixel_pitch = 0;
-
-  int out_height() const {
-    return (height + pad_top + pad_bottom - dilation_h * (kernel_h - 1) - 1) / stride_h + 1;
-  }
-  int out_width() const {
-    return (width + pad_left + pad_right - dilation_w * (kernel_w - 1) - 1) / stride_w + 1;
-  }
-  int64_t rows() const { return int64_t{batch} * out_height() * out_width(); }
-  int64_t depth() const { return int64_t{kernel_h} * kernel_w * channels; }
-  int pitch() const { return pixel_pitch == 0 ? channels : pixel_pitch; }
-  double flops() const { return 2.0 * static_cast<double>(rows()) * filters * static_cast<double>(depth()); }
-};
 
 /// Where the parts of a split depth are added up, always in the same order.
 enum class Reduction : uint8_t {
@@ -73,67 +34,6 @@ struct ConvConfig {
   bool operator==(const ConvConfig& other) const { return text() == other.text(); }
 };
 
-/// What configurations depend on.
-struct DeviceLimits {
-  int multiprocessors = 132;
-  int shared_memory = 232448;  ///< bytes that one block can get
-  bool clusters = true;        ///< compute capability 9.0 and later
-};
-
-/// Applied in order to the sum plus bias; the meaning of each is that of the post-op of the same name.
-enum class EpilogueOp : uint8_t {
-  kRelu,
-  kLeakyRelu,  ///< alpha
-  kClip,       ///< alpha is the minimum, beta the maximum
-  kSigmoid,
-  kTanh,
-  kHardSwish,
-  kHardSigmoid,  ///< alpha, beta
-  kSwish,        ///< x * sigmoid(alpha * x)
-  kElu,          ///< alpha
-  kGeluErf,
-  kGeluTanh,
-  kSoftplus,
-  kMish,
-  kAdd,  ///< plus the operand
-  kMul,
-  kSub
-};
-
-/// How an operand lies over the output.
-enum class OperandShape : uint8_t {
-  kFull,             ///< as y: [batch][out_height][out_width][filters]
-  kPerImageChannel,  ///< [batch][filters]
-  kPerChannel        ///< [filters]
-};
-
-struct EpilogueStep {
-  EpilogueOp op = EpilogueOp::kRelu;
-  float alpha = 0;
-  float beta = 0;
-  OperandShape shape = OperandShape::kFull;  ///< of a binary operation's operand
-  const void* operand = nullptr;             ///< elements as y, 16-byte aligned
-};
-
-inline constexpr int kMaxEpilogueSteps = 6;
-
-/// Device pointers, all 16-byte aligned; `bias` is float32 [filters] or null.
-struct ConvArgs {
-  const void* x = nullptr;
-  const void* w = nullptr;
-  const float* bias = nullptr;
-  void* y = nullptr;
-  std::array<EpilogueStep, kMaxEpilogueSteps> steps{};
-  int step_count = 0;
-  /// Whether the next kernel of the stream is one of ours that waits for this one itself
-  /// (griddepcontrol.wait), so that it may be let in early. Kernels of libraries need not wait as ours do.
-  bool next_waits = false;
-  /// Conv_workspace_bytes() bytes, zeroed once before the first launch; launches on one stream share it.
-  void* workspace = nullptr;
-};
-
-/// Why the problem cannot run at all; empty when it can.
-std::string conv_refusal(const ConvProblem& problem);
 /// Why the problem cannot run so on that device; empty when it can.
 std::string conv_refusal(const ConvProblem& problem, const ConvConfig& config, const DeviceLimits& device);
 

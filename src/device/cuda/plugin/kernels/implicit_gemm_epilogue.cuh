@@ -1,8 +1,8 @@
-// From a block's sums to y: staging in shared memory, adding the parts of a split depth, bias, steps, stores.
+// From a block's sums to y: staging in shared memory, adding the parts of a split depth, then the store.
 #pragma once
 
+#include "device/cuda/plugin/kernels/gemm_store.cuh"
 #include "device/cuda/plugin/kernels/implicit_gemm_loader.cuh"
-#include "device/cuda/plugin/kernels/implicit_gemm_steps.cuh"
 
 namespace hone::device::cuda {
 
@@ -21,40 +21,12 @@ struct EpilogueMemory {
   uint4* prefetched;
 };
 
+/// What a block finishes: all of its tile, or its share in a cluster.
 template <class TileT>
-struct Vectors {
-  /// Runs of eight channels of a tile.
-  static constexpr int kPerRow = TileT::kN / 8;
-  static constexpr int kCount = TileT::kM * kPerRow;
-};
-
-/// Which vectors this block finishes: all, or its share in a cluster.
-template <class TileT>
-__device__ __forceinline__ int vectors_of_block(const GemmParams& p) {
-  return p.cluster ? Vectors<TileT>::kCount / p.split_k : Vectors<TileT>::kCount;
-}
-
-/// Starts copying what the vectors of this thread will need of the prefetched operand. The same thread reads
-/// each 16 bytes that it copied, so no barrier is needed.
-template <class T, class TileT>
-__device__ __forceinline__ void prefetch_operand(const GemmParams& p, const BlockPlace& place,
-                                                 uint4* target) {
-  const int count = vectors_of_block<TileT>(p);
-  const int first = p.cluster ? place.part * count : 0;
-  for (int v = static_cast<int>(threadIdx.x); v < count; v += TileT::kThreads) {
-    const int row = place.tile_m * TileT::kM + (first + v) / Vectors<TileT>::kPerRow;
-    const int channel = place.tile_n * TileT::kN + (first + v) % Vectors<TileT>::kPerRow * 8;
-    const bool valid = row < p.rows && channel < p.filters;
-    const size_t offset = valid ? static_cast<size_t>(row) * p.filters + channel : 0;
-    ptx::copy16(ptx::shared_address(target + v), static_cast<const T*>(p.prefetched) + offset, valid);
-  }
-}
-
-__device__ __forceinline__ void add4(float (&values)[8], int at, const float4& part) {
-  values[at] += part.x;
-  values[at + 1] += part.y;
-  values[at + 2] += part.z;
-  values[at + 3] += part.w;
+__device__ __forceinline__ TileShare share_of(const GemmParams& p, const BlockPlace& place) {
+  constexpr int kRuns = TileT::kM * TileT::kN / 8;
+  const int count = p.cluster ? kRuns / p.split_k : kRuns;
+  return {place.tile_m * TileT::kM, place.tile_n * TileT::kN, p.cluster ? place.part * count : 0, count};
 }
 
 /// Adds up kParts blocks' sums in the order of the blocks. All loads start before the first addition.
@@ -75,9 +47,9 @@ __device__ __forceinline__ void sum_cluster(uint32_t address, float (&values)[8]
 }
 
 template <class TileT>
-__device__ __forceinline__ void sum_workspace(const GemmParams& p, int tile, int vector, float (&values)[8]) {
+__device__ __forceinline__ void sum_workspace(const GemmParams& p, int tile, int run, float (&values)[8]) {
   constexpr size_t kTileFloats = static_cast<size_t>(TileT::kM) * TileT::kN;
-  const float* const parts = p.partials + static_cast<size_t>(tile) * p.split_k * kTileFloats + vector * 8;
+  const float* const parts = p.partials + static_cast<size_t>(tile) * p.split_k * kTileFloats + run * 8;
 #pragma unroll 4
   for (int part = 0; part < p.split_k; ++part) {
     const auto* const from = reinterpret_cast<const float4*>(parts + part * kTileFloats);
@@ -86,21 +58,19 @@ __device__ __forceinline__ void sum_workspace(const GemmParams& p, int tile, int
   }
 }
 
-/// The sums of one vector of the tile, over all parts of the depth.
+/// Adds the sums of one run of the tile, over all parts of the depth.
 template <class TileT>
 __device__ __forceinline__ void sum_parts(const GemmParams& p, const BlockPlace& place, const float* staged,
-                                          int vector, float (&values)[8]) {
-#pragma unroll
-  for (float& value : values) value = 0.0f;
-  const float* const from = staged + vector / Vectors<TileT>::kPerRow * (TileT::kN + kStagePad) +
-                            vector % Vectors<TileT>::kPerRow * 8;
+                                          int run, float (&values)[8]) {
+  constexpr int kPerRow = TileT::kN / 8;
+  const float* const from = staged + run / kPerRow * (TileT::kN + kStagePad) + run % kPerRow * 8;
   if (p.split_k == 1) {
     add4(values, 0, *reinterpret_cast<const float4*>(from));
     add4(values, 4, *reinterpret_cast<const float4*>(from + 4));
     return;
   }
   if (!p.cluster) {
-    sum_workspace<TileT>(p, place.tile, vector, values);
+    sum_workspace<TileT>(p, place.tile, run, values);
     return;
   }
   const uint32_t address = ptx::shared_address(from);
@@ -111,38 +81,12 @@ __device__ __forceinline__ void sum_parts(const GemmParams& p, const BlockPlace&
   }
 }
 
-/// Finishes and stores the vectors of this block, one after another.
 template <class T, class TileT>
-__device__ __forceinline__ void store_vectors(const GemmParams& p, const BlockPlace& place,
-                                              const EpilogueMemory& memory) {
-  const int count = vectors_of_block<TileT>(p);
-  const int first = p.cluster ? place.part * count : 0;
-  for (int v = static_cast<int>(threadIdx.x); v < count; v += TileT::kThreads) {
-    const int vector = first + v;
-    const int row = place.tile_m * TileT::kM + vector / Vectors<TileT>::kPerRow;
-    const int local = vector % Vectors<TileT>::kPerRow * 8;
-    const int channel = place.tile_n * TileT::kN + local;
-    if (row >= p.rows || channel >= p.filters) continue;
-    float values[8];
-    sum_parts<TileT>(p, place, memory.staged, vector, values);
-    add4(values, 0, *reinterpret_cast<const float4*>(memory.bias + local));
-    add4(values, 4, *reinterpret_cast<const float4*>(memory.bias + local + 4));
-    if (p.mode == EpilogueMode::kSteps) {
-      apply_steps<T>(p, row, channel, memory.prefetched + v, values);
-    } else {
-      if (p.mode == EpilogueMode::kAddRelu) {
-        float operand[8];
-        unpack<T>(memory.prefetched[v], operand);
-        apply_binary(EpilogueOp::kAdd, operand, values);
-      }
-      if (p.mode != EpilogueMode::kPlain) {
-#pragma unroll
-        for (float& value : values) value = value < 0.0f ? 0.0f : value;
-      }
-    }
-    *reinterpret_cast<uint4*>(static_cast<T*>(p.y) + static_cast<size_t>(row) * p.filters + channel) =
-        pack<T>(values);
-  }
+__device__ __forceinline__ void store_tile(const GemmParams& p, const BlockPlace& place,
+                                           const EpilogueMemory& memory) {
+  store_runs<T, TileT::kN, TileT::kThreads>(
+      p.epilogue, share_of<TileT>(p, place), memory.bias, memory.prefetched,
+      [&](int run, float(&values)[8]) { sum_parts<TileT>(p, place, memory.staged, run, values); });
 }
 
 /// Copies this block's sums to the workspace; true for the block that comes last, which then adds up all.
@@ -171,14 +115,14 @@ __device__ __forceinline__ void finish_block(const GemmParams& p, const BlockPla
                                              const EpilogueMemory& memory) {
   if (p.cluster) {
     ptx::sync_cluster();
-    store_vectors<T, TileT>(p, place, memory);
+    store_tile<T, TileT>(p, place, memory);
     // Nobody leaves while others read its shared memory.
     ptx::sync_cluster();
     return;
   }
   __syncthreads();
   if (p.split_k > 1 && !last_with_partials<TileT>(p, place, memory.staged)) return;
-  store_vectors<T, TileT>(p, place, memory);
+  store_tile<T, TileT>(p, place, memory);
 }
 
 }  // namespace hone::device::cuda

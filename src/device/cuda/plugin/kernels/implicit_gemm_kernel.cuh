@@ -84,17 +84,6 @@ struct WarpProduct {
   int b_start;
 };
 
-/// Copies the tile's bias, zeros where there is none, to shared memory.
-template <class TileT>
-__device__ __forceinline__ void load_bias(const GemmParams& p, int tile_n, float* target) {
-  const int i = static_cast<int>(threadIdx.x);
-  if (i >= TileT::kN) return;
-  const int channel = tile_n * TileT::kN + i;
-  const bool valid = p.bias != nullptr && channel < p.filters;
-  const void* const source = valid ? static_cast<const void*>(p.bias + channel) : p.w;
-  ptx::copy4(ptx::shared_address(target + i), source, valid);
-}
-
 template <class T, class TileT, template <class, class> class Pixels>
 __global__ void __launch_bounds__(TileT::kThreads) implicit_gemm(const __grid_constant__ GemmParams p) {
   extern __shared__ __align__(128) unsigned char memory[];
@@ -114,7 +103,7 @@ __global__ void __launch_bounds__(TileT::kThreads) implicit_gemm(const __grid_co
   const StageLoader<T, TileT> loader(p, place.tile_n);
 
   // Weights do not depend on the kernel before this one.
-  load_bias<TileT>(p, place.tile_n, bias);
+  load_bias<TileT::kN>(p.epilogue, place.tile_n * TileT::kN, p.w, bias);
   for (int s = 0; s < stages - 1 && s < count; ++s) {
     loader.load_filters(p, first + s, ring + s * TileT::kStageBytes);
   }
@@ -123,7 +112,9 @@ __global__ void __launch_bounds__(TileT::kThreads) implicit_gemm(const __grid_co
   if (p.next_waits) ptx::allow_next_kernel();
   for (int s = 0; s < stages - 1; ++s) {
     if (s < count) pixels.load(p, loader, first + s, ring + s * TileT::kStageBytes);
-    if (s == stages - 2 && p.prefetched != nullptr) prefetch_operand<T, TileT>(p, place, prefetched);
+    if (s == stages - 2 && p.epilogue.prefetched != nullptr) {
+      prefetch_operand<T, TileT::kN, TileT::kThreads>(p.epilogue, share_of<TileT>(p, place), prefetched);
+    }
     ptx::commit_copies();
   }
 

@@ -48,7 +48,7 @@ struct StageLoader {
     const T* const w = static_cast<const T*>(p.w);
 #pragma unroll
     for (int i = 0; i < TileT::kPassesN; ++i) {
-      const bool valid = k < p.depth && filter + i * TileT::kRowsAtOnce < p.filters;
+      const bool valid = k < p.depth && filter + i * TileT::kRowsAtOnce < p.epilogue.filters;
       const int offset = filter_offset + i * TileT::kRowsAtOnce * p.depth + k;
       ptx::copy16(stage + TileT::kBytesM + target + i * TileT::kRowsAtOnce * TileT::kRowBytes,
                   w + (valid ? offset : 0), valid);
@@ -75,7 +75,7 @@ struct PointwisePixels {
     const T* const x = static_cast<const T*>(p.x);
 #pragma unroll
     for (int i = 0; i < TileT::kPassesM; ++i) {
-      const bool valid = k < p.depth && row + i * TileT::kRowsAtOnce < p.rows;
+      const bool valid = k < p.depth && row + i * TileT::kRowsAtOnce < p.epilogue.rows;
       ptx::copy16(stage + loader.target + i * TileT::kRowsAtOnce * TileT::kRowBytes,
                   x + (valid ? offset + i * TileT::kRowsAtOnce * p.depth + k : 0), valid);
     }
@@ -93,14 +93,14 @@ struct WindowPixels {
 #pragma unroll
     for (int i = 0; i < TileT::kPassesM; ++i) {
       const int row = tile_m * TileT::kM + loader.first_row + i * TileT::kRowsAtOnce;
-      const int image = static_cast<int>(p.pixels.divide(row));
-      const int pixel = row - image * static_cast<int>(p.pixels.divisor);
+      const int image = static_cast<int>(p.epilogue.pixels.divide(row));
+      const int pixel = row - image * static_cast<int>(p.epilogue.pixels.divisor);
       const int out_y = static_cast<int>(p.out_width.divide(pixel));
       const int out_x = pixel - out_y * static_cast<int>(p.out_width.divisor);
       const int y = out_y * p.stride_h - p.pad_top;
       left[i] = out_x * p.stride_w - p.pad_left;
       // A row past the last is far above the image, where every tap is padding.
-      top[i] = row < p.rows ? y : -(1 << 24);
+      top[i] = row < p.epilogue.rows ? y : -(1 << 24);
       offset[i] = image * p.image_pitch + y * p.row_pitch + left[i] * p.pixel_pitch;
     }
   }

@@ -3,33 +3,22 @@
 
 #include <cstdint>
 
-#include "device/cuda/plugin/kernels/fast_divisor.hpp"
+#include "device/cuda/plugin/kernels/gemm_epilogue.hpp"
 #include "device/cuda/plugin/kernels/implicit_gemm.hpp"
 
 namespace hone::device::cuda {
 
-/// Epilogues that are compiled as straight code; everything else walks the list of steps.
-enum class EpilogueMode : uint8_t { kPlain, kRelu, kAddRelu, kSteps };
-
 struct GemmParams {
   const void* x;
   const void* w;
-  const float* bias;
-  void* y;
-  /// Operand of the step that adds, multiplies or subtracts a full tensor first: prefetched into shared
-  /// memory.
-  const void* prefetched;
-  int prefetched_step;
   float* partials;
   unsigned* counters;
 
-  int rows;
-  int filters;
+  EpilogueParams epilogue;
   int depth;
   int depth_steps;  ///< ceil(depth / tile_k)
   FastDivisor tiles_n;
   FastDivisor split;
-  FastDivisor pixels;  ///< out_height * out_width
   FastDivisor out_width;
   FastDivisor channels;
   FastDivisor kernel_w;
@@ -50,9 +39,6 @@ struct GemmParams {
   int split_k;
   bool cluster;
   bool next_waits;
-  EpilogueMode mode;
-  int step_count;
-  EpilogueStep steps[kMaxEpilogueSteps];
 };
 
 /// A compiled kernel, by tile; `function` is null in a table's last entry.
@@ -87,8 +73,6 @@ inline constexpr TileShape kTileShapes[] = {
     {64, 64, 32, 128},  {64, 64, 64, 128},   {64, 64, 128, 128}, {64, 128, 64, 128}, {128, 64, 32, 128},
     {128, 64, 64, 128}, {128, 128, 32, 256}, {128, 128, 64, 256}};
 
-/// Floats between two rows of the staged tile: the pad spreads a half-warp's 8-byte stores over all banks.
-inline constexpr int kStagePad = 8;
 /// Tiles that can have a counter; the counters come first in the workspace and always take this many words,
 /// so that convolutions which share it never write sums over them.
 inline constexpr int kMaxCounters = 16384;
@@ -103,12 +87,6 @@ inline constexpr int64_t shared_bytes(const ConvConfig& config, bool prefetch) {
   const int64_t operand = prefetch ? int64_t{config.tile_m} * config.tile_n * 2 : 0;
   return staging_bytes(config.tile_m, config.tile_n, config.tile_k, config.stages) +
          int64_t{config.tile_n} * 4 + operand;
-}
-
-/// Whether a row of the product is a row of memory: no window, no stride, no padding.
-inline bool is_pointwise(const ConvProblem& p) {
-  return p.kernel_h == 1 && p.kernel_w == 1 && p.stride_h == 1 && p.stride_w == 1 && p.pad_top == 0 &&
-         p.pad_left == 0 && p.pad_bottom == 0 && p.pad_right == 0 && p.pitch() == p.channels;
 }
 
 }  // namespace hone::device::cuda

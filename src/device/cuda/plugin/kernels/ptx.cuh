@@ -12,6 +12,19 @@ __device__ __forceinline__ uint32_t shared_address(const void* pointer) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
+/// The value in a register from here on: the compiler would rather read parameters again where they are used,
+/// which takes longer than anything else in a short loop.
+template <class T>
+__device__ __forceinline__ T in_register(T value) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+  if constexpr (sizeof(T) == 4) {
+    asm volatile("" : "+r"(value));
+  } else {
+    asm volatile("" : "+l"(value));
+  }
+  return value;
+}
+
 /// cp.async: 16 bytes to shared memory; zeros when not `valid`, and then `source` is not read.
 __device__ __forceinline__ void copy16(uint32_t target, const void* source, bool valid) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(source), "r"(valid ? 16 : 0)
@@ -80,6 +93,72 @@ __device__ __forceinline__ void allow_next_kernel() {
 __device__ __forceinline__ void sync_cluster() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+#endif
+}
+
+/// mbarrier: a barrier in shared memory (8 bytes, 8-byte aligned) that one thread arrives at and copies
+/// complete. Visible to the copies of this block, and to its other threads after the next barrier.
+__device__ __forceinline__ void init_copy_barrier(uint32_t barrier) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(barrier)
+               : "memory");
+#endif
+}
+
+/// The arrival, which says how many bytes will be copied.
+__device__ __forceinline__ void expect_copies(uint32_t barrier, uint32_t bytes) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+#endif
+}
+
+/// cp.async.bulk: `bytes`, a multiple of 16, between addresses that are multiples of 16.
+__device__ __forceinline__ void copy_bulk(uint32_t target, const void* source, uint32_t bytes,
+                                          uint32_t barrier) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(target),
+      "l"(source), "r"(bytes), "r"(barrier)
+      : "memory");
+#endif
+}
+
+/// Waits for the first completion of the barrier.
+__device__ __forceinline__ void wait_copy_barrier(uint32_t barrier) {
+#if __CUDA_ARCH__ >= 900
+  uint32_t done = 0;
+  while (done == 0) {
+    asm volatile(
+        "{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;\nselp.u32 %0, 1, 0, p;\n}"
+        : "=r"(done)
+        : "r"(barrier)
+        : "memory");
+  }
+#endif
+}
+
+/// First half of sync_cluster without its promise on memory: says that this block has started.
+__device__ __forceinline__ void arrive_cluster() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+#endif
+}
+
+__device__ __forceinline__ void wait_cluster() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.wait;" ::: "memory");
+#endif
+}
+
+/// Four floats to the shared memory of block `rank` of the cluster, at the address that `address` has here.
+__device__ __forceinline__ void store_to_block(uint32_t address, uint32_t rank, const float4& value) {
+#if __CUDA_ARCH__ >= 900
+  uint32_t remote;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(rank));
+  asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(remote), "f"(value.x), "f"(value.y),
+               "f"(value.z), "f"(value.w)
+               : "memory");
 #endif
 }
 

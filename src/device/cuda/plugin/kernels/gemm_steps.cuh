@@ -1,7 +1,7 @@
 // The epilogue's operations on eight neighbouring channels in float32.
 #pragma once
 
-#include "device/cuda/plugin/kernels/implicit_gemm_params.hpp"
+#include "device/cuda/plugin/kernels/gemm_epilogue.hpp"
 #include "device/cuda/plugin/kernels/ptx.cuh"
 
 namespace hone::device::cuda {
@@ -88,9 +88,10 @@ __device__ __forceinline__ void apply_binary(EpilogueOp op, const float (&operan
   }
 }
 
-/// All steps of the list on the channels from `channel` of pixel `row`; `prefetched` lies in shared memory.
+/// All steps of the list on the channels from `channel` of pixel `row`; `prefetched` are the elements of the
+/// operand that was fetched ahead.
 template <class T>
-__device__ __forceinline__ void apply_steps(const GemmParams& p, int row, int channel,
+__device__ __forceinline__ void apply_steps(const EpilogueParams& p, int row, int channel,
                                             const uint4* prefetched, float (&values)[8]) {
 #pragma unroll 1
   for (int s = 0; s < p.step_count; ++s) {

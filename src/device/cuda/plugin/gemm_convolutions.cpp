@@ -1,6 +1,7 @@
 // Convolutions by our own tensor-core kernels: every configuration worth trying is a variant.
 #include "device/cuda/plugin/convolution_request.hpp"
 #include "device/cuda/plugin/kernels/implicit_gemm.hpp"
+#include "device/cuda/plugin/kernels/resident_gemm.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -88,16 +89,46 @@ static_assert(static_cast<int>(EpilogueOp::kSub) == static_cast<int>(graph::Post
 static_assert(static_cast<int>(OperandShape::kPerChannel) ==
               static_cast<int>(PostOpRequest::Shape::kPerChannel));
 
-class ImplicitGemmTactic final : public CudaTactic {
+/// A kernel of ours as a tactic sees it: its name, configurations, workspace and launch.
+struct ImplicitGemm {
+  using Config = ConvConfig;
+  static constexpr std::string_view kName = "implicit_gemm";
+  static std::vector<Config> configs(const ConvProblem& problem) { return conv_configs(problem, limits()); }
+  static std::string refusal(const ConvProblem& problem, const Config& config) {
+    return conv_refusal(problem, config, limits());
+  }
+  static int64_t workspace_bytes(const ConvProblem& problem, const Config& config) {
+    return conv_workspace_bytes(problem, config);
+  }
+  static constexpr auto launch = launch_conv;
+};
+
+struct ResidentGemm {
+  using Config = ResidentConfig;
+  static constexpr std::string_view kName = "resident_gemm";
+  static std::vector<Config> configs(const ConvProblem& problem) {
+    return resident_configs(problem, limits());
+  }
+  static std::string refusal(const ConvProblem& problem, const Config& config) {
+    return resident_refusal(problem, config, limits());
+  }
+  static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
+  static constexpr auto launch = launch_resident;
+};
+
+template <class Kernel>
+class GemmTactic final : public CudaTactic {
  public:
-  std::string_view name() const override { return "implicit_gemm"; }
+  using Config = typename Kernel::Config;
+
+  std::string_view name() const override { return Kernel::kName; }
   bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
 
   std::vector<std::string> variants(const StepRequest& request) const override {
     Plan plan;
     if (!make_plan(request, plan).empty()) return {};
     std::vector<std::string> result;
-    for (const ConvConfig& config : conv_configs(plan.problem, limits())) result.push_back(config.text());
+    for (const Config& config : Kernel::configs(plan.problem)) result.push_back(config.text());
     return result;
   }
 
@@ -112,15 +143,15 @@ class ImplicitGemmTactic final : public CudaTactic {
     Plan plan;
     if (std::string reason = make_plan(request, plan); !reason.empty())
       return Offer::refuse(std::move(reason));
-    const auto config = ConvConfig::parse(std::string(variant));
+    const auto config = Config::parse(std::string(variant));
     if (!config) return Offer::refuse(fmt::format("'{}' is no configuration", variant));
-    if (std::string reason = conv_refusal(plan.problem, *config, limits()); !reason.empty())
+    if (std::string reason = Kernel::refusal(plan.problem, *config); !reason.empty())
       return Offer::refuse(std::move(reason));
     return make(request, plan, *config, weights);
   }
 
  private:
-  static Offer make(const StepRequest& request, const Plan& plan, const ConvConfig& config,
+  static Offer make(const StepRequest& request, const Plan& plan, const Config& config,
                     engine::WeightStore& weights) {
     Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
     const ConvProblem& problem = plan.problem;
@@ -135,7 +166,7 @@ class ImplicitGemmTactic final : public CudaTactic {
       offer.scratch_bytes = static_cast<int64_t>(plan.stem->image_elements() * 2);
     }
     // Counters in the workspace must start at zero and reset themselves, so it is the kernel's own.
-    auto workspace = std::make_shared<DeviceBytes>(conv_workspace_bytes(problem, config));
+    auto workspace = std::make_shared<DeviceBytes>(Kernel::workspace_bytes(problem, config));
     if (workspace->size() != 0) clear(*workspace);
 
     ConvArgs base;
@@ -164,7 +195,7 @@ class ImplicitGemmTactic final : public CudaTactic {
           for (size_t i = 0; i < post_ops.size(); ++i) {
             if (graph::is_binary(post_ops[i].op)) args.steps[i].operand = inputs[post_ops[i].operand];
           }
-          return launch_conv(problem, config, args, options.pdl, options.stream);
+          return Kernel::launch(problem, config, args, options.pdl, options.stream);
         },
         true);
     return offer;
@@ -173,6 +204,9 @@ class ImplicitGemmTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_implicit_gemm_tactics(TacticList& list) { list.push_back(std::make_unique<ImplicitGemmTactic>()); }
+void add_gemm_tactics(TacticList& list) {
+  list.push_back(std::make_unique<GemmTactic<ResidentGemm>>());
+  list.push_back(std::make_unique<GemmTactic<ImplicitGemm>>());
+}
 
 }  // namespace hone::device::cuda

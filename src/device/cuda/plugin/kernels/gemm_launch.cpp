@@ -1,0 +1,61 @@
+// Launches with clusters and programmatic dependence. See gemm_launch.hpp.
+#include "device/cuda/plugin/kernels/gemm_launch.hpp"
+
+#include <cuda_runtime.h>
+
+namespace hone::device::cuda {
+namespace {
+
+/// The same for every configuration: what a launch needs is not what an earlier, captured one needs, and a
+/// multiprocessor must be idle to change its split between cache and shared memory, so that kernels which
+/// prefer different splits could not overlap.
+cudaError_t prepare(const void* function, const DeviceLimits& limits) {
+  const cudaError_t error =
+      cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, limits.shared_memory);
+  if (error != cudaSuccess) return error;
+  return cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout,
+                              cudaSharedmemCarveoutMaxShared);
+}
+
+}  // namespace
+
+cudaError_t device_limits(DeviceLimits& limits) {
+  int device = 0;
+  int major = 0;
+  if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
+  cudaError_t error =
+      cudaDeviceGetAttribute(&limits.shared_memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (error != cudaSuccess) return error;
+  error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  constexpr int kHopper = 9;
+  limits.clusters = major >= kHopper;
+  return error;
+}
+
+cudaError_t launch_gemm(const GemmLaunch& launch, const DeviceLimits& limits, const void* params,
+                        cudaStream_t stream) {
+  if (const cudaError_t error = prepare(launch.function, limits); error != cudaSuccess) return error;
+  cudaLaunchAttribute attributes[2];
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(launch.blocks));
+  config.blockDim = dim3(static_cast<unsigned>(launch.threads));
+  config.dynamicSmemBytes = static_cast<size_t>(launch.shared_bytes);
+  config.stream = stream;
+  config.attrs = attributes;
+  if (launch.cluster > 1) {
+    attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
+    attributes[config.numAttrs].val.clusterDim.x = static_cast<unsigned>(launch.cluster);
+    attributes[config.numAttrs].val.clusterDim.y = 1;
+    attributes[config.numAttrs].val.clusterDim.z = 1;
+    ++config.numAttrs;
+  }
+  if (launch.pdl) {
+    attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[config.numAttrs].val.programmaticStreamSerializationAllowed = 1;
+    ++config.numAttrs;
+  }
+  void* arguments[] = {const_cast<void*>(params)};
+  return cudaLaunchKernelExC(&config, launch.function, arguments);
+}
+
+}  // namespace hone::device::cuda

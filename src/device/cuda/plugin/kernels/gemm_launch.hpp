@@ -1,0 +1,28 @@
+// The launch that the GEMM kernels share. Internal to the kernels.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "device/cuda/plugin/kernels/conv_problem.hpp"
+
+namespace hone::device::cuda {
+
+struct GemmLaunch {
+  const void* function = nullptr;
+  int64_t blocks = 0;
+  int threads = 0;
+  int cluster = 1;  ///< blocks of a cluster
+  int64_t shared_bytes = 0;
+  bool pdl = false;
+};
+
+/// Shared memory and clusters of the current device; its number of multiprocessors is not asked for.
+cudaError_t device_limits(DeviceLimits& limits);
+
+/// `params` points to the kernel's only parameter.
+cudaError_t launch_gemm(const GemmLaunch& launch, const DeviceLimits& limits, const void* params,
+                        cudaStream_t stream);
+
+}  // namespace hone::device::cuda

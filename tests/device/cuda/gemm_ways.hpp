@@ -1,0 +1,41 @@
+// Every way that the kernels under test have to run a convolution, behind one face.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "device/cuda/plugin/kernels/implicit_gemm.hpp"
+#include "device/cuda/plugin/kernels/resident_gemm.hpp"
+
+namespace hone::device::cuda::check {
+
+struct Way {
+  std::string name;  ///< "implicit 64x64x64_s4", "resident 32x32_k8"
+  int64_t workspace = 0;
+  std::function<cudaError_t(const ConvArgs&, bool pdl, cudaStream_t)> launch;
+};
+
+inline Way way_of(const ConvProblem& problem, const ConvConfig& config) {
+  return {"implicit " + config.text(), conv_workspace_bytes(problem, config),
+          [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
+            return launch_conv(problem, config, args, pdl, stream);
+          }};
+}
+inline Way way_of(const ConvProblem& problem, const ResidentConfig& config) {
+  return {"resident " + config.text(), 0, [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
+            return launch_resident(problem, config, args, pdl, stream);
+          }};
+}
+
+/// The first `limit` of each kernel, best guesses first.
+inline std::vector<Way> gemm_ways(const ConvProblem& problem, const DeviceLimits& device, size_t limit) {
+  std::vector<Way> ways;
+  for (const ConvConfig& config : conv_configs(problem, device, limit))
+    ways.push_back(way_of(problem, config));
+  for (const ResidentConfig& config : resident_configs(problem, device, limit))
+    ways.push_back(way_of(problem, config));
+  return ways;
+}
+
+}  // namespace hone::device::cuda::check
