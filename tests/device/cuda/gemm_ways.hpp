@@ -7,6 +7,7 @@
 
 #include "device/cuda/plugin/kernels/implicit_gemm.hpp"
 #include "device/cuda/plugin/kernels/resident_gemm.hpp"
+#include "device/cuda/plugin/kernels/stem_gemm.hpp"
 
 namespace hone::device::cuda::check {
 
@@ -25,6 +26,13 @@ inline Way way_of(const ConvProblem& problem, const ConvConfig& config) {
 inline Way way_of(const ConvProblem& problem, const ResidentConfig& config) {
   return {"resident " + config.text(), 0, [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
             return launch_resident(problem, config, args, pdl, stream);
+          }};
+}
+
+/// Its `x` is the image itself.
+inline Way way_of(const StemLayout& layout, const StemConfig& config) {
+  return {"stem " + config.text(), 0, [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
+            return launch_stem(layout, config, args, pdl, stream);
           }};
 }
 

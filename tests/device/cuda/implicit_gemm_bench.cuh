@@ -126,6 +126,29 @@ inline double bench_layer(const Layer& layer, const DeviceLimits& device, cudaSt
   return order[0].time;
 }
 
+/// Times the kernel that needs no padded image.
+inline void bench_stem(const StemLayout& layout, const float* image, const DeviceLimits& device,
+                       cudaStream_t stream) {
+  const Buffer<__half> weights = random_buffer<__half>(layout.weight_elements(), 10, 0.1f);
+  const Buffer<float> bias = random_buffer<float>(layout.problem.filters, 11, 1);
+  const Buffer<__half> y(static_cast<size_t>(layout.problem.rows()) * layout.problem.filters);
+  ConvArgs args;
+  args.x = image;
+  args.w = weights.get();
+  args.bias = bias.get();
+  args.y = y.get();
+  args.steps[args.step_count++].op = EpilogueOp::kRelu;
+  std::printf("%-22s b%-3d", "stem from the image", layout.problem.batch);
+  for (const StemConfig& config : stem_configs(layout, device)) {
+    const double time = microseconds(stream, 20, [&](int i) {
+      args.next_waits = device.clusters && i + 1 < 20;
+      return launch_stem(layout, config, args, device.clusters, stream);
+    });
+    std::printf("  %6.2f %s", time, config.text().c_str());
+  }
+  std::printf("\n");
+}
+
 inline void bench(const DeviceLimits& device, const char* path) {
   std::FILE* const csv = std::fopen(path, "w");
   if (csv == nullptr) {
@@ -150,6 +173,7 @@ inline void bench(const DeviceLimits& device, const char* path) {
       return launch_pad_image(layout, source.get(), target.get(), device.clusters, stream);
     });
     std::printf("%-22s b%-3d %.2f\n", "pad image", batch, pad);
+    bench_stem(layout, source.get(), device, stream);
     for (Layer layer : resnet50()) {
       layer.problem.batch = batch;
       total += layer.count * bench_layer(layer, device, stream, csv);

@@ -53,14 +53,17 @@ class Case {
     const Buffer<char> workspace(bytes);
     HONE_MUST(cudaMemset(workspace.get(), 0, bytes));
     args.workspace = workspace.get();
-    for (const Way& way : ways) {
-      launch(way, args, y_.get(), false);
-      launch(way, args, again_.get(), device.clusters);
-      const Difference found = compare(y_.get(), again_.get(), values_.get(), magnitudes_.get(),
-                                       static_cast<int64_t>(count_), problem_.depth(), scratch_.get());
-      const bool wrong = !(found.l2() < ElementOf<T>::kL2) || found.outside != 0 || found.unequal != 0;
-      report(counts, name_, way.name, found, wrong);
-    }
+    for (const Way& way : ways) try_way(way, device, args, counts);
+  }
+
+  /// Twice, the second time as a programmatic launch: right, and the same.
+  void try_way(const Way& way, const DeviceLimits& device, const ConvArgs& args, Counts& counts) {
+    launch(way, args, y_.get(), false);
+    launch(way, args, again_.get(), device.clusters);
+    const Difference found = compare(y_.get(), again_.get(), values_.get(), magnitudes_.get(),
+                                     static_cast<int64_t>(count_), problem_.depth(), scratch_.get());
+    const bool wrong = !(found.l2() < ElementOf<T>::kL2) || found.outside != 0 || found.unequal != 0;
+    report(counts, name_, way.name, found, wrong);
   }
 
  private:
@@ -208,6 +211,9 @@ void check_stem(const Layer& layer, const DeviceLimits& device, Counts& counts) 
   args.x = padded.get();
   args.w = packed_weights.get();
   test.run(device, args, 10000, counts);
+  args.x = image.get();
+  for (const StemConfig& config : stem_configs(*layout, device))
+    test.try_way(way_of(*layout, config), device, args, counts);
 }
 
 /// The plain convolution itself, against the same loop on the host.

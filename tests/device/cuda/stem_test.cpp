@@ -86,7 +86,10 @@ TEST(StemLayout, FourChannelsAPixelWhereWindowsStartAtSixteenBytes) {
   EXPECT_EQ(stem_layout(stem(224, 3, 7, 2, 3))->pixel_channels, 4);
   EXPECT_EQ(stem_layout(stem(224, 3, 7, 2, 3))->taps, 8);
   EXPECT_EQ(stem_layout(stem(224, 3, 3, 1, 1))->pixel_channels, 8);
-  EXPECT_EQ(stem_layout(stem(224, 3, 3, 1, 1))->taps, 3);
+  // Rows of 32 bytes: 4 taps of 8 channels, 4 and 12 of 4.
+  EXPECT_EQ(stem_layout(stem(224, 3, 3, 1, 1))->taps, 4);
+  EXPECT_EQ(stem_layout(stem(224, 3, 3, 2, 1))->taps, 4);
+  EXPECT_EQ(stem_layout(stem(224, 3, 11, 4, 2))->taps, 12);
   EXPECT_EQ(stem_layout(stem(224, 5, 3, 2, 1))->pixel_channels, 8);
 }
 

@@ -125,7 +125,8 @@ class CudaDevice final : public engine::Device {
   bool overlaps_steps() const override { return true; }
 
   bool starts_early(std::string_view tactic) const override {
-    return tactic.starts_with("implicit_gemm:") || tactic.starts_with("resident_gemm:");
+    return tactic.starts_with("implicit_gemm:") || tactic.starts_with("resident_gemm:") ||
+           tactic.starts_with("stem_gemm:");
   }
 
   bool splits_batches() const override { return false; }

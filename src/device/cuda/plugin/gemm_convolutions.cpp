@@ -2,6 +2,7 @@
 #include "device/cuda/plugin/convolution_request.hpp"
 #include "device/cuda/plugin/kernels/implicit_gemm.hpp"
 #include "device/cuda/plugin/kernels/resident_gemm.hpp"
+#include "device/cuda/plugin/kernels/stem_gemm.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -89,6 +90,26 @@ static_assert(static_cast<int>(EpilogueOp::kSub) == static_cast<int>(graph::Post
 static_assert(static_cast<int>(OperandShape::kPerChannel) ==
               static_cast<int>(PostOpRequest::Shape::kPerChannel));
 
+/// What all launches of a plan have in common.
+ConvArgs base_args(const Plan& plan) {
+  ConvArgs args;
+  args.step_count = static_cast<int>(plan.request.post_ops.size());
+  for (size_t i = 0; i < plan.request.post_ops.size(); ++i)
+    args.steps[i] = epilogue_step(plan.request.post_ops[i]);
+  return args;
+}
+
+void bind_operands(const ConvolutionRequest& request, std::span<const void* const> inputs,
+                   std::span<void* const> outputs, ConvArgs& args) {
+  args.x = inputs[0];
+  args.bias = request.has_bias ? static_cast<const float*>(inputs[2]) : nullptr;
+  args.y = outputs[0];
+  args.next_waits = next_step_waits();
+  for (size_t i = 0; i < request.post_ops.size(); ++i) {
+    if (graph::is_binary(request.post_ops[i].op)) args.steps[i].operand = inputs[request.post_ops[i].operand];
+  }
+}
+
 /// A kernel of ours as a tactic sees it: its name, configurations, workspace and launch.
 struct ImplicitGemm {
   using Config = ConvConfig;
@@ -169,31 +190,22 @@ class GemmTactic final : public CudaTactic {
     auto workspace = std::make_shared<DeviceBytes>(Kernel::workspace_bytes(problem, config));
     if (workspace->size() != 0) clear(*workspace);
 
-    ConvArgs base;
+    ConvArgs base = base_args(plan);
     base.w = filter.device->data();
     base.workspace = workspace->data();
-    base.step_count = static_cast<int>(plan.request.post_ops.size());
-    for (size_t i = 0; i < plan.request.post_ops.size(); ++i)
-      base.steps[i] = epilogue_step(plan.request.post_ops[i]);
     offer.kernel = std::make_shared<LaunchKernel>(
         "a convolution",
-        [=, post_ops = plan.request.post_ops, has_bias = plan.request.has_bias, stem = plan.stem](
-            auto inputs, auto outputs, void* scratch, const LaunchOptions& options) {
+        [=, request = plan.request, stem = plan.stem](auto inputs, auto outputs, void* scratch,
+                                                      const LaunchOptions& options) {
           (void)filter;     // keeps the weights
           (void)workspace;  // and the counters alive
           ConvArgs args = base;
-          args.x = inputs[0];
+          bind_operands(request, inputs, outputs, args);
           if (stem) {
             const cudaError_t status = launch_pad_image(*stem, static_cast<const float*>(inputs[0]), scratch,
                                                         options.pdl, options.stream);
             if (status != cudaSuccess) return status;
             args.x = scratch;
-          }
-          args.bias = has_bias ? static_cast<const float*>(inputs[2]) : nullptr;
-          args.y = outputs[0];
-          args.next_waits = next_step_waits();
-          for (size_t i = 0; i < post_ops.size(); ++i) {
-            if (graph::is_binary(post_ops[i].op)) args.steps[i].operand = inputs[post_ops[i].operand];
           }
           return Kernel::launch(problem, config, args, options.pdl, options.stream);
         },
@@ -202,9 +214,64 @@ class GemmTactic final : public CudaTactic {
   }
 };
 
+/// The first convolution straight from the caller's image.
+class StemTactic final : public CudaTactic {
+ public:
+  std::string_view name() const override { return "stem_gemm"; }
+  bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
+
+  std::vector<std::string> variants(const StepRequest& request) const override {
+    Plan plan;
+    std::vector<std::string> result;
+    if (!make_stem_plan(request, plan).empty()) return result;
+    for (const StemConfig& config : stem_configs(*plan.stem, limits())) result.push_back(config.text());
+    return result;
+  }
+
+  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
+    Plan plan;
+    std::string reason = make_stem_plan(request, plan);
+    return Offer::refuse(reason.empty() ? "no configuration fits this device" : std::move(reason));
+  }
+
+  Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
+                      std::string_view variant) const override {
+    Plan plan;
+    if (std::string reason = make_stem_plan(request, plan); !reason.empty())
+      return Offer::refuse(std::move(reason));
+    const auto config = StemConfig::parse(std::string(variant));
+    if (!config) return Offer::refuse(fmt::format("'{}' is no configuration", variant));
+    if (std::string reason = stem_refusal(*plan.stem, *config, limits()); !reason.empty())
+      return Offer::refuse(std::move(reason));
+    Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
+    offer.inputs[0] = {DType::kFloat32, request.inputs[0].shape, Layout::kPlain};
+    const PackedConstant filter = pack_stem(request, 1, request.compute_dtype, *plan.stem, weights);
+    offer.packed = {filter.key};
+    offer.kernel = std::make_shared<LaunchKernel>(
+        "a convolution",
+        [filter, config = *config, stem = *plan.stem, base = base_args(plan), request = plan.request](
+            auto inputs, auto outputs, void*, const LaunchOptions& options) {
+          ConvArgs args = base;
+          bind_operands(request, inputs, outputs, args);
+          args.w = filter.device->data();
+          return launch_stem(stem, config, args, options.pdl, options.stream);
+        },
+        true);
+    return offer;
+  }
+
+ private:
+  static std::string make_stem_plan(const StepRequest& request, Plan& plan) {
+    std::string reason = make_plan(request, plan);
+    if (reason.empty() && !plan.stem) reason = "it has enough channels for other kernels";
+    return reason;
+  }
+};
+
 }  // namespace
 
 void add_gemm_tactics(TacticList& list) {
+  list.push_back(std::make_unique<StemTactic>());
   list.push_back(std::make_unique<GemmTactic<ResidentGemm>>());
   list.push_back(std::make_unique<GemmTactic<ImplicitGemm>>());
 }

@@ -5,6 +5,20 @@
 #include "device/cuda/plugin/kernels/resident_gemm_params.hpp"
 
 namespace hone::device::cuda {
+
+void set_patch(const ConvProblem& problem, const ResidentPatch& patch, ResidentParams& params) {
+  params.tiles_x = FastDivisor(patch.tiles_x);
+  params.tiles_y = FastDivisor(patch.tiles_y);
+  params.patch_width = FastDivisor(patch.width);
+  for (params.tile_w_log2 = 0; 1 << params.tile_w_log2 < patch.tile_w;) ++params.tile_w_log2;
+  params.patch_pixels = patch.height * patch.width;
+  params.tap_skip = problem.dilation_w * params.patch_pitch - params.slab * 2;
+  params.row_skip =
+      (patch.width * problem.dilation_h - problem.kernel_w * problem.dilation_w) * params.patch_pitch;
+  params.down_pitch = patch.width * problem.stride_h * params.patch_pitch;
+  params.right_pitch = problem.stride_w * params.patch_pitch;
+}
+
 namespace {
 
 const ResidentKernel* find_kernel(const ConvProblem& problem, const ResidentConfig& config) {
@@ -16,21 +30,6 @@ const ResidentKernel* find_kernel(const ConvProblem& problem, const ResidentConf
       return kernel;
   }
   return nullptr;
-}
-
-void set_window(const ConvProblem& problem, const ResidentConfig& config, ResidentParams& params) {
-  const ResidentPatch patch = resident_patch(problem, config.tile_m);
-  const int slab = problem.channels / config.parts;
-  params.tiles_x = FastDivisor(patch.tiles_x);
-  params.tiles_y = FastDivisor(patch.tiles_y);
-  params.patch_width = FastDivisor(patch.width);
-  for (params.tile_w_log2 = 0; 1 << params.tile_w_log2 < patch.tile_w;) ++params.tile_w_log2;
-  params.patch_pixels = patch.height * patch.width;
-  params.tap_skip = problem.dilation_w * params.patch_pitch - slab * 2;
-  params.row_skip =
-      (patch.width * problem.dilation_h - problem.kernel_w * problem.dilation_w) * params.patch_pitch;
-  params.down_pitch = patch.width * problem.stride_h * params.patch_pitch;
-  params.right_pitch = problem.stride_w * params.patch_pitch;
 }
 
 ResidentParams make_params(const ConvProblem& problem, const ResidentConfig& config,
@@ -65,7 +64,7 @@ ResidentParams make_params(const ConvProblem& problem, const ResidentConfig& con
   params.patch_at = static_cast<int>(memory.patch_at);
   params.receive_at = static_cast<int>(memory.receive_at);
   params.next_waits = args.next_waits;
-  if (has_window(problem)) set_window(problem, config, params);
+  if (has_window(problem)) set_patch(problem, resident_patch(problem, config.tile_m), params);
   return params;
 }
 

@@ -96,6 +96,8 @@ struct ResidentPatch {
 };
 /// The rectangle of `tile_m` pixels that makes fewest tiles, and of those the one with the smallest patch.
 ResidentPatch resident_patch(const ConvProblem& problem, int tile_m);
+/// What the kernel needs to know of it; patch_pitch must be there.
+void set_patch(const ConvProblem& problem, const ResidentPatch& patch, ResidentParams& params);
 
 /// Tiles of pixels over all images.
 int64_t resident_tiles_m(const ConvProblem& problem, int tile_m);

@@ -19,8 +19,10 @@ std::optional<StemLayout> stem_layout(const ConvProblem& stem) {
   layout.pad_top = stem.pad_top;
   layout.pad_left = stem.pad_left;
   layout.pixel_channels = stem.channels <= 4 && stem.stride_w % 2 == 0 ? 4 : 8;
+  // A step of the depth takes 32 bytes of a window's row.
+  const int step = 16 / layout.pixel_channels;
+  layout.taps = (stem.kernel_w + step - 1) / step * step;
   const int run = 8 / layout.pixel_channels;  // pixels in 16 bytes
-  layout.taps = (stem.kernel_w + run - 1) / run * run;
   const int width = (stem.out_width() - 1) * stem.stride_w + layout.taps;
   layout.padded_width = (width + run - 1) / run * run;
   layout.padded_height = (stem.out_height() - 1) * stem.stride_h + stem.dilation_h * (stem.kernel_h - 1) + 1;

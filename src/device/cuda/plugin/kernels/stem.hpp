@@ -23,7 +23,7 @@ struct StemLayout {
   int padded_width = 0;
   int pixel_channels =
       0;         ///< of the padded image: 4 when windows then start at multiples of 16 bytes, else 8
-  int taps = 0;  ///< kernel_w, made even for 4 channels; weights of the taps beyond kernel_w are zero
+  int taps = 0;  ///< kernel_w, rounded up to 32 bytes; weights of the taps beyond kernel_w are zero
 
   size_t image_elements() const {
     return static_cast<size_t>(problem.batch) * padded_height * padded_width * pixel_channels;

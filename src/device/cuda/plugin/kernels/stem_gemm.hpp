@@ -1,0 +1,36 @@
+// The first convolution of an image network, straight from the image: a block lays out the part of it under
+// its windows in shared memory, 4 or 8 channels a pixel, where a window's row is one run, so that the image
+// is read once and no padded copy of it is made. mma.sync, compute capability 9.0.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/cuda/plugin/kernels/stem.hpp"
+
+namespace hone::device::cuda {
+
+/// One way to run a stem: output pixels and filters of a block.
+struct StemConfig {
+  int tile_m = 128;
+  int tile_n = 64;
+
+  /// For instance "128x64".
+  std::string text() const { return std::to_string(tile_m) + "x" + std::to_string(tile_n); }
+  static std::optional<StemConfig> parse(const std::string& text);
+  bool operator==(const StemConfig&) const = default;
+};
+
+/// Why the stem cannot run so on that device; empty when it can.
+std::string stem_refusal(const StemLayout& layout, const StemConfig& config, const DeviceLimits& device);
+
+/// The configurations that are valid, those of large tiles first.
+std::vector<StemConfig> stem_configs(const StemLayout& layout, const DeviceLimits& device);
+
+/// Enqueues the convolution. `args.x` is the image, float32 NCHW; weights are those of the layout; everything
+/// else is as for launch_conv, without a workspace.
+cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args, bool pdl,
+                        cudaStream_t stream);
+
+}  // namespace hone::device::cuda
