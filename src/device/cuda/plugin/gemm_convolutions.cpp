@@ -263,8 +263,12 @@ class StemTactic final : public CudaTactic {
  private:
   static std::string make_stem_plan(const StepRequest& request, Plan& plan) {
     std::string reason = make_plan(request, plan);
-    if (reason.empty() && !plan.stem) reason = "it has enough channels for other kernels";
-    return reason;
+    if (!reason.empty()) return reason;
+    if (!plan.stem) return "it has enough channels for other kernels";
+    for (const PostOpRequest& post : plan.request.post_ops) {
+      if (graph::is_binary(post.op)) return "its epilogue has an operand";
+    }
+    return {};
   }
 };
 

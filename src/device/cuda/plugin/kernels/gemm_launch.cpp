@@ -32,6 +32,20 @@ cudaError_t device_limits(DeviceLimits& limits) {
   return error;
 }
 
+cudaError_t resident_blocks(const GemmLaunch& launch, const DeviceLimits& limits, int64_t& blocks) {
+  if (const cudaError_t error = prepare(launch.function, limits); error != cudaSuccess) return error;
+  int device = 0;
+  int processors = 0;
+  int of_one = 0;
+  if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
+  cudaError_t error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  if (error != cudaSuccess) return error;
+  error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_one, launch.function, launch.threads,
+                                                        static_cast<size_t>(launch.shared_bytes));
+  blocks = int64_t{processors} * of_one;
+  return error;
+}
+
 cudaError_t launch_gemm(const GemmLaunch& launch, const DeviceLimits& limits, const void* params,
                         cudaStream_t stream) {
   if (const cudaError_t error = prepare(launch.function, limits); error != cudaSuccess) return error;

@@ -21,6 +21,9 @@ struct GemmLaunch {
 /// Shared memory and clusters of the current device; its number of multiprocessors is not asked for.
 cudaError_t device_limits(DeviceLimits& limits);
 
+/// Blocks of this launch that the whole device holds at once.
+cudaError_t resident_blocks(const GemmLaunch& launch, const DeviceLimits& limits, int64_t& blocks);
+
 /// `params` points to the kernel's only parameter.
 cudaError_t launch_gemm(const GemmLaunch& launch, const DeviceLimits& limits, const void* params,
                         cudaStream_t stream);

@@ -13,7 +13,12 @@ namespace {
 template <class T, int kM, int kN, int kWarpsM, int kWarpsN, int kChannels>
 StemKernel stem_kernel() {
   using TileT = ResidentTile<kM, kN, 1, kWarpsM, kWarpsN>;
-  return {kM, kN, kChannels, TileT::kThreads, reinterpret_cast<const void*>(&stem_gemm<T, TileT, kChannels>)};
+  return {kM,
+          kN,
+          kChannels,
+          TileT::kThreads,
+          TileT::kThreads / 32 * WarpOutput<T, TileT>::kBytes,
+          reinterpret_cast<const void*>(&stem_gemm<T, TileT, kChannels>)};
 }
 
 template <class T>
@@ -62,6 +67,7 @@ ConvProblem window_problem(const StemLayout& layout) {
 struct StemMemory {
   int64_t weight_pitch;
   int64_t patch_at;
+  int64_t staged_at;
   int64_t total;
 };
 
@@ -72,8 +78,9 @@ StemMemory stem_memory(const StemLayout& layout, const StemConfig& config, const
   memory.weight_pitch = layout.problem.depth() * 2 + 16;
   memory.patch_at =
       (weights_at + config.tile_n * memory.weight_pitch + kAlignment - 1) / kAlignment * kAlignment;
-  const int64_t patch_end = memory.patch_at + int64_t{patch.height} * patch.width * layout.pixel_channels * 2;
-  memory.total = std::max(patch_end, weights_at + int64_t{config.tile_m} * (config.tile_n + kStagePad) * 4);
+  const int64_t patch_bytes = int64_t{patch.height} * patch.width * layout.pixel_channels * 2;
+  memory.staged_at = (memory.patch_at + patch_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  memory.total = memory.staged_at + find_kernel(layout, config)->staged_bytes;
   return memory;
 }
 
@@ -112,6 +119,9 @@ cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, cons
   DeviceLimits limits;
   if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
   if (!stem_refusal(layout, config, limits).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
+  for (int i = 0; i < args.step_count; ++i) {
+    if (args.steps[i].operand != nullptr) return cudaErrorInvalidValue;
+  }
   const ConvProblem problem = window_problem(layout);
   const ResidentPatch patch = resident_patch(problem, config.tile_m);
   const StemMemory memory = stem_memory(layout, config, patch);
@@ -146,13 +156,20 @@ cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, cons
   g.tap_skip = 0;
   g.row_skip = patch.width * problem.dilation_h * g.patch_pitch - g.slab * 2;
 
+  params.tiles_m = problem.batch * patch.tiles_y * patch.tiles_x;
+  params.staged_at = static_cast<int>(memory.staged_at);
+
   const StemKernel* const kernel = find_kernel(layout, config);
   GemmLaunch launch;
   launch.function = kernel->function;
-  launch.blocks = int64_t{problem.batch} * patch.tiles_y * patch.tiles_x * g.tiles_n.divisor;
   launch.threads = kernel->threads;
   launch.shared_bytes = memory.total;
   launch.pdl = pdl;
+  int64_t resident = 0;
+  if (const cudaError_t error = resident_blocks(launch, limits, resident); error != cudaSuccess) return error;
+  // As many blocks as run at once, the same number for every tile of filters.
+  const int64_t tiles_n = g.tiles_n.divisor;
+  launch.blocks = std::min<int64_t>(params.tiles_m, std::max<int64_t>(1, resident / tiles_n)) * tiles_n;
   return launch_gemm(launch, limits, &params, stream);
 }
 

@@ -28,8 +28,8 @@ std::string stem_refusal(const StemLayout& layout, const StemConfig& config, con
 /// The configurations that are valid, those of large tiles first.
 std::vector<StemConfig> stem_configs(const StemLayout& layout, const DeviceLimits& device);
 
-/// Enqueues the convolution. `args.x` is the image, float32 NCHW; weights are those of the layout; everything
-/// else is as for launch_conv, without a workspace.
+/// Enqueues the convolution. `args.x` is the image, float32 NCHW; weights are those of the layout; steps must
+/// be unary; everything else is as for launch_conv, without a workspace.
 cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args, bool pdl,
                         cudaStream_t stream);
 

@@ -8,6 +8,8 @@ namespace hone::device::cuda {
 struct StemParams {
   ResidentParams gemm;
   int image_channels;
+  int tiles_m;
+  int staged_at;  ///< bytes from the start of shared memory: every warp's part of a tile of y
 };
 
 struct StemKernel {
@@ -15,6 +17,7 @@ struct StemKernel {
   int tile_n;
   int pixel_channels;
   int threads;
+  int staged_bytes;
   const void* function;
 };
 
@@ -60,64 +63,109 @@ __device__ __forceinline__ void load_planes(const StemParams& p, const WindowTil
   }
 }
 
-/// Bias, steps and stores of a whole tile.
-template <class T, class TileT>
-__device__ __forceinline__ void store_stem(const EpilogueParams& e, const ResidentParams& p,
-                                           const WindowTile& tile, int first_channel, const float* bias,
-                                           const float* staged) {
-#pragma unroll 2
-  for (int run = static_cast<int>(threadIdx.x); run < TileT::kRuns; run += TileT::kThreads) {
-    const int local = run % (TileT::kN / 8) * 8;
-    const int row = tile.output(p, run / (TileT::kN / 8));
-    if (row < 0 || first_channel + local >= e.filters) continue;
-    const int64_t offset = static_cast<int64_t>(row) * e.filters + first_channel + local;
-    uint4 fetched{};
-    if (e.prefetched != nullptr)
-      fetched = *reinterpret_cast<const uint4*>(static_cast<const T*>(e.prefetched) + offset);
-    float values[8] = {};
-    sum_slices<TileT>(staged, run, values);
-    add4(values, 0, *reinterpret_cast<const float4*>(bias + local));
-    add4(values, 4, *reinterpret_cast<const float4*>(bias + local + 4));
-    finish_run<T>(e, row, first_channel + local, &fetched, values);
-    *reinterpret_cast<uint4*>(static_cast<T*>(e.y) + offset) = pack<T>(values);
-  }
+/// One value's steps, all of which are unary.
+__device__ __forceinline__ float finish_value(const EpilogueParams& e, float value) {
+  if (e.mode == EpilogueMode::kRelu) return value < 0.0f ? 0.0f : value;
+#pragma unroll 1
+  for (int s = 0; s < e.step_count; ++s)
+    value = apply_unary(e.steps[s].op, e.steps[s].alpha, e.steps[s].beta, value);
+  return value;
 }
 
+/// A warp's part of the tile on its way to y.
+template <class T, class TileT>
+struct WarpOutput {
+  static constexpr int kPixels = TileT::kFragments * 16;
+  static constexpr int kFilters = TileT::kPairs * 16;
+  /// 16 bytes more than the filters: eight rows then lie in eight different groups of banks.
+  static constexpr int kPitch = kFilters + 8;
+  static constexpr int kBytes = kPixels * kPitch * 2;
+
+  /// Bias, steps and rounding, to `staged` [kPixels][kPitch].
+  template <class Product>
+  static __device__ __forceinline__ void stage(const EpilogueParams& e, const Product& product,
+                                               const float* bias, T* staged) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+    for (int i = 0; i < TileT::kFragments; ++i) {
+#pragma unroll
+      for (int j = 0; j < 2 * TileT::kPairs; ++j) {
+        const int filter = j * 8 + lane % 4 * 2;
+        const float2 add = *reinterpret_cast<const float2*>(bias + filter);
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          typename PairOf<T>::Type pair;
+          narrow(make_float2(finish_value(e, product.sums[i][j][2 * half] + add.x),
+                             finish_value(e, product.sums[i][j][2 * half + 1] + add.y)),
+                 pair);
+          T* const to = staged + (i * 16 + half * 8 + lane / 4) * kPitch + filter;
+          *reinterpret_cast<typename PairOf<T>::Type*>(to) = pair;
+        }
+      }
+    }
+  }
+
+  /// Eight filters a lane and turn. `pixel` and `filter` are those of the warp in the tile, in y.
+  static __device__ __forceinline__ void store(const ResidentParams& p, const WindowTile& tile, int pixel,
+                                               int filter, const T* staged) {
+    constexpr int kPerRow = kFilters / 8;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+    for (int i = 0; i < kPixels * kPerRow / 32; ++i) {
+      const int at = i * 32 + lane;
+      const int row = tile.output(p, pixel + at / kPerRow);
+      const int channel = filter + at % kPerRow * 8;
+      if (row < 0 || channel >= p.epilogue.filters) continue;
+      T* const to = static_cast<T*>(p.epilogue.y) + static_cast<int64_t>(row) * p.epilogue.filters + channel;
+      *reinterpret_cast<uint4*>(to) =
+          *reinterpret_cast<const uint4*>(staged + at / kPerRow * kPitch + at % kPerRow * 8);
+    }
+  }
+};
+
+/// Blocks take one tile after another, so that the weights are read once.
 template <class T, class TileT, int kChannels>
 __global__ void __launch_bounds__(TileT::kThreads, 2) stem_gemm(const __grid_constant__ StemParams p) {
+  using Output = WarpOutput<T, TileT>;
   extern __shared__ __align__(128) unsigned char memory[];
   const ResidentParams& g = p.gemm;
   if (g.next_waits) ptx::allow_next_kernel();
-  const int tile_m = static_cast<int>(g.tiles_n.divide(blockIdx.x));
-  const int tile_n = static_cast<int>(blockIdx.x) - tile_m * static_cast<int>(g.tiles_n.divisor);
+  const int tiles_n = static_cast<int>(g.tiles_n.divisor);
+  const int first = static_cast<int>(g.tiles_n.divide(blockIdx.x));
+  const int tile_n = static_cast<int>(blockIdx.x) - first * tiles_n;
+  const int stride = static_cast<int>(gridDim.x) / tiles_n;
   const int warp = static_cast<int>(threadIdx.x) / 32;
   auto* const bias = reinterpret_cast<float*>(memory + ResidentMemory::kBarrier);
-  auto* const staged = bias + TileT::kN;
+  auto* const patch = reinterpret_cast<T*>(memory + g.patch_at);
+  auto* const staged = reinterpret_cast<T*>(memory + p.staged_at + warp * Output::kBytes);
   const uint32_t barrier = ptx::shared_address(memory);
-  const uint32_t weights = ptx::shared_address(staged);
+  const uint32_t weights = ptx::shared_address(bias + TileT::kN);
   if (warp == 0) {
     if (threadIdx.x == 0) ptx::init_copy_barrier(barrier);
     __syncwarp();
     copy_filters<T, TileT>(g, tile_n, 0, weights, barrier);
   }
   load_bias<TileT::kN>(g.epilogue, tile_n * TileT::kN, g.w, bias);
-  const WindowTile tile(g, tile_m, TileT::kM);
-  const int pixel = warp / TileT::kWarpsN * TileT::kFragments * 16;
-  const int filter = warp % TileT::kWarpsN * TileT::kPairs * 16;
-  SliceProduct<T, TileT, true> product(g, tile, ptx::shared_address(memory + g.patch_at), weights, 0, pixel,
-                                       filter);
-
-  ptx::wait_for_previous_kernel();
-  load_planes<T, kChannels, TileT::kThreads>(p, tile, reinterpret_cast<T*>(memory + g.patch_at));
   ptx::commit_copies();
-  ptx::wait_copies<0>();
-  __syncthreads();
-  ptx::wait_copy_barrier(barrier);
-  product.run();
-  __syncthreads();
-  product.store(staged + pixel * (TileT::kN + kStagePad) + filter);
-  __syncthreads();
-  store_stem<T, TileT>(g.epilogue, g, tile, tile_n * TileT::kN, bias, staged);
+  const int pixel = warp / TileT::kWarpsN * Output::kPixels;
+  const int filter = warp % TileT::kWarpsN * Output::kFilters;
+  const SliceProduct<T, TileT, true> start(g, WindowTile(g, first, TileT::kM), ptx::shared_address(patch),
+                                           weights, 0, pixel, filter);
+  ptx::wait_for_previous_kernel();
+  for (int tile_m = first; tile_m < p.tiles_m; tile_m += stride) {
+    const WindowTile tile(g, tile_m, TileT::kM);
+    load_planes<T, kChannels, TileT::kThreads>(p, tile, patch);
+    ptx::wait_copies<0>();
+    __syncthreads();
+    if (tile_m == first) ptx::wait_copy_barrier(barrier);
+    auto product = start;
+    product.run();
+    __syncthreads();  // all are done with the patch
+    Output::stage(g.epilogue, product, bias + filter, staged);
+    __syncwarp();
+    Output::store(g, tile, pixel, tile_n * TileT::kN + filter, staged);
+    __syncwarp();
+  }
 }
 
 }  // namespace hone::device::cuda
