@@ -20,6 +20,19 @@ struct ExecutionTimes {
   double device_us = 0;
 };
 
+/// The parts of a run on a device with memory of its own, each timed alone, microseconds; 0 where there is
+/// none or the device does not tell.
+struct PhaseTimes {
+  /// Copies from pinned host memory to the device and back, by the device's clock.
+  double h2d_us = 0;
+  double d2h_us = 0;
+  /// Until the host had handed all steps over, by the host's clock; where the host does the work, until it
+  /// was done.
+  double enqueue_us = 0;
+  /// From the first to the last step, by the device's clock.
+  double device_us = 0;
+};
+
 /// Used by one thread at a time. The program outlives it.
 class Executor {
  public:
@@ -40,6 +53,17 @@ class Executor {
   virtual std::vector<tensor::Tensor> download() = 0;
   /// execute(), timed from the inside.
   virtual ExecutionTimes execute_timed() = 0;
+  /// Runs on what was uploaded last, in executions of their own; `cold`: with the device's caches emptied
+  /// before.
+  virtual PhaseTimes time_phases(bool /*cold*/) {
+    const ExecutionTimes times = execute_timed();
+    return {.enqueue_us = times.enqueue_us, .device_us = times.device_us};
+  }
+  /// Hands one execution over; with `transfers`, between copies of the inputs that were uploaded last, from
+  /// the memory that copies start from, and of the outputs back. Waits only while two are under way.
+  virtual void submit(bool /*transfers*/) { execute(nullptr); }
+  /// Waits for everything submitted.
+  virtual void finish() {}
 };
 
 /// Runs steps by plain calls on host memory.

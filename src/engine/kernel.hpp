@@ -89,6 +89,15 @@ class Tactic {
   }
 };
 
+/// Bytes of a device's own memory.
+struct DeviceMemory {
+  int64_t total = 0;
+  int64_t free = 0;
+  /// What this process holds for programs and weights, and the most it ever held.
+  int64_t allocated = 0;
+  int64_t peak_allocated = 0;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -127,6 +136,13 @@ class Device {
                                                 std::vector<TensorDesc> outputs) const = 0;
   /// Threads that kernels use when the calling thread runs them.
   virtual void set_threads(int threads) const = 0;
+  /// Zeros on a device that computes in the host's memory.
+  virtual DeviceMemory memory() const { return {}; }
+  /// Where the device is plugged in, by which other tools know it ("0000:1b:00.0"); empty for the host
+  /// itself.
+  virtual std::string bus_id() const { return {}; }
+  /// Removes what programs used from the caches that outlive an execution, where they are the device's own.
+  virtual void evict_caches() const {}
   /// Sentences a reader of times must know ("bf16 is emulated ...").
   virtual std::vector<std::string> notes(Precision precision) const = 0;
 };

@@ -1,20 +1,23 @@
 """What `--device` says where it cannot be followed: no GPU, no plugin, an unknown name, a precision or a backend
 that the device does not have.
 
-usage: device_test.py HONE MODELS_DIGITS HAS_CUDA_PLUGIN
+usage: device_test.py HONE MODELS_DIGITS HAS_CUDA_PLUGIN FAKE_DRIVER_FOLDER
 """
+import json
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 
 import numpy as np
 
 USAGE, ENVIRONMENT = 2, 4
-HONE, DIGITS = pathlib.Path(), pathlib.Path()
+HONE, DIGITS, FAKE_DRIVER = pathlib.Path(), pathlib.Path(), pathlib.Path()
 HAS_PLUGIN = False
 NO_DRIVER = "no NVIDIA driver is loaded on this machine, so nothing can run on a GPU"
 
@@ -44,10 +47,11 @@ class Device(unittest.TestCase):
                 "bench": ["bench", model, "--backends", "hone", "--batches", 1, "--precisions", precision,
                           "-o", out]}
 
-    def fails(self, code, part, *command, hone=None):
+    def fails(self, code, part, *command, hone=None, **environment):
         """One sentence with `part`, and nothing is written."""
         command = list(map(str, [hone or HONE, *command]))
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120,
+                              env=dict(os.environ, **{name: str(value) for name, value in environment.items()}))
         self.assertEqual(done.returncode, code, f"{command}: {done.stderr}")
         if command[1] == "bench" and code == ENVIRONMENT:
             # Every configuration is a row, which fails with the sentence.
@@ -73,11 +77,71 @@ class Device(unittest.TestCase):
             with self.subTest(name):
                 self.fails(ENVIRONMENT, NO_DRIVER, *command, "--device", "cuda")
 
-    def test_cuda_without_the_plugin(self):
+    def test_a_driver_that_cannot_be_used(self):
+        if not HAS_PLUGIN:
+            self.skip("this build has no cuda plugin")
+        cases = [
+            ({"FAKE_CUDA_VERSION": 12020}, "the NVIDIA driver is for CUDA 12.2, this build needs a driver for CUDA "),
+            ({"FAKE_CUDA_INIT": 100}, "this machine has no NVIDIA GPU"),
+            # A library and a kernel module of different drivers, a GPU that does not answer, a driver that lacks functions.
+            ({"FAKE_CUDA_INIT": 803}, "the NVIDIA driver gives no access to a GPU: "),
+            ({"FAKE_CUDA_INIT": 999}, "the NVIDIA driver gives no access to a GPU: "),
+            ({"FAKE_CUDA_INIT": 0}, "the NVIDIA driver gives no access to a GPU: ")]
+        for name in ("inspect", "bench"):  # in this order: a sweep writes its failed rows
+            for settings, sentence in cases:
+                with self.subTest(name, **settings):
+                    self.fails(ENVIRONMENT, sentence, *self.commands()[name], "--device", "cuda",
+                               LD_LIBRARY_PATH=FAKE_DRIVER, **settings)
+
+    def copy_tree(self):
+        """The program and its library alone, as an installed tree has them."""
         tree = self.folder / "tree"
         for file in ("bin/hone", "lib/libhone.so.0"):
             (tree / file).parent.mkdir(parents=True)
             shutil.copy(HONE.parent.parent / file, tree / file)
+        return tree
+
+    def test_a_plugin_that_cannot_load(self):
+        if not HAS_PLUGIN:
+            self.skip("this build has no cuda plugin")
+        tree = self.copy_tree()
+        plugin = tree / "lib/libhone-cuda.so"
+        shutil.copy(HONE.parent.parent / "lib/libhone-cuda.so", plugin)
+        advice = "(install the CUDA 13 runtime with cuDNN 9, then configure and build hone again)"
+        for library in ("libcudnn.so.9", "libcublasLt.so.13", "libnvrtc.so.13"):
+            # The loader looks beside the plugin first: a file that is no library is as good as none.
+            broken = tree / "lib" / library
+            broken.touch()
+            with self.subTest(library):
+                sentence = f"the plugin libhone-cuda.so cannot be loaded: {broken}: file too short {advice}"
+                self.fails(ENVIRONMENT, sentence, *self.commands()["inspect"], "--device", "cuda",
+                           hone=tree / "bin/hone")
+            broken.unlink()
+        plugin.write_bytes(b"no library")
+        with self.subTest("plugin"):
+            self.fails(ENVIRONMENT, "the plugin libhone-cuda.so cannot be loaded: ", *self.commands()["inspect"],
+                       "--device", "cuda", hone=tree / "bin/hone")
+
+    def test_an_engine_for_a_gpu_where_there_is_none(self):
+        if not HAS_PLUGIN:
+            self.skip("this build has no cuda plugin")
+        if has_gpu():
+            self.skip("this machine has a GPU")
+        mine, moved = self.folder / "mine.hone", self.folder / "moved.hone"
+        subprocess.run([HONE, "build", DIGITS / "digits.onnx", "--builderOptimizationLevel", "0", "-o", mine], check=True,
+                       stdout=subprocess.DEVNULL)
+        content = bytearray(mine.read_bytes())
+        length, = struct.unpack_from("<Q", content, 16)
+        header = content[24:24 + length].decode()
+        old = json.loads(header)["fingerprint"]
+        new = "cuda; NVIDIA H200; sm 9.0".ljust(len(old), " ")[:len(old)]
+        content[24:24 + length] = header.replace(old, new).encode()
+        struct.pack_into("<I", content, 12, zlib.crc32(content[16:]))
+        moved.write_bytes(content)
+        self.fails(ENVIRONMENT, NO_DRIVER, "run", moved, "--input", self.folder / "x.npy")
+
+    def test_cuda_without_the_plugin(self):
+        tree = self.copy_tree()
         sentence = ("the plugin libhone-cuda.so was not built (install the CUDA 13 runtime with cuDNN 9, then configure "
                     "and build hone again)")
         for name, command in self.commands().items():
@@ -111,5 +175,6 @@ class Device(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    HONE, DIGITS, HAS_PLUGIN = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]), sys.argv[3] == "1"
+    HONE, DIGITS, FAKE_DRIVER = (pathlib.Path(sys.argv[i]).resolve() for i in (1, 2, 4))
+    HAS_PLUGIN = sys.argv[3] == "1"
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,8 +1,8 @@
 // The CUDA device of this process: the first GPU that the driver shows.
 #include <cublasLt.h>
 
+#include <array>
 #include <cstring>
-#include <mutex>
 
 #include "device/cuda/plugin/cudnn.hpp"
 #include "device/cuda/plugin/executor.hpp"
@@ -48,8 +48,10 @@ cudaDeviceProp find_gpu() {
     fail_environment("the NVIDIA driver is for CUDA {}, this build needs a driver for CUDA {}",
                      version_text(driver), version_text(runtime));
   }
-  if (status == cudaErrorNoDevice || count == 0) fail_environment("this machine has no NVIDIA GPU");
-  check(status, "looking for a GPU");
+  if (status == cudaErrorNoDevice || (status == cudaSuccess && count == 0))
+    fail_environment("this machine has no NVIDIA GPU");
+  if (status != cudaSuccess)
+    fail_environment("the NVIDIA driver gives no access to a GPU: {}", cudaGetErrorString(status));
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, 0), "asking the GPU for its properties");
   if (properties.major * 10 + properties.minor < kOldestMajor * 10 + kOldestMinor) {
@@ -139,6 +141,22 @@ class CudaDevice final : public engine::Device {
   }
 
   void set_threads(int) const override {}
+
+  engine::DeviceMemory memory() const override {
+    size_t free = 0;
+    size_t total = 0;
+    check(cudaMemGetInfo(&free, &total), "asking for free memory");
+    return {static_cast<int64_t>(total), static_cast<int64_t>(free), allocated_bytes(),
+            peak_allocated_bytes()};
+  }
+
+  std::string bus_id() const override {
+    std::array<char, 32> text{};
+    check(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), 0), "asking where the GPU is");
+    return text.data();
+  }
+
+  void evict_caches() const override { evict_l2(); }
 
   std::vector<std::string> notes(Precision) const override { return {}; }
 

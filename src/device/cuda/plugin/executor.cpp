@@ -1,10 +1,12 @@
 // Runs a program on the GPU: all steps as one captured CUDA graph where no step needs the host.
 #include "device/cuda/plugin/executor.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <map>
 
+#include "device/cuda/plugin/captured_graph.hpp"
 #include "device/cuda/plugin/runtime.hpp"
 #include "device/cuda/plugin/tactics.hpp"
 #include "engine/dynamic_values.hpp"
@@ -18,36 +20,6 @@ using engine::Program;
 using engine::ProgramStep;
 using tensor::DType;
 using tensor::Tensor;
-
-/// An instantiated graph of recorded work.
-class CapturedGraph {
- public:
-  template <class F>
-  CapturedGraph(const Stream& stream, F&& record) {
-    check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "starting a capture");
-    cudaGraph_t graph = nullptr;
-    try {
-      record();
-    } catch (...) {
-      (void)cudaStreamEndCapture(stream.get(), &graph);
-      if (graph != nullptr) (void)cudaGraphDestroy(graph);
-      throw;
-    }
-    check(cudaStreamEndCapture(stream.get(), &graph), "recording the steps into a graph");
-    const cudaError_t status = cudaGraphInstantiate(&executable_, graph, 0);
-    (void)cudaGraphDestroy(graph);
-    check(status, "instantiating the graph");
-    check(cudaGraphUpload(executable_, stream.get()), "uploading the graph");
-  }
-  ~CapturedGraph() { (void)cudaGraphExecDestroy(executable_); }
-  CapturedGraph(const CapturedGraph&) = delete;
-  CapturedGraph& operator=(const CapturedGraph&) = delete;
-
-  void launch(const Stream& stream) const { check(cudaGraphLaunch(executable_, stream.get()), "a launch"); }
-
- private:
-  cudaGraphExec_t executable_ = nullptr;
-};
 
 class CudaExecutor final : public engine::Executor {
  public:
@@ -81,12 +53,46 @@ class CudaExecutor final : public engine::Executor {
     if (step_times != nullptr) {
       execute_stepwise(*step_times);
     } else if (host_steps_) {
-      for (size_t i = 0; i < bound_.size(); ++i) run_step(i);
+      hand_over();
     } else {
-      if (graph_ == nullptr) graph_ = capture([this] { hand_over(); });
-      graph_->launch(stream_);
+      steps_graph().launch(stream_);
     }
     stream_.synchronize();
+  }
+
+  void submit(bool transfers) override {
+    const StreamScope scope(stream_);
+    const Event& done = done_[submissions_ % done_.size()];
+    if (submissions_ >= done_.size()) check(cudaEventSynchronize(done.get()), "the GPU work");
+    if (transfers) copy_inputs();
+    if (host_steps_) {
+      hand_over();
+    } else {
+      steps_graph().launch(stream_);
+    }
+    if (transfers) copy_outputs();
+    check(cudaEventRecord(done.get(), stream_.get()), "an event");
+    ++submissions_;
+  }
+
+  void finish() override {
+    stream_.synchronize();
+    submissions_ = 0;
+  }
+
+  engine::PhaseTimes time_phases(bool cold) override {
+    engine::PhaseTimes times;
+    times.h2d_us = timed([this] { copy_inputs(); });
+    if (!host_steps_) bracketed_graph();  // made here, since making it runs the steps
+    if (cold) evict_l2();
+    times.device_us = device_time();
+    times.d2h_us = timed([this] { copy_outputs(); });
+    const auto start = std::chrono::steady_clock::now();
+    submit(false);
+    const std::chrono::duration<double, std::micro> enqueue = std::chrono::steady_clock::now() - start;
+    finish();
+    times.enqueue_us = enqueue.count();
+    return times;
   }
 
   engine::ExecutionTimes execute_timed() override {
@@ -97,10 +103,10 @@ class CudaExecutor final : public engine::Executor {
       return {elapsed.count(), 0};
     }
     const StreamScope scope(stream_);
-    if (graph_ == nullptr) graph_ = capture([this] { hand_over(); });
+    const CapturedGraph& graph = steps_graph();
     check(cudaEventRecord(begin_.get(), stream_.get()), "an event");
     const auto start = std::chrono::steady_clock::now();
-    graph_->launch(stream_);
+    graph.launch(stream_);
     const std::chrono::duration<double, std::micro> enqueue = std::chrono::steady_clock::now() - start;
     check(cudaEventRecord(end_.get(), stream_.get()), "an event");
     stream_.synchronize();
@@ -121,14 +127,10 @@ class CudaExecutor final : public engine::Executor {
 
   std::vector<Tensor> download() override {
     std::vector<Tensor> results = program_.make_outputs();
-    for (size_t i = 0; i < results.size(); ++i) {
-      if (!results[i].defined()) results[i] = open_outputs_[i];
-      const size_t bytes = results[i].byte_size();
-      if (bytes == 0 || outputs_[i].device.size() == 0) continue;
-      copy(outputs_[i].host.data(), outputs_[i].device.data(), bytes, cudaMemcpyDeviceToHost);
-    }
+    copy_outputs();
     stream_.synchronize();
     for (size_t i = 0; i < results.size(); ++i) {
+      if (!results[i].defined()) results[i] = open_outputs_[i];
       if (results[i].byte_size() != 0 && outputs_[i].device.size() != 0)
         std::memcpy(results[i].mutable_bytes(), outputs_[i].host.data(), results[i].byte_size());
     }
@@ -157,7 +159,7 @@ class CudaExecutor final : public engine::Executor {
     buffers.push_back({DeviceBytes(bytes), PinnedBytes(bytes)});
   }
 
-  /// Copies all constants that steps read plain, in one piece.
+  /// Copies all constants that steps read plain, in one piece, which programs with the same constants share.
   void load_constants() {
     std::vector<std::pair<const void*, size_t>> sources;
     int64_t size = 0;
@@ -173,8 +175,7 @@ class CudaExecutor final : public engine::Executor {
     Tensor packed(DType::kUInt8, {size});
     for (const auto& [data, bytes] : sources)
       std::memcpy(packed.mutable_bytes() + constant_offsets_.at(data), data, bytes);
-    constants_ = DeviceBytes(size);
-    copy_to_device(constants_, packed.bytes(), packed.byte_size());
+    constants_ = device_copy_of_content(packed);
   }
 
   std::byte* address(const Operand& operand) const {
@@ -185,7 +186,7 @@ class CudaExecutor final : public engine::Executor {
       case Operand::Place::kOutput: return outputs_[index].device.data();
       case Operand::Place::kConstant: {
         const auto found = constant_offsets_.find(operand.data);
-        return found == constant_offsets_.end() ? nullptr : constants_.data() + found->second;
+        return found == constant_offsets_.end() ? nullptr : constants_->data() + found->second;
       }
       case Operand::Place::kAbsent:
       case Operand::Place::kDynamic: break;
@@ -263,8 +264,57 @@ class CudaExecutor final : public engine::Executor {
     stream_.synchronize();
   }
 
+  void copy_inputs() const {
+    for (const Buffer& input : inputs_)
+      copy(input.device.data(), input.host.data(), static_cast<size_t>(input.device.size()),
+           cudaMemcpyHostToDevice);
+  }
+
+  void copy_outputs() const {
+    for (const Buffer& output : outputs_)
+      copy(output.host.data(), output.device.data(), static_cast<size_t>(output.device.size()),
+           cudaMemcpyDeviceToHost);
+  }
+
   void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) const {
     if (bytes != 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream_.get()), "a copy");
+  }
+
+  /// Microseconds between events around what `enqueue` hands to the stream.
+  template <class F>
+  double timed(F&& enqueue) const {
+    check(cudaEventRecord(begin_.get(), stream_.get()), "an event");
+    enqueue();
+    check(cudaEventRecord(end_.get(), stream_.get()), "an event");
+    stream_.synchronize();
+    return elapsed_us(begin_, end_);
+  }
+
+  /// Microseconds from the first to the last step; 0 where steps run on the host.
+  double device_time() {
+    if (host_steps_) return 0;
+    bracketed_graph().launch(stream_);
+    stream_.synchronize();
+    return elapsed_us(begin_, end_);
+  }
+
+  /// The steps between two events. Around the launch of a graph, events would hold the way from the host to
+  /// the device as well.
+  const CapturedGraph& bracketed_graph() {
+    const StreamScope scope(stream_);
+    if (bracketed_graph_ == nullptr) {
+      bracketed_graph_ = capture([this] {
+        check(cudaEventRecordWithFlags(begin_.get(), stream_.get(), cudaEventRecordExternal), "an event");
+        hand_over();
+        check(cudaEventRecordWithFlags(end_.get(), stream_.get(), cudaEventRecordExternal), "an event");
+      });
+    }
+    return *bracketed_graph_;
+  }
+
+  const CapturedGraph& steps_graph() {
+    if (graph_ == nullptr) graph_ = capture([this] { hand_over(); });
+    return *graph_;
   }
 
   template <class F>
@@ -311,7 +361,7 @@ class CudaExecutor final : public engine::Executor {
   engine::DynamicValues dynamic_;
   std::vector<Buffer> inputs_;
   std::vector<Buffer> outputs_;
-  DeviceBytes constants_;
+  std::shared_ptr<const DeviceBytes> constants_;
   /// By address on the host.
   std::map<const void*, int64_t> constant_offsets_;
   std::vector<BoundStep> bound_;
@@ -324,6 +374,10 @@ class CudaExecutor final : public engine::Executor {
   std::vector<Event> step_events_;
   std::unique_ptr<CapturedGraph> graph_;
   std::unique_ptr<CapturedGraph> timed_graph_;
+  std::unique_ptr<CapturedGraph> bracketed_graph_;
+  /// Of the submissions that may be under way at the same time: one runs, the next one waits behind it.
+  std::array<Event, 2> done_;
+  size_t submissions_ = 0;
 };
 
 }  // namespace

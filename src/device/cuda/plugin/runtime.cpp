@@ -2,23 +2,88 @@
 #include "device/cuda/plugin/runtime.hpp"
 
 #include <atomic>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 namespace hone::device::cuda {
 namespace {
 
+constexpr double kMega = 1e6;
+
 std::atomic<int64_t> held_bytes{0};
+std::atomic<int64_t> peak_bytes{0};
 thread_local cudaStream_t thread_stream = nullptr;
 thread_local bool thread_next_waits = false;
+
+void hold(int64_t bytes) {
+  const int64_t now = held_bytes += bytes;
+  int64_t peak = peak_bytes;
+  while (now > peak && !peak_bytes.compare_exchange_weak(peak, now)) {
+  }
+}
+
+std::string free_memory_text() {
+  size_t free = 0;
+  size_t total = 0;
+  if (cudaMemGetInfo(&free, &total) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return "how much of its memory is free is unknown";
+  }
+  return fmt::format("{:.1f} of its {:.1f} MB are free", static_cast<double>(free) / kMega,
+                     static_cast<double>(total) / kMega);
+}
+
+/// What no environment causes: a kernel reached outside of its memory, or was not what it claimed to be.
+bool is_fault(cudaError_t status) {
+  switch (status) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorAssert:
+    case cudaErrorLaunchFailure: return true;
+    default: return false;
+  }
+}
+
+/// The device itself is gone or may not be used any more.
+bool is_loss(cudaError_t status) {
+  switch (status) {
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorHardwareStackError:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorSystemNotReady:
+    case cudaErrorContextIsDestroyed:
+    case cudaErrorUnknown: return true;
+    default: return false;
+  }
+}
 
 }  // namespace
 
 void check(cudaError_t status, std::string_view what) {
   if (status == cudaSuccess) return;
   (void)cudaGetLastError();  // a failed call leaves its mark for the next one otherwise
-  fail_environment("{} failed on the GPU: {}", what, cudaGetErrorString(status));
+  const char* reason = cudaGetErrorString(status);
+  if (status == cudaErrorMemoryAllocation)
+    fail_environment("{} failed because the GPU's memory is full: {}", what, free_memory_text());
+  if (is_fault(status)) fail_internal("{} failed on the GPU, which is a bug of hone: {}", what, reason);
+  if (is_loss(status)) {
+    fail_environment("{} failed because the GPU is lost ({}); nvidia-smi says whether it needs a reset", what,
+                     reason);
+  }
+  if (status == cudaErrorNoKernelImageForDevice) {
+    fail_environment(
+        "{} failed because this build of hone has no kernels for the GPU; configure it with "
+        "-DHONE_CUDA_ARCHITECTURES for the GPU's compute capability",
+        what);
+  }
+  fail_environment("{} failed on the GPU: {}", what, reason);
 }
 
 DeviceBytes::DeviceBytes(int64_t size) : size_(size) {
@@ -27,17 +92,12 @@ DeviceBytes::DeviceBytes(int64_t size) : size_(size) {
   const cudaError_t status = cudaMalloc(&memory, static_cast<size_t>(size));
   if (status == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
-    size_t free = 0;
-    size_t total = 0;
-    (void)cudaMemGetInfo(&free, &total);
-    constexpr double kMega = 1e6;
-    fail_environment("the GPU has no room for {:.1f} MB: {:.1f} of its {:.1f} MB are free",
-                     static_cast<double>(size) / kMega, static_cast<double>(free) / kMega,
-                     static_cast<double>(total) / kMega);
+    fail_environment("the GPU has no room for {:.1f} MB: {}", static_cast<double>(size) / kMega,
+                     free_memory_text());
   }
   check(status, "an allocation");
   data_ = static_cast<std::byte*>(memory);
-  held_bytes += size;
+  hold(size);
 }
 
 DeviceBytes::~DeviceBytes() {
@@ -58,7 +118,13 @@ DeviceBytes& DeviceBytes::operator=(DeviceBytes&& other) noexcept {
 PinnedBytes::PinnedBytes(int64_t size) {
   if (size == 0) return;
   void* memory = nullptr;
-  check(cudaMallocHost(&memory, static_cast<size_t>(size)), "an allocation of pinned host memory");
+  const cudaError_t status = cudaMallocHost(&memory, static_cast<size_t>(size));
+  if (status == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    fail_environment("the host has no room for {:.1f} MB of pinned memory",
+                     static_cast<double>(size) / kMega);
+  }
+  check(status, "an allocation of pinned host memory");
   data_ = static_cast<std::byte*>(memory);
 }
 
@@ -82,6 +148,19 @@ void clear(const DeviceBytes& bytes) {
 }
 
 int64_t allocated_bytes() { return held_bytes; }
+int64_t peak_allocated_bytes() { return peak_bytes; }
+
+void evict_l2() {
+  static const DeviceBytes kBuffer = [] {
+    int device = 0;
+    int cache = 0;
+    check(cudaGetDevice(&device), "asking for the device");
+    check(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, device),
+          "asking for the size of the L2 cache");
+    return DeviceBytes(2 * static_cast<int64_t>(cache));
+  }();
+  clear(kBuffer);
+}
 
 Stream::Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a new stream"); }
 Stream::~Stream() {
@@ -108,11 +187,20 @@ void set_next_step_waits(bool waits) { thread_next_waits = waits; }
 StreamScope::StreamScope(const Stream& stream) : previous_(std::exchange(thread_stream, stream.get())) {}
 StreamScope::~StreamScope() { thread_stream = previous_; }
 
+namespace {
+
+struct Copy {
+  explicit Copy(tensor::Tensor bytes)
+      : host(std::move(bytes)), device(static_cast<int64_t>(host.byte_size())) {
+    copy_to_device(device, host.bytes(), host.byte_size());
+  }
+  tensor::Tensor host;
+  DeviceBytes device;
+};
+
+}  // namespace
+
 std::shared_ptr<const DeviceBytes> device_copy(const tensor::Tensor& host) {
-  struct Copy {
-    tensor::Tensor host;
-    DeviceBytes device;
-  };
   static std::mutex mutex;
   static std::map<std::pair<const std::byte*, size_t>, std::weak_ptr<Copy>> copies;
   const std::lock_guard lock(mutex);
@@ -121,10 +209,25 @@ std::shared_ptr<const DeviceBytes> device_copy(const tensor::Tensor& host) {
   if (copy == nullptr) {
     std::erase_if(copies, [](const auto& entry) { return entry.second.expired(); });
     // The copy holds on to the host's bytes, so that no other tensor can take their address meanwhile.
-    copy = std::make_shared<Copy>(Copy{host, DeviceBytes(static_cast<int64_t>(host.byte_size()))});
-    copy_to_device(copy->device, host.bytes(), host.byte_size());
+    copy = std::make_shared<Copy>(host);
     copies[key] = copy;
   }
+  return {copy, &copy->device};
+}
+
+std::shared_ptr<const DeviceBytes> device_copy_of_content(const tensor::Tensor& host) {
+  static std::mutex mutex;
+  static std::vector<std::weak_ptr<Copy>> copies;
+  const std::lock_guard lock(mutex);
+  std::erase_if(copies, [](const auto& copy) { return copy.expired(); });
+  for (const auto& known : copies) {
+    const std::shared_ptr<Copy> copy = known.lock();
+    if (copy != nullptr && copy->host.byte_size() == host.byte_size() &&
+        std::memcmp(copy->host.bytes(), host.bytes(), host.byte_size()) == 0)
+      return {copy, &copy->device};
+  }
+  auto copy = std::make_shared<Copy>(host);
+  copies.push_back(copy);
   return {copy, &copy->device};
 }
 

@@ -12,7 +12,9 @@
 
 namespace hone::device::cuda {
 
-/// Environment error that says what failed and CUDA's own reason.
+/// Throws unless `status` is success: a bug of ours for what only a kernel can have done (a fault, a failed
+/// assertion), else an environment error. The sentence says what failed and why: no memory, a GPU that is
+/// gone, or CUDA's own reason.
 void check(cudaError_t status, std::string_view what);
 
 /// Device memory, 256-byte aligned. Environment error, with the sizes, when the device has no room.
@@ -50,8 +52,13 @@ void copy_to_device(const DeviceBytes& to, const void* from, size_t size);
 /// Fills with zeros, done when it returns.
 void clear(const DeviceBytes& bytes);
 
-/// Memory of the device that everything in the process holds at present.
+/// Memory of the device that everything of ours in the process holds at present, and the most it ever held.
 int64_t allocated_bytes();
+int64_t peak_allocated_bytes();
+
+/// Writes twice as many bytes as the L2 cache holds, done when it returns: what a program used is out of it.
+/// The buffer is allocated at the first call and kept.
+void evict_l2();
 
 class Stream {
  public:
@@ -103,5 +110,8 @@ class StreamScope {
 
 /// The device's copy of host bytes, shared by all who ask for the same bytes; it keeps the host tensor alive.
 std::shared_ptr<const DeviceBytes> device_copy(const tensor::Tensor& host);
+/// The same for bytes that everyone gathers anew: shared by all who ask for equal content, which is kept on
+/// the host to compare with.
+std::shared_ptr<const DeviceBytes> device_copy_of_content(const tensor::Tensor& host);
 
 }  // namespace hone::device::cuda

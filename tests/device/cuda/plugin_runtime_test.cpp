@@ -1,0 +1,69 @@
+// What an error of the CUDA runtime becomes: a sentence and an exit code. Needs no GPU: the codes are made
+// up.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "device/cuda/plugin/runtime.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using ::testing::HasSubstr;
+
+Error error_of(cudaError_t status) {
+  try {
+    check(status, "a launch");
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    return error;
+  }
+  return {ErrorKind::kInternal, "no error"};
+}
+
+TEST(Check, LetsSuccessPass) { EXPECT_NO_THROW(check(cudaSuccess, "a launch")); }
+
+TEST(Check, CallsAFullMemoryByItsName) {
+  const Error error = error_of(cudaErrorMemoryAllocation);
+  EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+  EXPECT_THAT(error.what(), HasSubstr("a launch failed because the GPU's memory is full: "));
+}
+
+TEST(Check, CallsAFaultABugOfOurs) {
+  for (const cudaError_t status : {cudaErrorIllegalAddress, cudaErrorMisalignedAddress,
+                                   cudaErrorLaunchFailure, cudaErrorAssert, cudaErrorIllegalInstruction}) {
+    const Error error = error_of(status);
+    EXPECT_EQ(error.kind(), ErrorKind::kInternal) << status;
+    EXPECT_THAT(error.what(), HasSubstr("a launch failed on the GPU, which is a bug of hone: ")) << status;
+  }
+}
+
+TEST(Check, SaysThatADeviceIsLost) {
+  for (const cudaError_t status : {cudaErrorECCUncorrectable, cudaErrorDevicesUnavailable, cudaErrorUnknown,
+                                   cudaErrorNvlinkUncorrectable, cudaErrorSystemNotReady}) {
+    const Error error = error_of(status);
+    EXPECT_EQ(error.kind(), ErrorKind::kEnvironment) << status;
+    EXPECT_THAT(error.what(), HasSubstr("a launch failed because the GPU is lost (")) << status;
+  }
+}
+
+TEST(Check, GivesTheReasonOfEverythingElse) {
+  Error error = error_of(cudaErrorNotSupported);
+  EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+  EXPECT_THAT(error.what(), HasSubstr("a launch failed on the GPU: operation not supported"));
+  error = error_of(cudaErrorNoKernelImageForDevice);
+  EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+  EXPECT_THAT(error.what(), HasSubstr("no kernels for the GPU; configure it with -DHONE_CUDA_ARCHITECTURES"));
+}
+
+TEST(DeviceBytes, HoldsNothingWhereThereIsNoMemory) {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess && count > 0) GTEST_SKIP() << "this machine has a GPU";
+  const int64_t before = allocated_bytes();
+  EXPECT_THROW(DeviceBytes(int64_t{1} << 20), Error);
+  EXPECT_THROW(PinnedBytes(int64_t{1} << 20), Error);
+  EXPECT_EQ(allocated_bytes(), before);
+}
+
+}  // namespace
+}  // namespace hone::device::cuda
