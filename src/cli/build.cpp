@@ -1,6 +1,8 @@
 // `hone build`: a model becomes an engine file.
 #include <fmt/core.h>
 
+#include <filesystem>
+
 #include "base/file.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
@@ -24,10 +26,11 @@ void build(const Options& options) {
   const auto description = engine::describe(*engine, context, engine::tuned_shapes(*engine));
   constexpr double kMega = 1e6;
   fmt::print(
-      "{}: {} steps, {} layout, {:.1f} MB of weights, {:.1f} MB of activations ({:.1f} MB without sharing), "
-      "built in {:.2f} s\n",
-      options.output, description.steps.size(), engine::layout_name(engine->layout),
-      description.weight_bytes / kMega, description.arena_bytes / kMega, description.naive_bytes / kMega,
+      "{}: {:.1f} MB, {} steps, {} layout, {:.1f} MB of weights, {:.1f} MB of activations ({:.1f} MB without "
+      "sharing), {:.1f} MB in all when it runs, built in {:.2f} s\n",
+      options.output, static_cast<double>(std::filesystem::file_size(options.output)) / kMega,
+      description.steps.size(), engine::layout_name(engine->layout), description.weight_bytes / kMega,
+      description.arena_bytes / kMega, description.naive_bytes / kMega, description.planned_bytes() / kMega,
       engine->build_seconds);
 }
 

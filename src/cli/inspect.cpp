@@ -2,6 +2,8 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
+
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
 #include "device/devices.hpp"
@@ -40,12 +42,20 @@ void print_passes(const engine::Engine& engine) {
 void print_memory(const engine::Description& description) {
   fmt::print(
       "weights {:.1f} MB; activations {:.2f} MB planned, {:.2f} MB without sharing, {:.2f} MB at least; "
-      "scratch {:.2f} MB\n\n",
+      "scratch {:.2f} MB\n",
       description.weight_bytes / kMega, description.arena_bytes / kMega, description.naive_bytes / kMega,
       description.lower_bound_bytes / kMega, description.scratch_bytes / kMega);
+  fmt::print(
+      "one context takes {:.2f} MB: packed weights {:.2f}, other constants {:.2f}, activations {:.2f}, "
+      "scratch "
+      "{:.2f}, inputs and outputs {:.2f}\n\n",
+      description.planned_bytes() / kMega, description.packed_bytes / kMega,
+      description.constant_bytes / kMega, description.arena_bytes / kMega, description.scratch_bytes / kMega,
+      description.io_bytes / kMega);
 }
 
-void print_text(const engine::Engine& engine, const engine::Description& description,
+/// `file_bytes`: of an engine that was stored, 0 of one that was built for this.
+void print_text(const engine::Engine& engine, const engine::Description& description, double file_bytes,
                 const Options& options) {
   fmt::print("{}: {} engine for {}\n", engine.model, tensor::precision_name(engine.precision),
              engine.fingerprint);
@@ -53,6 +63,7 @@ void print_text(const engine::Engine& engine, const engine::Description& descrip
     fmt::print("input {}: {} to {}, tuned for {}\n", name, tensor::shape_text(profile.min),
                tensor::shape_text(profile.max), tensor::shape_text(profile.opt));
   }
+  if (file_bytes > 0) fmt::print("file {:.2f} MB\n", file_bytes / kMega);
   fmt::print("layout {}, batch group {}, {} threads, {:.2f} GFLOP\n", engine::layout_name(engine.layout),
              engine.micro_batch == 0 ? "all" : std::to_string(engine.micro_batch), engine.threads,
              description.flops / 1e9);
@@ -90,11 +101,14 @@ void inspect(const Options& options) {
   const std::shared_ptr<engine::Engine> engine =
       stored ? engine::load_engine(options.model) : build_from(options);
   const engine::Description description = describe(engine);
+  const uint64_t file_bytes = stored ? std::filesystem::file_size(options.model) : 0;
   if (options.json) {
-    fmt::print("{}\n", engine::description_json(*engine, description).dump(2));
+    Json json = engine::description_json(*engine, description);
+    json["file_bytes"] = stored ? Json(file_bytes) : Json(nullptr);
+    fmt::print("{}\n", json.dump(2));
     return;
   }
-  print_text(*engine, description, options);
+  print_text(*engine, description, static_cast<double>(file_bytes), options);
 }
 
 }  // namespace

@@ -83,11 +83,12 @@ Json record_json(const TacticRecord& record) {
 
 Json memory_json(const Description& description) {
   if (!description.note.empty()) return nullptr;
-  return {{"weight_bytes", description.weight_bytes},
-          {"arena_bytes", description.arena_bytes},
-          {"naive_bytes", description.naive_bytes},
-          {"lower_bound_bytes", description.lower_bound_bytes},
-          {"scratch_bytes", description.scratch_bytes}};
+  return {
+      {"weight_bytes", description.weight_bytes},     {"arena_bytes", description.arena_bytes},
+      {"naive_bytes", description.naive_bytes},       {"lower_bound_bytes", description.lower_bound_bytes},
+      {"scratch_bytes", description.scratch_bytes},   {"packed_bytes", description.packed_bytes},
+      {"constant_bytes", description.constant_bytes}, {"io_bytes", description.io_bytes},
+      {"planned_bytes", description.planned_bytes()}};
 }
 
 }  // namespace
@@ -116,6 +117,9 @@ Description describe(const Engine& engine, Context& context, const std::vector<S
   for (const graph::ValueId id : program.plain_constants()) {
     result.weight_bytes += static_cast<int64_t>(engine.graph->constant(id)->byte_size());
   }
+  result.packed_bytes = engine.weights.total_bytes();
+  result.constant_bytes = program.constant_bytes();
+  result.io_bytes = program.io_bytes();
   result.arena_bytes = program.memory_plan().peak_bytes;
   result.naive_bytes = program.memory_plan().naive_bytes;
   result.lower_bound_bytes = program.memory_plan().lower_bound_bytes;

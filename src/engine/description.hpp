@@ -36,6 +36,14 @@ struct Description {
   int64_t naive_bytes = 0;
   int64_t lower_bound_bytes = 0;
   int64_t scratch_bytes = 0;
+  /// What one context takes where the program runs: packed weights, constants in plain form, arena, scratch
+  /// area, inputs and outputs; and all of it together.
+  int64_t packed_bytes = 0;
+  int64_t constant_bytes = 0;
+  int64_t io_bytes = 0;
+  int64_t planned_bytes() const {
+    return packed_bytes + constant_bytes + arena_bytes + scratch_bytes + io_bytes;
+  }
   double flops = 0;
 };
 

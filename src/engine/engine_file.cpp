@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <fstream>
+#include <functional>
 
 #include "base/checked.hpp"
 #include "base/file.hpp"
@@ -225,9 +226,9 @@ std::shared_ptr<Engine> read_header(const Json& header, const ReadBlob& read,
   return engine;
 }
 
-}  // namespace
-
-void save_engine(const Engine& engine, const Device& device, const std::filesystem::path& path) {
+/// The content of an engine's file, in parts that follow each other, to `take`.
+void assemble(const Engine& engine, const Device& device,
+              const std::function<void(std::span<const std::string_view>)>& take) {
   BlobWriter blobs;
   const std::vector<bool> needed = needed_constants(engine, device);
   Json header;
@@ -269,7 +270,22 @@ void save_engine(const Engine& engine, const Device& device, const std::filesyst
   for (size_t i = 1; i < parts.size(); ++i) crc = checksum(crc, parts[i]);
   std::memcpy(prelude.data() + 12, &crc, sizeof crc);
   parts[0] = prelude;
-  base::write_file_atomic(path, parts);
+  take(parts);
+}
+
+}  // namespace
+
+void save_engine(const Engine& engine, const Device& device, const std::filesystem::path& path) {
+  assemble(engine, device,
+           [&](std::span<const std::string_view> parts) { base::write_file_atomic(path, parts); });
+}
+
+int64_t engine_file_bytes(const Engine& engine, const Device& device) {
+  size_t bytes = 0;
+  assemble(engine, device, [&](std::span<const std::string_view> parts) {
+    for (const std::string_view part : parts) bytes += part.size();
+  });
+  return static_cast<int64_t>(bytes);
 }
 
 std::shared_ptr<Engine> read_engine(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {

@@ -25,6 +25,9 @@ namespace hone::engine {
 /// form.
 void save_engine(const Engine& engine, const Device& device, const std::filesystem::path& path);
 
+/// Bytes of the file that save_engine() would write.
+int64_t engine_file_bytes(const Engine& engine, const Device& device);
+
 /// An engine whose weights stay in `bytes`, which `owner` keeps alive. Bad input, naming the field, for bytes
 /// that are no valid engine.
 std::shared_ptr<Engine> read_engine(std::span<const std::byte> bytes, std::shared_ptr<const void> owner);

@@ -1,6 +1,8 @@
 // Running a program; building one is in program_builder.cpp.
 #include "engine/program.hpp"
 
+#include <set>
+
 #include "reference/interpreter.hpp"
 
 namespace hone::engine {
@@ -16,6 +18,33 @@ std::vector<Tensor> Program::run(std::span<const Tensor> inputs, std::vector<dou
 void Program::upload(std::span<const Tensor> inputs) {
   reference::check_inputs(*graph_, inputs);
   executor().upload(inputs);
+}
+
+int64_t Program::constant_bytes() const {
+  std::set<const void*> seen;
+  int64_t bytes = 0;
+  for (const ProgramStep& step : steps_) {
+    for (const Operand& operand : step.inputs) {
+      if (operand.place == Operand::Place::kConstant && operand.data != nullptr &&
+          seen.insert(operand.data).second)
+        bytes += operand.desc.bytes();
+    }
+  }
+  return bytes;
+}
+
+int64_t Program::io_bytes() const {
+  int64_t bytes = 0;
+  for (const auto* ids : {&graph_->inputs, &graph_->outputs}) {
+    for (const graph::ValueId id : *ids) {
+      const graph::TensorType& type = graph_->value(id).type;
+      if (!type.fully_known()) continue;
+      TensorDesc desc{type.dtype, {}, Layout::kPlain};
+      for (const graph::Dim& dim : *type.dims) desc.shape.push_back(dim.value());
+      bytes += desc.bytes();
+    }
+  }
+  return bytes;
 }
 
 std::vector<Tensor> Program::make_outputs() const {

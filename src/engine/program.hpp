@@ -63,6 +63,10 @@ class Program {
   int64_t scratch_bytes() const { return scratch_bytes_; }
   /// Bytes of the arena and of the scratch area.
   int64_t activation_bytes() const { return memory_.peak_bytes + scratch_bytes_; }
+  /// Bytes of the constants that steps read in plain form, each once, as they read them.
+  int64_t constant_bytes() const;
+  /// Bytes of the inputs and outputs whose shapes are known.
+  int64_t io_bytes() const;
   /// Host tensors for the outputs; undefined where the shape is only known when the program runs.
   std::vector<tensor::Tensor> make_outputs() const;
   /// Constants some kernel holds in packed form.

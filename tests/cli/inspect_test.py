@@ -48,6 +48,12 @@ def main():
 
         mine = json.loads(output(hone, "inspect", here, "--json"))
         assert mine["note"] is None and mine["memory"]["arena_bytes"] > 0
+        assert mine["file_bytes"] == here.stat().st_size
+        memory = mine["memory"]
+        parts = ("packed_bytes", "constant_bytes", "arena_bytes", "scratch_bytes", "io_bytes")
+        assert memory["planned_bytes"] == sum(memory[part] for part in parts) > memory["weight_bytes"], memory
+        # One image of 8 x 8 and ten scores, in float32.
+        assert memory["io_bytes"] == 4 * (64 + 10), memory
         record = json.loads(output(hone, "inspect", there, "--json"))
         assert SENTENCE in record["note"] and record["memory"] is None, record["note"]
         # Same nodes, tactics, times and work; the steps that this machine's kernels need in between are left out.

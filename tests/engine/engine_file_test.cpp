@@ -90,6 +90,10 @@ class EngineFile : public ::testing::Test {
   std::string bytes_;
 };
 
+TEST_F(EngineFile, HasTheSizeThatIsSaidBefore) {
+  EXPECT_EQ(engine_file_bytes(*engine_, device()), static_cast<int64_t>(bytes_.size()));
+}
+
 TEST_F(EngineFile, LoadedEngineComputesTheSame) {
   const auto loaded = load_engine(path_);
   EXPECT_EQ(loaded->model, "small");

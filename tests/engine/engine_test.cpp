@@ -5,6 +5,7 @@
 #include "device/cpu/cpu_device.hpp"
 #include "engine/builder.hpp"
 #include "engine/context.hpp"
+#include "engine/description.hpp"
 #include "support/equivalence.hpp"
 
 namespace hone::engine {
@@ -133,6 +134,37 @@ TEST(Engine, OutputsThatAreInputsAndConstants) {
   auto x = b.input("x", {Dim::symbol("n"), 4});
   const auto graph = b.finish({x, b.random({2, 2}), b.node("Reshape", {x, b.ints({-1})})});
   expect_matches_reference(graph, options(), 3, 0);
+}
+
+TEST(Engine, KnowsWhatAContextTakes) {
+  GraphBuilder b;
+  const auto x = b.input("x", {2, 3});
+  const auto table = b.random({2, 3});
+  const auto sum = b.node("Add", {b.node("Mul", {x, table}), table});
+  const auto engine = build_engine(b.finish({sum, b.node("ReduceSum", {sum})}), device(), options());
+  Context context(engine, device(), 1);
+  const std::vector<Shape> shapes = {{2, 3}};
+  const Program& program = context.program(shapes);
+  EXPECT_EQ(program.constant_bytes(), 24) << "a constant that two steps read is there once";
+  EXPECT_EQ(program.io_bytes(), 24 + 24 + 4);
+  const Description description = describe(*engine, context, shapes);
+  EXPECT_EQ(description.planned_bytes(), description.packed_bytes + 24 + program.activation_bytes() + 52);
+}
+
+TEST(Engine, SubmittedRunsAreRuns) {
+  GraphBuilder b;
+  const auto engine = build_engine(b.finish({b.node("Neg", {b.input("x", {3})})}), device(), options());
+  Context context(engine, device(), 1);
+  const std::vector<Shape> shapes = {{3}};
+  Program& program = context.program(shapes);
+  const std::vector<tensor::Tensor> inputs = {tensor::Tensor::of<float>({1, 2, 3}, {3})};
+  program.upload(inputs);
+  for (int i = 0; i < 5; ++i) program.executor().submit(true);
+  program.executor().finish();
+  EXPECT_EQ(program.executor().download()[0].values<float>()[2], -3);
+  const PhaseTimes times = program.executor().time_phases(false);
+  EXPECT_GT(times.enqueue_us, 0);
+  EXPECT_EQ(times.device_us, 0) << "the host has no clock of a device";
 }
 
 TEST(Engine, ShapeOutsideTheRangeIsRefused) {
