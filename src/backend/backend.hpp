@@ -31,10 +31,42 @@ struct LoadOptions {
   std::vector<std::string> disabled_passes;
 };
 
+/// Bytes of a device's own memory; 0 where a backend cannot know.
+struct DeviceMemoryUse {
+  /// What a run was planned to take: weights, constants, activations, scratch, inputs and outputs.
+  int64_t planned = 0;
+  /// What the backend's allocations hold, and the most they held since it was loaded.
+  int64_t allocated = 0;
+  int64_t peak_allocated = 0;
+  /// What the driver counts as taken since before the model was loaded.
+  int64_t driver = 0;
+};
+
 /// Bytes; 0 where a backend cannot know.
 struct MemoryUse {
   int64_t weights = 0;
   int64_t activations = 0;
+  DeviceMemoryUse device;
+  /// The executable as a file.
+  int64_t engine_file = 0;
+};
+
+/// The parts of a run, each timed alone, milliseconds; 0 where there is none or the backend cannot tell.
+struct RunPhases {
+  double h2d_ms = 0;      ///< copies of the inputs from pinned host memory to the device
+  double enqueue_ms = 0;  ///< until the host had handed over the work
+  double device_ms = 0;   ///< from the first to the last step, by the device's clock
+  double d2h_ms = 0;      ///< copies of the outputs to pinned host memory
+};
+
+/// Runs that overlap on several streams, on inputs that each stream was given at its start.
+class Pipeline {
+ public:
+  virtual ~Pipeline() = default;
+  /// Hands one run over to the next stream; waits only while two are under way there.
+  virtual void submit() = 0;
+  /// Waits for all runs.
+  virtual void finish() = 0;
 };
 
 /// One executable unit as `hone inspect` lists it.
@@ -57,6 +89,23 @@ class Executable {
   virtual void upload(std::span<const tensor::Tensor> inputs) { uploaded_ = inputs; }
   virtual void execute() { outputs_ = run(uploaded_); }
   virtual std::vector<tensor::Tensor> download() { return std::move(outputs_); }
+  /// Whether time_phases() tells anything.
+  virtual bool has_phases() const { return false; }
+  /// Times the parts of a run on what was uploaded last, in executions of their own; `cold`: with the
+  /// device's caches emptied before.
+  virtual RunPhases time_phases(bool /*cold*/) { return {}; }
+  /// Whether make_pipeline() makes one.
+  virtual bool has_pipeline() const { return false; }
+  /// A pipeline over this many streams, stream k with set k of the inputs (in rotation), or null;
+  /// `transfers`: each run copies its inputs from pinned host memory and its outputs back. The executable
+  /// outlives it.
+  virtual std::unique_ptr<Pipeline> make_pipeline(int /*streams*/, bool /*transfers*/,
+                                                  std::span<const std::vector<tensor::Tensor>> /*sets*/) {
+    return nullptr;
+  }
+  /// Where the GPU that it computes on is plugged in ("0000:1b:00.0"); empty where there is none or it is
+  /// unknown.
+  virtual std::string bus_id() const { return {}; }
   virtual MemoryUse memory() const { return {}; }
   virtual std::vector<StepInfo> steps() const { return {}; }
   /// Sentences a reader of its numbers must know ("bf16 is emulated: this CPU has no AVX-512 BF16").

@@ -31,6 +31,7 @@ void judge_run(Run* run, double percentile) {
   input.threads = run->threads;
   input.cores = usable_cores();
   input.interference = run->interference;
+  if (run->device != "cpu") input.gpu = &run->gpu;
   input.outputs_finite = run->accuracy.finite;
   input.error = run->accuracy.relative_l2;
   input.precision = backend::parse_precision(run->configuration.precision);
@@ -42,8 +43,13 @@ void Contender::guarded(const std::function<void()>& action) {
     action();
   } catch (const Error& error) {
     run_.failure = error.what();
-    worker_.reset();
+    drop_worker();
   }
+}
+
+void Contender::drop_worker() {
+  if (setup_.gpu != nullptr && worker_ != nullptr) setup_.gpu->remove_worker(worker_->pid());
+  worker_.reset();
 }
 
 void Contender::prepare(const Command& command, const std::filesystem::path& folder, const StopFlag* stop) {
@@ -72,8 +78,12 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
   request.threads = options_.threads;
   request.device = options_.device;
   request.transfers = options_.transfers;
+  request.cold_l2 = options_.cold_l2;
+  request.streams = options_.streams;
   run_.device = options_.device;
   run_.transfers = options_.transfers;
+  run_.cold_l2 = options_.cold_l2;
+  run_.streams = options_.streams;
   const size_t sets = count_sets(setup_.model, configuration.batch);
   request.inputs = setup_.inputs.at_batch(configuration.batch, sets);
   for (const InputFile& input : request.inputs) {
@@ -81,9 +91,14 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
         tensor::element_count(input.shape) * static_cast<int64_t>(tensor::dtype_size(input.dtype));
     run_.memory.inputs += bytes * static_cast<int64_t>(sets);
   }
-  const WorkerLoaded loaded = worker_->load(request);
-  run_.load_ms = loaded.load_ms;
-  run_.notes = loaded.notes;
+  loaded_ = worker_->load(request);
+  run_.load_ms = loaded_.load_ms;
+  run_.notes = loaded_.notes;
+  if (setup_.gpu != nullptr) setup_.gpu->add_worker(worker_->pid(), loaded_.bus_id);
+  if (options_.cold_l2 && !loaded_.has(kColdL2Feature))
+    fail_environment("the backend {} cannot empty the GPU's caches before a run", configuration.backend);
+  if (options_.streams > 1 && !loaded_.has(kPipelineFeature))
+    run_.notes.emplace_back("there is no pipelined throughput: its runs do not overlap");
 }
 
 void Contender::compare_outputs(const std::filesystem::path& folder) {
@@ -117,12 +132,68 @@ void Contender::measure_round() {
     // The others have just used the caches and the cores; the first run after them is not ours to count,
     // unless it is so long that caches fill in a small part of it.
     if (run_seconds_ < kLongRunShare * share) worker_->run(WorkerClient::Purpose::kWarmup, 1, 0);
+    if (run_.rounds.empty()) first_round_ = base::Clock::now();
     const CpuCounters before = read_cpu_counters(worker_->pid());
-    Block block = worker_->run(WorkerClient::Purpose::kSample, kNoLimit, share);
+    const Block block = [&] {
+      const GpuWatch watch(setup_.gpu, &run_.gpu, worker_->pid(), first_round_);
+      return worker_->run(WorkerClient::Purpose::kSample, kNoLimit, share);
+    }();
     run_.interference.add(before, read_cpu_counters(worker_->pid()), usable_cores());
-    run_.rounds.push_back(std::move(block.latencies_ms));
+    run_.rounds.push_back(block.latencies_ms);
     run_.block_wall_ms.push_back(block.wall_ms);
-    run_.memory.peak = read_process_memory(worker_->pid()).peak_resident;
+    watch_growth();
+  });
+}
+
+void Contender::watch_growth() {
+  const ProcessMemory memory = read_process_memory(worker_->pid());
+  run_.memory.peak = memory.peak_resident;
+  MemoryGrowth& growth = run_.growth;
+  growth.resident_last = memory.resident;
+  if (run_.rounds.size() > 1) {
+    growth.runs += static_cast<int64_t>(run_.rounds.back().size());
+    return;
+  }
+  growth.device_first = worker_->memory().device.driver;
+  growth.resident_first = read_process_memory(worker_->pid()).resident;
+}
+
+void Contender::read_memory() {
+  if (worker_ == nullptr) return;
+  guarded([&] {
+    const backend::MemoryUse use = worker_->memory();
+    run_.memory.weights = use.weights;
+    run_.memory.activations = use.activations;
+    run_.memory.engine_file = use.engine_file;
+    run_.memory.device = use.device;
+    run_.growth.device_last = use.device.driver;
+  });
+}
+
+namespace {
+
+void append(const std::vector<double>& from, std::vector<double>* to) {
+  to->insert(to->end(), from.begin(), from.end());
+}
+
+}  // namespace
+
+void Contender::measure_extras() {
+  if (worker_ == nullptr) return;
+  guarded([&] {
+    const double share = options_.duration_seconds / options_.rounds;
+    if (loaded_.has(kPhasesFeature)) {
+      const PhaseBlock block = worker_->phases(share);
+      append(block.h2d_ms, &run_.phases.h2d_ms);
+      append(block.enqueue_ms, &run_.phases.enqueue_ms);
+      append(block.device_ms, &run_.phases.device_ms);
+      append(block.d2h_ms, &run_.phases.d2h_ms);
+    }
+    // What overlaps keeps the caches warm.
+    if (!loaded_.has(kPipelineFeature) || options_.cold_l2) return;
+    const PipelineBlock block = worker_->pipeline(share);
+    run_.pipelined.runs += block.runs;
+    run_.pipelined.wall_ms += block.wall_ms;
   });
 }
 
@@ -138,12 +209,10 @@ bool Contender::done() const {
 void Contender::finish() {
   if (worker_ != nullptr) {
     guarded([&] {
-      const backend::MemoryUse use = worker_->memory();
-      run_.memory.weights = use.weights;
-      run_.memory.activations = use.activations;
+      if (run_.pipelined.runs > 0) run_.memory.streams_allocated = worker_->memory().device.allocated;
       worker_->quit();
     });
-    worker_.reset();
+    drop_worker();
   }
   judge_run(&run_, options_.percentile);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/accuracy.hpp"
+#include "bench/gpu_monitor.hpp"
 #include "bench/inputs.hpp"
 #include "bench/peers.hpp"
 #include "bench/run.hpp"
@@ -27,6 +28,10 @@ struct MeasureOptions {
   std::string device = "cpu";
   /// Whether a latency includes copying inputs to the device and outputs back.
   bool transfers = false;
+  /// Whether the device's caches are emptied before every run.
+  bool cold_l2 = false;
+  /// Streams of the pipelined runs.
+  int streams = 1;
 
   static constexpr double kOvertime = 4;
 };
@@ -38,6 +43,8 @@ struct ModelSetup {
   /// The model as an ONNX file for external workers; empty when there are none.
   std::string onnx;
   const ReferenceOutputs& reference;
+  /// Null on the CPU.
+  GpuMonitor* gpu = nullptr;
 };
 
 /// Sets the verdict of a run from its samples and what was seen of the machine.
@@ -52,7 +59,11 @@ class Contender {
   void prepare(const Command& command, const std::filesystem::path& folder, const StopFlag* stop);
   /// Measures one round: one run that is not counted, then a block.
   void measure_round();
-  /// Reads the memory figures, ends the worker, and judges the run.
+  /// Reads the memory figures of one run at a time, after the last round.
+  void read_memory();
+  /// Measures a round of what the latency does not tell: the parts of a run, overlapping runs.
+  void measure_extras();
+  /// Ends the worker and judges the run.
   void finish();
 
   bool alive() const { return worker_ != nullptr; }
@@ -64,6 +75,9 @@ class Contender {
   void load(const Command& command, const std::filesystem::path& folder, const StopFlag* stop);
   void compare_outputs(const std::filesystem::path& folder);
   void warm_up();
+  void watch_growth();
+  /// Lets go of the worker, which has ended or ends now.
+  void drop_worker();
   /// Runs `action`; an Error becomes the run's failure.
   void guarded(const std::function<void()>& action);
 
@@ -71,6 +85,8 @@ class Contender {
   const MeasureOptions& options_;
   const ModelSetup& setup_;
   std::unique_ptr<WorkerClient> worker_;
+  WorkerLoaded loaded_;
+  base::Clock::time_point first_round_;
   double run_seconds_ = 0;  ///< of one run, as the warm-up saw it last
 };
 

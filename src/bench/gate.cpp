@@ -18,12 +18,29 @@ const Run* find_run(const Sweep& sweep, const Configuration& configuration) {
   return found == sweep.runs.end() ? nullptr : &*found;
 }
 
+/// A member of a context, which may come from a file that says anything.
+std::string text_of(const Json& object, const char* name) {
+  const Json member = object.is_object() ? object.value(name, Json()) : Json();
+  return member.is_string() ? member.get<std::string>() : "unknown";
+}
+
 void require_same_machine(const Sweep& baseline, const Sweep& now) {
-  const std::string then_cpu = baseline.context.value("cpu", "unknown");
-  const std::string now_cpu = now.context.value("cpu", "unknown");
+  const std::string then_cpu = text_of(baseline.context, "cpu");
+  const std::string now_cpu = text_of(now.context, "cpu");
   if (then_cpu != now_cpu) {
     fail_environment("the baseline was measured on '{}', this is '{}'; such times cannot be compared",
                      then_cpu, now_cpu);
+  }
+}
+
+/// Sweeps from before the GPU was recorded say nothing of it.
+void require_same_gpu(const Sweep& baseline, const Sweep& now) {
+  if (!baseline.context.contains("gpu") || !now.context.contains("gpu")) return;
+  const std::string then_gpu = text_of(baseline.context["gpu"], "name");
+  const std::string now_gpu = text_of(now.context["gpu"], "name");
+  if (then_gpu != now_gpu) {
+    fail_environment("the baseline was measured on '{}', this is '{}'; such times cannot be compared",
+                     then_gpu, now_gpu);
   }
 }
 
@@ -42,7 +59,9 @@ std::string describe_ratio(const base::Ratio& ratio) {
                      100 * (ratio.high - 1));
 }
 
-std::string device_text(const Run& run) { return run.device + (run.transfers ? " with data transfers" : ""); }
+std::string device_text(const Run& run) {
+  return run.device + (run.transfers ? " with data transfers" : "") + (run.cold_l2 ? " with a cold L2" : "");
+}
 
 GateRow compare_row(const Run& then, const Run& now, double max_regression, const Remeasure& remeasure) {
   GateRow row;
@@ -56,7 +75,7 @@ GateRow compare_row(const Run& then, const Run& now, double max_regression, cons
     fail_environment("{}: the baseline used {} threads, this sweep {}; such times cannot be compared",
                      then.configuration.text(), then.threads, now.threads);
   }
-  if (then.device != now.device || then.transfers != now.transfers) {
+  if (then.device != now.device || then.transfers != now.transfers || then.cold_l2 != now.cold_l2) {
     fail_environment("{}: the baseline was measured on {}, this sweep on {}; such times cannot be compared",
                      then.configuration.text(), device_text(then), device_text(now));
   }
@@ -87,6 +106,7 @@ bool Gate::passed() const {
 Gate compare_with_baseline(const Sweep& baseline, const Sweep& now, double max_regression,
                            const Remeasure& remeasure) {
   require_same_machine(baseline, now);
+  require_same_gpu(baseline, now);
   Gate gate;
   bool any = false;
   for (const Run& then : baseline.runs) {

@@ -43,6 +43,8 @@ Json to_json(const LoadRequest& request) {
           {"threads", request.threads},
           {"device", request.device},
           {"includes_transfers", request.transfers},
+          {"cold_l2", request.cold_l2},
+          {"streams", request.streams},
           {"inputs", std::move(inputs)}};
 }
 
@@ -56,6 +58,8 @@ LoadRequest parse_load_request(const Json& json) {
   request.threads = member<int>(json, "threads");
   request.device = member<std::string>(json, "device");
   request.transfers = member<bool>(json, "includes_transfers");
+  request.cold_l2 = member_or(json, "cold_l2", false);
+  request.streams = member_or(json, "streams", 1);
   for (const Json& input : member<Json>(json, "inputs")) request.inputs.push_back(parse_input_file(input));
   return request;
 }
@@ -89,6 +93,60 @@ Block parse_block(const Json& json) {
     if (!(latency > 0)) fail_bad_input("the field 'latencies_ms' holds {}", latency);
   }
   return block;
+}
+
+namespace {
+
+std::vector<double> parse_times(const Json& json, const char* name) {
+  auto times = member<std::vector<double>>(json, name);
+  for (const double time : times) {
+    if (!(time >= 0)) fail_bad_input("the field '{}' holds {}", name, time);
+  }
+  return times;
+}
+
+}  // namespace
+
+Json to_json(const PhaseBlock& block) {
+  return {{"h2d_ms", block.h2d_ms},
+          {"enqueue_ms", block.enqueue_ms},
+          {"device_ms", block.device_ms},
+          {"d2h_ms", block.d2h_ms}};
+}
+
+PhaseBlock parse_phase_block(const Json& json) {
+  return {parse_times(json, "h2d_ms"), parse_times(json, "enqueue_ms"), parse_times(json, "device_ms"),
+          parse_times(json, "d2h_ms")};
+}
+
+Json to_json(const PipelineBlock& block) { return {{"runs", block.runs}, {"wall_ms", block.wall_ms}}; }
+
+PipelineBlock parse_pipeline_block(const Json& json) {
+  const PipelineBlock block{member<int64_t>(json, "runs"), member<double>(json, "wall_ms")};
+  if (block.runs < 1) fail_bad_input("the field 'runs' holds {}", block.runs);
+  if (!(block.wall_ms > 0)) fail_bad_input("the field 'wall_ms' holds {}", block.wall_ms);
+  return block;
+}
+
+Json to_json(const backend::MemoryUse& use) {
+  return {{"weights", use.weights},
+          {"activations", use.activations},
+          {"engine_file", use.engine_file},
+          {"device",
+           {{"planned", use.device.planned},
+            {"allocated", use.device.allocated},
+            {"peak_allocated", use.device.peak_allocated},
+            {"driver", use.device.driver}}}};
+}
+
+backend::MemoryUse parse_memory_use(const Json& json) {
+  backend::MemoryUse use{.weights = member<int64_t>(json, "weights"),
+                         .activations = member<int64_t>(json, "activations")};
+  use.engine_file = member_or<int64_t>(json, "engine_file", 0);
+  const Json device = member_or(json, "device", Json::object());
+  use.device = {member_or<int64_t>(device, "planned", 0), member_or<int64_t>(device, "allocated", 0),
+                member_or<int64_t>(device, "peak_allocated", 0), member_or<int64_t>(device, "driver", 0)};
+  return use;
 }
 
 }  // namespace hone::bench

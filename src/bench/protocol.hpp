@@ -39,6 +39,8 @@ struct LoadRequest {
   int threads = 1;
   std::string device = "cpu";
   bool transfers = false;  ///< whether a run is timed with copies to the device and back
+  bool cold_l2 = false;    ///< whether the device's caches are emptied before every timed run
+  int streams = 1;         ///< of the pipelined runs
   std::vector<InputFile> inputs;
 };
 
@@ -48,14 +50,39 @@ struct Block {
   double wall_ms = 0;
 };
 
+/// What a worker measures beyond latencies, by the names it lists in its answer to 'load'.
+inline constexpr const char* kPhasesFeature = "phases";
+inline constexpr const char* kPipelineFeature = "pipeline";
+inline constexpr const char* kColdL2Feature = "cold_l2";
+
+/// The parts of consecutive runs, one entry a run; a part that is not there or not known is all zeros.
+struct PhaseBlock {
+  std::vector<double> h2d_ms;
+  std::vector<double> enqueue_ms;
+  std::vector<double> device_ms;
+  std::vector<double> d2h_ms;
+};
+
+/// Runs that overlapped, from before the first to after the last.
+struct PipelineBlock {
+  int64_t runs = 0;
+  double wall_ms = 0;
+};
+
 Json to_json(const LoadRequest& request);
 Json to_json(const OutputFile& output);
 Json to_json(const Block& block);
+Json to_json(const PhaseBlock& block);
+Json to_json(const PipelineBlock& block);
+Json to_json(const backend::MemoryUse& use);
 
 /// Bad input naming the field when one is missing or has another type.
 LoadRequest parse_load_request(const Json& json);
 OutputFile parse_output_file(const Json& json);
 Block parse_block(const Json& json);
+PhaseBlock parse_phase_block(const Json& json);
+PipelineBlock parse_pipeline_block(const Json& json);
+backend::MemoryUse parse_memory_use(const Json& json);
 
 /// Bad input for an unknown name.
 tensor::DType parse_dtype(const std::string& name);
@@ -70,6 +97,12 @@ T member(const Json& json, const char* name) {
   } catch (const Json::exception&) {
     fail_bad_input("the field '{}' has the wrong type", name);
   }
+}
+
+/// The same for a member that may be missing.
+template <class T>
+T member_or(const Json& json, const char* name, T otherwise) {
+  return json.is_object() && json.contains(name) ? member<T>(json, name) : otherwise;
 }
 
 }  // namespace hone::bench

@@ -6,48 +6,15 @@
 
 #include "base/file.hpp"
 #include "base/statistics.hpp"
+#include "bench/figures_json.hpp"
 #include "bench/protocol.hpp"
 
 namespace hone::bench {
 namespace {
 
-constexpr double kMegabyte = 1e6;
-
-Json megabytes(int64_t bytes) {
-  return bytes > 0 ? Json(static_cast<double>(bytes) / kMegabyte) : Json(nullptr);
-}
-
 template <class T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
-}
-
-/// The percentiles that the number of samples supports.
-Json supported_percentiles(int64_t n) {
-  Json names = Json::array();
-  for (const int percent : {50, 90, 95, 99}) {
-    if (n >= base::samples_for_percentile(percent / 100.0)) names.push_back("p" + std::to_string(percent));
-  }
-  return names;
-}
-
-Json latency_json(const Run& run) {
-  const base::Summary s = base::summarize(base::all_samples(run.rounds));
-  if (s.n == 0) {
-    return {{"p50", nullptr},  {"p90", nullptr}, {"p95", nullptr}, {"p99", nullptr},
-            {"mean", nullptr}, {"sd", nullptr},  {"n", 0}};
-  }
-  return {{"p50", s.p50},
-          {"p90", s.p90},
-          {"p95", s.p95},
-          {"p99", s.p99},
-          {"mean", s.mean},
-          {"sd", s.sd},
-          {"n", s.n},
-          {"min", s.min},
-          {"max", s.max},
-          {"p50_interval", {s.p50_interval.low, s.p50_interval.high}},
-          {"supported", supported_percentiles(s.n)}};
 }
 
 Json accuracy_json(const Accuracy& accuracy) {
@@ -76,6 +43,7 @@ Run parse_run(const Json& json) {
   // Files from before there was a choice lack these: they are from the CPU.
   if (json.contains("device")) run.device = member<std::string>(json, "device");
   if (json.contains("includes_transfers")) run.transfers = member<bool>(json, "includes_transfers");
+  run.cold_l2 = member_or(json, "cold_l2", false);
   run.rounds = member<base::Rounds>(json, "samples_ms");
   for (const auto& round : run.rounds) {
     for (const double sample : round) {
@@ -96,17 +64,26 @@ Json to_json(const Run& run) {
           {"backend_version", run.backend_version},
           {"device", run.device},
           {"includes_transfers", run.transfers},
+          {"cold_l2", run.cold_l2},
           {"precision", configuration.precision},
           {"batch", configuration.batch},
           {"threads", run.threads},
-          {"latency_ms", latency_json(run)},
+          {"latency_ms", times_json(base::all_samples(run.rounds))},
           {"throughput_per_s", run.measured() ? Json(run.throughput()) : Json(nullptr)},
+          {"device_ms", phase_json(run.phases.device_ms)},
+          {"enqueue_ms", phase_json(run.phases.enqueue_ms)},
+          {"h2d_ms", phase_json(run.phases.h2d_ms)},
+          {"d2h_ms", phase_json(run.phases.d2h_ms)},
+          {"pipelined", pipelined_json(run)},
           {"peak_memory_mb", megabytes(run.memory.peak)},
           {"memory",
            {{"baseline_mb", megabytes(run.memory.baseline)},
             {"inputs_mb", megabytes(run.memory.inputs)},
             {"weights_mb", megabytes(run.memory.weights)},
-            {"activations_mb", megabytes(run.memory.activations)}}},
+            {"activations_mb", megabytes(run.memory.activations)},
+            {"engine_file_mb", megabytes(run.memory.engine_file)}}},
+          {"device_memory", device_memory_json(run)},
+          {"growth", growth_json(run)},
           {"accuracy", accuracy_json(run.accuracy)},
           {"speedup", speedup_json(run.speedup)},
           {"load_ms", run.load_ms},
@@ -114,7 +91,8 @@ Json to_json(const Run& run) {
           {"machine",
            {{"other_cpu_share", run.interference.other_share()},
             {"steal_share", run.interference.steal_share()},
-            {"throttle_events", run.interference.throttle_events}}},
+            {"throttle_events", run.interference.throttle_events},
+            {"gpu", run.device == "cpu" ? Json(nullptr) : run.gpu.to_json()}}},
           {"notes", run.notes},
           {"verdict", {{"valid", run.verdict.valid}, {"reasons", run.verdict.reasons}}},
           {"failure", or_null(run.failure)},
@@ -133,8 +111,15 @@ Json to_json(const Sweep& sweep) {
           {"definitions",
            {{"latency_ms",
              "synchronous: from the call with inputs in host memory to outputs in host memory, "
-             "with every copy the backend makes"},
+             "with every copy the backend makes; on another device than the CPU without includes_transfers: "
+             "from the "
+             "call until the outputs are computed, inputs and outputs in device memory"},
             {"throughput_per_s", "batch x runs / wall time of back-to-back runs, one in flight"},
+            {"device_ms", "from the first to the last step, by events of the device; in runs of their own"},
+            {"enqueue_ms", "host time to hand over a run; in runs of their own"},
+            {"h2d_ms, d2h_ms", "copies from and to pinned host memory, by events of the device"},
+            {"pipelined",
+             "batch x runs / wall time of runs that overlap on `streams` streams, two in flight each"},
             {"percentile", "nearest rank"},
             {"clock", "steady_clock"},
             {"mb", "1e6 bytes"}}},
@@ -192,7 +177,7 @@ void write_small_results(const Sweep& sweep, const std::filesystem::path& folder
     }
     file["results"].push_back({{"precision", configuration.precision},
                                {"batch", configuration.batch},
-                               {"latency_ms", latency_json(run)},
+                               {"latency_ms", times_json(base::all_samples(run.rounds))},
                                {"throughput_per_s", run.throughput()},
                                {"valid", run.verdict.valid}});
   }

@@ -20,4 +20,9 @@ double Run::throughput() const {
   return seconds > 0 ? static_cast<double>(configuration.batch * sample_count()) / seconds : 0;
 }
 
+double Run::pipelined_throughput() const {
+  if (pipelined.runs == 0) return 0;
+  return 1e3 * static_cast<double>(configuration.batch * pipelined.runs) / pipelined.wall_ms;
+}
+
 }  // namespace hone::bench

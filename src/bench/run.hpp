@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "base/bootstrap.hpp"
+#include "bench/gpu_conditions.hpp"
 #include "bench/monitor.hpp"
+#include "bench/protocol.hpp"
 #include "bench/verdict.hpp"
 
 namespace hone::bench {
@@ -32,6 +34,21 @@ struct RunMemory {
   int64_t inputs = 0;    ///< part of the peak: the input sets the benchmark keeps
   int64_t weights = 0;
   int64_t activations = 0;
+  int64_t engine_file = 0;
+  /// With one run at a time.
+  backend::DeviceMemoryUse device;
+  /// device.allocated with all streams of the pipelined runs.
+  int64_t streams_allocated = 0;
+};
+
+/// Bytes held after the first and after the last round, to see what runs leave behind.
+struct MemoryGrowth {
+  int64_t runs = 0;  ///< in between
+  int64_t resident_first = 0;
+  int64_t resident_last = 0;
+  /// What the driver counts as taken on the device.
+  int64_t device_first = 0;
+  int64_t device_last = 0;
 };
 
 /// Error against the fp32 reference; absent figures carry the reason.
@@ -61,8 +78,15 @@ struct Run {
   int threads = 1;
   std::string device = "cpu";
   bool transfers = false;  ///< latencies include copies to the device and back
+  bool cold_l2 = false;    ///< the device's caches were emptied before every run
+  int streams = 1;         ///< of the pipelined runs
   base::Rounds rounds;     ///< latencies in milliseconds
   std::vector<double> block_wall_ms;
+  /// Parts of runs and overlapping runs, from rounds of their own; empty where the backend has none.
+  PhaseBlock phases;
+  PipelineBlock pipelined;
+  GpuConditions gpu;
+  MemoryGrowth growth;
   double load_ms = 0;
   size_t warmup_runs = 0;
   double warmup_seconds = 0;
@@ -80,6 +104,8 @@ struct Run {
   double measured_seconds() const;
   /// Samples of the model per second in back-to-back runs, one in flight: batch * runs / wall time.
   double throughput() const;
+  /// Samples of the model per second in overlapping runs; 0 when there were none.
+  double pipelined_throughput() const;
 };
 
 }  // namespace hone::bench

@@ -16,6 +16,8 @@ namespace hone::bench {
 namespace {
 
 const std::vector<int64_t> kDefaultBatches = {1, 8, 16, 32};
+/// Rounds of what the latency does not tell, after those of latencies: enough to even out the turns.
+constexpr int kExtraRounds = 3;
 /// Another worker is started beside those alive only while this much memory would stay free.
 constexpr int64_t kMemoryReserve = int64_t{1} << 30;
 
@@ -26,6 +28,10 @@ Json options_json(const SweepOptions& options) {
           {"precisions", options.precisions},
           {"batches", options.batches},
           {"compare_to", options.compare_to},
+          {"device", measure.device},
+          {"includes_transfers", measure.transfers},
+          {"cold_l2", measure.cold_l2},
+          {"streams", measure.streams},
           {"threads", measure.threads},
           {"warmup_seconds", measure.warmup_seconds},
           {"duration_seconds", measure.duration_seconds},
@@ -112,7 +118,8 @@ class SweepRunner {
     const ReferenceOutputs reference =
         reference_outputs({subject.info, inputs, peers_.command("reference"), folder,
                            options_.measure.timeout_seconds, options_.measure.threads, stop_});
-    const ModelSetup setup{subject.info, inputs, onnx_file(subject.info, folder), reference};
+    const ModelSetup setup{subject.info, inputs, onnx_file(subject.info, folder), reference,
+                           options_.measure.device == "cpu" ? nullptr : &gpu_};
     for (const int64_t batch : subject.batches) run_group(setup, batch);
   }
 
@@ -187,6 +194,10 @@ class SweepRunner {
       largest = std::max(largest, free_before - available_memory());
     }
     for (size_t round = 0; measure_round(&contenders, round); ++round) changed();
+    for (Contender& contender : contenders) contender.read_memory();
+    // The CPU has no device whose figures would differ from the latency.
+    const int extras = options_.measure.device == "cpu" ? 0 : kExtraRounds;
+    for (int round = 0; round < extras; ++round) measure_extras(&contenders, static_cast<size_t>(round));
     for (Contender& contender : contenders) contender.finish();
   }
 
@@ -198,6 +209,8 @@ class SweepRunner {
     contender->prepare(peers_.command(configuration.backend), folder, stop_);
     plan_->prepared(base::seconds_since(start));
     if (!contender->alive()) settle(contender);
+    if (const auto gpu = gpu_.identity(); gpu && !sweep_.context.contains("gpu"))
+      sweep_.context["gpu"] = to_json(*gpu);
   }
 
   void settle(Contender* contender) {
@@ -222,6 +235,16 @@ class SweepRunner {
     return any;
   }
 
+  void measure_extras(std::deque<Contender>* contenders, size_t round) {
+    for (size_t i = 0; i < contenders->size(); ++i) {
+      Contender& contender = (*contenders)[(round + i) % contenders->size()];
+      if (!contender.alive()) continue;
+      progress(contender.run().configuration.text() + ": parts of a run, pipelined runs");
+      contender.measure_extras();
+    }
+    changed();
+  }
+
   void progress(const std::string& doing) const {
     if (events_.on_progress) events_.on_progress({plan_->done_seconds(), plan_->left_seconds(), doing});
   }
@@ -235,6 +258,7 @@ class SweepRunner {
   const StopFlag* stop_;
   Scratch scratch_;
   Sweep sweep_;
+  GpuMonitor gpu_;
   std::unique_ptr<TimePlan> plan_;
   int model_index_ = 0;
   int worker_index_ = 0;

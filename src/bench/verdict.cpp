@@ -1,7 +1,7 @@
 // See verdict.hpp.
 #include "bench/verdict.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -16,6 +16,15 @@ constexpr double kMaxSpread = 0.10;
 constexpr double kMaxDrift = 0.03;
 constexpr double kMaxOtherShare = 0.05;
 constexpr double kMaxStealShare = 0.02;
+/// A change of the SM clock changes the time of what computes by as much, so the limit is that of drift. The
+/// clock moves in steps of 15 MHz, below 1 % on every GPU that hone runs on.
+constexpr double kMaxClockChange = kMaxDrift;
+/// Clocks that something outside of the run lowered. The software power cap is not among them: large batches
+/// run against the power limit all the time, at a clock that is steady or that the rules of drift see.
+constexpr uint64_t kSlowdowns = static_cast<uint64_t>(ClockReason::kHwSlowdown) |
+                                static_cast<uint64_t>(ClockReason::kSwThermalSlowdown) |
+                                static_cast<uint64_t>(ClockReason::kHwThermalSlowdown) |
+                                static_cast<uint64_t>(ClockReason::kHwPowerBrake);
 /// /proc/stat counts in ticks of 10 ms per core: shorter measurements say nothing about shares.
 constexpr double kMinCapacitySeconds = 0.5;
 
@@ -102,6 +111,22 @@ void check_machine(const VerdictInput& input, Reasons* reasons) {
   }
 }
 
+void check_gpu(const GpuConditions& gpu, Reasons* reasons) {
+  if (gpu.other_processes.value_or(0) > 0)
+    reasons->push_back(
+        fmt::format("{} other processes had contexts on the GPU during the run", *gpu.other_processes));
+  if (const uint64_t slowdowns = gpu.clock_reasons() & kSlowdowns; slowdowns != 0)
+    reasons->push_back(
+        fmt::format("the GPU was slowed down: {}", fmt::join(clock_reason_names(slowdowns), ", ")));
+  const auto halves = gpu.sm_clock_halves();
+  if (halves && std::abs(halves->change()) > kMaxClockChange) {
+    reasons->push_back(
+        fmt::format("the GPU's clock changed: {:.0f} MHz in the first half, {:.0f} in the second "
+                    "(limit {:.0f} %)",
+                    halves->first_mhz, halves->second_mhz, 100 * kMaxClockChange));
+  }
+}
+
 }  // namespace
 
 Verdict judge(const VerdictInput& input) {
@@ -114,6 +139,7 @@ Verdict judge(const VerdictInput& input) {
     verdict.reasons.emplace_back("the latency was still changing when the warm-up time was over");
   check_outputs(input, &verdict.reasons);
   check_machine(input, &verdict.reasons);
+  if (input.gpu != nullptr) check_gpu(*input.gpu, &verdict.reasons);
   verdict.valid = verdict.reasons.empty();
   return verdict;
 }

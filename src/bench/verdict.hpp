@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/bootstrap.hpp"
+#include "bench/gpu_conditions.hpp"
 #include "bench/monitor.hpp"
 #include "tensor/precision.hpp"
 
@@ -26,6 +27,8 @@ struct VerdictInput {
   int threads = 1;
   int cores = 1;
   Interference interference;
+  /// What the GPU was like; null on the CPU.
+  const GpuConditions* gpu = nullptr;
   bool outputs_finite = true;
   /// Relative L2 distance of the outputs from the fp32 reference, where it is known.
   std::optional<double> error;

@@ -1,6 +1,8 @@
 // See worker_client.hpp.
 #include "bench/worker_client.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 
 namespace hone::bench {
@@ -72,12 +74,26 @@ WorkerHello WorkerClient::hello(const std::string& backend) {
 
 WorkerLoaded WorkerClient::load(const LoadRequest& request) {
   const Json answer = ask("load", to_json(request));
-  return {member<std::vector<std::string>>(answer, "notes"), member<double>(answer, "load_ms")};
+  return {member<std::vector<std::string>>(answer, "notes"), member<double>(answer, "load_ms"),
+          member_or(answer, "features", std::vector<std::string>()),
+          member_or(answer, "bus_id", std::string())};
+}
+
+bool WorkerLoaded::has(std::string_view feature) const {
+  return std::find(features.begin(), features.end(), feature) != features.end();
 }
 
 Block WorkerClient::run(Purpose purpose, int64_t runs, double seconds) {
   const char* type = purpose == Purpose::kWarmup ? "warmup" : "sample";
   return parse_block(ask(type, {{"runs", runs}, {"seconds", seconds}}));
+}
+
+PhaseBlock WorkerClient::phases(double seconds) {
+  return parse_phase_block(ask(kPhasesFeature, {{"seconds", seconds}}));
+}
+
+PipelineBlock WorkerClient::pipeline(double seconds) {
+  return parse_pipeline_block(ask(kPipelineFeature, {{"seconds", seconds}}));
 }
 
 std::vector<std::vector<OutputFile>> WorkerClient::accuracy(std::span<const size_t> sets,
@@ -93,10 +109,7 @@ std::vector<std::vector<OutputFile>> WorkerClient::accuracy(std::span<const size
   return outputs;
 }
 
-backend::MemoryUse WorkerClient::memory() {
-  const Json answer = ask("memory", Json::object());
-  return {member<int64_t>(answer, "weights"), member<int64_t>(answer, "activations")};
-}
+backend::MemoryUse WorkerClient::memory() { return parse_memory_use(ask("memory", Json::object())); }
 
 void WorkerClient::quit() {
   if (process_.send_line(Json{{"id", next_id_++}, {"type", "quit"}}.dump())) process_.describe_end();

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/process.hpp"
@@ -20,6 +21,12 @@ struct WorkerHello {
 struct WorkerLoaded {
   std::vector<std::string> notes;
   double load_ms = 0;
+  /// What it measures beyond latencies; see protocol.hpp.
+  std::vector<std::string> features;
+  /// Of the GPU it computes on; empty when it does not say.
+  std::string bus_id;
+
+  bool has(std::string_view feature) const;
 };
 
 class WorkerClient {
@@ -33,6 +40,10 @@ class WorkerClient {
   enum class Purpose { kWarmup, kSample };
   /// At least one run, then on until `runs` are done or `seconds` have passed.
   Block run(Purpose purpose, int64_t runs, double seconds);
+  /// The parts of runs, as many as `seconds` hold and at least one.
+  PhaseBlock phases(double seconds);
+  /// Overlapping runs handed over for `seconds`, at least one.
+  PipelineBlock pipeline(double seconds);
   /// Runs each set of inputs once and returns the outputs, which the worker writes into `folder`.
   std::vector<std::vector<OutputFile>> accuracy(std::span<const size_t> sets,
                                                 const std::filesystem::path& folder);

@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "device/devices.hpp"
 
 namespace hone::bench {
 namespace {
@@ -80,13 +81,15 @@ Json WorkerServer::answer(const std::string& type, const Json& request) {
   if (type == "hello") return hello(request);
   if (type == "load") return load(request);
   if (type == "warmup" || type == "sample") return run(request);
+  if (type == kPhasesFeature) return phases(request);
+  if (type == kPipelineFeature) return pipeline(request);
   if (type == "accuracy") return accuracy(request);
   if (type == "memory") return memory();
   fail_bad_input("unknown request '{}'", type);
 }
 
 Json WorkerServer::hello(const Json& request) {
-  backend_ = backend::make_backend(member<std::string>(request, "backend"));
+  backend_ = make_backend_(member<std::string>(request, "backend"));
   return {{"protocol", kProtocolVersion}, {"backend", backend_->name()}, {"version", backend_->version()}};
 }
 
@@ -100,15 +103,35 @@ Json WorkerServer::load(const Json& json) {
   transfers_ = request.transfers || request.device == "cpu";
   for (const InputFile& input : request.inputs) options.input_shapes[input.name] = input.shape;
   sets_ = read_sets(request.inputs);
+  if (request.cold_l2 && request.device == "cpu") fail_bad_input("the caches of the CPU cannot be emptied");
   const importer::Model model = load_model_(request.model);
+  pipeline_.reset();
   const auto start = base::Clock::now();
   executable_ = backend_->load(model, options);
-  return {{"load_ms", 1e3 * base::seconds_since(start)}, {"notes", executable_->notes()}};
+  const double load_ms = 1e3 * base::seconds_since(start);
+  streams_ = request.streams;
+  Json features = Json::array();
+  if (executable_->has_phases()) features.push_back(kPhasesFeature);
+  if (executable_->has_pipeline()) features.push_back(kPipelineFeature);
+  if (request.cold_l2) {
+    cold_ = &device::find_device(request.device);
+    features.push_back(kColdL2Feature);
+  }
+  return {{"load_ms", load_ms},
+          {"notes", executable_->notes()},
+          {"features", std::move(features)},
+          {"bus_id", executable_->bus_id()}};
 }
 
 backend::Executable& WorkerServer::executable() const {
   if (executable_ == nullptr) fail_bad_input("no model is loaded");
   return *executable_;
+}
+
+const std::vector<Tensor>& WorkerServer::next_inputs() {
+  const std::vector<Tensor>& inputs = sets_[next_set_];
+  next_set_ = (next_set_ + 1) % sets_.size();
+  return inputs;
 }
 
 Json WorkerServer::run(const Json& request) {
@@ -118,10 +141,15 @@ Json WorkerServer::run(const Json& request) {
   Block block;
   const auto start = base::Clock::now();
   auto now = start;
+  double evicting_ms = 0;
   do {
-    const std::vector<Tensor>& inputs = sets_[next_set_];
-    next_set_ = (next_set_ + 1) % sets_.size();
+    const std::vector<Tensor>& inputs = next_inputs();
     if (!transfers_) model.upload(inputs);
+    if (cold_ != nullptr) {
+      const auto begin = base::Clock::now();
+      cold_->evict_caches();
+      evicting_ms += base::milliseconds_between(begin, base::Clock::now());
+    }
     const auto before = base::Clock::now();
     if (transfers_) {
       model.run(inputs);
@@ -132,7 +160,43 @@ Json WorkerServer::run(const Json& request) {
     block.latencies_ms.push_back(base::milliseconds_between(before, now));
   } while (static_cast<int64_t>(block.latencies_ms.size()) < runs &&
            base::seconds_between(start, now) < seconds);
-  block.wall_ms = base::milliseconds_between(start, base::Clock::now());
+  block.wall_ms = base::milliseconds_between(start, base::Clock::now()) - evicting_ms;
+  return to_json(block);
+}
+
+Json WorkerServer::phases(const Json& request) {
+  const auto seconds = member<double>(request, "seconds");
+  backend::Executable& model = executable();
+  PhaseBlock block;
+  const auto start = base::Clock::now();
+  do {
+    model.upload(next_inputs());
+    const backend::RunPhases phases = model.time_phases(cold_ != nullptr);
+    block.h2d_ms.push_back(phases.h2d_ms);
+    block.enqueue_ms.push_back(phases.enqueue_ms);
+    block.device_ms.push_back(phases.device_ms);
+    block.d2h_ms.push_back(phases.d2h_ms);
+  } while (base::seconds_since(start) < seconds);
+  return to_json(block);
+}
+
+Json WorkerServer::pipeline(const Json& request) {
+  const auto seconds = member<double>(request, "seconds");
+  if (pipeline_ == nullptr) {
+    pipeline_ = executable().make_pipeline(streams_, transfers_, sets_);
+    if (pipeline_ == nullptr) fail_environment("the backend {} has no pipeline", backend_->name());
+    // Every stream once: what is made at the first run is not part of the time.
+    for (int i = 0; i < streams_; ++i) pipeline_->submit();
+    pipeline_->finish();
+  }
+  PipelineBlock block;
+  const auto start = base::Clock::now();
+  do {
+    pipeline_->submit();
+    ++block.runs;
+  } while (base::seconds_since(start) < seconds);
+  pipeline_->finish();
+  block.wall_ms = 1e3 * base::seconds_since(start);
   return to_json(block);
 }
 
@@ -156,9 +220,6 @@ Json WorkerServer::accuracy(const Json& request) {
   return {{"outputs", std::move(all)}};
 }
 
-Json WorkerServer::memory() const {
-  const backend::MemoryUse use = executable().memory();
-  return {{"weights", use.weights}, {"activations", use.activations}};
-}
+Json WorkerServer::memory() const { return to_json(executable().memory()); }
 
 }  // namespace hone::bench

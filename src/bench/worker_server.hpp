@@ -11,6 +11,10 @@
 #include "bench/model_info.hpp"
 #include "bench/protocol.hpp"
 
+namespace hone::engine {
+class Device;
+}
+
 namespace hone::bench {
 
 class WorkerServer {
@@ -19,7 +23,12 @@ class WorkerServer {
   using Read = std::function<bool(std::string* line)>;
   using Write = std::function<void(const std::string& line)>;
 
-  explicit WorkerServer(ModelLoader load_model) : load_model_(std::move(load_model)) {}
+  using MakeBackend = std::function<std::unique_ptr<backend::Backend>(const std::string& name)>;
+
+  explicit WorkerServer(
+      ModelLoader load_model,
+      MakeBackend make_backend = [](const std::string& name) { return backend::make_backend(name); })
+      : load_model_(std::move(load_model)), make_backend_(std::move(make_backend)) {}
 
   /// Answers requests until 'quit' or the end of the input. Failures are answers, never exceptions.
   void serve(const Read& read, const Write& write);
@@ -29,16 +38,24 @@ class WorkerServer {
   Json hello(const Json& request);
   Json load(const Json& request);
   Json run(const Json& request);
+  Json phases(const Json& request);
+  Json pipeline(const Json& request);
   Json accuracy(const Json& request);
   Json memory() const;
   backend::Executable& executable() const;
+  const std::vector<tensor::Tensor>& next_inputs();
 
   ModelLoader load_model_;
+  MakeBackend make_backend_;
   std::unique_ptr<backend::Backend> backend_;
   std::unique_ptr<backend::Executable> executable_;
   std::vector<std::vector<tensor::Tensor>> sets_;
   size_t next_set_ = 0;
   bool transfers_ = true;
+  /// Where the caches to empty before a timed run are; null when they are left as they are.
+  const engine::Device* cold_ = nullptr;
+  int streams_ = 1;
+  std::unique_ptr<backend::Pipeline> pipeline_;
 };
 
 }  // namespace hone::bench

@@ -86,12 +86,24 @@ void drop_repeated(std::vector<T>* items) {
   *items = std::move(kept);
 }
 
+/// What only a device with memory and caches of its own can do.
+void check_device_options(const bench::MeasureOptions& measure) {
+  const bool cpu = measure.device == "cpu";
+  if (cpu && measure.cold_l2) fail_usage("--coldL2 empties the caches of a GPU: give --device cuda");
+  if (cpu && measure.streams > 1)
+    fail_usage(
+        "--infStreams overlaps runs on a GPU, on the CPU one run uses all threads: give --device cuda");
+  if (measure.cold_l2 && measure.streams > 1)
+    fail_usage("--coldL2 and --infStreams exclude each other: runs that overlap keep the cache warm");
+}
+
 /// Checks and completes what the command line gave.
 void complete(Arguments* arguments) {
   bench::SweepOptions& sweep = arguments->sweep;
   for (const std::string& text : arguments->shapes) bench::parse_shapes(text, &sweep.shapes);
   for (const std::string& name : sweep.precisions) backend::parse_precision(name);
   bench::parse_share(arguments->max_regression);
+  check_device_options(sweep.measure);
   drop_repeated(&sweep.models);
   drop_repeated(&sweep.backends);
   drop_repeated(&sweep.precisions);
@@ -148,7 +160,13 @@ void run_gate(const Arguments& arguments, const bench::Peers& peers, const bench
 void judge_sweep(const Arguments& arguments, const bench::Sweep& sweep) {
   const auto measured = std::count_if(sweep.runs.begin(), sweep.runs.end(),
                                       [](const bench::Run& run) { return run.measured(); });
-  if (measured == 0) fail_environment("no configuration could be measured");
+  if (measured == 0) {
+    const std::string first = sweep.runs.empty() ? "" : sweep.runs.front().failure.value_or("no samples");
+    const bool same = std::all_of(sweep.runs.begin(), sweep.runs.end(),
+                                  [&](const bench::Run& run) { return run.failure == first; });
+    fail_environment("no configuration could be measured{}{}", same && !first.empty() ? ": " : "",
+                     same ? first : "");
+  }
   const auto invalid = std::count_if(sweep.runs.begin(), sweep.runs.end(),
                                      [](const bench::Run& run) { return !run.verdict.valid; });
   if (arguments.require_valid && invalid > 0) {
@@ -249,6 +267,13 @@ void add_bench_command(CLI::App& program) {
   add_device_option(*command, sweep.measure.device);
   command->add_flag("--includeDataTransfers", sweep.measure.transfers,
                     "On cuda: latencies include copying inputs to the device and outputs back");
+  command->add_flag("--coldL2", sweep.measure.cold_l2,
+                    "On cuda: empty the L2 cache before every run, outside of its time");
+  command
+      ->add_option("--infStreams", sweep.measure.streams,
+                   "On cuda: streams of the pipelined throughput, each with a context of its own")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
   command->add_option("--batches", sweep.batches, "Batch sizes (default: 1 8 16 32)")
       ->delimiter(',')
       ->check(CLI::Range(int64_t{1}, int64_t{65536}));

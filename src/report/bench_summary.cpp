@@ -6,19 +6,58 @@
 #include "base/statistics.hpp"
 
 namespace hone::report {
+namespace {
+
+std::string times_line(const char* name, const std::vector<double>& times) {
+  const base::Summary s = base::summarize(times);
+  return fmt::format(
+      "{}: min = {:g} ms, max = {:g} ms, mean = {:g} ms, median = {:g} ms, percentile(90%) = {:g} ms, "
+      "percentile(95%) = {:g} ms, percentile(99%) = {:g} ms",
+      name, s.min, s.max, s.mean, s.p50, s.p90, s.p95, s.p99);
+}
+
+/// What a device tells beyond the latency, in trtexec's words and order.
+void add_phases(const bench::Run& run, std::vector<std::string>* lines) {
+  if (run.phases.device_ms.empty()) return;
+  lines->push_back(times_line("Enqueue Time", run.phases.enqueue_ms));
+  lines->push_back(times_line("H2D Latency", run.phases.h2d_ms));
+  lines->push_back(times_line("GPU Compute Time", run.phases.device_ms));
+  lines->push_back(times_line("D2H Latency", run.phases.d2h_ms));
+}
+
+void add_memory(const bench::Run& run, std::vector<std::string>* lines) {
+  constexpr double kMega = 1e6;
+  const auto megabytes = [](int64_t bytes) { return static_cast<double>(bytes) / kMega; };
+  const bench::MemoryGrowth& growth = run.growth;
+  if (run.device != "cpu") {
+    const backend::DeviceMemoryUse& device = run.memory.device;
+    lines->push_back(
+        fmt::format("Device memory: planned = {:g} MB, allocated = {:g} MB, by the driver = {:g} MB",
+                    megabytes(device.planned), megabytes(device.allocated), megabytes(device.driver)));
+  }
+  if (growth.runs == 0) return;
+  lines->push_back(fmt::format("Memory growth over {} runs: host = {:g} MB, device = {:g} MB", growth.runs,
+                               megabytes(growth.resident_last - growth.resident_first),
+                               megabytes(growth.device_last - growth.device_first)));
+}
+
+}  // namespace
 
 std::vector<std::string> bench_summary(const bench::Run& run) {
-  const base::Summary s = base::summarize(base::all_samples(run.rounds));
   const double queries = run.throughput() / static_cast<double>(run.configuration.batch);
   std::vector<std::string> lines = {
-      "=== Performance summary ===",
-      fmt::format("Throughput: {:g} qps", queries),
+      "=== Performance summary ===", fmt::format("Throughput: {:g} qps", queries),
       fmt::format("Samples per second: {:g}", run.throughput()),
-      fmt::format("Latency: min = {:g} ms, max = {:g} ms, mean = {:g} ms, median = {:g} ms, "
-                  "percentile(90%) = {:g} ms, percentile(95%) = {:g} ms, percentile(99%) = {:g} ms",
-                  s.min, s.max, s.mean, s.p50, s.p90, s.p95, s.p99),
-      fmt::format("Total Host Walltime: {:g} s", run.measured_seconds()),
-      fmt::format("Result is : {}", run.verdict.valid ? "VALID" : "INVALID")};
+      times_line("Latency", base::all_samples(run.rounds))};
+  add_phases(run, &lines);
+  if (run.pipelined.runs > 0) {
+    lines.push_back(fmt::format("Pipelined throughput: {:g} qps on {} streams ({} data transfers)",
+                                run.pipelined_throughput() / static_cast<double>(run.configuration.batch),
+                                run.streams, run.transfers ? "with" : "without"));
+  }
+  lines.push_back(fmt::format("Total Host Walltime: {:g} s", run.measured_seconds()));
+  add_memory(run, &lines);
+  lines.push_back(fmt::format("Result is : {}", run.verdict.valid ? "VALID" : "INVALID"));
   for (const std::string& reason : run.verdict.reasons) lines.push_back("  " + reason);
   return lines;
 }

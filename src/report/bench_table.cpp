@@ -57,20 +57,36 @@ size_t longest_stem(const std::vector<std::string>& models) {
   return width;
 }
 
+std::vector<Column> columns(const bench::SweepOptions& options) {
+  const bool device = options.measure.device != "cpu";
+  std::vector<Column> list = {{"model", longest_stem(options.models), false},
+                              {"backend", longest(options.backends), false},
+                              {"prec", longest(options.precisions), false},
+                              {"batch", 5},
+                              {options.measure.cold_l2 ? "p50 ms, cold L2" : "p50 ms", 15},
+                              {"p99 ms", 8}};
+  if (device) list.push_back({"device ms", 9});
+  list.push_back({"per second", 10});
+  if (device) list.push_back({"pipelined", 10});
+  list.push_back({"vs " + options.compare_to, 27});
+  list.push_back({device ? "GPU MB" : "peak MB", 7});
+  list.push_back({"rel error", 9});
+  list.push_back({"verdict", 7, false});
+  return list;
+}
+
+/// The p50 of a part of runs.
+std::string phase_cell(const std::vector<double>& times) {
+  return times.empty() || base::median(times) == 0 ? "-" : number(base::median(times));
+}
+
+/// What the driver says of the whole process, else of what it took since the model was loaded.
+int64_t gpu_bytes(const Run& run) { return run.gpu.process_memory_bytes.value_or(run.memory.device.driver); }
+
 }  // namespace
 
 BenchTable::BenchTable(const bench::SweepOptions& options)
-    : table_({{"model", longest_stem(options.models), false},
-              {"backend", longest(options.backends), false},
-              {"prec", longest(options.precisions), false},
-              {"batch", 5},
-              {"p50 ms", 15},
-              {"p99 ms", 8},
-              {"per second", 10},
-              {"vs " + options.compare_to, 27},
-              {"peak MB", 7},
-              {"rel error", 9},
-              {"verdict", 7, false}}) {}
+    : device_(options.measure.device != "cpu"), table_(columns(options)) {}
 
 std::string BenchTable::row(const Run& run) const {
   const bench::Configuration& configuration = run.configuration;
@@ -82,9 +98,11 @@ std::string BenchTable::row(const Run& run) const {
   const base::Summary summary = base::summarize(base::all_samples(run.rounds));
   cells.push_back(latency_cell(summary));
   cells.push_back(p99_cell(summary));
+  if (device_) cells.push_back(phase_cell(run.phases.device_ms));
   cells.push_back(number(run.throughput()));
+  if (device_) cells.push_back(run.pipelined.runs > 0 ? number(run.pipelined_throughput()) : "-");
   cells.push_back(speedup_cell(run));
-  cells.push_back(megabytes_cell(run.memory.peak));
+  cells.push_back(megabytes_cell(device_ ? gpu_bytes(run) : run.memory.peak));
   cells.push_back(error_cell(run.accuracy));
   cells.push_back(run.verdict.valid ? "VALID" : "INVALID");
   return table_.row(cells);
@@ -95,6 +113,14 @@ std::vector<std::string> bench_notes(const bench::Sweep& sweep, const bench::Swe
       "p50 ± half its 95 % interval; p99 from 299 samples on; speedup over {} in {} with 95 % interval; "
       "error: relative L2 against the fp32 reference.",
       options.compare_to, options.precisions.front())};
+  if (options.measure.device != "cpu") {
+    notes.push_back(
+        fmt::format("p50, p99 and per second: one run at a time, {} data transfers; device ms: p50 by the "
+                    "GPU's clock; pipelined: per "
+                    "second with {} stream{} of overlapping runs.",
+                    options.measure.transfers ? "with" : "without", options.measure.streams,
+                    options.measure.streams == 1 ? "" : "s"));
+  }
   std::set<std::string> said;
   for (const Run& run : sweep.runs) {
     for (const std::string& note : run.notes) {
@@ -102,6 +128,8 @@ std::vector<std::string> bench_notes(const bench::Sweep& sweep, const bench::Swe
       if (said.insert(line).second) notes.push_back(line);
     }
     if (!run.measured()) continue;
+    if (!run.gpu.unknown.empty() && said.insert(run.gpu.unknown).second)
+      notes.push_back("clocks and other processes of the GPU were not watched: " + run.gpu.unknown);
     if (!run.accuracy.reason.empty() && said.insert(run.accuracy.reason).second) {
       notes.push_back(run.configuration.model + ": no accuracy: " + run.accuracy.reason);
     }

@@ -18,6 +18,8 @@ class BenchTable {
   std::string row(const bench::Run& run) const;
 
  private:
+  /// Times by the device's clock, pipelined throughput and the device's memory are shown.
+  bool device_;
   Table table_;
 };
 

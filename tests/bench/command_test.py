@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Runs `hone bench` as a user does: results, failed rows, exit codes, Ctrl-C, unwritable folders, the gate.
 
-usage: command_test.py HONE
+usage: command_test.py HONE FAKE_NVML
 """
 import glob
 import json
@@ -17,7 +17,7 @@ import unittest
 import onnx
 from onnx import TensorProto, helper
 
-HONE = os.path.abspath(sys.argv.pop(1))
+HONE, FAKE_NVML = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
 HERE = os.path.dirname(os.path.abspath(__file__))
 PEERS = os.path.join(HERE, "..", "..", "bench", "peers")
 QUICK = {"--precisions": "fp32", "--batches": "1", "--duration": "0.2", "--rounds": "4", "--warmup": "10",
@@ -103,12 +103,43 @@ class BenchCommand(unittest.TestCase):
         self.assertIn("fp32 only", self.result()["runs"][1]["failure"])
 
     def test_nothing_measured_is_exit_4(self):
-        self.bench("--backends", "crash", fake("crash"), code=4)
+        done = self.bench("--backends", "crash", fake("crash"), code=4)
+        self.assertIn("no configuration could be measured: the worker crashed", done.stderr)
 
     def test_wrong_arguments_are_exit_2(self):
         for more in (["--backends", "no-such"], ["--precisions", "fp99"], ["--peer", "x"], ["--shapes", "x:y"],
                      ["--batches", "0"], ["--compare-to", "hone", "--backends", "reference"]):
             self.bench(*more, code=2)
+
+    def test_what_only_a_gpu_can_do_is_exit_2_on_the_cpu(self):
+        for more, sentence in ((["--coldL2"], "--coldL2 empties the caches of a GPU: give --device cuda"),
+                               (["--infStreams", "2"], "on the CPU one run uses all threads: give --device cuda"),
+                               (["--device", "cuda", "--coldL2", "--infStreams", "2"], "exclude each other")):
+            done = self.bench("--backends", "reference", *more, code=2)
+            self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+            self.assertIn(sentence, done.stderr)
+
+    def test_a_gpu_gives_three_figures_and_its_conditions(self):
+        self.environment.update(HONE_NVML=FAKE_NVML, FAKE_NVML="sm=1755 reasons=0x4")
+        done = self.bench("--device", "cuda", "--backends", "gpu", fake("gpu"), "--infStreams", "2")
+        run, = self.result()["runs"]
+        self.assertIsNone(run["failure"])
+        self.assertEqual(run["device_ms"]["p50"], 1)
+        self.assertEqual(run["pipelined"]["streams"], 2)
+        self.assertEqual(run["machine"]["gpu"]["sm_mhz"]["max"], 1755)
+        self.assertEqual(run["machine"]["gpu"]["clock_reasons"], ["SW power cap"])
+        self.assertEqual(run["device_memory"]["planned_mb"], 10)
+        self.assertFalse([reason for reason in run["verdict"]["reasons"] if "GPU" in reason])
+        self.assertEqual(self.result()["context"]["gpu"]["name"], "Fake GPU")
+        for line in ("device ms", "pipelined", "GPU MB", "Enqueue Time: min", "GPU Compute Time: min",
+                     "Pipelined throughput: 2000 qps on 2 streams (without data transfers)"):
+            self.assertIn(line, done.stdout)
+
+    def test_a_cold_run_is_no_baseline_of_a_warm_one(self):
+        common = ["--device", "cuda", "--backends", "gpu", fake("gpu")]
+        self.bench(*common, "--coldL2")
+        done = self.bench(*common, "--baseline", self.result_files()[-1], code=4)
+        self.assertIn("with a cold L2, this sweep on cuda; such times cannot be compared", done.stderr)
 
     def test_a_bad_model_is_exit_3(self):
         with open(self.model, "wb") as file:

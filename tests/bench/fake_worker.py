@@ -87,7 +87,10 @@ def fail(request):
         print(json.dumps({"id": request["id"], "type": "error", "kind": 7, "message": "no idea"}), flush=True)
 
 
-GOOD_MODES = ("good", "noisy", "wrong", "nan", "old")
+GOOD_MODES = ("good", "noisy", "wrong", "nan", "old", "gpu")
+# What a worker on a GPU offers and says.
+FEATURES = {"features": ["phases", "pipeline", "cold_l2"], "bus_id": "0000:1b:00.0"} if MODE == "gpu" else {}
+DEVICE = {"planned": 10000000, "allocated": 11000000, "peak_allocated": 12000000, "driver": 13000000}
 
 inputs = []
 for line in sys.stdin:
@@ -101,11 +104,16 @@ for line in sys.stdin:
         answer(request, protocol=99 if MODE == "old" else 1, backend=MODE, version="1.2")
     elif kind == "load":
         inputs = request["inputs"]
-        answer(request, notes=[f"loaded {request['precision']}"], load_ms=1.0)
+        answer(request, notes=[f"loaded {request['precision']}"], load_ms=1.0, **FEATURES)
     elif kind == "accuracy":
         write_outputs(request, inputs)
     elif kind == "memory":
-        answer(request, weights=1000000, activations=2000000)
+        memory = {"device": DEVICE, "engine_file": 3000000} if FEATURES else {}
+        answer(request, weights=1000000, activations=2000000, **memory)
+    elif kind == "phases":
+        answer(request, h2d_ms=[0.5] * 3, enqueue_ms=[0.1] * 3, device_ms=[1e3 * LATENCY_S] * 3, d2h_ms=[0.0] * 3)
+    elif kind == "pipeline":
+        answer(request, runs=8, wall_ms=4e3 * LATENCY_S)
     elif kind == "quit":
         sys.exit(0)
     elif MODE == "steady":

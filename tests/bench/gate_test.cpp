@@ -126,6 +126,20 @@ TEST(Gate, RefusesToCompareWhatCannotBeCompared) {
   Sweep other_way = make_sweep({make_run("hone", 10, 0.01, 2)});
   other_way.runs[0].transfers = true;
   EXPECT_THROW(compare_with_baseline(baseline, other_way, 0.05, never), Error);
+  Sweep cold = make_sweep({make_run("hone", 10, 0.01, 2)});
+  cold.runs[0].cold_l2 = true;
+  EXPECT_THROW(compare_with_baseline(baseline, cold, 0.05, never), Error);
+  Sweep first_gpu = baseline;
+  first_gpu.context["gpu"] = {{"name", "one"}};
+  Sweep second_gpu = baseline;
+  second_gpu.context["gpu"] = {{"name", "another"}};
+  EXPECT_THROW(compare_with_baseline(first_gpu, second_gpu, 0.05, never), Error);
+  EXPECT_TRUE(compare_with_baseline(first_gpu, first_gpu, 0.05, never).passed());
+  EXPECT_TRUE(compare_with_baseline(baseline, first_gpu, 0.05, never).passed())
+      << "an older file names no GPU";
+  Sweep nonsense = baseline;
+  nonsense.context = {{"cpu", 7}, {"gpu", "x"}};
+  EXPECT_THROW(compare_with_baseline(nonsense, first_gpu, 0.05, never), Error);
   const Sweep other_backend = make_sweep({make_run("torch", 10, 0.01, 2)});
   EXPECT_THROW(compare_with_baseline(baseline, other_backend, 0.05, never), Error);
 }

@@ -65,6 +65,49 @@ TEST(Results, HaveEveryFieldOfTheSchema) {
   EXPECT_EQ(json["samples_ms"].size(), 2u);
 }
 
+TEST(Results, KeepThreeFiguresApartOnADevice) {
+  bench::Run run = measured_run();
+  run.device = "cuda";
+  run.streams = 4;
+  run.phases = {{0.1, 0.3, 0.2}, {0.01, 0.01, 0.01}, {5, 6, 7}, {0, 0, 0}};
+  run.pipelined = {100, 500};
+  run.gpu.add({.sm_mhz = 1980}, 0.2);
+  run.memory.device = {1'000'000, 2'000'000, 3'000'000, 4'000'000};
+  run.memory.streams_allocated = 5'000'000;
+  run.memory.engine_file = 50'000'000;
+  run.growth = {1000, 10'000'000, 11'000'000, 20'000'000, 20'000'000};
+  const Json json = to_json(run);
+  EXPECT_EQ(json["latency_ms"]["p50"], 11);
+  EXPECT_EQ(json["device_ms"]["p50"], 6);
+  EXPECT_EQ(json["device_ms"]["n"], 3);
+  EXPECT_EQ(json["enqueue_ms"]["p50"], 0.01);
+  EXPECT_EQ(json["h2d_ms"]["p50"], 0.2);
+  EXPECT_TRUE(json["d2h_ms"].is_null()) << "nothing but zeros is not known";
+  EXPECT_EQ(json["pipelined"]["throughput_per_s"], 8 * 100 / 0.5);
+  EXPECT_EQ(json["pipelined"]["streams"], 4);
+  EXPECT_EQ(json["pipelined"]["includes_transfers"], false);
+  EXPECT_EQ(json["machine"]["gpu"]["sm_mhz"]["max"], 1980);
+  EXPECT_EQ(json["device_memory"]["planned_mb"], 1);
+  EXPECT_EQ(json["device_memory"]["allocated_mb"], 2);
+  EXPECT_EQ(json["device_memory"]["peak_allocated_mb"], 3);
+  EXPECT_EQ(json["device_memory"]["driver_mb"], 4);
+  EXPECT_TRUE(json["device_memory"]["process_mb"].is_null());
+  EXPECT_EQ(json["device_memory"]["streams_allocated_mb"], 5);
+  EXPECT_EQ(json["memory"]["engine_file_mb"], 50);
+  EXPECT_EQ(json["growth"]["runs"], 1000);
+  EXPECT_THAT(json["growth"]["resident_mb"], ElementsAre(10, 11));
+  EXPECT_THAT(json["growth"]["device_mb"], ElementsAre(20, 20));
+  EXPECT_EQ(json["cold_l2"], false);
+}
+
+TEST(Results, HaveNoFiguresOfADeviceOnTheCpu) {
+  const Json json = to_json(measured_run());
+  for (const char* name :
+       {"device_ms", "enqueue_ms", "h2d_ms", "d2h_ms", "pipelined", "device_memory", "growth"})
+    EXPECT_TRUE(json[name].is_null()) << name;
+  EXPECT_TRUE(json["machine"]["gpu"].is_null());
+}
+
 TEST(Results, KeepTheFieldsOfAFailedRun) {
   const Json json = to_json(failed_run());
   EXPECT_EQ(json["failure"], "the worker crashed");
@@ -116,16 +159,20 @@ TEST(Results, ReadBackWhereARunWasMeasured) {
   sweep.runs = {measured_run(), measured_run()};
   sweep.runs[0].device = "cuda";
   sweep.runs[0].transfers = true;
+  sweep.runs[0].cold_l2 = true;
   Json json = to_json(sweep);
   EXPECT_EQ(json["runs"][0]["includes_transfers"], true);
   // Files from before these fields existed are still baselines.
   json["runs"][1].erase("device");
   json["runs"][1].erase("includes_transfers");
+  json["runs"][1].erase("cold_l2");
   const auto path = scratch.folder() / "sweep.json";
   base::write_file_atomic(path, json.dump());
   const Sweep read = read_sweep(path);
   EXPECT_EQ(read.runs[0].device, "cuda");
   EXPECT_TRUE(read.runs[0].transfers);
+  EXPECT_TRUE(read.runs[0].cold_l2);
+  EXPECT_FALSE(read.runs[1].cold_l2);
   EXPECT_EQ(read.runs[1].device, "cpu");
   EXPECT_FALSE(read.runs[1].transfers);
 }

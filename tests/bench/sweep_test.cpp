@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "bench/fixture.hpp"
+#include "bench/nvml_fixture.hpp"
 
 namespace hone::bench {
 namespace {
@@ -153,6 +154,71 @@ TEST(Sweep, StopsWhenTheResultCannotBeWritten) {
     EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
     EXPECT_THAT(error.what(), HasSubstr("/proc/no/such/folder/x.json"));
   }
+}
+
+/// A sweep on a GPU that NVML describes, with the fake library.
+SweepOptions gpu_options(std::vector<std::string> backends) {
+  ::setenv("HONE_NVML", kFakeNvml.c_str(), 1);
+  SweepOptions options = quick_options(std::move(backends));
+  options.measure.device = "cuda";
+  options.measure.streams = 2;
+  return options;
+}
+
+TEST(Sweep, MeasuresWhatAGpuTellsInRoundsOfTheirOwn) {
+  const TemporaryCache cache;
+  const FakeGpu fake("sm=1500 processes=1");
+  const Sweep sweep = sweep_of(gpu_options({"gpu", "good"}), {"gpu", "good"});
+  const bench::Run& run = sweep.runs[0];
+  ASSERT_TRUE(run.measured()) << run.failure.value_or("");
+  EXPECT_EQ(run.phases.device_ms, std::vector<double>(9, 1.0)) << "three rounds of three runs";
+  EXPECT_EQ(run.phases.h2d_ms.size(), 9u);
+  EXPECT_EQ(run.pipelined.runs, 24);
+  EXPECT_DOUBLE_EQ(run.pipelined_throughput(), 24 / 0.012);
+  EXPECT_EQ(run.memory.device.planned, 10'000'000);
+  EXPECT_EQ(run.memory.engine_file, 3'000'000);
+  EXPECT_EQ(run.memory.streams_allocated, 11'000'000);
+  EXPECT_GT(run.growth.runs, 0);
+  EXPECT_EQ(run.growth.device_first, 13'000'000);
+  EXPECT_GE(run.gpu.taken(), 4) << "at least one a round";
+  EXPECT_EQ(run.gpu.samples().front().sm_mhz, 1500);
+  EXPECT_EQ(sweep.context["gpu"]["name"], "Fake GPU");
+  // What a worker does not offer is not asked of it.
+  const bench::Run& plain = sweep.runs[1];
+  ASSERT_TRUE(plain.measured()) << plain.failure.value_or("");
+  EXPECT_TRUE(plain.phases.device_ms.empty());
+  EXPECT_EQ(plain.pipelined.runs, 0);
+  EXPECT_THAT(plain.notes, Contains("there is no pipelined throughput: its runs do not overlap"));
+}
+
+TEST(Sweep, JudgesTheGpu) {
+  const TemporaryCache cache;
+  const FakeGpu fake("reasons=0x40");
+  const Sweep sweep = sweep_of(gpu_options({"gpu"}), {"gpu"});
+  EXPECT_THAT(sweep.runs[0].verdict.reasons, Contains("the GPU was slowed down: HW thermal slowdown"));
+}
+
+TEST(Sweep, GoesOnWithoutNvml) {
+  const TemporaryCache cache;
+  const SweepOptions options = gpu_options({"gpu"});
+  ::setenv("HONE_NVML", "/no/such/library.so", 1);
+  const Sweep sweep = sweep_of(options, {"gpu"});
+  EXPECT_TRUE(sweep.runs[0].measured());
+  EXPECT_THAT(sweep.runs[0].gpu.unknown, HasSubstr("/no/such/library.so"));
+  EXPECT_FALSE(sweep.context.contains("gpu"));
+}
+
+TEST(Sweep, MeasuresAColdCacheOnlyWhereItCanBeEmptied) {
+  const TemporaryCache cache;
+  SweepOptions options = gpu_options({"gpu", "good"});
+  options.measure.streams = 1;
+  options.measure.cold_l2 = true;
+  const Sweep sweep = sweep_of(options, {"gpu", "good"});
+  EXPECT_TRUE(sweep.runs[0].measured());
+  EXPECT_TRUE(sweep.runs[0].cold_l2);
+  EXPECT_EQ(sweep.runs[0].pipelined.runs, 0) << "runs that overlap keep the cache warm";
+  EXPECT_FALSE(sweep.runs[0].phases.device_ms.empty());
+  EXPECT_EQ(*sweep.runs[1].failure, "the backend good cannot empty the GPU's caches before a run");
 }
 
 TEST(Sweep, RefusesUnknownBackendsBeforeMeasuring) {

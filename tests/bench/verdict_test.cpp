@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace hone::bench {
 namespace {
 
@@ -87,6 +89,58 @@ TEST(Verdict, SeesThrottling) {
   VerdictInput input = good_run();
   input.interference.throttle_events = 3;
   EXPECT_THAT(judge(input).reasons, ElementsAre(HasSubstr("throttled 3 times")));
+}
+
+/// Conditions of a GPU at this clock in each of twelve samples.
+GpuConditions gpu_at(std::vector<int> clocks, uint64_t reasons = 0) {
+  GpuConditions gpu;
+  for (const int mhz : clocks) {
+    GpuSample sample;
+    sample.sm_mhz = mhz;
+    sample.clock_reasons = reasons;
+    gpu.add(sample, 0);
+  }
+  return gpu;
+}
+
+/// The reasons that a good run has on such a GPU.
+std::vector<std::string> reasons_on(const GpuConditions& gpu) {
+  VerdictInput input = good_run();
+  input.gpu = &gpu;
+  return judge(input).reasons;
+}
+
+TEST(Verdict, SeesOtherProcessesOnTheGpu) {
+  GpuConditions gpu = gpu_at(std::vector<int>(12, 1980));
+  EXPECT_THAT(reasons_on(gpu), IsEmpty()) << "processes that nobody lists are no reason";
+  gpu.saw_processes(0, std::nullopt);
+  EXPECT_THAT(reasons_on(gpu), IsEmpty());
+  gpu.saw_processes(2, std::nullopt);
+  EXPECT_THAT(reasons_on(gpu), ElementsAre("2 other processes had contexts on the GPU during the run"));
+}
+
+TEST(Verdict, SeesAGpuThatIsSlowedDown) {
+  const std::vector<int> steady(12, 1980);
+  for (const uint64_t reason : {0x8, 0x20, 0x40, 0x80})
+    EXPECT_THAT(reasons_on(gpu_at(steady, reason)), ElementsAre(HasSubstr("the GPU was slowed down: ")))
+        << reason;
+  EXPECT_THAT(reasons_on(gpu_at(steady, 0x48)),
+              ElementsAre("the GPU was slowed down: HW slowdown, HW thermal slowdown"));
+  for (const uint64_t reason : {0x0, 0x1, 0x2, 0x4, 0x10, 0x100})
+    EXPECT_THAT(reasons_on(gpu_at(steady, reason)), IsEmpty()) << reason;
+}
+
+TEST(Verdict, SeesAClockThatDrifts) {
+  std::vector<int> clocks(12, 1980);
+  std::fill(clocks.begin() + 6, clocks.end(), 1800);
+  EXPECT_THAT(
+      reasons_on(gpu_at(clocks)),
+      ElementsAre("the GPU's clock changed: 1980 MHz in the first half, 1800 in the second (limit 3 %)"));
+  std::fill(clocks.begin() + 6, clocks.end(), 1935);
+  EXPECT_THAT(reasons_on(gpu_at(clocks)), IsEmpty()) << "2.3 % is within the limit";
+  clocks.assign(12, 1980);
+  clocks[3] = clocks[9] = 345;
+  EXPECT_THAT(reasons_on(gpu_at(clocks)), IsEmpty()) << "one sample between two rounds is not the clock";
 }
 
 TEST(Verdict, SeesTooManyThreads) {

@@ -192,6 +192,129 @@ TEST(WorkerServer, RunsTheReferenceBackend) {
   EXPECT_EQ(answers[4]["id"], 5);
 }
 
+/// Counts what it is asked for.
+struct Calls {
+  int uploads = 0;
+  int submitted = 0;
+  int finished = 0;
+  int streams = 0;
+  bool cold = true;
+};
+
+class FakePipeline final : public backend::Pipeline {
+ public:
+  explicit FakePipeline(Calls& calls) : calls_(calls) {}
+  void submit() override { ++calls_.submitted; }
+  void finish() override { ++calls_.finished; }
+
+ private:
+  Calls& calls_;
+};
+
+/// An executable as one on a GPU: in three parts, with phases and a pipeline.
+class FakeExecutable final : public backend::Executable {
+ public:
+  explicit FakeExecutable(Calls& calls) : calls_(calls) {}
+  std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs) override {
+    return {inputs.begin(), inputs.end()};
+  }
+  void upload(std::span<const tensor::Tensor>) override { ++calls_.uploads; }
+  bool has_phases() const override { return true; }
+  backend::RunPhases time_phases(bool cold) override {
+    calls_.cold = cold;
+    return {1, 2, 3, 4};
+  }
+  bool has_pipeline() const override { return true; }
+  std::unique_ptr<backend::Pipeline> make_pipeline(int streams, bool,
+                                                   std::span<const std::vector<tensor::Tensor>>) override {
+    calls_.streams = streams;
+    return std::make_unique<FakePipeline>(calls_);
+  }
+  std::string bus_id() const override { return "0000:1b:00.0"; }
+  backend::MemoryUse memory() const override { return {1, 2, {3, 4, 5, 6}, 7}; }
+
+ private:
+  Calls& calls_;
+};
+
+class FakeBackend final : public backend::Backend {
+ public:
+  explicit FakeBackend(Calls& calls) : calls_(calls) {}
+  std::string_view name() const override { return "fake"; }
+  std::string version() const override { return "1"; }
+  std::unique_ptr<backend::Executable> load(const importer::Model&, const backend::LoadOptions&) override {
+    return std::make_unique<FakeExecutable>(calls_);
+  }
+
+ private:
+  Calls& calls_;
+};
+
+TEST(WorkerServer, TimesPhasesAndPipelines) {
+  const Scratch scratch;
+  const ModelInfo model = describe_model(make_model("tiny"), "tiny", {});
+  const InputPool inputs(model, 1, scratch.folder());
+  LoadRequest load;
+  load.model = "tiny";
+  load.device = "cuda";
+  load.streams = 3;
+  load.inputs = inputs.at_batch(1, 2);
+  Json load_line = to_json(load);
+  load_line["type"] = "load";
+  std::vector<std::string> lines = {R"({"id":1,"type":"hello","backend":"fake"})", load_line.dump(),
+                                    R"({"id":3,"type":"phases","seconds":0})",
+                                    R"({"id":4,"type":"pipeline","seconds":0})",
+                                    R"({"id":5,"type":"memory"})"};
+  Calls calls;
+  std::vector<Json> answers;
+  size_t next = 0;
+  WorkerServer server([](const std::string& spec) { return make_model(spec); },
+                      [&](const std::string&) { return std::make_unique<FakeBackend>(calls); });
+  server.serve(
+      [&](std::string* line) {
+        if (next == lines.size()) return false;
+        *line = lines[next++];
+        return true;
+      },
+      [&](const std::string& line) { answers.push_back(Json::parse(line)); });
+  ASSERT_EQ(answers.size(), 5u);
+  EXPECT_EQ(answers[1]["features"], (Json{"phases", "pipeline"})) << answers[1];
+  EXPECT_EQ(answers[1]["bus_id"], "0000:1b:00.0");
+  const PhaseBlock phases = parse_phase_block(answers[2]);
+  EXPECT_EQ(phases.h2d_ms, std::vector<double>{1});
+  EXPECT_EQ(phases.enqueue_ms, std::vector<double>{2});
+  EXPECT_EQ(phases.device_ms, std::vector<double>{3});
+  EXPECT_EQ(phases.d2h_ms, std::vector<double>{4});
+  EXPECT_FALSE(calls.cold);
+  EXPECT_EQ(calls.uploads, 1);
+  EXPECT_EQ(parse_pipeline_block(answers[3]).runs, 1);
+  EXPECT_EQ(calls.streams, 3);
+  EXPECT_EQ(calls.submitted, 4) << "each stream once before the clock starts, then one run";
+  EXPECT_EQ(calls.finished, 2);
+  EXPECT_EQ(parse_memory_use(answers[4]).device.driver, 6);
+  EXPECT_EQ(parse_memory_use(answers[4]).engine_file, 7);
+}
+
+TEST(WorkerServer, EmptiesNoCacheOfTheCpu) {
+  LoadRequest load;
+  load.cold_l2 = true;
+  Json line = to_json(load);
+  line["type"] = "load";
+  const auto answers =
+      answers_to({R"({"id":1,"type":"hello","protocol":1,"backend":"reference"})", line.dump()});
+  EXPECT_EQ(answers[1]["message"], "the caches of the CPU cannot be emptied");
+}
+
+TEST(Protocol, RefusesTimesThatAreNone) {
+  EXPECT_THROW(parse_phase_block({{"h2d_ms", {-1}}, {"enqueue_ms", {}}, {"device_ms", {}}, {"d2h_ms", {}}}),
+               Error);
+  EXPECT_THROW(parse_phase_block({{"h2d_ms", "fast"}}), Error);
+  EXPECT_THROW(parse_pipeline_block({{"runs", 0}, {"wall_ms", 1}}), Error);
+  EXPECT_THROW(parse_pipeline_block({{"runs", 1}, {"wall_ms", 0}}), Error);
+  EXPECT_EQ(parse_memory_use({{"weights", 1}, {"activations", 2}}).device.driver, 0)
+      << "older workers say less";
+}
+
 TEST(WorkerServer, RefusesInputsOutsideTheirFile) {
   const Scratch scratch;
   const ModelInfo model = describe_model(make_model("tiny"), "tiny", {});

@@ -50,6 +50,45 @@ TEST(BenchTable, ShowsARun) {
   }
 }
 
+/// The options of a sweep on a GPU, and a run of it.
+bench::SweepOptions device_options() {
+  bench::SweepOptions result = options();
+  result.measure.device = "cuda";
+  result.measure.streams = 2;
+  return result;
+}
+
+bench::Run device_run() {
+  bench::Run run = run_of("hone");
+  run.device = "cuda";
+  run.streams = 2;
+  run.phases = {{0.5, 0.5}, {0.004, 0.004}, {17, 17}, {0.25, 0.25}};
+  run.pipelined = {100, 1600};
+  run.memory.device = {50'000'000, 60'000'000, 90'000'000, 77'000'000};
+  return run;
+}
+
+TEST(BenchTable, ShowsThreeFiguresOfADevice) {
+  const BenchTable table(device_options());
+  for (const char* title : {"p50 ms", "device ms", "per second", "pipelined", "GPU MB"})
+    EXPECT_THAT(table.header(), HasSubstr(title));
+  bench::Run run = device_run();
+  for (const char* cell : {"20.00 ±0.000", "  17.00", "  400.0", "  500.0", "  77"})
+    EXPECT_THAT(table.row(run), HasSubstr(cell));
+  run.gpu.process_memory_bytes = 612'000'000;
+  EXPECT_THAT(table.row(run), HasSubstr("  612"));
+  EXPECT_EQ(table.row(run).size(), table.row(device_run()).size());
+  EXPECT_THAT(bench_notes({}, device_options()), Contains(HasSubstr("without data transfers")));
+  EXPECT_THAT(bench_notes({}, device_options()), Contains(HasSubstr("2 streams of overlapping runs")));
+}
+
+TEST(BenchTable, SaysThatTheCacheIsCold) {
+  bench::SweepOptions cold = device_options();
+  cold.measure.cold_l2 = true;
+  EXPECT_THAT(BenchTable(cold).header(), HasSubstr("p50 ms, cold L2"));
+  EXPECT_THAT(BenchTable(device_options()).header(), ::testing::Not(HasSubstr("cold")));
+}
+
 TEST(BenchTable, CallsNoiseNoDifference) {
   bench::Run run = run_of("hone");
   run.speedup = bench::Speedup{"torch", "fp32", {1.02, 0.95, 1.1, true}, true};
@@ -88,6 +127,28 @@ TEST(BenchSummary, HasTrtexecsLines) {
                                         "percentile(90%) = 20 ms")));
   EXPECT_THAT(lines, Contains("Total Host Walltime: 0.12 s"));
   EXPECT_THAT(lines, Contains("Result is : VALID"));
+}
+
+TEST(BenchSummary, NamesEveryFigureOfADevice) {
+  bench::Run run = device_run();
+  run.growth = {100'000, 200'000'000, 200'500'000, 77'000'000, 77'000'000};
+  const std::vector<std::string> lines = bench_summary(run);
+  EXPECT_THAT(lines, Contains(HasSubstr("Enqueue Time: min = 0.004 ms")));
+  EXPECT_THAT(lines, Contains(HasSubstr("H2D Latency: min = 0.5 ms")));
+  EXPECT_THAT(lines, Contains(HasSubstr("GPU Compute Time: min = 17 ms")));
+  EXPECT_THAT(lines, Contains(HasSubstr("D2H Latency: min = 0.25 ms")));
+  EXPECT_THAT(lines, Contains("Pipelined throughput: 62.5 qps on 2 streams (without data transfers)"));
+  EXPECT_THAT(lines, Contains("Device memory: planned = 50 MB, allocated = 60 MB, by the driver = 77 MB"));
+  EXPECT_THAT(lines, Contains("Memory growth over 100000 runs: host = 0.5 MB, device = 0 MB"));
+}
+
+TEST(BenchNotes, SayWhyTheGpuWasNotWatched) {
+  bench::Sweep sweep;
+  sweep.runs = {device_run(), device_run()};
+  for (bench::Run& run : sweep.runs) run.gpu.unknown = "NVML cannot be loaded: gone";
+  EXPECT_THAT(bench_notes(sweep, device_options()),
+              Contains("clocks and other processes of the GPU were not watched: NVML cannot be loaded: gone")
+                  .Times(1));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "base/file.hpp"
 #include "device/devices.hpp"
+#include "engine/engine_file.hpp"
 
 namespace hone::backend {
 namespace {
@@ -13,10 +14,56 @@ void check_precision(const engine::Device& device, Precision precision) {
   fail_environment("the device {} does not run in {}", device.name(), precision_name(precision));
 }
 
+std::vector<tensor::Shape> shapes_of(std::span<const tensor::Tensor> inputs) {
+  std::vector<tensor::Shape> shapes;
+  for (const tensor::Tensor& input : inputs) shapes.push_back(input.shape());
+  return shapes;
+}
+
+/// Programs of one engine, which share its weights, each with a stream of its own.
+class ContextPipeline final : public Pipeline {
+ public:
+  /// The first stream is that of `first`, on the first set of inputs; the others get contexts of their own.
+  ContextPipeline(engine::Program& first, const std::shared_ptr<const engine::Engine>& engine,
+                  const engine::Device& device, int threads, int streams, bool transfers,
+                  std::span<const std::vector<tensor::Tensor>> sets)
+      : transfers_(transfers) {
+    add(first, sets[0]);
+    for (size_t i = 1; i < static_cast<size_t>(streams); ++i) {
+      const std::vector<tensor::Tensor>& inputs = sets[i % sets.size()];
+      contexts_.push_back(std::make_unique<engine::Context>(engine, device, threads));
+      add(contexts_.back()->program(shapes_of(inputs)), inputs);
+    }
+  }
+
+  void submit() override { executors_[next_++ % executors_.size()]->submit(transfers_); }
+
+  void finish() override {
+    for (engine::Executor* executor : executors_) executor->finish();
+  }
+
+ private:
+  void add(engine::Program& program, const std::vector<tensor::Tensor>& inputs) {
+    program.upload(inputs);
+    executors_.push_back(&program.executor());
+  }
+
+  bool transfers_;
+  std::vector<std::unique_ptr<engine::Context>> contexts_;
+  std::vector<engine::Executor*> executors_;
+  size_t next_ = 0;
+};
+
 class HoneExecutable final : public Executable {
  public:
-  HoneExecutable(std::shared_ptr<const engine::Engine> engine, const engine::Device& device, int threads)
-      : engine_(std::move(engine)), device_(device), context_(engine_, device_, threads) {
+  /// `free_before`: bytes that were free on the device before the engine was made.
+  HoneExecutable(std::shared_ptr<const engine::Engine> engine, const engine::Device& device, int threads,
+                 int64_t free_before)
+      : engine_(std::move(engine)),
+        device_(device),
+        threads_(threads),
+        free_before_(free_before),
+        context_(engine_, device_, threads) {
     for (const graph::ValueId id : engine_->graph->inputs) {
       const auto found = engine_->shapes.find(engine_->graph->value(id).name);
       if (found != engine_->shapes.end()) last_shapes_.push_back(found->second.opt);
@@ -24,15 +71,13 @@ class HoneExecutable final : public Executable {
   }
 
   std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs) override {
-    last_shapes_.clear();
-    for (const tensor::Tensor& input : inputs) last_shapes_.push_back(input.shape());
+    last_shapes_ = shapes_of(inputs);
     return context_.run(inputs);
   }
 
   void upload(std::span<const tensor::Tensor> inputs) override {
     if (!resident()) return Executable::upload(inputs);
-    last_shapes_.clear();
-    for (const tensor::Tensor& input : inputs) last_shapes_.push_back(input.shape());
+    last_shapes_ = shapes_of(inputs);
     uploaded_ = &context_.program(last_shapes_);
     uploaded_->upload(inputs);
   }
@@ -46,10 +91,39 @@ class HoneExecutable final : public Executable {
     return resident() ? uploaded_->executor().download() : Executable::download();
   }
 
+  bool has_phases() const override { return resident(); }
+
+  RunPhases time_phases(bool cold) override {
+    constexpr double kMilli = 1e-3;
+    const engine::PhaseTimes times = uploaded_->executor().time_phases(cold);
+    return {kMilli * times.h2d_us, kMilli * times.enqueue_us, kMilli * times.device_us,
+            kMilli * times.d2h_us};
+  }
+
+  bool has_pipeline() const override { return resident(); }
+
+  std::unique_ptr<Pipeline> make_pipeline(int streams, bool transfers,
+                                          std::span<const std::vector<tensor::Tensor>> sets) override {
+    if (!resident()) return nullptr;
+    engine::Program& first = context_.program(shapes_of(sets[0]));
+    return std::make_unique<ContextPipeline>(first, engine_, device_, threads_, streams, transfers, sets);
+  }
+
+  std::string bus_id() const override { return device_.bus_id(); }
+
   MemoryUse memory() const override {
-    MemoryUse use{engine_->weights.total_bytes(), 0};
+    MemoryUse use{.weights = engine_->weights.total_bytes()};
+    const bool storable = engine_->shapes.size() == engine_->graph->inputs.size();
+    if (engine_file_ == 0 && storable) engine_file_ = engine::engine_file_bytes(*engine_, device_);
+    use.engine_file = engine_file_;
+    const engine::DeviceMemory device = device_.memory();
+    use.device = {.allocated = device.allocated,
+                  .peak_allocated = device.peak_allocated,
+                  .driver = free_before_ - device.free};
     if (const engine::Program* program = current()) {
       use.activations = program->activation_bytes();
+      if (resident())
+        use.device.planned = use.weights + program->constant_bytes() + use.activations + program->io_bytes();
       for (const graph::ValueId id : program->plain_constants()) {
         use.weights += static_cast<int64_t>(engine_->graph->constant(id)->byte_size());
       }
@@ -80,6 +154,9 @@ class HoneExecutable final : public Executable {
 
   std::shared_ptr<const engine::Engine> engine_;
   const engine::Device& device_;
+  int threads_;
+  int64_t free_before_;
+  mutable int64_t engine_file_ = 0;
   mutable engine::Context context_;
   engine::Program* uploaded_ = nullptr;
   std::vector<tensor::Shape> last_shapes_;
@@ -96,8 +173,9 @@ class HoneBackend final : public Backend {
     if (model.graph == nullptr)
       fail_bad_input("{} is a TorchScript archive; use --backend torchscript", model.name);
     const engine::Device& device = device::find_device(options.device);
+    const int64_t free_before = device.memory().free;
     const auto engine = engine::build_engine(*model.graph, device, build_options(model, options));
-    return std::make_unique<HoneExecutable>(engine, device, options.threads);
+    return std::make_unique<HoneExecutable>(engine, device, options.threads, free_before);
   }
 };
 
@@ -134,7 +212,8 @@ engine::BuildOptions build_options(const importer::Model& model, const LoadOptio
 std::unique_ptr<Executable> make_engine_executable(std::shared_ptr<const engine::Engine> engine,
                                                    int threads) {
   const engine::Device& device = device::device_of_fingerprint(engine->fingerprint);
-  return std::make_unique<HoneExecutable>(std::move(engine), device, threads);
+  const int64_t free_before = device.memory().free;
+  return std::make_unique<HoneExecutable>(std::move(engine), device, threads, free_before);
 }
 
 std::unique_ptr<Backend> make_hone_backend() { return std::make_unique<HoneBackend>(); }
