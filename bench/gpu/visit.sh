@@ -4,7 +4,8 @@
 #   bench/gpu/visit.sh INSTALL OUTPUT [PART…]
 #
 # INSTALL is an installed tree (bin/hone, lib/libhone-cuda.so, bin/*_check), OUTPUT a folder for what is measured.
-# Parts: kernels, gemm, stable, models, sweep, conformance (default: all but the last, which needs CASES). libcudnn.so.9 and libcublasLt.so.13 must be findable.
+# Parts: kernels, gemm, stable, models, sweep (the default); figures, soak, sanitize, conformance (needs CASES).
+# libcudnn.so.9 and libcublasLt.so.13 must be findable, compute-sanitizer for sanitize.
 set -uo pipefail
 install=$1 output=$2
 shift 2
@@ -79,4 +80,65 @@ if part conformance; then
   step conformance "$hone" conformance "${CASES:?the folder of ONNX cases}" --backend hone --device cuda --timeout 20 \
     --json "$output/conformance.json"
   tail -n 1 "$output/conformance.log"
+fi
+
+# Whole runs of what `hone bench` can tell of a GPU; each prints its summary.
+figures() {
+  local name=$1
+  shift
+  step "figures-$name" "$hone" bench "${models%% *}" --device cuda --backends hone --precisions "${FIGURES_PRECISION:-fp16}" \
+    --batches "${FIGURES_BATCH:-1}" --duration "${DURATION:-1}" -o "$output" "$@"
+  grep -E "^(Latency|Enqueue|H2D|GPU Compute|D2H|Throughput|Pipelined|Device memory|Result|  )" "$output/figures-$name.log" \
+    | sed -E 's/, percentile\(9[05]%\) = [^,]*//g'
+}
+if part figures; then
+  figures warm
+  figures cold --coldL2
+  for streams in 2 4; do figures "streams-$streams" --infStreams $streams; done
+  figures transfers --includeDataTransfers
+  for streams in 2 4; do figures "transfers-streams-$streams" --includeDataTransfers --infStreams $streams; done
+  # Does watching disturb? The same without NVML.
+  HONE_NVML=/nonexistent figures unwatched
+  figures watched-again
+fi
+if part soak; then
+  # Its samples are kept in the result, with the memory after the first and after the last round.
+  step soak "$hone" bench "${SOAK_MODEL:-resnet18}" --device cuda --backends hone --precisions fp16 --batches 1 \
+    --iterations 100000 --duration "${SOAK_SECONDS:-20}" --rounds 20 -o "$output/soak"
+  grep -E "Memory growth|Device memory|^Result" "$output/soak.log"
+  step soak-growth python3 "$(dirname "$0")/growth.py" "$output"/soak/*.json
+  cat "$output/soak-growth.log"
+fi
+if part sanitize; then
+  sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+  # Launches are slow under it, so each tool sees a few configurations of every kind. Exit 9: it found something; 124: out
+  # of time.
+  for tool in ${SANITIZE_TOOLS:-memcheck racecheck initcheck synccheck}; do
+    sanitize() {
+      local name=$1
+      shift
+      step "$tool-$name" timeout "${SANITIZE_SECONDS:-120}" "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 5 "$@"
+      grep -E "ERROR SUMMARY|RACECHECK SUMMARY|failures$|agree" "$output/$tool-$name.log" | tail -n 3
+    }
+    sanitize implicit_gemm_check "$install/bin/implicit_gemm_check" --quick
+    sanitize kernels_check "$install/bin/kernels_check"
+  done
+  python3 - "$output/input.npy" <<'EOF'
+import sys
+import struct
+# One image of zeros to ones, as .npy: numpy may be missing.
+count = 3 * 224 * 224
+header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3, 224, 224), }".ljust(117) + "\n"
+with open(sys.argv[1], "wb") as file:
+    file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+    file.write(struct.pack(f"<{count}f", *(i % 255 / 255 for i in range(count))))
+EOF
+  for model in resnet18 mobilenet_v2; do
+    # Built outside: the search times hundreds of candidates.
+    step "build-$model" "$hone" build "$model" --device cuda --precision fp16 -o "$output/$model.hone"
+    step "memcheck-run-$model" timeout 300 "$sanitizer" --tool memcheck --leak-check full --error-exitcode 9 --print-limit 5 \
+      "$hone" run "$output/$model.hone" --input "$output/input.npy" -o "$output/$model.npz"
+    grep -E "ERROR SUMMARY|LEAK SUMMARY" "$output/memcheck-run-$model.log"
+    rm -f "$output/$model.hone"
+  done
 fi

@@ -1,7 +1,9 @@
 // Checks the implicit GEMM on the device it runs on, every configuration of every case, against a plain
-// convolution in double; with --bench FILE times it instead.
+// convolution in double; with --bench FILE times it instead. --quick takes small cases and a few
+// configurations of each, for tools that make every launch slow.
 //
-// usage: implicit_gemm_check [--bench FILE]        exit 1 when something is wrong, 4 without a device
+// usage: implicit_gemm_check [--bench FILE | --quick]        exit 1 when something is wrong, 4 without a
+// device
 #include <cstring>
 
 #include "device/cuda/implicit_gemm_bench.cuh"
@@ -9,7 +11,13 @@
 namespace hone::device::cuda::check {
 namespace {
 
+/// Of --quick: multiply-adds of the largest case, and every how manieth configuration runs (a prime, so that
+/// all tile sizes, depths and splits take part over the cases).
+constexpr int64_t kQuickWork = 20'000'000;
+constexpr size_t kQuickStride = 23;
+
 struct Counts {
+  bool quick = false;
   int cases = 0;
   long runs = 0;
   long failures = 0;
@@ -53,7 +61,10 @@ class Case {
     const Buffer<char> workspace(bytes);
     HONE_MUST(cudaMemset(workspace.get(), 0, bytes));
     args.workspace = workspace.get();
-    for (const Way& way : ways) try_way(way, device, args, counts);
+    const size_t stride = counts.quick ? kQuickStride : 1;
+    for (size_t i = counts.quick ? static_cast<size_t>(counts.cases) % stride : 0; i < ways.size();
+         i += stride)
+      try_way(ways[i], device, args, counts);
   }
 
   /// Twice, the second time as a programmatic launch: right, and the same.
@@ -128,6 +139,8 @@ void check_layers(const DeviceLimits& device, Counts& counts) {
   for (const Layer& layer : other_layers()) layers.push_back(layer);
   int turn = 0;
   for (const Layer& layer : layers) {
+    const ConvProblem& p = layer.problem;
+    if (counts.quick && static_cast<int64_t>(p.rows()) * p.filters * p.depth() > kQuickWork) continue;
     std::vector<EpilogueStep> steps;
     if (layer.adds || turn % 3 == 2) steps.push_back(binary(EpilogueOp::kAdd, OperandShape::kFull));
     if (turn % 3 != 0 || layer.adds) steps.push_back(unary(EpilogueOp::kRelu));
@@ -316,7 +329,7 @@ void check_chain(const DeviceLimits& device, Counts& counts) {
   enqueue(device.clusters);
   HONE_MUST(cudaStreamEndCapture(stream, &graph));
   HONE_MUST(cudaGraphInstantiate(&executable, graph, 0));
-  for (int i = 0; i < kReplays; ++i) {
+  for (int i = 0; i < (counts.quick ? 2 : kReplays); ++i) {
     HONE_MUST(cudaMemsetAsync(a.get(), 0xff, count * 2, stream));
     HONE_MUST(cudaMemsetAsync(b.get(), 0xff, count * 2, stream));
     HONE_MUST(cudaGraphLaunch(executable, stream));
@@ -372,11 +385,12 @@ int run(int argc, char** argv) {
     bench(device, argv[2]);
     return 0;
   }
-  if (argc != 1) {
-    std::fprintf(stderr, "usage: implicit_gemm_check [--bench FILE]\n");
+  Counts counts;
+  counts.quick = argc == 2 && std::strcmp(argv[1], "--quick") == 0;
+  if (argc != 1 && !counts.quick) {
+    std::fprintf(stderr, "usage: implicit_gemm_check [--bench FILE | --quick]\n");
     return 2;
   }
-  Counts counts;
   check_refusals(device, counts);
   check_reference(counts);
   check_chain(device, counts);
@@ -385,6 +399,7 @@ int run(int argc, char** argv) {
   check_epilogues<__half>(device, counts);
   check_epilogues<__nv_bfloat16>(device, counts);
   for (const Layer& layer : stems()) {
+    if (counts.quick) break;
     check_stem<__half>(layer, device, counts);
     check_stem<__nv_bfloat16>(layer, device, counts);
   }
