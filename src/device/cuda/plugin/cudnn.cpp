@@ -12,12 +12,16 @@ void check(cudnnStatus_t status, std::string_view what) {
 }
 
 cudnnHandle_t cudnn_handle() {
-  static thread_local cudnnHandle_t handle = [] {
-    cudnnHandle_t made = nullptr;
-    check(cudnnCreate(&made), "starting cuDNN");
-    return made;
-  }();
-  return handle;
+  struct Handle {
+    Handle() { check(cudnnCreate(&handle), "starting cuDNN"); }
+    ~Handle() { (void)cudnnDestroy(handle); }
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+
+    cudnnHandle_t handle = nullptr;
+  };
+  static thread_local const Handle kHandle;
+  return kHandle.handle;
 }
 
 std::string cudnn_version() {

@@ -36,6 +36,7 @@ class Compiler {
       const std::lock_guard lock(mutex_);
       stopping_ = true;
       tasks_.clear();
+      plans_.clear();  // before the threads end, and with them the handles that the plans were made with
     }
     wake_.notify_all();
     for (std::thread& thread : threads_) thread.join();

@@ -24,12 +24,10 @@ StemKernel stem_kernel() {
 template <class T>
 const StemKernel* stem_kernels(size_t& count) {
   static const StemKernel kKernels[] = {
-      stem_kernel<T, 256, 64, 8, 1, 4>(), stem_kernel<T, 128, 64, 4, 2, 4>(),
-      stem_kernel<T, 64, 64, 2, 2, 4>(),  stem_kernel<T, 256, 32, 8, 1, 4>(),
-      stem_kernel<T, 128, 32, 4, 1, 4>(), stem_kernel<T, 64, 32, 2, 1, 4>(),
-      stem_kernel<T, 256, 64, 8, 1, 8>(), stem_kernel<T, 128, 64, 4, 2, 8>(),
-      stem_kernel<T, 64, 64, 2, 2, 8>(),  stem_kernel<T, 256, 32, 8, 1, 8>(),
-      stem_kernel<T, 128, 32, 4, 1, 8>(), stem_kernel<T, 64, 32, 2, 1, 8>()};
+      stem_kernel<T, 128, 64, 4, 2, 4>(), stem_kernel<T, 64, 64, 2, 2, 4>(),
+      stem_kernel<T, 256, 32, 8, 1, 4>(), stem_kernel<T, 128, 32, 4, 1, 4>(),
+      stem_kernel<T, 128, 64, 4, 2, 8>(), stem_kernel<T, 64, 64, 2, 2, 8>(),
+      stem_kernel<T, 256, 32, 8, 1, 8>(), stem_kernel<T, 128, 32, 4, 1, 8>()};
   count = std::size(kKernels);
   return kKernels;
 }
