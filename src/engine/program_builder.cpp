@@ -99,8 +99,9 @@ class ProgramBuilder {
       fail_internal("'{}' has no shape to arrange", name);
     const TensorDesc have = slots_.at(from).desc;
     if (same_arrangement(have, wanted)) return from;
-    for (const auto& [source, result] : arranged_) {
-      if (source == from && slots_.at(result).desc == wanted) return result;
+    const auto [first, last] = arranged_.equal_range(from);
+    for (auto known = first; known != last; ++known) {
+      if (slots_.at(known->second).desc == wanted) return known->second;
     }
     if (slots_.at(from).place == Operand::Place::kConstant) {
       const int32_t result = slots_.add({.desc = wanted, .place = Operand::Place::kConstant});
@@ -108,13 +109,13 @@ class ProgramBuilder {
       device_.arrange_constant(have, wanted, slots_.at(from).data, bytes.mutable_bytes());
       slots_.at(result).data = bytes.bytes();
       program_->owned_.push_back(std::move(bytes));
-      arranged_.emplace_back(from, result);
+      arranged_.emplace(from, result);
       return result;
     }
     const int32_t result = slots_.add({.desc = wanted});
     DraftStep draft = make_copy(from, result, "Reorder", name);
     steps_.push_back(std::move(draft));
-    arranged_.emplace_back(from, result);
+    arranged_.emplace(from, result);
     return result;
   }
 
@@ -331,10 +332,6 @@ class ProgramBuilder {
 
   /// Buffers are the roots that lie in the arena; each lives as long as anything inside it.
   void plan_arena(const std::vector<DraftStep>& ordered) {
-    for (int32_t id = 0; id < slots_.size(); ++id) {
-      slots_.at(id).first = INT32_MAX;
-      slots_.at(id).last = -1;
-    }
     slots_.find_lives(ordered);
     std::vector<BufferLife> buffers;
     for (int32_t id = 0; id < slots_.size(); ++id) {
@@ -368,7 +365,7 @@ class ProgramBuilder {
   SlotTable slots_;
   std::vector<int32_t> slot_of_;
   /// (slot, the same value in another arrangement).
-  std::vector<std::pair<int32_t, int32_t>> arranged_;
+  std::multimap<int32_t, int32_t> arranged_;
   std::vector<DraftStep> steps_;
   std::set<WeightKey> packed_;
   std::set<ValueId> plain_constants_;

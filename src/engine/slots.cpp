@@ -2,9 +2,13 @@
 #include "engine/slots.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace hone::engine {
 namespace {
+
+/// Slots still in use that shared_after looks at before it gives up.
+constexpr int kMaxLooks = 1024;
 
 bool owns_bytes(const Slot& slot) { return slot.place == Operand::Place::kArena && slot.parent < 0; }
 
@@ -30,9 +34,10 @@ void place_concatenation(SlotTable& slots, DraftStep& step) {
   }
   int64_t offset = 0;
   bool all = true;
+  std::unordered_map<int32_t, int> uses;
+  for (const int32_t input : step.inputs) ++uses[input];
   for (const int32_t input : step.inputs) {
-    const bool repeated = std::count(step.inputs.begin(), step.inputs.end(), input) > 1;
-    if (!repeated && owns_bytes(slots.at(input)) && slots.root(output).first != input) {
+    if (uses[input] == 1 && owns_bytes(slots.at(input)) && slots.root(output).first != input) {
       slots.place_inside(input, output, offset);
     }
     const auto [root, position] = slots.root(output);
@@ -51,10 +56,10 @@ bool share_with_input(SlotTable& slots, const DraftStep& step, int32_t time, int
   if (slots.at(output).desc.bytes() != slots.at(input).desc.bytes()) return false;
   if (slots.at(input).last > time) return false;
   if (std::count(step.inputs.begin(), step.inputs.end(), input) > 1) return false;
-  if (slots.shared_after(input, time)) return false;
   for (const int32_t other : step.inputs) {
     if (other >= 0 && other != input && slots.root(other).first == root) return false;
   }
+  if (slots.shared_after(input, time)) return false;
   slots.place_inside(output, input, 0);
   return true;
 }
@@ -62,8 +67,14 @@ bool share_with_input(SlotTable& slots, const DraftStep& step, int32_t time, int
 }  // namespace
 
 int32_t SlotTable::add(Slot slot) {
+  const int32_t id = size();
+  const int32_t parent = slot.parent;
+  const int64_t offset = slot.offset;
+  slot.parent = -1;
   slots_.push_back(std::move(slot));
-  return size() - 1;
+  inside_.emplace_back();
+  if (parent >= 0) place_inside(id, parent, offset);
+  return id;
 }
 
 std::pair<int32_t, int64_t> SlotTable::root(int32_t id) const {
@@ -76,43 +87,53 @@ std::pair<int32_t, int64_t> SlotTable::root(int32_t id) const {
 }
 
 void SlotTable::place_inside(int32_t child, int32_t parent, int64_t offset) {
-  at(child).parent = parent;
-  at(child).offset = offset;
+  const auto [outermost, begin] = root(parent);
+  at(child).parent = outermost;
+  at(child).offset = begin + offset;
+  inside(outermost).push_back(child);
+  inside(outermost).insert(inside(outermost).end(), inside(child).begin(), inside(child).end());
+  inside(child) = {};
 }
 
 void SlotTable::find_lives(const std::vector<DraftStep>& steps) {
+  for (Slot& slot : slots_) {
+    slot.first = INT32_MAX;
+    slot.last = -1;
+  }
   for (size_t i = 0; i < steps.size(); ++i) {
     const auto time = static_cast<int32_t>(i);
     const auto touch = [&](int32_t id) {
-      // A use of a view is a use of what it looks at.
-      for (; id >= 0; id = at(id).parent) {
-        at(id).first = std::min(at(id).first, time);
-        at(id).last = std::max(at(id).last, time);
-      }
+      at(id).first = std::min(at(id).first, time);
+      at(id).last = std::max(at(id).last, time);
     };
-    for (const int32_t id : steps[i].inputs) touch(id);
-    for (const int32_t id : steps[i].outputs) touch(id);
+    const auto use = [&](int32_t id) {
+      if (id < 0) return;
+      touch(id);
+      touch(root(id).first);
+    };
+    for (const int32_t id : steps[i].inputs) use(id);
+    for (const int32_t id : steps[i].outputs) use(id);
   }
 }
 
-bool SlotTable::is_ancestor(int32_t ancestor, int32_t id) const {
-  for (id = at(id).parent; id >= 0; id = at(id).parent) {
-    if (id == ancestor) return true;
-  }
-  return false;
-}
-
-bool SlotTable::shared_after(int32_t id, int32_t time) const {
+bool SlotTable::shared_after(int32_t id, int32_t time) {
   const auto [own_root, begin] = root(id);
   const int64_t end = begin + at(id).desc.bytes();
-  for (int32_t other = 0; other < size(); ++other) {
-    if (other == id || at(other).last < time) continue;
-    const auto [other_root, other_begin] = root(other);
-    if (other_root != own_root) continue;
-    const bool overlaps = other_begin < end && begin < other_begin + at(other).desc.bytes();
-    // The ancestors' lives include this slot's own; those that live no longer than it are not readers of
-    // their own.
-    if (overlaps && (at(other).last > time || !is_ancestor(other, id))) return true;
+  // What a root holds begins at 0 and has its size, so a root that is used later is shared.
+  if (own_root != id && at(own_root).last > time) return true;
+  std::vector<int32_t>& others = inside(own_root);
+  int looks = 0;
+  for (size_t i = 0; i < others.size();) {
+    const Slot& other = at(others[i]);
+    if (other.last <= time) {
+      others[i] = others.back();
+      others.pop_back();
+      continue;
+    }
+    if (++looks > kMaxLooks) return true;
+    const int64_t other_begin = root(others[i]).second;
+    if (others[i] != id && other_begin < end && begin < other_begin + other.desc.bytes()) return true;
+    ++i;
   }
   return false;
 }

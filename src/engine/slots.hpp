@@ -16,7 +16,8 @@ struct Slot {
   /// kInput, kOutput: index; kDynamic: value id.
   int64_t index = 0;
   const void* data = nullptr;
-  /// The slot this one lies in, and where; -1: it has bytes of its own.
+  /// The slot this one lies in, and where; -1: it has bytes of its own. Once in a table, the outermost one
+  /// when it was put there.
   int32_t parent = -1;
   int64_t offset = 0;
   /// First step that writes it and last step that touches it.
@@ -47,15 +48,19 @@ class SlotTable {
   std::pair<int32_t, int64_t> root(int32_t id) const;
   /// Puts a slot that has bytes of its own into another one.
   void place_inside(int32_t child, int32_t parent, int64_t offset);
-  /// Notes first and last use of every slot.
+  /// Notes first and last use of every slot; a use of a slot is also one of its root.
   void find_lives(const std::vector<DraftStep>& steps);
-  /// Whether any other slot that shares bytes with `id` is read at or after step `time`.
-  bool shared_after(int32_t id, int32_t time) const;
+  /// Whether another slot that shares bytes with `id` is used after step `time`. Times that are asked for
+  /// never fall, so what is over is forgotten. True also where very many slots that are still used would have
+  /// to be looked at: a chain of n steps may not take n * n looks.
+  bool shared_after(int32_t id, int32_t time);
 
  private:
-  bool is_ancestor(int32_t ancestor, int32_t id) const;
+  std::vector<int32_t>& inside(int32_t id) { return inside_[static_cast<size_t>(id)]; }
 
   std::vector<Slot> slots_;
+  /// For each root, the slots that lie in it; less those that shared_after found to be over.
+  std::vector<std::vector<int32_t>> inside_;
 };
 
 /// Decides which slots share bytes: concatenated parts first, then accumulations and in-place steps.
