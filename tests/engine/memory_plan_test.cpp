@@ -48,5 +48,26 @@ TEST(MemoryPlan, RandomLivesNeverOverlap) {
   }
 }
 
+TEST(MemoryPlan, VeryManyBuffersArePlacedInTime) {
+  std::vector<BufferLife> chain;
+  for (int32_t i = 0; i < 100'000; ++i) chain.push_back({1000, i, i + 1});
+  const MemoryPlan plan = plan_memory(chain);
+  EXPECT_EQ(plan.peak_bytes, 2048);
+  EXPECT_EQ(plan.naive_bytes, 102'400'000);
+  for (size_t i = 1; i < chain.size(); ++i) ASSERT_NE(plan.offsets[i - 1], plan.offsets[i]);
+
+  std::mt19937 random(11);
+  std::vector<BufferLife> buffers(4200);
+  for (BufferLife& buffer : buffers) {
+    buffer.bytes = static_cast<int64_t>(random() % 5000);
+    buffer.first = static_cast<int32_t>(random() % 900);
+    buffer.last = buffer.first + static_cast<int32_t>(random() % 30);
+  }
+  const MemoryPlan mixed = plan_memory(buffers);
+  expect_valid(buffers, mixed);
+  EXPECT_GE(mixed.peak_bytes, mixed.lower_bound_bytes);
+  EXPECT_LE(mixed.peak_bytes, 2 * mixed.lower_bound_bytes);
+}
+
 }  // namespace
 }  // namespace hone::engine
