@@ -30,21 +30,6 @@ const Tensor* Graph::constant(ValueId id) const {
   return tensor && tensor->bytes() != nullptr ? &*tensor : nullptr;
 }
 
-std::string Graph::unique_name(const std::string& stem) const {
-  const auto taken = [&](const std::string& candidate) {
-    for (const Value& value : values) {
-      if (value.name == candidate) return true;
-    }
-    return false;
-  };
-  if (!taken(stem)) return stem;
-  // Value ids only grow, so starting at their number finds a free name almost at once.
-  for (size_t i = values.size();; ++i) {
-    std::string candidate = stem + "." + std::to_string(i);
-    if (!taken(candidate)) return candidate;
-  }
-}
-
 void Graph::replace_uses(ValueId from, ValueId to) {
   for (Node& node : nodes) {
     for (ValueId& input : node.inputs) {

@@ -80,8 +80,6 @@ class Graph {
   /// Null for kNoValue, for values that are not constant, and for constants whose data an engine file keeps
   /// in packed form only.
   const Tensor* constant(ValueId id) const;
-  /// A name no value has yet, starting with `stem`.
-  std::string unique_name(const std::string& stem) const;
 
   /// Makes every node input and graph output that is `from` be `to`.
   void replace_uses(ValueId from, ValueId to);

@@ -2,6 +2,7 @@
 #include "transform/editor.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "graph/operator.hpp"
 
@@ -22,11 +23,15 @@ void Editor::grow() {
 
 void Editor::link(int32_t index) {
   grow();
+  links_.resize(graph_.nodes.size(), 0);
   for (const ValueId id : node(index).outputs) {
     if (id != kNoValue) producer_[static_cast<size_t>(id)] = index;
   }
   for (const ValueId id : node(index).inputs) {
-    if (id != kNoValue) readers_[static_cast<size_t>(id)].push_back(index);
+    if (id == kNoValue) continue;
+    Readers& readers = readers_[static_cast<size_t>(id)];
+    readers.reads.push_back({index, links_[static_cast<size_t>(index)]});
+    ++readers.count;
   }
 }
 
@@ -35,10 +40,24 @@ void Editor::unlink(int32_t index) {
     if (id != kNoValue && producer(id) == index) producer_[static_cast<size_t>(id)] = -1;
   }
   for (const ValueId id : node(index).inputs) {
-    if (id == kNoValue) continue;
-    auto& readers = readers_[static_cast<size_t>(id)];
-    readers.erase(std::find(readers.begin(), readers.end(), index));
+    if (id != kNoValue) --readers_[static_cast<size_t>(id)].count;
   }
+  ++links_[static_cast<size_t>(index)];
+}
+
+int32_t Editor::first_reader(ValueId id) const {
+  const Readers& readers = readers_[static_cast<size_t>(id)];
+  if (readers.count == 0) return -1;
+  while (!current(readers.reads[readers.begin])) ++readers.begin;
+  return readers.reads[readers.begin].node;
+}
+
+std::vector<int32_t> Editor::readers(ValueId id) const {
+  std::vector<int32_t> found;
+  for (const Read& read : readers_[static_cast<size_t>(id)].reads) {
+    if (current(read)) found.push_back(read.node);
+  }
+  return found;
 }
 
 const Node* Editor::made_by(ValueId id, std::string_view op) const {
@@ -47,17 +66,28 @@ const Node* Editor::made_by(ValueId id, std::string_view op) const {
 }
 
 int32_t Editor::single_reader(ValueId id) const {
-  return readers(id).size() == 1 && !is_output(id) ? readers(id)[0] : -1;
+  return read_count(id) == 1 && !is_output(id) ? first_reader(id) : -1;
+}
+
+std::string Editor::unique_name(const std::string& stem) {
+  if (names_.empty()) {
+    for (const graph::Value& value : graph_.values) names_.insert(value.name);
+  }
+  std::string name = stem;
+  // Value ids only grow, so starting at their number finds a free name almost at once.
+  for (size_t i = graph_.values.size(); !names_.insert(name).second; ++i)
+    name = fmt::format("{}.{}", stem, i);
+  return name;
 }
 
 ValueId Editor::add_value(const std::string& stem, graph::DType dtype) {
-  const ValueId id = graph_.add_value(graph_.unique_name(stem), {dtype, {}});
+  const ValueId id = graph_.add_value(unique_name(stem), {dtype, {}});
   grow();
   return id;
 }
 
 ValueId Editor::add_constant(const std::string& stem, graph::Tensor tensor) {
-  const ValueId id = graph_.add_constant(graph_.unique_name(stem), std::move(tensor));
+  const ValueId id = graph_.add_constant(unique_name(stem), std::move(tensor));
   grow();
   return id;
 }
@@ -93,14 +123,15 @@ void Editor::remove(int32_t index) {
 }
 
 void Editor::redirect(ValueId from, ValueId to) {
-  auto& moved = readers_[static_cast<size_t>(from)];
-  for (const int32_t reader : moved) {
-    auto& inputs = graph_.nodes[static_cast<size_t>(reader)].inputs;
+  Readers moved = std::exchange(readers_[static_cast<size_t>(from)], {});
+  Readers& readers = readers_[static_cast<size_t>(to)];
+  for (const Read& read : moved.reads) {
+    if (!current(read)) continue;
+    auto& inputs = graph_.nodes[static_cast<size_t>(read.node)].inputs;
     std::replace(inputs.begin(), inputs.end(), from, to);
+    readers.reads.push_back(read);
   }
-  auto& readers = readers_[static_cast<size_t>(to)];
-  readers.insert(readers.end(), moved.begin(), moved.end());
-  moved.clear();
+  readers.count += moved.count;
 }
 
 bool Editor::forward(int32_t index, ValueId from, ValueId to) {

@@ -5,6 +5,9 @@
 // earlier; replacing the last node of a pattern by the fused one always is such a place.
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -31,8 +34,12 @@ class Editor {
   int32_t producer(ValueId id) const { return id == kNoValue ? -1 : producer_[static_cast<size_t>(id)]; }
   /// The node that makes the value when it is an `op`, else null.
   const Node* made_by(ValueId id, std::string_view op) const;
+  /// How often nodes read the value.
+  size_t read_count(ValueId id) const { return readers_[static_cast<size_t>(id)].count; }
+  /// The node that has read the value for the longest time, or -1.
+  int32_t first_reader(ValueId id) const;
   /// Indices of the reading nodes, one entry per read.
-  const std::vector<int32_t>& readers(ValueId id) const { return readers_[static_cast<size_t>(id)]; }
+  std::vector<int32_t> readers(ValueId id) const;
   bool is_output(ValueId id) const { return output_[static_cast<size_t>(id)]; }
   /// The only reader of a value that is no graph output, or -1.
   int32_t single_reader(ValueId id) const;
@@ -62,18 +69,38 @@ class Editor {
   void commit();
 
  private:
+  /// One read. It is over when the node has been linked anew since; finding and erasing it at once would take
+  /// time with the square of the number of readers.
+  struct Read {
+    int32_t node;
+    int32_t link;
+  };
+  struct Readers {
+    std::vector<Read> reads;
+    /// Reads before this one are over.
+    mutable size_t begin = 0;
+    size_t count = 0;
+  };
+
+  bool current(const Read& read) const { return links_[static_cast<size_t>(read.node)] == read.link; }
+  /// A name no value has yet, starting with `stem`.
+  std::string unique_name(const std::string& stem);
   void link(int32_t index);
   void unlink(int32_t index);
   void grow();
 
   Graph& graph_;
   std::vector<int32_t> producer_;
-  std::vector<std::vector<int32_t>> readers_;
+  std::vector<Readers> readers_;
+  /// For each node, how often it was unlinked.
+  std::vector<int32_t> links_;
   std::vector<bool> output_;
   std::vector<bool> alive_;
   /// For each inserted node, the node it stands before.
   std::vector<int32_t> anchors_;
   size_t original_count_;
+  /// The names of all values, once a new one was asked for.
+  std::unordered_set<std::string> names_;
 };
 
 }  // namespace hone::transform

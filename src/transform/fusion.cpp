@@ -15,19 +15,20 @@ std::optional<int32_t> absorb_reader(Editor& editor, int32_t index, FusedOperato
   };
   const int32_t reader_index = editor.single_reader(result);
   if (reader_index < 0) {
-    const auto& readers = editor.readers(result);
-    if (readers.empty()) return std::nullopt;
-    const Node& first = editor.node(readers[0]);
+    const size_t reads = editor.read_count(result);
+    if (reads == 0) return std::nullopt;
+    const Node& first = editor.node(editor.first_reader(result));
     if (!as_post_ops(editor.graph(), first, result).post_ops) return std::nullopt;
-    if (readers.size() == 1)
-      return refuse(first, fmt::format("the result of '{}' is a graph output", base.name));
-    return refuse(first, fmt::format("the result of '{}' has {} readers", base.name, readers.size()));
+    if (reads == 1) return refuse(first, fmt::format("the result of '{}' is a graph output", base.name));
+    return refuse(first, fmt::format("the result of '{}' has {} readers", base.name, reads));
   }
   const Node reader = editor.node(reader_index);
   const PostOpsOrReason found = as_post_ops(editor.graph(), reader, result);
   if (!found.post_ops) return found.reason.empty() ? std::nullopt : refuse(reader, found.reason);
   PostOps post_ops = post_ops_of(base);
   post_ops.append(*found.post_ops);
+  if (post_ops.ops.size() > kMaxPostOps)
+    return refuse(reader, fmt::format("a step holds {} post-ops at most", kMaxPostOps));
   Node fused = base;
   set_post_ops(fused, fused_op(editor, base), post_ops);
   fused.outputs = reader.outputs;

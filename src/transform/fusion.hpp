@@ -23,6 +23,10 @@ struct PostOps {
   void append(const PostOps& other);
 };
 
+/// Post-ops that one node may hold; what comes after them stays a node of its own. oneDNN takes 32 in one
+/// primitive, and no network has chains as long, but files that mean harm do.
+constexpr size_t kMaxPostOps = 32;
+
 /// The post-ops that a fused node holds already; none for other nodes.
 PostOps post_ops_of(const Node& node);
 /// Where a fused operator's extra inputs begin: 1 for FusedElementwise, 3 for the others.

@@ -42,7 +42,7 @@ class BatchNormFolding {
     if (!found.affine) return found.reason.empty() ? false : refuse(found.reason);
     if (editor_.is_output(base.outputs[0]))
       return refuse(fmt::format("the result of '{}' is a graph output", base.name));
-    const size_t readers = editor_.readers(base.outputs[0]).size();
+    const size_t readers = editor_.read_count(base.outputs[0]);
     if (readers != 1) return refuse(fmt::format("the result of '{}' has {} readers", base.name, readers));
     FoldedOrReason folded = fold_affine(editor_, base, channels, *found.affine);
     if (!folded.node) return refuse(folded.reason);

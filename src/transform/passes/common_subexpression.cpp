@@ -86,19 +86,14 @@ void merge_constants(Editor& editor, Summary& summary) {
   for (size_t i = 0; i < graph.values.size(); ++i) {
     const auto id = static_cast<ValueId>(i);
     const Tensor* tensor = graph.constant(id);
-    if (tensor == nullptr || tensor->byte_size() > kMaxComparedBytes || editor.readers(id).empty()) continue;
+    if (tensor == nullptr || tensor->byte_size() > kMaxComparedBytes || editor.read_count(id) == 0) continue;
     std::string key;
     append_tensor(key, *tensor);
     const auto [entry, inserted] = known.emplace(std::move(key), id);
     if (inserted) continue;
     summary.change(
         fmt::format("constant '{}' is '{}'", graph.value(id).name, graph.value(entry->second).name));
-    const std::vector<int32_t> readers = editor.readers(id);
-    for (const int32_t reader : readers) {
-      for (size_t k = 0; k < editor.node(reader).inputs.size(); ++k) {
-        if (editor.node(reader).inputs[k] == id) editor.set_input(reader, k, entry->second);
-      }
-    }
+    editor.redirect(id, entry->second);
   }
 }
 

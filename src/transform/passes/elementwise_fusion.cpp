@@ -23,8 +23,9 @@ std::optional<Chain> as_chain(const Graph& graph, const Node& node) {
 
 void fuse_with_reader(Editor& editor, int32_t index, Summary& summary) {
   const Node node = editor.node(index);
-  if (node.outputs.size() != 1 || editor.readers(node.outputs[0]).empty()) return;
-  const int32_t reader_index = editor.readers(node.outputs[0])[0];
+  if (node.outputs.size() != 1) return;
+  const int32_t reader_index = editor.first_reader(node.outputs[0]);
+  if (reader_index < 0) return;
   const Node reader = editor.node(reader_index);
   const PostOpsOrReason next = as_post_ops(editor.graph(), reader, node.outputs[0], Scaling::kAnyBroadcast);
   if (!next.post_ops && next.reason.empty()) return;
@@ -37,6 +38,8 @@ void fuse_with_reader(Editor& editor, int32_t index, Summary& summary) {
   if (!editor.read_once(node.outputs[0]))
     return refuse(fmt::format("the result of '{}' is needed elsewhere", node.name));
   chain->post_ops.append(*next.post_ops);
+  if (chain->post_ops.ops.size() > kMaxPostOps)
+    return refuse(fmt::format("a step holds {} post-ops at most", kMaxPostOps));
   Node fused = derived_node(reader, "FusedElementwise", {chain->main});
   set_post_ops(fused, "FusedElementwise", chain->post_ops);
   join_names(fused, node, reader);

@@ -103,9 +103,9 @@ std::string obstacle(const Editor& editor, const Node& reader, const Node& pad, 
 void fold(Editor& editor, int32_t index, Summary& summary) {
   const Node pad = editor.node(index);
   const ValueId result = pad.outputs[0];
-  const auto& readers = editor.readers(result);
-  if (readers.empty()) return;
-  const Node reader = editor.node(readers[0]);
+  const int32_t first = editor.first_reader(result);
+  if (first < 0) return;
+  const Node reader = editor.node(first);
   if (reader.op != "Conv" && reader.op != "AveragePool" && reader.op != "MaxPool") return;
   if (reader.inputs[0] != result) return;
   const auto refuse = [&](const std::string& why) {
