@@ -57,12 +57,12 @@ def function_chain(length):
     return model(node("f0", domain="local"), functions=functions)
 
 
-def old_scan():
+def old_scan(length):
     info = helper.make_tensor_value_info
-    body = helper.make_graph([helper.make_node("Identity", ["e"], ["f"])], "body", [info("e", TensorProto.FLOAT, [4])],
-                             [info("f", TensorProto.FLOAT, [4])])
+    body = helper.make_graph([helper.make_node("Identity", ["e"], ["f"])], "body", [info("e", TensorProto.FLOAT, [4, 4])],
+                             [info("f", TensorProto.FLOAT, [4, 4])])
     scan = node("Scan", body=body, num_scan_inputs=1)
-    return reading(["c0", "x"], model(scan, [np.int64([4])], opset=8, shape=(1, 4, 4)))
+    return reading(["c0", "x"], model(scan, [np.int64([length])], opset=8, shape=(1, 1, 4, 4)))
 
 
 def onnx_rows():
@@ -90,11 +90,12 @@ def onnx_rows():
     yield 9, "initializer 'w': field raw_data holds 4 bytes", initializer([2], b"1234")
     yield 12, "node 'n' (EPContext): domain 'com.microsoft'", model(node("EPContext", domain="com.microsoft"))
     yield 13, "node 'n\\x0a{}' (Relu): attribute 'a\\x1b' is not known", named("n\n{}", "a\x1b")
-    yield 0, "node 'n' (Scan): input 0 (sequence_lens) is not supported", old_scan()
 
 
 def run_rows():
     """What only running can tell, for each backend."""
+    for length in -1, 5, 2**62:
+        yield 7, "node 'n.sequence_lens0' (Split): input 'split'", old_scan(length)
     yield 4, "node 'n' (Conv): ", window(pads=[2**32] * 4)
     yield 7, "node 'n' (Gather): ", model(node("Gather"), [np.int64([-2])])
     for operator in "Div", "Mod":

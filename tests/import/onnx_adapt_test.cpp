@@ -327,6 +327,47 @@ INSTANTIATE_TEST_SUITE_P(
             {-2, 2, 7, 13}}),
     row_name);
 
+/// Two sequences of up to three numbers, their running sums, and the sums at the end of each.
+std::string scan_text(const std::string& lengths, const std::string& attributes) {
+  return "g (float[2,3,1] x) => (float[2,1] last, float[2,n,1] sums) { lengths = Constant <value = int64[2] "
+         "{" +
+         lengths +
+         "}> () start = Constant <value = float[2,1] {0, 100}> () last, sums = Scan <num_scan_inputs = 1" +
+         attributes +
+         ", body = b (float[1] before, float[1] element) => (float[1] after, float[1] shown) "
+         "{ after = Add (before, element) shown = Identity (after) }> (lengths, start, x) }";
+}
+
+TEST(OnnxAdaptScan, OfOpset8LooksAtTheFirstElementsOfEachSequence) {
+  const Tensor x = Tensor::of<float>({1, 2, 3, 4, 5, 6}, {2, 3, 1});
+  const auto run = [&](const std::string& lengths, const std::string& attributes) {
+    const auto outputs = run_text(8, scan_text(lengths, attributes), {x});
+    EXPECT_EQ(outputs[0].shape(), (Shape{2, 1}));
+    EXPECT_EQ(outputs[1].shape(), (Shape{2, 3, 1}));
+    std::vector<double> all = outputs[0].to_double();
+    for (const double element : outputs[1].to_double()) all.push_back(element);
+    return all;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(run("3, 3", ""), ElementsAre(6, 115, 1, 3, 6, 104, 109, 115));
+  EXPECT_THAT(run("2, 3", ""), ElementsAre(3, 115, 1, 3, 0, 104, 109, 115));
+  EXPECT_THAT(run("2, 3", ", directions = [1]"), ElementsAre(3, 115, 2, 3, 0, 106, 111, 115));
+  EXPECT_THAT(run("0, 1", ""), ElementsAre(0, 104, 0, 0, 0, 104, 0, 0));
+}
+
+TEST(OnnxAdaptScan, OfOpset8RefusesLengthsThatNoSequenceHas) {
+  const Tensor x = Tensor::of<float>({1, 2, 3, 4, 5, 6}, {2, 3, 1});
+  for (const char* lengths : {"4, 3", "-1, 3", "9223372036854775807, 3"}) {
+    try {
+      run_text(8, scan_text(lengths, ""), {x});
+      ADD_FAILURE() << lengths;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
+      EXPECT_THAT(error.what(), testing::HasSubstr("sequence_lens1' (Split): input 'split'"));
+    }
+  }
+}
+
 TEST(OnnxAdaptRefusals, NameTheField) {
   const char* text =
       "g (float[1,1,1,4] x) => (float[a,b,c,d] y) { e = Constant <value = float[0] {}> () "

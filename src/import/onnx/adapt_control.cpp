@@ -9,22 +9,68 @@ using graph::Graph;
 using graph::kNoValue;
 using graph::ValueId;
 
+/// The opset whose forms the rules write.
+constexpr int kNewest = 22;
+
 graph::TensorType without_batch(const graph::TensorType& type) {
   graph::TensorType result = type;
   if (result.ranked() && !result.dims->empty()) result.dims->erase(result.dims->begin());
   return result;
 }
 
+graph::Attributes axis_zero() {
+  graph::Attributes attributes;
+  attributes.set("axis", int64_t{0});
+  return attributes;
+}
+
+/// The first `sizes[0]` elements of scan input i; bad input when it has fewer.
+void cut(Rewrite& sample, size_t i, ValueId sizes) {
+  graph::Node split;
+  split.name = fmt::format("{}.sequence_lens{}", sample.node.name, i);
+  split.op = "Split";
+  split.inputs = {sample.node.inputs[i], sizes};
+  split.outputs = {sample.graph.add_value(split.name), sample.graph.add_value(split.name + ".rest")};
+  split.attributes = axis_zero();
+  split.sources = sample.node.sources;
+  sample.node.inputs[i] = split.outputs[0];
+  add_checked_node(sample.graph, std::move(split));
+}
+
+/// The Scan of one sample sees the first `length` elements of its scan inputs, also when it runs backwards,
+/// and its scan outputs are as long as the longest sequence. The specification leaves open what stands behind
+/// a sequence's end; ONNX Runtime puts zeros there, and so do we.
+void limit_length(Rewrite& sample, ValueId length, size_t states, size_t scans) {
+  graph::Attributes first;
+  first.set("start", int64_t{0});
+  first.set("end", int64_t{1});
+  const ValueId longest = sample.before("Shape", {sample.node.inputs[states]}, std::move(first));
+  const ValueId own = sample.before("Reshape", {length, sample.ints("one", {1})});
+  const ValueId rest = sample.before("Sub", {longest, own});
+  const ValueId sizes = sample.before("Concat", {own, rest}, axis_zero());
+  for (size_t i = states; i < states + scans; ++i) cut(sample, i, sizes);
+  const ValueId pads = sample.before("Concat", {sample.ints("zero", {0}), rest}, axis_zero());
+  const ValueId axes = sample.ints("axis", {0});
+  for (size_t i = states; i < sample.node.outputs.size(); ++i) {
+    sample.after(i, "Pad", {pads, kNoValue, axes});
+  }
+}
+
 void scan_per_sample(Rewrite& r) {
   if (r.opset != 8) return;
-  if (r.node.has_input(0)) fail_bad_input("input 0 (sequence_lens) is not supported");
+  const auto captures = static_cast<size_t>(r.attribute<int64_t>("num_captures", 0));
+  if (r.node.inputs.size() < captures + 2)
+    fail_bad_input("{} inputs, expected sequence_lens and a scan input", r.node.inputs.size() - captures);
+  const bool limited = r.node.has_input(0);
   if (r.node.attributes.has("directions")) {
     r.node.attributes.set("scan_input_directions", *r.node.attributes.find("directions"));
     r.node.attributes.erase("directions");
   }
-  r.node.inputs.erase(r.node.inputs.begin());
-  const auto captures = static_cast<size_t>(r.attribute<int64_t>("num_captures", 0));
+  const auto scans = static_cast<size_t>(r.attribute<int64_t>("num_scan_inputs", 0));
+  if (!limited) r.node.inputs.erase(r.node.inputs.begin());
   const size_t scanned = r.node.inputs.size() - captures;
+  if (scans < 1 || scans + (limited ? 1 : 0) > scanned)
+    fail_bad_input("attribute 'num_scan_inputs' is outside [1, {}]", scanned - (limited ? 1 : 0));
 
   auto body = std::make_shared<Graph>();
   body->name = r.node.name + ".sample";
@@ -38,7 +84,10 @@ void scan_per_sample(Rewrite& r) {
     inner.outputs[i] = body->add_value(fmt::format("{}.{}", inner.name, i));
     body->outputs.push_back(inner.outputs[i]);
   }
-  add_checked_node(*body, std::move(inner));
+  if (limited) inner.inputs.erase(inner.inputs.begin());
+  Rewrite sample(*body, std::move(inner), kNewest);
+  if (limited) limit_length(sample, body->inputs[0], scanned - 1 - scans, scans);
+  sample.finish();
 
   graph::Attributes attributes;
   attributes.set("body", std::shared_ptr<Graph>(std::move(body)));
