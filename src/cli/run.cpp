@@ -144,7 +144,9 @@ std::unique_ptr<backend::Executable> load_executable(const RunOptions& options, 
   load.device = options.device;
   load.precision = backend::parse_precision(options.precision);
   load.threads = options.threads;
-  for (size_t i = 0; i < slots.size(); ++i) load.input_shapes[slots[i].name] = inputs.tensors[i].shape();
+  // The names of an archive's inputs are the backend's to find.
+  for (size_t i = 0; i < slots.size() && model.graph != nullptr; ++i)
+    load.input_shapes[slots[i].name] = inputs.tensors[i].shape();
   return backend::make_backend(options.backend)->load(model, load);
 }
 

@@ -9,6 +9,7 @@
 #include "import/onnx/import.hpp"
 #include "import/zoo/architectures.hpp"
 #include "import/zoo/zoo.hpp"
+#include "tensor/zip.hpp"
 
 namespace hone::importer {
 namespace {
@@ -39,14 +40,39 @@ size_t edit_distance(std::string_view a, std::string_view b) {
              fmt::join(names, ", "), likely ? fmt::format("; did you mean {}?", *nearest) : "");
 }
 
-/// TorchScript archives are zip files; anything else (an old pickle above all) is refused unread.
-void require_zip(const std::filesystem::path& file) {
+/// Nothing is ever unpacked into files, but a name that would lead out of a folder is a forgery.
+void check_record_name(const std::string& name) {
+  if (name.starts_with('/') || ("/" + name + "/").find("/../") != std::string::npos ||
+      name.find_first_of(std::string_view("\\\0", 2)) != std::string::npos) {
+    fail_bad_input("its record '{}' has a name that leads out of the archive", name);
+  }
+}
+
+/// A TorchScript archive is a zip file; libtorch reads it later, and trusts it further than we do: sizes,
+/// checksums and what the records unpack to are checked here. Anything else, an old pickle above all, is
+/// refused.
+void check_torchscript(const std::filesystem::path& file) {
   const base::MappedFile map(file);
   const auto bytes = map.bytes();
-  if (bytes.size() < 4 || std::memcmp(bytes.data(), "PK\3\4", 4) != 0) {
-    throw Error(ErrorKind::kBadInput, "this is not a TorchScript archive (torch.jit.save makes one)",
+  const auto fail = [&](std::string_view why) {
+    throw Error(ErrorKind::kBadInput,
+                fmt::format("this is not a TorchScript archive (torch.jit.save makes one){}", why),
                 file.string());
+  };
+  if (bytes.size() < 4 || std::memcmp(bytes.data(), "PK\3\4", 4) != 0) fail("");
+  // Only code is compressed.
+  constexpr uint64_t kMaxCode = uint64_t{64} << 20;
+  bool pickle = false;
+  try {
+    for (const tensor::ZipMember& member : tensor::list_zip(bytes, bytes.size() + kMaxCode)) {
+      check_record_name(member.name);
+      tensor::check_zip_member(member);
+      pickle = pickle || member.name.ends_with("/data.pkl");
+    }
+  } catch (const Error& error) {
+    fail(": " + error.sentence());
   }
+  if (!pickle) fail(": it has no record data.pkl");
 }
 
 Model load_file(const std::filesystem::path& file) {
@@ -59,7 +85,7 @@ Model load_file(const std::filesystem::path& file) {
     return model;
   }
   if (extension == ".pt" || extension == ".pth" || extension == ".ts") {
-    require_zip(file);
+    check_torchscript(file);
     return {file.stem().string(), file, nullptr, {}};
   }
   throw Error(ErrorKind::kBadInput, "the file's name ends neither in .onnx nor in .pt", file.string());

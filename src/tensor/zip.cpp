@@ -1,5 +1,4 @@
-// See zip.hpp. Field layout: PKWARE APPNOTE.TXT 6.3.10, sections 4.3.7, 4.3.12
-// and 4.3.16.
+// See zip.hpp. Field layout: PKWARE APPNOTE.TXT 6.3.10, sections 4.3.7, 4.3.12, 4.3.14 to 4.3.16 and 4.5.3.
 #include "tensor/zip.hpp"
 
 #include <zlib.h>
@@ -14,9 +13,13 @@ namespace {
 constexpr uint32_t kLocalSignature = 0x04034b50;
 constexpr uint32_t kCentralSignature = 0x02014b50;
 constexpr uint32_t kEndSignature = 0x06054b50;
+constexpr uint32_t kLongEndSignature = 0x06064b50;
+constexpr uint32_t kLocatorSignature = 0x07064b50;
 constexpr size_t kLocalSize = 30;
 constexpr size_t kCentralSize = 46;
 constexpr size_t kEndSize = 22;
+constexpr size_t kLocatorSize = 20;
+constexpr uint16_t kLongExtra = 1;
 constexpr size_t kMaxComment = 65535;
 constexpr uint16_t kStored = 0;
 constexpr uint16_t kDeflated = 8;
@@ -33,7 +36,8 @@ class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
   uint16_t u16(size_t at) const { return static_cast<uint16_t>(integer(at, 2)); }
-  uint32_t u32(size_t at) const { return integer(at, 4); }
+  uint32_t u32(size_t at) const { return static_cast<uint32_t>(integer(at, 4)); }
+  uint64_t u64(size_t at) const { return integer(at, 8); }
   std::span<const std::byte> slice(size_t at, size_t count) const {
     if (at > bytes_.size() || count > bytes_.size() - at) fail_bad_input("the zip archive is truncated");
     return bytes_.subspan(at, count);
@@ -41,10 +45,10 @@ class Reader {
   size_t size() const { return bytes_.size(); }
 
  private:
-  uint32_t integer(size_t at, size_t count) const {
+  uint64_t integer(size_t at, size_t count) const {
     const auto field = slice(at, count);
-    uint32_t value = 0;
-    for (size_t i = count; i-- > 0;) value = value << 8 | std::to_integer<uint32_t>(field[i]);
+    uint64_t value = 0;
+    for (size_t i = count; i-- > 0;) value = value << 8 | std::to_integer<uint64_t>(field[i]);
     return value;
   }
 
@@ -61,11 +65,53 @@ size_t find_end(const Reader& reader) {
   fail_bad_input("this is not a zip archive, or it is truncated: it has no end record");
 }
 
-std::span<const std::byte> packed_bytes(const Reader& reader, size_t local, size_t size,
+struct Directory {
+  uint64_t begin = 0;
+  uint64_t count = 0;
+};
+
+/// Readers differ in whom they believe where the two end records of a zip64 archive disagree: none does here.
+Directory find_directory(const Reader& reader) {
+  const size_t end = find_end(reader);
+  const Directory own{reader.u32(end + 16), reader.u16(end + 10)};
+  if (end < kLocatorSize || reader.u32(end - kLocatorSize) != kLocatorSignature) return own;
+  const uint64_t at = reader.u64(end - kLocatorSize + 8);
+  if (reader.u32(at) != kLongEndSignature) fail_bad_input("the zip archive's zip64 end record is damaged");
+  const Directory found{reader.u64(at + 48), reader.u64(at + 32)};
+  const bool agree = (own.begin == UINT32_MAX || own.begin == found.begin) &&
+                     (own.count == UINT16_MAX || own.count == found.count);
+  if (!agree) fail_bad_input("the zip archive's end records disagree");
+  return found;
+}
+
+std::span<const std::byte> packed_bytes(const Reader& reader, uint64_t local, uint64_t size,
                                         const std::string& name) {
   if (reader.u32(local) != kLocalSignature) fail_bad_input("zip member '{}' has no local header", name);
   const size_t data = local + kLocalSize + reader.u16(local + 26) + reader.u16(local + 28);
   return reader.slice(data, size);
+}
+
+/// The three sizes of a member that zip64 moves to an extra field where they need more than 32 bits.
+struct Sizes {
+  uint64_t unpacked;
+  uint64_t packed;
+  uint64_t local;
+};
+
+Sizes read_sizes(const Reader& reader, size_t at, const std::string& name) {
+  Sizes sizes{reader.u32(at + 24), reader.u32(at + 20), reader.u32(at + 42)};
+  size_t extra = at + kCentralSize + reader.u16(at + 28);
+  const size_t end = extra + reader.u16(at + 30);
+  while (extra + 4 <= end && reader.u16(extra) != kLongExtra) extra += 4 + size_t{reader.u16(extra + 2)};
+  size_t next = extra + 4;
+  const size_t last = extra + 4 <= end ? next + reader.u16(extra + 2) : 0;
+  for (uint64_t* size : {&sizes.unpacked, &sizes.packed, &sizes.local}) {
+    if (*size != UINT32_MAX) continue;
+    if (next + 8 > last || last > end) fail_bad_input("zip member '{}' lacks a zip64 size", name);
+    *size = reader.u64(next);
+    next += 8;
+  }
+  return sizes;
 }
 
 void check_method(const Reader& reader, size_t at, const std::string& name) {
@@ -81,7 +127,7 @@ void check_method(const Reader& reader, size_t at, const std::string& name) {
 
 void check_size(const ZipMember& member) {
   const uint64_t packed = member.packed.size();
-  const uint64_t most = member.deflated ? packed * kMaxRatio + kRatioSlack : packed;
+  const uint64_t most = member.deflated ? base::checked_mul(packed, kMaxRatio) + kRatioSlack : packed;
   if (member.size > most || (!member.deflated && member.size != packed)) {
     fail_bad_input("zip member '{}' claims to unpack from {} to {} bytes", member.name, packed, member.size);
   }
@@ -95,13 +141,9 @@ ZipMember read_member(const Reader& reader, size_t at) {
   check_method(reader, at, member.name);
   member.deflated = reader.u16(at + 10) == kDeflated;
   member.crc = reader.u32(at + 16);
-  member.size = reader.u32(at + 24);
-  const uint32_t packed = reader.u32(at + 20);
-  const uint32_t local = reader.u32(at + 42);
-  if (packed == UINT32_MAX || member.size == UINT32_MAX || local == UINT32_MAX) {
-    fail_bad_input("zip member '{}' needs zip64, which is not supported", member.name);
-  }
-  member.packed = packed_bytes(reader, local, packed, member.name);
+  const Sizes sizes = read_sizes(reader, at, member.name);
+  member.size = sizes.unpacked;
+  member.packed = packed_bytes(reader, sizes.local, sizes.packed, member.name);
   check_size(member);
   return member;
 }
@@ -120,8 +162,12 @@ void inflate_into(const ZipMember& member, std::string& out) {
   if (code != Z_STREAM_END || !whole) fail_bad_input("zip member '{}' does not unpack", member.name);
 }
 
-uint32_t checksum(std::string_view bytes) {
+uint32_t checksum(std::span<const std::byte> bytes) {
   return static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+void check_crc(const ZipMember& member, std::span<const std::byte> bytes) {
+  if (checksum(bytes) != member.crc) fail_bad_input("zip member '{}' has a wrong checksum", member.name);
 }
 
 void put(std::string& out, uint32_t value, int count) {
@@ -136,7 +182,7 @@ void put_common(std::string& out, const ZipContent& member) {
   put(out, kStored, 2);
   put(out, 0, 2);
   put(out, kDate, 2);
-  put(out, checksum(member.bytes), 4);
+  put(out, checksum(std::as_bytes(std::span(member.bytes))), 4);
   put(out, base::checked_cast<uint32_t>(member.bytes.size()), 4);
   put(out, base::checked_cast<uint32_t>(member.bytes.size()), 4);
   put(out, base::checked_cast<uint16_t>(member.name.size()), 2);
@@ -146,15 +192,13 @@ void put_common(std::string& out, const ZipContent& member) {
 
 std::vector<ZipMember> list_zip(std::span<const std::byte> archive, uint64_t limit) {
   const Reader reader(archive);
-  const size_t end = find_end(reader);
-  const uint16_t count = reader.u16(end + 10);
-  size_t at = reader.u32(end + 16);
-  if (at == UINT32_MAX || count == UINT16_MAX) fail_bad_input("zip64 archives are not supported");
+  const Directory directory = find_directory(reader);
+  size_t at = directory.begin;
   std::vector<ZipMember> members;
   uint64_t total = 0;
-  for (uint16_t i = 0; i < count; ++i) {
+  for (uint64_t i = 0; i < directory.count; ++i) {
     members.push_back(read_member(reader, at));
-    total += members.back().size;
+    total = base::checked_add(total, members.back().size);
     if (total > limit) {
       fail_bad_input("the zip archive unpacks to more than the limit of {} bytes", limit);
     }
@@ -170,8 +214,16 @@ std::string unpack_zip_member(const ZipMember& member) {
   } else if (!out.empty()) {
     std::memcpy(out.data(), member.packed.data(), out.size());
   }
-  if (checksum(out) != member.crc) fail_bad_input("zip member '{}' has a wrong checksum", member.name);
+  check_crc(member, std::as_bytes(std::span(out)));
   return out;
+}
+
+void check_zip_member(const ZipMember& member) {
+  if (member.deflated) {
+    unpack_zip_member(member);
+  } else {
+    check_crc(member, member.packed);
+  }
 }
 
 std::string format_zip(std::span<const ZipContent> members) {

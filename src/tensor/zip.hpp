@@ -1,5 +1,5 @@
-// Zip archives as far as .npz files need them: stored and deflated members, no
-// encryption, no zip64.
+// Zip archives as far as .npz files and TorchScript archives need them: stored and deflated members, no
+// encryption. zip64 is read, not written.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,19 @@ struct ZipMember {
   /// The member's bytes as they lie in the archive.
   std::span<const std::byte> packed;
   bool deflated = false;
-  uint32_t size = 0;  ///< unpacked
+  uint64_t size = 0;  ///< unpacked
   uint32_t crc = 0;
 };
 
-/// The members in the order of the central directory, all inside `archive`,
-/// which must outlive them. Bad input for anything else than a sound archive,
-/// and when the members unpack to more than `limit` bytes.
+/// The members in the order of the central directory, all inside `archive`, which must outlive them. Bad
+/// input for anything else than a sound archive, and when the members unpack to more than `limit` bytes.
 std::vector<ZipMember> list_zip(std::span<const std::byte> archive, uint64_t limit);
 
 /// The member's unpacked bytes; bad input when size or checksum are not those
 /// of the directory.
 std::string unpack_zip_member(const ZipMember& member);
+/// The same check without the bytes.
+void check_zip_member(const ZipMember& member);
 
 struct ZipContent {
   std::string name;

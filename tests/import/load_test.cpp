@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "base/file.hpp"
+#include "tensor/zip.hpp"
 
 namespace hone::importer {
 namespace {
@@ -53,9 +56,37 @@ TEST(LoadModel, PickleIsRefusedAndZipLoadsWithoutGraph) {
   const Error error = load_error(write_temporary("pickle.pt", "\x80\x02}q").string());
   EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
   EXPECT_THAT(error.what(), HasSubstr("not a TorchScript archive"));
-  const Model model = load_model(write_temporary("script.pt", "PK\3\4rest").string());
+  const std::string archive = tensor::format_zip(std::vector<tensor::ZipContent>{{"script/data.pkl", "}."}});
+  const Model model = load_model(write_temporary("script.pt", archive).string());
   EXPECT_EQ(model.name, "script");
   EXPECT_EQ(model.graph, nullptr);
+}
+
+/// tests/cli/archive_test.py has the attacks that somebody would make; this is every accident.
+TEST(LoadModel, DamagedArchiveIsBadInputOrHarmless) {
+  const std::string sound = tensor::format_zip(std::vector<tensor::ZipContent>{
+      {"script/data.pkl", "}."}, {"script/code/script.py", "def"}, {"script/data/0", "0123456789abcdef"}});
+  const std::string path = (std::filesystem::path(testing::TempDir()) / "damaged.pt").string();
+  int accepted = 0;
+  const auto load = [&](const std::string& content) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
+    try {
+      load_model(path);
+      ++accepted;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kBadInput) << error.what();
+      EXPECT_THAT(error.what(), HasSubstr("damaged.pt: this is not a TorchScript archive"));
+    }
+  };
+  for (size_t size = 0; size < sound.size(); ++size) load(sound.substr(0, size));
+  EXPECT_EQ(accepted, 0);
+  for (size_t i = 0; i < sound.size(); ++i) {
+    for (const int bit : {0, 7}) {
+      std::string content = sound;
+      content[i] = static_cast<char>(content[i] ^ (1 << bit));
+      load(content);
+    }
+  }
 }
 
 TEST(LoadModel, WeightsGoWithArchitecturesOnly) {
