@@ -156,6 +156,21 @@ void write_file_atomic(const std::filesystem::path& path, std::string_view conte
 
 void check_writable(const std::filesystem::path& path) { const PendingFile file(path); }
 
+ReservedFile::ReservedFile(const std::filesystem::path& wanted) : path_(wanted) {
+  for (int number = 2;; ++number) {
+    const Descriptor fd(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    if (fd.get() >= 0) return;
+    if (errno != EEXIST) fail_write(path_, std::strerror(errno));
+    path_ = wanted.parent_path() /
+            fmt::format("{}-{}{}", wanted.stem().string(), number, wanted.extension().string());
+  }
+}
+
+ReservedFile::~ReservedFile() {
+  std::error_code ignored;
+  if (std::filesystem::file_size(path_, ignored) == 0) std::filesystem::remove(path_, ignored);
+}
+
 MappedFile::MappedFile(const std::filesystem::path& path) {
   uint64_t size = 0;
   const Descriptor fd(open_regular(path, &size));

@@ -23,6 +23,22 @@ void write_file_atomic(const std::filesystem::path& path, std::string_view conte
 /// result it shall hold.
 void check_writable(const std::filesystem::path& path);
 
+/// A file that did not exist before, to be written later: with the name asked for or, where that is taken,
+/// the first free one of name-2, name-3 … before the extension. It exists from now on, so nobody else takes
+/// the name. Removed at the end when it is still empty. Environment error when it cannot be made.
+class ReservedFile {
+ public:
+  explicit ReservedFile(const std::filesystem::path& wanted);
+  ~ReservedFile();
+  ReservedFile(const ReservedFile&) = delete;
+  ReservedFile& operator=(const ReservedFile&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 /// A private read-only map of a whole file, alive as long as the object. Empty files map to no bytes.
 class MappedFile {
  public:

@@ -17,6 +17,7 @@
 #include "cli/bench_screen.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
+#include "device/devices.hpp"
 #include "import/load.hpp"
 #include "report/bench_summary.hpp"
 
@@ -60,7 +61,7 @@ std::vector<std::string> command_line() {
   return arguments;
 }
 
-/// <folder>/resnet50-2026-11-21T012345Z.json.
+/// <folder>/resnet50-2026-11-21T012345Z.json; another sweep may have begun in the same second.
 std::filesystem::path result_path(const Arguments& arguments) {
   std::string date = base::utc_date();
   std::erase(date, ':');
@@ -188,9 +189,12 @@ void run_bench(Arguments* arguments) {
   for (const std::string& peer : arguments->peers) peers.add(peer);
   bench::Sweep baseline;
   if (!arguments->baseline.empty()) baseline = bench::read_sweep(arguments->baseline);
-  const std::filesystem::path path = result_path(*arguments);
-  make_folder(path.parent_path());
-  base::check_writable(path);
+  device::require_device(arguments->sweep.measure.device);
+  const std::filesystem::path wanted = result_path(*arguments);
+  make_folder(wanted.parent_path());
+  base::check_writable(wanted);
+  const base::ReservedFile reserved(wanted);
+  const std::filesystem::path& path = reserved.path();
   handle_signals();
 
   BenchScreen screen(arguments->sweep);

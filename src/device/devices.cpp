@@ -1,6 +1,8 @@
 // See devices.hpp.
 #include "device/devices.hpp"
 
+#include <filesystem>
+
 #include "base/plugin.hpp"
 #include "device/cpu/cpu_device.hpp"
 
@@ -25,6 +27,15 @@ const engine::Device& find_device(std::string_view name) {
   if (name == "cpu") return cpu::cpu_device();
   if (name == "cuda") return cuda_device();
   fail_usage("unknown device '{}' ({})", name, fmt::join(device_names(), ", "));
+}
+
+void require_device(std::string_view name) {
+  if (name != "cuda") return;
+  // The driver's nodes, on Linux and on Windows' subsystem for it.
+  for (const char* node : {"/dev/nvidiactl", "/dev/dxg"}) {
+    if (std::filesystem::exists(node)) return;
+  }
+  fail_environment("no NVIDIA driver is loaded on this machine, so nothing can run on a GPU");
 }
 
 const engine::Device& device_of_fingerprint(const std::string& fingerprint) {

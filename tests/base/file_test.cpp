@@ -95,5 +95,20 @@ TEST_F(WriteFile, ChecksTheFolderBeforehand) {
   EXPECT_THAT(failure([&] { check_writable(folder_ / "a" / "b"); }), HasSubstr("Not a directory"));
 }
 
+TEST_F(WriteFile, ReservedNameIsTakenUntilItIsGivenBackEmpty) {
+  {
+    const ReservedFile first(folder_ / "run.json");
+    const ReservedFile second(folder_ / "run.json");
+    const ReservedFile third(folder_ / "run.json");
+    EXPECT_EQ(first.path(), folder_ / "run.json");
+    EXPECT_EQ(second.path(), folder_ / "run-2.json");
+    EXPECT_EQ(third.path(), folder_ / "run-3.json");
+    write_file_atomic(second.path(), "kept");
+  }
+  EXPECT_THAT(names(), testing::ElementsAre("run-2.json"));
+  EXPECT_THAT(failure([&] { ReservedFile(folder_ / "no folder" / "run.json"); }),
+              HasSubstr("cannot write the file"));
+}
+
 }  // namespace
 }  // namespace hone::base

@@ -63,6 +63,15 @@ class BenchCommand(unittest.TestCase):
         with open(self.result_files()[-1]) as file:
             return json.load(file)
 
+    def test_sweeps_of_the_same_second_write_two_files(self):
+        arguments = self.arguments("--backends", "reference", "--duration", "0.01", "--rounds", "1")
+        sweeps = [subprocess.Popen(arguments, env=self.environment, cwd=self.folder, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE) for _ in range(3)]
+        for sweep in sweeps:
+            self.assertEqual(sweep.wait(timeout=200), 0, sweep.stderr.read())
+            sweep.stderr.close()
+        self.assertEqual(len(self.result_files()), 3)
+
     def test_measures_the_reference_beside_a_peer(self):
         done = self.bench("--backends", "reference,wrong", fake("wrong"))
         result = self.result()
