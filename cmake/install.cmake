@@ -4,6 +4,9 @@
 #   cmake --install build/release --prefix DIR                     everything
 #   cmake --install build/release --prefix DIR --component core    without plugins (small: no libtorch)
 #
+# The component dev holds what programs of others are built with: headers, the linker's name of the library, a CMake
+# package and a pkg-config file, which all find the rest from where they lie themselves.
+#
 # Each plugin libhone-<name>.so found under src/ is the component <name>, with the libraries it needs.
 
 # glibc, libstdc++ and libgcc stay the system's: they must be at least as new as the compiler's. So do CUDA's
@@ -41,4 +44,12 @@ foreach(target ${targets})
     hone_install(${CMAKE_MATCH_1} ${target})
   endif()
 endforeach()
+install(TARGETS hone_library LIBRARY DESTINATION lib COMPONENT dev NAMELINK_ONLY)
+install(DIRECTORY include/hone DESTINATION include COMPONENT dev)
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/hone-config-version.cmake COMPATIBILITY SameMinorVersion)
+configure_file(cmake/hone.pc.in ${CMAKE_BINARY_DIR}/hone.pc @ONLY)
+install(FILES cmake/hone-config.cmake ${CMAKE_BINARY_DIR}/hone-config-version.cmake DESTINATION lib/cmake/hone
+  COMPONENT dev)
+install(FILES ${CMAKE_BINARY_DIR}/hone.pc DESTINATION lib/pkgconfig COMPONENT dev)
 install(FILES LICENSE README.md DESTINATION share/doc/hone COMPONENT core)

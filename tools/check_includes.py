@@ -9,7 +9,7 @@ from pathlib import Path
 
 # A folder may include itself and the folders before it (docs/ARCHITECTURE.md).
 LAYERS = ["base", "tensor", "graph", "import", "reference", "transform", "engine", "device", "backend",
-          "bench", "trace", "analysis", "report", "cli"]
+          "bench", "trace", "analysis", "report", "api", "cli"]
 # An engine announces its steps to the trace as any program can, so these know nothing of it.
 STRANGERS = {"trace": {"engine", "device", "backend"}, "analysis": {"engine", "device", "backend"},
              "report": {"engine", "device", "backend"}}

@@ -1,0 +1,78 @@
+// hone as a library: a model becomes an engine, which runs on your buffers and can be kept in a file.
+//
+//   hone::Engine engine = hone::Engine::build("model.onnx");
+//   std::vector<float> image(1 * 3 * 224 * 224);
+//   auto outputs = engine.run({{std::span<const float>(image), {1, 3, 224, 224}}});
+//   std::span<const float> scores = outputs[0].elements<float>();
+//
+// Every failure is a hone::Error: its kind says whose fault it is, what() is one sentence.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hone/tensor.hpp"
+
+namespace hone {
+
+/// Shapes of one input that an engine shall accept, and the one it is tuned for.
+struct ShapeRange {
+  Dims min;
+  Dims opt;
+  Dims max;
+};
+
+struct BuildOptions {
+  /// "cpu" or "cuda".
+  std::string device = "cpu";
+  /// "fp32" or "bf16"; on cuda also "tf32" and "fp16". Inputs and outputs keep the model's own types.
+  std::string precision = "fp32";
+  /// By input name. An input without one accepts every shape that the model allows, and is tuned for open
+  /// dimensions of 1.
+  std::map<std::string, ShapeRange> shapes;
+  /// Threads to tune for and to run with; 0: all processors.
+  int threads = 0;
+  /// 0: nothing is timed … 5: many samples of every tactic (`hone build --builderOptimizationLevel`).
+  int optimization_level = 3;
+  /// Parameters of a built-in architecture, a .safetensors file; empty: they come from `seed`.
+  std::filesystem::path weights;
+  uint64_t seed = 0;
+};
+
+/// An engine that is ready to run. Used by one thread at a time.
+class Engine {
+ public:
+  /// `model` is an .onnx file or the name of a built-in architecture ("resnet50"). Bad input for a file that
+  /// is no sound model, usage error for options that do not fit it, environment error for a device that is
+  /// not to be had.
+  static Engine build(const std::string& model, const BuildOptions& options = {});
+  /// An engine file that `save` or `hone build` wrote. Bad input when it is damaged, environment error when
+  /// it was built for another kind of device. `threads` as it was tuned for when 0.
+  static Engine load(const std::filesystem::path& file, int threads = 0);
+
+  ~Engine();
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
+
+  /// Writes the file whole or not at all; environment error when that fails.
+  void save(const std::filesystem::path& file) const;
+
+  const std::vector<TensorInfo>& inputs() const;
+  const std::vector<TensorInfo>& outputs() const;
+
+  /// One tensor for each of inputs(), in that order; gives one for each of outputs(). The first run with new
+  /// shapes prepares the engine for them. Bad input for types and shapes that the engine does not accept,
+  /// usage error for a buffer that does not hold what its dims say.
+  std::vector<Tensor> run(const std::vector<TensorView>& inputs);
+
+ private:
+  struct State;
+  explicit Engine(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hone

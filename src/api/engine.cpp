@@ -1,0 +1,125 @@
+// See hone/engine.hpp: the library's own parts behind the public API.
+#include "hone/engine.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "backend/hone/hone_backend.hpp"
+#include "device/devices.hpp"
+#include "engine/builder.hpp"
+#include "engine/context.hpp"
+#include "engine/engine_file.hpp"
+#include "import/load.hpp"
+
+namespace hone {
+namespace {
+
+int processors() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
+
+TensorInfo info_of(const graph::Value& value) {
+  TensorInfo info{value.name, static_cast<DataType>(value.type.dtype), {}};
+  for (const graph::Dim& dim : value.type.dims.value_or(graph::Dims())) {
+    info.dims.push_back(dim.known() ? dim.value() : -1);
+  }
+  return info;
+}
+
+std::vector<TensorInfo> infos_of(const graph::Graph& graph, const std::vector<graph::ValueId>& ids) {
+  std::vector<TensorInfo> infos;
+  for (const graph::ValueId id : ids) infos.push_back(info_of(graph.value(id)));
+  return infos;
+}
+
+tensor::Tensor view_of(const TensorView& view) {
+  const auto dtype = static_cast<tensor::DType>(view.type);
+  if (!tensor::is_supported(dtype)) fail_usage("{} is no element type", static_cast<int>(view.type));
+  const int64_t size = tensor::element_count(view.dims);
+  if (static_cast<uint64_t>(size) != view.bytes.size() / tensor::dtype_size(dtype) ||
+      view.bytes.size() % tensor::dtype_size(dtype) != 0) {
+    fail_usage("a buffer of {} bytes is given for {} {}", view.bytes.size(), tensor::dtype_name(dtype),
+               tensor::shape_text(view.dims));
+  }
+  return {dtype, view.dims, view.bytes.data(), nullptr};
+}
+
+Tensor result_of(tensor::Tensor made) {
+  const auto owner = std::make_shared<const tensor::Tensor>(std::move(made));
+  return {static_cast<DataType>(owner->dtype()), owner->shape(), {owner->bytes(), owner->byte_size()}, owner};
+}
+
+}  // namespace
+
+struct Engine::State {
+  State(std::shared_ptr<engine::Engine> made, const engine::Device& device, int threads)
+      : engine(std::move(made)),
+        device(device),
+        context(engine, device, threads),
+        inputs(infos_of(*engine->graph, engine->graph->inputs)),
+        outputs(infos_of(*engine->graph, engine->graph->outputs)) {}
+
+  std::shared_ptr<engine::Engine> engine;
+  const engine::Device& device;
+  engine::Context context;
+  std::vector<TensorInfo> inputs;
+  std::vector<TensorInfo> outputs;
+};
+
+Engine::Engine(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Engine::~Engine() = default;
+Engine::Engine(Engine&&) noexcept = default;
+Engine& Engine::operator=(Engine&&) noexcept = default;
+
+Engine Engine::build(const std::string& name, const BuildOptions& options) {
+  if (options.optimization_level < 0 || options.optimization_level > 5)
+    fail_usage("optimization_level is {}, outside [0, 5]", options.optimization_level);
+  if (options.threads < 0) fail_usage("threads is {}", options.threads);
+  backend::LoadOptions load;
+  load.device = options.device;
+  load.precision = tensor::parse_precision(options.precision);
+  load.threads = options.threads > 0 ? options.threads : processors();
+  load.optimization_level = options.optimization_level;
+  const engine::Device& device = device::find_device(options.device);
+  const importer::Model model =
+      importer::load_model(name, {.weights = options.weights, .seed = options.seed});
+  if (model.graph == nullptr)
+    fail_bad_input("{} is a TorchScript archive, which cannot be built into an engine", name);
+  engine::BuildOptions build = backend::build_options(model, load);
+  build.shapes.clear();
+  for (const auto& [input, range] : options.shapes) build.shapes[input] = {range.min, range.opt, range.max};
+  try {
+    return Engine(
+        std::make_unique<State>(engine::build_engine(*model.graph, device, build), device, load.threads));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kBadInput) throw error.within(name);
+    throw;
+  }
+}
+
+Engine Engine::load(const std::filesystem::path& file, int threads) {
+  if (threads < 0) fail_usage("threads is {}", threads);
+  auto engine = engine::load_engine(file);
+  try {
+    const engine::Device& device = device::device_of_fingerprint(engine->fingerprint);
+    const int used = threads > 0 ? threads : engine->threads;
+    return Engine(std::make_unique<State>(std::move(engine), device, used));
+  } catch (const Error& error) {
+    throw error.within(file.string());
+  }
+}
+
+void Engine::save(const std::filesystem::path& file) const {
+  engine::save_engine(*state_->engine, state_->device, file);
+}
+
+const std::vector<TensorInfo>& Engine::inputs() const { return state_->inputs; }
+const std::vector<TensorInfo>& Engine::outputs() const { return state_->outputs; }
+
+std::vector<Tensor> Engine::run(const std::vector<TensorView>& inputs) {
+  std::vector<tensor::Tensor> views;
+  for (const TensorView& input : inputs) views.push_back(view_of(input));
+  std::vector<Tensor> results;
+  for (tensor::Tensor& output : state_->context.run(views)) results.push_back(result_of(std::move(output)));
+  return results;
+}
+
+}  // namespace hone
