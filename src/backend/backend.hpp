@@ -1,4 +1,5 @@
-// A system that runs models: hone, torch, torchscript, reference. Each one has a folder here.
+// A system that runs models: hone, torch, torchscript, torch-graph, reference. Their folders
+// lie beside this file.
 #pragma once
 
 #include <cstdint>
@@ -116,15 +117,15 @@ class Executable {
   std::vector<tensor::Tensor> outputs_;
 };
 
-/// Environment error when a backend that computes on the CPU is asked for another device.
-void require_cpu(const LoadOptions& options, std::string_view backend);
-
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
   /// Version of the system behind it ("1.13.0"), for the context of a run.
   virtual std::string version() const = 0;
+  /// Environment error when it cannot compute on "cpu" or "cuda". Leaves the device alone, so that a process
+  /// may still be forked. The CPU alone, unless a backend says otherwise.
+  virtual void require_device(std::string_view device) const;
   /// Environment error when the precision or device is not to be had; bad input when the model cannot run.
   virtual std::unique_ptr<Executable> load(const importer::Model& model, const LoadOptions& options) = 0;
 };

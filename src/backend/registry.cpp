@@ -16,14 +16,14 @@ constexpr Entry kBackends[] = {
     {"hone", make_hone_backend},
     {"torch", make_torch_backend},
     {"torchscript", make_torchscript_backend},
+    {"torch-graph", make_torch_graph_backend},
     {"reference", make_reference_backend},
 };
 
 }  // namespace
 
-void require_cpu(const LoadOptions& options, std::string_view backend) {
-  if (options.device != "cpu")
-    fail_environment("the backend {} runs on the CPU, not on {}", backend, options.device);
+void Backend::require_device(std::string_view device) const {
+  if (device != "cpu") fail_environment("the backend {} runs on the CPU, not on {}", name(), device);
 }
 
 std::vector<std::string> backend_names() {

@@ -13,7 +13,6 @@
 #include "bench/case_runner.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
-#include "device/devices.hpp"
 
 namespace hone::cli {
 namespace {
@@ -101,12 +100,7 @@ void run(const Options& options) {
   if (!options.json_file.empty()) base::check_writable(options.json_file);
   const auto cases = selected_cases(options);
   // What is missing is said once, not once a case.
-  backend::make_backend(options.runner.backend);
-  if (options.runner.backend == "hone") {
-    device::find_device(options.runner.device);
-  } else {
-    backend::require_cpu({.device = options.runner.device}, options.runner.backend);
-  }
+  backend::make_backend(options.runner.backend)->require_device(options.runner.device);
   const auto results = bench::run_cases(cases, options.runner, [&](const CaseResult& result) {
     print_result(result, options.verbose);
     std::fflush(stdout);

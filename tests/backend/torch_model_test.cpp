@@ -87,6 +87,41 @@ TEST(TorchModels, OtherPrecisionsAreRefused) {
   }
 }
 
+TEST(TorchModels, ARunIsAnUploadAnExecutionAndADownload) {
+  const Graph graph = small_network();
+  const std::vector<Tensor> inputs{random_tensor({2, 3, 12, 12}, 11)};
+  for (const char* backend : {"torch", "torchscript"}) {
+    const auto executable = load(backend, model_of(graph));
+    const Tensor whole = executable->run(inputs)[0];
+    executable->upload(inputs);
+    for (int turn = 0; turn < 2; ++turn) {
+      executable->execute();
+      const std::vector<Tensor> parts = executable->download();
+      ASSERT_EQ(parts.size(), 1u);
+      EXPECT_EQ(relative_error(parts[0], whole), 0) << backend;
+    }
+  }
+}
+
+/// The sentence of an environment error, or of its absence.
+std::string environment_error(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kEnvironment) << error.what();
+    return error.what();
+  }
+  return "no error";
+}
+
+/// Either this libtorch has no CUDA, or torch-graph is there and wants a GPU.
+TEST(TorchModels, CudaGraphsNeedCuda) {
+  const importer::Model model = model_of(small_network());
+  const std::string sentence = environment_error([&] { load("torch-graph", model); });
+  EXPECT_THAT(sentence, testing::AnyOf(testing::HasSubstr("torch-graph cannot run on cuda: this libtorch ("),
+                                       testing::HasSubstr("torch-graph replays CUDA graphs")));
+}
+
 TEST(TorchModels, AnOperatorThatIsNotCoveredIsNamed) {
   GraphBuilder b;
   const ValueId x = b.input("x", {1, 1, 8});

@@ -1,7 +1,7 @@
 """What `--device` says where it cannot be followed: no GPU, no plugin, an unknown name, a precision or a backend
 that the device does not have.
 
-usage: device_test.py HONE MODELS_DIGITS HAS_CUDA_PLUGIN FAKE_DRIVER_FOLDER
+usage: device_test.py HONE MODELS_DIGITS HAS_CUDA_PLUGIN FAKE_DRIVER_FOLDER TORCH_HAS_CUDA
 """
 import json
 import os
@@ -19,6 +19,7 @@ import numpy as np
 USAGE, ENVIRONMENT = 2, 4
 HONE, DIGITS, FAKE_DRIVER = pathlib.Path(), pathlib.Path(), pathlib.Path()
 HAS_PLUGIN = False
+TORCH_HAS_CUDA = False
 NO_DRIVER = "no NVIDIA driver is loaded on this machine, so nothing can run on a GPU"
 
 
@@ -86,11 +87,10 @@ class Device(unittest.TestCase):
             ({"FAKE_CUDA_INIT": 803}, "the NVIDIA driver gives no access to a GPU: "),
             ({"FAKE_CUDA_INIT": 999}, "the NVIDIA driver gives no access to a GPU: "),
             ({"FAKE_CUDA_INIT": 0}, "the NVIDIA driver gives no access to a GPU: ")]
-        for name in ("inspect", "bench"):  # in this order: a sweep writes its failed rows
-            for settings, sentence in cases:
-                with self.subTest(name, **settings):
-                    self.fails(ENVIRONMENT, sentence, *self.commands()[name], "--device", "cuda",
-                               as_row=name == "bench", LD_LIBRARY_PATH=FAKE_DRIVER, **settings)
+        for settings, sentence in cases:
+            with self.subTest(**settings):
+                self.fails(ENVIRONMENT, sentence, *self.commands()["inspect"], "--device", "cuda",
+                           LD_LIBRARY_PATH=FAKE_DRIVER, **settings)
 
     def copy_tree(self):
         """The program and its library alone, as an installed tree has them."""
@@ -167,17 +167,24 @@ class Device(unittest.TestCase):
 
     def test_a_backend_of_the_cpu(self):
         backends = ["reference"]
-        if (HONE.parent.parent / "lib/libhone-torch.so").exists():
+        if (HONE.parent.parent / "lib/libhone-torch.so").exists() and not (TORCH_HAS_CUDA and has_gpu()):
             backends += ["torch", "torchscript"]
         for backend in backends:
             with self.subTest(backend):
-                sentence = f"the backend {backend} runs on the CPU, not on cuda"
                 commands = self.commands(backend)
+                if backend == "reference":
+                    sentence = "the backend reference runs on the CPU, not on cuda"
+                elif TORCH_HAS_CUDA:
+                    # It says what its own search for a GPU found.
+                    sentence = f"the backend {backend} cannot use cuda: "
+                else:
+                    sentence = f"the backend {backend} cannot run on cuda: this libtorch ("
                 self.fails(ENVIRONMENT, sentence, *commands["run"], "--backend", backend, "--device", "cuda")
-                self.fails(ENVIRONMENT, sentence, *commands["conformance"], "--device", "cuda")
+                if backend == "reference" or not TORCH_HAS_CUDA:
+                    self.fails(ENVIRONMENT, sentence, *commands["conformance"], "--device", "cuda")
 
 
 if __name__ == "__main__":
     HONE, DIGITS, FAKE_DRIVER = (pathlib.Path(sys.argv[i]).resolve() for i in (1, 2, 4))
-    HAS_PLUGIN = sys.argv[3] == "1"
+    HAS_PLUGIN, TORCH_HAS_CUDA = (sys.argv[i] == "1" for i in (3, 5))
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -168,6 +168,7 @@ class HoneBackend final : public Backend {
   std::string version() const override {
     return fmt::format("{} ({})", HONE_VERSION, device::find_device("cpu").fingerprint());
   }
+  void require_device(std::string_view device) const override { device::find_device(device); }
 
   std::unique_ptr<Executable> load(const importer::Model& model, const LoadOptions& options) override {
     if (model.graph == nullptr)

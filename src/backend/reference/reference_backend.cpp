@@ -24,7 +24,7 @@ class ReferenceBackend final : public Backend {
   std::string version() const override { return HONE_VERSION; }
 
   std::unique_ptr<Executable> load(const importer::Model& model, const LoadOptions& options) override {
-    require_cpu(options, name());
+    require_device(options.device);
     if (options.precision != Precision::kFp32) {
       fail_environment("the reference backend runs in fp32 only, not in {}",
                        precision_name(options.precision));

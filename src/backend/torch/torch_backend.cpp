@@ -6,7 +6,7 @@
 namespace hone::backend {
 namespace {
 
-/// The plugin's C interface: a new backend ("torch" or "torchscript") that the caller owns.
+/// The plugin's C interface: a new backend of this name that the caller owns.
 using MakeBackend = Backend* (*)(const char* name);
 
 std::unique_ptr<Backend> make_from_plugin(const char* name) {
@@ -19,5 +19,6 @@ std::unique_ptr<Backend> make_from_plugin(const char* name) {
 
 std::unique_ptr<Backend> make_torch_backend() { return make_from_plugin("torch"); }
 std::unique_ptr<Backend> make_torchscript_backend() { return make_from_plugin("torchscript"); }
+std::unique_ptr<Backend> make_torch_graph_backend() { return make_from_plugin("torch-graph"); }
 
 }  // namespace hone::backend

@@ -9,71 +9,69 @@
 namespace hone::backend::aten {
 namespace {
 
-class ArchiveExecutable final : public Executable {
+class ArchiveRunner final : public Runner {
  public:
-  ArchiveExecutable(const importer::Model& model, const LoadOptions& options)
-      : precision_(options.precision), threads_(options.threads) {
-    use_threads(threads_);
-    script_ = Script::read(model.file, precision_);
-    warm_up(options.input_shapes);
-  }
+  ArchiveRunner(const std::filesystem::path& file, const Placement& placement)
+      : Runner(placement), script_(Script::read(file, placement)) {}
 
-  std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs) override {
-    if (inputs.size() != script_->input_names().size()) {
-      fail_bad_input("{} inputs given, the model takes {} ({})", inputs.size(), script_->input_names().size(),
-                     fmt::join(script_->input_names(), ", "));
-    }
-    use_threads(threads_);
-    const c10::InferenceMode inference;
-    std::vector<at::Tensor> arguments;
-    for (const tensor::Tensor& input : inputs) {
-      const at::Tensor view = view_of(input);
-      const bool narrow = precision_ == Precision::kBf16 && view.scalar_type() == at::kFloat;
-      arguments.push_back(narrow ? view.to(at::kBFloat16) : view);
-    }
-    std::vector<tensor::Tensor> outputs;
-    for (const at::Tensor& result : script_->run(arguments)) {
-      const bool widen = precision_ == Precision::kBf16 && result.scalar_type() == at::kBFloat16;
-      outputs.push_back(copy_of(result, widen ? tensor::DType::kFloat32 : to_dtype(result.scalar_type())));
-    }
-    return outputs;
-  }
-
-  MemoryUse memory() const override { return {.weights = script_->weight_bytes()}; }
+  std::vector<at::Tensor> run() override { return script_->run(inputs_); }
+  int64_t weight_bytes() const override { return script_->weight_bytes(); }
   std::vector<StepInfo> steps() const override { return script_->steps(); }
-  std::vector<std::string> notes() const override { return precision_notes(precision_); }
+  const std::vector<std::string>& input_names() const { return script_->input_names(); }
 
- private:
   /// An archive does not tell the element types of its inputs; only floating-point ones are warmed up.
   void warm_up(const std::map<std::string, tensor::Shape>& shapes) {
-    if (shapes.empty()) return;
     for (const auto& [name, shape] : shapes) {
-      const auto& names = script_->input_names();
-      if (std::find(names.begin(), names.end(), name) == names.end()) {
-        fail_usage("the model has no input named '{}' ({})", name, fmt::join(names, ", "));
+      if (std::find(input_names().begin(), input_names().end(), name) == input_names().end()) {
+        fail_usage("the model has no input named '{}' ({})", name, fmt::join(input_names(), ", "));
       }
     }
-    const c10::InferenceMode inference;
-    const auto type = precision_ == Precision::kBf16 ? at::kBFloat16 : at::kFloat;
     std::vector<at::Tensor> zeros;
-    for (const std::string& name : script_->input_names()) {
+    for (const std::string& name : input_names()) {
       const auto found = shapes.find(name);
       if (found == shapes.end()) fail_usage("the shape of input '{}' is missing", name);
-      zeros.push_back(at::zeros(found->second, at::TensorOptions().dtype(type)));
+      zeros.push_back(placement_.place(at::zeros(found->second, at::TensorOptions().dtype(at::kFloat))));
     }
     script_->warm_up(zeros);
   }
 
-  Precision precision_;
-  int threads_;
+ private:
   std::unique_ptr<Script> script_;
+};
+
+class ArchiveExecutable final : public RunnerExecutable {
+ public:
+  ArchiveExecutable(const importer::Model& model, const LoadOptions& options, at::Device device)
+      : RunnerExecutable(options, device), runner_(model.file, placement_) {
+    const c10::InferenceMode inference;
+    if (!options.input_shapes.empty()) runner_.warm_up(options.input_shapes);
+  }
+
+ private:
+  Runner& runner_for(std::span<const tensor::Tensor> inputs) override {
+    if (inputs.size() != runner_.input_names().size()) {
+      fail_bad_input("{} inputs given, the model takes {} ({})", inputs.size(), runner_.input_names().size(),
+                     fmt::join(runner_.input_names(), ", "));
+    }
+    return runner_;
+  }
+
+  /// What the precision made narrow is handed out as the float32 that it stands for.
+  tensor::DType output_type(size_t, const at::Tensor& output) const override {
+    const at::ScalarType type = output.scalar_type();
+    return type == placement_.scalar_type(at::kFloat) ? tensor::DType::kFloat32 : to_dtype(type);
+  }
+
+  const Runner* current() const override { return &runner_; }
+
+  ArchiveRunner runner_;
 };
 
 }  // namespace
 
-std::unique_ptr<Executable> make_archive_executable(const importer::Model& model,
-                                                    const LoadOptions& options) {
-  return std::make_unique<ArchiveExecutable>(model, options);
+std::unique_ptr<Executable> make_archive_executable(const importer::Model& model, const LoadOptions& options,
+                                                    at::Device device) {
+  return std::make_unique<ArchiveExecutable>(model, options, device);
 }
 
 }  // namespace hone::backend::aten

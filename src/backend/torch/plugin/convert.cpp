@@ -59,9 +59,9 @@ tensor::Tensor copy_of(const at::Tensor& source, DType dtype) {
   return result;
 }
 
-at::Tensor literal(const std::vector<int64_t>& values) {
+at::Tensor literal(const std::vector<int64_t>& values, at::Device device) {
   const at::tracer::impl::NoTracerDispatchMode untraced;
-  return at::tensor(values, at::kLong);
+  return at::tensor(values, at::TensorOptions().dtype(at::kLong).device(device));
 }
 
 std::string message_line(const std::exception& error) {
@@ -71,6 +71,15 @@ std::string message_line(const std::exception& error) {
   const size_t found = text.rfind(kReason);
   const size_t begin = found == std::string::npos ? 0 : found + kReason.size();
   return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+ErrorKind error_kind(const std::exception& error) {
+  const std::string text = error.what();
+  for (const char* sign : {"out of memory", "CUDA error", "CUDA driver error", "cuDNN error",
+                           "CUBLAS_STATUS_", "DefaultCPUAllocator"}) {
+    if (text.find(sign) != std::string::npos) return ErrorKind::kEnvironment;
+  }
+  return ErrorKind::kBadInput;
 }
 
 }  // namespace hone::backend::aten

@@ -23,9 +23,11 @@ tensor::Tensor copy_of(const at::Tensor& tensor, tensor::DType dtype);
 
 /// A rank-1 tensor of these numbers, which the tracer takes for a constant (it would record an at::tensor
 /// call as the allocation alone).
-at::Tensor literal(const std::vector<int64_t>& values);
+at::Tensor literal(const std::vector<int64_t>& values, at::Device device);
 
 /// The line of PyTorch's message that says what went wrong, without stacks of C++ or TorchScript.
 std::string message_line(const std::exception& error);
+/// Environment for what the device refused (no memory left, a lost GPU), else bad input.
+ErrorKind error_kind(const std::exception& error);
 
 }  // namespace hone::backend::aten

@@ -7,20 +7,12 @@ namespace {
 
 class EagerRunner final : public Runner {
  public:
-  EagerRunner(BoundGraph graph, Precision precision)
-      : program_(std::move(graph), precision, "torch", /*traced=*/false) {}
+  EagerRunner(BoundGraph graph, const Placement& placement)
+      : Runner(placement), program_(std::move(graph), placement, "torch", /*traced=*/false) {}
 
-  std::vector<at::Tensor> run(std::vector<at::Tensor> inputs) override {
-    return program_.run(std::move(inputs));
-  }
+  std::vector<at::Tensor> run() override { return program_.run(inputs_); }
   int64_t weight_bytes() const override { return program_.weight_bytes(); }
-  std::vector<StepInfo> steps() const override {
-    std::vector<StepInfo> result;
-    for (const graph::Node& node : program_.graph().nodes) {
-      result.push_back({node.name, node.op, node.sources, "ATen"});
-    }
-    return result;
-  }
+  std::vector<StepInfo> steps() const override { return program_.steps("ATen"); }
 
  private:
   Program program_;
@@ -28,8 +20,8 @@ class EagerRunner final : public Runner {
 
 }  // namespace
 
-std::unique_ptr<Runner> make_eager_runner(BoundGraph graph, Precision precision) {
-  return std::make_unique<EagerRunner>(std::move(graph), precision);
+std::unique_ptr<Runner> make_eager_runner(BoundGraph graph, const Placement& placement) {
+  return std::make_unique<EagerRunner>(std::move(graph), placement);
 }
 
 }  // namespace hone::backend::aten

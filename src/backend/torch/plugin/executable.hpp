@@ -1,7 +1,9 @@
-// The executables of both backends: what turns hone's tensors into PyTorch's and back around a runner.
+// The executables of all backends here: what turns hone's tensors into PyTorch's and back around a runner.
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "backend/backend.hpp"
 #include "backend/torch/plugin/runner.hpp"
@@ -9,15 +11,45 @@
 
 namespace hone::backend::aten {
 
+class RunnerExecutable : public Executable {
+ public:
+  std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs) final;
+  void upload(std::span<const tensor::Tensor> inputs) final;
+  void execute() final;
+  std::vector<tensor::Tensor> download() final;
+  MemoryUse memory() const final;
+  std::vector<StepInfo> steps() const final;
+  std::vector<std::string> notes() const final;
+
+ protected:
+  RunnerExecutable(const LoadOptions& options, at::Device device);
+
+  /// The runner for these inputs. Bad input when the model does not take them.
+  virtual Runner& runner_for(std::span<const tensor::Tensor> inputs) = 0;
+  /// Element type in which output i is handed out.
+  virtual tensor::DType output_type(size_t i, const at::Tensor& output) const = 0;
+  /// Null before there is one.
+  virtual const Runner* current() const = 0;
+
+  const int threads_;
+  /// Without a layout.
+  const Placement placement_;
+  /// Why the runner is as it is.
+  std::string layout_note_;
+
+ private:
+  void set_inputs(std::span<const tensor::Tensor> inputs);
+  void compute();
+
+  Runner* runner_ = nullptr;
+  std::vector<at::Tensor> results_;
+};
+
 /// For models with a graph.
 std::unique_ptr<Executable> make_graph_executable(const importer::Model& model, const LoadOptions& options,
-                                                  MakeRunner make_runner);
+                                                  at::Device device, MakeRunner make_runner);
 /// For a user's own TorchScript archive.
-std::unique_ptr<Executable> make_archive_executable(const importer::Model& model, const LoadOptions& options);
-
-/// Sets PyTorch's number of threads, if it differs.
-void use_threads(int threads);
-/// What a reader of bf16 numbers from this CPU must know.
-std::vector<std::string> precision_notes(Precision precision);
+std::unique_ptr<Executable> make_archive_executable(const importer::Model& model, const LoadOptions& options,
+                                                    at::Device device);
 
 }  // namespace hone::backend::aten

@@ -4,46 +4,31 @@
 #include "backend/inputs.hpp"
 #include "backend/torch/plugin/bind.hpp"
 #include "backend/torch/plugin/convert.hpp"
+#include "backend/torch/plugin/cuda.hpp"
 #include "backend/torch/plugin/executable.hpp"
+#include "backend/torch/plugin/layout.hpp"
 
 namespace hone::backend::aten {
 namespace {
 
-class GraphExecutable final : public Executable {
+class GraphExecutable final : public RunnerExecutable {
  public:
-  GraphExecutable(const importer::Model& model, const LoadOptions& options, MakeRunner make_runner)
-      : graph_(model.graph),
-        precision_(options.precision),
-        threads_(options.threads),
-        make_runner_(make_runner) {
-    use_threads(threads_);
+  GraphExecutable(const importer::Model& model, const LoadOptions& options, at::Device device,
+                  MakeRunner make_runner)
+      : RunnerExecutable(options, device), graph_(model.graph), make_runner_(make_runner) {
     if (binds_fully(*graph_, options.input_shapes)) bind(options.input_shapes);
   }
 
-  std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs) override {
-    check_inputs(*graph_, inputs);
-    use_threads(threads_);
-    if (runner_ == nullptr || !same_shapes(inputs)) bind(shapes_by_name(*graph_, inputs));
-    const c10::InferenceMode inference;
-    std::vector<at::Tensor> arguments;
-    for (const tensor::Tensor& input : inputs) {
-      const at::Tensor view = view_of(input);
-      const bool narrow = precision_ == Precision::kBf16 && view.scalar_type() == at::kFloat;
-      arguments.push_back(narrow ? view.to(at::kBFloat16) : view);
-    }
-    const std::vector<at::Tensor> results = runner_->run(std::move(arguments));
-    std::vector<tensor::Tensor> outputs;
-    for (size_t i = 0; i < results.size(); ++i) outputs.push_back(copy_of(results[i], output_types_[i]));
-    return outputs;
-  }
-
-  MemoryUse memory() const override { return {.weights = runner_ ? runner_->weight_bytes() : 0}; }
-  std::vector<StepInfo> steps() const override {
-    return runner_ ? runner_->steps() : std::vector<StepInfo>();
-  }
-  std::vector<std::string> notes() const override { return precision_notes(precision_); }
-
  private:
+  Runner& runner_for(std::span<const tensor::Tensor> inputs) override {
+    check_inputs(*graph_, inputs);
+    if (runner_ == nullptr || !same_shapes(inputs)) bind(shapes_by_name(*graph_, inputs));
+    return *runner_;
+  }
+
+  tensor::DType output_type(size_t i, const at::Tensor&) const override { return output_types_[i]; }
+  const Runner* current() const override { return runner_.get(); }
+
   void bind(const std::map<std::string, tensor::Shape>& shapes) {
     runner_.reset();
     auto bound = std::make_shared<const graph::Graph>(bind_shapes(*graph_, shapes));
@@ -56,10 +41,23 @@ class GraphExecutable final : public Executable {
     for (const graph::ValueId id : bound->outputs) output_types_.push_back(bound->value(id).type.dtype);
     const c10::InferenceMode inference;
     try {
-      runner_ = make_runner_(std::move(bound), precision_);
+      make_runner(std::move(bound));
     } catch (const c10::Error& error) {
-      fail_bad_input("PyTorch cannot load the model: {}", message_line(error));
+      throw Error(error_kind(error), "PyTorch cannot load the model: " + message_line(error));
     }
+  }
+
+  void make_runner(BoundGraph bound) {
+    if (placement_.device.is_cpu() || !convolves_images(*bound)) {
+      runner_ = make_runner_(std::move(bound), placement_);
+      return;
+    }
+    const Measure measure = [&](Runner& runner) { return measure_runs(*bound, runner); };
+    ChosenRunner chosen = choose_layout(bound, placement_, make_runner_, measure);
+    runner_ = std::move(chosen.runner);
+    layout_note_ = std::move(chosen.note);
+    // What cuDNN tried its algorithms in is not what the model needs.
+    release_cache(placement_.device);
   }
 
   bool same_shapes(std::span<const tensor::Tensor> inputs) const {
@@ -70,8 +68,6 @@ class GraphExecutable final : public Executable {
   }
 
   std::shared_ptr<const graph::Graph> graph_;
-  Precision precision_;
-  int threads_;
   MakeRunner make_runner_;
   /// What runner_ is bound to.
   std::vector<tensor::Shape> shapes_;
@@ -82,8 +78,8 @@ class GraphExecutable final : public Executable {
 }  // namespace
 
 std::unique_ptr<Executable> make_graph_executable(const importer::Model& model, const LoadOptions& options,
-                                                  MakeRunner make_runner) {
-  return std::make_unique<GraphExecutable>(model, options, make_runner);
+                                                  at::Device device, MakeRunner make_runner) {
+  return std::make_unique<GraphExecutable>(model, options, device, make_runner);
 }
 
 }  // namespace hone::backend::aten

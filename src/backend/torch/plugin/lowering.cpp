@@ -23,7 +23,7 @@ std::unordered_map<std::string_view, Lower> build_map() {
 
 std::vector<int64_t> Ints::get(const Arguments& arguments) const {
   if (known_) return *known_;
-  const at::Tensor values = arguments[input_].to(at::kLong).contiguous();
+  const at::Tensor values = arguments[input_].to(at::kCPU, at::kLong).contiguous();
   const int64_t* data = values.data_ptr<int64_t>();
   return {data, data + values.numel()};
 }

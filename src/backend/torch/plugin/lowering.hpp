@@ -44,6 +44,7 @@ struct Lowering {
   const tensor::Tensor* constant(size_t i) const { return graph.constant(node.input(i)); }
   /// Element type of output i in the program's precision.
   at::ScalarType output_type(size_t i) const;
+  at::Device device() const { return program.placement().device; }
   Ints ints(size_t i) const;
   /// Attribute of that name, or `fallback` when the node has none.
   std::vector<int64_t> ints_or(std::string_view attribute, std::vector<int64_t> fallback) const;

@@ -1,64 +1,73 @@
-// The plugin's entry point and its two backends.
-#include <ATen/Parallel.h>
+// The plugin's entry point and its backends.
 #include <torch/version.h>
 
+#include <algorithm>
+
+#include "backend/torch/plugin/cuda.hpp"
 #include "backend/torch/plugin/executable.hpp"
 
 namespace hone::backend::aten {
 namespace {
 
+struct Kind {
+  std::string_view name;
+  MakeRunner make_runner;
+  bool cuda_only = false;
+};
+
+constexpr Kind kKinds[] = {
+    {"torch", make_eager_runner},
+    {"torchscript", make_script_runner},
+    {"torch-graph", make_captured_runner, /*cuda_only=*/true},
+};
+
+void check_precision(Precision precision, at::Device device, std::string_view backend) {
+  const bool fast = precision == Precision::kTf32 || precision == Precision::kFp16;
+  if (precision == Precision::kFp32 || precision == Precision::kBf16 || (device.is_cuda() && fast)) return;
+  fail_environment("the backend {} runs in {}, not in {}", backend,
+                   device.is_cuda() ? "fp32, tf32, fp16 and bf16" : "fp32 and bf16 on CPUs",
+                   precision_name(precision));
+}
+
 class TorchBackend final : public Backend {
  public:
-  explicit TorchBackend(bool scripted) : scripted_(scripted) {}
+  explicit TorchBackend(const Kind& kind) : kind_(kind) {
+    if (kind_.cuda_only) require_cuda_build(kind_.name);
+  }
 
-  std::string_view name() const override { return scripted_ ? "torchscript" : "torch"; }
+  std::string_view name() const override { return kind_.name; }
   std::string version() const override { return TORCH_VERSION; }
+  void require_device(std::string_view device) const override {
+    if (device != "cpu") return require_cuda_build(name());
+    if (kind_.cuda_only)
+      fail_environment("the backend {} replays CUDA graphs, so it needs --device cuda", name());
+  }
 
   std::unique_ptr<Executable> load(const importer::Model& model, const LoadOptions& options) override {
-    require_cpu(options, name());
-    if (options.precision != Precision::kFp32 && options.precision != Precision::kBf16) {
-      fail_environment("the backend {} runs in fp32 and bf16 on CPUs, not in {}", name(),
-                       precision_name(options.precision));
-    }
+    require_device(options.device);
+    const at::Device device = find_device(options, name());
+    check_precision(options.precision, device, name());
     if (model.graph == nullptr) {
-      if (!scripted_) fail_bad_input("{} is a TorchScript archive; use --backend torchscript", model.name);
-      return make_archive_executable(model, options);
+      if (name() != "torchscript")
+        fail_bad_input("{} is a TorchScript archive; use --backend torchscript", model.name);
+      return make_archive_executable(model, options, device);
     }
-    return make_graph_executable(model, options, scripted_ ? make_script_runner : make_eager_runner);
+    return make_graph_executable(model, options, device, kind_.make_runner);
   }
 
  private:
-  bool scripted_;
+  const Kind& kind_;
 };
 
 }  // namespace
-
-void use_threads(int threads) {
-  // Operators run one after the other; PyTorch lets this be set once in a process.
-  static const bool kOnce = [] {
-    at::set_num_interop_threads(1);
-    return true;
-  }();
-  (void)kOnce;
-  if (at::get_num_threads() != threads) at::set_num_threads(threads);
-}
-
-std::vector<std::string> precision_notes(Precision precision) {
-  if (precision != Precision::kBf16) return {};
-  // What PyTorch asks for before it hands bf16 convolutions and products to oneDNN.
-  const bool avx512 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-                      __builtin_cpu_supports("avx512dq");
-  if (!avx512) return {"bf16 runs in PyTorch's plain loops: this CPU has no AVX-512 (BW, VL, DQ)"};
-  if (!__builtin_cpu_supports("avx512bf16")) {
-    return {"bf16 is emulated by oneDNN: this CPU has no AVX-512 BF16"};
-  }
-  return {};
-}
-
 }  // namespace hone::backend::aten
 
 /// See torch_backend.cpp.
 extern "C" __attribute__((visibility("default"))) hone::backend::Backend* hone_make_torch_backend(
     const char* name) {
-  return new hone::backend::aten::TorchBackend(std::string_view(name) == "torchscript");
+  using namespace hone::backend::aten;
+  const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                  [&](const Kind& entry) { return entry.name == name; });
+  if (kind == std::end(kKinds)) hone::fail_internal("the torch plugin has no backend {}", name);
+  return new TorchBackend(*kind);
 }

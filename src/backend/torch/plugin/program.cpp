@@ -1,6 +1,8 @@
 // See program.hpp.
 #include "backend/torch/plugin/program.hpp"
 
+#include <ATen/ops/zeros.h>
+
 #include "backend/torch/plugin/convert.hpp"
 #include "backend/torch/plugin/lowering.hpp"
 
@@ -20,9 +22,9 @@ void Arguments::set(size_t i, at::Tensor value) {
   if (node_.has_output(i)) values_[static_cast<size_t>(node_.outputs[i])] = std::move(value);
 }
 
-Program::Program(std::shared_ptr<const graph::Graph> bound, Precision precision, std::string backend,
+Program::Program(std::shared_ptr<const graph::Graph> bound, const Placement& placement, std::string backend,
                  bool traced)
-    : graph_(std::move(bound)), precision_(precision), values_(graph_->values.size()) {
+    : graph_(std::move(bound)), placement_(placement), values_(graph_->values.size()) {
   load_constants();
   for (const graph::Node& node : graph_->nodes) {
     steps_.push_back({&node, lower({*graph_, node, *this, backend, traced}), {}});
@@ -31,15 +33,34 @@ Program::Program(std::shared_ptr<const graph::Graph> bound, Precision precision,
 }
 
 at::ScalarType Program::scalar_type(tensor::DType dtype) const {
-  const at::ScalarType type = to_scalar_type(dtype);
-  return type == at::kFloat && precision_ == Precision::kBf16 ? at::kBFloat16 : type;
+  return placement_.scalar_type(to_scalar_type(dtype));
+}
+
+std::vector<at::Tensor> Program::zero_inputs() const {
+  std::vector<at::Tensor> result;
+  for (const ValueId id : graph_->inputs) {
+    const graph::TensorType& type = graph_->value(id).type;
+    std::vector<int64_t> shape;
+    for (const graph::Dim& dim : *type.dims) shape.push_back(dim.value());
+    result.push_back(
+        placement_.place(at::zeros(shape, at::TensorOptions().dtype(to_scalar_type(type.dtype)))));
+  }
+  return result;
+}
+
+std::vector<StepInfo> Program::steps(const char* tactic) const {
+  std::vector<StepInfo> result;
+  for (const graph::Node& node : graph_->nodes) {
+    result.push_back({node.name, node.op, node.sources, tactic});
+  }
+  return result;
 }
 
 void Program::load_constants() {
   for (size_t id = 0; id < values_.size(); ++id) {
     const auto& constant = graph_->values[id].constant;
     if (!constant) continue;
-    values_[id] = view_of(*constant).to(scalar_type(constant->dtype()));
+    values_[id] = placement_.place(view_of(*constant));
     weight_bytes_ += static_cast<int64_t>(values_[id].nbytes());
   }
 }
@@ -74,7 +95,7 @@ std::vector<at::Tensor> Program::run(std::vector<at::Tensor> inputs) {
     } catch (const Error& error) {
       throw error.within(step.node->text());
     } catch (const c10::Error& error) {
-      throw Error(ErrorKind::kBadInput, "PyTorch says: " + message_line(error), step.node->text());
+      throw Error(error_kind(error), "PyTorch says: " + message_line(error), step.node->text());
     }
     for (const ValueId id : step.dying) values_[static_cast<size_t>(id)].reset();
   }

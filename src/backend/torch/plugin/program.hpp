@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "backend/torch/plugin/placement.hpp"
 #include "graph/graph.hpp"
 
 namespace hone::backend::aten {
@@ -38,13 +39,19 @@ class Program {
  public:
   /// `bound` has known input shapes (bind.hpp). `traced`: the program will be recorded once and replayed, so
   /// what depends on the values of activations is refused. Bad input naming the node that cannot run.
-  Program(std::shared_ptr<const graph::Graph> bound, Precision precision, std::string backend, bool traced);
+  Program(std::shared_ptr<const graph::Graph> bound, const Placement& placement, std::string backend,
+          bool traced);
 
-  /// Outputs for inputs in graph order, in the program's own precision.
+  /// Outputs for inputs in graph order, all placed as the program is.
   std::vector<at::Tensor> run(std::vector<at::Tensor> inputs);
 
   const graph::Graph& graph() const { return *graph_; }
-  /// Element type in this program's precision: float32 becomes bfloat16 under bf16.
+  /// Zeros of the inputs' shapes, placed.
+  std::vector<at::Tensor> zero_inputs() const;
+  /// One per node.
+  std::vector<StepInfo> steps(const char* tactic) const;
+  const Placement& placement() const { return placement_; }
+  /// Element type in this program's precision.
   at::ScalarType scalar_type(tensor::DType dtype) const;
   int64_t weight_bytes() const { return weight_bytes_; }
 
@@ -60,7 +67,7 @@ class Program {
   void find_last_readers();
 
   std::shared_ptr<const graph::Graph> graph_;
-  Precision precision_;
+  Placement placement_;
   /// Constants stay; activations are there from their producer to their last reader.
   std::vector<at::Tensor> values_;
   std::vector<Step> steps_;

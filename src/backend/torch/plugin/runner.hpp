@@ -1,4 +1,5 @@
-// What the two backends make of a graph that is bound to input shapes: a program (eager) or a script.
+// What the backends make of a graph that is bound to input shapes: a program (eager), a script, or a captured
+// CUDA graph.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,25 +8,38 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "backend/torch/plugin/placement.hpp"
 #include "graph/graph.hpp"
 
 namespace hone::backend::aten {
 
 class Runner {
  public:
+  explicit Runner(const Placement& placement) : placement_(placement) {}
   virtual ~Runner() = default;
-  /// Outputs for inputs in graph order, both in the runner's own precision.
-  virtual std::vector<at::Tensor> run(std::vector<at::Tensor> inputs) = 0;
+
+  /// Takes inputs on the host, in graph order and in the model's own types, to where run() computes.
+  virtual void set_inputs(const std::vector<at::Tensor>& inputs) {
+    inputs_.clear();
+    for (const at::Tensor& input : inputs) inputs_.push_back(placement_.place(input));
+  }
+  /// Outputs, as placed, for the inputs that were set. On a GPU the work may still be under way.
+  virtual std::vector<at::Tensor> run() = 0;
   virtual int64_t weight_bytes() const = 0;
   virtual std::vector<StepInfo> steps() const = 0;
+  const Placement& placement() const { return placement_; }
+
+ protected:
+  const Placement placement_;
+  std::vector<at::Tensor> inputs_;
 };
 
 using BoundGraph = std::shared_ptr<const graph::Graph>;
-using MakeRunner = std::unique_ptr<Runner> (*)(BoundGraph graph, Precision precision);
+using MakeRunner = std::unique_ptr<Runner> (*)(BoundGraph graph, const Placement& placement);
 
 /// ATen calls in graph order.
-std::unique_ptr<Runner> make_eager_runner(BoundGraph graph, Precision precision);
+std::unique_ptr<Runner> make_eager_runner(BoundGraph graph, const Placement& placement);
 /// The same calls traced, frozen, optimized for inference, and run until the profiling executor is warm.
-std::unique_ptr<Runner> make_script_runner(BoundGraph graph, Precision precision);
+std::unique_ptr<Runner> make_script_runner(BoundGraph graph, const Placement& placement);
 
 }  // namespace hone::backend::aten

@@ -91,12 +91,14 @@ std::unique_ptr<Script> Script::trace(Program& program, const std::vector<at::Te
   return std::unique_ptr<Script>(new Script(std::move(state)));
 }
 
-std::unique_ptr<Script> Script::read(const std::filesystem::path& file, Precision precision) {
+std::unique_ptr<Script> Script::read(const std::filesystem::path& file, const Placement& placement) {
   const at::NoGradGuard no_grad;
   try {
     jit::Module module = jit::load(file.string());
     module.eval();
-    if (precision == Precision::kBf16) module.to(at::kBFloat16);
+    module.to(placement.device);
+    const at::ScalarType type = placement.scalar_type(at::kFloat);
+    if (type != at::kFloat) module.to(type);
     if (!module.find_method("forward")) fail_bad_input("the TorchScript module has no method forward");
     auto state =
         std::make_unique<State>(State{optimized(module), argument_names(module), parameter_bytes(module)});
@@ -118,7 +120,7 @@ std::vector<at::Tensor> Script::run(const std::vector<at::Tensor>& inputs) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    fail_bad_input("TorchScript says: {}", message_line(error));
+    throw Error(error_kind(error), "TorchScript says: " + message_line(error));
   }
   return outputs;
 }

@@ -19,7 +19,7 @@ class Script {
   /// Records one run of the program on these inputs.
   static std::unique_ptr<Script> trace(Program& program, const std::vector<at::Tensor>& inputs);
   /// Bad input naming the file when it is no TorchScript archive or has no usable forward.
-  static std::unique_ptr<Script> read(const std::filesystem::path& file, Precision precision);
+  static std::unique_ptr<Script> read(const std::filesystem::path& file, const Placement& placement);
 
   ~Script();
   /// Names of forward's arguments, self left out.

@@ -24,12 +24,12 @@ Operation shape(const Lowering& lowering) {
     const auto sizes = in[0].sizes();
     const std::vector<int64_t> part(sizes.begin() + position(start),
                                     sizes.begin() + std::max(position(start), position(end)));
-    return literal(part);
+    return literal(part, in[0].device());
   });
 }
 
 Operation size(const Lowering&) {
-  return single([](const Arguments& in) { return literal({in[0].numel()}).squeeze(0); });
+  return single([](const Arguments& in) { return literal({in[0].numel()}, in[0].device()).squeeze(0); });
 }
 
 at::Scalar scalar_of(const tensor::Tensor& tensor) {
@@ -40,14 +40,15 @@ at::Scalar scalar_of(const tensor::Tensor& tensor) {
 Operation constant_of_shape(const Lowering& lowering) {
   const bool given = lowering.attributes().has("value");
   const at::Scalar value = given ? scalar_of(lowering.attributes().get<tensor::Tensor>("value")) : 0;
-  return single([value, type = lowering.output_type(0), wanted = lowering.ints(0)](const Arguments& in) {
-    return at::full(wanted.get(in), value, at::TensorOptions().dtype(type));
+  const auto options = at::TensorOptions().dtype(lowering.output_type(0)).device(lowering.device());
+  return single([value, options, wanted = lowering.ints(0)](const Arguments& in) {
+    return at::full(wanted.get(in), value, options);
   });
 }
 
 /// start, start + delta, ... below limit.
 Operation range(const Lowering& lowering) {
-  const at::TensorOptions options = at::TensorOptions().dtype(lowering.output_type(0));
+  const auto options = at::TensorOptions().dtype(lowering.output_type(0)).device(lowering.device());
   const tensor::Tensor *start = lowering.constant(0), *limit = lowering.constant(1),
                        *delta = lowering.constant(2);
   if (start != nullptr && limit != nullptr && delta != nullptr) {
@@ -84,7 +85,7 @@ Operation one_hot(const Lowering& lowering) {
     const at::Tensor indices = at::where(wide.lt(0), wide.add(depth), wide).unsqueeze(axis);
     std::vector<int64_t> shape(static_cast<size_t>(indices.dim()), 1);
     shape[static_cast<size_t>(axis < 0 ? axis + indices.dim() : axis)] = depth;
-    const at::Tensor hit = indices.eq(at::arange(depth, at::kLong).view(shape));
+    const at::Tensor hit = indices.eq(at::arange(depth, wide.options()).view(shape));
     return at::where(hit, in[2].select(0, 1), in[2].select(0, 0));
   });
 }

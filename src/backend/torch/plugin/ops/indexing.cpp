@@ -52,7 +52,7 @@ IndexList index_columns(const at::Tensor& indices, const at::Tensor& data, int64
   for (int64_t axis = 0; axis < batch_dims; ++axis) {
     std::vector<int64_t> shape(static_cast<size_t>(indices.dim() - 1), 1);
     shape[static_cast<size_t>(axis)] = data.size(axis);
-    list.push_back(at::arange(data.size(axis), at::kLong).reshape(shape));
+    list.push_back(at::arange(data.size(axis), wide.options()).reshape(shape));
   }
   for (const at::Tensor& column : wide.unbind(-1)) list.push_back(column);
   return list;
@@ -97,7 +97,7 @@ at::Tensor slice_backwards(const at::Tensor& x, int64_t axis, int64_t start, int
   start = std::clamp<int64_t>(start, -1, size - 1);
   end = std::clamp<int64_t>(end, -1, size - 1);
   if (start <= end) return at::slice(x, axis, 0, 0);
-  return at::index_select(x, axis, at::arange(start, end, step, at::kLong));
+  return at::index_select(x, axis, at::arange(start, end, step, x.options().dtype(at::kLong)));
 }
 
 Operation slice(const Lowering& lowering) {
@@ -174,7 +174,7 @@ Operation pad(const Lowering& lowering) {
       if (begin[i] == 0 && end[i] == 0) continue;
       const auto axis = static_cast<int64_t>(i);
       const auto positions = padded_positions(in[0].size(axis), begin[i], end[i], mode);
-      result = at::index_select(result, axis, literal(positions));
+      result = at::index_select(result, axis, literal(positions, in[0].device()));
     }
     return result;
   });

@@ -17,21 +17,21 @@ Operation batch_normalization(const Lowering& lowering) {
   if (lowering.attributes().get_int("training_mode") != 0) lowering.refuse("it is in training mode");
   return single([epsilon = lowering.attributes().get_float("epsilon")](const Arguments& in) {
     return at::batch_norm(in[0], in[1], in[2], in[3], in[4], /*training=*/false, /*momentum=*/0.1, epsilon,
-                          /*cudnn_enabled=*/false);
+                          /*cudnn_enabled=*/true);
   });
 }
 
 Operation instance_normalization(const Lowering& lowering) {
   return single([epsilon = lowering.attributes().get_float("epsilon")](const Arguments& in) {
     return at::instance_norm(in[0], in[1], in[2], {}, {}, /*use_input_stats=*/true, /*momentum=*/0.1, epsilon,
-                             /*cudnn_enabled=*/false);
+                             /*cudnn_enabled=*/true);
   });
 }
 
 Operation group_normalization(const Lowering& lowering) {
   return single([groups = lowering.attributes().get_int("num_groups"),
                  epsilon = lowering.attributes().get_float("epsilon")](const Arguments& in) {
-    return at::group_norm(in[0], groups, in[1], in[2], epsilon, /*cudnn_enabled=*/false);
+    return at::group_norm(in[0], groups, in[1], in[2], epsilon, /*cudnn_enabled=*/true);
   });
 }
 
@@ -46,7 +46,7 @@ Operation layer_normalization(const Lowering& lowering) {
     const at::Tensor scale = in[1].expand(shape);
     const at::Tensor bias = in.has(2) ? in[2].expand(shape) : at::Tensor();
     if (!statistics) {
-      in.set(0, at::layer_norm(x, shape, scale, bias, epsilon, /*cudnn_enable=*/false));
+      in.set(0, at::layer_norm(x, shape, scale, bias, epsilon, /*cudnn_enable=*/true));
       return;
     }
     auto [y, mean, inverse] = at::native_layer_norm(x, shape, scale, bias, epsilon);

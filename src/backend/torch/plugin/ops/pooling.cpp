@@ -77,7 +77,7 @@ Operation max_pool(const Lowering& lowering) {
           at::max_pool2d_with_indices(in[0], window.kernel, window.strides, inner, window.dilations, ceil);
       // PyTorch counts within a plane, ONNX within the tensor.
       const int64_t planes = in[0].size(0) * in[0].size(1);
-      const at::Tensor first = at::arange(planes, at::kLong).mul(in[0].size(2) * in[0].size(3));
+      const at::Tensor first = at::arange(planes, indices.options()).mul(in[0].size(2) * in[0].size(3));
       in.set(1, indices.add(first.view({in[0].size(0), in[0].size(1), 1, 1})));
       in.set(0, values);
     };

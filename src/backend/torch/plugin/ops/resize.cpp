@@ -66,12 +66,12 @@ double cubic_weight(double a, double t) {
 int64_t clamped(int64_t i, int64_t size) { return std::min(std::max<int64_t>(i, 0), size - 1); }
 
 /// For each output the input element it copies.
-at::Tensor nearest_positions(const ResizeMode& mode, const AxisScale& axis) {
+at::Tensor nearest_positions(const ResizeMode& mode, const AxisScale& axis, at::Device device) {
   std::vector<int64_t> positions;
   for (int64_t i = 0; i < axis.out; ++i) {
     positions.push_back(clamped(nearest_position(mode, source_coordinate(mode, axis, i)), axis.in));
   }
-  return literal(positions);
+  return literal(positions, device);
 }
 
 /// Row i holds the weights of the input elements that make up output i.
@@ -98,10 +98,11 @@ at::Tensor interpolation_matrix(const ResizeMode& mode, const AxisScale& axis) {
   return matrix;
 }
 
-Operation resize_by_axis(const ResizeMode& mode, const std::vector<AxisScale>& axes, at::ScalarType type) {
+Operation resize_by_axis(const ResizeMode& mode, const std::vector<AxisScale>& axes,
+                         const Lowering& lowering) {
   if (mode.kind == "nearest") {
     std::vector<at::Tensor> positions;
-    for (const AxisScale& axis : axes) positions.push_back(nearest_positions(mode, axis));
+    for (const AxisScale& axis : axes) positions.push_back(nearest_positions(mode, axis, lowering.device()));
     return single([axes, positions](const Arguments& in) {
       at::Tensor result = in[0];
       for (size_t i = 0; i < axes.size(); ++i) {
@@ -112,7 +113,8 @@ Operation resize_by_axis(const ResizeMode& mode, const std::vector<AxisScale>& a
   }
   std::vector<at::Tensor> matrices;
   for (const AxisScale& axis : axes) {
-    matrices.push_back(interpolation_matrix(mode, axis).t().to(type).contiguous());
+    const at::Tensor matrix = interpolation_matrix(mode, axis).t().contiguous();
+    matrices.push_back(matrix.to(lowering.device(), lowering.output_type(0)));
   }
   return single([axes, matrices](const Arguments& in) {
     at::Tensor result = in[0];
@@ -180,7 +182,7 @@ Operation resize(const Lowering& lowering) {
   if (image) {
     if (Operation native = native_resize(mode, axes[0], axes[1])) return native;
   }
-  return resize_by_axis(mode, axes, lowering.output_type(0));
+  return resize_by_axis(mode, axes, lowering);
 }
 
 constexpr LowerEntry kLowerings[] = {{"Resize", resize}};

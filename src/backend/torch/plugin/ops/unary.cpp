@@ -48,7 +48,7 @@ Operation dropout(const Lowering& lowering) {
     if (training == nullptr || training->to_int64().at(0) != 0) lowering.refuse("it may be in training mode");
   }
   return [](Arguments& in) {
-    in.set(1, at::ones(in[0].sizes(), at::TensorOptions().dtype(at::kBool)));
+    in.set(1, at::ones(in[0].sizes(), in[0].options().dtype(at::kBool)));
     in.set(0, in[0]);
   };
 }

@@ -1,0 +1,42 @@
+// The device side of cuda.hpp.
+#include <ATen/ops/zeros.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include "backend/torch/plugin/convert.hpp"
+#include "backend/torch/plugin/cuda.hpp"
+
+namespace hone::backend::aten {
+
+void require_cuda_build(std::string_view) {}
+
+at::Device find_device(const LoadOptions& options, std::string_view backend) {
+  if (options.device == "cpu") return at::kCPU;
+  const at::Device device(at::kCUDA, 0);
+  try {
+    c10::cuda::device_count_ensure_non_zero();
+    // Creates the context, so that what is wrong with it is said here.
+    at::zeros({1}, at::TensorOptions().device(device));
+    synchronize(device);
+  } catch (const std::exception& error) {
+    fail_environment("the backend {} cannot use {}: {}", backend, options.device, message_line(error));
+  }
+  return device;
+}
+
+void synchronize(at::Device device) {
+  if (device.is_cuda()) c10::cuda::getCurrentCUDAStream(device.index()).synchronize();
+}
+
+void release_cache(at::Device device) {
+  if (device.is_cuda()) c10::cuda::CUDACachingAllocator::emptyCache();
+}
+
+int64_t held_bytes(at::Device device) {
+  if (!device.is_cuda()) return 0;
+  // Element 0 of a statistic is the sum over all pools.
+  return c10::cuda::CUDACachingAllocator::getDeviceStats(device.index()).reserved_bytes[0].current;
+}
+
+}  // namespace hone::backend::aten

@@ -1,0 +1,44 @@
+// See placement.hpp.
+#include "backend/torch/plugin/placement.hpp"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+
+namespace hone::backend::aten {
+
+at::ScalarType Placement::scalar_type(at::ScalarType type) const {
+  if (type != at::kFloat) return type;
+  if (precision == Precision::kFp16) return at::kHalf;
+  return precision == Precision::kBf16 ? at::kBFloat16 : at::kFloat;
+}
+
+at::Tensor Placement::place(const at::Tensor& tensor) const {
+  const bool image = channels_last && tensor.dim() == 4;
+  // Copied as it is, and converted where it will be used.
+  return tensor.to(device).to(scalar_type(tensor.scalar_type()), /*non_blocking=*/false, /*copy=*/false,
+                              image ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Preserve);
+}
+
+std::string Placement::text() const {
+  return fmt::format("{}{}", precision_name(precision), channels_last ? ", channels-last" : "");
+}
+
+void allow_tf32(bool allowed) {
+  at::globalContext().setAllowTF32CuBLAS(allowed);
+  at::globalContext().setAllowTF32CuDNN(allowed);
+}
+
+void use_settings(const Placement& placement, int threads) {
+  // Operators run one after the other; PyTorch lets this be set once in a process.
+  static const bool kOnce = [] {
+    at::set_num_interop_threads(1);
+    return true;
+  }();
+  (void)kOnce;
+  if (at::get_num_threads() != threads) at::set_num_threads(threads);
+  if (placement.device.is_cpu()) return;
+  allow_tf32(placement.precision == Precision::kTf32);
+  at::globalContext().setBenchmarkCuDNN(true);
+}
+
+}  // namespace hone::backend::aten

@@ -1,0 +1,29 @@
+// See cuda.hpp: for a libtorch that was built without CUDA.
+#include <torch/version.h>
+
+#include "backend/torch/plugin/cuda.hpp"
+
+namespace hone::backend::aten {
+
+void require_cuda_build(std::string_view backend) {
+  fail_environment(
+      "the backend {} cannot run on cuda: this libtorch ({}) was built without CUDA (configure hone with "
+      "-DHONE_TORCH_PREFIX=.../site-packages/torch of a PyTorch that has it)",
+      backend, TORCH_VERSION);
+}
+
+at::Device find_device(const LoadOptions& options, std::string_view backend) {
+  if (options.device != "cpu") require_cuda_build(backend);
+  return at::kCPU;
+}
+
+void synchronize(at::Device) {}
+void release_cache(at::Device) {}
+int64_t held_bytes(at::Device) { return 0; }
+
+std::unique_ptr<Runner> make_captured_runner(BoundGraph, const Placement&) {
+  require_cuda_build("torch-graph");
+  return nullptr;
+}
+
+}  // namespace hone::backend::aten
