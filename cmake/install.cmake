@@ -52,4 +52,6 @@ configure_file(cmake/hone.pc.in ${CMAKE_BINARY_DIR}/hone.pc @ONLY)
 install(FILES cmake/hone-config.cmake ${CMAKE_BINARY_DIR}/hone-config-version.cmake DESTINATION lib/cmake/hone
   COMPONENT dev)
 install(FILES ${CMAKE_BINARY_DIR}/hone.pc DESTINATION lib/pkgconfig COMPONENT dev)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/peers DESTINATION share/hone COMPONENT core USE_SOURCE_PERMISSIONS
+  PATTERN node_modules EXCLUDE PATTERN __pycache__ EXCLUDE)
 install(FILES LICENSE README.md DESTINATION share/doc/hone COMPONENT core)

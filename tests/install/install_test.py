@@ -65,6 +65,12 @@ class InstalledTree(unittest.TestCase):
         if any(path.name == "libhone-torch.so" for path in self.plugins):
             self.assertRegex(backends.stdout, r"(?m)^torch +\d")
 
+    def test_peers_are_found(self):
+        peers = sorted(path.parent.name for path in (self.tree / "share/hone/peers").glob("*/worker"))
+        self.assertIn("torch_compile", peers)
+        for peer in peers:
+            self.assertTrue(os.access(self.tree / "share/hone/peers" / peer / "worker", os.X_OK), peer)
+
     def test_help_takes_less_than_20_ms(self):
         """Of processor time, the best of 20: other work of the machine hardly shows in it."""
         def elapsed():
