@@ -101,6 +101,12 @@ void check_device_options(const bench::MeasureOptions& measure) {
 /// Checks and completes what the command line gave.
 void complete(Arguments* arguments) {
   bench::SweepOptions& sweep = arguments->sweep;
+  const bool cuda = sweep.measure.device == "cuda";
+  if (sweep.backends.empty()) {
+    sweep.backends = {"torch", "torchscript", "hone"};
+    if (cuda) sweep.backends.insert(sweep.backends.end() - 1, "torch-graph");
+  }
+  if (sweep.precisions.empty()) sweep.precisions = {"fp32", cuda ? "fp16" : "bf16"};
   for (const std::string& text : arguments->shapes) bench::parse_shapes(text, &sweep.shapes);
   for (const std::string& name : sweep.precisions) backend::parse_precision(name);
   bench::parse_share(arguments->max_regression);
@@ -258,16 +264,16 @@ void add_bench_command(CLI::App& program) {
       program.add_subcommand("bench", "Measure systems side by side, with error bars and a verdict");
   const auto arguments = std::make_shared<Arguments>();
   bench::SweepOptions& sweep = arguments->sweep;
-  sweep.backends = {"torch", "torchscript", "hone"};
-  sweep.precisions = {"fp32", "bf16"};
   sweep.measure.threads = bench::usable_cores();
   command->add_option("model", sweep.models, "Built-in architectures or model files")->required();
-  command->add_option("--backends", sweep.backends, "Systems to measure")
-      ->delimiter(',')
-      ->capture_default_str();
-  command->add_option("--precisions", sweep.precisions, "fp32, tf32, bf16, fp16, int8")
-      ->delimiter(',')
-      ->capture_default_str();
+  command
+      ->add_option("--backends", sweep.backends,
+                   "Systems to measure (default: torch torchscript hone; on cuda torch-graph, too)")
+      ->delimiter(',');
+  command
+      ->add_option("--precisions", sweep.precisions,
+                   "fp32, tf32, bf16, fp16, int8 (default: fp32 bf16; on cuda fp32 fp16)")
+      ->delimiter(',');
   add_device_option(*command, sweep.measure.device);
   command->add_flag("--includeDataTransfers", sweep.measure.transfers,
                     "On cuda: latencies include copying inputs to the device and outputs back");
