@@ -21,7 +21,7 @@ if [ "${1:-}" = --pack ]; then
   fmt=$(dirname "$(dirname "$(find /usr/include /usr/local/include -path '*/fmt/format.h' -print -quit)")")
   [ -n "$fmt" ] || fail "fmt's headers are missing (apt install libfmt-dev)"
   cd "$root"
-  { find src/{base,tensor,graph,import,reference,backend} -name '*.hpp'
+  { find src/{base,tensor,graph,import,reference,backend} include -name '*.hpp'
     find src/backend/torch/plugin -name '*.cpp'
     echo bench/gpu/build_torch.sh; } | sort -u >"$archive.list"
   tar -czf "$archive" -T "$archive.list" -C "$fmt" --transform 's,^fmt/,include/fmt/,' fmt
