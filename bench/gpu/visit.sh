@@ -4,7 +4,8 @@
 #   bench/gpu/visit.sh INSTALL OUTPUT [PART…]
 #
 # INSTALL is an installed tree (bin/hone, lib/libhone-cuda.so, bin/*_check), OUTPUT a folder for what is measured.
-# Parts: kernels, gemm, stable, models, sweep (the default); figures, soak, sanitize, conformance (needs CASES).
+# Parts: kernels, gemm, stable, models, sweep (the default); peers (needs lib/libhone-torch.so, see build_torch.sh),
+# figures, soak, sanitize, conformance (needs CASES).
 # libcudnn.so.9 and libcublasLt.so.13 must be findable, compute-sanitizer for sanitize.
 set -uo pipefail
 install=$1 output=$2
@@ -74,6 +75,14 @@ if part sweep; then
       --precisions ${PRECISIONS:-fp16 bf16 tf32 fp32} --batches ${BATCHES:-1 8 16 32 128} \
       --duration "${DURATION:-1}" -o "$output"
     grep -v "left" "$output/sweep-$model.log" | tail -n 30
+  done
+fi
+if part peers; then
+  for model in $models; do
+    step "peers-$model" "$hone" bench "$model" --device cuda \
+      --backends "${BACKENDS:-hone,torch,torchscript,torch-graph,torch_compile}" \
+      --precisions ${PRECISIONS:-fp16} --batches ${BATCHES:-1 8 32} --duration "${DURATION:-1}" -o "$output"
+    grep -E "^(model|$model) |FAILED" "$output/peers-$model.log"
   done
 fi
 if part conformance; then
