@@ -123,8 +123,8 @@ class Backend {
   virtual std::string_view name() const = 0;
   /// Version of the system behind it ("1.13.0"), for the context of a run.
   virtual std::string version() const = 0;
-  /// Environment error when it cannot compute on "cpu" or "cuda". Leaves the device alone, so that a process
-  /// may still be forked. The CPU alone, unless a backend says otherwise.
+  /// Environment error when it cannot compute on "cpu" or "cuda". May start the device, which a process that
+  /// is forked afterwards then cannot use. The CPU alone, unless a backend says otherwise.
   virtual void require_device(std::string_view device) const;
   /// Environment error when the precision or device is not to be had; bad input when the model cannot run.
   virtual std::unique_ptr<Executable> load(const importer::Model& model, const LoadOptions& options) = 0;

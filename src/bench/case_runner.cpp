@@ -8,24 +8,42 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <memory>
 
 #include "base/json.hpp"
 
 namespace hone::bench {
 namespace {
 
-/// Runs cases from the first one on until all are done; never returns.
+bool send(const Json& json, int pipe) {
+  const std::string line = json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
+  return ::write(pipe, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+}
+
+/// The backend, ready for the device; what is missing is missing for all cases and ends the process.
+std::unique_ptr<backend::Backend> backend_of_child(const RunnerOptions& options, int pipe) {
+  try {
+    auto backend = backend::make_backend(options.backend);
+    backend->require_device(options.device);
+    return backend;
+  } catch (const Error& error) {
+    (void)send({{"error", error.what()}, {"kind", static_cast<int>(error.kind())}}, pipe);
+    ::_exit(0);
+  }
+}
+
+/// Runs cases from the first one on until all are done; never returns. Only this process touches the device:
+/// a GPU that the parent had asked for anything would be lost to it.
 [[noreturn]] void run_child(std::span<const ConformanceCase> cases, const RunnerOptions& options, int pipe) {
   int status = 0;
   try {
-    const auto backend = backend::make_backend(options.backend);
+    const auto backend = backend_of_child(options, pipe);
     for (const ConformanceCase& test : cases) {
       const CaseResult result = run_case(test, *backend, options.device, options.tolerance);
       const Json json = {{"status", static_cast<int>(result.status)},
                          {"reason", result.reason},
                          {"message", result.message}};
-      const std::string line = json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
-      if (::write(pipe, line.data(), line.size()) != static_cast<ssize_t>(line.size())) break;
+      if (!send(json, pipe)) break;
     }
   } catch (...) {
     status = 1;
@@ -113,6 +131,9 @@ std::vector<CaseResult> run_cases(std::span<const ConformanceCase> cases, const 
       event = child.next_line(line, options.timeout_seconds);
       if (event != Child::Event::kLine) break;
       const Json json = Json::parse(line);
+      if (json.contains("error")) {
+        throw Error(static_cast<ErrorKind>(json.at("kind").get<int>()), json.at("error").get<std::string>());
+      }
       add({cases[results.size()].name, static_cast<CaseStatus>(json.at("status").get<int>()),
            json.at("reason").get<std::string>(), json.at("message").get<std::string>()});
     }

@@ -17,7 +17,8 @@ struct RunnerOptions {
   int timeout_seconds = 60;  ///< of one case
 };
 
-/// Results in the order of the cases; `progress` sees each as it comes in.
+/// Results in the order of the cases; `progress` sees each as it comes in. The error of the backend when it
+/// is not to be had on the device.
 std::vector<CaseResult> run_cases(std::span<const ConformanceCase> cases, const RunnerOptions& options,
                                   const std::function<void(const CaseResult&)>& progress);
 

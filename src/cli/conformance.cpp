@@ -99,8 +99,6 @@ void write_json(const Options& options, const Summary& summary, const std::vecto
 void run(const Options& options) {
   if (!options.json_file.empty()) base::check_writable(options.json_file);
   const auto cases = selected_cases(options);
-  // What is missing is said once, not once a case.
-  backend::make_backend(options.runner.backend)->require_device(options.runner.device);
   const auto results = bench::run_cases(cases, options.runner, [&](const CaseResult& result) {
     print_result(result, options.verbose);
     std::fflush(stdout);
