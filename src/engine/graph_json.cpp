@@ -219,6 +219,11 @@ Json graph_to_json(const Graph& graph, const WriteBlob& write, const KeepConstan
 
 Graph graph_from_json(const Json& json, const ReadBlob& read) {
   Graph graph = read_graph(json, read, 0);
+  for (const ValueId id : graph.inputs) {
+    const graph::Value& input = graph.value(id);
+    if (!tensor::is_supported(input.type.dtype))
+      fail_bad_input("input '{}' has elements of {}", input.name, tensor::dtype_name(input.type.dtype));
+  }
   graph::infer_types(graph);
   return graph;
 }

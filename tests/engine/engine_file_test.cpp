@@ -142,6 +142,8 @@ TEST_F(EngineFile, ForgedFieldsAreRefusedByName) {
               ::testing::HasSubstr("operator 'Nothing' is not known"));
   EXPECT_THAT(load(forged([](Json& h) { h["graph"]["nodes"][0]["inputs"][0] = 99999; })),
               ::testing::HasSubstr("value number 99999 is out of range"));
+  EXPECT_THAT(load(forged([](Json& h) { h["graph"]["values"][0]["dtype"] = 0; })),
+              ::testing::HasSubstr("input 'x' has elements of undefined"));
   EXPECT_THAT(load(forged([](Json& h) { h["layout"] = "spiral"; })),
               ::testing::HasSubstr("unknown layout 'spiral'"));
   EXPECT_THAT(load(forged([](Json& h) { h.erase("graph"); })), ::testing::HasSubstr("graph"));
