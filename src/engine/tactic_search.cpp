@@ -126,39 +126,56 @@ class Search {
     return tactics;
   }
 
-  /// Programs that differ in their choices, one a round.
-  std::vector<std::unique_ptr<Program>> programs(const LayoutSearch& search) const {
-    size_t width = 1;
+  /// Rounds that let every candidate of every step run.
+  static size_t rounds_of(const LayoutSearch& search) {
+    size_t rounds = 1;
     for (const StepSearch& step : search.steps)
-      width = std::max(width, step.cached ? 1 : step.candidates.size());
-    std::vector<std::unique_ptr<Program>> result;
-    for (size_t k = 0; k < width; ++k)
-      result.push_back(program(search.layout, tactics_of_round(search, k), false));
-    return result;
+      rounds = std::max(rounds, step.cached ? 1 : step.candidates.size());
+    return rounds;
   }
 
-  void time_programs(LayoutSearch& search, std::vector<std::unique_ptr<Program>>& programs, int rounds) {
-    const auto begin = std::chrono::steady_clock::now();
-    for (int round = 0; round < rounds; ++round) {
-      for (size_t k = 0; k < programs.size(); ++k) {
-        StepTimer timer(*programs[k]);
-        timer.sample(inputs_);
-        std::vector<const std::string*> ran(bound_->nodes.size(), nullptr);
-        for (const ProgramStep& made : programs[k]->steps()) {
-          if (made.node >= 0) ran[static_cast<size_t>(made.node)] = &made.tactic;
-        }
-        for (StepSearch& step : search.steps) {
-          if (step.cached || step.candidates.empty()) continue;
-          Candidate& candidate = step.candidates[k % step.candidates.size()];
-          for (const size_t node : step.nodes) {
-            // A variant can turn out not to run; another tactic then stands in, whose time is not its.
-            if (ran[node] == nullptr || *ran[node] != candidate.tactic) continue;
-            const auto& times = timer.node_times(node);
-            candidate.times.insert(candidate.times.end(), times.begin(), times.end());
-          }
-        }
+  std::unique_ptr<Program> program_of_round(const LayoutSearch& search, size_t k) const {
+    return program(search.layout, tactics_of_round(search, k), false);
+  }
+
+  /// One sample of every step of round `k`.
+  void time_round(LayoutSearch& search, Program& program, size_t k) const {
+    StepTimer timer(program);
+    timer.sample(inputs_);
+    std::vector<const std::string*> ran(bound_->nodes.size(), nullptr);
+    for (const ProgramStep& made : program.steps()) {
+      if (made.node >= 0) ran[static_cast<size_t>(made.node)] = &made.tactic;
+    }
+    for (StepSearch& step : search.steps) {
+      if (step.cached || step.candidates.empty()) continue;
+      Candidate& candidate = step.candidates[k % step.candidates.size()];
+      for (const size_t node : step.nodes) {
+        // A variant can turn out not to run; another tactic then stands in, whose time is not its.
+        if (ran[node] == nullptr || *ran[node] != candidate.tactic) continue;
+        const auto& times = timer.node_times(node);
+        candidate.times.insert(candidate.times.end(), times.begin(), times.end());
       }
-      if (seconds_since(begin) > kBudgetSeconds) return;
+    }
+  }
+
+  /// One look at every candidate, one program after another: all of them at once would take much memory.
+  std::vector<Outputs> look(LayoutSearch& search) {
+    std::vector<Outputs> outputs;
+    for (size_t k = 0; k < rounds_of(search); ++k) {
+      const auto made = program_of_round(search, k);
+      outputs.push_back(check_.run(*made));
+      time_round(search, *made, k);
+    }
+    return outputs;
+  }
+
+  /// Several looks, for which the programs take turns.
+  void time_interleaved(LayoutSearch& search, int looks) {
+    std::vector<std::unique_ptr<Program>> programs;
+    for (size_t k = 0; k < rounds_of(search); ++k) programs.push_back(program_of_round(search, k));
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < looks && (i == 0 || seconds_since(begin) <= kBudgetSeconds); ++i) {
+      for (size_t k = 0; k < programs.size(); ++k) time_round(search, *programs[k], k);
     }
   }
 
@@ -224,12 +241,7 @@ class Search {
   }
 
   void time_candidates(LayoutSearch& search) {
-    auto all = programs(search);
-    std::vector<Outputs> outputs;
-    for (auto& program : all) outputs.push_back(check_.run(*program));
-    time_programs(search, all, 1);
-    all.clear();
-    refuse_wrong(search, outputs);
+    refuse_wrong(search, look(search));
     std::vector<std::vector<Candidate>> hopeless(search.steps.size());
     for (size_t i = 0; i < search.steps.size(); ++i) {
       StepSearch& step = search.steps[i];
@@ -247,8 +259,7 @@ class Search {
       hopeless[i].assign(std::make_move_iterator(middle), std::make_move_iterator(step.candidates.end()));
       step.candidates.erase(middle, step.candidates.end());
     }
-    all = programs(search);
-    time_programs(search, all, options_.optimization_level >= 4 ? 15 : 7);
+    time_interleaved(search, options_.optimization_level >= 4 ? 15 : 7);
     for (size_t i = 0; i < search.steps.size(); ++i) {
       StepSearch& step = search.steps[i];
       if (step.cached || step.candidates.empty()) continue;
