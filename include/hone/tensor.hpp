@@ -33,17 +33,17 @@ enum class DataType : uint8_t {
 template <class T>
 struct DataTypeOf;
 // clang-format off
-template <> struct DataTypeOf<float> { static constexpr DataType value = DataType::kFloat32; };
-template <> struct DataTypeOf<double> { static constexpr DataType value = DataType::kFloat64; };
-template <> struct DataTypeOf<int8_t> { static constexpr DataType value = DataType::kInt8; };
-template <> struct DataTypeOf<int16_t> { static constexpr DataType value = DataType::kInt16; };
-template <> struct DataTypeOf<int32_t> { static constexpr DataType value = DataType::kInt32; };
-template <> struct DataTypeOf<int64_t> { static constexpr DataType value = DataType::kInt64; };
-template <> struct DataTypeOf<uint8_t> { static constexpr DataType value = DataType::kUInt8; };
-template <> struct DataTypeOf<uint16_t> { static constexpr DataType value = DataType::kUInt16; };
-template <> struct DataTypeOf<uint32_t> { static constexpr DataType value = DataType::kUInt32; };
-template <> struct DataTypeOf<uint64_t> { static constexpr DataType value = DataType::kUInt64; };
-template <> struct DataTypeOf<bool> { static constexpr DataType value = DataType::kBool; };
+template <> struct DataTypeOf<float> { static constexpr DataType kType = DataType::kFloat32; };
+template <> struct DataTypeOf<double> { static constexpr DataType kType = DataType::kFloat64; };
+template <> struct DataTypeOf<int8_t> { static constexpr DataType kType = DataType::kInt8; };
+template <> struct DataTypeOf<int16_t> { static constexpr DataType kType = DataType::kInt16; };
+template <> struct DataTypeOf<int32_t> { static constexpr DataType kType = DataType::kInt32; };
+template <> struct DataTypeOf<int64_t> { static constexpr DataType kType = DataType::kInt64; };
+template <> struct DataTypeOf<uint8_t> { static constexpr DataType kType = DataType::kUInt8; };
+template <> struct DataTypeOf<uint16_t> { static constexpr DataType kType = DataType::kUInt16; };
+template <> struct DataTypeOf<uint32_t> { static constexpr DataType kType = DataType::kUInt32; };
+template <> struct DataTypeOf<uint64_t> { static constexpr DataType kType = DataType::kUInt64; };
+template <> struct DataTypeOf<bool> { static constexpr DataType kType = DataType::kBool; };
 // clang-format on
 
 using Dims = std::vector<int64_t>;
@@ -54,7 +54,7 @@ struct TensorView {
       : bytes(bytes), type(type), dims(std::move(dims)) {}
   template <class T>
   TensorView(std::span<const T> elements, Dims dims)
-      : TensorView(std::as_bytes(elements), DataTypeOf<T>::value, std::move(dims)) {}
+      : TensorView(std::as_bytes(elements), DataTypeOf<T>::kType, std::move(dims)) {}
 
   std::span<const std::byte> bytes;
   DataType type;
@@ -71,7 +71,7 @@ struct Tensor {
   /// Usage error when T is not the element type.
   template <class T>
   std::span<const T> elements() const {
-    if (type != DataTypeOf<T>::value)
+    if (type != DataTypeOf<T>::kType)
       throw Error(ErrorKind::kUsage, "the tensor is asked for elements of another type than it has");
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }

@@ -121,7 +121,10 @@ struct ImplicitGemm {
   static int64_t workspace_bytes(const ConvProblem& problem, const Config& config) {
     return conv_workspace_bytes(problem, config);
   }
-  static constexpr auto launch = launch_conv;
+  static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
+                            const LaunchOptions& options) {
+    return launch_conv(problem, config, args, options.pdl, options.stream);
+  }
 };
 
 struct ResidentGemm {
@@ -134,7 +137,10 @@ struct ResidentGemm {
     return resident_refusal(problem, config, limits());
   }
   static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
-  static constexpr auto launch = launch_resident;
+  static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
+                            const LaunchOptions& options) {
+    return launch_resident(problem, config, args, options.pdl, options.stream);
+  }
 };
 
 template <class Kernel>
@@ -207,7 +213,7 @@ class GemmTactic final : public CudaTactic {
             if (status != cudaSuccess) return status;
             args.x = scratch;
           }
-          return Kernel::launch(problem, config, args, options.pdl, options.stream);
+          return Kernel::launch(problem, config, args, options);
         },
         true);
     return offer;

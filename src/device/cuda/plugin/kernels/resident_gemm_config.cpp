@@ -39,7 +39,8 @@ double guess(const ConvProblem& problem, const ResidentConfig& config, const Res
   constexpr double kClocksPerMicrosecond = 1700;
   const int64_t blocks =
       ceil_divide(problem.rows(), config.tile_m) * ceil_divide(problem.filters, config.tile_n) * config.parts;
-  const auto steps = static_cast<double>(problem.depth() / 16 / config.parts);
+  const int64_t depth_steps = problem.depth() / 16 / config.parts;
+  const auto steps = static_cast<double>(depth_steps);
   const double fragments =
       steps * 32 * (config.tile_m * shape.warps_n + config.tile_n * shape.warps_m);  // bytes
   const double tile = 4.0 * config.tile_m * config.tile_n;
