@@ -13,6 +13,7 @@ if(HONE_SANITIZE MATCHES "thread")
     -Wl,--push-state,--no-as-needed ${ARCHER_LIBRARY} -Wl,--pop-state)
 endif()
 find_package(ZLIB REQUIRED)
+find_package(SQLite3 REQUIRED)
 
 add_library(onnx_proto_library INTERFACE)
 find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)

@@ -1,0 +1,265 @@
+// The event model: everything a profiled window holds, whoever recorded it (our collector, Kineto, Nsight
+// Systems). Readers fill it, the store keeps it, analyses read it. Rows are plain data that refer to each
+// other by ids, so that any part may be missing; what is missing or doubtful is said in `doubts`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trace/string_table.hpp"
+
+namespace hone::trace {
+
+/// Nanoseconds; only differences mean something. `Trace::metadata["utc_epoch_ns"]` is the wall clock at 0.
+using Time = int64_t;
+
+/// Of an id that was not recorded.
+constexpr int64_t kNone = -1;
+
+/// What a host thread was doing. Of one kind and thread, intervals nest.
+enum class HostKind : uint8_t {
+  kOperator,     ///< of a framework: aten::conv2d
+  kRange,        ///< NVTX push and pop, record_function
+  kStep,         ///< one iteration: ProfilerStep#3, or the schedule of `hone profile`
+  kEngineStep,   ///< one step of our engine, on the CPU
+  kRuntimeApi,   ///< cudaLaunchKernel
+  kDriverApi,    ///< cuLaunchKernel
+  kPython,       ///< a Python function or module
+  kOverhead,     ///< the profiler's own work, or the driver's (lazy loading, a full launch queue)
+  kHostFunction  ///< a callback of cudaLaunchHostFunc or a graph's host node
+};
+
+struct HostEvent {
+  Time start = 0;
+  Time end = 0;
+  HostKind kind = HostKind::kOperator;
+  StringId name = 0;
+  int32_t thread = 0;           ///< index into Trace::threads
+  int64_t correlation = kNone;  ///< API calls: joins them to what they launched
+  int64_t external_id = kNone;  ///< operators and what they call: joins API calls to operators
+  int32_t detail = -1;          ///< operators: index into Trace::operators
+  int64_t result = 0;           ///< API calls: the value returned
+};
+
+/// What a framework said of an operator call.
+struct OperatorDetail {
+  StringId input_shapes = 0;  ///< JSON, as recorded
+  StringId input_types = 0;   ///< JSON, as recorded
+  StringId call_stack = 0;
+  StringId module = 0;
+  int64_t sequence = kNone;  ///< autograd's number, which joins forward and backward
+};
+
+enum class DeviceKind : uint8_t { kKernel, kCopy, kSet };
+
+/// Something a GPU did.
+struct DeviceEvent {
+  Time start = 0;
+  Time end = 0;
+  DeviceKind kind = DeviceKind::kKernel;
+  StringId name = 0;
+  int32_t device = 0;           ///< DeviceProperties::id
+  int64_t context = kNone;      ///< Context::id
+  int64_t stream = kNone;       ///< Stream::id
+  int64_t correlation = kNone;  ///< of the API call that launched it; all nodes of one graph launch share it
+  int64_t graph_node = kNone;   ///< GraphNode::id, when it ran inside a CUDA graph
+  int64_t graph = kNone;
+  int32_t channel = -1;       ///< hardware queue; events of one queue run in order whatever their streams
+  int32_t channel_type = -1;  ///< 1 compute, 2 asynchronous copies, 3 decompression (CUpti_ChannelType)
+  int32_t detail = -1;        ///< index into Trace::launches (kernels) or Trace::transfers (copies, sets)
+};
+
+/// How a kernel was launched. Zero where not recorded.
+struct KernelLaunch {
+  std::array<int32_t, 3> grid{};
+  std::array<int32_t, 3> block{};
+  std::array<int32_t, 3> cluster{};
+  int32_t registers_per_thread = 0;
+  int64_t static_shared_bytes = 0;
+  int64_t dynamic_shared_bytes = 0;
+  int64_t local_bytes_per_thread = 0;
+  bool programmatic = false;       ///< may start before the kernel before it has ended
+  double recorded_occupancy = -1;  ///< per cent as the file said (Kineto's estimate); -1 when it did not
+  StringId collective = 0;         ///< NCCL: the name of the operation
+};
+
+/// CUpti_ActivityMemoryKind and cudaMemcpyKind, in our own order so that files of all kinds agree.
+enum class MemoryKind : uint8_t { kUnknown, kPageable, kPinned, kDevice, kArray, kManaged };
+enum class CopyDirection : uint8_t {
+  kUnknown,
+  kHostToDevice,
+  kDeviceToHost,
+  kDeviceToDevice,
+  kHostToHost,
+  kPeerToPeer
+};
+
+struct Transfer {
+  int64_t bytes = 0;
+  CopyDirection direction = CopyDirection::kUnknown;  ///< unknown for sets
+  MemoryKind source = MemoryKind::kUnknown;
+  MemoryKind destination = MemoryKind::kUnknown;
+  bool asynchronous = false;
+};
+
+enum class SyncKind : uint8_t {
+  kEventSynchronize,
+  kStreamWaitEvent,
+  kStreamSynchronize,
+  kContextSynchronize
+};
+
+/// A wait: of the host (the API call with the same correlation) or of a stream for an event.
+struct Synchronization {
+  Time start = 0;
+  Time end = 0;
+  SyncKind kind = SyncKind::kContextSynchronize;
+  int32_t device = 0;
+  int64_t context = kNone;
+  int64_t stream = kNone;        ///< that waited, or was waited for
+  int64_t event = kNone;         ///< cudaEvent_t's id, used again and again
+  int64_t event_record = kNone;  ///< EventRecord::id waited for; kNone when only `event` is known
+  int64_t correlation = kNone;
+};
+
+/// One cudaEventRecord.
+struct EventRecord {
+  int64_t id = kNone;  ///< unique (CUPTI's cudaEventSyncId, or the correlation of the call)
+  int64_t event = kNone;
+  int32_t device = 0;
+  int64_t context = kNone;
+  int64_t stream = kNone;
+  int64_t correlation = kNone;
+  Time completed = kNone;  ///< on the device, when recorded
+};
+
+/// A node of an instantiated CUDA graph.
+struct GraphNode {
+  int64_t id = kNone;  ///< as DeviceEvent::graph_node
+  int64_t graph = kNone;
+  int64_t original = kNone;  ///< the node it was cloned from at instantiation
+  StringId range = 0;        ///< innermost range of the thread that created it: our engine's step
+};
+
+/// `to` runs after `from` has ended.
+struct GraphEdge {
+  int64_t from = kNone;
+  int64_t to = kNone;
+};
+
+/// Memory taken (bytes > 0) or given back (bytes < 0).
+struct Allocation {
+  Time time = 0;
+  int32_t device = 0;  ///< -1 for the host
+  int32_t thread = -1;
+  int64_t address = 0;
+  int64_t bytes = 0;
+  int64_t total_allocated = kNone;  ///< after it, as the allocator said
+  int64_t total_reserved = kNone;
+  StringId source = 0;  ///< the API or allocator
+};
+
+struct CounterSample {
+  Time time = 0;         ///< end of the sampled interval
+  StringId counter = 0;  ///< "SMs active", with its unit in Trace::counter_units
+  int32_t device = 0;
+  double value = 0;
+};
+
+struct Thread {
+  int64_t process = 0;
+  int64_t id = 0;  ///< the system's
+  StringId name = 0;
+};
+
+/// Zero where not recorded.
+struct DeviceProperties {
+  int32_t id = 0;
+  StringId name = 0;
+  int64_t memory_bytes = 0;
+  int32_t compute_major = 0;
+  int32_t compute_minor = 0;
+  int32_t multiprocessors = 0;
+  int32_t warp_size = 0;
+  int32_t threads_per_multiprocessor = 0;
+  int32_t registers_per_multiprocessor = 0;
+  int64_t shared_bytes_per_multiprocessor = 0;
+  int32_t blocks_per_multiprocessor = 0;
+};
+
+struct Context {
+  int64_t id = kNone;
+  int32_t device = 0;
+  int64_t process = 0;
+  int64_t null_stream = kNone;  ///< the id of the legacy default stream
+};
+
+enum class StreamKind : uint8_t { kBlocking, kNonBlocking, kNull, kUnknown };
+
+struct Stream {
+  int64_t context = kNone;
+  int64_t id = kNone;
+  StreamKind kind = StreamKind::kUnknown;
+  int32_t priority = 0;
+};
+
+enum class Severity : uint8_t {
+  kNote,   ///< how the trace was made, where that bears on what it says
+  kDoubt,  ///< figures may be off
+  kLoss    ///< events are missing
+};
+
+/// What the trace does not hold, or holds with reserve. Every report shows these.
+struct Doubt {
+  Severity severity = Severity::kNote;
+  std::string about;  ///< "kernels", "clock", "file"
+  std::string text;   ///< one sentence
+  int64_t count = 0;  ///< of events concerned; 0 when not counted
+};
+
+struct Trace {
+  StringTable strings;
+  std::map<std::string, std::string> metadata;
+  std::vector<Thread> threads;
+  std::vector<DeviceProperties> devices;
+  std::vector<Context> contexts;
+  std::vector<Stream> streams;
+  std::vector<HostEvent> host_events;  ///< ordered by thread, start, then longest first
+  std::vector<OperatorDetail> operators;
+  std::vector<DeviceEvent> device_events;  ///< ordered by start
+  std::vector<KernelLaunch> launches;
+  std::vector<Transfer> transfers;
+  std::vector<Synchronization> synchronizations;  ///< ordered by start
+  std::vector<EventRecord> event_records;
+  std::vector<GraphNode> graph_nodes;
+  std::vector<GraphEdge> graph_edges;
+  std::vector<Allocation> allocations;         ///< ordered by time
+  std::vector<CounterSample> counter_samples;  ///< ordered by time
+  std::map<StringId, std::string> counter_units;
+  std::vector<Doubt> doubts;
+
+  const std::string& text(StringId id) const { return strings[id]; }
+  /// The thread's index, added when it is new.
+  int32_t thread_index(int64_t process, int64_t id);
+  /// One more of these, in the row of the same severity, subject and text.
+  void doubt(Severity severity, const std::string& about, const std::string& text, int64_t count = 1);
+  const DeviceProperties* find_device(int32_t id) const;
+};
+
+struct Span {
+  Time start = 0;
+  Time end = 0;
+};
+
+/// From the first start to the last end of all host and device events; zeros when there are none.
+Span extent(const Trace& trace);
+
+/// Puts rows into their order and makes intervals valid: an event that ends before it starts, or has no time
+/// at all (CUPTI's zero timestamps), is dropped and counted in `doubts`, as is a reference to a row that is
+/// not there.
+void normalize(Trace& trace);
+
+}  // namespace hone::trace

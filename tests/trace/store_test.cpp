@@ -1,0 +1,178 @@
+// The trace on disk holds what the trace in memory held; foreign, later and damaged files are told apart.
+#include "trace/store.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "trace/sqlite.hpp"
+
+namespace hone::trace {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Store : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() /
+              fmt::format("hone-store-{}-{}", ::testing::UnitTest::GetInstance()->current_test_info()->name(),
+                          getpid());
+    std::filesystem::create_directories(folder_);
+    path_ = folder_ / "a.trace.sqlite";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path folder_;
+  std::filesystem::path path_;
+};
+
+Trace small_trace() {
+  Trace trace;
+  trace.metadata["program"] = "toy";
+  trace.devices.push_back({0, trace.strings.intern("NVIDIA H200"), 150'754'820'096, 9, 0, 132, 32, 2048});
+  trace.contexts.push_back({1, 0, 42, 7});
+  trace.streams.push_back({1, 7, StreamKind::kNull, -5});
+  const int32_t thread = trace.thread_index(42, 43);
+  trace.operators.push_back({trace.strings.intern("[[8,8]]"), 0, 0, 0, 17});
+  HostEvent launch{1000, 1500, HostKind::kRuntimeApi, trace.strings.intern("cudaLaunchKernel"), thread,
+                   100,  1};
+  HostEvent op{900, 1600, HostKind::kOperator, trace.strings.intern("aten::mm"), thread, kNone, 1, 0};
+  trace.host_events = {launch, op};
+  trace.launches.push_back({{40, 1, 1}, {256, 2, 1}, {2, 1, 1}, 64, 1024, 2048, 16, true, 12.5, 0});
+  trace.transfers.push_back(
+      {4096, CopyDirection::kHostToDevice, MemoryKind::kPinned, MemoryKind::kDevice, true});
+  trace.device_events.push_back({2000, 2500, DeviceKind::kKernel, trace.strings.intern("gemm \"quoted\"\n"),
+                                 0, 1, 7, 100, 5, 6, 3, 1, 0});
+  trace.device_events.push_back({1700, 1800, DeviceKind::kCopy, trace.strings.intern("copy"), 0, 1, 7, 99});
+  trace.device_events.back().detail = 0;
+  trace.synchronizations.push_back({2600, 2700, SyncKind::kStreamWaitEvent, 0, 1, 7, 3, 12, 101});
+  trace.event_records.push_back({12, 3, 0, 1, 7, 98, 2550});
+  trace.graph_nodes.push_back({5, 6, 4, trace.strings.intern("conv1")});
+  trace.graph_edges.push_back({5, 8});
+  trace.allocations.push_back({950, 0, thread, 0x7f00, -512, 100, 200, 0});
+  const StringId counter = trace.strings.intern("SMs active");
+  trace.counter_units[counter] = "%";
+  trace.counter_samples.push_back({1100, counter, 0, 53.25});
+  trace.doubt(Severity::kLoss, "kernels", "were dropped", 3);
+  normalize(trace);
+  return trace;
+}
+
+TEST_F(Store, GivesBackEveryColumn) {
+  const Trace trace = small_trace();
+  write_store(trace, path_);
+  const Trace read = read_store(path_);
+  // The text form of all tables compares every column at once.
+  const std::filesystem::path again = folder_ / "again.sqlite";
+  write_store(read, again);
+  SqliteDatabase database = SqliteDatabase::open_read_only(path_);
+  database.execute(fmt::format("ATTACH '{}' AS other", again.string()));
+  SqliteStatement tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'");
+  int compared = 0;
+  while (tables.step()) {
+    const std::string name(tables.text(0));
+    SqliteStatement difference = database.prepare(
+        fmt::format("SELECT count(*) FROM (SELECT * FROM main.{0} EXCEPT SELECT * FROM other.{0})", name));
+    ASSERT_TRUE(difference.step());
+    EXPECT_EQ(difference.integer(0), 0) << name;
+    SqliteStatement rows = database.prepare(fmt::format("SELECT count(*) FROM other.{}", name));
+    ASSERT_TRUE(rows.step());
+    EXPECT_GT(rows.integer(0), 0) << name;
+    ++compared;
+  }
+  EXPECT_EQ(compared, 19);
+  EXPECT_EQ(read.text(read.device_events[1].name), "gemm \"quoted\"\n");
+  EXPECT_EQ(read.launches[0].cluster[0], 2);
+  EXPECT_EQ(read.counter_units.begin()->second, "%");
+}
+
+TEST_F(Store, HasViewsForPeople) {
+  write_store(small_trace(), path_);
+  SqliteDatabase database = SqliteDatabase::open_read_only(path_);
+  SqliteStatement query = database.prepare("SELECT name, grid_x, \"end\" - start FROM kernels");
+  ASSERT_TRUE(query.step());
+  EXPECT_EQ(query.integer(1), 40);
+  EXPECT_EQ(query.integer(2), 500);
+  SqliteStatement copies = database.prepare("SELECT bytes FROM copies");
+  ASSERT_TRUE(copies.step());
+  EXPECT_EQ(copies.integer(0), 4096);
+}
+
+TEST_F(Store, RefusesOtherFiles) {
+  std::ofstream(path_)
+      << "not a database, but long enough to have a header of one hundred bytes or more ............";
+  EXPECT_FALSE(is_store(path_));
+  EXPECT_THROW(read_store(path_), Error);
+  const std::filesystem::path foreign = folder_ / "foreign.sqlite";
+  SqliteDatabase::create(foreign).execute("CREATE TABLE t (a)");
+  EXPECT_FALSE(is_store(foreign));
+  EXPECT_THROW(read_store(foreign), Error);
+  EXPECT_THROW(read_store(folder_ / "missing"), Error);
+}
+
+TEST_F(Store, RefusesLaterVersions) {
+  write_store(small_trace(), path_);
+  SqliteDatabase::create(path_).execute("PRAGMA user_version = 99");
+  try {
+    read_store(path_);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("version 99"));
+  }
+}
+
+TEST_F(Store, SaysWhichRowsItCouldNotUse) {
+  write_store(small_trace(), path_);
+  SqliteDatabase::create(path_).execute(
+      "UPDATE host_events SET kind = 77 WHERE kind = 0; UPDATE device_events SET detail = 12 WHERE kind = 1;"
+      "DROP TABLE allocations");
+  const Trace trace = read_store(path_);
+  EXPECT_EQ(trace.host_events.size(), 1U);
+  EXPECT_EQ(trace.device_events[0].detail, -1);
+  EXPECT_TRUE(trace.allocations.empty());
+  EXPECT_EQ(trace.doubts.size(), 3U);
+}
+
+TEST_F(Store, SavesWhatItCanOfADamagedFile) {
+  Trace trace = small_trace();
+  for (int i = 0; i < 20000; ++i) trace.host_events.push_back({i, i + 1, HostKind::kRange, 0, 0});
+  write_store(trace, path_);
+  const auto size = std::filesystem::file_size(path_);
+  std::filesystem::resize_file(path_, size * 3 / 4);
+  try {
+    const Trace read = read_store(path_);
+    EXPECT_FALSE(read.doubts.empty());
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
+  }
+}
+
+TEST_F(Store, LeavesNothingBehindWhereItCannotWrite) {
+  EXPECT_THROW(write_store(small_trace(), folder_ / "missing" / "a.sqlite"), Error);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+TEST(Normalize, DropsEventsWithoutTimeAndCountsThem) {
+  Trace trace;
+  trace.thread_index(1, 1);
+  trace.host_events = {{5, 4}, {3, 9}, {3, 20}};
+  trace.device_events = {{0, 0}, {7, 8}, {2, 3}};
+  normalize(trace);
+  ASSERT_EQ(trace.host_events.size(), 2U);
+  EXPECT_EQ(trace.host_events[0].end, 20);  // the longer first, so that parents come before children
+  ASSERT_EQ(trace.device_events.size(), 2U);
+  EXPECT_EQ(trace.device_events[0].start, 2);
+  ASSERT_EQ(trace.doubts.size(), 2U);
+  EXPECT_EQ(trace.doubts[0].count, 1);
+  const Span span = extent(trace);
+  EXPECT_EQ(span.start, 2);
+  EXPECT_EQ(span.end, 20);
+}
+
+}  // namespace
+}  // namespace hone::trace
