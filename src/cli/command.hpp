@@ -33,5 +33,6 @@ void add_bench_command(CLI::App& program);
 void add_worker_command(CLI::App& program);
 void add_passes_command(CLI::App& program);
 void add_export_command(CLI::App& program);
+void add_profile_command(CLI::App& program);
 
 }  // namespace hone::cli
