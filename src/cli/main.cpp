@@ -36,6 +36,7 @@ int report_usage(const CLI::App& program, const CLI::ParseError& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  hone::cli::take_profiled_command(&argc, argv);
   CLI::App program(
       "hone sharpens a trained network into an inference engine and shows where every microsecond goes.",
       "hone");

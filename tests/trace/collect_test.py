@@ -108,7 +108,7 @@ class Collect(unittest.TestCase):
     def test_a_program_that_is_not_there(self):
         done, database = profile("/nonexistent")
         self.assertEqual(done.returncode, 4)
-        self.assertEqual(done.stderr, "hone: /nonexistent cannot be started: No such file or directory\n")
+        self.assertEqual(done.stderr, "hone: /nonexistent cannot be started: no such program\n")
         self.assertIsNone(database)
 
 

@@ -5,50 +5,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
-#include <filesystem>
+#include <sstream>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/plugin.hpp"
 #include "bench/scratch.hpp"
-#include "trace/collect/raw_reader.hpp"
+#include "trace/collect/injection.hpp"
 
 namespace hone::trace {
 namespace {
-
-std::filesystem::path injected_library() {
-  std::filesystem::path library = std::filesystem::path(base::library_folder()) / "libhone-inject.so";
-  if (!std::filesystem::exists(library))
-    fail_environment(
-        "libhone-inject.so was not built (it needs CUPTI and NVTX, which come with the CUDA toolkit)");
-  return library;
-}
-
-/// Our environment with some variables set.
-class Environment {
- public:
-  explicit Environment(const std::vector<std::pair<std::string, std::string>>& changes) {
-    for (char** entry = environ; *entry != nullptr; ++entry) {
-      const std::string_view text(*entry);
-      const bool changed = std::any_of(changes.begin(), changes.end(), [&](const auto& change) {
-        return text.starts_with(change.first + "=");
-      });
-      if (!changed) entries_.emplace_back(text);
-    }
-    for (const auto& [name, value] : changes) entries_.push_back(name + "=" + value);
-    for (std::string& entry : entries_) pointers_.push_back(entry.data());
-    pointers_.push_back(nullptr);
-  }
-  char* const* data() const { return pointers_.data(); }
-
- private:
-  std::vector<std::string> entries_;
-  std::vector<char*> pointers_;
-};
 
 /// While it lives, Ctrl-C is the program's business.
 class InterruptsIgnored {
@@ -67,7 +37,7 @@ class InterruptsIgnored {
   std::array<void (*)(int), kSignals.size()> before_{};
 };
 
-pid_t start(const std::vector<std::string>& command, const Environment& environment) {
+pid_t start(const std::vector<std::string>& command) {
   std::vector<std::string> words = command;
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -81,8 +51,7 @@ pid_t start(const std::vector<std::string>& command, const Environment& environm
   ::posix_spawnattr_setsigdefault(&attributes, &defaults);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   pid_t pid = 0;
-  const int error =
-      ::posix_spawnp(&pid, arguments[0], nullptr, &attributes, arguments.data(), environment.data());
+  const int error = ::posix_spawnp(&pid, arguments[0], nullptr, &attributes, arguments.data(), environ);
   ::posix_spawnattr_destroy(&attributes);
   if (error != 0) fail_environment("{} cannot be started: {}", command[0], std::strerror(error));
   return pid;
@@ -97,6 +66,17 @@ int wait_for(pid_t pid) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalBase + WTERMSIG(status);
 }
 
+/// Asked before `env` is, which would be the one that was started.
+bool is_executable(const std::string& program) {
+  if (program.find('/') != std::string::npos) return ::access(program.c_str(), X_OK) == 0;
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (::access((folder + "/" + program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
 std::string joined(const std::vector<std::string>& command) {
   std::string text;
   for (const std::string& word : command) text += (text.empty() ? "" : " ") + word;
@@ -106,24 +86,16 @@ std::string joined(const std::vector<std::string>& command) {
 }  // namespace
 
 Recording record(const std::vector<std::string>& command, const RecordOptions& options) {
-  const std::string library = injected_library().string();
+  if (!is_executable(command[0])) fail_environment("{} cannot be started: no such program", command[0]);
   const bench::Scratch scratch;
-  const Environment environment({{"CUDA_INJECTION64_PATH", library},
-                                 {"NVTX_INJECTION64_PATH", library},
-                                 {"HONE_TRACE_FOLDER", scratch.folder().string()},
-                                 {"HONE_TRACE_DRIVER_API", options.driver_api ? "1" : "0"}});
+  const std::vector<std::string> injected = injected_command(command, scratch.folder(), options.driver_api);
   Recording recording;
   {
     const InterruptsIgnored ignored;
-    recording.exit_code = wait_for(start(command, environment));
+    recording.exit_code = wait_for(start(injected));
   }
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(scratch.folder())) {
-    if (entry.path().extension() == ".honeraw") files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  recording.processes = files.size();
-  recording.trace = read_raw(files);
+  recording.processes = injected_files(scratch.folder()).size();
+  recording.trace = read_injected(scratch.folder());
   recording.trace.metadata["command"] = joined(command);
   recording.trace.metadata["exit_code"] = std::to_string(recording.exit_code);
   recording.trace.metadata["recorded_at"] = base::utc_date();

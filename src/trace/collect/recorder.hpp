@@ -1,4 +1,5 @@
-// Runs a program with libhone-inject.so in it and every CUDA process that it starts, and gathers what they did.
+// Runs a program with libhone-inject.so in it and every CUDA process that it starts, and gathers what they
+// did.
 #pragma once
 
 #include <string>
