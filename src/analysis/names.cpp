@@ -109,6 +109,13 @@ std::string_view direction_name(trace::CopyDirection direction) {
 
 std::string_view memory_name(trace::MemoryKind kind) { return kMemories.at(static_cast<size_t>(kind)); }
 
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
 bool is_communication_kernel(std::string_view name) {
   constexpr std::array<std::string_view, 4> kPrefixes = {"nccl", "rccl", "nvshmem", "msccl"};
   const std::string base = base_name(name);

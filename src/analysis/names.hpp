@@ -25,6 +25,9 @@ std::string_view direction_name(trace::CopyDirection direction);
 /// "pageable", "pinned", "device", "array", "managed", "unknown".
 std::string_view memory_name(trace::MemoryKind kind);
 
+/// ASCII letters only.
+std::string lower_case(std::string_view text);
+
 /// Whether the kernel moves data between devices: NCCL's and its relatives', by the operation recorded with
 /// it or by its name.
 bool is_communication_kernel(std::string_view name);

@@ -1,6 +1,7 @@
 // Dividing the time of steps among the categories; see steps.hpp.
 #include "analysis/steps.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "analysis/names.hpp"
@@ -136,10 +137,15 @@ StepBreakdown break_down_steps(const Trace& trace, const StepList& list) {
 }
 
 Json to_json(const StepBreakdown& breakdown) {
+  const auto key = [](size_t category) {
+    std::string name(kNames.at(category));
+    std::replace(name.begin(), name.end(), ' ', '_');
+    return name;
+  };
   Json steps = Json::array();
   for (const StepCost& cost : breakdown.steps) {
     Json costs = Json::object();
-    for (size_t i = 0; i < kStepCategories; ++i) costs[std::string(kNames.at(i)) + "_ns"] = cost.costs.at(i);
+    for (size_t i = 0; i < kStepCategories; ++i) costs[key(i) + "_ns"] = cost.costs.at(i);
     steps.push_back({{"name", cost.step.name},
                      {"start_ns", cost.step.span.start},
                      {"end_ns", cost.step.span.end},
@@ -153,7 +159,7 @@ Json to_json(const StepBreakdown& breakdown) {
   for (size_t i = 0; i < kStepCategories; ++i) {
     Json json = summary_json(breakdown.categories.at(i));
     json["share"] = breakdown.share(static_cast<StepCategory>(i));
-    categories[std::string(kNames.at(i))] = std::move(json);
+    categories[key(i)] = std::move(json);
   }
   return {{"announced", breakdown.announced},
           {"step", summary_json(breakdown.total)},

@@ -45,7 +45,7 @@ TEST(Steps, EveryCategoryGetsItsTimeByPriority) {
   EXPECT_THAT(breakdown.steps[0].costs, ElementsAre(150, 100, 50, 40, 50 + 50, 100, 100 + 10, 350));
   EXPECT_EQ(breakdown.steps[0].overhead, 50);
   EXPECT_DOUBLE_EQ(breakdown.share(StepCategory::kKernel), 0.15);
-  EXPECT_EQ(to_json(breakdown)["steps"][0]["costs"]["data loading_ns"], 100);
+  EXPECT_EQ(to_json(breakdown)["steps"][0]["costs"]["data_loading_ns"], 100);
 }
 
 TEST(Steps, LastUntilTheirWorkIsDone) {
