@@ -85,8 +85,10 @@ Intervals idle_chunks(const DeviceActivity& device, Time chunk) {
   return unite(std::move(idle));
 }
 
-/// A device that is idle most of the time is the business of the rule on utilization.
+/// A device that is idle most of the time is the business of the rule on utilization, and idle time that
+/// returns in every step that of the other rules: a phase is longer than a step.
 Ruling idle_phases(const RuleContext& context) {
+  const double step = context.steps.announced ? context.steps.total.p50 : 0;
   double lost = 0;
   LongestPlaces places;
   for (const DeviceActivity& device : context.devices) {
@@ -95,6 +97,7 @@ Ruling idle_phases(const RuleContext& context) {
     const double share = static_cast<double>(total_length(device.busy)) / static_cast<double>(length(span));
     if (chunk == 0 || share < kLowChunk) continue;
     for (const Span& phase : idle_chunks(device, chunk)) {
+      if (static_cast<double>(length(phase)) <= step) continue;
       const auto busy = static_cast<double>(total_length(clip(device.busy, phase)));
       const auto duration = static_cast<double>(length(phase));
       lost += duration - busy;

@@ -143,11 +143,13 @@ StepList find_steps(const Trace& trace) {
 }
 
 StepList select_steps(StepList list, size_t first, size_t last) {
-  last = std::min(last, list.steps.size());
-  if (first >= last)
-    fail_usage("there are no steps {}:{}, the trace has steps 0:{}", first, last, list.steps.size());
+  const size_t end = std::min(last, list.steps.size());
+  if (first >= end) {
+    const std::string asked = last == std::numeric_limits<size_t>::max() ? "" : std::to_string(last);
+    fail_usage("there are no steps {}:{}, the trace has steps 0:{}", first, asked, list.steps.size());
+  }
   std::vector<Step> chosen(std::make_move_iterator(list.steps.begin() + static_cast<std::ptrdiff_t>(first)),
-                           std::make_move_iterator(list.steps.begin() + static_cast<std::ptrdiff_t>(last)));
+                           std::make_move_iterator(list.steps.begin() + static_cast<std::ptrdiff_t>(end)));
   list.steps = std::move(chosen);
   return list;
 }

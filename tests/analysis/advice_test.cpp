@@ -50,6 +50,8 @@ TEST(AdviceIdlePhases, OfAGpuThatIsBusyAsARule) {
   EXPECT_FALSE(advice_of(steady, "idle-phases").has_value());
   TraceBuilder mostly_idle = trace(20'000);
   EXPECT_FALSE(advice_of(mostly_idle, "idle-phases").has_value());
+  for (int i = 0; i < 6; ++i) paused.step("step", 5'000 * i, 5'000 * (i + 1));  // each longer than the pause
+  EXPECT_FALSE(advice_of(paused, "idle-phases").has_value());
 }
 
 TEST(AdviceLaunchBound, TinyKernelsOutsideGraphs) {
