@@ -23,6 +23,7 @@ auto speaking_of(const std::string& model, F&& f) {
   }
 }
 
+void add_analyze_command(CLI::App& program);
 void add_backends_command(CLI::App& program);
 void add_build_command(CLI::App& program);
 void add_ops_command(CLI::App& program);
