@@ -262,12 +262,12 @@ TEST(EventGraph, FindsBlockingCopiesByTheirTimes) {  // R9
 TEST(EventGraph, InfersImplicitSynchronizationOnlyWhereItWasSeen) {  // R10
   ProgramTrace program;
   program.launch("a", 0, 10, 50'000, 8);
-  program.call("cudaMalloc_v3020", 3, 20'000);  // the device went on
-  program.call("cudaFree", 30'000, 50'300);     // returned right after it
+  program.call("cudaMalloc_v3020", 3, 48'900);  // the device went on
+  program.call("cudaFree", 49'000, 50'300);     // returned right after it
   program.call("cudaFree", 60'000, 60'300);     // nothing to wait for
   program.launch("b", 70'000, 70'010, 80'000, 8);
   program.call("cudaFree", 71'000, 900'000);  // went on for long afterwards
-  EXPECT_THAT(waits(build_event_graph(program.finish())), ElementsAre("cudaFree 30000-50000 a inferred"));
+  EXPECT_THAT(waits(build_event_graph(program.finish())), ElementsAre("cudaFree 49000-50000 a inferred"));
 }
 
 TEST(EventGraph, InfersWhatACallWithoutRecordWaitedFor) {

@@ -18,6 +18,8 @@ using trace::SyncKind;
 /// A call that was seen to end this soon after the last operation was inferred to have waited for it.
 /// Returning from a wait takes 5 to 20 us, and freeing after it some more.
 constexpr Time kImplicitTail = 100'000;
+/// Times that alone decide have to be right: within the rounding of files that hold microseconds.
+constexpr Time kRounding = 1'000;
 
 /// In the order in which those of one call take effect.
 enum class StepKind : uint8_t { kOperation, kRecord, kStreamWait, kHostWait, kImplicit };
@@ -220,7 +222,7 @@ class Contract {
     int32_t cause = -1;
     for (const auto& [device, last] : latest_of_device_) {
       const Time leave = operation(last).leave;
-      if (leave <= row.enter || leave > row.leave + kTolerance || row.leave - leave > kImplicitTail) continue;
+      if (leave <= row.enter || leave > row.leave + kRounding || row.leave - leave > kImplicitTail) continue;
       if (cause < 0 || leave > operation(cause).leave) cause = last;
     }
     if (cause >= 0) result_.causes.push_back({by, cause, WaitKind::kImplicit, true});
