@@ -38,10 +38,10 @@ struct Operation {
 };
 
 enum class DependencyKind : uint8_t {
-  kStreamOrder,    ///< the operation before it in its stream
+  kStreamOrder,    ///< what came before it in its stream, or before the graph in the stream of its launch
   kDefaultStream,  ///< the legacy default stream and the streams that it blocks
   kEvent,          ///< cudaStreamWaitEvent
-  kGraph,          ///< an edge of a CUDA graph, or between a graph and what comes before and after it
+  kGraph,          ///< an edge of a CUDA graph
   kHostFunction,   ///< before or after a host function
   kQueue           ///< false: not asked for, but both went through one hardware queue
 };

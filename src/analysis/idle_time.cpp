@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -87,8 +88,9 @@ class Account {
     if (explained != result_.idle)
       fail_internal("device {} was idle for {} ns, of which {} ns are explained", result_.device,
                     result_.idle, explained);
-    std::stable_sort(result_.rows.begin(), result_.rows.end(),
-                     [](const IdleRow& a, const IdleRow& b) { return a.time > b.time; });
+    std::sort(result_.rows.begin(), result_.rows.end(), [](const IdleRow& a, const IdleRow& b) {
+      return std::tie(b.time, a.name) < std::tie(a.time, b.name);
+    });
     return std::move(result_);
   }
 

@@ -136,7 +136,7 @@ class Contract {
     if (left_in_launch_[static_cast<size_t>(number)] == static_cast<int32_t>(launch.operations.size()))
       before = states_.tails(launch.stream);
     if (!launches_.is_root[static_cast<size_t>(i)] || operation(i).stream == launch.stream) return;
-    for (const int32_t tail : before) collector_.add(i, tail, DependencyKind::kGraph);
+    for (const int32_t tail : before) collector_.add(i, tail, DependencyKind::kStreamOrder);
   }
 
   void end_in_launch(int32_t number) {

@@ -61,8 +61,10 @@ class NodeBuilder {
       const Time enter = graph_.calls[static_cast<size_t>(call)].enter;
       node_of_call_[static_cast<size_t>(call)] = add(number, enter);
       if (wait < 0) continue;
-      const HostWait& row = graph_.waits[static_cast<size_t>(wait)];
+      HostWait& row = graph_.waits[static_cast<size_t>(wait)];
       if (row.begin > enter) add(number, row.begin);
+      row.begin = graph_.nodes.back().time;
+      row.end = std::max(row.begin, row.end);
       graph_.nodes[static_cast<size_t>(add(number, row.end))].wait = wait;
     }
     add(number, span.end);
