@@ -58,6 +58,11 @@ class Collect(unittest.TestCase):
             rows(database, "SELECT a.name, b.name FROM graph_edges e JOIN kernels a ON a.graph_node = e.from_node "
                            "JOIN kernels b ON b.graph_node = e.to_node"), [("void gemm<float>(int)", "relu")])
 
+    def test_calls_told_of_at_exit_keep_their_names(self):
+        _, database = profile(PROGRAM)
+        self.assertEqual(rows(database, "SELECT name, count(*) FROM host WHERE kind = 4 GROUP BY name"),
+                         [("cudaGraphLaunch_v10000", 2)])
+
     def test_losses_are_counted_and_said(self):
         done, database = profile(PROGRAM)
         doubts = rows(database, "SELECT about, count FROM doubts WHERE severity = 2")

@@ -73,6 +73,15 @@ void fill_kernel(Filler& filler, uint64_t start, uint64_t node, const char* name
   kernel.channelType = CUPTI_CHANNEL_TYPE_COMPUTE;
 }
 
+void add_call(Filler& filler, uint64_t t, uint32_t correlation) {
+  auto& launch = filler.add<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME);
+  launch.cbid = CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000;
+  launch.start = t;
+  launch.end = t + 5000;
+  launch.threadId = 77;
+  launch.correlationId = correlation;
+}
+
 void fill(Filler& filler, uint64_t t) {
   auto& device = filler.add<CUpti_ActivityDevice5>(CUPTI_ACTIVITY_KIND_DEVICE);
   device.name = "Fake GPU";
@@ -86,12 +95,7 @@ void fill(Filler& filler, uint64_t t) {
   stream.contextId = 1;
   stream.streamId = 13;
   stream.flag = CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING;
-  auto& launch = filler.add<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME);
-  launch.cbid = CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000;
-  launch.start = t;
-  launch.end = t + 5000;
-  launch.threadId = 77;
-  launch.correlationId = 21;
+  add_call(filler, t, 21);
   fill_kernel(filler, t + 6000, 101, "_Z4gemmIfEvi");
   fill_kernel(filler, t + 20000, 102, "relu");
   fill_kernel(filler, 0, 102, "lost");
@@ -252,7 +256,15 @@ CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size
   return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiActivityFlushPeriod(uint32_t) { return CUPTI_SUCCESS; }
+CUptiResult CUPTIAPI cuptiActivityFlushPeriod(uint32_t) {
+  // A first buffer, as it comes while the program runs.
+  Filler filler;
+  size_t records = 0;
+  request(&filler.buffer, &filler.size, &records);
+  add_call(filler, now(), 20);
+  complete(nullptr, 0, filler.buffer, filler.size, filler.used);
+  return CUPTI_SUCCESS;
+}
 
 CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t) {
   if (flushed) return CUPTI_SUCCESS;

@@ -1,8 +1,9 @@
 // See activity.hpp. Record layouts: cupti_activity.h of CUDA 13.0. Later versions only append fields.
 #include "trace/collect/plugin/activity.hpp"
 
+#include <sys/mman.h>
+
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -16,23 +17,27 @@ namespace {
 
 constexpr uint32_t kLoss = 2;
 constexpr size_t kBufferBytes = size_t{1} << 20;
-constexpr size_t kBufferAlignment = 8;
 
 bool started = false;
 
 /// The names of API functions by callback id, resolved once each.
+struct ApiNames {
+  std::mutex mutex;
+  std::array<std::vector<uint32_t>, 2> ids;
+};
+
 uint32_t api_name(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
-  static std::mutex mutex;
-  static std::array<std::vector<uint32_t>, 2> known;
-  std::vector<uint32_t>& ids = known[domain == CUPTI_CB_DOMAIN_DRIVER_API ? 1 : 0];
+  static auto* names = new ApiNames;  // never destroyed: records come while the process exits
+  std::vector<uint32_t>& ids = names->ids[domain == CUPTI_CB_DOMAIN_DRIVER_API ? 1 : 0];
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(names->mutex);
     if (id < ids.size() && ids[id] != 0) return ids[id];
   }
   const char* name = nullptr;  // asked without a lock: CUPTI has its own
-  if (cupti().cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || name == nullptr) name = "unknown";
-  const uint32_t text = text_id(name);
-  const std::lock_guard lock(mutex);
+  const bool known_name =
+      cupti().cuptiGetCallbackName(domain, id, &name) == CUPTI_SUCCESS && name != nullptr && *name != '\0';
+  const uint32_t text = text_id(known_name ? name : "API call " + std::to_string(id));
+  const std::lock_guard lock(names->mutex);
   if (id >= ids.size()) ids.resize(id + 1, 0);
   ids[id] = text;
   return text;
@@ -213,11 +218,35 @@ void add(const CUpti_Activity* record, Batch& batch) {
   }
 }
 
+/// Buffers that CUPTI has given back, to be used again.
+struct FreeBuffers {
+  std::mutex mutex;
+  std::vector<uint8_t*> buffers;
+};
+
+/// Never destroyed, like all that records need: CUPTI hands out its last ones while the process exits.
+FreeBuffers& free_buffers() {
+  static auto* instance = new FreeBuffers;
+  return *instance;
+}
+
+uint8_t* take_buffer() {
+  FreeBuffers& free = free_buffers();
+  {
+    const std::lock_guard lock(free.mutex);
+    if (!free.buffers.empty()) {
+      uint8_t* buffer = free.buffers.back();
+      free.buffers.pop_back();
+      return buffer;
+    }
+  }
+  void* made = mmap(nullptr, kBufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return made == MAP_FAILED ? nullptr : static_cast<uint8_t*>(made);
+}
+
 void CUPTIAPI request_buffer(uint8_t** buffer, size_t* size, size_t* max_records) {
-  // Zeroed, as CUPTI is told below, so that it does not do it in the thread of the program.
-  *buffer = static_cast<uint8_t*>(std::aligned_alloc(kBufferAlignment, kBufferBytes));
+  *buffer = take_buffer();
   *size = *buffer == nullptr ? 0 : kBufferBytes;
-  if (*buffer != nullptr) std::memset(*buffer, 0, kBufferBytes);
   *max_records = 0;
 }
 
@@ -226,8 +255,12 @@ void CUPTIAPI complete_buffer(CUcontext, uint32_t, uint8_t* buffer, size_t, size
   CUpti_Activity* record = nullptr;
   while (valid > 0 && cupti().cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS)
     add(record, batch);
-  std::free(buffer);
   append(batch);
+  // Zeroed, as CUPTI is told below, so that it does not do it in the thread of the program.
+  std::memset(buffer, 0, kBufferBytes);
+  FreeBuffers& free = free_buffers();
+  const std::lock_guard lock(free.mutex);
+  free.buffers.push_back(buffer);
 }
 
 /// Calls that programs make all the time and that do nothing on the GPU.
