@@ -2,6 +2,7 @@
 
 usage: profile_test.py HONE MODELS_DIGITS
 """
+import json
 import pathlib
 import sqlite3
 import subprocess
@@ -41,6 +42,23 @@ class Profile(unittest.TestCase):
             # A second trace does not overwrite the first.
             self.assertEqual(profile(MODEL, "--batch", "2", "-o", folder).returncode, 0)
             self.assertTrue(pathlib.Path(folder, "digits-hone-fp32-b2-2.trace.sqlite").exists())
+
+    def test_two_recordings_are_compared(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = profile(MODEL, "--precisions", "fp32,bf16", "--active", "4", "-o", folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            traces = [f"{folder}/digits-hone-{precision}-b1.trace.sqlite" for precision in ("fp32", "bf16")]
+            done = subprocess.run([HONE, "diff", *traces, "--json"], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            diff = json.loads(done.stdout)
+            self.assertAlmostEqual(sum(bar["change_ns"] for bar in diff["waterfall"]),
+                                   diff["iteration_b"]["mean_ns"] - diff["iteration_a"]["mean_ns"], delta=1)
+            self.assertTrue(all(group["a"] and group["b"] for group in diff["layers"] if group["certain"]), diff)
+            done = subprocess.run([HONE, "diff", *traces], capture_output=True, text=True, timeout=60)
+            self.assertIn("From A to B, one iteration", done.stdout)
+            done = subprocess.run([HONE, "diff", traces[0], MODEL], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
     def test_misuse(self):
         for arguments, code, sentence in [
