@@ -14,6 +14,7 @@ if(HONE_SANITIZE MATCHES "thread")
 endif()
 find_package(ZLIB REQUIRED)
 find_package(SQLite3 REQUIRED)
+find_package(simdjson REQUIRED)
 
 add_library(onnx_proto_library INTERFACE)
 find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)

@@ -1,0 +1,108 @@
+// See stream_state.hpp.
+#include "analysis/dependencies/stream_state.hpp"
+
+#include <algorithm>
+
+namespace hone::analysis::dependencies {
+namespace {
+
+/// Operations of one stream overlap in pairs, rarely in threes; of more, those that end last are kept.
+constexpr size_t kMaximumTails = 64;
+/// Of the waits in a default stream since a stream's last operation, older ones than these have long ended.
+constexpr size_t kMaximumWaits = 64;
+
+}  // namespace
+
+StreamStates::StreamStates(const EventGraph& graph, const StreamIndex& streams)
+    : graph_(graph),
+      streams_(streams),
+      states_(streams.size()),
+      contexts_(streams.context_count()),
+      stamps_(streams.size(), 0) {
+  for (int32_t stream = 0; stream < static_cast<int32_t>(streams.size()); ++stream) {
+    if (streams[stream].kind == trace::StreamKind::kNull) context_of(stream).default_stream = stream;
+  }
+}
+
+void StreamStates::append_tails(const ContextState& context, size_t from, bool only_blocking,
+                                std::vector<int32_t>& operations) const {
+  ++stamp_;
+  for (size_t i = from; i < context.log.size(); ++i) {
+    const int32_t stream = context.log[i];
+    if (stamps_[static_cast<size_t>(stream)] == stamp_ || (only_blocking && !blocks(stream))) continue;
+    stamps_[static_cast<size_t>(stream)] = stamp_;
+    operations.insert(operations.end(), tails(stream).begin(), tails(stream).end());
+  }
+}
+
+std::vector<int32_t> StreamStates::completion(int32_t stream) const {
+  std::vector<int32_t> operations = tails(stream);
+  const ContextState& context = contexts_[static_cast<size_t>(streams_[stream].context)];
+  if (context.default_stream == stream) append_tails(context, context.default_log, true, operations);
+  return operations;
+}
+
+std::vector<int32_t> StreamStates::added_since(int32_t context, int32_t thread) {
+  ContextState& state = contexts_[static_cast<size_t>(context)];
+  size_t& asked = state.asked[thread];
+  std::vector<int32_t> operations;
+  append_tails(state, asked, false, operations);
+  asked = state.log.size();
+  return operations;
+}
+
+std::vector<int32_t> StreamStates::default_stream_before(int32_t stream) {
+  ContextState& context = context_of(stream);
+  std::vector<int32_t> operations;
+  if (context.default_stream == stream) {
+    append_tails(context, context.default_log, true, operations);
+    context.default_log = context.log.size();
+    ++context.default_count;
+    return operations;
+  }
+  State& state = states_[static_cast<size_t>(stream)];
+  if (context.default_stream < 0 || !blocks(stream)) return operations;
+  if (state.default_seen == context.default_count) return operations;
+  state.default_seen = context.default_count;
+  return tails(context.default_stream);
+}
+
+void StreamStates::wait_in_default_stream(int32_t context, int32_t operation) {
+  contexts_[static_cast<size_t>(context)].default_waits.push_back(operation);
+}
+
+std::vector<int32_t> StreamStates::take_waits(int32_t stream) {
+  State& state = states_[static_cast<size_t>(stream)];
+  std::vector<int32_t> operations;
+  operations.swap(state.waits);
+  const std::vector<int32_t>& all = context_of(stream).default_waits;
+  if (state.default_waits_seen == all.size()) return operations;
+  if (blocks(stream) || context_of(stream).default_stream == stream) {
+    const size_t first = std::max(state.default_waits_seen, all.size() - std::min(all.size(), kMaximumWaits));
+    operations.insert(operations.end(), all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
+  }
+  state.default_waits_seen = all.size();
+  return operations;
+}
+
+void StreamStates::add(int32_t stream, int32_t operation) {
+  const Time enter = graph_.operations[static_cast<size_t>(operation)].enter;
+  std::vector<int32_t>& tails = states_[static_cast<size_t>(stream)].tails;
+  std::erase_if(tails,
+                [&](int32_t tail) { return graph_.operations[static_cast<size_t>(tail)].leave <= enter; });
+  tails.push_back(operation);
+  set_tails(stream, std::move(tails));
+  context_of(stream).log.push_back(stream);
+}
+
+void StreamStates::set_tails(int32_t stream, std::vector<int32_t> operations) {
+  const auto leave = [&](int32_t i) { return graph_.operations[static_cast<size_t>(i)].leave; };
+  if (operations.size() > kMaximumTails) {
+    std::nth_element(operations.begin(), operations.begin() + kMaximumTails, operations.end(),
+                     [&](int32_t a, int32_t b) { return leave(a) > leave(b); });
+    operations.resize(kMaximumTails);
+  }
+  states_[static_cast<size_t>(stream)].tails = std::move(operations);
+}
+
+}  // namespace hone::analysis::dependencies

@@ -1,0 +1,68 @@
+// Turns the events of a Kineto file, one after another, into the rows of a trace.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "trace/format/kineto_event.hpp"
+#include "trace/trace.hpp"
+
+namespace hone::trace {
+
+class KinetoBuilder {
+ public:
+  void add(const KinetoEvent& event);
+  /// An entry of the list of events that was no JSON object.
+  void add_unreadable() { ++unreadable_; }
+  /// Whether there was something, and nothing of it an event.
+  bool only_unreadable() const { return unreadable_ > 0 && added_ == 0; }
+  /// Whether as many events were taken as memory is meant for; the rest would only be counted.
+  bool full();
+  /// The trace, not normalized yet, with all doubts that the events gave rise to. Call it once.
+  Trace finish();
+
+ private:
+  struct Interval {
+    Time start = 0;
+    Time end = 0;
+  };
+  void add_interval(const KinetoEvent& event);
+  void add_host(const KinetoEvent& event, HostKind kind, Interval time);
+  void add_device(const KinetoEvent& event, DeviceKind kind, Interval time);
+  void add_synchronization(const KinetoEvent& event, Interval time);
+  void add_event_record(const KinetoEvent& event);
+  void add_waited_record(const KinetoEvent& event);
+  void add_instant(const KinetoEvent& event);
+  void add_counter(const KinetoEvent& event);
+  void add_metadata(const KinetoEvent& event);
+  int32_t add_operator(const KinetoEvent& event);
+  int32_t add_launch(const KinetoEvent& event);
+  int32_t add_transfer(const KinetoEvent& event);
+  void see_stream(int32_t device, int64_t context, int64_t stream, int64_t priority);
+  int32_t thread_of(const KinetoEvent& event);
+  int64_t number_of(const KinetoPlace& place);
+  EventRecord& record_of(int64_t id);
+  void ignore(std::string_view category);
+  void name_threads();
+  void mark_asynchronous();
+  void note_losses();
+
+  Trace trace_;
+  std::map<std::pair<int64_t, int64_t>, int32_t> threads_;
+  std::pair<int64_t, int64_t> last_place_;
+  int32_t last_thread_ = -1;
+  std::map<std::pair<int64_t, int64_t>, std::string> thread_names_;
+  std::set<int64_t> contexts_;
+  std::set<std::pair<int64_t, int64_t>> streams_;
+  std::unordered_map<int64_t, size_t> records_;
+  std::map<std::string, int64_t, std::less<>> ignored_;
+  int64_t added_ = 0;
+  int64_t unreadable_ = 0;
+  int64_t incomplete_ = 0;
+  int64_t beyond_ = 0;
+};
+
+}  // namespace hone::trace

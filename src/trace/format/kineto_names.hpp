@@ -1,0 +1,41 @@
+// What the names in Kineto files mean: categories, copies, waits, threads.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trace/format/kineto_event.hpp"
+#include "trace/trace.hpp"
+
+namespace hone::trace {
+
+enum class KinetoUse { kHost, kDevice, kSynchronization, kEventRecord, kSkip };
+
+struct KinetoCategory {
+  KinetoUse use = KinetoUse::kSkip;
+  HostKind host = HostKind::kOperator;      ///< of kHost
+  DeviceKind device = DeviceKind::kKernel;  ///< of kDevice
+};
+
+/// What becomes of a category; none when no year's writer is known to have used it.
+const KinetoCategory* find_category(std::string_view category);
+
+/// Iterations are told from other ranges, and calls of the driver from those of the runtime, by their names.
+HostKind refine_kind(HostKind kind, std::string_view name);
+
+/// "Stream Wait Event" and the like.
+const SyncKind* find_sync_kind(std::string_view name);
+
+/// Direction and memory of "Memcpy HtoD (Pinned -> Device)" and "Memset (Device)".
+Transfer parse_transfer_name(std::string_view name);
+
+/// Whether an API call of that name returns before the copy is done.
+bool is_asynchronous(std::string_view api_name);
+
+/// The number in "GPU 3 Counters", or the process id itself.
+int64_t device_of_counters(const KinetoPlace& process);
+
+/// "python" of "thread 42 (python)".
+std::string plain_thread_name(std::string_view label);
+
+}  // namespace hone::trace
