@@ -94,7 +94,7 @@ void choose_steps(const std::string& text, analysis::AnalyzeOptions* options) {
 
 /// What fits the terminal; tables of numbers need some width and gain nothing from more.
 size_t output_width() {
-  constexpr size_t kUsual = 110;
+  constexpr size_t kUsual = 120;
   winsize size{};
   if (::isatty(STDOUT_FILENO) == 0 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return kUsual;
   return std::clamp<size_t>(size.ws_col, 80, 160);
@@ -142,7 +142,7 @@ std::string csv_text(const Options& options, const Answers& answers) {
 }
 
 std::string people_text(const Options& options, const Answers& answers) {
-  const report::SheetStyle style{options.log_file.empty() ? output_width() : 110,
+  const report::SheetStyle style{options.log_file.empty() ? output_width() : report::SheetStyle().width,
                                  options.rows == 0 ? std::numeric_limits<size_t>::max() : options.rows};
   const trace::Trace& trace = answers.trace;
   std::vector<std::string> head = {

@@ -14,7 +14,7 @@ from trace_file import TraceFile, training_steps
 
 USAGE, BAD_INPUT, ENVIRONMENT = 2, 3, 4
 SECTIONS = ["summary", "steps", "gpu", "operators", "transfers", "memory", "advice"]
-WIDTH = 110
+WIDTH = 120
 
 
 def output(*command, **options):
