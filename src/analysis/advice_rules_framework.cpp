@@ -26,6 +26,8 @@ constexpr double kNoTensorCores = 0.01;
 constexpr double kFullMemory = 0.9;
 /// The first compute capability with Tensor Cores.
 constexpr int32_t kFirstTensorCores = 7;
+/// The first with TF32 and bf16.
+constexpr int32_t kFirstTf32 = 8;
 
 /// The time of one category over all steps, ns.
 double total_cost(const StepBreakdown& steps, StepCategory category) {
@@ -168,10 +170,12 @@ double eligible_time(const OperatorTable& table) {
 Ruling tensor_cores(const RuleContext& context) {
   Advice advice{"", "A GPU has Tensor Cores that no kernel uses (told by names).", {}, "", 0, ""};
   double kernel_time = 0;
+  int32_t newest = 0;
   for (const DeviceUsage& device : context.gpu.devices) {
     if (device.kernels == 0 || device.compute_major < kFirstTensorCores) continue;
     if (device.tensor_cores.value >= kNoTensorCores) continue;
     kernel_time += static_cast<double>(device.kernel_time);
+    newest = std::max(newest, device.compute_major);
     advice.evidence.push_back({fmt::format("GPU {}, compute capability {}.{}: {} of kernel time in kernels "
                                            "whose names speak of Tensor Cores",
                                            device.device, device.compute_major, device.compute_minor,
@@ -185,9 +189,10 @@ Ruling tensor_cores(const RuleContext& context) {
   if (!context.worthwhile(eligible)) return {};
   advice.evidence.push_back(
       {fmt::format("matrix products and convolutions take {} of device time", time_text(eligible)), {}});
-  advice.action =
-      "Run them in bf16 or fp16 (torch.autocast), or at least allow TF32 "
-      "(torch.set_float32_matmul_precision(\"high\")); keep channel counts multiples of 8.";
+  advice.action = newest >= kFirstTf32
+                      ? "Run them in bf16 or fp16 (torch.autocast), or at least allow TF32 "
+                        "(torch.set_float32_matmul_precision(\"high\")); keep channel counts multiples of 8."
+                      : "Run them in fp16 (torch.autocast); keep channel counts multiples of 8.";
   advice.gain = eligible / 2;
   advice.gain_basis = "if these operators became twice as fast";
   return {std::move(advice), {}};

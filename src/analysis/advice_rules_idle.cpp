@@ -38,6 +38,20 @@ Intervals overhead_of(const RuleContext& context) {
   return unite(std::move(spans));
 }
 
+/// What the host was in: the shortest event that covers most of the gap.
+std::string host_activity(const RuleContext& context, Span gap) {
+  const HostEvent* best = nullptr;
+  for (const HostEvent& event : context.trace.host_events) {
+    const Time covered = length(overlap({event.start, event.end}, gap));
+    if (event.kind == trace::HostKind::kStep || 2 * covered < length(gap)) continue;
+    if (best == nullptr || event.end - event.start < best->end - best->start) best = &event;
+  }
+  if (best == nullptr) return "; nothing that was recorded of the host covers it";
+  const Time covered = length(overlap({best->start, best->end}, gap));
+  return fmt::format("; the host was in {} for {} of it", context.trace.text(best->name),
+                     time_text(static_cast<double>(covered)));
+}
+
 Ruling long_gaps(const RuleContext& context) {
   const double threshold =
       std::min(static_cast<double>(kLongGap), std::max(kLongGapShare * context.window_length(), 1e5));
@@ -63,6 +77,7 @@ Ruling long_gaps(const RuleContext& context) {
       "Look at what the host does there: announce ranges (NVTX, record_function) or sample its stacks.",
       idle,
       "the sum of these gaps"};
+  for (Evidence& evidence : advice.evidence) evidence.text += host_activity(context, evidence.place);
   advice.evidence.insert(
       advice.evidence.begin(),
       Evidence{fmt::format("{} gaps of more than {}, {} in all", gaps, time_text(threshold), time_text(idle)),

@@ -10,6 +10,7 @@
 #include "analysis/names.hpp"
 #include "analysis/tensor_cores.hpp"
 #include "base/units.hpp"
+#include "trace/occupancy.hpp"
 
 namespace hone::analysis {
 namespace {
@@ -30,8 +31,8 @@ constexpr double kTensorCoresUsed = 0.01;
 struct KernelSum {
   int64_t calls = 0;
   double time = 0;            ///< ns
-  double occupied = 0;        ///< occupancy x time, where it was recorded
-  double occupancy_time = 0;  ///< time for which it was
+  double occupied = 0;        ///< occupancy x time, where it is known
+  double occupancy_time = 0;  ///< time for which it is
   double filled = 0;          ///< share of the multiprocessors that got a block x time
   double shape_time = 0;
   Span longest;
@@ -45,11 +46,13 @@ struct KernelSums {
 void add_launch(const RuleContext& context, const DeviceEvent& event, double duration, KernelSum* sum) {
   if (event.detail < 0) return;
   const KernelLaunch& launch = context.trace.launches[static_cast<size_t>(event.detail)];
-  if (launch.recorded_occupancy >= 0) {
-    sum->occupied += launch.recorded_occupancy / 100 * duration;
+  const trace::DeviceProperties* device = context.trace.find_device(event.device);
+  const double occupancy =
+      device == nullptr ? launch.recorded_occupancy : trace::estimated_occupancy(launch, *device);
+  if (occupancy >= 0) {
+    sum->occupied += occupancy / 100 * duration;
     sum->occupancy_time += duration;
   }
-  const trace::DeviceProperties* device = context.trace.find_device(event.device);
   if (device == nullptr || device->multiprocessors <= 0 || launch.grid[0] <= 0) return;
   const double blocks =
       static_cast<double>(launch.grid[0]) * std::max(launch.grid[1], 1) * std::max(launch.grid[2], 1);

@@ -7,6 +7,7 @@
 
 #include "analysis/counters.hpp"
 #include "analysis/tensor_cores.hpp"
+#include "trace/occupancy.hpp"
 
 namespace hone::analysis {
 namespace {
@@ -53,7 +54,9 @@ int64_t blocks_of(const KernelLaunch& launch, int64_t multiprocessors) {
 /// Sums over the kernels of one device.
 class Gathered {
  public:
-  explicit Gathered(int64_t multiprocessors) : multiprocessors_(multiprocessors) {}
+  /// `device` as the trace describes it; null when it does not.
+  explicit Gathered(const trace::DeviceProperties* device)
+      : device_(device), multiprocessors_(device == nullptr ? 0 : device->multiprocessors) {}
 
   void add(Span span, const KernelLaunch* launch, bool tensor_cores) {
     const double duration = static_cast<double>(length(span));
@@ -67,10 +70,11 @@ class Gathered {
       changes_.push_back({span.end, -blocks});
       shaped_time_ += duration;
     }
-    if (launch->recorded_occupancy >= 0) {
-      occupied_ += launch->recorded_occupancy / 100 * duration;
-      occupancy_time_ += duration;
-    }
+    const double occupancy =
+        device_ == nullptr ? launch->recorded_occupancy : trace::estimated_occupancy(*launch, *device_);
+    if (occupancy < 0) return;
+    occupied_ += occupancy / 100 * duration;
+    occupancy_time_ += duration;
   }
 
   void finish(Time window, DeviceUsage* usage) {
@@ -89,6 +93,7 @@ class Gathered {
   }
 
  private:
+  const trace::DeviceProperties* device_;
   int64_t multiprocessors_;
   int64_t kernels_ = 0;
   std::vector<Span> spans_;
@@ -113,10 +118,10 @@ void describe(const Trace& trace, DeviceUsage* usage) {
 std::map<int32_t, Gathered> gather(const Trace& trace, Span window) {
   std::map<int32_t, Gathered> devices;
   for (const trace::DeviceProperties& properties : trace.devices)
-    devices.try_emplace(properties.id, properties.multiprocessors);
+    devices.try_emplace(properties.id, &properties);
   std::vector<int8_t> tensor(trace.strings.size(), -1);
   for (const DeviceEvent& event : trace.device_events) {
-    Gathered& gathered = devices.try_emplace(event.device, 0).first->second;
+    Gathered& gathered = devices.try_emplace(event.device, nullptr).first->second;
     const Span span = overlap({event.start, event.end}, window);
     if (event.kind != DeviceKind::kKernel || length(span) == 0) continue;
     if (tensor[event.name] < 0)

@@ -48,7 +48,8 @@ struct DeviceUsage {
   Figure utilization;    ///< busy / (E - S); copies and sets do not count
   /// Integral of min(blocks of running kernels / SMs, 1) over the window / (E - S).
   std::optional<Figure> sm_efficiency;
-  /// Sum of occupancy x duration / sum of durations: idle time is not in it.
+  /// Sum of occupancy x duration / sum of durations: idle time is not in it. Occupancies are those recorded,
+  /// else trace::estimated_occupancy.
   std::optional<Figure> occupancy;
   /// Time of kernels that use Tensor Cores / time of all kernels.
   Figure tensor_cores;

@@ -92,6 +92,10 @@ class Live {
   /// False for the release of something that is not known.
   bool apply(size_t index) {
     const Allocation& event = trace_.allocations[index];
+    if (event.address == 0) {
+      bytes_ += event.bytes;
+      return true;
+    }
     const auto entry = alive_.find(event.address);
     const bool known = entry != alive_.end();
     if (known) {
@@ -125,7 +129,9 @@ class Follower {
     const Allocation& event = trace_.allocations[index];
     events_.push_back(index);
     ++(event.bytes > 0 ? memory_.allocations : memory_.frees);
+    memory_.addressed = memory_.addressed && event.address != 0;
     if (!live_.apply(index)) ++memory_.unknown_frees;
+    lowest_ = std::min(lowest_, live_.bytes());
     if (event.total_allocated != trace::kNone) {
       memory_.by_allocator = true;
       reported_ = event.total_allocated;
@@ -136,7 +142,8 @@ class Follower {
 
   DeviceMemory finish(const Makers& makers) {
     memory_.live_at_end = live_.bytes();
-    collect_peak(makers);
+    if (memory_.addressed) collect_peak(makers);
+    if (!memory_.addressed && !memory_.by_allocator) raise();
     return std::move(memory_);
   }
 
@@ -154,10 +161,18 @@ class Follower {
       curve.back() = {time, total(), std::max(reserved_, curve.back().reserved)};
     }
     memory_.reserved_peak = std::max(memory_.reserved_peak, reserved_);
-    if (total() <= memory_.peak) return;
+    if (peaked_ && total() <= memory_.peak) return;
+    peaked_ = true;
     memory_.peak = total();
     memory_.peak_time = time;
     events_to_peak_ = events_.size();
+  }
+
+  /// Frees of what was there before the recording have pulled the sums below zero.
+  void raise() {
+    memory_.live_at_end -= lowest_;
+    memory_.peak -= lowest_;
+    for (MemoryPoint& point : memory_.curve) point.allocated -= lowest_;
   }
 
   /// What was alive at the peak is found by following once more, up to there.
@@ -185,6 +200,8 @@ class Follower {
   DeviceMemory memory_;
   std::vector<size_t> events_;
   size_t events_to_peak_ = 0;
+  int64_t lowest_ = 0;  // of the sums
+  bool peaked_ = false;
   int64_t reported_ = 0;
   int64_t reserved_ = trace::kNone;
   int64_t part_ = 0;
@@ -203,6 +220,7 @@ Json device_json(const DeviceMemory& memory) {
           {"allocations", memory.allocations},
           {"frees", memory.frees},
           {"totals_by_allocator", memory.by_allocator},
+          {"addressed", memory.addressed},
           {"peak_time_ns", memory.peak_time},
           {"peak_bytes", memory.peak},
           {"reserved_peak_bytes", memory.reserved_peak < 0 ? Json(nullptr) : Json(memory.reserved_peak)},

@@ -32,41 +32,18 @@ constexpr std::array<std::string_view, 3> kOwn = {"hone::device::cuda::implicit_
                                                   "hone::device::cuda::resident_gemm",
                                                   "hone::device::cuda::stem_gemm"};
 
-constexpr std::array<std::string_view, 35> kEligible = {"_convolution",
-                                                        "conv1d",
-                                                        "conv2d",
-                                                        "conv3d",
-                                                        "conv_tbc",
-                                                        "conv_transpose1d",
-                                                        "conv_transpose2d",
-                                                        "conv_transpose3d",
-                                                        "convolution",
-                                                        "cudnn_convolution",
-                                                        "cudnn_convolution_transpose",
-                                                        "convolution_backward",
-                                                        "addmm",
-                                                        "addmm_",
-                                                        "addmv",
-                                                        "addr",
-                                                        "matmul",
-                                                        "mm",
-                                                        "mv",
-                                                        "linear",
-                                                        "addbmm",
-                                                        "baddbmm",
-                                                        "bmm",
-                                                        "chain_matmul",
-                                                        "linalg_multi_dot",
-                                                        "einsum",
-                                                        "_thnn_fused_lstm_cell",
-                                                        "_thnn_fused_gru_cell",
-                                                        "lstm_cell",
-                                                        "gru_cell",
-                                                        "rnn_tanh_cell",
-                                                        "rnn_relu_cell",
-                                                        "scaled_dot_product_attention",
-                                                        "_scaled_dot_product_efficient_attention",
-                                                        "_scaled_mm"};
+// clang-format off
+constexpr std::array<std::string_view, 41> kEligible = {
+    "_convolution", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "convolution", "convolution_backward", "cudnn_convolution", "cudnn_convolution_backward",
+    "cudnn_convolution_backward_input", "cudnn_convolution_backward_weight", "cudnn_convolution_transpose",
+    "cudnn_convolution_transpose_backward", "cudnn_convolution_transpose_backward_input",
+    "cudnn_convolution_transpose_backward_weight",
+    "addmm", "addmm_", "addmv", "addr", "matmul", "mm", "mv", "linear", "addbmm", "baddbmm", "bmm", "chain_matmul",
+    "linalg_multi_dot", "einsum", "_scaled_mm",
+    "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell", "lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell",
+    "scaled_dot_product_attention", "_scaled_dot_product_efficient_attention"};
+// clang-format on
 
 template <size_t n>
 bool contains_any(std::string_view text, const std::array<std::string_view, n>& parts) {

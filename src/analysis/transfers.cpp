@@ -47,26 +47,65 @@ std::map<int32_t, Work> gather(const Trace& trace) {
   return devices;
 }
 
-/// Gives each step its part of every copy.
+/// Gives steps their parts of copies. Steps that a copy covers whole share a density (bytes per ns) that is
+/// added up at the end, so a copy across many steps costs no more than one in two.
+class ByteDivider {
+ public:
+  ByteDivider(const std::vector<Span>& spans, std::vector<Overlap>& steps) : spans_(spans), steps_(steps) {
+    changes_.fill(std::vector<double>(spans.size() + 1, 0));
+  }
+
+  void add(Span copy, double bytes, size_t direction) {
+    const auto from = std::partition_point(spans_.begin(), spans_.end(),
+                                           [&copy](const Span& span) { return span.end <= copy.start; });
+    const auto to =
+        std::partition_point(from, spans_.end(), [&copy](const Span& span) { return span.start < copy.end; });
+    const auto first = static_cast<size_t>(from - spans_.begin());
+    const auto end = static_cast<size_t>(to - spans_.begin());
+    if (length(copy) == 0) {
+      if (from != spans_.end() && from->start <= copy.start) count(first, direction, bytes);
+      return;
+    }
+    if (first >= end) return;
+    const double density = bytes / static_cast<double>(length(copy));
+    count(first, direction, density * static_cast<double>(length(overlap(copy, spans_[first]))));
+    if (first + 1 == end) return;
+    steps_[end - 1].directions.at(direction).bytes +=
+        density * static_cast<double>(length(overlap(copy, spans_[end - 1])));
+    changes_.at(direction)[first + 1] += density;
+    changes_.at(direction)[end - 1] -= density;
+  }
+
+  void finish() {
+    for (size_t direction = 0; direction < kCopyDirections; ++direction) {
+      double density = 0;
+      for (size_t i = 0; i < spans_.size(); ++i) {
+        density += changes_.at(direction)[i];
+        steps_[i].directions.at(direction).bytes += density * static_cast<double>(length(spans_[i]));
+      }
+    }
+  }
+
+ private:
+  void count(size_t step, size_t direction, double bytes) {
+    ++steps_[step].directions.at(direction).copies;
+    steps_[step].directions.at(direction).bytes += bytes;
+  }
+
+  const std::vector<Span>& spans_;
+  std::vector<Overlap>& steps_;
+  std::array<std::vector<double>, kCopyDirections> changes_;
+};
+
 void add_bytes(const Trace& trace, int32_t device, const std::vector<Span>& spans,
                std::vector<Overlap>& steps) {
+  ByteDivider divider(spans, steps);
   for (const DeviceEvent& event : trace.device_events) {
     if (event.kind != DeviceKind::kCopy || event.device != device || event.detail < 0) continue;
     const auto bytes = static_cast<double>(trace.transfers[static_cast<size_t>(event.detail)].bytes);
-    const auto duration = static_cast<double>(event.end - event.start);
-    const auto first = std::partition_point(spans.begin(), spans.end(),
-                                            [&event](const Span& span) { return span.end <= event.start; });
-    bool counted = false;
-    for (size_t i = static_cast<size_t>(first - spans.begin()); i < spans.size(); ++i) {
-      if (spans[i].start > event.end || (duration > 0 && spans[i].start == event.end)) break;
-      const auto part = static_cast<double>(length(overlap({event.start, event.end}, spans[i])));
-      if (duration > 0 && part <= 0) continue;
-      Traffic& traffic = steps[i].directions.at(direction_of(trace, event));
-      traffic.copies += counted ? 0 : 1;
-      counted = true;
-      traffic.bytes += duration > 0 ? bytes * part / duration : bytes;
-    }
+    divider.add({event.start, event.end}, bytes, direction_of(trace, event));
   }
+  divider.finish();
 }
 
 /// Adds up the lengths of a set of time in each step.

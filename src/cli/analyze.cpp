@@ -14,7 +14,7 @@
 #include "cli/command.hpp"
 #include "cli/log_file.hpp"
 #include "report/trace_tables.hpp"
-#include "trace/store.hpp"
+#include "trace/open.hpp"
 
 namespace hone::cli {
 namespace {
@@ -94,7 +94,7 @@ void choose_steps(const std::string& text, analysis::AnalyzeOptions* options) {
 
 /// What fits the terminal; tables of numbers need some width and gain nothing from more.
 size_t output_width() {
-  constexpr size_t kUsual = 110;
+  constexpr size_t kUsual = 120;
   winsize size{};
   if (::isatty(STDOUT_FILENO) == 0 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return kUsual;
   return std::clamp<size_t>(size.ws_col, 80, 160);
@@ -142,7 +142,7 @@ std::string csv_text(const Options& options, const Answers& answers) {
 }
 
 std::string people_text(const Options& options, const Answers& answers) {
-  const report::SheetStyle style{options.log_file.empty() ? output_width() : 110,
+  const report::SheetStyle style{options.log_file.empty() ? output_width() : report::SheetStyle().width,
                                  options.rows == 0 ? std::numeric_limits<size_t>::max() : options.rows};
   const trace::Trace& trace = answers.trace;
   std::vector<std::string> head = {
@@ -166,7 +166,7 @@ std::string people_text(const Options& options, const Answers& answers) {
 void run(Options options) {
   choose_steps(options.steps, &options.analysis);
   check_log(options.log_file);
-  Answers answers{trace::read_store(options.trace), 0, {}};
+  Answers answers{trace::open_trace(options.trace), 0, {}};
   answers.origin = trace::extent(answers.trace).start;
   answers.analyses = analysis::analyze(answers.trace, options.analysis);
   write_log(options.log_file, options.json  ? json_text(options, answers)
@@ -180,7 +180,11 @@ void add_analyze_command(CLI::App& program) {
   CLI::App* command =
       program.add_subcommand("analyze", "Say where the time of a trace went, and what to do about it");
   const auto options = std::make_shared<Options>();
-  command->add_option("trace", options->trace, "A trace: the SQLite file of hone profile")->required();
+  command
+      ->add_option(
+          "trace", options->trace,
+          "A trace of hone profile, of PyTorch's profiler (JSON, also .gz) or of Nsight Systems (.sqlite)")
+      ->required();
   command->add_option("--only", options->only, "Only these parts, separated by commas")
       ->delimiter(',')
       ->check(CLI::IsMember(section_names()));

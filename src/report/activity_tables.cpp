@@ -20,7 +20,9 @@ std::string size_text(const std::array<int32_t, 3>& size) {
 /// People see the name without parameters, CSV has it as it was recorded.
 Cell name_cell(const Activity& activity) {
   if (activity.kind != ActivityKind::kKernel) return text_cell(activity.name);
-  return {analysis::without_parameters(activity.name), activity.name};
+  const std::string name = analysis::without_parameters(activity.name);
+  const std::string base = analysis::base_name(activity.name);
+  return {name, activity.name, name.ends_with('>') ? base + "<…>" : base};
 }
 
 Sheet activity_sheet(const std::string& title, const std::vector<Activity>& activities) {
@@ -97,7 +99,7 @@ std::vector<Sheet> operator_sheets(const analysis::OperatorTable& table) {
                {"Host Self", "ns"},
                {"Host Total", "ns"},
                {"Calls"},
-               {"Tensor Cores by name", "%"},
+               {"TC by name", "%"},
                {"Name", "", false}},
               {},
               {}};

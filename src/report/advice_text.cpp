@@ -89,10 +89,10 @@ std::vector<std::string> doubt_text(const std::vector<trace::Doubt>& doubts, siz
                    [](const trace::Doubt* a, const trace::Doubt* b) { return a->severity > b->severity; });
   std::vector<std::string> lines;
   for (const trace::Doubt* doubt : ordered) {
-    const std::string count = doubt->count > 0 ? fmt::format(" ({})", doubt->count) : "";
+    const std::string count = doubt->count > 0 ? std::to_string(doubt->count) + " " : "";
     append(&lines,
-           fmt::format("{}: {}: {}{}", kNames.at(static_cast<size_t>(doubt->severity)), doubt->about,
-                       doubt->text, count),
+           fmt::format("{}: {}: {}{}", kNames.at(static_cast<size_t>(doubt->severity)), doubt->about, count,
+                       doubt->text),
            width, 2);
   }
   return lines;

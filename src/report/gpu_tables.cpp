@@ -37,6 +37,7 @@ Sheet usage_sheet(const DeviceUsage& device) {
               {{"Figure", "", false}, {"Value", "%"}, {"Origin", "", false}, {"Of", "", false}},
               {},
               {}};
+  sheet.whole = true;
   add_row(&sheet, "GPU Utilization", device.utilization, "time with a kernel / time");
   add_row(&sheet, "Est. SM Efficiency", device.sm_efficiency, "min(blocks / SMs, 1) over all time");
   add_row(&sheet, "Est. Achieved Occupancy", device.occupancy,
@@ -66,10 +67,16 @@ Sheet counter_sheet(const DeviceUsage& device) {
 
 std::vector<Sheet> gpu_sheets(const analysis::GpuUsage& usage) {
   std::vector<Sheet> sheets;
+  std::vector<std::string> idle;
   for (const DeviceUsage& device : usage.devices) {
+    if (device.kernels == 0 && device.counters.empty()) {
+      idle.push_back(device_title(device));
+      continue;
+    }
     sheets.push_back(usage_sheet(device));
     if (!device.counters.empty()) sheets.push_back(counter_sheet(device));
   }
+  if (!idle.empty()) sheets.push_back({"GPUs without a kernel", {}, {}, std::move(idle)});
   if (sheets.empty()) sheets.push_back({"GPU", {}, {}, {"No GPU was recorded."}});
   return sheets;
 }

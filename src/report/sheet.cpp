@@ -107,7 +107,7 @@ std::vector<std::string> wrap(const std::string& text, size_t width, size_t inde
 }
 
 std::vector<std::string> sheet_text(const Sheet& sheet, const SheetStyle& style) {
-  const size_t rows = std::min(style.rows, sheet.rows.size());
+  const size_t rows = sheet.whole ? sheet.rows.size() : std::min(style.rows, sheet.rows.size());
   std::vector<size_t> widths = widths_of(sheet, rows);
   if (!widths.empty()) fit(sheet, style.width, widths);
   std::vector<std::string> lines = {sheet.title};
@@ -120,7 +120,10 @@ std::vector<std::string> sheet_text(const Sheet& sheet, const SheetStyle& style)
     for (size_t row = 0; row < rows; ++row) {
       std::vector<std::string> cells;
       for (size_t i = 0; i < sheet.rows[row].size(); ++i) {
-        const std::string& text = sheet.rows[row][i].text;
+        const Cell& cell = sheet.rows[row][i];
+        const bool fits =
+            sheet.columns[i].right || cell.shorter.empty() || characters(cell.text) <= widths[i];
+        const std::string& text = fits ? cell.text : cell.shorter;
         cells.push_back(sheet.columns[i].right ? text : cut_middle(text, widths[i]));
       }
       lines.push_back(table.row(cells));

@@ -10,6 +10,9 @@ namespace hone::report {
 struct Cell {
   std::string text;   ///< "1.234 ms"
   std::string plain;  ///< "1234000"
+  /// What stands for the text where there is no room for it; the text's middle is left out when this is
+  /// empty.
+  std::string shorter = {};
 };
 
 Cell text_cell(std::string text);
@@ -32,10 +35,11 @@ struct Sheet {
   std::vector<SheetColumn> columns;
   std::vector<std::vector<Cell>> rows;
   std::vector<std::string> notes;  ///< sentences below the table
+  bool whole = false;              ///< rows belong together: all are shown, however few are asked for
 };
 
 struct SheetStyle {
-  size_t width = 110;  ///< characters; long names are cut in the middle to keep to it
+  size_t width = 120;  ///< characters; long names are cut in the middle to keep to it
   size_t rows = 20;    ///< more are counted, not shown
 };
 

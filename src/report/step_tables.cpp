@@ -36,6 +36,7 @@ Sheet category_sheet(const analysis::StepBreakdown& steps) {
        {"Max", "ns"}},
       {},
       steps.notes};
+  sheet.whole = true;
   sheet.rows.push_back(summary_row("step", steps.total, 1));
   for (size_t i = 0; i < kStepCategories; ++i) {
     const auto category = static_cast<StepCategory>(i);
@@ -87,16 +88,16 @@ double ratio(trace::Time part, trace::Time whole) {
 std::vector<std::string> answers(const analysis::DeviceTransfers& device) {
   const Overlap& total = device.total;
   std::vector<std::string> lines;
+  if (total.link == 0) return {"No copy between host and device or between devices was recorded."};
   if (total.compute > 0)
     lines.push_back(fmt::format("Is the link idle while the GPU computes? For {} of {}, {}.",
                                 time_text(static_cast<double>(total.compute_only())),
                                 time_text(static_cast<double>(total.compute)),
                                 share_text(ratio(total.compute_only(), total.compute))));
-  if (total.link > 0)
-    lines.push_back(fmt::format("Does the GPU not compute while the link works? For {} of {}, {}.",
-                                time_text(static_cast<double>(total.link_only())),
-                                time_text(static_cast<double>(total.link)),
-                                share_text(ratio(total.link_only(), total.link))));
+  lines.push_back(fmt::format("Does the GPU not compute while the link works? For {} of {}, {}.",
+                              time_text(static_cast<double>(total.link_only())),
+                              time_text(static_cast<double>(total.link)),
+                              share_text(ratio(total.link_only(), total.link))));
   if (device.hideable > 0)
     lines.push_back(fmt::format("A perfect overlap inside each step would save {} of {}, {}.",
                                 time_text(static_cast<double>(device.hideable)),
@@ -160,6 +161,11 @@ std::vector<Sheet> memory_sheets(const analysis::MemoryTimeline& timeline, trace
                     time_text(static_cast<double>(memory.peak_time - origin)),
                     memory.by_allocator ? "as the allocator says" : "by adding up what was recorded",
                     memory.allocations, memory.frees, bytes_text(static_cast<double>(memory.live_at_end))));
+    if (!memory.addressed)
+      sheet.notes.emplace_back(
+          "Addresses were not recorded, so what was alive at the peak is not known, and bytes are counted "
+          "from the "
+          "lowest point.");
     if (memory.reserved_peak > 0)
       sheet.notes.push_back(
           fmt::format("The allocator held up to {}.", bytes_text(static_cast<double>(memory.reserved_peak))));

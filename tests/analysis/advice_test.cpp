@@ -24,10 +24,13 @@ TEST(AdviceLongGaps, LeaveOutTheProfilersOwn) {
     return b;
   };
   TraceBuilder idle = trace(false);
+  idle.host(HostKind::kRange, "everything", 0, 9'000'000);
+  idle.op("decode", 900'000, 1'800'000);
   const auto advice = advice_of(idle, "long-gaps");
   ASSERT_TRUE(advice.has_value());
   EXPECT_EQ(advice->gain, 1e6);
-  EXPECT_THAT(all_text(*advice), HasSubstr("GPU 0 idle for 1.000 ms"));
+  EXPECT_THAT(all_text(*advice),
+              HasSubstr("GPU 0 idle for 1.000 ms; the host was in decode for 800.0 us of it"));
   TraceBuilder flushing = trace(true);
   EXPECT_FALSE(advice_of(flushing, "long-gaps").has_value());
 }

@@ -52,6 +52,24 @@ TEST(GpuUsage, ClipsToTheWindowAndSaysWhatItKnows) {
   EXPECT_FALSE(device.occupancy.has_value());
 }
 
+TEST(GpuUsage, EstimatesOccupanciesThatWereNotRecorded) {
+  TraceBuilder b;
+  trace::DeviceProperties& gpu = b.properties("GPU");
+  gpu.multiprocessors = 10;
+  gpu.warp_size = 32;
+  gpu.threads_per_multiprocessor = 2048;
+  gpu.registers_per_multiprocessor = 65536;
+  gpu.shared_bytes_per_multiprocessor = 233472;
+  gpu.blocks_per_multiprocessor = 32;
+  b.kernel("a", 0, 300);
+  b.launch() = {{20, 1, 1}, {512, 1, 1}, {1, 1, 1}, 32};  // two blocks of 512 of 2048 threads
+  b.kernel("b", 300, 400);
+  b.launch().recorded_occupancy = 100;
+  const DeviceUsage device = analyze_gpu_usage(b.build(), {0, 400}).devices.at(0);
+  ASSERT_TRUE(device.occupancy.has_value());
+  EXPECT_DOUBLE_EQ(device.occupancy->value, (0.5 * 300 + 100) / 400);
+}
+
 TEST(GpuUsage, PutsMeasuredCountersBeside) {
   TraceBuilder b;
   b.kernel("a", 0, 1000);

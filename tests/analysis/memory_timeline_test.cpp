@@ -54,6 +54,21 @@ TEST(MemoryTimeline, TheAllocatorKnowsWhatWasThereBefore) {
   EXPECT_EQ(memory.at_peak.at(0).name, "unknown");
 }
 
+TEST(MemoryTimeline, WithoutAddressesSumsCountFromTheirLowest) {
+  TraceBuilder b;
+  b.allocate(10, 0, -700);
+  b.allocate(20, 0, 1000);
+  b.allocate(30, 0, -800);
+  const DeviceMemory memory = follow(b.build());
+  EXPECT_FALSE(memory.addressed);
+  EXPECT_EQ(memory.peak, 1000);
+  EXPECT_EQ(memory.peak_time, 20);
+  EXPECT_EQ(memory.live_at_end, 200);
+  EXPECT_EQ(memory.unknown_frees, 0);
+  EXPECT_TRUE(memory.at_peak.empty());
+  EXPECT_EQ(memory.curve.front().allocated, 0);
+}
+
 TEST(MemoryTimeline, AnAddressUsedAgainWasReleased) {
   TraceBuilder b;
   b.allocate(10, 0xa, 100);
@@ -89,7 +104,7 @@ TEST(MemoryTimeline, OfRandomAllocationsAgreesWithCounting) {
     int64_t total = 0;
     int64_t peak = 0;
     for (Time time = 1; time < 1000; ++time) {
-      const auto address = static_cast<int64_t>(random.below(40));
+      const auto address = 1 + static_cast<int64_t>(random.below(40));
       if (const auto entry = alive.find(address); entry != alive.end()) {
         b.allocate(time, address, -entry->second);
         total -= entry->second;

@@ -55,6 +55,18 @@ TEST(Transfers, ACopyAcrossStepsIsShared) {
   EXPECT_DOUBLE_EQ(traffic(steps[0], CopyDirection::kHostToDevice).rate(), 10e9);
 }
 
+TEST(Transfers, ACopyAcrossManyStepsIsSharedByTheirLengths) {
+  TraceBuilder b;
+  for (Time start : {0, 100, 300, 310}) b.step("step", start, start == 100 ? 250 : start + 10);
+  b.step("last", 400, 500);
+  b.copy(CopyDirection::kDeviceToHost, 4500, 5, 455);
+  const trace::Trace& trace = b.build();
+  const auto steps = analyze_transfers(trace, find_steps(trace)).devices.at(0).steps;
+  const std::vector<double> bytes = {50, 1500, 100, 100, 550};
+  for (size_t i = 0; i < bytes.size(); ++i)
+    EXPECT_NEAR(traffic(steps.at(i), CopyDirection::kDeviceToHost).bytes, bytes[i], 1e-9) << i;
+}
+
 TEST(Transfers, PartsOfRandomTracesAddUp) {
   base::Random random(7);
   for (int round = 0; round < 200; ++round) {

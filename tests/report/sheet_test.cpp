@@ -32,6 +32,8 @@ TEST(Sheet, LongNamesGiveWay) {
             "1.234 ms  75.0 %  aaaaaaaaaaaaaaaaaaaa"
             "…"
             "zzzzzzzzzzz");
+  wide.rows[0][2].shorter = "brief";
+  EXPECT_EQ(sheet_text(wide, {50, 20})[2], "1.234 ms  75.0 %  brief");
   EXPECT_EQ(cut_middle("äöüäöüäöü", 4), "äö…ü");
   EXPECT_EQ(cut_middle("short", 5), "short");
 }
@@ -40,6 +42,9 @@ TEST(Sheet, RowsThatAreNotShownAreCounted) {
   const std::vector<std::string> lines = sheet_text(sheet(), {60, 1});
   EXPECT_THAT(lines, ::testing::Contains("… 1 more rows (--rows 0 shows all)"));
   EXPECT_EQ(lines.size(), 5U);
+  Sheet whole = sheet();
+  whole.whole = true;
+  EXPECT_EQ(sheet_text(whole, {60, 1}), sheet_text(sheet(), {60, 20}));
 }
 
 TEST(Sheet, CsvHasPlainValuesAndUnits) {
