@@ -19,18 +19,17 @@ class StreamStates {
   const std::vector<int32_t>& tails(int32_t stream) const {
     return states_[static_cast<size_t>(stream)].tails;
   }
-  /// As tails; of the legacy default stream also those of the streams that it waits for.
+  /// As tails, with what the stream itself waits for since then; of the legacy default stream also that of
+  /// the streams that it waits for.
   std::vector<int32_t> completion(int32_t stream) const;
-  /// The tails of all streams of a context to which something was added since the thread last asked.
+  /// The completion of all streams of a context to which something was added since the thread last asked.
   std::vector<int32_t> added_since(int32_t context, int32_t thread);
   /// What the legacy default stream makes an operation of this stream wait for (R3).
   std::vector<int32_t> default_stream_before(int32_t stream);
 
   /// The next operation of the stream waits for this (R5); of the legacy default stream, the next of every
   /// stream that it blocks.
-  void wait(int32_t stream, int32_t operation) {
-    states_[static_cast<size_t>(stream)].waits.push_back(operation);
-  }
+  void wait(int32_t stream, int32_t operation);
   void wait_in_default_stream(int32_t context, int32_t operation);
   /// Waits for which the next operation of the stream is that operation.
   std::vector<int32_t> take_waits(int32_t stream);
@@ -59,7 +58,9 @@ class StreamStates {
   ContextState& context_of(int32_t stream) {
     return contexts_[static_cast<size_t>(streams_[stream].context)];
   }
-  void append_tails(const ContextState& context, size_t from, bool only_blocking,
+  void append(int32_t stream, std::vector<int32_t>& operations) const;
+  void append_default_waits(int32_t stream, std::vector<int32_t>& operations) const;
+  void append_added(const ContextState& context, size_t from, bool only_blocking,
                     std::vector<int32_t>& operations) const;
 
   const EventGraph& graph_;
