@@ -2,6 +2,7 @@
 #include "analysis/dependencies/stream_state.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hone::analysis::dependencies {
 namespace {
@@ -46,25 +47,24 @@ void StreamStates::wait(int32_t stream, int32_t operation) {
   std::vector<int32_t>& waits = states_[static_cast<size_t>(stream)].waits;
   if (waits.size() >= kMaximumWaits) waits.erase(waits.begin());
   waits.push_back(operation);
-  context_of(stream).log.push_back(stream);
+  note_change(stream);
 }
 
-void StreamStates::append_added(const ContextState& context, size_t from, bool only_blocking,
-                                std::vector<int32_t>& operations) const {
-  ++stamp_;
-  for (size_t i = from; i < context.log.size(); ++i) {
-    const int32_t stream = context.log[i];
-    if (stamps_[static_cast<size_t>(stream)] == stamp_ || (only_blocking && !blocks(stream))) continue;
-    stamps_[static_cast<size_t>(stream)] = stamp_;
-    append(stream, operations);
-  }
+void StreamStates::note_change(int32_t stream) {
+  ContextState& context = context_of(stream);
+  context.log.push_back(stream);
+  State& state = states_[static_cast<size_t>(stream)];
+  if (!blocks(stream) || state.is_ahead) return;
+  state.is_ahead = true;
+  context.ahead.push_back(stream);
 }
 
 std::vector<int32_t> StreamStates::completion(int32_t stream) const {
   std::vector<int32_t> operations;
   append(stream, operations);
   const ContextState& context = contexts_[static_cast<size_t>(streams_[stream].context)];
-  if (context.default_stream == stream) append_added(context, context.default_log, true, operations);
+  if (context.default_stream != stream) return operations;
+  for (const int32_t other : context.ahead) append(other, operations);
   return operations;
 }
 
@@ -72,24 +72,29 @@ std::vector<int32_t> StreamStates::added_since(int32_t context, int32_t thread) 
   ContextState& state = contexts_[static_cast<size_t>(context)];
   size_t& asked = state.asked[thread];
   std::vector<int32_t> operations;
-  append_added(state, asked, false, operations);
-  asked = state.log.size();
+  ++stamp_;
+  for (; asked < state.log.size(); ++asked) {
+    int64_t& stamp = stamps_[static_cast<size_t>(state.log[asked])];
+    if (std::exchange(stamp, stamp_) != stamp_) append(state.log[asked], operations);
+  }
   return operations;
 }
 
 std::vector<int32_t> StreamStates::default_stream_before(int32_t stream) {
   ContextState& context = context_of(stream);
+  State& state = states_[static_cast<size_t>(stream)];
   std::vector<int32_t> operations;
   if (context.default_stream == stream) {
-    append_added(context, context.default_log, true, operations);
-    context.default_log = context.log.size();
+    for (const int32_t other : context.ahead) {
+      append(other, operations);
+      states_[static_cast<size_t>(other)].is_ahead = false;
+    }
+    context.ahead.clear();
     ++context.default_count;
     return operations;
   }
-  State& state = states_[static_cast<size_t>(stream)];
   if (context.default_stream < 0 || !blocks(stream)) return operations;
-  if (state.default_seen == context.default_count) return operations;
-  state.default_seen = context.default_count;
+  if (std::exchange(state.default_seen, context.default_count) == context.default_count) return operations;
   return tails(context.default_stream);
 }
 
@@ -115,7 +120,7 @@ void StreamStates::add(int32_t stream, int32_t operation) {
                 [&](int32_t tail) { return graph_.operations[static_cast<size_t>(tail)].leave <= enter; });
   tails.push_back(operation);
   set_tails(stream, std::move(tails));
-  context_of(stream).log.push_back(stream);
+  note_change(stream);
 }
 
 void StreamStates::set_tails(int32_t stream, std::vector<int32_t> operations) {

@@ -44,12 +44,13 @@ class StreamStates {
     std::vector<int32_t> waits;
     size_t default_waits_seen = 0;
     int64_t default_seen = 0;
+    bool is_ahead = false;  ///< is in ContextState::ahead
   };
   struct ContextState {
     int32_t default_stream = -1;
-    std::vector<int32_t> log;  ///< the streams to which something was added, in order
-    size_t default_log = 0;    ///< length of the log at the last operation of the default stream
-    int64_t default_count = 0;
+    std::vector<int32_t> log;    ///< the streams to which something was added, in order
+    std::vector<int32_t> ahead;  ///< blocking streams with work that the default stream has not waited for
+    int64_t default_count = 0;   ///< operations of the default stream
     std::vector<int32_t> default_waits;
     std::unordered_map<int32_t, size_t> asked;  ///< length of the log when each thread last asked
   };
@@ -60,15 +61,14 @@ class StreamStates {
   }
   void append(int32_t stream, std::vector<int32_t>& operations) const;
   void append_default_waits(int32_t stream, std::vector<int32_t>& operations) const;
-  void append_added(const ContextState& context, size_t from, bool only_blocking,
-                    std::vector<int32_t>& operations) const;
+  void note_change(int32_t stream);
 
   const EventGraph& graph_;
   const StreamIndex& streams_;
   std::vector<State> states_;
   std::vector<ContextState> contexts_;
-  mutable std::vector<int64_t> stamps_;  ///< of streams, to take each once
-  mutable int64_t stamp_ = 0;
+  std::vector<int64_t> stamps_;  ///< of streams, to take each once
+  int64_t stamp_ = 0;
 };
 
 }  // namespace hone::analysis::dependencies
