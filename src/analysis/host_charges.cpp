@@ -86,8 +86,9 @@ void charge_launch(const EventGraph& graph, int32_t operation, Span span, std::v
   };
   while (time > span.start) {
     const Span* overhead = overheads.before(std::min(time, call.leave));
-    if (overhead == nullptr || overhead->end <= span.start) break;
-    charge(std::min(overhead->end, call.leave), ChargeKind::kLaunchLatency, operation);
+    const Time end = overhead == nullptr ? span.start : std::min(overhead->end, call.leave);
+    if (end <= span.start) break;
+    charge(end, ChargeKind::kLaunchLatency, operation);
     charge(std::max(overhead->start, span.start), ChargeKind::kProfiler, -1);
   }
   charge(span.start, ChargeKind::kLaunchLatency, operation);

@@ -178,11 +178,13 @@ class Contract {
     const Synchronization& row = trace_.synchronizations[static_cast<size_t>(i)];
     const int32_t record = find_record(row);
     if (record < 0) return;
+    const EventRecord& recorded = trace_.event_records[static_cast<size_t>(record)];
+    // What a stream did before is done before what it does next anyway.
+    if (recorded.stream == row.stream && recorded.context == row.context) return;
     const int32_t stream = streams_.find(row.device, row.context, row.stream);
     const int32_t context = streams_.find_context(row.context);
     const bool is_default = streams_.kind(row.context, row.stream) == trace::StreamKind::kNull;
     for (const int32_t mark : marks_[static_cast<size_t>(record)]) {
-      if (stream >= 0 && operation(mark).stream == stream) continue;
       if (is_default && context >= 0) {
         states_.wait_in_default_stream(context, mark);
       } else if (stream >= 0) {
@@ -222,7 +224,9 @@ class Contract {
     int32_t cause = -1;
     for (const auto& [device, last] : latest_of_device_) {
       const Time leave = operation(last).leave;
-      if (leave <= row.enter || leave > row.leave + kRounding || row.leave - leave > kImplicitTail) continue;
+      if (operation(last).enter >= row.leave || leave <= row.enter || leave > row.leave + kRounding ||
+          row.leave - leave > kImplicitTail)
+        continue;
       if (cause < 0 || leave > operation(cause).leave) cause = last;
     }
     if (cause >= 0) result_.causes.push_back({by, cause, WaitKind::kImplicit, true});

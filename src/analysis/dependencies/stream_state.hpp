@@ -19,18 +19,17 @@ class StreamStates {
   const std::vector<int32_t>& tails(int32_t stream) const {
     return states_[static_cast<size_t>(stream)].tails;
   }
-  /// As tails; of the legacy default stream also those of the streams that it waits for.
+  /// As tails, with what the stream itself waits for since then; of the legacy default stream also that of
+  /// the streams that it waits for.
   std::vector<int32_t> completion(int32_t stream) const;
-  /// The tails of all streams of a context to which something was added since the thread last asked.
+  /// The completion of all streams of a context to which something was added since the thread last asked.
   std::vector<int32_t> added_since(int32_t context, int32_t thread);
   /// What the legacy default stream makes an operation of this stream wait for (R3).
   std::vector<int32_t> default_stream_before(int32_t stream);
 
   /// The next operation of the stream waits for this (R5); of the legacy default stream, the next of every
   /// stream that it blocks.
-  void wait(int32_t stream, int32_t operation) {
-    states_[static_cast<size_t>(stream)].waits.push_back(operation);
-  }
+  void wait(int32_t stream, int32_t operation);
   void wait_in_default_stream(int32_t context, int32_t operation);
   /// Waits for which the next operation of the stream is that operation.
   std::vector<int32_t> take_waits(int32_t stream);
@@ -45,12 +44,13 @@ class StreamStates {
     std::vector<int32_t> waits;
     size_t default_waits_seen = 0;
     int64_t default_seen = 0;
+    bool is_ahead = false;  ///< is in ContextState::ahead
   };
   struct ContextState {
     int32_t default_stream = -1;
-    std::vector<int32_t> log;  ///< the streams to which something was added, in order
-    size_t default_log = 0;    ///< length of the log at the last operation of the default stream
-    int64_t default_count = 0;
+    std::vector<int32_t> log;    ///< the streams to which something was added, in order
+    std::vector<int32_t> ahead;  ///< blocking streams with work that the default stream has not waited for
+    int64_t default_count = 0;   ///< operations of the default stream
     std::vector<int32_t> default_waits;
     std::unordered_map<int32_t, size_t> asked;  ///< length of the log when each thread last asked
   };
@@ -59,15 +59,16 @@ class StreamStates {
   ContextState& context_of(int32_t stream) {
     return contexts_[static_cast<size_t>(streams_[stream].context)];
   }
-  void append_tails(const ContextState& context, size_t from, bool only_blocking,
-                    std::vector<int32_t>& operations) const;
+  void append(int32_t stream, std::vector<int32_t>& operations) const;
+  void append_default_waits(int32_t stream, std::vector<int32_t>& operations) const;
+  void note_change(int32_t stream);
 
   const EventGraph& graph_;
   const StreamIndex& streams_;
   std::vector<State> states_;
   std::vector<ContextState> contexts_;
-  mutable std::vector<int64_t> stamps_;  ///< of streams, to take each once
-  mutable int64_t stamp_ = 0;
+  std::vector<int64_t> stamps_;  ///< of streams, to take each once
+  int64_t stamp_ = 0;
 };
 
 }  // namespace hone::analysis::dependencies
