@@ -127,7 +127,11 @@ int64_t device_of_counters(const KinetoPlace& process) {
 std::string plain_thread_name(std::string_view label) {
   const bool bracketed = label.starts_with("thread ") && label.ends_with(')');
   const size_t open = label.find(" (");
-  if (!bracketed || open == std::string_view::npos) return std::string(label);
+  if (!bracketed || open == std::string_view::npos) {
+    const bool number_alone =
+        label.starts_with("thread ") && label.find_first_not_of("-0123456789", 7) == label.npos;
+    return number_alone ? "" : std::string(label);
+  }
   return std::string(label.substr(open + 2, label.size() - open - 3));
 }
 
