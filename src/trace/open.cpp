@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "trace/format/kineto_reader.hpp"
+#include "trace/format/nsys_reader.hpp"
 #include "trace/sqlite.hpp"
 #include "trace/store.hpp"
 
@@ -36,6 +37,7 @@ bool looks_like_json(std::string_view bytes) {
 
 Trace open_database(const std::filesystem::path& path) {
   if (is_store(path)) return read_store(path);
+  if (is_nsys_export(path)) return read_nsys(path);
   // nvprof and Nsight Systems both name tables after CUPTI's kinds of activity; nvprof alone has StringTable.
   if (SqliteDatabase::open_read_only(path).has_table("StringTable"))
     fail_bad_input("{}: a profile of nvprof, which is not read; record anew with `hone profile`",

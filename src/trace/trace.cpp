@@ -8,9 +8,16 @@
 namespace hone::trace {
 namespace {
 
+bool in_range(Time time) { return time >= -kLatestTime && time <= kLatestTime; }
+
 template <class Event>
 bool has_time(const Event& event) {
-  return event.end >= event.start && !(event.start == 0 && event.end == 0);
+  if constexpr (requires { event.time; }) {
+    return in_range(event.time);
+  } else {
+    return event.end >= event.start && !(event.start == 0 && event.end == 0) && in_range(event.start) &&
+           in_range(event.end);
+  }
 }
 
 template <class Event>
@@ -93,6 +100,8 @@ void normalize(Trace& trace) {
   drop_without_time(trace, trace.host_events, "host events");
   drop_without_time(trace, trace.device_events, "device events");
   drop_without_time(trace, trace.synchronizations, "synchronizations");
+  drop_without_time(trace, trace.allocations, "allocations");
+  drop_without_time(trace, trace.counter_samples, "counter samples");
   if (const int64_t mended = mend_references(trace); mended != 0)
     trace.doubt(Severity::kDoubt, "file", "rows referred to something that is not in the trace", mended);
 

@@ -16,6 +16,9 @@ namespace hone::trace {
 /// Nanoseconds; only differences mean something. `Trace::metadata["utc_epoch_ns"]` is the wall clock at 0.
 using Time = int64_t;
 
+/// No time of a normalized trace is beyond this on either side of 0 (126 years), so differences of two fit.
+constexpr Time kLatestTime = 4'000'000'000'000'000'000;
+
 /// Of an id that was not recorded.
 constexpr int64_t kNone = -1;
 
@@ -270,9 +273,9 @@ struct Span {
 /// From the first start to the last end of all host and device events; zeros when there are none.
 Span extent(const Trace& trace);
 
-/// Puts rows into their order and makes intervals valid: an event that ends before it starts, or has no time
-/// at all (CUPTI's zero timestamps), is dropped and counted in `doubts`, as is a reference to a row that is
-/// not there.
+/// Puts rows into their order and makes times valid: an event that ends before it starts, has no time at all
+/// (CUPTI's zero timestamps) or one beyond kLatestTime, is dropped and counted in `doubts`, as is a reference to
+/// a row that is not there.
 void normalize(Trace& trace);
 
 }  // namespace hone::trace

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -173,6 +174,20 @@ TEST(Normalize, DropsEventsWithoutTimeAndCountsThem) {
   const Span span = extent(trace);
   EXPECT_EQ(span.start, 2);
   EXPECT_EQ(span.end, 20);
+}
+
+TEST(Normalize, DropsTimesWhoseDifferencesWouldNotFit) {
+  Trace trace;
+  trace.thread_index(1, 1);
+  const Time far = std::numeric_limits<Time>::max();
+  trace.host_events = {{-far, 4}, {3, far}, {-kLatestTime, kLatestTime}};
+  trace.allocations = {{far}, {7}};
+  trace.counter_samples = {{-far}, {7}};
+  normalize(trace);
+  EXPECT_EQ(trace.host_events.size(), 1U);
+  EXPECT_EQ(trace.allocations.size(), 1U);
+  EXPECT_EQ(trace.counter_samples.size(), 1U);
+  EXPECT_EQ(trace.doubts.size(), 3U);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "trace/format/api_calls.hpp"
 #include "trace/format/kineto_names.hpp"
 
 namespace hone::trace {
@@ -259,27 +260,6 @@ void KinetoBuilder::name_threads() {
   }
 }
 
-/// Whether a copy was asked for asynchronously is said by the name of its call alone.
-void KinetoBuilder::mark_asynchronous() {
-  std::unordered_map<int64_t, std::vector<int32_t>> transfers;  // of each correlation
-  for (const DeviceEvent& event : trace_.device_events) {
-    if (event.kind != DeviceKind::kKernel && event.correlation != kNone)
-      transfers[event.correlation].push_back(event.detail);
-  }
-  if (transfers.empty()) return;
-  std::unordered_map<StringId, bool> names;
-  for (const HostEvent& event : trace_.host_events) {
-    if (event.kind != HostKind::kRuntimeApi && event.kind != HostKind::kDriverApi) continue;
-    const auto [name, added] = names.emplace(event.name, false);
-    if (added) name->second = is_asynchronous(trace_.text(event.name));
-    if (!name->second) continue;
-    const auto found = transfers.find(event.correlation);
-    if (found == transfers.end()) continue;
-    for (const int32_t index : found->second)
-      trace_.transfers[static_cast<size_t>(index)].asynchronous = true;
-  }
-}
-
 void KinetoBuilder::note_losses() {
   if (unreadable_ != 0)
     trace_.doubt(Severity::kLoss, "events", "were no valid JSON and were left out", unreadable_);
@@ -295,7 +275,7 @@ void KinetoBuilder::note_losses() {
 
 Trace KinetoBuilder::finish() {
   name_threads();
-  mark_asynchronous();
+  mark_asynchronous(trace_);
   note_losses();
   // All of a Kineto file is of one process.
   for (Context& context : trace_.contexts) {

@@ -47,7 +47,6 @@ class KinetoBuilder {
   EventRecord& record_of(int64_t id);
   void ignore(std::string_view category);
   void name_threads();
-  void mark_asynchronous();
   void note_losses();
 
   Trace trace_;

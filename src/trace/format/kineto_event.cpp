@@ -16,8 +16,6 @@ namespace {
 
 namespace json = simdjson::ondemand;
 
-constexpr Time kLatest = 4'000'000'000'000'000'000;
-
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// The characters of a number, which may stand in quotes.
@@ -188,7 +186,7 @@ bool read_field(json::value& value, Field field, KinetoEvent& event) {
 }  // namespace
 
 std::optional<Time> parse_microseconds(std::string_view text) {
-  constexpr int64_t kLargest = kLatest / 1000;
+  constexpr int64_t kLargest = kLatestTime / 1000;
   const bool negative = !text.empty() && text.front() == '-';
   size_t i = negative ? 1 : 0;
   const size_t first = i;

@@ -43,8 +43,7 @@ struct KinetoEvent {
 };
 
 /// Microseconds as JSON writes them, with or without decimals and exponent, in nanoseconds; below a
-/// nanosecond rounded to the nearest. None when it is no number or beyond ±4e18 ns, so that differences of
-/// two fit.
+/// nanosecond rounded to the nearest. None when it is no number or beyond kLatestTime.
 std::optional<Time> parse_microseconds(std::string_view text);
 
 /// Keeps the parser's memory from one event to the next.

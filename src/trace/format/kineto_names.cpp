@@ -1,6 +1,7 @@
 // See kineto_names.hpp.
 #include "trace/format/kineto_names.hpp"
 
+#include "trace/format/api_calls.hpp"
 #include "trace/format/name_table.hpp"
 
 namespace hone::trace {
@@ -90,8 +91,7 @@ HostKind refine_kind(HostKind kind, std::string_view name) {
   if ((kind == HostKind::kOperator || kind == HostKind::kRange) && name.starts_with("ProfilerStep#"))
     return HostKind::kStep;
   // Our writer and some others list calls of the driver as calls of the runtime.
-  const bool driver = name.size() > 2 && name.starts_with("cu") && name[2] >= 'A' && name[2] <= 'Z';
-  return kind == HostKind::kRuntimeApi && driver ? HostKind::kDriverApi : kind;
+  return kind == HostKind::kRuntimeApi ? api_kind(name) : kind;
 }
 
 const SyncKind* find_sync_kind(std::string_view name) { return kSyncKinds.find(name); }
@@ -108,11 +108,6 @@ Transfer parse_transfer_name(std::string_view name) {
   return transfer;
 }
 
-bool is_asynchronous(std::string_view api_name) {
-  return api_name.find("Async") != std::string_view::npos ||
-         api_name.find("GraphLaunch") != std::string_view::npos;
-}
-
 int64_t device_of_counters(const KinetoPlace& process) {
   if (process.text.empty()) return process.number.value_or(0);
   const std::string_view text = between(process.text, "GPU ", " ");
@@ -127,7 +122,11 @@ int64_t device_of_counters(const KinetoPlace& process) {
 std::string plain_thread_name(std::string_view label) {
   const bool bracketed = label.starts_with("thread ") && label.ends_with(')');
   const size_t open = label.find(" (");
-  if (!bracketed || open == std::string_view::npos) return std::string(label);
+  if (!bracketed || open == std::string_view::npos) {
+    const bool number_alone =
+        label.starts_with("thread ") && label.find_first_not_of("-0123456789", 7) == label.npos;
+    return number_alone ? "" : std::string(label);
+  }
   return std::string(label.substr(open + 2, label.size() - open - 3));
 }
 

@@ -29,13 +29,10 @@ const SyncKind* find_sync_kind(std::string_view name);
 /// Direction and memory of "Memcpy HtoD (Pinned -> Device)" and "Memset (Device)".
 Transfer parse_transfer_name(std::string_view name);
 
-/// Whether an API call of that name returns before the copy is done.
-bool is_asynchronous(std::string_view api_name);
-
 /// The number in "GPU 3 Counters", or the process id itself.
 int64_t device_of_counters(const KinetoPlace& process);
 
-/// "python" of "thread 42 (python)".
+/// "python" of "thread 42 (python)"; nothing of "thread 42".
 std::string plain_thread_name(std::string_view label);
 
 }  // namespace hone::trace

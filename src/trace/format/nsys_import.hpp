@@ -1,0 +1,88 @@
+// One import from Nsight Systems: what its tables have in common (strings, threads, processes, missing
+// columns).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "trace/sqlite.hpp"
+#include "trace/trace.hpp"
+
+namespace hone::trace {
+
+/// The rows of a table by position of the columns asked for; those it lacks are NULL.
+class NsysRows {
+ public:
+  NsysRows(SqliteStatement statement) : statement_(std::move(statement)) {}
+  bool step() { return statement_.step(); }
+  /// 0 for NULL.
+  int64_t integer(int column) const { return statement_.integer(column); }
+  /// 0 for NULL and for what does not fit.
+  int32_t small(int column) const;
+  /// kNone for NULL.
+  int64_t id(int column) const { return statement_.is_null(column) ? kNone : statement_.integer(column); }
+  double real(int column) const { return statement_.real(column); }
+  std::string_view text(int column) const { return statement_.text(column); }
+  bool is_null(int column) const { return statement_.is_null(column); }
+
+ private:
+  SqliteStatement statement_;
+};
+
+class NsysImport {
+ public:
+  NsysImport(SqliteDatabase& database, Trace& trace) : database_(database), trace_(trace) {}
+
+  SqliteDatabase& database() { return database_; }
+  Trace& trace() { return trace_; }
+
+  /// Calls use(rows) for each row of a table, if it is there, with these columns. The first `required` of
+  /// them must be there, or the table is left out with a doubt; others that are missing are noted. What
+  /// cannot be read to the end is a loss.
+  template <class Use>
+  void read(const char* table, const std::vector<const char*>& columns, size_t required, Use&& use) {
+    guarded(table, [&] {
+      const std::string sql = select(table, columns, required);
+      if (sql.empty()) return;
+      NsysRows rows(database_.prepare(sql));
+      while (rows.step()) use(rows);
+    });
+  }
+
+  /// The text of a row of StringIds; 0 when there is none.
+  StringId string(int64_t id);
+  /// The text of an enumeration's row, in lower case; empty when the file does not say.
+  std::string enumerator(const char* table, int64_t id);
+  /// By `globalTid`.
+  int32_t thread(int64_t global_id);
+  /// By `globalPid` or `globalTid`: an id of that process alone. kNone stays kNone.
+  int64_t of_process(int64_t id, int64_t global_id);
+  static int64_t process(int64_t global_id) { return (global_id >> 24) & 0xffffff; }
+
+ private:
+  void guarded(const char* table, const std::function<void()>& work);
+  std::string select(const char* table, const std::vector<const char*>& columns, size_t required);
+
+  SqliteDatabase& database_;
+  Trace& trace_;
+  bool strings_read_ = false;
+  std::unordered_map<int64_t, std::string> texts_;
+  std::unordered_map<int64_t, StringId> strings_;
+  std::map<std::string, std::unordered_map<int64_t, std::string>> enumerators_;
+  std::unordered_map<int64_t, int32_t> threads_;
+  std::map<int64_t, int64_t> processes_;  // in order of appearance
+};
+
+// What the import reads, each a part of the whole.
+void read_nsys_target(NsysImport& import);    ///< devices, contexts, streams, clock, diagnostics
+void read_nsys_activity(NsysImport& import);  ///< what GPUs did, waits and events
+void read_nsys_host(NsysImport& import);      ///< API calls, overhead
+void read_nsys_nvtx(NsysImport& import);      ///< ranges
+void read_nsys_metrics(NsysImport& import);   ///< counters over time, allocations
+
+}  // namespace hone::trace

@@ -1,0 +1,17 @@
+// What the enumerations of Nsight Systems mean.
+#pragma once
+
+#include "trace/format/nsys_import.hpp"
+#include "trace/trace.hpp"
+
+namespace hone::trace {
+
+/// Of `ENUM_CUDA_MEMCPY_OPER`, by name where the file has it, else by number as CUPTI's
+/// CUpti_ActivityMemcpyKind.
+CopyDirection nsys_direction(NsysImport& import, int64_t id);
+/// Of `ENUM_CUDA_MEM_KIND`, which counts otherwise than CUPTI's CUpti_ActivityMemoryKind.
+MemoryKind nsys_memory_kind(NsysImport& import, int64_t id);
+/// As Kineto calls it: "Memcpy HtoD (Pinned -> Device)" or "Memset (Device)".
+std::string transfer_name(DeviceKind kind, const Transfer& transfer);
+
+}  // namespace hone::trace

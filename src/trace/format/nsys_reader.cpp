@@ -1,0 +1,64 @@
+// See nsys_reader.hpp.
+#include "trace/format/nsys_reader.hpp"
+
+#include <set>
+#include <utility>
+
+#include "base/error.hpp"
+#include "trace/format/api_calls.hpp"
+#include "trace/format/nsys_import.hpp"
+
+namespace hone::trace {
+namespace {
+
+bool has_tables(SqliteDatabase& database) {
+  if (!database.has_table("StringIds")) return false;
+  for (const char* table : {"META_DATA_EXPORT", "META_DATA_CAPTURE", "TARGET_INFO_SESSION_START_TIME",
+                            "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"}) {
+    if (database.has_table(table)) return true;
+  }
+  return false;
+}
+
+/// Rows for contexts and streams that events name and no table describes.
+void complete_streams(Trace& trace) {
+  std::set<int64_t> contexts{kNone};
+  for (const Context& context : trace.contexts) contexts.insert(context.id);
+  std::set<std::pair<int64_t, int64_t>> streams;
+  for (const Stream& stream : trace.streams) streams.insert({stream.context, stream.id});
+  for (const DeviceEvent& event : trace.device_events) {
+    if (contexts.insert(event.context).second)
+      trace.contexts.push_back({event.context, event.device, 0, kNone});
+    if (event.stream != kNone && streams.insert({event.context, event.stream}).second)
+      trace.streams.push_back({event.context, event.stream, StreamKind::kUnknown, 0});
+  }
+}
+
+}  // namespace
+
+bool is_nsys_export(const std::filesystem::path& path) {
+  try {
+    SqliteDatabase database = SqliteDatabase::open_read_only(path);
+    return has_tables(database);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+Trace read_nsys(const std::filesystem::path& path) {
+  SqliteDatabase database = SqliteDatabase::open_read_only(path);
+  if (!has_tables(database)) fail_bad_input("{}: no export of Nsight Systems", path.string());
+  Trace trace;
+  NsysImport import(database, trace);
+  read_nsys_target(import);
+  read_nsys_activity(import);
+  read_nsys_host(import);
+  read_nsys_nvtx(import);
+  read_nsys_metrics(import);
+  complete_streams(trace);
+  mark_asynchronous(trace);
+  normalize(trace);
+  return trace;
+}
+
+}  // namespace hone::trace

@@ -1,0 +1,20 @@
+// Reads traces that Nsight Systems has exported to SQLite (`nsys export --type sqlite`). Its tables and
+// columns come and go with versions and with what was recorded, so each is looked for before it is read;
+// docs/TRACE.md says what becomes of which.
+#pragma once
+
+#include <filesystem>
+
+#include "trace/trace.hpp"
+
+namespace hone::trace {
+
+/// Whether the file is a database with tables of Nsight Systems.
+bool is_nsys_export(const std::filesystem::path& path);
+
+/// A normalized trace. Where several processes were recorded, correlation and context ids of all but the
+/// first carry the process's number in their upper bits, since each process counts from 1. What is missing or
+/// could not be read is said in `doubts`. Bad input when the file is no such export.
+Trace read_nsys(const std::filesystem::path& path);
+
+}  // namespace hone::trace
