@@ -313,6 +313,22 @@ TEST(CriticalPath, IsRightForAProgramWithAKnownOne) {
   EXPECT_NEAR(static_cast<double>(row(path, "long").on_path + row(path, "join").on_path) / wall, 1, 0.02);
 }
 
+TEST(CriticalPath, WritesTheLongestOfManySegments) {
+  ProgramTrace program;
+  for (int i = 0; i < 10'100; ++i) program.call("cudaMalloc", 100 * i, 100 * i + (i == 77 ? 1 : 60));
+  const CriticalPath path = critical_path(program.finish());
+  EXPECT_EQ(path.segments.size(), 20'199U);
+  const Json segments = to_json(path)["segments"];
+  EXPECT_EQ(segments["rows"].size(), 20'000U);
+  EXPECT_EQ(segments["left_out"], 199);
+  Time last = 0;
+  for (const Json& segment : segments["rows"]) {
+    EXPECT_GE(segment[0].get<Time>(), last);
+    last = segment[1];
+    EXPECT_NE(segment[0], 7700);  // the short one
+  }
+}
+
 TEST(CriticalPath, HasAJsonForm) {
   ProgramTrace program;
   program.launch("k", 10, 15, 100, 8);

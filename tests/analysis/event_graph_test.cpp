@@ -97,6 +97,42 @@ TEST(EventGraph, FollowsTheCallAroundADriverCallOfItsOwnCorrelation) {
   EXPECT_EQ(graph.calls[static_cast<size_t>(graph.operations[0].call)].enter, 0);
 }
 
+TEST(EventGraph, FindsCallsWhoseCorrelationsLieFarApart) {
+  ProgramTrace program;
+  program.host(HostKind::kRuntimeApi, "cudaLaunchKernel", 0, 2, 1, int64_t{1} << 60);
+  program.host(HostKind::kRuntimeApi, "cudaLaunchKernel", 3, 5, 1, 1);
+  program.kernel(int64_t{1} << 60, "far", 10, 20);
+  program.kernel(1, "near", 20, 30);
+  program.kernel(500, "orphan", 30, 40);
+  const EventGraph graph = build_event_graph(program.finish());
+  EXPECT_EQ(graph.operations[0].call, 0);
+  EXPECT_EQ(graph.operations[1].call, 1);
+  EXPECT_EQ(graph.operations[2].call, -1);
+}
+
+TEST(EventGraph, CutsCallsThatOverlapWithoutNesting) {
+  ProgramTrace program;
+  program.call("a", 0, 10);
+  program.call("b", 5, 20);
+  const EventGraph graph = build_event_graph(program.finish());
+  ASSERT_EQ(graph.calls.size(), 2U);
+  EXPECT_EQ(graph.calls[0].leave, 10);
+  EXPECT_EQ(graph.calls[1].enter, 10);
+  EXPECT_EQ(graph.calls[1].leave, 20);
+}
+
+TEST(EventGraph, CountsWaitsWhoseCallIsMissing) {
+  ProgramTrace program;
+  program.launch("a", 0, 10, 20, 8);
+  program.wait_for_stream(8, 3, 25);
+  program.trace().synchronizations.back().correlation = 9999;
+  program.trace().host_events.back().correlation = trace::kNone;
+  const EventGraph graph = build_event_graph(program.finish());
+  EXPECT_EQ(doubted(graph, "not in the trace"), 1);
+  // The call's name and the times still tell what it waited for.
+  EXPECT_THAT(waits(graph), ElementsAre("cudaStreamSynchronize 3-20 a inferred"));
+}
+
 TEST(EventGraph, OrdersStreams) {  // R2
   ProgramTrace program;
   program.launch("a", 0, 10, 20, 8);
