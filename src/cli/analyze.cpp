@@ -13,6 +13,7 @@
 #include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/log_file.hpp"
+#include "report/path_tables.hpp"
 #include "report/trace_tables.hpp"
 #include "trace/open.hpp"
 
@@ -35,7 +36,25 @@ struct Answers {
   trace::Trace trace;
   trace::Time origin = 0;  ///< that places in time are counted from
   analysis::Analyses analyses;
+  size_t first_step = 0;
+  size_t last_step = 0;
+
+  /// The chosen steps; all of the trace where none were chosen.
+  analysis::StepList steps() const {
+    return analysis::select_steps(analysis::find_steps(trace), first_step, last_step);
+  }
 };
+
+Json dependencies_json(const Answers& a) {
+  const analysis::EventGraph graph = analysis::build_event_graph(a.trace);
+  return {{"critical_path", to_json(analysis::critical_path(graph))},
+          {"what_if", to_json(analysis::what_if(graph))}};
+}
+
+std::vector<report::Sheet> dependencies(const Answers& a) {
+  const analysis::EventGraph graph = analysis::build_event_graph(a.trace);
+  return report::dependency_sheets(analysis::critical_path(graph), analysis::what_if(graph));
+}
 
 /// One part of the answer. Without `text`, its sheets are what people see.
 struct Section {
@@ -45,13 +64,19 @@ struct Section {
   std::vector<std::string> (*text)(const Answers&, size_t width) = nullptr;
 };
 
-constexpr std::array<Section, 7> kSections = {{
+constexpr std::array<Section, 10> kSections = {{
     {"summary", [](const Answers& a) { return report::summary_sheets(a.analyses.summary); },
      [](const Answers& a) { return to_json(a.analyses.summary); }},
     {"steps", [](const Answers& a) { return report::step_sheets(a.analyses.steps); },
      [](const Answers& a) { return to_json(a.analyses.steps); }},
     {"gpu", [](const Answers& a) { return report::gpu_sheets(a.analyses.gpu); },
      [](const Answers& a) { return to_json(a.analyses.gpu); }},
+    {"layers",
+     [](const Answers& a) { return report::layer_sheets(analysis::analyze_layers(a.trace, a.steps())); },
+     [](const Answers& a) { return to_json(analysis::analyze_layers(a.trace, a.steps())); }},
+    {"dependencies", dependencies, dependencies_json},
+    {"idle", [](const Answers& a) { return report::idle_sheets(analysis::idle_time(a.trace)); },
+     [](const Answers& a) { return to_json(analysis::idle_time(a.trace)); }},
     {"operators", [](const Answers& a) { return report::operator_sheets(a.analyses.operators); },
      [](const Answers& a) { return to_json(a.analyses.operators); }},
     {"transfers", [](const Answers& a) { return report::transfer_sheets(a.analyses.transfers); },
@@ -166,7 +191,8 @@ std::string people_text(const Options& options, const Answers& answers) {
 void run(Options options) {
   choose_steps(options.steps, &options.analysis);
   check_log(options.log_file);
-  Answers answers{trace::open_trace(options.trace), 0, {}};
+  Answers answers{
+      trace::open_trace(options.trace), 0, {}, options.analysis.first_step, options.analysis.last_step};
   answers.origin = trace::extent(answers.trace).start;
   answers.analyses = analysis::analyze(answers.trace, options.analysis);
   write_log(options.log_file, options.json  ? json_text(options, answers)

@@ -1,0 +1,18 @@
+// The critical path, idle time and what-if answers as tables.
+#pragma once
+
+#include <vector>
+
+#include "analysis/critical_path.hpp"
+#include "analysis/idle_time.hpp"
+#include "analysis/what_if.hpp"
+#include "report/sheet.hpp"
+
+namespace hone::report {
+
+/// Functions with their time on the path, waiting and blame; then what would be gained.
+std::vector<Sheet> dependency_sheets(const analysis::CriticalPath& path, const analysis::WhatIfs& what_ifs);
+/// One table a device.
+std::vector<Sheet> idle_sheets(const analysis::IdleTime& idle);
+
+}  // namespace hone::report
