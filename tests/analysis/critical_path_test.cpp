@@ -249,6 +249,19 @@ TEST(CriticalPath, SaysTheProfilersOwnTimeApart) {
   EXPECT_EQ(path.profiler_overhead, 23);
 }
 
+TEST(CriticalPath, LeavesTheProfilersThreadsOut) {
+  ProgramTrace program;
+  program.host(HostKind::kOverhead, "Buffer Flush", 5, 10, 2);
+  program.launch("a", 20, 25, 60, 8);
+  program.wait_for_stream(8, 30, 62);
+  program.host(HostKind::kOverhead, "Buffer Flush", 64, 90, 1);
+  program.host(HostKind::kOverhead, "Buffer Flush", 70, 99, 2);
+  const CriticalPath path = critical_path(program.finish());
+  EXPECT_THAT(segments(path),
+              ElementsAre("20-25 <Launch latency>", "25-60 a", "60-62 cudaStreamSynchronize"));
+  EXPECT_EQ(path.profiler_overhead, 0);
+}
+
 TEST(CriticalPath, SplitsLaunchLatencyByTheProfilersOwnTime) {
   ProgramTrace program;
   program.kernel(program.call("cudaLaunchKernel", 10, 40), "a", 45, 60, 8);
@@ -311,6 +324,12 @@ TEST(CriticalPath, IsRightForAProgramWithAKnownOne) {
   EXPECT_NEAR(row(path, "join").on_path / 50e6, 1, 0.02);
   EXPECT_EQ(row(path, "short").on_path, 0);
   EXPECT_NEAR(static_cast<double>(row(path, "long").on_path + row(path, "join").on_path) / wall, 1, 0.02);
+}
+
+TEST(CriticalPath, NamesWhatHasNoName) {
+  ProgramTrace program;
+  program.call("", 0, 10);
+  EXPECT_THAT(segments(critical_path(program.finish())), ElementsAre("0-10 <Unnamed>"));
 }
 
 TEST(CriticalPath, WritesTheLongestOfManySegments) {

@@ -8,6 +8,12 @@ namespace {
 
 int32_t size_of(const auto& rows) { return static_cast<int32_t>(rows.size()); }
 
+/// Host functions run in the order of their stream, not of a thread, and a profiler's threads and what it
+/// does after the program's end are not part of the program.
+bool is_program(trace::HostKind kind) {
+  return kind != trace::HostKind::kHostFunction && kind != trace::HostKind::kOverhead;
+}
+
 class NodeBuilder {
  public:
   explicit NodeBuilder(EventGraph& graph) : graph_(graph), node_of_call_(graph.calls.size(), -1) {
@@ -24,8 +30,7 @@ class NodeBuilder {
       Span span;
       bool any = false;
       for (; first < events.size() && events[first].thread == thread; ++first) {
-        // In stream order, not in that of the thread.
-        if (events[first].kind == trace::HostKind::kHostFunction) continue;
+        if (!is_program(events[first].kind)) continue;
         span = any ? Span{span.start, std::max(span.end, events[first].end)}
                    : Span{events[first].start, events[first].end};
         any = true;
