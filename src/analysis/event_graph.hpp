@@ -43,7 +43,7 @@ enum class DependencyKind : uint8_t {
   kEvent,          ///< cudaStreamWaitEvent
   kGraph,          ///< an edge of a CUDA graph
   kHostFunction,   ///< before or after a host function
-  kQueue           ///< false: not asked for, but both went through one hardware queue
+  kQueue  ///< false: not asked for, but both went through one hardware queue, or one filled the device
 };
 
 /// That `operation` had to end first. Its index is smaller than that of the operation that waits.
@@ -107,7 +107,7 @@ struct RangeStart {
 };
 
 struct HostThread {
-  Range nodes;      ///< of EventGraph::nodes; empty when the thread has no events of its own
+  Range nodes;      ///< of EventGraph::nodes; empty for threads of the profiler or of host functions alone
   Range calls;      ///< of EventGraph::calls
   Range ranges;     ///< of EventGraph::range_starts
   Range overheads;  ///< of EventGraph::overheads
@@ -116,7 +116,8 @@ struct HostThread {
 struct EventGraph {
   const trace::Trace* trace = nullptr;
   ClockRepair clock;
-  Span window;                        ///< from the first event to the last, on the host's clock
+  /// From the program's first event to its last, on the host's clock. The profiler's own work is not counted.
+  Span window;
   std::vector<Operation> operations;  ///< ordered by enter, then leave
   std::vector<Dependency> dependencies;
   std::vector<int32_t> first_dependency;  ///< of every operation, and one more
