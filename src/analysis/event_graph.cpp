@@ -104,6 +104,7 @@ EventGraph build(const trace::Trace& trace, const ClockRepair& clock, std::vecto
       dependencies::follow_contract(graph, streams, index, enqueued, roles, launches, collector);
   if (bounds != nullptr) *bounds = clock_bounds(graph, contract);
   dependencies::add_queue_order(graph, collector);
+  dependencies::add_contention(graph, collector);
   collector.store(graph);
   const auto waits = dependencies::add_host_waits(graph, enqueued, roles, contract);
   const int64_t early = dependencies::add_nodes(graph);

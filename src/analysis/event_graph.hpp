@@ -43,7 +43,7 @@ enum class DependencyKind : uint8_t {
   kEvent,          ///< cudaStreamWaitEvent
   kGraph,          ///< an edge of a CUDA graph
   kHostFunction,   ///< before or after a host function
-  kQueue           ///< false: not asked for, but both went through one hardware queue
+  kQueue  ///< false: not asked for, but both went through one hardware queue, or one filled the device
 };
 
 /// That `operation` had to end first. Its index is smaller than that of the operation that waits.

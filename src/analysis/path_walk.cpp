@@ -166,7 +166,7 @@ std::string charge_name(const EventGraph& graph, ChargeKind kind, StringId name)
     case ChargeKind::kLaunchLatency: return "<Launch latency>";
     case ChargeKind::kQueueGap: return "<Queue gap>";
     case ChargeKind::kUnknown: return "<Unknown>";
-    default: return graph.trace->text(name);
+    default: return graph.trace->text(name).empty() ? "<Unnamed>" : graph.trace->text(name);
   }
 }
 

@@ -326,6 +326,12 @@ TEST(CriticalPath, IsRightForAProgramWithAKnownOne) {
   EXPECT_NEAR(static_cast<double>(row(path, "long").on_path + row(path, "join").on_path) / wall, 1, 0.02);
 }
 
+TEST(CriticalPath, NamesWhatHasNoName) {
+  ProgramTrace program;
+  program.call("", 0, 10);
+  EXPECT_THAT(segments(critical_path(program.finish())), ElementsAre("0-10 <Unnamed>"));
+}
+
 TEST(CriticalPath, WritesTheLongestOfManySegments) {
   ProgramTrace program;
   for (int i = 0; i < 10'100; ++i) program.call("cudaMalloc", 100 * i, 100 * i + (i == 77 ? 1 : 60));

@@ -401,6 +401,18 @@ TEST(EventGraph, MarksTheOrderOfAChannelAsFalse) {
   EXPECT_THAT(before(graph, "d"), IsEmpty());
 }
 
+TEST(EventGraph, InfersThatAnOperationWaitedForAFullDevice) {
+  ProgramTrace program;
+  program.launch("full", 0, 10'000, 900'000, 8);
+  program.launch("late", 20'000, 910'000, 920'000, 9);        // begins when the device is free
+  program.launch("next", 920'000, 960'000, 990'000, 10);      // was launched 40 us before
+  program.launch("slow", 990'000, 1'200'000, 1'300'000, 11);  // nothing ran meanwhile
+  const EventGraph graph = build_event_graph(program.finish());
+  EXPECT_THAT(before(graph, "late"), ElementsAre("full queue inferred"));
+  EXPECT_THAT(before(graph, "next"), IsEmpty());
+  EXPECT_THAT(before(graph, "slow"), IsEmpty());
+}
+
 TEST(EventGraph, LeavesOutWhatTimesContradict) {
   ProgramTrace program;
   program.launch("a", 0, 10, 90'000, 8);

@@ -20,6 +20,26 @@ TEST(DependencyTable, WritesTimesAsNvprofDid) {
   EXPECT_EQ(nvprof_time(25'000'000'000), "25.000000s");
 }
 
+TEST(DependencyTable, PushesTheBlameOfLongNamesToTheRight) {
+  ProgramTrace program;
+  const std::string name(60, 'k');
+  program.launch(name, 0, 0, 2'000'000, 8);
+  program.wait_for_stream(8, 500'000, 2'000'000);
+  EXPECT_EQ(dependency_table(analysis::critical_path(program.finish())),
+            "Critical path(%)  Critical path  Waiting time  Name                                             "
+            "         "
+            "Blame\n"
+            "         100.00%     2.000000ms           0ns  " +
+                name +
+                "     1.500000ms\n"
+                "           0.00%            0ns    1.500000ms  cudaStreamSynchronize                        "
+                "         "
+                "      0ns\n"
+                "           0.00%            0ns           0ns  cudaLaunchKernel                             "
+                "         "
+                "      0ns\n");
+}
+
 /// The program of a published output of nvprof: two kernels in two streams, ten times, and managed memory.
 /// Its times are those that nvprof gave; the gaps between them, which it does not tell, are the program's
 /// own.

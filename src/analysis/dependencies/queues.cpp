@@ -4,12 +4,19 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
+
+#include "analysis/dependencies/operations.hpp"
 
 namespace hone::analysis::dependencies {
 namespace {
 
 /// The device goes from one operation of a queue to the next in 1 to 2 us.
 constexpr Time kBackToBack = 5'000;
+/// Launches take 2 to 10 us until the operation begins, those of large graphs somewhat longer.
+constexpr Time kLongWait = 50'000;
+/// After work that filled it, the device takes this long to begin with other work.
+constexpr Time kChangeover = 20'000;
 
 /// What the operation has waited for by the rules: its launch and other operations.
 Time ready_time(const EventGraph& graph, const DependencyCollector& collector, int32_t i) {
@@ -19,6 +26,29 @@ Time ready_time(const EventGraph& graph, const DependencyCollector& collector, i
 }
 
 }  // namespace
+
+void add_contention(const EventGraph& graph, DependencyCollector& collector) {
+  std::vector<std::pair<int32_t, Time>> late;  // operations, and when they could have begun
+  for (int32_t i = 0; i < static_cast<int32_t>(graph.operations.size()); ++i) {
+    const Operation& operation = graph.operations[static_cast<size_t>(i)];
+    if (operation.call < 0 || operation.device < 0) continue;
+    const Time returned = graph.calls[static_cast<size_t>(operation.call)].leave;
+    const Time ready = std::max(ready_time(graph, collector, i), std::min(returned, operation.enter));
+    if (operation.enter - ready > kLongWait) late.emplace_back(i, ready);
+  }
+  if (late.empty()) return;
+  const EndIndex ends(graph);
+  for (const auto& [i, ready] : late) {
+    const Operation& operation = graph.operations[static_cast<size_t>(i)];
+    const Time middle = ready + (operation.enter - ready) / 2;
+    const int32_t before =
+        ends.last_in(operation.enter - kChangeover, operation.enter, [&, i = i](int32_t other) {
+          const Operation& row = graph.operations[static_cast<size_t>(other)];
+          return other < i && row.device == operation.device && row.enter <= middle;
+        });
+    if (before >= 0) collector.add(i, before, DependencyKind::kQueue, true);
+  }
+}
 
 std::vector<int32_t> hardware_queues(const EventGraph& graph) {
   // Streams have a channel of -1, which no operation with a known channel has.
