@@ -18,7 +18,7 @@ GENERATED = {"hone_commit.hpp"}
 # Heavy headers, and the only places that may pay for them.
 HEAVY = [
     (re.compile(r"^(torch|ATen|c10)/"), re.compile(r"/plugin/"), "a folder named plugin/"),
-    (re.compile(r"^(cuda|cudnn|cublas|nvrtc|nvml|mma\.h|cooperative_groups)"), re.compile(r"/plugin/"),
+    (re.compile(r"^(cuda|cudnn|cublas|cupti|nvrtc|nvml|nvtx3|mma\.h|cooperative_groups)"), re.compile(r"/plugin/"),
      "a folder named plugin/"),
     (re.compile(r"^opencv2/"), re.compile(r"/plugin/"), "a folder named plugin/"),
     (re.compile(r"^CLI/"), re.compile(r"^src/cli/"), "src/cli/"),

@@ -5,7 +5,7 @@
 #
 # INSTALL is an installed tree (bin/hone, lib/libhone-cuda.so, bin/*_check), OUTPUT a folder for what is measured.
 # Parts: kernels, gemm, stable, models, sweep (the default); peers (needs lib/libhone-torch.so, see build_torch.sh),
-# figures, soak, sanitize, conformance (needs CASES).
+# figures, profile, soak, sanitize, conformance (needs CASES).
 # libcudnn.so.9 and libcublasLt.so.13 must be findable, compute-sanitizer for sanitize.
 set -uo pipefail
 install=$1 output=$2
@@ -109,6 +109,16 @@ if part figures; then
   # Does watching disturb? The same without NVML.
   HONE_NVML=/nonexistent figures unwatched
   figures watched-again
+fi
+if part profile; then
+  # Traces of a program whose critical path is known, of an engine, and what recording costs it.
+  step profile-known "$hone" profile -o "$output/known_path.sqlite" -- "$install/bin/known_path"
+  tail -n 3 "$output/profile-known.log"
+  for model in $models; do
+    step "profile-$model" "$hone" profile "$model" --device cuda --backends "${BACKENDS:-hone}" \
+      --precisions "${PRECISIONS:-fp16}" --batches ${BATCHES:-1} --active 3 -o "$output/traces"
+    grep -E "ms recorded|hone:" "$output/profile-$model.log"
+  done
 fi
 if part soak; then
   # Its samples are kept in the result, with the memory after the first and after the last round.

@@ -76,6 +76,12 @@ struct StepInfo {
   std::string kind;
   std::vector<std::string> sources;
   std::string tactic;
+  /// "float32 1x64x56x56 blocked8"; weights that are packed are left out.
+  std::vector<std::string> inputs = {};
+  std::vector<std::string> outputs = {};
+  /// Operations (a multiply-add is two) and bytes (inputs, weights and outputs once); 0 where not known.
+  double flops = 0;
+  double bytes = 0;
 };
 
 /// A loaded model, used by one thread at a time.

@@ -54,6 +54,7 @@ struct Block {
 inline constexpr const char* kPhasesFeature = "phases";
 inline constexpr const char* kPipelineFeature = "pipeline";
 inline constexpr const char* kColdL2Feature = "cold_l2";
+inline constexpr const char* kTraceFeature = "trace";
 
 /// The parts of consecutive runs, one entry a run; a part that is not there or not known is all zeros.
 struct PhaseBlock {

@@ -96,6 +96,10 @@ PipelineBlock WorkerClient::pipeline(double seconds) {
   return parse_pipeline_block(ask(kPipelineFeature, {{"seconds", seconds}}));
 }
 
+TracedRuns WorkerClient::trace(int64_t runs) {
+  return parse_traced_runs(ask(kTraceFeature, {{"runs", runs}}));
+}
+
 std::vector<std::vector<OutputFile>> WorkerClient::accuracy(std::span<const size_t> sets,
                                                             const std::filesystem::path& folder) {
   const Json answer =

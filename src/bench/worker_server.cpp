@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "bench/traced_runs.hpp"
 #include "device/devices.hpp"
 
 namespace hone::bench {
@@ -83,6 +84,7 @@ Json WorkerServer::answer(const std::string& type, const Json& request) {
   if (type == "warmup" || type == "sample") return run(request);
   if (type == kPhasesFeature) return phases(request);
   if (type == kPipelineFeature) return pipeline(request);
+  if (type == kTraceFeature) return trace(request);
   if (type == "accuracy") return accuracy(request);
   if (type == "memory") return memory();
   fail_bad_input("unknown request '{}'", type);
@@ -110,7 +112,7 @@ Json WorkerServer::load(const Json& json) {
   executable_ = backend_->load(model, options);
   const double load_ms = 1e3 * base::seconds_since(start);
   streams_ = request.streams;
-  Json features = Json::array();
+  Json features = Json::array({kTraceFeature});
   if (executable_->has_phases()) features.push_back(kPhasesFeature);
   if (executable_->has_pipeline()) features.push_back(kPipelineFeature);
   if (request.cold_l2) {
@@ -178,6 +180,10 @@ Json WorkerServer::phases(const Json& request) {
     block.d2h_ms.push_back(phases.d2h_ms);
   } while (base::seconds_since(start) < seconds);
   return to_json(block);
+}
+
+Json WorkerServer::trace(const Json& request) {
+  return to_json(trace_runs(executable(), sets_, member<int64_t>(request, "runs"), transfers_));
 }
 
 Json WorkerServer::pipeline(const Json& request) {

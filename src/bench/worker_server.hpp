@@ -40,6 +40,7 @@ class WorkerServer {
   Json run(const Json& request);
   Json phases(const Json& request);
   Json pipeline(const Json& request);
+  Json trace(const Json& request);
   Json accuracy(const Json& request);
   Json memory() const;
   backend::Executable& executable() const;

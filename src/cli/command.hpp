@@ -23,6 +23,7 @@ auto speaking_of(const std::string& model, F&& f) {
   }
 }
 
+void add_analyze_command(CLI::App& program);
 void add_backends_command(CLI::App& program);
 void add_build_command(CLI::App& program);
 void add_ops_command(CLI::App& program);
@@ -33,5 +34,9 @@ void add_bench_command(CLI::App& program);
 void add_worker_command(CLI::App& program);
 void add_passes_command(CLI::App& program);
 void add_export_command(CLI::App& program);
+void add_diff_command(CLI::App& program);
+void add_profile_command(CLI::App& program);
+/// Takes what stands behind "--" of `hone profile` from the arguments: a program with options of its own.
+void take_profiled_command(int* argc, char** argv);
 
 }  // namespace hone::cli

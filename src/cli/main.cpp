@@ -14,7 +14,8 @@ constexpr hone::cli::AddCommand kCommands[] = {
     hone::cli::add_build_command,  hone::cli::add_inspect_command,     hone::cli::add_backends_command,
     hone::cli::add_ops_command,    hone::cli::add_conformance_command, hone::cli::add_run_command,
     hone::cli::add_bench_command,  hone::cli::add_worker_command,      hone::cli::add_passes_command,
-    hone::cli::add_export_command,
+    hone::cli::add_export_command, hone::cli::add_profile_command,     hone::cli::add_analyze_command,
+    hone::cli::add_diff_command,
 };
 
 int report(int code, const char* sentence) {
@@ -36,6 +37,7 @@ int report_usage(const CLI::App& program, const CLI::ParseError& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  hone::cli::take_profiled_command(&argc, argv);
   CLI::App program(
       "hone sharpens a trained network into an inference engine and shows where every microsecond goes.",
       "hone");

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "base/ranges.hpp"
 #include "engine/dynamic_values.hpp"
 #include "engine/executor.hpp"
 #include "engine/program.hpp"
@@ -81,6 +82,7 @@ class HostExecutor final : public Executor {
   }
 
   void run_step(const ProgramStep& step) {
+    const base::Range range(step.name);
     if (step.kernel == nullptr) {
       dynamic_.run(
           step, [this](const Operand& operand) { return fetch(operand); },

@@ -22,8 +22,8 @@ class OutputCheck {
   /// before they are written, would otherwise go unseen.
   Outputs run(Program& program) const;
 
-  /// What programs must compute from now on: what most of these compute, the first one when in doubt. Outputs
-  /// that are not finite cannot be compared: then every program agrees.
+  /// What programs must compute from now on (at least one must be given): of those with the fewest values
+  /// that are not finite, what the largest group agrees on, the first one when in doubt.
   void expect(const std::vector<Outputs>& outputs);
   bool agrees(const Outputs& outputs) const;
   bool agrees(Program& program) const { return agrees(run(program)); }

@@ -79,10 +79,9 @@ class Search {
     LayoutSearch search = find_steps(*bound_, layout, engine_.precision, cache_);
     const bool all_cached = std::all_of(search.steps.begin(), search.steps.end(),
                                         [](const StepSearch& step) { return step.cached; });
-    if (all_cached) {
-      if (device_.overlaps_steps()) check_cached(search);
-      return search;
-    }
+    if (all_cached && (!device_.overlaps_steps() || agrees_with_favourites(search))) return search;
+    // Either side may be the wrong one; a search of its own has more voters.
+    if (all_cached) search = find_steps(*bound_, layout, engine_.precision, TimingCache({}, "", 0));
     list_candidates(search);
     time_candidates(search);
     check_together(search);
@@ -215,22 +214,10 @@ class Search {
     }
   }
 
-  /// Choices of an earlier search against the device's favourites; these take over when they disagree.
-  void check_cached(LayoutSearch& search) {
-    const auto favourites = program(search.layout, {}, false);
-    check_.expect({check_.run(*favourites)});
-    if (check_.agrees(*program(search.layout, search.tactics(bound_->nodes.size()), false))) return;
-    std::map<size_t, std::string> tactic_of;
-    for (const ProgramStep& made : favourites->steps()) {
-      if (made.node >= 0) tactic_of[static_cast<size_t>(made.node)] = made.tactic;
-    }
-    for (StepSearch& step : search.steps) {
-      const std::string& favourite = tactic_of.at(step.nodes.front());
-      const auto known = std::find_if(step.candidates.begin(), step.candidates.end(),
-                                      [&](const Candidate& c) { return c.tactic == favourite; });
-      step.chosen = static_cast<size_t>(known - step.candidates.begin());
-      if (known == step.candidates.end()) step.candidates.push_back({favourite, {}, {}});
-    }
+  /// Choices of an earlier search against the device's favourites.
+  bool agrees_with_favourites(const LayoutSearch& search) {
+    check_.expect({check_.run(*program(search.layout, {}, false))});
+    return check_.agrees(*program(search.layout, search.tactics(bound_->nodes.size()), false));
   }
 
   /// A round whose outputs are as expected.

@@ -166,6 +166,17 @@ inline const Table kGraphEdgeTable{
     std::tuple{Column{"from_node", &GraphEdge::from, "graph_nodes.id"},
                Column{"to_node", &GraphEdge::to, "graph_nodes.id: runs after it"}}};
 
+inline const Table kModelStepTable{
+    "model_steps", "What the recorded system said of its steps, in the order in which they run.",
+    std::tuple{Column{"name", &ModelStep::name, "strings.id; ranges and graph nodes bear it"},
+               Column{"kind", &ModelStep::kind, "strings.id, operator"},
+               Column{"tactic", &ModelStep::tactic, "strings.id"},
+               Column{"sources", &ModelStep::sources, "strings.id, JSON: the model's nodes"},
+               Column{"inputs", &ModelStep::inputs, "strings.id, JSON: types and shapes"},
+               Column{"outputs", &ModelStep::outputs, "strings.id, JSON"},
+               Column{"flops", &ModelStep::flops, "a multiply-add is two; 0 unknown"},
+               Column{"bytes", &ModelStep::bytes, "inputs, weights and outputs once; 0 unknown"}}};
+
 inline const Table kAllocationTable{
     "allocations", "Memory taken and given back.",
     std::tuple{Column{"time", &Allocation::time, "ns"},
@@ -206,6 +217,7 @@ void for_each_table(AnyTrace& trace, F&& f) {
   f(kEventRecordTable, trace.event_records);
   f(kGraphNodeTable, trace.graph_nodes);
   f(kGraphEdgeTable, trace.graph_edges);
+  f(kModelStepTable, trace.model_steps);
   f(kAllocationTable, trace.allocations);
   f(kCounterSampleTable, trace.counter_samples);
   f(kDoubtTable, trace.doubts);

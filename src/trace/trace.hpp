@@ -153,6 +153,18 @@ struct GraphEdge {
   int64_t to = kNone;
 };
 
+/// What the recorded system said of one of its steps; ranges and graph nodes bear its name.
+struct ModelStep {
+  StringId name = 0;
+  StringId kind = 0;  ///< operator
+  StringId tactic = 0;
+  StringId sources = 0;  ///< JSON, names of the model's nodes
+  StringId inputs = 0;   ///< JSON, types and shapes
+  StringId outputs = 0;  ///< JSON
+  double flops = 0;      ///< a multiply-add is two; 0 where not known
+  double bytes = 0;      ///< inputs, weights and outputs once
+};
+
 /// Memory taken (bytes > 0) or given back (bytes < 0).
 struct Allocation {
   Time time = 0;
@@ -239,6 +251,7 @@ struct Trace {
   std::vector<EventRecord> event_records;
   std::vector<GraphNode> graph_nodes;
   std::vector<GraphEdge> graph_edges;
+  std::vector<ModelStep> model_steps;          ///< in the order in which they run
   std::vector<Allocation> allocations;         ///< ordered by time
   std::vector<CounterSample> counter_samples;  ///< ordered by time
   std::map<StringId, std::string> counter_units;

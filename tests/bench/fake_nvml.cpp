@@ -2,6 +2,7 @@
 // every call: "sm=1980 power=250000 processes=12:1000000,13 clock_error=3". What is not named has a value of
 // a healthy GPU; NAME_error is what the function of that figure returns. Built with FAKE_NVML_OLD it lacks
 // what the oldest drivers lack.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -115,7 +116,7 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, ProcessInfo*
   const bool fits = processes.size() <= *count;
   *count = static_cast<unsigned>(processes.size());
   if (!fits) return 7;
-  std::memcpy(list, processes.data(), processes.size() * sizeof(ProcessInfo));
+  std::copy(processes.begin(), processes.end(), static_cast<ProcessInfo*>(list));
   return status("processes");
 }
 #else

@@ -278,7 +278,7 @@ TEST(WorkerServer, TimesPhasesAndPipelines) {
       },
       [&](const std::string& line) { answers.push_back(Json::parse(line)); });
   ASSERT_EQ(answers.size(), 5u);
-  EXPECT_EQ(answers[1]["features"], (Json{"phases", "pipeline"})) << answers[1];
+  EXPECT_EQ(answers[1]["features"], (Json{"trace", "phases", "pipeline"})) << answers[1];
   EXPECT_EQ(answers[1]["bus_id"], "0000:1b:00.0");
   const PhaseBlock phases = parse_phase_block(answers[2]);
   EXPECT_EQ(phases.h2d_ms, std::vector<double>{1});

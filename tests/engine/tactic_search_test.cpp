@@ -260,7 +260,7 @@ TEST_F(TacticSearch, ASecondBuildTakesEverythingFromTheCache) {
   expect_right(graph, second, device);
 }
 
-TEST_F(TacticSearch, ACachedChoiceThatIsWrongNowGivesWayToTheFavourite) {
+TEST_F(TacticSearch, ACachedChoiceThatIsWrongNowIsSearchedAnew) {
   const FakeTactic slow("slow", {.delay_us = 150});
   const FakeTactic quick("quick", {.delay_us = 20});
   const FakeTactic broken("quick", {.delay_us = 20, .scale = 2});
@@ -271,6 +271,22 @@ TEST_F(TacticSearch, ACachedChoiceThatIsWrongNowGivesWayToTheFavourite) {
   const FakeDevice device({&slow, &broken}, true);
   const auto engine = build_engine(graph, device, build);
   EXPECT_THAT(relu_tactics(*engine), Each("slow"));
+  expect_right(graph, engine, device);
+}
+
+TEST_F(TacticSearch, ACachedChoiceIsNotGivenUpForAFavouriteThatIsWrong) {
+  const FakeTactic right("favourite", {.delay_us = 300});
+  const FakeTactic wrong("favourite", {.delay_us = 10, .scale = 2});
+  const FakeTactic quick("quick", {.delay_us = 20});
+  const FakeTactic slow("slow", {.delay_us = 150});
+  const auto graph = relu_network();
+  BuildOptions build = options(3);
+  build.cache_folder = folder_;
+  EXPECT_THAT(relu_tactics(*build_engine(graph, FakeDevice({&right, &quick, &slow}, true), build)),
+              Each("quick"));
+  const FakeDevice device({&wrong, &quick, &slow}, true);
+  const auto engine = build_engine(graph, device, build);
+  EXPECT_THAT(relu_tactics(*engine), Each("quick"));
   expect_right(graph, engine, device);
 }
 

@@ -55,6 +55,7 @@ Trace small_trace() {
   trace.event_records.push_back({12, 3, 0, 1, 7, 98, 2550});
   trace.graph_nodes.push_back({5, 6, 4, trace.strings.intern("conv1")});
   trace.graph_edges.push_back({5, 8});
+  trace.model_steps.push_back({trace.strings.intern("conv1"), 0, 0, 0, 0, 0, 2.5e9, 1e6});
   trace.allocations.push_back({950, 0, thread, 0x7f00, -512, 100, 200, 0});
   const StringId counter = trace.strings.intern("SMs active");
   trace.counter_units[counter] = "%";
@@ -86,7 +87,7 @@ TEST_F(Store, GivesBackEveryColumn) {
     EXPECT_GT(rows.integer(0), 0) << name;
     ++compared;
   }
-  EXPECT_EQ(compared, 19);
+  EXPECT_EQ(compared, 20);
   EXPECT_EQ(read.text(read.device_events[1].name), "gemm \"quoted\"\n");
   EXPECT_EQ(read.launches[0].cluster[0], 2);
   EXPECT_EQ(read.counter_units.begin()->second, "%");

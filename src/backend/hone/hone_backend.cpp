@@ -3,6 +3,7 @@
 
 #include "base/file.hpp"
 #include "device/devices.hpp"
+#include "engine/description.hpp"
 #include "engine/engine_file.hpp"
 
 namespace hone::backend {
@@ -133,10 +134,10 @@ class HoneExecutable final : public Executable {
 
   std::vector<StepInfo> steps() const override {
     std::vector<StepInfo> result;
-    if (const engine::Program* program = current()) {
-      for (const engine::ProgramStep& step : program->steps())
-        result.push_back({step.name, step.kind, step.sources, step.tactic});
-    }
+    if (current() == nullptr) return result;
+    for (const engine::StepDescription& step : engine::describe(*engine_, context_, last_shapes_).steps)
+      result.push_back({step.name, step.kind, step.sources, step.tactic, step.inputs, step.outputs,
+                        step.flops, step.bytes});
     return result;
   }
 

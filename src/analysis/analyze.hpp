@@ -1,0 +1,32 @@
+// All analyses of one trace and one choice of steps.
+#pragma once
+
+#include <limits>
+
+#include "analysis/activity_summary.hpp"
+#include "analysis/advice.hpp"
+
+namespace hone::analysis {
+
+struct AnalyzeOptions {
+  size_t first_step = 0;                                  ///< counted from 0
+  size_t last_step = std::numeric_limits<size_t>::max();  ///< the first one that is left out
+  SummaryOptions summary;
+  bool by_input_shapes = false;  ///< operators
+};
+
+struct Analyses {
+  Span window;  ///< of the chosen steps; the whole trace when none were chosen
+  ActivitySummary summary;
+  StepBreakdown steps;
+  GpuUsage gpu;
+  OperatorTable operators;
+  TransferAnalysis transfers;
+  MemoryTimeline memory;
+  AdviceList advice;
+};
+
+/// Usage error when the chosen steps are not there.
+Analyses analyze(const trace::Trace& trace, const AnalyzeOptions& options = {});
+
+}  // namespace hone::analysis

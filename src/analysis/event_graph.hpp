@@ -1,0 +1,142 @@
+// What depends on what in a GPU program: every device operation with what had to happen before it, and every
+// host thread with what it waited for. The critical path, what-if replays and idle time all read this graph.
+//
+// It is built from what the CUDA API promises (streams, events, the default stream, blocking calls, graphs)
+// and, where the trace does not say, from times; what was inferred so is marked. Time never runs backward
+// along an edge, which is what lets the analyses walk and replay the graph without searching it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analysis/clock_repair.hpp"
+#include "trace/trace.hpp"
+
+namespace hone::analysis {
+
+using trace::Span;
+using trace::StringId;
+using trace::Time;
+
+enum class OperationKind : uint8_t { kKernel, kCopy, kSet, kHostFunction };
+
+/// What a GPU did, or a host function that ran in stream order. Times are on the host's clock (clock_repair).
+struct Operation {
+  Time enter = 0;
+  Time leave = 0;
+  StringId name = 0;
+  OperationKind kind = OperationKind::kKernel;
+  int32_t device = -1;  ///< DeviceProperties::id; -1 for host functions
+  int32_t stream = -1;  ///< dense number of its stream; -1 unknown
+  int32_t event = -1;   ///< index into Trace::device_events, for host functions into Trace::host_events
+  int32_t call = -1;    ///< index into EventGraph::calls: launched it
+  /// Index into EventGraph::nodes: where its launch began, or the last node before it when the launch seems
+  /// to begin after the operation does; -1 none.
+  int32_t launch = -1;
+  bool blocking = false;  ///< the call that launched it waited for it
+};
+
+enum class DependencyKind : uint8_t {
+  kStreamOrder,    ///< what came before it in its stream, or before the graph in the stream of its launch
+  kDefaultStream,  ///< the legacy default stream and the streams that it blocks
+  kEvent,          ///< cudaStreamWaitEvent
+  kGraph,          ///< an edge of a CUDA graph
+  kHostFunction,   ///< before or after a host function
+  kQueue           ///< false: not asked for, but both went through one hardware queue
+};
+
+/// That `operation` had to end first. Its index is smaller than that of the operation that waits.
+struct Dependency {
+  int32_t operation = -1;
+  DependencyKind kind = DependencyKind::kStreamOrder;
+  bool inferred = false;
+  /// The dependent began before this one ended (programmatic launch, collapsed graph nodes): what it waited
+  /// for is the point inside `operation` at which it began.
+  bool overlapping = false;
+};
+
+/// A call of the CUDA API by the program itself, not by another call.
+struct HostCall {
+  Time enter = 0;
+  Time leave = 0;
+  int32_t thread = 0;
+  int32_t event = 0;  ///< index into Trace::host_events
+};
+
+enum class WaitKind : uint8_t {
+  kEvent,         ///< cudaEventSynchronize
+  kStream,        ///< cudaStreamSynchronize
+  kContext,       ///< cudaDeviceSynchronize
+  kSynchronize,   ///< one of these; the trace does not say for what, so it is inferred
+  kPoll,          ///< cudaEventQuery or cudaStreamQuery called until it succeeds
+  kBlockingCopy,  ///< cudaMemcpy and others that return when their own work is done
+  kImplicit,      ///< cudaFree and others that were seen to wait for all work
+  kQueueFull      ///< a launch that found no room in the launch queue
+};
+
+/// A thread waits from `begin` to `end` for the last of its causes; end == begin when they had ended before.
+struct HostWait {
+  Time begin = 0;
+  Time end = 0;
+  int32_t call = -1;  ///< index into EventGraph::calls
+  WaitKind kind = WaitKind::kStream;
+  bool inferred = false;
+  int32_t first_cause = 0;  ///< range of EventGraph::causes
+  int32_t cause_count = 0;
+};
+
+/// A point of a host thread where an edge begins or ends: first event, begin of a launch, begin and end of a
+/// wait, last event. Between two nodes of a thread runs host code.
+struct HostNode {
+  Time time = 0;
+  int32_t wait = -1;  ///< the wait that ends here; the node before it is where it begins
+};
+
+/// Half-open range of indices.
+struct Range {
+  int32_t begin = 0;
+  int32_t end = 0;
+};
+
+/// From `start` to the start of the next one of the thread, `name` is the innermost range or operator; 0
+/// none.
+struct RangeStart {
+  Time start = 0;
+  StringId name = 0;
+};
+
+struct HostThread {
+  Range nodes;      ///< of EventGraph::nodes; empty when the thread has no events of its own
+  Range calls;      ///< of EventGraph::calls
+  Range ranges;     ///< of EventGraph::range_starts
+  Range overheads;  ///< of EventGraph::overheads
+};
+
+struct EventGraph {
+  const trace::Trace* trace = nullptr;
+  ClockRepair clock;
+  Span window;                        ///< from the first event to the last, on the host's clock
+  std::vector<Operation> operations;  ///< ordered by enter, then leave
+  std::vector<Dependency> dependencies;
+  std::vector<int32_t> first_dependency;  ///< of every operation, and one more
+  std::vector<HostThread> threads;        ///< as Trace::threads
+  std::vector<HostNode> nodes;            ///< those of a thread lie together, in time order
+  std::vector<int32_t> node_thread;
+  std::vector<HostCall> calls;  ///< those of a thread lie together, in time order, and do not overlap
+  std::vector<HostWait> waits;  ///< ordered by call
+  std::vector<int32_t> causes;  ///< of waits: indices into operations
+  std::vector<RangeStart> range_starts;
+  std::vector<Span> overheads;  ///< of the profiler itself, per thread; they do not overlap
+  /// What was missing, contradictory or inferred, with counts.
+  std::vector<trace::Doubt> doubts;
+
+  std::span<const Dependency> dependencies_of(int32_t operation) const;
+  std::span<const int32_t> causes_of(const HostWait& wait) const;
+  StringId call_name(int32_t call) const;
+};
+
+/// O(n log n). The graph refers to the trace, which has to be normalized and outlive it.
+EventGraph build_event_graph(const trace::Trace& trace);
+
+}  // namespace hone::analysis

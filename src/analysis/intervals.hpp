@@ -1,0 +1,41 @@
+// Sets of time: unions, intersections and differences of intervals. Time that several events share is counted
+// once, and integers make sums exact.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "trace/trace.hpp"
+
+namespace hone::analysis {
+
+using trace::Span;
+using trace::Time;
+
+/// Half-open intervals [start, end) in ns: ordered, none empty, none touching the next.
+using Intervals = std::vector<Span>;
+
+/// Of intervals in any order, overlapping or not; empty and reversed ones are left out. O(n log n), O(n) when
+/// they are ordered by start.
+Intervals unite(std::vector<Span> spans);
+
+/// The operations below are linear in the sizes of their arguments.
+Intervals unite(const Intervals& a, const Intervals& b);
+Intervals intersect(const Intervals& a, const Intervals& b);
+/// What is in `a` and not in `b`.
+Intervals subtract(const Intervals& a, const Intervals& b);
+/// The part of `a` inside one interval.
+Intervals clip(const Intervals& a, Span window);
+
+/// ns.
+Time total_length(const Intervals& a);
+
+/// For every window the length of its part of `a`, ns. The windows are ordered and do not overlap; some may
+/// be empty.
+std::vector<Time> lengths_within(const Intervals& a, std::span<const Span> windows);
+
+inline Time length(Span span) { return span.end - span.start; }
+/// The common part of two intervals; empty (end == start) when there is none.
+Span overlap(Span a, Span b);
+
+}  // namespace hone::analysis

@@ -1,0 +1,54 @@
+// Memory over time: how much was allocated, when it was most, and what was alive then.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/intervals.hpp"
+#include "base/json.hpp"
+
+namespace hone::analysis {
+
+/// Allocations of one maker that were alive at the peak.
+struct MemoryOwner {
+  std::string name;  ///< the operator around the allocation, else the API or allocator, else "unknown"
+  int64_t bytes = 0;
+  int64_t allocations = 0;
+};
+
+struct MemoryPoint {
+  Time time = 0;
+  int64_t allocated = 0;  ///< bytes
+  int64_t reserved = trace::kNone;
+};
+
+struct DeviceMemory {
+  int32_t device = 0;  ///< -1 for the host
+  int64_t allocations = 0;
+  int64_t frees = 0;
+  bool by_allocator = false;  ///< totals are those the allocator reported; else sums of what was seen
+  /// Whether allocations and frees can be joined. Files of 2021 have no addresses: then nothing is known of who
+  /// was alive, and totals are counted from the lowest point.
+  bool addressed = true;
+  Time peak_time = 0;
+  int64_t peak = 0;  ///< bytes
+  int64_t reserved_peak = trace::kNone;
+  int64_t live_at_end = 0;    ///< of what was allocated in the trace, bytes
+  int64_t unknown_frees = 0;  ///< of memory that was allocated before the recording began
+  /// At the peak: what the allocator counted beyond what was seen being allocated, bytes.
+  int64_t older_at_peak = 0;
+  std::vector<MemoryOwner> at_peak;  ///< largest first
+  std::vector<MemoryPoint> curve;    ///< the highest point of each of up to 512 equal parts of the window
+};
+
+struct MemoryTimeline {
+  Span window;
+  std::vector<DeviceMemory> devices;  ///< by id, the host first
+};
+
+/// Peak and curve of the window; what was allocated before it is followed from the start of the trace.
+MemoryTimeline follow_memory(const trace::Trace& trace, Span window);
+
+Json to_json(const MemoryTimeline& timeline);
+
+}  // namespace hone::analysis

@@ -1,0 +1,38 @@
+// The operator table: what each operator of a framework cost on the host and on the device.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/intervals.hpp"
+#include "base/json.hpp"
+
+namespace hone::analysis {
+
+/// All calls of one operator, or of one with certain input shapes. Times in ns.
+struct OperatorRow {
+  std::string name;
+  std::string input_shapes;  ///< JSON, as recorded; empty when they are not told apart
+  int64_t calls = 0;
+  Time host_total = 0;  ///< a call inside another call of the same row counts once
+  Time host_self = 0;   ///< less the operators and API calls inside
+  Time device_total = 0;
+  Time device_self = 0;    ///< kernels, copies and sets it launched itself; concurrent ones are added up
+  Time device_tensor = 0;  ///< the part of device_self in kernels that use Tensor Cores, by name
+  bool tensor_core_eligible = false;  ///< by name
+};
+
+struct OperatorTable {
+  Span window;
+  std::vector<OperatorRow> rows;  ///< by device_self, then host_self, largest first
+  int64_t unjoined_events = 0;    ///< device events launched by no operator
+  Time unjoined_time = 0;         ///< ns
+};
+
+/// Operators that start in the window, and the device events they launched, whenever those ran. Joined by
+/// external id and correlation, else by nesting in time.
+OperatorTable tabulate_operators(const trace::Trace& trace, Span window, bool by_input_shapes = false);
+
+Json to_json(const OperatorTable& table);
+
+}  // namespace hone::analysis

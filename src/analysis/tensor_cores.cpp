@@ -1,0 +1,69 @@
+// See tensor_cores.hpp.
+#include "analysis/tensor_cores.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "analysis/names.hpp"
+
+namespace hone::analysis {
+namespace {
+
+/// Parts of names, in lower case. First what PyProf listed in 2020 and TensorBoard's plugin took over, less
+/// "conv1x1", which also ordinary kernels have in their names; then what came since.
+constexpr std::array<std::string_view, 38> kTensorParts = {
+    "h884", "s884", "h1688", "s1688", "hmma", "i8816", "16816", "dgrad_1x1_stride_2x2",
+    "first_layer_wgrad_kernel", "conv2d_c1_k1", "direct_group", "xmma_implicit_gemm", "xmma_sparse_conv",
+    "xmma_warp_specialized_implicit_gemm", "xmma_gemm", "xmma_sparse_gemm", "c1688",
+    // cuBLAS since 12, cuDNN 8 and 9, CUTLASS 2 and 3
+    "nvjet", "gmma", "i16832", "tensorop", "wmma", "tensor16x8x", "tensor8x8x", "imma", "mma_sync", "tcgen05",
+    "mma_sm100",
+    // attention
+    "flashattn", "flash_fwd", "flash_bwd", "fmha_cutlassf_f16", "fmha_cutlassf_bf16", "fmha_v2",
+    "native_sdpa",
+    // Triton's products, quantized products of language models
+    "triton_mm", "triton_tem", "marlin"};
+
+constexpr std::array<std::string_view, 3> kOrdinaryParts = {"simt", "_ffma", "_fma_"};
+
+/// Our own kernels that multiply with mma.sync.
+constexpr std::array<std::string_view, 3> kOwn = {"hone::device::cuda::implicit_gemm",
+                                                  "hone::device::cuda::resident_gemm",
+                                                  "hone::device::cuda::stem_gemm"};
+
+// clang-format off
+constexpr std::array<std::string_view, 41> kEligible = {
+    "_convolution", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "convolution", "convolution_backward", "cudnn_convolution", "cudnn_convolution_backward",
+    "cudnn_convolution_backward_input", "cudnn_convolution_backward_weight", "cudnn_convolution_transpose",
+    "cudnn_convolution_transpose_backward", "cudnn_convolution_transpose_backward_input",
+    "cudnn_convolution_transpose_backward_weight",
+    "addmm", "addmm_", "addmv", "addr", "matmul", "mm", "mv", "linear", "addbmm", "baddbmm", "bmm", "chain_matmul",
+    "linalg_multi_dot", "einsum", "_scaled_mm",
+    "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell", "lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell",
+    "scaled_dot_product_attention", "_scaled_dot_product_efficient_attention"};
+// clang-format on
+
+template <size_t n>
+bool contains_any(std::string_view text, const std::array<std::string_view, n>& parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [text](std::string_view part) { return text.find(part) != std::string_view::npos; });
+}
+
+}  // namespace
+
+bool uses_tensor_cores_by_name(std::string_view kernel) {
+  const std::string name = lower_case(kernel);
+  if (contains_any(name, kOrdinaryParts)) return false;
+  return contains_any(name, kTensorParts) || contains_any(name, kOwn);
+}
+
+bool is_tensor_core_eligible(std::string_view operator_name) {
+  constexpr std::string_view kPrefix = "aten::";
+  if (!operator_name.starts_with(kPrefix)) return false;
+  operator_name.remove_prefix(kPrefix.size());
+  return std::find(kEligible.begin(), kEligible.end(), operator_name) != kEligible.end();
+}
+
+}  // namespace hone::analysis

@@ -1,0 +1,155 @@
+// See trace_diff.hpp.
+#include "analysis/trace_diff.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace hone::analysis {
+namespace {
+
+Estimate estimate(const base::Summary& summary) {
+  if (summary.n < 2) return {summary.mean, 0};
+  return {summary.mean,
+          base::student_t_975(summary.n - 1) * summary.sd / std::sqrt(static_cast<double>(summary.n))};
+}
+
+/// Errors of independent means add up in squares.
+void add(Estimate& sum, const Estimate& more) {
+  sum.mean += more.mean;
+  sum.half_width = std::hypot(sum.half_width, more.half_width);
+}
+
+/// The model's nodes behind a layer; its own name where none were recorded.
+std::vector<std::string> nodes_of(const Layer& layer) {
+  const Json sources = Json::parse(layer.sources, nullptr, false);
+  std::vector<std::string> nodes;
+  if (sources.is_array()) {
+    for (const Json& source : sources) {
+      if (source.is_string()) nodes.push_back(source.get<std::string>());
+    }
+  }
+  if (nodes.empty()) nodes.push_back(layer.name);
+  return nodes;
+}
+
+/// Union-find over layers of both sides.
+class Groups {
+ public:
+  explicit Groups(size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), size_t{0}); }
+
+  size_t root(size_t i) {
+    while (parent_[i] != i) {
+      parent_[i] = parent_[parent_[i]];
+      i = parent_[i];
+    }
+    return i;
+  }
+  void join(size_t a, size_t b) { parent_[root(a)] = root(b); }
+
+ private:
+  std::vector<size_t> parent_;
+};
+
+void add_kernels(const Layer& layer, std::vector<std::string>& kernels) {
+  for (const LayerKernel& kernel : layer.kernels) {
+    if (std::find(kernels.begin(), kernels.end(), kernel.name) == kernels.end())
+      kernels.push_back(kernel.name);
+  }
+}
+
+std::vector<MatchedLayers> match(const LayerTable& a, const LayerTable& b) {
+  Groups groups(a.layers.size() + b.layers.size());
+  std::map<std::string, size_t> owner;
+  const auto claim = [&](const Layer& layer, size_t index) {
+    for (const std::string& node : nodes_of(layer))
+      groups.join(index, owner.try_emplace(node, index).first->second);
+  };
+  for (size_t i = 0; i < a.layers.size(); ++i) claim(a.layers[i], i);
+  for (size_t i = 0; i < b.layers.size(); ++i) claim(b.layers[i], a.layers.size() + i);
+
+  std::map<size_t, MatchedLayers> matched;
+  for (size_t i = 0; i < a.layers.size(); ++i) {
+    MatchedLayers& group = matched[groups.root(i)];
+    group.a.push_back(a.layers[i].name);
+    add_kernels(a.layers[i], group.kernels_a);
+    add(group.time_a, estimate(a.layers[i].time));
+  }
+  for (size_t i = 0; i < b.layers.size(); ++i) {
+    MatchedLayers& group = matched[groups.root(a.layers.size() + i)];
+    group.b.push_back(b.layers[i].name);
+    add_kernels(b.layers[i], group.kernels_b);
+    add(group.time_b, estimate(b.layers[i].time));
+  }
+  std::vector<MatchedLayers> result;
+  for (auto& [root, group] : matched) result.push_back(std::move(group));
+  std::stable_sort(result.begin(), result.end(), [](const MatchedLayers& x, const MatchedLayers& y) {
+    return std::abs(x.change()) > std::abs(y.change());
+  });
+  return result;
+}
+
+/// The parts of an iteration whose means add up to its mean.
+struct Parts {
+  double layers;
+  double other;
+  double overlap;  ///< negative: time that events of the device ran beside each other
+  double rest;     ///< the device did nothing, or (negative) worked on after the host's iteration
+
+  explicit Parts(const LayerTable& table)
+      : layers(table.layer_sum.mean),
+        other(table.other_device.mean),
+        // On the CPU there is no device: then its layers are all that was busy.
+        overlap(table.device_busy.mean > 0 ? table.device_busy.mean - layers - other : 0),
+        rest(table.host.mean - layers - other - overlap) {}
+};
+
+Json json_of(const Estimate& estimate) {
+  return {{"mean_ns", estimate.mean}, {"half_width_ns", estimate.half_width}};
+}
+
+}  // namespace
+
+bool MatchedLayers::certain() const { return std::abs(change()) > time_a.half_width + time_b.half_width; }
+
+TraceDiff compare_traces(const LayerTable& a, const LayerTable& b) {
+  TraceDiff diff;
+  if (!a.layers.empty() && !b.layers.empty()) diff.layers = match(a, b);
+  diff.iteration_a = estimate(a.host);
+  diff.iteration_b = estimate(b.host);
+  const Parts before(a);
+  const Parts after(b);
+  diff.waterfall = {{"layers", after.layers - before.layers},
+                    {"other work of the device", after.other - before.other},
+                    {"work of the device side by side", after.overlap - before.overlap},
+                    {"device idle: launches, waiting, host", after.rest - before.rest}};
+  if (a.layers.empty() || b.layers.empty())
+    diff.notes.push_back(std::string(a.layers.empty() ? "A" : "B") +
+                         " has no layers, so what changed cannot be told apart by layer");
+  return diff;
+}
+
+Json to_json(const TraceDiff& diff) {
+  Json layers = Json::array();
+  for (const MatchedLayers& group : diff.layers)
+    layers.push_back({{"a", group.a},
+                      {"b", group.b},
+                      {"kernels_a", group.kernels_a},
+                      {"kernels_b", group.kernels_b},
+                      {"time_a", json_of(group.time_a)},
+                      {"time_b", json_of(group.time_b)},
+                      {"change_ns", group.change()},
+                      {"certain", group.certain()}});
+  Json waterfall = Json::array();
+  for (const WaterfallBar& bar : diff.waterfall)
+    waterfall.push_back({{"name", bar.name}, {"change_ns", bar.change}});
+  return {{"iteration_a", json_of(diff.iteration_a)},
+          {"iteration_b", json_of(diff.iteration_b)},
+          {"speedup", diff.speedup()},
+          {"waterfall", std::move(waterfall)},
+          {"layers", std::move(layers)},
+          {"notes", diff.notes}};
+}
+
+}  // namespace hone::analysis

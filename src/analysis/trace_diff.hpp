@@ -1,0 +1,56 @@
+// Why one recording of a model is faster than another: layers matched by the nodes of the model they come
+// from, whatever was fused into what, and a waterfall from one iteration to the other that adds up.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/layers.hpp"
+
+namespace hone::analysis {
+
+/// A mean over iterations, ns, with the half-width of its 95 % confidence interval (Student's t).
+struct Estimate {
+  double mean = 0;
+  double half_width = 0;
+};
+
+/// Layers of A and of B that share nodes of the model, directly or through each other. One side is empty for
+/// what only the other has.
+struct MatchedLayers {
+  std::vector<std::string> a;
+  std::vector<std::string> b;
+  std::vector<std::string> kernels_a;
+  std::vector<std::string> kernels_b;
+  Estimate time_a;
+  Estimate time_b;
+
+  double change() const { return time_b.mean - time_a.mean; }
+  /// Whether the change is more than noise: the intervals do not overlap.
+  bool certain() const;
+};
+
+/// One bar of the waterfall: B minus A.
+struct WaterfallBar {
+  std::string name;
+  double change = 0;  ///< ns
+};
+
+struct TraceDiff {
+  std::vector<MatchedLayers> layers;  ///< the largest change first
+  Estimate iteration_a;
+  Estimate iteration_b;
+  /// Layers, other device work, events of the device at the same time, and the rest of the iteration, in
+  /// which the device did nothing: launches, copies' waiting, the host. Their sum is iteration_b -
+  /// iteration_a.
+  std::vector<WaterfallBar> waterfall;
+  std::vector<std::string> notes;
+
+  double speedup() const { return iteration_b.mean > 0 ? iteration_a.mean / iteration_b.mean : 0; }
+};
+
+TraceDiff compare_traces(const LayerTable& a, const LayerTable& b);
+
+Json to_json(const TraceDiff& diff);
+
+}  // namespace hone::analysis

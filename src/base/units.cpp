@@ -1,0 +1,39 @@
+// See units.hpp.
+#include "base/units.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <span>
+#include <string_view>
+
+namespace hone::base {
+namespace {
+
+/// In the largest of the units, each a thousand of the one before, of which there is at least one. The first
+/// is not divided, so whole numbers of it are shown as such.
+std::string scaled(double value, std::span<const std::string_view> units) {
+  // 999.96 would be shown as 1000.
+  constexpr double kNext = 999.95;
+  size_t unit = 0;
+  while (unit + 1 < units.size() && std::abs(value) >= kNext) {
+    value /= 1000;
+    ++unit;
+  }
+  if (unit == 0) return fmt::format("{:.4g} {}", value, units.front());
+  const int decimals = std::abs(value) >= 99.995 ? 1 : std::abs(value) >= 9.9995 ? 2 : 3;
+  return fmt::format("{:.{}f} {}", value, decimals, units[unit]);
+}
+
+constexpr std::array<std::string_view, 4> kTimes = {"ns", "us", "ms", "s"};
+constexpr std::array<std::string_view, 5> kSizes = {"B", "kB", "MB", "GB", "TB"};
+
+}  // namespace
+
+std::string time_text(double nanoseconds) { return scaled(nanoseconds, kTimes); }
+std::string bytes_text(double bytes) { return scaled(bytes, kSizes); }
+std::string rate_text(double bytes_per_second) { return scaled(bytes_per_second, kSizes) + "/s"; }
+std::string share_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+}  // namespace hone::base

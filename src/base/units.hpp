@@ -1,0 +1,18 @@
+// Times, sizes, rates and shares as people read them: four significant digits and a unit that suits.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace hone::base {
+
+/// "870 ns", "12.34 us", "3.500 ms", "1.250 s".
+std::string time_text(double nanoseconds);
+/// "512 B", "4.096 kB", "150.8 GB"; decimal units.
+std::string bytes_text(double bytes);
+/// "25.31 GB/s".
+std::string rate_text(double bytes_per_second);
+/// "12.3 %" of a share between 0 and 1.
+std::string share_text(double share);
+
+}  // namespace hone::base

@@ -1,0 +1,44 @@
+// Runs of a model with the times of all that they announced: what a worker answers to 'trace'.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "base/json.hpp"
+#include "tensor/tensor.hpp"
+
+namespace hone::bench {
+
+/// Times in nanoseconds of the monotonic clock, which all processes of a machine share.
+struct TracedRuns {
+  struct Run {
+    int64_t start_ns = 0;
+    int64_t end_ns = 0;
+  };
+  /// One range that the model announced; of one thread, ranges nest.
+  struct Range {
+    size_t name = 0;  ///< index into `names`
+    int64_t thread = 0;
+    int64_t start_ns = 0;
+    int64_t end_ns = 0;
+  };
+  int64_t process = 0;
+  int64_t thread = 0;  ///< that ran the model
+  std::vector<Run> runs;
+  std::vector<std::string> names;
+  std::vector<Range> ranges;
+  std::vector<backend::StepInfo> steps;
+};
+
+/// Runs it `count` times, on the input sets in rotation. With `transfers`, a run takes its inputs from the
+/// host and brings its outputs back.
+TracedRuns trace_runs(backend::Executable& executable, std::span<const std::vector<tensor::Tensor>> sets,
+                      int64_t count, bool transfers);
+
+Json to_json(const TracedRuns& runs);
+/// Bad input naming the field when one is missing or has another type.
+TracedRuns parse_traced_runs(const Json& json);
+
+}  // namespace hone::bench

@@ -1,0 +1,66 @@
+// `hone diff A B`: why one recording of a model is faster than another.
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "analysis/trace_diff.hpp"
+#include "cli/command.hpp"
+#include "report/diff_tables.hpp"
+#include "report/trace_tables.hpp"
+#include "trace/open.hpp"
+
+namespace hone::cli {
+namespace {
+
+struct Options {
+  std::string a;
+  std::string b;
+  bool json = false;
+  bool csv = false;
+  size_t rows = 20;
+};
+
+void print(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) fmt::print("{}\n", line);
+}
+
+analysis::LayerTable layers_of(const trace::Trace& trace) {
+  return analysis::analyze_layers(trace, analysis::find_steps(trace));
+}
+
+void run(const Options& options) {
+  const trace::Trace a = trace::open_trace(options.a);
+  const trace::Trace b = trace::open_trace(options.b);
+  const analysis::TraceDiff diff = analysis::compare_traces(layers_of(a), layers_of(b));
+  if (options.json) {
+    fmt::print("{}\n", to_json(diff).dump(2));
+    return;
+  }
+  const report::SheetStyle style{.rows = options.rows};
+  for (const auto& [name, path, trace] : {std::tuple("A", &options.a, &a), std::tuple("B", &options.b, &b)}) {
+    if (options.csv) break;
+    fmt::print("{}: {}\n", name, *path);
+    print(report::doubt_text(trace->doubts, style.width));
+  }
+  for (const report::Sheet& sheet : report::diff_sheets(diff)) {
+    if (!options.csv) fmt::print("\n");
+    print(options.csv ? report::sheet_csv(sheet) : report::sheet_text(sheet, style));
+  }
+}
+
+}  // namespace
+
+void add_diff_command(CLI::App& program) {
+  CLI::App* command =
+      program.add_subcommand("diff", "Say why one recording of a model is faster than another");
+  const auto options = std::make_shared<Options>();
+  command->add_option("a", options->a, "A trace")->required();
+  command->add_option("b", options->b, "Another one of the same model")->required();
+  command->add_option("--rows", options->rows, "Rows of a table that are shown; 0 for all")
+      ->capture_default_str();
+  auto* json = command->add_flag("--json", options->json, "Everything, as JSON");
+  command->add_flag("--csv", options->csv, "Tables as CSV, with plain numbers")->excludes(json);
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace hone::cli

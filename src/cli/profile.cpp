@@ -1,0 +1,161 @@
+// `hone profile -- COMMAND` records what a program does on the GPU, `hone profile MODEL` what a model does on
+// a backend.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "base/file.hpp"
+#include "bench/peers.hpp"
+#include "cli/command.hpp"
+#include "cli/engine_options.hpp"
+#include "import/load.hpp"
+#include "trace/collect/model_recorder.hpp"
+#include "trace/collect/recorder.hpp"
+#include "trace/store.hpp"
+
+namespace hone::cli {
+namespace {
+
+struct Options {
+  std::string model;
+  std::vector<std::string> backends = {"hone"};
+  std::vector<std::string> precisions = {"fp32"};
+  std::vector<int64_t> batches = {1};
+  trace::ModelRecordOptions record;
+  std::string output;
+  bool no_driver_api = false;
+};
+
+/// What stood behind "--", which the parser of options must not see.
+std::vector<std::string>& profiled_command() {
+  static std::vector<std::string> command;
+  return command;
+}
+
+/// "python3.trace.sqlite", or the first free one of "python3-2.trace.sqlite" and so on.
+std::string free_name(const std::string& stem) {
+  for (int number = 1;; ++number) {
+    std::string name = fmt::format("{}{}.trace.sqlite", stem, number == 1 ? "" : fmt::format("-{}", number));
+    if (!std::filesystem::exists(name)) return name;
+  }
+}
+
+int64_t count(const trace::Trace& trace, trace::DeviceKind kind) {
+  return std::count_if(trace.device_events.begin(), trace.device_events.end(),
+                       [kind](const trace::DeviceEvent& event) { return event.kind == kind; });
+}
+
+/// To standard error: standard output is the program's.
+void print_summary(const trace::Trace& trace, const std::string& output) {
+  fmt::print(stderr, "hone: {} kernels, {} copies, {} sets, {} calls and ranges in {}\n",
+             count(trace, trace::DeviceKind::kKernel), count(trace, trace::DeviceKind::kCopy),
+             count(trace, trace::DeviceKind::kSet), trace.host_events.size(), output);
+  for (const trace::Doubt& doubt : trace.doubts)
+    fmt::print(stderr, "hone: {}: {}{}\n", doubt.about,
+               doubt.count > 0 ? fmt::format("{} ", doubt.count) : "", doubt.text);
+}
+
+void profile_command(const Options& options) {
+  const std::vector<std::string>& command = profiled_command();
+  const std::string output = options.output.empty()
+                                 ? free_name(std::filesystem::path(command[0]).filename().string())
+                                 : options.output;
+  base::check_writable(output);
+  trace::Recording recording = trace::record(command, {.driver_api = !options.no_driver_api});
+  if (recording.processes == 0)
+    recording.trace.doubt(trace::Severity::kLoss, "collector",
+                          "no process of this command initialised CUDA or NVTX, so nothing was recorded", 0);
+  trace::write_store(recording.trace, output);
+  print_summary(recording.trace, output);
+  if (recording.exit_code != 0)
+    fail_environment("the program ended with exit code {}; what it did until then is in {}",
+                     recording.exit_code, output);
+}
+
+void profile_model(Options options) {
+  const bench::ModelInfo model = speaking_of(options.model, [&] {
+    return bench::describe_model(importer::load_model(options.model), options.model, {});
+  });
+  const bench::Peers peers({std::filesystem::canonical("/proc/self/exe").string(), "worker"});
+  const std::filesystem::path folder = options.output.empty() ? "runs" : options.output;
+  std::filesystem::create_directories(folder);
+  trace::ModelRecordOptions& record = options.record;
+  record.model = options.model;
+  record.driver_api = !options.no_driver_api;
+  for (const int64_t batch : options.batches) {
+    if (!model.runs_at(batch)) fail_usage("the batch of {} is fixed at {}", model.name, model.fixed_batch);
+    for (const std::string& precision : options.precisions) {
+      for (const std::string& backend : options.backends) {
+        record.batch = batch;
+        record.precision = precision;
+        record.backend = backend;
+        const std::string output =
+            free_name((folder / fmt::format("{}-{}-{}-b{}", model.name, backend, precision, batch)).string());
+        base::check_writable(output);
+        const trace::ModelRecording recording = trace::record_model(model, peers, record);
+        trace::write_store(recording.trace, output);
+        print_summary(recording.trace, output);
+        fmt::print("{} {} {} batch {}: {:.4f} ms as it is, {:.4f} ms recorded ({:+.1f} %)  {}\n", model.name,
+                   backend, precision, batch, recording.plain_ms, recording.recorded_ms,
+                   100 * (recording.recorded_ms / recording.plain_ms - 1), output);
+      }
+    }
+  }
+}
+
+void run(const Options& options) {
+  const bool has_command = !profiled_command().empty();
+  if (has_command && !options.model.empty())
+    fail_usage("either a model or, after --, a program can be profiled, not both");
+  if (has_command) return profile_command(options);
+  if (options.model.empty()) fail_usage("what shall be profiled? A model, or a program after --");
+  profile_model(options);
+}
+
+}  // namespace
+
+void take_profiled_command(int* argc, char** argv) {
+  if (*argc < 2 || std::strcmp(argv[1], "profile") != 0) return;
+  char** const end = argv + *argc;
+  char** const dashes =
+      std::find_if(argv, end, [](const char* word) { return std::strcmp(word, "--") == 0; });
+  if (dashes == end) return;
+  profiled_command().assign(dashes + 1, end);
+  *argc = static_cast<int>(dashes - argv);
+}
+
+void add_profile_command(CLI::App& program) {
+  CLI::App* command =
+      program.add_subcommand("profile", "Record what a model, or a program after --, does step by step");
+  const auto options = std::make_shared<Options>();
+  command->add_option("model", options->model, "Built-in architecture or model file");
+  command->add_option("--backends", options->backends, "Systems that run the model")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--precisions", options->precisions, "fp32, tf32, bf16, fp16")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--batch,--batches", options->batches, "Batch sizes")->capture_default_str();
+  add_device_option(*command, options->record.device);
+  command->add_option("--threads", options->record.threads, "Threads of the model")->capture_default_str();
+  trace::Schedule& schedule = options->record.schedule;
+  command->add_option("--wait", schedule.wait, "Iterations of a cycle that are left out")
+      ->capture_default_str();
+  command->add_option("--warmup", schedule.warmup, "Iterations recorded and thrown away")
+      ->capture_default_str();
+  command->add_option("--active", schedule.active, "Iterations kept")->capture_default_str();
+  command->add_option("--repeat", schedule.repeat, "Cycles")->capture_default_str();
+  command->add_option(
+      "-o,--output", options->output,
+      "The trace of a program (default: PROGRAM.trace.sqlite), the folder for those of a model "
+      "(default: runs)");
+  command->add_flag("--no-driver-api", options->no_driver_api,
+                    "Leave out the calls of the driver API: a smaller trace and less overhead");
+  command->footer("hone profile resnet50 --device cuda --precisions fp16\nhone profile -- python3 infer.py");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace hone::cli

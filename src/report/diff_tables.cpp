@@ -1,0 +1,82 @@
+// Two recordings side by side; see diff_tables.hpp.
+#include "report/diff_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/units.hpp"
+
+namespace hone::report {
+namespace {
+
+using analysis::Estimate;
+using analysis::MatchedLayers;
+using base::time_text;
+
+Cell estimate_cell(const Estimate& estimate) {
+  if (estimate.mean == 0) return no_cell();
+  Cell cell = time_cell(estimate.mean);
+  cell.text += " ±" + time_text(estimate.half_width);
+  return cell;
+}
+
+/// "+1.200 us": a sign, so that one sees at once which way it went.
+Cell change_cell(double nanoseconds) {
+  Cell cell = time_cell(std::abs(nanoseconds));
+  cell.text = (nanoseconds < 0 ? "-" : "+") + cell.text;
+  cell.plain = fmt::format("{:.0f}", nanoseconds);
+  return cell;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  return names.empty() ? "(nothing)" : fmt::format("{}", fmt::join(names, " | "));
+}
+
+Sheet waterfall_sheet(const analysis::TraceDiff& diff) {
+  Sheet sheet{"From A to B, one iteration",
+              {{"", "", false}, {"Time", "ns"}, {"Of the change", "%"}},
+              {},
+              diff.notes};
+  const double change = diff.iteration_b.mean - diff.iteration_a.mean;
+  sheet.rows.push_back({text_cell("A"), estimate_cell(diff.iteration_a), no_cell()});
+  for (const analysis::WaterfallBar& bar : diff.waterfall)
+    sheet.rows.push_back({text_cell(bar.name), change_cell(bar.change),
+                          change != 0 ? share_cell(bar.change / change) : no_cell()});
+  sheet.rows.push_back({text_cell("B"), estimate_cell(diff.iteration_b), no_cell()});
+  const double noise = diff.iteration_a.half_width + diff.iteration_b.half_width;
+  sheet.notes.push_back(std::abs(change) > noise
+                            ? fmt::format("B takes {:.4g} of A's time: {:.3g} times as fast.",
+                                          diff.iteration_b.mean / diff.iteration_a.mean, diff.speedup())
+                            : std::string("The change is not more than noise."));
+  return sheet;
+}
+
+Sheet layer_sheet(const analysis::TraceDiff& diff) {
+  Sheet sheet{"Layers, the largest change first",
+              {{"Change", "ns"},
+               {"A", "ns"},
+               {"B", "ns"},
+               {"Certain", "", false},
+               {"Layers of A", "", false},
+               {"Layers of B", "", false}},
+              {},
+              {}};
+  for (const MatchedLayers& group : diff.layers)
+    sheet.rows.push_back({change_cell(group.change()), estimate_cell(group.time_a),
+                          estimate_cell(group.time_b), text_cell(group.certain() ? "yes" : "no"),
+                          text_cell(joined(group.a)), text_cell(joined(group.b))});
+  sheet.notes.emplace_back(
+      "Layers stand together when they hold the same nodes of the model; no: not more than noise.");
+  return sheet;
+}
+
+}  // namespace
+
+std::vector<Sheet> diff_sheets(const analysis::TraceDiff& diff) {
+  std::vector<Sheet> sheets = {waterfall_sheet(diff)};
+  if (!diff.layers.empty()) sheets.push_back(layer_sheet(diff));
+  return sheets;
+}
+
+}  // namespace hone::report

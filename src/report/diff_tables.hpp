@@ -1,0 +1,14 @@
+// What changed between two recordings, as tables.
+#pragma once
+
+#include <vector>
+
+#include "analysis/trace_diff.hpp"
+#include "report/sheet.hpp"
+
+namespace hone::report {
+
+/// The waterfall, and the layers where there are any.
+std::vector<Sheet> diff_sheets(const analysis::TraceDiff& diff);
+
+}  // namespace hone::report

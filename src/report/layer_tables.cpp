@@ -1,0 +1,66 @@
+// Layers of a model as tables; see trace_tables.hpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/units.hpp"
+#include "report/trace_tables.hpp"
+
+namespace hone::report {
+namespace {
+
+using analysis::Layer;
+using base::time_text;
+
+std::string kernels_of(const Layer& layer) {
+  std::string text;
+  for (const analysis::LayerKernel& kernel : layer.kernels)
+    text += (text.empty() ? "" : "; ") + kernel.name +
+            (kernel.calls > 1 ? fmt::format(" x{:.3g}", kernel.calls) : "");
+  return text;
+}
+
+Cell number_cell(double value, const char* text_format) {
+  if (value <= 0) return no_cell();
+  return {fmt::format(fmt::runtime(text_format), value), fmt::format("{:.6g}", value)};
+}
+
+}  // namespace
+
+std::vector<Sheet> layer_sheets(const analysis::LayerTable& table) {
+  Sheet sheet{"Layers, the longest first",
+              {{"Share", "%"},
+               {"Med", "ns"},
+               {"25 %", "ns"},
+               {"75 %", "ns"},
+               {"TFLOP/s", "TFLOP/s"},
+               {"GB/s", "GB/s"},
+               {"x floor", ""},
+               {"Name", "", false},
+               {"Tactic", "", false},
+               {"Kernels", "", false}},
+              {},
+              table.notes};
+  std::vector<const Layer*> order;
+  for (const Layer& layer : table.layers) order.push_back(&layer);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Layer* a, const Layer* b) { return a->time.p50 > b->time.p50; });
+  constexpr double kTera = 1e12;
+  constexpr double kGiga = 1e9;
+  for (const Layer* layer : order) {
+    sheet.rows.push_back({share_cell(table.layer_sum.p50 > 0 ? layer->time.p50 / table.layer_sum.p50 : 0),
+                          time_cell(layer->time.p50), time_cell(layer->time.p25), time_cell(layer->time.p75),
+                          number_cell(layer->flops_rate() / kTera, "{:.3g}"),
+                          number_cell(layer->bytes_rate() / kGiga, "{:.3g}"),
+                          number_cell(layer->over_floor(), "{:.2f}"), text_cell(layer->name),
+                          text_cell(layer->tactic), text_cell(kernels_of(*layer))});
+  }
+  if (!table.layers.empty())
+    sheet.notes.push_back(fmt::format(
+        "In one iteration (medians of {}): layers {}, other work of the device {}, device busy {}, host {}.",
+        table.layer_sum.n, time_text(table.layer_sum.p50), time_text(table.other_device.p50),
+        time_text(table.device_busy.p50), time_text(table.host.p50)));
+  return {sheet};
+}
+
+}  // namespace hone::report

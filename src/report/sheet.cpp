@@ -1,0 +1,156 @@
+// See sheet.hpp.
+#include "report/sheet.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/units.hpp"
+#include "report/table.hpp"
+
+namespace hone::report {
+namespace {
+
+constexpr size_t kGap = 2;
+constexpr size_t kShortestName = 16;
+
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+size_t characters(const std::string& text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
+}
+
+/// The byte at which the n-th character begins.
+size_t byte_of(const std::string& text, size_t character) {
+  size_t at = 0;
+  for (; at < text.size(); ++at) {
+    if (continues_character(text[at])) continue;
+    if (character-- == 0) break;
+  }
+  return at;
+}
+
+/// The widest cell of each column that is shown.
+std::vector<size_t> widths_of(const Sheet& sheet, size_t rows) {
+  std::vector<size_t> widths;
+  for (const SheetColumn& column : sheet.columns) widths.push_back(characters(column.title));
+  for (size_t row = 0; row < rows; ++row) {
+    for (size_t i = 0; i < sheet.rows[row].size(); ++i)
+      widths.at(i) = std::max(widths.at(i), characters(sheet.rows[row][i].text));
+  }
+  return widths;
+}
+
+/// The widest column of names gives way when the table is too wide.
+void fit(const Sheet& sheet, size_t width, std::vector<size_t>& widths) {
+  std::optional<size_t> widest;
+  size_t sum = kGap * (widths.size() - 1);
+  for (size_t i = 0; i < widths.size(); ++i) {
+    sum += widths[i];
+    if (!sheet.columns[i].right && (!widest || widths[i] > widths[*widest])) widest = i;
+  }
+  if (!widest || sum <= width) return;
+  const size_t others = sum - widths[*widest];
+  widths[*widest] = std::max(kShortestName, width > others ? width - others : 0);
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+}  // namespace
+
+Cell text_cell(std::string text) { return {text, std::move(text)}; }
+Cell count_cell(int64_t count) { return text_cell(std::to_string(count)); }
+Cell time_cell(double nanoseconds) {
+  return {base::time_text(nanoseconds), fmt::format("{:.12g}", nanoseconds)};
+}
+Cell share_cell(double share) { return {base::share_text(share), fmt::format("{:.4f}", 100 * share)}; }
+Cell bytes_cell(double bytes) { return {base::bytes_text(bytes), fmt::format("{:.15g}", bytes)}; }
+Cell rate_cell(double rate) { return {base::rate_text(rate), fmt::format("{:.6g}", rate)}; }
+Cell no_cell() { return {"-", ""}; }
+
+std::string cut_middle(const std::string& text, size_t width) {
+  const size_t length = characters(text);
+  if (length <= width || width < 3) return text;
+  const size_t head = (width - 1) * 2 / 3;
+  const size_t tail = width - 1 - head;
+  return text.substr(0, byte_of(text, head)) + "…" + text.substr(byte_of(text, length - tail));
+}
+
+std::vector<std::string> wrap(const std::string& text, size_t width, size_t indent) {
+  std::vector<std::string> lines;
+  size_t begin = std::min(text.find_first_not_of(' '), text.size());
+  std::string line = text.substr(0, begin);
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    begin = end + 1;
+    const bool first_word = line.find_first_not_of(' ') == std::string::npos;
+    if (!first_word && characters(line) + 1 + characters(word) > width) {
+      lines.push_back(line);
+      line = std::string(indent, ' ') + word;
+    } else {
+      line += (first_word ? "" : " ") + word;
+    }
+  }
+  lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::string> sheet_text(const Sheet& sheet, const SheetStyle& style) {
+  const size_t rows = sheet.whole ? sheet.rows.size() : std::min(style.rows, sheet.rows.size());
+  std::vector<size_t> widths = widths_of(sheet, rows);
+  if (!widths.empty()) fit(sheet, style.width, widths);
+  std::vector<std::string> lines = {sheet.title};
+  if (!sheet.rows.empty()) {
+    std::vector<Column> columns;
+    for (size_t i = 0; i < widths.size(); ++i)
+      columns.push_back({sheet.columns[i].title, widths[i], sheet.columns[i].right});
+    const Table table(columns);
+    lines.push_back(table.header());
+    for (size_t row = 0; row < rows; ++row) {
+      std::vector<std::string> cells;
+      for (size_t i = 0; i < sheet.rows[row].size(); ++i) {
+        const Cell& cell = sheet.rows[row][i];
+        const bool fits =
+            sheet.columns[i].right || cell.shorter.empty() || characters(cell.text) <= widths[i];
+        const std::string& text = fits ? cell.text : cell.shorter;
+        cells.push_back(sheet.columns[i].right ? text : cut_middle(text, widths[i]));
+      }
+      lines.push_back(table.row(cells));
+    }
+  }
+  if (rows < sheet.rows.size())
+    lines.push_back(fmt::format("… {} more rows (--rows 0 shows all)", sheet.rows.size() - rows));
+  for (const std::string& note : sheet.notes) {
+    for (std::string& line : wrap(note, style.width)) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::vector<std::string> sheet_csv(const Sheet& sheet) {
+  std::vector<std::string> lines = {"# " + sheet.title};
+  std::string titles;
+  for (const SheetColumn& column : sheet.columns) {
+    const std::string title = column.unit.empty() ? column.title : column.title + " (" + column.unit + ")";
+    titles += (titles.empty() ? "" : ",") + csv_field(title);
+  }
+  lines.push_back(titles);
+  for (const std::vector<Cell>& row : sheet.rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) line += (i == 0 ? "" : ",") + csv_field(row[i].plain);
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+}  // namespace hone::report

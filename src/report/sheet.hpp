@@ -1,0 +1,58 @@
+// A table that is shown to people and written as CSV: every cell has a text with a unit and a plain value.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hone::report {
+
+struct Cell {
+  std::string text;   ///< "1.234 ms"
+  std::string plain;  ///< "1234000"
+  /// What stands for the text where there is no room for it; the text's middle is left out when this is
+  /// empty.
+  std::string shorter = {};
+};
+
+Cell text_cell(std::string text);
+Cell count_cell(int64_t count);
+Cell time_cell(double nanoseconds);
+Cell share_cell(double share);  ///< in per cent
+Cell bytes_cell(double bytes);
+Cell rate_cell(double bytes_per_second);
+/// For what is not known.
+Cell no_cell();
+
+struct SheetColumn {
+  std::string title;
+  std::string unit;   ///< of the plain values: "ns", "%"; empty for names and counts
+  bool right = true;  ///< numbers to the right, names to the left
+};
+
+struct Sheet {
+  std::string title;
+  std::vector<SheetColumn> columns;
+  std::vector<std::vector<Cell>> rows;
+  std::vector<std::string> notes;  ///< sentences below the table
+  bool whole = false;              ///< rows belong together: all are shown, however few are asked for
+};
+
+struct SheetStyle {
+  size_t width = 120;  ///< characters; long names are cut in the middle to keep to it
+  size_t rows = 20;    ///< more are counted, not shown
+};
+
+/// Title, table and notes, one line each; notes are wrapped.
+std::vector<std::string> sheet_text(const Sheet& sheet, const SheetStyle& style);
+
+/// "# title", the column titles with units, the rows. RFC 4180, without carriage returns.
+std::vector<std::string> sheet_csv(const Sheet& sheet);
+
+/// The text cut in its middle: "void gemm…float>". Counts characters, not bytes.
+std::string cut_middle(const std::string& text, size_t width);
+
+/// Lines of at most `width` characters, those after the first indented.
+std::vector<std::string> wrap(const std::string& text, size_t width, size_t indent = 0);
+
+}  // namespace hone::report

@@ -1,0 +1,30 @@
+// The results of the analyses of a trace as tables.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/analyze.hpp"
+#include "analysis/layers.hpp"
+#include "report/sheet.hpp"
+
+namespace hone::report {
+
+std::vector<Sheet> summary_sheets(const analysis::ActivitySummary& summary);
+std::vector<Sheet> step_sheets(const analysis::StepBreakdown& steps);
+std::vector<Sheet> layer_sheets(const analysis::LayerTable& table);
+std::vector<Sheet> gpu_sheets(const analysis::GpuUsage& usage);
+std::vector<Sheet> operator_sheets(const analysis::OperatorTable& table);
+std::vector<Sheet> transfer_sheets(const analysis::TransferAnalysis& transfers);
+/// `origin`: the time that places are counted from.
+std::vector<Sheet> memory_sheets(const analysis::MemoryTimeline& timeline, trace::Time origin);
+
+/// One row for every advice; for CSV.
+std::vector<Sheet> advice_sheets(const analysis::AdviceList& list);
+/// The same in sentences.
+std::vector<std::string> advice_text(const analysis::AdviceList& list, trace::Time origin, size_t width);
+
+/// What the trace lacks or holds with reserve, worst first; says so when that is nothing.
+std::vector<std::string> doubt_text(const std::vector<trace::Doubt>& doubts, size_t width);
+
+}  // namespace hone::report

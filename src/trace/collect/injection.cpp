@@ -1,0 +1,41 @@
+// See injection.hpp.
+#include "trace/collect/injection.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/plugin.hpp"
+#include "trace/collect/raw_reader.hpp"
+
+namespace hone::trace {
+
+std::vector<std::string> injection_variables(const std::filesystem::path& folder, bool driver_api) {
+  const std::filesystem::path library = std::filesystem::path(base::library_folder()) / "libhone-inject.so";
+  if (!std::filesystem::exists(library))
+    fail_environment(
+        "libhone-inject.so was not built (it needs CUPTI and NVTX, which come with the CUDA toolkit)");
+  return {"CUDA_INJECTION64_PATH=" + library.string(), "NVTX_INJECTION64_PATH=" + library.string(),
+          "HONE_TRACE_FOLDER=" + folder.string(),
+          std::string("HONE_TRACE_DRIVER_API=") + (driver_api ? "1" : "0")};
+}
+
+std::vector<std::string> injected_command(const std::vector<std::string>& command,
+                                          const std::filesystem::path& folder, bool driver_api) {
+  std::vector<std::string> result = {"env"};
+  for (std::string& variable : injection_variables(folder, driver_api)) result.push_back(std::move(variable));
+  result.insert(result.end(), command.begin(), command.end());
+  return result;
+}
+
+std::vector<std::filesystem::path> injected_files(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".honeraw") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Trace read_injected(const std::filesystem::path& folder) { return read_raw(injected_files(folder)); }
+
+}  // namespace hone::trace

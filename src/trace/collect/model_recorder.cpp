@@ -1,0 +1,148 @@
+// See model_recorder.hpp.
+#include "trace/collect/model_recorder.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/clock.hpp"
+#include "base/json.hpp"
+#include "base/statistics.hpp"
+#include "bench/inputs.hpp"
+#include "bench/scratch.hpp"
+#include "bench/worker_client.hpp"
+#include "trace/collect/injection.hpp"
+#include "trace/cut.hpp"
+
+namespace hone::trace {
+namespace {
+
+constexpr double kTimeoutSeconds = 600;
+constexpr double kNoLimit = 1e9;
+/// Runs from which the cost of recording is told, and those before them.
+constexpr int64_t kTimedRuns = 50;
+constexpr int64_t kFirstRuns = 10;
+constexpr double kTimedSeconds = 2;
+
+class Session {
+ public:
+  Session(const bench::ModelInfo& model, const bench::Peers& peers, const ModelRecordOptions& options)
+      : model_(model),
+        peers_(peers),
+        options_(options),
+        inputs_(model, options.batch, scratch_.make_folder("inputs")) {}
+
+  ModelRecording record() {
+    ModelRecording recording;
+    auto worker = start(peers_.command(options_.backend), "plain");
+    recording.plain_ms = median_latency(*worker);
+    worker->quit();
+    const bool injects = options_.device != "cpu";
+    const std::filesystem::path folder = scratch_.make_folder("recorded");
+    bench::Command command = peers_.command(options_.backend);
+    if (injects) command = injected_command(command, folder, options_.driver_api);
+    worker = start(command, "recorded-worker");
+    std::vector<bench::TracedRuns> cycles;
+    for (int64_t i = 0; i < options_.schedule.repeat; ++i) cycles.push_back(run_cycle(*worker));
+    recording.recorded_ms = median_latency(*worker);
+    worker->quit();
+    if (injects) recording.trace = read_injected(folder);
+    keep(recording.trace, cycles);
+    describe(recording);
+    return recording;
+  }
+
+ private:
+  std::unique_ptr<bench::WorkerClient> start(const bench::Command& command, const std::string& name) {
+    auto worker = std::make_unique<bench::WorkerClient>(command, scratch_.make_folder(name) / "stderr.txt",
+                                                        kTimeoutSeconds, nullptr);
+    version_ = worker->hello(options_.backend).version;
+    bench::LoadRequest request;
+    request.backend = options_.backend;
+    request.model = model_.spec;
+    request.precision = options_.precision;
+    request.threads = options_.threads;
+    request.device = options_.device;
+    request.transfers = true;
+    request.inputs = inputs_.at_batch(options_.batch, bench::count_sets(model_, options_.batch));
+    if (!worker->load(request).has(bench::kTraceFeature))
+      fail_environment("the worker of {} cannot be recorded", options_.backend);
+    return worker;
+  }
+
+  static double median_latency(bench::WorkerClient& worker) {
+    worker.run(bench::WorkerClient::Purpose::kWarmup, kFirstRuns, kTimedSeconds);
+    return base::median(
+        worker.run(bench::WorkerClient::Purpose::kSample, kTimedRuns, kTimedSeconds).latencies_ms);
+  }
+
+  bench::TracedRuns run_cycle(bench::WorkerClient& worker) const {
+    const Schedule& schedule = options_.schedule;
+    if (const int64_t before = schedule.wait + schedule.warmup; before > 0)
+      worker.run(bench::WorkerClient::Purpose::kWarmup, before, kNoLimit);
+    return worker.trace(schedule.active);
+  }
+
+  /// The iterations and what they announced, and of all else only what happened in them.
+  void keep(Trace& trace, const std::vector<bench::TracedRuns>& cycles) const {
+    std::vector<Span> windows;
+    const std::vector<int64_t> first = first_active(options_.schedule);
+    for (size_t cycle = 0; cycle < cycles.size(); ++cycle) {
+      const bench::TracedRuns& traced = cycles[cycle];
+      windows.push_back({traced.runs.front().start_ns, traced.runs.back().end_ns});
+      for (size_t i = 0; i < traced.runs.size(); ++i) {
+        const std::string name = fmt::format("ProfilerStep#{}", first[cycle] + static_cast<int64_t>(i));
+        trace.host_events.push_back({traced.runs[i].start_ns, traced.runs[i].end_ns, HostKind::kStep,
+                                     trace.strings.intern(name),
+                                     trace.thread_index(traced.process, traced.thread)});
+      }
+      for (const bench::TracedRuns::Range& range : traced.ranges)
+        trace.host_events.push_back({range.start_ns, range.end_ns, HostKind::kEngineStep,
+                                     trace.strings.intern(traced.names[range.name]),
+                                     trace.thread_index(traced.process, range.thread)});
+    }
+    cut(trace, windows);
+    add_steps(trace, cycles.front().steps);
+    normalize(trace);
+  }
+
+  static void add_steps(Trace& trace, const std::vector<backend::StepInfo>& steps) {
+    const auto id = [&](const Json& json) { return trace.strings.intern(json.dump()); };
+    for (const backend::StepInfo& step : steps) {
+      trace.model_steps.push_back({trace.strings.intern(step.name), trace.strings.intern(step.kind),
+                                   trace.strings.intern(step.tactic), id(step.sources), id(step.inputs),
+                                   id(step.outputs), step.flops, step.bytes});
+    }
+  }
+
+  void describe(ModelRecording& recording) const {
+    auto& metadata = recording.trace.metadata;
+    metadata["model"] = options_.model;
+    metadata["backend"] = options_.backend;
+    metadata["backend_version"] = version_;
+    metadata["precision"] = options_.precision;
+    metadata["device"] = options_.device;
+    metadata["batch"] = std::to_string(options_.batch);
+    metadata["threads"] = std::to_string(options_.threads);
+    metadata["latency_plain_ms"] = fmt::format("{:.6f}", recording.plain_ms);
+    metadata["latency_recorded_ms"] = fmt::format("{:.6f}", recording.recorded_ms);
+    metadata["recorded_at"] = base::utc_date();
+  }
+
+  const bench::ModelInfo& model_;
+  const bench::Peers& peers_;
+  const ModelRecordOptions& options_;
+  bench::Scratch scratch_;
+  bench::InputPool inputs_;
+  std::string version_;
+};
+
+}  // namespace
+
+ModelRecording record_model(const bench::ModelInfo& model, const bench::Peers& peers,
+                            const ModelRecordOptions& options) {
+  check_schedule(options.schedule);
+  return Session(model, peers, options).record();
+}
+
+}  // namespace hone::trace

@@ -1,0 +1,37 @@
+// Records a model on a backend: its iterations, the steps that it announces and, on a GPU, what the GPU did.
+#pragma once
+
+#include <string>
+
+#include "bench/model_info.hpp"
+#include "bench/peers.hpp"
+#include "trace/collect/schedule.hpp"
+#include "trace/trace.hpp"
+
+namespace hone::trace {
+
+struct ModelRecordOptions {
+  std::string model;
+  std::string backend;
+  std::string precision = "fp32";
+  std::string device = "cpu";
+  int64_t batch = 1;
+  int threads = 1;
+  bool driver_api = true;
+  Schedule schedule;
+};
+
+struct ModelRecording {
+  /// The active iterations, as HostKind::kStep "ProfilerStep#k".
+  Trace trace;
+  /// Median latency of an iteration without and with recording, milliseconds.
+  double plain_ms = 0;
+  double recorded_ms = 0;
+};
+
+/// The model runs in a worker of its own, first as it is, then recorded. Environment error when a worker
+/// fails.
+ModelRecording record_model(const bench::ModelInfo& model, const bench::Peers& peers,
+                            const ModelRecordOptions& options);
+
+}  // namespace hone::trace

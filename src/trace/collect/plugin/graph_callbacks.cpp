@@ -1,0 +1,84 @@
+// See graph_callbacks.hpp.
+#include "trace/collect/plugin/graph_callbacks.hpp"
+
+#include <array>
+
+#include "trace/collect/plugin/activity.hpp"
+#include "trace/collect/plugin/cupti_library.hpp"
+#include "trace/collect/plugin/ranges.hpp"
+#include "trace/collect/plugin/raw_writer.hpp"
+
+namespace hone::trace::inject {
+namespace {
+
+uint64_t node_id(CUgraphNode node) {
+  uint64_t id = 0;
+  if (node != nullptr) cupti().cuptiGetGraphNodeId(node, &id);
+  return id;
+}
+
+uint32_t graph_id(const CUpti_GraphData& data) {
+  uint32_t id = 0;
+  if (data.graph != nullptr) cupti().cuptiGetGraphId(data.graph, &id);
+  return id;
+}
+
+void record_node(const CUpti_GraphData& data, bool cloned) {
+  raw::GraphNode record;
+  record.range = innermost_range();
+  record.id = node_id(data.node);
+  record.original = cloned ? node_id(data.originalNode) : 0;
+  record.graph = graph_id(data);
+  Batch batch;
+  batch.add(record);
+  append(batch);
+}
+
+void record_edge(const CUpti_GraphData& data) {
+  raw::GraphEdge record;
+  record.from = node_id(data.dependency);
+  record.to = node_id(data.node);
+  Batch batch;
+  batch.add(record);
+  append(batch);
+}
+
+void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  if (domain != CUPTI_CB_DOMAIN_RESOURCE) return;
+  const auto* resource = static_cast<const CUpti_ResourceData*>(data);
+  const auto* graph = static_cast<const CUpti_GraphData*>(resource->resourceDescriptor);
+  if (graph == nullptr) return;
+  switch (id) {
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED: return record_node(*graph, false);
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED: return record_node(*graph, true);
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED: return record_edge(*graph);
+    default: return;
+  }
+}
+
+}  // namespace
+
+std::string subscribe() {
+  std::array<char, CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> other{};
+  CUpti_SubscriberParams params{};
+  params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+  params.subscriberName = "hone";
+  params.oldSubscriberName = other.data();
+  params.oldSubscriberSize = other.size();
+  CUpti_SubscriberHandle subscriber = nullptr;
+  const CUptiResult result = cupti().cuptiSubscribe_v2(&subscriber, on_callback, nullptr, &params);
+  if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+    return std::string("another profiler is at work in this process (") + other.data() + ")";
+  if (result != CUPTI_SUCCESS) {
+    const char* reason = "unknown error";
+    cupti().cuptiGetResultString(result, &reason);
+    return std::string("CUPTI cannot be used: ") + reason;
+  }
+  for (const CUpti_CallbackIdResource id :
+       {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
+        CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED})
+    cupti().cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, static_cast<CUpti_CallbackId>(id));
+  return "";
+}
+
+}  // namespace hone::trace::inject

@@ -1,0 +1,11 @@
+// What CUPTI tells of CUDA graphs while they are built: nodes, copies of nodes, dependencies.
+#pragma once
+
+#include <string>
+
+namespace hone::trace::inject {
+
+/// Becomes CUPTI's subscriber. Returns what is wrong, naming the tool in the way, or an empty text.
+std::string subscribe();
+
+}  // namespace hone::trace::inject

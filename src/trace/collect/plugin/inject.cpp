@@ -1,0 +1,94 @@
+// libhone-inject.so: loaded by the CUDA driver into a process that CUDA_INJECTION64_PATH names it to, and by
+// NVTX. Everything it does must leave the process as it would be without it.
+#include "trace/collect/plugin/inject.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+#include "trace/collect/plugin/activity.hpp"
+#include "trace/collect/plugin/clock.hpp"
+#include "trace/collect/plugin/cupti_library.hpp"
+#include "trace/collect/plugin/graph_callbacks.hpp"
+#include "trace/collect/plugin/ranges.hpp"
+#include "trace/collect/plugin/raw_writer.hpp"
+
+namespace hone::trace::inject {
+namespace {
+
+constexpr uint32_t kLoss = 2;
+
+bool recording = false;
+bool in_child = false;
+
+std::string program_name() {
+  std::string path(4096, '\0');
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+  path.resize(length < 0 ? 0 : static_cast<size_t>(length));
+  return path;
+}
+
+void record_process(uint32_t cupti_version) {
+  raw::Process record;
+  record.process = static_cast<uint32_t>(getpid());
+  record.name = text_id(program_name());
+  record.cupti_version = cupti_version;
+  record.clock_ns = clock_now();
+  record.utc_ns = nanoseconds_of(CLOCK_REALTIME);
+  Batch batch;
+  batch.add(record);
+  append(batch);
+}
+
+void finish() {
+  if (!recording || in_child) return;
+  flush_activities();
+  flush_ranges();
+}
+
+/// Without exec the child shares the file and has none of the threads that CUPTI needs.
+void become_inert() {
+  in_child = true;
+  stop_ranges();
+  abandon_writer();
+}
+
+}  // namespace
+
+bool start_recording() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    const char* folder = std::getenv("HONE_TRACE_FOLDER");
+    if (folder == nullptr || !open_writer(folder)) return;
+    recording = true;
+    record_process(0);
+    std::atexit(finish);
+    pthread_atfork(nullptr, nullptr, become_inert);
+  });
+  return recording && !in_child;
+}
+
+}  // namespace hone::trace::inject
+
+/// The driver calls it during cuInit; it may do so more than once.
+extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+  using namespace hone::trace::inject;
+  static std::once_flag once;
+  std::call_once(once, [] {
+    if (!start_recording()) return;
+    std::string problem = load_cupti();
+    if (problem.empty()) {
+      uint32_t version = 0;
+      cupti().cuptiGetVersion(&version);
+      record_process(version);
+      problem = subscribe();
+    }
+    const char* driver_api = std::getenv("HONE_TRACE_DRIVER_API");
+    if (problem.empty()) problem = start_activities(driver_api == nullptr || *driver_api != '0');
+    if (!problem.empty()) report_loss(kLoss, "collector", problem + "; nothing of the GPU was recorded", 0);
+  });
+  return 1;
+}

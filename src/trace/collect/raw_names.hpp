@@ -1,0 +1,30 @@
+// CUPTI's enumerations, as numbers in raw records, in the words of a trace.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "trace/trace.hpp"
+
+namespace hone::trace {
+
+/// CUpti_ActivityMemoryKind.
+MemoryKind memory_kind(uint32_t kind);
+/// "Pinned", as Kineto names them.
+const char* memory_kind_name(MemoryKind kind);
+
+struct CopyKind {
+  const char* name;  ///< "HtoD"
+  CopyDirection direction;
+};
+
+/// CUpti_ActivityMemcpyKind.
+CopyKind copy_kind(uint32_t kind);
+/// CUpti_ActivityOverheadKind, as Kineto names them.
+const char* overhead_name(uint32_t kind);
+/// CUpti_ActivityStreamFlag.
+StreamKind stream_kind(uint32_t flag);
+/// CUpti_ActivitySynchronizationType.
+std::optional<SyncKind> sync_kind(uint32_t type);
+
+}  // namespace hone::trace

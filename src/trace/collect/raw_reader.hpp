@@ -1,0 +1,15 @@
+// Traces out of the files that libhone-inject.so wrote, one a process.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "trace/trace.hpp"
+
+namespace hone::trace {
+
+/// All files of one recording in one normalized trace. What is broken off or damaged is left out and said in
+/// `doubts`. Bad input when a file is none of the collector's.
+Trace read_raw(const std::vector<std::filesystem::path>& files);
+
+}  // namespace hone::trace

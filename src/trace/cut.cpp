@@ -1,0 +1,73 @@
+// See cut.hpp.
+#include "trace/cut.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace hone::trace {
+namespace {
+
+class Windows {
+ public:
+  explicit Windows(const std::vector<Span>& windows) : windows_(windows) {}
+
+  bool overlaps(Time start, Time end) const {
+    // The first window that ends after the start is the only one that can hold it.
+    const auto found = std::upper_bound(windows_.begin(), windows_.end(), start,
+                                        [](Time time, const Span& window) { return time < window.end; });
+    return found != windows_.end() && found->start <= end;
+  }
+
+ private:
+  const std::vector<Span>& windows_;
+};
+
+}  // namespace
+
+void cut(Trace& trace, const std::vector<Span>& windows) {
+  const Windows kept(windows);
+  std::unordered_set<int64_t> calls;
+  std::erase_if(trace.host_events, [&](const HostEvent& event) {
+    if (!kept.overlaps(event.start, event.end)) return true;
+    if (event.correlation != kNone) calls.insert(event.correlation);
+    return false;
+  });
+  const auto was_called = [&](int64_t correlation) {
+    return correlation != kNone && calls.contains(correlation);
+  };
+  std::erase_if(trace.device_events, [&](const DeviceEvent& event) {
+    return !was_called(event.correlation) && !kept.overlaps(event.start, event.end);
+  });
+  std::unordered_set<int64_t> records;
+  std::erase_if(trace.synchronizations, [&](const Synchronization& sync) {
+    if (!was_called(sync.correlation) && !kept.overlaps(sync.start, sync.end)) return true;
+    if (sync.event_record != kNone) records.insert(sync.event_record);
+    return false;
+  });
+  // An event may have been recorded before the window in which it is waited for.
+  std::erase_if(trace.event_records, [&](const EventRecord& record) {
+    return !was_called(record.correlation) && !records.contains(record.id);
+  });
+  const auto outside = [&](const auto& row) { return !kept.overlaps(row.time, row.time); };
+  std::erase_if(trace.allocations, outside);
+  std::erase_if(trace.counter_samples, outside);
+
+  // Details of events that are gone would only take room.
+  std::vector<KernelLaunch> launches;
+  std::vector<Transfer> transfers;
+  for (DeviceEvent& event : trace.device_events) {
+    if (event.detail < 0) continue;
+    const auto old = static_cast<size_t>(event.detail);
+    if (event.kind == DeviceKind::kKernel) {
+      event.detail = static_cast<int32_t>(launches.size());
+      launches.push_back(trace.launches[old]);
+    } else {
+      event.detail = static_cast<int32_t>(transfers.size());
+      transfers.push_back(trace.transfers[old]);
+    }
+  }
+  trace.launches = std::move(launches);
+  trace.transfers = std::move(transfers);
+}
+
+}  // namespace hone::trace

@@ -1,0 +1,15 @@
+// Windows of a trace.
+#pragma once
+
+#include <vector>
+
+#include "trace/trace.hpp"
+
+namespace hone::trace {
+
+/// Keeps what happened in the windows (ordered, apart from each other): host events that overlap one, and
+/// device events that overlap one or were launched by a call that is kept. Tables that describe (threads,
+/// streams, graphs, steps) stay whole. Not counted as losses: it was asked for.
+void cut(Trace& trace, const std::vector<Span>& windows);
+
+}  // namespace hone::trace

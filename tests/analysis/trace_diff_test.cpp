@@ -1,0 +1,96 @@
+// Two recordings of one model: layers matched through different fusions, a waterfall that adds up, noise.
+#include "analysis/trace_diff.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/random.hpp"
+
+namespace hone::analysis {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+Layer layer(const char* name, const char* sources, const std::vector<double>& times) {
+  Layer result;
+  result.name = name;
+  result.sources = sources;
+  result.kernels = {{std::string("kernel of ") + name, 1}};
+  result.time = base::summarize(times);
+  return result;
+}
+
+/// Four layers on one side are two on the other: conv and relu fused, and two that swapped what they hold.
+LayerTable separate() {
+  LayerTable table;
+  table.layers = {layer("conv", R"(["conv1"])", {100, 100, 100}), layer("relu", R"(["relu1"])", {20, 20, 20}),
+                  layer("pool", R"(["pool"])", {30, 30, 30})};
+  table.layer_sum = base::summarize({150, 150, 150});
+  table.other_device = base::summarize({5, 5, 5});
+  table.device_busy = base::summarize({155, 155, 155});
+  table.host = base::summarize({400, 400, 400});
+  return table;
+}
+
+LayerTable fused() {
+  LayerTable table;
+  table.layers = {layer("conv + relu", R"(["conv1", "relu1"])", {60, 60, 60}),
+                  layer("pool", R"(["pool"])", {30, 31, 29}), layer("cast", R"(["cast"])", {4, 4, 4})};
+  table.layer_sum = base::summarize({94, 95, 93});
+  table.other_device = base::summarize({0, 0, 0});
+  table.device_busy = base::summarize({90, 91, 89});
+  table.host = base::summarize({100, 100, 100});
+  return table;
+}
+
+TEST(TraceDiff, MatchesLayersThroughFusions) {
+  const TraceDiff diff = compare_traces(separate(), fused());
+  ASSERT_EQ(diff.layers.size(), 3U);
+  EXPECT_THAT(diff.layers[0].a, ElementsAre("conv", "relu"));
+  EXPECT_THAT(diff.layers[0].b, ElementsAre("conv + relu"));
+  EXPECT_THAT(diff.layers[0].kernels_a, ElementsAre("kernel of conv", "kernel of relu"));
+  EXPECT_DOUBLE_EQ(diff.layers[0].change(), -60);
+  EXPECT_TRUE(diff.layers[0].certain());
+  EXPECT_THAT(diff.layers[1].a, IsEmpty());
+  EXPECT_THAT(diff.layers[1].b, ElementsAre("cast"));
+  EXPECT_THAT(diff.layers[2].a, ElementsAre("pool"));
+  EXPECT_FALSE(diff.layers[2].certain());
+  EXPECT_DOUBLE_EQ(diff.speedup(), 4);
+}
+
+double sum(const TraceDiff& diff) {
+  double total = 0;
+  for (const WaterfallBar& bar : diff.waterfall) total += bar.change;
+  return total;
+}
+
+TEST(TraceDiff, TheWaterfallAddsUp) {
+  const TraceDiff diff = compare_traces(separate(), fused());
+  EXPECT_NEAR(sum(diff), -300, 1e-9);
+  EXPECT_NEAR(diff.waterfall[0].change, -56, 1e-9);
+  EXPECT_NEAR(diff.waterfall[2].change, -4, 1e-9);
+  EXPECT_NEAR(diff.waterfall[3].change, -235, 1e-9);
+}
+
+TEST(TraceDiff, TheWaterfallAddsUpForAnything) {
+  base::Random random(7);
+  for (int turn = 0; turn < 100; ++turn) {
+    LayerTable a;
+    LayerTable b;
+    for (LayerTable* table : {&a, &b}) {
+      for (base::Summary* part : {&table->layer_sum, &table->other_device, &table->device_busy, &table->host})
+        *part = base::summarize({1e6 * random.uniform(), 1e6 * random.uniform()});
+    }
+    EXPECT_NEAR(sum(compare_traces(a, b)), b.host.mean - a.host.mean, 1e-6);
+  }
+}
+
+TEST(TraceDiff, SaysWhenThereAreNoLayers) {
+  EXPECT_EQ(compare_traces({}, fused()).notes.size(), 1U);
+  EXPECT_TRUE(compare_traces({}, fused()).layers.empty());
+  EXPECT_EQ(compare_traces(separate(), fused()).notes.size(), 0U);
+}
+
+}  // namespace
+}  // namespace hone::analysis

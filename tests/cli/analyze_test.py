@@ -1,0 +1,129 @@
+"""`hone analyze`: what it says of a small trace as text, JSON and CSV, where it writes, and what it refuses.
+
+usage: analyze_test.py HONE
+"""
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from trace_file import TraceFile, training_steps
+
+USAGE, BAD_INPUT, ENVIRONMENT = 2, 3, 4
+SECTIONS = ["summary", "steps", "gpu", "operators", "transfers", "memory", "advice"]
+WIDTH = 120
+
+
+def output(*command, **options):
+    ending = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, **options)
+    assert ending.returncode == 0, f"{command}: {ending.returncode}: {ending.stderr}"
+    return ending.stdout
+
+
+def check_text(hone, trace):
+    text = output(hone, "analyze", trace)
+    order = ["LOSS: kernels: 3 were dropped", "GPU activities", "API calls", "Ranges", "Step time breakdown, 4 steps",
+             "Each step", "GPU 0: NVIDIA H200", "Operators", "Transfers of GPU 0", "No allocations were recorded.",
+             "Advice", "Not judged: full-memory"]
+    places = [text.find(part) for part in order]
+    assert -1 not in places and places == sorted(places), f"{list(zip(order, places))}\n{text}"
+    for line in text.splitlines():
+        assert len(line) <= WIDTH, f"{len(line)} characters: {line}"
+    for part in ("lib::sgemm_kernel<float, 128>", "60.0 %", "10.00 GB/s", "(pageable-copies)",
+                 "20.00 MB HtoD, pageable to device, at 1.000 ms", "Is the link idle while the GPU computes?"):
+        assert part in text, f"{part} is not in\n{text}"
+    one = output(hone, "analyze", trace, "--only", "summary", "--rows", 1, "--base-names")
+    assert "… 1 more rows (--rows 0 shows all)" in one and "lib::" not in one and "sgemm_kernel" in one, one
+
+
+def check_json(hone, trace):
+    answer = json.loads(output(hone, "analyze", trace, "--json"))
+    assert list(answer) == ["schema", "version", "trace", "doubts", *SECTIONS], list(answer)
+    assert answer["doubts"] == [{"severity": "loss", "about": "kernels", "text": "were dropped", "count": 3}]
+    for step in answer["steps"]["steps"]:
+        assert sum(step["costs"].values()) == step["end_ns"] - step["start_ns"] == 10_000_000, step
+    usage = answer["gpu"]["devices"][0]
+    assert abs(usage["utilization"]["value"] - 0.6) < 1e-9 and usage["utilization"]["origin"] == "measured", usage
+    assert usage["occupancy"] is None and usage["tensor_cores"]["origin"] == "by name", usage
+    rules = {advice["rule"]: advice for advice in answer["advice"]["advice"]}
+    assert abs(rules["pageable-copies"]["gain_at_best_ns"] - 12e6) < 1, rules
+    chosen = json.loads(output(hone, "analyze", trace, "--json", "--steps", "1:3", "--only", "steps,summary"))
+    assert [step["name"] for step in chosen["steps"]["steps"]] == ["ProfilerStep#1", "ProfilerStep#2"], chosen
+    assert chosen["summary"]["gpu_activities"][0]["calls"] == 2 and "advice" not in chosen, chosen
+    assert len(json.loads(output(hone, "analyze", trace, "--json", "--steps", "2:"))["steps"]["steps"]) == 2
+
+
+def check_csv(hone, trace):
+    blocks = output(hone, "analyze", trace, "--csv").split("\n\n")
+    assert blocks[0].startswith("# Doubts\n"), blocks[0]
+    rows = list(csv.DictReader(blocks[1].splitlines()[1:]))
+    assert blocks[1].startswith("# GPU activities\n") and rows[0]["Total (ns)"] == "24000000", blocks[1]
+    assert rows[0]["Name"] == "void lib::sgemm_kernel<float, 128>(float const*, float*, int)", rows
+
+
+def check_log_file(hone, trace, folder):
+    process = subprocess.Popen([hone, "analyze", str(trace), "--log-file", f"{folder}/%q{{PART}}-%p-100%%.txt"],
+                               stdout=subprocess.PIPE, env={**os.environ, "PART": "a"})
+    stdout, _ = process.communicate()
+    file = folder / f"a-{process.pid}-100%.txt"
+    assert process.returncode == 0 and stdout == b"" and "GPU activities" in file.read_text(), list(folder.iterdir())
+    file.unlink()
+    assert "GPU activities" in output(hone, "analyze", trace, "--log-file", "%1")
+    assert output(hone, "analyze", trace, "--log-file", "%2") == ""
+
+
+def check_empty(hone, folder):
+    trace = TraceFile().write(folder / "empty.sqlite")
+    text = output(hone, "analyze", trace)
+    for part in ("The trace states no losses and no doubts.", "No GPU activity was recorded.", "Nothing to say"):
+        assert part in text, text
+    json.loads(output(hone, "analyze", trace, "--json"))
+    output(hone, "analyze", trace, "--csv")
+
+
+def check_refusals(hone, trace, folder):
+    (folder / "text").write_text("not a trace " * 20)
+    rows = [
+        (USAGE, "trace is required", []),
+        (BAD_INPUT, "missing", [folder / "missing"]),
+        (BAD_INPUT, str(folder / "text"), [folder / "text"]),
+        (BAD_INPUT, str(folder), [folder]),
+        (USAGE, "FIRST:LAST, as in 2:5, not '3'", [trace, "--steps", "3"]),
+        (USAGE, "FIRST:LAST, as in 2:5, not 'a:b'", [trace, "--steps", "a:b"]),
+        (USAGE, "there are no steps 7:9, the trace has steps 0:4", [trace, "--steps", "7:9"]),
+        (USAGE, "there are no steps 4:, the trace has steps 0:4", [trace, "--steps", "4:"]),
+        (USAGE, "everything", [trace, "--only", "everything"]),
+        (USAGE, "excludes", [trace, "--json", "--csv"]),
+        (USAGE, "not what '%z' has", [trace, "--log-file", "%z"]),
+        (USAGE, "variable 'HONE_NOT_SET'", [trace, "--log-file", "%q{HONE_NOT_SET}"]),
+        (ENVIRONMENT, "its folder does not exist", [trace, "--log-file", folder / "no" / "log"]),
+    ]
+    before = sorted(folder.iterdir())
+    for code, part, arguments in rows:
+        ending = subprocess.run([hone, "analyze", *map(str, arguments)], capture_output=True, text=True, check=False)
+        shown = f"hone analyze {arguments}: {ending.returncode}: {ending.stderr}"
+        assert ending.returncode == code and part in ending.stderr and ending.stdout == "", shown
+        assert ending.stderr.count("\n") == 1 and ending.stderr.startswith("hone: "), shown
+        assert sorted(folder.iterdir()) == before, f"{shown} left {list(folder.iterdir())}"
+
+
+def main():
+    hone = sys.argv[1]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        steps = training_steps()
+        steps.add("doubts", severity=2, about="kernels", text="were dropped", count=3)
+        trace = steps.write(folder / "steps.sqlite")
+        check_text(hone, trace)
+        check_json(hone, trace)
+        check_csv(hone, trace)
+        check_log_file(hone, trace, folder)
+        check_empty(hone, folder)
+        check_refusals(hone, trace, folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""`hone profile MODEL` on the CPU: iterations, steps and their facts arrive in the trace; misuse is one sentence.
+
+usage: profile_test.py HONE MODELS_DIGITS
+"""
+import json
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HONE = sys.argv[1]
+MODEL = str(pathlib.Path(sys.argv[2]) / "digits.onnx")
+
+
+def profile(*arguments):
+    return subprocess.run([HONE, "profile", *arguments], capture_output=True, text=True, timeout=300)
+
+
+class Profile(unittest.TestCase):
+    def test_a_model_s_iterations_hold_its_steps(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = profile(MODEL, "--batch", "2", "--wait", "2", "--warmup", "1", "--active", "2", "--repeat", "2",
+                           "-o", folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, r"digits hone fp32 batch 2: [0-9.]+ ms as it is, [0-9.]+ ms recorded")
+            database = sqlite3.connect(f"{folder}/digits-hone-fp32-b2.trace.sqlite")
+            iterations = database.execute('SELECT name, start, "end" FROM host WHERE kind = 2 ORDER BY start').fetchall()
+            self.assertEqual([row[0] for row in iterations],
+                             ["ProfilerStep#3", "ProfilerStep#4", "ProfilerStep#8", "ProfilerStep#9"])
+            steps = database.execute("SELECT s.value, flops, bytes FROM model_steps m JOIN strings s ON s.id = m.name"
+                                     ).fetchall()
+            self.assertGreater(len(steps), 3)
+            self.assertGreater(max(row[1] for row in steps), 0)
+            for _, start, end in iterations:
+                inside = database.execute('SELECT name, "end" - start FROM host WHERE kind = 3 AND start >= ? '
+                                          'AND "end" <= ? ORDER BY start', (start, end)).fetchall()
+                self.assertEqual([row[0] for row in inside], [row[0] for row in steps])
+                self.assertLessEqual(sum(row[1] for row in inside), end - start)
+            self.assertEqual(database.execute("SELECT value FROM metadata WHERE key = 'batch'").fetchone(), ("2",))
+            # A second trace does not overwrite the first.
+            self.assertEqual(profile(MODEL, "--batch", "2", "-o", folder).returncode, 0)
+            self.assertTrue(pathlib.Path(folder, "digits-hone-fp32-b2-2.trace.sqlite").exists())
+
+    def test_two_recordings_are_compared(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = profile(MODEL, "--precisions", "fp32,bf16", "--active", "4", "-o", folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            traces = [f"{folder}/digits-hone-{precision}-b1.trace.sqlite" for precision in ("fp32", "bf16")]
+            done = subprocess.run([HONE, "diff", *traces, "--json"], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            diff = json.loads(done.stdout)
+            self.assertAlmostEqual(sum(bar["change_ns"] for bar in diff["waterfall"]),
+                                   diff["iteration_b"]["mean_ns"] - diff["iteration_a"]["mean_ns"], delta=1)
+            self.assertTrue(all(group["a"] and group["b"] for group in diff["layers"] if group["certain"]), diff)
+            done = subprocess.run([HONE, "diff", *traces], capture_output=True, text=True, timeout=60)
+            self.assertIn("From A to B, one iteration", done.stdout)
+            done = subprocess.run([HONE, "diff", traces[0], MODEL], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_misuse(self):
+        for arguments, code, sentence in [
+                ([], 2, "hone: what shall be profiled? A model, or a program after --\n"),
+                ([MODEL, "--", "true"], 2, "hone: either a model or, after --, a program can be profiled, not both\n"),
+                ([MODEL, "--active", "0"], 2, "hone: --active must be between 1 and 1000000\n"),
+                (["/nonexistent.onnx"], 3, None),
+                ([MODEL, "--precisions", "fp12"], 2, None)]:
+            with self.subTest(arguments=arguments), tempfile.TemporaryDirectory() as folder:
+                done = profile(*(["-o", folder] if arguments else []), *arguments)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+                if sentence:
+                    self.assertEqual(done.stderr, sentence)
+
+
+unittest.main(argv=sys.argv[:1])

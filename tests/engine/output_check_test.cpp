@@ -1,0 +1,66 @@
+// What a search takes for the right outputs when some of its programs are wrong.
+#include "engine/output_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <limits>
+
+namespace hone::engine {
+namespace {
+
+using tensor::DType;
+using tensor::Tensor;
+
+Outputs outputs(float value) {
+  Tensor tensor(DType::kFloat32, {2});
+  const std::array<float, 2> values = {1, value};
+  std::memcpy(tensor.mutable_bytes(), values.data(), sizeof values);
+  return {tensor};
+}
+
+const float kNan = std::numeric_limits<float>::quiet_NaN();
+
+OutputCheck check_of(const std::vector<Outputs>& all) {
+  OutputCheck check(tensor::Precision::kFp32, {}, true);
+  check.expect(all);
+  return check;
+}
+
+TEST(OutputCheck, TakesTheFirstWhenMostAgreeWithIt) {
+  const OutputCheck check = check_of({outputs(2), outputs(2), outputs(7), outputs(2)});
+  EXPECT_TRUE(check.agrees(outputs(2)));
+  EXPECT_FALSE(check.agrees(outputs(7)));
+}
+
+TEST(OutputCheck, TakesWhatMostComputeWhenTheFirstIsWrong) {
+  const OutputCheck check = check_of({outputs(7), outputs(2), outputs(2), outputs(2)});
+  EXPECT_TRUE(check.agrees(outputs(2)));
+  EXPECT_FALSE(check.agrees(outputs(7)));
+}
+
+TEST(OutputCheck, FindsTheRightOnesAmongManyThatAreWrongInTheirOwnWays) {
+  // Every program takes one candidate of every step, so a few wrong candidates spoil most programs.
+  const OutputCheck check =
+      check_of({outputs(2), outputs(7), outputs(8), outputs(9), outputs(2), outputs(10)});
+  EXPECT_TRUE(check.agrees(outputs(2)));
+  EXPECT_FALSE(check.agrees(outputs(7)));
+}
+
+TEST(OutputCheck, IsNotSwitchedOffByOneProgramThatIsNotFinite) {
+  const OutputCheck check =
+      check_of({outputs(7), outputs(kNan), outputs(kNan), outputs(kNan), outputs(2), outputs(2)});
+  EXPECT_TRUE(check.agrees(outputs(2)));
+  EXPECT_FALSE(check.agrees(outputs(7)));
+  EXPECT_FALSE(check.agrees(outputs(kNan)));
+}
+
+TEST(OutputCheck, TakesANetworkThatIsNeverFiniteAsItIs) {
+  const OutputCheck check = check_of({outputs(kNan), outputs(kNan)});
+  EXPECT_TRUE(check.agrees(outputs(kNan)));
+  EXPECT_FALSE(check.agrees(outputs(3)));
+}
+
+}  // namespace
+}  // namespace hone::engine

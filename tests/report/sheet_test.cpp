@@ -1,0 +1,62 @@
+// Sheets as text that keeps to the terminal's width, and as CSV.
+#include "report/sheet.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace hone::report {
+namespace {
+
+using ::testing::ElementsAre;
+
+Sheet sheet() {
+  Sheet sheet{"Kernels", {{"Total", "ns"}, {"Share", "%"}, {"Name", "", false}}, {}, {"A note."}};
+  sheet.rows = {{time_cell(1'234'000), share_cell(0.75), text_cell("a name, \"quoted\"")},
+                {time_cell(400), no_cell(), text_cell("b")}};
+  return sheet;
+}
+
+TEST(Sheet, TextIsAligned) {
+  EXPECT_THAT(sheet_text(sheet(), {60, 20}),
+              ElementsAre("Kernels",
+                          "   Total   Share  Name\n"
+                          "----------------------------------",
+                          "1.234 ms  75.0 %  a name, \"quoted\"", "  400 ns       -  b", "A note."));
+}
+
+TEST(Sheet, LongNamesGiveWay) {
+  Sheet wide = sheet();
+  wide.rows[0][2] = text_cell(std::string(40, 'a') + std::string(40, 'z'));
+  const std::vector<std::string> lines = sheet_text(wide, {50, 20});
+  EXPECT_EQ(lines[2],
+            "1.234 ms  75.0 %  aaaaaaaaaaaaaaaaaaaa"
+            "…"
+            "zzzzzzzzzzz");
+  wide.rows[0][2].shorter = "brief";
+  EXPECT_EQ(sheet_text(wide, {50, 20})[2], "1.234 ms  75.0 %  brief");
+  EXPECT_EQ(cut_middle("äöüäöüäöü", 4), "äö…ü");
+  EXPECT_EQ(cut_middle("short", 5), "short");
+}
+
+TEST(Sheet, RowsThatAreNotShownAreCounted) {
+  const std::vector<std::string> lines = sheet_text(sheet(), {60, 1});
+  EXPECT_THAT(lines, ::testing::Contains("… 1 more rows (--rows 0 shows all)"));
+  EXPECT_EQ(lines.size(), 5U);
+  Sheet whole = sheet();
+  whole.whole = true;
+  EXPECT_EQ(sheet_text(whole, {60, 1}), sheet_text(sheet(), {60, 20}));
+}
+
+TEST(Sheet, CsvHasPlainValuesAndUnits) {
+  EXPECT_THAT(sheet_csv(sheet()), ElementsAre("# Kernels", "Total (ns),Share (%),Name",
+                                              "1234000,75.0000,\"a name, \"\"quoted\"\"\"", "400,,b"));
+}
+
+TEST(Sheet, TextIsWrappedAtWords) {
+  EXPECT_THAT(wrap("one two three four", 9, 2), ElementsAre("one two", "  three", "  four"));
+  EXPECT_THAT(wrap("  - one two", 7, 4), ElementsAre("  - one", "    two"));
+  EXPECT_THAT(wrap("averyverylongword x", 5), ElementsAre("averyverylongword", "x"));
+}
+
+}  // namespace
+}  // namespace hone::report

@@ -1,0 +1,120 @@
+"""`hone profile -- PROGRAM`: what the injected library writes arrives in the trace, however the program ends.
+
+usage: collect_test.py HONE RECORDED_PROGRAM FAKE_CUPTI
+"""
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HONE, PROGRAM, CUPTI = sys.argv[1:4]
+
+
+def profile(*arguments, cupti=CUPTI, **variables):
+    """Runs it; returns the finished process and the open database (None when there is none)."""
+    folder = tempfile.mkdtemp()
+    path = os.path.join(folder, "a.sqlite")
+    done = subprocess.run([HONE, "profile", "-o", path, "--", *arguments], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "HONE_CUPTI": cupti, **variables}, cwd=folder)
+    return done, sqlite3.connect(path) if os.path.exists(path) else None
+
+
+def rows(database, sql):
+    return database.execute(sql).fetchall()
+
+
+class Collect(unittest.TestCase):
+    def test_every_kind_of_record_arrives(self):
+        done, database = profile(PROGRAM)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(rows(database, "SELECT name, grid_x, block_x, channel, dynamic_shared_bytes FROM kernels"),
+                         [("void gemm<float>(int)", 4, 128, 3, 4096), ("relu", 4, 128, 3, 4096)])
+        self.assertEqual(rows(database, "SELECT name, bytes, direction, asynchronous FROM copies ORDER BY bytes"),
+                         [("Memset (Device)", 64, 0, 0), ("Memcpy HtoD (Pageable -> Device)", 4096, 1, 1)])
+        self.assertEqual(rows(database, "SELECT kind, event_record FROM synchronizations"), [(1, 50)])
+        self.assertEqual(rows(database, "SELECT id FROM event_records"), [(50,)])
+        self.assertEqual(rows(database, "SELECT bytes FROM allocations"), [(-(1 << 20),)])
+        self.assertEqual(rows(database, "SELECT kind, null_stream FROM streams JOIN contexts"), [(1, 7)])
+        self.assertEqual(rows(database, "SELECT s.value, multiprocessors, threads_per_multiprocessor FROM devices d "
+                                        "JOIN strings s ON s.id = d.name"), [("Fake GPU", 132, 2048)])
+        host = dict(rows(database, "SELECT name, kind FROM host"))
+        self.assertEqual(host, {"ProfilerStep#1": 2, "conv1": 1, "request": 1, "cudaGraphLaunch_v10000": 4,
+                                "Command Buffer Full": 7})
+
+    def test_calls_and_kernels_share_their_correlation(self):
+        _, database = profile(PROGRAM)
+        self.assertEqual(rows(database, "SELECT count(*) FROM kernels k JOIN host_events h USING (correlation)"),
+                         [(2,)])
+
+    def test_nodes_that_ran_get_range_and_dependencies_of_their_originals(self):
+        _, database = profile(PROGRAM)
+        self.assertEqual(
+            rows(database, "SELECT k.name, s.value FROM kernels k JOIN graph_nodes n ON n.id = k.graph_node "
+                           "JOIN strings s ON s.id = n.range ORDER BY k.start"),
+            [("void gemm<float>(int)", "conv1"), ("relu", "conv1")])
+        self.assertEqual(
+            rows(database, "SELECT a.name, b.name FROM graph_edges e JOIN kernels a ON a.graph_node = e.from_node "
+                           "JOIN kernels b ON b.graph_node = e.to_node"), [("void gemm<float>(int)", "relu")])
+
+    def test_calls_told_of_at_exit_keep_their_names(self):
+        _, database = profile(PROGRAM)
+        self.assertEqual(rows(database, "SELECT name, count(*) FROM host WHERE kind = 4 GROUP BY name"),
+                         [("cudaGraphLaunch_v10000", 2)])
+
+    def test_losses_are_counted_and_said(self):
+        done, database = profile(PROGRAM)
+        doubts = rows(database, "SELECT about, count FROM doubts WHERE severity = 2")
+        self.assertIn(("device events", 1), doubts)   # the kernel without times
+        self.assertIn(("collector", 9), doubts)       # what CUPTI says it dropped
+        self.assertIn("activity kind 22 is not recorded (a reason)", done.stderr)
+        self.assertIn("9 records were dropped by CUPTI", done.stderr)
+
+    def test_ranges_are_recorded_without_cuda(self):
+        done, database = profile(PROGRAM, "nvtx")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(len(rows(database, "SELECT * FROM host_events")), 3)
+
+    def test_a_forked_child_writes_nothing(self):
+        done, database = profile(PROGRAM, "fork")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(rows(database, "SELECT count(*) FROM kernels"), [(2,)])
+        self.assertEqual(rows(database, "SELECT count(*) FROM host WHERE name = 'of the child'"), [(0,)])
+
+    def test_the_program_s_failure_is_told_and_its_trace_kept(self):
+        done, database = profile(PROGRAM, "fail")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("the program ended with exit code 3; what it did until then is in", done.stderr)
+        self.assertEqual(rows(database, "SELECT count(*) FROM kernels"), [(2,)])
+
+    def test_a_killed_program_leaves_a_trace(self):
+        done, database = profile(PROGRAM, "kill")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("exit code 137", done.stderr)
+        self.assertEqual(rows(database, "SELECT count(*) FROM graph_nodes"), [(4,)])
+
+    def test_another_profiler_is_named(self):
+        done, _ = profile(PROGRAM, FAKE_CUPTI_OTHER="Nsight")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("another profiler is at work in this process (Nsight); nothing of the GPU was recorded",
+                      done.stderr)
+
+    def test_a_missing_cupti_is_said(self):
+        done, _ = profile(PROGRAM, cupti="/nonexistent.so")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("CUPTI cannot be loaded", done.stderr)
+
+    def test_a_program_without_cuda_says_so(self):
+        done, _ = profile("true")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("no process of this command initialised CUDA or NVTX", done.stderr)
+
+    def test_a_program_that_is_not_there(self):
+        done, database = profile("/nonexistent")
+        self.assertEqual(done.returncode, 4)
+        self.assertEqual(done.stderr, "hone: /nonexistent cannot be started: no such program\n")
+        self.assertIsNone(database)
+
+
+unittest.main(argv=sys.argv[:1])

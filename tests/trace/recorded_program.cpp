@@ -1,0 +1,39 @@
+// A program for the collector's tests: does what the CUDA driver does with an injected library, and opens
+// NVTX ranges. Its argument says how it ends.
+#include <dlfcn.h>
+#include <nvtx3/nvToolsExt.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+int main(int argc, char** argv) {
+  const char* how = argc > 1 ? argv[1] : "";
+  nvtxRangePushA("ProfilerStep#1");
+  nvtxRangePushA("conv1");
+  if (std::strcmp(how, "nvtx") != 0) {
+    void* library = dlopen(std::getenv("CUDA_INJECTION64_PATH"), RTLD_NOW);
+    if (library == nullptr) return 10;
+    reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"))();
+    void* cupti = dlopen(std::getenv("HONE_CUPTI"), RTLD_NOW);
+    if (void* build = cupti == nullptr ? nullptr : dlsym(cupti, "fake_cupti_build_graph"); build != nullptr)
+      reinterpret_cast<void (*)()>(build)();
+  }
+  nvtxRangePop();
+  const nvtxRangeId_t range = nvtxRangeStartA("request");
+  nvtxRangePop();
+  nvtxRangeEnd(range);
+  if (std::strcmp(how, "fork") == 0) {
+    if (const pid_t child = fork(); child != 0) {
+      waitpid(child, nullptr, 0);
+    } else {
+      nvtxRangePushA("of the child");
+      nvtxRangePop();
+      std::exit(0);  // runs what was registered to run at exit
+    }
+  }
+  if (std::strcmp(how, "kill") == 0) raise(SIGKILL);
+  return std::strcmp(how, "fail") == 0 ? 3 : 0;
+}
