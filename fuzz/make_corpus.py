@@ -3,9 +3,12 @@
 
 usage: make_corpus.py HONE     writes corpus/<reader>/* beside this file; HONE is the program that builds the engines
 """
+import gzip
 import json
+import sqlite3
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy
@@ -84,10 +87,73 @@ def safetensors():
     yield "hole", file({"a": entry("U8", [1], 1, 2)}, bytes(2))
 
 
+def kineto():
+    def event(category, name, thread, start, duration, **args):
+        return {"ph": "X", "cat": category, "name": name, "pid": 0 if "gpu" in category else 4, "tid": thread,
+                "ts": start, "dur": duration, "args": args}
+
+    old = [event("Operator", "ProfilerStep#1", "4", 1623142623460000, 90), event("Runtime", "cudaMemcpyAsync", "4",
+           1623142623460001, 7, correlation=1), event("Memcpy", "Memcpy HtoD (Pageable -> Device)", "stream 7",
+           1623142623460003, 9, stream=7, device=0, context=1, correlation=1, bytes=64)]
+    new = [event("cpu_op", "aten::mm", 4, 1.5, 20.125, **{"External id": 1, "Input Dims": [[8, 8]]}),
+           event("kernel", "gemm", 7, 14.25, 3, stream=7, grid=[4, 1, 1], block=[128, 1, 1], **{"graph node id": 3}),
+           event("cuda_sync", "Stream Wait Event", 1000007, 20, 1, stream=7, wait_on_cuda_event_record_corr_id=2),
+           event("cuda_event", "cudaEvent", 7, 19, 0.001, event_id=1, correlation=2, stream=7),
+           event("python_function", "nn.Module: Linear_0", 4, 1, 30, **{"Python id": 1}),
+           {"ph": "i", "name": "[memory]", "pid": 4, "tid": 4, "ts": 2, "args": {"Device Type": 1, "Bytes": -5}},
+           {"ph": "C", "name": "SMs", "pid": "GPU 1 Counters", "tid": 0, "ts": 3, "args": {"": 5.5}},
+           {"ph": "M", "name": "thread_name", "pid": 4, "tid": 4, "args": {"name": "thread 4 (main)"}},
+           {"ph": "s", "id": 1, "pid": 4, "tid": 4, "ts": 2, "cat": "ac2g", "name": "ac2g"}]
+    head = {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "H200", "numSms": 132}],
+            "distributedInfo": {"rank": 0}, "baseTimeNanoseconds": 1711929600000000000}
+    modern = json.dumps({**head, "traceEvents": new, "traceDoubts": [{"severity": 2, "about": "a", "text": "b"}]}, indent=1)
+    yield "old.json", json.dumps({"traceEvents": old}).encode()
+    yield "new.json", modern.encode()
+    yield "new.json.gz", gzip.compress(modern.encode(), mtime=0)
+    yield "cut.json", modern[:900].encode()
+    yield "list.json", json.dumps(old).encode()
+    yield "missing_quote.json", modern.replace('"gemm"', '"gemm').encode()
+
+
+def database(script):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.sqlite"
+        connection = sqlite3.connect(path)
+        connection.executescript("PRAGMA page_size = 512;" + script)
+        connection.close()
+        return path.read_bytes()
+
+
+def databases():
+    yield "nsys.sqlite", database("""
+        CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
+        INSERT INTO StringIds VALUES (1, 'gemm'), (2, 'cudaLaunchKernel_v7000');
+        CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, streamId, correlationId, shortName, gridX);
+        INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (5, 9, 0, 7, 1, 1, 4);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, nameId, correlationId);
+        INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1, 2, 50331652, 2, 1);
+        CREATE TABLE NVTX_EVENTS (start, end, globalTid, eventType, text);
+        INSERT INTO NVTX_EVENTS VALUES (1, 3, 50331652, 59, 'a'), (2, 4, 50331652, 60, 'b');""")
+    yield "store.sqlite", database("""
+        PRAGMA application_id = 0x686f6e65; PRAGMA user_version = 1;
+        CREATE TABLE strings (id INTEGER PRIMARY KEY, value TEXT);
+        INSERT INTO strings VALUES (0, ''), (1, 'gemm');
+        CREATE TABLE threads (process, id, name);
+        INSERT INTO threads VALUES (4, 4, 0);
+        CREATE TABLE host_events (start, "end", kind, name, thread, correlation, detail);
+        INSERT INTO host_events VALUES (1, 2, 4, 1, 0, 1, -1), (1, 9, 0, 1, 0, -1, 5);
+        CREATE TABLE device_events (start, "end", kind, name, device, stream, correlation, detail);
+        INSERT INTO device_events VALUES (5, 9, 0, 1, 0, 7, 1, 0);
+        CREATE TABLE launches (grid_x, grid_y, grid_z);
+        INSERT INTO launches VALUES (4, 1, 1);""")
+
+
 def main(hone):
     seeds = [("onnx_model", f"{name}.onnx", seed.SerializeToString()) for name, seed in models()]
     seeds += [("safetensors", f"{name}.safetensors", seed) for name, seed in safetensors()]
-    for folder, suffix in (("onnx_model", "onnx"), ("safetensors", "safetensors")):
+    seeds += [("kineto", name, seed) for name, seed in kineto()]
+    seeds += [("trace", name, seed) for name, seed in (*databases(), next(kineto()))]
+    for folder, suffix in (("onnx_model", "onnx"), ("safetensors", "safetensors"), ("kineto", "json"), ("trace", "sqlite")):
         seeds.append((folder, f"empty.{suffix}", b""))
     for folder, name, seed in seeds:
         (CORPUS / folder).mkdir(parents=True, exist_ok=True)

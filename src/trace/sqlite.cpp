@@ -10,11 +10,18 @@
 namespace hone::trace {
 namespace {
 
-/// What is wrong with the file is bad input; what is wrong with the disk is the environment.
+/// Of a text, bytes: a damaged file may claim more than there is memory.
+constexpr int kLongestValue = 64 << 20;
+
+/// What is wrong with the file is bad input; what is wrong with the disk is the environment. A damaged file
+/// that is read may ask for any amount of memory, or for a journal to be written.
 [[noreturn]] void fail(sqlite3* database, const std::string& file) {
   const int code = sqlite3_errcode(database) & 0xff;
   const std::string message = sqlite3_errmsg(database);
-  if (code == SQLITE_FULL || code == SQLITE_IOERR || code == SQLITE_READONLY || code == SQLITE_NOMEM)
+  const bool reading = sqlite3_db_readonly(database, "main") == 1;
+  if (reading && code == SQLITE_NOMEM) fail_bad_input("{}: damaged, as it asks for too much memory", file);
+  const bool writing_failed = code == SQLITE_READONLY || code == SQLITE_NOMEM;
+  if (code == SQLITE_FULL || code == SQLITE_IOERR || (writing_failed && !reading))
     fail_environment("{}: {}", file, message);
   fail_bad_input("{}: {}", file, message);
 }
@@ -76,6 +83,7 @@ SqliteDatabase::SqliteDatabase(const std::filesystem::path& path, int flags) : f
   // A file of unknown origin must not run anything: no functions of extensions in its schema, checked cells.
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestValue);
 }
 
 void SqliteDatabase::Close::operator()(sqlite3* database) const { sqlite3_close(database); }

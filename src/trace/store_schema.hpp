@@ -18,6 +18,10 @@ struct Column {
   int index = 0;
 };
 
+// clang 14 deduces nothing for aggregates by itself.
+template <class Row, class Member>
+Column(std::string_view, Member Row::*, std::string_view, int = 0) -> Column<Row, Member>;
+
 template <class Row, class... Members>
 struct Table {
   std::string_view name;

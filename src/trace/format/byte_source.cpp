@@ -12,7 +12,7 @@
 namespace hone::trace {
 namespace {
 
-constexpr size_t kPackedBytes = size_t{256} << 10;
+constexpr size_t kPackedBytes = size_t{32} << 10;
 /// Window bits that make zlib expect a gzip header (zlib.h, inflateInit2).
 constexpr int kGzipWindow = 15 + 16;
 

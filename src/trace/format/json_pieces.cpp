@@ -10,7 +10,7 @@
 namespace hone::trace {
 namespace {
 
-constexpr size_t kFirstBuffer = size_t{1} << 20;
+constexpr size_t kFirstBuffer = size_t{64} << 10;
 constexpr int kNothing = -1;
 
 bool is_space(int c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }

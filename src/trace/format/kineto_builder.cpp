@@ -9,8 +9,11 @@
 namespace hone::trace {
 namespace {
 
-/// At 100 to 250 bytes each; more would not fit the memory of most machines.
-constexpr size_t kMostEvents = 100'000'000;
+/// What an event takes at most while the trace is made: its rows, vectors that double, room for sorting.
+constexpr int64_t kEventBytes = 512;
+/// A name beside its text.
+constexpr int64_t kTextBytes = 128;
+constexpr size_t kMostThreadNames = 1'000'000;
 constexpr size_t kMostIgnored = 32;
 /// Streams' numbers are shifted by this in the `tid` of rows that wait for a stream (since 2026).
 constexpr int64_t kSyncRow = 1'000'000;
@@ -26,20 +29,26 @@ int64_t valid(int64_t id) { return id < 0 || id == kInvalid ? kNone : id; }
 }  // namespace
 
 bool KinetoBuilder::full() {
-  const size_t rows = trace_.host_events.size() + trace_.device_events.size() + trace_.allocations.size() +
-                      trace_.synchronizations.size() + trace_.counter_samples.size();
-  if (rows < kMostEvents) return false;
+  if (added_ * kEventBytes + text_bytes_ < memory_) return false;
   ++beyond_;
   return true;
 }
 
+StringId KinetoBuilder::intern(std::string_view text) {
+  const size_t known = trace_.strings.size();
+  const StringId id = trace_.strings.intern(text);
+  if (trace_.strings.size() != known) text_bytes_ += static_cast<int64_t>(text.size()) + kTextBytes;
+  return id;
+}
+
 void KinetoBuilder::add(const KinetoEvent& event) {
+  if (event.is_arrow()) return;
   ++added_;
   if (event.phase == "X") return add_interval(event);
   if (event.phase == "i" || event.phase == "I") return add_instant(event);
   if (event.phase == "M") return add_metadata(event);
   if (event.phase == "C") return add_counter(event);
-  if (!event.is_arrow()) ignore(event.category.empty() ? "events of other phases" : event.category);
+  ignore(event.category.empty() ? "events of other phases" : event.category);
 }
 
 void KinetoBuilder::add_interval(const KinetoEvent& event) {
@@ -65,7 +74,7 @@ void KinetoBuilder::add_host(const KinetoEvent& event, HostKind kind, Interval t
   row.start = time.start;
   row.end = time.end;
   row.kind = refine_kind(kind, event.name);
-  row.name = trace_.strings.intern(event.name);
+  row.name = intern(event.name);
   row.thread = thread_of(event);
   row.correlation = event.correlation;
   // An API call outside of any operator carries 0 or, in some years, its own correlation.
@@ -76,10 +85,10 @@ void KinetoBuilder::add_host(const KinetoEvent& event, HostKind kind, Interval t
 
 int32_t KinetoBuilder::add_operator(const KinetoEvent& event) {
   OperatorDetail detail;
-  detail.input_shapes = trace_.strings.intern(event.input_shapes);
-  detail.input_types = trace_.strings.intern(event.input_types);
-  detail.call_stack = trace_.strings.intern(event.call_stack);
-  detail.module = trace_.strings.intern(event.module);
+  detail.input_shapes = intern(event.input_shapes);
+  detail.input_types = intern(event.input_types);
+  detail.call_stack = intern(event.call_stack);
+  detail.module = intern(event.module);
   detail.sequence = valid(event.sequence);
   const bool empty = detail.input_shapes == 0 && detail.input_types == 0 && detail.call_stack == 0 &&
                      detail.module == 0 && detail.sequence == kNone;
@@ -93,7 +102,7 @@ void KinetoBuilder::add_device(const KinetoEvent& event, DeviceKind kind, Interv
   row.start = time.start;
   row.end = time.end;
   row.kind = kind;
-  row.name = trace_.strings.intern(event.name);
+  row.name = intern(event.name);
   row.device = narrow(event.device != kNone ? event.device : event.process.number.value_or(0), 0);
   row.context = valid(event.context);
   row.stream = valid(event.stream != kNone ? event.stream : event.thread.number.value_or(kNone));
@@ -114,7 +123,7 @@ int32_t KinetoBuilder::add_launch(const KinetoEvent& event) {
   launch.registers_per_thread = narrow(event.registers, 0);
   launch.dynamic_shared_bytes = event.shared_bytes;  // the file has the sum of static and dynamic
   launch.recorded_occupancy = event.occupancy;
-  launch.collective = trace_.strings.intern(event.collective);
+  launch.collective = intern(event.collective);
   trace_.launches.push_back(launch);
   return static_cast<int32_t>(trace_.launches.size() - 1);
 }
@@ -206,7 +215,7 @@ void KinetoBuilder::add_counter(const KinetoEvent& event) {
   if (!event.counter.empty()) name += " " + std::string(event.counter);
   CounterSample row;
   row.time = *event.start;
-  row.counter = trace_.strings.intern(name);
+  row.counter = intern(name);
   row.device = narrow(device_of_counters(event.process), 0);
   row.value = *event.counter_value;
   trace_.counter_samples.push_back(row);
@@ -214,7 +223,7 @@ void KinetoBuilder::add_counter(const KinetoEvent& event) {
 
 void KinetoBuilder::add_metadata(const KinetoEvent& event) {
   if (event.name != "thread_name" || event.label.empty()) return;
-  if (thread_names_.size() >= kMostEvents / 100) return;
+  if (thread_names_.size() >= kMostThreadNames) return;
   thread_names_[{number_of(event.process), number_of(event.thread)}] = plain_thread_name(event.label);
 }
 
@@ -229,7 +238,7 @@ void KinetoBuilder::see_stream(int32_t device, int64_t context, int64_t stream, 
 /// Texts without a number get one below 0, which no system uses.
 int64_t KinetoBuilder::number_of(const KinetoPlace& place) {
   if (place.number) return *place.number;
-  return -2 - static_cast<int64_t>(trace_.strings.intern(place.text));
+  return -2 - static_cast<int64_t>(intern(place.text));
 }
 
 int32_t KinetoBuilder::thread_of(const KinetoEvent& event) {
@@ -237,7 +246,7 @@ int32_t KinetoBuilder::thread_of(const KinetoEvent& event) {
   if (place == last_place_ && last_thread_ >= 0) return last_thread_;
   const auto [found, added] = threads_.emplace(place, static_cast<int32_t>(trace_.threads.size()));
   if (added) {
-    const StringId name = event.thread.number ? 0 : trace_.strings.intern(event.thread.text);
+    const StringId name = event.thread.number ? 0 : intern(event.thread.text);
     trace_.threads.push_back({place.first, place.second, name});
   }
   last_place_ = place;
@@ -256,7 +265,7 @@ void KinetoBuilder::name_threads() {
   for (const auto& [place, name] : thread_names_) {
     const auto found = threads_.find(place);
     if (found == threads_.end()) continue;
-    trace_.threads[static_cast<size_t>(found->second)].name = trace_.strings.intern(name);
+    trace_.threads[static_cast<size_t>(found->second)].name = intern(name);
   }
 }
 
@@ -267,7 +276,10 @@ void KinetoBuilder::note_losses() {
     trace_.doubt(Severity::kLoss, "events", "lacked a category, a time or a value and were left out",
                  incomplete_);
   if (beyond_ != 0)
-    trace_.doubt(Severity::kLoss, "events", "were more than fit a trace and were left out", beyond_);
+    trace_.doubt(
+        Severity::kLoss, "events",
+        "were more than fit the memory (half of the machine's, or HONE_MEMORY_LIMIT_MB) and were left out",
+        beyond_);
   for (const auto& [category, count] : ignored_)
     trace_.doubt(Severity::kNote, "events", "of a kind that no analysis uses were left out: " + category,
                  count);

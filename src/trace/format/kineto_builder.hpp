@@ -14,12 +14,15 @@ namespace hone::trace {
 
 class KinetoBuilder {
  public:
+  /// `memory`: bytes that the trace may take; a small packed file can hold any number of events.
+  explicit KinetoBuilder(int64_t memory) : memory_(memory) {}
+
   void add(const KinetoEvent& event);
   /// An entry of the list of events that was no JSON object.
   void add_unreadable() { ++unreadable_; }
   /// Whether there was something, and nothing of it an event.
   bool only_unreadable() const { return unreadable_ > 0 && added_ == 0; }
-  /// Whether as many events were taken as memory is meant for; the rest would only be counted.
+  /// Whether the memory is used up; the event at hand is then counted and shall not be added.
   bool full();
   /// The trace, not normalized yet, with all doubts that the events gave rise to. Call it once.
   Trace finish();
@@ -42,6 +45,7 @@ class KinetoBuilder {
   int32_t add_launch(const KinetoEvent& event);
   int32_t add_transfer(const KinetoEvent& event);
   void see_stream(int32_t device, int64_t context, int64_t stream, int64_t priority);
+  StringId intern(std::string_view text);
   int32_t thread_of(const KinetoEvent& event);
   int64_t number_of(const KinetoPlace& place);
   EventRecord& record_of(int64_t id);
@@ -58,6 +62,8 @@ class KinetoBuilder {
   std::set<std::pair<int64_t, int64_t>> streams_;
   std::unordered_map<int64_t, size_t> records_;
   std::map<std::string, int64_t, std::less<>> ignored_;
+  int64_t memory_;
+  int64_t text_bytes_ = 0;
   int64_t added_ = 0;
   int64_t unreadable_ = 0;
   int64_t incomplete_ = 0;

@@ -49,7 +49,7 @@ class JsonLines {
   void flush();
 
  private:
-  static constexpr size_t kFlush = size_t{1} << 20;
+  static constexpr size_t kFlush = size_t{1} << 16;
   TextSink& sink_;
   std::string text_;
 };

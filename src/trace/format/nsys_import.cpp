@@ -63,14 +63,15 @@ StringId NsysImport::string(int64_t id) {
 
 std::string NsysImport::enumerator(const char* table, int64_t id) {
   const auto [place, added] = enumerators_.try_emplace(table);
-  if (added && database_.has_table(table)) {
-    read(table, {"id", "name"}, 2, [&](const NsysRows& rows) {
-      std::string& name = place->second[rows.integer(0)];
+  auto& names = place->second;
+  if (added) {
+    read(table, {"id", "name"}, 2, [&names](const NsysRows& rows) {
+      std::string& name = names[rows.integer(0)];
       for (const char c : rows.text(1)) name += lower(c);
     });
   }
-  const auto found = place->second.find(id);
-  return found == place->second.end() ? "" : found->second;
+  const auto found = names.find(id);
+  return found == names.end() ? "" : found->second;
 }
 
 int32_t NsysImport::thread(int64_t global_id) {

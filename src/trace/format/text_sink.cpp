@@ -18,7 +18,7 @@ namespace {
 /// zlib writes plain bytes with "T".
 constexpr const char* kPlain = "wbT";
 constexpr const char* kPacked = "wb6";
-constexpr unsigned kBuffer = 1U << 20;
+constexpr unsigned kBuffer = 1U << 16;
 
 }  // namespace
 

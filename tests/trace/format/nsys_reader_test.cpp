@@ -22,7 +22,7 @@ class NsysReader : public ::testing::Test {
  protected:
   Trace read(const std::string& sql) {
     const auto path = folder_.path() / fmt::format("{}.sqlite", ++files_);
-    SqliteDatabase::create(path).execute(sql);
+    SqliteDatabase::create(path).execute("PRAGMA synchronous = OFF; BEGIN;" + sql + "; COMMIT");
     EXPECT_TRUE(is_nsys_export(path));
     return open_trace(path);
   }
@@ -193,7 +193,7 @@ TEST_F(NsysReader, TakesWrongValuesForMissingOnes) {
 TEST_F(NsysReader, SavesWhatItCanOfADamagedFile) {
   const auto path = folder_.path() / "damaged.sqlite";
   SqliteDatabase database = SqliteDatabase::create(path);
-  database.execute(kNsys2021);
+  database.execute(std::string("PRAGMA synchronous = OFF;") + kNsys2021);
   database.execute(
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO "
       "CUPTI_ACTIVITY_KIND_KERNEL SELECT i, i + 1, 0, 1, 7, i, 0, 2, 2, 40, 1, 1, 1, 32, 1, 1, 0, 0, 0 FROM "
