@@ -74,6 +74,7 @@ bool start_recording() {
 }  // namespace hone::trace::inject
 
 /// The driver calls it during cuInit; it may do so more than once.
+// NOLINTNEXTLINE(readability-identifier-naming): the driver looks for this name
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   using namespace hone::trace::inject;
   static std::once_flag once;

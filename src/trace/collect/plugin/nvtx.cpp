@@ -95,6 +95,7 @@ class FunctionTable {
 }  // namespace
 }  // namespace hone::trace::inject
 
+// NOLINTNEXTLINE(readability-identifier-naming): NVTX looks for this name
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
     NvtxGetExportTableFunc_t get_table) {
   using namespace hone::trace::inject;
