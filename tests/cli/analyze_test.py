@@ -13,7 +13,7 @@ import tempfile
 from trace_file import TraceFile, training_steps
 
 USAGE, BAD_INPUT, ENVIRONMENT = 2, 3, 4
-SECTIONS = ["summary", "steps", "gpu", "operators", "transfers", "memory", "advice"]
+SECTIONS = ["summary", "steps", "gpu", "layers", "dependencies", "idle", "operators", "transfers", "memory", "advice"]
 WIDTH = 120
 
 
@@ -42,6 +42,8 @@ def check_text(hone, trace):
 def check_json(hone, trace):
     answer = json.loads(output(hone, "analyze", trace, "--json"))
     assert list(answer) == ["schema", "version", "trace", "doubts", *SECTIONS], list(answer)
+    path = answer["dependencies"]["critical_path"]
+    assert sum(row["critical_path_ns"] for row in path["functions"]) == path["wall_ns"] > 0, path
     assert answer["doubts"] == [{"severity": "loss", "about": "kernels", "text": "were dropped", "count": 3}]
     for step in answer["steps"]["steps"]:
         assert sum(step["costs"].values()) == step["end_ns"] - step["start_ns"] == 10_000_000, step
