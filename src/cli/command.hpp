@@ -34,6 +34,7 @@ void add_bench_command(CLI::App& program);
 void add_worker_command(CLI::App& program);
 void add_passes_command(CLI::App& program);
 void add_export_command(CLI::App& program);
+void add_convert_command(CLI::App& program);
 void add_diff_command(CLI::App& program);
 void add_profile_command(CLI::App& program);
 /// Takes what stands behind "--" of `hone profile` from the arguments: a program with options of its own.

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/file.hpp"
+#include "bench/context.hpp"
 #include "bench/peers.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
@@ -140,7 +141,8 @@ void add_profile_command(CLI::App& program) {
       ->capture_default_str();
   command->add_option("--batch,--batches", options->batches, "Batch sizes")->capture_default_str();
   add_device_option(*command, options->record.device);
-  command->add_option("--threads", options->record.threads, "Threads of the model")->capture_default_str();
+  options->record.threads = bench::usable_cores();
+  command->add_option("--threads", options->record.threads, "Threads of the model (default: all cores)");
   trace::Schedule& schedule = options->record.schedule;
   command->add_option("--wait", schedule.wait, "Iterations of a cycle that are left out")
       ->capture_default_str();

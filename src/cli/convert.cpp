@@ -1,0 +1,68 @@
+// `hone convert TRACE FOLDER`: a trace in the files of other tools.
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "base/file.hpp"
+#include "cli/command.hpp"
+#include "report/trtexec_json.hpp"
+#include "trace/format/kineto_writer.hpp"
+#include "trace/open.hpp"
+
+namespace hone::cli {
+namespace {
+
+struct Options {
+  std::string trace;
+  std::string folder;
+  std::string format = "kineto";
+  bool gzip = false;
+  bool whole_microseconds = false;
+};
+
+void write_json(const std::filesystem::path& path, const Json& json) {
+  base::write_file_atomic(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  fmt::print("{}\n", path.string());
+}
+
+/// Under the names that trtexec's users give them.
+void write_trtexec(const trace::Trace& trace, const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  const analysis::StepList steps = analysis::find_steps(trace);
+  const analysis::LayerTable layers = analysis::analyze_layers(trace, steps);
+  write_json(folder / "trt_layer_latency.json", report::trtexec_profile(layers));
+  write_json(folder / "trt_engine_info.json", report::trtexec_layer_info(layers));
+  write_json(folder / "trt_times.json", report::trtexec_times(trace, steps));
+}
+
+void run(const Options& options) {
+  const trace::Trace trace = trace::open_trace(options.trace);
+  if (options.format == "trtexec") return write_trtexec(trace, options.folder);
+  trace::KinetoOptions kineto;
+  kineto.gzip = options.gzip;
+  kineto.whole_microseconds = options.whole_microseconds;
+  for (const std::filesystem::path& path : trace::write_kineto(trace, options.folder, kineto))
+    fmt::print("{}\n", path.string());
+}
+
+}  // namespace
+
+void add_convert_command(CLI::App& program) {
+  CLI::App* command = program.add_subcommand("convert", "Write a trace as the files of other tools");
+  const auto options = std::make_shared<Options>();
+  command->add_option("trace", options->trace, "A trace of any kind that hone analyze reads")->required();
+  command->add_option("folder", options->folder, "Where to; for TensorBoard LOGDIR/RUN")->required();
+  command
+      ->add_option(
+          "--to", options->format,
+          "kineto: JSON for Perfetto, TensorBoard and HTA; trtexec: its profile, layer and times files")
+      ->check(CLI::IsMember({"kineto", "trtexec"}))
+      ->capture_default_str();
+  command->add_flag("--gzip", options->gzip, "Packed (kineto)");
+  command->add_flag("--whole-microseconds", options->whole_microseconds,
+                    "Times rounded down, because HTA drops shorter intervals (kineto)");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace hone::cli
