@@ -14,19 +14,6 @@ using graph::PostOp;
 using tensor::DType;
 using tensor::Precision;
 
-/// Bytes that a plan may ask for beside its operands. Some of cuDNN's engines (transformed filters, FFT) want
-/// gigabytes, which all steps would pay for: as much again as the step itself moves is enough for the rest.
-int64_t workspace_limit(const StepRequest& request) {
-  constexpr int64_t kAlwaysAllowed = int64_t{32} << 20;
-  int64_t moved = 0;
-  for (const auto* side : {&request.inputs, &request.outputs}) {
-    for (const engine::TensorDesc& desc : *side) {
-      if (desc.dtype != DType::kUndefined) moved += desc.bytes();
-    }
-  }
-  return kAlwaysAllowed + moved;
-}
-
 struct Plan {
   ConvolutionRequest request;
   CudnnConvolution convolution;
@@ -164,10 +151,6 @@ class CudnnConvolutionTactic final : public CudaTactic {
   static Offer make(const StepRequest& request, const Plan& plan, std::string_view variant,
                     engine::WeightStore& weights) {
     const auto compiled = compiled_plan(plan.convolution, variant);
-    if (const int64_t limit = workspace_limit(request); compiled->workspace_bytes() > limit)
-      return Offer::refuse(fmt::format("it wants {:.0f} MB of workspace, more than the {:.0f} MB allowed here",
-                                       static_cast<double>(compiled->workspace_bytes()) / 1e6,
-                                       static_cast<double>(limit) / 1e6));
     Offer offer = make_convolution_offer(request, plan.request, DType::kFloat32);
     const graph::Convolution& geometry = plan.request.geometry;
     const PackedConstant filter =
