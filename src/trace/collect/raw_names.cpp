@@ -16,31 +16,19 @@ MemoryKind memory_kind(uint32_t kind) {
   }
 }
 
-const char* memory_kind_name(MemoryKind kind) {
+CopyDirection copy_direction(uint32_t kind) {
   switch (kind) {
-    case MemoryKind::kPageable: return "Pageable";
-    case MemoryKind::kPinned: return "Pinned";
-    case MemoryKind::kDevice: return "Device";
-    case MemoryKind::kArray: return "Array";
-    case MemoryKind::kManaged: return "Managed";
-    case MemoryKind::kUnknown: break;
-  }
-  return "Unknown";
-}
-
-CopyKind copy_kind(uint32_t kind) {
-  switch (kind) {
-    case 1: return {"HtoD", CopyDirection::kHostToDevice};
-    case 2: return {"DtoH", CopyDirection::kDeviceToHost};
-    case 3: return {"HtoA", CopyDirection::kHostToDevice};
-    case 4: return {"AtoH", CopyDirection::kDeviceToHost};
-    case 5: return {"AtoA", CopyDirection::kDeviceToDevice};
-    case 6: return {"AtoD", CopyDirection::kDeviceToDevice};
-    case 7: return {"DtoA", CopyDirection::kDeviceToDevice};
-    case 8: return {"DtoD", CopyDirection::kDeviceToDevice};
-    case 9: return {"HtoH", CopyDirection::kHostToHost};
-    case 10: return {"PtoP", CopyDirection::kPeerToPeer};
-    default: return {"", CopyDirection::kUnknown};
+    case 1:
+    case 3: return CopyDirection::kHostToDevice;  // to memory, to an array
+    case 2:
+    case 4: return CopyDirection::kDeviceToHost;
+    case 5:
+    case 6:
+    case 7:
+    case 8: return CopyDirection::kDeviceToDevice;
+    case 9: return CopyDirection::kHostToHost;
+    case 10: return CopyDirection::kPeerToPeer;
+    default: return CopyDirection::kUnknown;
   }
 }
 

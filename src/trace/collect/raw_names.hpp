@@ -10,16 +10,8 @@ namespace hone::trace {
 
 /// CUpti_ActivityMemoryKind.
 MemoryKind memory_kind(uint32_t kind);
-/// "Pinned", as Kineto names them.
-const char* memory_kind_name(MemoryKind kind);
-
-struct CopyKind {
-  const char* name;  ///< "HtoD"
-  CopyDirection direction;
-};
-
 /// CUpti_ActivityMemcpyKind.
-CopyKind copy_kind(uint32_t kind);
+CopyDirection copy_direction(uint32_t kind);
 /// CUpti_ActivityOverheadKind, as Kineto names them.
 const char* overhead_name(uint32_t kind);
 /// CUpti_ActivityStreamFlag.

@@ -12,6 +12,7 @@
 #include "trace/collect/raw_graphs.hpp"
 #include "trace/collect/raw_names.hpp"
 #include "trace/collect/raw_records.hpp"
+#include "trace/transfer_names.hpp"
 
 namespace hone::trace {
 namespace {
@@ -196,24 +197,22 @@ class FileReader {
   }
 
   void add(const raw::Copy& from) {
-    const MemoryKind source = memory_kind(from.source_kind);
-    const MemoryKind destination = memory_kind(from.destination_kind);
-    const CopyKind kind = copy_kind(from.copy_kind);
-    const std::string name = fmt::format("Memcpy {} ({} -> {})", kind.name, memory_kind_name(source),
-                                         memory_kind_name(destination));
-    DeviceEvent& event = add_device(DeviceKind::kCopy, from, trace_.strings.intern(name));
-    event.detail = static_cast<int32_t>(trace_.transfers.size());
-    trace_.transfers.push_back(
-        {static_cast<int64_t>(from.bytes), kind.direction, source, destination, from.asynchronous != 0});
+    add_transfer(DeviceKind::kCopy, from,
+                 {static_cast<int64_t>(from.bytes), copy_direction(from.copy_kind),
+                  memory_kind(from.source_kind), memory_kind(from.destination_kind), from.asynchronous != 0});
   }
 
   void add(const raw::Set& from) {
-    const MemoryKind target = memory_kind(from.memory_kind);
-    DeviceEvent& event = add_device(
-        DeviceKind::kSet, from, trace_.strings.intern(fmt::format("Memset ({})", memory_kind_name(target))));
+    add_transfer(DeviceKind::kSet, from,
+                 {static_cast<int64_t>(from.bytes), CopyDirection::kUnknown, MemoryKind::kUnknown,
+                  memory_kind(from.memory_kind), from.asynchronous != 0});
+  }
+
+  template <class From>
+  void add_transfer(DeviceKind kind, const From& from, const Transfer& transfer) {
+    DeviceEvent& event = add_device(kind, from, trace_.strings.intern(transfer_name(kind, transfer)));
     event.detail = static_cast<int32_t>(trace_.transfers.size());
-    trace_.transfers.push_back({static_cast<int64_t>(from.bytes), CopyDirection::kUnknown,
-                                MemoryKind::kUnknown, target, from.asynchronous != 0});
+    trace_.transfers.push_back(transfer);
   }
 
   void add(const raw::Sync& from) {

@@ -6,6 +6,7 @@
 
 #include "trace/format/nsys_import.hpp"
 #include "trace/format/nsys_names.hpp"
+#include "trace/transfer_names.hpp"
 
 namespace hone::trace {
 namespace {

@@ -42,30 +42,6 @@ MemoryKind memory_of(std::string_view name) {
   return MemoryKind::kUnknown;
 }
 
-const char* text_of(CopyDirection direction) {
-  switch (direction) {
-    case CopyDirection::kHostToDevice: return "HtoD";
-    case CopyDirection::kDeviceToHost: return "DtoH";
-    case CopyDirection::kDeviceToDevice: return "DtoD";
-    case CopyDirection::kHostToHost: return "HtoH";
-    case CopyDirection::kPeerToPeer: return "PtoP";
-    case CopyDirection::kUnknown: break;
-  }
-  return "Unknown";
-}
-
-const char* text_of(MemoryKind kind) {
-  switch (kind) {
-    case MemoryKind::kPageable: return "Pageable";
-    case MemoryKind::kPinned: return "Pinned";
-    case MemoryKind::kDevice: return "Device";
-    case MemoryKind::kArray: return "Array";
-    case MemoryKind::kManaged: return "Managed";
-    case MemoryKind::kUnknown: break;
-  }
-  return "Unknown";
-}
-
 }  // namespace
 
 CopyDirection nsys_direction(NsysImport& import, int64_t id) {
@@ -81,12 +57,6 @@ MemoryKind nsys_memory_kind(NsysImport& import, int64_t id) {
   if (!name.empty()) return memory_of(name);
   const bool known = id >= 0 && id < static_cast<int64_t>(kMemoryKinds.size());
   return known ? kMemoryKinds[static_cast<size_t>(id)] : MemoryKind::kUnknown;
-}
-
-std::string transfer_name(DeviceKind kind, const Transfer& transfer) {
-  if (kind == DeviceKind::kSet) return fmt::format("Memset ({})", text_of(transfer.destination));
-  return fmt::format("Memcpy {} ({} -> {})", text_of(transfer.direction), text_of(transfer.source),
-                     text_of(transfer.destination));
 }
 
 }  // namespace hone::trace

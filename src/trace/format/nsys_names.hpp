@@ -11,7 +11,5 @@ namespace hone::trace {
 CopyDirection nsys_direction(NsysImport& import, int64_t id);
 /// Of `ENUM_CUDA_MEM_KIND`, which counts otherwise than CUPTI's CUpti_ActivityMemoryKind.
 MemoryKind nsys_memory_kind(NsysImport& import, int64_t id);
-/// As Kineto calls it: "Memcpy HtoD (Pinned -> Device)" or "Memset (Device)".
-std::string transfer_name(DeviceKind kind, const Transfer& transfer);
 
 }  // namespace hone::trace
