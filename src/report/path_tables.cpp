@@ -45,21 +45,20 @@ const char* cause_text(IdleCause cause) {
 
 std::vector<Sheet> dependency_sheets(const analysis::CriticalPath& path, const analysis::WhatIfs& what_ifs) {
   Sheet functions{"Critical path",
-                  {{"Share", "%"},
+                  {{"Critical path(%)", "%"},
                    {"Critical path", "ns"},
-                   {"Waiting", "ns"},
+                   {"Waiting time", "ns"},
+                   {"Name", "", false},
                    {"Blame", "ns"},
-                   {"Calls"},
-                   {"Name", "", false}},
+                   {"Calls"}},
                   {},
                   {}};
   for (const analysis::FunctionTime& row : path.functions)
     functions.rows.push_back({share_cell(row.share), time_of(row.on_path), time_of(row.waiting),
-                              time_of(row.blame), count_cell(row.calls), text_cell(row.name)});
+                              text_cell(row.name), time_of(row.blame), count_cell(row.calls)});
   functions.notes.push_back(fmt::format(
       "The path is {} long, all of the wall time; {} of it is the profiler's own. Waiting: blocked by other "
-      "work; blame: "
-      "waiting of others for this.",
+      "work; blame: waiting of others for this.",
       time_text(static_cast<double>(path.wall)), time_text(static_cast<double>(path.profiler_overhead))));
   for (const trace::Doubt& doubt : path.doubts)
     functions.notes.push_back(fmt::format(

@@ -10,7 +10,7 @@
 
 namespace hone::report {
 
-/// Functions with their time on the path, waiting and blame; then what would be gained.
+/// nvprof --dependency-analysis's columns, then blame and calls; in a second table what would be gained.
 std::vector<Sheet> dependency_sheets(const analysis::CriticalPath& path, const analysis::WhatIfs& what_ifs);
 /// One table a device.
 std::vector<Sheet> idle_sheets(const analysis::IdleTime& idle);
