@@ -76,6 +76,16 @@ void profile_command(const Options& options) {
                      recording.exit_code, output);
 }
 
+/// What recording costs; intervals of the medians that overlap tell nothing.
+std::string cost_text(const trace::ModelRecording& recording) {
+  const base::Summary& plain = recording.plain;
+  const base::Summary& recorded = recording.recorded;
+  if (recorded.p50_interval.low <= plain.p50_interval.high &&
+      plain.p50_interval.low <= recorded.p50_interval.high)
+    return "no difference beyond noise";
+  return fmt::format("{:+.1f} %", 100 * (recorded.p50 / plain.p50 - 1));
+}
+
 void profile_model(Options options) {
   const bench::ModelInfo model = speaking_of(options.model, [&] {
     return bench::describe_model(importer::load_model(options.model), options.model, {});
@@ -99,9 +109,9 @@ void profile_model(Options options) {
         const trace::ModelRecording recording = trace::record_model(model, peers, record);
         trace::write_store(recording.trace, output);
         print_summary(recording.trace, output);
-        fmt::print("{} {} {} batch {}: {:.4f} ms as it is, {:.4f} ms recorded ({:+.1f} %)  {}\n", model.name,
-                   backend, precision, batch, recording.plain_ms, recording.recorded_ms,
-                   100 * (recording.recorded_ms / recording.plain_ms - 1), output);
+        fmt::print("{} {} {} batch {}: {:.4f} ms as it is, {:.4f} ms recorded ({})  {}\n", model.name,
+                   backend, precision, batch, recording.plain.p50, recording.recorded.p50,
+                   cost_text(recording), output);
       }
     }
   }

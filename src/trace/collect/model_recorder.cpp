@@ -7,7 +7,6 @@
 
 #include "base/clock.hpp"
 #include "base/json.hpp"
-#include "base/statistics.hpp"
 #include "bench/inputs.hpp"
 #include "bench/scratch.hpp"
 #include "bench/worker_client.hpp"
@@ -35,7 +34,7 @@ class Session {
   ModelRecording record() {
     ModelRecording recording;
     auto worker = start(peers_.command(options_.backend), "plain");
-    recording.plain_ms = median_latency(*worker);
+    recording.plain = latencies(*worker);
     worker->quit();
     const bool injects = options_.device != "cpu";
     const std::filesystem::path folder = scratch_.make_folder("recorded");
@@ -44,7 +43,7 @@ class Session {
     worker = start(command, "recorded-worker");
     std::vector<bench::TracedRuns> cycles;
     for (int64_t i = 0; i < options_.schedule.repeat; ++i) cycles.push_back(run_cycle(*worker));
-    recording.recorded_ms = median_latency(*worker);
+    recording.recorded = latencies(*worker);
     worker->quit();
     if (injects) recording.trace = read_injected(folder);
     keep(recording.trace, cycles);
@@ -70,9 +69,9 @@ class Session {
     return worker;
   }
 
-  static double median_latency(bench::WorkerClient& worker) {
+  static base::Summary latencies(bench::WorkerClient& worker) {
     worker.run(bench::WorkerClient::Purpose::kWarmup, kFirstRuns, kTimedSeconds);
-    return base::median(
+    return base::summarize(
         worker.run(bench::WorkerClient::Purpose::kSample, kTimedRuns, kTimedSeconds).latencies_ms);
   }
 
@@ -124,8 +123,8 @@ class Session {
     metadata["device"] = options_.device;
     metadata["batch"] = std::to_string(options_.batch);
     metadata["threads"] = std::to_string(options_.threads);
-    metadata["latency_plain_ms"] = fmt::format("{:.6f}", recording.plain_ms);
-    metadata["latency_recorded_ms"] = fmt::format("{:.6f}", recording.recorded_ms);
+    metadata["latency_plain_ms"] = fmt::format("{:.6f}", recording.plain.p50);
+    metadata["latency_recorded_ms"] = fmt::format("{:.6f}", recording.recorded.p50);
     metadata["recorded_at"] = base::utc_date();
   }
 

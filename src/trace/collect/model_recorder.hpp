@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/statistics.hpp"
 #include "bench/model_info.hpp"
 #include "bench/peers.hpp"
 #include "trace/collect/schedule.hpp"
@@ -24,9 +25,9 @@ struct ModelRecordOptions {
 struct ModelRecording {
   /// The active iterations, as HostKind::kStep "ProfilerStep#k".
   Trace trace;
-  /// Median latency of an iteration without and with recording, milliseconds.
-  double plain_ms = 0;
-  double recorded_ms = 0;
+  /// Latencies of iterations without and with recording, milliseconds, one after the other.
+  base::Summary plain;
+  base::Summary recorded;
 };
 
 /// The model runs in a worker of its own, first as it is, then recorded. Environment error when a worker
