@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 38> kTensorParts = {
     // attention
     "flashattn", "flash_fwd", "flash_bwd", "fmha_cutlassf_f16", "fmha_cutlassf_bf16", "fmha_v2",
     "native_sdpa",
-    // Triton's products, quantized products of language models
+    // Triton's matrix products, quantized matrix products
     "triton_mm", "triton_tem", "marlin"};
 
 constexpr std::array<std::string_view, 3> kOrdinaryParts = {"simt", "_ffma", "_fma_"};

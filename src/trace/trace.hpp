@@ -274,8 +274,8 @@ struct Span {
 Span extent(const Trace& trace);
 
 /// Puts rows into their order and makes times valid: an event that ends before it starts, has no time at all
-/// (CUPTI's zero timestamps) or one beyond kLatestTime, is dropped and counted in `doubts`, as is a reference to
-/// a row that is not there.
+/// (CUPTI's zero timestamps) or one beyond kLatestTime, is dropped and counted in `doubts`, as is a reference
+/// to a row that is not there.
 void normalize(Trace& trace);
 
 }  // namespace hone::trace
