@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 namespace hone::base {
@@ -15,6 +16,11 @@ inline double milliseconds_between(Clock::time_point start, Clock::time_point en
   return std::chrono::duration<double, std::milli>(end - start).count();
 }
 inline double seconds_since(Clock::time_point start) { return seconds_between(start, Clock::now()); }
+
+/// The clock as nanoseconds; all processes of a machine share it.
+inline int64_t nanoseconds(Clock::time_point time) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+}
 
 /// The date in UTC, "2026-11-21T01:23:45Z".
 std::string utc_date();

@@ -28,6 +28,12 @@ struct Options {
   trace::ModelRecordOptions record;
   std::string output;
   bool no_driver_api = false;
+  trace::CaptureOptions capture;
+
+  bool captures_all() const {
+    return capture.delay_s == 0 && capture.duration_s == 0 && capture.range.empty() &&
+           capture.kernels.empty();
+  }
 };
 
 /// What stood behind "--", which the parser of options must not see.
@@ -65,7 +71,8 @@ void profile_command(const Options& options) {
                                  ? free_name(std::filesystem::path(command[0]).filename().string())
                                  : options.output;
   base::check_writable(output);
-  trace::Recording recording = trace::record(command, {.driver_api = !options.no_driver_api});
+  trace::Recording recording =
+      trace::record(command, {.driver_api = !options.no_driver_api, .capture = options.capture});
   if (recording.processes == 0)
     recording.trace.doubt(trace::Severity::kLoss, "collector",
                           "no process of this command initialised CUDA or NVTX, so nothing was recorded", 0);
@@ -123,6 +130,10 @@ void run(const Options& options) {
     fail_usage("either a model or, after --, a program can be profiled, not both");
   if (has_command) return profile_command(options);
   if (options.model.empty()) fail_usage("what shall be profiled? A model, or a program after --");
+  if (!options.captures_all())
+    fail_usage(
+        "--delay, --duration, --capture-range and --kernels are for programs; a model has --wait, --warmup, "
+        "--active and --repeat");
   profile_model(options);
 }
 
@@ -166,6 +177,15 @@ void add_profile_command(CLI::App& program) {
       "(default: runs)");
   command->add_flag("--no-driver-api", options->no_driver_api,
                     "Leave out the calls of the driver API: a smaller trace and less overhead");
+  trace::CaptureOptions& capture = options->capture;
+  command->add_option("--delay", capture.delay_s, "Program: record nothing before so many seconds");
+  command->add_option("--duration", capture.duration_s,
+                      "Program: record so many seconds; it runs on to its own end");
+  command->add_option("--capture-range", capture.range,
+                      "Program: record between cudaProfilerStart and cudaProfilerStop (cudaProfilerApi), or "
+                      "in ranges of NVTX of a name (nvtx:NAME)");
+  command->add_option("--kernels", capture.kernels,
+                      "Program: record only kernels in whose names this regular expression is found");
   command->footer("hone profile resnet50 --device cuda --precisions fp16\nhone profile -- python3 infer.py");
   command->callback([options] { run(*options); });
 }

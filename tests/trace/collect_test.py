@@ -12,11 +12,11 @@ import unittest
 HONE, PROGRAM, CUPTI = sys.argv[1:4]
 
 
-def profile(*arguments, cupti=CUPTI, **variables):
+def profile(*arguments, cupti=CUPTI, options=(), **variables):
     """Runs it; returns the finished process and the open database (None when there is none)."""
     folder = tempfile.mkdtemp()
     path = os.path.join(folder, "a.sqlite")
-    done = subprocess.run([HONE, "profile", "-o", path, "--", *arguments], capture_output=True, text=True, timeout=60,
+    done = subprocess.run([HONE, "profile", "-o", path, *options, "--", *arguments], capture_output=True, text=True, timeout=60,
                           env={**os.environ, "HONE_CUPTI": cupti, **variables}, cwd=folder)
     return done, sqlite3.connect(path) if os.path.exists(path) else None
 
@@ -104,6 +104,48 @@ class Collect(unittest.TestCase):
         done, _ = profile(PROGRAM, cupti="/nonexistent.so")
         self.assertEqual(done.returncode, 0)
         self.assertIn("CUPTI cannot be loaded", done.stderr)
+
+    def test_only_what_is_between_the_profiler_s_start_and_stop(self):
+        done, database = profile(PROGRAM, "profiler", options=["--capture-range", "cudaProfilerApi"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(rows(database, "SELECT name FROM host"), [("captured",)])
+        self.assertEqual(rows(database, "SELECT name FROM kernels"), [])  # they run at the end of the program
+        self.assertIn("only cudaProfilerApi was recorded", done.stderr)
+
+    def test_only_what_is_in_a_range(self):
+        done, database = profile(PROGRAM, options=["--capture-range", "nvtx:request"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(rows(database, "SELECT name FROM host")), [("ProfilerStep#1",), ("request",)])
+
+    def test_a_range_that_never_comes_is_said(self):
+        for name, reason in (("nvtx:nothing", "no thread entered the range"),
+                             ("cudaProfilerApi", "the program never called cudaProfilerStart")):
+            done, database = profile(PROGRAM, options=["--capture-range", name])
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("nothing was recorded: " + reason, done.stderr)
+            self.assertEqual(rows(database, "SELECT count(*) FROM host_events"), [(0,)])
+
+    def test_times_bound_what_is_recorded(self):
+        late, database = profile(PROGRAM, options=["--delay", "3600"])
+        self.assertIn("from 3600 s after the start of the program to its end", late.stderr)
+        self.assertEqual(rows(database, "SELECT count(*) FROM host_events"), [(0,)])
+        _, database = profile(PROGRAM, options=["--duration", "3600"])
+        self.assertEqual(rows(database, "SELECT count(*) FROM kernels"), [(2,)])
+
+    def test_kernels_by_name(self):
+        done, database = profile(PROGRAM, options=["--kernels", "gemm<.*>"])
+        self.assertEqual(rows(database, "SELECT name FROM kernels"), [("void gemm<float>(int)",)])
+        self.assertIn("only kernels with 'gemm<.*>' in their names were recorded", done.stderr)
+
+    def test_wrong_rules_are_refused(self):
+        for options, reason in ((["--kernels", "("], "--kernels is no regular expression: '('"),
+                                (["--capture-range", "nvtx:"], "--capture-range is cudaProfilerApi or nvtx:NAME"),
+                                (["--capture-range", "nvtx:a", "--delay", "1"], "so --delay and --duration cannot"),
+                                (["--delay", "-1"], "--delay must be between 0 and")):
+            done, database = profile(PROGRAM, options=options)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(reason, done.stderr)
+            self.assertIsNone(database)
 
     def test_a_program_without_cuda_says_so(self):
         done, _ = profile("true")

@@ -277,6 +277,18 @@ CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t) {
   return CUPTI_SUCCESS;
 }
 
+/// What the driver would do when the program calls cudaProfilerStart or cudaProfilerStop.
+__attribute__((visibility("default"))) void fake_cupti_profiler(bool starts) {
+  if (callback == nullptr) return;
+  CUpti_CallbackData call{};
+  for (const CUpti_ApiCallbackSite site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) {
+    call.callbackSite = site;
+    callback(nullptr, CUPTI_CB_DOMAIN_DRIVER_API,
+             starts ? CUPTI_DRIVER_TRACE_CBID_cuProfilerStart : CUPTI_DRIVER_TRACE_CBID_cuProfilerStop,
+             &call);
+  }
+}
+
 /// What the driver would do while a graph is built.
 __attribute__((visibility("default"))) void fake_cupti_build_graph() {
   if (callback != nullptr) tell_graph();

@@ -25,6 +25,16 @@ int main(int argc, char** argv) {
   const nvtxRangeId_t range = nvtxRangeStartA("request");
   nvtxRangePop();
   nvtxRangeEnd(range);
+  if (std::strcmp(how, "profiler") == 0) {
+    void* cupti = dlopen(std::getenv("HONE_CUPTI"), RTLD_NOW);
+    const auto profiler = reinterpret_cast<void (*)(bool)>(dlsym(cupti, "fake_cupti_profiler"));
+    profiler(true);
+    nvtxRangePushA("captured");
+    nvtxRangePop();
+    profiler(false);
+    nvtxRangePushA("after it");
+    nvtxRangePop();
+  }
   if (std::strcmp(how, "fork") == 0) {
     if (const pid_t child = fork(); child != 0) {
       waitpid(child, nullptr, 0);

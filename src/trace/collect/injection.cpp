@@ -3,26 +3,33 @@
 
 #include <algorithm>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/plugin.hpp"
 #include "trace/collect/raw_reader.hpp"
 
 namespace hone::trace {
 
-std::vector<std::string> injection_variables(const std::filesystem::path& folder, bool driver_api) {
+std::vector<std::string> injection_variables(const std::filesystem::path& folder,
+                                             const InjectionOptions& options) {
   const std::filesystem::path library = std::filesystem::path(base::library_folder()) / "libhone-inject.so";
   if (!std::filesystem::exists(library))
     fail_environment(
         "libhone-inject.so was not built (it needs CUPTI and NVTX, which come with the CUDA toolkit)");
-  return {"CUDA_INJECTION64_PATH=" + library.string(), "NVTX_INJECTION64_PATH=" + library.string(),
-          "HONE_TRACE_FOLDER=" + folder.string(),
-          std::string("HONE_TRACE_DRIVER_API=") + (driver_api ? "1" : "0")};
+  std::vector<std::string> result = {
+      "CUDA_INJECTION64_PATH=" + library.string(), "NVTX_INJECTION64_PATH=" + library.string(),
+      "HONE_TRACE_FOLDER=" + folder.string(),
+      std::string("HONE_TRACE_DRIVER_API=") + (options.driver_api ? "1" : "0")};
+  for (std::string& variable : capture_variables(options.capture, base::nanoseconds(base::Clock::now())))
+    result.push_back(std::move(variable));
+  return result;
 }
 
 std::vector<std::string> injected_command(const std::vector<std::string>& command,
-                                          const std::filesystem::path& folder, bool driver_api) {
+                                          const std::filesystem::path& folder,
+                                          const InjectionOptions& options) {
   std::vector<std::string> result = {"env"};
-  for (std::string& variable : injection_variables(folder, driver_api)) result.push_back(std::move(variable));
+  for (std::string& variable : injection_variables(folder, options)) result.push_back(std::move(variable));
   result.insert(result.end(), command.begin(), command.end());
   return result;
 }

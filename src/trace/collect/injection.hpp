@@ -5,17 +5,26 @@
 #include <string>
 #include <vector>
 
+#include "trace/collect/capture.hpp"
 #include "trace/trace.hpp"
 
 namespace hone::trace {
 
-/// The variables that make every CUDA process write what it does into `folder`, as NAME=VALUE. Environment
-/// error when the collector was not built.
-std::vector<std::string> injection_variables(const std::filesystem::path& folder, bool driver_api);
+struct InjectionOptions {
+  /// Records calls of the driver API too, which the runtime API is built on.
+  bool driver_api = true;
+  CaptureOptions capture;
+};
+
+/// The variables that make every CUDA process write what it does into `folder`, as NAME=VALUE. Times of the
+/// capture count from this call. Environment error when the collector was not built.
+std::vector<std::string> injection_variables(const std::filesystem::path& folder,
+                                             const InjectionOptions& options);
 
 /// The command with these variables set for it.
 std::vector<std::string> injected_command(const std::vector<std::string>& command,
-                                          const std::filesystem::path& folder, bool driver_api);
+                                          const std::filesystem::path& folder,
+                                          const InjectionOptions& options);
 
 /// The files in the folder, one a process.
 std::vector<std::filesystem::path> injected_files(const std::filesystem::path& folder);

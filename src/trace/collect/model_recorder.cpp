@@ -39,7 +39,8 @@ class Session {
     const bool injects = options_.device != "cpu";
     const std::filesystem::path folder = scratch_.make_folder("recorded");
     bench::Command command = peers_.command(options_.backend);
-    if (injects) command = injected_command(command, folder, options_.driver_api);
+    if (injects)
+      command = injected_command(command, folder, {.driver_api = options_.driver_api, .capture = {}});
     worker = start(command, "recorded-worker");
     std::vector<bench::TracedRuns> cycles;
     for (int64_t i = 0; i < options_.schedule.repeat; ++i) cycles.push_back(run_cycle(*worker));

@@ -4,6 +4,7 @@
 #include <cxxabi.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <unordered_map>
 
@@ -12,6 +13,7 @@
 #include "trace/collect/raw_graphs.hpp"
 #include "trace/collect/raw_names.hpp"
 #include "trace/collect/raw_records.hpp"
+#include "trace/cut.hpp"
 #include "trace/transfer_names.hpp"
 
 namespace hone::trace {
@@ -52,6 +54,9 @@ class FileReader {
 
   /// After all chunks: a clone is told of before or after its original's edges.
   void finish() { graphs_.add_to(trace_, base_); }
+
+  /// What was recorded as a whole; empty when all of it was.
+  const std::vector<Span>& windows() const { return windows_; }
 
  private:
   void cut_off(size_t bytes) {
@@ -98,6 +103,7 @@ class FileReader {
       case raw::Type::kDevice: return add(as<raw::Device>(bytes));
       case raw::Type::kMemory: return add(as<raw::Memory>(bytes));
       case raw::Type::kLoss: return add(as<raw::Loss>(bytes));
+      case raw::Type::kWindow: return add(as<raw::Window>(bytes));
     }
     trace_.doubt(Severity::kLoss, "file", "records are of a kind that this program does not know");
   }
@@ -294,6 +300,15 @@ class FileReader {
     trace_.doubt(severity, trace_.text(text(from.about)), trace_.text(text(from.text)), from.count);
   }
 
+  void add(const raw::Window& from) {
+    const auto time = static_cast<Time>(std::min<uint64_t>(from.time, kLatestTime));
+    if (from.opens != 0) {
+      windows_.push_back({time, kLatestTime});
+    } else if (!windows_.empty()) {
+      windows_.back().end = time;
+    }
+  }
+
   /// CUPTI_SYNCHRONIZATION_INVALID_VALUE: no stream is concerned.
   static constexpr uint32_t kInvalidStream = 0xffffffff;
 
@@ -306,12 +321,27 @@ class FileReader {
   std::unordered_map<uint32_t, StringId> kernel_names_;
   std::unordered_map<uint32_t, int32_t> threads_;
   RawGraphs graphs_;
+  std::vector<Span> windows_;
 };
+
+std::vector<Span> merged(std::vector<Span> windows) {
+  std::sort(windows.begin(), windows.end(), [](const Span& a, const Span& b) { return a.start < b.start; });
+  std::vector<Span> result;
+  for (const Span& window : windows) {
+    if (result.empty() || result.back().end < window.start) {
+      result.push_back(window);
+    } else {
+      result.back().end = std::max(result.back().end, window.end);
+    }
+  }
+  return result;
+}
 
 }  // namespace
 
 Trace read_raw(const std::vector<std::filesystem::path>& files) {
   Trace trace;
+  std::vector<Span> windows;
   int64_t number = 0;
   for (const std::filesystem::path& path : files) {
     const base::MappedFile file(path);
@@ -319,7 +349,9 @@ Trace read_raw(const std::vector<std::filesystem::path>& files) {
                       number++, path.string());
     reader.read();
     reader.finish();
+    windows.insert(windows.end(), reader.windows().begin(), reader.windows().end());
   }
+  if (!windows.empty()) cut(trace, merged(std::move(windows)));
   normalize(trace);
   return trace;
 }

@@ -37,7 +37,8 @@ enum class Type : uint16_t {
   kStream,
   kDevice,
   kMemory,
-  kLoss
+  kLoss,
+  kWindow
 };
 
 /// Size includes the header.
@@ -245,6 +246,14 @@ struct Loss {
   uint32_t text = 0;
   uint32_t severity = 0;  ///< trace::Severity
   int64_t count = 0;
+};
+
+/// From here on, or up to here, everything is recorded; outside of windows only some of it is. A file without
+/// windows has recorded everything.
+struct Window {
+  Header header{Type::kWindow, sizeof(Window)};
+  uint32_t opens = 0;  ///< 1 opens, 0 closes
+  uint64_t time = 0;
 };
 
 }  // namespace hone::trace::raw

@@ -15,7 +15,6 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "bench/scratch.hpp"
-#include "trace/collect/injection.hpp"
 
 namespace hone::trace {
 namespace {
@@ -85,10 +84,11 @@ std::string joined(const std::vector<std::string>& command) {
 
 }  // namespace
 
-Recording record(const std::vector<std::string>& command, const RecordOptions& options) {
+Recording record(const std::vector<std::string>& command, const InjectionOptions& options) {
+  check_capture(options.capture);
   if (!is_executable(command[0])) fail_environment("{} cannot be started: no such program", command[0]);
   const bench::Scratch scratch;
-  const std::vector<std::string> injected = injected_command(command, scratch.folder(), options.driver_api);
+  const std::vector<std::string> injected = injected_command(command, scratch.folder(), options);
   Recording recording;
   {
     const InterruptsIgnored ignored;
@@ -96,6 +96,7 @@ Recording record(const std::vector<std::string>& command, const RecordOptions& o
   }
   recording.processes = injected_files(scratch.folder()).size();
   recording.trace = read_injected(scratch.folder());
+  if (recording.processes > 0) note_capture(options.capture, recording.trace);
   recording.trace.metadata["command"] = joined(command);
   recording.trace.metadata["exit_code"] = std::to_string(recording.exit_code);
   recording.trace.metadata["recorded_at"] = base::utc_date();

@@ -5,14 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "trace/collect/injection.hpp"
 #include "trace/trace.hpp"
 
 namespace hone::trace {
-
-struct RecordOptions {
-  /// Records calls of the driver API too, which the runtime API is built on.
-  bool driver_api = true;
-};
 
 struct Recording {
   Trace trace;
@@ -25,6 +21,6 @@ struct Recording {
 /// The command is found through PATH when it has no slash; it has our terminal and standard streams. Ctrl-C
 /// reaches the program alone: what it did until then is kept. Environment error when it cannot be started or
 /// the collector was not built.
-Recording record(const std::vector<std::string>& command, const RecordOptions& options);
+Recording record(const std::vector<std::string>& command, const InjectionOptions& options);
 
 }  // namespace hone::trace

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "trace/collect/plugin/capture.hpp"
 #include "trace/collect/plugin/clock.hpp"
 #include "trace/collect/plugin/cupti_library.hpp"
 #include "trace/collect/plugin/raw_writer.hpp"
@@ -44,6 +45,7 @@ uint32_t api_name(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
 }
 
 void add_api(const CUpti_ActivityAPI& from, bool driver, Batch& batch) {
+  if (!is_captured(from.start, from.end)) return;
   raw::Api to;
   to.name = api_name(driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API, from.cbid);
   to.start = from.start;
@@ -70,8 +72,11 @@ void fill_place(To& to, const From& from) {
 }
 
 void add_kernel(const CUpti_ActivityKernel10& from, Batch& batch) {
+  if (!may_be_captured(from.start, from.end)) return;
+  const char* name = from.name == nullptr ? "unknown" : from.name;
   raw::Kernel to;
-  to.name = text_id(from.name == nullptr ? "unknown" : from.name);
+  to.name = text_id(name);
+  if (!is_kernel_wanted(name, to.name)) return;
   fill_place(to, from);
   to.grid = {from.gridX, from.gridY, from.gridZ};
   to.block = {from.blockX, from.blockY, from.blockZ};
@@ -86,6 +91,7 @@ void add_kernel(const CUpti_ActivityKernel10& from, Batch& batch) {
 /// Of copies on one device and between two; the latter have the same fields up to here.
 template <class From>
 void add_copy(const From& from, Batch& batch) {
+  if (!may_be_captured(from.start, from.end)) return;
   raw::Copy to;
   fill_place(to, from);
   to.bytes = from.bytes;
@@ -97,6 +103,7 @@ void add_copy(const From& from, Batch& batch) {
 }
 
 void add_set(const CUpti_ActivityMemset4& from, Batch& batch) {
+  if (!may_be_captured(from.start, from.end)) return;
   raw::Set to;
   fill_place(to, from);
   to.bytes = from.bytes;
@@ -106,6 +113,7 @@ void add_set(const CUpti_ActivityMemset4& from, Batch& batch) {
 }
 
 void add_sync(const CUpti_ActivitySynchronization2& from, Batch& batch) {
+  if (!may_be_captured(from.start, from.end)) return;
   raw::Sync to;
   to.sync_type = static_cast<uint32_t>(from.type);
   to.start = from.start;
@@ -119,6 +127,8 @@ void add_sync(const CUpti_ActivitySynchronization2& from, Batch& batch) {
 }
 
 void add_event_record(const CUpti_ActivityCudaEvent2& from, Batch& batch) {
+  // Without a time on the device nobody knows whether it is wanted.
+  if (from.deviceTimestamp != 0 && !may_be_captured(from.deviceTimestamp, from.deviceTimestamp)) return;
   raw::EventRecord to;
   to.event = from.eventId;
   to.event_sync = from.cudaEventSyncId;
@@ -131,6 +141,7 @@ void add_event_record(const CUpti_ActivityCudaEvent2& from, Batch& batch) {
 }
 
 void add_overhead(const CUpti_ActivityOverhead3& from, Batch& batch) {
+  if (!is_captured(from.start, from.end)) return;
   raw::Overhead to;
   to.kind = static_cast<uint32_t>(from.overheadKind);
   to.start = from.start;
@@ -141,6 +152,7 @@ void add_overhead(const CUpti_ActivityOverhead3& from, Batch& batch) {
 }
 
 void add_memory(const CUpti_ActivityMemory4& from, Batch& batch) {
+  if (!is_captured(from.timestamp, from.timestamp)) return;
   raw::Memory to;
   to.operation = static_cast<uint32_t>(from.memoryOperationType);
   to.time = from.timestamp;

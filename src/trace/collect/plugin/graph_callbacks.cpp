@@ -4,6 +4,7 @@
 #include <array>
 
 #include "trace/collect/plugin/activity.hpp"
+#include "trace/collect/plugin/capture.hpp"
 #include "trace/collect/plugin/cupti_library.hpp"
 #include "trace/collect/plugin/ranges.hpp"
 #include "trace/collect/plugin/raw_writer.hpp"
@@ -43,7 +44,14 @@ void record_edge(const CUpti_GraphData& data) {
   append(batch);
 }
 
+void on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& call) {
+  if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart && call.callbackSite == CUPTI_API_EXIT) open_window();
+  if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop && call.callbackSite == CUPTI_API_ENTER) close_window();
+}
+
 void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+    return on_driver_call(id, *static_cast<const CUpti_CallbackData*>(data));
   if (domain != CUPTI_CB_DOMAIN_RESOURCE) return;
   const auto* resource = static_cast<const CUpti_ResourceData*>(data);
   const auto* graph = static_cast<const CUpti_GraphData*>(resource->resourceDescriptor);
@@ -78,6 +86,12 @@ std::string subscribe() {
        {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
         CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED})
     cupti().cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, static_cast<CUpti_CallbackId>(id));
+  if (is_bounded_by_profiler_api()) {
+    for (const CUpti_driver_api_trace_cbid id :
+         {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop})
+      cupti().cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
+                                  static_cast<CUpti_CallbackId>(id));
+  }
   return "";
 }
 

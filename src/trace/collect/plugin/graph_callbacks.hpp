@@ -1,4 +1,5 @@
-// What CUPTI tells of CUDA graphs while they are built: nodes, copies of nodes, dependencies.
+// What CUPTI calls back for: CUDA graphs while they are built (nodes, copies of nodes, dependencies), and the
+// calls that bound what is recorded.
 #pragma once
 
 #include <string>

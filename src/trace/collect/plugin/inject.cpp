@@ -10,6 +10,7 @@
 #include <string>
 
 #include "trace/collect/plugin/activity.hpp"
+#include "trace/collect/plugin/capture.hpp"
 #include "trace/collect/plugin/clock.hpp"
 #include "trace/collect/plugin/cupti_library.hpp"
 #include "trace/collect/plugin/graph_callbacks.hpp"
@@ -64,6 +65,7 @@ bool start_recording() {
     const char* folder = std::getenv("HONE_TRACE_FOLDER");
     if (folder == nullptr || !open_writer(folder)) return;
     recording = true;
+    read_capture_rules();
     record_process(0);
     std::atexit(finish);
     pthread_atfork(nullptr, nullptr, become_inert);

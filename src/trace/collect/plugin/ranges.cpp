@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "trace/collect/plugin/capture.hpp"
 #include "trace/collect/plugin/clock.hpp"
 #include "trace/collect/plugin/raw_writer.hpp"
 
@@ -56,6 +57,7 @@ void record(uint32_t name, uint32_t thread, uint64_t start, bool nested) {
   range.name = name;
   range.start = start;
   range.end = clock_now();
+  if (!is_captured(range.start, range.end)) return;
   range.thread = thread;
   range.nested = nested ? 1 : 0;
   constexpr size_t kFlushBytes = size_t{1} << 16;
@@ -69,6 +71,7 @@ void record(uint32_t name, uint32_t thread, uint64_t start, bool nested) {
 }  // namespace
 
 int push_range(uint32_t domain, uint32_t name) {
+  if (is_capture_range(name)) open_window();
   open_ranges.push_back({domain, name, clock_now()});
   return static_cast<int>(open_ranges.size()) - 1;
 }
@@ -76,7 +79,9 @@ int push_range(uint32_t domain, uint32_t name) {
 int pop_range(uint32_t domain) {
   for (size_t i = open_ranges.size(); i-- > 0;) {
     if (open_ranges[i].domain != domain) continue;
-    record(open_ranges[i].name, this_thread(), open_ranges[i].start, true);
+    const Open closed = open_ranges[i];
+    record(closed.name, this_thread(), closed.start, true);
+    if (is_capture_range(closed.name)) close_window();
     open_ranges.erase(open_ranges.begin() + static_cast<std::ptrdiff_t>(i));
     return static_cast<int>(open_ranges.size());
   }
@@ -84,6 +89,7 @@ int pop_range(uint32_t domain) {
 }
 
 uint64_t start_range(uint32_t name) {
+  if (is_capture_range(name)) open_window();
   Shared& s = shared();
   const std::lock_guard lock(s.mutex);
   s.started[s.next_id] = {name, this_thread(), clock_now()};
@@ -101,6 +107,7 @@ void end_range(uint64_t id) {
     s.started.erase(found);
   }
   record(range.name, range.thread, range.start, false);
+  if (is_capture_range(range.name)) close_window();
 }
 
 uint32_t innermost_range() { return open_ranges.empty() ? 0 : open_ranges.back().name; }
