@@ -8,6 +8,7 @@
 #include <charconv>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include "analysis/analyze.hpp"
 #include "base/units.hpp"
@@ -15,6 +16,7 @@
 #include "cli/log_file.hpp"
 #include "report/path_tables.hpp"
 #include "report/trace_tables.hpp"
+#include "trace/cut.hpp"
 #include "trace/open.hpp"
 
 namespace hone::cli {
@@ -38,7 +40,10 @@ struct Answers {
   analysis::Analyses analyses;
   size_t first_step = 0;
   size_t last_step = 0;
+  /// The trace in the window of the chosen steps, when there is a choice.
+  std::optional<trace::Trace> chosen = std::nullopt;
 
+  const trace::Trace& window() const { return chosen ? *chosen : trace; }
   /// The chosen steps; all of the trace where none were chosen.
   analysis::StepList steps() const {
     return analysis::select_steps(analysis::find_steps(trace), first_step, last_step);
@@ -46,13 +51,13 @@ struct Answers {
 };
 
 Json dependencies_json(const Answers& a) {
-  const analysis::EventGraph graph = analysis::build_event_graph(a.trace);
+  const analysis::EventGraph graph = analysis::build_event_graph(a.window());
   return {{"critical_path", to_json(analysis::critical_path(graph))},
           {"what_if", to_json(analysis::what_if(graph))}};
 }
 
 std::vector<report::Sheet> dependencies(const Answers& a) {
-  const analysis::EventGraph graph = analysis::build_event_graph(a.trace);
+  const analysis::EventGraph graph = analysis::build_event_graph(a.window());
   return report::dependency_sheets(analysis::critical_path(graph), analysis::what_if(graph));
 }
 
@@ -75,8 +80,8 @@ constexpr std::array<Section, 10> kSections = {{
      [](const Answers& a) { return report::layer_sheets(analysis::analyze_layers(a.trace, a.steps())); },
      [](const Answers& a) { return to_json(analysis::analyze_layers(a.trace, a.steps())); }},
     {"dependencies", dependencies, dependencies_json},
-    {"idle", [](const Answers& a) { return report::idle_sheets(analysis::idle_time(a.trace)); },
-     [](const Answers& a) { return to_json(analysis::idle_time(a.trace)); }},
+    {"idle", [](const Answers& a) { return report::idle_sheets(analysis::idle_time(a.window())); },
+     [](const Answers& a) { return to_json(analysis::idle_time(a.window())); }},
     {"operators", [](const Answers& a) { return report::operator_sheets(a.analyses.operators); },
      [](const Answers& a) { return to_json(a.analyses.operators); }},
     {"transfers", [](const Answers& a) { return report::transfer_sheets(a.analyses.transfers); },
@@ -195,6 +200,10 @@ void run(Options options) {
       trace::open_trace(options.trace), 0, {}, options.analysis.first_step, options.analysis.last_step};
   answers.origin = trace::extent(answers.trace).start;
   answers.analyses = analysis::analyze(answers.trace, options.analysis);
+  if (!options.steps.empty()) {
+    answers.chosen = answers.trace;
+    trace::cut(*answers.chosen, {analysis::window_of(answers.steps())});
+  }
   write_log(options.log_file, options.json  ? json_text(options, answers)
                               : options.csv ? csv_text(options, answers)
                                             : people_text(options, answers));

@@ -15,7 +15,16 @@ class Windows {
     // The first window that ends after the start is the only one that can hold it.
     const auto found = std::upper_bound(windows_.begin(), windows_.end(), start,
                                         [](Time time, const Span& window) { return time < window.end; });
-    return found != windows_.end() && found->start <= end;
+    return found != windows_.end() && (found->start < end || found->start == start);
+  }
+
+  /// From the first moment in a window to the last; the interval must overlap one.
+  Span clipped(Time start, Time end) const {
+    const auto first = std::upper_bound(windows_.begin(), windows_.end(), start,
+                                        [](Time time, const Span& window) { return time < window.end; });
+    const auto after = std::lower_bound(first + 1, windows_.end(), end,
+                                        [](const Span& window, Time time) { return window.start < time; });
+    return {std::max(start, first->start), std::min(end, (after - 1)->end)};
   }
 
  private:
@@ -32,6 +41,12 @@ void cut(Trace& trace, const std::vector<Span>& windows) {
     if (event.correlation != kNone) calls.insert(event.correlation);
     return false;
   });
+  for (HostEvent& event : trace.host_events) {
+    if (event.kind == HostKind::kRuntimeApi || event.kind == HostKind::kDriverApi) continue;
+    const Span inside = kept.clipped(event.start, event.end);
+    event.start = inside.start;
+    event.end = inside.end;
+  }
   const auto was_called = [&](int64_t correlation) {
     return correlation != kNone && calls.contains(correlation);
   };

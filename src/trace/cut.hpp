@@ -8,7 +8,8 @@
 namespace hone::trace {
 
 /// Keeps what happened in the windows (ordered, apart from each other): host events that overlap one, and
-/// device events that overlap one or were launched by a call that is kept. Tables that describe (threads,
+/// device events that overlap one or were launched by a call that is kept. API calls and device events stay
+/// whole; ranges and the like that reach out of the windows are cut to them. Tables that describe (threads,
 /// streams, graphs, steps) stay whole. Not counted as losses: it was asked for.
 void cut(Trace& trace, const std::vector<Span>& windows);
 

@@ -49,6 +49,33 @@ TEST(Cut, KeepsWhatOverlapsOrWasLaunchedInAWindow) {
   EXPECT_EQ(trace.counter_samples.size(), 1U);
 }
 
+TEST(Cut, LeavesOutWhatOnlyTouchesAWindow) {
+  Trace trace;
+  trace.thread_index(1, 1);
+  trace.host_events = {call(0, 10, 1), call(10, 10, 2), call(20, 30, 3), call(15, 20, 4)};
+  cut(trace, {{10, 20}});
+  ASSERT_EQ(trace.host_events.size(), 2U);
+  EXPECT_EQ(trace.host_events[0].correlation, 2);
+  EXPECT_EQ(trace.host_events[1].correlation, 4);
+}
+
+TEST(Cut, CutsRangesAndKeepsCallsWhole) {
+  Trace trace;
+  trace.thread_index(1, 1);
+  trace.host_events = {{0, 100, HostKind::kRange},
+                       {15, 45, HostKind::kRange},
+                       {0, 12, HostKind::kRange},
+                       {16, 18, HostKind::kRange},
+                       call(5, 45, 1)};
+  cut(trace, {{10, 20}, {30, 40}});
+  const std::vector<Span> expected = {{10, 40}, {15, 40}, {10, 12}, {16, 18}, {5, 45}};
+  ASSERT_EQ(trace.host_events.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(trace.host_events[i].start, expected[i].start) << i;
+    EXPECT_EQ(trace.host_events[i].end, expected[i].end) << i;
+  }
+}
+
 TEST(Schedule, CountsItsIterationsAsTorchProfilerDoes) {
   // schedule(wait=1, warmup=2, active=3, repeat=2): steps 3, 4, 5 and 9, 10, 11 are recorded.
   const Schedule schedule{1, 2, 3, 2};
