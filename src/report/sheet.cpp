@@ -56,6 +56,8 @@ void fit(const Sheet& sheet, size_t width, std::vector<size_t>& widths) {
   widths[*widest] = std::max(kShortestName, width > others ? width - others : 0);
 }
 
+}  // namespace
+
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -65,8 +67,6 @@ std::string csv_field(const std::string& text) {
   }
   return quoted + "\"";
 }
-
-}  // namespace
 
 Cell text_cell(std::string text) { return {text, std::move(text)}; }
 Cell count_cell(int64_t count) { return text_cell(std::to_string(count)); }

@@ -49,6 +49,9 @@ std::vector<std::string> sheet_text(const Sheet& sheet, const SheetStyle& style)
 /// "# title", the column titles with units, the rows. RFC 4180, without carriage returns.
 std::vector<std::string> sheet_csv(const Sheet& sheet);
 
+/// In quotes where CSV needs them.
+std::string csv_field(const std::string& text);
+
 /// The text cut in its middle: "void gemm…float>". Counts characters, not bytes.
 std::string cut_middle(const std::string& text, size_t width);
 
