@@ -6,8 +6,10 @@
 
 #include "base/file.hpp"
 #include "cli/command.hpp"
+#include "report/event_csv.hpp"
 #include "report/trtexec_json.hpp"
 #include "trace/format/kineto_writer.hpp"
+#include "trace/format/text_sink.hpp"
 #include "trace/open.hpp"
 
 namespace hone::cli {
@@ -36,8 +38,25 @@ void write_trtexec(const trace::Trace& trace, const std::filesystem::path& folde
   write_json(folder / "trt_times.json", report::trtexec_times(trace, steps));
 }
 
+void write_csv(const Options& options, const char* name, const trace::Trace& trace,
+               void (*lines)(const trace::Trace&, const report::LineSink&)) {
+  const std::filesystem::path path = std::filesystem::path(options.folder) / name;
+  trace::TextSink file(path.string() + (options.gzip ? ".gz" : ""), options.gzip);
+  lines(trace, [&file](std::string_view line) {
+    file.write(line);
+    file.write("\n");
+  });
+  file.finish();
+  fmt::print("{}{}\n", path.string(), options.gzip ? ".gz" : "");
+}
+
 void run(const Options& options) {
   const trace::Trace trace = trace::open_trace(options.trace);
+  if (options.format == "csv") {
+    std::filesystem::create_directories(options.folder);
+    write_csv(options, "gpu_trace.csv", trace, report::gpu_trace_csv);
+    return write_csv(options, "api_trace.csv", trace, report::api_trace_csv);
+  }
   if (options.format == "trtexec") return write_trtexec(trace, options.folder);
   trace::KinetoOptions kineto;
   kineto.gzip = options.gzip;
@@ -56,10 +75,11 @@ void add_convert_command(CLI::App& program) {
   command
       ->add_option(
           "--to", options->format,
-          "kineto: JSON for Perfetto, TensorBoard and HTA; trtexec: its profile, layer and times files")
-      ->check(CLI::IsMember({"kineto", "trtexec"}))
+          "kineto: JSON for Perfetto, TensorBoard and HTA; trtexec: its profile, layer and times files; csv: "
+          "every kernel, copy and call, as nvprof's --print-gpu-trace and --print-api-trace")
+      ->check(CLI::IsMember({"kineto", "trtexec", "csv"}))
       ->capture_default_str();
-  command->add_flag("--gzip", options->gzip, "Packed (kineto)");
+  command->add_flag("--gzip", options->gzip, "Packed (kineto, csv)");
   command->add_flag("--whole-microseconds", options->whole_microseconds,
                     "Times rounded down, because HTA drops shorter intervals (kineto)");
   command->callback([options] { run(*options); });

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <unordered_map>
 
 #include "report/sheet.hpp"
+#include "trace/transfer_names.hpp"
 
 namespace hone::report {
 namespace {
@@ -36,8 +36,7 @@ class Names {
 std::string id_text(int64_t id) { return id == trace::kNone ? "" : std::to_string(id); }
 
 const char* memory_text(trace::MemoryKind kind) {
-  constexpr std::array<const char*, 6> kTexts{"", "Pageable", "Pinned", "Device", "Array", "Managed"};
-  return kTexts[static_cast<size_t>(kind)];
+  return kind == trace::MemoryKind::kUnknown ? "" : trace::memory_kind_name(kind);
 }
 
 /// Of what is not there: the commas alone.

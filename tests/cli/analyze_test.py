@@ -3,6 +3,7 @@
 usage: analyze_test.py HONE
 """
 import csv
+import gzip
 import json
 import os
 import pathlib
@@ -115,6 +116,17 @@ def check_refusals(hone, trace, folder):
         assert sorted(folder.iterdir()) == before, f"{shown} left {list(folder.iterdir())}"
 
 
+def check_events(hone, trace, folder):
+    written = output(hone, "convert", trace, str(folder / "csv"), "--to", "csv", "--gzip").split()
+    assert [pathlib.Path(path).name for path in written] == ["gpu_trace.csv.gz", "api_trace.csv.gz"], written
+    gpu, api = [list(csv.DictReader(gzip.open(path, "rt"))) for path in written]
+    assert len(gpu) == 1 + 8 and len(api) == 1 + 8, (gpu, api)  # the first row holds units
+    copy = gpu[1]
+    assert (copy["Duration"], copy["Size"], copy["Throughput"], copy["SrcMemType"]) == (
+        "2000000", "20000000", "10.000000", "Pageable"), copy
+    assert api[1]["Name"] == "cudaMemcpyAsync" and api[1]["Correlation_ID"] == copy["Correlation_ID"], api[1]
+
+
 def main():
     hone = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
@@ -126,6 +138,7 @@ def main():
         check_json(hone, trace)
         check_csv(hone, trace)
         check_log_file(hone, trace, folder)
+        check_events(hone, trace, folder)
         check_empty(hone, folder)
         check_refusals(hone, trace, folder)
 
