@@ -23,6 +23,7 @@ struct Sum {
   bool seen = false;
   double weighted = 0;
   double time = 0;
+  double min = 0;
   double max = 0;
   int64_t samples = 0;
 };
@@ -38,6 +39,7 @@ std::vector<CounterMean> mean_counters(const trace::Trace& trace, int32_t device
     if (sum.seen && covered > 0) {
       sum.weighted += sample.value * static_cast<double>(covered);
       sum.time += static_cast<double>(covered);
+      sum.min = sum.samples == 0 ? sample.value : std::min(sum.min, sample.value);
       sum.max = sum.samples == 0 ? sample.value : std::max(sum.max, sample.value);
       ++sum.samples;
     }
@@ -49,7 +51,7 @@ std::vector<CounterMean> mean_counters(const trace::Trace& trace, int32_t device
     if (sum.samples == 0) continue;
     const auto unit = trace.counter_units.find(id);
     result.push_back({trace.text(id), unit == trace.counter_units.end() ? "" : unit->second,
-                      sum.weighted / sum.time, sum.max, sum.samples});
+                      sum.weighted / sum.time, sum.min, sum.max, sum.samples});
   }
   std::sort(result.begin(), result.end(),
             [](const CounterMean& a, const CounterMean& b) { return a.name < b.name; });

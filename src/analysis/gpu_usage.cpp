@@ -144,6 +144,7 @@ Json device_json(const DeviceUsage& usage) {
     counters.push_back({{"name", counter.name},
                         {"unit", counter.unit},
                         {"mean", counter.mean},
+                        {"min", counter.min},
                         {"max", counter.max},
                         {"samples", counter.samples}});
   return {{"device", usage.device},

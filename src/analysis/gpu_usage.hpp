@@ -30,6 +30,7 @@ struct CounterMean {
   std::string name;
   std::string unit;
   double mean = 0;  ///< weighted by time
+  double min = 0;
   double max = 0;
   int64_t samples = 0;
 };

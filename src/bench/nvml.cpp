@@ -156,21 +156,34 @@ std::string Nvml::library_path() {
   return chosen != nullptr ? chosen : "libnvidia-ml.so.1";
 }
 
-Nvml::Nvml(const std::string& path, const std::string& bus_id) {
+Nvml::Nvml(const std::string& path) {
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) fail_environment("NVML cannot be loaded: {}", ::dlerror());
   library_ = std::shared_ptr<void>(handle, [](void* opened) { (void)::dlclose(opened); });
   call_ = std::make_unique<Functions>(handle);
-  if (call_->init == nullptr || call_->shutdown == nullptr || call_->by_index == nullptr ||
-      (!bus_id.empty() && call_->by_bus_id == nullptr))
+  if (call_->init == nullptr || call_->shutdown == nullptr || call_->by_index == nullptr)
     fail_environment("{} is no NVML that hone knows: functions are missing", path);
   if (const Result result = call_->init(); result != kSuccess)
     fail_environment("NVML does not start: {}", call_->reason(result));
-  const Result result =
-      bus_id.empty() ? call_->by_index(0, &device_) : call_->by_bus_id(bus_id.c_str(), &device_);
-  if (result == kSuccess) return;
-  (void)call_->shutdown();
-  fail_environment("NVML does not find the GPU {}: {}", bus_id.empty() ? "0" : bus_id, call_->reason(result));
+}
+
+void Nvml::check_found(Result result, const std::string& name) {
+  // The destructor runs: the constructor that all others begin with is done.
+  if (result != kSuccess) fail_environment("NVML does not find the GPU {}: {}", name, call_->reason(result));
+}
+
+Nvml::Nvml(const std::string& path, unsigned index) : Nvml(path) {
+  check_found(call_->by_index(index, &device_), std::to_string(index));
+}
+
+Nvml::Nvml(const std::string& path, const std::string& bus_id) : Nvml(path) {
+  if (bus_id.empty()) {
+    check_found(call_->by_index(0, &device_), "0");
+  } else if (call_->by_bus_id == nullptr) {
+    fail_environment("{} is no NVML that hone knows: functions are missing", path);
+  } else {
+    check_found(call_->by_bus_id(bus_id.c_str(), &device_), bus_id);
+  }
 }
 
 Nvml::~Nvml() { (void)call_->shutdown(); }

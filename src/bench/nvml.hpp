@@ -54,6 +54,8 @@ class Nvml {
   /// empty. Environment error, in one sentence, when the library, what it cannot do without, or the GPU is
   /// missing.
   Nvml(const std::string& path, const std::string& bus_id);
+  /// The same of the GPU that NVML counts as `index`, from 0.
+  Nvml(const std::string& path, unsigned index);
   ~Nvml();
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
@@ -68,6 +70,11 @@ class Nvml {
 
  private:
   struct Functions;
+
+  /// Without a GPU yet.
+  explicit Nvml(const std::string& path);
+  /// What looking a GPU up returned. Environment error when it was not found.
+  void check_found(int result, const std::string& name);
 
   std::shared_ptr<void> library_;
   std::unique_ptr<Functions> call_;

@@ -43,7 +43,9 @@ Sheet usage_sheet(const DeviceUsage& device) {
   add_row(&sheet, "Est. Achieved Occupancy", device.occupancy,
           "warps / warps an SM can hold, over kernel time");
   add_row(&sheet, "Tensor Cores", device.tensor_cores, "time of kernels that use them / kernel time");
-  if (device.counters.empty()) return sheet;
+  if (!device.measured_gr_active && !device.measured_sms_active && !device.measured_warps_active &&
+      !device.measured_tensor_active)
+    return sheet;
   add_row(&sheet, "GR active", device.measured_gr_active, "all time");
   add_row(&sheet, "SMs active", device.measured_sms_active, "all time");
   add_row(&sheet, "Warp occupancy", device.measured_warps_active, "all time, idle time included");
@@ -53,11 +55,12 @@ Sheet usage_sheet(const DeviceUsage& device) {
 
 Sheet counter_sheet(const DeviceUsage& device) {
   Sheet sheet{fmt::format("Counters of GPU {}", device.device),
-              {{"Mean"}, {"Max"}, {"Samples"}, {"Unit", "", false}, {"Counter", "", false}},
+              {{"Mean"}, {"Min"}, {"Max"}, {"Samples"}, {"Unit", "", false}, {"Counter", "", false}},
               {},
               {}};
   for (const analysis::CounterMean& counter : device.counters)
     sheet.rows.push_back({text_cell(fmt::format("{:.6g}", counter.mean)),
+                          text_cell(fmt::format("{:.6g}", counter.min)),
                           text_cell(fmt::format("{:.6g}", counter.max)), count_cell(counter.samples),
                           text_cell(counter.unit), text_cell(counter.name)});
   return sheet;

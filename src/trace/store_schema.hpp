@@ -49,7 +49,8 @@ inline const Table kDeviceTable{
         Column{"threads_per_multiprocessor", &DeviceProperties::threads_per_multiprocessor, ""},
         Column{"registers_per_multiprocessor", &DeviceProperties::registers_per_multiprocessor, ""},
         Column{"shared_bytes_per_multiprocessor", &DeviceProperties::shared_bytes_per_multiprocessor, ""},
-        Column{"blocks_per_multiprocessor", &DeviceProperties::blocks_per_multiprocessor, ""}}};
+        Column{"blocks_per_multiprocessor", &DeviceProperties::blocks_per_multiprocessor, ""},
+        Column{"uuid", &DeviceProperties::uuid, "strings.id"}}};
 
 inline const Table kContextTable{
     "contexts", "CUDA contexts.",

@@ -203,6 +203,7 @@ struct DeviceProperties {
   int32_t registers_per_multiprocessor = 0;
   int64_t shared_bytes_per_multiprocessor = 0;
   int32_t blocks_per_multiprocessor = 0;
+  StringId uuid = 0;  ///< "GPU-" and 32 digits in 5 groups, as NVML writes it
 };
 
 struct Context {

@@ -75,7 +75,10 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, void** handle) {
 const char* nvmlErrorString(int result) { return result == 6 ? "Not Found" : "Some Reason"; }
 int nvmlSystemGetDriverVersion(char* text, unsigned size) { return write_text("580.1", text, size); }
 int nvmlDeviceGetName(void*, char* text, unsigned size) { return write_text("Fake GPU", text, size); }
-int nvmlDeviceGetUUID(void*, char* text, unsigned size) { return write_text("GPU-1", text, size); }
+int nvmlDeviceGetUUID(void*, char* text, unsigned size) {
+  const std::string uuid = setting("uuid");
+  return write_text(uuid.empty() ? "GPU-1" : uuid.c_str(), text, size);
+}
 int nvmlDeviceGetPciInfo_v3(void*, PciInfo* info) {
   return write_text("00000000:1B:00.0", info->bus_id, sizeof info->bus_id);
 }

@@ -23,6 +23,11 @@ std::string failure(const std::string& library, const std::string& bus_id = "") 
   return "no failure";
 }
 
+TEST(Nvml, CountsGpusFromZero) {
+  EXPECT_EQ(Nvml(kFakeNvml, 0U).identity().uuid, "GPU-1");
+  EXPECT_THROW(Nvml(kFakeNvml, 1U), Error);
+}
+
 TEST(Nvml, TellsWhatAGpuIs) {
   const GpuIdentity gpu = Nvml(kFakeNvml, "0000:1b:00.0").identity();
   EXPECT_EQ(gpu.name, "Fake GPU");

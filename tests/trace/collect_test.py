@@ -1,6 +1,6 @@
 """`hone profile -- PROGRAM`: what the injected library writes arrives in the trace, however the program ends.
 
-usage: collect_test.py HONE RECORDED_PROGRAM FAKE_CUPTI
+usage: collect_test.py HONE RECORDED_PROGRAM FAKE_CUPTI FAKE_NVML
 """
 import os
 import sqlite3
@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-HONE, PROGRAM, CUPTI = sys.argv[1:4]
+HONE, PROGRAM, CUPTI, NVML = sys.argv[1:5]
 
 
 def profile(*arguments, cupti=CUPTI, options=(), **variables):
@@ -17,7 +17,8 @@ def profile(*arguments, cupti=CUPTI, options=(), **variables):
     folder = tempfile.mkdtemp()
     path = os.path.join(folder, "a.sqlite")
     done = subprocess.run([HONE, "profile", "-o", path, *options, "--", *arguments], capture_output=True, text=True, timeout=60,
-                          env={**os.environ, "HONE_CUPTI": cupti, **variables}, cwd=folder)
+                          env={**os.environ, "HONE_CUPTI": cupti, "HONE_NVML": "/nonexistent",
+                               **variables}, cwd=folder)
     return done, sqlite3.connect(path) if os.path.exists(path) else None
 
 
@@ -146,6 +147,22 @@ class Collect(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(reason, done.stderr)
             self.assertIsNone(database)
+
+    def test_clocks_and_power_of_the_gpu_that_was_used(self):
+        done, database = profile(PROGRAM, "sleep", HONE_NVML=NVML,
+                                 FAKE_NVML="uuid=GPU-f0f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfeff power=333000 sm=1755")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        means = dict(rows(database, "SELECT s.value || ' ' || u.unit, avg(c.value) FROM counter_samples c JOIN strings s "
+                                    "ON s.id = c.counter JOIN counter_units u USING (counter) GROUP BY 1"))
+        self.assertEqual(means, {"SM clock MHz": 1755, "Memory clock MHz": 3201, "Power W": 333, "Temperature C": 45,
+                                 "Memory used MB": 2000})
+        self.assertGreater(rows(database, "SELECT count(*) FROM counter_samples")[0][0], 5 * 4)
+
+    def test_a_gpu_that_nvml_does_not_know_is_said(self):
+        for nvml, reason in ((NVML, "NVML does not know the GPU that was used"), ("/nonexistent", "NVML cannot be loaded")):
+            done, database = profile(PROGRAM, HONE_NVML=nvml)
+            self.assertIn("no clocks, power and temperature: " + reason, done.stderr)
+            self.assertEqual(rows(database, "SELECT * FROM counter_samples"), [])
 
     def test_a_program_without_cuda_says_so(self):
         done, _ = profile("true")

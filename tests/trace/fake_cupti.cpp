@@ -85,6 +85,7 @@ void add_call(Filler& filler, uint64_t t, uint32_t correlation) {
 void fill(Filler& filler, uint64_t t) {
   auto& device = filler.add<CUpti_ActivityDevice5>(CUPTI_ACTIVITY_KIND_DEVICE);
   device.name = "Fake GPU";
+  for (size_t i = 0; i < sizeof device.uuid.bytes; ++i) device.uuid.bytes[i] = static_cast<char>(0xf0 + i);
   device.numMultiprocessors = 132;
   device.numThreadsPerWarp = 32;
   device.maxWarpsPerMultiprocessor = 64;

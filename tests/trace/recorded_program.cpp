@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
       std::exit(0);  // runs what was registered to run at exit
     }
   }
+  if (std::strcmp(how, "sleep") == 0) usleep(200'000);
   if (std::strcmp(how, "kill") == 0) raise(SIGKILL);
   return std::strcmp(how, "fail") == 0 ? 3 : 0;
 }

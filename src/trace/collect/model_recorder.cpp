@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "base/clock.hpp"
 #include "base/json.hpp"
 #include "bench/inputs.hpp"
 #include "bench/scratch.hpp"
 #include "bench/worker_client.hpp"
+#include "trace/collect/gpu_log.hpp"
 #include "trace/collect/injection.hpp"
 #include "trace/cut.hpp"
 
@@ -42,11 +44,16 @@ class Session {
     if (injects)
       command = injected_command(command, folder, {.driver_api = options_.driver_api, .capture = {}});
     worker = start(command, "recorded-worker");
+    std::optional<GpuLog> gpu_log;
+    if (injects) gpu_log.emplace();
     std::vector<bench::TracedRuns> cycles;
     for (int64_t i = 0; i < options_.schedule.repeat; ++i) cycles.push_back(run_cycle(*worker));
     recording.recorded = latencies(*worker);
     worker->quit();
-    if (injects) recording.trace = read_injected(folder);
+    if (injects) {
+      recording.trace = read_injected(folder);
+      gpu_log->add_to(recording.trace);
+    }
     keep(recording.trace, cycles);
     describe(recording);
     return recording;

@@ -275,6 +275,7 @@ class FileReader {
     device.registers_per_multiprocessor = static_cast<int32_t>(from.registers_per_multiprocessor);
     device.shared_bytes_per_multiprocessor = from.shared_per_multiprocessor;
     device.blocks_per_multiprocessor = static_cast<int32_t>(from.blocks_per_multiprocessor);
+    device.uuid = text(from.uuid);
     trace_.devices.push_back(device);
   }
 

@@ -224,7 +224,7 @@ struct Device {
   uint32_t registers_per_multiprocessor = 0;
   uint32_t shared_per_multiprocessor = 0;
   uint32_t blocks_per_multiprocessor = 0;
-  uint32_t unused = 0;
+  uint32_t uuid = 0;  ///< text, as NVML writes it; 0 in files of the first version
 };
 
 struct Memory {

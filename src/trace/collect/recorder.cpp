@@ -15,6 +15,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "bench/scratch.hpp"
+#include "trace/collect/gpu_log.hpp"
 
 namespace hone::trace {
 namespace {
@@ -90,12 +91,14 @@ Recording record(const std::vector<std::string>& command, const InjectionOptions
   const bench::Scratch scratch;
   const std::vector<std::string> injected = injected_command(command, scratch.folder(), options);
   Recording recording;
+  GpuLog gpu_log;
   {
     const InterruptsIgnored ignored;
     recording.exit_code = wait_for(start(injected));
   }
   recording.processes = injected_files(scratch.folder()).size();
   recording.trace = read_injected(scratch.folder());
+  gpu_log.add_to(recording.trace);
   if (recording.processes > 0) note_capture(options.capture, recording.trace);
   recording.trace.metadata["command"] = joined(command);
   recording.trace.metadata["exit_code"] = std::to_string(recording.exit_code);

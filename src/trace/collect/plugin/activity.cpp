@@ -6,6 +6,8 @@
 #include <array>
 #include <cstring>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/collect/plugin/capture.hpp"
@@ -181,6 +183,19 @@ void add_stream(const CUpti_ActivityStream& from, Batch& batch) {
   batch.add(to);
 }
 
+/// "GPU-01234567-89ab-cdef-0123-456789abcdef".
+std::string uuid_text(const CUuuid& uuid) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text = "GPU";
+  for (size_t i = 0; i < sizeof uuid.bytes; ++i) {
+    const auto byte = static_cast<uint8_t>(uuid.bytes[i]);
+    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
 void add_device(const CUpti_ActivityDevice5& from, Batch& batch) {
   raw::Device to;
   to.id = from.id;
@@ -194,6 +209,7 @@ void add_device(const CUpti_ActivityDevice5& from, Batch& batch) {
   to.registers_per_multiprocessor = from.maxRegistersPerMultiprocessor;
   to.shared_per_multiprocessor = from.maxSharedMemoryPerMultiprocessor;
   to.blocks_per_multiprocessor = from.maxBlocksPerMultiprocessor;
+  to.uuid = text_id(uuid_text(from.uuid));
   batch.add(to);
 }
 
