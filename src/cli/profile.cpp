@@ -28,6 +28,8 @@ struct Options {
   trace::ModelRecordOptions record;
   std::string output;
   bool no_driver_api = false;
+  bool counters = false;
+  double counter_rate = 10'000;
   trace::CaptureOptions capture;
 
   bool captures_all() const {
@@ -71,8 +73,8 @@ void profile_command(const Options& options) {
                                  ? free_name(std::filesystem::path(command[0]).filename().string())
                                  : options.output;
   base::check_writable(output);
-  trace::Recording recording =
-      trace::record(command, {.driver_api = !options.no_driver_api, .capture = options.capture});
+  trace::Recording recording = trace::record(
+      command, {!options.no_driver_api, options.counters ? options.counter_rate : 0, options.capture});
   if (recording.processes == 0)
     recording.trace.doubt(trace::Severity::kLoss, "collector",
                           "no process of this command initialised CUDA or NVTX, so nothing was recorded", 0);
@@ -103,6 +105,7 @@ void profile_model(Options options) {
   trace::ModelRecordOptions& record = options.record;
   record.model = options.model;
   record.driver_api = !options.no_driver_api;
+  if (options.counters) record.counter_rate = options.counter_rate;
   for (const int64_t batch : options.batches) {
     if (!model.runs_at(batch)) fail_usage("the batch of {} is fixed at {}", model.name, model.fixed_batch);
     for (const std::string& precision : options.precisions) {
@@ -177,6 +180,12 @@ void add_profile_command(CLI::App& program) {
       "(default: runs)");
   command->add_flag("--no-driver-api", options->no_driver_api,
                     "Leave out the calls of the driver API: a smaller trace and less overhead");
+  CLI::Option* counters = command->add_flag(
+      "--counters", options->counters,
+      "Sample hardware counters of the GPU: how busy it, its SMs and tensor cores, its memory and PCIe are");
+  command->add_option("--counter-rate", options->counter_rate, "Samples of counters a second")
+      ->needs(counters)
+      ->capture_default_str();
   trace::CaptureOptions& capture = options->capture;
   command->add_option("--delay", capture.delay_s, "Program: record nothing before so many seconds");
   command->add_option("--duration", capture.duration_s,

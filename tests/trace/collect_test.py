@@ -142,6 +142,7 @@ class Collect(unittest.TestCase):
         for options, reason in ((["--kernels", "("], "--kernels is no regular expression: '('"),
                                 (["--capture-range", "nvtx:"], "--capture-range is cudaProfilerApi or nvtx:NAME"),
                                 (["--capture-range", "nvtx:a", "--delay", "1"], "so --delay and --duration cannot"),
+                                (["--counters", "--counter-rate", "1e6"], "--counter-rate must be between 10 and"),
                                 (["--delay", "-1"], "--delay must be between 0 and")):
             done, database = profile(PROGRAM, options=options)
             self.assertEqual(done.returncode, 2, done.stderr)
@@ -163,6 +164,36 @@ class Collect(unittest.TestCase):
             done, database = profile(PROGRAM, HONE_NVML=nvml)
             self.assertIn("no clocks, power and temperature: " + reason, done.stderr)
             self.assertEqual(rows(database, "SELECT * FROM counter_samples"), [])
+
+    def test_counters_over_time(self):
+        done, database = profile(PROGRAM, "sleep", options=["--counters"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        values = rows(database, "SELECT s.value, u.unit, min(c.value), max(c.value), count(*), max(c.time) - min(c.time) "
+                                "FROM counter_samples c JOIN strings s ON s.id = c.counter "
+                                "JOIN counter_units u USING (counter) GROUP BY c.counter ORDER BY s.value")
+        # The first of ten samples is left out; 5 MB in 100 us are 50 GB/s.
+        self.assertEqual(values, [
+            ("DRAM read", "GB/s", 50, 50, 9, 800_000), ("GR active", "%", 10, 10, 9, 800_000),
+            ("PCIe read", "GB/s", 50, 50, 9, 800_000), ("SM warp occupancy", "%", 30, 30, 9, 800_000),
+            ("SMs active", "%", 20, 20, 9, 800_000), ("Tensor active", "%", 40, 40, 9, 800_000)])
+        self.assertIn("DRAM write is not recorded: choosing counters failed (a reason)", done.stderr)
+        self.assertIn("PCIe write is not recorded: it does not fit into one pass with the others", done.stderr)
+
+    def test_counters_that_are_not_permitted(self):
+        done, database = profile(PROGRAM, "sleep", options=["--counters"], FAKE_CUPTI_COUNTERS="denied")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("looking for counters is not permitted: counters need root, or the driver's option "
+                      "NVreg_RestrictProfilingToAdminUsers=0", done.stderr)
+        self.assertEqual(rows(database, "SELECT count(*) FROM kernels"), [(2,)])
+
+    def test_counters_that_were_overwritten(self):
+        done, _ = profile(PROGRAM, "sleep", options=["--counters"], FAKE_CUPTI_COUNTERS="overflow")
+        self.assertIn("samples were overwritten before they were read", done.stderr)
+
+    def test_no_counters_unless_asked_for(self):
+        done, database = profile(PROGRAM, "sleep", FAKE_CUPTI_COUNTERS="denied")
+        self.assertNotIn("counters", done.stderr.replace("counters: no clocks", ""))
+        self.assertEqual(rows(database, "SELECT * FROM counter_samples"), [])
 
     def test_a_program_without_cuda_says_so(self):
         done, _ = profile("true")

@@ -214,6 +214,11 @@ CUptiResult CUPTIAPI cuptiGetGraphNodeId(CUgraphNode node, uint64_t* id) {
   return CUPTI_SUCCESS;
 }
 
+CUptiResult CUPTIAPI cuptiGetDeviceId(CUcontext, uint32_t* id) {
+  *id = 0;
+  return CUPTI_SUCCESS;
+}
+
 CUptiResult CUPTIAPI cuptiGetGraphId(CUgraph graph, uint32_t* id) {
   *id = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(graph));
   return CUPTI_SUCCESS;
@@ -290,9 +295,13 @@ __attribute__((visibility("default"))) void fake_cupti_profiler(bool starts) {
   }
 }
 
-/// What the driver would do while a graph is built.
+/// What the driver would do when the program makes a context and builds a graph.
 __attribute__((visibility("default"))) void fake_cupti_build_graph() {
-  if (callback != nullptr) tell_graph();
+  if (callback == nullptr) return;
+  CUpti_ResourceData made{};
+  callback(nullptr, CUPTI_CB_DOMAIN_RESOURCE,
+           static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_CONTEXT_CREATED), &made);
+  tell_graph();
 }
 
 }  // extern "C"

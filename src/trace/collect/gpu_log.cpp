@@ -79,7 +79,8 @@ void GpuLog::add_to(Trace& trace) {
     if (found == gpus_.end()) {
       trace.doubt(Severity::kNote, "counters",
                   "no clocks, power and temperature: " +
-                      (gpus_.empty() ? problem_ : "NVML does not know the GPU that was used"));
+                      (gpus_.empty() ? problem_ : "NVML does not know the GPU that was used"),
+                  0);
       continue;
     }
     for (const auto& [time, sample] : found->samples) add_sample({trace, device.id}, time, sample);

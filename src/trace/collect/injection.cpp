@@ -1,6 +1,8 @@
 // See injection.hpp.
 #include "trace/collect/injection.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/clock.hpp"
@@ -12,6 +14,11 @@ namespace hone::trace {
 
 std::vector<std::string> injection_variables(const std::filesystem::path& folder,
                                              const InjectionOptions& options) {
+  check_capture(options.capture);
+  constexpr double kLowest = 10;
+  constexpr double kHighest = 200'000;  // of Nsight Systems, too: samples must be read before they are lost
+  if (options.counter_rate != 0 && !(options.counter_rate >= kLowest && options.counter_rate <= kHighest))
+    fail_usage("--counter-rate must be between {:.0f} and {:.0f} a second", kLowest, kHighest);
   const std::filesystem::path library = std::filesystem::path(base::library_folder()) / "libhone-inject.so";
   if (!std::filesystem::exists(library))
     fail_environment(
@@ -20,6 +27,7 @@ std::vector<std::string> injection_variables(const std::filesystem::path& folder
       "CUDA_INJECTION64_PATH=" + library.string(), "NVTX_INJECTION64_PATH=" + library.string(),
       "HONE_TRACE_FOLDER=" + folder.string(),
       std::string("HONE_TRACE_DRIVER_API=") + (options.driver_api ? "1" : "0")};
+  if (options.counter_rate > 0) result.push_back(fmt::format("HONE_TRACE_COUNTERS={}", options.counter_rate));
   for (std::string& variable : capture_variables(options.capture, base::nanoseconds(base::Clock::now())))
     result.push_back(std::move(variable));
   return result;

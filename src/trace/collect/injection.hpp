@@ -13,6 +13,8 @@ namespace hone::trace {
 struct InjectionOptions {
   /// Records calls of the driver API too, which the runtime API is built on.
   bool driver_api = true;
+  /// How often a second hardware counters are sampled; 0: not at all.
+  double counter_rate = 0;
   CaptureOptions capture;
 };
 

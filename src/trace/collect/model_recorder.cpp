@@ -42,7 +42,7 @@ class Session {
     const std::filesystem::path folder = scratch_.make_folder("recorded");
     bench::Command command = peers_.command(options_.backend);
     if (injects)
-      command = injected_command(command, folder, {.driver_api = options_.driver_api, .capture = {}});
+      command = injected_command(command, folder, {options_.driver_api, options_.counter_rate, {}});
     worker = start(command, "recorded-worker");
     std::optional<GpuLog> gpu_log;
     if (injects) gpu_log.emplace();

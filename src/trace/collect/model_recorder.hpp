@@ -19,6 +19,8 @@ struct ModelRecordOptions {
   int64_t batch = 1;
   int threads = 1;
   bool driver_api = true;
+  /// How often a second hardware counters are sampled; 0: not at all.
+  double counter_rate = 0;
   Schedule schedule;
 };
 

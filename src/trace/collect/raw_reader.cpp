@@ -104,6 +104,7 @@ class FileReader {
       case raw::Type::kMemory: return add(as<raw::Memory>(bytes));
       case raw::Type::kLoss: return add(as<raw::Loss>(bytes));
       case raw::Type::kWindow: return add(as<raw::Window>(bytes));
+      case raw::Type::kCounter: return add(as<raw::Counter>(bytes));
     }
     trace_.doubt(Severity::kLoss, "file", "records are of a kind that this program does not know");
   }
@@ -299,6 +300,13 @@ class FileReader {
                               ? Severity::kLoss
                               : static_cast<Severity>(from.severity);
     trace_.doubt(severity, trace_.text(text(from.about)), trace_.text(text(from.text)), from.count);
+  }
+
+  void add(const raw::Counter& from) {
+    const StringId name = text(from.name);
+    trace_.counter_units.try_emplace(name, trace_.text(text(from.unit)));
+    trace_.counter_samples.push_back(
+        {static_cast<Time>(from.time), name, static_cast<int32_t>(from.device), from.value});
   }
 
   void add(const raw::Window& from) {

@@ -38,7 +38,8 @@ enum class Type : uint16_t {
   kDevice,
   kMemory,
   kLoss,
-  kWindow
+  kWindow,
+  kCounter
 };
 
 /// Size includes the header.
@@ -254,6 +255,16 @@ struct Window {
   Header header{Type::kWindow, sizeof(Window)};
   uint32_t opens = 0;  ///< 1 opens, 0 closes
   uint64_t time = 0;
+};
+
+/// One value of a hardware counter.
+struct Counter {
+  Header header{Type::kCounter, sizeof(Counter)};
+  uint32_t name = 0;
+  uint64_t time = 0;  ///< end of the sampled interval
+  double value = 0;
+  uint32_t device = 0;
+  uint32_t unit = 0;  ///< text
 };
 
 }  // namespace hone::trace::raw

@@ -86,7 +86,6 @@ std::string joined(const std::vector<std::string>& command) {
 }  // namespace
 
 Recording record(const std::vector<std::string>& command, const InjectionOptions& options) {
-  check_capture(options.capture);
   if (!is_executable(command[0])) fail_environment("{} cannot be started: no such program", command[0]);
   const bench::Scratch scratch;
   const std::vector<std::string> injected = injected_command(command, scratch.folder(), options);

@@ -14,6 +14,8 @@ Cupti& functions() {
   return instance;
 }
 
+void* library = nullptr;
+
 void* open_library() {
   if (const char* named = std::getenv("HONE_CUPTI"); named != nullptr && *named != '\0')
     return dlopen(named, RTLD_NOW | RTLD_LOCAL);
@@ -34,7 +36,7 @@ void* open_library() {
 }  // namespace
 
 std::string load_cupti() {
-  void* library = open_library();
+  library = open_library();
   if (library == nullptr) {
     const char* error = dlerror();
     return std::string("CUPTI cannot be loaded (") + (error == nullptr ? "unknown error" : error) + ")";
@@ -46,6 +48,8 @@ std::string load_cupti() {
 #undef HONE_RESOLVE
   return "";
 }
+
+void* cupti_symbol(const char* name) { return dlsym(library, name); }
 
 const Cupti& cupti() { return functions(); }
 

@@ -14,6 +14,7 @@ namespace hone::trace::inject {
   X(cuptiGetVersion)                              \
   X(cuptiGetResultString)                         \
   X(cuptiGetCallbackName)                         \
+  X(cuptiGetDeviceId)                             \
   X(cuptiGetGraphNodeId)                          \
   X(cuptiGetGraphId)                              \
   X(cuptiSetThreadIdType)                         \
@@ -39,6 +40,8 @@ struct Cupti {
 /// Loads CUPTI: $HONE_CUPTI, else the copy that the process has, else the one the loader finds or that lies
 /// in the toolkit's usual folder. Returns what is wrong, or an empty text.
 std::string load_cupti();
+/// After load_cupti(): a function that not every CUPTI has; null when this one does not.
+void* cupti_symbol(const char* name);
 /// After load_cupti().
 const Cupti& cupti();
 

@@ -5,6 +5,7 @@
 
 #include "trace/collect/plugin/activity.hpp"
 #include "trace/collect/plugin/capture.hpp"
+#include "trace/collect/plugin/counters.hpp"
 #include "trace/collect/plugin/cupti_library.hpp"
 #include "trace/collect/plugin/ranges.hpp"
 #include "trace/collect/plugin/raw_writer.hpp"
@@ -54,6 +55,11 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId i
     return on_driver_call(id, *static_cast<const CUpti_CallbackData*>(data));
   if (domain != CUPTI_CB_DOMAIN_RESOURCE) return;
   const auto* resource = static_cast<const CUpti_ResourceData*>(data);
+  if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+    uint32_t device = 0;
+    if (cupti().cuptiGetDeviceId(resource->context, &device) == CUPTI_SUCCESS) watch_device(device);
+    return;
+  }
   const auto* graph = static_cast<const CUpti_GraphData*>(resource->resourceDescriptor);
   if (graph == nullptr) return;
   switch (id) {
@@ -83,8 +89,8 @@ std::string subscribe() {
     return std::string("CUPTI cannot be used: ") + reason;
   }
   for (const CUpti_CallbackIdResource id :
-       {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
-        CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED})
+       {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+        CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED})
     cupti().cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, static_cast<CUpti_CallbackId>(id));
   if (is_bounded_by_profiler_api()) {
     for (const CUpti_driver_api_trace_cbid id :

@@ -12,6 +12,7 @@
 #include "trace/collect/plugin/activity.hpp"
 #include "trace/collect/plugin/capture.hpp"
 #include "trace/collect/plugin/clock.hpp"
+#include "trace/collect/plugin/counters.hpp"
 #include "trace/collect/plugin/cupti_library.hpp"
 #include "trace/collect/plugin/graph_callbacks.hpp"
 #include "trace/collect/plugin/ranges.hpp"
@@ -46,6 +47,7 @@ void record_process(uint32_t cupti_version) {
 
 void finish() {
   if (!recording || in_child) return;
+  stop_counters();
   flush_activities();
   flush_ranges();
 }
@@ -87,6 +89,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
       uint32_t version = 0;
       cupti().cuptiGetVersion(&version);
       record_process(version);
+      start_counters();
       problem = subscribe();
     }
     const char* driver_api = std::getenv("HONE_TRACE_DRIVER_API");

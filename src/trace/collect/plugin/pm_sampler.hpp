@@ -1,0 +1,59 @@
+// Hardware counters of a GPU over time, which it samples by itself (CUPTI's PM sampling).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trace/collect/plugin/counter_library.hpp"
+
+namespace hone::trace::inject {
+
+/// How a counter is called in a trace and by CUPTI.
+struct CounterMetric {
+  const char* name;
+  const char* unit;
+  const char* metric;
+  bool bytes;  ///< CUPTI counts bytes in a sample; the trace has GB/s
+};
+
+/// Of one GPU. All functions throw std::runtime_error with a sentence of what is wrong.
+class PmSampler {
+ public:
+  explicit PmSampler(uint32_t device) : device_(device) {}
+
+  /// Begins to sample every `interval_ns`. Metrics that this GPU lacks, or that do not fit into one pass with
+  /// those before them, are left out and reported as losses.
+  void start(uint64_t interval_ns);
+  /// Writes what was sampled since the last time.
+  void drain();
+  /// Ends sampling and writes the rest.
+  void stop();
+
+ private:
+  void open_host();
+  void choose_metrics();
+  /// Fills config_ with what measures these; returns the passes that takes.
+  size_t configure(const std::vector<CounterMetric>& metrics);
+  void set_config(uint64_t interval_ns);
+  void reset_data();
+  /// True when nothing is left to read.
+  bool decode();
+  void write_samples();
+
+  uint32_t device_;
+  std::string chip_;
+  std::vector<uint8_t> availability_;
+  std::vector<CounterMetric> metrics_;
+  std::vector<const char*> names_;  ///< of metrics_, for CUPTI
+  std::vector<uint32_t> texts_;     ///< of metrics_: text ids of names and of units
+  std::vector<uint32_t> units_;
+  std::vector<uint8_t> config_;
+  std::vector<uint8_t> data_;
+  CUpti_Profiler_Host_Object* host_ = nullptr;
+  CUpti_PmSampling_Object* sampling_ = nullptr;
+  bool is_first_ = true;
+  bool overflowed_ = false;
+};
+
+}  // namespace hone::trace::inject
