@@ -90,8 +90,9 @@ class Collector {
 
   void collect_device() {
     const HostIndices calls = launching_calls(trace_);
-    const HostIndices ranges =
-        enclosing_events(trace_, [](const HostEvent& event) { return event.kind == HostKind::kRange; });
+    const HostIndices ranges = enclosing_events(trace_, [](const HostEvent& event) {
+      return event.kind == HostKind::kRange || event.kind == HostKind::kEngineStep;
+    });
     for (size_t i = 0; i < trace_.device_events.size(); ++i) {
       const DeviceEvent& event = trace_.device_events[i];
       const int32_t call = calls[i];
@@ -117,7 +118,9 @@ class Collector {
     return range < 0 ? 0 : trace_.host_events[static_cast<size_t>(range)].name;
   }
 
+  /// Where a device works, the host's part of a step is but its launching.
   void collect_host() {
+    if (std::any_of(busy_.begin(), busy_.end(), [](const auto& spans) { return !spans.empty(); })) return;
     for (const HostEvent& event : trace_.host_events) {
       if (event.kind != HostKind::kEngineStep) continue;
       const size_t step = step_at(event.start);

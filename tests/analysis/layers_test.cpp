@@ -97,6 +97,24 @@ TEST(Layers, OnTheCpuAreTheStepsOfTheEngine) {
   EXPECT_EQ(table.host.p50, 100);
 }
 
+TEST(Layers, OfAnEngineThatLaunchesFromItsStepsAreWhatTheyLaunched) {
+  Trace t;
+  for (int i = 0; i < 2; ++i) {
+    const Time at = 1000 + i * 1000;
+    add_host(t, HostKind::kStep, i == 0 ? "ProfilerStep#0" : "ProfilerStep#1", at, at + 900);
+    add_host(t, HostKind::kEngineStep, "conv", at + 10, at + 400);
+    add_host(t, HostKind::kOperator, "aten::conv2d", at + 15, at + 395);
+    add_host(t, HostKind::kRuntimeApi, "cudaLaunchKernel", at + 20, at + 30, 100 + i);
+    add_kernel(t, "gemm", at + 100, at + 170, 100 + i);
+    add_host(t, HostKind::kEngineStep, "reshape", at + 410, at + 440);
+  }
+  const LayerTable table = table_of(t);
+  ASSERT_EQ(table.layers.size(), 1U);
+  EXPECT_EQ(table.layers[0].name, "conv");
+  EXPECT_EQ(table.layers[0].time.p50, 70);
+  EXPECT_EQ(table.layer_sum.p50, table.device_busy.p50);
+}
+
 TEST(Layers, AreNoneWhereNothingWasAnnounced) {
   Trace t;
   add_kernel(t, "gemm", 10, 20, 1);

@@ -5,11 +5,26 @@
 
 #include "backend/torch/plugin/convert.hpp"
 #include "backend/torch/plugin/lowering.hpp"
+#include "base/ranges.hpp"
+#include "graph/operator.hpp"
 
 namespace hone::backend::aten {
 
 using graph::kNoValue;
 using graph::ValueId;
+
+namespace {
+
+/// Of activations: "float32 1x64x56x56".
+std::vector<std::string> type_texts(const graph::Graph& graph, const std::vector<ValueId>& ids) {
+  std::vector<std::string> texts;
+  for (const ValueId id : ids) {
+    if (id != kNoValue && graph.constant(id) == nullptr) texts.push_back(graph.value(id).type.text());
+  }
+  return texts;
+}
+
+}  // namespace
 
 std::vector<at::Tensor> Arguments::all() const {
   std::vector<at::Tensor> result;
@@ -51,7 +66,15 @@ std::vector<at::Tensor> Program::zero_inputs() const {
 std::vector<StepInfo> Program::steps(const char* tactic) const {
   std::vector<StepInfo> result;
   for (const graph::Node& node : graph_->nodes) {
-    result.push_back({node.name, node.op, node.sources, tactic});
+    StepInfo& info = result.emplace_back(StepInfo{node.name, node.op, node.sources, tactic});
+    info.inputs = type_texts(*graph_, node.inputs);
+    info.outputs = type_texts(*graph_, node.outputs);
+    const auto cost = graph::node_cost(*graph_, node);
+    if (!cost) continue;
+    info.flops = cost->flops;
+    // The graph's types are those of fp32; what other precisions store is PyTorch's own business.
+    if (placement_.precision == Precision::kFp32 || placement_.precision == Precision::kTf32)
+      info.bytes = cost->bytes;
   }
   return result;
 }
@@ -90,6 +113,7 @@ std::vector<at::Tensor> Program::run(std::vector<at::Tensor> inputs) {
   }
   for (const Step& step : steps_) {
     Arguments arguments(values_, *step.node);
+    const base::Range range(step.node->name);
     try {
       step.operation(arguments);
     } catch (const Error& error) {

@@ -42,13 +42,14 @@ class Program {
   Program(std::shared_ptr<const graph::Graph> bound, const Placement& placement, std::string backend,
           bool traced);
 
-  /// Outputs for inputs in graph order, all placed as the program is.
+  /// Outputs for inputs in graph order, all placed as the program is. Announces each node as a range of its
+  /// name.
   std::vector<at::Tensor> run(std::vector<at::Tensor> inputs);
 
   const graph::Graph& graph() const { return *graph_; }
   /// Zeros of the inputs' shapes, placed.
   std::vector<at::Tensor> zero_inputs() const;
-  /// One per node.
+  /// One per node, under its name.
   std::vector<StepInfo> steps(const char* tactic) const;
   const Placement& placement() const { return placement_; }
   /// Element type in this program's precision.

@@ -2,16 +2,31 @@
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
+#include <nvtx3/nvToolsExt.h>
 
 #include "backend/torch/plugin/convert.hpp"
 #include "backend/torch/plugin/cuda.hpp"
 #include "backend/torch/plugin/program.hpp"
+#include "base/ranges.hpp"
 
 namespace hone::backend::aten {
 namespace {
 
 /// Before a capture: libraries create their handles and workspaces, cuDNN chooses its algorithms.
 constexpr int kWarmUpRuns = 3;
+
+/// While it lives, ranges are NVTX's: profilers then know which nodes of the captured graph belong to which
+/// node of the model.
+class NvtxRanges final : public base::RangeListener {
+ public:
+  NvtxRanges() { base::listen_to_ranges(this); }
+  ~NvtxRanges() override { base::listen_to_ranges(nullptr); }
+  NvtxRanges(const NvtxRanges&) = delete;
+  NvtxRanges& operator=(const NvtxRanges&) = delete;
+
+  void begin(const std::string& name) override { nvtxRangePushA(name.c_str()); }
+  void end() override { nvtxRangePop(); }
+};
 
 class CapturedRunner final : public Runner {
  public:
@@ -47,6 +62,7 @@ class CapturedRunner final : public Runner {
 
  private:
   void capture() {
+    const NvtxRanges ranges;
     graph_.capture_begin();
     try {
       outputs_ = program_.run(inputs_);
