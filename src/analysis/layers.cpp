@@ -63,6 +63,7 @@ class Collector {
     result.other_device = base::summarize(other);
     result.device_busy = base::summarize(busy);
     result.host = base::summarize(host);
+    result.trend = base::trend_of(host);
     if (result.layers.empty())
       result.notes.emplace_back("no layers: nothing announced ranges around what it launched");
     return result;
@@ -220,6 +221,7 @@ Json to_json(const LayerTable& table) {
           {"other_device", json_of(table.other_device)},
           {"device_busy", json_of(table.device_busy)},
           {"host", json_of(table.host)},
+          {"host_trend_ns", to_json(table.trend)},
           {"notes", table.notes}};
 }
 

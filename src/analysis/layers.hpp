@@ -2,6 +2,7 @@
 // that is from what the device could do, and how the layers add up to the iteration.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct LayerTable {
   base::Summary other_device;
   base::Summary device_busy;
   base::Summary host;
+  std::optional<base::Trend> trend;  ///< of the iteration from the host's side, ns an iteration
   std::vector<std::string> notes;
 };
 

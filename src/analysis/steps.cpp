@@ -108,7 +108,9 @@ double StepBreakdown::share(StepCategory category) const {
 }
 
 StepBreakdown break_down_steps(const Trace& trace, const StepList& list) {
-  StepBreakdown result{list.announced, {}, {}, {}, list.notes};
+  StepBreakdown result;
+  result.announced = list.announced;
+  result.notes = list.notes;
   std::vector<Span> spans;
   for (const Step& step : list.steps) {
     spans.push_back(step.span);
@@ -130,6 +132,9 @@ StepBreakdown break_down_steps(const Trace& trace, const StepList& list) {
     result.steps[i].overhead = overheads[i];
   }
   result.total = summary_of(result.steps, [](const StepCost& step) { return length(step.step.span); });
+  std::vector<double> lengths;
+  for (const StepCost& step : result.steps) lengths.push_back(static_cast<double>(length(step.step.span)));
+  result.trend = base::trend_of(lengths);
   for (size_t category = 0; category < kStepCategories; ++category)
     result.categories.at(category) =
         summary_of(result.steps, [category](const StepCost& step) { return step.costs.at(category); });
@@ -163,6 +168,7 @@ Json to_json(const StepBreakdown& breakdown) {
   }
   return {{"announced", breakdown.announced},
           {"step", summary_json(breakdown.total)},
+          {"trend_ns", to_json(breakdown.trend)},
           {"categories", std::move(categories)},
           {"steps", std::move(steps)},
           {"notes", breakdown.notes}};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "analysis/intervals.hpp"
 #include "base/json.hpp"
 #include "base/statistics.hpp"
+#include "base/trend.hpp"
 
 namespace hone::analysis {
 
@@ -65,6 +67,7 @@ struct StepBreakdown {
   bool announced = false;
   std::vector<StepCost> steps;
   base::Summary total;                                    ///< lengths, ns
+  std::optional<base::Trend> trend;                       ///< of lengths, ns a step
   std::array<base::Summary, kStepCategories> categories;  ///< ns; means add up to the mean total
   std::vector<std::string> notes;
 

@@ -103,7 +103,18 @@ struct Parts {
         // On the CPU there is no device: then its layers are all that was busy.
         overlap(table.device_busy.mean > 0 ? table.device_busy.mean - layers - other : 0),
         rest(table.host.mean - layers - other - overlap) {}
+
+  double busy() const { return layers + other + overlap; }
 };
+
+void add_idle(const IterationIdle& a, const IterationIdle& b, double rest, std::vector<WaterfallBar>& bars) {
+  bars.push_back({"device idle: launches", b.launches - a.launches});
+  bars.push_back({"device idle: copies, waits and other calls", b.calls - a.calls});
+  bars.push_back({"device idle: the host between calls", b.host - a.host});
+  bars.push_back({"device idle: gaps between operations", b.gaps - a.gaps});
+  bars.push_back({"device idle: unknown", b.unknown - a.unknown});
+  bars.push_back({"before the device begins and after it ends", rest - (b.sum() - a.sum())});
+}
 
 Json json_of(const Estimate& estimate) {
   return {{"mean_ns", estimate.mean}, {"half_width_ns", estimate.half_width}};
@@ -113,17 +124,30 @@ Json json_of(const Estimate& estimate) {
 
 bool MatchedLayers::certain() const { return std::abs(change()) > time_a.half_width + time_b.half_width; }
 
-TraceDiff compare_traces(const LayerTable& a, const LayerTable& b) {
+TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
+  const LayerTable& a = side_a.layers;
+  const LayerTable& b = side_b.layers;
   TraceDiff diff;
   if (!a.layers.empty() && !b.layers.empty()) diff.layers = match(a, b);
   diff.iteration_a = estimate(a.host);
   diff.iteration_b = estimate(b.host);
+  diff.trend_a = a.trend;
+  diff.trend_b = b.trend;
   const Parts before(a);
   const Parts after(b);
-  diff.waterfall = {{"layers", after.layers - before.layers},
-                    {"other work of the device", after.other - before.other},
-                    {"work of the device side by side", after.overlap - before.overlap},
-                    {"device idle: launches, waiting, host", after.rest - before.rest}};
+  const double rest = after.rest - before.rest;
+  if (diff.layers.empty()) {
+    diff.waterfall = {{"work of the device", after.busy() - before.busy()}};
+  } else {
+    diff.waterfall = {{"layers", after.layers - before.layers},
+                      {"other work of the device", after.other - before.other},
+                      {"work of the device side by side", after.overlap - before.overlap}};
+  }
+  if (side_a.idle && side_b.idle) {
+    add_idle(*side_a.idle, *side_b.idle, rest, diff.waterfall);
+  } else {
+    diff.waterfall.push_back({"outside of layers", rest});
+  }
   if (a.layers.empty() || b.layers.empty())
     diff.notes.push_back(std::string(a.layers.empty() ? "A" : "B") +
                          " has no layers, so what changed cannot be told apart by layer");
@@ -146,6 +170,8 @@ Json to_json(const TraceDiff& diff) {
     waterfall.push_back({{"name", bar.name}, {"change_ns", bar.change}});
   return {{"iteration_a", json_of(diff.iteration_a)},
           {"iteration_b", json_of(diff.iteration_b)},
+          {"trend_a_ns", to_json(diff.trend_a)},
+          {"trend_b_ns", to_json(diff.trend_b)},
           {"speedup", diff.speedup()},
           {"waterfall", std::move(waterfall)},
           {"layers", std::move(layers)},

@@ -2,9 +2,11 @@
 // from, whatever was fused into what, and a waterfall from one iteration to the other that adds up.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/iteration_idle.hpp"
 #include "analysis/layers.hpp"
 
 namespace hone::analysis {
@@ -40,16 +42,24 @@ struct TraceDiff {
   std::vector<MatchedLayers> layers;  ///< the largest change first
   Estimate iteration_a;
   Estimate iteration_b;
+  std::optional<base::Trend> trend_a;  ///< of iterations, ns each: means hide it
+  std::optional<base::Trend> trend_b;
   /// Layers, other device work, events of the device at the same time, and the rest of the iteration, in
-  /// which the device did nothing: launches, copies' waiting, the host. Their sum is iteration_b -
-  /// iteration_a.
+  /// which the device did nothing: by what it waited for, where that is known of both. Their sum is
+  /// iteration_b - iteration_a.
   std::vector<WaterfallBar> waterfall;
   std::vector<std::string> notes;
 
   double speedup() const { return iteration_b.mean > 0 ? iteration_a.mean / iteration_b.mean : 0; }
 };
 
-TraceDiff compare_traces(const LayerTable& a, const LayerTable& b);
+/// One recording: its layers and, where a GPU was recorded, what that waited for.
+struct DiffSide {
+  LayerTable layers;
+  std::optional<IterationIdle> idle = std::nullopt;
+};
+
+TraceDiff compare_traces(const DiffSide& a, const DiffSide& b);
 
 Json to_json(const TraceDiff& diff);
 

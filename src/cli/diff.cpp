@@ -24,14 +24,18 @@ void print(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) fmt::print("{}\n", line);
 }
 
-analysis::LayerTable layers_of(const trace::Trace& trace) {
-  return analysis::analyze_layers(trace, analysis::find_steps(trace));
+analysis::DiffSide side_of(const trace::Trace& trace) {
+  const analysis::StepList steps = analysis::find_steps(trace);
+  analysis::DiffSide side{analysis::analyze_layers(trace, steps)};
+  if (!trace.device_events.empty() && steps.announced)
+    side.idle = analysis::iteration_idle(analysis::build_event_graph(trace), steps);
+  return side;
 }
 
 void run(const Options& options) {
   const trace::Trace a = trace::open_trace(options.a);
   const trace::Trace b = trace::open_trace(options.b);
-  const analysis::TraceDiff diff = analysis::compare_traces(layers_of(a), layers_of(b));
+  const analysis::TraceDiff diff = analysis::compare_traces(side_of(a), side_of(b));
   if (options.json) {
     fmt::print("{}\n", to_json(diff).dump(2));
     return;

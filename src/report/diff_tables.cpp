@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/units.hpp"
+#include "report/trend_text.hpp"
 
 namespace hone::report {
 namespace {
@@ -44,17 +45,22 @@ Sheet waterfall_sheet(const analysis::TraceDiff& diff) {
     sheet.rows.push_back({text_cell(bar.name), change_cell(bar.change),
                           change != 0 ? share_cell(bar.change / change) : no_cell()});
   sheet.rows.push_back({text_cell("B"), estimate_cell(diff.iteration_b), no_cell()});
+  sheet.whole = true;
   const double noise = diff.iteration_a.half_width + diff.iteration_b.half_width;
   sheet.notes.push_back(std::abs(change) > noise
                             ? fmt::format("B takes {:.4g} of A's time: {:.3g} times as fast.",
                                           diff.iteration_b.mean / diff.iteration_a.mean, diff.speedup())
                             : std::string("The change is not more than noise."));
+  for (const auto& [name, trend] : {std::pair("A", diff.trend_a), std::pair("B", diff.trend_b)}) {
+    if (trend && trend->certain()) sheet.notes.push_back(fmt::format("{}: {}", name, trend_text(trend)));
+  }
   return sheet;
 }
 
 Sheet layer_sheet(const analysis::TraceDiff& diff) {
   Sheet sheet{"Layers, the largest change first",
               {{"Change", "ns"},
+               {"Accumulated", "ns"},
                {"A", "ns"},
                {"B", "ns"},
                {"Certain", "", false},
@@ -62,10 +68,13 @@ Sheet layer_sheet(const analysis::TraceDiff& diff) {
                {"Layers of B", "", false}},
               {},
               {}};
-  for (const MatchedLayers& group : diff.layers)
-    sheet.rows.push_back({change_cell(group.change()), estimate_cell(group.time_a),
+  double accumulated = 0;
+  for (const MatchedLayers& group : diff.layers) {
+    accumulated += group.change();
+    sheet.rows.push_back({change_cell(group.change()), change_cell(accumulated), estimate_cell(group.time_a),
                           estimate_cell(group.time_b), text_cell(group.certain() ? "yes" : "no"),
                           text_cell(joined(group.a)), text_cell(joined(group.b))});
+  }
   sheet.notes.emplace_back(
       "Layers stand together when they hold the same nodes of the model; no: not more than noise.");
   return sheet;

@@ -4,6 +4,7 @@
 #include "analysis/names.hpp"
 #include "base/units.hpp"
 #include "report/trace_tables.hpp"
+#include "report/trend_text.hpp"
 
 namespace hone::report {
 namespace {
@@ -37,6 +38,7 @@ Sheet category_sheet(const analysis::StepBreakdown& steps) {
       {},
       steps.notes};
   sheet.whole = true;
+  if (steps.trend) sheet.notes.push_back(trend_text(steps.trend));
   sheet.rows.push_back(summary_row("step", steps.total, 1));
   for (size_t i = 0; i < kStepCategories; ++i) {
     const auto category = static_cast<StepCategory>(i);

@@ -45,7 +45,7 @@ LayerTable fused() {
 }
 
 TEST(TraceDiff, MatchesLayersThroughFusions) {
-  const TraceDiff diff = compare_traces(separate(), fused());
+  const TraceDiff diff = compare_traces({separate()}, {fused()});
   ASSERT_EQ(diff.layers.size(), 3U);
   EXPECT_THAT(diff.layers[0].a, ElementsAre("conv", "relu"));
   EXPECT_THAT(diff.layers[0].b, ElementsAre("conv + relu"));
@@ -66,11 +66,21 @@ double sum(const TraceDiff& diff) {
 }
 
 TEST(TraceDiff, TheWaterfallAddsUp) {
-  const TraceDiff diff = compare_traces(separate(), fused());
+  const TraceDiff diff = compare_traces({separate()}, {fused()});
   EXPECT_NEAR(sum(diff), -300, 1e-9);
   EXPECT_NEAR(diff.waterfall[0].change, -56, 1e-9);
   EXPECT_NEAR(diff.waterfall[2].change, -4, 1e-9);
   EXPECT_NEAR(diff.waterfall[3].change, -235, 1e-9);
+}
+
+TEST(TraceDiff, SplitsIdleTimeByWhatTheDeviceWaitedFor) {
+  const TraceDiff diff =
+      compare_traces({separate(), IterationIdle{200, 10, 5, 3, 0}}, {fused(), IterationIdle{2, 4, 0, 1, 0}});
+  ASSERT_EQ(diff.waterfall.size(), 9U);
+  EXPECT_EQ(diff.waterfall[3].name, "device idle: launches");
+  EXPECT_DOUBLE_EQ(diff.waterfall[3].change, -198);
+  EXPECT_NEAR(diff.waterfall[8].change, -24, 1e-9);  // of the 235 that the device was idle for less
+  EXPECT_NEAR(sum(diff), -300, 1e-9);
 }
 
 TEST(TraceDiff, TheWaterfallAddsUpForAnything) {
@@ -82,14 +92,14 @@ TEST(TraceDiff, TheWaterfallAddsUpForAnything) {
       for (base::Summary* part : {&table->layer_sum, &table->other_device, &table->device_busy, &table->host})
         *part = base::summarize({1e6 * random.uniform(), 1e6 * random.uniform()});
     }
-    EXPECT_NEAR(sum(compare_traces(a, b)), b.host.mean - a.host.mean, 1e-6);
+    EXPECT_NEAR(sum(compare_traces({a}, {b})), b.host.mean - a.host.mean, 1e-6);
   }
 }
 
 TEST(TraceDiff, SaysWhenThereAreNoLayers) {
-  EXPECT_EQ(compare_traces({}, fused()).notes.size(), 1U);
-  EXPECT_TRUE(compare_traces({}, fused()).layers.empty());
-  EXPECT_EQ(compare_traces(separate(), fused()).notes.size(), 0U);
+  EXPECT_EQ(compare_traces({}, {fused()}).notes.size(), 1U);
+  EXPECT_TRUE(compare_traces({}, {fused()}).layers.empty());
+  EXPECT_EQ(compare_traces({separate()}, {fused()}).notes.size(), 0U);
 }
 
 }  // namespace
