@@ -52,6 +52,7 @@ Trace small_trace() {
   trace.device_events.push_back({1700, 1800, DeviceKind::kCopy, trace.strings.intern("copy"), 0, 1, 7, 99});
   trace.device_events.back().detail = 0;
   trace.synchronizations.push_back({2600, 2700, SyncKind::kStreamWaitEvent, 0, 1, 7, 3, 12, 101});
+  trace.thread_syncs.push_back({2600, 2650, ThreadOperation::kSemaphoreWait, thread, 0x7f10});
   trace.event_records.push_back({12, 3, 0, 1, 7, 98, 2550});
   trace.graph_nodes.push_back({5, 6, 4, trace.strings.intern("conv1")});
   trace.graph_edges.push_back({5, 8});

@@ -17,8 +17,14 @@ std::vector<std::string> injection_variables(const std::filesystem::path& folder
 std::vector<std::string> injected_command(const std::vector<std::string>& command,
                                           const std::filesystem::path& folder, bool driver_api);
 
-/// The files in the folder, one a process.
+/// The variable that puts libhone-threads.so before the thread functions of a program, beside what is
+/// preloaded anyway. Environment error when it was not built or lies where it cannot be preloaded from.
+std::string preload_variable();
+
+/// The files in the folder, one a process and one more for its threads.
 std::vector<std::filesystem::path> injected_files(const std::filesystem::path& folder);
+/// How many processes wrote them.
+size_t process_count(const std::vector<std::filesystem::path>& files);
 /// All of them as one normalized trace.
 Trace read_injected(const std::filesystem::path& folder);
 

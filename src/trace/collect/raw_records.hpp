@@ -1,7 +1,8 @@
 // What the injected library writes and the program reads: a file of chunks, each a length and that many bytes
 // of records. A chunk is written by one call, so a process that is killed leaves a file that is whole but for
 // its last chunk. Records are plain little-endian structs; a reader skips types and tails that it does not
-// know.
+// know. libhone-threads.so writes into a file that was made larger in advance: zeros where a chunk or a
+// record should begin mean that the file or the chunk ends there.
 #pragma once
 
 #include <array>
@@ -37,7 +38,8 @@ enum class Type : uint16_t {
   kStream,
   kDevice,
   kMemory,
-  kLoss
+  kLoss,
+  kThreadCall
 };
 
 /// Size includes the header.
@@ -245,6 +247,37 @@ struct Loss {
   uint32_t text = 0;
   uint32_t severity = 0;  ///< trace::Severity
   int64_t count = 0;
+};
+
+enum class ThreadFunction : uint32_t {
+  kStart,  ///< a thread began
+  kExit,   ///< it ended
+  kCreate,
+  kJoin,
+  kMutexLock,
+  kMutexTimedLock,
+  kMutexClockLock,
+  kMutexUnlock,
+  kConditionWait,
+  kConditionTimedWait,
+  kConditionClockWait,
+  kConditionSignal,
+  kConditionBroadcast,
+  kSemaphoreWait,
+  kSemaphoreTimedWait,
+  kSemaphoreClockWait,
+  kSemaphorePost
+};
+
+/// A call that blocked, or one that may have let another thread go on; the latter take no time.
+struct ThreadCall {
+  Header header{Type::kThreadCall, sizeof(ThreadCall)};
+  ThreadFunction function = ThreadFunction::kStart;
+  uint64_t start = 0;
+  uint64_t end = 0;
+  uint64_t object = 0;  ///< pthread_t of the thread created, begun, ended or joined; else an address
+  uint32_t thread = 0;
+  int32_t result = 0;  ///< 0, or errno's number for what went wrong
 };
 
 }  // namespace hone::trace::raw

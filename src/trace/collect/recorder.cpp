@@ -88,13 +88,14 @@ std::string joined(const std::vector<std::string>& command) {
 Recording record(const std::vector<std::string>& command, const RecordOptions& options) {
   if (!is_executable(command[0])) fail_environment("{} cannot be started: no such program", command[0]);
   const bench::Scratch scratch;
-  const std::vector<std::string> injected = injected_command(command, scratch.folder(), options.driver_api);
+  std::vector<std::string> injected = injected_command(command, scratch.folder(), options.driver_api);
+  if (options.threads_api) injected.insert(injected.begin() + 1, preload_variable());
   Recording recording;
   {
     const InterruptsIgnored ignored;
     recording.exit_code = wait_for(start(injected));
   }
-  recording.processes = injected_files(scratch.folder()).size();
+  recording.processes = process_count(injected_files(scratch.folder()));
   recording.trace = read_injected(scratch.folder());
   recording.trace.metadata["command"] = joined(command);
   recording.trace.metadata["exit_code"] = std::to_string(recording.exit_code);

@@ -12,6 +12,8 @@ namespace hone::trace {
 struct RecordOptions {
   /// Records calls of the driver API too, which the runtime API is built on.
   bool driver_api = true;
+  /// Records thread functions that block, and what lets others go on: nvprof's --cpu-thread-tracing.
+  bool threads_api = false;
 };
 
 struct Recording {
