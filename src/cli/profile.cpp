@@ -28,6 +28,7 @@ struct Options {
   trace::ModelRecordOptions record;
   std::string output;
   bool no_driver_api = false;
+  bool trace_threads = false;
 };
 
 /// What stood behind "--", which the parser of options must not see.
@@ -65,7 +66,8 @@ void profile_command(const Options& options) {
                                  ? free_name(std::filesystem::path(command[0]).filename().string())
                                  : options.output;
   base::check_writable(output);
-  trace::Recording recording = trace::record(command, {.driver_api = !options.no_driver_api});
+  trace::Recording recording =
+      trace::record(command, {.driver_api = !options.no_driver_api, .threads_api = options.trace_threads});
   if (recording.processes == 0)
     recording.trace.doubt(trace::Severity::kLoss, "collector",
                           "no process of this command initialised CUDA or NVTX, so nothing was recorded", 0);
@@ -122,6 +124,7 @@ void run(const Options& options) {
   if (has_command && !options.model.empty())
     fail_usage("either a model or, after --, a program can be profiled, not both");
   if (has_command) return profile_command(options);
+  if (options.trace_threads) fail_usage("--trace-threads is for a program after --");
   if (options.model.empty()) fail_usage("what shall be profiled? A model, or a program after --");
   profile_model(options);
 }
@@ -166,6 +169,10 @@ void add_profile_command(CLI::App& program) {
       "(default: runs)");
   command->add_flag("--no-driver-api", options->no_driver_api,
                     "Leave out the calls of the driver API: a smaller trace and less overhead");
+  command->add_flag(
+      "--trace-threads,--cpu-thread-tracing", options->trace_threads,
+      "Record where threads of the program wait for each other (pthread_join, mutexes, conditions, "
+      "semaphores), so that the critical path leads through the right ones");
   command->footer("hone profile resnet50 --device cuda --precisions fp16\nhone profile -- python3 infer.py");
   command->callback([options] { run(*options); });
 }
