@@ -21,6 +21,9 @@ class RandomProgram {
   /// From the end of what a call waited for to its return.
   static constexpr trace::Time kMaximumTail = 10;
 
+  /// When the last thread was created, inside of whatever the first was doing then.
+  static constexpr trace::Time kLastCreation = 995;
+
   explicit RandomProgram(uint64_t seed, int steps = 120) : random_(seed) {
     program_.stream(kStreams[0], trace::StreamKind::kBlocking);
     program_.stream(kStreams[1], trace::StreamKind::kNonBlocking);
@@ -32,9 +35,8 @@ class RandomProgram {
       hosts_[i] = finish_all(last_start_);
       program_.wait_for_device(last_start_, hosts_[i], thread(i));
     }
-    // Inside of whatever the first thread was doing then.
-    program_.wake(trace::ThreadOperation::kCreate, thread(2), 995, thread(0));
-    program_.wake(trace::ThreadOperation::kStart, thread(2), 1000, thread(2));
+    program_.wake(trace::ThreadOperation::kCreate, thread(2), kLastCreation, thread(0));
+    program_.wake(trace::ThreadOperation::kStart, thread(2), 999, thread(2));
     for (const size_t i : {2, 1}) {
       program_.wake(trace::ThreadOperation::kExit, thread(i), hosts_[i], thread(i));
       const trace::Time start = hosts_[0] + 1;

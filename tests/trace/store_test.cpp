@@ -88,7 +88,7 @@ TEST_F(Store, GivesBackEveryColumn) {
     EXPECT_GT(rows.integer(0), 0) << name;
     ++compared;
   }
-  EXPECT_EQ(compared, 20);
+  EXPECT_EQ(compared, 21);
   EXPECT_EQ(read.text(read.device_events[1].name), "gemm \"quoted\"\n");
   EXPECT_EQ(read.launches[0].cluster[0], 2);
   EXPECT_EQ(read.counter_units.begin()->second, "%");

@@ -1,7 +1,7 @@
 """`hone profile --trace-threads`: the critical path leads through the threads that others waited for, and programs
 run as they would without.
 
-usage: threads_test.py HONE THREADED_PROGRAM
+usage: threads_test.py HONE THREADED_PROGRAM RECORDED_PROGRAM FAKE_CUPTI
 """
 import json
 import os
@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-HONE, PROGRAM = sys.argv[1:3]
+HONE, PROGRAM, CUDA_PROGRAM, CUPTI = sys.argv[1:5]
 
 
 class Profile:
@@ -20,9 +20,11 @@ class Profile:
     def __init__(self, *command, **variables):
         self.folder = tempfile.mkdtemp()
         self.path = os.path.join(self.folder, "a.sqlite")
+        # In a build with AddressSanitizer, it would insist on being the first of all libraries.
+        sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
         self.done = subprocess.run([HONE, "profile", "--trace-threads", "-o", self.path, "--", *command],
-                                   capture_output=True, text=True, timeout=120, env={**os.environ, **variables},
-                                   cwd=self.folder)
+                                   capture_output=True, text=True, timeout=120, cwd=self.folder,
+                                   env={**os.environ, "ASAN_OPTIONS": sanitizer, **variables})
         words = [line.split() for line in self.done.stdout.splitlines()]
         self.said = {line[0]: int(line[1]) for line in words if len(line) == 2 and line[1].isdigit()}
 
@@ -44,24 +46,31 @@ class Profile:
         return path, {row["name"]: row for row in path["functions"]}, threads
 
 
+def tolerance_of(path):
+    """Two per cent of the run, and what a busy machine takes to load a program and to end it."""
+    return 0.02 * path["wall_ns"] + 20e6
+
+
 class Path(unittest.TestCase):
     def check_path(self, program, waiting):
-        """Worker and main are on the path for as long as they worked; the wait took as long as the worker."""
+        """Worker and main are on the path for as long as they worked, and the call that waited is not. A busy machine
+        takes its time to start threads and to wake them up, so these are looked at by themselves."""
         profile = Profile(PROGRAM, program)
         self.assertEqual(profile.done.returncode, 0, profile.done.stderr)
         path, functions, threads = profile.path_of()
         self.assertEqual(sum(row["critical_path_ns"] for row in functions.values()), path["wall_ns"])
-        # Waking up takes time as well, on a busy machine some milliseconds.
-        tolerance = 0.02 * path["wall_ns"] + 10e6
+        tolerance = tolerance_of(path)
         main = profile.rows("SELECT t.rowid - 1 FROM threads t WHERE t.id = t.process")[0][0]
         worker = [thread for thread in threads if thread not in (main, -1)]
         self.assertEqual(len(worker), 1, threads)
         self.assertAlmostEqual(threads[worker[0]], profile.said["worker"], delta=tolerance)
-        starting = functions["pthread_create"]["critical_path_ns"]
-        self.assertAlmostEqual(starting, profile.said["starting"], delta=tolerance)
-        self.assertAlmostEqual(threads[main] - starting, profile.said["main"], delta=tolerance)
-        self.assertAlmostEqual(functions[waiting]["waiting_ns"], profile.said["waiting"], delta=tolerance)
-        self.assertLess(functions[waiting]["critical_path_ns"], tolerance)
+        self.assertAlmostEqual(functions["pthread_create"]["critical_path_ns"], profile.said["starting"],
+                               delta=tolerance)
+        calls = sum(row["critical_path_ns"] for row in functions.values() if row["kind"] == "call")
+        self.assertAlmostEqual(threads[main] - calls, profile.said["main"], delta=tolerance)
+        row = functions[waiting]
+        self.assertAlmostEqual(row["waiting_ns"] + row["critical_path_ns"], profile.said["waiting"], delta=tolerance)
+        self.assertGreater(row["waiting_ns"], row["critical_path_ns"])
         return profile
 
     def test_join(self):
@@ -82,7 +91,7 @@ class Path(unittest.TestCase):
         path, functions, _ = profile.path_of()
         row = functions["pthread_cond_clockwait"]
         self.assertEqual(row["waiting_ns"], 0)
-        self.assertAlmostEqual(row["critical_path_ns"], profile.said["main"], delta=0.02 * path["wall_ns"] + 10e6)
+        self.assertAlmostEqual(row["critical_path_ns"], profile.said["waiting"], delta=tolerance_of(path))
 
 
 class Recording(unittest.TestCase):
@@ -126,6 +135,17 @@ class Recording(unittest.TestCase):
         self.assertIn("exit code 137", profile.done.stderr)
         self.assertEqual(profile.calls(), {"pthread_create": 1, "pthread_join": 1})
         self.assertEqual(profile.rows("SELECT * FROM doubts WHERE severity > 0"), [])
+
+    def test_threads_of_a_cuda_program_stand_beside_what_cupti_tells(self):
+        profile = Profile(CUDA_PROGRAM, "thread", HONE_CUPTI=CUPTI)
+        self.assertEqual(profile.done.returncode, 0, profile.done.stderr)
+        self.assertEqual(profile.rows("SELECT count(*) FROM kernels"), [(2,)])
+        self.assertEqual(profile.calls(), {"pthread_create": 1, "pthread_join": 1})
+        # One and the same thread for both recorders.
+        self.assertEqual(profile.rows("SELECT count(*) FROM threads WHERE id = process"), [(1,)])
+        self.assertEqual(profile.rows("SELECT count(*) FROM host h JOIN host_events e ON e.start = h.start JOIN "
+                                      "thread_syncs s ON s.thread = e.thread WHERE h.name = 'of the thread' AND "
+                                      "s.operation = 1"), [(1,)])
 
     def test_a_program_without_threads(self):
         profile = self.check_run("sh", "-c", "true; exit 0")

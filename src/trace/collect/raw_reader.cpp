@@ -248,7 +248,10 @@ class FileReader {
     trace_.event_records.push_back(record);
   }
 
-  void add(const raw::ThreadCall& from) { add_thread_call(trace_, from, thread(from.thread)); }
+  void add(const raw::ThreadCall& from) {
+    const int32_t unlocked_by = from.unlocked == 0 ? -1 : thread(from.unlocked_by);
+    add_thread_call(trace_, from, thread(from.thread), unlocked_by);
+  }
 
   void add(const raw::GraphNode& from) { graphs_.add_node(from, text(from.range)); }
 

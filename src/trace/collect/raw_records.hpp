@@ -257,7 +257,6 @@ enum class ThreadFunction : uint32_t {
   kMutexLock,
   kMutexTimedLock,
   kMutexClockLock,
-  kMutexUnlock,
   kConditionWait,
   kConditionTimedWait,
   kConditionClockWait,
@@ -278,6 +277,10 @@ struct ThreadCall {
   uint64_t object = 0;  ///< pthread_t of the thread created, begun, ended or joined; else an address
   uint32_t thread = 0;
   int32_t result = 0;  ///< 0, or errno's number for what went wrong
+  /// Of mutexes: the last unlock by another before the lock returned; 0 when none was seen.
+  uint64_t unlocked = 0;
+  uint32_t unlocked_by = 0;  ///< thread
+  uint32_t unused = 0;
 };
 
 }  // namespace hone::trace::raw

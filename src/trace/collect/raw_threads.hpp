@@ -6,7 +6,8 @@
 
 namespace hone::trace {
 
-/// Adds the call, and what it means for other threads. `thread` is an index into Trace::threads.
-void add_thread_call(Trace& trace, const raw::ThreadCall& from, int32_t thread);
+/// Adds the call, and what it means for other threads. Threads are indices into Trace::threads; `unlocked_by`
+/// is -1 when no unlock was seen.
+void add_thread_call(Trace& trace, const raw::ThreadCall& from, int32_t thread, int32_t unlocked_by);
 
 }  // namespace hone::trace

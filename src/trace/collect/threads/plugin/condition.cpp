@@ -11,7 +11,7 @@ template <class Wait>
 int wait_for_condition(ThreadFunction function, const void* condition, const void* mutex, const void* caller,
                        const Wait& wait) {
   if (!is_of_program(caller)) return wait();
-  if (Waiters::any(mutex)) record_now(ThreadFunction::kMutexUnlock, mutex);
+  if (Waiters::any(mutex)) note_unlock(mutex);
   return wait_and_record(function, condition, wait);
 }
 

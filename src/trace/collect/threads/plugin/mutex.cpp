@@ -1,6 +1,8 @@
-// Mutexes: a lock that finds its mutex free costs one try, an unlock that nobody waits for one look.
+// Mutexes: a lock that finds its mutex free costs one try, an unlock that nobody waits for one look. Only the
+// unlock that ended a wait matters, so it is recorded by the one who waited.
 #include <pthread.h>
 
+#include <atomic>
 #include <cerrno>
 
 #include "trace/collect/threads/plugin/libc.hpp"
@@ -14,14 +16,14 @@ namespace {
 template <class Lock>
 int wait_for_mutex(ThreadFunction function, pthread_mutex_t* mutex, const void* caller, const Lock& lock) {
   if (!is_of_program(caller)) return lock();
-  Waiters::Count& waiters = Waiters::of(mutex);
+  std::atomic<uint32_t>& waiters = Waiters::of(mutex).count;
   ++waiters;
   // One that was unlocked before it could see the waiter.
   int result = libc().mutex_trylock(mutex);
   if (result == EBUSY) {
     const uint64_t start = now();
     result = lock();
-    record(function, mutex, start, now(), result);
+    record_lock(function, mutex, start, now(), result);
   }
   --waiters;
   return result;
@@ -57,11 +59,7 @@ HONE_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock,
 
 HONE_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
   using namespace hone::trace::threads;
-  if (!Waiters::any(mutex)) return libc().mutex_unlock(mutex);
-  const uint64_t time = now();
-  const int result = libc().mutex_unlock(mutex);
-  // Written after the fact: those who wait do not wait for it.
-  if (result == 0) record(ThreadFunction::kMutexUnlock, mutex, time, time);
-  return result;
+  if (Waiters::any(mutex)) note_unlock(mutex);
+  return libc().mutex_unlock(mutex);
 }
 // NOLINTEND(readability-identifier-naming)

@@ -12,6 +12,7 @@
 #include "trace/collect/plugin/clock.hpp"
 #include "trace/collect/threads/plugin/file.hpp"
 #include "trace/collect/threads/plugin/libc.hpp"
+#include "trace/collect/threads/plugin/waiters.hpp"
 
 namespace hone::trace::threads {
 namespace {
@@ -25,7 +26,7 @@ struct Writing {
 };
 thread_local constinit Writing writing;
 
-void write_record(const raw::ThreadCall& call) {
+void put_record(const raw::ThreadCall& call) {
   Chunk& chunk = writing.chunk;
   if (chunk.next == chunk.end) chunk = take_chunk();
   if (chunk.next == chunk.end) return;
@@ -35,6 +36,30 @@ void write_record(const raw::ThreadCall& call) {
   std::memcpy(place + kHeader, reinterpret_cast<const char*>(&call) + kHeader, sizeof call - kHeader);
   std::atomic_signal_fence(std::memory_order_release);
   std::memcpy(place, &call.header, kHeader);
+}
+
+/// Does not change errno.
+void write_record(const raw::ThreadCall& call) {
+  if (!recording.load(std::memory_order_relaxed) || writing.busy) return;
+  const int error = errno;
+  writing.busy = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  put_record(call);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  writing.busy = false;
+  errno = error;
+}
+
+raw::ThreadCall call_of(ThreadFunction function, const void* object, uint64_t start, uint64_t end,
+                        int result) {
+  raw::ThreadCall call;
+  call.function = function;
+  call.start = start;
+  call.end = end;
+  call.object = reinterpret_cast<uintptr_t>(object);
+  call.thread = this_thread();
+  call.result = result;
+  return call;
 }
 
 /// Libraries whose threads and locks are no part of the program.
@@ -66,21 +91,25 @@ bool is_of_program(const void* caller) {
 }
 
 void record(ThreadFunction function, const void* object, uint64_t start, uint64_t end, int result) {
-  if (!recording.load(std::memory_order_relaxed) || writing.busy) return;
-  const int error = errno;
-  writing.busy = true;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  raw::ThreadCall call;
-  call.function = function;
-  call.start = start;
-  call.end = end;
-  call.object = reinterpret_cast<uintptr_t>(object);
-  call.thread = this_thread();
-  call.result = result;
+  write_record(call_of(function, object, start, end, result));
+}
+
+void record_lock(ThreadFunction function, const void* mutex, uint64_t start, uint64_t end, int result) {
+  raw::ThreadCall call = call_of(function, mutex, start, end, result);
+  const Waiters& waiters = Waiters::of(mutex);
+  if (result == 0 && waiters.mutex.load() == mutex) {
+    call.unlocked = waiters.unlocked.load();
+    call.unlocked_by = waiters.unlocked_by.load();
+  }
   write_record(call);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  writing.busy = false;
-  errno = error;
+}
+
+void note_unlock(const void* mutex) {
+  Waiters& waiters = Waiters::of(mutex);
+  waiters.mutex.store(nullptr);
+  waiters.unlocked.store(now());
+  waiters.unlocked_by.store(this_thread());
+  waiters.mutex.store(mutex);
 }
 
 }  // namespace hone::trace::threads

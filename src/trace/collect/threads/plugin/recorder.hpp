@@ -20,6 +20,9 @@ bool is_of_program(const void* caller);
 /// Records a call of this thread. Does not change errno.
 void record(ThreadFunction function, const void* object, uint64_t start, uint64_t end, int result = 0);
 
+/// The same for a lock of a mutex that waited; the thread has the mutex unless `result` says otherwise.
+void record_lock(ThreadFunction function, const void* mutex, uint64_t start, uint64_t end, int result);
+
 /// The same for what takes no time.
 inline void record_now(ThreadFunction function, const void* object) {
   const uint64_t time = now();

@@ -14,11 +14,11 @@ namespace hone::trace::threads {
 /// Calls `wait`, which returns 0 or, with errno's number as its value or in errno, that it failed.
 template <class Wait>
 int wait_and_record(ThreadFunction function, const void* object, const Wait& wait) {
-  Waiters::Count& waiters = Waiters::of(object);
+  Waiters& waiters = Waiters::of(object);
   const uint64_t start = now();
   int result = 0;
-  ++waiters;
-  pthread_cleanup_push([](void* count) { --*static_cast<Waiters::Count*>(count); }, &waiters);
+  ++waiters.count;
+  pthread_cleanup_push([](void* count) { --*static_cast<decltype(&waiters.count)>(count); }, &waiters.count);
   result = wait();
   pthread_cleanup_pop(1);
   record(function, object, start, now(), result < 0 ? errno : result);
