@@ -106,10 +106,11 @@ void record_lock(ThreadFunction function, const void* mutex, uint64_t start, uin
 
 void note_unlock(const void* mutex) {
   Waiters& waiters = Waiters::of(mutex);
-  waiters.mutex.store(nullptr);
-  waiters.unlocked.store(now());
-  waiters.unlocked_by.store(this_thread());
-  waiters.mutex.store(mutex);
+  // The mutex orders these; only the last must not come before the others.
+  waiters.mutex.store(nullptr, std::memory_order_relaxed);
+  waiters.unlocked.store(now(), std::memory_order_relaxed);
+  waiters.unlocked_by.store(this_thread(), std::memory_order_relaxed);
+  waiters.mutex.store(mutex, std::memory_order_release);
 }
 
 }  // namespace hone::trace::threads
