@@ -22,7 +22,8 @@ struct FunctionTime {
   int64_t calls = 0;
   Time on_path = 0;
   double share = 0;  ///< of the wall time, 0 to 1
-  /// A host thread was blocked in it, waiting for the GPU. This time is not on the path by itself.
+  /// A host thread was blocked in it, waiting for the GPU or another thread. This time is not on the path by
+  /// itself.
   Time waiting = 0;
   /// Operations waited for others than their predecessor in the stream although they had been launched.
   Time device_waiting = 0;

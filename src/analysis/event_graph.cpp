@@ -10,6 +10,7 @@
 #include "analysis/dependencies/contract.hpp"
 #include "analysis/dependencies/host_waits.hpp"
 #include "analysis/dependencies/queues.hpp"
+#include "analysis/dependencies/threads.hpp"
 
 namespace hone::analysis {
 namespace {
@@ -75,8 +76,8 @@ std::vector<ClockBounds> clock_bounds(const EventGraph& graph, const HostCauses&
   return bounds;
 }
 
-void add_doubts(EventGraph& graph, const dependencies::DependencyCollector& collector,
-                const dependencies::WaitCounts& waits, const HostCauses& contract, int64_t early) {
+void add_doubts(EventGraph& graph, int64_t contradicted, int64_t inferred, const HostCauses& contract,
+                int64_t early) {
   const auto unlaunched = std::count_if(graph.operations.begin(), graph.operations.end(),
                                         [](const Operation& operation) { return operation.call < 0; });
   add_doubt(graph, Severity::kDoubt, "dependencies", "operations have no launch in the trace", unlaunched);
@@ -84,9 +85,8 @@ void add_doubts(EventGraph& graph, const dependencies::DependencyCollector& coll
   add_doubt(graph, Severity::kDoubt, "dependencies",
             "waits name an event or a call that is not in the trace, and were left out", contract.unresolved);
   add_doubt(graph, Severity::kDoubt, "dependencies", "dependencies contradict the times and were left out",
-            collector.contradicted() + waits.contradicted);
-  add_doubt(graph, Severity::kNote, "dependencies", "dependencies were inferred from times",
-            collector.inferred() + waits.inferred);
+            contradicted);
+  add_doubt(graph, Severity::kNote, "dependencies", "dependencies were inferred from times", inferred);
   add_clock_doubts(graph);
 }
 
@@ -107,9 +107,12 @@ EventGraph build(const trace::Trace& trace, const ClockRepair& clock, std::vecto
   dependencies::add_contention(graph, collector);
   collector.store(graph);
   const auto waits = dependencies::add_host_waits(graph, enqueued, roles, contract);
-  const int64_t early = dependencies::add_nodes(graph);
+  const auto edges = dependencies::find_thread_edges(graph);
+  const int64_t early = dependencies::add_nodes(graph, edges);
+  const int64_t contradicted = dependencies::link_threads(graph, edges);
   find_window(graph);
-  add_doubts(graph, collector, waits, contract, early);
+  add_doubts(graph, collector.contradicted() + waits.contradicted + contradicted,
+             collector.inferred() + waits.inferred, contract, early);
   return graph;
 }
 
@@ -129,6 +132,20 @@ std::span<const int32_t> EventGraph::causes_of(const HostWait& wait) const {
 
 StringId EventGraph::call_name(int32_t call) const {
   return trace->host_events[static_cast<size_t>(calls[static_cast<size_t>(call)].event)].name;
+}
+
+std::vector<bool> EventGraph::nodes_after_others() const {
+  std::vector<bool> after(nodes.size(), false);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const HostThread& thread = threads[static_cast<size_t>(node_thread[i])];
+    if (static_cast<int32_t>(i) == thread.nodes.begin) {
+      after[i] = thread.creator >= 0;
+      continue;
+    }
+    const bool was_woken = nodes[i].wait >= 0 && waits[static_cast<size_t>(nodes[i].wait)].source >= 0;
+    after[i] = was_woken || (after[i - 1] && nodes[i - 1].time == nodes[i].time);
+  }
+  return after;
 }
 
 EventGraph build_event_graph(const trace::Trace& trace) {

@@ -56,7 +56,7 @@ struct Dependency {
   bool overlapping = false;
 };
 
-/// A call of the CUDA API by the program itself, not by another call.
+/// A call of the CUDA or the threads API by the program itself, not by another call.
 struct HostCall {
   Time enter = 0;
   Time leave = 0;
@@ -72,10 +72,13 @@ enum class WaitKind : uint8_t {
   kPoll,          ///< cudaEventQuery or cudaStreamQuery called until it succeeds
   kBlockingCopy,  ///< cudaMemcpy and others that return when their own work is done
   kImplicit,      ///< cudaFree and others that were seen to wait for all work
-  kQueueFull      ///< a launch that found no room in the launch queue
+  kQueueFull,     ///< a launch that found no room in the launch queue
+  kThread,        ///< pthread_join, pthread_cond_wait and others that wait for another thread
+  kLock           ///< a mutex that another thread held
 };
 
-/// A thread waits from `begin` to `end` for the last of its causes; end == begin when they had ended before.
+/// A thread waits from `begin` to `end` for the last of its causes, or for what another thread did; end ==
+/// begin when that had been before.
 struct HostWait {
   Time begin = 0;
   Time end = 0;
@@ -84,13 +87,16 @@ struct HostWait {
   bool inferred = false;
   int32_t first_cause = 0;  ///< range of EventGraph::causes
   int32_t cause_count = 0;
+  int32_t source = -1;  ///< index into EventGraph::nodes: where another thread ended the wait; -1 none did
 };
 
 /// A point of a host thread where an edge begins or ends: first event, begin of a launch, begin and end of a
-/// wait, last event. Between two nodes of a thread runs host code.
+/// wait, what another thread waited for, last event. Between two nodes of a thread runs host code.
 struct HostNode {
   Time time = 0;
-  int32_t wait = -1;  ///< the wait that ends here; the node before it is where it begins
+  /// The wait that ends here. It begins at the node before it, or before those at which the waiting call let
+  /// other threads go on.
+  int32_t wait = -1;
 };
 
 /// Half-open range of indices.
@@ -111,6 +117,9 @@ struct HostThread {
   Range calls;      ///< of EventGraph::calls
   Range ranges;     ///< of EventGraph::range_starts
   Range overheads;  ///< of EventGraph::overheads
+  /// Index into EventGraph::nodes: where the creation of the thread began; -1 when that is not known.
+  int32_t creator = -1;
+  int32_t creation = -1;  ///< index into EventGraph::calls: that created it; -1 none or not known
 };
 
 struct EventGraph {
@@ -135,6 +144,9 @@ struct EventGraph {
   std::span<const Dependency> dependencies_of(int32_t operation) const;
   std::span<const int32_t> causes_of(const HostWait& wait) const;
   StringId call_name(int32_t call) const;
+  /// Of every node: at its time, it comes after what another thread did at that same time. Nodes of one time
+  /// are ordered by this, then by index.
+  std::vector<bool> nodes_after_others() const;
 };
 
 /// O(n log n). The graph refers to the trace, which has to be normalized and outlive it.

@@ -45,7 +45,8 @@ class WaitedUntil {
   explicit WaitedUntil(const EventGraph& graph) {
     std::vector<std::pair<Time, int32_t>> changes;
     for (const HostWait& wait : graph.waits) {
-      if (wait.end <= wait.begin) continue;
+      // What another thread is to blame for, no operation is.
+      if (wait.end <= wait.begin || wait.source >= 0) continue;
       changes.emplace_back(wait.begin, 1);
       changes.emplace_back(wait.end, -1);
     }

@@ -50,15 +50,32 @@ class Walker {
     if (node.time < position.time)
       charge_host(graph_, thread, {std::max(node.time, stop_), position.time}, charges_);
     if (node.wait >= 0) {
-      const int32_t cause = decisive_cause(graph_, graph_.waits[static_cast<size_t>(node.wait)]);
+      const HostWait& wait = graph_.waits[static_cast<size_t>(node.wait)];
+      if (wait.source >= 0) return {true, wait.source, node.time};
+      const int32_t cause = decisive_cause(graph_, wait);
       if (cause >= 0)
         return {false, cause, std::min(node.time, graph_.operations[static_cast<size_t>(cause)].leave)};
     }
     if (position.index > graph_.threads[static_cast<size_t>(thread)].nodes.begin)
       return {true, position.index - 1, node.time};
-    // Who created the thread is not in the trace.
-    charge({{stop_, node.time}, ChargeKind::kOther, 0, thread, -1});
-    return {};
+    return before_thread(thread, node.time);
+  }
+
+  /// From the first node of a thread to the call that created it.
+  Position before_thread(int32_t thread, Time begin) {
+    const HostThread& row = graph_.threads[static_cast<size_t>(thread)];
+    if (row.creator < 0) {
+      charge({{stop_, begin}, ChargeKind::kOther, 0, thread, -1});
+      return {};
+    }
+    const Time created = graph_.nodes[static_cast<size_t>(row.creator)].time;
+    const bool is_call = row.creation >= 0;
+    charge({{std::max(created, stop_), begin},
+            is_call ? ChargeKind::kCall : ChargeKind::kOther,
+            is_call ? graph_.call_name(row.creation) : 0,
+            graph_.node_thread[static_cast<size_t>(row.creator)],
+            -1});
+    return {true, row.creator, created};
   }
 
   Position from_operation(Position position) {

@@ -12,7 +12,7 @@
 namespace hone::analysis {
 
 enum class ChargeKind : uint8_t {
-  kCall,           ///< a host thread in a call of the CUDA API
+  kCall,           ///< a host thread in a call of the CUDA or the threads API
   kOther,          ///< a host thread outside of one
   kProfiler,       ///< a host thread doing the profiler's own work
   kKernel,         ///< an operation ran

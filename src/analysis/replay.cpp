@@ -69,7 +69,11 @@ void Replay::order_nodes() {
   std::vector<int32_t> hosts(graph_.nodes.size());
   for (size_t i = 0; i < hosts.size(); ++i) hosts[i] = 2 * operations_ + static_cast<int32_t>(i);
   std::stable_sort(ends.begin(), ends.end(), earlier);
-  std::stable_sort(hosts.begin(), hosts.end(), earlier);
+  const std::vector<bool> after = graph_.nodes_after_others();
+  const auto rank = [&](int32_t node) {
+    return std::pair(node_time(node), static_cast<bool>(after[static_cast<size_t>(node - 2 * operations_)]));
+  };
+  std::stable_sort(hosts.begin(), hosts.end(), [&](int32_t a, int32_t b) { return rank(a) < rank(b); });
   std::vector<int32_t> before;
   std::merge(ends.begin(), ends.end(), hosts.begin(), hosts.end(), std::back_inserter(before), earlier);
   std::merge(before.begin(), before.end(), begins.begin(), begins.end(), std::back_inserter(order_), earlier);
@@ -191,16 +195,23 @@ struct Replay::Run {
     return is_copy(cause) && cause.call == wait.call;
   }
 
+  Time host_time(int32_t node) const { return times[static_cast<size_t>(2 * replay.operations_ + node)]; }
+
+  /// How much later than in the trace this comes.
+  Time delay(int32_t node) const { return host_time(node) - graph.nodes[static_cast<size_t>(node)].time; }
+
   Time host(int32_t node) const {
     const auto number = static_cast<size_t>(node);
     const HostNode& row = graph.nodes[number];
     const HostThread& thread = graph.threads[static_cast<size_t>(graph.node_thread[number])];
-    if (node == thread.nodes.begin) return row.time;
+    if (node == thread.nodes.begin) return thread.creator < 0 ? row.time : row.time + delay(thread.creator);
     const Time before = times[2 * static_cast<size_t>(replay.operations_) + number - 1];
     if (row.wait < 0) return before + row.time - graph.nodes[number - 1].time;
     const HostWait& wait = graph.waits[static_cast<size_t>(row.wait)];
     const auto first = static_cast<size_t>(replay.operations_ + row.wait);
     Time end = before;
+    const bool waits = !changes.without_waits || graph.call_name(wait.call) != *changes.without_waits;
+    if (wait.source >= 0 && waits) end = std::max(end, host_time(wait.source));
     for (int32_t at = replay.first_edge_[first]; at < replay.first_edge_[first + 1]; ++at) {
       const Edge& edge = replay.edges_[static_cast<size_t>(at)];
       if (!is_removed(wait, edge)) end = std::max(end, along(edge));

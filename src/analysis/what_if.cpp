@@ -45,8 +45,9 @@ std::vector<OperationName> operations_on_path(const EventGraph& graph) {
 std::vector<StringId> waiting_calls(const EventGraph& graph) {
   std::map<StringId, Time> times;
   for (const HostWait& wait : graph.waits) {
-    // A full queue is the hardware's.
-    if (wait.kind != WaitKind::kQueueFull) times[graph.call_name(wait.call)] += wait.end - wait.begin;
+    // A full queue is the hardware's, and what other threads do is the program's purpose; locks need not be.
+    if (wait.kind != WaitKind::kQueueFull && wait.kind != WaitKind::kThread)
+      times[graph.call_name(wait.call)] += wait.end - wait.begin;
   }
   return largest(times, kCalls);
 }

@@ -36,6 +36,7 @@ struct Options {
     return capture.delay_s == 0 && capture.duration_s == 0 && capture.range.empty() &&
            capture.kernels.empty();
   }
+  bool trace_threads = false;
 };
 
 /// What stood behind "--", which the parser of options must not see.
@@ -73,8 +74,11 @@ void profile_command(const Options& options) {
                                  ? free_name(std::filesystem::path(command[0]).filename().string())
                                  : options.output;
   base::check_writable(output);
-  trace::Recording recording = trace::record(
-      command, {!options.no_driver_api, options.counters ? options.counter_rate : 0, options.capture});
+  trace::Recording recording =
+      trace::record(command, {.driver_api = !options.no_driver_api,
+                              .threads_api = options.trace_threads,
+                              .counter_rate = options.counters ? options.counter_rate : 0,
+                              .capture = options.capture});
   if (recording.processes == 0)
     recording.trace.doubt(trace::Severity::kLoss, "collector",
                           "no process of this command initialised CUDA or NVTX, so nothing was recorded", 0);
@@ -132,6 +136,7 @@ void run(const Options& options) {
   if (has_command && !options.model.empty())
     fail_usage("either a model or, after --, a program can be profiled, not both");
   if (has_command) return profile_command(options);
+  if (options.trace_threads) fail_usage("--trace-threads is for a program after --");
   if (options.model.empty()) fail_usage("what shall be profiled? A model, or a program after --");
   if (!options.captures_all())
     fail_usage(
@@ -195,6 +200,10 @@ void add_profile_command(CLI::App& program) {
                       "in ranges of NVTX of a name (nvtx:NAME)");
   command->add_option("--kernels", capture.kernels,
                       "Program: record only kernels in whose names this regular expression is found");
+  command->add_flag(
+      "--trace-threads,--cpu-thread-tracing", options->trace_threads,
+      "Record where threads of the program wait for each other (pthread_join, mutexes, conditions, "
+      "semaphores), so that the critical path leads through the right ones");
   command->footer("hone profile resnet50 --device cuda --precisions fp16\nhone profile -- python3 infer.py");
   command->callback([options] { run(*options); });
 }

@@ -63,6 +63,8 @@ void cut(Trace& trace, const std::vector<Span>& windows) {
   std::erase_if(trace.event_records, [&](const EventRecord& record) {
     return !was_called(record.correlation) && !records.contains(record.id);
   });
+  std::erase_if(trace.thread_syncs,
+                [&](const ThreadSync& sync) { return !kept.overlaps(sync.start, sync.end); });
   const auto outside = [&](const auto& row) { return !kept.overlaps(row.time, row.time); };
   std::erase_if(trace.allocations, outside);
   std::erase_if(trace.counter_samples, outside);

@@ -45,11 +45,13 @@ void bind(SqliteStatement& statement, int parameter, const T& value, int index) 
 /// The largest value of an enumeration that a file may hold; later versions append to them.
 template <class T>
 constexpr int64_t last_value() {
-  if constexpr (std::is_same_v<T, HostKind>) return static_cast<int64_t>(HostKind::kHostFunction);
+  if constexpr (std::is_same_v<T, HostKind>) return static_cast<int64_t>(HostKind::kThreadApi);
   if constexpr (std::is_same_v<T, DeviceKind>) return static_cast<int64_t>(DeviceKind::kSet);
   if constexpr (std::is_same_v<T, MemoryKind>) return static_cast<int64_t>(MemoryKind::kManaged);
   if constexpr (std::is_same_v<T, CopyDirection>) return static_cast<int64_t>(CopyDirection::kPeerToPeer);
   if constexpr (std::is_same_v<T, SyncKind>) return static_cast<int64_t>(SyncKind::kContextSynchronize);
+  if constexpr (std::is_same_v<T, ThreadOperation>)
+    return static_cast<int64_t>(ThreadOperation::kSemaphoreWait);
   if constexpr (std::is_same_v<T, StreamKind>) return static_cast<int64_t>(StreamKind::kUnknown);
   if constexpr (std::is_same_v<T, Severity>) return static_cast<int64_t>(Severity::kLoss);
   return std::numeric_limits<int64_t>::max();

@@ -70,7 +70,7 @@ inline const Table kHostTable{
         Column{"start", &HostEvent::start, "ns"}, Column{"end", &HostEvent::end, "ns"},
         Column{"kind", &HostEvent::kind,
                "0 operator, 1 range, 2 iteration, 3 engine step, 4 runtime API, 5 driver API, 6 Python, 7 "
-               "overhead, 8 host function"},
+               "overhead, 8 host function, 9 threads API"},
         Column{"name", &HostEvent::name, "strings.id"},
         Column{"thread", &HostEvent::thread, "threads.rowid - 1"},
         Column{"correlation", &HostEvent::correlation, "joins API calls to what they launched; -1 none"},
@@ -155,6 +155,17 @@ inline const Table kEventRecordTable{
                Column{"correlation", &EventRecord::correlation, "host_events.correlation"},
                Column{"completed", &EventRecord::completed, "ns, on the device; -1 unknown"}}};
 
+inline const Table kThreadSyncTable{
+    "thread_syncs", "What threads did that others wait for, and where they waited for others.",
+    std::tuple{
+        Column{"start", &ThreadSync::start, "ns"}, Column{"end", &ThreadSync::end, "ns"},
+        Column{"operation", &ThreadSync::operation,
+               "0 create, 1 start, 2 exit, 3 join, 4 unlock, 5 lock, 6 signal or broadcast, 7 condition "
+               "wait, 8 post, 9 semaphore wait"},
+        Column{"thread", &ThreadSync::thread, "threads.rowid - 1"},
+        Column{"object", &ThreadSync::object,
+               "address of the mutex, condition or semaphore; pthread_t of the thread"}}};
+
 inline const Table kGraphNodeTable{
     "graph_nodes", "Nodes of instantiated CUDA graphs.",
     std::tuple{Column{"id", &GraphNode::id, "device_events.graph_node"},
@@ -216,6 +227,7 @@ void for_each_table(AnyTrace& trace, F&& f) {
   f(kTransferTable, trace.transfers);
   f(kSynchronizationTable, trace.synchronizations);
   f(kEventRecordTable, trace.event_records);
+  f(kThreadSyncTable, trace.thread_syncs);
   f(kGraphNodeTable, trace.graph_nodes);
   f(kGraphEdgeTable, trace.graph_edges);
   f(kModelStepTable, trace.model_steps);

@@ -50,6 +50,7 @@ int64_t mend_references(Trace& trace) {
     return row.thread < 0 || row.thread >= static_cast<int64_t>(trace.threads.size());
   };
   mended += static_cast<int64_t>(std::erase_if(trace.host_events, thread_missing));
+  mended += static_cast<int64_t>(std::erase_if(trace.thread_syncs, thread_missing));
   for (Allocation& allocation : trace.allocations) {
     if (!thread_missing(allocation) || allocation.thread == -1) continue;
     allocation.thread = -1;
@@ -100,6 +101,7 @@ void normalize(Trace& trace) {
   drop_without_time(trace, trace.host_events, "host events");
   drop_without_time(trace, trace.device_events, "device events");
   drop_without_time(trace, trace.synchronizations, "synchronizations");
+  drop_without_time(trace, trace.thread_syncs, "thread synchronizations");
   drop_without_time(trace, trace.allocations, "allocations");
   drop_without_time(trace, trace.counter_samples, "counter samples");
   if (const int64_t mended = mend_references(trace); mended != 0)
@@ -113,6 +115,7 @@ void normalize(Trace& trace) {
   const auto by_time = [](const auto& a, const auto& b) { return a.time < b.time; };
   std::stable_sort(trace.device_events.begin(), trace.device_events.end(), by_start);
   std::stable_sort(trace.synchronizations.begin(), trace.synchronizations.end(), by_start);
+  std::stable_sort(trace.thread_syncs.begin(), trace.thread_syncs.end(), by_start);
   std::stable_sort(trace.allocations.begin(), trace.allocations.end(), by_time);
   std::stable_sort(trace.counter_samples.begin(), trace.counter_samples.end(), by_time);
 }

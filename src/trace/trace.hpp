@@ -24,15 +24,16 @@ constexpr int64_t kNone = -1;
 
 /// What a host thread was doing. Of one kind and thread, intervals nest.
 enum class HostKind : uint8_t {
-  kOperator,     ///< of a framework: aten::conv2d
-  kRange,        ///< NVTX push and pop, record_function
-  kStep,         ///< one iteration: ProfilerStep#3, or the schedule of `hone profile`
-  kEngineStep,   ///< one step of our engine, on the CPU
-  kRuntimeApi,   ///< cudaLaunchKernel
-  kDriverApi,    ///< cuLaunchKernel
-  kPython,       ///< a Python function or module
-  kOverhead,     ///< the profiler's own work, or the driver's (lazy loading, a full launch queue)
-  kHostFunction  ///< a callback of cudaLaunchHostFunc or a graph's host node
+  kOperator,      ///< of a framework: aten::conv2d
+  kRange,         ///< NVTX push and pop, record_function
+  kStep,          ///< one iteration: ProfilerStep#3, or the schedule of `hone profile`
+  kEngineStep,    ///< one step of our engine, on the CPU
+  kRuntimeApi,    ///< cudaLaunchKernel
+  kDriverApi,     ///< cuLaunchKernel
+  kPython,        ///< a Python function or module
+  kOverhead,      ///< the profiler's own work, or the driver's (lazy loading, a full launch queue)
+  kHostFunction,  ///< a callback of cudaLaunchHostFunc or a graph's host node
+  kThreadApi      ///< pthread_join and other calls that wait for a thread or make one
 };
 
 struct HostEvent {
@@ -137,6 +138,29 @@ struct EventRecord {
   int64_t stream = kNone;
   int64_t correlation = kNone;
   Time completed = kNone;  ///< on the device, when recorded
+};
+
+enum class ThreadOperation : uint8_t {
+  kCreate,  ///< lets the thread start
+  kStart,   ///< a thread began
+  kExit,    ///< it ended, which lets a join return
+  kJoin,
+  kUnlock,  ///< lets a lock return
+  kLock,
+  kSignal,  ///< of one thread or all, lets a wait for the condition return
+  kConditionWait,
+  kPost,  ///< lets a wait for the semaphore return
+  kSemaphoreWait
+};
+
+/// What a thread did that another waits for (it takes no time), or that it waited for another until `end`;
+/// the latter succeeded, and is the call with the same thread and start.
+struct ThreadSync {
+  Time start = 0;
+  Time end = 0;
+  ThreadOperation operation = ThreadOperation::kStart;
+  int32_t thread = 0;  ///< index into Trace::threads
+  int64_t object = 0;  ///< the thread created, begun, ended or joined; the mutex, condition or semaphore
 };
 
 /// A node of an instantiated CUDA graph.
@@ -250,6 +274,7 @@ struct Trace {
   std::vector<Transfer> transfers;
   std::vector<Synchronization> synchronizations;  ///< ordered by start
   std::vector<EventRecord> event_records;
+  std::vector<ThreadSync> thread_syncs;  ///< ordered by start
   std::vector<GraphNode> graph_nodes;
   std::vector<GraphEdge> graph_edges;
   std::vector<ModelStep> model_steps;          ///< in the order in which they run

@@ -104,6 +104,22 @@ class ProgramTrace {
   void make_stream_wait(int64_t stream, int64_t record, trace::Time start) {
     synchronize(trace::SyncKind::kStreamWaitEvent, "cudaStreamWaitEvent", start, start + 1, stream, record);
   }
+  /// What a thread did that others may wait for.
+  void wake(trace::ThreadOperation operation, int64_t object, trace::Time time, int64_t thread) {
+    trace_.thread_syncs.push_back({time, time, operation, trace_.thread_index(1, thread), object});
+  }
+  /// A call of the threads API that waited.
+  void wait_for_thread(trace::ThreadOperation operation, const std::string& name, int64_t object,
+                       trace::Time start, trace::Time end, int64_t thread = 1) {
+    host(trace::HostKind::kThreadApi, name, start, end, thread);
+    trace_.thread_syncs.push_back({start, end, operation, trace_.thread_index(1, thread), object});
+  }
+  /// A call of pthread_create of 2 ns, and the thread's begin.
+  void create_thread(int64_t thread, trace::Time time, trace::Time begin, int64_t by = 1) {
+    host(trace::HostKind::kThreadApi, "pthread_create", time, time + 2, by);
+    wake(trace::ThreadOperation::kCreate, thread, time, by);
+    wake(trace::ThreadOperation::kStart, thread, begin, thread);
+  }
   /// Returns the record's id.
   int64_t record_event(int64_t stream, trace::Time start, int64_t event = 5) {
     const int64_t correlation = call("cudaEventRecord", start, start + 1);

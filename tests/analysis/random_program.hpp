@@ -11,8 +11,9 @@
 
 namespace hone::analysis {
 
-/// Simulates threads that launch kernels, copies and graphs into streams, record events, wait
-/// for them and synchronize, with the rules of CUDA, so that all times agree with them.
+/// Simulates threads that launch kernels, copies and graphs into streams, record events, wait for them and
+/// synchronize, with the rules of CUDA, and that create each other, share a mutex, wait for each other and
+/// join, so that all times agree with them.
 class RandomProgram {
  public:
   /// From the begin of a launch to that of an operation that need not wait.
@@ -20,14 +21,27 @@ class RandomProgram {
   /// From the end of what a call waited for to its return.
   static constexpr trace::Time kMaximumTail = 10;
 
+  /// When the last thread was created, inside of whatever the first was doing then.
+  static constexpr trace::Time kLastCreation = 995;
+
   explicit RandomProgram(uint64_t seed, int steps = 120) : random_(seed) {
     program_.stream(kStreams[0], trace::StreamKind::kBlocking);
     program_.stream(kStreams[1], trace::StreamKind::kNonBlocking);
     program_.stream(kStreams[2], trace::StreamKind::kBlocking);
+    program_.create_thread(thread(1), 10, 20);
     for (int i = 0; i < steps; ++i) step();
     for (size_t i = 0; i < hosts_.size(); ++i) {
       last_start_ = std::max(hosts_[i], last_start_ + 1);
-      program_.wait_for_device(last_start_, finish_all(last_start_), thread(i));
+      hosts_[i] = finish_all(last_start_);
+      program_.wait_for_device(last_start_, hosts_[i], thread(i));
+    }
+    program_.wake(trace::ThreadOperation::kCreate, thread(2), kLastCreation, thread(0));
+    program_.wake(trace::ThreadOperation::kStart, thread(2), 999, thread(2));
+    for (const size_t i : {2, 1}) {
+      program_.wake(trace::ThreadOperation::kExit, thread(i), hosts_[i], thread(i));
+      const trace::Time start = hosts_[0] + 1;
+      hosts_[0] = std::max(start, hosts_[i]) + pick(0, kMaximumTail);
+      program_.wait_for_thread(trace::ThreadOperation::kJoin, "pthread_join", thread(i), start, hosts_[0]);
     }
   }
 
@@ -42,7 +56,7 @@ class RandomProgram {
       if (random_.below(12) == 0) event.start -= pick(0, 400);
       if (random_.below(20) == 0) event.correlation = pick(90, 400);
       if (random_.below(20) == 0) event.end = event.start;
-      if (random_.below(30) == 0) event.kind = static_cast<trace::HostKind>(random_.below(9));
+      if (random_.below(30) == 0) event.kind = static_cast<trace::HostKind>(random_.below(10));
     }
     const trace::Time skew = pick(-300, 300);
     for (trace::DeviceEvent& event : trace.device_events) {
@@ -67,11 +81,18 @@ class RandomProgram {
       if (random_.below(8) == 0) record.correlation = pick(90, 400);
       if (random_.below(8) == 0) record.id = pick(1090, 1400);
     }
+    for (trace::ThreadSync& row : trace.thread_syncs) {
+      if (random_.below(8) == 0) row.start = row.end = row.end + pick(-100, 100);
+      if (random_.below(8) == 0) row.thread = static_cast<int32_t>(random_.below(3));
+      if (random_.below(8) == 0) row.object = pick(1, 3);
+      if (random_.below(8) == 0) row.operation = static_cast<trace::ThreadOperation>(random_.below(10));
+    }
     for (int i = 0; i < 10; ++i) trace.graph_edges.push_back({pick(0, 9), pick(0, 9)});
     drop_some(trace.host_events);
     drop_some(trace.device_events);
     drop_some(trace.event_records);
     drop_some(trace.synchronizations);
+    drop_some(trace.thread_syncs);
   }
 
  private:
@@ -99,7 +120,7 @@ class RandomProgram {
   }
 
   void act() {
-    switch (random_.below(12)) {
+    switch (random_.below(14)) {
       case 0: return copy();
       case 1: return graph();
       case 2: return record();
@@ -107,6 +128,8 @@ class RandomProgram {
       case 4: return synchronize();
       case 5: return range();
       case 6: return implicit();
+      case 7: return mutex();
+      case 8: return meet();
       default: return kernel();
     }
   }
@@ -235,9 +258,41 @@ class RandomProgram {
     program_.call("cudaFree", start, *now_, thread_);
   }
 
+  void mutex() {
+    constexpr int64_t kMutex = 77;
+    const trace::Time start = *now_;
+    if (unlocked_ > start) {
+      *now_ = unlocked_ + pick(0, kMaximumTail);
+      program_.wait_for_thread(trace::ThreadOperation::kLock, "pthread_mutex_lock", kMutex, start, *now_,
+                               thread_);
+    }
+    *now_ += pick(1, 90);
+    unlocked_ = *now_;
+    program_.wake(trace::ThreadOperation::kUnlock, kMutex, unlocked_, thread_);
+  }
+
+  /// Waits until another thread, which is ahead, comes along and posts.
+  void meet() {
+    const bool posts = random_.below(2) == 0;
+    const size_t other = random_.below(hosts_.size());
+    if (&hosts_[other] == now_) return;
+    const trace::Time start = *now_;
+    const trace::Time met = hosts_[other]++;
+    if (met <= start) return;
+    *now_ = met + pick(0, kMaximumTail);
+    // One thread posts to one semaphore, but all signal the same condition.
+    const int64_t object = posts ? 88 + static_cast<int64_t>(other) : 99;
+    program_.wake(posts ? trace::ThreadOperation::kPost : trace::ThreadOperation::kSignal, object, met,
+                  thread(other));
+    program_.wait_for_thread(
+        posts ? trace::ThreadOperation::kSemaphoreWait : trace::ThreadOperation::kConditionWait,
+        posts ? "sem_wait" : "pthread_cond_wait", object, start, *now_, thread_);
+  }
+
   base::Random random_;
   ProgramTrace program_;
-  std::array<trace::Time, 3> hosts_{10, 20, 1000};
+  std::array<trace::Time, 3> hosts_{15, 25, 1000};
+  trace::Time unlocked_ = 0;
   std::array<trace::Time, 16> ends_{};
   struct Recorded {
     int64_t id;

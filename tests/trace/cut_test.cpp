@@ -33,6 +33,7 @@ TEST(Cut, KeepsWhatOverlapsOrWasLaunchedInAWindow) {
   Synchronization wait{11, 12, SyncKind::kStreamWaitEvent};
   wait.event_record = 7;
   trace.synchronizations = {wait, {32, 33, SyncKind::kContextSynchronize}};
+  trace.thread_syncs = {{19, 22, ThreadOperation::kLock}, {21, 21, ThreadOperation::kUnlock}};
   trace.allocations = {{4}, {15}};
   trace.counter_samples = {{11}, {45}};
   cut(trace, {{10, 20}, {25, 28}});
@@ -45,6 +46,7 @@ TEST(Cut, KeepsWhatOverlapsOrWasLaunchedInAWindow) {
   ASSERT_EQ(trace.event_records.size(), 1U);
   EXPECT_EQ(trace.event_records[0].id, 7);
   EXPECT_EQ(trace.synchronizations.size(), 1U);
+  EXPECT_EQ(trace.thread_syncs.size(), 1U);
   EXPECT_EQ(trace.allocations.size(), 1U);
   EXPECT_EQ(trace.counter_samples.size(), 1U);
 }

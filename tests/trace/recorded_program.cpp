@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "";
@@ -45,6 +46,12 @@ int main(int argc, char** argv) {
     }
   }
   if (std::strcmp(how, "sleep") == 0) usleep(200'000);
+  if (std::strcmp(how, "thread") == 0) {
+    std::thread([] {
+      nvtxRangePushA("of the thread");
+      nvtxRangePop();
+    }).join();
+  }
   if (std::strcmp(how, "kill") == 0) raise(SIGKILL);
   return std::strcmp(how, "fail") == 0 ? 3 : 0;
 }

@@ -12,7 +12,9 @@ namespace {
 using trace::HostEvent;
 using trace::HostKind;
 
-bool is_api(HostKind kind) { return kind == HostKind::kRuntimeApi || kind == HostKind::kDriverApi; }
+bool is_api(HostKind kind) {
+  return kind == HostKind::kRuntimeApi || kind == HostKind::kDriverApi || kind == HostKind::kThreadApi;
+}
 
 /// Whether time outside of API calls is named after it. Steps would name all of it.
 bool is_named_range(HostKind kind) {

@@ -1,5 +1,7 @@
 // The points of host threads at which edges begin and end, and the launches that begin there (R1).
 #include <algorithm>
+#include <optional>
+#include <tuple>
 
 #include "analysis/dependencies/host_waits.hpp"
 
@@ -16,7 +18,8 @@ bool is_program(trace::HostKind kind) {
 
 class NodeBuilder {
  public:
-  explicit NodeBuilder(EventGraph& graph) : graph_(graph), node_of_call_(graph.calls.size(), -1) {
+  NodeBuilder(EventGraph& graph, const std::vector<ThreadEdge>& edges)
+      : graph_(graph), edges_(edges), node_of_call_(graph.calls.size(), -1) {
     launches_.assign(graph.calls.size(), false);
     for (const Operation& operation : graph.operations) {
       if (operation.call >= 0) launches_[static_cast<size_t>(operation.call)] = true;
@@ -24,18 +27,18 @@ class NodeBuilder {
   }
 
   void add_threads() {
-    const std::vector<trace::HostEvent>& events = graph_.trace->host_events;
-    for (size_t first = 0; first < events.size();) {
-      const int32_t thread = events[first].thread;
-      Span span;
-      bool any = false;
-      for (; first < events.size() && events[first].thread == thread; ++first) {
-        if (!is_program(events[first].kind)) continue;
-        span = any ? Span{span.start, std::max(span.end, events[first].end)}
-                   : Span{events[first].start, events[first].end};
-        any = true;
-      }
-      if (any) add_thread(thread, span);
+    std::vector<std::optional<Span>> spans(graph_.threads.size());
+    const auto include = [&spans](const auto& row) {
+      std::optional<Span>& span = spans[static_cast<size_t>(row.thread)];
+      span = span ? Span{std::min(span->start, row.start), std::max(span->end, row.end)}
+                  : Span{row.start, row.end};
+    };
+    for (const trace::HostEvent& event : graph_.trace->host_events) {
+      if (is_program(event.kind)) include(event);
+    }
+    for (const trace::ThreadSync& row : graph_.trace->thread_syncs) include(row);
+    for (size_t i = 0; i < spans.size(); ++i) {
+      if (spans[i]) add_thread(static_cast<int32_t>(i), *spans[i]);
     }
   }
 
@@ -76,8 +79,16 @@ class NodeBuilder {
     thread.nodes.end = size_of(graph_.nodes);
   }
 
-  /// Times of a thread never decrease; only a trace that contradicts itself would let them.
   int32_t add(int32_t thread, Time time) {
+    for (; next_edge_ < edges_.size() &&
+           std::tie(edges_[next_edge_].thread, edges_[next_edge_].time) <= std::tie(thread, time);
+         ++next_edge_)
+      add_node(thread, edges_[next_edge_].time);
+    return add_node(thread, time);
+  }
+
+  /// Times of a thread never decrease; only a trace that contradicts itself would let them.
+  int32_t add_node(int32_t thread, Time time) {
     const Range range = graph_.threads[static_cast<size_t>(thread)].nodes;
     if (size_of(graph_.nodes) > range.begin) time = std::max(time, graph_.nodes.back().time);
     graph_.nodes.push_back({time, -1});
@@ -105,6 +116,8 @@ class NodeBuilder {
   }
 
   EventGraph& graph_;
+  const std::vector<ThreadEdge>& edges_;
+  size_t next_edge_ = 0;
   std::vector<int32_t> node_of_call_;
   std::vector<bool> launches_;
   int32_t next_wait_ = 0;
@@ -112,8 +125,8 @@ class NodeBuilder {
 
 }  // namespace
 
-int64_t add_nodes(EventGraph& graph) {
-  NodeBuilder builder(graph);
+int64_t add_nodes(EventGraph& graph, const std::vector<ThreadEdge>& edges) {
+  NodeBuilder builder(graph, edges);
   builder.add_threads();
   return builder.link_launches();
 }

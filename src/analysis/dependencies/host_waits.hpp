@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/dependencies/contract.hpp"
+#include "analysis/dependencies/threads.hpp"
 
 namespace hone::analysis::dependencies {
 
@@ -17,8 +18,9 @@ struct WaitCounts {
 WaitCounts add_host_waits(EventGraph& graph, const std::vector<Enqueued>& enqueued,
                           const std::vector<ApiRole>& roles, const HostCauses& contract);
 
-/// Fills the nodes of all threads, from calls, waits and which calls launched something, and links operations
-/// to their launches. Returns how many operations seem to begin before their launch.
-int64_t add_nodes(EventGraph& graph);
+/// Fills the nodes of all threads, from calls, waits, which calls launched something and where edges to other
+/// threads begin, and links operations to their launches. Returns how many operations seem to begin before
+/// their launch.
+int64_t add_nodes(EventGraph& graph, const std::vector<ThreadEdge>& edges);
 
 }  // namespace hone::analysis::dependencies

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <set>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -33,6 +35,18 @@ std::vector<std::string> injection_variables(const std::filesystem::path& folder
   return result;
 }
 
+std::string preload_variable() {
+  const std::string library = std::filesystem::path(base::library_folder()) / "libhone-threads.so";
+  if (!std::filesystem::exists(library))
+    fail_environment("{} is missing, so calls of the threads API cannot be recorded", library);
+  // The loader takes either for the end of a name and knows no way to say otherwise.
+  if (library.find_first_of(" :") != std::string::npos)
+    fail_environment("{} cannot be preloaded: its path holds a blank or a colon", library);
+  const char* others = std::getenv("LD_PRELOAD");
+  const bool alone = others == nullptr || *others == '\0';
+  return "LD_PRELOAD=" + library + (alone ? "" : std::string(":") + others);
+}
+
 std::vector<std::string> injected_command(const std::vector<std::string>& command,
                                           const std::filesystem::path& folder,
                                           const InjectionOptions& options) {
@@ -49,6 +63,15 @@ std::vector<std::filesystem::path> injected_files(const std::filesystem::path& f
   }
   std::sort(files.begin(), files.end());
   return files;
+}
+
+size_t process_count(const std::vector<std::filesystem::path>& files) {
+  std::set<std::string> processes;
+  for (const std::filesystem::path& file : files) {
+    const std::string name = file.filename().string();
+    processes.insert(name.substr(0, name.find_first_not_of("0123456789")));
+  }
+  return processes.size();
 }
 
 Trace read_injected(const std::filesystem::path& folder) { return read_raw(injected_files(folder)); }

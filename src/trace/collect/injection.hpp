@@ -13,6 +13,8 @@ namespace hone::trace {
 struct InjectionOptions {
   /// Records calls of the driver API too, which the runtime API is built on.
   bool driver_api = true;
+  /// Records thread functions that block, and what lets others go on: nvprof's --cpu-thread-tracing.
+  bool threads_api = false;
   /// How often a second hardware counters are sampled; 0: not at all.
   double counter_rate = 0;
   CaptureOptions capture;
@@ -28,8 +30,14 @@ std::vector<std::string> injected_command(const std::vector<std::string>& comman
                                           const std::filesystem::path& folder,
                                           const InjectionOptions& options);
 
-/// The files in the folder, one a process.
+/// The variable that puts libhone-threads.so before the thread functions of a program, beside what is
+/// preloaded anyway. Environment error when it was not built or lies where it cannot be preloaded from.
+std::string preload_variable();
+
+/// The files in the folder, one a process and one more for its threads.
 std::vector<std::filesystem::path> injected_files(const std::filesystem::path& folder);
+/// How many processes wrote them.
+size_t process_count(const std::vector<std::filesystem::path>& files);
 /// All of them as one normalized trace.
 Trace read_injected(const std::filesystem::path& folder);
 

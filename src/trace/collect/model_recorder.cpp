@@ -42,7 +42,9 @@ class Session {
     const std::filesystem::path folder = scratch_.make_folder("recorded");
     bench::Command command = peers_.command(options_.backend);
     if (injects)
-      command = injected_command(command, folder, {options_.driver_api, options_.counter_rate, {}});
+      command = injected_command(
+          command, folder,
+          {.driver_api = options_.driver_api, .counter_rate = options_.counter_rate, .capture = {}});
     worker = start(command, "recorded-worker");
     std::optional<GpuLog> gpu_log;
     if (injects) gpu_log.emplace();

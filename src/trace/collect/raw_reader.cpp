@@ -13,6 +13,7 @@
 #include "trace/collect/raw_graphs.hpp"
 #include "trace/collect/raw_names.hpp"
 #include "trace/collect/raw_records.hpp"
+#include "trace/collect/raw_threads.hpp"
 #include "trace/cut.hpp"
 #include "trace/transfer_names.hpp"
 
@@ -44,6 +45,7 @@ class FileReader {
       raw::ChunkHeader header;
       if (bytes_.size() - at < sizeof header) return cut_off(bytes_.size() - at);
       std::memcpy(&header, bytes_.data() + at, sizeof header);
+      if (header.magic == 0 && header.bytes == 0) return;  // a file made larger in advance
       at += sizeof header;
       if (header.magic != raw::ChunkHeader::kChunkMagic || header.bytes > bytes_.size() - at)
         return cut_off(bytes_.size() - at);
@@ -69,6 +71,7 @@ class FileReader {
     while (chunk.size() >= sizeof(raw::Header)) {
       raw::Header header{};
       std::memcpy(&header, chunk.data(), sizeof header);
+      if (header.type == raw::Type{} && header.bytes == 0) return;
       if (header.bytes < sizeof header || header.bytes > chunk.size()) return cut_off(chunk.size());
       read_record(header.type, chunk.substr(0, header.bytes));
       chunk.remove_prefix(header.bytes);
@@ -105,6 +108,7 @@ class FileReader {
       case raw::Type::kLoss: return add(as<raw::Loss>(bytes));
       case raw::Type::kWindow: return add(as<raw::Window>(bytes));
       case raw::Type::kCounter: return add(as<raw::Counter>(bytes));
+      case raw::Type::kThreadCall: return add(as<raw::ThreadCall>(bytes));
     }
     trace_.doubt(Severity::kLoss, "file", "records are of a kind that this program does not know");
   }
@@ -249,6 +253,11 @@ class FileReader {
     record.correlation = own(from.correlation);
     if (from.completed != 0) record.completed = static_cast<Time>(from.completed);
     trace_.event_records.push_back(record);
+  }
+
+  void add(const raw::ThreadCall& from) {
+    const int32_t unlocked_by = from.unlocked == 0 ? -1 : thread(from.unlocked_by);
+    add_thread_call(trace_, from, thread(from.thread), unlocked_by);
   }
 
   void add(const raw::GraphNode& from) { graphs_.add_node(from, text(from.range)); }

@@ -1,7 +1,8 @@
 // What the injected library writes and the program reads: a file of chunks, each a length and that many bytes
 // of records. A chunk is written by one call, so a process that is killed leaves a file that is whole but for
 // its last chunk. Records are plain little-endian structs; a reader skips types and tails that it does not
-// know.
+// know. libhone-threads.so writes into a file that was made larger in advance: zeros where a chunk or a
+// record should begin mean that the file or the chunk ends there.
 #pragma once
 
 #include <array>
@@ -39,7 +40,8 @@ enum class Type : uint16_t {
   kMemory,
   kLoss,
   kWindow,
-  kCounter
+  kCounter,
+  kThreadCall
 };
 
 /// Size includes the header.
@@ -265,6 +267,40 @@ struct Counter {
   double value = 0;
   uint32_t device = 0;
   uint32_t unit = 0;  ///< text
+};
+
+enum class ThreadFunction : uint32_t {
+  kStart,  ///< a thread began
+  kExit,   ///< it ended
+  kCreate,
+  kJoin,
+  kMutexLock,
+  kMutexTimedLock,
+  kMutexClockLock,
+  kConditionWait,
+  kConditionTimedWait,
+  kConditionClockWait,
+  kConditionSignal,
+  kConditionBroadcast,
+  kSemaphoreWait,
+  kSemaphoreTimedWait,
+  kSemaphoreClockWait,
+  kSemaphorePost
+};
+
+/// A call that blocked, or one that may have let another thread go on; the latter take no time.
+struct ThreadCall {
+  Header header{Type::kThreadCall, sizeof(ThreadCall)};
+  ThreadFunction function = ThreadFunction::kStart;
+  uint64_t start = 0;
+  uint64_t end = 0;
+  uint64_t object = 0;  ///< pthread_t of the thread created, begun, ended or joined; else an address
+  uint32_t thread = 0;
+  int32_t result = 0;  ///< 0, or errno's number for what went wrong
+  /// Of mutexes: the last unlock by another before the lock returned; 0 when none was seen.
+  uint64_t unlocked = 0;
+  uint32_t unlocked_by = 0;  ///< thread
+  uint32_t unused = 0;
 };
 
 }  // namespace hone::trace::raw

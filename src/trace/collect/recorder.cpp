@@ -88,14 +88,15 @@ std::string joined(const std::vector<std::string>& command) {
 Recording record(const std::vector<std::string>& command, const InjectionOptions& options) {
   if (!is_executable(command[0])) fail_environment("{} cannot be started: no such program", command[0]);
   const bench::Scratch scratch;
-  const std::vector<std::string> injected = injected_command(command, scratch.folder(), options);
+  std::vector<std::string> injected = injected_command(command, scratch.folder(), options);
+  if (options.threads_api) injected.insert(injected.begin() + 1, preload_variable());
   Recording recording;
   GpuLog gpu_log;
   {
     const InterruptsIgnored ignored;
     recording.exit_code = wait_for(start(injected));
   }
-  recording.processes = injected_files(scratch.folder()).size();
+  recording.processes = process_count(injected_files(scratch.folder()));
   recording.trace = read_injected(scratch.folder());
   gpu_log.add_to(recording.trace);
   if (recording.processes > 0) note_capture(options.capture, recording.trace);

@@ -18,6 +18,10 @@
 #include "trace/collect/plugin/ranges.hpp"
 #include "trace/collect/plugin/raw_writer.hpp"
 
+/// Of libhone-threads.so, where that is preloaded.
+// NOLINTNEXTLINE(readability-identifier-naming): found by its name
+extern "C" __attribute__((weak)) void hone_threads_end();
+
 namespace hone::trace::inject {
 namespace {
 
@@ -48,6 +52,7 @@ void record_process(uint32_t cupti_version) {
 void finish() {
   if (!recording || in_child) return;
   stop_counters();
+  if (hone_threads_end != nullptr) hone_threads_end();
   flush_activities();
   flush_ranges();
 }

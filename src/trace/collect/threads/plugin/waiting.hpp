@@ -1,0 +1,28 @@
+// A call that always blocks, or will: counted among the waiters of its object meanwhile, also when the thread
+// is cancelled in it.
+#pragma once
+
+#include <pthread.h>
+
+#include <cerrno>
+
+#include "trace/collect/threads/plugin/recorder.hpp"
+#include "trace/collect/threads/plugin/waiters.hpp"
+
+namespace hone::trace::threads {
+
+/// Calls `wait`, which returns 0 or, with errno's number as its value or in errno, that it failed.
+template <class Wait>
+int wait_and_record(ThreadFunction function, const void* object, const Wait& wait) {
+  Waiters& waiters = Waiters::of(object);
+  const uint64_t start = now();
+  int result = 0;
+  ++waiters.count;
+  pthread_cleanup_push([](void* count) { --*static_cast<decltype(&waiters.count)>(count); }, &waiters.count);
+  result = wait();
+  pthread_cleanup_pop(1);
+  record(function, object, start, now(), result < 0 ? errno : result);
+  return result;
+}
+
+}  // namespace hone::trace::threads
