@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 namespace hone::base {
@@ -15,6 +16,9 @@ inline double milliseconds_between(Clock::time_point start, Clock::time_point en
   return std::chrono::duration<double, std::milli>(end - start).count();
 }
 inline double seconds_since(Clock::time_point start) { return seconds_between(start, Clock::now()); }
+
+/// CLOCK_MONOTONIC in nanoseconds, which all processes of a machine share: the clock of traces.
+int64_t monotonic_ns();
 
 /// The date in UTC, "2026-11-21T01:23:45Z".
 std::string utc_date();
