@@ -108,8 +108,7 @@ class Profile(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 analysis = json.loads(done.stdout)
                 rows = [row for row in analysis["operators"]["operators"] if row["name"] == call]
-                self.assertTrue(rows, analysis["operators"])
-                self.assertIn("[1,1,8,8]", rows[0]["input_shapes"])
+                self.assertTrue(any("[1,1,8,8]" in row["input_shapes"] for row in rows), analysis["operators"])
                 self.assertEqual(analysis["memory"]["devices"][0]["device"], -1)
                 self.assertGreater(analysis["memory"]["devices"][0]["peak_bytes"], 0)
 
