@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/observer.hpp"
 #include "import/model.hpp"
 #include "tensor/precision.hpp"
 #include "tensor/tensor.hpp"
@@ -110,6 +111,9 @@ class Executable {
                                                   std::span<const std::vector<tensor::Tensor>> /*sets*/) {
     return nullptr;
   }
+  /// Watches the runs that follow, for as long as it lives, one at a time in a process; null where the system
+  /// tells nothing of the inside of its runs.
+  virtual std::unique_ptr<Observer> observe(const ObserveOptions& /*options*/) { return nullptr; }
   /// Where the GPU that it computes on is plugged in ("0000:1b:00.0"); empty where there is none or it is
   /// unknown.
   virtual std::string bus_id() const { return {}; }

@@ -6,6 +6,13 @@
 
 namespace hone::base {
 
+int64_t monotonic_ns() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  constexpr int64_t kBillion = 1'000'000'000;
+  return static_cast<int64_t>(time.tv_sec) * kBillion + time.tv_nsec;
+}
+
 std::string utc_date() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};

@@ -17,10 +17,8 @@ inline double milliseconds_between(Clock::time_point start, Clock::time_point en
 }
 inline double seconds_since(Clock::time_point start) { return seconds_between(start, Clock::now()); }
 
-/// The clock as nanoseconds; all processes of a machine share it.
-inline int64_t nanoseconds(Clock::time_point time) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
-}
+/// CLOCK_MONOTONIC in nanoseconds, which all processes of a machine share: the clock of traces.
+int64_t monotonic_ns();
 
 /// The date in UTC, "2026-11-21T01:23:45Z".
 std::string utc_date();

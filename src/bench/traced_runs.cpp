@@ -3,22 +3,18 @@
 
 #include <unistd.h>
 
-#include <ctime>
+#include <array>
+#include <iterator>
 #include <map>
 #include <mutex>
+#include <utility>
 
+#include "base/clock.hpp"
 #include "base/ranges.hpp"
 #include "bench/protocol.hpp"
 
 namespace hone::bench {
 namespace {
-
-int64_t now_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  constexpr int64_t kBillion = 1'000'000'000;
-  return static_cast<int64_t>(time.tv_sec) * kBillion + time.tv_nsec;
-}
 
 /// Writes down every range that is announced while it lives.
 class Recorder final : public base::RangeListener {
@@ -34,11 +30,11 @@ class Recorder final : public base::RangeListener {
     if (is_new) runs_.names.push_back(name);
     const int64_t thread = gettid();
     open_[thread].push_back(runs_.ranges.size());
-    runs_.ranges.push_back({place->second, thread, now_ns(), 0});
+    runs_.ranges.push_back({place->second, thread, base::monotonic_ns(), 0});
   }
 
   void end() override {
-    const int64_t time = now_ns();
+    const int64_t time = base::monotonic_ns();
     const std::lock_guard lock(mutex_);
     std::vector<size_t>& open = open_[gettid()];
     runs_.ranges[open.back()].end_ns = time;
@@ -52,25 +48,102 @@ class Recorder final : public base::RangeListener {
   std::map<int64_t, std::vector<size_t>> open_;
 };
 
+void add(TracedRuns& traced, backend::Observed observed) {
+  const auto before = static_cast<int64_t>(traced.names.size());
+  std::move(observed.texts.begin(), observed.texts.end(), std::back_inserter(traced.names));
+  traced.operators = std::move(observed.calls);
+  for (TracedRuns::Operator& call : traced.operators) {
+    for (int64_t* text : {&call.name, &call.shapes, &call.types}) {
+      if (*text >= 0) *text += before;
+    }
+  }
+  traced.allocations = std::move(observed.memory);
+}
+
+/// Rows of that many integers each; none when the member is missing and may be.
+template <size_t kColumns>
+std::vector<std::array<int64_t, kColumns>> rows(const Json& json, const char* name, bool optional = false) {
+  if (optional && !json.contains(name)) return {};
+  const Json table = member<Json>(json, name);
+  std::vector<std::array<int64_t, kColumns>> result;
+  if (!table.is_array()) fail_bad_input("the field '{}' has the wrong type", name);
+  result.reserve(table.size());
+  for (const Json& from : table) {
+    if (!from.is_array() || from.size() != kColumns)
+      fail_bad_input("the field '{}' holds a row that is no list of {} numbers", name, kColumns);
+    std::array<int64_t, kColumns>& row = result.emplace_back();
+    for (size_t i = 0; i < kColumns; ++i) {
+      if (!from[i].is_number_integer())
+        fail_bad_input("the field '{}' holds a number that is no integer", name);
+      row[i] = from[i].get<int64_t>();
+    }
+  }
+  return result;
+}
+
+/// What rows of an answer refer to by index.
+class Names {
+ public:
+  explicit Names(const std::vector<std::string>& names) : names_(names), is_list_(names.size()) {}
+
+  void check(int64_t index, const char* field) const {
+    if (index < 0 || index >= static_cast<int64_t>(names_.size()))
+      fail_bad_input("the field '{}' names text {} of {}", field, index, names_.size());
+  }
+
+  /// -1 is none.
+  void check_list(int64_t index, const char* field) {
+    if (index == -1) return;
+    check(index, field);
+    const auto place = static_cast<size_t>(index);
+    if (is_list_[place]) return;
+    if (!names_[place].starts_with('[') || !Json::accept(names_[place]))
+      fail_bad_input("the field '{}' names text {} as a JSON list, which it is not", field, index);
+    is_list_[place] = true;
+  }
+
+ private:
+  const std::vector<std::string>& names_;
+  std::vector<bool> is_list_;  // checked already
+};
+
+Json operators_json(const TracedRuns& traced) {
+  Json rows = Json::array();
+  for (const TracedRuns::Operator& call : traced.operators)
+    rows.push_back(
+        {call.name, call.thread, call.start_ns, call.end_ns, call.sequence, call.shapes, call.types});
+  return rows;
+}
+
+Json allocations_json(const TracedRuns& traced) {
+  Json rows = Json::array();
+  for (const TracedRuns::Allocation& row : traced.allocations)
+    rows.push_back({row.time_ns, row.thread, row.device, row.address, row.bytes, row.total_allocated,
+                    row.total_reserved});
+  return rows;
+}
+
 }  // namespace
 
 TracedRuns trace_runs(backend::Executable& executable, std::span<const std::vector<tensor::Tensor>> sets,
-                      int64_t count, bool transfers) {
+                      int64_t count, bool transfers, const backend::ObserveOptions& observe) {
   TracedRuns traced;
   traced.process = getpid();
   traced.thread = gettid();
   const Recorder recorder(traced);
+  const std::unique_ptr<backend::Observer> observer = executable.observe(observe);
   for (int64_t i = 0; i < count; ++i) {
     const std::vector<tensor::Tensor>& inputs = sets[static_cast<size_t>(i) % sets.size()];
     if (!transfers) executable.upload(inputs);
-    const int64_t start = now_ns();
+    const int64_t start = base::monotonic_ns();
     if (transfers) {
       executable.run(inputs);
     } else {
       executable.execute();
     }
-    traced.runs.push_back({start, now_ns()});
+    traced.runs.push_back({start, base::monotonic_ns()});
   }
+  if (observer != nullptr) add(traced, observer->finish());
   traced.steps = executable.steps();
   return traced;
 }
@@ -92,8 +165,14 @@ Json to_json(const TracedRuns& traced) {
                      {"flops", step.flops},
                      {"bytes", step.bytes}});
   }
-  return {{"process", traced.process}, {"thread", traced.thread},     {"runs", std::move(runs)},
-          {"names", traced.names},     {"ranges", std::move(ranges)}, {"steps", std::move(steps)}};
+  return {{"process", traced.process},
+          {"thread", traced.thread},
+          {"runs", std::move(runs)},
+          {"names", traced.names},
+          {"ranges", std::move(ranges)},
+          {"operators", operators_json(traced)},
+          {"allocations", allocations_json(traced)},
+          {"steps", std::move(steps)}};
 }
 
 TracedRuns parse_traced_runs(const Json& json) {
@@ -101,13 +180,25 @@ TracedRuns parse_traced_runs(const Json& json) {
   traced.process = member<int64_t>(json, "process");
   traced.thread = member<int64_t>(json, "thread");
   traced.names = member<std::vector<std::string>>(json, "names");
-  for (const auto& [start, end] : member<std::vector<std::pair<int64_t, int64_t>>>(json, "runs"))
+  for (const auto& [start, end] : rows<2>(json, "runs")) {
+    if (start < 0 || end < start) fail_bad_input("the field 'runs' holds a run from {} to {}", start, end);
     traced.runs.push_back({start, end});
-  for (const auto& [name, thread, start, end] :
-       member<std::vector<std::tuple<size_t, int64_t, int64_t, int64_t>>>(json, "ranges")) {
-    if (name >= traced.names.size())
-      fail_bad_input("the field 'ranges' names text {} of {}", name, traced.names.size());
-    traced.ranges.push_back({name, thread, start, end});
+  }
+  Names names(traced.names);
+  for (const auto& [name, thread, start, end] : rows<4>(json, "ranges")) {
+    names.check(name, "ranges");
+    traced.ranges.push_back({static_cast<size_t>(name), thread, start, end});
+  }
+  for (const auto& [name, thread, start, end, sequence, shapes, types] : rows<7>(json, "operators", true)) {
+    names.check(name, "operators");
+    names.check_list(shapes, "operators");
+    names.check_list(types, "operators");
+    traced.operators.push_back({name, thread, start, end, sequence, shapes, types});
+  }
+  for (const auto& [time, thread, device, address, bytes, allocated, reserved] :
+       rows<7>(json, "allocations", true)) {
+    if (!std::in_range<int32_t>(device)) fail_bad_input("the field 'allocations' holds device {}", device);
+    traced.allocations.push_back({time, thread, device, address, bytes, allocated, reserved});
   }
   for (const Json& step : member<std::vector<Json>>(json, "steps")) {
     backend::StepInfo& info = traced.steps.emplace_back();

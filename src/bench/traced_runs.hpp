@@ -24,21 +24,26 @@ struct TracedRuns {
     int64_t start_ns = 0;
     int64_t end_ns = 0;
   };
+  using Operator = backend::OperatorCall;
+  using Allocation = backend::MemoryEvent;
   int64_t process = 0;
   int64_t thread = 0;  ///< that ran the model
   std::vector<Run> runs;
   std::vector<std::string> names;
   std::vector<Range> ranges;
+  std::vector<Operator> operators;  ///< their texts are in `names`
+  std::vector<Allocation> allocations;
   std::vector<backend::StepInfo> steps;
 };
 
 /// Runs it `count` times, on the input sets in rotation. With `transfers`, a run takes its inputs from the
 /// host and brings its outputs back.
 TracedRuns trace_runs(backend::Executable& executable, std::span<const std::vector<tensor::Tensor>> sets,
-                      int64_t count, bool transfers);
+                      int64_t count, bool transfers, const backend::ObserveOptions& observe);
 
 Json to_json(const TracedRuns& runs);
-/// Bad input naming the field when one is missing or has another type.
+/// Operators and allocations may be missing. Bad input naming the field when another is, or when one has
+/// another type or cannot be.
 TracedRuns parse_traced_runs(const Json& json);
 
 }  // namespace hone::bench

@@ -96,8 +96,13 @@ PipelineBlock WorkerClient::pipeline(double seconds) {
   return parse_pipeline_block(ask(kPipelineFeature, {{"seconds", seconds}}));
 }
 
-TracedRuns WorkerClient::trace(int64_t runs) {
-  return parse_traced_runs(ask(kTraceFeature, {{"runs", runs}}));
+TracedRuns WorkerClient::trace(int64_t runs, const backend::ObserveOptions& observe) {
+  TracedRuns traced = parse_traced_runs(
+      ask(kTraceFeature,
+          {{"runs", runs}, {"record_shapes", observe.shapes}, {"profile_memory", observe.memory}}));
+  if (static_cast<int64_t>(traced.runs.size()) != runs)
+    fail_bad_input("the field 'runs' holds {} runs, not {}", traced.runs.size(), runs);
+  return traced;
 }
 
 std::vector<std::vector<OutputFile>> WorkerClient::accuracy(std::span<const size_t> sets,

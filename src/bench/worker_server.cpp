@@ -183,7 +183,9 @@ Json WorkerServer::phases(const Json& request) {
 }
 
 Json WorkerServer::trace(const Json& request) {
-  return to_json(trace_runs(executable(), sets_, member<int64_t>(request, "runs"), transfers_));
+  const backend::ObserveOptions observe{.shapes = member_or(request, "record_shapes", false),
+                                        .memory = member_or(request, "profile_memory", false)};
+  return to_json(trace_runs(executable(), sets_, member<int64_t>(request, "runs"), transfers_, observe));
 }
 
 Json WorkerServer::pipeline(const Json& request) {

@@ -135,6 +135,8 @@ void run(const Options& options) {
   const bool has_command = !profiled_command().empty();
   if (has_command && !options.model.empty())
     fail_usage("either a model or, after --, a program can be profiled, not both");
+  if (has_command && (options.record.observe.shapes || options.record.observe.memory))
+    fail_usage("--record-shapes and --profile-memory are for models: a program after -- tells of neither");
   if (has_command) return profile_command(options);
   if (options.trace_threads) fail_usage("--trace-threads is for a program after --");
   if (options.model.empty()) fail_usage("what shall be profiled? A model, or a program after --");
@@ -183,6 +185,11 @@ void add_profile_command(CLI::App& program) {
       "-o,--output", options->output,
       "The trace of a program (default: PROGRAM.trace.sqlite), the folder for those of a model "
       "(default: runs)");
+  command->add_flag("--record-shapes", options->record.observe.shapes,
+                    "Shapes and types of the inputs of every operator (torch, torchscript; the steps of hone "
+                    "have theirs anyway)");
+  command->add_flag("--profile-memory", options->record.observe.memory,
+                    "Memory that a model's backend takes and gives back (torch, torchscript)");
   command->add_flag("--no-driver-api", options->no_driver_api,
                     "Leave out the calls of the driver API: a smaller trace and less overhead");
   CLI::Option* counters = command->add_flag(

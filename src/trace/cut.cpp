@@ -70,6 +70,14 @@ void cut(Trace& trace, const std::vector<Span>& windows) {
   std::erase_if(trace.counter_samples, outside);
 
   // Details of events that are gone would only take room.
+  std::vector<OperatorDetail> operators;
+  for (HostEvent& event : trace.host_events) {
+    if (event.detail < 0) continue;
+    const auto old = static_cast<size_t>(event.detail);
+    event.detail = static_cast<int32_t>(operators.size());
+    operators.push_back(trace.operators[old]);
+  }
+  trace.operators = std::move(operators);
   std::vector<KernelLaunch> launches;
   std::vector<Transfer> transfers;
   for (DeviceEvent& event : trace.device_events) {

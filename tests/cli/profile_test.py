@@ -1,6 +1,8 @@
 """`hone profile MODEL` on the CPU: iterations, steps and their facts arrive in the trace; misuse is one sentence.
 
-usage: profile_test.py HONE MODELS_DIGITS
+PyTorch's operators and memory arrive where there is the torch plugin.
+
+usage: profile_test.py HONE MODELS_DIGITS HAS_TORCH
 """
 import json
 import pathlib
@@ -12,6 +14,7 @@ import unittest
 
 HONE = sys.argv[1]
 MODEL = str(pathlib.Path(sys.argv[2]) / "digits.onnx")
+HAS_TORCH = sys.argv[3] == "1"
 
 
 def profile(*arguments):
@@ -72,10 +75,67 @@ class Profile(unittest.TestCase):
             self.assertEqual(done.returncode, 3, done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
+    @unittest.skipUnless(HAS_TORCH, "built without libtorch")
+    def test_operators_and_memory_of_pytorch(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = profile(MODEL, "--backends", "torch,torchscript", "--record-shapes", "--profile-memory",
+                           "--active", "2", "--threads", "1", "-o", folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            trace = f"{folder}/digits-torch-fp32-b1.trace.sqlite"
+            database = sqlite3.connect(trace)
+            steps = database.execute('SELECT start, "end" FROM host WHERE kind = 2').fetchall()
+            self.assertEqual(len(steps), 2)
+            convolutions = database.execute(
+                'SELECT e.start, e."end", i.value, t.value FROM host_events e JOIN strings n ON n.id = e.name '
+                'JOIN operators o ON o.rowid = e.detail + 1 JOIN strings i ON i.id = o.input_shapes '
+                'JOIN strings t ON t.id = o.input_types WHERE n.value = ? ORDER BY e.start', ("aten::conv2d",)
+            ).fetchall()
+            self.assertEqual(len(convolutions), 2 * 3)
+            for start, end, shapes, types in convolutions:
+                self.assertTrue(any(first <= start and end <= last for first, last in steps))
+                self.assertEqual(len(json.loads(shapes)), len(json.loads(types)))
+            self.assertEqual(json.loads(convolutions[0][2])[:2], [[1, 1, 8, 8], [16, 1, 3, 3]])
+            taken, device, source = database.execute(
+                "SELECT sum(bytes > 0), max(device), max(value) FROM allocations JOIN strings s ON s.id = source"
+            ).fetchone()
+            self.assertGreaterEqual(taken, len(convolutions))
+            self.assertEqual((device, source), (-1, "torch"))
+
+            for name, call in (("torch", "aten::conv2d"), ("torchscript", "forward")):
+                done = subprocess.run([HONE, "analyze", f"{folder}/digits-{name}-fp32-b1.trace.sqlite", "--only",
+                                       "operators,memory", "--by-input-shapes", "--json"], capture_output=True,
+                                      text=True, timeout=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                analysis = json.loads(done.stdout)
+                rows = [row for row in analysis["operators"]["operators"] if row["name"] == call]
+                self.assertTrue(any("[1,1,8,8]" in row["input_shapes"] for row in rows), analysis["operators"])
+                self.assertEqual(analysis["memory"]["devices"][0]["device"], -1)
+                self.assertGreater(analysis["memory"]["devices"][0]["peak_bytes"], 0)
+
+            done = subprocess.run([HONE, "convert", trace, f"{folder}/log/run"], capture_output=True, text=True,
+                                  timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            events = json.loads(pathlib.Path(done.stdout.strip()).read_text())["traceEvents"]
+            calls = [event for event in events if event["name"] == "aten::conv2d"]
+            self.assertEqual(len(calls), 6)
+            self.assertEqual({event["cat"] for event in calls}, {"cpu_op"})
+            self.assertIn([[1, 1, 8, 8], [16, 1, 3, 3]], [event["args"]["Input Dims"][:2] for event in calls])
+            self.assertEqual(calls[0]["args"]["Input type"][:2], ["float", "float"])
+            self.assertTrue(any(event["name"] == "[memory]" for event in events))
+
+    def test_what_a_backend_does_not_tell_is_said(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = profile(MODEL, "--record-shapes", "--profile-memory", "-o", folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("memory: the backend hone does not tell of its allocations", done.stderr)
+
     def test_misuse(self):
         for arguments, code, sentence in [
                 ([], 2, "hone: what shall be profiled? A model, or a program after --\n"),
                 ([MODEL, "--", "true"], 2, "hone: either a model or, after --, a program can be profiled, not both\n"),
+                (["--record-shapes", "--", "true"], 2, "hone: --record-shapes and --profile-memory are for models: a "
+                 "program after -- tells of neither\n"),
+                (["--profile-memory", "--", "true"], 2, None),
                 ([MODEL, "--active", "0"], 2, "hone: --active must be between 1 and 1000000\n"),
                 (["/nonexistent.onnx"], 3, None),
                 ([MODEL, "--precisions", "fp12"], 2, None)]:

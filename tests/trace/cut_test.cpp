@@ -29,6 +29,9 @@ TEST(Cut, KeepsWhatOverlapsOrWasLaunchedInAWindow) {
   trace.launches.resize(3);
   trace.launches[1].registers_per_thread = 11;
   trace.launches[2].registers_per_thread = 22;
+  trace.host_events[1].detail = 1;
+  trace.operators.resize(2);
+  trace.operators[1].sequence = 33;
   trace.event_records = {{7, 1, 0, 1, 1, 1}, {8, 1, 0, 1, 1, 4}};
   Synchronization wait{11, 12, SyncKind::kStreamWaitEvent};
   wait.event_record = 7;
@@ -40,6 +43,8 @@ TEST(Cut, KeepsWhatOverlapsOrWasLaunchedInAWindow) {
   ASSERT_EQ(trace.host_events.size(), 2U);
   EXPECT_EQ(trace.host_events[0].correlation, 2);
   ASSERT_EQ(trace.device_events.size(), 2U);
+  ASSERT_EQ(trace.operators.size(), 1U);
+  EXPECT_EQ(trace.operators[static_cast<size_t>(trace.host_events[0].detail)].sequence, 33);
   ASSERT_EQ(trace.launches.size(), 2U);
   EXPECT_EQ(trace.launches[static_cast<size_t>(trace.device_events[0].detail)].registers_per_thread, 11);
   EXPECT_EQ(trace.launches[static_cast<size_t>(trace.device_events[1].detail)].registers_per_thread, 22);

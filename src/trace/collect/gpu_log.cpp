@@ -63,7 +63,7 @@ void GpuLog::ask(const std::stop_token& stop, std::chrono::milliseconds interval
   do {
     for (Gpu& gpu : gpus_) {
       const bench::GpuSample sample = gpu.nvml->sample();
-      gpu.samples.emplace_back(base::nanoseconds(base::Clock::now()), sample);
+      gpu.samples.emplace_back(base::monotonic_ns(), sample);
     }
   } while (!wake.wait_for(lock, stop, interval, [&] { return stop.stop_requested(); }));
 }

@@ -30,7 +30,7 @@ std::vector<std::string> injection_variables(const std::filesystem::path& folder
       "HONE_TRACE_FOLDER=" + folder.string(),
       std::string("HONE_TRACE_DRIVER_API=") + (options.driver_api ? "1" : "0")};
   if (options.counter_rate > 0) result.push_back(fmt::format("HONE_TRACE_COUNTERS={}", options.counter_rate));
-  for (std::string& variable : capture_variables(options.capture, base::nanoseconds(base::Clock::now())))
+  for (std::string& variable : capture_variables(options.capture, base::monotonic_ns()))
     result.push_back(std::move(variable));
   return result;
 }

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "base/clock.hpp"
 #include "base/json.hpp"
@@ -50,7 +52,7 @@ class Session {
     if (injects) gpu_log.emplace();
     std::vector<bench::TracedRuns> cycles;
     for (int64_t i = 0; i < options_.schedule.repeat; ++i) cycles.push_back(run_cycle(*worker));
-    recording.recorded = latencies(*worker);
+    recording.recorded = recorded_latencies(*worker, recording.plain.p50);
     worker->quit();
     if (injects) {
       recording.trace = read_injected(folder);
@@ -85,11 +87,21 @@ class Session {
         worker.run(bench::WorkerClient::Purpose::kSample, kTimedRuns, kTimedSeconds).latencies_ms);
   }
 
+  /// Of runs that are recorded and thrown away, as many as latencies() had time for.
+  base::Summary recorded_latencies(bench::WorkerClient& worker, double plain_ms) const {
+    const auto runs = static_cast<int64_t>(1e3 * kTimedSeconds / plain_ms);
+    std::vector<double> latencies;
+    for (const bench::TracedRuns::Run& run :
+         worker.trace(std::clamp<int64_t>(runs, 1, kTimedRuns), options_.observe).runs)
+      latencies.push_back(1e-6 * static_cast<double>(run.end_ns - run.start_ns));
+    return base::summarize(latencies);
+  }
+
   bench::TracedRuns run_cycle(bench::WorkerClient& worker) const {
     const Schedule& schedule = options_.schedule;
     if (const int64_t before = schedule.wait + schedule.warmup; before > 0)
       worker.run(bench::WorkerClient::Purpose::kWarmup, before, kNoLimit);
-    return worker.trace(schedule.active);
+    return worker.trace(schedule.active, options_.observe);
   }
 
   /// The iterations and what they announced, and of all else only what happened in them.
@@ -109,10 +121,50 @@ class Session {
         trace.host_events.push_back({range.start_ns, range.end_ns, HostKind::kEngineStep,
                                      trace.strings.intern(traced.names[range.name]),
                                      trace.thread_index(traced.process, range.thread)});
+      add_operators(trace, traced);
     }
+    add_memory(trace, cycles);
     cut(trace, windows);
     add_steps(trace, cycles.front().steps);
     normalize(trace);
+  }
+
+  static void add_operators(Trace& trace, const bench::TracedRuns& traced) {
+    const auto text = [&](int64_t index) {
+      return index < 0 ? StringId{} : trace.strings.intern(traced.names[static_cast<size_t>(index)]);
+    };
+    for (const bench::TracedRuns::Operator& call : traced.operators) {
+      HostEvent event{call.start_ns, call.end_ns, HostKind::kOperator, text(call.name),
+                      trace.thread_index(traced.process, call.thread)};
+      const OperatorDetail detail{.input_shapes = text(call.shapes),
+                                  .input_types = text(call.types),
+                                  .sequence = std::max(call.sequence, kNone)};
+      if (detail.input_shapes != 0 || detail.input_types != 0 || detail.sequence != kNone) {
+        event.detail = static_cast<int32_t>(trace.operators.size());
+        trace.operators.push_back(detail);
+      }
+      trace.host_events.push_back(event);
+    }
+  }
+
+  void add_memory(Trace& trace, const std::vector<bench::TracedRuns>& cycles) const {
+    std::set<int32_t> told;
+    std::vector<Allocation> allocations;
+    for (const bench::TracedRuns& traced : cycles) {
+      for (const bench::TracedRuns::Allocation& row : traced.allocations) {
+        const auto device = static_cast<int32_t>(row.device);
+        told.insert(device);
+        allocations.push_back({row.time_ns, device, trace.thread_index(traced.process, row.thread),
+                               row.address, row.bytes, row.total_allocated, row.total_reserved,
+                               trace.strings.intern(options_.backend)});
+      }
+    }
+    // What a caching allocator gets from CUDA it hands out again in parts, at the same addresses.
+    std::erase_if(trace.allocations, [&](const Allocation& row) { return told.contains(row.device); });
+    trace.allocations.insert(trace.allocations.end(), allocations.begin(), allocations.end());
+    if (options_.observe.memory && allocations.empty())
+      trace.doubt(Severity::kNote, "memory",
+                  fmt::format("the backend {} does not tell of its allocations", options_.backend), 0);
   }
 
   static void add_steps(Trace& trace, const std::vector<backend::StepInfo>& steps) {

@@ -6,6 +6,7 @@
 #include "base/statistics.hpp"
 #include "bench/model_info.hpp"
 #include "bench/peers.hpp"
+#include "bench/traced_runs.hpp"
 #include "trace/collect/schedule.hpp"
 #include "trace/trace.hpp"
 
@@ -21,13 +22,15 @@ struct ModelRecordOptions {
   bool driver_api = true;
   /// How often a second hardware counters are sampled; 0: not at all.
   double counter_rate = 0;
+  /// What a backend is asked to tell of its operators and memory; one that cannot leaves it out.
+  backend::ObserveOptions observe;
   Schedule schedule;
 };
 
 struct ModelRecording {
   /// The active iterations, as HostKind::kStep "ProfilerStep#k".
   Trace trace;
-  /// Latencies of iterations without and with recording, milliseconds, one after the other.
+  /// Latencies of iterations without and with recording, milliseconds.
   base::Summary plain;
   base::Summary recorded;
 };

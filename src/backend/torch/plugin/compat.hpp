@@ -1,6 +1,7 @@
 // What differs between libtorch 1.13 and the newest one.
 #pragma once
 
+#include <c10/core/Allocator.h>
 #include <c10/util/Optional.h>
 #include <torch/version.h>
 
@@ -15,5 +16,10 @@ using Optional = c10::optional<T>;
 template <class T>
 using Optional = std::optional<T>;
 #endif
+
+/// The type of an allocator's totals in what it reports: int64_t, later size_t.
+template <class T>
+T total_type(void (c10::MemoryReportingInfoBase::*)(void*, int64_t, T, T, c10::Device));
+using AllocatorTotal = decltype(total_type(&c10::MemoryReportingInfoBase::reportMemoryUsage));
 
 }  // namespace hone::backend::aten

@@ -5,6 +5,7 @@
 
 #include "backend/torch/plugin/convert.hpp"
 #include "backend/torch/plugin/cuda.hpp"
+#include "backend/torch/plugin/observer.hpp"
 
 namespace hone::backend::aten {
 namespace {
@@ -88,6 +89,10 @@ MemoryUse RunnerExecutable::memory() const {
   if (current() == nullptr) return {};
   const int64_t weights = current()->weight_bytes();
   return {weights, std::max<int64_t>(0, held_bytes(placement_.device) - weights)};
+}
+
+std::unique_ptr<Observer> RunnerExecutable::observe(const ObserveOptions& options) {
+  return observe_torch(options);
 }
 
 std::vector<StepInfo> RunnerExecutable::steps() const {

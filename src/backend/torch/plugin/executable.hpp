@@ -18,6 +18,7 @@ class RunnerExecutable : public Executable {
   void execute() final;
   std::vector<tensor::Tensor> download() final;
   MemoryUse memory() const final;
+  std::unique_ptr<Observer> observe(const ObserveOptions& options) final;
   std::vector<StepInfo> steps() const final;
   std::vector<std::string> notes() const final;
 

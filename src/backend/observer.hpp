@@ -1,0 +1,59 @@
+// What a system that runs models can tell of the inside of its runs: calls of operators, and memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hone::backend {
+
+struct ObserveOptions {
+  /// Shapes and types of every operator's inputs.
+  bool shapes = false;
+  /// Memory that the system's allocators take and give back.
+  bool memory = false;
+};
+
+/// One call of an operator; of one thread, calls nest. Times are base::monotonic_ns().
+struct OperatorCall {
+  int64_t name = 0;    ///< index into Observed::texts
+  int64_t thread = 0;  ///< the system's id
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  int64_t sequence = -1;  ///< autograd's number, which joins forward and backward; -1 none
+  /// Indices into Observed::texts of JSON lists with an entry for each input, as Kineto writes them:
+  /// [[1,3,8,8],[],[[2],[2]]] and ["float","Scalar","TensorList"]; -1 where not known.
+  int64_t shapes = -1;
+  int64_t types = -1;
+};
+
+/// Memory taken (bytes > 0) or given back (bytes < 0).
+struct MemoryEvent {
+  int64_t time_ns = 0;
+  int64_t thread = 0;
+  int64_t device = -1;  ///< -1 for the host
+  int64_t address = 0;
+  int64_t bytes = 0;
+  /// After it, as the allocator says; -1 unknown.
+  int64_t total_allocated = -1;
+  int64_t total_reserved = -1;
+};
+
+struct Observed {
+  std::vector<std::string> texts;
+  std::vector<OperatorCall> calls;  ///< in the order in which they ended
+  std::vector<MemoryEvent> memory;
+};
+
+/// Watches what the thread that made it runs, from then until finish() or its end.
+class Observer {
+ public:
+  Observer() = default;
+  virtual ~Observer() = default;
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
+  /// Called once.
+  virtual Observed finish() = 0;
+};
+
+}  // namespace hone::backend

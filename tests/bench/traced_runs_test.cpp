@@ -1,0 +1,159 @@
+// The answer to 'trace': what goes through the protocol arrives, what may be missing may, what cannot be does
+// not.
+#include "bench/traced_runs.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "base/ranges.hpp"
+#include "bench/scratch.hpp"
+#include "bench/worker_client.hpp"
+
+namespace hone::bench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Announces a step in each run and tells of one operator call and one allocation.
+class ToldExecutable final : public backend::Executable {
+ public:
+  std::vector<tensor::Tensor> run(std::span<const tensor::Tensor>) override {
+    const base::Range range("step");
+    return {};
+  }
+
+  std::unique_ptr<backend::Observer> observe(const backend::ObserveOptions& options) override {
+    class Observer final : public backend::Observer {
+     public:
+      explicit Observer(const backend::ObserveOptions& options) : options_(options) {}
+      backend::Observed finish() override {
+        backend::Observed observed;
+        observed.texts = {"aten::relu", "[[1,2]]", "[\"float\"]"};
+        observed.calls = {{.name = 0, .thread = 7, .start_ns = 1, .end_ns = 2, .sequence = 5}};
+        if (options_.shapes) {
+          observed.calls[0].shapes = 1;
+          observed.calls[0].types = 2;
+        }
+        if (options_.memory) observed.memory = {{1, 7, 0, 4096, -64, 128, 256}};
+        return observed;
+      }
+
+     private:
+      backend::ObserveOptions options_;
+    };
+    return std::make_unique<Observer>(options);
+  }
+};
+
+TracedRuns traced(const backend::ObserveOptions& observe) {
+  ToldExecutable executable;
+  return trace_runs(executable, std::vector<std::vector<tensor::Tensor>>(1), 2, true, observe);
+}
+
+/// As it would arrive.
+TracedRuns sent(const TracedRuns& runs) { return parse_traced_runs(Json::parse(to_json(runs).dump())); }
+
+TEST(TracedRuns, KeepWhatAnObserverTells) {
+  const TracedRuns runs = sent(traced({.shapes = true, .memory = true}));
+  ASSERT_EQ(runs.runs.size(), 2U);
+  EXPECT_THAT(runs.names, ElementsAre("step", "aten::relu", "[[1,2]]", "[\"float\"]"));
+  EXPECT_EQ(runs.ranges.size(), 2U);
+  ASSERT_EQ(runs.operators.size(), 1U);
+  const TracedRuns::Operator& call = runs.operators[0];
+  EXPECT_THAT((std::vector<int64_t>{call.name, call.thread, call.start_ns, call.end_ns, call.sequence,
+                                    call.shapes, call.types}),
+              ElementsAre(1, 7, 1, 2, 5, 2, 3));
+  ASSERT_EQ(runs.allocations.size(), 1U);
+  const TracedRuns::Allocation& row = runs.allocations[0];
+  EXPECT_THAT((std::vector<int64_t>{row.time_ns, row.thread, row.device, row.address, row.bytes,
+                                    row.total_allocated, row.total_reserved}),
+              ElementsAre(1, 7, 0, 4096, -64, 128, 256));
+}
+
+TEST(TracedRuns, LeaveOutWhatWasNotAskedFor) {
+  const TracedRuns runs = sent(traced({}));
+  ASSERT_EQ(runs.operators.size(), 1U);
+  EXPECT_EQ(runs.operators[0].shapes, -1);
+  EXPECT_EQ(runs.operators[0].types, -1);
+  EXPECT_TRUE(runs.allocations.empty());
+}
+
+TEST(TracedRuns, MayLackOperatorsAndAllocations) {
+  Json json = to_json(traced({.shapes = true, .memory = true}));
+  json.erase("operators");
+  json.erase("allocations");
+  const TracedRuns runs = parse_traced_runs(json);
+  EXPECT_EQ(runs.runs.size(), 2U);
+  EXPECT_EQ(runs.ranges.size(), 2U);
+  EXPECT_TRUE(runs.operators.empty());
+  EXPECT_TRUE(runs.allocations.empty());
+}
+
+struct Damage {
+  const char* field;
+  Json value;
+  const char* sentence;
+};
+
+TEST(TracedRuns, RefuseWhatCannotBe) {
+  const Json good = to_json(traced({.shapes = true, .memory = true}));
+  const std::vector<Damage> damages = {
+      {"names", 7, "'names' has the wrong type"},
+      {"runs", "all", "'runs' has the wrong type"},
+      {"runs", Json::parse("[[1]]"), "'runs' holds a row that is no list of 2 numbers"},
+      {"runs", Json::parse("[[5,4]]"), "'runs' holds a run from 5 to 4"},
+      {"runs", Json::parse("[[-1,4]]"), "'runs' holds a run from -1 to 4"},
+      {"runs", Json::parse("[[1,1e300]]"), "'runs' holds a number that is no integer"},
+      {"ranges", Json::parse("[[4,1,2,3]]"), "'ranges' names text 4 of 4"},
+      {"ranges", Json::parse("[[-1,1,2,3]]"), "'ranges' names text -1 of 4"},
+      {"operators", nullptr, "'operators' has the wrong type"},
+      {"operators", Json::parse("[7]"), "'operators' holds a row that is no list of 7 numbers"},
+      {"operators", Json::parse("[[1,7,1,2,-1,-1]]"), "'operators' holds a row that is no list of 7 numbers"},
+      {"operators", Json::parse("[[\"relu\",7,1,2,-1,-1,-1]]"),
+       "'operators' holds a number that is no integer"},
+      {"operators", Json::parse("[[-1,7,1,2,-1,-1,-1]]"), "'operators' names text -1 of 4"},
+      {"operators", Json::parse("[[1,7,1,2,-1,99,-1]]"), "'operators' names text 99 of 4"},
+      {"operators", Json::parse("[[1,7,1,2,-1,-2,-1]]"), "'operators' names text -2 of 4"},
+      {"operators", Json::parse("[[1,7,1,2,-1,-1,0]]"), "'operators' names text 0 as a JSON list"},
+      {"allocations", Json::parse("{}"), "'allocations' has the wrong type"},
+      {"allocations", Json::parse("[[1,7,0,4096,-64,128]]"),
+       "'allocations' holds a row that is no list of 7"},
+      {"allocations", Json::parse("[[1,7,3000000000,4096,-64,128,-1]]"),
+       "'allocations' holds device 3000000000"}};
+  for (const Damage& damage : damages) {
+    Json json = good;
+    json[damage.field] = damage.value;
+    try {
+      parse_traced_runs(json);
+      ADD_FAILURE() << damage.field << ": " << damage.value << " was taken";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(damage.sentence));
+      EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
+    }
+  }
+  for (const char* field : {"process", "thread", "runs", "names", "ranges", "steps"}) {
+    Json json = good;
+    json.erase(field);
+    EXPECT_THROW(parse_traced_runs(json), Error) << field;
+  }
+}
+
+TEST(TracedRuns, AreAsManyAsWereAskedFor) {
+  const Scratch scratch;
+  Json answer = to_json(traced({}));
+  answer["id"] = 1;
+  answer["type"] = "trace";
+  WorkerClient worker({"/bin/sh", "-c", "read line; echo '" + answer.dump() + "'"},
+                      scratch.folder() / "stderr.txt", 60, nullptr);
+  try {
+    worker.trace(3, {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "the field 'runs' holds 2 runs, not 3");
+  }
+}
+
+}  // namespace
+}  // namespace hone::bench
