@@ -6,12 +6,15 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <tuple>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/ranges.hpp"
 #include "bench/protocol.hpp"
+#include "bench/thread_counters.hpp"
 
 namespace hone::bench {
 namespace {
@@ -19,7 +22,9 @@ namespace {
 /// Writes down every range that is announced while it lives.
 class Recorder final : public base::RangeListener {
  public:
-  explicit Recorder(TracedRuns& runs) : runs_(runs) { base::listen_to_ranges(this); }
+  Recorder(TracedRuns& runs, const ThreadCounters* counters) : runs_(runs), counters_(counters) {
+    base::listen_to_ranges(this);
+  }
   ~Recorder() override { base::listen_to_ranges(nullptr); }
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
@@ -29,23 +34,42 @@ class Recorder final : public base::RangeListener {
     const auto [place, is_new] = ids_.try_emplace(name, runs_.names.size());
     if (is_new) runs_.names.push_back(name);
     const int64_t thread = gettid();
-    open_[thread].push_back(runs_.ranges.size());
+    open_[thread].push_back({runs_.ranges.size(), counters_ == nullptr ? Values() : counters_->read()});
     runs_.ranges.push_back({place->second, thread, base::monotonic_ns(), 0});
   }
 
   void end() override {
     const int64_t time = base::monotonic_ns();
     const std::lock_guard lock(mutex_);
-    std::vector<size_t>& open = open_[gettid()];
-    runs_.ranges[open.back()].end_ns = time;
+    std::vector<Open>& open = open_[gettid()];
+    runs_.ranges[open.back().range].end_ns = time;
+    if (counters_ != nullptr) add_usages(open.back());
     open.pop_back();
   }
 
  private:
+  using Values = std::vector<uint64_t>;
+  struct Open {
+    size_t range;
+    Values before;
+  };
+
+  void add_usages(const Open& open) {
+    const Values after = counters_->read();
+    const size_t columns = counters_->names().size();
+    for (size_t i = 0; i < counters_->threads().size(); ++i) {
+      TracedRuns::Usage usage{open.range, counters_->threads()[i], {}};
+      for (size_t k = i * columns; k < (i + 1) * columns; ++k)
+        usage.values.push_back(static_cast<int64_t>(after[k] - open.before[k]));
+      if (usage.values.front() > 0) runs_.usages.push_back(std::move(usage));
+    }
+  }
+
   TracedRuns& runs_;
+  const ThreadCounters* counters_;
   std::mutex mutex_;
   std::map<std::string, size_t> ids_;
-  std::map<int64_t, std::vector<size_t>> open_;
+  std::map<int64_t, std::vector<Open>> open_;
 };
 
 void add(TracedRuns& traced, backend::Observed observed) {
@@ -123,15 +147,44 @@ Json allocations_json(const TracedRuns& traced) {
   return rows;
 }
 
+Json usage_json(const TracedRuns& traced) {
+  Json rows = Json::array();
+  for (const TracedRuns::Usage& usage : traced.usages)
+    rows.push_back({usage.range, usage.thread, usage.values});
+  return {{"counters", traced.counters}, {"missing", traced.counters_missing}, {"rows", std::move(rows)}};
+}
+
+void parse_usage(const Json& json, TracedRuns& traced) {
+  if (!json.contains("usage")) return;
+  const Json usage = member<Json>(json, "usage");
+  traced.counters = member<std::vector<std::string>>(usage, "counters");
+  traced.counters_missing = member<std::string>(usage, "missing");
+  for (const auto& [range, thread, values] :
+       member<std::vector<std::tuple<size_t, int64_t, std::vector<int64_t>>>>(usage, "rows")) {
+    if (range >= traced.ranges.size())
+      fail_bad_input("the field 'usage' names range {} of {}", range, traced.ranges.size());
+    if (values.size() != traced.counters.size())
+      fail_bad_input("the field 'usage' has {} values for {} counters", values.size(),
+                     traced.counters.size());
+    traced.usages.push_back({range, thread, values});
+  }
+}
+
 }  // namespace
 
 TracedRuns trace_runs(backend::Executable& executable, std::span<const std::vector<tensor::Tensor>> sets,
-                      int64_t count, bool transfers, const backend::ObserveOptions& observe) {
+                      int64_t count, bool transfers, const TraceOptions& options) {
   TracedRuns traced;
   traced.process = getpid();
   traced.thread = gettid();
-  const Recorder recorder(traced);
-  const std::unique_ptr<backend::Observer> observer = executable.observe(observe);
+  std::unique_ptr<ThreadCounters> counters;
+  if (options.thread_counters) {
+    counters = std::make_unique<ThreadCounters>();
+    traced.counters = counters->names();
+    traced.counters_missing = counters->missing();
+  }
+  const Recorder recorder(traced, counters.get());
+  const std::unique_ptr<backend::Observer> observer = executable.observe(options.observe);
   for (int64_t i = 0; i < count; ++i) {
     const std::vector<tensor::Tensor>& inputs = sets[static_cast<size_t>(i) % sets.size()];
     if (!transfers) executable.upload(inputs);
@@ -172,6 +225,7 @@ Json to_json(const TracedRuns& traced) {
           {"ranges", std::move(ranges)},
           {"operators", operators_json(traced)},
           {"allocations", allocations_json(traced)},
+          {"usage", usage_json(traced)},
           {"steps", std::move(steps)}};
 }
 
@@ -200,6 +254,7 @@ TracedRuns parse_traced_runs(const Json& json) {
     if (!std::in_range<int32_t>(device)) fail_bad_input("the field 'allocations' holds device {}", device);
     traced.allocations.push_back({time, thread, device, address, bytes, allocated, reserved});
   }
+  parse_usage(json, traced);
   for (const Json& step : member<std::vector<Json>>(json, "steps")) {
     backend::StepInfo& info = traced.steps.emplace_back();
     info.name = member<std::string>(step, "name");

@@ -24,6 +24,12 @@ struct TracedRuns {
     int64_t start_ns = 0;
     int64_t end_ns = 0;
   };
+  /// What a thread used while a range was open.
+  struct Usage {
+    size_t range = 0;  ///< index into `ranges`
+    int64_t thread = 0;
+    std::vector<int64_t> values;  ///< of `counters`
+  };
   using Operator = backend::OperatorCall;
   using Allocation = backend::MemoryEvent;
   int64_t process = 0;
@@ -34,16 +40,25 @@ struct TracedRuns {
   std::vector<Operator> operators;  ///< their texts are in `names`
   std::vector<Allocation> allocations;
   std::vector<backend::StepInfo> steps;
+  std::vector<std::string> counters;  ///< ThreadCounters::names(), when they were asked for
+  std::string counters_missing;       ///< ThreadCounters::missing()
+  std::vector<Usage> usages;          ///< threads that used nothing are left out
+};
+
+struct TraceOptions {
+  backend::ObserveOptions observe;
+  /// What each thread uses in every range. Reading it takes a system call a thread, twice a range.
+  bool thread_counters = false;
 };
 
 /// Runs it `count` times, on the input sets in rotation. With `transfers`, a run takes its inputs from the
 /// host and brings its outputs back.
 TracedRuns trace_runs(backend::Executable& executable, std::span<const std::vector<tensor::Tensor>> sets,
-                      int64_t count, bool transfers, const backend::ObserveOptions& observe);
+                      int64_t count, bool transfers, const TraceOptions& options);
 
 Json to_json(const TracedRuns& runs);
-/// Operators and allocations may be missing. Bad input naming the field when another is, or when one has
-/// another type or cannot be.
+/// Operators, allocations and usages may be missing. Bad input naming the field when another is, or when one
+/// has another type or cannot be.
 TracedRuns parse_traced_runs(const Json& json);
 
 }  // namespace hone::bench

@@ -96,10 +96,11 @@ PipelineBlock WorkerClient::pipeline(double seconds) {
   return parse_pipeline_block(ask(kPipelineFeature, {{"seconds", seconds}}));
 }
 
-TracedRuns WorkerClient::trace(int64_t runs, const backend::ObserveOptions& observe) {
-  TracedRuns traced = parse_traced_runs(
-      ask(kTraceFeature,
-          {{"runs", runs}, {"record_shapes", observe.shapes}, {"profile_memory", observe.memory}}));
+TracedRuns WorkerClient::trace(int64_t runs, const TraceOptions& options) {
+  TracedRuns traced = parse_traced_runs(ask(kTraceFeature, {{"runs", runs},
+                                                            {"record_shapes", options.observe.shapes},
+                                                            {"profile_memory", options.observe.memory},
+                                                            {"thread_counters", options.thread_counters}}));
   if (static_cast<int64_t>(traced.runs.size()) != runs)
     fail_bad_input("the field 'runs' holds {} runs, not {}", traced.runs.size(), runs);
   return traced;

@@ -46,7 +46,7 @@ class WorkerClient {
   /// Overlapping runs handed over for `seconds`, at least one.
   PipelineBlock pipeline(double seconds);
   /// `runs` runs with the times of all that the model announced and the backend tells.
-  TracedRuns trace(int64_t runs, const backend::ObserveOptions& observe);
+  TracedRuns trace(int64_t runs, const TraceOptions& options);
   /// Runs each set of inputs once and returns the outputs, which the worker writes into `folder`.
   std::vector<std::vector<OutputFile>> accuracy(std::span<const size_t> sets,
                                                 const std::filesystem::path& folder);

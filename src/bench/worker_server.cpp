@@ -183,9 +183,10 @@ Json WorkerServer::phases(const Json& request) {
 }
 
 Json WorkerServer::trace(const Json& request) {
-  const backend::ObserveOptions observe{.shapes = member_or(request, "record_shapes", false),
-                                        .memory = member_or(request, "profile_memory", false)};
-  return to_json(trace_runs(executable(), sets_, member<int64_t>(request, "runs"), transfers_, observe));
+  const TraceOptions options{.observe = {.shapes = member_or(request, "record_shapes", false),
+                                         .memory = member_or(request, "profile_memory", false)},
+                             .thread_counters = member_or(request, "thread_counters", false)};
+  return to_json(trace_runs(executable(), sets_, member<int64_t>(request, "runs"), transfers_, options));
 }
 
 Json WorkerServer::pipeline(const Json& request) {

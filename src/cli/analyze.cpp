@@ -61,6 +61,19 @@ std::vector<report::Sheet> dependencies(const Answers& a) {
   return report::dependency_sheets(analysis::critical_path(graph), analysis::what_if(graph));
 }
 
+std::vector<report::Sheet> layers(const Answers& a) {
+  std::vector<report::Sheet> sheets = report::layer_sheets(analysis::analyze_layers(a.trace, a.steps()));
+  for (report::Sheet& sheet : report::layer_thread_sheets(analysis::analyze_layer_threads(a.window())))
+    sheets.push_back(std::move(sheet));
+  return sheets;
+}
+
+Json layers_json(const Answers& a) {
+  Json json = to_json(analysis::analyze_layers(a.trace, a.steps()));
+  json["threads"] = to_json(analysis::analyze_layer_threads(a.window()));
+  return json;
+}
+
 /// One part of the answer. Without `text`, its sheets are what people see.
 struct Section {
   std::string_view name;
@@ -76,9 +89,7 @@ constexpr std::array<Section, 10> kSections = {{
      [](const Answers& a) { return to_json(a.analyses.steps); }},
     {"gpu", [](const Answers& a) { return report::gpu_sheets(a.analyses.gpu); },
      [](const Answers& a) { return to_json(a.analyses.gpu); }},
-    {"layers",
-     [](const Answers& a) { return report::layer_sheets(analysis::analyze_layers(a.trace, a.steps())); },
-     [](const Answers& a) { return to_json(analysis::analyze_layers(a.trace, a.steps())); }},
+    {"layers", layers, layers_json},
     {"dependencies", dependencies, dependencies_json},
     {"idle", [](const Answers& a) { return report::idle_sheets(analysis::idle_time(a.window())); },
      [](const Answers& a) { return to_json(analysis::idle_time(a.window())); }},

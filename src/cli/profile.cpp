@@ -109,7 +109,8 @@ void profile_model(Options options) {
   trace::ModelRecordOptions& record = options.record;
   record.model = options.model;
   record.driver_api = !options.no_driver_api;
-  if (options.counters) record.counter_rate = options.counter_rate;
+  if (options.counters && record.device != "cpu") record.counter_rate = options.counter_rate;
+  record.thread_counters = options.counters && record.device == "cpu";
   for (const int64_t batch : options.batches) {
     if (!model.runs_at(batch)) fail_usage("the batch of {} is fixed at {}", model.name, model.fixed_batch);
     for (const std::string& precision : options.precisions) {
@@ -192,10 +193,11 @@ void add_profile_command(CLI::App& program) {
                     "Memory that a model's backend takes and gives back (torch, torchscript)");
   command->add_flag("--no-driver-api", options->no_driver_api,
                     "Leave out the calls of the driver API: a smaller trace and less overhead");
-  CLI::Option* counters = command->add_flag(
-      "--counters", options->counters,
-      "Sample hardware counters of the GPU: how busy it, its SMs and tensor cores, its memory and PCIe are");
-  command->add_option("--counter-rate", options->counter_rate, "Samples of counters a second")
+  CLI::Option* counters = command->add_flag("--counters", options->counters,
+                                            "Sample hardware counters of the GPU: how busy it, its SMs and "
+                                            "tensor cores, its memory and PCIe are; on "
+                                            "the CPU, count what each thread uses in every step");
+  command->add_option("--counter-rate", options->counter_rate, "Samples of counters a second (GPU)")
       ->needs(counters)
       ->capture_default_str();
   trace::CaptureOptions& capture = options->capture;

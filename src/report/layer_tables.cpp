@@ -63,4 +63,30 @@ std::vector<Sheet> layer_sheets(const analysis::LayerTable& table) {
   return {sheet};
 }
 
+std::vector<Sheet> layer_thread_sheets(const analysis::LayerThreadTable& table) {
+  if (table.layers.empty()) return {};
+  Sheet sheet{fmt::format("Threads in layers, {} of them", table.threads),
+              {{"Time", "ns"},
+               {"Calls"},
+               {"Threads at work", ""},
+               {"Imbalance", "%"},
+               {"IPC", ""},
+               {"Misses/1000 instr.", ""},
+               {"Name", "", false}},
+              {},
+              {"Imbalance: what the slowest thread did beyond its fair share."}};
+  constexpr double kThousand = 1e3;
+  for (const analysis::LayerThreads& layer : table.layers) {
+    const double instructions = layer.instructions.value_or(0);
+    const double cycles = layer.cycles.value_or(0);
+    sheet.rows.push_back(
+        {time_cell(layer.wall), count_cell(layer.calls), number_cell(layer.parallelism(), "{:.2f}"),
+         share_cell(table.imbalance(layer)), number_cell(cycles > 0 ? instructions / cycles : 0, "{:.2f}"),
+         number_cell(instructions > 0 ? kThousand * layer.cache_misses.value_or(0) / instructions : 0,
+                     "{:.3g}"),
+         text_cell(layer.name)});
+  }
+  return {sheet};
+}
+
 }  // namespace hone::report

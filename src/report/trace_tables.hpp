@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/analyze.hpp"
+#include "analysis/layer_threads.hpp"
 #include "analysis/layers.hpp"
 #include "report/sheet.hpp"
 
@@ -13,6 +14,8 @@ namespace hone::report {
 std::vector<Sheet> summary_sheets(const analysis::ActivitySummary& summary);
 std::vector<Sheet> step_sheets(const analysis::StepBreakdown& steps);
 std::vector<Sheet> layer_sheets(const analysis::LayerTable& table);
+/// None where no threads were counted.
+std::vector<Sheet> layer_thread_sheets(const analysis::LayerThreadTable& table);
 std::vector<Sheet> gpu_sheets(const analysis::GpuUsage& usage);
 std::vector<Sheet> operator_sheets(const analysis::OperatorTable& table);
 std::vector<Sheet> transfer_sheets(const analysis::TransferAnalysis& transfers);

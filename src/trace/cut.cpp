@@ -68,6 +68,8 @@ void cut(Trace& trace, const std::vector<Span>& windows) {
   const auto outside = [&](const auto& row) { return !kept.overlaps(row.time, row.time); };
   std::erase_if(trace.allocations, outside);
   std::erase_if(trace.counter_samples, outside);
+  std::erase_if(trace.thread_usages,
+                [&](const ThreadUsage& usage) { return !kept.overlaps(usage.start, usage.end); });
 
   // Details of events that are gone would only take room.
   std::vector<OperatorDetail> operators;

@@ -200,6 +200,14 @@ inline const Table kAllocationTable{
                Column{"total_reserved", &Allocation::total_reserved, "after it; -1 unknown"},
                Column{"source", &Allocation::source, "strings.id"}}};
 
+inline const Table kThreadUsageTable{"thread_usages",
+                                     "What threads used of their CPU while a step of an engine ran.",
+                                     std::tuple{Column{"start", &ThreadUsage::start, "ns, of the step"},
+                                                Column{"end", &ThreadUsage::end, "ns, of the step"},
+                                                Column{"thread", &ThreadUsage::thread, "threads.rowid - 1"},
+                                                Column{"counter", &ThreadUsage::counter, "strings.id"},
+                                                Column{"value", &ThreadUsage::value, "ns for CPU time"}}};
+
 inline const Table kCounterSampleTable{
     "counter_samples", "Counters over time.",
     std::tuple{Column{"time", &CounterSample::time, "ns, end of the interval"},
@@ -232,6 +240,7 @@ void for_each_table(AnyTrace& trace, F&& f) {
   f(kGraphEdgeTable, trace.graph_edges);
   f(kModelStepTable, trace.model_steps);
   f(kAllocationTable, trace.allocations);
+  f(kThreadUsageTable, trace.thread_usages);
   f(kCounterSampleTable, trace.counter_samples);
   f(kDoubtTable, trace.doubts);
 }

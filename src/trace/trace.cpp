@@ -51,6 +51,7 @@ int64_t mend_references(Trace& trace) {
   };
   mended += static_cast<int64_t>(std::erase_if(trace.host_events, thread_missing));
   mended += static_cast<int64_t>(std::erase_if(trace.thread_syncs, thread_missing));
+  mended += static_cast<int64_t>(std::erase_if(trace.thread_usages, thread_missing));
   for (Allocation& allocation : trace.allocations) {
     if (!thread_missing(allocation) || allocation.thread == -1) continue;
     allocation.thread = -1;

@@ -208,6 +208,15 @@ struct CounterSample {
   double value = 0;
 };
 
+/// What a thread used of its CPU while a step of an engine ran, whoever announced that.
+struct ThreadUsage {
+  Time start = 0;  ///< of the step
+  Time end = 0;
+  int32_t thread = 0;
+  StringId counter = 0;  ///< "CPU time" (ns), "cycles", "instructions", "cache misses"
+  int64_t value = 0;
+};
+
 struct Thread {
   int64_t process = 0;
   int64_t id = 0;  ///< the system's
@@ -281,6 +290,7 @@ struct Trace {
   std::vector<Allocation> allocations;         ///< ordered by time
   std::vector<CounterSample> counter_samples;  ///< ordered by time
   std::map<StringId, std::string> counter_units;
+  std::vector<ThreadUsage> thread_usages;  ///< in no order
   std::vector<Doubt> doubts;
 
   const std::string& text(StringId id) const { return strings[id]; }

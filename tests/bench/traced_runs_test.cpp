@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/ranges.hpp"
 #include "bench/scratch.hpp"
@@ -49,7 +52,7 @@ class ToldExecutable final : public backend::Executable {
 
 TracedRuns traced(const backend::ObserveOptions& observe) {
   ToldExecutable executable;
-  return trace_runs(executable, std::vector<std::vector<tensor::Tensor>>(1), 2, true, observe);
+  return trace_runs(executable, std::vector<std::vector<tensor::Tensor>>(1), 2, true, {observe});
 }
 
 /// As it would arrive.
@@ -80,10 +83,36 @@ TEST(TracedRuns, LeaveOutWhatWasNotAskedFor) {
   EXPECT_TRUE(runs.allocations.empty());
 }
 
+TEST(TracedRuns, CountWhatThreadsUseInEveryRange) {
+  class Busy final : public backend::Executable {
+   public:
+    std::vector<tensor::Tensor> run(std::span<const tensor::Tensor>) override {
+      const base::Range range("step");
+      const int64_t end = base::monotonic_ns() + 20'000'000;
+      while (base::monotonic_ns() < end) continue;
+      return {};
+    }
+  } executable;
+  const TracedRuns runs = sent(trace_runs(executable, std::vector<std::vector<tensor::Tensor>>(1), 2, true,
+                                          {.observe = {}, .thread_counters = true}));
+  ASSERT_FALSE(runs.counters.empty());
+  EXPECT_EQ(runs.counters[0], "CPU time");
+  ASSERT_GE(runs.usages.size(), 2U);
+  for (const size_t range : {0U, 1U}) {
+    const auto usage = std::find_if(
+        runs.usages.begin(), runs.usages.end(),
+        [&](const TracedRuns::Usage& row) { return row.range == range && row.thread == runs.thread; });
+    ASSERT_NE(usage, runs.usages.end());
+    EXPECT_GT(usage->values.at(0), 100'000);  // how much of the 20 ms it got is the machine's business
+    EXPECT_LE(usage->values.at(0), runs.ranges[range].end_ns - runs.ranges[range].start_ns + 5'000'000);
+  }
+}
+
 TEST(TracedRuns, MayLackOperatorsAndAllocations) {
   Json json = to_json(traced({.shapes = true, .memory = true}));
   json.erase("operators");
   json.erase("allocations");
+  json.erase("usage");
   const TracedRuns runs = parse_traced_runs(json);
   EXPECT_EQ(runs.runs.size(), 2U);
   EXPECT_EQ(runs.ranges.size(), 2U);
@@ -121,7 +150,15 @@ TEST(TracedRuns, RefuseWhatCannotBe) {
       {"allocations", Json::parse("[[1,7,0,4096,-64,128]]"),
        "'allocations' holds a row that is no list of 7"},
       {"allocations", Json::parse("[[1,7,3000000000,4096,-64,128,-1]]"),
-       "'allocations' holds device 3000000000"}};
+       "'allocations' holds device 3000000000"},
+      {"usage", 7, "'counters'"},
+      {"usage", Json::parse(R"({"counters":["a"],"missing":"","rows":[[2,1,[5]]]})"),
+       "'usage' names range 2 of 2"},
+      {"usage", Json::parse(R"({"counters":["a"],"missing":"","rows":[[-1,1,[5]]]})"), "'rows'"},
+      {"usage", Json::parse(R"({"counters":["a"],"missing":"","rows":[[0,1,[]]]})"),
+       "'usage' has 0 values for 1 counters"},
+      {"usage", Json::parse(R"({"counters":["a"],"missing":"","rows":[[0,1]]})"), "'rows'"},
+      {"usage", Json::parse(R"({"counters":["a"],"missing":"","rows":[[0,1,"x"]]})"), "'rows'"}};
   for (const Damage& damage : damages) {
     Json json = good;
     json[damage.field] = damage.value;

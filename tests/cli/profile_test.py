@@ -123,6 +123,22 @@ class Profile(unittest.TestCase):
             self.assertEqual(calls[0]["args"]["Input type"][:2], ["float", "float"])
             self.assertTrue(any(event["name"] == "[memory]" for event in events))
 
+    def test_threads_of_steps(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = profile(MODEL, "--counters", "-o", folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            trace = f"{folder}/digits-hone-fp32-b1.trace.sqlite"
+            done = subprocess.run([HONE, "analyze", trace, "--only", "layers", "--json"], capture_output=True, text=True,
+                                  timeout=60)
+            threads = json.loads(done.stdout)["layers"]["threads"]
+            self.assertGreaterEqual(threads["threads"], 1)
+            for layer in threads["layers"]:
+                self.assertEqual(layer["calls"], 3, layer)
+                self.assertLessEqual(layer["slowest_thread_ns"], layer["cpu_ns"], layer)
+            self.assertGreater(sum(layer["cpu_ns"] for layer in threads["layers"]), 0)
+            done = subprocess.run([HONE, "analyze", trace, "--only", "layers"], capture_output=True, text=True, timeout=60)
+            self.assertIn("Threads in layers", done.stdout)
+
     def test_what_a_backend_does_not_tell_is_said(self):
         with tempfile.TemporaryDirectory() as folder:
             done = profile(MODEL, "--record-shapes", "--profile-memory", "-o", folder)

@@ -92,16 +92,18 @@ class Session {
     const auto runs = static_cast<int64_t>(1e3 * kTimedSeconds / plain_ms);
     std::vector<double> latencies;
     for (const bench::TracedRuns::Run& run :
-         worker.trace(std::clamp<int64_t>(runs, 1, kTimedRuns), options_.observe).runs)
+         worker.trace(std::clamp<int64_t>(runs, 1, kTimedRuns), trace_options()).runs)
       latencies.push_back(1e-6 * static_cast<double>(run.end_ns - run.start_ns));
     return base::summarize(latencies);
   }
+
+  bench::TraceOptions trace_options() const { return {options_.observe, options_.thread_counters}; }
 
   bench::TracedRuns run_cycle(bench::WorkerClient& worker) const {
     const Schedule& schedule = options_.schedule;
     if (const int64_t before = schedule.wait + schedule.warmup; before > 0)
       worker.run(bench::WorkerClient::Purpose::kWarmup, before, kNoLimit);
-    return worker.trace(schedule.active, options_.observe);
+    return worker.trace(schedule.active, trace_options());
   }
 
   /// The iterations and what they announced, and of all else only what happened in them.
@@ -122,6 +124,7 @@ class Session {
                                      trace.strings.intern(traced.names[range.name]),
                                      trace.thread_index(traced.process, range.thread)});
       add_operators(trace, traced);
+      add_usages(trace, traced);
     }
     add_memory(trace, cycles);
     cut(trace, windows);
@@ -145,6 +148,21 @@ class Session {
       }
       trace.host_events.push_back(event);
     }
+  }
+
+  static void add_usages(Trace& trace, const bench::TracedRuns& traced) {
+    std::vector<StringId> counters;
+    for (const std::string& name : traced.counters) counters.push_back(trace.strings.intern(name));
+    for (const bench::TracedRuns::Usage& usage : traced.usages) {
+      const bench::TracedRuns::Range& range = traced.ranges[usage.range];
+      for (size_t i = 0; i < counters.size(); ++i)
+        trace.thread_usages.push_back({range.start_ns, range.end_ns,
+                                       trace.thread_index(traced.process, usage.thread), counters[i],
+                                       usage.values[i]});
+    }
+    if (!traced.counters_missing.empty())
+      trace.doubt(Severity::kNote, "threads", "no hardware counters of the CPU: " + traced.counters_missing,
+                  0);
   }
 
   void add_memory(Trace& trace, const std::vector<bench::TracedRuns>& cycles) const {

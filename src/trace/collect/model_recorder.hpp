@@ -24,6 +24,8 @@ struct ModelRecordOptions {
   double counter_rate = 0;
   /// What a backend is asked to tell of its operators and memory; one that cannot leaves it out.
   backend::ObserveOptions observe;
+  /// What each thread of the CPU uses in every range that the backend announces.
+  bool thread_counters = false;
   Schedule schedule;
 };
 
