@@ -53,6 +53,7 @@ Trace small_trace() {
   trace.device_events.back().detail = 0;
   trace.synchronizations.push_back({2600, 2700, SyncKind::kStreamWaitEvent, 0, 1, 7, 3, 12, 101});
   trace.thread_syncs.push_back({2600, 2650, ThreadOperation::kSemaphoreWait, thread, 0x7f10});
+  trace.thread_usages.push_back({900, 1600, thread, trace.strings.intern("CPU time"), 650});
   trace.event_records.push_back({12, 3, 0, 1, 7, 98, 2550});
   trace.graph_nodes.push_back({5, 6, 4, trace.strings.intern("conv1")});
   trace.graph_edges.push_back({5, 8});
@@ -88,7 +89,7 @@ TEST_F(Store, GivesBackEveryColumn) {
     EXPECT_GT(rows.integer(0), 0) << name;
     ++compared;
   }
-  EXPECT_EQ(compared, 21);
+  EXPECT_EQ(compared, 22);
   EXPECT_EQ(read.text(read.device_events[1].name), "gemm \"quoted\"\n");
   EXPECT_EQ(read.launches[0].cluster[0], 2);
   EXPECT_EQ(read.counter_units.begin()->second, "%");
