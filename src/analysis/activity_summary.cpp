@@ -7,6 +7,9 @@
 #include <unordered_map>
 
 #include "analysis/names.hpp"
+#include "analysis/schema/activity_summary.hpp"
+#include "analysis/tensor_cores.hpp"
+#include "trace/occupancy.hpp"
 
 namespace hone::analysis {
 namespace {
@@ -37,6 +40,31 @@ struct KeyHash {
   }
 };
 
+/// Mean of what is known of some launches, weighted by their time.
+struct WeightedMean {
+  double sum = 0;
+  double weight = 0;
+
+  void add(double value, double time) {
+    sum += value * time;
+    weight += time;
+  }
+  std::optional<double> mean() const { return weight > 0 ? std::optional(sum / weight) : std::nullopt; }
+};
+
+struct ShapeMeans {
+  WeightedMean blocks;
+  WeightedMean occupancy;
+
+  void add(const KernelLaunch& launch, const trace::DeviceProperties* device, double time) {
+    const double occupied =
+        device == nullptr ? launch.recorded_occupancy : trace::estimated_occupancy(launch, *device);
+    if (occupied >= 0) occupancy.add(occupied / 100, time);
+    const double count = device == nullptr ? -1 : trace::blocks_per_multiprocessor(launch, *device);
+    if (count >= 0) blocks.add(count, time);
+  }
+};
+
 /// Gathers durations by name; a row's name is made once for each name of the trace.
 class Table {
  public:
@@ -44,12 +72,26 @@ class Table {
   Table(const Trace& trace, Naming naming)
       : trace_(trace), naming_(std::move(naming)), known_(trace.strings.size(), 0) {}
 
-  void add(ActivityKind kind, trace::StringId name, const KernelLaunch* launch, Time duration) {
-    if (known_[name] == 0) known_[name] = names_.intern(naming_(trace_.text(name)));
-    add_row({kind, known_[name], {}}, launch, duration);
+  void add(ActivityKind kind, trace::StringId name, Time duration) {
+    row_of({kind, row_name(name), {}}).add(duration);
   }
   void add(ActivityKind kind, std::string_view name, Time duration) {
-    add_row({kind, names_.intern(name), {}}, nullptr, duration);
+    row_of({kind, names_.intern(name), {}}).add(duration);
+  }
+  /// `shaped`: kernels of one name in a row for each shape of their launches.
+  void add_kernel(const DeviceEvent& event, bool shaped) {
+    Key key{ActivityKind::kKernel, row_name(event.name), {}};
+    const KernelLaunch* launch =
+        event.detail < 0 ? nullptr : &trace_.launches[static_cast<size_t>(event.detail)];
+    if (shaped && launch != nullptr) {
+      std::copy(launch->grid.begin(), launch->grid.end(), key.shape.begin());
+      std::copy(launch->block.begin(), launch->block.end(), key.shape.begin() + 3);
+    }
+    Row& row = row_of(key);
+    if (shaped && launch != nullptr) row.launch = *launch;
+    row.add(event.end - event.start);
+    if (launch == nullptr) return;
+    row.shape.add(*launch, trace_.find_device(event.device), static_cast<double>(event.end - event.start));
   }
 
   /// The rows, longest first.
@@ -58,8 +100,13 @@ class Table {
     Time sum = 0;
     for (auto& [key, row] : rows_) {
       sum += row.total;
-      result.push_back(
-          {key.kind, names_[key.name], row.launch, row.total, 0, base::summarize(row.durations)});
+      Activity activity{key.kind, names_[key.name], row.launch, row.total, 0, base::summarize(row.durations)};
+      if (key.kind == ActivityKind::kKernel) {
+        activity.tensor_cores = uses_tensor_cores_by_name(activity.name);
+        activity.blocks_per_sm = row.shape.blocks.mean();
+        activity.occupancy = row.shape.occupancy.mean();
+      }
+      result.push_back(std::move(activity));
     }
     for (Activity& activity : result)
       activity.share = sum > 0 ? static_cast<double>(activity.total) / static_cast<double>(sum) : 0;
@@ -74,18 +121,19 @@ class Table {
     std::vector<double> durations;
     Time total = 0;
     std::optional<KernelLaunch> launch;
+    ShapeMeans shape;
+
+    void add(Time duration) {
+      durations.push_back(static_cast<double>(duration));
+      total += duration;
+    }
   };
 
-  void add_row(Key key, const KernelLaunch* launch, Time duration) {
-    if (launch != nullptr) {
-      std::copy(launch->grid.begin(), launch->grid.end(), key.shape.begin());
-      std::copy(launch->block.begin(), launch->block.end(), key.shape.begin() + 3);
-    }
-    Row& row = rows_[key];
-    if (row.durations.empty() && launch != nullptr) row.launch = *launch;
-    row.durations.push_back(static_cast<double>(duration));
-    row.total += duration;
+  trace::StringId row_name(trace::StringId name) {
+    if (known_[name] == 0) known_[name] = names_.intern(naming_(trace_.text(name)));
+    return known_[name];
   }
+  Row& row_of(const Key& key) { return rows_[key]; }
 
   const Trace& trace_;
   Naming naming_;
@@ -110,9 +158,7 @@ std::vector<Activity> summarize_gpu(const Trace& trace, Span window, const Summa
     } else if (event.kind == DeviceKind::kSet) {
       table.add(ActivityKind::kSet, "[CUDA memset]", duration);
     } else {
-      const bool shaped = options.by_launch_shape && event.detail >= 0;
-      table.add(ActivityKind::kKernel, event.name,
-                shaped ? &trace.launches[static_cast<size_t>(event.detail)] : nullptr, duration);
+      table.add_kernel(event, options.by_launch_shape);
     }
   }
   return table.finish();
@@ -124,7 +170,7 @@ std::vector<Activity> summarize_host(const Trace& trace, Span window, ActivityKi
   Table table(trace, naming);
   for (const HostEvent& event : trace.host_events) {
     if (wanted(event.kind) && within(event.start, window))
-      table.add(kind, event.name, nullptr, event.end - event.start);
+      table.add(kind, event.name, event.end - event.start);
   }
   return table.finish();
 }
@@ -155,46 +201,6 @@ std::vector<Volume> volumes(const Trace& trace, Span window) {
   return result;
 }
 
-constexpr std::array<std::string_view, 5> kKindNames = {"kernel", "copy", "set", "api", "range"};
-
-Json activity_json(const Activity& activity) {
-  Json json = {{"kind", kKindNames.at(static_cast<size_t>(activity.kind))},
-               {"name", activity.name},
-               {"calls", activity.times.n},
-               {"share", activity.share},
-               {"total_ns", activity.total},
-               {"average_ns", activity.times.mean},
-               {"median_ns", activity.times.p50},
-               {"min_ns", activity.times.min},
-               {"max_ns", activity.times.max},
-               {"sd_ns", activity.times.sd}};
-  if (activity.launch) {
-    json["grid"] = activity.launch->grid;
-    json["block"] = activity.launch->block;
-  }
-  return json;
-}
-
-Json table_json(const std::vector<Activity>& table) {
-  Json json = Json::array();
-  for (const Activity& activity : table) json.push_back(activity_json(activity));
-  return json;
-}
-
-Json volume_json(const Volume& volume) {
-  return {{"kind", kKindNames.at(static_cast<size_t>(volume.kind))},
-          {"direction", direction_name(volume.direction)},
-          {"count", volume.sizes.n},
-          {"bytes", volume.bytes},
-          {"busy_ns", volume.busy},
-          {"bytes_per_second", volume.rate()},
-          {"average_bytes", volume.sizes.mean},
-          {"median_bytes", volume.sizes.p50},
-          {"min_bytes", volume.sizes.min},
-          {"max_bytes", volume.sizes.max},
-          {"sd_bytes", volume.sizes.sd}};
-}
-
 }  // namespace
 
 ActivitySummary summarize_activities(const Trace& trace, Span window, const SummaryOptions& options) {
@@ -213,12 +219,11 @@ ActivitySummary summarize_activities(const Trace& trace, Span window, const Summ
   return summary;
 }
 
-Json to_json(const ActivitySummary& summary) {
-  Json copied = Json::array();
-  for (const Volume& volume : summary.volumes) copied.push_back(volume_json(volume));
-  return {{"start_ns", summary.window.start},          {"end_ns", summary.window.end},
-          {"gpu_activities", table_json(summary.gpu)}, {"api_calls", table_json(summary.calls)},
-          {"ranges", table_json(summary.ranges)},      {"transfers", std::move(copied)}};
+std::string_view activity_kind_name(ActivityKind kind) {
+  constexpr std::array<std::string_view, 5> kNames = {"kernel", "copy", "set", "api", "range"};
+  return kNames.at(static_cast<size_t>(kind));
 }
+
+Json to_json(const ActivitySummary& summary) { return base::described_json(summary); }
 
 }  // namespace hone::analysis

@@ -14,6 +14,7 @@
 namespace hone::analysis {
 
 enum class ActivityKind : uint8_t { kKernel, kCopy, kSet, kApi, kRange };
+std::string_view activity_kind_name(ActivityKind kind);
 
 /// All events of one name. Times in ns.
 struct Activity {
@@ -24,6 +25,10 @@ struct Activity {
   Time total = 0;
   double share = 0;     ///< of the total of its table, 0 to 1
   base::Summary times;  ///< n is the number of calls
+  /// Of kernels: by name; means weighted by time, where the trace tells launches and device.
+  bool tensor_cores = false;
+  std::optional<double> blocks_per_sm = std::nullopt;
+  std::optional<double> occupancy = std::nullopt;  ///< 0 to 1
 };
 
 /// Copies of one direction, or all sets.

@@ -6,6 +6,7 @@
 
 #include "analysis/advice_rules.hpp"
 #include "analysis/names.hpp"
+#include "analysis/schema/advice.hpp"
 
 namespace hone::analysis {
 namespace {
@@ -25,15 +26,6 @@ std::vector<DeviceActivity> activities(const trace::Trace& trace, Span window) {
     result.push_back({device, std::move(busy), std::move(gaps)});
   }
   return result;
-}
-
-Json evidence_json(const Evidence& evidence) {
-  Json json = {{"text", evidence.text}};
-  if (length(evidence.place) > 0) {
-    json["start_ns"] = evidence.place.start;
-    json["end_ns"] = evidence.place.end;
-  }
-  return json;
 }
 
 }  // namespace
@@ -87,26 +79,6 @@ AdviceList advise(const Findings& findings) {
   return list;
 }
 
-Json to_json(const AdviceList& list) {
-  Json advice = Json::array();
-  for (const Advice& item : list.advice) {
-    Json evidence = Json::array();
-    for (const Evidence& fact : item.evidence) evidence.push_back(evidence_json(fact));
-    advice.push_back({{"rule", item.rule},
-                      {"problem", item.problem},
-                      {"evidence", std::move(evidence)},
-                      {"action", item.action},
-                      {"gain_at_best_ns", item.gain > 0 ? Json(item.gain) : Json(nullptr)},
-                      {"gain_basis", item.gain_basis}});
-  }
-  Json unjudged = Json::array();
-  for (const Unjudged& rule : list.unjudged)
-    unjudged.push_back({{"rule", rule.rule}, {"reason", rule.reason}});
-  return {{"start_ns", list.window.start},
-          {"end_ns", list.window.end},
-          {"rules", list.rules},
-          {"advice", std::move(advice)},
-          {"unjudged", std::move(unjudged)}};
-}
+Json to_json(const AdviceList& list) { return base::described_json(list); }
 
 }  // namespace hone::analysis

@@ -1,6 +1,7 @@
 // Advice: what could be faster, by how much at best, where that shows in the trace, and how to do it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace hone::analysis {
 struct Evidence {
   std::string text;
   Span place;  ///< empty when it is no one place
+
+  std::optional<Time> start() const { return length(place) > 0 ? std::optional(place.start) : std::nullopt; }
+  std::optional<Time> end() const { return length(place) > 0 ? std::optional(place.end) : std::nullopt; }
 };
 
 struct Advice {

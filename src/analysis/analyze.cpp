@@ -4,10 +4,6 @@
 namespace hone::analysis {
 namespace {
 
-bool chooses(const AnalyzeOptions& options) {
-  return options.first_step > 0 || options.last_step != std::numeric_limits<size_t>::max();
-}
-
 /// Windows are half-open, so the whole trace ends one after its last event.
 Span whole(const trace::Trace& trace) {
   const Span span = trace::extent(trace);
@@ -18,11 +14,11 @@ Span whole(const trace::Trace& trace) {
 
 Analyses analyze(const trace::Trace& trace, const AnalyzeOptions& options) {
   StepList list = find_steps(trace);
-  if (chooses(options)) list = select_steps(std::move(list), options.first_step, options.last_step);
+  if (options.chooses_steps()) list = select_steps(std::move(list), options.first_step, options.last_step);
   const Span window = window_of(list);
   Analyses result;
   // Tables show all there is, unless steps were chosen; figures over time are of the steps.
-  result.window = chooses(options) ? window : whole(trace);
+  result.window = options.chooses_steps() ? window : whole(trace);
   result.summary = summarize_activities(trace, result.window, options.summary);
   result.steps = break_down_steps(trace, list);
   result.gpu = analyze_gpu_usage(trace, window);

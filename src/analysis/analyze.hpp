@@ -13,6 +13,8 @@ struct AnalyzeOptions {
   size_t last_step = std::numeric_limits<size_t>::max();  ///< the first one that is left out
   SummaryOptions summary;
   bool by_input_shapes = false;  ///< operators
+
+  bool chooses_steps() const { return first_step > 0 || last_step != std::numeric_limits<size_t>::max(); }
 };
 
 struct Analyses {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "analysis/schema/critical_path.hpp"
+
 namespace hone::analysis {
 namespace {
 
@@ -54,18 +56,6 @@ DeviceClock solve_clock(const ClockBounds& bounds) {
   return clock;
 }
 
-Json to_json(const ClockRepair& repair) {
-  Json rows = Json::array();
-  for (const DeviceClock& clock : repair.devices) {
-    rows.push_back({{"device", clock.device},
-                    {"offset_ns", clock.offset},
-                    {"launches", clock.launches},
-                    {"waits", clock.waits},
-                    {"violations_before", clock.violations},
-                    {"violations_left", clock.residual},
-                    {"largest_left_ns", clock.largest_residual}});
-  }
-  return rows;
-}
+Json to_json(const ClockRepair& repair) { return base::described_json(repair.devices); }
 
 }  // namespace hone::analysis

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/function_table.hpp"
+#include "analysis/schema/critical_path.hpp"
 #include "base/error.hpp"
 
 namespace hone::analysis {
@@ -45,37 +46,6 @@ void check(const CriticalPath& path) {
     fail_internal("the critical path has {} ns of a wall time of {} ns", sum, path.wall);
 }
 
-/// The indices of the segments to write, in order.
-std::vector<size_t> longest_segments(const CriticalPath& path) {
-  std::vector<size_t> chosen(path.segments.size());
-  for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = i;
-  if (chosen.size() <= kMaximumJsonSegments) return chosen;
-  const auto length = [&](size_t i) { return path.segments[i].span.end - path.segments[i].span.start; };
-  std::nth_element(chosen.begin(), chosen.begin() + kMaximumJsonSegments, chosen.end(),
-                   [&](size_t a, size_t b) { return std::pair(-length(a), a) < std::pair(-length(b), b); });
-  chosen.resize(kMaximumJsonSegments);
-  std::sort(chosen.begin(), chosen.end());
-  return chosen;
-}
-
-Json segments_json(const CriticalPath& path) {
-  const std::vector<size_t> chosen = longest_segments(path);
-  Json rows = Json::array();
-  for (const size_t i : chosen) {
-    const PathSegment& segment = path.segments[i];
-    rows.push_back({segment.span.start, segment.span.end, segment.function, segment.thread, segment.event});
-  }
-  return {{"columns", {"start_ns", "end_ns", "function", "thread", "event"}},
-          {"rows", std::move(rows)},
-          {"left_out", path.segments.size() - chosen.size()}};
-}
-
-Json doubts_json(const std::vector<trace::Doubt>& doubts) {
-  Json rows = Json::array();
-  for (const trace::Doubt& doubt : doubts) rows.push_back({{"text", doubt.text}, {"count", doubt.count}});
-  return rows;
-}
-
 }  // namespace
 
 CriticalPath critical_path(const EventGraph& graph) {
@@ -102,28 +72,34 @@ CriticalPath critical_path(const EventGraph& graph) {
 
 CriticalPath critical_path(const trace::Trace& trace) { return critical_path(build_event_graph(trace)); }
 
-Json to_json(const CriticalPath& path) {
-  Json functions = Json::array();
-  for (const FunctionTime& row : path.functions) {
-    functions.push_back({{"kind", charge_kind_name(row.kind)},
-                         {"name", row.name},
-                         {"calls", row.calls},
-                         {"critical_path_ns", row.on_path},
-                         {"share", row.share},
-                         {"waiting_ns", row.waiting},
-                         {"device_waiting_ns", row.device_waiting},
-                         {"queue_delay_ns", row.queue_delay},
-                         {"blame_ns", row.blame}});
-  }
-  return {{"start_ns", path.window.start},
-          {"end_ns", path.window.end},
-          {"wall_ns", path.wall},
-          {"waiting_ns", path.waiting},
-          {"profiler_overhead_ns", path.profiler_overhead},
-          {"functions", std::move(functions)},
-          {"segments", segments_json(path)},
-          {"clock", to_json(path.clock)},
-          {"doubts", doubts_json(path.doubts)}};
+namespace {
+
+/// The indices of the segments to write, in order.
+std::vector<size_t> longest_indices(const CriticalPath& path) {
+  std::vector<size_t> chosen(path.segments.size());
+  for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = i;
+  if (chosen.size() <= kMaximumJsonSegments) return chosen;
+  const auto length = [&](size_t i) { return path.segments[i].span.end - path.segments[i].span.start; };
+  std::nth_element(chosen.begin(), chosen.begin() + kMaximumJsonSegments, chosen.end(),
+                   [&](size_t a, size_t b) { return std::pair(-length(a), a) < std::pair(-length(b), b); });
+  chosen.resize(kMaximumJsonSegments);
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
 }
+
+}  // namespace
+
+SegmentTable longest_segments(const CriticalPath& path) {
+  const std::vector<size_t> chosen = longest_indices(path);
+  SegmentTable table{{}, path.segments.size() - chosen.size()};
+  for (const size_t i : chosen) {
+    const PathSegment& segment = path.segments[i];
+    table.rows.push_back(
+        {segment.span.start, segment.span.end, segment.function, segment.thread, segment.event});
+  }
+  return table;
+}
+
+Json to_json(const CriticalPath& path) { return base::described_json(path); }
 
 }  // namespace hone::analysis

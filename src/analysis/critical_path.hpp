@@ -6,8 +6,10 @@
 // (doi:10.1109/ICPPW.2014.35).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/path_walk.hpp"
@@ -55,11 +57,21 @@ struct CriticalPath {
   std::vector<trace::Doubt> doubts;
 };
 
+/// The longest segments, in order, as rows of numbers.
+struct SegmentTable {
+  static constexpr std::array<std::string_view, 5> kColumns = {"start_ns", "end_ns", "function", "thread",
+                                                               "event"};
+  std::vector<std::array<int64_t, kColumns.size()>> rows;
+  size_t left_out = 0;
+};
+
+/// At most 20'000.
+SegmentTable longest_segments(const CriticalPath& path);
+
 /// O(n log n). Checks that charges fill the window.
 CriticalPath critical_path(const EventGraph& graph);
 CriticalPath critical_path(const trace::Trace& trace);
 
-/// Of more than 20'000 segments only the longest are written, and the number of the others.
 Json to_json(const CriticalPath& path);
 
 }  // namespace hone::analysis

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "analysis/counters.hpp"
+#include "analysis/schema/gpu_usage.hpp"
 #include "analysis/tensor_cores.hpp"
 #include "trace/occupancy.hpp"
 
@@ -133,39 +134,6 @@ std::map<int32_t, Gathered> gather(const Trace& trace, Span window) {
   return devices;
 }
 
-Json figure_json(const std::optional<Figure>& figure) {
-  if (!figure) return nullptr;
-  return {{"value", figure->value}, {"origin", origin_name(figure->origin)}, {"coverage", figure->coverage}};
-}
-
-Json device_json(const DeviceUsage& usage) {
-  Json counters = Json::array();
-  for (const CounterMean& counter : usage.counters)
-    counters.push_back({{"name", counter.name},
-                        {"unit", counter.unit},
-                        {"mean", counter.mean},
-                        {"min", counter.min},
-                        {"max", counter.max},
-                        {"samples", counter.samples}});
-  return {{"device", usage.device},
-          {"name", usage.name},
-          {"memory_bytes", usage.memory_bytes},
-          {"compute_capability", fmt::format("{}.{}", usage.compute_major, usage.compute_minor)},
-          {"multiprocessors", usage.multiprocessors},
-          {"kernels", usage.kernels},
-          {"kernel_time_ns", usage.kernel_time},
-          {"busy_ns", usage.busy},
-          {"utilization", figure_json(usage.utilization)},
-          {"sm_efficiency", figure_json(usage.sm_efficiency)},
-          {"occupancy", figure_json(usage.occupancy)},
-          {"tensor_cores", figure_json(usage.tensor_cores)},
-          {"measured_gr_active", figure_json(usage.measured_gr_active)},
-          {"measured_sms_active", figure_json(usage.measured_sms_active)},
-          {"measured_warps_active", figure_json(usage.measured_warps_active)},
-          {"measured_tensor_active", figure_json(usage.measured_tensor_active)},
-          {"counters", std::move(counters)}};
-}
-
 }  // namespace
 
 std::string_view origin_name(Origin origin) { return kOriginNames.at(static_cast<size_t>(origin)); }
@@ -186,10 +154,6 @@ GpuUsage analyze_gpu_usage(const Trace& trace, Span window) {
   return usage;
 }
 
-Json to_json(const GpuUsage& usage) {
-  Json devices = Json::array();
-  for (const DeviceUsage& device : usage.devices) devices.push_back(device_json(device));
-  return {{"start_ns", usage.window.start}, {"end_ns", usage.window.end}, {"devices", std::move(devices)}};
-}
+Json to_json(const GpuUsage& usage) { return base::described_json(usage); }
 
 }  // namespace hone::analysis

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/schema/idle_time.hpp"
 #include "base/error.hpp"
 
 namespace hone::analysis {
@@ -37,22 +38,6 @@ IdleCause cause_of(ChargeKind kind) {
     case ChargeKind::kUnknown: break;
   }
   return IdleCause::kUnknown;
-}
-
-std::string_view cause_name(IdleCause cause) {
-  switch (cause) {
-    case IdleCause::kHostCall: return "host_call";
-    case IdleCause::kHostOther: return "host_other";
-    case IdleCause::kProfiler: return "profiler";
-    case IdleCause::kHostFunction: return "host_function";
-    case IdleCause::kOtherDevice: return "other_device";
-    case IdleCause::kLaunchLatency: return "launch_latency";
-    case IdleCause::kQueueGap: return "queue_gap";
-    case IdleCause::kBeforeFirst: return "before_first";
-    case IdleCause::kAfterLast: return "after_last";
-    case IdleCause::kUnknown: break;
-  }
-  return "unknown";
 }
 
 /// The idle time of one device inside its span.
@@ -167,27 +152,22 @@ IdleTime idle_time(const trace::Trace& trace, std::optional<Span> span) {
   return idle_time(build_event_graph(trace), span);
 }
 
-Json to_json(const IdleTime& idle) {
-  Json devices = Json::array();
-  for (const DeviceIdle& device : idle.devices) {
-    Json rows = Json::array();
-    for (const IdleRow& row : device.rows) {
-      rows.push_back({{"cause", cause_name(row.cause)},
-                      {"name", row.name},
-                      {"time_ns", row.time},
-                      {"share", row.share},
-                      {"gaps", row.gaps}});
-    }
-    devices.push_back({{"device", device.device},
-                       {"start_ns", device.span.start},
-                       {"end_ns", device.span.end},
-                       {"busy_ns", device.busy},
-                       {"idle_ns", device.idle},
-                       {"gaps", device.gaps},
-                       {"longest_gap_ns", device.longest},
-                       {"causes", rows}});
+std::string_view idle_cause_name(IdleCause cause) {
+  switch (cause) {
+    case IdleCause::kHostCall: return "host_call";
+    case IdleCause::kHostOther: return "host_other";
+    case IdleCause::kProfiler: return "profiler";
+    case IdleCause::kHostFunction: return "host_function";
+    case IdleCause::kOtherDevice: return "other_device";
+    case IdleCause::kLaunchLatency: return "launch_latency";
+    case IdleCause::kQueueGap: return "queue_gap";
+    case IdleCause::kBeforeFirst: return "before_first";
+    case IdleCause::kAfterLast: return "after_last";
+    case IdleCause::kUnknown: break;
   }
-  return {{"devices", devices}};
+  return "unknown";
 }
+
+Json to_json(const IdleTime& idle) { return base::described_json(idle); }
 
 }  // namespace hone::analysis

@@ -25,6 +25,7 @@ enum class IdleCause : uint8_t {
   kBeforeFirst,    ///< of the span, before the device's first operation
   kAfterLast       ///< of the span, after its last operation
 };
+std::string_view idle_cause_name(IdleCause cause);
 
 struct IdleRow {
   IdleCause cause = IdleCause::kUnknown;

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "analysis/schema/layers.hpp"
+
 namespace hone::analysis {
 namespace {
 
@@ -43,14 +45,13 @@ void count(const std::string& counter, const trace::ThreadUsage& usage, Account&
   }
 }
 
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
-}  // namespace
-
-double LayerThreadTable::imbalance(const LayerThreads& layer) const {
+/// Of a layer in which `threads` threads may have worked.
+double imbalance(const LayerThreads& layer, size_t threads) {
   if (threads < 2 || layer.slowest <= 0) return 0;
   return 1 - layer.cpu / static_cast<double>(threads) / layer.slowest;
 }
+
+}  // namespace
 
 LayerThreadTable analyze_layer_threads(const Trace& trace) {
   LayerThreadTable table;
@@ -74,6 +75,7 @@ LayerThreadTable analyze_layer_threads(const Trace& trace) {
   for (auto& [name, account] : accounts) {
     for (const auto& [thread, cpu] : account.cpu)
       account.layer.slowest = std::max(account.layer.slowest, cpu);
+    account.layer.imbalance = imbalance(account.layer, threads.size());
     table.layers.push_back(std::move(account.layer));
   }
   std::stable_sort(table.layers.begin(), table.layers.end(),
@@ -81,19 +83,6 @@ LayerThreadTable analyze_layer_threads(const Trace& trace) {
   return table;
 }
 
-Json to_json(const LayerThreadTable& table) {
-  Json layers = Json::array();
-  for (const LayerThreads& layer : table.layers)
-    layers.push_back({{"name", layer.name},
-                      {"calls", layer.calls},
-                      {"wall_ns", layer.wall},
-                      {"cpu_ns", layer.cpu},
-                      {"slowest_thread_ns", layer.slowest},
-                      {"imbalance", table.imbalance(layer)},
-                      {"cycles", or_null(layer.cycles)},
-                      {"instructions", or_null(layer.instructions)},
-                      {"cache_misses", or_null(layer.cache_misses)}});
-  return {{"threads", table.threads}, {"layers", std::move(layers)}};
-}
+Json to_json(const LayerThreadTable& table) { return base::described_json(table); }
 
 }  // namespace hone::analysis

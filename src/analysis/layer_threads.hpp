@@ -18,6 +18,9 @@ struct LayerThreads {
   double wall = 0;     ///< ns
   double cpu = 0;      ///< ns, of all threads
   double slowest = 0;  ///< ns of the thread that used most
+  /// What the slowest thread did beyond its fair share of the layer's work, 0 to 1: 0 when all threads worked
+  /// the same time.
+  double imbalance = 0;
   /// Of all threads, user code alone; absent where the machine does not count it.
   std::optional<double> cycles;
   std::optional<double> instructions;
@@ -30,10 +33,6 @@ struct LayerThreads {
 struct LayerThreadTable {
   int64_t threads = 0;               ///< that worked in some layer
   std::vector<LayerThreads> layers;  ///< the longest first
-
-  /// What the slowest thread did beyond its fair share of the layer's work, 0 to 1: 0 when all threads worked
-  /// the same time.
-  double imbalance(const LayerThreads& layer) const;
 };
 
 /// Empty where no threads were counted.

@@ -7,6 +7,7 @@
 
 #include "analysis/device_rates.hpp"
 #include "analysis/joins.hpp"
+#include "analysis/schema/layers.hpp"
 
 namespace hone::analysis {
 namespace {
@@ -176,18 +177,6 @@ class Collector {
   std::vector<std::vector<Span>> busy_;
 };
 
-Json json_of(const base::Summary& summary) {
-  return {{"n", summary.n},
-          {"median_ns", summary.p50},
-          {"mean_ns", summary.mean},
-          {"min_ns", summary.min},
-          {"max_ns", summary.max},
-          {"p25_ns", summary.p25},
-          {"p75_ns", summary.p75},
-          {"median_low_ns", summary.p50_interval.low},
-          {"median_high_ns", summary.p50_interval.high}};
-}
-
 }  // namespace
 
 LayerTable analyze_layers(const Trace& trace, const StepList& steps) {
@@ -196,33 +185,6 @@ LayerTable analyze_layers(const Trace& trace, const StepList& steps) {
   return collector.table();
 }
 
-Json to_json(const LayerTable& table) {
-  Json layers = Json::array();
-  for (const Layer& layer : table.layers) {
-    Json kernels = Json::array();
-    for (const LayerKernel& kernel : layer.kernels)
-      kernels.push_back({{"name", kernel.name}, {"calls", kernel.calls}});
-    layers.push_back({{"name", layer.name},
-                      {"kind", layer.kind},
-                      {"tactic", layer.tactic},
-                      {"inputs", layer.inputs},
-                      {"outputs", layer.outputs},
-                      {"sources", layer.sources},
-                      {"time", json_of(layer.time)},
-                      {"kernels", std::move(kernels)},
-                      {"flops", layer.flops},
-                      {"bytes", layer.bytes},
-                      {"flops_per_second", layer.flops_rate()},
-                      {"bytes_per_second", layer.bytes_rate()},
-                      {"floor_ns", layer.floor}});
-  }
-  return {{"layers", std::move(layers)},
-          {"layer_sum", json_of(table.layer_sum)},
-          {"other_device", json_of(table.other_device)},
-          {"device_busy", json_of(table.device_busy)},
-          {"host", json_of(table.host)},
-          {"host_trend_ns", to_json(table.trend)},
-          {"notes", table.notes}};
-}
+Json to_json(const LayerTable& table) { return base::described_json(table); }
 
 }  // namespace hone::analysis

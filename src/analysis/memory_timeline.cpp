@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "analysis/joins.hpp"
+#include "analysis/schema/memory_timeline.hpp"
 
 namespace hone::analysis {
 namespace {
@@ -207,30 +208,6 @@ class Follower {
   int64_t part_ = 0;
 };
 
-Json device_json(const DeviceMemory& memory) {
-  Json owners = Json::array();
-  for (const MemoryOwner& owner : memory.at_peak)
-    owners.push_back({{"name", owner.name}, {"bytes", owner.bytes}, {"allocations", owner.allocations}});
-  Json curve = Json::array();
-  for (const MemoryPoint& point : memory.curve)
-    curve.push_back({{"time_ns", point.time},
-                     {"allocated_bytes", point.allocated},
-                     {"reserved_bytes", point.reserved < 0 ? Json(nullptr) : Json(point.reserved)}});
-  return {{"device", memory.device},
-          {"allocations", memory.allocations},
-          {"frees", memory.frees},
-          {"totals_by_allocator", memory.by_allocator},
-          {"addressed", memory.addressed},
-          {"peak_time_ns", memory.peak_time},
-          {"peak_bytes", memory.peak},
-          {"reserved_peak_bytes", memory.reserved_peak < 0 ? Json(nullptr) : Json(memory.reserved_peak)},
-          {"live_at_end_bytes", memory.live_at_end},
-          {"unknown_frees", memory.unknown_frees},
-          {"older_at_peak_bytes", memory.older_at_peak},
-          {"at_peak", std::move(owners)},
-          {"curve", std::move(curve)}};
-}
-
 }  // namespace
 
 MemoryTimeline follow_memory(const Trace& trace, Span window) {
@@ -247,11 +224,6 @@ MemoryTimeline follow_memory(const Trace& trace, Span window) {
   return timeline;
 }
 
-Json to_json(const MemoryTimeline& timeline) {
-  Json devices = Json::array();
-  for (const DeviceMemory& memory : timeline.devices) devices.push_back(device_json(memory));
-  return {
-      {"start_ns", timeline.window.start}, {"end_ns", timeline.window.end}, {"devices", std::move(devices)}};
-}
+Json to_json(const MemoryTimeline& timeline) { return base::described_json(timeline); }
 
 }  // namespace hone::analysis

@@ -1,6 +1,7 @@
 // Memory over time: how much was allocated, when it was most, and what was alive then.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,11 @@ struct MemoryPoint {
   int64_t allocated = 0;  ///< bytes
   int64_t reserved = trace::kNone;
 };
+
+/// Nothing for trace::kNone.
+inline std::optional<int64_t> known_bytes(int64_t bytes) {
+  return bytes < 0 ? std::nullopt : std::optional(bytes);
+}
 
 struct DeviceMemory {
   int32_t device = 0;  ///< -1 for the host

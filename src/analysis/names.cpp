@@ -103,6 +103,11 @@ std::string_view api_name(std::string_view recorded) {
   return recorded;
 }
 
+std::string_view severity_name(trace::Severity severity) {
+  constexpr std::array<std::string_view, 3> kNames = {"note", "doubt", "loss"};
+  return kNames.at(static_cast<size_t>(severity));
+}
+
 std::string_view direction_name(trace::CopyDirection direction) {
   return kDirections.at(static_cast<size_t>(direction));
 }

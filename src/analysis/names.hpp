@@ -25,6 +25,9 @@ std::string_view direction_name(trace::CopyDirection direction);
 /// "pageable", "pinned", "device", "array", "managed", "unknown".
 std::string_view memory_name(trace::MemoryKind kind);
 
+/// "note", "doubt", "loss".
+std::string_view severity_name(trace::Severity severity);
+
 /// ASCII letters only.
 std::string lower_case(std::string_view text);
 

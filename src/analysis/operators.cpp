@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analysis/joins.hpp"
+#include "analysis/schema/operators.hpp"
 #include "analysis/tensor_cores.hpp"
 
 namespace hone::analysis {
@@ -150,23 +151,6 @@ OperatorTable tabulate_operators(const Trace& trace, Span window, bool by_input_
   return Builder(trace, window, by_input_shapes).build();
 }
 
-Json to_json(const OperatorTable& table) {
-  Json rows = Json::array();
-  for (const OperatorRow& row : table.rows)
-    rows.push_back({{"name", row.name},
-                    {"input_shapes", row.input_shapes.empty() ? Json(nullptr) : Json(row.input_shapes)},
-                    {"calls", row.calls},
-                    {"host_self_ns", row.host_self},
-                    {"host_total_ns", row.host_total},
-                    {"device_self_ns", row.device_self},
-                    {"device_total_ns", row.device_total},
-                    {"device_tensor_core_by_name_ns", row.device_tensor},
-                    {"tensor_core_eligible_by_name", row.tensor_core_eligible}});
-  return {{"start_ns", table.window.start},
-          {"end_ns", table.window.end},
-          {"operators", std::move(rows)},
-          {"unjoined_device_events", table.unjoined_events},
-          {"unjoined_device_ns", table.unjoined_time}};
-}
+Json to_json(const OperatorTable& table) { return base::described_json(table); }
 
 }  // namespace hone::analysis

@@ -1,6 +1,7 @@
 // The operator table: what each operator of a framework cost on the host and on the device.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ struct OperatorRow {
   Time device_self = 0;    ///< kernels, copies and sets it launched itself; concurrent ones are added up
   Time device_tensor = 0;  ///< the part of device_self in kernels that use Tensor Cores, by name
   bool tensor_core_eligible = false;  ///< by name
+
+  std::optional<std::string> shapes_if_known() const {
+    return input_shapes.empty() ? std::nullopt : std::optional(input_shapes);
+  }
 };
 
 struct OperatorTable {

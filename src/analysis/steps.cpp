@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analysis/names.hpp"
+#include "analysis/schema/steps.hpp"
 
 namespace hone::analysis {
 namespace {
@@ -93,12 +94,6 @@ base::Summary summary_of(const std::vector<StepCost>& steps, const Value& value)
   return base::summarize(std::move(samples));
 }
 
-Json summary_json(const base::Summary& summary) {
-  return {{"mean_ns", summary.mean}, {"median_ns", summary.p50}, {"p25_ns", summary.p25},
-          {"p75_ns", summary.p75},   {"min_ns", summary.min},    {"max_ns", summary.max},
-          {"sd_ns", summary.sd}};
-}
-
 }  // namespace
 
 std::string_view category_name(StepCategory category) { return kNames.at(static_cast<size_t>(category)); }
@@ -141,37 +136,29 @@ StepBreakdown break_down_steps(const Trace& trace, const StepList& list) {
   return result;
 }
 
-Json to_json(const StepBreakdown& breakdown) {
-  const auto key = [](size_t category) {
-    std::string name(kNames.at(category));
-    std::replace(name.begin(), name.end(), ' ', '_');
-    return name;
-  };
-  Json steps = Json::array();
-  for (const StepCost& cost : breakdown.steps) {
-    Json costs = Json::object();
-    for (size_t i = 0; i < kStepCategories; ++i) costs[key(i) + "_ns"] = cost.costs.at(i);
-    steps.push_back({{"name", cost.step.name},
-                     {"start_ns", cost.step.span.start},
-                     {"end_ns", cost.step.span.end},
-                     {"host_start_ns", cost.step.host.start},
-                     {"host_end_ns", cost.step.host.end},
-                     {"device_events", cost.step.device_events},
-                     {"costs", std::move(costs)},
-                     {"profiler_overhead_ns", cost.overhead}});
-  }
-  Json categories = Json::object();
-  for (size_t i = 0; i < kStepCategories; ++i) {
-    Json json = summary_json(breakdown.categories.at(i));
-    json["share"] = breakdown.share(static_cast<StepCategory>(i));
-    categories[key(i)] = std::move(json);
-  }
-  return {{"announced", breakdown.announced},
-          {"step", summary_json(breakdown.total)},
-          {"trend_ns", to_json(breakdown.trend)},
-          {"categories", std::move(categories)},
-          {"steps", std::move(steps)},
-          {"notes", breakdown.notes}};
+namespace {
+
+std::string key_of(size_t category) {
+  std::string name(kNames.at(category));
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
 }
+
+}  // namespace
+
+base::Named<Time> StepCost::named_costs() const {
+  base::Named<Time> named;
+  for (size_t i = 0; i < kStepCategories; ++i) named.emplace_back(key_of(i) + "_ns", costs.at(i));
+  return named;
+}
+
+base::Named<CategoryCost> StepBreakdown::named_categories() const {
+  base::Named<CategoryCost> named;
+  for (size_t i = 0; i < kStepCategories; ++i)
+    named.emplace_back(key_of(i), CategoryCost{categories.at(i), share(static_cast<StepCategory>(i))});
+  return named;
+}
+
+Json to_json(const StepBreakdown& breakdown) { return base::described_json(breakdown); }
 
 }  // namespace hone::analysis

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/intervals.hpp"
-#include "base/json.hpp"
+#include "base/described.hpp"
 #include "base/statistics.hpp"
 #include "base/trend.hpp"
 
@@ -57,10 +57,18 @@ StepList select_steps(StepList list, size_t first, size_t last);
 /// From the start of the first to the end of the last.
 Span window_of(const StepList& list);
 
+/// A category over all steps, ns.
+struct CategoryCost : base::Summary {
+  double share = 0;  ///< mean share of a step, 0 to 1
+};
+
 struct StepCost {
   Step step;
   std::array<Time, kStepCategories> costs{};  ///< ns; their sum is exactly the length of the step's span
   Time overhead = 0;  ///< of the profiler itself, ns: part of the above, whatever the category
+
+  /// "data_loading_ns" and its like.
+  base::Named<Time> named_costs() const;
 };
 
 struct StepBreakdown {
@@ -73,6 +81,8 @@ struct StepBreakdown {
 
   /// Mean share of a step, 0 to 1.
   double share(StepCategory category) const;
+  /// By category: "data_loading".
+  base::Named<CategoryCost> named_categories() const;
 };
 
 StepBreakdown break_down_steps(const trace::Trace& trace, const StepList& list);

@@ -6,6 +6,8 @@
 #include <map>
 #include <numeric>
 
+#include "analysis/schema/trace_diff.hpp"
+
 namespace hone::analysis {
 namespace {
 
@@ -116,10 +118,6 @@ void add_idle(const IterationIdle& a, const IterationIdle& b, double rest, std::
   bars.push_back({"before the device begins and after it ends", rest - (b.sum() - a.sum())});
 }
 
-Json json_of(const Estimate& estimate) {
-  return {{"mean_ns", estimate.mean}, {"half_width_ns", estimate.half_width}};
-}
-
 }  // namespace
 
 bool MatchedLayers::certain() const { return std::abs(change()) > time_a.half_width + time_b.half_width; }
@@ -154,28 +152,6 @@ TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
   return diff;
 }
 
-Json to_json(const TraceDiff& diff) {
-  Json layers = Json::array();
-  for (const MatchedLayers& group : diff.layers)
-    layers.push_back({{"a", group.a},
-                      {"b", group.b},
-                      {"kernels_a", group.kernels_a},
-                      {"kernels_b", group.kernels_b},
-                      {"time_a", json_of(group.time_a)},
-                      {"time_b", json_of(group.time_b)},
-                      {"change_ns", group.change()},
-                      {"certain", group.certain()}});
-  Json waterfall = Json::array();
-  for (const WaterfallBar& bar : diff.waterfall)
-    waterfall.push_back({{"name", bar.name}, {"change_ns", bar.change}});
-  return {{"iteration_a", json_of(diff.iteration_a)},
-          {"iteration_b", json_of(diff.iteration_b)},
-          {"trend_a_ns", to_json(diff.trend_a)},
-          {"trend_b_ns", to_json(diff.trend_b)},
-          {"speedup", diff.speedup()},
-          {"waterfall", std::move(waterfall)},
-          {"layers", std::move(layers)},
-          {"notes", diff.notes}};
-}
+Json to_json(const TraceDiff& diff) { return base::described_json(diff); }
 
 }  // namespace hone::analysis

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analysis/names.hpp"
+#include "analysis/schema/transfers.hpp"
 
 namespace hone::analysis {
 namespace {
@@ -146,29 +147,6 @@ void accumulate(const Overlap& step, Overlap* total) {
     total->*member += step.*member;
 }
 
-Json overlap_json(const Overlap& overlap) {
-  Json directions = Json::object();
-  for (size_t i = 0; i < kCopyDirections; ++i) {
-    const Traffic& traffic = overlap.directions.at(i);
-    if (traffic.copies == 0 && traffic.busy == 0) continue;
-    directions[std::string(direction_name(static_cast<CopyDirection>(i)))] = {
-        {"copies", traffic.copies},
-        {"bytes", traffic.bytes},
-        {"busy_ns", traffic.busy},
-        {"bytes_per_second", traffic.rate()}};
-  }
-  return {{"step", overlap.step},
-          {"length_ns", overlap.length},
-          {"directions", std::move(directions)},
-          {"link_ns", overlap.link},
-          {"compute_ns", overlap.compute},
-          {"both_ns", overlap.both},
-          {"link_only_ns", overlap.link_only()},
-          {"compute_only_ns", overlap.compute_only()},
-          {"other_ns", overlap.other},
-          {"idle_ns", overlap.idle}};
-}
-
 }  // namespace
 
 TransferAnalysis analyze_transfers(const Trace& trace, const StepList& list) {
@@ -194,17 +172,16 @@ TransferAnalysis analyze_transfers(const Trace& trace, const StepList& list) {
   return analysis;
 }
 
-Json to_json(const TransferAnalysis& analysis) {
-  Json devices = Json::array();
-  for (const DeviceTransfers& device : analysis.devices) {
-    Json steps = Json::array();
-    for (const Overlap& step : device.steps) steps.push_back(overlap_json(step));
-    devices.push_back({{"device", device.device},
-                       {"total", overlap_json(device.total)},
-                       {"hideable_ns", device.hideable},
-                       {"steps", std::move(steps)}});
+base::Named<Traffic> Overlap::named_directions() const {
+  base::Named<Traffic> named;
+  for (size_t i = 0; i < kCopyDirections; ++i) {
+    const Traffic& traffic = directions.at(i);
+    if (traffic.copies == 0 && traffic.busy == 0) continue;
+    named.emplace_back(direction_name(static_cast<CopyDirection>(i)), traffic);
   }
-  return {{"devices", std::move(devices)}};
+  return named;
 }
+
+Json to_json(const TransferAnalysis& analysis) { return base::described_json(analysis); }
 
 }  // namespace hone::analysis

@@ -38,6 +38,8 @@ struct Overlap {
 
   Time link_only() const { return link - both; }        ///< the GPU does not compute while the link works
   Time compute_only() const { return compute - both; }  ///< the link is idle while the GPU computes
+  /// By direction, those that were used.
+  base::Named<Traffic> named_directions() const;
   /// What a perfect overlap could save: the shorter of the two parts done one after the other.
   Time hideable() const { return std::min(link_only(), compute_only()); }
 };

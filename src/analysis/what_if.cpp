@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analysis/path_walk.hpp"
+#include "analysis/schema/critical_path.hpp"
 #include "base/error.hpp"
 
 namespace hone::analysis {
@@ -105,15 +106,6 @@ class Questions {
   WhatIfs result_;
 };
 
-std::string_view kind_name(ChangeKind kind) {
-  switch (kind) {
-    case ChangeKind::kFaster: return "faster";
-    case ChangeKind::kOverlapCopies: return "overlap_copies";
-    case ChangeKind::kNoWait: break;
-  }
-  return "no_wait";
-}
-
 }  // namespace
 
 WhatIfs what_if(const EventGraph& graph) {
@@ -129,18 +121,15 @@ WhatIfs what_if(const EventGraph& graph) {
 
 WhatIfs what_if(const trace::Trace& trace) { return what_if(build_event_graph(trace)); }
 
-Json to_json(const WhatIfs& what_ifs) {
-  Json rows = Json::array();
-  for (const WhatIf& row : what_ifs.rows) {
-    rows.push_back({{"change", kind_name(row.kind)},
-                    {"name", row.name},
-                    {"factor", row.factor},
-                    {"wall_ns", row.wall},
-                    {"gain_ns", row.gain},
-                    {"share", row.share},
-                    {"at_most", row.is_bound}});
+std::string_view change_kind_name(ChangeKind kind) {
+  switch (kind) {
+    case ChangeKind::kFaster: return "faster";
+    case ChangeKind::kOverlapCopies: return "overlap_copies";
+    case ChangeKind::kNoWait: break;
   }
-  return {{"wall_ns", what_ifs.wall}, {"changes", std::move(rows)}};
+  return "no_wait";
 }
+
+Json to_json(const WhatIfs& what_ifs) { return base::described_json(what_ifs); }
 
 }  // namespace hone::analysis

@@ -14,6 +14,7 @@ enum class ChangeKind : uint8_t {
   kOverlapCopies,  ///< copies run beside other work
   kNoWait          ///< calls of a name no longer wait
 };
+std::string_view change_kind_name(ChangeKind kind);
 
 struct WhatIf {
   ChangeKind kind = ChangeKind::kFaster;

@@ -8,15 +8,14 @@
 #include <charconv>
 #include <limits>
 #include <memory>
-#include <optional>
 
-#include "analysis/analyze.hpp"
+#include "analysis/names.hpp"
 #include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/log_file.hpp"
+#include "report/answers.hpp"
 #include "report/path_tables.hpp"
 #include "report/trace_tables.hpp"
-#include "trace/cut.hpp"
 #include "trace/open.hpp"
 
 namespace hone::cli {
@@ -33,75 +32,40 @@ struct Options {
   analysis::AnalyzeOptions analysis;
 };
 
-/// What sections are made from.
-struct Answers {
-  trace::Trace trace;
-  trace::Time origin = 0;  ///< that places in time are counted from
-  analysis::Analyses analyses;
-  size_t first_step = 0;
-  size_t last_step = 0;
-  /// The trace in the window of the chosen steps, when there is a choice.
-  std::optional<trace::Trace> chosen = std::nullopt;
-
-  const trace::Trace& window() const { return chosen ? *chosen : trace; }
-  /// The chosen steps; all of the trace where none were chosen.
-  analysis::StepList steps() const {
-    return analysis::select_steps(analysis::find_steps(trace), first_step, last_step);
-  }
-};
-
-Json dependencies_json(const Answers& a) {
-  const analysis::EventGraph graph = analysis::build_event_graph(a.window());
-  return {{"critical_path", to_json(analysis::critical_path(graph))},
-          {"what_if", to_json(analysis::what_if(graph))}};
+std::vector<report::Sheet> dependencies(const report::Answers& answers) {
+  const report::DependencyAnswers dependencies = answers.dependencies();
+  return report::dependency_sheets(dependencies.path, dependencies.what_if);
 }
 
-std::vector<report::Sheet> dependencies(const Answers& a) {
-  const analysis::EventGraph graph = analysis::build_event_graph(a.window());
-  return report::dependency_sheets(analysis::critical_path(graph), analysis::what_if(graph));
-}
-
-std::vector<report::Sheet> layers(const Answers& a) {
-  std::vector<report::Sheet> sheets = report::layer_sheets(analysis::analyze_layers(a.trace, a.steps()));
-  for (report::Sheet& sheet : report::layer_thread_sheets(analysis::analyze_layer_threads(a.window())))
-    sheets.push_back(std::move(sheet));
+std::vector<report::Sheet> layers(const report::Answers& answers) {
+  const report::LayerAnswers layers = answers.layers();
+  std::vector<report::Sheet> sheets = report::layer_sheets(layers.table);
+  for (report::Sheet& sheet : report::layer_thread_sheets(layers.threads)) sheets.push_back(std::move(sheet));
   return sheets;
 }
 
-Json layers_json(const Answers& a) {
-  Json json = to_json(analysis::analyze_layers(a.trace, a.steps()));
-  json["threads"] = to_json(analysis::analyze_layer_threads(a.window()));
-  return json;
-}
-
-/// One part of the answer. Without `text`, its sheets are what people see.
+/// One part of the answer, named as its field in JSON. Without `text`, its sheets are what people see.
 struct Section {
   std::string_view name;
-  std::vector<report::Sheet> (*sheets)(const Answers&);
-  Json (*json)(const Answers&);
-  std::vector<std::string> (*text)(const Answers&, size_t width) = nullptr;
+  std::vector<report::Sheet> (*sheets)(const report::Answers&);
+  std::vector<std::string> (*text)(const report::Answers&, size_t width) = nullptr;
 };
 
 constexpr std::array<Section, 10> kSections = {{
-    {"summary", [](const Answers& a) { return report::summary_sheets(a.analyses.summary); },
-     [](const Answers& a) { return to_json(a.analyses.summary); }},
-    {"steps", [](const Answers& a) { return report::step_sheets(a.analyses.steps); },
-     [](const Answers& a) { return to_json(a.analyses.steps); }},
-    {"gpu", [](const Answers& a) { return report::gpu_sheets(a.analyses.gpu); },
-     [](const Answers& a) { return to_json(a.analyses.gpu); }},
-    {"layers", layers, layers_json},
-    {"dependencies", dependencies, dependencies_json},
-    {"idle", [](const Answers& a) { return report::idle_sheets(analysis::idle_time(a.window())); },
-     [](const Answers& a) { return to_json(analysis::idle_time(a.window())); }},
-    {"operators", [](const Answers& a) { return report::operator_sheets(a.analyses.operators); },
-     [](const Answers& a) { return to_json(a.analyses.operators); }},
-    {"transfers", [](const Answers& a) { return report::transfer_sheets(a.analyses.transfers); },
-     [](const Answers& a) { return to_json(a.analyses.transfers); }},
-    {"memory", [](const Answers& a) { return report::memory_sheets(a.analyses.memory, a.origin); },
-     [](const Answers& a) { return to_json(a.analyses.memory); }},
-    {"advice", [](const Answers& a) { return report::advice_sheets(a.analyses.advice); },
-     [](const Answers& a) { return to_json(a.analyses.advice); },
-     [](const Answers& a, size_t width) { return report::advice_text(a.analyses.advice, a.origin, width); }},
+    {"summary", [](const report::Answers& a) { return report::summary_sheets(a.analyses().summary); }},
+    {"steps", [](const report::Answers& a) { return report::step_sheets(a.analyses().steps); }},
+    {"gpu", [](const report::Answers& a) { return report::gpu_sheets(a.analyses().gpu); }},
+    {"layers", layers},
+    {"dependencies", dependencies},
+    {"idle", [](const report::Answers& a) { return report::idle_sheets(a.idle()); }},
+    {"operators", [](const report::Answers& a) { return report::operator_sheets(a.analyses().operators); }},
+    {"transfers", [](const report::Answers& a) { return report::transfer_sheets(a.analyses().transfers); }},
+    {"memory",
+     [](const report::Answers& a) { return report::memory_sheets(a.analyses().memory, a.origin()); }},
+    {"advice", [](const report::Answers& a) { return report::advice_sheets(a.analyses().advice); },
+     [](const report::Answers& a, size_t width) {
+       return report::advice_text(a.analyses().advice, a.origin(), width);
+     }},
 }};
 
 std::vector<std::string> section_names() {
@@ -141,25 +105,9 @@ size_t output_width() {
   return std::clamp<size_t>(size.ws_col, 80, 160);
 }
 
-Json doubts_json(const std::vector<trace::Doubt>& doubts) {
-  constexpr std::array<std::string_view, 3> kNames = {"note", "doubt", "loss"};
-  Json json = Json::array();
-  for (const trace::Doubt& doubt : doubts)
-    json.push_back({{"severity", kNames.at(static_cast<size_t>(doubt.severity))},
-                    {"about", doubt.about},
-                    {"text", doubt.text},
-                    {"count", doubt.count}});
-  return json;
-}
-
-std::string json_text(const Options& options, const Answers& answers) {
-  Json json = {{"schema", "hone.analysis"}, {"version", 1}, {"trace", options.trace}};
-  json["doubts"] = doubts_json(answers.trace.doubts);
-  for (const Section& section : kSections) {
-    if (wanted(section, options)) json[std::string(section.name)] = section.json(answers);
-  }
+std::string json_text(const Options& options, const report::Answers& answers) {
   // Names come from files, and need not be UTF-8.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return to_json(answers, options.only).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 void append_block(std::string* text, const std::vector<std::string>& lines) {
@@ -168,11 +116,12 @@ void append_block(std::string* text, const std::vector<std::string>& lines) {
 }
 
 /// Doubts come first here, too: as a table.
-std::string csv_text(const Options& options, const Answers& answers) {
+std::string csv_text(const Options& options, const report::Answers& answers) {
   report::Sheet doubts{"Doubts", {{"Severity"}, {"About"}, {"Text"}, {"Count"}}, {}, {}};
-  for (const Json& doubt : doubts_json(answers.trace.doubts))
-    doubts.rows.push_back({report::text_cell(doubt["severity"]), report::text_cell(doubt["about"]),
-                           report::text_cell(doubt["text"]), report::count_cell(doubt["count"])});
+  for (const trace::Doubt& doubt : answers.trace().doubts)
+    doubts.rows.push_back({report::text_cell(std::string(analysis::severity_name(doubt.severity))),
+                           report::text_cell(doubt.about), report::text_cell(doubt.text),
+                           report::count_cell(doubt.count)});
   std::string text;
   append_block(&text, report::sheet_csv(doubts));
   for (const Section& section : kSections) {
@@ -182,10 +131,10 @@ std::string csv_text(const Options& options, const Answers& answers) {
   return text;
 }
 
-std::string people_text(const Options& options, const Answers& answers) {
+std::string people_text(const Options& options, const report::Answers& answers) {
   const report::SheetStyle style{options.log_file.empty() ? output_width() : report::SheetStyle().width,
                                  options.rows == 0 ? std::numeric_limits<size_t>::max() : options.rows};
-  const trace::Trace& trace = answers.trace;
+  const trace::Trace& trace = answers.trace();
   std::vector<std::string> head = {
       fmt::format("{}: {}, {} host events, {} device events", options.trace,
                   base::time_text(static_cast<double>(analysis::length(trace::extent(trace)))),
@@ -207,14 +156,7 @@ std::string people_text(const Options& options, const Answers& answers) {
 void run(Options options) {
   choose_steps(options.steps, &options.analysis);
   check_log(options.log_file);
-  Answers answers{
-      trace::open_trace(options.trace), 0, {}, options.analysis.first_step, options.analysis.last_step};
-  answers.origin = trace::extent(answers.trace).start;
-  answers.analyses = analysis::analyze(answers.trace, options.analysis);
-  if (!options.steps.empty()) {
-    answers.chosen = answers.trace;
-    trace::cut(*answers.chosen, {analysis::window_of(answers.steps())});
-  }
+  const report::Answers answers(options.trace, trace::open_trace(options.trace), options.analysis);
   write_log(options.log_file, options.json  ? json_text(options, answers)
                               : options.csv ? csv_text(options, answers)
                                             : people_text(options, answers));

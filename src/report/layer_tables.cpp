@@ -81,7 +81,7 @@ std::vector<Sheet> layer_thread_sheets(const analysis::LayerThreadTable& table) 
     const double cycles = layer.cycles.value_or(0);
     sheet.rows.push_back(
         {time_cell(layer.wall), count_cell(layer.calls), number_cell(layer.parallelism(), "{:.2f}"),
-         share_cell(table.imbalance(layer)), number_cell(cycles > 0 ? instructions / cycles : 0, "{:.2f}"),
+         share_cell(layer.imbalance), number_cell(cycles > 0 ? instructions / cycles : 0, "{:.2f}"),
          number_cell(instructions > 0 ? kThousand * layer.cache_misses.value_or(0) / instructions : 0,
                      "{:.3g}"),
          text_cell(layer.name)});

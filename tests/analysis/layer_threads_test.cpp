@@ -48,8 +48,8 @@ TEST(LayerThreads, SumOverThreadsAndIterations) {
   EXPECT_DOUBLE_EQ(conv.parallelism(), 1.2);
   EXPECT_EQ(conv.instructions, 1200);
   EXPECT_FALSE(conv.cycles);
-  EXPECT_DOUBLE_EQ(table.imbalance(conv), 1 - 120.0 / 180);
-  EXPECT_DOUBLE_EQ(table.imbalance(table.layers[1]), 0.5);  // one of two threads did it all
+  EXPECT_DOUBLE_EQ(conv.imbalance, 1 - 120.0 / 180);
+  EXPECT_DOUBLE_EQ(table.layers[1].imbalance, 0.5);  // one of two threads did it all
 }
 
 TEST(LayerThreads, AreNoneWhereNothingWasCounted) {

@@ -1,0 +1,62 @@
+// Fields of the comparison of two recordings.
+#pragma once
+
+#include "analysis/schema/times.hpp"
+#include "analysis/trace_diff.hpp"
+
+namespace hone::base {
+
+template <>
+struct Description<analysis::Estimate> {
+  using Estimate = analysis::Estimate;
+  static constexpr std::string_view kName = "Estimate";
+  static constexpr auto kFields = std::tuple{
+      Field{"mean_ns", &Estimate::mean, "Mean over iterations", unit::kNs, origin::kMeasured},
+      Field{"half_width_ns", &Estimate::half_width,
+            "Half the width of its 95 % confidence interval (Student's t)", unit::kNs, origin::kEstimated}};
+};
+
+template <>
+struct Description<analysis::MatchedLayers> {
+  using Match = analysis::MatchedLayers;
+  static constexpr std::string_view kName = "MatchedLayers";
+  static constexpr auto kFields = std::tuple{
+      Field{"a", &Match::a, "Layers of A"},
+      Field{"b", &Match::b, "Layers of B that compute the same nodes of the model"},
+      Field{"kernels_a", &Match::kernels_a, "Kernels of A's layers"},
+      Field{"kernels_b", &Match::kernels_b, "Kernels of B's layers"},
+      Field{"time_a", &Match::time_a, "Their time in one iteration of A", unit::kNs, origin::kMeasured},
+      Field{"time_b", &Match::time_b, "Their time in one iteration of B", unit::kNs, origin::kMeasured},
+      Field{"change_ns", &Match::change, "B minus A", unit::kNs, origin::kMeasured},
+      Field{"certain", &Match::certain,
+            "Whether that is more than noise: the confidence intervals lie apart"}};
+};
+
+template <>
+struct Description<analysis::WaterfallBar> {
+  using Bar = analysis::WaterfallBar;
+  static constexpr std::string_view kName = "WaterfallBar";
+  static constexpr auto kFields =
+      std::tuple{Field{"name", &Bar::name, "What the time was spent on"},
+                 Field{"change_ns", &Bar::change, "B minus A", unit::kNs, origin::kMeasured}};
+};
+
+template <>
+struct Description<analysis::TraceDiff> {
+  using Diff = analysis::TraceDiff;
+  static constexpr std::string_view kName = "TraceDiff";
+  static constexpr auto kFields = std::tuple{
+      Field{"iteration_a", &Diff::iteration_a, "An iteration of A"},
+      Field{"iteration_b", &Diff::iteration_b, "An iteration of B"},
+      Field{"trend_a_ns", &Diff::trend_a, "Whether A's iterations grow longer or shorter", unit::kNs,
+            origin::kEstimated},
+      Field{"trend_b_ns", &Diff::trend_b, "Whether B's iterations grow longer or shorter", unit::kNs,
+            origin::kEstimated},
+      Field{"speedup", &Diff::speedup, "A's mean iteration by B's: above 1, B is faster", unit::kRatio,
+            origin::kMeasured},
+      Field{"waterfall", &Diff::waterfall, "From A to B: changes that add up to the difference exactly"},
+      Field{"layers", &Diff::layers, "The largest change first"},
+      Field{"notes", &Diff::notes, "What the comparison leaves out"}};
+};
+
+}  // namespace hone::base

@@ -1,0 +1,155 @@
+// Structs that say what their fields are. One table of fields a struct gives its JSON form, its type in
+// TypeScript (typescript.hpp) and what people read of every number: definition, unit, origin. So none of the
+// three can differ from the others.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/json.hpp"
+
+namespace hone::base {
+
+namespace unit {
+inline constexpr std::string_view kNs = "ns";
+inline constexpr std::string_view kMs = "ms";
+inline constexpr std::string_view kSeconds = "s";
+inline constexpr std::string_view kBytes = "bytes";
+inline constexpr std::string_view kMegabytes = "MB";  ///< 1e6 bytes
+inline constexpr std::string_view kFlop = "flop";
+inline constexpr std::string_view kFlopRate = "flop/s";
+inline constexpr std::string_view kByteRate = "bytes/s";
+inline constexpr std::string_view kShare = "share";  ///< 0 to 1
+inline constexpr std::string_view kPerSecond = "1/s";
+inline constexpr std::string_view kRatio = "ratio";
+inline constexpr std::string_view kCount = "count";
+}  // namespace unit
+
+/// How a number was come by.
+namespace origin {
+inline constexpr std::string_view kMeasured = "measured";    ///< by a clock or a counter
+inline constexpr std::string_view kEstimated = "estimated";  ///< from measurements, by a model or a bound
+inline constexpr std::string_view kNamed = "by name";        ///< from the name of a kernel or an operator
+inline constexpr std::string_view kRecorded = "recorded";    ///< as a trace or a program tells it
+}  // namespace origin
+
+/// `get`: a pointer to a member, or a function of the owner.
+template <class Get>
+struct Field {
+  std::string_view name;
+  Get get;
+  std::string_view text;  ///< definition, for people
+  std::string_view unit = {};
+  std::string_view origin = {};
+};
+template <class Get>
+Field(std::string_view, Get, std::string_view) -> Field<Get>;
+template <class Get>
+Field(std::string_view, Get, std::string_view, std::string_view) -> Field<Get>;
+template <class Get>
+Field(std::string_view, Get, std::string_view, std::string_view, std::string_view) -> Field<Get>;
+
+/// To be specialised with `kName`, the type's name in TypeScript, and `kFields`, a tuple of fields.
+template <class T>
+struct Description;
+
+template <class T>
+concept Described = requires {
+  Description<T>::kName;
+};
+
+/// An object whose keys are data.
+template <class T>
+using Named = std::vector<std::pair<std::string, T>>;
+
+template <class T>
+Json described_json(const T& value);
+
+namespace described_detail {
+
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+
+template <class T>
+struct IsNamed : std::false_type {};
+template <class T>
+struct IsNamed<Named<T>> : std::true_type {};
+
+template <class T>
+struct IsList : std::false_type {};
+template <class T>
+struct IsList<std::vector<T>> : std::negation<IsNamed<std::vector<T>>> {};
+template <class T, size_t N>
+struct IsList<std::array<T, N>> : std::true_type {};
+
+template <class T>
+Json object_json(const T& owner) {
+  Json json = Json::object();
+  std::apply(
+      [&](const auto&... field) {
+        ((json[std::string(field.name)] = described_json(std::invoke(field.get, owner))), ...);
+      },
+      Description<T>::kFields);
+  return json;
+}
+
+}  // namespace described_detail
+
+/// Nothing is null; numbers that are not finite become null when the JSON is written.
+template <class T>
+Json described_json(const T& value) {
+  using namespace described_detail;
+  if constexpr (Described<T>) {
+    return object_json(value);
+  } else if constexpr (IsOptional<T>::value) {
+    return value ? described_json(*value) : Json(nullptr);
+  } else if constexpr (IsNamed<T>::value) {
+    Json json = Json::object();
+    for (const auto& [name, item] : value) json[name] = described_json(item);
+    return json;
+  } else if constexpr (IsList<T>::value) {
+    Json json = Json::array();
+    for (const auto& item : value) json.push_back(described_json(item));
+    return json;
+  } else {
+    return value;
+  }
+}
+
+/// Those fields alone whose names are wanted; the others are not even asked for.
+template <Described T, class Wanted>
+Json described_json_of(const T& owner, const Wanted& wanted) {
+  Json json = Json::object();
+  std::apply(
+      [&](const auto&... field) {
+        ((wanted(field.name)
+              ? void(json[std::string(field.name)] = described_json(std::invoke(field.get, owner)))
+              : void()),
+         ...);
+      },
+      Description<T>::kFields);
+  return json;
+}
+
+/// The fields of a member, as fields of its owner.
+template <Described Part, class Owner>
+constexpr auto extended(Part Owner::*part) {
+  return std::apply(
+      [part](const auto&... field) {
+        return std::tuple{Field{
+            field.name, [part, get = field.get](const Owner& owner) { return std::invoke(get, owner.*part); },
+            field.text, field.unit, field.origin}...};
+      },
+      Description<Part>::kFields);
+}
+
+}  // namespace hone::base

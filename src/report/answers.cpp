@@ -1,0 +1,47 @@
+// See answers.hpp.
+#include "report/answers.hpp"
+
+#include <algorithm>
+
+#include "report/answers_schema.hpp"
+#include "trace/cut.hpp"
+
+namespace hone::report {
+namespace {
+
+/// What stands in every answer, whatever was asked for.
+bool always(std::string_view field) {
+  return field == "schema" || field == "version" || field == "trace" || field == "doubts";
+}
+
+}  // namespace
+
+Answers::Answers(std::string path, trace::Trace trace, const analysis::AnalyzeOptions& options)
+    : path_(std::move(path)),
+      trace_(std::move(trace)),
+      steps_(analysis::find_steps(trace_)),
+      analyses_(analysis::analyze(trace_, options)) {
+  if (!options.chooses_steps()) return;
+  steps_ = analysis::select_steps(std::move(steps_), options.first_step, options.last_step);
+  chosen_ = trace_;
+  trace::cut(*chosen_, {analysis::window_of(steps_)});
+}
+
+LayerAnswers Answers::layers() const {
+  return {analysis::analyze_layers(trace_, steps_), analysis::analyze_layer_threads(window())};
+}
+
+DependencyAnswers Answers::dependencies() const {
+  const analysis::EventGraph graph = analysis::build_event_graph(window());
+  return {analysis::critical_path(graph), analysis::what_if(graph)};
+}
+
+analysis::IdleTime Answers::idle() const { return analysis::idle_time(window()); }
+
+Json to_json(const Answers& answers, const std::vector<std::string>& only) {
+  return base::described_json_of(answers, [&](std::string_view field) {
+    return only.empty() || always(field) || std::find(only.begin(), only.end(), field) != only.end();
+  });
+}
+
+}  // namespace hone::report
