@@ -6,34 +6,11 @@
 
 #include "base/file.hpp"
 #include "base/statistics.hpp"
-#include "bench/figures_json.hpp"
 #include "bench/protocol.hpp"
+#include "bench/run_schema.hpp"
 
 namespace hone::bench {
 namespace {
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json accuracy_json(const Accuracy& accuracy) {
-  return {{"relative_l2", or_null(accuracy.relative_l2)},
-          {"max_abs", or_null(accuracy.max_abs)},
-          {"top1_agreement", or_null(accuracy.top1_agreement)},
-          {"samples", accuracy.samples},
-          {"reason", accuracy.reason.empty() ? Json(nullptr) : Json(accuracy.reason)}};
-}
-
-Json speedup_json(const std::optional<Speedup>& speedup) {
-  if (!speedup) return nullptr;
-  const base::Ratio& ratio = speedup->ratio;
-  return {{"over", {{"backend", speedup->backend}, {"precision", speedup->precision}}},
-          {"ratio", ratio.value},
-          {"interval", ratio.known ? Json{ratio.low, ratio.high} : Json(nullptr)},
-          {"differs", ratio.known && !ratio.contains(1)},
-          {"interleaved", speedup->interleaved}};
-}
 
 Run parse_run(const Json& json) {
   Run run;
@@ -57,48 +34,7 @@ Run parse_run(const Json& json) {
 
 }  // namespace
 
-Json to_json(const Run& run) {
-  const Configuration& configuration = run.configuration;
-  return {{"model", configuration.model},
-          {"backend", configuration.backend},
-          {"backend_version", run.backend_version},
-          {"device", run.device},
-          {"includes_transfers", run.transfers},
-          {"cold_l2", run.cold_l2},
-          {"precision", configuration.precision},
-          {"batch", configuration.batch},
-          {"threads", run.threads},
-          {"latency_ms", times_json(base::all_samples(run.rounds))},
-          {"throughput_per_s", run.measured() ? Json(run.throughput()) : Json(nullptr)},
-          {"device_ms", phase_json(run.phases.device_ms)},
-          {"enqueue_ms", phase_json(run.phases.enqueue_ms)},
-          {"h2d_ms", phase_json(run.phases.h2d_ms)},
-          {"d2h_ms", phase_json(run.phases.d2h_ms)},
-          {"pipelined", pipelined_json(run)},
-          {"peak_memory_mb", megabytes(run.memory.peak)},
-          {"memory",
-           {{"baseline_mb", megabytes(run.memory.baseline)},
-            {"inputs_mb", megabytes(run.memory.inputs)},
-            {"weights_mb", megabytes(run.memory.weights)},
-            {"activations_mb", megabytes(run.memory.activations)},
-            {"engine_file_mb", megabytes(run.memory.engine_file)}}},
-          {"device_memory", device_memory_json(run)},
-          {"growth", growth_json(run)},
-          {"accuracy", accuracy_json(run.accuracy)},
-          {"speedup", speedup_json(run.speedup)},
-          {"load_ms", run.load_ms},
-          {"warmup", {{"runs", run.warmup_runs}, {"seconds", run.warmup_seconds}, {"stationary", run.warm}}},
-          {"machine",
-           {{"other_cpu_share", run.interference.other_share()},
-            {"steal_share", run.interference.steal_share()},
-            {"throttle_events", run.interference.throttle_events},
-            {"gpu", run.device == "cpu" ? Json(nullptr) : run.gpu.to_json()}}},
-          {"notes", run.notes},
-          {"verdict", {{"valid", run.verdict.valid}, {"reasons", run.verdict.reasons}}},
-          {"failure", or_null(run.failure)},
-          {"samples_ms", run.rounds},
-          {"block_wall_ms", run.block_wall_ms}};
-}
+Json to_json(const Run& run) { return base::described_json(run); }
 
 Json to_json(const Sweep& sweep) {
   Json runs = Json::array();
@@ -175,11 +111,12 @@ void write_small_results(const Sweep& sweep, const std::filesystem::path& folder
     if (file.is_null()) {
       file = {{"model", configuration.model}, {"backend", configuration.backend}, {"results", Json::array()}};
     }
-    file["results"].push_back({{"precision", configuration.precision},
-                               {"batch", configuration.batch},
-                               {"latency_ms", times_json(base::all_samples(run.rounds))},
-                               {"throughput_per_s", run.throughput()},
-                               {"valid", run.verdict.valid}});
+    file["results"].push_back(
+        {{"precision", configuration.precision},
+         {"batch", configuration.batch},
+         {"latency_ms", base::described_json(times_figure(base::all_samples(run.rounds)))},
+         {"throughput_per_s", run.throughput()},
+         {"valid", run.verdict.valid}});
   }
   for (const auto& [path, json] : files) {
     std::error_code error;
