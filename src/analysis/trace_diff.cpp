@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "analysis/event_graph.hpp"
 #include "analysis/schema/trace_diff.hpp"
 
 namespace hone::analysis {
@@ -121,6 +122,14 @@ void add_idle(const IterationIdle& a, const IterationIdle& b, double rest, std::
 }  // namespace
 
 bool MatchedLayers::certain() const { return std::abs(change()) > time_a.half_width + time_b.half_width; }
+
+DiffSide diff_side(const trace::Trace& trace) {
+  const StepList steps = find_steps(trace);
+  DiffSide side{analyze_layers(trace, steps)};
+  if (!trace.device_events.empty() && steps.announced)
+    side.idle = iteration_idle(build_event_graph(trace), steps);
+  return side;
+}
 
 TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
   const LayerTable& a = side_a.layers;

@@ -59,6 +59,8 @@ struct DiffSide {
   std::optional<IterationIdle> idle = std::nullopt;
 };
 
+DiffSide diff_side(const trace::Trace& trace);
+
 TraceDiff compare_traces(const DiffSide& a, const DiffSide& b);
 
 Json to_json(const TraceDiff& diff);

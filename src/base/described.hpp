@@ -69,6 +69,13 @@ concept Described = requires {
 template <class T>
 using Named = std::vector<std::pair<std::string, T>>;
 
+/// JSON of a T that was read from a file or made before.
+template <class T>
+struct JsonOf {
+  using Type = T;
+  Json json;
+};
+
 template <class T>
 Json described_json(const T& value);
 
@@ -92,6 +99,11 @@ template <class T, size_t N>
 struct IsList<std::array<T, N>> : std::true_type {};
 
 template <class T>
+struct IsJsonOf : std::false_type {};
+template <class T>
+struct IsJsonOf<JsonOf<T>> : std::true_type {};
+
+template <class T>
 Json object_json(const T& owner) {
   Json json = Json::object();
   std::apply(
@@ -110,6 +122,8 @@ Json described_json(const T& value) {
   using namespace described_detail;
   if constexpr (Described<T>) {
     return object_json(value);
+  } else if constexpr (IsJsonOf<T>::value) {
+    return value.json;
   } else if constexpr (IsOptional<T>::value) {
     return value ? described_json(*value) : Json(nullptr);
   } else if constexpr (IsNamed<T>::value) {

@@ -37,8 +37,11 @@ std::string TypeScript::type_of() {
   if constexpr (Described<T>) {
     add<T>();
     return std::string(Description<T>::kName);
+  } else if constexpr (IsJsonOf<T>::value) {
+    return type_of<typename T::Type>();
   } else if constexpr (IsOptional<T>::value) {
-    return type_of<typename T::value_type>() + " | null";
+    const std::string item = type_of<typename T::value_type>();
+    return item.ends_with("null") ? item : item + " | null";
   } else if constexpr (IsNamed<T>::value) {
     return "Record<string, " + type_of<typename T::value_type::second_type>() + ">";
   } else if constexpr (IsList<T>::value) {

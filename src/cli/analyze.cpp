@@ -33,7 +33,7 @@ struct Options {
 };
 
 std::vector<report::Sheet> dependencies(const report::Answers& answers) {
-  const report::DependencyAnswers dependencies = answers.dependencies();
+  const report::DependencyAnswers& dependencies = answers.dependencies();
   return report::dependency_sheets(dependencies.path, dependencies.what_if);
 }
 

@@ -24,20 +24,12 @@ void print(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) fmt::print("{}\n", line);
 }
 
-analysis::DiffSide side_of(const trace::Trace& trace) {
-  const analysis::StepList steps = analysis::find_steps(trace);
-  analysis::DiffSide side{analysis::analyze_layers(trace, steps)};
-  if (!trace.device_events.empty() && steps.announced)
-    side.idle = analysis::iteration_idle(analysis::build_event_graph(trace), steps);
-  return side;
-}
-
 void run(const Options& options) {
   const trace::Trace a = trace::open_trace(options.a);
   const trace::Trace b = trace::open_trace(options.b);
-  const analysis::TraceDiff diff = analysis::compare_traces(side_of(a), side_of(b));
+  const analysis::TraceDiff diff = analysis::compare_traces(analysis::diff_side(a), analysis::diff_side(b));
   if (options.json) {
-    fmt::print("{}\n", to_json(diff).dump(2));
+    fmt::print("{}\n", to_json(diff).dump(2, ' ', false, Json::error_handler_t::replace));
     return;
   }
   const report::SheetStyle style{.rows = options.rows};

@@ -31,9 +31,12 @@ LayerAnswers Answers::layers() const {
   return {analysis::analyze_layers(trace_, steps_), analysis::analyze_layer_threads(window())};
 }
 
-DependencyAnswers Answers::dependencies() const {
-  const analysis::EventGraph graph = analysis::build_event_graph(window());
-  return {analysis::critical_path(graph), analysis::what_if(graph)};
+const DependencyAnswers& Answers::dependencies() const {
+  if (!dependencies_) {
+    const analysis::EventGraph graph = analysis::build_event_graph(window());
+    dependencies_ = {analysis::critical_path(graph), analysis::what_if(graph)};
+  }
+  return *dependencies_;
 }
 
 analysis::IdleTime Answers::idle() const { return analysis::idle_time(window()); }

@@ -35,7 +35,8 @@ class Answers {
   trace::Time origin() const { return trace::extent(trace_).start; }
   const analysis::Analyses& analyses() const { return analyses_; }
   LayerAnswers layers() const;
-  DependencyAnswers dependencies() const;
+  /// Computed once.
+  const DependencyAnswers& dependencies() const;
   analysis::IdleTime idle() const;
 
  private:
@@ -47,6 +48,7 @@ class Answers {
   analysis::StepList steps_;
   analysis::Analyses analyses_;
   std::optional<trace::Trace> chosen_;
+  mutable std::optional<DependencyAnswers> dependencies_;
 };
 
 /// Everything; or, of the parts that tell about time, only those named.

@@ -1,0 +1,54 @@
+// `hone report DIR… -o FILE`: benchmarks and traces as one page to look at and to send.
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "base/file.hpp"
+#include "base/units.hpp"
+#include "cli/command.hpp"
+#include "report/page.hpp"
+
+namespace hone::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::string output = "report.html";
+};
+
+std::string many(size_t count, const char* one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
+void run(const Options& options) {
+  base::check_writable(options.output);
+  const report::RunFiles files = report::find_run_files(options.inputs);
+  const report::Report report = report::make_report(files);
+  for (const report::ReportProblem& problem : report.problems) fmt::print(stderr, "hone: {}\n", problem.text);
+  if (report.sweeps.empty() && report.profiles.empty()) {
+    if (!report.problems.empty())
+      throw Error(ErrorKind::kBadInput, "no file could be read, so there is no report");
+    fail_bad_input("found no benchmark results and no traces in {}", fmt::join(options.inputs, ", "));
+  }
+  const std::string page = report::page_with(report);
+  base::write_file_atomic(options.output, page);
+  fmt::print("{}: {}, {}, {}; {}\n", options.output, many(report.sweeps.size(), "benchmark"),
+             many(report.profiles.size(), "profile"), many(report.diffs.size(), "comparison"),
+             base::bytes_text(static_cast<double>(page.size())));
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& program) {
+  CLI::App* command =
+      program.add_subcommand("report", "Show benchmarks and traces in one page, a file of its own");
+  const auto options = std::make_shared<Options>();
+  command
+      ->add_option("inputs", options->inputs,
+                   "Results of hone bench, traces, and folders in which they are searched")
+      ->required();
+  command->add_option("-o,--output", options->output, "The page")->capture_default_str();
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,75 @@
+// The timeline of a trace as the page draws it: tracks of events in columns of numbers, small enough to embed
+// and quick to decode. Where a window holds more events than anybody can see, those shorter than a pixel are
+// merged.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/critical_path.hpp"
+#include "base/json.hpp"
+#include "trace/trace.hpp"
+
+namespace hone::report {
+
+/// What one row of the timeline shows: a stream, a thread's ranges, its calls of an API, a counter.
+struct TimelineTrack {
+  int64_t id = 0;
+  std::string group;  ///< "GPU 0 · NVIDIA H200", "process 42"
+  std::string name;   ///< "stream 7", "thread 43"
+  std::string kind;   ///< stream, ranges, api, sync, overhead, counter
+  int64_t first = 0;  ///< of its events, or of its counter's samples
+  int64_t count = 0;
+  int64_t depth = 1;      ///< rows that nested or overlapping events need
+  std::string unit = {};  ///< of a counter
+};
+
+/// A segment of the critical path. Times in ns from the origin.
+struct TimelineSegment {
+  int64_t track = 0;
+  trace::Time start = 0;
+  trace::Time end = 0;
+  std::string name;
+};
+
+/// A column of the blob: little-endian, at a multiple of 8 bytes.
+struct TimelineColumn {
+  std::string name;
+  std::string_view type;  ///< u8, u16, u32, i32, f64
+  int64_t offset = 0;     ///< bytes
+  int64_t count = 0;
+};
+
+/// Events lie by track and start. Differences, from one start to the next of its track, and durations have 48
+/// bits, in two columns each.
+struct Timeline {
+  trace::Time origin = 0;    ///< absolute, ns
+  trace::Time duration = 0;  ///< of the whole trace, ns
+  trace::Time from = 0;      ///< of the window that events were taken from, ns from the origin
+  trace::Time to = 0;
+  trace::Time resolution = 0;  ///< events shorter than this are merged with their neighbours; 0: none
+  std::vector<std::string> strings;
+  std::vector<Json> details;  ///< of launches, copies and operators; many events share one
+  std::vector<TimelineTrack> tracks;
+  std::vector<TimelineSegment> path;
+  std::vector<TimelineColumn> columns;
+  std::string blob;
+
+  bool complete() const { return resolution == 0; }
+};
+
+struct TimelineOptions {
+  trace::Time from = 0;  ///< ns from the begin of the trace
+  trace::Time to = std::numeric_limits<trace::Time>::max();
+  int64_t pixels = 0;              ///< width of the window where it is drawn; 0 for whatever width
+  size_t most_events = 1'000'000;  ///< a window with more of them is merged as if it had 8192 pixels
+};
+
+/// The path may be empty.
+Timeline make_timeline(const trace::Trace& trace, const analysis::CriticalPath& path,
+                       const TimelineOptions& options = {});
+
+}  // namespace hone::report
