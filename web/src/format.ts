@@ -17,11 +17,19 @@ export function grouped(digits: string): string {
   return part === undefined ? spaced : `${spaced}.${part}`;
 }
 
+const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+
+export function scientific(value: number, digits = 1): string {
+  const [mantissa, exponent = ''] = value.toExponential(digits - 1).split('e');
+  const raised = exponent.replace('+', '').replace('-', '⁻').replace(/\d/g, (digit) => SUPERSCRIPTS[Number(digit)]!);
+  return mantissa === '1' ? `10${raised}` : `${mantissa}·10${raised}`;
+}
+
 /// With so many significant digits, but never fewer than the whole part has.
 export function significant(value: number, digits = 4): string {
   if (value === 0) return '0';
-  const size = Math.floor(Math.log10(Math.abs(value)));
-  if (size < -6 || size > 14) return value.toExponential(digits - 1).replace('e', '·10^').replace('^+', '^');
+  const size = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits)))));
+  if (size < -4 || size > 14) return scientific(value, digits);
   const text = value.toFixed(Math.min(20, Math.max(0, digits - 1 - size)));
   return grouped(text);
 }
@@ -81,6 +89,11 @@ const TIGHT = new Set(['×', '/s']);
 export function format(value: unknown, unit: string): string {
   const { number, unit: shown } = parts(value, unit);
   return shown ? `${number}${TIGHT.has(shown) ? '' : THIN}${shown}` : number;
+}
+
+/// For the ticks of an axis: round numbers, without the zeros that would only claim to be exact.
+export function formatTick(value: number, unit: string): string {
+  return format(value, unit).replace(/(\.\d*?)0+(?!\d)/, '$1').replace(/\.(?!\d)/, '');
 }
 
 /// A confidence interval or another range: 1.09–1.62×.

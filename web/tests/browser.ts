@@ -25,6 +25,7 @@ export interface View {
 export class Viewer {
   private readonly folder = mkdtempSync(join(tmpdir(), 'hone-web-'));
   private files = 0;
+  private shown: Page | null = null;
 
   private constructor(private readonly browser: Browser) {}
 
@@ -33,11 +34,14 @@ export class Viewer {
     return new Viewer(await chromium.launch({ executablePath, args: ARGS }));
   }
 
+  /// Closes the page before.
   async open(document: unknown, hash = '#/', view: View = {}): Promise<Opened> {
     const file = join(this.folder, `page-${this.files++}.html`);
     writeFileSync(file, typeof document === 'string' ? document : pageWith(document));
     const viewport = { width: view.width ?? 1280, height: view.height ?? 900 };
-    const page = await this.browser.newPage({ viewport, colorScheme: view.dark ? 'dark' : 'light' });
+    await this.shown?.close();
+    const page = (this.shown = await this.browser.newPage({ viewport, colorScheme: view.dark ? 'dark' : 'light' }));
+    page.setDefaultTimeout(15_000);
     const [errors, requests]: [string[], string[]] = [[], []];
     page.on('console', (message) => ['error', 'warning'].includes(message.type()) && errors.push(message.text()));
     page.on('pageerror', (error) => errors.push(error.message));

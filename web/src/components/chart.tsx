@@ -91,10 +91,10 @@ export function Chart<Row>({ title, description, option, data, height = 300, onP
     <figure class="chart">
       <figcaption class="tools">
         <h3>{title}</h3>
-        {tools}
         <button type="button" class="quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>As table</button>
         {!asTable && <Menu label="Export" actions={exports} />}
       </figcaption>
+      {tools && <div class="tools">{tools}</div>}
       {asTable
         ? <Table caption={title} columns={data.columns} rows={data.rows} rowKey={(row) => String(data.rows.indexOf(row))} />
         : <div ref={host} class="canvas" role="img" tabIndex={0} onKeyDown={key} style={{ height: `${height}px` }}

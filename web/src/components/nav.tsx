@@ -85,7 +85,7 @@ export function Nav({ report, route }: { report: Report; route: Route }) {
         <Diffs report={report} route={route} />
         <footer>
           <p>{formatDate(report.generated)}<br />hone {clip(report.hone, 60)}</p>
-          <p class="legend"><span class="mark">●</span> measured <span class="mark">○</span> estimated <span class="mark">◇</span> by name <span class="mark">▪</span> recorded</p>
+          <p class="legend"><span><i class="mark">●</i> measured</span> <span><i class="mark">○</i> estimated</span> <span><i class="mark">◇</i> by name</span> <span><i class="mark">▪</i> recorded</span></p>
         </footer>
       </nav>
     </header>

@@ -5,7 +5,7 @@ import { axis, type Look } from '../../components/chart_look';
 import { tip } from '../../components/chart_tip';
 import { Select } from '../../components/select';
 import type { Column } from '../../components/table';
-import { finite, format } from '../../format';
+import { finite, format, formatTick, scientific } from '../../format';
 import { batchesOf, colourOf, rowsOf, stateOf, symbolOf, type Line, type Row } from './lines';
 
 const COLUMNS: Column<Row>[] = [
@@ -45,9 +45,9 @@ function optionOf(points: Point[], of: Look) {
   const label = { show: true, position: 'right', distance: 7, color: of.text, fontSize: 11, formatter: '{a}' };
   return {
     tooltip: { trigger: 'item', formatter: say },
-    xAxis: axis(of, { type: 'value', scale: true, name: 'latency (p50)', nameLocation: 'middle', nameGap: 28, nameTextStyle: { color: of.muted }, boundaryGap: ['8%', '25%'], axisLabel: { formatter: (value: number) => format(value, 'ms') } }),
-    yAxis: axis(of, { type: 'log', name: 'relative L2 error', axisLabel: { formatter: (value: number) => value.toExponential(0).replace('e', '·10^').replace('+', '') } }),
-    grid: { top: 34, bottom: 30, right: 90 },
+    xAxis: axis(of, { type: 'value', name: 'latency (p50)', nameLocation: 'middle', nameGap: 28, nameTextStyle: { color: of.muted }, min: 0, boundaryGap: [0, '15%'], axisLabel: { formatter: (value: number) => formatTick(value, 'ms') } }),
+    yAxis: axis(of, { type: 'log', name: 'relative L2 error', axisLabel: { formatter: (value: number) => scientific(value) } }),
+    grid: { top: 34, bottom: 30 },
     series: [
       ...points.map((point) => {
         const { line, run } = point.row;
@@ -70,7 +70,7 @@ export function AccuracyFigure({ lines }: { lines: Line[] }) {
   const data = useMemo(() => ({ columns: COLUMNS, rows }), [rows]);
   if (!points.length) return null;
   return (
-    <Chart title="Accuracy against speed" description="Relative L2 error on a logarithmic axis against the median latency; to the left is faster, below is closer to the reference. The dashed line is the front of valid runs."
+    <Chart title="Accuracy against speed" description="Relative L2 error against the fp32 reference on a logarithmic axis against the median latency; to the left is faster, below is closer to the reference. The dashed line is the front of valid runs."
       option={option} data={data} height={320}
       tools={<Select label="Batch" choices={batches.map((one) => ({ id: String(one), label: String(one) }))} value={String(batch)} onChange={setChosen} />} />
   );

@@ -3,7 +3,7 @@ import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams } from 'ec
 import { axis, type Look } from '../../components/chart_look';
 import { tip } from '../../components/chart_tip';
 import { describe } from '../../data/fields';
-import { format, formatRange } from '../../format';
+import { format, formatRange, formatTick } from '../../format';
 import type { BenchRun } from '../../schema';
 import { batchesOf, colourOf, dashOf, stateOf, symbolOf, type Line } from './lines';
 import type { Metric, Spread } from './metrics';
@@ -79,7 +79,7 @@ export function batchOption(view: BatchView, of: Look) {
   return {
     tooltip: { trigger: 'item', formatter: (params: never) => tooltip(view, params) },
     xAxis: axis(of, { type: 'category', data: batches.map(String), name: 'batch', nameLocation: 'middle', nameGap: 28, nameTextStyle: { color: of.muted }, splitLine: { show: false }, axisLine: { show: true, lineStyle: { color: of.line } } }),
-    yAxis: axis(of, { type: view.log ? 'log' : 'value', axisLabel: { formatter: (value: number) => format(value, unit) } }),
+    yAxis: axis(of, { type: view.log ? 'log' : 'value', axisLabel: { formatter: (value: number) => formatTick(value, unit) } }),
     grid: { top: 14, bottom: 30 },
     series: [
       ...view.lines.map((line) => seriesOf(line, view, batches, of)),

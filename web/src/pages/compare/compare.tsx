@@ -55,8 +55,8 @@ function Figures({ lines }: { lines: Line[] }) {
         <BatchFigure lines={lines} metrics={[LATENCY]} spreads={SPREADS} />
         <BatchFigure lines={lines} metrics={[THROUGHPUT]} />
       </div>
+      <div class="group"><AccuracyFigure lines={lines} /></div>
       <div class="pair group">
-        <AccuracyFigure lines={lines} />
         {memory.length > 0 && <BatchFigure lines={lines} metrics={memory} bars />}
         {size.length > 0 && <BatchFigure lines={lines} metrics={size} bars />}
       </div>

@@ -1,6 +1,5 @@
 // Where and how the shown sweeps were measured.
 import { Name } from '../../components/name';
-import { Note } from '../../components/note';
 import { finite, format, formatDate } from '../../format';
 import { clip } from '../../text';
 import type { Entry } from './select';
@@ -41,9 +40,9 @@ export function Context({ entries }: { entries: Entry[] }) {
             <dl class="facts">
               {factsOf(entry).filter(([, value]) => value).map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name}=`}><Name text={value} longest={400} code={name === 'Command' || name === 'File'} /></dd>])}
             </dl>
-            {notesOf(entry).length > 0 && <Note title="Said by the backends">
+            {notesOf(entry).length > 0 && <details class="said"><summary>Said by the backends</summary>
               <ul>{notesOf(entry).map(([note, names]) => <li key={note}><bdi>{clip(names, 120)}</bdi>: <bdi>{clip(note, 300)}</bdi></li>)}</ul>
-            </Note>}
+            </details>}
           </div>
         ))}
       </div>

@@ -4,13 +4,14 @@ import type { BenchRun, BenchSweep } from '../../schema';
 
 export const ALL = 'all';
 
+const last = (path: string) => path.slice(path.lastIndexOf('/') + 1) || path;
+
 export function modelsOf(report: Report): string[] {
-  return [...new Set(report.sweeps.flatMap(({ sweep }) => sweep.runs.map((run) => run.model)))].sort();
+  return [...new Set(report.sweeps.flatMap(({ sweep }) => sweep.runs.map((run) => run.model)))].sort((a, b) => last(a).localeCompare(last(b), 'en'));
 }
 
 /// The file's name, unless two models share it.
 export function shortModel(model: string, all: string[]): string {
-  const last = (path: string) => path.slice(path.lastIndexOf('/') + 1) || path;
   const shared = all.some((other) => other !== model && last(other) === last(model));
   return shared ? model : last(model);
 }
