@@ -11,7 +11,10 @@ export interface Look {
   series: string[];
 }
 
-export const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'pin', 'arrow'];
+export const SYMBOLS = [
+  'circle', 'rect', 'triangle', 'diamond', 'path://M0 0H10L5 9Z', 'path://M3 0h4v3h3v4H7v3H3V7H0V3h3z',
+  'path://M0 0H10L6 5L10 10H0L4 5Z',
+];
 export const DASHES: (string | number[])[] = ['solid', [6, 3], [2, 3], [8, 3, 2, 3], [12, 4]];
 
 export function look(): Look {

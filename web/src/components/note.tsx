@@ -15,7 +15,7 @@ interface NoteProps {
 export function Note({ severity = 'note', title, children }: NoteProps) {
   return (
     <div class={`note ${severity}`} role="note">
-      {(severity !== 'note' || title) && <strong>{title ?? severity}</strong>}
+      {title && <strong>{title}</strong>}
       <div>{children}</div>
     </div>
   );

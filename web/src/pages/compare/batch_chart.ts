@@ -17,18 +17,18 @@ export interface BatchView {
 }
 
 interface Point {
-  value: number | null;
+  /// Place of the batch on the axis, and the figure.
+  value: [number, number];
   run: BenchRun;
 }
 
 const LAYOUT = { barGap: '8%', barCategoryGap: '28%' };
 const CAP = 3;
 
-function pointsOf(line: Line, view: BatchView, batches: number[]): (Point | null)[] {
-  return batches.map((batch) => {
-    const run = line.runs.find((one) => one.batch === batch);
-    const value = run ? view.metric.value(run) : null;
-    return run && value !== null && !(view.log && value <= 0) ? { value, run } : null;
+function pointsOf(line: Line, view: BatchView, batches: number[]): Point[] {
+  return line.runs.flatMap((run) => {
+    const [x, y] = [batches.indexOf(run.batch), view.metric.value(run)];
+    return x < 0 || y === null || (view.log && y <= 0) ? [] : [{ value: [x, y] as [number, number], run }];
   });
 }
 
@@ -39,9 +39,9 @@ function itemStyle(point: Point, colour: string, of: Look, bars: boolean) {
 }
 
 function whiskers(line: Line, view: BatchView, batches: number[], of: Look, i: number) {
-  const data = pointsOf(line, view, batches).flatMap((point, x) => {
-    const range = point && view.spread?.range(point.run);
-    return range ? [[x, ...range]] : [];
+  const data = pointsOf(line, view, batches).flatMap(({ value, run }) => {
+    const range = view.spread?.range(run);
+    return range ? [[value[0], ...range]] : [];
   });
   const renderItem = (_: CustomSeriesRenderItemParams, api: CustomSeriesRenderItemAPI) => {
     const offset = view.bars ? (api.barLayout?.({ ...LAYOUT, barMaxWidth: 36, count: view.lines.length } as never)?.[i]?.offsetCenter ?? 0) : 0;
@@ -58,9 +58,9 @@ function whiskers(line: Line, view: BatchView, batches: number[], of: Look, i: n
 
 function seriesOf(line: Line, view: BatchView, batches: number[], of: Look) {
   const colour = colourOf(line, of);
-  const data = pointsOf(line, view, batches).map((point) => point ? { ...point, itemStyle: itemStyle(point, colour, of, view.bars) } : null);
+  const data = pointsOf(line, view, batches).map((point) => ({ ...point, itemStyle: itemStyle(point, colour, of, view.bars) }));
   if (view.bars) return { type: 'bar', name: line.name, data, itemStyle: { color: colour }, barMaxWidth: 36, ...LAYOUT };
-  return { type: 'line', name: line.name, data, symbol: symbolOf(line), symbolSize: 8, showSymbol: true, connectNulls: false, lineStyle: { color: colour, width: 1.75, type: dashOf(line) }, itemStyle: { color: colour }, z: 2 };
+  return { type: 'line', name: line.name, data, symbol: symbolOf(line), symbolSize: 8, showSymbol: true, lineStyle: { color: colour, width: 1.75, type: dashOf(line) }, itemStyle: { color: colour }, z: 2 };
 }
 
 function tooltip(view: BatchView, params: { seriesName?: string; data: unknown }): HTMLElement {

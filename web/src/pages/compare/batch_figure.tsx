@@ -55,7 +55,7 @@ export function BatchFigure({ lines, metrics, spreads, bars: first }: BatchFigur
     <Chart title={metric.label} description={`${metric.label} against the batch, one ${bars ? 'bar' : 'line'} for each backend and precision.${scale}`}
       option={option} data={data}
       tools={<>
-        {metrics.length > 1 && <Select label="" choices={metrics} value={metric.id} onChange={setChosen} />}
+        {metrics.length > 1 && <Select label="Figure" quiet choices={metrics} value={metric.id} onChange={setChosen} />}
         {spreads && <Select label="Spread" choices={spreads} value={width} onChange={setWidth} />}
         <Tabs label="Drawn as" choices={SHAPES} value={shape} onChange={setShape} />
         {!bars && <Tabs label="Scale" choices={SCALES} value={view.log ? 'log' : 'linear'} onChange={(id) => setLog(id === 'log')} />}

@@ -58,7 +58,7 @@ export function linesOf(entries: Entry[], backends: string[]): Line[] {
   }));
   if (entries.length < 2) return lines;
   // Backend and precision do not tell these apart.
-  return lines.map((line, i) => ({ ...line, colour: i, pattern: Math.floor(i / 8) + i }));
+  return lines.map((line, i) => ({ ...line, colour: i, pattern: Math.floor(i / 8) }));
 }
 
 export const rowsOf = (lines: Line[]): Row[] => lines.flatMap((line) => line.runs.map((run) => ({ line, run })));
@@ -67,7 +67,7 @@ export const batchesOf = (lines: Line[]): number[] =>
   [...new Set(rowsOf(lines).flatMap(({ run }) => finite(run.batch) ?? []))].sort((a, b) => a - b);
 
 export const colourOf = (line: Line, of: Look): string => of.series[line.colour % of.series.length]!;
-export const symbolOf = (line: Line): string => SYMBOLS[line.pattern % SYMBOLS.length]!;
+export const symbolOf = (line: Line): string => SYMBOLS[line.colour % SYMBOLS.length]!;
 export const dashOf = (line: Line) => DASHES[line.pattern % DASHES.length]!;
 
 export type State = 'valid' | 'invalid' | 'failed';

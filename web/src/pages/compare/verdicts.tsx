@@ -3,6 +3,9 @@ import { Note } from '../../components/note';
 import { clip, plural } from '../../text';
 import { rowsOf, stateOf, type Line, type Row } from './lines';
 
+/// As many are read at a glance.
+const FEW = 3;
+
 /// Runs by reason: most often one cause hits many.
 function byReason(rows: Row[]): [string, string[]][] {
   const found = new Map<string, string[]>();
@@ -34,7 +37,9 @@ export function Verdicts({ lines }: { lines: Line[] }) {
         <span class={failed.length ? 'verdict failed' : 'muted'}>{failed.length} failed</span>
       </p>
       {failed.length > 0 && <Note severity="loss" title={`${plural(failed.length, 'run')} failed and ${failed.length === 1 ? 'is' : 'are'} not drawn`}><Reasons rows={failed} /></Note>}
-      {invalid.length > 0 && <Note severity="doubt" title={`${plural(invalid.length, 'run')} INVALID, drawn hollow`}><Reasons rows={invalid} /></Note>}
+      {invalid.length > 0 && <Note severity="doubt">
+        <details open={invalid.length <= FEW}><summary>{plural(invalid.length, 'run')} INVALID, drawn hollow</summary><Reasons rows={invalid} /></details>
+      </Note>}
     </>
   );
 }
