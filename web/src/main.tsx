@@ -1,0 +1,8 @@
+// Starts the page.
+import { render } from 'preact';
+import { App } from './app';
+import { openSource } from './data/source';
+import './style.css';
+import './components.css';
+
+render(<App source={openSource()} />, document.getElementById('app')!);

@@ -1,0 +1,25 @@
+// Finds the page that the address names.
+import { Empty } from '../components/note';
+import type { Report } from '../data/document';
+import type { Source } from '../data/source';
+import { link, type Route } from '../route';
+import { clip } from '../text';
+import { ComparePage } from './compare/compare';
+import { DiffPage } from './diff';
+import { HomePage } from './home';
+import { ProfilePage } from './profile';
+
+export interface PageProps {
+  report: Report;
+  source: Source;
+  route: Route;
+}
+
+export function Page(props: PageProps) {
+  const [page] = props.route.path;
+  if (page === undefined) return <HomePage {...props} />;
+  if (page === 'compare') return <ComparePage {...props} />;
+  if (page === 'profile') return <ProfilePage {...props} />;
+  if (page === 'diff') return <DiffPage {...props} />;
+  return <Empty title="No such page"><p>Nothing is called “{clip(page, 60)}”. <a href={link([])}>To the start</a></p></Empty>;
+}
