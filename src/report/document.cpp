@@ -1,11 +1,7 @@
 // See document.hpp.
 #include "report/document.hpp"
 
-#include <fmt/chrono.h>
-
-#include <algorithm>
-#include <ctime>
-
+#include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/version.hpp"
 #include "report/document_schema.hpp"
@@ -15,28 +11,6 @@ namespace hone::report {
 namespace {
 
 constexpr size_t kMostDiffs = 16;
-
-/// What comparisons need of a profile, after its trace is gone.
-struct Side {
-  std::string id;
-  std::string subject;  ///< model and batch; empty where the trace does not tell
-  analysis::DiffSide side;
-};
-
-/// Ids for links, each once.
-class Ids {
- public:
-  std::string take(const std::string& wanted) {
-    std::string id = wanted;
-    for (int n = 2; std::find(taken_.begin(), taken_.end(), id) != taken_.end(); ++n)
-      id = fmt::format("{}-{}", wanted, n);
-    taken_.push_back(id);
-    return id;
-  }
-
- private:
-  std::vector<std::string> taken_;
-};
 
 std::string value(const trace::Trace& trace, const char* key) {
   const auto found = trace.metadata.find(key);
@@ -58,8 +32,8 @@ std::string name_of(const trace::Trace& trace, const std::filesystem::path& path
 class Maker {
  public:
   Report make(const RunFiles& files) {
-    report_.generated = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-    report_.hone = fmt::format("{} ({})", base::version(), base::commit());
+    report_.generated = base::utc_date();
+    report_.hone = program_text();
     for (const std::string& sentence : files.sentences) report_.problems.push_back({"", sentence});
     for (const RunFile& file : files.files) {
       try {
@@ -72,7 +46,7 @@ class Maker {
         report_.problems.push_back({file.path.string(), error.what()});
       }
     }
-    compare();
+    report_.diffs = compare_profiles(candidates_);
     return std::move(report_);
   }
 
@@ -84,39 +58,23 @@ class Maker {
 
   void add_profile(const std::filesystem::path& path) {
     const Answers answers(path.string(), trace::open_trace(path), {});
-    const trace::Trace& trace = answers.trace();
-    ReportProfile profile{ids_.take(trace_stem(path)),
-                          name_of(trace, path),
-                          path.string(),
-                          {},
-                          {},
-                          make_timeline(trace, answers.dependencies().path)};
-    for (const auto& [key, text] : trace.metadata) profile.metadata.emplace_back(key, text);
-    profile.analysis.json = to_json(answers);
-    sides_.push_back({profile.id, subject_of(trace), analysis::diff_side(trace)});
+    ReportProfile profile = make_profile(ids_.take(trace_stem(path)), answers);
+    profile.timeline = make_timeline(answers.trace(), answers.dependencies().path);
+    candidates_.push_back(diff_candidate(profile.id, answers.trace()));
     report_.profiles.push_back(std::move(profile));
-  }
-
-  void compare() {
-    for (size_t i = 0; i < sides_.size(); ++i) {
-      for (size_t j = i + 1; j < sides_.size(); ++j) {
-        const bool same = !sides_[i].subject.empty() && sides_[i].subject == sides_[j].subject;
-        if (same && report_.diffs.size() < kMostDiffs) add_diff(sides_[i], sides_[j]);
-      }
-    }
-  }
-
-  void add_diff(const Side& one, const Side& other) {
-    const bool in_order = one.side.layers.host.mean >= other.side.layers.host.mean;
-    const Side& a = in_order ? one : other;
-    const Side& b = in_order ? other : one;
-    report_.diffs.push_back({a.id, b.id, {analysis::to_json(analysis::compare_traces(a.side, b.side))}});
   }
 
   Report report_;
   Ids ids_;
-  std::vector<Side> sides_;
+  std::vector<DiffCandidate> candidates_;
 };
+
+ReportDiff make_diff(const DiffCandidate& one, const DiffCandidate& other) {
+  const bool in_order = one.side.layers.host.mean >= other.side.layers.host.mean;
+  const DiffCandidate& a = in_order ? one : other;
+  const DiffCandidate& b = in_order ? other : one;
+  return {a.id, b.id, {analysis::to_json(analysis::compare_traces(a.side, b.side))}};
+}
 
 /// Nothing that people measure nests deeper; writing the JSON recurses.
 constexpr int kDeepestJson = 64;
@@ -130,6 +88,38 @@ Json parse_shallow(const std::string& text) {
 }
 
 }  // namespace
+
+std::string Ids::take(const std::string& wanted) {
+  std::string id = wanted;
+  for (int n = 2; !taken_.insert(id).second; ++n) id = fmt::format("{}-{}", wanted, n);
+  return id;
+}
+
+DiffCandidate diff_candidate(const std::string& id, const trace::Trace& trace) {
+  return {id, subject_of(trace), analysis::diff_side(trace)};
+}
+
+std::vector<ReportDiff> compare_profiles(std::span<const DiffCandidate> candidates) {
+  std::vector<ReportDiff> diffs;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    for (size_t j = i + 1; j < candidates.size() && diffs.size() < kMostDiffs; ++j) {
+      const std::string& subject = candidates[i].subject;
+      if (!subject.empty() && subject == candidates[j].subject)
+        diffs.push_back(make_diff(candidates[i], candidates[j]));
+    }
+  }
+  return diffs;
+}
+
+ReportProfile make_profile(const std::string& id, const Answers& answers) {
+  const trace::Trace& trace = answers.trace();
+  ReportProfile profile{id, name_of(trace, answers.path()), answers.path(), {}};
+  for (const auto& [key, text] : trace.metadata) profile.metadata.emplace_back(key, text);
+  profile.analysis.emplace(to_json(answers));
+  return profile;
+}
+
+std::string program_text() { return fmt::format("{} ({})", base::version(), base::commit()); }
 
 base::JsonOf<bench::Sweep> read_sweep_json(const std::filesystem::path& path) {
   constexpr uint64_t kLargestFile = uint64_t{256} << 20;

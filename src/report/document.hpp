@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,8 +28,11 @@ struct ReportProfile {
   std::string name;
   std::string path;
   base::Named<std::string> metadata;
-  base::JsonOf<Answers> analysis;
-  Timeline timeline;  ///< its blob is not part of the JSON
+  /// Absent from lists of `hone view`, which gives them one by one. The timeline's blob is not part of the
+  /// JSON.
+  std::optional<base::JsonOf<Answers>> analysis = std::nullopt;
+  std::optional<Timeline> timeline = std::nullopt;
+  bool ready = true;  ///< false while `hone view` has yet to read the trace
 };
 
 struct ReportDiff {
@@ -44,14 +49,40 @@ struct ReportProblem {
 struct Report {
   std::string generated;  ///< UTC, ISO 8601
   std::string hone;       ///< version and commit
+  bool live = false;      ///< by `hone view`: files may come and go
   std::vector<ReportSweep> sweeps;
   std::vector<ReportProfile> profiles;
   std::vector<ReportDiff> diffs;
   std::vector<ReportProblem> problems;
 };
 
-/// Reads and analyses all of them; a file that cannot be read becomes a problem. Of profiles of one model and
-/// batch each two are compared, the first sixteen of them.
+/// What comparing a profile with others needs of it, after its trace is gone.
+struct DiffCandidate {
+  std::string id;
+  std::string subject;  ///< model and batch; empty where the trace does not tell
+  analysis::DiffSide side;
+};
+
+/// Ids for links: letters, digits, '.', '-' and '_', each given once.
+class Ids {
+ public:
+  std::string take(const std::string& wanted);
+
+ private:
+  std::set<std::string> taken_;
+};
+
+DiffCandidate diff_candidate(const std::string& id, const trace::Trace& trace);
+/// Those of one subject, each two; the first sixteen pairs.
+std::vector<ReportDiff> compare_profiles(std::span<const DiffCandidate> candidates);
+
+/// Without a timeline.
+ReportProfile make_profile(const std::string& id, const Answers& answers);
+
+/// "0.1.0 (a1b2c3d)".
+std::string program_text();
+
+/// Reads and analyses all of them; a file that cannot be read becomes a problem.
 Report make_report(const RunFiles& files);
 
 /// The sweep of a result file, checked as far as the page relies on it. Bad input naming the file.

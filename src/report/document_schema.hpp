@@ -96,7 +96,8 @@ struct Description<report::ReportProfile> {
       Field{"path", &Profile::path, "File"},
       Field{"metadata", &Profile::metadata, "What was recorded, and how"},
       Field{"analysis", &Profile::analysis, "What hone analyze says"},
-      Field{"timeline", &Profile::timeline, "Events over time; their numbers lie beside the document"}};
+      Field{"timeline", &Profile::timeline, "Events over time; their numbers lie beside the document"},
+      Field{"ready", &Profile::ready, "False while hone view has yet to read the trace"}};
 };
 
 template <>
@@ -125,6 +126,7 @@ struct Description<report::Report> {
       Field{"version", [](const Report&) { return 1; }, "Of the schema"},
       Field{"generated", &Report::generated, "When the report was made, UTC"},
       Field{"hone", &Report::hone, "Version and commit of the program that made it"},
+      Field{"live", &Report::live, "Whether files may come and go, as with hone view"},
       Field{"sweeps", &Report::sweeps, "Results of benchmarks"},
       Field{"profiles", &Report::profiles, "Profiles of traces"},
       Field{"diffs", &Report::diffs, "Comparisons of profiles"},

@@ -40,6 +40,15 @@ std::string script_safe(const Json& json) {
 
 }  // namespace
 
+std::string page_policy() {
+  constexpr std::string_view kBegin = "http-equiv=\"Content-Security-Policy\" content=\"";
+  const std::string_view page = page_asset();
+  const size_t begin = page.find(kBegin);
+  if (begin == std::string_view::npos) fail_internal("the page has no content security policy");
+  const std::string_view rest = page.substr(begin + kBegin.size());
+  return std::string(rest.substr(0, rest.find('"'))) + "; frame-ancestors 'none'";
+}
+
 std::string deflated(std::string_view bytes) {
   uLongf size = compressBound(bytes.size());
   std::string result(size, '\0');
@@ -59,8 +68,9 @@ std::string page_with(const Report& report) {
   text +=
       "<script type=\"application/json\" id=\"hone-report\">" + script_safe(to_json(report)) + "</script>\n";
   for (const ReportProfile& profile : report.profiles) {
+    if (!profile.timeline) continue;
     text += "<script type=\"application/octet-stream\" id=\"timeline-" + profile.id + "\">" +
-            base64(deflated(profile.timeline.blob)) + "</script>\n";
+            base64(deflated(profile.timeline->blob)) + "</script>\n";
   }
   text += page.substr(std::min(place, page.size()));
   return text;

@@ -17,6 +17,9 @@ std::string page_with(const Report& report);
 /// JSON of the report; numbers of timelines are not part of it.
 Json to_json(const Report& report);
 
+/// The policy that the page itself asks for, and that nobody frames it.
+std::string page_policy();
+
 /// Deflated as zlib does, for the browser's DecompressionStream('deflate').
 std::string deflated(std::string_view bytes);
 

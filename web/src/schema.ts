@@ -582,8 +582,9 @@ export interface Profile {
   name: string;
   path: string;
   metadata: Record<string, string>;
-  analysis: Analysis;
-  timeline: TimelineHeader;
+  analysis: Analysis | null;
+  timeline: TimelineHeader | null;
+  ready: boolean;
 }
 
 export interface Estimate {
@@ -634,6 +635,7 @@ export interface Report {
   version: number;
   generated: string;
   hone: string;
+  live: boolean;
   sweeps: ReportSweep[];
   profiles: Profile[];
   diffs: ReportDiff[];
@@ -1168,6 +1170,7 @@ export const fields = {
     metadata: { text: "What was recorded, and how", unit: "", origin: "" },
     analysis: { text: "What hone analyze says", unit: "", origin: "" },
     timeline: { text: "Events over time; their numbers lie beside the document", unit: "", origin: "" },
+    ready: { text: "False while hone view has yet to read the trace", unit: "", origin: "" },
   },
   Estimate: {
     mean_ns: { text: "Mean over iterations", unit: "ns", origin: "measured" },
@@ -1211,6 +1214,7 @@ export const fields = {
     version: { text: "Of the schema", unit: "", origin: "" },
     generated: { text: "When the report was made, UTC", unit: "", origin: "" },
     hone: { text: "Version and commit of the program that made it", unit: "", origin: "" },
+    live: { text: "Whether files may come and go, as with hone view", unit: "", origin: "" },
     sweeps: { text: "Results of benchmarks", unit: "", origin: "" },
     profiles: { text: "Profiles of traces", unit: "", origin: "" },
     diffs: { text: "Comparisons of profiles", unit: "", origin: "" },

@@ -1,56 +1,22 @@
-// The document that the page shows.
-import type { Analysis, BenchSweep } from '../schema';
+// The document that the page shows, as the program writes it.
+import type * as schema from '../schema';
+import type { Profile, TimelineHeader } from '../schema';
 
-export interface SweepEntry {
-  id: string;
-  path: string;
-  sweep: BenchSweep;
+export type { Analysis, Profile, ReportDiff, ReportProblem, TimelineHeader } from '../schema';
+
+/// What the machine and the options hold differs from run to run, so nothing is relied on.
+export interface Sweep extends Omit<schema.Sweep, 'context' | 'options'> {
+  context: Record<string, any>;
+  options: Record<string, unknown>;
 }
 
-export interface TimelineHeader {
-  origin_ns: number;
-  duration_ns: number;
-  complete: boolean;
-  resolution_ns: number;
-  strings: string[];
-  details: unknown[];
-  tracks: { id: number; group: string; name: string; kind: string; first: number; count: number; depth: number }[];
-  counters: { track: number; unit: string; first: number; count: number }[];
-  path: { track: number; start_ns: number; end_ns: number; name: string }[];
-  columns: { name: string; type: string; offset: number; count: number }[];
+export interface ReportSweep extends Omit<schema.ReportSweep, 'sweep'> {
+  sweep: Sweep;
 }
 
-export interface Profile {
-  id: string;
-  name: string;
-  path: string;
-  /// Null until a served profile is loaded, and where the trace could not be analyzed.
-  analysis: Analysis | null;
-  timeline: TimelineHeader | null;
-  engine: any;
-}
-
-export interface DiffEntry {
-  a: string;
-  b: string;
-  diff: any;
-}
-
-export interface Problem {
-  path: string;
-  text: string;
-}
-
-export interface Report {
-  schema: string;
-  version: number;
-  generated: string;
-  hone: string;
-  live: boolean;
-  sweeps: SweepEntry[];
+export interface Report extends Omit<schema.Report, 'sweeps' | 'profiles'> {
+  sweeps: ReportSweep[];
   profiles: Profile[];
-  diffs: DiffEntry[];
-  problems: Problem[];
 }
 
 export type Columns = Record<string, Uint8Array | Uint16Array | Uint32Array | Int32Array | Float32Array | Float64Array>;

@@ -1,24 +1,24 @@
 // Looks up what a field is: unit, definition and origin come from the program that made the numbers.
-import { fields, type Field } from '../schema';
+import { fields, type FieldMeaning } from '../schema';
 
 export interface FieldRef {
   struct: string;
   field: string;
 }
 
-const UNKNOWN: Field = { unit: '', text: '', origin: '' };
-const table: Record<string, Record<string, Field>> = fields;
+const UNKNOWN: FieldMeaning = { unit: '', text: '', origin: '' };
+const table: Record<string, Record<string, FieldMeaning>> = fields;
 
 const own = <T>(object: Record<string, T> | undefined, key: string): T | undefined =>
   object && Object.hasOwn(object, key) ? object[key] : undefined;
 
-export const describe = (of: FieldRef | undefined): Field =>
+export const describe = (of: FieldRef | undefined): FieldMeaning =>
   of ? (own(own(table, of.struct), of.field) ?? UNKNOWN) : UNKNOWN;
 
 const ORIGINS: Record<string, string> = {
   measured: 'measured',
   estimated: 'estimated',
-  named: 'told from a kernel’s name',
+  'by name': 'told from a kernel’s name',
   recorded: 'recorded by the traced program',
   given: 'given',
 };

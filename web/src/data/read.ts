@@ -1,7 +1,7 @@
 // Reads a document that may be partial or broken: pages get the outer shape they expect, and what was left
 // out becomes a problem that is shown.
-import type { BenchRun, BenchSweep } from '../schema';
-import type { DiffEntry, Problem, Profile, Report, SweepEntry } from './document';
+import type { Run } from '../schema';
+import type { ReportDiff, ReportProblem, Profile, Report, ReportSweep, Sweep } from './document';
 
 type Dict = Record<string, unknown>;
 
@@ -12,31 +12,31 @@ const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const texts = (value: unknown): string[] => list(value).filter((one) => typeof one === 'string') as string[];
 
-function readRun(value: Dict): BenchRun {
+function readRun(value: Dict): Run {
   const verdict = dict(value['verdict']);
   const speedup = dict(value['speedup']);
   return {
-    ...(value as unknown as BenchRun),
+    ...(value as unknown as Run),
     model: text(value['model']) || '(unnamed)',
     backend: text(value['backend']) || '(unnamed)',
     precision: text(value['precision']) || '?',
-    latency_ms: dict(value['latency_ms']) as unknown as BenchRun['latency_ms'],
-    memory: dict(value['memory']) as unknown as BenchRun['memory'],
-    accuracy: dict(value['accuracy']) as unknown as BenchRun['accuracy'],
-    speedup: isDict(speedup['over']) ? (speedup as unknown as BenchRun['speedup']) : null,
+    latency_ms: dict(value['latency_ms']) as unknown as Run['latency_ms'],
+    memory: dict(value['memory']) as unknown as Run['memory'],
+    accuracy: dict(value['accuracy']) as unknown as Run['accuracy'],
+    speedup: isDict(speedup['over']) ? (speedup as unknown as Run['speedup']) : null,
     notes: texts(value['notes']),
     verdict: { valid: verdict['valid'] === true, reasons: texts(verdict['reasons']) },
     failure: value['failure'] ? String(value['failure']) : null,
   };
 }
 
-function readSweep(value: unknown): BenchSweep | null {
+function readSweep(value: unknown): Sweep | null {
   if (!isDict(value) || !Array.isArray(value['runs'])) return null;
   return {
-    ...(value as unknown as BenchSweep),
+    ...(value as unknown as Sweep),
     complete: value['complete'] === true,
-    context: dict(value['context']) as BenchSweep['context'],
-    options: dict(value['options']) as BenchSweep['options'],
+    context: dict(value['context']) as Sweep['context'],
+    options: dict(value['options']) as Sweep['options'],
     runs: value['runs'].filter(isDict).map(readRun),
   };
 }
@@ -50,25 +50,26 @@ export function readProfile(value: unknown): Profile | null {
     path: text(value['path']),
     analysis: analysis && ({ ...analysis, doubts: list(analysis['doubts']).filter(isDict) } as unknown as Profile['analysis']),
     timeline: isDict(value['timeline']) ? (value['timeline'] as unknown as Profile['timeline']) : null,
-    engine: isDict(value['engine']) ? value['engine'] : null,
+    metadata: Object.fromEntries(Object.entries(dict(value['metadata'])).map(([key, entry]) => [key, text(entry)])),
+    ready: value['ready'] !== false,
   };
 }
 
-function readSweepEntry(value: unknown): SweepEntry | null {
+function readSweepEntry(value: unknown): ReportSweep | null {
   const entry = dict(value);
   const sweep = readSweep(entry['sweep']);
   return sweep && { id: text(entry['id']), path: text(entry['path']), sweep };
 }
 
-function readDiff(value: unknown): DiffEntry | null {
+function readDiff(value: unknown): ReportDiff | null {
   const entry = dict(value);
-  return isDict(entry['diff']) ? { a: text(entry['a']), b: text(entry['b']), diff: entry['diff'] } : null;
+  return isDict(entry['diff']) ? { a: text(entry['a']), b: text(entry['b']), diff: entry['diff'] as unknown as ReportDiff['diff'] } : null;
 }
 
 export function readReport(value: unknown): Report {
   if (!isDict(value) || value['schema'] !== 'hone.report') throw new Error('The document is not a report of hone.');
   if (value['version'] !== 1) throw new Error(`This page reads reports of version 1, not ${String(value['version'])}.`);
-  const problems: Problem[] = list(value['problems']).filter(isDict)
+  const problems: ReportProblem[] = list(value['problems']).filter(isDict)
     .map((problem) => ({ path: text(problem['path']), text: text(problem['text']) }));
   const all = <T>(key: string, what: string, one: (part: unknown) => T | null): T[] =>
     list(value[key]).flatMap((part, i) => {

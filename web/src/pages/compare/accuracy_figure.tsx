@@ -10,10 +10,10 @@ import { batchesOf, colourOf, rowsOf, stateOf, symbolOf, type Line, type Row } f
 
 const COLUMNS: Column<Row>[] = [
   { key: 'line', title: 'Line', value: ({ line }) => line.name },
-  { key: 'batch', of: { struct: 'BenchRun', field: 'batch' }, value: ({ run }) => run.batch },
-  { key: 'latency', title: 'Latency', of: { struct: 'Percentiles', field: 'p50' }, value: ({ run }) => run.latency_ms.p50 },
-  { key: 'error', title: 'Relative L2 error', of: { struct: 'BenchAccuracy', field: 'relative_l2' }, value: ({ run }) => run.accuracy.relative_l2 },
-  { key: 'top1', title: 'Same first choice', of: { struct: 'BenchAccuracy', field: 'top1_agreement' }, value: ({ run }) => run.accuracy.top1_agreement },
+  { key: 'batch', of: { struct: 'Run', field: 'batch' }, value: ({ run }) => run.batch },
+  { key: 'latency', title: 'Latency', of: { struct: 'Times', field: 'p50' }, value: ({ run }) => run.latency_ms.p50 },
+  { key: 'error', title: 'Relative L2 error', of: { struct: 'Accuracy', field: 'relative_l2' }, value: ({ run }) => run.accuracy.relative_l2 },
+  { key: 'top1', title: 'Same first choice', of: { struct: 'Accuracy', field: 'top1_agreement' }, value: ({ run }) => run.accuracy.top1_agreement },
 ];
 
 /// More names than this would cover each other; the legend and the hints have them.

@@ -4,7 +4,7 @@ import { axis, type Look } from '../../components/chart_look';
 import { tip } from '../../components/chart_tip';
 import { describe } from '../../data/fields';
 import { format, formatRange, formatTick } from '../../format';
-import type { BenchRun } from '../../schema';
+import type { Run } from '../../schema';
 import { batchesOf, colourOf, dashOf, stateOf, symbolOf, type Line } from './lines';
 import type { Metric, Spread } from './metrics';
 
@@ -19,7 +19,7 @@ export interface BatchView {
 interface Point {
   /// Place of the batch on the axis, and the figure.
   value: [number, number];
-  run: BenchRun;
+  run: Run;
 }
 
 const LAYOUT = { barGap: '8%', barCategoryGap: '28%' };

@@ -18,7 +18,7 @@ function columnsOf(metric: Metric, spread?: Spread): Column<Row>[] {
   });
   return [
     { key: 'line', title: 'Line', value: ({ line }) => line.name },
-    { key: 'batch', of: { struct: 'BenchRun', field: 'batch' }, value: ({ run }) => run.batch },
+    { key: 'batch', of: { struct: 'Run', field: 'batch' }, value: ({ run }) => run.batch },
     { key: metric.id, title: metric.label, of: metric.of, value: ({ run }) => metric.value(run) },
     ...(spread ? [bound('low', 'From', 0), bound('high', 'To', 1)] : []),
     { key: 'verdict', title: 'Verdict', value: ({ run }) => stateOf(run) },

@@ -2,7 +2,7 @@
 import { SYMBOLS, DASHES, type Look } from '../../components/chart_look';
 import { finite, formatDate } from '../../format';
 import { clip } from '../../text';
-import type { BenchRun } from '../../schema';
+import type { Run } from '../../schema';
 import type { Entry } from './select';
 
 export interface Line {
@@ -11,24 +11,24 @@ export interface Line {
   entry: Entry;
   backend: string;
   precision: string;
-  runs: BenchRun[];
+  runs: Run[];
   colour: number;
   pattern: number;
 }
 
 export interface Row {
   line: Line;
-  run: BenchRun;
+  run: Run;
 }
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 export const letterOf = (i: number): string => LETTERS[i] ?? `#${i + 1}`;
 
-const conditions = (run: BenchRun): string =>
+const conditions = (run: Run): string =>
   [run.includes_transfers ? 'with transfers' : '', run.cold_l2 ? 'cold L2' : ''].filter(Boolean).join(', ');
 
-function groups(entry: Entry): Map<string, BenchRun[]> {
-  const found = new Map<string, BenchRun[]>();
+function groups(entry: Entry): Map<string, Run[]> {
+  const found = new Map<string, Run[]>();
   for (const run of entry.runs) {
     const key = [run.backend, run.precision, run.device ?? '', conditions(run), run.threads ?? ''].join('|');
     found.set(key, [...(found.get(key) ?? []), run]);
@@ -71,4 +71,4 @@ export const symbolOf = (line: Line): string => SYMBOLS[line.colour % SYMBOLS.le
 export const dashOf = (line: Line) => DASHES[line.pattern % DASHES.length]!;
 
 export type State = 'valid' | 'invalid' | 'failed';
-export const stateOf = (run: BenchRun): State => (run.failure ? 'failed' : run.verdict.valid ? 'valid' : 'invalid');
+export const stateOf = (run: Run): State => (run.failure ? 'failed' : run.verdict.valid ? 'valid' : 'invalid');

@@ -1,6 +1,6 @@
 // Which runs are compared: sweeps of one model, by machine, as lines that never cross from one sweep to another.
-import type { Report, SweepEntry } from '../../data/document';
-import type { BenchRun, BenchSweep } from '../../schema';
+import type { Report, ReportSweep, Sweep } from '../../data/document';
+import type { Run } from '../../schema';
 
 export const ALL = 'all';
 
@@ -21,15 +21,15 @@ export interface Machine {
   label: string;
 }
 
-export function machineOf({ context }: BenchSweep): Machine {
+export function machineOf({ context }: Sweep): Machine {
   const cpu = `${context.cpu || 'unknown CPU'}, ${context.cores ?? '?'} cores`;
   const label = context.gpu?.name ? `${context.gpu.name} · ${cpu}` : cpu;
   return { key: `${label} @ ${context.host ?? ''}`, label };
 }
 
-export interface Entry extends SweepEntry {
+export interface Entry extends ReportSweep {
   machine: Machine;
-  runs: BenchRun[];
+  runs: Run[];
   valid: number;
 }
 

@@ -1,6 +1,6 @@
 // How much faster a run is than another of the same sweep and batch.
 import { finite } from '../../format';
-import type { BenchRun } from '../../schema';
+import type { Run } from '../../schema';
 import type { Line } from './lines';
 
 export interface Baseline {
@@ -28,7 +28,7 @@ export function ownBaseline(lines: Line[]): Baseline | undefined {
   return lines.flatMap(({ runs }) => runs.flatMap((run) => run.speedup?.over ?? []))[0] ?? baselinesOf(lines)[0];
 }
 
-function stated(run: BenchRun, inverted: boolean): Compared | null {
+function stated(run: Run, inverted: boolean): Compared | null {
   const ratio = finite(run.speedup?.ratio);
   if (!run.speedup || ratio === null || ratio <= 0) return null;
   const [low, high] = [finite(run.speedup.interval?.[0]), finite(run.speedup.interval?.[1])];
@@ -38,7 +38,7 @@ function stated(run: BenchRun, inverted: boolean): Compared | null {
 }
 
 /// Over the baseline: what the sweep says, the same turned around, or only the medians.
-export function compare(line: Line, run: BenchRun, over: Baseline): Compared | 'baseline' | null {
+export function compare(line: Line, run: Run, over: Baseline): Compared | 'baseline' | null {
   if (same(line, over)) return 'baseline';
   const base = line.entry.runs.find((one) => same(one, over) && one.batch === run.batch && one.includes_transfers === run.includes_transfers);
   if (!base) return null;

@@ -8,7 +8,7 @@ import { setQuery } from '../../route';
 import { batchesOf, stateOf, type Line } from './lines';
 import { baselineId, baselinesOf, compare, ownBaseline, type Baseline } from './speedup';
 
-const RATIO = { struct: 'BenchSpeedup', field: 'ratio' };
+const RATIO = { struct: 'Speedup', field: 'ratio' };
 const WITHOUT = 'The sweep compared these two only with another one, so there is no interval.';
 
 function Speedup({ line, batch, over }: { line: Line; batch: number; over: Baseline }) {
