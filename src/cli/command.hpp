@@ -31,6 +31,7 @@ void add_conformance_command(CLI::App& program);
 void add_inspect_command(CLI::App& program);
 void add_run_command(CLI::App& program);
 void add_bench_command(CLI::App& program);
+void add_view_command(CLI::App& program);
 void add_worker_command(CLI::App& program);
 void add_passes_command(CLI::App& program);
 void add_export_command(CLI::App& program);

@@ -1,0 +1,75 @@
+// `hone view DIR…`: the report's page over folders of runs, served on this machine until Ctrl-C.
+#include <fmt/core.h>
+#include <pthread.h>
+
+#include <csignal>
+#include <memory>
+#include <thread>
+
+#include "cli/command.hpp"
+#include "report/site_server.hpp"
+
+namespace hone::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> inputs;
+  report::ServerOptions server{.host = "127.0.0.1", .port = 8642};
+};
+
+/// The signals that end the server, which no thread started from now on will get.
+sigset_t hold_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+void run(const Options& options) {
+  for (const std::string& input : options.inputs) {
+    if (!std::filesystem::exists(input)) fail_bad_input("{}: no such file or folder", input);
+  }
+  const sigset_t signals = hold_signals();
+  report::Site site(options.inputs);
+  const std::unique_ptr<report::SiteServer> server = report::make_site_server(site, options.server);
+  if (!report::is_loopback(options.server.host)) {
+    fmt::print(stderr,
+               "hone: everybody who can reach {} can read what lies in these folders; there is no "
+               "password and no encryption\n",
+               options.server.host);
+  }
+  std::thread serving([&] { server->serve(); });
+  fmt::print("http://{}:{}/ shows {}; Ctrl-C ends it\n",
+             options.server.host.find(':') == std::string::npos ? options.server.host
+                                                                : "[" + options.server.host + "]",
+             server->port(), fmt::join(options.inputs, ", "));
+  std::fflush(stdout);
+  int caught = 0;
+  sigwait(&signals, &caught);
+  server->stop();
+  serving.join();
+}
+
+}  // namespace
+
+void add_view_command(CLI::App& program) {
+  CLI::App* command =
+      program.add_subcommand("view", "Serve the page of hone report over folders, as files appear in them");
+  const auto options = std::make_shared<Options>();
+  command
+      ->add_option("inputs", options->inputs,
+                   "Folders in which results and traces are searched again and again, and files")
+      ->required();
+  command->add_option("--port", options->server.port, "Port to listen on; 0 for any that is free")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+  command
+      ->add_option("--host", options->server.host,
+                   "Address to listen on; others than 127.0.0.1 let other machines in")
+      ->capture_default_str();
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace hone::cli
