@@ -6,10 +6,21 @@ import { columnsOf } from './timeline';
 
 const POLL_MS = 5000;
 
+const READING = 202;
+const AGAIN_MS = 500;
+
+const later = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/// Asks again while the trace is being read.
 async function ask(path: string, headers: Record<string, string> = {}): Promise<Response> {
   const response = await fetch(path, { headers });
+  if (response.status === READING) {
+    await later(AGAIN_MS);
+    return ask(path, headers);
+  }
   if (response.ok || response.status === 304) return response;
-  throw new Error(`hone view answered ${response.status} ${response.statusText} to ${path}.`);
+  const reason = (await response.text()).trim();
+  throw new Error(reason || `hone view answered ${response.status} to ${path}.`);
 }
 
 export class ServedSource implements Source {
