@@ -1,0 +1,68 @@
+// See ticks.hpp.
+#include "report/plot/ticks.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+namespace hone::report {
+namespace {
+
+/// Ends of ranges are computed, and may miss a tick by rounding.
+constexpr double kSlack = 1e-9;
+
+std::vector<double> powers_of_ten(double low, double high, int every) {
+  std::vector<double> ticks;
+  const int first = static_cast<int>(std::ceil(std::log10(low) - kSlack));
+  const int last = static_cast<int>(std::floor(std::log10(high) + kSlack));
+  for (int k = first; k <= last; ++k) {
+    if (k % every == 0) ticks.push_back(std::pow(10.0, k));
+  }
+  return ticks;
+}
+
+std::vector<double> one_two_five(double low, double high) {
+  std::vector<double> ticks;
+  const int last = static_cast<int>(std::floor(std::log10(high)));
+  for (int k = static_cast<int>(std::floor(std::log10(low))); k <= last; ++k) {
+    for (const double digit : {1.0, 2.0, 5.0}) {
+      const double tick = digit * std::pow(10.0, k);
+      if (tick >= low * (1 - kSlack) && tick <= high * (1 + kSlack)) ticks.push_back(tick);
+    }
+  }
+  return ticks;
+}
+
+}  // namespace
+
+std::vector<double> linear_ticks(double low, double high, size_t most) {
+  const double least = (high - low) / static_cast<double>(most < 2 ? 1 : most - 1);
+  double step = std::pow(10.0, std::floor(std::log10(least)));
+  for (const double factor : {2.0, 2.5, 2.0}) {
+    if (step < least * (1 - kSlack)) step *= factor;
+  }
+  std::vector<double> ticks;
+  for (double i = std::ceil(low / step - kSlack); i * step <= high + kSlack * step; ++i)
+    ticks.push_back(i * step);
+  return ticks;
+}
+
+std::vector<double> log_ticks(double low, double high, size_t most) {
+  std::vector<double> ticks = one_two_five(low, high);
+  for (int every = 1; ticks.size() > most; ++every) ticks = powers_of_ten(low, high, every);
+  return ticks.size() < 2 ? linear_ticks(low, high, most) : ticks;
+}
+
+std::string tick_text(double value) {
+  // What rounding leaves of zero.
+  if (std::abs(value) < 1e-15) return "0";
+  std::string text = fmt::format("{:.10g}", value);
+  const size_t digits = text.find_first_not_of("-0123456789") == std::string::npos ? text.size() : 0;
+  constexpr size_t kGrouped = 5;
+  if (digits < kGrouped + (value < 0 ? 1 : 0)) return text;
+  for (size_t i = text.size() - 3; i > (value < 0 ? 1U : 0U) && i < text.size(); i -= 3) text.insert(i, " ");
+  return text;
+}
+
+}  // namespace hone::report

@@ -1,0 +1,124 @@
+// See run_files.hpp.
+#include "report/run_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <fstream>
+#include <optional>
+#include <set>
+
+namespace hone::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostEntries = 10'000;
+constexpr int kMostLevels = 16;
+
+constexpr std::array<std::string_view, 5> kTraceEndings = {".trace.sqlite", ".sqlite", ".trace.json",
+                                                           ".trace.json.gz", ".json.gz"};
+
+std::string beginning(const fs::path& path) {
+  std::string bytes(4096, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  return bytes;
+}
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+/// The result of a benchmark says so in its first field.
+bool is_sweep(const std::string& bytes) { return contains(bytes, "\"hone.bench\""); }
+
+/// Of a file in a folder, where people keep other things, too.
+std::optional<RunFileKind> kind_of(const fs::path& path, size_t* others) {
+  const std::string name = path.filename().string();
+  const auto ends_so = [&](std::string_view ending) { return name.ends_with(ending); };
+  if (std::any_of(kTraceEndings.begin(), kTraceEndings.end(), ends_so)) return RunFileKind::kTrace;
+  if (!name.ends_with(".json")) return std::nullopt;
+  const std::string bytes = beginning(path);
+  if (is_sweep(bytes)) return RunFileKind::kSweep;
+  if (contains(bytes, "\"traceEvents\"") || contains(bytes, "\"deviceProperties\""))
+    return RunFileKind::kTrace;
+  ++*others;
+  return std::nullopt;
+}
+
+class Search {
+ public:
+  void add(const fs::path& path) {
+    std::error_code error;
+    if (fs::is_directory(path, error)) {
+      add_folder(path);
+      return;
+    }
+    const bool sweep = fs::is_regular_file(path, error) && is_sweep(beginning(path));
+    add_file({path, sweep ? RunFileKind::kSweep : RunFileKind::kTrace});
+  }
+
+  RunFiles take() { return std::move(found_); }
+
+ private:
+  void add_file(RunFile file) {
+    std::error_code error;
+    if (seen_.insert(fs::weakly_canonical(file.path, error)).second) found_.files.push_back(std::move(file));
+  }
+
+  void add_folder(const fs::path& folder) {
+    std::vector<fs::path> paths;
+    std::error_code error;
+    size_t entries = 0;
+    fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error);
+    while (!error && entry != fs::recursive_directory_iterator()) {
+      if (++entries > kMostEntries) {
+        found_.sentences.push_back(
+            fmt::format("{}: more than {} files; name a smaller folder", folder.string(), kMostEntries));
+        return;
+      }
+      if (entry.depth() >= kMostLevels) entry.disable_recursion_pending();
+      if (fs::is_regular_file(entry->symlink_status(error))) paths.push_back(entry->path());
+      entry.increment(error);
+    }
+    if (error) found_.sentences.push_back(fmt::format("{}: {}", folder.string(), error.message()));
+    std::sort(paths.begin(), paths.end());
+    for (const fs::path& path : paths) {
+      if (const auto kind = kind_of(path, &found_.others)) add_file({path, *kind});
+    }
+  }
+
+  RunFiles found_;
+  std::set<fs::path> seen_;
+};
+
+}  // namespace
+
+RunFiles find_run_files(const std::vector<std::string>& named) {
+  Search search;
+  for (const std::string& path : named) search.add(path);
+  return search.take();
+}
+
+std::string trace_stem(const std::filesystem::path& path) {
+  constexpr std::array<std::string_view, 7> kEndings = {
+      ".pt.trace.json.gz", ".pt.trace.json", ".trace.json.gz", ".trace.json",
+      ".trace.sqlite",     ".json.gz",       ".json"};
+  constexpr std::string_view kDatabase = ".sqlite";
+  std::string stem = path.filename().string();
+  const auto ending = std::find_if(kEndings.begin(), kEndings.end(),
+                                   [&](std::string_view each) { return stem.ends_with(each); });
+  if (ending != kEndings.end()) {
+    stem.resize(stem.size() - ending->size());
+  } else if (stem.ends_with(kDatabase)) {
+    stem.resize(stem.size() - kDatabase.size());
+  }
+  for (char& c : stem) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '-' && c != '_') c = '_';
+  }
+  return stem.find_first_not_of('.') == std::string::npos ? "trace" : stem;
+}
+
+}  // namespace hone::report
