@@ -52,8 +52,7 @@ void draw(const ColumnChart& chart, const Area& area, Canvas* canvas) {
   for (const double tick : y.ticks()) labels.push_back(tick_text(tick));
   plot.left += canvas->width_of(labels, kTextSize, area.width() / 4) + 10;
   draw_y_axis(chart, y, plot, area.left, canvas);
-  const double slot =
-      std::min(90.0, plot.width() / static_cast<double>(std::max<size_t>(chart.columns.size(), 1)));
+  const double slot = plot.width() / static_cast<double>(std::max<size_t>(chart.columns.size(), 1));
   const double half = (slot < 4 ? slot : slot * 0.82) / 2;
   double free_from = -INFINITY;
   for (size_t i = 0; i < chart.columns.size(); ++i) {
@@ -66,9 +65,8 @@ void draw(const ColumnChart& chart, const Area& area, Canvas* canvas) {
     free_from = middle + wide / 2 + 8;
   }
   canvas->line({plot.left, plot.bottom}, {plot.right, plot.bottom}, canvas->theme().axis);
-  const double used = std::min(plot.right, plot.left + slot * static_cast<double>(chart.columns.size()));
-  canvas->muted({(plot.left + used) / 2, plot.bottom + 36}, chart.x_title, plot.width(), kTextSize,
-                chart.columns.size() > 3 ? Anchor::kMiddle : Anchor::kStart);
+  canvas->muted({(plot.left + plot.right) / 2, plot.bottom + 36}, chart.x_title, plot.width(), kTextSize,
+                Anchor::kMiddle);
 }
 
 }  // namespace hone::report

@@ -45,8 +45,7 @@ Scene lay_out(const Figure& figure, const PlotStyle& style, const TextMeasure& m
   const double foot = (notes.empty() ? 0 : 10) + kNoteLine * static_cast<double>(notes.size()) + kMargin - 4;
   const double chart =
       std::visit([&](const auto& each) { return wanted_height(each, style.width); }, figure.chart);
-  const double height =
-      style.height.value_or(std::clamp(std::ceil(head + chart + foot), kLeastSide, kMostSide));
+  const double height = style.height.value_or(std::min(std::ceil(head + chart + foot), kMostSide));
 
   Scene& scene = canvas.scene();
   scene.width = style.width;

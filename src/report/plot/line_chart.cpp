@@ -30,10 +30,18 @@ Extent values_of(const LineChart& chart) {
   return extent;
 }
 
+bool has_error_bars(const LineChart& chart) {
+  return std::any_of(chart.series.begin(), chart.series.end(), [](const Series& series) {
+    return std::any_of(series.points.begin(), series.points.end(),
+                       [](const Point& point) { return point.low.has_value(); });
+  });
+}
+
 /// Error bars of one batch would hide each other: every series is moved a little.
 class Dodge {
  public:
   Dodge(const LineChart& chart, const Scale& x) : count_(chart.series.size()) {
+    if (!has_error_bars(chart)) return;
     const std::vector<double>& at = chart.x.ticks;
     double gap = 60;
     for (size_t i = 1; i < at.size(); ++i) gap = std::min(gap, x.place(at[i]) - x.place(at[i - 1]));
@@ -45,7 +53,7 @@ class Dodge {
 
  private:
   size_t count_;
-  double step_;
+  double step_ = 0;
 };
 
 void draw_y_axis(const LineChart& chart, const Scale& y, const Area& plot, double title_left,

@@ -90,9 +90,7 @@ std::optional<Figure> memory_figure(const SweepGroup& group) {
   figure.subtitle =
       group.machine + (cpu ? ": the most that the process held, libraries and inputs included"
                            : ": what the driver counts for the process, CUDA's own context included");
-  figure.notes = sweep_notes(group);
-  // Nothing is hollow here; the rows say it themselves.
-  std::erase_if(figure.notes, [](const std::string& note) { return note.starts_with("Hollow"); });
+  figure.notes = notes_without_verdicts(group);
   figure.chart = std::move(chart);
   return figure;
 }

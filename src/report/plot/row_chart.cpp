@@ -59,6 +59,7 @@ void draw_axis(const RowChart& chart, const Scale& scale, const Area& plot, Canv
 
 void draw_bars(const Row& row, const RowChart& chart, const Scale& scale, const Area& place, Canvas* canvas) {
   for (const Bar& bar : row.bars) {
+    if (bar.from == bar.to) continue;
     const double from = scale.place(std::min(bar.from, bar.to));
     const double to = scale.place(std::max(bar.from, bar.to));
     // What is there is seen, however little it is.
@@ -76,7 +77,12 @@ void draw_box(const Row& row, const Scale& scale, const Area& place, Canvas* can
   Color pale = color;
   pale.alpha = 0.35;
   const double middle = (place.top + place.bottom) / 2;
-  canvas->line({scale.place(row.box->low), middle}, {scale.place(row.box->high), middle}, color, 1.3);
+  for (const auto& [box_end, whisker_end] :
+       {std::pair(row.box->q1, row.box->low), std::pair(row.box->q3, row.box->high)}) {
+    const double at = scale.place(whisker_end);
+    canvas->line({scale.place(box_end), middle}, {at, middle}, color, 1.3);
+    canvas->line({at, middle - 3}, {at, middle + 3}, color, 1.3);
+  }
   canvas->frame({scale.place(row.box->q1), place.top, scale.place(row.box->q3), place.bottom}, pale, color);
   const double median = scale.place(row.box->median);
   canvas->line({median, place.top}, {median, place.bottom}, canvas->theme().ink, 2);
@@ -147,7 +153,7 @@ void draw(const RowChart& chart, const Area& area, Canvas* canvas) {
   Columns at{area, {area.left, top, area.right, top + height * static_cast<double>(shown)}};
   at.plot.left += canvas->width_of(names, kTextSize, 0.36 * area.width()) + 10;
   at.plot.right -= canvas->width_of(texts, kTextSize, 0.26 * area.width()) + 14;
-  const Scale scale(chart.value, values_of(chart), at.plot.left, at.plot.right, 56);
+  const Scale scale(chart.value, values_of(chart), at.plot.left, at.plot.right, 50);
   draw_axis(chart, scale, at.plot, canvas);
   for (size_t i = 0; i < shown; ++i) {
     if (chart.connected && i + 1 < shown) {

@@ -165,9 +165,9 @@ std::vector<SweepGroup> group_runs(const std::vector<SweepRun>& runs) {
     choose_styles(&groups[i].series);
     groups[i].machine = machine_text(groups[i]);
     if (repeated[i] == 0) continue;
-    groups[i].notes.push_back(
-        fmt::format("{} earlier measurement{} of the same configurations left out: the newest is shown.",
-                    repeated[i], repeated[i] == 1 ? " is" : "s are"));
+    groups[i].notes.push_back(fmt::format(
+        "Without {} of the same configurations: the newest is shown.",
+        repeated[i] == 1 ? "1 earlier measurement" : fmt::format("{} earlier measurements", repeated[i])));
   }
   return groups;
 }

@@ -43,26 +43,32 @@ std::string listed(const std::vector<std::string>& names, size_t most) {
                      names.size() - most);
 }
 
-std::vector<std::string> sweep_notes(const SweepGroup& group) {
+std::vector<std::string> notes_without_verdicts(const SweepGroup& group) {
   std::vector<std::string> notes;
-  size_t measured = 0;
   std::vector<std::string> failures;
   std::vector<std::string> doubts;
   each_run(group, [&](const SweepRun& run) {
-    measured += run.latency ? 1 : 0;
     if (run.failure) failures.push_back(fmt::format("{} ({})", run_name(run), *run.failure));
     for (const std::string& doubt : run.doubts) doubts.push_back(fmt::format("{}: {}", run_name(run), doubt));
   });
-  const std::vector<std::string> invalid =
-      names_of(group, [](const SweepRun& run) { return run.latency && !run.valid; });
-  if (!invalid.empty() && invalid.size() == measured) {
-    notes.push_back("Hollow: all runs are INVALID; their result files say why.");
-  } else {
-    add_listed("Hollow: INVALID runs, whose result files say why", invalid, &notes);
-  }
   add_listed("Failed", failures, &notes);
   add_listed("Left out, since no such value can be", doubts, &notes);
   notes.insert(notes.end(), group.notes.begin(), group.notes.end());
+  return notes;
+}
+
+std::vector<std::string> sweep_notes(const SweepGroup& group) {
+  std::vector<std::string> notes;
+  const std::vector<std::string> measured =
+      names_of(group, [](const SweepRun& run) { return run.latency.has_value(); });
+  const std::vector<std::string> invalid =
+      names_of(group, [](const SweepRun& run) { return run.latency && !run.valid; });
+  if (!invalid.empty() && invalid.size() == measured.size()) {
+    notes.emplace_back("Hollow markers: all runs are INVALID; the result files say why.");
+  } else {
+    add_listed("INVALID (hollow markers; the result files say why)", invalid, &notes);
+  }
+  for (std::string& note : notes_without_verdicts(group)) notes.push_back(std::move(note));
   return notes;
 }
 

@@ -8,7 +8,9 @@
 
 namespace hone::report {
 
-/// Of every figure of the group.
+/// Failures and what was left out, for figures whose rows say themselves which runs are INVALID.
+std::vector<std::string> notes_without_verdicts(const SweepGroup& group);
+/// These, and which runs are INVALID: of every figure with markers.
 std::vector<std::string> sweep_notes(const SweepGroup& group);
 /// These, and where bars end that cannot end at p99.
 std::vector<std::string> latency_notes(const SweepGroup& group);

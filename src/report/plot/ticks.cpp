@@ -37,15 +37,18 @@ std::vector<double> one_two_five(double low, double high) {
 }  // namespace
 
 std::vector<double> linear_ticks(double low, double high, size_t most) {
-  const double least = (high - low) / static_cast<double>(most < 2 ? 1 : most - 1);
-  double step = std::pow(10.0, std::floor(std::log10(least)));
-  for (const double factor : {2.0, 2.5, 2.0}) {
-    if (step < least * (1 - kSlack)) step *= factor;
-  }
   std::vector<double> ticks;
-  for (double i = std::ceil(low / step - kSlack); i * step <= high + kSlack * step; ++i)
-    ticks.push_back(i * step);
-  return ticks;
+  const int power = static_cast<int>(std::floor(std::log10((high - low) / static_cast<double>(most + 1))));
+  for (int k = power;; ++k) {
+    for (const double digit : {1.0, 2.0, 5.0}) {
+      const double step = digit * std::pow(10.0, k);
+      const double first = std::ceil(low / step - kSlack);
+      const double last = std::floor(high / step + kSlack);
+      if (last - first + 1 > static_cast<double>(most)) continue;
+      for (double i = first; i <= last; ++i) ticks.push_back(i * step);
+      return ticks;
+    }
+  }
 }
 
 std::vector<double> log_ticks(double low, double high, size_t most) {

@@ -19,6 +19,8 @@ using analysis::Layer;
 using analysis::StepCategory;
 
 constexpr size_t kMostLayers = 40;
+/// Steps that each have a line; more stand side by side.
+constexpr size_t kMostStepRows = 12;
 constexpr size_t kMostColumns = 120;
 
 std::string metadata_of(const trace::Trace& trace, const char* key) {
@@ -37,6 +39,39 @@ std::vector<size_t> longest_layers(const std::vector<Layer>& layers) {
   return order;
 }
 
+/// Categories of which there is any time, with their shares; what was not recorded is no activity, and grey.
+std::vector<Part> step_parts(const analysis::StepBreakdown& steps, std::vector<size_t>* categories) {
+  std::vector<Part> parts;
+  for (size_t i = 0; i < analysis::kStepCategories; ++i) {
+    if (steps.categories[i].max <= 0) continue;
+    const auto category = static_cast<StepCategory>(i);
+    categories->push_back(i);
+    parts.push_back(
+        {fmt::format("{} {}", analysis::category_name(category), base::share_text(steps.share(category))),
+         category == StepCategory::kOther ? kNeutralColor : i % kPaletteColors});
+  }
+  return parts;
+}
+
+/// A bar for each step.
+RowChart step_rows(const analysis::StepBreakdown& steps, const TimeScale& scale) {
+  std::vector<size_t> categories;
+  RowChart chart{{"time, " + scale.unit}, step_parts(steps, &categories), {}};
+  for (size_t i = 0; i < steps.steps.size(); ++i) {
+    const analysis::StepCost& step = steps.steps[i];
+    Row row{fmt::format("step {}", i),
+            base::time_text(static_cast<double>(analysis::length(step.step.span)))};
+    double level = 0;
+    for (size_t part = 0; part < categories.size(); ++part) {
+      const double next = level + scale.of(static_cast<double>(step.costs[categories[part]]));
+      row.bars.push_back({level, next, part});
+      level = next;
+    }
+    chart.rows.push_back(std::move(row));
+  }
+  return chart;
+}
+
 /// Mean costs of the steps from first up to, but without, last.
 Column column_of(const analysis::StepBreakdown& steps, size_t first, size_t last, const TimeScale& scale,
                  const std::vector<size_t>& categories) {
@@ -47,6 +82,19 @@ Column column_of(const analysis::StepBreakdown& steps, size_t first, size_t last
     column.values.push_back(scale.of(sum / static_cast<double>(last - first)));
   }
   return column;
+}
+
+ColumnChart step_columns(const analysis::StepBreakdown& steps, const TimeScale& scale) {
+  const size_t together = (steps.steps.size() + kMostColumns - 1) / kMostColumns;
+  std::vector<size_t> categories;
+  ColumnChart chart{together > 1 ? fmt::format("step; each column is the mean of {}", together) : "step",
+                    {"time, " + scale.unit},
+                    step_parts(steps, &categories),
+                    {}};
+  for (size_t i = 0; i < steps.steps.size(); i += together)
+    chart.columns.push_back(
+        column_of(steps, i, std::min(i + together, steps.steps.size()), scale, categories));
+  return chart;
 }
 
 Row total_row(const std::string& name, const analysis::Estimate& estimate, const TimeScale& scale) {
@@ -108,26 +156,7 @@ std::optional<Figure> layers_figure(const TraceLabel& label, const analysis::Lay
 
 std::optional<Figure> steps_figure(const TraceLabel& label, const analysis::StepBreakdown& steps) {
   if (!steps.announced || steps.steps.empty()) return std::nullopt;
-  const size_t together = (steps.steps.size() + kMostColumns - 1) / kMostColumns;
   const TimeScale scale = scale_for(steps.total.max);
-  ColumnChart chart{together > 1 ? fmt::format("step; each column is the mean of {}", together) : "step",
-                    {"time, " + scale.unit},
-                    {},
-                    {}};
-  std::vector<size_t> categories;
-  for (size_t i = 0; i < analysis::kStepCategories; ++i) {
-    if (steps.categories[i].max <= 0) continue;
-    const auto category = static_cast<StepCategory>(i);
-    categories.push_back(i);
-    // What was not recorded is no activity.
-    const size_t color = category == StepCategory::kOther ? kNeutralColor : i % kPaletteColors;
-    chart.parts.push_back(
-        {fmt::format("{} {}", analysis::category_name(category), base::share_text(steps.share(category))),
-         color});
-  }
-  for (size_t i = 0; i < steps.steps.size(); i += together)
-    chart.columns.push_back(
-        column_of(steps, i, std::min(i + together, steps.steps.size()), scale, categories));
   Figure figure;
   figure.name = label.name + "-steps";
   figure.title = "Where the steps' time goes: " + label.title;
@@ -137,7 +166,11 @@ std::optional<Figure> steps_figure(const TraceLabel& label, const analysis::Step
                   base::time_text(steps.total.p25), base::time_text(steps.total.p75), steps.steps.size());
   figure.notes = steps.notes;
   if (const std::string trend = trend_text(steps.trend); !trend.empty()) figure.notes.push_back(trend);
-  figure.chart = std::move(chart);
+  if (steps.steps.size() <= kMostStepRows) {
+    figure.chart = step_rows(steps, scale);
+  } else {
+    figure.chart = step_columns(steps, scale);
+  }
   return figure;
 }
 
@@ -150,7 +183,10 @@ Figure waterfall_figure(const TraceLabel& a, const TraceLabel& b, const analysis
   chart.rows.push_back(total_row("A: " + a.title, diff.iteration_a, scale));
   double level = diff.iteration_a.mean;
   for (const analysis::WaterfallBar& bar : diff.waterfall) {
-    Row row{bar.name, (bar.change < 0 ? "−" : "+") + base::time_text(std::abs(bar.change))};
+    Row row{bar.name, (bar.change < 0   ? "−"
+                       : bar.change > 0 ? "+"
+                                        : "") +
+                          base::time_text(std::abs(bar.change))};
     row.bars.push_back(
         {scale.of(level), scale.of(level + bar.change), bar.change < 0 ? size_t{1} : size_t{2}});
     level += bar.change;
@@ -161,8 +197,9 @@ Figure waterfall_figure(const TraceLabel& a, const TraceLabel& b, const analysis
   figure.name = fmt::format("{}-to-{}-waterfall", a.name, b.name);
   const double change = diff.iteration_b.mean - diff.iteration_a.mean;
   const bool certain = std::abs(change) > diff.iteration_a.half_width + diff.iteration_b.half_width;
-  figure.title = certain ? fmt::format("Why B is {:.3g} times as fast as A", diff.speedup())
-                         : "From A to B: the change is not more than noise";
+  figure.title = !certain     ? "From A to B: the change is not more than noise"
+                 : change < 0 ? fmt::format("B is {:.3g} times as fast as A: why", diff.speedup())
+                              : fmt::format("B takes {:.3g} times as long as A: why", 1 / diff.speedup());
   figure.subtitle =
       fmt::format("{}{}means of one iteration, ± half of the 95 % confidence interval", a.machine,
                   a.machine.empty()        ? ""
