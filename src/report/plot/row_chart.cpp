@@ -150,7 +150,7 @@ void draw(const RowChart& chart, const Area& area, Canvas* canvas) {
     names.push_back(row.name);
     texts.push_back(row.text);
   }
-  Columns at{area, {area.left, top, area.right, top + height * static_cast<double>(shown)}};
+  Columns at{area, {area.left, top, area.right, top + height * static_cast<double>(lines)}};
   at.plot.left += canvas->width_of(names, kTextSize, 0.36 * area.width()) + 10;
   at.plot.right -= canvas->width_of(texts, kTextSize, 0.26 * area.width()) + 14;
   const Scale scale(chart.value, values_of(chart), at.plot.left, at.plot.right, 50);
@@ -163,8 +163,9 @@ void draw(const RowChart& chart, const Area& area, Canvas* canvas) {
   }
   for (size_t i = 0; i < shown; ++i) draw_row(chart, i, scale, at, height, canvas);
   if (shown < chart.rows.size())
-    canvas->muted({area.left, at.plot.bottom + 36}, fmt::format("… and {} more", chart.rows.size() - shown),
-                  at.plot.left - area.left);
+    canvas->muted({at.plot.left - 10, at.plot.bottom - height / 2 + 4},
+                  fmt::format("… and {} more", chart.rows.size() - shown), at.plot.left - area.left - 10,
+                  kTextSize, Anchor::kEnd);
 }
 
 }  // namespace hone::report

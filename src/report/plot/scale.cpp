@@ -20,7 +20,7 @@ void Extent::add(const std::optional<double>& value) {
 
 Scale::Scale(const Axis& axis, const Extent& extent, double from, double to, double apart)
     : log_(axis.log), low_(extent.low()), high_(extent.high()), from_(from), to_(to) {
-  const auto most = static_cast<size_t>(std::max(2.0, std::abs(to - from) / apart));
+  const auto most = static_cast<size_t>(std::max(3.0, std::abs(to - from) / apart));
   // Given ticks are where all values are; they keep clear of the ends.
   const double room = axis.ticks.empty() ? 0.04 : 0.08;
   if (log_) {

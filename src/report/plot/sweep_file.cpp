@@ -60,8 +60,9 @@ std::optional<MeasuredSpeedup> read_speedup(const Fields& run) {
   const std::optional<double> ratio = fields.positive("ratio");
   if (!ratio) return std::nullopt;
   const Fields over = fields.object("over");
-  MeasuredSpeedup speedup{over.require_text("backend") + " " + over.require_text("precision"), *ratio,
-                          std::nullopt, fields.flag("interleaved").value_or(true)};
+  const std::string backend = over.require_text("backend");
+  MeasuredSpeedup speedup{backend + " " + over.require_text("precision"), *ratio, std::nullopt,
+                          fields.flag("interleaved").value_or(true)};
   const Json& interval = fields.list("interval");
   if (interval.is_null()) return speedup;
   if (interval.size() != 2 || !interval[0].is_number() || !interval[1].is_number())

@@ -58,8 +58,7 @@ std::vector<double> log_ticks(double low, double high, size_t most) {
 }
 
 std::string tick_text(double value) {
-  // What rounding leaves of zero.
-  if (std::abs(value) < 1e-15) return "0";
+  if (value == 0) return "0";  // -0, too
   std::string text = fmt::format("{:.10g}", value);
   const size_t digits = text.find_first_not_of("-0123456789") == std::string::npos ? text.size() : 0;
   constexpr size_t kGrouped = 5;

@@ -7,7 +7,8 @@
 
 namespace hone::report {
 
-/// Multiples of 1, 2 or 5 times a power of ten in [low, high]; at most `most` of them. low < high.
+/// Multiples of 1, 2 or 5 times a power of ten in [low, high]; at most `most` of them, which is at least 3.
+/// low < high.
 std::vector<double> linear_ticks(double low, double high, size_t most);
 
 /// 1, 2 and 5 times the powers of ten in [low, high] when those are at most `most`, else the powers, else
