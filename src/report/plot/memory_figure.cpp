@@ -1,10 +1,12 @@
 // Memory of every configuration as stacked bars; see sweep_figures.hpp.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "report/plot/sweep_figures.hpp"
 #include "report/plot/sweep_notes.hpp"
+#include "report/plot/ticks.hpp"
 
 namespace hone::report {
 namespace {
@@ -37,7 +39,7 @@ std::optional<Row> memory_row(const SweepSeries& series, const SweepRun& run) {
   const bool cpu = run.setting.device == "cpu";
   const std::optional<double> whole = cpu ? m.peak : m.device;
   if (!whole) return std::nullopt;
-  Row row{series.name, fmt::format("{:.4g} MB{}", *whole, run.valid ? "" : " (INVALID)")};
+  Row row{series.name, fmt::format("{} MB{}", value_text(*whole), run.valid ? "" : " *")};
   row.bars = cpu ? stacked({m.baseline, m.inputs, m.weights, m.activations}, *whole)
                  : stacked({m.device_allocated}, *whole);
   return row;
@@ -90,7 +92,10 @@ std::optional<Figure> memory_figure(const SweepGroup& group) {
   figure.subtitle =
       group.machine + (cpu ? ": the most that the process held, libraries and inputs included"
                            : ": what the driver counts for the process, CUDA's own context included");
-  figure.notes = notes_without_verdicts(group);
+  const bool all_valid = std::none_of(chart.rows.begin(), chart.rows.end(),
+                                      [](const Row& row) { return row.text.ends_with('*'); });
+  if (!all_valid) figure.notes.emplace_back("* INVALID; the result files say why.");
+  for (std::string& note : notes_without_verdicts(group)) figure.notes.push_back(std::move(note));
   figure.chart = std::move(chart);
   return figure;
 }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "report/plot/sweep_notes.hpp"
+#include "report/plot/ticks.hpp"
 
 namespace hone::report {
 namespace {
@@ -88,14 +89,14 @@ RowChart rows_of_dots(const std::vector<ValueSeries>& all, Axis axis) {
   return chart;
 }
 
-/// The title says of one batch which it is.
-std::optional<Figure> figure_of(const SweepGroup& group, const char* kind, const std::string& what, Axis axis,
-                                const std::vector<ValueSeries>& all, const std::string& spread) {
+/// The title also says of one batch which it is.
+std::optional<Figure> figure_of(const SweepGroup& group, const char* kind, const std::string& title,
+                                Axis axis, const std::vector<ValueSeries>& all, const std::string& spread) {
   if (all.empty()) return std::nullopt;
   axis.log = wants_log(all);
   Figure figure;
   figure.name = group.name + "-" + kind;
-  figure.title = fmt::format("{} of {}", what, group.model);
+  figure.title = title;
   figure.subtitle = group.machine + ": " + spread;
   const std::vector<double> batches = batches_of(all);
   if (batches.size() > 1) {
@@ -110,7 +111,7 @@ std::optional<Figure> figure_of(const SweepGroup& group, const char* kind, const
 std::optional<Value> latency_value(const SweepRun& run) {
   if (!run.latency) return std::nullopt;
   const MeasuredLatency& latency = *run.latency;
-  Value value{{0, latency.p50}, fmt::format("{:.4g} ms", latency.p50)};
+  Value value{{0, latency.p50}, value_text(latency.p50) + " ms"};
   const std::optional<double> high = latency.top_value ? latency.top_value : latency.p75;
   // Percentiles of a file that contradicts itself make no bar.
   if (!latency.p25 || !high || *latency.p25 > latency.p50 || *high < latency.p50) return value;
@@ -121,12 +122,12 @@ std::optional<Value> latency_value(const SweepRun& run) {
 
 std::optional<Value> throughput_value(const SweepRun& run) {
   if (!run.throughput) return std::nullopt;
-  return Value{{0, *run.throughput}, fmt::format("{:.4g} /s", *run.throughput)};
+  return Value{{0, *run.throughput}, value_text(*run.throughput) + " /s"};
 }
 
 std::optional<Value> pipelined_value(const SweepRun& run) {
   if (!run.pipelined) return std::nullopt;
-  return Value{{0, *run.pipelined}, fmt::format("{:.4g} /s", *run.pipelined)};
+  return Value{{0, *run.pipelined}, value_text(*run.pipelined) + " /s"};
 }
 
 std::optional<Value> speedup_value(const SweepRun& run) {
@@ -172,7 +173,7 @@ std::vector<ValueSeries> speedups(const SweepGroup& group, const std::set<std::s
 }  // namespace
 
 std::optional<Figure> latency_figure(const SweepGroup& group) {
-  std::optional<Figure> figure = figure_of(group, "latency", "Latency", {"latency, ms"},
+  std::optional<Figure> figure = figure_of(group, "latency", "Latency of " + group.model, {"latency, ms"},
                                            measure_all(group, latency_value), "p50, bars from p25 to p99");
   if (!figure) return figure;
   figure->notes = latency_notes(group);
@@ -188,7 +189,7 @@ std::optional<Figure> throughput_figure(const SweepGroup& group) {
     all.push_back(std::move(series));
   }
   std::optional<Figure> figure = figure_of(
-      group, "throughput", "Throughput", {"samples per second"}, all,
+      group, "throughput", "Throughput of " + group.model, {"samples per second"}, all,
       pipelined.empty() ? "one run in flight" : "one run in flight; dashed: pipelined, runs that overlap");
   if (!figure) return figure;
   figure->notes = sweep_notes(group);
@@ -200,8 +201,8 @@ std::optional<Figure> speedup_figure(const SweepGroup& group) {
   const std::vector<ValueSeries> all = speedups(group, over);
   Axis axis{"times as fast; the line is 1"};
   axis.reference = 1;
-  const std::string what = over.size() == 1 ? "Speedup over " + *over.begin() : "Speedup";
-  std::optional<Figure> figure = figure_of(group, "speedup", what, std::move(axis), all,
+  const std::string title = "Speedup of " + group.model + (over.size() == 1 ? " over " + *over.begin() : "");
+  std::optional<Figure> figure = figure_of(group, "speedup", title, std::move(axis), all,
                                            "ratio of p50, bars are 95 % confidence intervals");
   if (!figure) return figure;
   figure->notes = speedup_notes(group);

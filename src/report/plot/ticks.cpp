@@ -67,4 +67,8 @@ std::string tick_text(double value) {
   return text;
 }
 
+std::string value_text(double value) {
+  return std::abs(value) < 9999.5 ? fmt::format("{:.4g}", value) : tick_text(std::round(value));
+}
+
 }  // namespace hone::report

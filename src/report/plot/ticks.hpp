@@ -18,4 +18,7 @@ std::vector<double> log_ticks(double low, double high, size_t most);
 /// "0.25", "20", "10 000"; the shortest that tells the tick apart.
 std::string tick_text(double value);
 
+/// Four significant digits, all digits of what is larger: "0.2367", "11 640".
+std::string value_text(double value);
+
 }  // namespace hone::report

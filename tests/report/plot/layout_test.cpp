@@ -110,7 +110,7 @@ std::vector<Figure> all_figures() {
   std::vector<Figure> figures = {columns(1, 3), columns(120, 0.02), columns(40, 0), waterfall()};
   for (const auto& [backends, batches] : std::vector<std::pair<int, std::vector<int>>>{
            {1, {1}}, {1, {1, 8}}, {40, {1, 2, 4, 8}}, {40, {8}}, {3, {1, 1000000}}, {3, {7, 8}}}) {
-    for (const double spread : {1.0, 1.5}) {
+    for (const double spread : {1.0, 1.01, 1.5}) {
       for (Figure& figure : many_series(backends, batches, spread)) figures.push_back(std::move(figure));
     }
   }
@@ -119,8 +119,8 @@ std::vector<Figure> all_figures() {
 
 TEST(Layout, NothingLiesOverAnythingElse) {
   for (const Figure& figure : all_figures()) {
-    for (const double width : {kLeastSide, 900.0}) {
-      for (const std::optional<double> height : {std::optional<double>(), {kLeastSide}, {1000.0}}) {
+    for (const double width : {kLeastSide, 500.0, 900.0, 2000.0}) {
+      for (const std::optional<double> height : {std::optional<double>(), {kLeastSide}, {600.0}, {2000.0}}) {
         PlotStyle style;
         style.width = width;
         style.height = height;

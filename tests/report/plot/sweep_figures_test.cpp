@@ -77,7 +77,7 @@ TEST(SweepFigures, ASpeedupWhoseIntervalHoldsOneIsNoDifference) {
   unknown["speedup"]["interval"] = nullptr;
   unknown["speedup"]["interleaved"] = false;
   const Figure figure = speedup_figure(group_of({faster, same, unknown})).value();
-  EXPECT_EQ(figure.title, "Speedup over torch fp32 of net, batch 1");
+  EXPECT_EQ(figure.title, "Speedup of net over torch fp32, batch 1");
   const auto& chart = std::get<RowChart>(figure.chart);
   EXPECT_EQ(chart.value.reference, 1);
   EXPECT_EQ(chart.rows[0].text, "1.5 [1.2, 1.9]");
@@ -109,8 +109,12 @@ TEST(SweepFigures, SpeedupsOverDifferentSystemsSayOverWhich) {
 TEST(SweepFigures, MemoryAddsUpToThePeakOrIsNotToldApart) {
   Json small = run_json("torch", "fp32", 1, 9);
   small["peak_memory_mb"] = 20;
-  const auto chart =
-      std::get<RowChart>(memory_figure(group_of({run_json("hone", "fp32", 1, 9), small})).value().chart);
+  small["verdict"]["valid"] = false;
+  const Figure figure = memory_figure(group_of({run_json("hone", "fp32", 1, 9), small})).value();
+  EXPECT_THAT(figure.notes, ElementsAre("* INVALID; the result files say why."));
+  const auto& chart = std::get<RowChart>(figure.chart);
+  EXPECT_EQ(chart.rows[0].text, "100 MB");
+  EXPECT_EQ(chart.rows[1].text, "20 MB *");
   ASSERT_THAT(chart.rows[0].bars, SizeIs(4));
   EXPECT_EQ(chart.parts[chart.rows[0].bars[2].part].name, "weights");
   EXPECT_EQ(chart.rows[0].bars[2].to - chart.rows[0].bars[2].from, 30);

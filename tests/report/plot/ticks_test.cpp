@@ -54,6 +54,9 @@ TEST(Ticks, TextsAreShortAndGrouped) {
   EXPECT_EQ(tick_text(10'000), "10 000");
   EXPECT_EQ(tick_text(-2'500'000), "-2 500 000");
   EXPECT_EQ(tick_text(1e12), "1e+12");
+  EXPECT_EQ(value_text(0.236725), "0.2367");
+  EXPECT_EQ(value_text(9999.4), "9999");
+  EXPECT_EQ(value_text(11'640.3), "11 640");
 }
 
 }  // namespace
