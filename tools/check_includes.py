@@ -22,6 +22,7 @@ HEAVY = [
      "a folder named plugin/"),
     (re.compile(r"^opencv2/"), re.compile(r"/plugin/"), "a folder named plugin/"),
     (re.compile(r"^httplib\.h"), re.compile(r"/plugin/"), "a folder named plugin/"),
+    (re.compile(r"^cairo"), re.compile(r"/plugin/"), "a folder named plugin/"),
     (re.compile(r"^CLI/"), re.compile(r"^src/cli/"), "src/cli/"),
     (re.compile(r"^(onnx|google/protobuf)/"), re.compile(r"^src/import/onnx/|^src/cli/"), "src/import/onnx/"),
 ]

@@ -15,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostEntries = 10'000;
 constexpr int kMostLevels = 16;
 
 constexpr std::array<std::string_view, 5> kTraceEndings = {".trace.sqlite", ".sqlite", ".trace.json",
@@ -50,6 +49,8 @@ std::optional<RunFileKind> kind_of(const fs::path& path, size_t* others) {
 
 class Search {
  public:
+  explicit Search(size_t most_entries) : most_entries_(most_entries) {}
+
   void add(const fs::path& path) {
     std::error_code error;
     if (fs::is_directory(path, error)) {
@@ -74,9 +75,9 @@ class Search {
     size_t entries = 0;
     fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error);
     while (!error && entry != fs::recursive_directory_iterator()) {
-      if (++entries > kMostEntries) {
+      if (++entries > most_entries_) {
         found_.sentences.push_back(
-            fmt::format("{}: more than {} files; name a smaller folder", folder.string(), kMostEntries));
+            fmt::format("{}: more than {} files; name a smaller folder", folder.string(), most_entries_));
         return;
       }
       if (entry.depth() >= kMostLevels) entry.disable_recursion_pending();
@@ -90,14 +91,15 @@ class Search {
     }
   }
 
+  size_t most_entries_;
   RunFiles found_;
   std::set<fs::path> seen_;
 };
 
 }  // namespace
 
-RunFiles find_run_files(const std::vector<std::string>& named) {
-  Search search;
+RunFiles find_run_files(const std::vector<std::string>& named, size_t most_entries) {
+  Search search(most_entries);
   for (const std::string& path : named) search.add(path);
   return search.take();
 }

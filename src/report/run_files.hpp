@@ -21,8 +21,9 @@ struct RunFiles {
 };
 
 /// A file that is named is taken for a trace when it is no result; whether it is one shows when it is read.
-/// Folders are searched down to 16 levels and 10 000 entries each; links in them are not followed.
-RunFiles find_run_files(const std::vector<std::string>& named);
+/// Folders are searched down to 16 levels, those with more than `most_entries` not at all; links in them are
+/// not followed.
+RunFiles find_run_files(const std::vector<std::string>& named, size_t most_entries = 10'000);
 
 /// The name without folder and the extensions of traces, as a file name: "resnet50-hone-fp16-b1".
 std::string trace_stem(const std::filesystem::path& path);

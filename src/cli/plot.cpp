@@ -1,0 +1,240 @@
+// `hone plot`: the figures of benchmark results and traces as SVG and PNG.
+#include <fmt/core.h>
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "base/file.hpp"
+#include "bench/results.hpp"
+#include "cli/command.hpp"
+#include "report/plot/layout.hpp"
+#include "report/plot/painter.hpp"
+#include "report/plot/sweep_figures.hpp"
+#include "report/plot/trace_figures.hpp"
+#include "report/run_files.hpp"
+#include "trace/open.hpp"
+
+namespace hone::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::string output = "plots";
+  std::string baseline;
+  std::vector<std::string> formats = {"svg", "png"};
+  double width = report::PlotStyle().width;
+  double height = 0;
+  double scale = 2;
+  std::string theme = "light";
+};
+
+/// A trace, as far as a waterfall needs it.
+struct TracedModel {
+  report::TraceLabel label;
+  std::string model;  ///< empty where the trace does not say
+  bool baseline = false;
+  analysis::DiffSide side;
+};
+
+void say(const std::string& sentence) { fmt::print(stderr, "hone: {}\n", sentence); }
+
+/// Two traces of one name in different folders, and names that no file can have.
+std::string unique_name(std::string name, std::set<std::string>* used) {
+  constexpr size_t kLongest = 80;
+  name.resize(std::min(name.size(), kLongest));
+  std::string result = name;
+  for (int i = 2; !used->insert(result).second; ++i) result = fmt::format("{}-{}", name, i);
+  return result;
+}
+
+class Plotter {
+ public:
+  explicit Plotter(const Options& options) : options_(options), painter_(report::painter()) {
+    style_.width = options.width;
+    if (options.height > 0) style_.height = options.height;
+    if (options.theme == "dark") style_.theme = &report::kDarkTheme;
+  }
+
+  void draw(report::Figure figure) {
+    figure.name = unique_name(figure.name, &names_);
+    const report::Scene scene =
+        lay_out(figure, style_, [this](const std::string& text, double size, bool bold) {
+          return painter_.text_width(text, size, bold);
+        });
+    for (const std::string& format : options_.formats) {
+      const fs::path path = fs::path(options_.output) / (figure.name + "." + format);
+      base::write_file_atomic(path, format == "svg" ? painter_.svg(scene) : png(scene));
+      fmt::print("{}\n", path.string());
+    }
+    ++drawn_;
+  }
+
+  size_t drawn() const { return drawn_; }
+
+ private:
+  std::string png(const report::Scene& scene) const {
+    // What cairo can draw on, and 400 MB.
+    constexpr double kMostSide = 32767;
+    constexpr double kMostPixels = 1e8;
+    const double width = scene.width * options_.scale;
+    const double height = scene.height * options_.scale;
+    if (std::max(width, height) > kMostSide || width * height > kMostPixels)
+      fail_usage("a PNG file of {:.0f} x {:.0f} pixels is too large; choose a smaller --scale", width,
+                 height);
+    return painter_.png(scene, options_.scale);
+  }
+
+  const Options& options_;
+  const report::Painter& painter_;
+  report::PlotStyle style_;
+  std::set<std::string> names_;
+  size_t drawn_ = 0;
+};
+
+/// Runs f; what is wrong with its file is said, and the others go on.
+template <class F>
+void reading(const F& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kInternal) throw;
+    say(error.what());
+  }
+}
+
+void plot_sweeps(const std::vector<report::RunFile>& files, Plotter* plotter) {
+  std::vector<report::SweepRun> runs;
+  for (const report::RunFile& file : files) {
+    if (file.kind != report::RunFileKind::kSweep) continue;
+    reading([&] {
+      for (report::SweepRun& run : report::read_sweep_file(file.path)) runs.push_back(std::move(run));
+    });
+  }
+  for (const report::SweepGroup& group : report::group_runs(runs)) {
+    const std::vector<report::Figure> figures = report::sweep_figures(group);
+    if (figures.empty()) say(fmt::format("{}: no run has anything to plot", group.name));
+    for (const report::Figure& figure : figures) plotter->draw(figure);
+  }
+}
+
+/// Draws what the trace alone tells.
+TracedModel plot_trace(const fs::path& path, const std::string& name, Plotter* plotter) {
+  const trace::Trace trace = trace::open_trace(path);
+  const analysis::StepList steps = analysis::find_steps(trace);
+  const auto model = trace.metadata.find("model");
+  TracedModel traced{report::label_trace(trace, name),
+                     model == trace.metadata.end() ? "" : bench::file_stem(model->second),
+                     false,
+                     {analysis::analyze_layers(trace, steps)}};
+  const auto layers = layers_figure(traced.label, traced.side.layers);
+  if (layers) plotter->draw(*layers);
+  if (!layers) say(path.string() + ": no layers were announced, so there is no figure of them");
+  const auto breakdown = steps_figure(traced.label, analysis::break_down_steps(trace, steps));
+  if (breakdown) plotter->draw(*breakdown);
+  if (!breakdown) say(path.string() + ": no steps were announced, so there is no figure of them");
+  if (!trace.device_events.empty() && steps.announced)
+    traced.side.idle = analysis::iteration_idle(analysis::build_event_graph(trace), steps);
+  return traced;
+}
+
+void plot_waterfall(const TracedModel& a, const TracedModel& b, Plotter* plotter) {
+  plotter->draw(waterfall_figure(a.label, b.label, analysis::compare_traces(a.side, b.side)));
+}
+
+/// Every other trace beside the baseline.
+void plot_from_baseline(const std::vector<TracedModel>& traces, Plotter* plotter) {
+  for (const TracedModel& a : traces) {
+    if (!a.baseline) continue;
+    for (const TracedModel& b : traces) {
+      const bool comparable = a.model.empty() || b.model.empty() || a.model == b.model;
+      if (!b.baseline && comparable) plot_waterfall(a, b, plotter);
+    }
+  }
+}
+
+/// The two traces of a model that has two.
+void plot_pairs(const std::vector<TracedModel>& traces, Plotter* plotter) {
+  std::map<std::string, std::vector<const TracedModel*>> models;
+  for (const TracedModel& traced : traces) models[traced.model].push_back(&traced);
+  for (const auto& [model, of_model] : models) {
+    if (model.empty() || of_model.size() < 2) continue;
+    if (of_model.size() == 2) {
+      plot_waterfall(*of_model[0], *of_model[1], plotter);
+    } else {
+      say(fmt::format("there are {} traces of {}; --baseline TRACE compares the others with one of them",
+                      of_model.size(), model));
+    }
+  }
+}
+
+void plot_traces(const std::vector<report::RunFile>& files, const Options& options, Plotter* plotter) {
+  std::vector<TracedModel> traces;
+  std::set<std::string> names;
+  for (const report::RunFile& file : files) {
+    if (file.kind != report::RunFileKind::kTrace) continue;
+    const std::string name = unique_name(report::trace_stem(file.path), &names);
+    reading([&] {
+      traces.push_back(plot_trace(file.path, name, plotter));
+      std::error_code error;
+      traces.back().baseline =
+          !options.baseline.empty() && fs::equivalent(file.path, options.baseline, error);
+    });
+  }
+  if (options.baseline.empty()) {
+    plot_pairs(traces, plotter);
+  } else {
+    plot_from_baseline(traces, plotter);
+  }
+}
+
+void run(const Options& options) {
+  Plotter plotter(options);
+  std::vector<std::string> inputs = options.inputs;
+  if (!options.baseline.empty()) inputs.push_back(options.baseline);
+  const report::RunFiles found = report::find_run_files(inputs);
+  for (const std::string& sentence : found.sentences) say(sentence);
+  std::error_code error;
+  fs::create_directories(options.output, error);
+  if (error) fail_environment("cannot create the folder {}: {}", options.output, error.message());
+  plot_sweeps(found.files, &plotter);
+  plot_traces(found.files, options, &plotter);
+  if (plotter.drawn() > 0) return;
+  fail_bad_input("nothing to plot: {} no result of `hone bench` and no trace that can be read",
+                 found.others > 0 ? "among the JSON files there is" : "there is");
+}
+
+}  // namespace
+
+void add_plot_command(CLI::App& program) {
+  CLI::App* command = program.add_subcommand(
+      "plot", "Draw latency, throughput, speedup, memory, layers, steps and waterfalls as SVG and PNG");
+  const auto options = std::make_shared<Options>();
+  command->add_option("inputs", options->inputs, "Results of `hone bench`, traces, or folders of them")
+      ->required();
+  command->add_option("-o,--output", options->output, "Folder for the figures")->capture_default_str();
+  command->add_option("--formats", options->formats, "svg, png")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"svg", "png"}))
+      ->capture_default_str();
+  command->add_option("--baseline", options->baseline, "The trace from which waterfalls to all others begin");
+  const CLI::Range side(report::kLeastSide, report::kMostSide);
+  command->add_option("--width", options->width, "Of a figure, in pixels")
+      ->check(side)
+      ->capture_default_str();
+  command->add_option("--height", options->height, "In pixels; by default what the figure needs")
+      ->check(side);
+  command->add_option("--scale", options->scale, "Pixels of a PNG file for each of the figure's")
+      ->check(CLI::Range(0.5, 8.0))
+      ->capture_default_str();
+  command->add_option("--theme", options->theme, "light or dark")
+      ->check(CLI::IsMember({"light", "dark"}))
+      ->capture_default_str();
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,64 @@
+// What the layouts of all charts draw with: a scene that grows, the theme, and how wide texts are.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/plot/scene.hpp"
+#include "report/plot/theme.hpp"
+
+namespace hone::report {
+
+/// Sizes of texts, pixels.
+constexpr double kTitleSize = 16;
+constexpr double kTextSize = 12;
+constexpr double kSmallSize = 11;
+
+/// A part of the picture; y goes down.
+struct Area {
+  double left = 0;
+  double top = 0;
+  double right = 0;
+  double bottom = 0;
+
+  double width() const { return right - left; }
+  double height() const { return bottom - top; }
+};
+
+class Canvas {
+ public:
+  Canvas(const Theme& theme, const TextMeasure& measure) : theme_(theme), measure_(measure) {}
+
+  const Theme& theme() const { return theme_; }
+  const TextMeasure& measure() const { return measure_; }
+  Scene& scene() { return scene_; }
+  double width_of(const std::string& text, double size = kTextSize) const;
+  /// Of the widest of them, at most `most`.
+  double width_of(const std::vector<std::string>& texts, double size, double most) const;
+
+  /// Cut in the middle where it is wider than `most`.
+  void text(Place at, const std::string& text, double most, double size = kTextSize,
+            Anchor anchor = Anchor::kStart);
+  /// The same in the colour of what is less important.
+  void muted(Place at, const std::string& text, double most, double size = kTextSize,
+             Anchor anchor = Anchor::kStart);
+  void title(Place at, const std::string& text, double most);
+  void line(Place from, Place to, Color color, double line_width = 1, bool dashed = false);
+  void path(std::vector<Place> points, Color color, double line_width, bool dashed);
+  void box(const Area& area, Color fill);
+  void frame(const Area& area, Color fill, Color stroke);
+  /// Of kMarkers shapes; hollow ones show the background.
+  void marker(Place at, size_t shape, Color color, bool hollow);
+  /// From low to high with caps; `vertical` along y.
+  void error_bar(Place low, Place high, Color color, bool vertical);
+
+ private:
+  void add_text(Place at, const std::string& text, double most, double size, bool bold, Anchor anchor,
+                Color color);
+
+  Scene scene_;
+  const Theme& theme_;
+  const TextMeasure& measure_;
+};
+
+}  // namespace hone::report

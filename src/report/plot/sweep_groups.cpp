@@ -1,0 +1,175 @@
+// See sweep_groups.hpp.
+#include "report/plot/sweep_groups.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <functional>
+#include <map>
+#include <set>
+
+namespace hone::report {
+namespace {
+
+constexpr std::array<std::string_view, kPaletteColors> kBackends = {
+    "hone", "torch", "torchscript", "torch-graph", "torch_compile", "onnxruntime", "reference"};
+constexpr std::array<std::string_view, 5> kPrecisions = {"fp32", "tf32", "bf16", "fp16", "int8"};
+
+/// Numbers for names: the known ones always have theirs, so that a backend looks the same in all figures;
+/// others take what is free, then go on behind.
+std::map<std::string, size_t> number_names(const std::vector<std::string>& names,
+                                           std::span<const std::string_view> known) {
+  std::map<std::string, size_t> numbers;
+  std::set<size_t> taken;
+  for (const std::string& name : names) {
+    const auto found = std::find(known.begin(), known.end(), name);
+    if (found == known.end()) continue;
+    numbers[name] = static_cast<size_t>(found - known.begin());
+    taken.insert(numbers[name]);
+  }
+  size_t next = 0;
+  for (const std::string& name : names) {
+    if (numbers.contains(name)) continue;
+    while (taken.contains(next)) ++next;
+    taken.insert(next);
+    numbers[name] = next;
+  }
+  return numbers;
+}
+
+template <class T>
+std::vector<std::string> distinct(const std::vector<T>& of,
+                                  const std::function<std::string(const T&)>& name) {
+  std::vector<std::string> names;
+  for (const T& each : of) {
+    if (std::find(names.begin(), names.end(), name(each)) == names.end()) names.push_back(name(each));
+  }
+  return names;
+}
+
+/// Colours are backends and markers precisions; where there is one of either, both are the other.
+void choose_styles(std::vector<SweepSeries>* series) {
+  const auto backend = [](const SweepSeries& s) { return s.runs.front().backend; };
+  const auto precision = [](const SweepSeries& s) { return s.runs.front().precision; };
+  const auto backends = number_names(distinct<SweepSeries>(*series, backend), kBackends);
+  const auto precisions = number_names(distinct<SweepSeries>(*series, precision), kPrecisions);
+  for (SweepSeries& each : *series) {
+    const size_t of_backend = backends.at(backend(each));
+    const size_t of_precision = precisions.at(precision(each));
+    const size_t color = backends.size() > 1 ? of_backend : of_precision;
+    each.style.color = color % kPaletteColors;
+    each.style.marker = (precisions.size() > 1 ? of_precision : of_backend) % kMarkers;
+    each.style.dashed = color >= kPaletteColors;
+  }
+}
+
+/// "NVIDIA H200" as "nvidia-h200".
+std::string slug(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    const bool word = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (word) result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (!word && !result.empty() && result.back() != '-') result += '-';
+  }
+  while (result.ends_with('-')) result.pop_back();
+  return result.empty() ? "unknown" : result;
+}
+
+/// What can tell settings apart in the names of files.
+std::array<std::string, 5> qualifiers(const Setting& s) {
+  return {slug(s.device), slug(s.processor), s.threads > 0 ? fmt::format("{}-threads", s.threads) : "",
+          s.transfers ? "transfers" : "", s.cold_l2 ? "cold-l2" : ""};
+}
+
+/// A qualifier counts where it tells settings apart that agree in all before it.
+std::string qualified_name(const SweepGroup& group, const std::vector<SweepGroup>& groups) {
+  const auto own = qualifiers(group.setting);
+  std::string name = group.model;
+  for (size_t i = 0; i < own.size(); ++i) {
+    const bool differs = std::any_of(groups.begin(), groups.end(), [&](const SweepGroup& other) {
+      const auto theirs = qualifiers(other.setting);
+      return other.model == group.model && theirs[i] != own[i] &&
+             std::equal(own.begin(), own.begin() + static_cast<long>(i), theirs.begin());
+    });
+    if (differs && !own[i].empty()) name += "-" + own[i];
+  }
+  return name;
+}
+
+void name_groups(std::vector<SweepGroup>* groups) {
+  std::set<std::string> used;
+  for (SweepGroup& group : *groups) {
+    const std::string name = qualified_name(group, *groups);
+    group.name = name;
+    for (int i = 2; !used.insert(group.name).second; ++i) group.name = fmt::format("{}-{}", name, i);
+  }
+}
+
+std::string dates_text(const SweepGroup& group) {
+  std::set<std::string> days;
+  for (const SweepSeries& series : group.series) {
+    for (const SweepRun& run : series.runs) {
+      if (!run.date.empty()) days.insert(run.date.substr(0, 10));
+    }
+  }
+  if (days.empty()) return "";
+  return days.size() == 1 ? ", " + *days.begin() : fmt::format(", {} to {}", *days.begin(), *days.rbegin());
+}
+
+std::string machine_text(const SweepGroup& group) {
+  const Setting& s = group.setting;
+  const bool cpu = s.device == "cpu";
+  std::string text = s.processor.empty() ? fmt::format("an unknown {}", cpu ? "CPU" : "GPU") : s.processor;
+  if (s.threads > 0) text += fmt::format(", {} thread{}", s.threads, s.threads == 1 ? "" : "s");
+  if (!cpu) text += s.transfers ? ", with data transfers" : ", inputs already on the device";
+  if (s.cold_l2) text += ", cold L2";
+  return text + dates_text(group);
+}
+
+/// Adds the run to its series; of two of one batch the newer stays. Whether there were two.
+bool add_run(const SweepRun& run, SweepGroup* group) {
+  const auto series = std::find_if(group->series.begin(), group->series.end(),
+                                   [&](const SweepSeries& s) { return s.name == run.series(); });
+  if (series == group->series.end()) {
+    group->series.push_back({run.series(), {}, {run}});
+    return false;
+  }
+  const auto place = std::lower_bound(series->runs.begin(), series->runs.end(), run.batch,
+                                      [](const SweepRun& r, int64_t batch) { return r.batch < batch; });
+  if (place == series->runs.end() || place->batch != run.batch) {
+    series->runs.insert(place, run);
+    return false;
+  }
+  if (place->date <= run.date) *place = run;
+  return true;
+}
+
+}  // namespace
+
+std::vector<SweepGroup> group_runs(const std::vector<SweepRun>& runs) {
+  std::vector<SweepGroup> groups;
+  std::map<std::pair<std::string, Setting>, size_t> places;
+  std::vector<size_t> repeated;
+  for (const SweepRun& run : runs) {
+    const auto [place, fresh] = places.try_emplace({run.model, run.setting}, groups.size());
+    if (fresh) {
+      groups.push_back({"", run.model, "", run.setting, {}, {}});
+      repeated.push_back(0);
+    }
+    repeated[place->second] += add_run(run, &groups[place->second]) ? 1 : 0;
+  }
+  name_groups(&groups);
+  for (size_t i = 0; i < groups.size(); ++i) {
+    choose_styles(&groups[i].series);
+    groups[i].machine = machine_text(groups[i]);
+    if (repeated[i] == 0) continue;
+    groups[i].notes.push_back(fmt::format(
+        "Without {} of the same configurations: the newest is shown.",
+        repeated[i] == 1 ? "1 earlier measurement" : fmt::format("{} earlier measurements", repeated[i])));
+  }
+  return groups;
+}
+
+}  // namespace hone::report

@@ -1,0 +1,33 @@
+// Runs of any number of sweeps as what may share a figure: one model, measured in one setting.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/plot/figure.hpp"
+#include "report/plot/sweep_file.hpp"
+
+namespace hone::report {
+
+/// All batches of a backend in a precision.
+struct SweepSeries {
+  std::string name;  ///< "hone bf16"
+  SeriesStyle style;
+  std::vector<SweepRun> runs;  ///< by batch, one each
+};
+
+struct SweepGroup {
+  /// Begins the names of its files: the model, with what tells its settings apart where there are several.
+  std::string name;
+  std::string model;
+  std::string machine;  ///< "NVIDIA H200, inputs already on the device, 2026-11-21"
+  Setting setting;
+  std::vector<SweepSeries> series;
+  std::vector<std::string> notes;
+};
+
+/// Of configurations that were measured more than once, the run of the newest sweep stays, which a note says.
+/// Groups are in the order in which their first runs come.
+std::vector<SweepGroup> group_runs(const std::vector<SweepRun>& runs);
+
+}  // namespace hone::report

@@ -1,0 +1,69 @@
+// What is found among files and folders, in which order, and what is left alone.
+#include "report/run_files.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "trace/temporary_folder.hpp"
+
+namespace hone::report {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+std::vector<std::string> names(const RunFiles& found) {
+  std::vector<std::string> result;
+  for (const RunFile& file : found.files)
+    result.push_back((file.kind == RunFileKind::kSweep ? "sweep " : "trace ") +
+                     file.path.filename().string());
+  return result;
+}
+
+TEST(RunFiles, FoldersAreSearchedAndSortedAndLinksNotFollowed) {
+  const trace::TemporaryFolder folder;
+  const trace::TemporaryFolder& f = folder;
+  std::filesystem::create_directories(f.path() / "in" / "deeper");
+  f.write("in/deeper/b.json", R"({"schema": "hone.bench", "version": 1)");
+  f.write("in/a.trace.sqlite", "");
+  f.write("in/c.json", R"({"schemaVersion": 1, "deviceProperties": []})");
+  f.write("in/package.json", R"({"name": "other"})");
+  f.write("in/log.txt", "");
+  f.write("outside.json", R"({"schema": "hone.bench"})");
+  std::filesystem::create_symlink(f.path() / "outside.json", f.path() / "in" / "link.json");
+  std::filesystem::create_directory_symlink(f.path(), f.path() / "in" / "up");
+  const RunFiles found = find_run_files({f.path() / "in"});
+  EXPECT_THAT(names(found), ElementsAre("trace a.trace.sqlite", "trace c.json", "sweep b.json"));
+  EXPECT_EQ(found.others, 1U);
+  EXPECT_THAT(found.sentences, IsEmpty());
+}
+
+TEST(RunFiles, NamedFilesAreTakenOnceAndInTheirOrder) {
+  const trace::TemporaryFolder folder;
+  const auto sweep = folder.write("z.json", R"({"schema": "hone.bench"})");
+  const auto text = folder.write("a.txt", "anything");
+  const RunFiles found =
+      find_run_files({sweep, text, folder.path(), folder.path() / "." / "z.json", "missing"});
+  EXPECT_THAT(names(found), ElementsAre("sweep z.json", "trace a.txt", "trace missing"));
+}
+
+TEST(RunFiles, AFolderOfTooManyFilesIsNotSearched) {
+  const trace::TemporaryFolder folder;
+  for (const char* name : {"a.sqlite", "b.sqlite", "c.sqlite"}) folder.write(name, "");
+  EXPECT_THAT(names(find_run_files({folder.path()}, 3)), SizeIs(3));
+  const RunFiles found = find_run_files({folder.path()}, 2);
+  EXPECT_THAT(found.files, IsEmpty());
+  EXPECT_THAT(found.sentences, ElementsAre(HasSubstr("more than 2 files; name a smaller folder")));
+}
+
+TEST(RunFiles, NamesOfTracesLoseTheirExtensions) {
+  EXPECT_EQ(trace_stem("runs/resnet50-hone-fp16-b1.trace.sqlite"), "resnet50-hone-fp16-b1");
+  EXPECT_EQ(trace_stem("host_1.17.pt.trace.json.gz"), "host_1.17");
+  EXPECT_EQ(trace_stem("a b.sqlite"), "a_b");
+  EXPECT_EQ(trace_stem(".sqlite"), "trace");
+}
+
+}  // namespace
+}  // namespace hone::report
