@@ -43,7 +43,7 @@ struct Description<report::TimelineSegment> {
       std::tuple{Field{"track", &Segment::track, "Number of the track"},
                  Field{"start_ns", &Segment::start, "From the origin", unit::kNs, origin::kEstimated},
                  Field{"end_ns", &Segment::end, "From the origin", unit::kNs, origin::kEstimated},
-                 Field{"name", &Segment::name, "Call or operation"}};
+                 Field{"name", &Segment::name, "Call or operation: an index into strings"}};
 };
 
 template <>
@@ -73,7 +73,7 @@ struct Description<report::Timeline> {
       Field{"strings", &Timeline::strings, "Names of events"},
       Field{"details", &Timeline::details, "Of launches, copies and operators"},
       Field{"tracks", &Timeline::tracks, "Streams, threads and counters"},
-      Field{"path", &Timeline::path, "The critical path"},
+      Field{"path", &Timeline::path, "The critical path: its longest segments"},
       Field{"columns", &Timeline::columns, "Where the numbers of events lie"}};
 };
 

@@ -3,17 +3,21 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "analysis/intervals.hpp"
 #include "report/timeline_details.hpp"
 #include "report/timeline_tracks.hpp"
 
 namespace hone::report {
 namespace {
 
+using analysis::length;
 using trace::Time;
 using trace::Trace;
 
 constexpr int64_t kWidestWindow = 8192;
+constexpr size_t kMostSegments = 20'000;
 constexpr uint8_t kOnPath = 1;
 constexpr uint8_t kMerged = 2;
 
@@ -120,7 +124,7 @@ class Maker {
       }
     }
     for (const analysis::PathSegment& segment : path_.segments) {
-      if (segment.operation >= 0 && segment.event >= 0) on_path_.try_emplace(segment.event, true);
+      if (segment.operation >= 0 && segment.event >= 0) on_path_.insert(segment.event);
     }
   }
 
@@ -178,14 +182,36 @@ class Maker {
   }
 
   void add_path() {
-    for (const analysis::PathSegment& segment : path_.segments) {
-      const int64_t track = track_of(segment);
+    for (const analysis::PathSegment* segment : path_in_window()) {
+      const int64_t track = track_of(*segment);
       if (track < 0) continue;
-      const std::string name =
-          segment.function < 0 ? std::string() : path_.functions[static_cast<size_t>(segment.function)].name;
-      timeline_.path.push_back(
-          {track, segment.span.start - timeline_.origin, segment.span.end - timeline_.origin, name});
+      timeline_.path.push_back({track, segment->span.start - timeline_.origin,
+                                segment->span.end - timeline_.origin, function_name(segment->function)});
     }
+  }
+
+  std::vector<const analysis::PathSegment*> path_in_window() const {
+    const Time from = timeline_.origin + timeline_.from;
+    const Time to = timeline_.origin + timeline_.to;
+    std::vector<const analysis::PathSegment*> chosen;
+    for (const analysis::PathSegment& segment : path_.segments) {
+      if (segment.span.start < to && segment.span.end > from) chosen.push_back(&segment);
+    }
+    if (chosen.size() <= kMostSegments) return chosen;
+    std::nth_element(chosen.begin(), chosen.begin() + kMostSegments, chosen.end(),
+                     [](const auto* a, const auto* b) { return length(a->span) > length(b->span); });
+    chosen.resize(kMostSegments);
+    std::sort(chosen.begin(), chosen.end(),
+              [](const auto* a, const auto* b) { return a->span.start < b->span.start; });
+    return chosen;
+  }
+
+  uint32_t function_name(int32_t function) {
+    if (function < 0) return 0;
+    const auto [found, is_new] =
+        functions_.try_emplace(function, static_cast<uint32_t>(timeline_.strings.size()));
+    if (is_new) timeline_.strings.push_back(path_.functions[static_cast<size_t>(function)].name);
+    return found->second;
   }
 
   int64_t track_of(const analysis::PathSegment& segment) const {
@@ -223,9 +249,10 @@ class Maker {
   Names names_;
   TimelineDetails details_;
   std::vector<Track> tracks_;
-  std::vector<uint32_t> rows_;                     // of each track
-  std::unordered_map<int64_t, int32_t> launches_;  // by correlation
-  std::unordered_map<int32_t, bool> on_path_;      // device events
+  std::vector<uint32_t> rows_;                       // of each track
+  std::unordered_map<int64_t, int32_t> launches_;    // by correlation
+  std::unordered_set<int32_t> on_path_;              // device events
+  std::unordered_map<int32_t, uint32_t> functions_;  // of the path: their names
   WideColumn starts_;
   WideColumn durations_;
   std::vector<uint32_t> names_column_;

@@ -32,7 +32,7 @@ struct TimelineSegment {
   int64_t track = 0;
   trace::Time start = 0;
   trace::Time end = 0;
-  std::string name;
+  uint32_t name = 0;  ///< index into Timeline::strings
 };
 
 /// A column of the blob: little-endian, at a multiple of 8 bytes.
@@ -54,7 +54,7 @@ struct Timeline {
   std::vector<std::string> strings;
   std::vector<Json> details;  ///< of launches, copies and operators; many events share one
   std::vector<TimelineTrack> tracks;
-  std::vector<TimelineSegment> path;
+  std::vector<TimelineSegment> path;  ///< the longest 20'000 in the window, by time
   std::vector<TimelineColumn> columns;
   std::string blob;
 

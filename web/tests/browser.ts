@@ -38,6 +38,10 @@ export class Viewer {
   async open(document: unknown, hash = '#/', view: View = {}): Promise<Opened> {
     const file = join(this.folder, `page-${this.files++}.html`);
     writeFileSync(file, typeof document === 'string' ? document : pageWith(document));
+    return this.visit(pathToFileURL(file).href, hash, view);
+  }
+
+  async visit(url: string, hash = '#/', view: View = {}): Promise<Opened> {
     const viewport = { width: view.width ?? 1280, height: view.height ?? 900 };
     await this.shown?.close();
     const page = (this.shown = await this.browser.newPage({ viewport, colorScheme: view.dark ? 'dark' : 'light' }));
@@ -45,11 +49,10 @@ export class Viewer {
     const [errors, requests]: [string[], string[]] = [[], []];
     page.on('console', (message) => ['error', 'warning'].includes(message.type()) && errors.push(message.text()));
     page.on('pageerror', (error) => errors.push(error.message));
-    page.on('request', (request) => !/^(data|blob):/.test(request.url()) && requests.push(request.url()));
-    const url = pathToFileURL(file).href;
+    page.on('request', (request) => !/^(data|blob):/.test(request.url()) && request.url().split('#')[0] !== url && requests.push(request.url()));
     await page.goto(url + hash);
     await page.waitForSelector('main:not([aria-busy])');
-    return { page, errors, requests: requests.filter((one) => one.split('#')[0] !== url) };
+    return { page, errors, requests };
   }
 
   async stop(): Promise<void> {
