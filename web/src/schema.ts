@@ -553,7 +553,7 @@ export interface TimelineSegment {
   track: number;
   start_ns: number;
   end_ns: number;
-  name: string;
+  name: number;
 }
 
 export interface TimelineColumn {
@@ -1142,7 +1142,7 @@ export const fields = {
     track: { text: "Number of the track", unit: "", origin: "" },
     start_ns: { text: "From the origin", unit: "ns", origin: "estimated" },
     end_ns: { text: "From the origin", unit: "ns", origin: "estimated" },
-    name: { text: "Call or operation", unit: "", origin: "" },
+    name: { text: "Call or operation: an index into strings", unit: "", origin: "" },
   },
   TimelineColumn: {
     name: { text: "Name of the column", unit: "", origin: "" },
@@ -1160,7 +1160,7 @@ export const fields = {
     strings: { text: "Names of events", unit: "", origin: "" },
     details: { text: "Of launches, copies and operators", unit: "", origin: "" },
     tracks: { text: "Streams, threads and counters", unit: "", origin: "" },
-    path: { text: "The critical path", unit: "", origin: "" },
+    path: { text: "The critical path: its longest segments", unit: "", origin: "" },
     columns: { text: "Where the numbers of events lie", unit: "", origin: "" },
   },
   Profile: {
