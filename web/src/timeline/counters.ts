@@ -1,6 +1,7 @@
 // One counter: its samples as steps, and the smallest and largest value of any stretch in O(log n).
 
-import { lowerBound } from './row';
+import type { Span } from './header';
+import { gallop, lowerBound } from './row';
 
 const kFan = 16;
 
@@ -66,4 +67,24 @@ export class Counter {
     }
     return [low, high];
   }
+}
+
+export interface Steps {
+  low: Float64Array;
+  high: Float64Array;
+}
+
+/** Smallest and largest value per pixel; NaN before the first sample. Each pixel starts with the value before it. */
+export function steps(counter: Counter, span: Span, width: number): Steps {
+  const low = new Float64Array(width).fill(Number.NaN);
+  const high = new Float64Array(width).fill(Number.NaN);
+  const step = (span.to - span.from) / width;
+  let at = counter.indexAt(span.from) + 1;
+  for (let x = 0; x < width; x++) {
+    const next = gallop(counter.times, span.from + (x + 1) * step, at);
+    const begin = Math.max(0, at - 1);
+    if (next > begin) [low[x], high[x]] = counter.extent(begin, next);
+    at = next;
+  }
+  return { low, high };
 }

@@ -18,6 +18,9 @@ export interface Strip {
   pixels: Uint32Array;
   offset: number;
   width: number;
+  /** Told of each box at least `labelled` pixels wide that is not dimmed, for its text. */
+  labelled?: number;
+  onBox?: (event: number, from: number, to: number) => void;
 }
 
 function paintBox(strip: Strip, from: number, to: number, color: number, alpha: number, merged: boolean): void {
@@ -47,6 +50,7 @@ export function paintRow(strip: Strip, timeline: Timeline, row: Row, span: Span,
       const event = row.events[i];
       const alpha = Math.round(255 * strength(i, i + 1));
       paintBox(strip, x, end, fill[timeline.names[event]], alpha, (timeline.flags[event] & kMerged) !== 0);
+      if (end - x >= (strip.labelled ?? Infinity) && alpha === 255) strip.onBox?.(event, x, end);
       i++;
       continue;
     }
