@@ -81,9 +81,11 @@ export class Model {
   }
 
   resize(size: Size, narrow: boolean): void {
+    const shrunk = size.height < this.size.height;
     this.size = size;
     this.narrow = narrow;
     this.update();
+    if (shrunk && this.selection >= 0) this.scrollToEvent(this.selection);
   }
 
   update(): void {
@@ -197,10 +199,16 @@ export class Model {
     const start = timeline.starts[event];
     if (this.folded.delete(track.group)) this.update();
     if (timeline.depths[event] > 0 && this.collapsed.delete(track.id)) this.update();
-    const top = rowTop(this.place, track, timeline.depths[event]);
-    const { row, label } = this.place.metrics;
-    if (top - label < this.scroll || top + 2 * row > this.scroll + this.plotHeight) this.scrollTo(top - this.plotHeight / 3);
+    this.scrollToEvent(event);
     const wanted = reveal(this.span, start, start + timeline.durations[event], this.duration);
     if (wanted !== this.span) this.glideTo(wanted);
+  }
+
+  private scrollToEvent(event: number): void {
+    const { timeline } = this.data;
+    const top = rowTop(this.place, timeline.tracks[timeline.trackOf[event]], timeline.depths[event]);
+    const { row, label } = this.place.metrics;
+    const seen = top - label >= this.scroll && top + 1.5 * row <= this.scroll + this.plotHeight;
+    if (!seen) this.scrollTo(top - this.plotHeight / 2);
   }
 }

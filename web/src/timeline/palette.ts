@@ -85,7 +85,7 @@ export function colorNames(timeline: Timeline, names: Names, by: ColorBy, backgr
       fill[i] = pack(mix(kHues[h % kHues.length], background, tints[(h >>> 8) & 1]));
     } else if (kinds[i] !== 255) {
       const [label, hue] = categoryOf(names.of(i), order[kinds[i]]);
-      const color = mix(hue, background, tints[0]);
+      const color = mix(hue, background, tints[order[kinds[i]] === 'kernels' ? 0 : 1]);
       legend.set(label, color);
       fill[i] = pack(color);
     }

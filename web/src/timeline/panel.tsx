@@ -53,14 +53,15 @@ function EventLink({ model, event }: { model: Model; event: number }) {
 function Relatives({ model, event }: { model: Model; event: number }) {
   const { launcher, launched, launchedCount } = model.facts ?? factsOf(model.data.timeline, event);
   const { starts, durations } = model.data.timeline;
+  const sinceEnd = launcher < 0 ? 0 : starts[event] - starts[launcher] - durations[launcher];
   return (
     <div class="tl-relatives">
       {launcher >= 0 && (
         <>
           <h4>Launched by</h4>
           <EventLink model={model} event={launcher} />
-          <p title="From the start of the call to the start of this event">
-            {duration(starts[event] - starts[launcher])} after the call began, {duration(starts[event] - starts[launcher] - durations[launcher])} after it ended
+          <p title="From the call to the start of this event">
+            {duration(starts[event] - starts[launcher])} after the call began, {duration(Math.abs(sinceEnd))} {sinceEnd < 0 ? 'before' : 'after'} it ended
           </p>
         </>
       )}
@@ -78,7 +79,7 @@ function EventPanel({ model, event }: { model: Model; event: number }) {
   const same = useMemo(() => namesakes(timeline, name, model.span), [timeline, name, model.span]);
   return (
     <>
-      <section>
+      <section class="tl-first">
         <h3><bdi>{model.data.nameOf(event)}</bdi></h3>
         <p class="tl-where"><bdi>{clean(facts.track.group)}</bdi> · <bdi>{clean(facts.track.name)}</bdi></p>
         <dl class="tl-facts">

@@ -83,7 +83,6 @@ export class Pointer {
   private readonly onDown = (event: PointerEvent): void => {
     if (event.button !== 0) return;
     const point = this.pointOf(event);
-    this.canvas.focus({ preventScroll: true });
     this.canvas.setPointerCapture(event.pointerId);
     this.down.set(event.pointerId, point);
     const time = point.y < kOverview ? this.overviewTime(point) : this.timeOf(point);

@@ -53,6 +53,7 @@ export function SearchBox({ model, input }: { model: Model; input: RefObject<HTM
       const text = input.current?.value ?? '';
       if (text !== model.search.query) model.search.set(text);
       model.search.step(event.shiftKey ? -1 : 1);
+      setOpen(false);
     }
     if (event.key !== 'Escape') return;
     event.preventDefault();

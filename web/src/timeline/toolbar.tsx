@@ -46,8 +46,8 @@ export function Toolbar({ model, searchInput, onHelp }: Props) {
       </label>
       <span class="tl-space" />
       <span class="tl-buttons">
-        <button type="button" class="tl-button" title="Zoom out (- or s)" aria-label="Zoom out" onClick={() => model.zoom(1.6)}>−</button>
-        <button type="button" class="tl-button" title="Zoom in (+ or w)" aria-label="Zoom in" onClick={() => model.zoom(1 / 1.6)}>+</button>
+        <button type="button" class="tl-button tl-zoom" title="Zoom out (- or s)" aria-label="Zoom out" onClick={() => model.zoom(1.6)}>−</button>
+        <button type="button" class="tl-button tl-zoom" title="Zoom in (+ or w)" aria-label="Zoom in" onClick={() => model.zoom(1 / 1.6)}>+</button>
         <button type="button" class="tl-button" title="Fit the selection, or everything (f)" onClick={() => model.fitSelection()}>Fit</button>
         <button type="button" class="tl-button" title="The whole trace (0)"
           onClick={() => model.glideTo({ from: 0, to: model.duration })}>All</button>

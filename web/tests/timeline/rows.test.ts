@@ -1,7 +1,7 @@
 // Rows, counters, level of detail: searching and painting, compared with doing it the slow way.
 
 import { describe, expect, it } from 'vitest';
-import { Counter } from '../../src/timeline/counters';
+import { Counter, steps } from '../../src/timeline/counters';
 import { decode } from '../../src/timeline/decode';
 import { addDensity, paintRow, type Strip } from '../../src/timeline/lod';
 import { Marks } from '../../src/timeline/marks';
@@ -26,7 +26,7 @@ function manyEvents(count: number): TestEvent[] {
   });
 }
 
-async function manyRow(count = 5000) {
+async function manyRow(count = 1200) {
   const events = manyEvents(count);
   const end = events[count - 1].start + events[count - 1].duration;
   const timeline = await decode(build([{ events }], end));
@@ -68,8 +68,8 @@ describe('Row', () => {
     const { events, row } = await manyRow();
     const next = random(5);
     for (let i = 0; i < 300; i++) {
-      const begin = Math.floor(next() * 4999);
-      const end = begin + 1 + Math.floor(next() * (5000 - begin - 1));
+      const begin = Math.floor(next() * (row.count - 1));
+      const end = begin + 1 + Math.floor(next() * (row.count - begin - 1));
       const longest = Math.max(...events.slice(begin, end).map((event) => event.duration));
       expect(row.duration(row.longest(begin, end))).toBe(longest);
     }
@@ -161,6 +161,12 @@ describe('Counter', () => {
       expect(counter.extent(begin, end)).toEqual([Math.min(...part), Math.max(...part)]);
     }
     expect([counter.min, counter.max]).toEqual([Math.min(...values), Math.max(...values)]);
+  });
+
+  it('is drawn with its range per pixel, each pixel starting with the value before it', () => {
+    const counter = new Counter(0, 'W', Float64Array.from([10, 12, 14, 30]), Float64Array.from([1, 5, 3, 0]));
+    const { low, high } = steps(counter, { from: 0, to: 40 }, 4);
+    expect([[...low], [...high]]).toEqual([[Number.NaN, 1, 3, 0], [Number.NaN, 5, 3, 3]]);
   });
 
   it('holds each value until the next', () => {

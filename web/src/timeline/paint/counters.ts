@@ -8,14 +8,17 @@ import { quantity } from '../units';
 import { font, kSmall, yOf, type Frame } from './frame';
 
 const kAreaAlpha = 46;
+const kRangeAlpha = 110;  // inside the range of a pixel, so that a noisy counter is no solid block
 
 /** One column: from `top` to `bottom` the line, from there to `base` the area. All in rows of the buffer. */
-function column(pixels: Uint32Array, width: number, x: number, line: [number, number], base: number, colors: [number, number]): void {
+function column(pixels: Uint32Array, width: number, x: number, line: [number, number], thick: number, base: number, colors: [number, number, number]): void {
   const [top, bottom] = line;
   const first = Math.min(bottom, base);
   const last = Math.max(top, base);
   for (let y = first; y < last; y++) pixels[y * width + x] = colors[1];
-  for (let y = top; y < bottom; y++) pixels[y * width + x] = colors[0];
+  for (let y = top; y < bottom; y++) pixels[y * width + x] = colors[2];
+  for (let y = top; y < Math.min(bottom, top + thick); y++) pixels[y * width + x] = colors[0];
+  for (let y = Math.max(top, bottom - thick); y < bottom; y++) pixels[y * width + x] = colors[0];
 }
 
 export class CounterPainter {
@@ -60,9 +63,9 @@ export class CounterPainter {
     const rowOf = (value: number) => Math.round((1 - (value - floor) / range) * (height - thick));
     const base = Math.min(height, rowOf(0) + thick);
     const solid = pack(frame.theme.accent);
-    const colors: [number, number] = [solid, faded(solid, kAreaAlpha)];
+    const colors: [number, number, number] = [solid, faded(solid, kAreaAlpha), faded(solid, kRangeAlpha)];
     for (let x = 0; x < width; x++) {
-      if (!Number.isNaN(low[x])) column(pixels, width, x, [rowOf(high[x]), rowOf(low[x]) + thick], base, colors);
+      if (!Number.isNaN(low[x])) column(pixels, width, x, [rowOf(high[x]), rowOf(low[x]) + thick], thick, base, colors);
     }
   }
 }
