@@ -26,7 +26,6 @@ export interface TimelineProps {
 }
 
 const kPatience = 250;  // ms of rest before finer data is asked for and the address follows
-const kPixels = 2048;
 
 function viewOf(model: Model): TimelineView {
   const { span, selection, duration } = model;
@@ -47,6 +46,10 @@ function apply(model: Model, view: TimelineView): void {
   if (view.selection !== model.selection) model.select(view.selection ?? -1, view.from === undefined);
 }
 
+function sentence(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Whether the window shows less detail than the trace has. */
 function wantsFiner(model: Model): boolean {
   const { header } = model.data.timeline;
@@ -55,31 +58,33 @@ function wantsFiner(model: Model): boolean {
   return perPixel < (header.resolution_ns || Infinity);
 }
 
+/** Pixels to ask for: loadSpan gives up to six windows, each of which needs a value per pixel of the screen. */
+function pixelsFor({ size }: Model): number {
+  return 6 * 2 ** Math.ceil(Math.log2(Math.max(256, size.width * size.ratio)));
+}
+
 /** Finer data for the window, once it rests; a newer wish replaces an older one. */
 class FineLoader {
   private wanted: Span | null = null;
 
   constructor(private readonly model: Model, private readonly load: TimelineProps['load'],
-              private readonly failed: (error: unknown) => void) {}
+              private readonly trouble: (text: string) => void) {}
 
-  async update(): Promise<boolean> {
-    if (!wantsFiner(this.model)) return false;
+  async update(): Promise<void> {
+    if (!wantsFiner(this.model)) return;
     const span = loadSpan(this.model.span, this.model.duration);
-    if (this.wanted?.from === span.from && this.wanted.to === span.to) return false;
+    if (this.wanted?.from === span.from && this.wanted.to === span.to) return;
     this.wanted = span;
     try {
-      const fine = await Dataset.from(await this.load({ ...span, pixels: kPixels }), span);
-      if (this.wanted === span) this.model.setFine(fine);
-      return true;
+      const fine = await Dataset.from(await this.load({ ...span, pixels: pixelsFor(this.model) }), span);
+      if (this.wanted !== span) return;
+      this.model.setFine(fine);
+      this.trouble('');
     } catch (error) {
-      this.failed(error);
-      return false;
+      this.wanted = null;
+      this.trouble(sentence(error));
     }
   }
-}
-
-function sentence(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function useModelOf(load: TimelineProps['load']): { model: Model | null; error: string } {
@@ -102,7 +107,7 @@ function Loaded({ model, load, view, onView }: TimelineProps & { model: Model })
   report.current = onView;
 
   useEffect(() => {
-    const loader = new FineLoader(model, load, (error) => setTrouble(sentence(error)));
+    const loader = new FineLoader(model, load, setTrouble);
     let timer: ReturnType<typeof setTimeout>;
     const settle = () => {
       void loader.update();

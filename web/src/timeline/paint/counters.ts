@@ -8,7 +8,7 @@ import { quantity } from '../units';
 import { font, kSmall, yOf, type Frame } from './frame';
 
 const kAreaAlpha = 46;
-const kRangeAlpha = 110;  // inside the range of a pixel, so that a noisy counter is no solid block
+const kRangeAlpha = 150;  // inside the range of a pixel, so that a noisy counter is no solid block
 
 /** One column: from `top` to `bottom` the line, from there to `base` the area. All in rows of the buffer. */
 function column(pixels: Uint32Array, width: number, x: number, line: [number, number], thick: number, base: number, colors: [number, number, number]): void {
