@@ -101,10 +101,7 @@ class Maker {
     const int64_t pixels =
         options_.pixels > 0 ? options_.pixels : (events > options_.most_events ? kWidestWindow : 0);
     const bool any_merged = pixels > 0 && events > static_cast<size_t>(pixels);
-    for (Track& track : tracks_) {
-      const uint32_t rows = assign_rows(track.events);
-      rows_.push_back(rows);
-    }
+    for (Track& track : tracks_) rows_.push_back(assign_rows(track.events, track.kind != "stream"));
     if (!any_merged) return;
     timeline_.resolution = std::max<Time>((timeline_.to - timeline_.from) / pixels, 1);
     for (Track& track : tracks_) merge_short(track.events, timeline_.resolution);

@@ -114,16 +114,19 @@ std::vector<Track> tracks_of(const trace::Trace& trace, Span window) {
   return tracks;
 }
 
-uint32_t assign_rows(std::vector<TrackEvent>& events) {
+uint32_t assign_rows(std::vector<TrackEvent>& events, bool nested) {
   std::vector<Time> ends;  // of the last event in each row
-  size_t rows = 0;
   for (TrackEvent& event : events) {
-    while (!ends.empty() && ends.back() <= event.span.start) ends.pop_back();
-    event.depth = static_cast<uint32_t>(ends.size());
-    ends.push_back(event.span.end);
-    rows = std::max(rows, ends.size());
+    const auto is_free = [&](Time end) { return end <= event.span.start; };
+    const auto busy = std::find_if_not(ends.rbegin(), ends.rend(), is_free);
+    const size_t row =
+        nested ? static_cast<size_t>(ends.rend() - busy)
+               : static_cast<size_t>(std::find_if(ends.begin(), ends.end(), is_free) - ends.begin());
+    if (row == ends.size()) ends.push_back(0);
+    ends[row] = event.span.end;
+    event.depth = static_cast<uint32_t>(row);
   }
-  return static_cast<uint32_t>(std::max<size_t>(rows, 1));
+  return static_cast<uint32_t>(std::max<size_t>(ends.size(), 1));
 }
 
 void merge_short(std::vector<TrackEvent>& events, Time resolution) {

@@ -225,7 +225,8 @@ TEST_F(TacticSearch, StepsThatOverlapAreChosenInTheWholeNetwork) {
 }
 
 TEST_F(TacticSearch, TacticsThatPayTogetherOnlyAreTriedTogether) {
-  // Two signatures: taken for the steps of one of them alone, the early one is slower.
+  // Milliseconds, beside which a busy machine disturbs little. Two signatures: taken for the steps of one of
+  // them alone, the early one is slower.
   GraphBuilder b;
   auto x = b.input("x", {1, 4, 24, 24});
   for (const int64_t window : {2, 3}) {
@@ -234,8 +235,8 @@ TEST_F(TacticSearch, TacticsThatPayTogetherOnlyAreTriedTogether) {
     x = b.node("Relu", {x});
   }
   const auto graph = b.finish({b.node("Transpose", {x}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}})});
-  const FakeTactic alone("alone", {.delay_us = 500});
-  const FakeTactic early("early", {.delay_us = 900, .saves_together_us = 1500});
+  const FakeTactic alone("alone", {.delay_us = 3000});
+  const FakeTactic early("early", {.delay_us = 5400, .saves_together_us = 9000});
   const FakeDevice device({&alone, &early}, true);
   const auto engine = build_engine(graph, device, options(3));
   EXPECT_THAT(relu_tactics(*engine), ElementsAre("early", "early"));

@@ -138,6 +138,25 @@ TEST(Timeline, MergesWhatIsShorterThanAPixel) {
   EXPECT_THAT(column<uint32_t>(timeline, "duration_lo"), ::testing::ElementsAre(9995, 10'000));
 }
 
+TEST(Timeline, KernelsThatOverlapTakeTurnsInTwoRows) {
+  Trace trace;
+  for (int i = 0; i < 50; ++i)
+    trace.device_events.push_back(
+        {i * 100, i * 100 + 120, DeviceKind::kKernel, trace.strings.intern("k"), 0, 1, 7});
+  normalize(trace);
+  EXPECT_EQ(make_timeline(trace, {}).tracks[0].depth, 2);
+}
+
+TEST(Timeline, CallsStandBelowAllThatGoOn) {
+  Trace trace;
+  const int32_t thread = trace.thread_index(1, 1);
+  const std::vector<std::pair<int, int>> spans = {{0, 50}, {10, 100}, {60, 70}, {110, 120}};
+  for (const auto& [start, end] : spans)
+    trace.host_events.push_back({start, end, HostKind::kRange, trace.strings.intern("r"), thread});
+  normalize(trace);
+  EXPECT_THAT(column<uint16_t>(make_timeline(trace, {}), "depth"), ::testing::ElementsAre(0, 1, 2, 0));
+}
+
 TEST(Timeline, HoldsOnlyWhatTouchesItsWindow) {
   const Timeline timeline = make_timeline(small_trace(), {}, {.from = 5050, .to = 5400});
   EXPECT_THAT(names(timeline), ::testing::ElementsAre("copy", "step", "cudaDeviceSynchronize"));

@@ -19,11 +19,10 @@ export interface Report extends Omit<schema.Report, 'sweeps' | 'profiles'> {
   profiles: Profile[];
 }
 
-export type Columns = Record<string, Uint8Array | Uint16Array | Uint32Array | Int32Array | Float32Array | Float64Array>;
-
 export interface Timeline {
   header: TimelineHeader;
-  columns: Columns;
+  /// Columns of numbers, where the header says they lie.
+  blob: ArrayBuffer;
 }
 
 export interface Window {

@@ -2,7 +2,7 @@
 import type { Profile, Report, Timeline } from './document';
 import { readReport } from './read';
 import type { Source } from './source';
-import { columnsOf, inflate } from './timeline';
+import { inflateBase64 } from '../timeline/inflate';
 
 export class EmbeddedSource implements Source {
   private loaded: Promise<Report> | null = null;
@@ -23,7 +23,7 @@ export class EmbeddedSource implements Source {
     const { timeline: header } = await this.profile(id);
     const text = document.getElementById(`timeline-${id}`)?.textContent;
     if (!header || !text) throw new Error('The report was made without the timeline of this profile.');
-    return { header, columns: columnsOf(header, await inflate(text)) };
+    return { header, blob: await inflateBase64(text) };
   }
 
   onChange(): () => void {

@@ -2,7 +2,6 @@
 import type { Profile, Report, Timeline, TimelineHeader, Window } from './document';
 import { readProfile, readReport } from './read';
 import type { Source } from './source';
-import { columnsOf } from './timeline';
 
 const POLL_MS = 5000;
 
@@ -48,7 +47,7 @@ export class ServedSource implements Source {
     const bytes = await (await ask(`api/timeline/${encodeURIComponent(id)}${query}`)).arrayBuffer();
     const length = new DataView(bytes).getUint32(0, true);
     const header = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length))) as TimelineHeader;
-    return { header, columns: columnsOf(header, bytes, Math.ceil((4 + length) / 8) * 8) };
+    return { header, blob: bytes.slice(Math.ceil((4 + length) / 8) * 8) };
   }
 
   onChange(callback: (report: Report) => void): () => void {

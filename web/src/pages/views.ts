@@ -5,6 +5,7 @@ import type { Source } from '../data/source';
 import type { Route } from '../route';
 import type { Analysis } from '../schema';
 import { Pending } from './pending';
+import { TimelineViewPage } from './timeline';
 
 export interface ViewProps {
   profile: Profile;
@@ -25,7 +26,7 @@ export const views: View[] = [
   { id: 'layers', label: 'Layers', component: Pending },
   { id: 'kernels', label: 'Kernels', component: Pending },
   { id: 'operators', label: 'Operators', component: Pending },
-  { id: 'timeline', label: 'Timeline', component: Pending },
+  { id: 'timeline', label: 'Timeline', component: TimelineViewPage },
   { id: 'dependencies', label: 'Dependencies', component: Pending },
   { id: 'memory', label: 'Memory', component: Pending },
   { id: 'transfers', label: 'Transfers', component: Pending },
