@@ -16,8 +16,8 @@ function coarser(level: Level): Level {
   const high = new Float64Array(count).fill(-Infinity);
   for (let i = 0; i < level.low.length; i++) {
     const block = (i / kFan) | 0;
-    low[block] = Math.min(low[block], level.low[i]);
-    high[block] = Math.max(high[block], level.high[i]);
+    low[block] = Math.min(low[block]!, level.low[i]!);
+    high[block] = Math.max(high[block]!, level.high[i]!);
   }
   return { low, high };
 }
@@ -30,7 +30,7 @@ export class Counter {
   constructor(readonly track: number, readonly unit: string,
               readonly times: Float64Array, readonly values: Float64Array) {
     this.levels = [{ low: values, high: values }];
-    for (let top = this.levels[0]; top.low.length > kFan;) {
+    for (let top = this.levels[0]!; top.low.length > kFan;) {
       top = coarser(top);
       this.levels.push(top);
     }
@@ -42,7 +42,7 @@ export class Counter {
   /** Index of the sample that holds at `time`; -1 before the first. */
   indexAt(time: number): number {
     const i = lowerBound(this.times, time);
-    return i < this.times.length && this.times[i] === time ? i : i - 1;
+    return i < this.times.length && this.times[i]! === time ? i : i - 1;
   }
 
   /** Smallest and largest value of samples [begin, end), which must not be empty. */
@@ -51,15 +51,15 @@ export class Counter {
     let high = -Infinity;
     let level = 0;
     while (begin < end) {
-      const { low: lows, high: highs } = this.levels[level];
+      const { low: lows, high: highs } = this.levels[level]!;
       const last = level === this.levels.length - 1;
       while (begin < end && (last || begin % kFan !== 0)) {
-        low = Math.min(low, lows[begin]);
-        high = Math.max(high, highs[begin++]);
+        low = Math.min(low, lows[begin]!);
+        high = Math.max(high, highs[begin++]!);
       }
       while (end > begin && end % kFan !== 0) {
-        low = Math.min(low, lows[--end]);
-        high = Math.max(high, highs[end]);
+        low = Math.min(low, lows[--end]!);
+        high = Math.max(high, highs[end]!);
       }
       begin /= kFan;
       end /= kFan;

@@ -48,14 +48,14 @@ export class Dataset {
   }
 
   nameOf(event: number): string {
-    return this.names.of(this.timeline.names[event]);
+    return this.names.of(this.timeline.names[event]!);
   }
 
   keyOf(event: number): EventKey {
     const { timeline } = this;
     return {
-      track: timeline.tracks[timeline.trackOf[event]].id, start: timeline.starts[event],
-      depth: timeline.depths[event], name: this.nameOf(event),
+      track: timeline.tracks[timeline.trackOf[event]!]!.id, start: timeline.starts[event]!,
+      depth: timeline.depths[event]!, name: this.nameOf(event),
     };
   }
 
@@ -63,10 +63,10 @@ export class Dataset {
   find(key: EventKey): number {
     const row = this.timeline.tracks.find((track) => track.id === key.track)?.rows[key.depth];
     if (!row) return -1;
-    for (let i = lowerBound(row.starts, key.start); i < row.count && row.starts[i] === key.start; i++) {
-      if (this.nameOf(row.events[i]) === key.name) return row.events[i];
+    for (let i = lowerBound(row.starts, key.start); i < row.count && row.starts[i]! === key.start; i++) {
+      if (this.nameOf(row.events[i]!) === key.name) return row.events[i]!;
     }
     const around = row.at(key.start);
-    return around >= 0 && this.timeline.flags[row.events[around]] & kMerged ? row.events[around] : -1;
+    return around >= 0 && this.timeline.flags[row.events[around]!]! & kMerged ? row.events[around]! : -1;
   }
 }

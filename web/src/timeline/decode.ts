@@ -85,9 +85,9 @@ function readEvents(header: TimelineHeader, columns: Map<string, Column>): Timel
 
 /** Why an event cannot be drawn; null for a good one. */
 function fault(t: Timeline, i: number): string | null {
-  if (t.names[i] >= t.header.strings.length) return 'events left out: their name does not exist';
-  if (t.depths[i] >= kDeepest) return `events left out: nested deeper than ${kDeepest}`;
-  if (!(t.starts[i] + t.durations[i] <= Number.MAX_SAFE_INTEGER)) return 'events left out: their time is out of range';
+  if (t.names[i]! >= t.header.strings.length) return 'events left out: their name does not exist';
+  if (t.depths[i]! >= kDeepest) return `events left out: nested deeper than ${kDeepest}`;
+  if (!(t.starts[i]! + t.durations[i]! <= Number.MAX_SAFE_INTEGER)) return 'events left out: their time is out of range';
   return null;
 }
 
@@ -103,13 +103,13 @@ async function readTrack(t: Timeline, columns: Map<string, Column>, head: TrackH
   let time = 0;
   for (let i = first; i < end; i++) {
     if ((i - first) % kPause === kPause - 1) await pause();
-    time += hi[i] * kHigh + lo[i];
-    if (t.trackOf[i] !== kNoTrack) {
+    time += hi[i]! * kHigh + lo[i]!;
+    if (t.trackOf[i]! !== kNoTrack) {
       losses.add(kClaimed);
       continue;
     }
     t.starts[i] = time;
-    t.durations[i] = durationHi[i] * kHigh + durationLo[i];
+    t.durations[i] = durationHi[i]! * kHigh + durationLo[i]!;
     const why = fault(t, i);
     if (why) {
       losses.add(why);
@@ -117,9 +117,9 @@ async function readTrack(t: Timeline, columns: Map<string, Column>, head: TrackH
       continue;
     }
     t.trackOf[i] = position;
-    const depth = t.depths[i];
+    const depth = t.depths[i]!;
     while (sizes.length <= depth) sizes.push(0);
-    sizes[depth]++;
+    sizes[depth]!++;
   }
   track.rows = splitRows(t, first, end, position, sizes);
   return track;
@@ -130,19 +130,19 @@ function splitRows(t: Timeline, first: number, end: number, position: number, si
   const starts = sizes.map((size) => new Float64Array(size));
   const fill = sizes.map(() => 0);
   for (let i = first; i < end; i++) {
-    if (t.trackOf[i] !== position) continue;
-    const depth = t.depths[i];
-    const at = fill[depth]++;
-    events[depth][at] = i;
-    starts[depth][at] = t.starts[i];
+    if (t.trackOf[i]! !== position) continue;
+    const depth = t.depths[i]!;
+    const at = fill[depth]!++;
+    events[depth]![at] = i;
+    starts[depth]![at] = t.starts[i]!;
   }
-  return events.map((list, depth) => new Row(list, starts[depth], t.durations));
+  return events.map((list, depth) => new Row(list, starts[depth]!, t.durations));
 }
 
 function readLinks(t: Timeline, losses: Losses): void {
   for (let i = 0; i < t.count; i++) {
-    if (t.links[i] < 0) continue;
-    if (t.links[i] < t.count && t.links[i] !== i && t.trackOf[t.links[i]] !== kNoTrack) continue;
+    if (t.links[i]! < 0) continue;
+    if (t.links[i]! < t.count && t.links[i]! !== i && t.trackOf[t.links[i]!]! !== kNoTrack) continue;
     t.links[i] = -1;
     losses.add('links to events that do not exist');
   }
@@ -157,13 +157,13 @@ function readCounter(columns: Map<string, Column>, head: CounterHeader, losses: 
   let kept = 0;
   let time = 0;
   for (let i = first; i < end; i++) {
-    time += hi[i] * kHigh + lo[i];
-    if (!Number.isFinite(value[i]) || time > Number.MAX_SAFE_INTEGER) {
+    time += hi[i]! * kHigh + lo[i]!;
+    if (!Number.isFinite(value[i]!) || time > Number.MAX_SAFE_INTEGER) {
       losses.add('counter samples left out: not a number');
       continue;
     }
     times[kept] = time;
-    values[kept++] = value[i];
+    values[kept++] = value[i]!;
   }
   return new Counter(head.track, String(head.unit ?? ''), times.slice(0, kept), values.slice(0, kept));
 }

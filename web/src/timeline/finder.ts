@@ -39,7 +39,7 @@ export class Search {
     if (!this.found) return;
     const { timeline } = this.model.data;
     this.at = nextMatch(this.found, timeline, this.model.selection, this.model.span.from, direction);
-    if (this.at >= 0) this.model.select(this.found.events[this.at], true);
+    if (this.at >= 0) this.model.select(this.found.events[this.at]!, true);
     else this.model.changed();
   }
 

@@ -60,7 +60,7 @@ export class Keys {
     const here = target === document.body || (target instanceof Node && this.root.contains(target));
     if (!here || event.defaultPrevented || isTyping(target) || event.ctrlKey || event.metaKey || event.altKey) return;
     const key = event.key.toLowerCase();
-    const motion = Object.hasOwn(kMotions, key) ? kMotions[key] : undefined;
+    const motion = Object.hasOwn(kMotions, key) ? kMotions[key]! : undefined;
     if (motion ? this.hold(event.code, motion) : this.act(key, event)) event.preventDefault();
   };
 
@@ -97,7 +97,7 @@ export class Keys {
       g: () => this.follow(),
     };
     if (!Object.hasOwn(actions, key)) return false;
-    actions[key]();
+    actions[key]!();
     return true;
   }
 
@@ -136,7 +136,7 @@ export class Keys {
     for (const placed of model.place.tracks) {
       const row = model.data.timeline.tracks.find((track) => track.id === placed.id)?.rows[0];
       const [begin, end] = row?.range(model.span.from, model.span.to) ?? [0, 0];
-      if (row && begin < end) return row.events[begin];
+      if (row && begin < end) return row.events[begin]!;
     }
     return -1;
   }

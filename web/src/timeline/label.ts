@@ -25,7 +25,7 @@ export class Labels {
     if (known) return known;
     const length = Math.min(text.length, kLongest);
     const widths = new Float32Array(length + 1);
-    for (let i = 0; i < length; i++) widths[i + 1] = widths[i] + this.advance(text[i]);
+    for (let i = 0; i < length; i++) widths[i + 1] = widths[i]! + this.advance(text[i]!);
     this.widths.set(text, widths);
     return widths;
   }
@@ -34,12 +34,12 @@ export class Labels {
   fit(text: string, width: number): string {
     const widths = this.prefixes(text);
     const whole = widths.length - 1;
-    if (widths[whole] <= width && whole === text.length) return text;
+    if (widths[whole]! <= width && whole === text.length) return text;
     let low = 0;
     let high = whole;
     while (low < high) {
       const middle = (low + high + 1) >>> 1;
-      if (widths[middle] + this.ellipsis <= width) low = middle;
+      if (widths[middle]! + this.ellipsis <= width) low = middle;
       else high = middle - 1;
     }
     return low < 2 ? '' : `${text.slice(0, low)}…`;

@@ -107,10 +107,10 @@ export function tracksBetween(place: Layout, top: number, bottom: number): Place
   let high = place.tracks.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (place.tracks[middle].y + place.tracks[middle].height <= top) low = middle + 1;
+    if (place.tracks[middle]!.y + place.tracks[middle]!.height <= top) low = middle + 1;
     else high = middle;
   }
   let end = low;
-  while (end < place.tracks.length && place.tracks[end].y < bottom) end++;
+  while (end < place.tracks.length && place.tracks[end]!.y < bottom) end++;
   return place.tracks.slice(low, end);
 }

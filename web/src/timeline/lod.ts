@@ -39,27 +39,27 @@ export function paintRow(strip: Strip, timeline: Timeline, row: Row, span: Span,
   const { width } = strip;
   const step = (span.to - span.from) / width;
   const sums = marks?.sumsOf(row) ?? null;
-  const strength = (begin: number, end: number) => (!sums || sums[end] > sums[begin] ? 1 : kDimmed);
+  const strength = (begin: number, end: number) => (!sums || sums[end]! > sums[begin]! ? 1 : kDimmed);
   for (let i = row.firstAfter(span.from); i < row.count;) {
-    const start = row.starts[i];
+    const start = row.starts[i]!;
     if (start >= span.to) return;
     const long = row.duration(i);
     const x = Math.max(0, Math.floor((start - span.from) / step));
     if (long >= step) {
       const end = Math.min(width, Math.max(x + 1, Math.round((start + long - span.from) / step)));
-      const event = row.events[i];
+      const event = row.events[i]!;
       const alpha = Math.round(255 * strength(i, i + 1));
-      paintBox(strip, x, end, fill[timeline.names[event]], alpha, (timeline.flags[event] & kMerged) !== 0);
+      paintBox(strip, x, end, fill[timeline.names[event]!]!, alpha, (timeline.flags[event]! & kMerged) !== 0);
       if (end - x >= (strip.labelled ?? Infinity) && alpha === 255) strip.onBox?.(event, x, end);
       i++;
       continue;
     }
     let next = Math.max(i + 1, gallop(row.starts, span.from + (x + 1) * step, i));
     if (next - i > 1 && row.duration(next - 1) >= step) next--;
-    const busy = Math.min(1, (row.busy[next] - row.busy[i]) / step);
+    const busy = Math.min(1, (row.busy[next]! - row.busy[i]!) / step);
     const alpha = Math.round((kFaintest + (255 - kFaintest) * busy) * strength(i, next));
-    const event = row.events[row.longest(i, next)];
-    if (x < width) strip.pixels[strip.offset + x] = faded(fill[timeline.names[event]], alpha);
+    const event = row.events[row.longest(i, next)]!;
+    if (x < width) strip.pixels[strip.offset + x] = faded(fill[timeline.names[event]!]!, alpha);
     i = next;
   }
 }
@@ -67,15 +67,15 @@ export function paintRow(strip: Strip, timeline: Timeline, row: Row, span: Span,
 /** Share of each of `buckets` equal parts of a span in which a row is busy, added to `sums`. */
 export function addDensity(sums: Float64Array, row: Row, span: Span): void {
   const step = (span.to - span.from) / sums.length;
-  for (let i = row.firstAfter(span.from); i < row.count && row.starts[i] < span.to;) {
-    const start = row.starts[i];
+  for (let i = row.firstAfter(span.from); i < row.count && row.starts[i]! < span.to;) {
+    const start = row.starts[i]!;
     const end = start + row.duration(i);
     const first = Math.max(0, Math.floor((start - span.from) / step));
     const edge = span.from + (first + 1) * step;
     if (end <= edge) {
       let next = Math.max(i + 1, gallop(row.starts, edge, i));
-      if (next - i > 1 && row.starts[next - 1] + row.duration(next - 1) > edge) next--;
-      if (first < sums.length) sums[first] += (row.busy[next] - row.busy[i]) / step;
+      if (next - i > 1 && row.starts[next - 1]! + row.duration(next - 1) > edge) next--;
+      if (first < sums.length) sums[first]! += (row.busy[next]! - row.busy[i]!) / step;
       i = next;
       continue;
     }
@@ -83,7 +83,7 @@ export function addDensity(sums: Float64Array, row: Row, span: Span): void {
     for (let k = first; k <= last; k++) {
       const low = Math.max(start, span.from + k * step);
       const high = Math.min(end, span.from + (k + 1) * step);
-      sums[k] += Math.max(0, high - low) / step;
+      sums[k]! += Math.max(0, high - low) / step;
     }
     i++;
   }

@@ -195,18 +195,18 @@ export class Model {
 
   private showEvent(event: number): void {
     const { timeline } = this.data;
-    const track = timeline.tracks[timeline.trackOf[event]];
-    const start = timeline.starts[event];
+    const track = timeline.tracks[timeline.trackOf[event]!]!;
+    const start = timeline.starts[event]!;
     if (this.folded.delete(track.group)) this.update();
-    if (timeline.depths[event] > 0 && this.collapsed.delete(track.id)) this.update();
+    if (timeline.depths[event]! > 0 && this.collapsed.delete(track.id)) this.update();
     this.scrollToEvent(event);
-    const wanted = reveal(this.span, start, start + timeline.durations[event], this.duration);
+    const wanted = reveal(this.span, start, start + timeline.durations[event]!, this.duration);
     if (wanted !== this.span) this.glideTo(wanted);
   }
 
   private scrollToEvent(event: number): void {
     const { timeline } = this.data;
-    const top = rowTop(this.place, timeline.tracks[timeline.trackOf[event]], timeline.depths[event]);
+    const top = rowTop(this.place, timeline.tracks[timeline.trackOf[event]!]!, timeline.depths[event]!);
     const { row, label } = this.place.metrics;
     const seen = top - label >= this.scroll && top + 1.5 * row <= this.scroll + this.plotHeight;
     if (!seen) this.scrollTo(top - this.plotHeight / 2);

@@ -59,8 +59,8 @@ function kindsOf(timeline: Timeline, count: number): Uint8Array {
   const kinds = timeline.tracks.map((track) => track.kind);
   const order = [...new Set(kinds)];
   for (let i = 0; i < timeline.count; i++) {
-    const name = timeline.names[i];
-    if (timeline.trackOf[i] !== kNoTrack && tracks[name] === 255) tracks[name] = order.indexOf(kinds[timeline.trackOf[i]]);
+    const name = timeline.names[i]!;
+    if (timeline.trackOf[i]! !== kNoTrack && tracks[name]! === 255) tracks[name] = order.indexOf(kinds[timeline.trackOf[i]!]!);
   }
   return tracks;
 }
@@ -82,10 +82,10 @@ export function colorNames(timeline: Timeline, names: Names, by: ColorBy, backgr
   for (let i = 0; i < fill.length; i++) {
     if (!kinds) {
       const h = hash(names.of(i));
-      fill[i] = pack(mix(kHues[h % kHues.length], background, tints[(h >>> 8) & 1]));
-    } else if (kinds[i] !== 255) {
-      const [label, hue] = categoryOf(names.of(i), order[kinds[i]]);
-      const color = mix(hue, background, tints[order[kinds[i]] === 'kernels' ? 0 : 1]);
+      fill[i] = pack(mix(kHues[h % kHues.length]!, background, tints[(h >>> 8) & 1]!));
+    } else if (kinds[i]! !== 255) {
+      const [label, hue] = categoryOf(names.of(i), order[kinds[i]!]!);
+      const color = mix(hue, background, tints[order[kinds[i]!]! === 'kernels' ? 0 : 1]);
       legend.set(label, color);
       fill[i] = pack(color);
     }

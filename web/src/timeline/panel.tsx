@@ -44,8 +44,8 @@ function EventLink({ model, event }: { model: Model; event: number }) {
   const { timeline } = model.data;
   return (
     <button type="button" class="tl-link" title={model.data.nameOf(event)} onClick={() => model.select(event, true)}>
-      <bdi>{model.data.names.short(timeline.names[event])}</bdi>
-      <span>{duration(timeline.durations[event])}</span>
+      <bdi>{model.data.names.short(timeline.names[event]!)}</bdi>
+      <span>{duration(timeline.durations[event]!)}</span>
     </button>
   );
 }
@@ -53,7 +53,7 @@ function EventLink({ model, event }: { model: Model; event: number }) {
 function Relatives({ model, event }: { model: Model; event: number }) {
   const { launcher, launched, launchedCount } = model.facts ?? factsOf(model.data.timeline, event);
   const { starts, durations } = model.data.timeline;
-  const sinceEnd = launcher < 0 ? 0 : starts[event] - starts[launcher] - durations[launcher];
+  const sinceEnd = launcher < 0 ? 0 : starts[event]! - starts[launcher]! - durations[launcher]!;
   return (
     <div class="tl-relatives">
       {launcher >= 0 && (
@@ -61,7 +61,7 @@ function Relatives({ model, event }: { model: Model; event: number }) {
           <h4>Launched by</h4>
           <EventLink model={model} event={launcher} />
           <p title="From the call to the start of this event">
-            {duration(starts[event] - starts[launcher])} after the call began, {duration(Math.abs(sinceEnd))} {sinceEnd < 0 ? 'before' : 'after'} it ended
+            {duration(starts[event]! - starts[launcher]!)} after the call began, {duration(Math.abs(sinceEnd))} {sinceEnd < 0 ? 'before' : 'after'} it ended
           </p>
         </>
       )}
@@ -75,7 +75,7 @@ function Relatives({ model, event }: { model: Model; event: number }) {
 function EventPanel({ model, event }: { model: Model; event: number }) {
   const { timeline } = model.data;
   const facts = model.facts!;
-  const name = timeline.names[event];
+  const name = timeline.names[event]!;
   const same = useMemo(() => namesakes(timeline, name, model.span), [timeline, name, model.span]);
   return (
     <>

@@ -62,7 +62,7 @@ export class Pointer {
     if (!hit || hit.event < 0) return time;
     const { starts, durations } = model.data.timeline;
     const reach = (kSnap * (model.span.to - model.span.from)) / model.size.width;
-    const edges = [starts[hit.event], starts[hit.event] + durations[hit.event]];
+    const edges = [starts[hit.event]!, starts[hit.event]! + durations[hit.event]!];
     return edges.find((edge) => Math.abs(edge - time) < reach) ?? time;
   }
 
@@ -177,8 +177,8 @@ export class Pointer {
     if (point.y < kOverview) return model.glideTo({ from: 0, to: model.duration });
     const hit = this.hitAt(point);
     if (!hit || hit.event < 0) return;
-    const start = model.data.timeline.starts[hit.event];
-    model.glideTo(fitSpan(start, start + model.data.timeline.durations[hit.event], model.duration));
+    const start = model.data.timeline.starts[hit.event]!;
+    model.glideTo(fitSpan(start, start + model.data.timeline.durations[hit.event]!, model.duration));
   };
 
   private readonly onWheel = (event: WheelEvent): void => {

@@ -12,7 +12,7 @@ export function css([r, g, b]: Rgb, alpha = 1): string {
 
 /** `share` of a over b. */
 export function mix(a: Rgb, b: Rgb, share: number): Rgb {
-  const part = (i: number) => Math.round(a[i] * share + b[i] * (1 - share));
+  const part = (i: number) => Math.round(a[i]! * share + b[i]! * (1 - share));
   return [part(0), part(1), part(2)];
 }
 

@@ -4,7 +4,7 @@
 export function lowerBound(values: Float64Array, wanted: number, low = 0, high = values.length): number {
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (values[middle] < wanted) low = middle + 1;
+    if (values[middle]! < wanted) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -14,7 +14,7 @@ export function lowerBound(values: Float64Array, wanted: number, low = 0, high =
 export function gallop(values: Float64Array, wanted: number, low: number): number {
   let stride = 1;
   let high = low;
-  while (high < values.length && values[high] < wanted) {
+  while (high < values.length && values[high]! < wanted) {
     low = high + 1;
     high += stride;
     stride *= 2;
@@ -36,21 +36,21 @@ export class Row {
     this.reach = new Float64Array(this.count);
     let latest = -Infinity;
     for (let i = 0; i < this.count; i++) {
-      const duration = durations[events[i]];
-      this.busy[i + 1] = this.busy[i] + duration;
-      latest = Math.max(latest, starts[i] + duration);
+      const duration = durations[events[i]!]!;
+      this.busy[i + 1] = this.busy[i]! + duration;
+      latest = Math.max(latest, starts[i]! + duration);
       this.reach[i] = latest;
     }
   }
 
   duration(i: number): number {
-    return this.busy[i + 1] - this.busy[i];
+    return this.busy[i + 1]! - this.busy[i]!;
   }
 
   /** First event that ends after `time`. */
   firstAfter(time: number): number {
     const i = lowerBound(this.reach, time);
-    return i < this.count && this.reach[i] === time ? gallop(this.reach, nextUp(time), i) : i;
+    return i < this.count && this.reach[i]! === time ? gallop(this.reach, nextUp(time), i) : i;
   }
 
   /** The events that are seen in a span: [begin, end). Overlapping rows may include a few that ended before. */
@@ -63,7 +63,7 @@ export class Row {
   at(time: number): number {
     const first = this.firstAfter(time);
     for (let i = gallop(this.starts, nextUp(time), first) - 1; i >= first; i--) {
-      if (this.starts[i] + this.duration(i) > time) return i;
+      if (this.starts[i]! + this.duration(i) > time) return i;
     }
     return -1;
   }
@@ -75,8 +75,8 @@ export class Row {
     const tree = this.tree;
     let best = begin;
     for (let l = begin + this.count, r = end + this.count; l < r; l >>= 1, r >>= 1) {
-      if (l & 1) best = this.longer(best, tree[l++]);
-      if (r & 1) best = this.longer(best, tree[--r]);
+      if (l & 1) best = this.longer(best, tree[l++]!);
+      if (r & 1) best = this.longer(best, tree[--r]!);
     }
     return best;
   }
@@ -95,7 +95,7 @@ export class Row {
   private buildTree(): Uint32Array {
     const tree = new Uint32Array(2 * this.count);
     for (let i = 0; i < this.count; i++) tree[this.count + i] = i;
-    for (let i = this.count - 1; i > 0; i--) tree[i] = this.longer(tree[2 * i], tree[2 * i + 1]);
+    for (let i = this.count - 1; i > 0; i--) tree[i] = this.longer(tree[2 * i]!, tree[2 * i + 1]!);
     return tree;
   }
 }

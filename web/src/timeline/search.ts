@@ -38,8 +38,8 @@ function mergeRuns(starts: Float64Array, a: Uint32Array, b: Uint32Array): Uint32
   let i = 0;
   let j = 0;
   for (let k = 0; k < merged.length; k++) {
-    const takeA = j >= b.length || (i < a.length && starts[a[i]] <= starts[b[j]]);
-    merged[k] = takeA ? a[i++] : b[j++];
+    const takeA = j >= b.length || (i < a.length && starts[a[i]!]! <= starts[b[j]!]!);
+    merged[k] = takeA ? a[i++]! : b[j++]!;
   }
   return merged;
 }
@@ -50,22 +50,22 @@ function inTime(starts: Float64Array, runs: Uint32Array[]): Uint32Array {
   while (runs.length > 1) {
     const halved: Uint32Array[] = [];
     for (let i = 0; i < runs.length; i += 2) {
-      halved.push(i + 1 < runs.length ? mergeRuns(starts, runs[i], runs[i + 1]) : runs[i]);
+      halved.push(i + 1 < runs.length ? mergeRuns(starts, runs[i]!, runs[i + 1]!) : runs[i]!);
     }
     runs = halved;
   }
-  return runs[0];
+  return runs[0]!;
 }
 
 function runsOf(timeline: Timeline, mask: Uint8Array): Uint32Array[] {
   const runs: Uint32Array[] = [];
   for (let begin = 0, i = 0; i < timeline.count; begin = i) {
-    const track = timeline.trackOf[begin];
+    const track = timeline.trackOf[begin]!;
     let size = 0;
-    for (; i < timeline.count && timeline.trackOf[i] === track; i++) size += mask[i];
+    for (; i < timeline.count && timeline.trackOf[i]! === track; i++) size += mask[i]!;
     if (size === 0) continue;
     const run = new Uint32Array(size);
-    for (let k = begin, at = 0; k < i; k++) if (mask[k]) run[at++] = k;
+    for (let k = begin, at = 0; k < i; k++) if (mask[k]!) run[at++] = k;
     runs.push(run);
   }
   return runs;
@@ -77,19 +77,19 @@ export function findEvents(timeline: Timeline, matches: Uint8Array, query: strin
   const counts = new Uint32Array(matches.length);
   const totals = new Float64Array(matches.length);
   for (let i = 0; i < timeline.count; i++) {
-    const name = timeline.names[i];
-    if (!matches[name] || timeline.trackOf[i] === kNoTrack) continue;
+    const name = timeline.names[i]!;
+    if (!matches[name]! || timeline.trackOf[i]! === kNoTrack) continue;
     mask[i] = 1;
-    counts[name]++;
-    totals[name] += timeline.durations[i];
+    counts[name]!++;
+    totals[name]! += timeline.durations[i]!;
   }
   const events = inTime(timeline.starts, runsOf(timeline, mask));
   const names: NameMatch[] = [];
   for (let name = 0; name < counts.length; name++) {
-    if (counts[name]) names.push({ name, count: counts[name], total: totals[name] });
+    if (counts[name]!) names.push({ name, count: counts[name]!, total: totals[name]! });
   }
   names.sort((a, b) => b.total - a.total);
-  const starts = Float64Array.from(events, (event) => timeline.starts[event]);
+  const starts = Float64Array.from(events, (event) => timeline.starts[event]!);
   return { query, events, starts, names, marks: new Marks(mask) };
 }
 
@@ -100,11 +100,11 @@ export function findEvents(timeline: Timeline, matches: Uint8Array, query: strin
 export function nextMatch(found: Found, timeline: Timeline, event: number, time: number, step: 1 | -1): number {
   const count = found.events.length;
   if (count === 0) return -1;
-  const start = event >= 0 ? timeline.starts[event] : time;
+  const start = event >= 0 ? timeline.starts[event]! : time;
   let at = lowerBound(found.starts, start);
   if (event >= 0) {
-    for (let i = at; i < count && found.starts[i] === start; i++) {
-      if (found.events[i] === event) return (i + step + count) % count;
+    for (let i = at; i < count && found.starts[i]! === start; i++) {
+      if (found.events[i]! === event) return (i + step + count) % count;
     }
   }
   if (step < 0) at--;

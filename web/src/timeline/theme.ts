@@ -23,8 +23,8 @@ function resolve(color: string): Rgb {
   pixel.clearRect(0, 0, 1, 1);
   pixel.fillStyle = color;
   pixel.fillRect(0, 0, 1, 1);
-  const [r, g, b] = pixel.getImageData(0, 0, 1, 1).data;
-  return [r, g, b];
+  const { data } = pixel.getImageData(0, 0, 1, 1);
+  return [data[0]!, data[1]!, data[2]!];
 }
 
 /** Reads the theme with a hidden child of `root`, which takes each variable as its colour in turn. */

@@ -9,9 +9,9 @@ const kOffset = 14;
 function textOf(model: Model): [string, string] | null {
   const { hover, data } = model;
   if (!hover) return null;
-  if (hover.event >= 0) return [data.nameOf(hover.event), duration(data.timeline.durations[hover.event])];
+  if (hover.event >= 0) return [data.nameOf(hover.event), duration(data.timeline.durations[hover.event]!)];
   if (hover.sample < 0 || !hover.track.counter) return null;
-  return [clean(hover.track.name), quantity(hover.track.counter.values[hover.sample], hover.track.counter.unit)];
+  return [clean(hover.track.name), quantity(hover.track.counter.values[hover.sample]!, hover.track.counter.unit)];
 }
 
 export function moveTooltip(tip: HTMLElement, model: Model): void {

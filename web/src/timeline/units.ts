@@ -4,7 +4,7 @@ const kUnits: [number, string][] = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, '
 const kMostDecimals = 9;
 
 function unitFor(ns: number): [number, string] {
-  return kUnits.find(([size]) => Math.abs(ns) >= size) ?? kUnits[3];
+  return kUnits.find(([size]) => Math.abs(ns) >= size) ?? kUnits[3]!;
 }
 
 function grouped(value: number, decimals: number): string {
@@ -39,7 +39,7 @@ export function quantity(value: number, unit: string): string {
 export function bytes(value: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
   const at = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, Math.abs(value))) / 3)));
-  return `${Number((value / 1000 ** at).toPrecision(4))} ${units[at]}`;
+  return `${Number((value / 1000 ** at).toPrecision(4))} ${units[at]!}`;
 }
 
 export interface Ticks {

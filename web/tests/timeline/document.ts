@@ -47,7 +47,7 @@ class Blob {
 }
 
 function differences(times: number[]): number[] {
-  return times.map((time, i) => time - (i ? times[i - 1] : 0));
+  return times.map((time, i) => time - (i ? times[i - 1]! : 0));
 }
 
 function addTime(blob: Blob, name: string, values: number[]): void {

@@ -28,9 +28,9 @@ function manyEvents(count: number): TestEvent[] {
 
 async function manyRow(count = 1200) {
   const events = manyEvents(count);
-  const end = events[count - 1].start + events[count - 1].duration;
+  const end = events[count - 1]!.start + events[count - 1]!.duration;
   const timeline = await decode(build([{ events }], end));
-  return { events, end, timeline, row: timeline.tracks[0].rows[0] };
+  return { events, end, timeline, row: timeline.tracks[0]!.rows[0]! };
 }
 
 const kFill = Uint32Array.from({ length: 9 }, (_, i) => 0xff000000 + i + 1);
@@ -79,7 +79,7 @@ describe('Row', () => {
     const timeline = await decode(build([{ events: [
       { start: 0, duration: 100, name: 'long' }, { start: 10, duration: 5, name: 'inside' }, { start: 50, duration: 5, name: 'late' },
     ] }]));
-    const row = timeline.tracks[0].rows[0];
+    const row = timeline.tracks[0]!.rows[0]!;
     expect(row.at(12)).toBe(1);
     expect(row.at(30)).toBe(0);
     expect(row.at(99)).toBe(0);
@@ -90,7 +90,7 @@ describe('Row', () => {
 describe('paintRow', () => {
   it('paints every pixel with work and none without, at any zoom', async () => {
     const { events, end, timeline, row } = await manyRow();
-    for (const [from, to, width] of [[0, end, 300], [0, end, 3000], [end / 3, end / 3 + 900, 450], [-50, end + 50, 64]]) {
+    for (const [from, to, width] of [[0, end, 300], [0, end, 3000], [end / 3, end / 3 + 900, 450], [-50, end + 50, 64]] as [number, number, number][]) {
       const strip = blank(width);
       paintRow(strip, timeline, row, { from, to }, kFill, null);
       const step = (to - from) / width;
@@ -98,8 +98,8 @@ describe('paintRow', () => {
       for (let x = 0; x < width; x++) {
         const low = from + (x - 1) * step, high = from + (x + 2) * step;
         const near = events.some((e) => e.start < high && e.start + e.duration > low);
-        if (started.has(x)) expect(strip.pixels[10 + x], `pixel ${x}`).not.toBe(0);
-        if (!near) expect(strip.pixels[10 + x], `pixel ${x}`).toBe(0);
+        if (started.has(x)) expect(strip.pixels[10 + x]!, `pixel ${x}`).not.toBe(0);
+        if (!near) expect(strip.pixels[10 + x]!, `pixel ${x}`).toBe(0);
       }
       expect(strip.pixels.slice(0, 10).some(Boolean) || strip.pixels.slice(10 + width).some(Boolean)).toBe(false);
     }
@@ -110,14 +110,14 @@ describe('paintRow', () => {
       { start: 0, duration: 1, name: 'a' }, { start: 2, duration: 6, name: 'b' }, { start: 8, duration: 1, name: 'c' },
     ] }], 100));
     const strip = blank(10);
-    paintRow(strip, timeline, timeline.tracks[0].rows[0], { from: 0, to: 100 }, kFill, null);
-    expect(strip.pixels[10] & 0xff).toBe(2);
-    expect(strip.pixels[10] >>> 24).toBe(Math.round(90 + 165 * 0.8));
+    paintRow(strip, timeline, timeline.tracks[0]!.rows[0]!, { from: 0, to: 100 }, kFill, null);
+    expect(strip.pixels[10]! & 0xff).toBe(2);
+    expect(strip.pixels[10]! >>> 24).toBe(Math.round(90 + 165 * 0.8));
   });
 
   it('dims what is not marked, and no pixel that holds a marked event', async () => {
     const timeline = await decode(build([{ events: Array.from({ length: 100 }, (_, i) => ({ start: i, duration: 1, name: 'a' })) }], 100));
-    const row = timeline.tracks[0].rows[0];
+    const row = timeline.tracks[0]!.rows[0]!;
     const mask = new Uint8Array(100);
     mask[37] = 1;
     const strip = blank(10);
@@ -130,8 +130,8 @@ describe('paintRow', () => {
   it('draws merged events with stripes', async () => {
     const timeline = await decode(build([{ events: [{ start: 0, duration: 100, name: 'a', flags: 2, merged: 9 }] }], 100));
     const strip = blank(20);
-    paintRow(strip, timeline, timeline.tracks[0].rows[0], { from: 0, to: 100 }, kFill, null);
-    expect(strip.pixels[10 + 3] >>> 24).toBeLessThan(strip.pixels[10 + 2] >>> 24);
+    paintRow(strip, timeline, timeline.tracks[0]!.rows[0]!, { from: 0, to: 100 }, kFill, null);
+    expect(strip.pixels[10 + 3]! >>> 24).toBeLessThan(strip.pixels[10 + 2]! >>> 24);
   });
 });
 

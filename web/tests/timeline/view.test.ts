@@ -35,9 +35,9 @@ describe('layout', () => {
     const t = await sample();
     const place = layout(t, { groups: new Set(['GPU 0']), tracks: new Set([12]) }, kNarrow);
     expect(place.tracks.map((track) => track.name)).toEqual(['thread 2']);
-    expect(place.tracks[0].rows).toBe(1);
-    expect(rowTop(place, t.tracks[2], 2)).toBe(place.tracks[0].plotY);
-    expect(rowTop(place, t.tracks[0], 0)).toBe(4);
+    expect(place.tracks[0]!.rows).toBe(1);
+    expect(rowTop(place, t.tracks[2]!, 2)).toBe(place.tracks[0]!.plotY);
+    expect(rowTop(place, t.tracks[0]!, 0)).toBe(4);
   });
 
   it('finds the tracks between two heights', async () => {
@@ -77,7 +77,7 @@ describe('search', () => {
     const names = new Names(t.header.strings);
     const found = findEvents(t, matchNames(names, 'LAUNCH cuda'), 'x');
     expect([...found.events]).toEqual([3, 5]);
-    expect(found.names).toEqual([{ name: t.names[3], count: 2, total: 50 }]);
+    expect(found.names).toEqual([{ name: t.names[3]!, count: 2, total: 50 }]);
     const both = findEvents(t, matchNames(names, 'e'), 'e');
     expect([...both.starts]).toEqual([...both.starts].sort((a, b) => a - b));
     expect(matchNames(names, '   ').some(Boolean)).toBe(false);
@@ -103,7 +103,7 @@ describe('facts', () => {
     expect(selfTime(t, 0)).toBeNull();
     expect(factsOf(t, 0)).toMatchObject({ launcher: 3, detail: { grid: [1, 2, 3] }, launchedCount: 0 });
     expect(factsOf(t, 3)).toMatchObject({ launcher: -1, launched: [0], launchedCount: 1 });
-    expect(namesakes(t, t.names[3], { from: 75, to: 100 })).toEqual({ count: 1, total: 30 });
+    expect(namesakes(t, t.names[3]!, { from: 75, to: 100 })).toEqual({ count: 1, total: 30 });
     expect([neighbour(t, 3, 1), neighbour(t, 5, 1), neighbour(t, 5, -1)]).toEqual([5, -1, 3]);
   });
 });

@@ -65,7 +65,7 @@ export class CounterPainter {
     const solid = pack(frame.theme.accent);
     const colors: [number, number, number] = [solid, faded(solid, kAreaAlpha), faded(solid, kRangeAlpha)];
     for (let x = 0; x < width; x++) {
-      if (!Number.isNaN(low[x])) column(pixels, width, x, [rowOf(high[x]), rowOf(low[x]) + thick], thick, base, colors);
+      if (!Number.isNaN(low[x]!)) column(pixels, width, x, [rowOf(high[x]!), rowOf(low[x]!) + thick], thick, base, colors);
     }
   }
 }

@@ -9,11 +9,11 @@ import { plate, xOf, yOf, type Frame } from './frame';
 /** Left, right and top of an event's box; null for tracks without a place. */
 function boxOf(frame: Frame, event: number): { left: number; right: number; top: number } | null {
   const { timeline } = frame.model.data;
-  const track = timeline.tracks[timeline.trackOf[event]];
-  const y = rowTop(frame.model.place, track, timeline.depths[event]);
+  const track = timeline.tracks[timeline.trackOf[event]!]!;
+  const y = rowTop(frame.model.place, track, timeline.depths[event]!);
   if (y < 0) return null;
-  const left = xOf(frame, timeline.starts[event]);
-  const right = xOf(frame, timeline.starts[event] + timeline.durations[event]);
+  const left = xOf(frame, timeline.starts[event]!);
+  const right = xOf(frame, timeline.starts[event]! + timeline.durations[event]!);
   return { left, right: Math.max(left + 1, right), top: yOf(frame, y) };
 }
 

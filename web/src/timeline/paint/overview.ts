@@ -61,10 +61,10 @@ export class OverviewPainter {
     const buckets = Math.max(1, Math.floor(model.size.width));
     const sums = new Float64Array(buckets);
     const span = { from: 0, to: Math.max(1, model.duration) };
-    for (const track of tracks) if (track.rows[0]) addDensity(sums, track.rows[0], span);
+    for (const track of tracks) if (track.rows[0]!) addDensity(sums, track.rows[0], span);
     ctx.fillStyle = css(theme.muted, 0.75);
     for (let x = 0; x < buckets; x++) {
-      const share = Math.min(1, sums[x]);
+      const share = Math.min(1, sums[x]!);
       if (share > 0) ctx.fillRect(x, top + height * (1 - share), 1, height * share);
     }
   }

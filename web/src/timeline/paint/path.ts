@@ -22,7 +22,7 @@ function depthOnPath(frame: Frame, track: Track, start: number): number {
   const { flags } = frame.model.whole.timeline;
   const depth = track.rows.findIndex((row) => {
     const at = row.at(start);
-    return at >= 0 && (flags[row.events[at]] & kOnPath) !== 0;
+    return at >= 0 && (flags[row.events[at]!]! & kOnPath) !== 0;
   });
   return Math.max(0, depth);
 }
@@ -38,8 +38,8 @@ export class PathPainter {
     for (const { left, right, y } of bars) ctx.fillRect(left, y, Math.max(1, right - left), kBar);
     if (bars.length > kJoined) return;
     for (let i = 1; i < bars.length; i++) {
-      const before = bars[i - 1];
-      const { left, y } = bars[i];
+      const before = bars[i - 1]!;
+      const { left, y } = bars[i]!;
       ctx.fillRect(before.right, Math.min(before.y, y) + 1, 1, Math.abs(y - before.y) + 1);
       if (left > before.right) ctx.fillRect(before.right, y + 1, left - before.right, 1);
     }
@@ -53,9 +53,9 @@ export class PathPainter {
     const perPixel = (span.to - span.from) / model.size.width;
     const bars: Bar[] = [];
     for (let i = Math.max(0, lowerBound(starts, span.from) - 1); i < path.length;) {
-      bars.push(this.bar(frame, path[i]));
-      if (starts[i] > span.to) break;
-      i = Math.max(i + 1, lowerBound(starts, starts[i] + perPixel, i));
+      bars.push(this.bar(frame, path[i]!));
+      if (starts[i]! > span.to) break;
+      i = Math.max(i + 1, lowerBound(starts, starts[i]! + perPixel, i));
     }
     return bars;
   }

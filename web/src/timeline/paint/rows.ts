@@ -38,7 +38,7 @@ export class RowPainter {
         pixels, offset: line * width, width, labelled: kLeastLabel * ratio,
         onBox: (event, from, to) => texts.push({ event, x: from / ratio, width: (to - from) / ratio, line }),
       };
-      paintRow(strip, model.data.timeline, track.rows[row], frame.span, frame.colors.fill, model.marks);
+      paintRow(strip, model.data.timeline, track.rows[row]!, frame.span, frame.colors.fill, model.marks);
     });
     this.strips.putImageData(this.image, 0, 0);
     this.stretch(frame, lines.map(({ y }) => y), width);
@@ -88,10 +88,10 @@ export class RowPainter {
     const labels = this.labelsFor(frame);
     const middle = model.place.metrics.row / 2;
     for (const { event, x, width, line } of texts) {
-      const name = names.short(timeline.names[event]);
-      const many = timeline.flags[event] & kMerged ? `${timeline.merged[event]} × ${name}` : name;
+      const name = names.short(timeline.names[event]!);
+      const many = timeline.flags[event]! & kMerged ? `${timeline.merged[event]!} × ${name}` : name;
       const text = labels.fit(many, width - 2 * kPadding);
-      if (text !== '') ctx.fillText(text, x + kPadding, yOf(frame, tops[line]) + middle);
+      if (text !== '') ctx.fillText(text, x + kPadding, yOf(frame, tops[line]!) + middle);
     }
   }
 }
