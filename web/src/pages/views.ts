@@ -4,6 +4,7 @@ import type { Profile, Report } from '../data/document';
 import type { Source } from '../data/source';
 import type { Route } from '../route';
 import type { Analysis } from '../schema';
+import { Overview } from './overview/overview';
 import { Pending } from './pending';
 
 export interface ViewProps {
@@ -21,7 +22,7 @@ export interface View {
 }
 
 export const views: View[] = [
-  { id: 'overview', label: 'Overview', component: Pending },
+  { id: 'overview', label: 'Overview', component: Overview },
   { id: 'layers', label: 'Layers', component: Pending },
   { id: 'kernels', label: 'Kernels', component: Pending },
   { id: 'operators', label: 'Operators', component: Pending },
