@@ -4,6 +4,8 @@ import type { Profile, Report } from '../data/document';
 import type { Source } from '../data/source';
 import type { Route } from '../route';
 import type { Analysis } from '../schema';
+import { Kernels } from './kernels/kernels';
+import { Operators } from './operators/operators';
 import { Overview } from './overview/overview';
 import { Pending } from './pending';
 
@@ -24,8 +26,8 @@ export interface View {
 export const views: View[] = [
   { id: 'overview', label: 'Overview', component: Overview },
   { id: 'layers', label: 'Layers', component: Pending },
-  { id: 'kernels', label: 'Kernels', component: Pending },
-  { id: 'operators', label: 'Operators', component: Pending },
+  { id: 'kernels', label: 'Kernels', component: Kernels },
+  { id: 'operators', label: 'Operators', component: Operators },
   { id: 'timeline', label: 'Timeline', component: Pending },
   { id: 'dependencies', label: 'Dependencies', component: Pending },
   { id: 'memory', label: 'Memory', component: Pending },

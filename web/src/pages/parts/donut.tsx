@@ -17,13 +17,15 @@ interface DonutProps {
   /// Says what a part is, over its column.
   part: string;
   inOrder?: boolean;
+  wide?: boolean;
+  overlap?: boolean;
   tools?: ComponentChildren;
 }
 
-export function Donut({ title, description, slices, of, part, inOrder, tools }: DonutProps) {
+export function Donut({ title, description, slices, of, part, inOrder, wide = false, overlap = false, tools }: DonutProps) {
   const narrow = useNarrow();
   const shown = useMemo(() => (inOrder ? slices.filter(({ value }) => value > 0) : topOf(slices)), [slices, inOrder]);
-  const option = useCallback((look: Look) => donutOption(shown, describe(of).unit, narrow, look), [shown, of, narrow]);
+  const option = useCallback((look: Look) => donutOption(shown, describe(of).unit, { narrow, wide: wide && !narrow, overlap }, look), [shown, of, narrow, wide, overlap]);
   const data = useMemo(() => {
     const columns: Column<Slice>[] = [
       { key: 'name', title: part, value: ({ name }) => name },

@@ -31,16 +31,25 @@ export function topOf(all: Slice[]): Slice[] {
 const colourOf = (slice: Slice, i: number, of: Look) =>
   slice.stands ? of.line : of.series[(slice.colour ?? i) % of.series.length];
 
+export interface DonutLook {
+  narrow: boolean;
+  /// Whether there is room for long names.
+  wide: boolean;
+  /// Parts count the same thing more than once, so that there is no whole.
+  overlap: boolean;
+}
+
 function layout(narrow: boolean, lines: number) {
-  if (!narrow) return { center: ['27%', '50%'], radius: [66, 110], legend: { left: '53%', top: 'middle' }, height: 320 };
+  if (!narrow) return { center: ['23%', '50%'], radius: [60, 100], legend: { left: '46%', top: 'middle' }, height: 320 };
   return { center: ['50%', 110], radius: [58, 96], legend: { left: 4, top: 222 }, height: 232 + lines * 22 };
 }
 
 export const heightOf = (narrow: boolean, slices: Slice[]) => layout(narrow, slices.length).height;
 
-export function donutOption(slices: Slice[], unit: string, narrow: boolean, of: Look) {
+export function donutOption(slices: Slice[], unit: string, { narrow, wide, overlap }: DonutLook, of: Look) {
   const total = slices.reduce((sum, { value }) => sum + value, 0);
   const share = (i: number) => format(slices[i]!.value / total, 'share');
+  const said = (i: number) => (overlap ? format(slices[i]!.value, unit) : share(i));
   const { center, radius, legend } = layout(narrow, slices.length);
   const data = slices.map((slice, i) => ({
     name: String(i), value: slice.value,
@@ -48,9 +57,9 @@ export function donutOption(slices: Slice[], unit: string, narrow: boolean, of: 
     label: { show: slice.value / total > NUMBERED, position: 'inner', formatter: String(i + 1), fontSize: 11, fontWeight: 600, color: slice.stands ? of.text : of.surface },
   }));
   const say = ({ dataIndex }: { dataIndex: number }) =>
-    tip(slices[dataIndex]!.name, [['', format(slices[dataIndex]!.value, unit)], ['share', share(dataIndex)]]);
-  const line = (name: string) => `{n|${Number(name) + 1}} {s|${share(Number(name))}}  ${clip(slices[Number(name)]?.name, 30)}`;
-  const rich = { n: { width: 14, align: 'right', color: of.muted }, s: { width: 42, align: 'right', color: of.text, fontWeight: 500 } };
+    tip(slices[dataIndex]!.name, [['', format(slices[dataIndex]!.value, unit)], ...(overlap ? [] : [['share', share(dataIndex)] as const])]);
+  const line = (name: string) => `{n|${Number(name) + 1}} {s|${said(Number(name))}}  ${clip(slices[Number(name)]?.name, wide ? 64 : 26)}`;
+  const rich = { n: { width: 14, align: 'right', color: of.muted }, s: { width: overlap ? 56 : 42, align: 'right', color: of.text, fontWeight: 500 } };
   return {
     tooltip: { trigger: 'item', formatter: say },
     legend: {
@@ -61,7 +70,7 @@ export function donutOption(slices: Slice[], unit: string, narrow: boolean, of: 
       { type: 'pie', name: 'parts', center, radius, data, labelLine: { show: false }, emphasis: { scaleSize: 4 } },
       { type: 'pie', center, radius: [0, 1], silent: true, tooltip: { show: false }, itemStyle: { color: 'transparent' },
         data: [{ name: 'total', value: 1 }], labelLine: { show: false },
-        label: { position: 'center', formatter: format(total, unit), fontSize: 15, fontWeight: 600, color: of.text } },
+        label: { position: 'center', formatter: overlap ? '' : format(total, unit), fontSize: 15, fontWeight: 600, color: of.text } },
     ],
   };
 }

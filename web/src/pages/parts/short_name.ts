@@ -16,10 +16,14 @@ function outside(text: string): string {
   return kept.trim();
 }
 
+/// Names of templates that tell nothing: their first argument does.
+const BLANK = /^(Kernel2?|device_kernel)$/;
+
 /// Names that are not those of C++ functions, like "[CUDA memset]" or "conv1 + relu", stay as they are.
 export function shortName(value: unknown): string {
   const text = clean(value);
   if (!/[<(]/.test(text) || /^[<[(](?!anonymous)/.test(text)) return text;
   const words = outside(text.replaceAll('(anonymous namespace)::', '')).split(' ');
-  return words.at(-1)?.split('::').findLast(Boolean) ?? text;
+  const name = words.at(-1)?.split('::').findLast(Boolean) ?? text;
+  return BLANK.test(name) ? (/<([^<>(),]+)/.exec(text)?.[1]?.split('::').findLast(Boolean) ?? name) : name;
 }
