@@ -5,9 +5,11 @@ import type { Source } from '../data/source';
 import type { Route } from '../route';
 import type { Analysis } from '../schema';
 import { Kernels } from './kernels/kernels';
+import { Memory } from './memory/memory';
 import { Operators } from './operators/operators';
 import { Overview } from './overview/overview';
 import { Pending } from './pending';
+import { Transfers } from './transfers/transfers';
 
 export interface ViewProps {
   profile: Profile;
@@ -30,6 +32,6 @@ export const views: View[] = [
   { id: 'operators', label: 'Operators', component: Operators },
   { id: 'timeline', label: 'Timeline', component: Pending },
   { id: 'dependencies', label: 'Dependencies', component: Pending },
-  { id: 'memory', label: 'Memory', component: Pending },
-  { id: 'transfers', label: 'Transfers', component: Pending },
+  { id: 'memory', label: 'Memory', component: Memory },
+  { id: 'transfers', label: 'Transfers', component: Transfers },
 ];

@@ -22,12 +22,16 @@ const known = (all: Partial<Activity>[], field: 'min_ns' | 'max_ns'): number[] =
 
 export const tensorTime = (all: Partial<Activity>[]): number => sum(all.filter((one) => one.tensor_cores === true), 'total_ns');
 
-/// Launches of one kernel may be told apart by their grid: the row's place tells two of a name apart.
-const single = (activity: Activity, i: number, all: Activity[]): Row => {
-  const name = clean(activity.name);
-  const first = all.findIndex((one) => one.name === activity.name) === i;
-  return { key: first ? name : `${name} ${i}`, name, activity, names: 1, tensor_ns: tensorTime([activity]) };
-};
+/// Launches of one kernel may be told apart by their grid: then the row's place tells two of a name apart.
+function singles(activities: Activity[]): Row[] {
+  const seen = new Set<string>();
+  return activities.map((activity, i) => {
+    const name = clean(activity.name);
+    const key = seen.has(name) ? `${name} ${i}` : name;
+    seen.add(name);
+    return { key, name, activity, names: 1, tensor_ns: tensorTime([activity]) };
+  });
+}
 
 /// What cannot be told from sums, like a median, is left out.
 function together(name: string, all: Activity[]): Row {
@@ -43,11 +47,13 @@ function together(name: string, all: Activity[]): Row {
 }
 
 export function groupsOf(activities: Activity[], by: Grouping): Row[] {
-  if (by === 'name') return activities.map(single);
+  if (by === 'name') return singles(activities);
   const groups = new Map<string, Activity[]>();
   for (const activity of activities) {
     const name = by === 'kind' ? clean(activity.kind) : shortName(activity.name);
-    groups.set(name, [...(groups.get(name) ?? []), activity]);
+    const group = groups.get(name);
+    if (group) group.push(activity);
+    else groups.set(name, [activity]);
   }
   return [...groups].map(([name, all]) => together(name, all)).sort((a, b) => (b.activity.total_ns ?? 0) - (a.activity.total_ns ?? 0));
 }

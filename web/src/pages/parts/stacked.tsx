@@ -5,6 +5,7 @@ import type { Look } from '../../components/chart_look';
 import { Select } from '../../components/select';
 import type { Column } from '../../components/table';
 import { setQuery } from '../../route';
+import { useNarrow } from './narrow';
 import { stackedOption, type Bar, type Part } from './stacked_option';
 
 const AT_ONCE = 200;
@@ -36,10 +37,11 @@ function columnsOf(parts: Part[]): Column<Bar>[] {
 }
 
 export function Stacked({ title, description, parts, bars, pageKey, query, onPick }: StackedProps) {
+  const narrow = useNarrow();
   const pages = pagesOf(bars.length);
   const page = Math.max(0, pages.findIndex(({ id }) => id === (query.get(pageKey) ?? '')));
   const shown = useMemo(() => bars.slice(page * AT_ONCE, (page + 1) * AT_ONCE), [bars, page]);
-  const option = useCallback((of: Look) => stackedOption(parts, shown, of), [parts, shown]);
+  const option = useCallback((of: Look) => stackedOption(parts, shown, narrow, of), [parts, shown, narrow]);
   const data = useMemo(() => ({ columns: columnsOf(parts), rows: bars }), [parts, bars]);
   const pick = useCallback(({ dataIndex }: ChartPick) => onPick?.(page * AT_ONCE + dataIndex), [onPick, page]);
   return (

@@ -39,7 +39,8 @@ function say(parts: Part[], bar: Bar): HTMLElement {
   return tip(bar.name, [['length', format(bar.length, 'ns')], ...lines]);
 }
 
-export function stackedOption(parts: Part[], bars: Bar[], of: Look) {
+/// In a narrow window the legend takes more than one line.
+export function stackedOption(parts: Part[], bars: Bar[], narrow: boolean, of: Look) {
   const { name, labels } = labelsOf(bars);
   const dense = bars.length > DENSE;
   const series = parts.map(({ label, colour }, i) => ({
@@ -51,7 +52,7 @@ export function stackedOption(parts: Part[], bars: Bar[], of: Look) {
   return {
     tooltip: { trigger: 'axis', axisPointer: { type: 'shadow', shadowStyle: { color: of.line, opacity: 0.35 } }, formatter: shown },
     legend: { top: 0, left: 4, selectedMode: false, itemWidth: 10, itemHeight: 10, itemGap: 14, textStyle: { color: of.text, fontFamily: of.font } },
-    grid: { top: 48, bottom: 28 },
+    grid: { top: narrow && parts.length > 3 ? 88 : 48, bottom: 28 },
     xAxis: axis(of, { type: 'category', data: labels, name, nameLocation: 'middle', nameGap: 26, nameTextStyle: { color: of.muted }, splitLine: { show: false } }),
     yAxis: axis(of, { type: 'value', axisLabel: { formatter: (value: number) => formatTick(value, 'ns') } }),
     series,
