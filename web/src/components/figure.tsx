@@ -4,7 +4,7 @@ import { parts } from '../format';
 import { Value } from './value';
 
 /// ● measured, ○ estimated, ◇ told from a name, ▪ recorded; nothing for what was given.
-export const MARKS: Record<string, string> = { measured: '●', estimated: '○', named: '◇', recorded: '▪' };
+export const MARKS: Record<string, string> = { measured: '●', estimated: '○', 'by name': '◇', recorded: '▪' };
 
 export function Mark({ origin }: { origin: string }) {
   const mark = Object.hasOwn(MARKS, origin) ? MARKS[origin] : undefined;

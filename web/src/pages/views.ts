@@ -4,8 +4,13 @@ import type { Profile, Report } from '../data/document';
 import type { Source } from '../data/source';
 import type { Route } from '../route';
 import type { Analysis } from '../schema';
+import { Kernels } from './kernels/kernels';
+import { Memory } from './memory/memory';
+import { Operators } from './operators/operators';
+import { Overview } from './overview/overview';
 import { Pending } from './pending';
 import { TimelineViewPage } from './timeline';
+import { Transfers } from './transfers/transfers';
 
 export interface ViewProps {
   profile: Profile;
@@ -22,12 +27,12 @@ export interface View {
 }
 
 export const views: View[] = [
-  { id: 'overview', label: 'Overview', component: Pending },
+  { id: 'overview', label: 'Overview', component: Overview },
   { id: 'layers', label: 'Layers', component: Pending },
-  { id: 'kernels', label: 'Kernels', component: Pending },
-  { id: 'operators', label: 'Operators', component: Pending },
+  { id: 'kernels', label: 'Kernels', component: Kernels },
+  { id: 'operators', label: 'Operators', component: Operators },
   { id: 'timeline', label: 'Timeline', component: TimelineViewPage },
   { id: 'dependencies', label: 'Dependencies', component: Pending },
-  { id: 'memory', label: 'Memory', component: Pending },
-  { id: 'transfers', label: 'Transfers', component: Pending },
+  { id: 'memory', label: 'Memory', component: Memory },
+  { id: 'transfers', label: 'Transfers', component: Transfers },
 ];

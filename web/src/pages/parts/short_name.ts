@@ -1,0 +1,29 @@
+// The name of a function without what surrounds it: "void a::(anonymous namespace)::f<4>(int*)" is "f".
+import { clean } from '../../text';
+
+const OPEN = '<({[';
+const CLOSE = '>)}]';
+
+/// What stands outside of all brackets.
+function outside(text: string): string {
+  let depth = 0;
+  let kept = '';
+  for (const char of text) {
+    if (OPEN.includes(char)) depth++;
+    else if (CLOSE.includes(char)) depth = Math.max(0, depth - 1);
+    else if (depth === 0) kept += char;
+  }
+  return kept.trim();
+}
+
+/// Names of templates that tell nothing: their first argument does.
+const BLANK = /^(Kernel2?|device_kernel)$/;
+
+/// Names that are not those of C++ functions, like "[CUDA memset]" or "conv1 + relu", stay as they are.
+export function shortName(value: unknown): string {
+  const text = clean(value);
+  if (!/[<(]/.test(text) || /^[<[(](?!anonymous)/.test(text)) return text;
+  const words = outside(text.replaceAll('(anonymous namespace)::', '')).split(' ');
+  const name = words.at(-1)?.split('::').findLast(Boolean) ?? text;
+  return BLANK.test(name) ? (/<([^<>(),]+)/.exec(text)?.[1]?.split('::').findLast(Boolean) ?? name) : name;
+}
