@@ -4,6 +4,8 @@ import type { Profile, Report } from '../data/document';
 import type { Source } from '../data/source';
 import type { Route } from '../route';
 import type { Analysis } from '../schema';
+import { EngineView } from './layers/engine';
+import { LayersView } from './layers/layers';
 import { Pending } from './pending';
 
 export interface ViewProps {
@@ -22,7 +24,8 @@ export interface View {
 
 export const views: View[] = [
   { id: 'overview', label: 'Overview', component: Pending },
-  { id: 'layers', label: 'Layers', component: Pending },
+  { id: 'layers', label: 'Layers', component: LayersView },
+  { id: 'engine', label: 'Engine', component: EngineView },
   { id: 'kernels', label: 'Kernels', component: Pending },
   { id: 'operators', label: 'Operators', component: Pending },
   { id: 'timeline', label: 'Timeline', component: Pending },
