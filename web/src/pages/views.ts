@@ -4,6 +4,7 @@ import type { Profile, Report } from '../data/document';
 import type { Source } from '../data/source';
 import type { Route } from '../route';
 import type { Analysis } from '../schema';
+import { DependenciesView } from './dependencies/dependencies';
 import { EngineView } from './layers/engine';
 import { LayersView } from './layers/layers';
 import { Pending } from './pending';
@@ -29,7 +30,7 @@ export const views: View[] = [
   { id: 'kernels', label: 'Kernels', component: Pending },
   { id: 'operators', label: 'Operators', component: Pending },
   { id: 'timeline', label: 'Timeline', component: Pending },
-  { id: 'dependencies', label: 'Dependencies', component: Pending },
+  { id: 'dependencies', label: 'Dependencies', component: DependenciesView },
   { id: 'memory', label: 'Memory', component: Pending },
   { id: 'transfers', label: 'Transfers', component: Pending },
 ];
