@@ -30,7 +30,7 @@ export function SegmentDetail({ profile, path, segment, onClose }: SegmentDetail
   const timeline = timelineOf(profile, path, segment);
   const figure = (field: string, value: unknown) => <Figure value={value} of={{ struct: 'FunctionTime', field }} />;
   return (
-    <Drawer title={<Name text={segment.name} />} label="The selected segment" onClose={onClose}>
+    <Drawer title={<Name text={segment.name} longest={120} />} label="The selected segment" onClose={onClose}>
       <div class="figures">
         <Figure label="Length" value={segment.end - segment.start} of={SEGMENT} hint="This segment alone." />
         <Figure label="Start" value={segment.start} of={{ struct: 'TimelineSegment', field: 'start_ns' }} hint="From the begin of the path." />

@@ -5,7 +5,7 @@ import { Name } from '../../components/name';
 import { Table, type Column } from '../../components/table';
 import { Value } from '../../components/value';
 import { dicts, text } from '../../data/safe';
-import { finite, format, formatRange, parts } from '../../format';
+import { finite, format, formatRange, formatTick, parts } from '../../format';
 import { setQuery } from '../../route';
 import type { WhatIf, WhatIfs } from '../../schema';
 import type { PathFunction } from './path_model';
@@ -17,7 +17,7 @@ function changeText({ change, factor }: Row): string {
   if (change === 'overlap_copies') return 'copies overlap with kernels';
   if (change === 'no_wait') return 'does not wait';
   if (change !== 'faster') return text(change) || 'unknown';
-  return factor === 0 ? 'takes no time' : `${format(factor, 'ratio')} faster`;
+  return factor === 0 ? 'takes no time' : `${formatTick(finite(factor) ?? NaN, 'ratio')} faster`;
 }
 
 const field = (name: keyof WhatIf) => ({ struct: 'WhatIf', field: name });

@@ -40,7 +40,7 @@ function Times({ row }: { row: LayerRow }) {
 export function LayerDetail({ row, timeline, onClose }: { row: LayerRow; timeline: string | null; onClose: () => void }) {
   const layer = (field: string) => ({ struct: 'Layer', field });
   return (
-    <Drawer title={<Name text={row.name} />} label="The selected layer" onClose={onClose}>
+    <Drawer title={<Name text={row.name} longest={120} />} label="The selected layer" onClose={onClose}>
       <div class="figures">
         <Figure label="Median" value={row.time.median_ns} of={{ struct: 'TimeSummary', field: 'median_ns' }} hint={`95 % confidence interval: ${formatRange(row.time.median_low_ns, row.time.median_high_ns, 'ns')}.`} />
         <Figure label="Headroom" value={row.headroom} of={layer('over_floor')} />

@@ -60,7 +60,7 @@ export function treeOption(items: Placed[], kinds: string[], selected: string | 
     return {
       type: 'rect' as const,
       shape: { ...box, r: 2 },
-      style: { fill: colour, fillOpacity: item.inner ? 0.28 : 0.14, stroke: chosen ? of.text : of.surface, lineWidth: chosen ? 2.5 : 1 },
+      style: { fill: item.block.children.length && !item.inner ? of.muted : colour, fillOpacity: item.block.children.length && !item.inner ? 0.1 : 0.28, stroke: chosen ? of.text : of.surface, lineWidth: chosen ? 2.5 : 1 },
       textContent: room ? { type: 'text' as const, style: { text, fill: of.text, fontSize: 11, fontWeight: item.inner ? 400 : 600, fontFamily: of.font } } : undefined,
       textConfig: { position: 'insideTopLeft' as const, distance: 4 },
     };
