@@ -4,5 +4,6 @@ import { App } from './app';
 import { openSource } from './data/source';
 import './style.css';
 import './components.css';
+import './pages/analysis.css';
 
 render(<App source={openSource()} />, document.getElementById('app')!);

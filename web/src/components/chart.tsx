@@ -6,6 +6,7 @@ import { useTheme } from '../theme';
 import { savePng, saveSvg } from './chart_export';
 import { baseOption, look, type Look } from './chart_look';
 import { walk, type Spot } from './chart_walk';
+import { keepZoom } from './chart_zoom';
 import { downloadCsv } from './download';
 import { init, type ECharts, type EChartsCoreOption } from './echarts';
 import { Menu } from './menu';
@@ -61,7 +62,7 @@ export function Chart<Row>({ title, description, option, data, height = 300, onP
 
   useEffect(() => {
     const of = look();
-    const own = option(of) as Record<string, any>;
+    const own = keepZoom(chart.current, option(of)) as Record<string, any>;
     const base = baseOption(of);
     chart.current?.setOption({ ...base, ...own, tooltip: { ...base.tooltip, ...own['tooltip'] }, grid: { ...base.grid, ...own['grid'] } }, true);
     spot.current = null;

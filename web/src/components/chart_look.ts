@@ -15,6 +15,10 @@ export const SYMBOLS = [
   'circle', 'rect', 'triangle', 'diamond', 'path://M0 0H10L5 9Z', 'path://M3 0h4v3h3v4H7v3H3V7H0V3h3z',
   'path://M0 0H10L6 5L10 10H0L4 5Z',
 ];
+const OUTLINES: Record<string, string> = { circle: 'M5 0a5 5 0 1 0 .01 0z', rect: 'M.5.5h9v9h-9z', triangle: 'M5 0L10 9H0Z', diamond: 'M5-.5L10 5 5 10.5 0 5z' };
+
+/// A symbol as a path in a square of 10, for legends.
+export const outlineOf = (symbol: string): string => OUTLINES[symbol] ?? symbol.replace('path://', '');
 export const DASHES: (string | number[])[] = ['solid', [6, 3], [2, 3], [8, 3, 2, 3], [12, 4]];
 
 export function look(): Look {

@@ -1,0 +1,79 @@
+// A comparison of two profiles in the shape that the page draws, whatever the document holds.
+import { dict, dicts, text, texts } from '../../data/safe';
+import { finite } from '../../format';
+import type { Estimate, Layer, LayerAnalysis, MatchedLayers, Profile, TraceDiff, WaterfallBar } from '../../schema';
+
+export interface Match {
+  /// Its place in the document.
+  key: string;
+  a: string[];
+  b: string[];
+  kernelsA: string[];
+  kernelsB: string[];
+  timeA: Partial<Estimate>;
+  timeB: Partial<Estimate>;
+  change: number | null;
+  certain: boolean;
+}
+
+export function matchesOf(diff: Partial<TraceDiff>): Match[] {
+  return dicts<MatchedLayers>(diff.layers).map((one, i) => ({
+    key: String(i), a: texts(one.a), b: texts(one.b), kernelsA: texts(one.kernels_a), kernelsB: texts(one.kernels_b),
+    timeA: dict<Estimate>(one.time_a), timeB: dict<Estimate>(one.time_b), change: finite(one.change_ns), certain: one.certain === true,
+  }));
+}
+
+export const nameOf = ({ a, b }: Match): string => (a.length ? a : b).join(' + ');
+
+export interface Bar {
+  name: string;
+  from: number;
+  to: number;
+  total: boolean;
+}
+
+/// From A's iteration to B's: every change begins where the one before it ended.
+export function barsOf(diff: Partial<TraceDiff>): Bar[] {
+  const [a, b] = [finite(dict<Estimate>(diff.iteration_a).mean_ns), finite(dict<Estimate>(diff.iteration_b).mean_ns)];
+  if (a === null || b === null) return [];
+  let at = a;
+  const changes = dicts<WaterfallBar>(diff.waterfall).map((bar) => {
+    const from = at;
+    at += finite(bar.change_ns) ?? 0;
+    return { name: text(bar.name), from, to: at, total: false };
+  });
+  return [{ name: 'A', from: 0, to: a, total: true }, ...changes, { name: 'B', from: 0, to: b, total: true }];
+}
+
+/// What the changes leave unexplained, where that is more than rounding.
+export function gapOf(bars: Bar[]): number {
+  const [last, b] = bars.slice(-2);
+  if (!last || !b) return 0;
+  const gap = b.to - (bars.length > 2 ? last.to : bars[0]!.to);
+  return Math.abs(gap) > 1 + 1e-9 * Math.abs(b.to) ? gap : 0;
+}
+
+/// Null where an interval is missing.
+export function overlap(a: Partial<Estimate>, b: Partial<Estimate>): boolean | null {
+  const [at, bt, aw, bw] = [finite(a.mean_ns), finite(b.mean_ns), finite(a.half_width_ns), finite(b.half_width_ns)];
+  return at === null || bt === null || aw === null || bw === null ? null : Math.abs(at - bt) <= aw + bw;
+}
+
+const layersOf = (profile: Profile | null): string[] =>
+  dicts<Layer>(dict<LayerAnalysis>(dict<NonNullable<Profile['analysis']>>(profile?.analysis).layers).layers).map(({ name }) => text(name));
+
+/// In the order in which A runs; what A has not got comes where B runs it, after the rest.
+export function inRunOrder(matches: Match[], a: Profile | null, b: Profile | null): Match[] {
+  const firstOf = (names: string[]) => {
+    const first = new Map<string, number>();
+    names.forEach((name, i) => { if (!first.has(name)) first.set(name, i); });
+    return first;
+  };
+  const [inA, inB] = [firstOf(layersOf(a)), firstOf(layersOf(b))];
+  const least = (names: string[], first: Map<string, number>) => names.reduce((all, name) => Math.min(all, first.get(name) ?? Infinity), Infinity);
+  const place = (match: Match) => {
+    const at = least(match.a, inA);
+    return Number.isFinite(at) ? at : inA.size + Math.min(least(match.b, inB), inB.size);
+  };
+  return matches.map((match) => ({ match, at: place(match) })).sort((x, y) => x.at - y.at).map(({ match }) => match);
+}
