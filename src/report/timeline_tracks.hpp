@@ -46,8 +46,8 @@ class TrackIndex {
   std::map<std::pair<int32_t, int>, int64_t> threads_;
 };
 
-/// Gives every event a row in which nothing else goes on: nested ones the first below all that still go on, as
-/// in a call stack; others the first that is free. Returns the number of rows.
+/// Gives every event a row in which nothing else goes on: nested ones the first below all that still go on,
+/// as in a call stack; others the first that is free. Returns the number of rows.
 uint32_t assign_rows(std::vector<TrackEvent>& events, bool nested);
 
 /// Merges neighbours in a row that are shorter than `resolution` and lie closer than it; by start again.
