@@ -1,5 +1,5 @@
 // What would be gained: the changes that were worked out, and sliders for what lies between them.
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Mark } from '../../components/figure';
 import { Name } from '../../components/name';
 import { Table, type Column } from '../../components/table';
@@ -34,8 +34,10 @@ interface SliderProps {
   lever: Lever;
   left: number;
   onMove: (left: number) => void;
-  onRest: () => void;
+  onRest: (left: number) => void;
 }
+
+const leftAt = (input: HTMLInputElement): number => 1 - Number(input.value) / 100;
 
 function Slider({ lever, left, onMove, onRest }: SliderProps) {
   const id = `lever-${lever.key}`;
@@ -44,7 +46,7 @@ function Slider({ lever, left, onMove, onRest }: SliderProps) {
       <label for={id}><Name text={lever.name} longest={90} code /></label>
       <input id={id} type="range" min="0" max="100" step="5" list="lever-points" value={Math.round((1 - left) * 100)}
         aria-valuetext={left < 1 ? `${speedText(left)} as fast` : 'as it is'}
-        onInput={(event) => onMove(1 - Number(event.currentTarget.value) / 100)} onChange={onRest} />
+        onInput={(event) => onMove(leftAt(event.currentTarget))} onChange={(event) => onRest(leftAt(event.currentTarget))} />
       <output for={id}>{left < 1 ? speedText(left) : '1×'}</output>
       <span class="interval">alone: <Value {...parts(wallOf(lever, left).wall, 'ns')} /></span>
     </li>
@@ -56,14 +58,24 @@ const BETWEEN = 'Wall times are worked out for 1×, 2× and no time; between the
 
 function Sliders({ levers, wall, query }: { levers: Lever[]; wall: number; query: string | null }) {
   const [left, setLeft] = useState(() => parseLevers(query));
-  useEffect(() => setLeft(parseLevers(query)), [query]);
+  const written = useRef(query);
+  // What comes back from the address after it was written here may already be older than the sliders.
+  useEffect(() => {
+    if (query === written.current) return;
+    written.current = query;
+    setLeft(parseLevers(query));
+  }, [query]);
   const { atMost, atLeast, changed, exact } = outcomeOf(levers, left, wall);
-  const move = (key: string, share: number) => setLeft(new Map([...left, [key, share]]));
+  const move = (key: string, share: number) => setLeft((now) => new Map([...now, [key, share]]));
+  const keep = (key: string, share: number) => {
+    written.current = writeLevers(new Map([...left, [key, share]])) || null;
+    setQuery({ faster: written.current });
+  };
   return (
     <div class="levers">
       <h3>How many times faster?</h3>
       <datalist id="lever-points"><option value="0" /><option value="50" /><option value="100" /></datalist>
-      <ul>{levers.map((lever) => <Slider key={lever.key} lever={lever} left={left.get(lever.key) ?? 1} onMove={(share) => move(lever.key, share)} onRest={() => setQuery({ faster: writeLevers(left) })} />)}</ul>
+      <ul>{levers.map((lever) => <Slider key={lever.key} lever={lever} left={left.get(lever.key) ?? 1} onMove={(share) => move(lever.key, share)} onRest={(share) => keep(lever.key, share)} />)}</ul>
       <p class="outcome" aria-live="polite">
         <span class="label">Wall time then</span>
         <b data-value={atMost} data-least={atLeast}>{atLeast < atMost ? formatRange(atLeast, atMost, 'ns') : format(atMost, 'ns')}</b><Mark origin={changed ? 'estimated' : 'measured'} />

@@ -77,3 +77,15 @@ export function inRunOrder(matches: Match[], a: Profile | null, b: Profile | nul
   };
   return matches.map((match) => ({ match, at: place(match) })).sort((x, y) => x.at - y.at).map(({ match }) => match);
 }
+
+export interface Sum {
+  match: Match;
+  at: number;
+  /// Changes until here, added up.
+  sum: number;
+}
+
+export function sumsOf(ordered: Match[]): Sum[] {
+  let sum = 0;
+  return ordered.map((match, i) => ({ match, at: i + 1, sum: (sum += match.change ?? 0) }));
+}

@@ -7,14 +7,8 @@ import { zoomAlong } from '../../components/chart_zoom';
 import type { Column } from '../../components/table';
 import { format, formatTick } from '../../format';
 import { setQuery } from '../../route';
-import { nameOf, type Match } from './model';
+import { nameOf, sumsOf, type Match, type Sum } from './model';
 import { signed } from './waterfall';
-
-interface Sum {
-  match: Match;
-  at: number;
-  sum: number;
-}
 
 const MANY = 60;
 const COLUMNS: Column<Sum>[] = [
@@ -23,11 +17,6 @@ const COLUMNS: Column<Sum>[] = [
   { key: 'change', title: 'Change', of: { struct: 'MatchedLayers', field: 'change_ns' }, value: ({ match }) => match.change },
   { key: 'sum', title: 'Until here', unit: 'ns', hint: 'Changes of all layers until this one, added up.', value: ({ sum }) => sum },
 ];
-
-export function sumsOf(ordered: Match[]): Sum[] {
-  let sum = 0;
-  return ordered.map((match, i) => ({ match, at: i + 1, sum: (sum += match.change ?? 0) }));
-}
 
 function runningOption(sums: Sum[], selected: string | null, of: Look) {
   const many = sums.length > MANY;

@@ -23,15 +23,23 @@ const labelOf = ({ total, from, to }: Bar): string => (total ? format(to, 'ns') 
 const nameOf = ({ name, total }: Bar): string => (total ? `Iteration of ${name}` : name);
 const colourOf = ({ total, from, to }: Bar, of: Look): string => (total ? of.series[6]! : to > from ? of.series[1]! : of.series[0]!);
 
-function rectOf(bar: Bar, next: Bar | undefined, row: number, api: CustomSeriesRenderItemAPI, of: Look) {
+interface Plot {
+  x: number;
+  width: number;
+}
+
+/// Room that a label needs.
+const LABEL = 84;
+
+function rectOf(bar: Bar, next: Bar | undefined, row: number, plot: Plot, api: CustomSeriesRenderItemAPI, of: Look) {
   const [left, y] = api.coord([Math.min(bar.from, bar.to), row]) as [number, number];
   const [right] = api.coord([Math.max(bar.from, bar.to), row]) as [number, number];
   const [end, below] = api.coord([bar.to, row + 1]) as [number, number];
   const high = Math.min(26, Math.abs(below - y) * 0.62);
   const shape = { x: left, y: y - high / 2, width: Math.max(1, right - left), height: high };
-  const inside = right > api.getWidth() - 96;
+  const inside = right > plot.x + plot.width - LABEL;
   const label = inside ? { x: left - 6, textAlign: 'right' as const } : { x: right + 6, textAlign: 'left' as const };
-  const roomy = !inside || left > 200;
+  const roomy = !inside || left > plot.x + LABEL;
   return {
     type: 'group' as const,
     children: [
@@ -46,8 +54,8 @@ function rectOf(bar: Bar, next: Bar | undefined, row: number, api: CustomSeriesR
 }
 
 export function waterfallOption(bars: Bar[], of: Look) {
-  const renderItem = ({ dataIndex }: CustomSeriesRenderItemParams, api: CustomSeriesRenderItemAPI) =>
-    rectOf(bars[dataIndex]!, bars[dataIndex + 1], dataIndex, api, of);
+  const renderItem = ({ dataIndex, coordSys }: CustomSeriesRenderItemParams, api: CustomSeriesRenderItemAPI) =>
+    rectOf(bars[dataIndex]!, bars[dataIndex + 1], dataIndex, coordSys as unknown as Plot, api, of);
   return {
     tooltip: {
       trigger: 'item',

@@ -74,7 +74,7 @@ export function EngineView({ profile, analysis, route }: ViewProps) {
   };
   return (
     <>
-      <p class="muted">{plural(rows.length, 'layer')} in the order in which they run, {fused.length} of them fused of several nodes of the model. The darker, the longer: up to {format(longest, 'ns')}. Traces hold no edges between layers.</p>
+      <p class="muted">{plural(rows.length, 'layer')} in the order in which they run, {fused.length} of them fused of several nodes of the model. The stronger the colour, the longer: up to {format(longest, 'ns')}. Traces hold no edges between layers.</p>
       <div class="tools">
         <span class="count" />
         {fused.length > 0 && <button type="button" class="quiet" onClick={() => setQuery({ open: open.size ? null : 'all' })}>{open.size ? 'Fold all' : 'Unfold all'}</button>}
