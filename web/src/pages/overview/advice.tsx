@@ -48,7 +48,7 @@ export function AdviceSection({ view }: { view: ViewProps }) {
   return (
     <section>
       <h2>Advice</h2>
-      <p class="muted">{plural(all.length, 'finding')}{rules !== null && ` of ${plural(rules, 'rule')}`}{window}. Gains are bounds, and do not add up.</p>
+      <p class="muted">{plural(all.length, 'finding')}{rules !== null && ` of ${plural(rules, 'rule')}`}{window}.{all.length > 0 && ' Gains are bounds, and do not add up.'}</p>
       <ol class="advices">
         {all.map((advice, i) => <Card key={i} view={view} advice={advice} selected={view.route.query.get('sel') === clip(advice.rule, 60)} />)}
       </ol>

@@ -58,7 +58,7 @@ export function donutOption(slices: Slice[], unit: string, { narrow, wide, overl
   }));
   const say = ({ dataIndex }: { dataIndex: number }) =>
     tip(slices[dataIndex]!.name, [['', format(slices[dataIndex]!.value, unit)], ...(overlap ? [] : [['share', share(dataIndex)] as const])]);
-  const line = (name: string) => `{n|${Number(name) + 1}} {s|${said(Number(name))}}  ${clip(slices[Number(name)]?.name, wide ? 64 : 22)}`;
+  const line = (name: string) => `{n|${Number(name) + 1}} {s|${said(Number(name))}}  ${clip(slices[Number(name)]?.name, wide ? 64 : 20)}`;
   const rich = { n: { width: 14, align: 'right', color: of.muted }, s: { width: overlap ? 56 : 42, align: 'right', color: of.text, fontWeight: 500 } };
   return {
     tooltip: { trigger: 'item', formatter: say },

@@ -8,6 +8,7 @@ export function useNarrow(): boolean {
   useEffect(() => {
     const media = query();
     const update = () => setNarrow(media.matches);
+    update();
     media.addEventListener('change', update);
     return () => media.removeEventListener('change', update);
   }, []);

@@ -44,7 +44,7 @@ export function stackedOption(parts: Part[], bars: Bar[], narrow: boolean, of: L
   const { name, labels } = labelsOf(bars);
   const dense = bars.length > DENSE;
   const series = parts.map(({ label, colour }, i) => ({
-    type: 'bar', name: label, stack: 'step', barMaxWidth: 64, barCategoryGap: dense ? '6%' : '30%',
+    type: 'bar', name: label, stack: 'step', barMaxWidth: 64, barCategoryGap: dense ? 0 : '30%',
     itemStyle: { color: of.series[colour % of.series.length], borderColor: of.surface, borderWidth: dense ? 0 : 0.75 },
     data: bars.map(({ values }) => finite(values[i]) ?? 0),
   }));
@@ -52,7 +52,7 @@ export function stackedOption(parts: Part[], bars: Bar[], narrow: boolean, of: L
   return {
     tooltip: { trigger: 'axis', axisPointer: { type: 'shadow', shadowStyle: { color: of.line, opacity: 0.35 } }, formatter: shown },
     legend: { top: 0, left: 4, selectedMode: false, itemWidth: 10, itemHeight: 10, itemGap: 14, textStyle: { color: of.text, fontFamily: of.font } },
-    grid: { top: narrow && parts.length > 3 ? 88 : 48, bottom: 28 },
+    grid: { top: narrow && parts.length > 4 ? 88 : 48, bottom: 28 },
     xAxis: axis(of, { type: 'category', data: labels, name, nameLocation: 'middle', nameGap: 26, nameTextStyle: { color: of.muted }, splitLine: { show: false } }),
     yAxis: axis(of, { type: 'value', axisLabel: { formatter: (value: number) => formatTick(value, 'ns') } }),
     series,
