@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "analysis/intervals.hpp"
+#include "analysis/names.hpp"
 #include "report/timeline_details.hpp"
 #include "report/timeline_tracks.hpp"
 
@@ -60,10 +61,10 @@ struct WideColumn {
 class Names {
  public:
   explicit Names(Timeline* timeline) : strings_(timeline->strings) { strings_.emplace_back(); }
-  uint32_t id(const Trace& trace, trace::StringId name) {
+  uint32_t id(const Trace& trace, trace::StringId name, bool is_api) {
     if (name == 0) return 0;
     const auto [found, is_new] = ids_.try_emplace(name, static_cast<uint32_t>(strings_.size()));
-    if (is_new) strings_.push_back(trace.text(name));
+    if (is_new) strings_.emplace_back(is_api ? analysis::api_name(trace.text(name)) : trace.text(name));
     return found->second;
   }
 
@@ -135,14 +136,14 @@ class Maker {
       for (const TrackEvent& event : track.events) {
         starts_.push_back(event.span.start - previous);
         previous = event.span.start;
-        add_event(event);
+        add_event(event, track.kind == "api");
       }
     }
   }
 
-  void add_event(const TrackEvent& event) {
+  void add_event(const TrackEvent& event, bool is_api) {
     durations_.push_back(event.span.end - event.span.start);
-    names_column_.push_back(names_.id(trace_, event.name));
+    names_column_.push_back(names_.id(trace_, event.name, is_api));
     depths_.push_back(static_cast<uint16_t>(std::min<uint32_t>(event.depth, UINT16_MAX)));
     merged_.push_back(event.merged);
     const bool alone = event.merged == 1;

@@ -25,7 +25,7 @@ Trace small_trace() {
   };
   range(1000, 9000, "step", HostKind::kStep);
   range(2000, 5000, "layer", HostKind::kRange);
-  range(2100, 2200, "cudaLaunchKernel", HostKind::kRuntimeApi);
+  range(2100, 2200, "cudaLaunchKernel_v7000", HostKind::kRuntimeApi);
   trace.host_events.back().correlation = 7;
   range(4000, 6500, "cudaDeviceSynchronize", HostKind::kRuntimeApi);
   trace.host_events.back().correlation = 8;
