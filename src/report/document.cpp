@@ -115,7 +115,7 @@ ReportProfile make_profile(const std::string& id, const Answers& answers) {
   const trace::Trace& trace = answers.trace();
   ReportProfile profile{id, name_of(trace, answers.path()), answers.path(), {}};
   for (const auto& [key, text] : trace.metadata) profile.metadata.emplace_back(key, text);
-  profile.analysis.emplace(to_json(answers));
+  profile.analysis = base::JsonOf<Answers>{to_json(answers)};
   return profile;
 }
 

@@ -3,26 +3,24 @@
 
 // C++20 has no #embed.
 asm(".pushsection .rodata\n"
-    ".hidden hone_page_begin\n"
-    ".global hone_page_begin\n"
-    "hone_page_begin:\n"
+    ".hidden kHonePageBegin\n"
+    ".global kHonePageBegin\n"
+    "kHonePageBegin:\n"
     ".incbin \"" HONE_PAGE
     "\"\n"
-    ".hidden hone_page_end\n"
-    ".global hone_page_end\n"
-    "hone_page_end:\n"
+    ".hidden kHonePageEnd\n"
+    ".global kHonePageEnd\n"
+    "kHonePageEnd:\n"
     ".byte 0\n"
     ".popsection\n");
 
 extern "C" {
-extern const char hone_page_begin[];
-extern const char hone_page_end[];
+extern const char kHonePageBegin[];
+extern const char kHonePageEnd[];
 }
 
 namespace hone::report {
 
-std::string_view page_asset() {
-  return {hone_page_begin, static_cast<size_t>(hone_page_end - hone_page_begin)};
-}
+std::string_view page_asset() { return {kHonePageBegin, static_cast<size_t>(kHonePageEnd - kHonePageBegin)}; }
 
 }  // namespace hone::report
