@@ -75,9 +75,11 @@ std::vector<Track> TrackIndex::empty_tracks() const {
   std::vector<Track> tracks;
   for (const auto& [key, index] : streams_) {
     const auto& [device, context, stream] = key;
-    const bool several = std::any_of(streams_.begin(), streams_.end(), [&](const auto& other) {
-      return std::get<0>(other.first) == device && std::get<1>(other.first) != context;
-    });
+    // C++20 lets lambdas capture these, but not clang 14.
+    const bool several =
+        std::any_of(streams_.begin(), streams_.end(), [d = device, c = context](const auto& other) {
+          return std::get<0>(other.first) == d && std::get<1>(other.first) != c;
+        });
     tracks.push_back(
         {device_group(trace_, device),
          several ? fmt::format("context {} · stream {}", context, stream) : fmt::format("stream {}", stream),
