@@ -1,7 +1,7 @@
 // Starts the page.
 import { render } from 'preact';
 import { App } from './app';
-import { openSource } from './data/source';
+import { openSource } from './data/open';
 import './style.css';
 import './components.css';
 import './pages/analysis.css';

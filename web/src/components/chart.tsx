@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useTheme } from '../theme';
 import { savePng, saveSvg } from './chart_export';
 import { baseOption, look, type Look } from './chart_look';
-import { walk, type Spot } from './chart_walk';
+import { walk, type ChartPick, type Spot } from './chart_walk';
 import { keepZoom } from './chart_zoom';
 import { downloadCsv } from './download';
 import { init, type ECharts, type EChartsCoreOption } from './echarts';
@@ -13,16 +13,11 @@ import { Menu } from './menu';
 import { Table } from './table';
 import { csvHead, type Column } from './table_model';
 
+export type { ChartPick } from './chart_walk';
+
 export interface ChartData<Row> {
   columns: Column<Row>[];
   rows: Row[];
-}
-
-export interface ChartPick {
-  seriesName?: string;
-  dataIndex: number;
-  name: string;
-  data: unknown;
 }
 
 export interface ChartProps<Row> {

@@ -1,6 +1,12 @@
 // Arrow keys in a chart: left and right along a series, up and down from series to series, Esc out.
 import type { ECharts } from './echarts';
-import type { ChartPick } from './chart';
+
+export interface ChartPick {
+  seriesName?: string;
+  dataIndex: number;
+  name: string;
+  data: unknown;
+}
 
 export interface Spot {
   series: number;

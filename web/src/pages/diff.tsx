@@ -13,7 +13,7 @@ import { MatchTable } from './diff/matches';
 import { inRunOrder, matchesOf } from './diff/model';
 import { Running } from './diff/running';
 import { Waterfall } from './diff/waterfall';
-import type { PageProps } from './page';
+import type { PageProps } from './props';
 import { useProfile } from './profile';
 
 const VIEWS = [{ id: 'changes', label: 'From A to B' }, { id: 'layers', label: 'Layers' }, { id: 'iterations', label: 'Iterations' }];

@@ -5,7 +5,7 @@ import { formatDate } from '../format';
 import { link } from '../route';
 import { plural } from '../text';
 import { machineOf, modelsOf, shortModel } from './compare/select';
-import type { PageProps } from './page';
+import type { PageProps } from './props';
 import { views } from './views';
 
 export function HomePage({ report }: PageProps) {

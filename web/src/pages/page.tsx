@@ -1,19 +1,12 @@
 // Finds the page that the address names.
 import { Empty } from '../components/note';
-import type { Report } from '../data/document';
-import type { Source } from '../data/source';
-import { link, type Route } from '../route';
+import { link } from '../route';
 import { clip } from '../text';
 import { ComparePage } from './compare/compare';
 import { DiffPage } from './diff';
 import { HomePage } from './home';
 import { ProfilePage } from './profile';
-
-export interface PageProps {
-  report: Report;
-  source: Source;
-  route: Route;
-}
+import type { PageProps } from './props';
 
 export function Page(props: PageProps) {
   const [page] = props.route.path;

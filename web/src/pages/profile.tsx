@@ -5,7 +5,7 @@ import { Empty } from '../components/note';
 import type { Profile } from '../data/document';
 import { link } from '../route';
 import { clip } from '../text';
-import type { PageProps } from './page';
+import type { PageProps } from './props';
 import { views } from './views';
 
 type State = { profile: Profile } | { error: string } | null;

@@ -3,7 +3,7 @@ import { useCallback, useMemo } from 'preact/hooks';
 import type { Timeline } from '../data/document';
 import { setQuery } from '../route';
 import { TimelinePage, type TimelineDocument, type TimelineView, type TrackKind } from '../timeline';
-import type { ViewProps } from './views';
+import type { ViewProps } from './props';
 
 /// Counters are tracks of the program's header, and a list of their own of the timeline.
 /// Of a page that nobody serves there is nothing finer than what it holds.

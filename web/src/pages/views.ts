@@ -1,9 +1,4 @@
 // The views of a profile, in the order of the navigation.
-import type { ComponentType } from 'preact';
-import type { Profile, Report } from '../data/document';
-import type { Source } from '../data/source';
-import type { Route } from '../route';
-import type { Analysis } from '../schema';
 import { DependenciesView } from './dependencies/dependencies';
 import { Kernels } from './kernels/kernels';
 import { EngineView } from './layers/engine';
@@ -12,21 +7,8 @@ import { Memory } from './memory/memory';
 import { Operators } from './operators/operators';
 import { Overview } from './overview/overview';
 import { TimelineViewPage } from './timeline';
+import type { View } from './props';
 import { Transfers } from './transfers/transfers';
-
-export interface ViewProps {
-  profile: Profile;
-  analysis: Analysis;
-  report: Report;
-  source: Source;
-  route: Route;
-}
-
-export interface View {
-  id: string;
-  label: string;
-  component: ComponentType<ViewProps>;
-}
 
 export const views: View[] = [
   { id: 'overview', label: 'Overview', component: Overview },

@@ -5,7 +5,7 @@ import { Empty } from '../../components/note';
 import { dict } from '../../data/safe';
 import { setQuery } from '../../route';
 import type { CriticalPath, Dependencies, WhatIfs } from '../../schema';
-import type { ViewProps } from '../views';
+import type { ViewProps } from '../props';
 import { Clock, Doubts } from './clock';
 import { FunctionTable, WaitingFigure } from './functions';
 import { Idle } from './idle';

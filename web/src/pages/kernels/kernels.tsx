@@ -6,7 +6,7 @@ import { Tabs, type Choice } from '../../components/tabs';
 import { listOf, partOf } from '../../data/lists';
 import { setQuery } from '../../route';
 import type { Activity, ActivitySummary, Volume } from '../../schema';
-import type { ViewProps } from '../views';
+import type { ViewProps } from '../props';
 import '../views.css';
 import { activityColumns, CALL_COLUMNS, VOLUME_COLUMNS } from './columns';
 import { Detail } from './detail';

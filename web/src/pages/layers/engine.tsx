@@ -10,7 +10,7 @@ import { finite, format, parts } from '../../format';
 import { setQuery } from '../../route';
 import type { LayerAnalysis } from '../../schema';
 import { plural } from '../../text';
-import type { ViewProps } from '../views';
+import type { ViewProps } from '../props';
 import { LayerDetail, stepLink } from './detail';
 import { kindName, rowsOf, type LayerRow } from './model';
 

@@ -5,7 +5,7 @@ import { Table } from '../../components/table';
 import { dict } from '../../data/safe';
 import { setQuery } from '../../route';
 import type { LayerAnalysis, LayerThreadTable } from '../../schema';
-import type { ViewProps } from '../views';
+import type { ViewProps } from '../props';
 import { columnsOf } from './columns';
 import { LayerDetail, stepLink } from './detail';
 import { LatencyFigure } from './latency_figure';

@@ -12,7 +12,7 @@ import { setQuery } from '../../route';
 import type { DeviceMemory, DeviceUsage, MemoryOwner, MemoryPoint, MemoryTimeline } from '../../schema';
 import { clip } from '../../text';
 import { hrefOf } from '../parts/place';
-import type { ViewProps } from '../views';
+import type { ViewProps } from '../props';
 import '../views.css';
 import { curveOf, curveOption, type Curve } from './curve';
 

@@ -11,7 +11,7 @@ import { setQuery } from '../../route';
 import type { OperatorRow, OperatorTable } from '../../schema';
 import { clean } from '../../text';
 import { Donut } from '../parts/donut';
-import type { ViewProps } from '../views';
+import type { ViewProps } from '../props';
 import '../views.css';
 
 const METRICS = [

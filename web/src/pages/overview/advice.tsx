@@ -8,7 +8,7 @@ import { setQuery } from '../../route';
 import type { Advice, AdviceList, Evidence, Unjudged } from '../../schema';
 import { clip, plural } from '../../text';
 import { hrefOf } from '../parts/place';
-import type { ViewProps } from '../views';
+import type { ViewProps } from '../props';
 
 function Fact({ view, evidence }: { view: ViewProps; evidence: Evidence }) {
   const href = hrefOf(view.profile, evidence.start_ns, evidence.end_ns);

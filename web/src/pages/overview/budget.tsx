@@ -11,7 +11,7 @@ import { listOf, partOf, textsOf } from '../../data/lists';
 import { finite, parts } from '../../format';
 import type { LayerAnalysis, Step, TimeSummary } from '../../schema';
 import { clip } from '../../text';
-import type { ViewProps } from '../views';
+import type { ViewProps } from '../props';
 import { budgetOption, budgetOf, type Piece } from './budget_chart';
 
 interface Row {

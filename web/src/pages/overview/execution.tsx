@@ -13,7 +13,7 @@ import { Donut } from '../parts/donut';
 import { placeOf } from '../parts/place';
 import { Stacked } from '../parts/stacked';
 import type { Bar, Part } from '../parts/stacked_option';
-import type { ViewProps } from '../views';
+import type { ViewProps } from '../props';
 import { categoryOf } from './categories';
 
 interface Row {

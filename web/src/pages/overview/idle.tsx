@@ -8,7 +8,7 @@ import { link } from '../../route';
 import type { DeviceIdle, DeviceTransfers, IdleRow, Traffic } from '../../schema';
 import { clip } from '../../text';
 import { shortName } from '../parts/short_name';
-import type { ViewProps } from '../views';
+import type { ViewProps } from '../props';
 
 const CAUSES: Record<string, string> = {
   launch_latency: 'launch latency',

@@ -4,7 +4,7 @@ import { Empty } from '../../components/note';
 import { listOf, partOf } from '../../data/lists';
 import { finite, format, formatRange } from '../../format';
 import type { Step, StepBreakdown, TimeSummary, Trend } from '../../schema';
-import type { ViewProps } from '../views';
+import type { ViewProps } from '../props';
 import { AdviceSection } from './advice';
 import { Budget } from './budget';
 import { Execution } from './execution';
