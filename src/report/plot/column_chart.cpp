@@ -13,12 +13,12 @@ namespace {
 constexpr double kTitleRoom = 22;
 constexpr double kAxisRoom = 42;
 
-double total(const Column& column) {
+double total(const StackedColumn& column) {
   return std::accumulate(column.values.begin(), column.values.end(), 0.0);
 }
 
-void draw_column(const ColumnChart& chart, const Column& column, const Scale& y, double left, double right,
-                 Canvas* canvas) {
+void draw_column(const ColumnChart& chart, const StackedColumn& column, const Scale& y, double left,
+                 double right, Canvas* canvas) {
   double level = 0;
   for (size_t part = 0; part < column.values.size(); ++part) {
     const double next = level + column.values[part];
@@ -46,7 +46,7 @@ void draw(const ColumnChart& chart, const Area& area, Canvas* canvas) {
   const double legend = draw_parts(chart.parts, area, canvas);
   Area plot{area.left, area.top + legend + kTitleRoom, area.right, area.bottom - kAxisRoom};
   Extent extent;
-  for (const Column& column : chart.columns) extent.add(total(column));
+  for (const StackedColumn& column : chart.columns) extent.add(total(column));
   const Scale y(chart.y, extent, plot.bottom, plot.top, 38);
   std::vector<std::string> labels;
   for (const double tick : y.ticks()) labels.push_back(tick_text(tick));

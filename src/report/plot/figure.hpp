@@ -95,7 +95,7 @@ struct RowChart {
   bool connected = false;  ///< bars go on from each other: a waterfall
 };
 
-struct Column {
+struct StackedColumn {
   std::string name;
   std::vector<double> values;  ///< one a part, stacked from 0
 };
@@ -104,7 +104,7 @@ struct ColumnChart {
   std::string x_title;
   Axis y;
   std::vector<Part> parts;
-  std::vector<Column> columns;
+  std::vector<StackedColumn> columns;
 };
 
 struct Figure {

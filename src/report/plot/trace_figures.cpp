@@ -73,9 +73,9 @@ RowChart step_rows(const analysis::StepBreakdown& steps, const TimeScale& scale)
 }
 
 /// Mean costs of the steps from first up to, but without, last.
-Column column_of(const analysis::StepBreakdown& steps, size_t first, size_t last, const TimeScale& scale,
-                 const std::vector<size_t>& categories) {
-  Column column{fmt::format("{}", first), {}};
+StackedColumn column_of(const analysis::StepBreakdown& steps, size_t first, size_t last,
+                        const TimeScale& scale, const std::vector<size_t>& categories) {
+  StackedColumn column{fmt::format("{}", first), {}};
   for (const size_t category : categories) {
     double sum = 0;
     for (size_t i = first; i < last; ++i) sum += static_cast<double>(steps.steps[i].costs[category]);
