@@ -101,6 +101,17 @@ class Case {
 EpilogueStep unary(EpilogueOp op, float alpha = 0, float beta = 0) { return {op, alpha, beta}; }
 EpilogueStep binary(EpilogueOp op, OperandShape shape) { return {op, 0, 0, shape}; }
 
+/// Kernels get filters of tf32 rounded.
+template <class T>
+Buffer<T> rounded_filters(Buffer<T> filters) {
+  if constexpr (std::is_same_v<T, ptx::Tf32>) {
+    std::vector<T> values = filters.host();
+    for (T& value : values) value.value = round_to_tf32(value.value);
+    return Buffer<T>(values);
+  }
+  return filters;
+}
+
 /// Operands are made here, of the size that their shapes ask for.
 template <class T>
 void check_conv(const std::string& name, const ConvProblem& source, std::vector<EpilogueStep> steps,
@@ -111,7 +122,8 @@ void check_conv(const std::string& name, const ConvProblem& source, std::vector<
   const float scale = 1.7f / std::sqrt(static_cast<float>(p.depth()));
   const Buffer<T> x =
       random_buffer<T>(static_cast<size_t>(p.batch) * p.height * p.width * p.channels, ++seed, 1);
-  const Buffer<T> w = random_buffer<T>(static_cast<size_t>(p.filters) * p.depth(), ++seed, scale);
+  const Buffer<T> w =
+      rounded_filters(random_buffer<T>(static_cast<size_t>(p.filters) * p.depth(), ++seed, scale));
   const Buffer<float> bias = random_buffer<float>(p.filters, ++seed, 1);
   std::vector<Buffer<T>> operands;
   ConvArgs args;
@@ -367,6 +379,10 @@ void check_refusals(const DeviceLimits& device, Counts& counts) {
     expect(!ConvConfig::parse(text), text);
   }
   expect(!conv_refusal(square(14, 3, 64, 3, 1, 1)).empty(), "3 channels");
+  ConvProblem wide = square(14, 12, 64, 3, 1, 1);
+  expect(!conv_refusal(wide).empty(), "12 channels of two bytes");
+  wide.element = Element::kFloat;
+  expect(resident_configs(wide, device, 1).empty(), "an element of four bytes by the resident kernel");
   expect(!conv_refusal(square(14, 8, 60, 3, 1, 1)).empty(), "60 filters");
   expect(!conv_refusal(square(2, 8, 8, 5, 4, 0)).empty(), "a window larger than the input");
   expect(!conv_refusal(square(40000, 64, 8, 1, 1, 0)).empty(), "a huge input");
@@ -396,8 +412,12 @@ int run(int argc, char** argv) {
   check_chain(device, counts);
   check_layers<__half>(device, counts);
   check_layers<__nv_bfloat16>(device, counts);
+  check_layers<float>(device, counts);
+  check_layers<ptx::Tf32>(device, counts);
   check_epilogues<__half>(device, counts);
   check_epilogues<__nv_bfloat16>(device, counts);
+  check_epilogues<float>(device, counts);
+  check_epilogues<ptx::Tf32>(device, counts);
   for (const Layer& layer : stems()) {
     if (counts.quick) break;
     check_stem<__half>(layer, device, counts);

@@ -23,11 +23,19 @@ ConvProblem problem(int batch, int size, int channels, int filters, int kernel =
   return p;
 }
 
-/// The kinds of layers that ResNet-50 has.
+/// The kinds of layers that ResNet-50 has, in elements of two bytes and of four.
 std::vector<ConvProblem> problems() {
-  return {problem(1, 56, 64, 64),         problem(1, 7, 512, 512),        problem(1, 14, 1024, 256, 1),
-          problem(8, 28, 256, 512, 1, 2), problem(32, 56, 64, 256, 1),    problem(128, 7, 2048, 512, 1),
-          problem(1, 1, 8, 8, 1),         problem(2, 28, 128, 1000, 3, 2)};
+  std::vector<ConvProblem> result = {problem(1, 56, 64, 64),       problem(1, 7, 512, 512),
+                                     problem(1, 14, 1024, 256, 1), problem(8, 28, 256, 512, 1, 2),
+                                     problem(32, 56, 64, 256, 1),  problem(128, 7, 2048, 512, 1),
+                                     problem(1, 1, 8, 8, 1),       problem(2, 28, 128, 1000, 3, 2)};
+  for (const Element element : {Element::kFloat, Element::kTf32}) {
+    for (size_t i = 0; i < 8; ++i) {
+      result.push_back(result[i]);
+      result.back().element = element;
+    }
+  }
+  return result;
 }
 
 DeviceLimits hopper() { return {}; }
@@ -136,7 +144,7 @@ TEST(ImplicitGemmConfig, ConfigurationsAreRefusedWithTheReason) {
   EXPECT_EQ(refusal("128x128x64_s6", ampere()), "it needs more shared memory than a block can get");
   const ConvConfig config = ConvConfig::parse("64x64x64_s4").value();
   DeviceLimits exact = hopper();
-  exact.shared_memory = static_cast<int>(shared_bytes(config, true));
+  exact.shared_memory = static_cast<int>(shared_bytes(config, p.element, true));
   EXPECT_EQ(conv_refusal(p, config, exact), "");
   --exact.shared_memory;
   EXPECT_EQ(conv_refusal(p, config, exact), "it needs more shared memory than a block can get");
@@ -148,11 +156,31 @@ TEST(ImplicitGemmConfig, ConfigurationsAreRefusedWithTheReason) {
             "it has more tiles than the workspace has counters");
 }
 
+TEST(ImplicitGemmConfig, FourChannelsOfFourBytesAreEnough) {
+  ConvProblem p = problem(1, 14, 12, 64);
+  EXPECT_EQ(conv_refusal(p), "channels are no multiple of 8");
+  p.element = Element::kFloat;
+  EXPECT_EQ(conv_refusal(p), "");
+  p.channels = 6;
+  EXPECT_EQ(conv_refusal(p), "channels are no multiple of 4");
+}
+
+TEST(ImplicitGemmConfig, AStageOfFloatsIsHalfAsDeepInTheSameBytes) {
+  ConvProblem p = problem(1, 14, 64, 64);
+  const ConvConfig config = ConvConfig::parse("64x64x32_s4").value();
+  const int64_t halves = shared_bytes(config, Element::kHalf, false);
+  EXPECT_EQ(shared_bytes(config, Element::kFloat, false) - halves, 4 * (64 + 64) * 32 * 2);
+  p.element = Element::kTf32;
+  EXPECT_EQ(conv_refusal(p, config, hopper()), "");
+  EXPECT_EQ(conv_refusal(p, ConvConfig::parse("64x64x128_s4").value(), hopper()),
+            "no kernel has the tile of 64x64x128_s4");
+}
+
 TEST(ImplicitGemmConfig, DevicesWithoutClustersGetNone) {
   for (const ConvProblem& p : problems()) {
     for (const ConvConfig& config : conv_configs(p, ampere(), kAll)) {
       EXPECT_TRUE(config.split_k == 1 || config.reduction == Reduction::kWorkspace) << config.text();
-      EXPECT_LE(shared_bytes(config, true), ampere().shared_memory) << config.text();
+      EXPECT_LE(shared_bytes(config, p.element, true), ampere().shared_memory) << config.text();
     }
   }
 }

@@ -7,9 +7,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <type_traits>
 #include <vector>
 
 #include "device/cuda/plugin/kernels/implicit_gemm.hpp"
+#include "device/cuda/plugin/kernels/ptx.cuh"
 
 namespace hone::device::cuda::check {
 
@@ -55,6 +57,8 @@ struct ElementOf<__half> {
   /// Half a unit in the last place of 1, and the relative l2 error that rounding alone stays well below.
   static constexpr double kRounding = 1.0 / 2048;
   static constexpr double kL2 = 1e-3;
+  /// Products that are added to a sum at once.
+  static constexpr int kAtOnce = 16;
 };
 template <>
 struct ElementOf<__nv_bfloat16> {
@@ -62,7 +66,50 @@ struct ElementOf<__nv_bfloat16> {
   static constexpr const char* kName = "bf16";
   static constexpr double kRounding = 1.0 / 256;
   static constexpr double kL2 = 8e-3;
+  static constexpr int kAtOnce = 16;
 };
+template <>
+struct ElementOf<float> {
+  static constexpr Element kElement = Element::kFloat;
+  static constexpr const char* kName = "fp32";
+  static constexpr double kRounding = 1.0 / (1 << 24);
+  /// Sums of up to 4608 products, each rounded: about sqrt(4608) half units in the last place.
+  static constexpr double kL2 = 1e-5;
+  static constexpr int kAtOnce = 1;
+};
+template <>
+struct ElementOf<ptx::Tf32> {
+  static constexpr Element kElement = Element::kTf32;
+  static constexpr const char* kName = "tf32";
+  static constexpr double kRounding = 1.0 / (1 << 24);
+  static constexpr double kL2 = 1e-5;
+  static constexpr int kAtOnce = 8;
+};
+
+/// To 11 bits, ties away from zero: what a tensor core is to multiply.
+__host__ __device__ inline float round_to_tf32(float value) {
+  const int exponent = value == 0 ? 0 : ilogbf(value);
+  const double unit = ldexp(1.0, exponent - 10);
+  return static_cast<float>(copysign(floor(fabs(value) / unit + 0.5) * unit, value));
+}
+
+/// An element as a float, in a product and elsewhere.
+template <class T>
+__host__ __device__ float factor_of(T element) {
+  return static_cast<float>(element);
+}
+template <>
+__host__ __device__ inline float factor_of(ptx::Tf32 element) {
+  return round_to_tf32(element.value);
+}
+template <class T>
+__host__ __device__ float value_of(T element) {
+  return static_cast<float>(element);
+}
+template <>
+__host__ __device__ inline float value_of(ptx::Tf32 element) {
+  return element.value;
+}
 
 /// splitmix64: a number of [-1, 1) for each (seed, i).
 __host__ __device__ inline float random_at(uint64_t seed, uint64_t i) {
@@ -77,7 +124,7 @@ template <class T>
 __global__ void fill_random(T* data, size_t count, uint64_t seed, float scale) {
   for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < count;
        i += size_t{gridDim.x} * blockDim.x) {
-    data[i] = static_cast<T>(scale * random_at(seed, i));
+    data[i] = T{scale * random_at(seed, i)};
   }
 }
 
@@ -145,8 +192,7 @@ __host__ __device__ inline void reference_at(const ConvProblem& p, const T* x, c
       const T* const from = x + ((image * p.height + in_y) * p.width + in_x) * p.channels;
       const T* const weights = w + ((int64_t{filter} * p.kernel_h + r) * p.kernel_w + s) * p.channels;
       for (int c = 0; c < p.channels; ++c) {
-        const double product =
-            static_cast<double>(static_cast<float>(from[c])) * static_cast<float>(weights[c]);
+        const double product = static_cast<double>(factor_of(from[c])) * factor_of(weights[c]);
         sum += product;
         total += fabs(product);
       }
@@ -159,7 +205,7 @@ __host__ __device__ inline void reference_at(const ConvProblem& p, const T* x, c
       int64_t at = filter;
       if (step.shape == OperandShape::kFull) at = index;
       if (step.shape == OperandShape::kPerImageChannel) at = image * p.filters + filter;
-      operand = static_cast<float>(static_cast<const T*>(step.operand)[at]);
+      operand = value_of(static_cast<const T*>(step.operand)[at]);
       total += fabs(operand);
     }
     sum = apply_reference(step, sum, operand);
@@ -187,6 +233,12 @@ void run_reference(const ConvProblem& p, const T* x, const T* w, const ConvArgs&
   HONE_MUST(cudaGetLastError());
 }
 
+template <class T>
+__device__ bool same_bits(T a, T b) {
+  using Bits = std::conditional_t<sizeof(T) == 2, uint16_t, uint32_t>;
+  return *reinterpret_cast<const Bits*>(&a) == *reinterpret_cast<const Bits*>(&b);
+}
+
 /// What a comparison of y with the reference found.
 struct Difference {
   double squared_error = 0;
@@ -197,7 +249,7 @@ struct Difference {
   double l2() const { return std::sqrt(squared_error / (squared_value > 0 ? squared_value : 1)); }
 };
 
-/// An element's bound: its own rounding, and the rounding of the float32 sums. Products of 16 are added in
+/// An element's bound: its own rounding, and the rounding of the float32 sums. Up to 16 products are added in
 /// the tensor core, and these to the sum one after another, each with an error below 2^-23 of the magnitudes;
 /// the epilogue's functions stretch an error by 1.2 at most for the operands used here, and err by a few
 /// 2^-22 themselves.
@@ -207,14 +259,13 @@ __global__ void compare_kernel(const T* y, const T* again, const double* values,
   Difference mine;
   for (int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; i < count;
        i += int64_t{gridDim.x} * blockDim.x) {
-    const double error = static_cast<double>(static_cast<float>(y[i])) - values[i];
-    const double sums = (depth / 16 + 32) / (1 << 23) * magnitudes[i] * 1.2;
+    const double error = static_cast<double>(value_of(y[i])) - values[i];
+    const double sums = (depth / ElementOf<T>::kAtOnce + 32) / (1 << 23) * magnitudes[i] * 1.2;
     const double bound = ElementOf<T>::kRounding * 1.05 * fabs(values[i]) + sums + 1e-6;
     mine.squared_error += error * error;
     mine.squared_value += values[i] * values[i];
     if (!(fabs(error) <= bound)) ++mine.outside;
-    if (reinterpret_cast<const uint16_t*>(y)[i] != reinterpret_cast<const uint16_t*>(again)[i])
-      ++mine.unequal;
+    if (!same_bits(y[i], again[i])) ++mine.unequal;
   }
   atomicAdd(&result->squared_error, mine.squared_error);
   atomicAdd(&result->squared_value, mine.squared_value);

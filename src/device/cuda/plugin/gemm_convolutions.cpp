@@ -1,6 +1,7 @@
-// Convolutions by our own tensor-core kernels: every configuration worth trying is a variant.
+// Convolutions by our own implicit GEMM kernels: every configuration worth trying is a variant.
 #include "device/cuda/plugin/convolution_request.hpp"
 #include "device/cuda/plugin/kernels/implicit_gemm.hpp"
+#include "device/cuda/plugin/kernels/reorder.hpp"
 #include "device/cuda/plugin/kernels/resident_gemm.hpp"
 #include "device/cuda/plugin/kernels/stem_gemm.hpp"
 
@@ -11,8 +12,6 @@ using engine::Layout;
 using engine::Offer;
 using engine::StepRequest;
 using tensor::DType;
-
-constexpr int64_t kChannelMultiple = 8;
 
 const DeviceLimits& limits() {
   static const DeviceLimits kLimits = [] {
@@ -33,13 +32,24 @@ const DeviceLimits& limits() {
 struct Plan {
   ConvolutionRequest request;
   ConvProblem problem;
-  /// For images of few channels, which the problem then sees padded.
+  /// For images of few channels, which the problem then sees padded: by kernels for two bytes an element, ...
   std::optional<StemLayout> stem;
+  /// ... by a reorder otherwise; 0 where nothing is padded.
+  int image_channels = 0;
 };
+
+Element element_of(const StepRequest& request) {
+  if (request.precision == tensor::Precision::kTf32) return Element::kTf32;
+  switch (request.compute_dtype) {
+    case DType::kFloat16: return Element::kHalf;
+    case DType::kBFloat16: return Element::kBFloat16;
+    default: return Element::kFloat;
+  }
+}
 
 /// Empty when the plan is filled in.
 std::string make_plan(const StepRequest& request, Plan& plan) {
-  if (tensor::dtype_size(request.compute_dtype) != 2) return "only fp16 and bf16";
+  if (!is_float_type(request.compute_dtype)) return "no floats";
   if (std::string reason = read_convolution_request(request, plan.request); !reason.empty()) return reason;
   const graph::Convolution& geometry = plan.request.geometry;
   if (geometry.group != 1) return "it has groups";
@@ -52,7 +62,7 @@ std::string make_plan(const StepRequest& request, Plan& plan) {
       tensor::element_count(request.outputs[0].shape) >= kMostElements)
     return "an image of 2^31 elements or more";
   ConvProblem& p = plan.problem;
-  p.element = request.compute_dtype == DType::kFloat16 ? Element::kHalf : Element::kBFloat16;
+  p.element = element_of(request);
   p.batch = narrow(geometry.batch);
   p.height = narrow(y.input);
   p.width = narrow(x.input);
@@ -69,10 +79,17 @@ std::string make_plan(const StepRequest& request, Plan& plan) {
   // What the output's size asks for, ceil or crop included.
   p.pad_bottom = narrow((y.output - 1) * y.stride + y.extent() - y.input - y.pad_begin);
   p.pad_right = narrow((x.output - 1) * x.stride + x.extent() - x.input - x.pad_begin);
-  if (geometry.in_channels % kChannelMultiple != 0) {
+  const int multiple = vector_elements(p.element);
+  if (p.channels % multiple != 0) {
     plan.stem = stem_layout(p);
-    if (!plan.stem) return fmt::format("{} input channels, no multiple of 8", geometry.in_channels);
-    p = plan.stem->problem;
+    if (plan.stem) {
+      p = plan.stem->problem;
+    } else if (p.channels < multiple) {
+      plan.image_channels = p.channels;
+      p.channels = multiple;
+    } else {
+      return fmt::format("{} input channels, no multiple of {}", p.channels, multiple);
+    }
   }
   return conv_refusal(p);
 }
@@ -182,16 +199,18 @@ class GemmTactic final : public CudaTactic {
                     engine::WeightStore& weights) {
     Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
     const ConvProblem& problem = plan.problem;
+    const FilterOrder order = problem.element == Element::kTf32 ? FilterOrder::kKrscTf32 : FilterOrder::kKrsc;
     const PackedConstant filter =
-        plan.stem
-            ? pack_stem(request, 1, request.compute_dtype, *plan.stem, weights)
-            : pack_filter(request, 1, request.compute_dtype, FilterOrder::kKrsc, problem.channels, weights);
+        plan.stem ? pack_stem(request, 1, request.compute_dtype, *plan.stem, weights)
+                  : pack_filter(request, 1, request.compute_dtype, order, problem.channels, weights);
     offer.packed = {filter.key};
-    if (plan.stem) {
-      // The image comes as the caller has it and is laid out anew in the scratch area.
+    // An image of few channels comes as the caller has it and is laid out anew in the scratch area.
+    if (plan.stem || plan.image_channels != 0)
       offer.inputs[0] = {DType::kFloat32, request.inputs[0].shape, Layout::kPlain};
-      offer.scratch_bytes = static_cast<int64_t>(plan.stem->image_elements() * 2);
-    }
+    const ImageSize image{problem.batch, plan.image_channels, int64_t{problem.height} * problem.width};
+    if (plan.stem) offer.scratch_bytes = static_cast<int64_t>(plan.stem->image_elements() * 2);
+    if (plan.image_channels != 0)
+      offer.scratch_bytes = image.batch * image.pixels * problem.channels * element_bytes(problem.element);
     // Counters in the workspace must start at zero and reset themselves, so it is the kernel's own.
     auto workspace = std::make_shared<DeviceBytes>(Kernel::workspace_bytes(problem, config));
     if (workspace->size() != 0) clear(*workspace);
@@ -201,8 +220,8 @@ class GemmTactic final : public CudaTactic {
     base.workspace = workspace->data();
     offer.kernel = std::make_shared<LaunchKernel>(
         "a convolution",
-        [=, request = plan.request, stem = plan.stem](auto inputs, auto outputs, void* scratch,
-                                                      const LaunchOptions& options) {
+        [=, type = float_type(request.compute_dtype), request = plan.request, stem = plan.stem](
+            auto inputs, auto outputs, void* scratch, const LaunchOptions& options) {
           (void)filter;     // keeps the weights
           (void)workspace;  // and the counters alive
           ConvArgs args = base;
@@ -210,6 +229,12 @@ class GemmTactic final : public CudaTactic {
           if (stem) {
             const cudaError_t status = launch_pad_image(*stem, static_cast<const float*>(inputs[0]), scratch,
                                                         options.pdl, options.stream);
+            if (status != cudaSuccess) return status;
+            args.x = scratch;
+          }
+          if (image.channels != 0) {
+            const cudaError_t status =
+                reorder_padded(inputs[0], FloatType::kFloat, scratch, type, image, problem.channels, options);
             if (status != cudaSuccess) return status;
             args.x = scratch;
           }
@@ -270,7 +295,7 @@ class StemTactic final : public CudaTactic {
   static std::string make_stem_plan(const StepRequest& request, Plan& plan) {
     std::string reason = make_plan(request, plan);
     if (!reason.empty()) return reason;
-    if (!plan.stem) return "it has enough channels for other kernels";
+    if (!plan.stem) return "it has enough channels, or elements of four bytes";
     for (const PostOpRequest& post : plan.request.post_ops) {
       if (graph::is_binary(post.op)) return "its epilogue has an operand";
     }

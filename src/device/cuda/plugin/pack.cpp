@@ -43,6 +43,23 @@ PackedConstant pack(const StepRequest& request, size_t operand, DType dtype, con
   return {device_copy(weights.add(key, std::move(packed))), key};
 }
 
+/// To the nearest number of tf32's 11 bits, ties away from zero; infinities and NaN stay.
+uint32_t round_to_tf32(uint32_t bits) {
+  constexpr uint32_t kExponent = 0x7f800000;
+  constexpr uint32_t kHalf = 0x1000;
+  return (bits & kExponent) == kExponent ? bits : (bits + kHalf) & ~(2 * kHalf - 1);
+}
+uint16_t round_to_tf32(uint16_t) { fail_internal("tf32 has elements of four bytes"); }
+
+std::string_view name_of(FilterOrder order) {
+  switch (order) {
+    case FilterOrder::kKrsc: return "krsc";
+    case FilterOrder::kKrscTf32: return "krsc-tf32-";
+    case FilterOrder::kRsck: break;
+  }
+  return "rsck";
+}
+
 }  // namespace
 
 PackedConstant pack_filter(const StepRequest& request, size_t operand, DType dtype, FilterOrder order,
@@ -51,9 +68,10 @@ PackedConstant pack_filter(const StepRequest& request, size_t operand, DType dty
   const int64_t filters = shape[0];
   const int64_t depth = shape[1];
   const int64_t taps = tensor::element_count(shape) / std::max<int64_t>(filters * depth, 1);
-  const bool filters_first = order == FilterOrder::kKrsc;
+  const bool filters_first = order != FilterOrder::kRsck;
+  const bool rounds = order == FilterOrder::kKrscTf32;
   const std::string format =
-      fmt::format("{}{}", filters_first ? "krsc" : "rsck", channels == depth ? "" : std::to_string(channels));
+      fmt::format("{}{}", name_of(order), channels == depth ? "" : std::to_string(channels));
   return pack(request, operand, dtype, format, filters * taps * channels, weights,
               [&](const auto* from, auto* to) {
                 for (int64_t k = 0; k < filters; ++k) {
@@ -61,7 +79,8 @@ PackedConstant pack_filter(const StepRequest& request, size_t operand, DType dty
                     for (int64_t t = 0; t < taps; ++t) {
                       const int64_t at =
                           filters_first ? (k * taps + t) * channels + c : (t * channels + c) * filters + k;
-                      to[at] = from[(k * depth + c) * taps + t];
+                      const auto value = from[(k * depth + c) * taps + t];
+                      to[at] = rounds ? round_to_tf32(value) : value;
                     }
                   }
                 }

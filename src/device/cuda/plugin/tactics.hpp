@@ -93,7 +93,8 @@ struct PackedConstant {
 };
 
 /// Order of a packed filter's dimensions: [K][R][S][C] or, for depthwise and direct kernels, [R][S][C][K].
-enum class FilterOrder : uint8_t { kKrsc, kRsck };
+/// kKrscTf32 is the first with floats rounded to the 11 bits that tensor cores take of them.
+enum class FilterOrder : uint8_t { kKrsc, kKrscTf32, kRsck };
 
 /// The constant filter (K, C, spatial...) in the element type and order asked for, with C padded by zeros to
 /// `channels`; from the store or packed into it now. Environment error when only another form is stored.

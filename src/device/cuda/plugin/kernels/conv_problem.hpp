@@ -3,7 +3,7 @@
 //
 // As a matrix product: rows are output pixels (batch * out_height * out_width), columns are filters, and the
 // depth is kernel_h * kernel_w * channels. Layouts: x and y are NHWC, w is [filters][kernel_h][kernel_w]
-// [channels]; elements are half or bfloat16, sums are float32.
+// [channels]; elements are half, bfloat16 or float, sums are float32.
 #pragma once
 
 #include <array>
@@ -12,9 +12,17 @@
 
 namespace hone::device::cuda {
 
-enum class Element : uint8_t { kHalf, kBFloat16 };
+/// What x, w and y hold. kTf32 are floats that tensor cores multiply after rounding them to 11 bits; w is
+/// rounded already.
+enum class Element : uint8_t { kHalf, kBFloat16, kFloat, kTf32 };
 
-/// A convolution without groups. `channels` and `filters` are multiples of 8.
+inline int element_bytes(Element element) {
+  return element == Element::kFloat || element == Element::kTf32 ? 4 : 2;
+}
+/// Elements in 16 bytes, which kernels load at once.
+inline int vector_elements(Element element) { return 16 / element_bytes(element); }
+
+/// A convolution without groups. `channels` is a multiple of vector_elements(), `filters` of 8.
 struct ConvProblem {
   Element element = Element::kHalf;
   int batch = 1;

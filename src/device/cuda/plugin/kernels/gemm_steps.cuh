@@ -8,11 +8,16 @@ namespace hone::device::cuda {
 
 __device__ __forceinline__ float2 widen(__half2 pair) { return __half22float2(pair); }
 __device__ __forceinline__ float2 widen(__nv_bfloat162 pair) { return __bfloat1622float2(pair); }
+__device__ __forceinline__ float2 widen(float2 pair) { return pair; }
 __device__ __forceinline__ void narrow(float2 pair, __half2& to) { to = __float22half2_rn(pair); }
 __device__ __forceinline__ void narrow(float2 pair, __nv_bfloat162& to) { to = __float22bfloat162_rn(pair); }
 
+__device__ __forceinline__ void narrow(float2 pair, float2& to) { to = pair; }
+
 template <class T>
-struct PairOf;
+struct PairOf {
+  using Type = float2;  // of float and of tf32, which is a float in memory
+};
 template <>
 struct PairOf<__half> {
   using Type = __half2;
@@ -22,17 +27,22 @@ struct PairOf<__nv_bfloat16> {
   using Type = __nv_bfloat162;
 };
 
+/// 16-byte words of eight elements.
+template <class T>
+inline constexpr int kRunWords = static_cast<int>(sizeof(T)) / 2;
+
 /// Eight elements as they lie in memory.
 template <class T>
 union Packed {
-  uint4 bits;
+  uint4 words[kRunWords<T>];
   typename PairOf<T>::Type pairs[4];
 };
 
 template <class T>
-__device__ __forceinline__ void unpack(const uint4& bits, float (&values)[8]) {
+__device__ __forceinline__ void unpack(const uint4* from, float (&values)[8]) {
   Packed<T> packed;
-  packed.bits = bits;
+#pragma unroll
+  for (int i = 0; i < kRunWords<T>; ++i) packed.words[i] = from[i];
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     const float2 pair = widen(packed.pairs[i]);
@@ -42,11 +52,12 @@ __device__ __forceinline__ void unpack(const uint4& bits, float (&values)[8]) {
 }
 
 template <class T>
-__device__ __forceinline__ uint4 pack(const float (&values)[8]) {
+__device__ __forceinline__ void pack(const float (&values)[8], uint4* to) {
   Packed<T> packed;
 #pragma unroll
   for (int i = 0; i < 4; ++i) narrow(make_float2(values[2 * i], values[2 * i + 1]), packed.pairs[i]);
-  return packed.bits;
+#pragma unroll
+  for (int i = 0; i < kRunWords<T>; ++i) to[i] = packed.words[i];
 }
 
 // Comparisons are written so that NaN stays NaN, and `high` wins when bounds cross, as ONNX orders Clip.
@@ -107,15 +118,13 @@ __device__ __forceinline__ void apply_steps(const EpilogueParams& p, int row, in
       }
       continue;
     }
-    uint4 bits;
-    if (s == p.prefetched_step) {
-      bits = *prefetched;
-    } else {
+    const uint4* bits = prefetched;
+    if (s != p.prefetched_step) {
       size_t offset = channel;
       if (step.shape == OperandShape::kFull) offset += static_cast<size_t>(row) * p.filters;
       if (step.shape == OperandShape::kPerImageChannel)
         offset += static_cast<size_t>(p.pixels.divide(row)) * p.filters;
-      bits = *reinterpret_cast<const uint4*>(static_cast<const T*>(step.operand) + offset);
+      bits = reinterpret_cast<const uint4*>(static_cast<const T*>(step.operand) + offset);
     }
     float operand[8];
     unpack<T>(bits, operand);

@@ -26,7 +26,7 @@ __device__ __forceinline__ void load_bias(const EpilogueParams& p, int channel, 
 }
 
 /// Starts copying what the runs of this thread will need of the prefetched operand. The same thread reads
-/// each 16 bytes that it copied, so no barrier is needed.
+/// what it copied, so no barrier is needed.
 template <class T, int kN, int kThreads>
 __device__ __forceinline__ void prefetch_operand(const EpilogueParams& p, const TileShare& share,
                                                  uint4* target) {
@@ -35,7 +35,10 @@ __device__ __forceinline__ void prefetch_operand(const EpilogueParams& p, const 
     const int channel = share.channel + (share.first + v) % (kN / 8) * 8;
     const bool valid = row < p.rows && channel < p.filters;
     const size_t offset = valid ? static_cast<size_t>(row) * p.filters + channel : 0;
-    ptx::copy16(ptx::shared_address(target + v), static_cast<const T*>(p.prefetched) + offset, valid);
+    const auto* const source = reinterpret_cast<const uint4*>(static_cast<const T*>(p.prefetched) + offset);
+#pragma unroll
+    for (int i = 0; i < kRunWords<T>; ++i)
+      ptx::copy16(ptx::shared_address(target + v * kRunWords<T> + i), source + i, valid);
   }
 }
 
@@ -56,7 +59,7 @@ __device__ __forceinline__ void finish_run(const EpilogueParams& p, int row, int
   }
   if (p.mode == EpilogueMode::kAddRelu) {
     float operand[8];
-    unpack<T>(*prefetched, operand);
+    unpack<T>(prefetched, operand);
     apply_binary(EpilogueOp::kAdd, operand, values);
   }
   if (p.mode != EpilogueMode::kPlain) {
@@ -79,9 +82,9 @@ __device__ __forceinline__ void store_runs(const EpilogueParams& p, const TileSh
     sums(run, values);
     add4(values, 0, *reinterpret_cast<const float4*>(bias + local));
     add4(values, 4, *reinterpret_cast<const float4*>(bias + local + 4));
-    finish_run<T>(p, row, channel, prefetched + v, values);
-    *reinterpret_cast<uint4*>(static_cast<T*>(p.y) + static_cast<size_t>(row) * p.filters + channel) =
-        pack<T>(values);
+    finish_run<T>(p, row, channel, prefetched + v * kRunWords<T>, values);
+    pack<T>(values,
+            reinterpret_cast<uint4*>(static_cast<T*>(p.y) + static_cast<size_t>(row) * p.filters + channel));
   }
 }
 

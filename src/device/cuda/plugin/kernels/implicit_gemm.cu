@@ -24,12 +24,18 @@ const GemmKernel* find_in(Tables tables, const ConvConfig& config) {
 }
 
 const GemmKernel* find_kernel(const ConvProblem& problem, const ConvConfig& config) {
-  if (problem.element == Element::kHalf) {
-    return is_pointwise(problem) ? find_in({kHalfPointwiseSmall, kHalfPointwiseLarge}, config)
-                                 : find_in({kHalfWindowSmall, kHalfWindowLarge}, config);
+  const bool pointwise = is_pointwise(problem);
+  switch (problem.element) {
+    case Element::kHalf:
+      return pointwise ? find_in({kHalfPointwiseSmall, kHalfPointwiseLarge}, config)
+                       : find_in({kHalfWindowSmall, kHalfWindowLarge}, config);
+    case Element::kBFloat16:
+      return pointwise ? find_in({kBFloat16PointwiseSmall, kBFloat16PointwiseLarge}, config)
+                       : find_in({kBFloat16WindowSmall, kBFloat16WindowLarge}, config);
+    case Element::kFloat: return find_in({pointwise ? kFloatPointwise : kFloatWindow}, config);
+    case Element::kTf32: return find_in({pointwise ? kTf32Pointwise : kTf32Window}, config);
   }
-  return is_pointwise(problem) ? find_in({kBFloat16PointwiseSmall, kBFloat16PointwiseLarge}, config)
-                               : find_in({kBFloat16WindowSmall, kBFloat16WindowLarge}, config);
+  return nullptr;
 }
 
 void set_geometry(const ConvProblem& problem, GemmParams& params) {
@@ -50,13 +56,12 @@ void set_geometry(const ConvProblem& problem, GemmParams& params) {
   params.dilation_w = problem.dilation_w;
 }
 
-void set_schedule(const ConvConfig& config, const ConvArgs& args, GemmParams& params) {
+void set_schedule(const ConvConfig& config, Element element, const ConvArgs& args, GemmParams& params) {
   params.depth_steps = (params.depth + config.tile_k - 1) / config.tile_k;
   params.tiles_n = FastDivisor((params.epilogue.filters + config.tile_n - 1) / config.tile_n);
   params.split = FastDivisor(config.split_k);
   params.stages = config.stages;
-  params.staging_bytes =
-      static_cast<int>(staging_bytes(config.tile_m, config.tile_n, config.tile_k, config.stages));
+  params.staging_bytes = static_cast<int>(staging_bytes(config, element));
   params.split_k = config.split_k;
   params.next_waits = args.next_waits;
   params.cluster = config.split_k > 1 && config.reduction == Reduction::kCluster;
@@ -81,7 +86,7 @@ cudaError_t launch_conv(const ConvProblem& problem, const ConvConfig& config, co
   params.w = args.w;
   params.epilogue = make_epilogue(problem, args);
   set_geometry(problem, params);
-  set_schedule(config, args, params);
+  set_schedule(config, problem.element, args, params);
 
   const int64_t tiles_m = (params.epilogue.rows + config.tile_m - 1) / config.tile_m;
   GemmLaunch launch;
@@ -89,7 +94,7 @@ cudaError_t launch_conv(const ConvProblem& problem, const ConvConfig& config, co
   launch.blocks = tiles_m * params.tiles_n.divisor * config.split_k;
   launch.threads = kernel->threads;
   launch.cluster = params.cluster ? config.split_k : 1;
-  launch.shared_bytes = shared_bytes(config, params.epilogue.prefetched != nullptr);
+  launch.shared_bytes = shared_bytes(config, problem.element, params.epilogue.prefetched != nullptr);
   launch.pdl = pdl;
   return launch_gemm(launch, limits, &params, stream);
 }

@@ -1,5 +1,5 @@
-// Convolution by implicit GEMM on tensor cores (mma.sync, compute capability 8.0 and later): which
-// configurations a problem has, and the launch.
+// Convolution by implicit GEMM (mma.sync, compute capability 8.0 and later; Element::kFloat by fused
+// multiply-adds in IEEE float): which configurations a problem has, and the launch.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -23,7 +23,7 @@ enum class Reduction : uint8_t {
 struct ConvConfig {
   int tile_m = 64;  ///< output pixels of a block
   int tile_n = 64;  ///< filters of a block
-  int tile_k = 64;  ///< depth of a stage
+  int tile_k = 64;  ///< depth of a stage, in elements
   int stages = 4;
   int split_k = 1;
   Reduction reduction = Reduction::kCluster;

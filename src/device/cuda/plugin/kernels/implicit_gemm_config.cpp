@@ -1,6 +1,7 @@
 // What configurations a convolution by implicit GEMM has, and which to try first. See implicit_gemm.hpp.
 #include <algorithm>
 #include <cstdio>
+#include <span>
 
 #include "device/cuda/plugin/kernels/implicit_gemm_params.hpp"
 
@@ -20,24 +21,39 @@ int64_t tiles_of(const ConvProblem& problem, int tile_m, int tile_n) {
   return ceil_divide(problem.rows(), tile_m) * ceil_divide(problem.filters, tile_n);
 }
 
+/// Floating-point operations of a multiprocessor in a clock: seen with mma.sync on 16-bit elements, half of
+/// that for tf32, and most of the 128 fused multiply-adds.
+double flops_per_clock(Element element) {
+  switch (element) {
+    case Element::kFloat: return 200;
+    case Element::kTf32: return 1200;
+    default: return 2400;
+  }
+}
+
+std::span<const TileShape> tile_shapes(Element element) {
+  if (element_bytes(element) == 4) return kWideTileShapes;
+  return kTileShapes;
+}
+
 /// Microseconds that a configuration may take, from rates seen on Hopper: a multiprocessor takes about 40
-/// bytes a clock from L2 and makes 2400 floating-point operations a clock with mma.sync; a turn of the main
-/// loop cannot be shorter than its barrier and fragment loads, and blocks start, fill, add up and store.
+/// bytes a clock from L2; a turn of the main loop cannot be shorter than its barrier and fragment loads, and
+/// blocks start, fill, add up and store.
 double guess(const ConvProblem& problem, const ConvConfig& config, const DeviceLimits& device) {
   constexpr double kClocksPerMicrosecond = 1700;
   constexpr double kBytesPerClock = 40;
-  constexpr double kFlopsPerClock = 2400;
-  const auto bytes = static_cast<double>((config.tile_m + config.tile_n) * config.tile_k * 2);
+  const int element = element_bytes(problem.element);
+  const auto bytes = static_cast<double>((config.tile_m + config.tile_n) * config.tile_k * element);
   const double flops = 2.0 * config.tile_m * config.tile_n * config.tile_k;
-  const double step = std::max(bytes / kBytesPerClock, flops / kFlopsPerClock);
-  const double turn = 60 + 12.0 * config.tile_k / 16;
+  const double step = std::max(bytes / kBytesPerClock, flops / flops_per_clock(problem.element));
+  const double turn = 60 + 12.0 * config.tile_k * element / 32;
   const int64_t steps = ceil_divide(ceil_divide(problem.depth(), config.tile_k), config.split_k);
   const int64_t blocks = tiles_of(problem, config.tile_m, config.tile_n) * config.split_k;
-  const int64_t shared = shared_bytes(config, true) + 1024;
+  const int64_t shared = shared_bytes(config, problem.element, true) + 1024;
   const int64_t resident = std::max<int64_t>(1, std::min<int64_t>(8, device.shared_memory / shared));
   const int64_t waves = ceil_divide(blocks, device.multiprocessors * resident);
   const int64_t per_processor = ceil_divide(blocks, device.multiprocessors);
-  const double store = static_cast<double>(config.tile_m * config.tile_n) * 6 / kBytesPerClock;
+  const double store = static_cast<double>(config.tile_m * config.tile_n * (4 + element)) / kBytesPerClock;
   const double work = static_cast<double>(per_processor) * (static_cast<double>(steps) * step + store);
   const double latency = static_cast<double>(waves) * (1400 + static_cast<double>(steps) * turn);
   double reduce = 0;
@@ -54,7 +70,8 @@ std::vector<int> stage_counts(ConvConfig config, const ConvProblem& problem, con
   std::vector<int> counts;
   for (const int share : {1, 2, 4}) {
     config.stages = static_cast<int>(std::clamp<int64_t>(steps + 1, kMinStages, kMaxStages));
-    while (config.stages > kMinStages && shared_bytes(config, true) > device.shared_memory / share)
+    while (config.stages > kMinStages &&
+           shared_bytes(config, problem.element, true) > device.shared_memory / share)
       --config.stages;
     if (std::find(counts.begin(), counts.end(), config.stages) == counts.end())
       counts.push_back(config.stages);
@@ -107,11 +124,12 @@ std::optional<ConvConfig> ConvConfig::parse(const std::string& text) {
 
 std::string conv_refusal(const ConvProblem& p) {
   if (std::string why = problem_extents(p); !why.empty()) return why;
-  if (p.channels % 8 != 0) return "channels are no multiple of 8";
+  const int vector = vector_elements(p.element);
+  if (p.channels % vector != 0) return "channels are no multiple of " + std::to_string(vector);
   if (p.filters % 8 != 0) return "filters are no multiple of 8";
-  const bool aligned_taps = p.kernel_w == 1 || int64_t{p.dilation_w} * p.pitch() % 8 == 0;
-  if (int64_t{p.stride_w} * p.pitch() % 8 != 0 || int64_t{p.pad_left} * p.pitch() % 8 != 0 ||
-      int64_t{p.width} * p.pitch() % 8 != 0 || !aligned_taps) {
+  const bool aligned_taps = p.kernel_w == 1 || int64_t{p.dilation_w} * p.pitch() % vector == 0;
+  if (int64_t{p.stride_w} * p.pitch() % vector != 0 || int64_t{p.pad_left} * p.pitch() % vector != 0 ||
+      int64_t{p.width} * p.pitch() % vector != 0 || !aligned_taps) {
     return "pixels do not start at multiples of 16 bytes";
   }
   const int64_t plane = int64_t{p.width} * p.pitch();
@@ -127,13 +145,13 @@ std::string conv_refusal(const ConvProblem& p) {
 
 std::string conv_refusal(const ConvProblem& problem, const ConvConfig& config, const DeviceLimits& device) {
   if (std::string why = conv_refusal(problem); !why.empty()) return why;
-  const auto* const shape =
-      std::find_if(std::begin(kTileShapes), std::end(kTileShapes), [&](const TileShape& s) {
-        return s.tile_m == config.tile_m && s.tile_n == config.tile_n && s.tile_k == config.tile_k;
-      });
-  if (shape == std::end(kTileShapes)) return "no kernel has the tile of " + config.text();
+  const std::span<const TileShape> shapes = tile_shapes(problem.element);
+  const bool compiled = std::any_of(shapes.begin(), shapes.end(), [&](const TileShape& s) {
+    return s.tile_m == config.tile_m && s.tile_n == config.tile_n && s.tile_k == config.tile_k;
+  });
+  if (!compiled) return "no kernel has the tile of " + config.text();
   if (config.stages < kMinStages || config.stages > kMaxStages) return "stages are not 3 to 6";
-  if (shared_bytes(config, true) > device.shared_memory)
+  if (shared_bytes(config, problem.element, true) > device.shared_memory)
     return "it needs more shared memory than a block can get";
   const int64_t tiles = tiles_of(problem, config.tile_m, config.tile_n);
   if (tiles * kMaxSplit > kMaxElements) return "the output has too many tiles";
@@ -157,7 +175,7 @@ std::vector<ConvConfig> conv_configs(const ConvProblem& problem, const DeviceLim
     ConvConfig config;
   };
   std::vector<Guess> found;
-  for (const TileShape& shape : kTileShapes) {
+  for (const TileShape& shape : tile_shapes(problem.element)) {
     ConvConfig config;
     config.tile_m = shape.tile_m;
     config.tile_n = shape.tile_n;

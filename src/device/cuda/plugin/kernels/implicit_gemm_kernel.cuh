@@ -1,8 +1,9 @@
-// The implicit GEMM: a ring of stages in shared memory filled by cp.async, ldmatrix, mma.sync. One block
-// makes one tile of y, or its part of the depth of it.
+// The implicit GEMM: a ring of stages in shared memory filled by cp.async, multiplied stage by stage. One
+// block makes one tile of y, or its part of the depth of it.
 #pragma once
 
 #include "device/cuda/plugin/kernels/implicit_gemm_epilogue.cuh"
+#include "device/cuda/plugin/kernels/implicit_gemm_product.cuh"
 
 namespace hone::device::cuda {
 
@@ -16,73 +17,6 @@ __device__ __forceinline__ void wait_for_stage(int stages) {
     default: ptx::wait_copies<4>(); break;
   }
 }
-
-/// A warp's part of a tile's product.
-template <class T, class TileT>
-struct WarpProduct {
-  static constexpr int kM = TileT::kM / TileT::kWarpsM / 16;  ///< fragments of 16 pixels
-  static constexpr int kN = TileT::kN / TileT::kWarpsN / 16;  ///< pairs of fragments of 8 filters
-
-  __device__ __forceinline__ WarpProduct() {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    pixel = warp / TileT::kWarpsN * kM * 16;
-    filter = warp % TileT::kWarpsN * kN * 16;
-    // ldmatrix takes a row's address from each lane: pixels 0-7, 8-15 by depth 0-7, then 8-15 ...
-    const int a_row = pixel + lane % 16;
-    a_start = a_row * TileT::kRowBytes + (((lane >> 4) ^ TileT::swizzle(a_row)) << 4);
-    // ... and filters 0-7 by depth 0-7, 8-15, then filters 8-15.
-    const int b_row = filter + lane % 8 + (lane >> 4) * 8;
-    b_start = TileT::kBytesM + b_row * TileT::kRowBytes + ((((lane >> 3) & 1) ^ TileT::swizzle(b_row)) << 4);
-  }
-
-  /// Adds the product of one stage.
-  __device__ __forceinline__ void add_stage(uint32_t stage) {
-#pragma unroll
-    for (int k = 0; k < TileT::kK / 16; ++k) {
-      uint32_t a[kM][4];
-      uint32_t b[kN][4];
-      // Chunk 2k + h of a row lies at (2k + h) ^ swizzle; 2k has no bit in common with h.
-#pragma unroll
-      for (int i = 0; i < kM; ++i) {
-        ptx::load_matrix_x4(a[i], stage + ((a_start + i * 16 * TileT::kRowBytes) ^ (k << 5)));
-      }
-#pragma unroll
-      for (int j = 0; j < kN; ++j) {
-        ptx::load_matrix_x4(b[j], stage + ((b_start + j * 16 * TileT::kRowBytes) ^ (k << 5)));
-      }
-#pragma unroll
-      for (int i = 0; i < kM; ++i) {
-#pragma unroll
-        for (int j = 0; j < kN; ++j) {
-          ptx::mma<T>(sums[i][2 * j], a[i], b[j][0], b[j][1]);
-          ptx::mma<T>(sums[i][2 * j + 1], a[i], b[j][2], b[j][3]);
-        }
-      }
-    }
-  }
-
-  __device__ __forceinline__ void store(float* staged) const {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    constexpr int kPitch = TileT::kN + kStagePad;
-    float* const corner = staged + (pixel + lane / 4) * kPitch + filter + lane % 4 * 2;
-#pragma unroll
-    for (int i = 0; i < kM; ++i) {
-#pragma unroll
-      for (int j = 0; j < 2 * kN; ++j) {
-        float* const to = corner + i * 16 * kPitch + j * 8;
-        *reinterpret_cast<float2*>(to) = make_float2(sums[i][j][0], sums[i][j][1]);
-        *reinterpret_cast<float2*>(to + 8 * kPitch) = make_float2(sums[i][j][2], sums[i][j][3]);
-      }
-    }
-  }
-
-  float sums[kM][2 * kN][4] = {};
-  int pixel;
-  int filter;
-  int a_start;
-  int b_start;
-};
 
 template <class T, class TileT, template <class, class> class Pixels>
 __global__ void __launch_bounds__(TileT::kThreads) implicit_gemm(const __grid_constant__ GemmParams p) {
@@ -118,7 +52,7 @@ __global__ void __launch_bounds__(TileT::kThreads) implicit_gemm(const __grid_co
     ptx::commit_copies();
   }
 
-  WarpProduct<T, TileT> product;
+  typename ProductOf<T, TileT>::Type product;
   uint32_t current = ring;                                   // read in this turn
   uint32_t next = ring + (stages - 1) * TileT::kStageBytes;  // filled in this turn
   const uint32_t end = ring + stages * TileT::kStageBytes;

@@ -7,7 +7,7 @@ namespace hone::device::cuda {
 
 template <class T, template <class, class> class Pixels, class TileT>
 GemmKernel gemm_kernel() {
-  return {TileT::kM, TileT::kN, TileT::kK, TileT::kThreads,
+  return {TileT::kM, TileT::kN, TileT::kRowBytes / static_cast<int>(sizeof(T)), TileT::kThreads,
           reinterpret_cast<const void*>(&implicit_gemm<T, TileT, Pixels>)};
 }
 
@@ -25,6 +25,17 @@ GemmKernel gemm_kernel() {
                              gemm_kernel<T, Pixels, Tile<64, 32, 32, 2, 2>>(),  \
                              gemm_kernel<T, Pixels, Tile<64, 32, 64, 2, 2>>(),  \
                              gemm_kernel<T, Pixels, Tile<64, 32, 128, 2, 2>>(), \
+                             {}}
+/// Tiles for elements of four bytes.
+#define HONE_WIDE_TILES(name, T, Pixels)                                         \
+  const GemmKernel name[] = {gemm_kernel<T, Pixels, Tile<32, 32, 64, 2, 2>>(),   \
+                             gemm_kernel<T, Pixels, Tile<32, 64, 64, 2, 2>>(),   \
+                             gemm_kernel<T, Pixels, Tile<64, 32, 64, 2, 2>>(),   \
+                             gemm_kernel<T, Pixels, Tile<64, 64, 32, 2, 2>>(),   \
+                             gemm_kernel<T, Pixels, Tile<64, 64, 64, 2, 2>>(),   \
+                             gemm_kernel<T, Pixels, Tile<64, 128, 64, 2, 2>>(),  \
+                             gemm_kernel<T, Pixels, Tile<128, 64, 64, 2, 2>>(),  \
+                             gemm_kernel<T, Pixels, Tile<128, 128, 32, 2, 4>>(), \
                              {}}
 #define HONE_LARGE_TILES(name, T, Pixels)                                        \
   const GemmKernel name[] = {gemm_kernel<T, Pixels, Tile<64, 64, 32, 2, 2>>(),   \

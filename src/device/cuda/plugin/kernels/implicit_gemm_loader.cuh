@@ -6,7 +6,8 @@
 
 namespace hone::device::cuda {
 
-/// A block's tile: kM pixels by kN filters, kK deep a stage, kWarpsM by kWarpsN warps.
+/// A block's tile: kM pixels by kN filters, kWarpsM by kWarpsN warps; a stage is kK deep in elements of two
+/// bytes, half of that in elements of four.
 template <int kM_, int kN_, int kK_, int kWarpsM_, int kWarpsN_>
 struct Tile {
   static constexpr int kM = kM_;
@@ -44,7 +45,7 @@ struct StageLoader {
 
   /// Copies this thread's part of w for step `step` of the depth.
   __device__ __forceinline__ void load_filters(const GemmParams& p, int step, uint32_t stage) const {
-    const int k = step * TileT::kK + chunk * 8;
+    const int k = depth_of(step);
     const T* const w = static_cast<const T*>(p.w);
 #pragma unroll
     for (int i = 0; i < TileT::kPassesN; ++i) {
@@ -53,6 +54,11 @@ struct StageLoader {
       ptx::copy16(stage + TileT::kBytesM + target + i * TileT::kRowsAtOnce * TileT::kRowBytes,
                   w + (valid ? offset : 0), valid);
     }
+  }
+
+  /// Where this thread's chunk of step `step` begins along the depth.
+  __device__ __forceinline__ int depth_of(int step) const {
+    return (step * TileT::kChunks + chunk) * (16 / static_cast<int>(sizeof(T)));
   }
 
   int chunk;
@@ -71,7 +77,7 @@ struct PointwisePixels {
 
   __device__ __forceinline__ void load(const GemmParams& p, const StageLoader<T, TileT>& loader, int step,
                                        uint32_t stage) const {
-    const int k = step * TileT::kK + loader.chunk * 8;
+    const int k = loader.depth_of(step);
     const T* const x = static_cast<const T*>(p.x);
 #pragma unroll
     for (int i = 0; i < TileT::kPassesM; ++i) {
@@ -107,7 +113,7 @@ struct WindowPixels {
 
   __device__ __forceinline__ void load(const GemmParams& p, const StageLoader<T, TileT>& loader, int step,
                                        uint32_t stage) const {
-    const int k = step * TileT::kK + loader.chunk * 8;
+    const int k = loader.depth_of(step);
     const int tap = static_cast<int>(p.channels.divide(k));
     const int channel = k - tap * static_cast<int>(p.channels.divisor);
     const int tap_y = static_cast<int>(p.kernel_w.divide(tap));

@@ -59,6 +59,10 @@ extern const GemmKernel kBFloat16PointwiseSmall[];
 extern const GemmKernel kBFloat16PointwiseLarge[];
 extern const GemmKernel kBFloat16WindowSmall[];
 extern const GemmKernel kBFloat16WindowLarge[];
+extern const GemmKernel kFloatPointwise[];
+extern const GemmKernel kFloatWindow[];
+extern const GemmKernel kTf32Pointwise[];
+extern const GemmKernel kTf32Window[];
 
 /// Tiles that are compiled, small ones first: tile_m, tile_n, tile_k, threads.
 struct TileShape {
@@ -72,21 +76,25 @@ inline constexpr TileShape kTileShapes[] = {
     {32, 64, 64, 128},  {32, 64, 128, 128},  {64, 32, 32, 128},  {64, 32, 64, 128},  {64, 32, 128, 128},
     {64, 64, 32, 128},  {64, 64, 64, 128},   {64, 64, 128, 128}, {64, 128, 64, 128}, {128, 64, 32, 128},
     {128, 64, 64, 128}, {128, 128, 32, 256}, {128, 128, 64, 256}};
+/// The same for elements of four bytes.
+inline constexpr TileShape kWideTileShapes[] = {{32, 32, 32, 128},  {32, 64, 32, 128},  {64, 32, 32, 128},
+                                                {64, 64, 16, 128},  {64, 64, 32, 128},  {64, 128, 32, 128},
+                                                {128, 64, 32, 128}, {128, 128, 16, 256}};
 
 /// Tiles that can have a counter; the counters come first in the workspace and always take this many words,
 /// so that convolutions which share it never write sums over them.
 inline constexpr int kMaxCounters = 16384;
 
 /// Shared memory of a block in bytes: stages or the staged tile, then bias, then the prefetched operand.
-inline constexpr int64_t staging_bytes(int tile_m, int tile_n, int tile_k, int stages) {
-  const int64_t ring = int64_t{stages} * (tile_m + tile_n) * tile_k * 2;
-  const int64_t tile = int64_t{tile_m} * (tile_n + kStagePad) * 4;
+inline int64_t staging_bytes(const ConvConfig& config, Element element) {
+  const int64_t ring =
+      int64_t{config.stages} * (config.tile_m + config.tile_n) * config.tile_k * element_bytes(element);
+  const int64_t tile = int64_t{config.tile_m} * (config.tile_n + kStagePad) * 4;
   return ring > tile ? ring : tile;
 }
-inline constexpr int64_t shared_bytes(const ConvConfig& config, bool prefetch) {
-  const int64_t operand = prefetch ? int64_t{config.tile_m} * config.tile_n * 2 : 0;
-  return staging_bytes(config.tile_m, config.tile_n, config.tile_k, config.stages) +
-         int64_t{config.tile_n} * 4 + operand;
+inline int64_t shared_bytes(const ConvConfig& config, Element element, bool prefetch) {
+  const int64_t operand = prefetch ? int64_t{config.tile_m} * config.tile_n * element_bytes(element) : 0;
+  return staging_bytes(config, element) + int64_t{config.tile_n} * 4 + operand;
 }
 
 }  // namespace hone::device::cuda

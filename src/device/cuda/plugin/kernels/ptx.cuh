@@ -73,6 +73,38 @@ __device__ __forceinline__ void mma<__nv_bfloat16>(float (&d)[4], const uint32_t
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+/// A float whose product tensor cores take from its first 11 bits.
+struct Tf32 {
+  float value;
+};
+
+/// To the nearest, which mma does not do by itself: it cuts the other bits off.
+__device__ __forceinline__ void round_to_tf32(uint32_t (&fragment)[4]) {
+#pragma unroll
+  for (uint32_t& bits : fragment) {
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(__uint_as_float(bits)));
+  }
+}
+
+/// For 16 x 8 x 8.
+template <>
+__device__ __forceinline__ void mma<Tf32>(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+/// Four floats from this block's shared memory.
+__device__ __forceinline__ float4 load_shared(uint32_t address) {
+  float4 value;
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+               : "r"(address)
+               : "memory");
+  return value;
+}
+
 /// griddepcontrol: returns when the kernels before this one have finished and their writes are visible; at
 /// once when the launch was an ordinary one.
 __device__ __forceinline__ void wait_for_previous_kernel() {

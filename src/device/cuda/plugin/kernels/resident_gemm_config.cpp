@@ -116,6 +116,7 @@ ResidentMemory resident_memory(const ConvProblem& problem, const ResidentConfig&
 std::string resident_refusal(const ConvProblem& problem, const ResidentConfig& config,
                              const DeviceLimits& device) {
   if (std::string why = conv_refusal(problem); !why.empty()) return why;
+  if (element_bytes(problem.element) != 2) return "only fp16 and bf16";
   if (find_shape(config) == nullptr) return "no kernel has the tile of " + config.text();
   if (config.parts != 1 && config.parts != 2 && config.parts != 4 && config.parts != 8)
     return "a cluster has 2, 4 or 8 blocks";

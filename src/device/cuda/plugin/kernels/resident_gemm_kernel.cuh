@@ -214,7 +214,7 @@ struct ThreadRuns {
       add4(values, 0, *reinterpret_cast<const float4*>(bias + local));
       add4(values, 4, *reinterpret_cast<const float4*>(bias + local + 4));
       finish_run<T>(p.epilogue, row[i], channel(i), fetched + i, values);
-      *reinterpret_cast<uint4*>(y + offset[i]) = pack<T>(values);
+      pack<T>(values, reinterpret_cast<uint4*>(y + offset[i]));
     }
   }
 

@@ -37,8 +37,8 @@ struct StemLayout {
   }
 };
 
-/// The layout for a convolution with 1 to 8 channels; nullopt when its filters are no multiple of 8, its
-/// window is dilated, or the numbers make no convolution.
+/// The layout for a convolution with 1 to 8 channels; nullopt when its elements are not of two bytes,
+/// its filters no multiple of 8, its window dilated, or the numbers make no convolution.
 std::optional<StemLayout> stem_layout(const ConvProblem& stem);
 
 /// Enqueues the conversion of an image, float32 NCHW, to the padded image: zeros around it and in the
