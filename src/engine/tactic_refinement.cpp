@@ -83,7 +83,43 @@ void try_together(LayoutSearch& search, std::span<const size_t> order, size_t no
   for (size_t i = 0; i < search.steps.size(); ++i) search.steps[i].chosen = before[i];
 }
 
+/// Chooses `wanted` for the steps from `first` to before `last`, as far as the network agrees.
+void take_again(LayoutSearch& search, size_t node_count, std::span<const size_t> wanted, size_t first,
+                size_t last, const CheckTactics& agrees) {
+  std::vector<size_t> before;
+  bool changes = false;
+  for (size_t i = first; i < last; ++i) {
+    before.push_back(search.steps[i].chosen);
+    changes = changes || wanted[i] != before.back();
+    search.steps[i].chosen = wanted[i];
+  }
+  if (!changes || agrees(search.tactics(node_count))) return;
+  for (size_t i = first; i < last; ++i) search.steps[i].chosen = before[i - first];
+  if (last - first == 1) {
+    StepSearch& step = search.steps[first];
+    step.refusals.push_back(
+        fmt::format("{}: beside the other steps' fastest tactics the network computes something else",
+                    step.candidates[wanted[first]].tactic));
+    return;
+  }
+  const size_t middle = first + (last - first) / 2;
+  take_again(search, node_count, wanted, first, middle, agrees);
+  take_again(search, node_count, wanted, middle, last, agrees);
+}
+
 }  // namespace
+
+void keep_what_agrees(LayoutSearch& search, size_t node_count, const std::vector<std::string>& sound,
+                      const CheckTactics& agrees) {
+  std::vector<size_t> wanted;
+  for (StepSearch& step : search.steps) {
+    wanted.push_back(step.chosen);
+    for (size_t k = 0; k < step.candidates.size(); ++k) {
+      if (!step.cached && step.candidates[k].tactic == sound[step.nodes.front()]) step.chosen = k;
+    }
+  }
+  take_again(search, node_count, wanted, 0, search.steps.size(), agrees);
+}
 
 void refine_choices(LayoutSearch& search, size_t node_count, std::span<const tensor::Tensor> inputs,
                     const StartsEarly& early, const MakeProgram& make, const CheckProgram& agrees,

@@ -196,22 +196,13 @@ class Search {
     sound_tactics_ = sound;
   }
 
-  /// Candidates that are right one by one can be wrong together; then those of a round that was right are
-  /// chosen.
+  /// Candidates that are right one by one can be wrong together; then as many as possible are kept.
   void check_together(LayoutSearch& search) const {
-    const auto chosen = program(search.layout, search.tactics(bound_->nodes.size()), false);
-    if (check_.agrees(*chosen)) return;
-    for (StepSearch& step : search.steps) {
-      for (size_t k = 0; k < step.candidates.size(); ++k) {
-        if (step.cached || step.candidates[k].tactic != sound_tactics_[step.nodes.front()]) continue;
-        step.refusals.push_back(
-            fmt::format("{}: beside the other steps' fastest tactics the network computes "
-                        "something else",
-                        step.candidates[step.chosen].tactic));
-        step.chosen = k;
-        break;
-      }
-    }
+    const auto agrees = [&](const std::vector<std::string>& tactics) {
+      return check_.agrees(*program(search.layout, tactics, false));
+    };
+    if (!agrees(search.tactics(bound_->nodes.size())))
+      keep_what_agrees(search, bound_->nodes.size(), sound_tactics_, agrees);
   }
 
   /// Choices of an earlier search against the device's favourites.
