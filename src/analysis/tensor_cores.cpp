@@ -12,20 +12,22 @@ namespace {
 
 /// Parts of names, in lower case. First what PyProf listed in 2020 and TensorBoard's plugin took over, less
 /// "conv1x1", which also ordinary kernels have in their names; then what came since.
-constexpr std::array<std::string_view, 38> kTensorParts = {
+constexpr std::array<std::string_view, 39> kTensorParts = {
     "h884", "s884", "h1688", "s1688", "hmma", "i8816", "16816", "dgrad_1x1_stride_2x2",
     "first_layer_wgrad_kernel", "conv2d_c1_k1", "direct_group", "xmma_implicit_gemm", "xmma_sparse_conv",
     "xmma_warp_specialized_implicit_gemm", "xmma_gemm", "xmma_sparse_gemm", "c1688",
     // cuBLAS since 12, cuDNN 8 and 9, CUTLASS 2 and 3
     "nvjet", "gmma", "i16832", "tensorop", "wmma", "tensor16x8x", "tensor8x8x", "imma", "mma_sync", "tcgen05",
     "mma_sm100",
+    // what cuDNN compiles for a graph of operations, always for tensor cores
+    "generated_fort_native",
     // attention
     "flashattn", "flash_fwd", "flash_bwd", "fmha_cutlassf_f16", "fmha_cutlassf_bf16", "fmha_v2",
     "native_sdpa",
     // Triton's matrix products, quantized matrix products
     "triton_mm", "triton_tem", "marlin"};
 
-constexpr std::array<std::string_view, 3> kOrdinaryParts = {"simt", "_ffma", "_fma_"};
+constexpr std::array<std::string_view, 4> kOrdinaryParts = {"simt", "_ffma", "_fma_", "implicit_gemm<float"};
 
 /// Our own kernels that multiply with mma.sync.
 constexpr std::array<std::string_view, 3> kOwn = {"hone::device::cuda::implicit_gemm",

@@ -130,13 +130,16 @@ TEST(TensorCores, AreToldByNamesOfManyYears) {
         "g1_execute_segment_k_off_kernel__5x_cudnn_gmma",
         "void cutlass::Kernel2<cutlass_80_wmma_tensorop_f16_s161616gemm_f16_16x16_128x2_nn_align8>(Params)",
         "sm80_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_tensor16x8x16_simple", "triton_tem_fused_mm_0",
-        "void hone::device::cuda::implicit_gemm<Config<__half>>(Params)"})
+        "cudnn_generated_fort_native_sm90_convFwd_pointwise_pointwise_knob_24_256x64x32_8_0",
+        "void hone::device::cuda::implicit_gemm<__half, Tile<64, 64, 64, 2, 2>, WindowPixels>(GemmParams)",
+        "void hone::device::cuda::implicit_gemm<hone::device::cuda::ptx::Tf32, Tile<64>>(GemmParams)"})
     EXPECT_TRUE(uses_tensor_cores_by_name(name)) << name;
   for (const char* name :
        {"void at::native::vectorized_elementwise_kernel<4>(int)", "ampere_sgemm_128x64_nn",
         "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_simt_ffma_aligna4", "my_conv1x1_kernel",
         "void cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nn_align1>(Params)",
-        "triton_poi_fused_relu_0", "void hone::device::cuda::direct_kernel<float>(Params)"})
+        "triton_poi_fused_relu_0", "void hone::device::cuda::direct_kernel<float>(Params)",
+        "void hone::device::cuda::implicit_gemm<float, Tile<64, 64, 64, 2, 2>, WindowPixels>(GemmParams)"})
     EXPECT_FALSE(uses_tensor_cores_by_name(name)) << name;
   EXPECT_TRUE(is_tensor_core_eligible("aten::addmm"));
   EXPECT_FALSE(is_tensor_core_eligible("aten::relu"));
