@@ -40,6 +40,22 @@ std::string cpu_model() {
   return brand;
 }
 
+/// The instructions that oneDNN uses here, by the names that CPUs list them under.
+std::string isa_text() {
+  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+  switch (isa) {
+    case dnnl::cpu_isa::sse41: return "SSE4.1";
+    case dnnl::cpu_isa::avx: return "AVX";
+    case dnnl::cpu_isa::avx2: return "AVX2";
+    case dnnl::cpu_isa::avx2_vnni: return "AVX2 with VNNI";
+    case dnnl::cpu_isa::avx512_core: return "AVX-512";
+    case dnnl::cpu_isa::avx512_core_vnni: return "AVX-512 with VNNI";
+    case dnnl::cpu_isa::avx512_core_bf16: return "AVX-512 with BF16";
+    case dnnl::cpu_isa::avx512_core_amx: return "AVX-512 with AMX";
+    default: return fmt::format("oneDNN's instruction set {}", static_cast<int>(isa));
+  }
+}
+
 class CpuDevice final : public engine::Device {
  public:
   CpuDevice() : tactics_(make_tactics()) {}
@@ -47,8 +63,7 @@ class CpuDevice final : public engine::Device {
   std::string_view name() const override { return "cpu"; }
 
   std::string fingerprint() const override {
-    return fmt::format("cpu; {}; isa {}; oneDNN {}", cpu_model(),
-                       static_cast<int>(dnnl::get_effective_cpu_isa()), onednn_version());
+    return fmt::format("cpu; {}; {}; oneDNN {}", cpu_model(), isa_text(), onednn_version());
   }
 
   std::vector<Layout> image_layouts(Precision) const override {
