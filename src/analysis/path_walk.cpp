@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/host_charges.hpp"
+#include "analysis/names.hpp"
 
 namespace hone::analysis {
 namespace {
@@ -176,6 +177,12 @@ ChargeKind charge_kind(OperationKind kind) {
   return ChargeKind::kHostFunction;
 }
 
+namespace {
+
+std::string named(std::string_view name) { return std::string(name.empty() ? "<Unnamed>" : name); }
+
+}  // namespace
+
 std::string charge_name(const EventGraph& graph, ChargeKind kind, StringId name) {
   switch (kind) {
     case ChargeKind::kOther: return name == 0 ? "<Other>" : "<Other> in " + graph.trace->text(name);
@@ -183,7 +190,8 @@ std::string charge_name(const EventGraph& graph, ChargeKind kind, StringId name)
     case ChargeKind::kLaunchLatency: return "<Launch latency>";
     case ChargeKind::kQueueGap: return "<Queue gap>";
     case ChargeKind::kUnknown: return "<Unknown>";
-    default: return graph.trace->text(name).empty() ? "<Unnamed>" : graph.trace->text(name);
+    case ChargeKind::kCall: return named(api_name(graph.trace->text(name)));
+    default: return named(graph.trace->text(name));
   }
 }
 

@@ -123,8 +123,7 @@ void add_idle(const IterationIdle& a, const IterationIdle& b, double rest, std::
 
 bool MatchedLayers::certain() const { return std::abs(change()) > time_a.half_width + time_b.half_width; }
 
-DiffSide diff_side(const trace::Trace& trace) {
-  const StepList steps = find_steps(trace);
+DiffSide diff_side(const trace::Trace& trace, const StepList& steps) {
   DiffSide side{analyze_layers(trace, steps)};
   if (!trace.device_events.empty() && steps.announced)
     side.idle = iteration_idle(build_event_graph(trace), steps);

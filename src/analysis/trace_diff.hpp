@@ -59,7 +59,7 @@ struct DiffSide {
   std::optional<IterationIdle> idle = std::nullopt;
 };
 
-DiffSide diff_side(const trace::Trace& trace);
+DiffSide diff_side(const trace::Trace& trace, const StepList& steps);
 
 TraceDiff compare_traces(const DiffSide& a, const DiffSide& b);
 

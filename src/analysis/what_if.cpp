@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/names.hpp"
 #include "analysis/path_walk.hpp"
 #include "analysis/schema/critical_path.hpp"
 #include "base/error.hpp"
@@ -82,7 +83,7 @@ class Questions {
   void ask_no_wait(StringId call) {
     Changes changes;
     changes.without_waits = call;
-    WhatIf row{ChangeKind::kNoWait, graph_.trace->text(call), 0};
+    WhatIf row{ChangeKind::kNoWait, std::string(api_name(graph_.trace->text(call))), 0};
     row.is_bound = true;
     add(row, changes);
   }

@@ -27,7 +27,8 @@ void print(const std::vector<std::string>& lines) {
 void run(const Options& options) {
   const trace::Trace a = trace::open_trace(options.a);
   const trace::Trace b = trace::open_trace(options.b);
-  const analysis::TraceDiff diff = analysis::compare_traces(analysis::diff_side(a), analysis::diff_side(b));
+  const analysis::TraceDiff diff = analysis::compare_traces(analysis::diff_side(a, analysis::find_steps(a)),
+                                                            analysis::diff_side(b, analysis::find_steps(b)));
   if (options.json) {
     fmt::print("{}\n", to_json(diff).dump(2, ' ', false, Json::error_handler_t::replace));
     return;

@@ -128,17 +128,14 @@ TracedModel plot_trace(const fs::path& path, const std::string& name, Plotter* p
   const analysis::StepList steps = analysis::find_steps(trace);
   const auto model = trace.metadata.find("model");
   TracedModel traced{report::label_trace(trace, name),
-                     model == trace.metadata.end() ? "" : bench::file_stem(model->second),
-                     false,
-                     {analysis::analyze_layers(trace, steps)}};
+                     model == trace.metadata.end() ? "" : bench::file_stem(model->second), false,
+                     analysis::diff_side(trace, steps)};
   const auto layers = layers_figure(traced.label, traced.side.layers);
   if (layers) plotter->draw(*layers);
   if (!layers) say(path.string() + ": no layers were announced, so there is no figure of them");
   const auto breakdown = steps_figure(traced.label, analysis::break_down_steps(trace, steps));
   if (breakdown) plotter->draw(*breakdown);
   if (!breakdown) say(path.string() + ": no steps were announced, so there is no figure of them");
-  if (!trace.device_events.empty() && steps.announced)
-    traced.side.idle = analysis::iteration_idle(analysis::build_event_graph(trace), steps);
   return traced;
 }
 

@@ -3,8 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
+#include "analysis/names.hpp"
 #include "base/units.hpp"
 #include "report/trace_tables.hpp"
 
@@ -82,7 +82,6 @@ std::vector<Sheet> advice_sheets(const analysis::AdviceList& list) {
 
 std::vector<std::string> doubt_text(const std::vector<trace::Doubt>& doubts, size_t width) {
   if (doubts.empty()) return {"The trace states no losses and no doubts."};
-  constexpr std::array<std::string_view, 3> kNames = {"note", "doubt", "LOSS"};
   std::vector<const trace::Doubt*> ordered;
   for (const trace::Doubt& doubt : doubts) ordered.push_back(&doubt);
   std::stable_sort(ordered.begin(), ordered.end(),
@@ -91,7 +90,7 @@ std::vector<std::string> doubt_text(const std::vector<trace::Doubt>& doubts, siz
   for (const trace::Doubt* doubt : ordered) {
     const std::string count = doubt->count > 0 ? std::to_string(doubt->count) + " " : "";
     append(&lines,
-           fmt::format("{}: {}: {}{}", kNames.at(static_cast<size_t>(doubt->severity)), doubt->about, count,
+           fmt::format("{}: {}: {}{}", analysis::severity_name(doubt->severity), doubt->about, count,
                        doubt->text),
            width, 2);
   }

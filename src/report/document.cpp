@@ -96,7 +96,7 @@ std::string Ids::take(const std::string& wanted) {
 }
 
 DiffCandidate diff_candidate(const std::string& id, const trace::Trace& trace) {
-  return {id, subject_of(trace), analysis::diff_side(trace)};
+  return {id, subject_of(trace), analysis::diff_side(trace, analysis::find_steps(trace))};
 }
 
 std::vector<ReportDiff> compare_profiles(std::span<const DiffCandidate> candidates) {

@@ -95,6 +95,7 @@ Span extent(const Trace& trace) {
   };
   include(trace.host_events);
   include(trace.device_events);
+  include(trace.thread_syncs);
   return span.end < span.start ? Span{} : span;
 }
 

@@ -332,6 +332,14 @@ TEST(CriticalPath, NamesWhatHasNoName) {
   EXPECT_THAT(segments(critical_path(program.finish())), ElementsAre("0-10 <Unnamed>"));
 }
 
+TEST(CriticalPath, LeavesTheVersionsOfCallsOut) {
+  ProgramTrace program;
+  program.call("cudaFree_v3020", 0, 10);
+  const CriticalPath path = critical_path(program.finish());
+  EXPECT_THAT(segments(path), ElementsAre("0-10 cudaFree"));
+  EXPECT_EQ(row(path, "cudaFree").calls, 1);
+}
+
 TEST(CriticalPath, WritesTheLongestOfManySegments) {
   ProgramTrace program;
   for (int i = 0; i < 10'100; ++i) program.call("cudaMalloc", 100 * i, 100 * i + (i == 77 ? 1 : 60));

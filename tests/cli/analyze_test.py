@@ -26,7 +26,7 @@ def output(*command, **options):
 
 def check_text(hone, trace):
     text = output(hone, "analyze", trace)
-    order = ["LOSS: kernels: 3 were dropped", "GPU activities", "API calls", "Ranges", "Step time breakdown, 4 steps",
+    order = ["loss: kernels: 3 were dropped", "GPU activities", "API calls", "Ranges", "Step time breakdown, 4 steps",
              "Each step", "GPU 0: NVIDIA H200", "Operators", "Transfers of GPU 0", "No allocations were recorded.",
              "Advice", "Not judged: full-memory"]
     places = [text.find(part) for part in order]

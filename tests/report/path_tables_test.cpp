@@ -23,8 +23,8 @@ std::vector<Sheet> sheets_of(const trace::Trace& trace) {
 TEST(PathTables, AgreeWithWhatNvprofSaidOfAProgram) {
   ProgramTrace program;
   trace::Time now = 0;
-  program.call("cudaMallocManaged_v6000", now, now + 300'000'000);
-  program.call("cudaMallocManaged_v6000", now + 300'000'000, now + 369'095'123);
+  program.call("cudaMallocManaged", now, now + 300'000'000);
+  program.call("cudaMallocManaged", now + 300'000'000, now + 369'095'123);
   now += 369'095'123;
   program.call("cuDeviceGetAttribute", now, now + 4'670'000);
   now += 4'670'000;
@@ -51,7 +51,7 @@ TEST(PathTables, AgreeWithWhatNvprofSaidOfAProgram) {
     rows.push_back(row[0].text + " " + row[1].plain + " " + row[2].plain + " " + row[3].text);
   EXPECT_THAT(rows,
               ElementsAre("71.3 % 4751991000 0 <Other>", "22.3 % 1484002000 0 vec_inc1(float*, int)",
-                          "5.5 % 369095123 0 cudaMallocManaged_v6000", "0.8 % 53900904 0 cudaFree",
+                          "5.5 % 369095123 0 cudaMallocManaged", "0.8 % 53900904 0 cudaFree",
                           "0.1 % 4670000 0 cuDeviceGetAttribute", "0.0 % 0 1483397000 cudaDeviceSynchronize",
                           "0.0 % 0 0 cudaLaunch", "0.0 % 0 0 vec_inc2(float*, int)"));
 }

@@ -101,7 +101,7 @@ TEST(TraceTables, TheWorstDoubtComesFirst) {
   trace.doubt(trace::Severity::kNote, "clock", "is the GPU's", 0);
   trace.doubt(trace::Severity::kLoss, "kernels", "were dropped", 7);
   EXPECT_THAT(doubt_text(trace.doubts, 80),
-              ElementsAre("LOSS: kernels: 7 were dropped", "note: clock: is the GPU's"));
+              ElementsAre("loss: kernels: 7 were dropped", "note: clock: is the GPU's"));
 }
 
 TEST(TraceTables, OfRandomTracesKeepToTheWidth) {
