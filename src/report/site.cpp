@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 constexpr int64_t kSearchEvery = 2'000'000'000;  // ns
 constexpr size_t kMostTraces = 4;                // kept in memory for their timelines
 constexpr int64_t kMostPixels = 16'384;
+constexpr const char* kBeingRead = "the trace is being read";
 
 SiteResponse sentence(int status, std::string text) {
   return {status, "text/plain; charset=utf-8", std::move(text) + "\n", {}};
@@ -67,6 +68,7 @@ struct Site::Entry {
   std::string id;
   std::string stamp;
   bool done = false;    ///< read, well or not
+  bool again = false;   ///< to be read again, for its timeline
   bool there = true;    ///< found by the last search
   std::string name;     ///< for people
   std::string problem;  ///< why it could not be read
@@ -125,13 +127,14 @@ void Site::search() {
 void Site::wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] {
-    return std::all_of(entries_.begin(), entries_.end(), [](const auto& entry) { return entry->done; });
+    return std::all_of(entries_.begin(), entries_.end(),
+                       [](const auto& entry) { return entry->done && !entry->again; });
   });
 }
 
 std::shared_ptr<Site::Entry> Site::next() {
   for (const auto& entry : entries_) {
-    if (!entry->done) return entry;
+    if (!entry->done || entry->again) return entry;
   }
   return nullptr;
 }
@@ -159,6 +162,7 @@ void Site::load_in_turn() {
 
 void Site::load(Entry* entry) {
   entry->done = true;
+  entry->again = false;
   try {
     if (entry->kind == RunFileKind::kSweep) {
       entry->sweep = read_sweep_json(entry->path).json;
@@ -226,35 +230,45 @@ SiteResponse Site::list(const std::string& known_tag) {
   return response;
 }
 
-SiteResponse Site::profile(const std::string& id) {
-  const std::lock_guard lock(mutex_);
-  for (const auto& entry : entries_) {
-    if (entry->id != id || entry->kind != RunFileKind::kTrace) continue;
-    if (!entry->done) return sentence(202, "the trace is being read");
-    if (!entry->problem.empty()) return sentence(422, entry->problem);
-    return {200, "application/json", *entry->profile, {}};
-  }
-  return sentence(404, "there is no such profile");
-}
-
-std::shared_ptr<const Site::Loaded> Site::trace_of(const std::string& id) {
-  const std::lock_guard lock(mutex_);
-  for (const auto& entry : entries_) {
-    if (entry->id != id || !entry->done || !entry->problem.empty()) continue;
-    entry->used = ++clock_;
-    // A trace that was forgotten is read again, in turn.
-    if (!entry->loaded && entry->kind == RunFileKind::kTrace) {
-      entry->done = false;
-      changed_.notify_all();
-    }
-    return entry->loaded;
+Site::Entry* Site::trace_of(const std::string& id, SiteResponse* refusal) {
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) {
+    return entry->id == id && entry->kind == RunFileKind::kTrace;
+  });
+  if (found == entries_.end()) {
+    *refusal = sentence(404, "there is no such profile");
+  } else if (!(*found)->problem.empty()) {
+    *refusal = sentence(422, (*found)->problem);
+  } else if (!(*found)->done) {
+    *refusal = sentence(202, kBeingRead);
+  } else {
+    return found->get();
   }
   return nullptr;
 }
 
+SiteResponse Site::profile(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  SiteResponse response;
+  if (const Entry* entry = trace_of(id, &response)) response = {200, "application/json", *entry->profile, {}};
+  return response;
+}
+
 SiteResponse Site::timeline(const std::string& id, const std::map<std::string, std::string>& parameters) {
-  const std::shared_ptr<const Loaded> loaded = trace_of(id);
-  if (!loaded) return sentence(202, "the trace is being read");
+  std::shared_ptr<const Loaded> loaded;
+  {
+    const std::lock_guard lock(mutex_);
+    SiteResponse refusal;
+    Entry* const entry = trace_of(id, &refusal);
+    if (entry == nullptr) return refusal;
+    entry->used = ++clock_;
+    loaded = entry->loaded;
+    // A trace that was forgotten is read again, in turn.
+    entry->again = !loaded;
+  }
+  if (!loaded) {
+    changed_.notify_all();
+    return sentence(202, kBeingRead);
+  }
   TimelineOptions options;
   if (const auto from = number(parameters, "from")) options.from = *from;
   if (const auto to = number(parameters, "to")) options.to = *to;

@@ -49,7 +49,8 @@ class Site {
   SiteResponse list(const std::string& known_tag);
   SiteResponse profile(const std::string& id);
   SiteResponse timeline(const std::string& id, const std::map<std::string, std::string>& parameters);
-  std::shared_ptr<const Loaded> trace_of(const std::string& id);
+  /// With the lock held: a trace that was read; else null, and why.
+  Entry* trace_of(const std::string& id, SiteResponse* refusal);
   Report current();
   void load_in_turn();
   void load(Entry* entry);
