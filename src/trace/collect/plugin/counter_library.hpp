@@ -1,26 +1,29 @@
-// The part of CUPTI that reads hardware counters, looked up when counters are wanted: older copies of CUPTI
-// record without it.
+// The parts of CUPTI that read hardware counters, looked up when counters are wanted: older copies of CUPTI
+// record without them.
 #pragma once
 
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
 #include <cupti_target.h>
 
 #include <string>
 
 namespace hone::trace::inject {
 
-#define HONE_COUNTER_FUNCTIONS(X)              \
-  X(cuptiProfilerInitialize)                   \
-  X(cuptiDeviceGetChipName)                    \
-  X(cuptiProfilerHostInitialize)               \
-  X(cuptiProfilerHostDeinitialize)             \
-  X(cuptiProfilerHostConfigAddMetrics)         \
-  X(cuptiProfilerHostGetConfigImageSize)       \
-  X(cuptiProfilerHostGetConfigImage)           \
-  X(cuptiProfilerHostGetNumOfPasses)           \
-  X(cuptiProfilerHostEvaluateToGpuValues)      \
+#define HONE_HOST_FUNCTIONS(X)           \
+  X(cuptiProfilerInitialize)             \
+  X(cuptiDeviceGetChipName)              \
+  X(cuptiProfilerHostInitialize)         \
+  X(cuptiProfilerHostDeinitialize)       \
+  X(cuptiProfilerHostConfigAddMetrics)   \
+  X(cuptiProfilerHostGetConfigImageSize) \
+  X(cuptiProfilerHostGetConfigImage)     \
+  X(cuptiProfilerHostGetNumOfPasses)     \
+  X(cuptiProfilerHostEvaluateToGpuValues)
+
+#define HONE_SAMPLING_FUNCTIONS(X)             \
   X(cuptiPmSamplingGetCounterAvailability)     \
   X(cuptiPmSamplingEnable)                     \
   X(cuptiPmSamplingSetConfig)                  \
@@ -32,18 +35,46 @@ namespace hone::trace::inject {
   X(cuptiPmSamplingGetCounterDataInfo)         \
   X(cuptiPmSamplingCounterDataGetSampleInfo)
 
+#define HONE_RANGE_FUNCTIONS(X)                   \
+  X(cuptiProfilerGetCounterAvailability)          \
+  X(cuptiRangeProfilerEnable)                     \
+  X(cuptiRangeProfilerDisable)                    \
+  X(cuptiRangeProfilerGetCounterDataSize)         \
+  X(cuptiRangeProfilerCounterDataImageInitialize) \
+  X(cuptiRangeProfilerSetConfig)                  \
+  X(cuptiRangeProfilerStart)                      \
+  X(cuptiRangeProfilerStop)                       \
+  X(cuptiRangeProfilerDecodeData)                 \
+  X(cuptiRangeProfilerGetCounterDataInfo)
+
 struct CounterFunctions {
 #define HONE_DECLARE(name) decltype(&::name) name = nullptr;
-  HONE_COUNTER_FUNCTIONS(HONE_DECLARE)
+  HONE_HOST_FUNCTIONS(HONE_DECLARE)
+  HONE_SAMPLING_FUNCTIONS(HONE_DECLARE)
+  HONE_RANGE_FUNCTIONS(HONE_DECLARE)
 #undef HONE_DECLARE
 };
 
-/// After load_cupti(). Returns what is wrong, or an empty text.
-std::string load_counter_functions();
-/// After load_counter_functions().
+/// After load_cupti(). Each returns what is wrong, or an empty text. What needs no GPU; the others include
+/// it.
+std::string load_host_functions();
+std::string load_sampling_functions();
+std::string load_range_functions();
+/// After one of these; what was not loaded is null.
 const CounterFunctions& counter_functions();
 
 /// A sentence of what a call returned that did not succeed.
 std::string problem_of(CUptiResult result, const char* action);
+/// Throws std::runtime_error with that sentence when it did not succeed.
+void check(CUptiResult result, const char* action);
+
+/// CUPTI tells versions of its parameters apart by their size.
+template <class Params>
+Params sized(size_t size) {
+  Params params{};
+  params.structSize = size;
+  return params;
+}
+#define HONE_PARAMS(type) sized<type##_Params>(type##_Params_STRUCT_SIZE)
 
 }  // namespace hone::trace::inject

@@ -95,7 +95,7 @@ void start_counters() {
   const char* rate = std::getenv("HONE_TRACE_COUNTERS");
   const double per_second = rate == nullptr ? 0 : std::atof(rate);
   if (per_second <= 0) return;
-  if (const std::string problem = load_counter_functions(); !problem.empty())
+  if (const std::string problem = load_sampling_functions(); !problem.empty())
     return report_loss(kLoss, "counters", problem, 0);
   r.interval_ns = static_cast<uint64_t>(kNanoseconds / per_second);
   r.thread = std::thread(read_until_stopped);

@@ -29,75 +29,27 @@ constexpr std::array<CounterMetric, 8> kMetrics = {{
     {"PCIe write", "GB/s", "pcie__write_bytes.sum", true},
 }};
 
-/// CUPTI tells versions of its parameters apart by their size.
-template <class Params>
-Params sized(size_t size) {
-  Params params{};
-  params.structSize = size;
-  return params;
-}
-void check(CUptiResult result, const char* action) {
-  if (result != CUPTI_SUCCESS) throw std::runtime_error(problem_of(result, action));
-}
-
-#define HONE_PARAMS(type) sized<type##_Params>(type##_Params_STRUCT_SIZE)
-
 }  // namespace
 
-void PmSampler::open_host() {
-  auto params = HONE_PARAMS(CUpti_Profiler_Host_Initialize);
-  params.profilerType = CUPTI_PROFILER_TYPE_PM_SAMPLING;
-  params.pChipName = chip_.c_str();
-  params.pCounterAvailabilityImage = availability_.data();
-  check(counter_functions().cuptiProfilerHostInitialize(&params), "preparing counters");
-  host_ = params.pHostObject;
-}
-
 size_t PmSampler::configure(const std::vector<CounterMetric>& metrics) {
-  const CounterFunctions& f = counter_functions();
-  if (host_ != nullptr) {
-    auto close = HONE_PARAMS(CUpti_Profiler_Host_Deinitialize);
-    close.pHostObject = host_;
-    f.cuptiProfilerHostDeinitialize(&close);
-    host_ = nullptr;
-  }
-  open_host();
-  names_.clear();
-  for (const CounterMetric& metric : metrics) names_.push_back(metric.metric);
-  auto add = HONE_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics);
-  add.pHostObject = host_;
-  add.ppMetricNames = names_.data();
-  add.numMetrics = names_.size();
-  check(f.cuptiProfilerHostConfigAddMetrics(&add), "choosing counters");
-  auto size = HONE_PARAMS(CUpti_Profiler_Host_GetConfigImageSize);
-  size.pHostObject = host_;
-  check(f.cuptiProfilerHostGetConfigImageSize(&size), "configuring counters");
-  config_.assign(size.configImageSize, 0);
-  auto get = HONE_PARAMS(CUpti_Profiler_Host_GetConfigImage);
-  get.pHostObject = host_;
-  get.configImageSize = config_.size();
-  get.pConfigImage = config_.data();
-  check(f.cuptiProfilerHostGetConfigImage(&get), "configuring counters");
-  auto count = HONE_PARAMS(CUpti_Profiler_Host_GetNumOfPasses);
-  count.configImageSize = config_.size();
-  count.pConfigImage = config_.data();
-  check(f.cuptiProfilerHostGetNumOfPasses(&count), "counting passes of counters");
-  return count.numOfPasses;
+  std::vector<std::string> names;
+  for (const CounterMetric& metric : metrics) names.emplace_back(metric.metric);
+  return host_->configure(std::move(names));
 }
 
 void PmSampler::choose_metrics() {
   const CounterFunctions& f = counter_functions();
-  auto chip = HONE_PARAMS(CUpti_Device_GetChipName);
-  chip.deviceIndex = device_;
-  check(f.cuptiDeviceGetChipName(&chip), "asking for the chip");
-  chip_ = chip.pChipName == nullptr ? "" : chip.pChipName;
   auto available = HONE_PARAMS(CUpti_PmSampling_GetCounterAvailability);
   available.deviceIndex = device_;
+  std::string chip = chip_name(device_);
+  std::vector<uint8_t> availability;
   for (int i = 0; i < 2; ++i) {  // first the size, then the image
     check(f.cuptiPmSamplingGetCounterAvailability(&available), "looking for counters");
-    availability_.resize(available.counterAvailabilityImageSize);
-    available.pCounterAvailabilityImage = availability_.data();
+    availability.resize(available.counterAvailabilityImageSize);
+    available.pCounterAvailabilityImage = availability.data();
   }
+  host_ = std::make_unique<ProfilerHost>(CUPTI_PROFILER_TYPE_PM_SAMPLING, std::move(chip),
+                                         std::move(availability));
   for (const CounterMetric& metric : kMetrics) {
     std::vector<CounterMetric> more = metrics_;
     more.push_back(metric);
@@ -124,8 +76,8 @@ void PmSampler::set_config(uint64_t interval_ns) {
   sampling_ = enable.pPmSamplingObject;
   auto config = HONE_PARAMS(CUpti_PmSampling_SetConfig);
   config.pPmSamplingObject = sampling_;
-  config.configSize = config_.size();
-  config.pConfig = config_.data();
+  config.configSize = host_->config().size();
+  config.pConfig = host_->config().data();
   config.hardwareBufferSize = kHardwareBufferBytes;
   config.samplingInterval = interval_ns;
   config.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
@@ -133,8 +85,9 @@ void PmSampler::set_config(uint64_t interval_ns) {
   check(f.cuptiPmSamplingSetConfig(&config), "sampling counters");
   auto size = HONE_PARAMS(CUpti_PmSampling_GetCounterDataSize);
   size.pPmSamplingObject = sampling_;
-  size.pMetricNames = names_.data();
-  size.numMetrics = names_.size();
+  std::vector<const char*> names = host_->names();
+  size.pMetricNames = names.data();
+  size.numMetrics = names.size();
   size.maxSamples = kSamplesAtOnce;
   check(f.cuptiPmSamplingGetCounterDataSize(&size), "sampling counters");
   data_.assign(size.counterDataSize, 0);
@@ -170,23 +123,14 @@ void PmSampler::write_samples() {
   info.counterDataImageSize = data_.size();
   check(f.cuptiPmSamplingGetCounterDataInfo(&info), "reading counters");
   Batch batch;
-  std::vector<double> values(metrics_.size());
   for (size_t i = 0; i < info.numCompletedSamples; ++i) {
     auto sample = HONE_PARAMS(CUpti_PmSampling_CounterData_GetSampleInfo);
     sample.pPmSamplingObject = sampling_;
     sample.pCounterDataImage = data_.data();
     sample.counterDataImageSize = data_.size();
     sample.sampleIndex = i;
-    auto evaluate = HONE_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues);
-    evaluate.pHostObject = host_;
-    evaluate.pCounterDataImage = data_.data();
-    evaluate.counterDataImageSize = data_.size();
-    evaluate.rangeIndex = i;
-    evaluate.ppMetricNames = names_.data();
-    evaluate.numMetrics = names_.size();
-    evaluate.pMetricValues = values.data();
     check(f.cuptiPmSamplingCounterDataGetSampleInfo(&sample), "reading counters");
-    check(f.cuptiProfilerHostEvaluateToGpuValues(&evaluate), "reading counters");
+    const std::vector<double> values = host_->evaluate(data_, i);
     // The first sample reaches back to when sampling was enabled.
     if (std::exchange(is_first_, false) || sample.endTimestamp <= sample.startTimestamp) continue;
     if (!is_captured(sample.startTimestamp, sample.endTimestamp)) continue;

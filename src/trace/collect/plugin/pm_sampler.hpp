@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "trace/collect/plugin/counter_library.hpp"
+#include "trace/collect/plugin/profiler_host.hpp"
 
 namespace hone::trace::inject {
 
@@ -31,9 +32,8 @@ class PmSampler {
   void stop();
 
  private:
-  void open_host();
   void choose_metrics();
-  /// Fills config_ with what measures these; returns the passes that takes.
+  /// Configures host_ for these; returns the passes that takes.
   size_t configure(const std::vector<CounterMetric>& metrics);
   void set_config(uint64_t interval_ns);
   void reset_data();
@@ -42,15 +42,11 @@ class PmSampler {
   void write_samples();
 
   uint32_t device_;
-  std::string chip_;
-  std::vector<uint8_t> availability_;
   std::vector<CounterMetric> metrics_;
-  std::vector<const char*> names_;  ///< of metrics_, for CUPTI
-  std::vector<uint32_t> texts_;     ///< of metrics_: text ids of names and of units
+  std::vector<uint32_t> texts_;  ///< of metrics_: text ids of names and of units
   std::vector<uint32_t> units_;
-  std::vector<uint8_t> config_;
   std::vector<uint8_t> data_;
-  CUpti_Profiler_Host_Object* host_ = nullptr;
+  std::unique_ptr<ProfilerHost> host_;
   CUpti_PmSampling_Object* sampling_ = nullptr;
   bool is_first_ = true;
   bool overflowed_ = false;

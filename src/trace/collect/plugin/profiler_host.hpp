@@ -1,0 +1,47 @@
+// The half of CUPTI's counters that needs no GPU: what a chip can count, how that is configured, and what the
+// counted numbers mean.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trace/collect/plugin/counter_library.hpp"
+
+namespace hone::trace::inject {
+
+/// Of one chip. All functions throw std::runtime_error with a sentence of what is wrong.
+class ProfilerHost {
+ public:
+  /// `availability`: what the GPU says that it has; empty where there is none.
+  ProfilerHost(CUpti_ProfilerType type, std::string chip, std::vector<uint8_t> availability);
+  ~ProfilerHost();
+  ProfilerHost(const ProfilerHost&) = delete;
+  ProfilerHost& operator=(const ProfilerHost&) = delete;
+
+  /// Makes the configuration that measures these, in place of the one before; returns the passes that takes.
+  size_t configure(std::vector<std::string> names);
+  std::vector<uint8_t>& config() { return config_; }
+  /// Of what is configured, for CUPTI.
+  const std::vector<const char*>& names() const { return names_; }
+
+  /// The values of what is configured, in its order, of one range or sample of decoded data.
+  std::vector<double> evaluate(const std::vector<uint8_t>& data, size_t index) const;
+
+ private:
+  void open();
+  void close();
+
+  CUpti_ProfilerType type_;
+  std::string chip_;
+  std::vector<uint8_t> availability_;
+  std::vector<std::string> texts_;
+  std::vector<const char*> names_;
+  std::vector<uint8_t> config_;
+  CUpti_Profiler_Host_Object* host_ = nullptr;
+};
+
+/// Of a GPU by CUPTI's number, such as "GH100".
+std::string chip_name(uint32_t device);
+
+}  // namespace hone::trace::inject
