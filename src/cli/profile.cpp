@@ -12,6 +12,7 @@
 #include "bench/peers.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
+#include "cli/profile_metrics.hpp"
 #include "import/load.hpp"
 #include "trace/collect/model_recorder.hpp"
 #include "trace/collect/recorder.hpp"
@@ -37,6 +38,9 @@ struct Options {
            capture.kernels.empty();
   }
   bool trace_threads = false;
+  bool query_metrics = false;
+  std::string chip;
+  bool json = false;
 };
 
 /// What stood behind "--", which the parser of options must not see.
@@ -133,6 +137,7 @@ void profile_model(Options options) {
 }
 
 void run(const Options& options) {
+  if (options.query_metrics) return list_metrics(options.chip, options.json);
   const bool has_command = !profiled_command().empty();
   if (has_command && !options.model.empty())
     fail_usage("either a model or, after --, a program can be profiled, not both");
@@ -200,6 +205,11 @@ void add_profile_command(CLI::App& program) {
   command->add_option("--counter-rate", options->counter_rate, "Samples of counters a second (GPU)")
       ->needs(counters)
       ->capture_default_str();
+  CLI::Option* query = command->add_flag("--query-metrics", options->query_metrics,
+                                         "List the metrics of kernels that can be measured");
+  command->add_option("--chip", options->chip, "Of this chip, such as GH100, in place of the GPU here")
+      ->needs(query);
+  command->add_flag("--json", options->json, "The same as JSON")->needs(query);
   trace::CaptureOptions& capture = options->capture;
   command->add_option("--delay", capture.delay_s, "Program: record nothing before so many seconds");
   command->add_option("--duration", capture.duration_s,

@@ -1,0 +1,68 @@
+// What `hone profile --query-metrics` asks this library, since it has CUPTI: which metrics a chip knows.
+#include <dlfcn.h>
+
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+
+#include "trace/collect/plugin/cupti_library.hpp"
+#include "trace/collect/plugin/profiler_host.hpp"
+
+namespace hone::trace::inject {
+namespace {
+
+void require(const std::string& problem) {
+  if (!problem.empty()) throw std::runtime_error(problem);
+}
+
+/// Of the first GPU here.
+std::string chip_here() {
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (driver == nullptr) throw std::runtime_error("this machine has no driver of NVIDIA");
+  const auto initialize = reinterpret_cast<CUresult (*)(unsigned)>(dlsym(driver, "cuInit"));
+  if (initialize == nullptr || initialize(0) != CUDA_SUCCESS)
+    throw std::runtime_error("this machine has no GPU that CUDA can use");
+  return chip_name(0);
+}
+
+std::string know_metrics(const std::string& chip, const char* const* names, size_t count, uint8_t* known) {
+  require(load_cupti());
+  require(load_host_functions());
+  auto initialize = HONE_PARAMS(CUpti_Profiler_Initialize);
+  counter_functions().cuptiProfilerInitialize(
+      &initialize);  // fails without a GPU, which a chip's name does not need
+  std::string asked = chip.empty() ? chip_here() : chip;
+  ProfilerHost host(CUPTI_PROFILER_TYPE_RANGE_PROFILER, asked, {});
+  for (size_t i = 0; i < count; ++i) {
+    try {
+      host.configure({names[i]});
+      known[i] = 1;
+    } catch (const std::runtime_error&) {
+      known[i] = 0;
+    }
+  }
+  return asked;
+}
+
+}  // namespace
+}  // namespace hone::trace::inject
+
+/// Fills `known` for metrics of today by their names. An empty chip is that of the first GPU here. Returns 1
+/// and the chip in `text`, or 0 and a sentence of what is wrong.
+// NOLINTNEXTLINE(readability-identifier-naming): found by its name
+extern "C" __attribute__((visibility("default"))) int hone_know_metrics(const char* chip,
+                                                                        const char* const* names,
+                                                                        size_t count, uint8_t* known,
+                                                                        char* text, size_t size) {
+  const auto say = [&](const char* what) {
+    std::strncpy(text, what, size - 1);
+    text[size - 1] = '\0';
+  };
+  try {
+    say(hone::trace::inject::know_metrics(chip, names, count, known).c_str());
+    return 1;
+  } catch (const std::exception& error) {
+    say(error.what());
+    return 0;
+  }
+}
