@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "base/file.hpp"
 #include "bench/context.hpp"
@@ -38,6 +39,7 @@ struct Options {
            capture.kernels.empty();
   }
   bool trace_threads = false;
+  std::vector<std::string> metrics;
   bool query_metrics = false;
   std::string chip;
   bool json = false;
@@ -62,11 +64,22 @@ int64_t count(const trace::Trace& trace, trace::DeviceKind kind) {
                        [kind](const trace::DeviceEvent& event) { return event.kind == kind; });
 }
 
+int64_t measured_launches(const trace::Trace& trace) {
+  std::set<std::pair<int64_t, int64_t>> launches;
+  for (const trace::KernelMetric& row : trace.kernel_metrics) launches.insert({row.process, row.launch});
+  return static_cast<int64_t>(launches.size());
+}
+
 /// To standard error: standard output is the program's.
-void print_summary(const trace::Trace& trace, const std::string& output) {
-  fmt::print(stderr, "hone: {} kernels, {} copies, {} sets, {} calls and ranges in {}\n",
-             count(trace, trace::DeviceKind::kKernel), count(trace, trace::DeviceKind::kCopy),
-             count(trace, trace::DeviceKind::kSet), trace.host_events.size(), output);
+void print_summary(const trace::Trace& trace, const std::string& output, bool metrics) {
+  if (metrics) {
+    fmt::print(stderr, "hone: {} values of metrics of {} launches of kernels in {}\n",
+               trace.kernel_metrics.size(), measured_launches(trace), output);
+  } else {
+    fmt::print(stderr, "hone: {} kernels, {} copies, {} sets, {} calls and ranges in {}\n",
+               count(trace, trace::DeviceKind::kKernel), count(trace, trace::DeviceKind::kCopy),
+               count(trace, trace::DeviceKind::kSet), trace.host_events.size(), output);
+  }
   for (const trace::Doubt& doubt : trace.doubts)
     fmt::print(stderr, "hone: {}: {}{}\n", doubt.about,
                doubt.count > 0 ? fmt::format("{} ", doubt.count) : "", doubt.text);
@@ -82,12 +95,13 @@ void profile_command(const Options& options) {
       trace::record(command, {.driver_api = !options.no_driver_api,
                               .threads_api = options.trace_threads,
                               .counter_rate = options.counters ? options.counter_rate : 0,
+                              .metrics = trace::want_metrics(options.metrics),
                               .capture = options.capture});
   if (recording.processes == 0)
     recording.trace.doubt(trace::Severity::kLoss, "collector",
                           "no process of this command initialised CUDA or NVTX, so nothing was recorded", 0);
   trace::write_store(recording.trace, output);
-  print_summary(recording.trace, output);
+  print_summary(recording.trace, output, !options.metrics.empty());
   if (recording.exit_code != 0)
     fail_environment("the program ended with exit code {}; what it did until then is in {}",
                      recording.exit_code, output);
@@ -113,6 +127,9 @@ void profile_model(Options options) {
   trace::ModelRecordOptions& record = options.record;
   record.model = options.model;
   record.driver_api = !options.no_driver_api;
+  record.metrics = trace::want_metrics(options.metrics);
+  const bool measures = !record.metrics.empty();
+  if (measures && record.device == "cpu") fail_usage("--metrics is of kernels of a GPU: --device cuda");
   if (options.counters && record.device != "cpu") record.counter_rate = options.counter_rate;
   record.thread_counters = options.counters && record.device == "cpu";
   for (const int64_t batch : options.batches) {
@@ -127,7 +144,8 @@ void profile_model(Options options) {
         base::check_writable(output);
         const trace::ModelRecording recording = trace::record_model(model, peers, record);
         trace::write_store(recording.trace, output);
-        print_summary(recording.trace, output);
+        print_summary(recording.trace, output, measures);
+        if (measures) continue;
         fmt::print("{} {} {} batch {}: {:.4f} ms as it is, {:.4f} ms recorded ({})  {}\n", model.name,
                    backend, precision, batch, recording.plain.p50, recording.recorded.p50,
                    cost_text(recording), output);
@@ -139,6 +157,8 @@ void profile_model(Options options) {
 void run(const Options& options) {
   if (options.query_metrics) return list_metrics(options.chip, options.json);
   const bool has_command = !profiled_command().empty();
+  if (options.counters && !options.metrics.empty())
+    fail_usage("--metrics and --counters read the same counters of the GPU: one of them at a time");
   if (has_command && !options.model.empty())
     fail_usage("either a model or, after --, a program can be profiled, not both");
   if (has_command && (options.record.observe.shapes || options.record.observe.memory))
@@ -205,6 +225,11 @@ void add_profile_command(CLI::App& program) {
   command->add_option("--counter-rate", options->counter_rate, "Samples of counters a second (GPU)")
       ->needs(counters)
       ->capture_default_str();
+  command
+      ->add_option("--metrics", options->metrics,
+                   "Measure these of each launch of a kernel, in place of recording: names of nvprof or of "
+                   "Nsight Compute, separated by commas")
+      ->delimiter(',');
   CLI::Option* query = command->add_flag("--query-metrics", options->query_metrics,
                                          "List the metrics of kernels that can be measured");
   command->add_option("--chip", options->chip, "Of this chip, such as GH100, in place of the GPU here")

@@ -164,6 +164,10 @@ void create_views(SqliteDatabase& database) {
       "CREATE VIEW host AS SELECT e.start, e.\"end\", e.kind, s.value AS name, t.process, t.id AS thread, "
       "e.correlation FROM host_events e JOIN strings s ON s.id = e.name JOIN threads t ON t.rowid = e.thread "
       "+ 1");
+  database.execute(
+      "CREATE VIEW metrics AS SELECT k.process, k.launch, k.device, n.value AS kernel, r.value AS range, "
+      "m.value AS metric, k.value, u.value AS unit FROM kernel_metrics k JOIN strings n ON n.id = k.kernel "
+      "JOIN strings r ON r.id = k.range JOIN strings m ON m.id = k.metric JOIN strings u ON u.id = k.unit");
 }
 
 void write_all(SqliteDatabase& database, const Trace& trace) {

@@ -215,6 +215,16 @@ inline const Table kCounterSampleTable{
                Column{"device", &CounterSample::device, "devices.id"},
                Column{"value", &CounterSample::value, "counter_units.unit"}}};
 
+inline const Table kKernelMetricTable{
+    "kernel_metrics", "Metrics of launches of kernels.",
+    std::tuple{Column{"process", &KernelMetric::process, "process id"},
+               Column{"launch", &KernelMetric::launch, "of those measured in the process, from 0"},
+               Column{"device", &KernelMetric::device, "devices.id"},
+               Column{"kernel", &KernelMetric::kernel, "strings.id"},
+               Column{"range", &KernelMetric::range, "strings.id: the range in which it was launched"},
+               Column{"metric", &KernelMetric::metric, "strings.id"},
+               Column{"unit", &KernelMetric::unit, "strings.id"}, Column{"value", &KernelMetric::value, ""}}};
+
 inline const Table kDoubtTable{
     "doubts", "What is missing or doubtful.",
     std::tuple{Column{"severity", &Doubt::severity, "0 note, 1 doubt, 2 loss"},
@@ -242,6 +252,7 @@ void for_each_table(AnyTrace& trace, F&& f) {
   f(kAllocationTable, trace.allocations);
   f(kThreadUsageTable, trace.thread_usages);
   f(kCounterSampleTable, trace.counter_samples);
+  f(kKernelMetricTable, trace.kernel_metrics);
   f(kDoubtTable, trace.doubts);
 }
 

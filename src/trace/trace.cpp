@@ -2,6 +2,7 @@
 #include "trace/trace.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <tuple>
 
@@ -106,6 +107,11 @@ void normalize(Trace& trace) {
   drop_without_time(trace, trace.thread_syncs, "thread synchronizations");
   drop_without_time(trace, trace.allocations, "allocations");
   drop_without_time(trace, trace.counter_samples, "counter samples");
+  if (const size_t endless = std::erase_if(trace.kernel_metrics,
+                                           [](const KernelMetric& row) { return !std::isfinite(row.value); });
+      endless != 0)
+    trace.doubt(Severity::kLoss, "metrics", "values were no numbers and were left out",
+                static_cast<int64_t>(endless));
   if (const int64_t mended = mend_references(trace); mended != 0)
     trace.doubt(Severity::kDoubt, "file", "rows referred to something that is not in the trace", mended);
 

@@ -208,6 +208,18 @@ struct CounterSample {
   double value = 0;
 };
 
+/// A metric of one launch of a kernel, which ran anew for each pass that its metrics took.
+struct KernelMetric {
+  int64_t process = 0;
+  int64_t launch = 0;  ///< of those that were measured in the process, counted from 0
+  int32_t device = 0;
+  StringId kernel = 0;
+  StringId range = 0;   ///< innermost range of the thread that launched it: our engine's step
+  StringId metric = 0;  ///< "achieved_occupancy", "dram__bytes_read.sum"
+  StringId unit = 0;    ///< "%", "B", "B/s"; empty for counts and ratios
+  double value = 0;
+};
+
 /// What a thread used of its CPU while a step of an engine ran, whoever announced that.
 struct ThreadUsage {
   Time start = 0;  ///< of the step
@@ -290,7 +302,8 @@ struct Trace {
   std::vector<Allocation> allocations;         ///< ordered by time
   std::vector<CounterSample> counter_samples;  ///< ordered by time
   std::map<StringId, std::string> counter_units;
-  std::vector<ThreadUsage> thread_usages;  ///< in no order
+  std::vector<ThreadUsage> thread_usages;    ///< in no order
+  std::vector<KernelMetric> kernel_metrics;  ///< by process and launch
   std::vector<Doubt> doubts;
 
   const std::string& text(StringId id) const { return strings[id]; }

@@ -6,12 +6,14 @@
 #include <cstring>
 #include <ctime>
 #include <initializer_list>
+#include <set>
 
 namespace {
 
 CUpti_BuffersCallbackRequestFunc request = nullptr;
 CUpti_BuffersCallbackCompleteFunc complete = nullptr;
 CUpti_CallbackFunc callback = nullptr;
+std::set<CUpti_CallbackId> driver_calls;  ///< that the subscriber wants to be told of
 bool flushed = false;
 
 uint64_t now() {
@@ -189,8 +191,9 @@ CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle*, CUpti_CallbackFu
   return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiEnableCallback(uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain,
-                                         CUpti_CallbackId) {
+CUptiResult CUPTIAPI cuptiEnableCallback(uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain domain,
+                                         CUpti_CallbackId id) {
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API) driver_calls.insert(id);
   return CUPTI_SUCCESS;
 }
 
@@ -281,6 +284,11 @@ CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t) {
   fill(filler, now());
   complete(nullptr, 0, filler.buffer, filler.size, filler.used);
   return CUPTI_SUCCESS;
+}
+
+void fake_cupti_tell(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  if (callback == nullptr || (domain == CUPTI_CB_DOMAIN_DRIVER_API && driver_calls.count(id) == 0)) return;
+  callback(nullptr, domain, id, data);
 }
 
 /// What the driver would do when the program calls cudaProfilerStart or cudaProfilerStop.

@@ -6,9 +6,29 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
+
+/// "kernels": two in a range and one without, one more in another context; "kernels capture": those and one
+/// in a stream that is being captured, with a launch of the graph.
+void launch_kernels(const char* how) {
+  void* cupti = dlopen(std::getenv("HONE_CUPTI"), RTLD_NOW);
+  const auto launch =
+      reinterpret_cast<void (*)(const char*, uintptr_t, uintptr_t)>(dlsym(cupti, "fake_cupti_launch"));
+  nvtxRangePushA("conv1");
+  launch("_Z4gemmIfEvi", 1, 0);
+  launch("relu", 1, 0);
+  nvtxRangePop();
+  launch("relu", 1, 0);
+  if (std::strcmp(how, "kernels capture") == 0) {
+    constexpr uintptr_t kCapturedStream = 7;
+    launch("captured", 1, kCapturedStream);
+    reinterpret_cast<void (*)()>(dlsym(cupti, "fake_cupti_launch_graph"))();
+  }
+  launch("relu", 2, 0);
+}
 
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "";
@@ -36,6 +56,7 @@ int main(int argc, char** argv) {
     nvtxRangePushA("after it");
     nvtxRangePop();
   }
+  if (std::strncmp(how, "kernels", 7) == 0) launch_kernels(how);
   if (std::strcmp(how, "fork") == 0) {
     if (const pid_t child = fork(); child != 0) {
       waitpid(child, nullptr, 0);

@@ -62,6 +62,8 @@ Trace small_trace() {
   const StringId counter = trace.strings.intern("SMs active");
   trace.counter_units[counter] = "%";
   trace.counter_samples.push_back({1100, counter, 0, 53.25});
+  trace.kernel_metrics.push_back({42, 3, 1, trace.strings.intern("gemm"), trace.strings.intern("conv1"),
+                                  trace.strings.intern("ipc"), trace.strings.intern("%"), 1.75});
   trace.doubt(Severity::kLoss, "kernels", "were dropped", 3);
   normalize(trace);
   return trace;
@@ -89,7 +91,7 @@ TEST_F(Store, GivesBackEveryColumn) {
     EXPECT_GT(rows.integer(0), 0) << name;
     ++compared;
   }
-  EXPECT_EQ(compared, 22);
+  EXPECT_EQ(compared, 23);
   EXPECT_EQ(read.text(read.device_events[1].name), "gemm \"quoted\"\n");
   EXPECT_EQ(read.launches[0].cluster[0], 2);
   EXPECT_EQ(read.counter_units.begin()->second, "%");
@@ -134,11 +136,12 @@ TEST_F(Store, SaysWhichRowsItCouldNotUse) {
   write_store(small_trace(), path_);
   SqliteDatabase::create(path_).execute(
       "UPDATE host_events SET kind = 77 WHERE kind = 0; UPDATE device_events SET detail = 12 WHERE kind = 1;"
-      "DROP TABLE allocations");
+      "DROP TABLE allocations; DROP TABLE kernel_metrics");
   const Trace trace = read_store(path_);
   EXPECT_EQ(trace.host_events.size(), 1U);
   EXPECT_EQ(trace.device_events[0].detail, -1);
   EXPECT_TRUE(trace.allocations.empty());
+  EXPECT_TRUE(trace.kernel_metrics.empty());
   EXPECT_EQ(trace.doubts.size(), 3U);
 }
 

@@ -53,7 +53,7 @@ std::vector<std::string> capture_variables(const CaptureOptions& options, Time n
 }
 
 void note_capture(const CaptureOptions& options, Trace& trace) {
-  const bool empty = trace.host_events.empty() && trace.device_events.empty();
+  const bool empty = trace.host_events.empty() && trace.device_events.empty() && trace.kernel_metrics.empty();
   if (!options.range.empty()) {
     trace.doubt(Severity::kNote, "capture", fmt::format("only {} was recorded", options.range), 0);
     if (empty)

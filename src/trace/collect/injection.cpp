@@ -30,6 +30,10 @@ std::vector<std::string> injection_variables(const std::filesystem::path& folder
       "HONE_TRACE_FOLDER=" + folder.string(),
       std::string("HONE_TRACE_DRIVER_API=") + (options.driver_api ? "1" : "0")};
   if (options.counter_rate > 0) result.push_back(fmt::format("HONE_TRACE_COUNTERS={}", options.counter_rate));
+  if (!options.metrics.empty())
+    result.push_back(fmt::format("HONE_TRACE_METRICS={}", fmt::join(hardware_metrics(options.metrics), ",")));
+  if (!options.metrics_while.empty())
+    result.push_back("HONE_TRACE_METRICS_WHILE=" + options.metrics_while.string());
   for (std::string& variable : capture_variables(options.capture, base::monotonic_ns()))
     result.push_back(std::move(variable));
   return result;

@@ -9,12 +9,14 @@
 #include <set>
 
 #include "base/clock.hpp"
+#include "base/file.hpp"
 #include "base/json.hpp"
 #include "bench/inputs.hpp"
 #include "bench/scratch.hpp"
 #include "bench/worker_client.hpp"
 #include "trace/collect/gpu_log.hpp"
 #include "trace/collect/injection.hpp"
+#include "trace/collect/metric_values.hpp"
 #include "trace/cut.hpp"
 
 namespace hone::trace {
@@ -59,6 +61,27 @@ class Session {
       gpu_log->add_to(recording.trace);
     }
     keep(recording.trace, cycles);
+    describe(recording);
+    return recording;
+  }
+
+  /// One run after the model was loaded and tuned. A backend that replays a CUDA graph launches its kernels
+  /// by themselves once, before it captures them.
+  ModelRecording measure() {
+    const std::filesystem::path folder = scratch_.make_folder("recorded");
+    const std::filesystem::path marker = scratch_.folder() / "measure";
+    auto worker =
+        start(injected_command(peers_.command(options_.backend), folder,
+                               {.metrics = options_.metrics, .metrics_while = marker, .capture = {}}),
+              "measured-worker");
+    base::write_file_atomic(marker, std::string_view());
+    const bench::TracedRuns run = worker->trace(1, trace_options());
+    std::filesystem::remove(marker);
+    worker->quit();
+    ModelRecording recording;
+    recording.trace = read_injected(folder);
+    finish_metrics(recording.trace, options_.metrics);
+    keep(recording.trace, {run});
     describe(recording);
     return recording;
   }
@@ -203,8 +226,10 @@ class Session {
     metadata["device"] = options_.device;
     metadata["batch"] = std::to_string(options_.batch);
     metadata["threads"] = std::to_string(options_.threads);
-    metadata["latency_plain_ms"] = fmt::format("{:.6f}", recording.plain.p50);
-    metadata["latency_recorded_ms"] = fmt::format("{:.6f}", recording.recorded.p50);
+    if (options_.metrics.empty()) {
+      metadata["latency_plain_ms"] = fmt::format("{:.6f}", recording.plain.p50);
+      metadata["latency_recorded_ms"] = fmt::format("{:.6f}", recording.recorded.p50);
+    }
     metadata["recorded_at"] = base::utc_date();
   }
 
@@ -221,7 +246,8 @@ class Session {
 ModelRecording record_model(const bench::ModelInfo& model, const bench::Peers& peers,
                             const ModelRecordOptions& options) {
   check_schedule(options.schedule);
-  return Session(model, peers, options).record();
+  Session session(model, peers, options);
+  return options.metrics.empty() ? session.record() : session.measure();
 }
 
 }  // namespace hone::trace

@@ -7,6 +7,7 @@
 #include "bench/model_info.hpp"
 #include "bench/peers.hpp"
 #include "bench/traced_runs.hpp"
+#include "trace/collect/metrics.hpp"
 #include "trace/collect/schedule.hpp"
 #include "trace/trace.hpp"
 
@@ -26,13 +27,15 @@ struct ModelRecordOptions {
   backend::ObserveOptions observe;
   /// What each thread of the CPU uses in every range that the backend announces.
   bool thread_counters = false;
+  /// What is measured of each kernel of one run, in place of recording; nothing when it is empty.
+  std::vector<WantedMetric> metrics;
   Schedule schedule;
 };
 
 struct ModelRecording {
   /// The active iterations, as HostKind::kStep "ProfilerStep#k".
   Trace trace;
-  /// Latencies of iterations without and with recording, milliseconds.
+  /// Latencies of iterations without and with recording, milliseconds. None where metrics were measured.
   base::Summary plain;
   base::Summary recorded;
 };

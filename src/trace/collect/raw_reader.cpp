@@ -108,6 +108,7 @@ class FileReader {
       case raw::Type::kLoss: return add(as<raw::Loss>(bytes));
       case raw::Type::kWindow: return add(as<raw::Window>(bytes));
       case raw::Type::kCounter: return add(as<raw::Counter>(bytes));
+      case raw::Type::kKernelMetric: return add(as<raw::KernelMetric>(bytes));
       case raw::Type::kThreadCall: return add(as<raw::ThreadCall>(bytes));
     }
     trace_.doubt(Severity::kLoss, "file", "records are of a kind that this program does not know");
@@ -316,6 +317,18 @@ class FileReader {
     trace_.counter_units.try_emplace(name, trace_.text(text(from.unit)));
     trace_.counter_samples.push_back(
         {static_cast<Time>(from.time), name, static_cast<int32_t>(from.device), from.value});
+  }
+
+  void add(const raw::KernelMetric& from) {
+    KernelMetric row;
+    row.process = process_;
+    row.launch = static_cast<int64_t>(from.launch & 0x7fff'ffff'ffff'ffff);
+    row.device = static_cast<int32_t>(from.device);
+    row.kernel = kernel_name(from.kernel);
+    row.range = text(from.range);
+    row.metric = text(from.metric);
+    row.value = from.value;
+    trace_.kernel_metrics.push_back(row);
   }
 
   void add(const raw::Window& from) {

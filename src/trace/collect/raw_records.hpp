@@ -41,7 +41,8 @@ enum class Type : uint16_t {
   kLoss,
   kWindow,
   kCounter,
-  kThreadCall
+  kThreadCall,
+  kKernelMetric
 };
 
 /// Size includes the header.
@@ -267,6 +268,18 @@ struct Counter {
   double value = 0;
   uint32_t device = 0;
   uint32_t unit = 0;  ///< text
+};
+
+/// A metric of one launch of a kernel.
+struct KernelMetric {
+  Header header{Type::kKernelMetric, sizeof(KernelMetric)};
+  uint32_t kernel = 0;  ///< mangled
+  uint64_t launch = 0;  ///< of those that were measured, counted from 0
+  double value = 0;
+  uint32_t metric = 0;  ///< text
+  uint32_t range = 0;   ///< innermost range of the launching thread
+  uint32_t device = 0;
+  uint32_t unused = 0;
 };
 
 enum class ThreadFunction : uint32_t {

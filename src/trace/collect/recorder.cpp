@@ -10,12 +10,14 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <sstream>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "bench/scratch.hpp"
 #include "trace/collect/gpu_log.hpp"
+#include "trace/collect/metric_values.hpp"
 
 namespace hone::trace {
 namespace {
@@ -91,14 +93,20 @@ Recording record(const std::vector<std::string>& command, const InjectionOptions
   std::vector<std::string> injected = injected_command(command, scratch.folder(), options);
   if (options.threads_api) injected.insert(injected.begin() + 1, preload_variable());
   Recording recording;
-  GpuLog gpu_log;
+  const bool measures = !options.metrics.empty();
+  std::optional<GpuLog> gpu_log;
+  if (!measures) gpu_log.emplace();  // there will be no devices that its figures could belong to
   {
     const InterruptsIgnored ignored;
     recording.exit_code = wait_for(start(injected));
   }
   recording.processes = process_count(injected_files(scratch.folder()));
   recording.trace = read_injected(scratch.folder());
-  gpu_log.add_to(recording.trace);
+  if (measures) {
+    finish_metrics(recording.trace, options.metrics);
+  } else {
+    gpu_log->add_to(recording.trace);
+  }
   if (recording.processes > 0) note_capture(options.capture, recording.trace);
   recording.trace.metadata["command"] = joined(command);
   recording.trace.metadata["exit_code"] = std::to_string(recording.exit_code);

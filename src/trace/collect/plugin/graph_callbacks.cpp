@@ -2,11 +2,14 @@
 #include "trace/collect/plugin/graph_callbacks.hpp"
 
 #include <array>
+#include <vector>
 
 #include "trace/collect/plugin/activity.hpp"
 #include "trace/collect/plugin/capture.hpp"
 #include "trace/collect/plugin/counters.hpp"
 #include "trace/collect/plugin/cupti_library.hpp"
+#include "trace/collect/plugin/kernel_metrics.hpp"
+#include "trace/collect/plugin/launch_call.hpp"
 #include "trace/collect/plugin/ranges.hpp"
 #include "trace/collect/plugin/raw_writer.hpp"
 
@@ -46,8 +49,15 @@ void record_edge(const CUpti_GraphData& data) {
 }
 
 void on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& call) {
-  if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart && call.callbackSite == CUPTI_API_EXIT) open_window();
-  if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop && call.callbackSite == CUPTI_API_ENTER) close_window();
+  switch (id) {
+    case CUPTI_DRIVER_TRACE_CBID_cuProfilerStart:
+      if (call.callbackSite == CUPTI_API_EXIT) open_window();
+      return;
+    case CUPTI_DRIVER_TRACE_CBID_cuProfilerStop:
+      if (call.callbackSite == CUPTI_API_ENTER) close_window();
+      return;
+    default: return on_launch(id, call);
+  }
 }
 
 void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
@@ -60,6 +70,7 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId i
     if (cupti().cuptiGetDeviceId(resource->context, &device) == CUPTI_SUCCESS) watch_device(device);
     return;
   }
+  if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) return on_context_end(resource->context);
   const auto* graph = static_cast<const CUpti_GraphData*>(resource->resourceDescriptor);
   if (graph == nullptr) return;
   switch (id) {
@@ -68,6 +79,20 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId i
     case CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED: return record_edge(*graph);
     default: return;
   }
+}
+
+std::vector<CUpti_CallbackId> resource_callbacks() {
+  if (are_metrics_wanted()) return {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING};
+  return {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+          CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED};
+}
+
+std::vector<CUpti_CallbackId> driver_callbacks() {
+  std::vector<CUpti_CallbackId> ids;
+  if (are_metrics_wanted()) ids = launch_calls();
+  if (is_bounded_by_profiler_api())
+    ids.insert(ids.end(), {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop});
+  return ids;
 }
 
 }  // namespace
@@ -88,16 +113,10 @@ std::string subscribe() {
     cupti().cuptiGetResultString(result, &reason);
     return std::string("CUPTI cannot be used: ") + reason;
   }
-  for (const CUpti_CallbackIdResource id :
-       {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
-        CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED})
-    cupti().cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, static_cast<CUpti_CallbackId>(id));
-  if (is_bounded_by_profiler_api()) {
-    for (const CUpti_driver_api_trace_cbid id :
-         {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop})
-      cupti().cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
-                                  static_cast<CUpti_CallbackId>(id));
-  }
+  for (const CUpti_CallbackId id : resource_callbacks())
+    cupti().cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
+  for (const CUpti_CallbackId id : driver_callbacks())
+    cupti().cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
   return "";
 }
 

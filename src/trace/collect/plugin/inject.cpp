@@ -15,6 +15,7 @@
 #include "trace/collect/plugin/counters.hpp"
 #include "trace/collect/plugin/cupti_library.hpp"
 #include "trace/collect/plugin/graph_callbacks.hpp"
+#include "trace/collect/plugin/kernel_metrics.hpp"
 #include "trace/collect/plugin/ranges.hpp"
 #include "trace/collect/plugin/raw_writer.hpp"
 
@@ -52,9 +53,23 @@ void record_process(uint32_t cupti_version) {
 void finish() {
   if (!recording || in_child) return;
   stop_counters();
+  finish_kernel_metrics();
   if (hone_threads_end != nullptr) hone_threads_end();
   flush_activities();
   flush_ranges();
+}
+
+std::string record_activities() {
+  start_counters();
+  const std::string problem = subscribe();
+  if (!problem.empty()) return problem;
+  const char* driver_api = std::getenv("HONE_TRACE_DRIVER_API");
+  return start_activities(driver_api == nullptr || *driver_api != '0');
+}
+
+std::string measure_kernels() {
+  const std::string problem = start_kernel_metrics();
+  return problem.empty() ? subscribe() : problem;
 }
 
 /// Without exec the child shares the file and has none of the threads that CUPTI needs.
@@ -94,11 +109,8 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
       uint32_t version = 0;
       cupti().cuptiGetVersion(&version);
       record_process(version);
-      start_counters();
-      problem = subscribe();
+      problem = are_metrics_wanted() ? measure_kernels() : record_activities();
     }
-    const char* driver_api = std::getenv("HONE_TRACE_DRIVER_API");
-    if (problem.empty()) problem = start_activities(driver_api == nullptr || *driver_api != '0');
     if (!problem.empty()) report_loss(kLoss, "collector", problem + "; nothing of the GPU was recorded", 0);
   });
   return 1;
