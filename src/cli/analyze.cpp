@@ -51,10 +51,11 @@ struct Section {
   std::vector<std::string> (*text)(const report::Answers&, size_t width) = nullptr;
 };
 
-constexpr std::array<Section, 10> kSections = {{
+constexpr std::array<Section, 11> kSections = {{
     {"summary", [](const report::Answers& a) { return report::summary_sheets(a.analyses().summary); }},
     {"steps", [](const report::Answers& a) { return report::step_sheets(a.analyses().steps); }},
     {"gpu", [](const report::Answers& a) { return report::gpu_sheets(a.analyses().gpu); }},
+    {"metrics", [](const report::Answers& a) { return report::metric_sheets(a.metrics()); }},
     {"layers", layers},
     {"dependencies", dependencies},
     {"idle", [](const report::Answers& a) { return report::idle_sheets(a.idle()); }},

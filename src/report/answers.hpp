@@ -8,6 +8,7 @@
 #include "analysis/analyze.hpp"
 #include "analysis/critical_path.hpp"
 #include "analysis/idle_time.hpp"
+#include "analysis/kernel_metrics.hpp"
 #include "analysis/layer_threads.hpp"
 #include "analysis/layers.hpp"
 #include "analysis/what_if.hpp"
@@ -35,6 +36,8 @@ class Answers {
   trace::Time origin() const { return trace::extent(trace_).start; }
   const analysis::Analyses& analyses() const { return analyses_; }
   LayerAnswers layers() const;
+  /// Of the whole trace: metrics have no time.
+  analysis::KernelMetricTable metrics() const { return analysis::tabulate_kernel_metrics(trace_); }
   /// Computed once.
   const DependencyAnswers& dependencies() const;
   analysis::IdleTime idle() const;

@@ -6,6 +6,7 @@
 #include "analysis/schema/critical_path.hpp"
 #include "analysis/schema/gpu_usage.hpp"
 #include "analysis/schema/idle_time.hpp"
+#include "analysis/schema/kernel_metrics.hpp"
 #include "analysis/schema/layers.hpp"
 #include "analysis/schema/memory_timeline.hpp"
 #include "analysis/schema/operators.hpp"
@@ -57,7 +58,8 @@ struct Description<report::Answers> {
 }
 , "How busy GPUs were"
 }
-, Field{"layers", &Answers::layers, "What each layer of the model costs"},
+, Field{"metrics", &Answers::metrics, "What was measured of each kernel"},
+    Field{"layers", &Answers::layers, "What each layer of the model costs"},
     Field{"dependencies", &Answers::dependencies, "What had to wait for what"},
     Field{"idle", &Answers::idle, "What GPUs waited for"},
     Field{"operators", [](const Answers& a) -> const auto& {return a.analyses().operators;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/analyze.hpp"
+#include "analysis/kernel_metrics.hpp"
 #include "analysis/layer_threads.hpp"
 #include "analysis/layers.hpp"
 #include "report/sheet.hpp"
@@ -17,6 +18,8 @@ std::vector<Sheet> layer_sheets(const analysis::LayerTable& table);
 /// None where no threads were counted.
 std::vector<Sheet> layer_thread_sheets(const analysis::LayerThreadTable& table);
 std::vector<Sheet> gpu_sheets(const analysis::GpuUsage& usage);
+/// None where nothing was measured.
+std::vector<Sheet> metric_sheets(const analysis::KernelMetricTable& table);
 std::vector<Sheet> operator_sheets(const analysis::OperatorTable& table);
 std::vector<Sheet> transfer_sheets(const analysis::TransferAnalysis& transfers);
 /// `origin`: the time that places are counted from.

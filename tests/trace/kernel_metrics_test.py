@@ -125,6 +125,19 @@ class Measure(unittest.TestCase):
         self.assertEqual((done.returncode, rows), (0, []))
         self.assertIn("4 kernels were launched of which CUPTI gave no values", done.stderr)
 
+    def test_analyze_sums_them_up_by_kernel(self):
+        _, _, path = measure("sm__warps_active.avg.pct_of_peak_sustained_active")
+        text = hone("analyze", path, "--only", "metrics").stdout
+        self.assertRegex(text, r"Metrics of 4 launches of kernels\n")
+        self.assertRegex(text, r"\n +0 +3 +sm__warps_active\S+ +110 +310 +210 +% +relu\n")
+        answer = json.loads(hone("analyze", path, "--only", "metrics", "--json").stdout)["metrics"]
+        self.assertEqual(answer["launches"], 4)
+        self.assertEqual(answer["rows"][0], {
+            "device": 0, "kernel": "void gemm<float>(int)", "metric": "sm__warps_active.avg.pct_of_peak_sustained_active",
+            "unit": "%", "invocations": 1, "min": 10, "max": 10, "mean": 10})
+        csv = hone("analyze", path, "--only", "metrics", "--csv").stdout
+        self.assertIn("\n0,3,sm__warps_active.avg.pct_of_peak_sustained_active,110,310,210,%,relu\n", csv)
+
     def test_wrong_wishes_are_refused_before_anything_runs(self):
         for metrics, options, reason in (("ipcc", [], "metric 'ipcc' is not known; the nearest name is ipc"),
                                          ("ipc", ["--counters"], "--metrics and --counters read the same counters")):

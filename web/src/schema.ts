@@ -275,6 +275,22 @@ export interface GpuUsage {
   devices: DeviceUsage[];
 }
 
+export interface KernelMetricRow {
+  device: number;
+  kernel: string;
+  metric: string;
+  unit: string;
+  invocations: number;
+  min: number | null;
+  max: number | null;
+  mean: number | null;
+}
+
+export interface KernelMetricTable {
+  launches: number;
+  rows: KernelMetricRow[];
+}
+
 export interface LayerKernel {
   name: string;
   calls: number | null;
@@ -529,6 +545,7 @@ export interface Analysis {
   summary: ActivitySummary;
   steps: StepBreakdown;
   gpu: GpuUsage;
+  metrics: KernelMetricTable;
   layers: LayerAnalysis;
   dependencies: Dependencies;
   idle: IdleTime;
@@ -895,6 +912,20 @@ export const fields = {
     end_ns: { text: "End of the window", unit: "ns", origin: "measured" },
     devices: { text: "GPUs that are described or did something", unit: "", origin: "" },
   },
+  KernelMetricRow: {
+    device: { text: "Number of the GPU", unit: "", origin: "" },
+    kernel: { text: "Name of the kernel", unit: "", origin: "" },
+    metric: { text: "Name of the metric, as it was asked for", unit: "", origin: "" },
+    unit: { text: "Its unit; empty for counts and ratios", unit: "", origin: "" },
+    invocations: { text: "Launches that have a value", unit: "count", origin: "measured" },
+    min: { text: "Smallest value, in the metric's unit", unit: "", origin: "measured" },
+    max: { text: "Largest value, in the metric's unit", unit: "", origin: "measured" },
+    mean: { text: "Mean of the launches, in the metric's unit", unit: "", origin: "measured" },
+  },
+  KernelMetricTable: {
+    launches: { text: "Launches of kernels that were measured", unit: "count", origin: "measured" },
+    rows: { text: "By kernel and metric, in the order in which they first came", unit: "", origin: "" },
+  },
   LayerKernel: {
     name: { text: "Name of the kernel", unit: "", origin: "" },
     calls: { text: "Mean number of launches in an iteration", unit: "count", origin: "measured" },
@@ -1120,6 +1151,7 @@ export const fields = {
     summary: { text: "What ran", unit: "", origin: "" },
     steps: { text: "What the time of steps was spent on", unit: "", origin: "" },
     gpu: { text: "How busy GPUs were", unit: "", origin: "" },
+    metrics: { text: "What was measured of each kernel", unit: "", origin: "" },
     layers: { text: "What each layer of the model costs", unit: "", origin: "" },
     dependencies: { text: "What had to wait for what", unit: "", origin: "" },
     idle: { text: "What GPUs waited for", unit: "", origin: "" },
