@@ -19,6 +19,8 @@ namespace {
 constexpr double kMargin = 0.97;
 /// After one look, candidates slower than the best by this factor are not timed again.
 constexpr double kHopeless = 1.5;
+/// Nor are more than so many of the fastest: their programs, which take turns, are all in memory.
+constexpr size_t kMostTimed = 16;
 /// Seconds after which no further round is timed, of one layout's steps, of layouts, of batch groups.
 constexpr double kBudgetSeconds = 6;
 /// The same for trying choices in whole networks, and at levels above 3.
@@ -228,12 +230,15 @@ class Search {
         if (step.candidates[k].times.empty() && step.candidates.size() > 1)
           step.refuse(k, "it cannot run this step");
       }
-      double best = 1e300;
-      for (size_t k = 0; k < step.candidates.size(); ++k) best = std::min(best, step.median(k));
+      std::vector<double> medians = {1e300};
+      for (size_t k = 0; k < step.candidates.size(); ++k) medians.push_back(step.median(k));
+      std::sort(medians.begin(), medians.end());
+      const double limit =
+          std::min(medians.front() * kHopeless, medians[std::min(kMostTimed, medians.size()) - 1]);
       // Hopeless ones stay in the list for the log, behind the others, with their few samples.
-      const auto middle = std::stable_partition(
-          step.candidates.begin(), step.candidates.end(),
-          [&](const Candidate& c) { return sample_quantile(c.times, 0.5) <= best * kHopeless; });
+      const auto middle =
+          std::stable_partition(step.candidates.begin(), step.candidates.end(),
+                                [&](const Candidate& c) { return sample_quantile(c.times, 0.5) <= limit; });
       hopeless[i].assign(std::make_move_iterator(middle), std::make_move_iterator(step.candidates.end()));
       step.candidates.erase(middle, step.candidates.end());
     }
