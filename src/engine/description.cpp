@@ -2,7 +2,9 @@
 #include "engine/description.hpp"
 
 #include <algorithm>
+#include <set>
 
+#include "engine/predecessors.hpp"
 #include "graph/infer.hpp"
 #include "graph/operator.hpp"
 
@@ -108,8 +110,10 @@ std::vector<Shape> tuned_shapes(const Engine& engine) {
 Description describe(const Engine& engine, Context& context, const std::vector<Shape>& shapes) {
   const Program& program = context.program(shapes);
   Description result;
+  std::vector<std::vector<int32_t>> predecessors = find_predecessors(program.steps());
   for (const ProgramStep& step : program.steps()) {
     result.steps.push_back(describe_step(engine, program, step));
+    result.steps.back().predecessors = std::move(predecessors[result.steps.size() - 1]);
     result.flops += result.steps.back().flops;
     result.scratch_bytes = std::max(result.scratch_bytes, step.scratch_bytes);
   }
@@ -138,13 +142,26 @@ Description describe_record(const Engine& engine) {
       "its "
       "build",
       engine.fingerprint);
+  const std::vector<std::vector<int32_t>> predecessors = graph::node_predecessors(bound);
+  // Of each node the steps that made what it hands on: itself, or who made what it is a view of.
+  std::vector<std::vector<int32_t>> makers(bound.nodes.size());
   for (size_t i = 0; i < bound.nodes.size(); ++i) {
     const graph::Node& node = bound.nodes[i];
-    if (is_view(node)) continue;
+    std::set<int32_t> read;
+    for (const int32_t from : predecessors[i]) {
+      const std::vector<int32_t>& made = makers[static_cast<size_t>(from)];
+      read.insert(made.begin(), made.end());
+    }
+    if (is_view(node)) {
+      makers[i].assign(read.begin(), read.end());
+      continue;
+    }
+    makers[i] = {static_cast<int32_t>(result.steps.size())};
     StepDescription step{.name = node.name, .kind = node.op, .sources = node.sources};
     if (i < engine.tactics.size()) step.tactic = engine.tactics[i];
     step.inputs = type_texts(bound, node.inputs);
     step.outputs = type_texts(bound, node.outputs);
+    step.predecessors.assign(read.begin(), read.end());
     describe_node(engine, bound, node, step);
     result.flops += step.flops;
     result.steps.push_back(std::move(step));
@@ -166,6 +183,7 @@ Json description_json(const Engine& engine, const Description& description) {
                      {"outputs", step.outputs},
                      {"flops", step.flops},
                      {"bytes", step.bytes},
+                     {"predecessors", step.predecessors},
                      {"rivals", std::move(rivals)}});
   }
   Json passes = Json::array();

@@ -24,6 +24,8 @@ struct StepDescription {
   /// Operations (a multiply-add is two) and bytes (inputs, weights and outputs once).
   double flops = 0;
   double bytes = 0;
+  /// Indices of the steps whose outputs it reads.
+  std::vector<int32_t> predecessors;
   std::vector<TacticRecord> rivals;
 };
 

@@ -2,6 +2,7 @@
 #include "graph/graph.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace hone::graph {
 
@@ -109,6 +110,20 @@ Links::Links(const Graph& graph)
 int32_t Links::single_consumer(ValueId id) const {
   const auto& readers = consumers[static_cast<size_t>(id)];
   return readers.size() == 1 && !is_output[static_cast<size_t>(id)] ? readers[0] : -1;
+}
+
+std::vector<std::vector<int32_t>> node_predecessors(const Graph& graph) {
+  const Links links(graph);
+  std::vector<std::vector<int32_t>> result;
+  result.reserve(graph.nodes.size());
+  for (const Node& node : graph.nodes) {
+    std::set<int32_t> producers;
+    for (const ValueId input : node.inputs) {
+      if (links.producer_of(input) >= 0) producers.insert(links.producer_of(input));
+    }
+    result.emplace_back(producers.begin(), producers.end());
+  }
+  return result;
 }
 
 }  // namespace hone::graph

@@ -103,4 +103,7 @@ struct Links {
   int32_t single_consumer(ValueId id) const;
 };
 
+/// Of each node, the nodes whose outputs it reads, ascending and each once.
+std::vector<std::vector<int32_t>> node_predecessors(const Graph& graph);
+
 }  // namespace hone::graph
