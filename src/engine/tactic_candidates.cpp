@@ -22,6 +22,7 @@ double StepSearch::median(size_t candidate) const {
 
 void StepSearch::use(const TimingEntry& entry) {
   cached = true;
+  refusals = entry.refusals;
   for (const auto& [tactic, time] : entry.times) {
     if (tactic == entry.chosen) chosen = candidates.size();
     candidates.push_back({tactic, {}, time});
@@ -45,7 +46,7 @@ void StepSearch::refuse(size_t candidate, const std::string& reason) {
 }
 
 TimingEntry StepSearch::entry() {
-  TimingEntry result{candidates[chosen].tactic, {}};
+  TimingEntry result{candidates[chosen].tactic, {}, refusals};
   for (Candidate& candidate : candidates) {
     candidate.cached = {sample_quantile(candidate.times, 0.5), sample_quantile(candidate.times, 0.25),
                         static_cast<int>(candidate.times.size())};

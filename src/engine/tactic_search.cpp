@@ -110,7 +110,7 @@ class Search {
       const auto found = made.node < 0 ? step_of.end() : step_of.find(static_cast<size_t>(made.node));
       if (found == step_of.end()) continue;
       StepSearch& step = *found->second;
-      step.refusals = made.refusals;
+      if (!step.cached || step.refusals.empty()) step.refusals = made.refusals;
       if (step.cached) continue;
       for (const std::string& tactic : made.candidates) step.candidates.push_back({tactic, {}, {}});
     }
@@ -292,7 +292,7 @@ class Search {
         for (const std::string& refusal : step.refusals) {
           // A variant's name can hold a colon, but no space follows it.
           const size_t colon = refusal.find(": ");
-          engine_.log.push_back({name, refusal.substr(0, colon), search.layout, 0, 0, 0, false, false,
+          engine_.log.push_back({name, refusal.substr(0, colon), search.layout, 0, 0, 0, false, step.cached,
                                  refusal.substr(colon + 2)});
         }
       }

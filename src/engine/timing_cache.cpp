@@ -33,6 +33,7 @@ TimingCache::TimingCache(const std::filesystem::path& folder, const std::string&
       for (const auto& [tactic, time] : item.at("times").items()) {
         entry.times[tactic] = {time.at(0).get<double>(), time.at(1).get<double>(), time.at(2).get<int>()};
       }
+      if (item.contains("refusals")) entry.refusals = item["refusals"].get<std::vector<std::string>>();
       entries_[signature] = std::move(entry);
     }
   } catch (const std::exception&) {
@@ -57,7 +58,7 @@ void TimingCache::save() const {
     Json times = Json::object();
     for (const auto& [tactic, time] : entry.times)
       times[tactic] = {time.median_us, time.lower_quartile_us, time.samples};
-    steps[signature] = {{"chosen", entry.chosen}, {"times", std::move(times)}};
+    steps[signature] = {{"chosen", entry.chosen}, {"times", std::move(times)}, {"refusals", entry.refusals}};
   }
   try {
     std::filesystem::create_directories(file_.parent_path());

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace hone::engine {
 
@@ -17,6 +18,8 @@ struct TimingEntry {
   };
   std::string chosen;
   std::map<std::string, Time> times;
+  /// "tactic: reason"; of an entry of an earlier version none.
+  std::vector<std::string> refusals;
 };
 
 /// One JSON file per device fingerprint and thread count. A file that cannot be read counts as empty: a cache

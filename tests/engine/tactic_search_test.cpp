@@ -266,6 +266,21 @@ TEST_F(TacticSearch, ASecondBuildTakesEverythingFromTheCache) {
   expect_right(graph, second, device);
 }
 
+TEST_F(TacticSearch, TheCacheKeepsWhyTacticsAreRefused) {
+  const FakeTactic wrong("wrong", {.scale = 0.5f});
+  const FakeTactic one("one", {.delay_us = 20});
+  const FakeTactic two("two", {.delay_us = 20});
+  const FakeDevice device({&wrong, &one, &two}, false);
+  BuildOptions build = options(3);
+  build.cache_folder = folder_;
+  const auto first = build_engine(relu_network(), device, build);
+  const auto second = build_engine(relu_network(), device, build);
+  ASSERT_EQ(records(*second, "wrong").size(), size_t{kLayers});
+  EXPECT_TRUE(records(*second, "wrong")[0].cached);
+  ASSERT_EQ(second->log.size(), first->log.size());
+  for (size_t i = 0; i < first->log.size(); ++i) EXPECT_EQ(second->log[i].refusal, first->log[i].refusal);
+}
+
 TEST_F(TacticSearch, ACachedChoiceThatIsWrongNowIsSearchedAnew) {
   const FakeTactic slow("slow", {.delay_us = 150});
   const FakeTactic quick("quick", {.delay_us = 20});
