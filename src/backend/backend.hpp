@@ -71,6 +71,18 @@ class Pipeline {
   virtual void finish() = 0;
 };
 
+/// A tactic that was looked at for a step, the chosen one among them.
+struct Rival {
+  std::string tactic;
+  /// Arrangement of the step's images in which it was tried; empty where it is not known.
+  std::string layout = {};
+  /// Microseconds, median inside the whole network when the tactic was chosen; 0: not known.
+  double time_us = 0;
+  bool chosen = false;
+  /// Why it does not run the step; empty for one that does.
+  std::string refusal = {};
+};
+
 /// One executable unit as `hone inspect` lists it.
 struct StepInfo {
   std::string name;
@@ -83,6 +95,10 @@ struct StepInfo {
   /// Operations (a multiply-add is two) and bytes (inputs, weights and outputs once); 0 where not known.
   double flops = 0;
   double bytes = 0;
+  /// Indices, among the steps, of the earlier ones whose outputs it reads. Where no step has any, they are
+  /// not known.
+  std::vector<int32_t> predecessors = {};
+  std::vector<Rival> rivals = {};
 };
 
 /// A loaded model, used by one thread at a time.

@@ -149,4 +149,22 @@ backend::MemoryUse parse_memory_use(const Json& json) {
   return use;
 }
 
+Json to_json(const backend::Rival& rival) {
+  return {{"tactic", rival.tactic},
+          {"layout", rival.layout},
+          {"time_us", rival.time_us},
+          {"chosen", rival.chosen},
+          {"refusal", rival.refusal}};
+}
+
+backend::Rival parse_rival(const Json& json) {
+  backend::Rival rival{.tactic = member<std::string>(json, "tactic"),
+                       .layout = member_or(json, "layout", std::string()),
+                       .time_us = member_or(json, "time_us", 0.0),
+                       .chosen = member_or(json, "chosen", false),
+                       .refusal = member_or(json, "refusal", std::string())};
+  if (!(rival.time_us >= 0)) fail_bad_input("the field 'time_us' holds {}", rival.time_us);
+  return rival;
+}
+
 }  // namespace hone::bench

@@ -76,6 +76,7 @@ Json to_json(const Block& block);
 Json to_json(const PhaseBlock& block);
 Json to_json(const PipelineBlock& block);
 Json to_json(const backend::MemoryUse& use);
+Json to_json(const backend::Rival& rival);
 
 /// Bad input naming the field when one is missing or has another type.
 LoadRequest parse_load_request(const Json& json);
@@ -84,6 +85,7 @@ Block parse_block(const Json& json);
 PhaseBlock parse_phase_block(const Json& json);
 PipelineBlock parse_pipeline_block(const Json& json);
 backend::MemoryUse parse_memory_use(const Json& json);
+backend::Rival parse_rival(const Json& json);
 
 /// Bad input for an unknown name.
 tensor::DType parse_dtype(const std::string& name);

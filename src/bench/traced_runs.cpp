@@ -170,6 +170,36 @@ void parse_usage(const Json& json, TracedRuns& traced) {
   }
 }
 
+Json step_json(const backend::StepInfo& step) {
+  Json rivals = Json::array();
+  for (const backend::Rival& rival : step.rivals) rivals.push_back(to_json(rival));
+  return {{"name", step.name},          {"kind", step.kind},     {"tactic", step.tactic},
+          {"sources", step.sources},    {"inputs", step.inputs}, {"outputs", step.outputs},
+          {"flops", step.flops},        {"bytes", step.bytes},   {"predecessors", step.predecessors},
+          {"rivals", std::move(rivals)}};
+}
+
+/// `position`: its own among the steps.
+backend::StepInfo parse_step(const Json& json, size_t position) {
+  backend::StepInfo step;
+  step.name = member<std::string>(json, "name");
+  step.kind = member<std::string>(json, "kind");
+  step.tactic = member<std::string>(json, "tactic");
+  step.sources = member<std::vector<std::string>>(json, "sources");
+  step.inputs = member<std::vector<std::string>>(json, "inputs");
+  step.outputs = member<std::vector<std::string>>(json, "outputs");
+  step.flops = member<double>(json, "flops");
+  step.bytes = member<double>(json, "bytes");
+  step.predecessors = member_or(json, "predecessors", std::vector<int32_t>());
+  for (const int32_t from : step.predecessors) {
+    if (from < 0 || std::cmp_greater_equal(from, position))
+      fail_bad_input("the field 'predecessors' of step {} names step {}", position, from);
+  }
+  for (const Json& rival : member_or(json, "rivals", std::vector<Json>()))
+    step.rivals.push_back(parse_rival(rival));
+  return step;
+}
+
 }  // namespace
 
 TracedRuns trace_runs(backend::Executable& executable, std::span<const std::vector<tensor::Tensor>> sets,
@@ -208,16 +238,7 @@ Json to_json(const TracedRuns& traced) {
   for (const TracedRuns::Range& range : traced.ranges)
     ranges.push_back({range.name, range.thread, range.start_ns, range.end_ns});
   Json steps = Json::array();
-  for (const backend::StepInfo& step : traced.steps) {
-    steps.push_back({{"name", step.name},
-                     {"kind", step.kind},
-                     {"tactic", step.tactic},
-                     {"sources", step.sources},
-                     {"inputs", step.inputs},
-                     {"outputs", step.outputs},
-                     {"flops", step.flops},
-                     {"bytes", step.bytes}});
-  }
+  for (const backend::StepInfo& step : traced.steps) steps.push_back(step_json(step));
   return {{"process", traced.process},
           {"thread", traced.thread},
           {"runs", std::move(runs)},
@@ -255,17 +276,8 @@ TracedRuns parse_traced_runs(const Json& json) {
     traced.allocations.push_back({time, thread, device, address, bytes, allocated, reserved});
   }
   parse_usage(json, traced);
-  for (const Json& step : member<std::vector<Json>>(json, "steps")) {
-    backend::StepInfo& info = traced.steps.emplace_back();
-    info.name = member<std::string>(step, "name");
-    info.kind = member<std::string>(step, "kind");
-    info.tactic = member<std::string>(step, "tactic");
-    info.sources = member<std::vector<std::string>>(step, "sources");
-    info.inputs = member<std::vector<std::string>>(step, "inputs");
-    info.outputs = member<std::vector<std::string>>(step, "outputs");
-    info.flops = member<double>(step, "flops");
-    info.bytes = member<double>(step, "bytes");
-  }
+  for (const Json& step : member<std::vector<Json>>(json, "steps"))
+    traced.steps.push_back(parse_step(step, traced.steps.size()));
   return traced;
 }
 

@@ -57,8 +57,8 @@ TracedRuns trace_runs(backend::Executable& executable, std::span<const std::vect
                       int64_t count, bool transfers, const TraceOptions& options);
 
 Json to_json(const TracedRuns& runs);
-/// Operators, allocations and usages may be missing. Bad input naming the field when another is, or when one
-/// has another type or cannot be.
+/// Operators, allocations, usages, and predecessors and rivals of steps may be missing. Bad input naming the
+/// field when another is, or when one has another type or cannot be.
 TracedRuns parse_traced_runs(const Json& json);
 
 }  // namespace hone::bench

@@ -93,6 +93,10 @@ def trace(request):
     runs = [[start + 2000 * i, start + 2000 * i + 1000] for i in range(request["runs"])]
     fields = {"process": os.getpid(), "thread": 77, "runs": runs, "names": [], "ranges": [], "steps": []}
     if MODE == "telling":
+        step = {"kind": "Relu", "tactic": "direct", "sources": [], "inputs": [], "outputs": [], "flops": 0, "bytes": 0}
+        rivals = [{"tactic": "direct", "time_us": 2.5, "chosen": True},
+                  {"tactic": "winograd", "layout": "plain", "refusal": "no 3x3"}]
+        fields["steps"] = [{"name": "a", **step}, {"name": "b", **step, "predecessors": [0], "rivals": rivals}]
         shapes, types = (1, 2) if request["record_shapes"] else (-1, -1)
         fields["names"] = ["aten::relu", "[[2,6]]", '["float"]']
         fields["operators"] = [[0, 77, begin + 100, end - 100, -1, shapes, types] for begin, end in runs]

@@ -48,6 +48,14 @@ class ToldExecutable final : public backend::Executable {
     };
     return std::make_unique<Observer>(options);
   }
+
+  std::vector<backend::StepInfo> steps() const override {
+    std::vector<backend::StepInfo> steps(3);
+    steps[2].name = "step";
+    steps[2].predecessors = {0, 1};
+    steps[2].rivals = {{"direct", "blocked8", 12.5, true, ""}, {"winograd", "plain", 0, false, "no 3x3"}};
+    return steps;
+  }
 };
 
 TracedRuns traced(const backend::ObserveOptions& observe) {
@@ -73,6 +81,21 @@ TEST(TracedRuns, KeepWhatAnObserverTells) {
   EXPECT_THAT((std::vector<int64_t>{row.time_ns, row.thread, row.device, row.address, row.bytes,
                                     row.total_allocated, row.total_reserved}),
               ElementsAre(1, 7, 0, 4096, -64, 128, 256));
+}
+
+TEST(TracedRuns, KeepHowStepsHangTogetherAndTheirRivals) {
+  const TracedRuns runs = sent(traced({}));
+  ASSERT_EQ(runs.steps.size(), 3U);
+  const backend::StepInfo& step = runs.steps[2];
+  EXPECT_EQ(step.name, "step");
+  EXPECT_THAT(step.predecessors, ElementsAre(0, 1));
+  ASSERT_EQ(step.rivals.size(), 2U);
+  EXPECT_EQ(step.rivals[0].tactic, "direct");
+  EXPECT_EQ(step.rivals[0].layout, "blocked8");
+  EXPECT_EQ(step.rivals[0].time_us, 12.5);
+  EXPECT_TRUE(step.rivals[0].chosen);
+  EXPECT_EQ(step.rivals[1].refusal, "no 3x3");
+  EXPECT_FALSE(step.rivals[1].chosen);
 }
 
 TEST(TracedRuns, LeaveOutWhatWasNotAskedFor) {
@@ -113,7 +136,12 @@ TEST(TracedRuns, MayLackOperatorsAndAllocations) {
   json.erase("operators");
   json.erase("allocations");
   json.erase("usage");
+  json["steps"][2].erase("predecessors");
+  json["steps"][2]["rivals"][1] = {{"tactic", "winograd"}};
+  json["steps"][1].erase("rivals");
   const TracedRuns runs = parse_traced_runs(json);
+  EXPECT_TRUE(runs.steps[2].predecessors.empty());
+  EXPECT_EQ(runs.steps[2].rivals[1].time_us, 0);
   EXPECT_EQ(runs.runs.size(), 2U);
   EXPECT_EQ(runs.ranges.size(), 2U);
   EXPECT_TRUE(runs.operators.empty());
@@ -169,6 +197,16 @@ TEST(TracedRuns, RefuseWhatCannotBe) {
       EXPECT_THAT(error.what(), HasSubstr(damage.sentence));
       EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
     }
+  }
+  for (const char* predecessors : {"[2]", "[3]", "[-1]", "[4294967296]", "[1e300]", "[\"a\"]", "0"}) {
+    Json json = good;
+    json["steps"][2]["predecessors"] = Json::parse(predecessors);
+    EXPECT_THROW(parse_traced_runs(json), Error) << predecessors;
+  }
+  for (const char* rival : {"7", "{}", R"({"tactic":7})", R"({"tactic":"a","time_us":-1})"}) {
+    Json json = good;
+    json["steps"][2]["rivals"][0] = Json::parse(rival);
+    EXPECT_THROW(parse_traced_runs(json), Error) << rival;
   }
   for (const char* field : {"process", "thread", "runs", "names", "ranges", "steps"}) {
     Json json = good;

@@ -21,6 +21,14 @@ std::vector<tensor::Shape> shapes_of(std::span<const tensor::Tensor> inputs) {
   return shapes;
 }
 
+std::vector<Rival> rivals_of(const engine::StepDescription& step) {
+  std::vector<Rival> rivals;
+  for (const engine::TacticRecord& record : step.rivals)
+    rivals.push_back({record.tactic, std::string(engine::layout_name(record.layout)), record.median_us,
+                      record.chosen, record.refusal});
+  return rivals;
+}
+
 /// Programs of one engine, which share its weights, each with a stream of its own.
 class ContextPipeline final : public Pipeline {
  public:
@@ -137,7 +145,7 @@ class HoneExecutable final : public Executable {
     if (current() == nullptr) return result;
     for (const engine::StepDescription& step : engine::describe(*engine_, context_, last_shapes_).steps)
       result.push_back({step.name, step.kind, step.sources, step.tactic, step.inputs, step.outputs,
-                        step.flops, step.bytes});
+                        step.flops, step.bytes, step.predecessors, rivals_of(step)});
     return result;
   }
 

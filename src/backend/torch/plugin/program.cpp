@@ -65,10 +65,12 @@ std::vector<at::Tensor> Program::zero_inputs() const {
 
 std::vector<StepInfo> Program::steps(const char* tactic) const {
   std::vector<StepInfo> result;
+  const std::vector<std::vector<int32_t>> predecessors = graph::node_predecessors(*graph_);
   for (const graph::Node& node : graph_->nodes) {
     StepInfo& info = result.emplace_back(StepInfo{node.name, node.op, node.sources, tactic});
     info.inputs = type_texts(*graph_, node.inputs);
     info.outputs = type_texts(*graph_, node.outputs);
+    info.predecessors = predecessors[result.size() - 1];
     const auto cost = graph::node_cost(*graph_, node);
     if (!cost) continue;
     info.flops = cost->flops;

@@ -7,6 +7,9 @@
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/serialization/import.h>
 
+#include <set>
+#include <unordered_map>
+
 #include "backend/torch/plugin/convert.hpp"
 
 namespace hone::backend::aten {
@@ -54,6 +57,21 @@ std::vector<std::string> argument_names(const jit::Module& module) {
   }
   names.erase(names.begin());  // self
   return names;
+}
+
+/// Steps by the values that they make.
+using Makers = std::unordered_map<const jit::Value*, int32_t>;
+
+/// Adds the steps whose values a node reads, itself or in its blocks.
+void add_reads(const jit::Node& node, const Makers& makers, std::set<int32_t>& read) {
+  const auto add = [&](const jit::Value* value) {
+    if (const auto maker = makers.find(value); maker != makers.end()) read.insert(maker->second);
+  };
+  for (const jit::Value* input : node.inputs()) add(input);
+  for (const jit::Block* block : node.blocks()) {
+    for (const jit::Node* inner : block->nodes()) add_reads(*inner, makers, read);
+    for (const jit::Value* output : block->outputs()) add(output);
+  }
 }
 
 }  // namespace
@@ -133,10 +151,15 @@ int64_t Script::weight_bytes() const { return state_->weight_bytes; }
 
 std::vector<StepInfo> Script::steps() const {
   std::vector<StepInfo> result;
+  Makers makers;
   for (const jit::Node* node : state_->module.get_method("forward").graph()->nodes()) {
     if (node->kind() == c10::prim::Constant) continue;
     const std::string name = node->outputs().empty() ? "" : node->output(0)->debugName();
-    result.push_back({name, node->kind().toQualString(), {}, "TorchScript"});
+    StepInfo& info = result.emplace_back(StepInfo{name, node->kind().toQualString(), {}, "TorchScript"});
+    std::set<int32_t> read;
+    add_reads(*node, makers, read);
+    info.predecessors.assign(read.begin(), read.end());
+    for (const jit::Value* output : node->outputs()) makers[output] = static_cast<int32_t>(result.size()) - 1;
   }
   return result;
 }
