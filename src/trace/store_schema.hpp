@@ -187,7 +187,12 @@ inline const Table kModelStepTable{
                Column{"inputs", &ModelStep::inputs, "strings.id, JSON: types and shapes"},
                Column{"outputs", &ModelStep::outputs, "strings.id, JSON"},
                Column{"flops", &ModelStep::flops, "a multiply-add is two; 0 unknown"},
-               Column{"bytes", &ModelStep::bytes, "inputs, weights and outputs once; 0 unknown"}}};
+               Column{"bytes", &ModelStep::bytes, "inputs, weights and outputs once; 0 unknown"},
+               Column{"predecessors", &ModelStep::predecessors,
+                      "strings.id, JSON: the earlier steps (from 0) whose outputs it reads; empty: unknown"},
+               Column{"rivals", &ModelStep::rivals,
+                      "strings.id, JSON: tactics that were looked at, {tactic, layout, time_us (0 unknown), "
+                      "chosen, refusal}; empty: unknown"}}};
 
 inline const Table kAllocationTable{
     "allocations", "Memory taken and given back.",

@@ -187,6 +187,10 @@ struct ModelStep {
   StringId outputs = 0;  ///< JSON
   double flops = 0;      ///< a multiply-add is two; 0 where not known
   double bytes = 0;      ///< inputs, weights and outputs once
+  /// JSON, indices of the earlier steps whose outputs it reads; empty where not recorded.
+  StringId predecessors = 0;
+  /// JSON, a list of {tactic, layout, time_us, chosen, refusal}; empty where not recorded.
+  StringId rivals = 0;
 };
 
 /// Memory taken (bytes > 0) or given back (bytes < 0).

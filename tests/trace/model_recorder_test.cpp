@@ -63,6 +63,17 @@ TEST(ModelRecorder, KeepsOperatorsAndMemory) {
   EXPECT_GE(recording.plain.p50, 1) << "of the others";
 }
 
+TEST(ModelRecorder, KeepsHowStepsHangTogether) {
+  const Trace trace = record("telling", {}).trace;
+  ASSERT_EQ(trace.model_steps.size(), 2U);
+  EXPECT_EQ(trace.text(trace.model_steps[0].predecessors), "[]");
+  EXPECT_EQ(trace.text(trace.model_steps[0].rivals), "");
+  EXPECT_EQ(trace.text(trace.model_steps[1].predecessors), "[0]");
+  EXPECT_EQ(trace.text(trace.model_steps[1].rivals),
+            R"([{"tactic":"direct","layout":"","time_us":2.5,"chosen":true,"refusal":""},)"
+            R"({"tactic":"winograd","layout":"plain","time_us":0.0,"chosen":false,"refusal":"no 3x3"}])");
+}
+
 TEST(ModelRecorder, KeepsOperatorsAlone) {
   const ModelRecording recording = record("telling", {});
   const std::vector<HostEvent> calls = events(recording.trace, HostKind::kOperator);

@@ -57,7 +57,9 @@ Trace small_trace() {
   trace.event_records.push_back({12, 3, 0, 1, 7, 98, 2550});
   trace.graph_nodes.push_back({5, 6, 4, trace.strings.intern("conv1")});
   trace.graph_edges.push_back({5, 8});
-  trace.model_steps.push_back({trace.strings.intern("conv1"), 0, 0, 0, 0, 0, 2.5e9, 1e6});
+  trace.model_steps.push_back({trace.strings.intern("conv1"), 0, 0, 0, 0, 0, 2.5e9, 1e6,
+                               trace.strings.intern("[]"),
+                               trace.strings.intern("[{\"tactic\":\"direct\"}]")});
   trace.allocations.push_back({950, 0, thread, 0x7f00, -512, 100, 200, 0});
   const StringId counter = trace.strings.intern("SMs active");
   trace.counter_units[counter] = "%";
@@ -157,6 +159,19 @@ TEST_F(Store, SavesWhatItCanOfADamagedFile) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
   }
+}
+
+TEST_F(Store, OpensFilesOfBeforeStepsHadPredecessors) {
+  write_store(small_trace(), path_);
+  SqliteDatabase::create(path_).execute(
+      "ALTER TABLE model_steps DROP COLUMN predecessors; ALTER TABLE model_steps DROP COLUMN rivals");
+  const Trace trace = read_store(path_);
+  ASSERT_EQ(trace.model_steps.size(), 1U);
+  EXPECT_EQ(trace.text(trace.model_steps[0].name), "conv1");
+  EXPECT_EQ(trace.model_steps[0].flops, 2.5e9);
+  EXPECT_EQ(trace.text(trace.model_steps[0].predecessors), "");
+  EXPECT_EQ(trace.text(trace.model_steps[0].rivals), "");
+  EXPECT_EQ(trace.doubts.size(), small_trace().doubts.size());
 }
 
 TEST_F(Store, LeavesNothingBehindWhereItCannotWrite) {

@@ -12,6 +12,7 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "bench/inputs.hpp"
+#include "bench/protocol.hpp"
 #include "bench/scratch.hpp"
 #include "bench/worker_client.hpp"
 #include "trace/collect/gpu_log.hpp"
@@ -28,6 +29,12 @@ constexpr double kNoLimit = 1e9;
 constexpr int64_t kTimedRuns = 50;
 constexpr int64_t kFirstRuns = 10;
 constexpr double kTimedSeconds = 2;
+
+Json rivals_json(const std::vector<backend::Rival>& rivals) {
+  Json json = Json::array();
+  for (const backend::Rival& rival : rivals) json.push_back(bench::to_json(rival));
+  return json;
+}
 
 class Session {
  public:
@@ -210,10 +217,14 @@ class Session {
 
   static void add_steps(Trace& trace, const std::vector<backend::StepInfo>& steps) {
     const auto id = [&](const Json& json) { return trace.strings.intern(json.dump()); };
+    const bool has_edges = std::any_of(
+        steps.begin(), steps.end(), [](const backend::StepInfo& step) { return !step.predecessors.empty(); });
     for (const backend::StepInfo& step : steps) {
       trace.model_steps.push_back({trace.strings.intern(step.name), trace.strings.intern(step.kind),
                                    trace.strings.intern(step.tactic), id(step.sources), id(step.inputs),
-                                   id(step.outputs), step.flops, step.bytes});
+                                   id(step.outputs), step.flops, step.bytes,
+                                   has_edges ? id(step.predecessors) : StringId{},
+                                   step.rivals.empty() ? StringId{} : id(rivals_json(step.rivals))});
     }
   }
 
