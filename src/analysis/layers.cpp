@@ -1,8 +1,11 @@
 // See layers.hpp.
 #include "analysis/layers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <unordered_map>
 
 #include "analysis/device_rates.hpp"
@@ -52,6 +55,7 @@ class Collector {
       result.layers.push_back(layer(name, account, fact == facts.end() ? nullptr : fact->second));
     }
     sort_by_run(result.layers);
+    add_graph(result);
     result.layer_sum = base::summarize(sums);
     std::vector<double> other;
     std::vector<double> busy;
@@ -166,6 +170,30 @@ class Collector {
     for (const auto& [name, account] : accounts_) place.try_emplace(trace_.text(name), account.first_seen);
     std::stable_sort(layers.begin(), layers.end(),
                      [&](const Layer& a, const Layer& b) { return place.at(a.name) < place.at(b.name); });
+  }
+
+  void add_graph(LayerTable& table) const {
+    std::map<std::string_view, int32_t> layer_of_name;
+    for (const Layer& layer : table.layers)
+      layer_of_name.try_emplace(layer.name, static_cast<int32_t>(layer_of_name.size()));
+    std::vector<int32_t> layer_of_step;
+    std::vector<StringId> rivals(table.layers.size(), 0);
+    for (const trace::ModelStep& step : trace_.model_steps) {
+      const auto found = layer_of_name.find(trace_.text(step.name));
+      layer_of_step.push_back(found == layer_of_name.end() ? -1 : found->second);
+      if (layer_of_step.back() < 0) continue;
+      StringId& text = rivals[static_cast<size_t>(layer_of_step.back())];
+      if (text == 0) text = step.rivals;
+    }
+    LayerEdges edges = layer_edges(trace_, layer_of_step, table.layers.size());
+    std::vector<std::vector<LayerRival>> lists = layer_rivals(trace_, rivals);
+    for (size_t i = 0; i < table.layers.size(); ++i) {
+      table.layers[i].predecessors = std::move(edges.predecessors[i]);
+      table.layers[i].rivals = std::move(lists[i]);
+    }
+    if (edges.refused > 0)
+      table.notes.push_back(
+          fmt::format("{} recorded predecessors of steps name no earlier step", edges.refused));
   }
 
   const Trace& trace_;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/layer_graph.hpp"
 #include "analysis/steps.hpp"
 
 namespace hone::analysis {
@@ -27,6 +28,11 @@ struct Layer {
   double flops = 0;  ///< a multiply-add is two; 0 where not known
   double bytes = 0;  ///< inputs, weights and outputs once; 0 where not known
   double floor = 0;  ///< ns that the device needs at its measured rates; 0 where work or rates are not known
+
+  /// Indices, among the layers, of the earlier ones whose outputs it reads; where no layer has any, they are
+  /// not known.
+  std::vector<int32_t> predecessors;
+  std::vector<LayerRival> rivals;
 
   /// Per second, at the median time; 0 where not known.
   double flops_rate() const { return time.p50 > 0 ? flops * 1e9 / time.p50 : 0; }

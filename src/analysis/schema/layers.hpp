@@ -17,6 +17,20 @@ struct Description<analysis::LayerKernel> {
 };
 
 template <>
+struct Description<analysis::LayerRival> {
+  using Rival = analysis::LayerRival;
+  static constexpr std::string_view kName = "LayerRival";
+  static constexpr auto kFields = std::tuple{
+      Field{"tactic", &Rival::tactic, "A tactic that the engine looked at for the layer"},
+      Field{"layout", &Rival::layout, "Arrangement of images in which it was tried, where that was recorded"},
+      Field{"time_ns", &Rival::time,
+            "What it took inside the whole network when the engine was built, median. 0 where not known",
+            unit::kNs, origin::kMeasured},
+      Field{"chosen", &Rival::chosen, "Whether the engine runs it"},
+      Field{"refusal", &Rival::refusal, "Why it does not run this layer; empty for one that does"}};
+};
+
+template <>
 struct Description<analysis::Layer> {
   using Layer = analysis::Layer;
   static constexpr std::string_view kName = "Layer";
@@ -45,7 +59,10 @@ struct Description<analysis::Layer> {
             "0 where either is not known",
             unit::kNs, origin::kEstimated},
       Field{"over_floor", &Layer::over_floor, "Median time by that floor. 0 where there is none",
-            unit::kRatio, origin::kEstimated}};
+            unit::kRatio, origin::kEstimated},
+      Field{"predecessors", &Layer::predecessors,
+            "Which earlier layers, from 0, make what it reads. Where no layer has any, they are not known"},
+      Field{"rivals", &Layer::rivals, "Tactics that the engine looked at for it, the chosen one among them"}};
 };
 
 template <>
