@@ -296,6 +296,14 @@ export interface LayerKernel {
   calls: number | null;
 }
 
+export interface LayerRival {
+  tactic: string;
+  layout: string;
+  time_ns: number | null;
+  chosen: boolean;
+  refusal: string;
+}
+
 export interface Layer {
   name: string;
   kind: string;
@@ -311,6 +319,8 @@ export interface Layer {
   bytes_per_second: number | null;
   floor_ns: number | null;
   over_floor: number | null;
+  predecessors: number[];
+  rivals: LayerRival[];
 }
 
 export interface LayerThreads {
@@ -930,6 +940,13 @@ export const fields = {
     name: { text: "Name of the kernel", unit: "", origin: "" },
     calls: { text: "Mean number of launches in an iteration", unit: "count", origin: "measured" },
   },
+  LayerRival: {
+    tactic: { text: "A tactic that the engine looked at for the layer", unit: "", origin: "" },
+    layout: { text: "Arrangement of images in which it was tried, where that was recorded", unit: "", origin: "" },
+    time_ns: { text: "What it took inside the whole network when the engine was built, median. 0 where not known", unit: "ns", origin: "measured" },
+    chosen: { text: "Whether the engine runs it", unit: "", origin: "" },
+    refusal: { text: "Why it does not run this layer; empty for one that does", unit: "", origin: "" },
+  },
   Layer: {
     name: { text: "Name of the layer: a step of an engine, or a node of the model", unit: "", origin: "" },
     kind: { text: "Operator, where it was recorded", unit: "", origin: "" },
@@ -945,6 +962,8 @@ export const fields = {
     bytes_per_second: { text: "Bytes by the median time", unit: "bytes/s", origin: "estimated" },
     floor_ns: { text: "Time that the work needs at the rates the device reaches: the larger of arithmetic and memory. 0 where either is not known", unit: "ns", origin: "estimated" },
     over_floor: { text: "Median time by that floor. 0 where there is none", unit: "ratio", origin: "estimated" },
+    predecessors: { text: "Which earlier layers, from 0, make what it reads. Where no layer has any, they are not known", unit: "", origin: "" },
+    rivals: { text: "Tactics that the engine looked at for it, the chosen one among them", unit: "", origin: "" },
   },
   LayerThreads: {
     name: { text: "Name of the layer", unit: "", origin: "" },

@@ -1,7 +1,7 @@
 // The views of a profile, in the order of the navigation.
 import { DependenciesView } from './dependencies/dependencies';
+import { EngineView } from './engine/engine';
 import { Kernels } from './kernels/kernels';
-import { EngineView } from './layers/engine';
 import { LayersView } from './layers/layers';
 import { Memory } from './memory/memory';
 import { Operators } from './operators/operators';

@@ -1,21 +1,11 @@
-// The engine as it runs: layers from top to bottom, coloured by their time, with what was fused into each.
-import { useCallback, useMemo } from 'preact/hooks';
-import { downloadCsv } from '../../components/download';
-import { Menu } from '../../components/menu';
+// Layers from top to bottom in the order in which they run, coloured by their time, with what was fused into each.
 import { Name } from '../../components/name';
-import { Empty } from '../../components/note';
 import { Value } from '../../components/value';
-import { dict } from '../../data/safe';
 import { finite, format, parts } from '../../format';
 import { setQuery } from '../../route';
-import type { LayerAnalysis } from '../../schema';
 import { plural } from '../../text';
-import type { ViewProps } from '../props';
-import { LayerDetail, stepLink } from './detail';
-import { kindName, rowsOf, type LayerRow } from './model';
-
-const HEAD = ['#', 'Layer', 'Kind', 'Tactic', 'Nodes', 'Median (ns)'];
-const cells = (row: LayerRow) => [row.index + 1, row.name, row.kind, row.tactic, row.sources.join(' + '), row.time.median_ns];
+import { kindName, type LayerRow } from '../layers/model';
+import { heatOf } from './heat';
 
 interface StepProps {
   row: LayerRow;
@@ -37,7 +27,7 @@ function move(event: KeyboardEvent): void {
 
 function StepItem({ row, longest, selected, open, onToggle }: StepProps) {
   const median = finite(row.time.median_ns);
-  const heat = longest > 0 && median ? Math.min(1, Math.max(0, median / longest)) : 0;
+  const heat = heatOf(row, longest) ?? 0;
   const fused = row.sources.length > 1;
   return (
     <li class={selected ? 'chosen' : undefined}>
@@ -55,35 +45,18 @@ function StepItem({ row, longest, selected, open, onToggle }: StepProps) {
   );
 }
 
-function openOf(query: string | null, rows: LayerRow[]): Set<string> {
-  return new Set(query === 'all' ? rows.map((row) => row.key) : (query ?? '').split('~').filter(Boolean));
+interface StripProps {
+  rows: LayerRow[];
+  longest: number;
+  sel: string | null;
+  open: Set<string>;
+  onToggle: (key: string) => void;
 }
 
-export function EngineView({ profile, analysis, route }: ViewProps) {
-  const rows = useMemo(() => rowsOf(dict<LayerAnalysis>(analysis.layers)), [analysis]);
-  const close = useCallback(() => setQuery({ sel: null }), []);
-  if (!rows.length) return <Empty title="No layers"><p>The trace does not tell what the engine ran.</p></Empty>;
-  const longest = Math.max(0, ...rows.map((row) => finite(row.time.median_ns) ?? 0));
-  const sel = route.query.get('sel');
-  const selected = rows.find((row) => row.key === sel);
-  const open = openOf(route.query.get('open'), rows);
-  const fused = rows.filter((row) => row.sources.length > 1);
-  const toggle = (key: string) => {
-    const next = fused.map((row) => row.key).filter((one) => open.has(one) !== (one === key));
-    setQuery({ open: next.join('~') });
-  };
+export function Strip({ rows, longest, sel, open, onToggle }: StripProps) {
   return (
-    <>
-      <p class="muted">{plural(rows.length, 'layer')} in the order in which they run, {fused.length} of them fused of several nodes of the model. The stronger the colour, the longer: up to {format(longest, 'ns')}. Traces hold no edges between layers.</p>
-      <div class="tools">
-        <span class="count" />
-        {fused.length > 0 && <button type="button" class="quiet" onClick={() => setQuery({ open: open.size ? null : 'all' })}>{open.size ? 'Fold all' : 'Unfold all'}</button>}
-        <Menu label="Export" actions={[{ label: 'CSV', run: () => downloadCsv('Engine', HEAD, rows.map(cells)) }]} />
-      </div>
-      <ol class="engine">
-        {rows.map((row) => <StepItem key={row.key} row={row} longest={longest} selected={row.key === sel} open={open.has(row.key)} onToggle={() => toggle(row.key)} />)}
-      </ol>
-      {selected && <LayerDetail row={selected} timeline={stepLink(profile, analysis)} onClose={close} />}
-    </>
+    <ol class="engine">
+      {rows.map((row) => <StepItem key={row.key} row={row} longest={longest} selected={row.key === sel} open={open.has(row.key)} onToggle={() => onToggle(row.key)} />)}
+    </ol>
   );
 }

@@ -1,4 +1,5 @@
 // All that is known of one layer.
+import type { ComponentChildren } from 'preact';
 import { Drawer, Fact, Facts } from '../../components/drawer';
 import { Figure } from '../../components/figure';
 import { Name } from '../../components/name';
@@ -9,6 +10,7 @@ import { finite, formatRange } from '../../format';
 import { link } from '../../route';
 import type { Analysis, LayerKernel, Step, StepBreakdown } from '../../schema';
 import { kindName, type LayerRow } from './model';
+import { Rivals } from './rivals';
 
 const KERNELS: Column<Partial<LayerKernel>>[] = [
   { key: 'name', of: { struct: 'LayerKernel', field: 'name' }, value: (kernel) => kernel.name, code: true },
@@ -37,7 +39,15 @@ function Times({ row }: { row: LayerRow }) {
   );
 }
 
-export function LayerDetail({ row, timeline, onClose }: { row: LayerRow; timeline: string | null; onClose: () => void }) {
+interface DetailProps {
+  row: LayerRow;
+  timeline: string | null;
+  onClose: () => void;
+  /// How it hangs together with others, where the page knows.
+  children?: ComponentChildren;
+}
+
+export function LayerDetail({ row, timeline, onClose, children }: DetailProps) {
   const layer = (field: string) => ({ struct: 'Layer', field });
   return (
     <Drawer title={<Name text={row.name} longest={120} />} label="The selected layer" onClose={onClose}>
@@ -58,6 +68,8 @@ export function LayerDetail({ row, timeline, onClose }: { row: LayerRow; timelin
         <Fact name="Outputs"><Texts all={row.outputs} /></Fact>
         <Fact name="Nodes"><Texts all={row.sources} /></Fact>
       </Facts>
+      {children}
+      <Rivals row={row} />
       <h3>Times</h3>
       <Times row={row} />
       {row.kernels.length > 0 && <Table caption="Kernels of the layer" columns={KERNELS} rows={row.kernels} rowKey={(kernel) => String(row.kernels.indexOf(kernel))} />}

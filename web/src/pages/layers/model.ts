@@ -1,7 +1,7 @@
 // The layers of a profile in the shape that the page draws, whatever the document holds.
 import { dict, dicts, known, listed, ratio, text } from '../../data/safe';
 import { finite } from '../../format';
-import type { Layer, LayerAnalysis, LayerKernel, TimeSummary } from '../../schema';
+import type { Layer, LayerAnalysis, LayerKernel, LayerRival, TimeSummary } from '../../schema';
 
 export interface LayerRow {
   /// Its place in the order in which layers run; names may repeat.
@@ -23,7 +23,13 @@ export interface LayerRow {
   bytesPerSecond: number | null;
   floor: number | null;
   headroom: number | null;
+  /// Places, among the rows, of the earlier ones whose outputs it reads.
+  reads: number[];
+  rivals: Partial<LayerRival>[];
 }
+
+/// More edges than any model has.
+const MOST_READS = 50_000;
 
 function rowOf(layer: Partial<Layer>, index: number, sum: unknown): LayerRow {
   const time = dict<TimeSummary>(layer.time);
@@ -34,12 +40,36 @@ function rowOf(layer: Partial<Layer>, index: number, sum: unknown): LayerRow {
     flops: known(layer.flops), bytes: known(layer.bytes),
     flopsPerSecond: known(layer.flops_per_second), bytesPerSecond: known(layer.bytes_per_second),
     floor: known(layer.floor_ns), headroom: known(layer.over_floor),
+    reads: [], rivals: dicts<LayerRival>(layer.rivals),
   };
+}
+
+/// Gives rows the edges that can be: those to an earlier row.
+function addReads(rows: LayerRow[], layers: Partial<Layer>[]): void {
+  let total = 0;
+  for (const [i, { predecessors }] of layers.entries()) {
+    const named: unknown[] = Array.isArray(predecessors) ? predecessors : [];
+    if ((total += named.length) > MOST_READS) break;
+    const places = named.filter((one): one is number => Number.isInteger(one) && (one as number) >= 0 && (one as number) < i);
+    rows[i]!.reads = [...new Set(places)].sort((a, b) => a - b);
+  }
+  if (total > MOST_READS) for (const row of rows) row.reads = [];
 }
 
 export function rowsOf(layers: Partial<LayerAnalysis>): LayerRow[] {
   const sum = dict<TimeSummary>(layers.layer_sum).mean_ns;
-  return dicts<Layer>(layers.layers).map((layer, i) => rowOf(layer, i, sum));
+  const all = dicts<Layer>(layers.layers);
+  const rows = all.map((layer, i) => rowOf(layer, i, sum));
+  // What is left out shifts all places after it, so that nobody knows any more what they mean.
+  if (Array.isArray(layers.layers) && all.length === layers.layers.length) addReads(rows, all);
+  return rows;
+}
+
+/// Of each row the later ones that read from it.
+export function readersOf(rows: LayerRow[]): number[][] {
+  const readers: number[][] = rows.map(() => []);
+  for (const row of rows) for (const from of row.reads) readers[from]!.push(row.index);
+  return readers;
 }
 
 export const meanOf = (row: LayerRow): number => Math.max(0, finite(row.time.mean_ns) ?? 0);
