@@ -93,10 +93,10 @@ describe('Engine as a graph', () => {
     const view = await opened(residual());
     expect(await boxes(view.page).count()).toBe(8);
     const labels = await boxes(view.page).evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
-    expect(labels[3]).toMatch(/^Layer 4, step3, Conv · gemm, 400\sns, reads from layer 1, layer 3$/);
+    expect(labels[3]).toMatch(/^Layer 4, step3, Conv · gemm, 396\sns, reads from layer 1, layer 3$/);
     const heats = await view.page.locator('.pan .box > rect:nth-of-type(2)').evaluateAll((all) => all.map((one) => Number(one.getAttribute('fill-opacity'))));
     expect(heats).toEqual([...heats].sort((a, b) => a - b));
-    expect(await view.page.locator('.heat-keys').innerText()).toContain('800');
+    expect(await view.page.locator('.heat-keys').innerText()).toContain('792');
     quiet(view);
   });
 
@@ -104,7 +104,7 @@ describe('Engine as a graph', () => {
     const view = await opened(residual(), '?sel=3');
     const drawer = view.page.locator('.drawer');
     const table = await readTable(view.page, 'Tactics of the layer');
-    expect([table.column('Tactic'), table.column('Time'), table.column('Chosen')]).toEqual([['gemm', 'slow', 'untimed'], ['300', '900', '–'], ['chosen', '', '']]);
+    expect([table.column('Tactic'), table.column('Time'), table.column('Chosen')]).toEqual([['gemm', 'slow', 'untimed'], ['300', '900', '–'], ['chosen', '–', '–']]);
     expect(await drawer.locator('.refusals').innerText()).toContain('its window is 1x1');
     await drawer.getByRole('button', { name: '3 · step2' }).click();
     expect(view.page.url()).toContain('sel=2');
@@ -169,9 +169,15 @@ describe('Engine as a graph', () => {
     const chunks: Buffer[] = [];
     for await (const chunk of await file.createReadStream()) chunks.push(chunk as Buffer);
     const svg = Buffer.concat(chunks).toString();
-    const [, width] = /viewBox="0 0 (\d+)/.exec(svg)!;
+    const [, width] = /viewBox="0 0 ([\d.]+)/.exec(svg)!;
     expect(svg).toContain(`width="${width}"`);
     expect(svg).toContain('step7');
+  });
+
+  it('shows the selected layer above the panel of a phone', async () => {
+    const { page } = await opened(residual(), '?sel=5', { width: 390, height: 844 });
+    const [box, drawer] = [await page.locator('[data-step="5"]').boundingBox(), await page.locator('.drawer').boundingBox()];
+    expect(box!.y > 0 && box!.y + box!.height < drawer!.y).toBe(true);
   });
 
   it.each([[1280, false], [390, true]])('fits %s px', async (width, dark) => {

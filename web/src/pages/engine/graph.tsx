@@ -25,7 +25,9 @@ interface GraphProps {
   actions: Action[];
 }
 
-/// Keys that scroll would have, too.
+/// Pages up to this width have the panel below what they show.
+const NARROW = 860;
+/// By key.
 const ZOOMS: Record<string, number> = { '+': ZOOM_STEP, '=': ZOOM_STEP, '-': 1 / ZOOM_STEP };
 
 export function Graph({ rows, readers, columns, longest, selected, open, onToggle, actions }: GraphProps) {
@@ -51,6 +53,7 @@ export function Graph({ rows, readers, columns, longest, selected, open, onToggl
   useLayoutEffect(() => {
     if (chosen !== undefined) setAt(chosen);
     show(chosen ?? now, false);
+    if (chosen !== undefined && innerWidth <= NARROW) host.current?.scrollIntoView({ block: 'start' });
   }, [chosen]);
 
   const zoomTo = useCallback((next: number, x?: number, y?: number) => {

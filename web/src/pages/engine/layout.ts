@@ -71,5 +71,5 @@ export function layoutOf({ rows: { slots, rows, lines }, middles }: Columns, wid
     const all = [from, ...passed, to];
     return all.slice(1).map((slot, i) => curve(all[i]!, slot)).join('');
   };
-  return { width: right - left + 2 * MARGIN, height: y - ROW_GAP + MARGIN, boxes, ranks: heights.map((_, step) => slots[step]!.rank), wires, route };
+  return { width: Math.ceil(right - left + 2 * MARGIN), height: y - ROW_GAP + MARGIN, boxes, ranks: heights.map((_, step) => slots[step]!.rank), wires, route };
 }

@@ -61,10 +61,10 @@ export function StepBox({ row, box, heat, of, selected, reachable, open, onPick,
   };
   const tab = reachable ? 0 : -1;
   const what = [kindName(row.kind), row.tactic].filter(Boolean).join(' · ');
-  const radius = isInserted(row) ? 22 : 5;
+  const radius = isInserted(row) ? 14 : 5;
   return (
     <g transform={`translate(${x} ${y})`} font-family={of.font} font-size="12" onPointerEnter={() => onHover(true)} onPointerLeave={() => onHover(false)}>
-      <g class="box" role="button" tabIndex={tab} data-step={row.index} aria-pressed={selected} onClick={onPick} onKeyDown={press(onPick)}
+      <g class="box" role="button" tabindex={tab} data-step={row.index} aria-pressed={selected} onClick={onPick} onKeyDown={press(onPick)}
         aria-label={`Layer ${row.index + 1}, ${clip(row.name, 120)}, ${what}, ${time}, ${reads}`}>
         <title>{`${clip(row.name, 400)}\n${clip(what, 200)}`}</title>
         <rect width={width} height={height} rx={radius} fill={of.surface} />
@@ -80,7 +80,7 @@ export function StepBox({ row, box, heat, of, selected, reachable, open, onPick,
         {open && <line x1={PAD + 1} x2={PAD + 1} y1={HEIGHT + 2} y2={height - 6} stroke={of.muted} stroke-opacity="0.6" />}
       </g>
       {fused && (
-        <g class="toggle" role="button" tabIndex={tab} aria-expanded={open} aria-label={`Nodes of layer ${row.index + 1}`} onClick={onToggle} onKeyDown={press(onToggle)}>
+        <g class="toggle" role="button" tabindex={tab} aria-expanded={open} aria-label={`Nodes of layer ${row.index + 1}`} onClick={onToggle} onKeyDown={press(onToggle)}>
           <rect x={width - 37} y="5" width="32" height="19" rx="4" fill={of.surface} fill-opacity="0.55" stroke={of.muted} stroke-opacity="0.45" />
           <text x={width - 21} y="19" text-anchor="middle" fill={of.text} font-size="11">{row.sources.length > 99 ? '99+' : row.sources.length} {open ? '▴' : '▾'}</text>
         </g>
