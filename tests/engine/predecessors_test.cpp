@@ -126,15 +126,41 @@ TEST(Predecessors, AreToldWithTheStepsAndWithTheRecordOfAnotherMachine) {
   }
 }
 
+Operand floats(int64_t first, int64_t count) {
+  return {.place = Operand::Place::kArena,
+          .position = 4 * first,
+          .desc = {tensor::DType::kFloat32, {count}, Layout::kPlain}};
+}
+
+ProgramStep step(int32_t node, std::vector<Operand> inputs, Operand output) {
+  ProgramStep made;
+  made.node = node;
+  made.kind = node < 0 ? "Copy" : "Conv";
+  made.inputs = std::move(inputs);
+  made.outputs = {std::move(output)};
+  return made;
+}
+
+TEST(Predecessors, HoldTheCopyThatAStepAddsTo) {
+  const std::vector<ProgramStep> steps = {step(0, {}, floats(0, 8)), step(1, {}, floats(8, 8)),
+                                          step(-1, {floats(0, 8)}, floats(16, 8)),
+                                          step(2, {floats(8, 8), floats(0, 8)}, floats(16, 8))};
+  EXPECT_THAT(find_predecessors(steps),
+              ElementsAre(IsEmpty(), IsEmpty(), ElementsAre(0), ElementsAre(0, 1, 2)));
+}
+
+TEST(Predecessors, AreWhoWroteTheBytesLast) {
+  const std::vector<ProgramStep> steps = {
+      step(0, {}, floats(0, 8)), step(1, {}, floats(2, 2)), step(2, {floats(0, 2)}, floats(20, 1)),
+      step(3, {floats(2, 2)}, floats(21, 1)), step(4, {floats(3, 4)}, floats(22, 1))};
+  EXPECT_THAT(find_predecessors(steps),
+              ElementsAre(IsEmpty(), IsEmpty(), ElementsAre(0), ElementsAre(1), ElementsAre(0, 1)));
+}
+
 /// Hours where every step looks at all before it, and gigabytes where it keeps them.
 TEST(Predecessors, OfEndlessConcatenationsAreNotTold) {
   constexpr int32_t kSteps = 200'000;
   std::vector<ProgramStep> steps(kSteps);
-  const auto floats = [](int64_t first, int64_t count) {
-    return Operand{.place = Operand::Place::kArena,
-                   .position = 4 * first,
-                   .desc = {tensor::DType::kFloat32, {count}, Layout::kPlain}};
-  };
   for (int32_t i = 0; i < kSteps; ++i) {
     if (i > 0) steps[static_cast<size_t>(i)].inputs = {floats(0, i)};
     steps[static_cast<size_t>(i)].outputs = {floats(i, 1)};
