@@ -51,7 +51,8 @@ void GpuWatch::watch(const std::stop_token& stop) {
   std::condition_variable_any wake;
   std::unique_lock lock(mutex);
   auto wait = monitor_->timing_.first;
-  while (!wake.wait_for(lock, stop, wait, [&] { return stop.stop_requested(); })) {
+  // A wait that is stopped while it begins says false in libstdc++, so that is asked for again.
+  while (!wake.wait_for(lock, stop, wait, [&] { return stop.stop_requested(); }) && !stop.stop_requested()) {
     take();
     wait = monitor_->timing_.interval;
   }

@@ -29,7 +29,7 @@ describe('hone report', () => {
   it('shows every page of every profile without a complaint', async () => {
     const text = runs.report(join(results, 'xeon-2-cores'));
     const report = documentIn(text);
-    expect(report.profiles.length).toBe(5);
+    expect(report.profiles.length).toBe(7);
     const opened = await viewer.open(text);
     for (const { id } of report.profiles) {
       for (const view of VIEWS) expect(await show(opened, `#/profile/${id}/${view}`), `${id} ${view}`).not.toContain('cannot be shown');
