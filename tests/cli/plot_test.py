@@ -73,8 +73,8 @@ def unpack_traces(source, folder):
 def check_traces(hone, folder):
     hone_trace, torch, graph = (f"resnet50-{kind}-fp16-b1" for kind in ("hone", "torch", "torch-graph"))
     paths, said = written(hone, folder / "traces", "-o", folder / "t", "--formats", "png", "--scale", 1)
-    assert [path.name for path in paths] == [f"{hone_trace}-layers.png", f"{hone_trace}-steps.png",
-                                             f"{torch}-steps.png", f"{graph}-steps.png"], paths
+    assert [path.name for path in paths] == [f"{trace}-{what}.png" for trace in (hone_trace, torch, graph)
+                                             for what in ("layers", "steps")], paths
     for part in ("known_path.sqlite: no layers were announced", "known_path.sqlite: no steps were announced",
                  "there are 3 traces of resnet50; --baseline TRACE"):
         assert part in said, said
