@@ -14,7 +14,8 @@ import tempfile
 from trace_file import TraceFile, training_steps
 
 USAGE, BAD_INPUT, ENVIRONMENT = 2, 3, 4
-SECTIONS = ["summary", "steps", "gpu", "layers", "dependencies", "idle", "operators", "transfers", "memory", "advice"]
+SECTIONS = ["summary", "steps", "gpu", "metrics", "layers", "dependencies", "idle", "operators", "transfers", "memory",
+            "advice"]
 WIDTH = 120
 
 
