@@ -116,8 +116,13 @@ if part profile; then
   tail -n 3 "$output/profile-known.log"
   for model in $models; do
     step "profile-$model" "$hone" profile "$model" --device cuda --backends "${BACKENDS:-hone}" \
-      --precisions "${PRECISIONS:-fp16}" --batches ${BATCHES:-1} --active 3 -o "$output/traces"
+      --precisions "${PRECISIONS:-fp16}" --batches ${BATCHES:-1} --active 3 --record-shapes --profile-memory -o "$output/traces"
     grep -E "ms recorded|hone:" "$output/profile-$model.log"
+    step "counters-$model" "$hone" profile "$model" --device cuda --precisions fp16 --counters -o "$output/counters"
+    grep -E "ms recorded|hone:" "$output/counters-$model.log"
+    step "metrics-$model" "$hone" profile "$model" --device cuda --precisions fp16 \
+      --metrics achieved_occupancy,tensor_precision_fu_utilization,dram_read_bytes -o "$output/metrics"
+    grep "hone:" "$output/metrics-$model.log"
   done
 fi
 if part soak; then
