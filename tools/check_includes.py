@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Checks that includes in src/ point one way, and that the library neither prints nor exits.
+"""Checks that includes in src/ point one way, that the library neither prints nor exits, and that no two files
+give different types one name: no compiler sees that, and the program then mixes them up.
 
 usage: check_includes.py [ROOT]        exit 1 when a rule is broken, one line for each place
 """
@@ -31,6 +32,10 @@ BANNED = re.compile(
     r"(?<![\w.>])(std::)?f?put(s|char)\s*\(|(?<![\w.>])perror\s*\(|"
     r"(?<![\w.>])(std::)?(quick_)?exit\s*\(|(?<![\w.>])(std::)?abort\s*\(|\bstd::terminate\s*\(")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+NAMESPACE = re.compile(r"^(?:inline )?namespace\s*([\w:]*)\s*\{")
+NAMESPACE_END = re.compile(r"^\}\s*//\s*namespace")
+# Neither declarations nor specializations, nor types inside of others.
+TYPE = re.compile(r"^(?:struct|class|union|enum(?: class)?)\s+(\w+)(?![\w:<])(?: *:[^;]*| final[^;]*)?\s*\{")
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 
 
@@ -79,10 +84,33 @@ def check_file(file, root):
             yield f"{path}:{number}: only src/cli prints or exits ({found.group(0).strip()})"
 
 
+def types_of(text):
+    """Types that other files could see, with their namespaces."""
+    spaces = []
+    for line in text.splitlines():
+        if found := NAMESPACE.match(line):
+            spaces.append(found.group(1))
+        elif NAMESPACE_END.match(line) and spaces:
+            spaces.pop()
+        elif (found := TYPE.match(line)) and "" not in spaces:
+            yield "::".join([*spaces, found.group(1)])
+
+
+def check_types(files, root):
+    places = {}
+    for file in files:
+        path = file.relative_to(root).as_posix()
+        for name in types_of(file.read_text(encoding="utf-8")):
+            first = places.setdefault(name, path)
+            if first != path:
+                yield f"{path}: {name} is also a type of {first}"
+
+
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
     files = sorted(f for f in (root / "src").rglob("*") if f.suffix in (".cpp", ".hpp", ".cu", ".cuh"))
     problems = [problem for file in files for problem in check_file(file, root)]
+    problems += check_types(files, root)
     print("\n".join(problems + [f"{len(files)} files, {len(problems)} problems"]))
     return 1 if problems or not files else 0
 

@@ -81,6 +81,19 @@ class Includes(unittest.TestCase):
         self.assertIn("the first line says what the file is for", output)
         self.assertIn("lacks #pragma once", output)
 
+    def test_two_types_of_one_name(self):
+        def check(second):
+            first = "// A.\nnamespace hone {\nstruct Column {\n};\n}  // namespace hone\n"
+            return Tree({"src/base/a.cpp": first, "src/base/b.cpp": "// B.\n" + second}).check("check_includes.py")
+
+        code, output = check("namespace hone {\nclass Column final : public Base {\n};\n}  // namespace hone\n")
+        self.assertEqual(code, 1, output)
+        self.assertIn("src/base/b.cpp: hone::Column is also a type of src/base/a.cpp", output)
+        for good in ("namespace other {\nstruct Column {\n};\n}  // namespace other\n",
+                     "namespace hone {\nnamespace {\nstruct Column {\n};\n}  // namespace\n}  // namespace hone\n",
+                     "namespace hone {\nclass Column;\nstruct Column::Part {\n};\n}  // namespace hone\n"):
+            self.assertEqual(check(good)[0], 0, good)
+
     def test_an_empty_tree_is_no_success(self):
         self.assertEqual(Tree({"README.md": ""}).check("check_includes.py")[0], 1)
 
