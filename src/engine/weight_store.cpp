@@ -1,6 +1,8 @@
 // See weight_store.hpp.
 #include "engine/weight_store.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace hone::engine {
@@ -18,6 +20,14 @@ const std::pair<const WeightKey, tensor::Tensor>* WeightStore::find_any(const st
 // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved, through a forwarding reference.
 const tensor::Tensor& WeightStore::add(const WeightKey& key, tensor::Tensor bytes) {
   return entries_.try_emplace(key, std::move(bytes)).first->second;
+}
+
+const tensor::Tensor& WeightStore::rounded(const std::string& constant, const tensor::Tensor& weights,
+                                           tensor::DType to, tensor::FilterAxis axis) {
+  const WeightKey key{constant, fmt::format("rounded-{}-{}", tensor::dtype_name(to),
+                                            axis == tensor::FilterAxis::kFirst ? "first" : "last")};
+  if (const tensor::Tensor* found = find(key)) return *found;
+  return add(key, tensor::round_weights(weights, to, axis));
 }
 
 void WeightStore::keep_only(const std::vector<WeightKey>& used) {

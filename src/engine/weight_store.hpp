@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tensor/round_weights.hpp"
 #include "tensor/tensor.hpp"
 
 namespace hone::engine {
@@ -23,6 +24,9 @@ class WeightStore {
   const std::pair<const WeightKey, tensor::Tensor>* find_any(const std::string& constant) const;
   /// Adds the bytes, or returns what is there already.
   const tensor::Tensor& add(const WeightKey& key, tensor::Tensor bytes);
+  /// The weights of a constant by tensor::round_weights(), worked out once for all forms made of them.
+  const tensor::Tensor& rounded(const std::string& constant, const tensor::Tensor& weights, tensor::DType to,
+                                tensor::FilterAxis axis);
   /// Forgets all but the named entries.
   void keep_only(const std::vector<WeightKey>& used);
 

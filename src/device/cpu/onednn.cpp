@@ -110,7 +110,7 @@ memory::desc onednn_desc(const TensorDesc& desc) {
 namespace {
 
 PackedConstant pack_strided(const engine::StepRequest& request, size_t operand, const memory::dims& dims,
-                            const memory::dims& strides, const memory::desc& wanted,
+                            const memory::dims& strides, tensor::FilterAxis axis, const memory::desc& wanted,
                             engine::WeightStore& weights) {
   const graph::ValueId id = request.node.inputs[operand];
   const std::string& name = request.graph.value(id).name;
@@ -131,9 +131,12 @@ PackedConstant pack_strided(const engine::StepRequest& request, size_t operand, 
   tensor::Tensor bytes(DType::kUInt8, {base::checked_cast<int64_t>(wanted.get_size())});
   std::memset(bytes.mutable_bytes(), 0, bytes.byte_size());
   if (constant.bytes() != nullptr) {
-    const tensor::Tensor plain =
-        request.round_bf16 ? constant.cast(DType::kBFloat16).cast(constant.dtype()) : constant;
-    reorder({dims, onednn_type(constant.dtype()), strides}, plain.bytes(), wanted, bytes.mutable_bytes());
+    const bool stored_bf16 = wanted.data_type() == memory::data_type::bf16;
+    tensor::Tensor plain = constant;
+    if ((stored_bf16 || request.round_bf16) && tensor::can_round_weights(constant))
+      plain = weights.rounded(name, constant, DType::kBFloat16, axis);
+    if (request.round_bf16) plain = plain.cast(DType::kBFloat16).cast(constant.dtype());
+    reorder({dims, onednn_type(plain.dtype()), strides}, plain.bytes(), wanted, bytes.mutable_bytes());
   } else {
     // The engine file kept only the packed form; bring that into the one wanted now.
     const auto* other = weights.find_any(name);
@@ -163,13 +166,14 @@ PackedConstant pack_strided(const engine::StepRequest& request, size_t operand, 
 
 PackedConstant pack_constant(const engine::StepRequest& request, size_t operand, const memory::dims& dims,
                              const memory::desc& wanted, engine::WeightStore& weights) {
-  return pack_strided(request, operand, dims, row_major(dims), wanted, weights);
+  return pack_strided(request, operand, dims, row_major(dims), tensor::FilterAxis::kFirst, wanted, weights);
 }
 
 PackedConstant pack_matrix(const engine::StepRequest& request, size_t operand, const memory::dims& dims,
                            bool transposed, const memory::desc& wanted, engine::WeightStore& weights) {
   const memory::dims strides = transposed ? memory::dims{dims[1], 1} : memory::dims{1, dims[0]};
-  return pack_strided(request, operand, dims, strides, wanted, weights);
+  return pack_strided(request, operand, dims, strides,
+                      transposed ? tensor::FilterAxis::kFirst : tensor::FilterAxis::kLast, wanted, weights);
 }
 
 void OnednnKernel::bind_input(size_t position, int dnnl_arg, const memory::desc& desc) {

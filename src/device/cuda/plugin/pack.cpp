@@ -12,12 +12,21 @@ using engine::StepRequest;
 using engine::WeightKey;
 using engine::WeightStore;
 using tensor::DType;
+using tensor::FilterAxis;
 using tensor::Tensor;
+
+/// The constant's elements as `dtype`.
+Tensor in_type(const graph::Value& value, DType dtype, FilterAxis axis, WeightStore& weights) {
+  const Tensor& constant = *value.constant;
+  if (constant.dtype() == dtype) return constant;
+  const bool rounds = tensor::dtype_size(dtype) == 2 && tensor::can_round_weights(constant);
+  return rounds ? weights.rounded(value.name, constant, dtype, axis) : constant.cast(dtype);
+}
 
 /// From the store, or made now by `fill(plain elements of dtype, packed elements)`.
 template <class Fill>
-PackedConstant pack(const StepRequest& request, size_t operand, DType dtype, const std::string& format,
-                    int64_t count, WeightStore& weights, Fill&& fill) {
+PackedConstant pack(const StepRequest& request, size_t operand, DType dtype, FilterAxis axis,
+                    const std::string& format, int64_t count, WeightStore& weights, Fill&& fill) {
   const graph::Value& value = request.graph.value(request.node.inputs[operand]);
   const WeightKey key{value.name, fmt::format("cuda-{}:{}", tensor::dtype_name(dtype), format)};
   const int64_t bytes = base::checked_mul(count, static_cast<int64_t>(tensor::dtype_size(dtype)));
@@ -32,7 +41,7 @@ PackedConstant pack(const StepRequest& request, size_t operand, DType dtype, con
     fail_environment("constant '{}' is not stored as {}; build the engine again", value.name, key.second);
   Tensor packed(DType::kUInt8, {bytes});
   std::memset(packed.mutable_bytes(), 0, packed.byte_size());
-  const Tensor plain = value.constant->dtype() == dtype ? *value.constant : value.constant->cast(dtype);
+  const Tensor plain = in_type(value, dtype, axis, weights);
   if (tensor::dtype_size(dtype) == 2) {
     fill(reinterpret_cast<const uint16_t*>(plain.bytes()),
          reinterpret_cast<uint16_t*>(packed.mutable_bytes()));
@@ -72,7 +81,7 @@ PackedConstant pack_filter(const StepRequest& request, size_t operand, DType dty
   const bool rounds = order == FilterOrder::kKrscTf32;
   const std::string format =
       fmt::format("{}{}", name_of(order), channels == depth ? "" : std::to_string(channels));
-  return pack(request, operand, dtype, format, filters * taps * channels, weights,
+  return pack(request, operand, dtype, FilterAxis::kFirst, format, filters * taps * channels, weights,
               [&](const auto* from, auto* to) {
                 for (int64_t k = 0; k < filters; ++k) {
                   for (int64_t c = 0; c < depth; ++c) {
@@ -91,8 +100,8 @@ PackedConstant pack_stem(const StepRequest& request, size_t operand, DType dtype
                          WeightStore& weights) {
   const Shape& shape = request.graph.value(request.node.inputs[operand]).constant->shape();
   const std::string format = fmt::format("stem{}x{}", layout.taps, layout.pixel_channels);
-  return pack(request, operand, dtype, format, static_cast<int64_t>(layout.weight_elements()), weights,
-              [&](const auto* from, auto* to) {
+  return pack(request, operand, dtype, FilterAxis::kFirst, format,
+              static_cast<int64_t>(layout.weight_elements()), weights, [&](const auto* from, auto* to) {
                 for (int k = 0; k < shape[0]; ++k) {
                   for (int c = 0; c < shape[1]; ++c) {
                     for (int r = 0; r < shape[2]; ++r) {
@@ -108,15 +117,17 @@ PackedConstant pack_matrix(const StepRequest& request, size_t operand, DType dty
   const Shape& shape = request.graph.value(request.node.inputs[operand]).constant->shape();
   const int64_t columns = shape[transposed ? 0 : 1];
   const int64_t depth = shape[transposed ? 1 : 0];
-  return pack(request, operand, dtype, "rows", columns * depth, weights, [&](const auto* from, auto* to) {
-    if (transposed) {
-      std::memcpy(to, from, static_cast<size_t>(columns * depth) * sizeof *to);
-      return;
-    }
-    for (int64_t d = 0; d < depth; ++d) {
-      for (int64_t c = 0; c < columns; ++c) to[c * depth + d] = from[d * columns + c];
-    }
-  });
+  const FilterAxis axis = transposed ? FilterAxis::kFirst : FilterAxis::kLast;
+  return pack(request, operand, dtype, axis, "rows", columns * depth, weights,
+              [&](const auto* from, auto* to) {
+                if (transposed) {
+                  std::memcpy(to, from, static_cast<size_t>(columns * depth) * sizeof *to);
+                  return;
+                }
+                for (int64_t d = 0; d < depth; ++d) {
+                  for (int64_t c = 0; c < columns; ++c) to[c * depth + d] = from[d * columns + c];
+                }
+              });
 }
 
 }  // namespace hone::device::cuda

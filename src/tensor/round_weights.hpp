@@ -1,0 +1,24 @@
+// Rounding weights to 16 bits so that the errors of a filter cancel.
+#pragma once
+
+#include "tensor/tensor.hpp"
+
+namespace hone::tensor {
+
+/// Which axis of the weights counts filters (output features).
+enum class FilterAxis : uint8_t { kFirst, kLast };
+
+/// Whether round_weights() takes them: float32 of rank 2 or more.
+inline bool can_round_weights(const Tensor& weights) {
+  return weights.dtype() == DType::kFloat32 && weights.rank() >= 2;
+}
+
+/// `weights` (float32, rank 2 or more) as `to` (float16 or bfloat16). Every weight goes to one of its two
+/// neighbours in `to`: to the nearest, except for a few near the middle between both, which go to the other
+/// so that the errors of a filter add up to almost nothing. A filter's output then keeps what its inputs have
+/// in common, as the mean of what comes from a ReLU, instead of drifting by sum(error) times it. Costs a
+/// fraction of a percent in mean squared error of the weights of long filters. Filters that hold values which
+/// are not finite in `to` are rounded to the nearest alone.
+Tensor round_weights(const Tensor& weights, DType to, FilterAxis axis);
+
+}  // namespace hone::tensor
