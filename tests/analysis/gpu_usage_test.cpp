@@ -132,7 +132,8 @@ TEST(TensorCores, AreToldByNamesOfManyYears) {
         "sm80_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_tensor16x8x16_simple", "triton_tem_fused_mm_0",
         "cudnn_generated_fort_native_sm90_convFwd_pointwise_pointwise_knob_24_256x64x32_8_0",
         "void hone::device::cuda::implicit_gemm<__half, Tile<64, 64, 64, 2, 2>, WindowPixels>(GemmParams)",
-        "void hone::device::cuda::implicit_gemm<hone::device::cuda::ptx::Tf32, Tile<64>>(GemmParams)"})
+        "void hone::device::cuda::implicit_gemm<hone::device::cuda::ptx::Tf32, Tile<64>>(GemmParams)",
+        "void hone::device::cuda::warpgroup_gemm<__half, WarpgroupTile<64, 32, 1>>(WarpgroupParams)"})
     EXPECT_TRUE(uses_tensor_cores_by_name(name)) << name;
   for (const char* name :
        {"void at::native::vectorized_elementwise_kernel<4>(int)", "ampere_sgemm_128x64_nn",

@@ -8,6 +8,7 @@
 #include "device/cuda/plugin/kernels/implicit_gemm.hpp"
 #include "device/cuda/plugin/kernels/resident_gemm.hpp"
 #include "device/cuda/plugin/kernels/stem_gemm.hpp"
+#include "device/cuda/plugin/kernels/warpgroup_gemm.hpp"
 
 namespace hone::device::cuda::check {
 
@@ -28,6 +29,11 @@ inline Way way_of(const ConvProblem& problem, const ResidentConfig& config) {
             return launch_resident(problem, config, args, pdl, stream);
           }};
 }
+inline Way way_of(const ConvProblem& problem, const WarpgroupConfig& config) {
+  return {"warpgroup " + config.text(), 0, [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
+            return launch_warpgroup(problem, config, args, pdl, stream);
+          }};
+}
 
 /// Its `x` is the image itself.
 inline Way way_of(const StemLayout& layout, const StemConfig& config) {
@@ -42,6 +48,8 @@ inline std::vector<Way> gemm_ways(const ConvProblem& problem, const DeviceLimits
   for (const ConvConfig& config : conv_configs(problem, device, limit))
     ways.push_back(way_of(problem, config));
   for (const ResidentConfig& config : resident_configs(problem, device, limit))
+    ways.push_back(way_of(problem, config));
+  for (const WarpgroupConfig& config : warpgroup_configs(problem, device, limit))
     ways.push_back(way_of(problem, config));
   return ways;
 }

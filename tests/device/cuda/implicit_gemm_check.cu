@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "device/cuda/implicit_gemm_bench.cuh"
+#include "device/cuda/plugin/kernels/gemm_launch.hpp"
 
 namespace hone::device::cuda::check {
 namespace {
@@ -302,14 +303,24 @@ void check_chain(const DeviceLimits& device, Counts& counts) {
       std::printf("FAILED chain: %s is refused: %s\n", config.text().c_str(), refusal.c_str());
     }
   };
-  for (const auto& [implicit, resident] :
-       {std::pair{"32x32x64_s4", "32x32_k8"}, std::pair{"64x32x64_s4_c4", "32x64_k4_c2"},
-        std::pair{"16x64x128_s3_c8", "64x64_k2_c4"}, std::pair{"64x64x64_s3_w6", "16x32_k8_c8"},
-        std::pair{"32x64x64_s5_c2", "64x32_k4_c4"}, std::pair{"32x32x128_s3_w9", "32x32_k4"}}) {
-    const ConvConfig one = *ConvConfig::parse(implicit);
+  struct Turn {
+    const char* implicit;
+    const char* resident;
+    const char* warpgroup;
+  };
+  for (const Turn& turn :
+       {Turn{"32x32x64_s4", "32x32_k8", "64x32_s4_c8"}, Turn{"64x32x64_s4_c4", "32x64_k4_c2", "64x64_s6"},
+        Turn{"16x64x128_s3_c8", "64x64_k2_c4", "128x32_s3_c4"},
+        Turn{"64x64x64_s3_w6", "16x32_k8_c8", "64x128_s2_c2"},
+        Turn{"32x64x64_s5_c2", "64x32_k4_c4", "128x128_s3"},
+        Turn{"32x32x128_s3_w9", "32x32_k4", "256x64_s2_c2"}}) {
+    const ConvConfig one = *ConvConfig::parse(turn.implicit);
     add(one, conv_refusal(p, one, device));
-    const ResidentConfig other = *ResidentConfig::parse(resident);
+    const ResidentConfig other = *ResidentConfig::parse(turn.resident);
     add(other, resident_refusal(p, other, device));
+    if (!device.warpgroups) continue;
+    const WarpgroupConfig third = *WarpgroupConfig::parse(turn.warpgroup);
+    add(third, warpgroup_refusal(p, third, device));
   }
   int64_t bytes = 4;
   for (const Way& way : ways) bytes = std::max(bytes, way.workspace);
@@ -374,6 +385,11 @@ void check_refusals(const DeviceLimits& device, Counts& counts) {
     expect(config && !conv_refusal(good, *config, device).empty(), text);
     expect(config && launch_conv(good, *config, none, false, nullptr) == cudaErrorInvalidValue, text);
   }
+  for (const char* text : {"48x64_s4", "64x64_s1", "64x64_s9", "64x64_s4_c3", "256x128_s8"}) {
+    const auto config = WarpgroupConfig::parse(text);
+    expect(config && !warpgroup_refusal(good, *config, device).empty(), text);
+    expect(config && launch_warpgroup(good, *config, none, false, nullptr) == cudaErrorInvalidValue, text);
+  }
   for (const char* text :
        {"", "64x64x64", "64x64x64_s4_x2", "64x64x64_s4_c1", "64x64x64_s4 ", "064x64x64_s4"}) {
     expect(!ConvConfig::parse(text), text);
@@ -392,9 +408,7 @@ int run(int argc, char** argv) {
   cudaDeviceProp properties;
   HONE_MUST(cudaGetDeviceProperties(&properties, 0));
   DeviceLimits device;
-  device.multiprocessors = properties.multiProcessorCount;
-  device.shared_memory = static_cast<int>(properties.sharedMemPerBlockOptin);
-  device.clusters = properties.major >= 9;
+  HONE_MUST(device_limits(device));
   std::printf("%s, %d multiprocessors, compute capability %d.%d\n", properties.name, device.multiprocessors,
               properties.major, properties.minor);
   if (argc == 3 && std::strcmp(argv[1], "--bench") == 0) {

@@ -1,9 +1,11 @@
 // Convolutions by our own implicit GEMM kernels: every configuration worth trying is a variant.
 #include "device/cuda/plugin/convolution_request.hpp"
+#include "device/cuda/plugin/kernels/gemm_launch.hpp"
 #include "device/cuda/plugin/kernels/implicit_gemm.hpp"
 #include "device/cuda/plugin/kernels/reorder.hpp"
 #include "device/cuda/plugin/kernels/resident_gemm.hpp"
 #include "device/cuda/plugin/kernels/stem_gemm.hpp"
+#include "device/cuda/plugin/kernels/warpgroup_gemm.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -15,16 +17,9 @@ using tensor::DType;
 
 const DeviceLimits& limits() {
   static const DeviceLimits kLimits = [] {
-    int device = 0;
-    check(cudaGetDevice(&device), "asking for the device");
-    const auto ask = [&](cudaDeviceAttr attribute) {
-      int value = 0;
-      check(cudaDeviceGetAttribute(&value, attribute, device), "asking the device");
-      return value;
-    };
-    constexpr int kHopper = 9;
-    return DeviceLimits{ask(cudaDevAttrMultiProcessorCount), ask(cudaDevAttrMaxSharedMemoryPerBlockOptin),
-                        ask(cudaDevAttrComputeCapabilityMajor) >= kHopper};
+    DeviceLimits found;
+    check(device_limits(found), "asking for the device");
+    return found;
   }();
   return kLimits;
 }
@@ -157,6 +152,22 @@ struct ResidentGemm {
   static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
                             const LaunchOptions& options) {
     return launch_resident(problem, config, args, options.pdl, options.stream);
+  }
+};
+
+struct WarpgroupGemm {
+  using Config = WarpgroupConfig;
+  static constexpr std::string_view kName = "warpgroup_gemm";
+  static std::vector<Config> configs(const ConvProblem& problem) {
+    return warpgroup_configs(problem, limits());
+  }
+  static std::string refusal(const ConvProblem& problem, const Config& config) {
+    return warpgroup_refusal(problem, config, limits());
+  }
+  static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
+  static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
+                            const LaunchOptions& options) {
+    return launch_warpgroup(problem, config, args, options.pdl, options.stream);
   }
 };
 
@@ -308,6 +319,7 @@ class StemTactic final : public CudaTactic {
 void add_gemm_tactics(TacticList& list) {
   list.push_back(std::make_unique<StemTactic>());
   list.push_back(std::make_unique<GemmTactic<ResidentGemm>>());
+  list.push_back(std::make_unique<GemmTactic<WarpgroupGemm>>());
   list.push_back(std::make_unique<GemmTactic<ImplicitGemm>>());
 }
 

@@ -66,6 +66,7 @@ struct DeviceLimits {
   int multiprocessors = 132;
   int shared_memory = 232448;  ///< bytes that one block can get
   bool clusters = true;        ///< compute capability 9.0 and later
+  bool warpgroups = true;      ///< 9.0 alone, and kernels compiled for it
 };
 
 /// Applied in order to the sum plus bias; the meaning of each is that of the post-op of the same name.

@@ -3,8 +3,17 @@
 
 #include <cuda_runtime.h>
 
+#include <utility>
+
 namespace hone::device::cuda {
 namespace {
+
+/// Kernels for 9.0a alone are empty in other architectures' code.
+#ifdef HONE_COMPILED_FOR_HOPPER
+constexpr bool kCompiledForHopper = true;
+#else
+constexpr bool kCompiledForHopper = false;
+#endif
 
 /// The same for every configuration: what a launch needs is not what an earlier, captured one needs, and a
 /// multiprocessor must be idle to change its split between cache and shared memory, so that kernels which
@@ -22,14 +31,21 @@ cudaError_t prepare(const void* function, const DeviceLimits& limits) {
 cudaError_t device_limits(DeviceLimits& limits) {
   int device = 0;
   int major = 0;
+  int minor = 0;
   if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
-  cudaError_t error =
-      cudaDeviceGetAttribute(&limits.shared_memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  if (error != cudaSuccess) return error;
-  error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  const std::pair<cudaDeviceAttr, int*> wanted[] = {
+      {cudaDevAttrMultiProcessorCount, &limits.multiprocessors},
+      {cudaDevAttrMaxSharedMemoryPerBlockOptin, &limits.shared_memory},
+      {cudaDevAttrComputeCapabilityMajor, &major},
+      {cudaDevAttrComputeCapabilityMinor, &minor}};
+  for (const auto& [attribute, value] : wanted) {
+    if (const cudaError_t error = cudaDeviceGetAttribute(value, attribute, device); error != cudaSuccess)
+      return error;
+  }
   constexpr int kHopper = 9;
   limits.clusters = major >= kHopper;
-  return error;
+  limits.warpgroups = kCompiledForHopper && major == kHopper && minor == 0;
+  return cudaSuccess;
 }
 
 cudaError_t resident_blocks(const GemmLaunch& launch, const DeviceLimits& limits, int64_t& blocks) {

@@ -1,4 +1,4 @@
-// The launch that the GEMM kernels share. Internal to the kernels.
+// What the GEMM kernels share on the host: the limits of the device, and the launch.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,7 +18,7 @@ struct GemmLaunch {
   bool pdl = false;
 };
 
-/// Shared memory and clusters of the current device; its number of multiprocessors is not asked for.
+/// Of the current device.
 cudaError_t device_limits(DeviceLimits& limits);
 
 /// Blocks of this launch that the whole device holds at once.

@@ -8,10 +8,26 @@ namespace hone::device::cuda {
 
 /// Where a block stands: its tile of the output and its part of the depth.
 struct BlockPlace {
+  __device__ __forceinline__ explicit BlockPlace(const TileParams& p)
+      : tile(static_cast<int>(p.split.divide(blockIdx.x))),
+        tile_m(static_cast<int>(p.tiles_n.divide(tile))),
+        tile_n(tile - tile_m * static_cast<int>(p.tiles_n.divisor)),
+        part(static_cast<int>(blockIdx.x) - tile * p.split_k) {}
+
   int tile;
   int tile_m;
   int tile_n;
   int part;
+};
+
+/// Stages of the depth that are a block's: `count` from `first`.
+struct DepthPart {
+  __device__ __forceinline__ DepthPart(const TileParams& p, int part)
+      : first(static_cast<int>(static_cast<int64_t>(p.depth_steps) * part / p.split_k)),
+        count(static_cast<int>(static_cast<int64_t>(p.depth_steps) * (part + 1) / p.split_k) - first) {}
+
+  int first;
+  int count;
 };
 
 /// The shared memory of a block after its main loop, as addresses.
@@ -23,7 +39,7 @@ struct EpilogueMemory {
 
 /// What a block finishes: all of its tile, or its share in a cluster.
 template <class TileT>
-__device__ __forceinline__ TileShare share_of(const GemmParams& p, const BlockPlace& place) {
+__device__ __forceinline__ TileShare share_of(const TileParams& p, const BlockPlace& place) {
   constexpr int kRuns = TileT::kM * TileT::kN / 8;
   const int count = p.cluster ? kRuns / p.split_k : kRuns;
   return {place.tile_m * TileT::kM, place.tile_n * TileT::kN, p.cluster ? place.part * count : 0, count};
@@ -47,7 +63,7 @@ __device__ __forceinline__ void sum_cluster(uint32_t address, float (&values)[8]
 }
 
 template <class TileT>
-__device__ __forceinline__ void sum_workspace(const GemmParams& p, int tile, int run, float (&values)[8]) {
+__device__ __forceinline__ void sum_workspace(const TileParams& p, int tile, int run, float (&values)[8]) {
   constexpr size_t kTileFloats = static_cast<size_t>(TileT::kM) * TileT::kN;
   const float* const parts = p.partials + static_cast<size_t>(tile) * p.split_k * kTileFloats + run * 8;
 #pragma unroll 4
@@ -60,7 +76,7 @@ __device__ __forceinline__ void sum_workspace(const GemmParams& p, int tile, int
 
 /// Adds the sums of one run of the tile, over all parts of the depth.
 template <class TileT>
-__device__ __forceinline__ void sum_parts(const GemmParams& p, const BlockPlace& place, const float* staged,
+__device__ __forceinline__ void sum_parts(const TileParams& p, const BlockPlace& place, const float* staged,
                                           int run, float (&values)[8]) {
   constexpr int kPerRow = TileT::kN / 8;
   const float* const from = staged + run / kPerRow * (TileT::kN + kStagePad) + run % kPerRow * 8;
@@ -82,7 +98,7 @@ __device__ __forceinline__ void sum_parts(const GemmParams& p, const BlockPlace&
 }
 
 template <class T, class TileT>
-__device__ __forceinline__ void store_tile(const GemmParams& p, const BlockPlace& place,
+__device__ __forceinline__ void store_tile(const TileParams& p, const BlockPlace& place,
                                            const EpilogueMemory& memory) {
   store_runs<T, TileT::kN, TileT::kThreads>(
       p.epilogue, share_of<TileT>(p, place), memory.bias, memory.prefetched,
@@ -91,7 +107,7 @@ __device__ __forceinline__ void store_tile(const GemmParams& p, const BlockPlace
 
 /// Copies this block's sums to the workspace; true for the block that comes last, which then adds up all.
 template <class TileT>
-__device__ __forceinline__ bool last_with_partials(const GemmParams& p, const BlockPlace& place,
+__device__ __forceinline__ bool last_with_partials(const TileParams& p, const BlockPlace& place,
                                                    const float* staged) {
   constexpr int kFours = TileT::kM * TileT::kN / 4;
   float* const part = p.partials + (static_cast<size_t>(place.tile) * p.split_k + place.part) * kFours * 4;
@@ -111,7 +127,7 @@ __device__ __forceinline__ bool last_with_partials(const GemmParams& p, const Bl
 }
 
 template <class T, class TileT>
-__device__ __forceinline__ void finish_block(const GemmParams& p, const BlockPlace& place,
+__device__ __forceinline__ void finish_block(const TileParams& p, const BlockPlace& place,
                                              const EpilogueMemory& memory) {
   if (p.cluster) {
     ptx::sync_cluster();

@@ -22,14 +22,8 @@ template <class T, class TileT, template <class, class> class Pixels>
 __global__ void __launch_bounds__(TileT::kThreads) implicit_gemm(const __grid_constant__ GemmParams p) {
   extern __shared__ __align__(128) unsigned char memory[];
   const int stages = p.stages;
-  BlockPlace place;
-  place.tile = static_cast<int>(p.split.divide(blockIdx.x));
-  place.part = static_cast<int>(blockIdx.x) - place.tile * p.split_k;
-  place.tile_m = static_cast<int>(p.tiles_n.divide(place.tile));
-  place.tile_n = place.tile - place.tile_m * static_cast<int>(p.tiles_n.divisor);
-  const int first = static_cast<int>(static_cast<int64_t>(p.depth_steps) * place.part / p.split_k);
-  const int count =
-      static_cast<int>(static_cast<int64_t>(p.depth_steps) * (place.part + 1) / p.split_k) - first;
+  const BlockPlace place(p);
+  const auto [first, count] = DepthPart(p, place.part);
 
   auto* const bias = reinterpret_cast<float*>(memory + p.staging_bytes);
   auto* const prefetched = reinterpret_cast<uint4*>(bias + TileT::kN);

@@ -8,17 +8,25 @@
 
 namespace hone::device::cuda {
 
-struct GemmParams {
-  const void* x;
-  const void* w;
+/// What kernels that may split the depth over blocks have in common.
+struct TileParams {
+  EpilogueParams epilogue;
   float* partials;
   unsigned* counters;
-
-  EpilogueParams epilogue;
-  int depth;
-  int depth_steps;  ///< ceil(depth / tile_k)
   FastDivisor tiles_n;
   FastDivisor split;
+  int depth_steps;    ///< stages of the whole depth
+  int staging_bytes;  ///< of shared memory before the bias
+  int stages;
+  int split_k;
+  bool cluster;
+  bool next_waits;
+};
+
+struct GemmParams : TileParams {
+  const void* x;
+  const void* w;
+  int depth;
   FastDivisor out_width;
   FastDivisor channels;
   FastDivisor kernel_w;
@@ -33,12 +41,6 @@ struct GemmParams {
   int pad_left;
   int dilation_h;
   int dilation_w;
-
-  int stages;
-  int staging_bytes;  ///< of shared memory before the bias
-  int split_k;
-  bool cluster;
-  bool next_waits;
 };
 
 /// A compiled kernel, by tile; `function` is null in a table's last entry.

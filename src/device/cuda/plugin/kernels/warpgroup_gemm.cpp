@@ -1,0 +1,139 @@
+// Tensor maps and launch of the warpgroup GEMM. See warpgroup_gemm.hpp.
+#include "device/cuda/plugin/kernels/warpgroup_gemm.hpp"
+
+#include <cudaTypedefs.h>
+
+#include <iterator>
+
+#include "device/cuda/plugin/kernels/gemm_launch.hpp"
+#include "device/cuda/plugin/kernels/warpgroup_gemm_params.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+/// The driver's functions that encode maps; null where the driver has none.
+struct MapEncoders {
+  PFN_cuTensorMapEncodeTiled_v12000 tiled = nullptr;
+  PFN_cuTensorMapEncodeIm2col_v12000 im2col = nullptr;
+};
+
+const MapEncoders& map_encoders() {
+  static const MapEncoders kEncoders = [] {
+    constexpr unsigned kVersion = 12000;
+    MapEncoders found;
+    const auto look_up = [](const char* name, auto& function) {
+      void* address = nullptr;
+      cudaDriverEntryPointQueryResult result{};
+      if (cudaGetDriverEntryPointByVersion(name, &address, kVersion, cudaEnableDefault, &result) ==
+              cudaSuccess &&
+          result == cudaDriverEntryPointSuccess)
+        function = reinterpret_cast<std::decay_t<decltype(function)>>(address);
+    };
+    look_up("cuTensorMapEncodeTiled", found.tiled);
+    look_up("cuTensorMapEncodeIm2col", found.im2col);
+    return found;
+  }();
+  return kEncoders;
+}
+
+CUtensorMapDataType data_type(Element element) {
+  return element == Element::kHalf ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+}
+
+/// Boxes of 64 channels of tile_n filters at one tap. What lies outside of w is zero.
+CUresult map_filters(const ConvProblem& p, const WarpgroupConfig& config, const void* w, CUtensorMap& map) {
+  const auto channels = static_cast<cuuint64_t>(p.channels);
+  const cuuint64_t taps = static_cast<cuuint64_t>(p.kernel_h) * p.kernel_w;
+  const cuuint64_t extents[] = {channels, taps, static_cast<cuuint64_t>(p.filters)};
+  const cuuint64_t pitches[] = {channels * 2, taps * channels * 2};
+  const cuuint32_t box[] = {kStageDepth, 1, static_cast<cuuint32_t>(config.tile_n)};
+  const cuuint32_t strides[] = {1, 1, 1};
+  return map_encoders().tiled(&map, data_type(p.element), 3, const_cast<void*>(w), extents, pitches, box,
+                              strides, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                              CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
+/// Columns of tile_m windows' pixels, 64 channels each. The box of the corners that windows take runs from
+/// -padding to the last one; padding and what follows the last image is zero.
+CUresult map_windows(const ConvProblem& p, const WarpgroupConfig& config, const void* x, CUtensorMap& map) {
+  const auto channels = static_cast<cuuint64_t>(p.channels);
+  const auto width = static_cast<cuuint64_t>(p.width);
+  const auto height = static_cast<cuuint64_t>(p.height);
+  const cuuint64_t extents[] = {channels, width, height, static_cast<cuuint64_t>(p.batch)};
+  const cuuint64_t pitches[] = {channels * 2, width * channels * 2, height * width * channels * 2};
+  const int lower[] = {-p.pad_left, -p.pad_top};
+  const int upper[] = {p.pad_right - (p.kernel_w - 1) * p.dilation_w,
+                       p.pad_bottom - (p.kernel_h - 1) * p.dilation_h};
+  const cuuint32_t strides[] = {1, static_cast<cuuint32_t>(p.stride_w), static_cast<cuuint32_t>(p.stride_h),
+                                1};
+  return map_encoders().im2col(&map, data_type(p.element), 4, const_cast<void*>(x), extents, pitches, lower,
+                               upper, kStageDepth, static_cast<cuuint32_t>(config.tile_m), strides,
+                               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                               CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
+const WarpgroupKernel* find_kernel(Element element, const WarpgroupConfig& config) {
+  const WarpgroupKernel* kernel = element == Element::kHalf ? kHalfWarpgroup : kBFloat16Warpgroup;
+  for (; kernel->function != nullptr; ++kernel) {
+    if (kernel->tile_m == config.tile_m && kernel->tile_n == config.tile_n) return kernel;
+  }
+  return nullptr;
+}
+
+void set_schedule(const ConvProblem& problem, const WarpgroupConfig& config, const ConvArgs& args,
+                  WarpgroupParams& params) {
+  params.chunks = FastDivisor((problem.channels + kStageDepth - 1) / kStageDepth);
+  params.depth_steps = problem.kernel_h * problem.kernel_w * static_cast<int>(params.chunks.divisor);
+  params.tiles_n = FastDivisor((problem.filters + config.tile_n - 1) / config.tile_n);
+  params.split = FastDivisor(config.parts);
+  params.split_k = config.parts;
+  params.cluster = config.parts > 1;
+  params.stages = config.stages;
+  params.staging_bytes = static_cast<int>(warpgroup_staging_bytes(config));
+  params.next_waits = args.next_waits;
+}
+
+void set_geometry(const ConvProblem& problem, WarpgroupParams& params) {
+  params.out_width = FastDivisor(problem.out_width());
+  params.out_height = FastDivisor(problem.out_height());
+  params.kernel_w = problem.kernel_w;
+  params.stride_h = problem.stride_h;
+  params.stride_w = problem.stride_w;
+  params.pad_top = problem.pad_top;
+  params.pad_left = problem.pad_left;
+  params.dilation_h = problem.dilation_h;
+  params.dilation_w = problem.dilation_w;
+}
+
+}  // namespace
+
+cudaError_t launch_warpgroup(const ConvProblem& problem, const WarpgroupConfig& config, const ConvArgs& args,
+                             bool pdl, cudaStream_t stream) {
+  DeviceLimits limits;
+  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
+  if (!warpgroup_refusal(problem, config, limits).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
+  const WarpgroupKernel* const kernel = find_kernel(problem.element, config);
+  if (kernel == nullptr) return cudaErrorInvalidValue;
+  if (map_encoders().tiled == nullptr || map_encoders().im2col == nullptr) return cudaErrorNotSupported;
+
+  WarpgroupParams params{};
+  if (map_filters(problem, config, args.w, params.filters) != CUDA_SUCCESS ||
+      map_windows(problem, config, args.x, params.windows) != CUDA_SUCCESS)
+    return cudaErrorInvalidValue;
+  params.anywhere = args.w;
+  params.epilogue = make_epilogue(problem, args);
+  set_geometry(problem, params);
+  set_schedule(problem, config, args, params);
+
+  const int64_t tiles_m = (params.epilogue.rows + config.tile_m - 1) / config.tile_m;
+  GemmLaunch launch;
+  launch.function = kernel->function;
+  launch.blocks = tiles_m * params.tiles_n.divisor * config.parts;
+  launch.threads = kernel->threads;
+  launch.cluster = config.parts;
+  launch.shared_bytes = warpgroup_shared_bytes(config, params.epilogue.prefetched != nullptr);
+  launch.pdl = pdl;
+  return launch_gemm(launch, limits, &params, stream);
+}
+
+}  // namespace hone::device::cuda

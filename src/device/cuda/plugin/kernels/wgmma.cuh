@@ -1,0 +1,179 @@
+// Matrix products of a warpgroup (wgmma) and copies by tensor map (TMA), which compute capability 9.0a has
+// alone. PTX ISA 9.0, 9.7.15 (wgmma) and 9.7.9.27 (cp.async.bulk.tensor).
+#pragma once
+
+#include <cuda.h>
+
+#include "device/cuda/plugin/kernels/ptx.cuh"
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define HONE_HAS_WGMMA 1
+#endif
+
+namespace hone::device::cuda::ptx {
+
+/// mbarrier in shared memory that `arrivals` threads arrive at in each phase.
+__device__ __forceinline__ void init_barrier(uint32_t barrier, uint32_t arrivals) {
+#ifdef HONE_HAS_WGMMA
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+#endif
+}
+
+/// Makes initialised barriers visible to copies.
+__device__ __forceinline__ void fence_barriers() {
+#ifdef HONE_HAS_WGMMA
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
+
+__device__ __forceinline__ void arrive(uint32_t barrier) {
+#ifdef HONE_HAS_WGMMA
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+#endif
+}
+
+/// Waits until the phase of that parity has completed.
+__device__ __forceinline__ void wait_barrier(uint32_t barrier, uint32_t parity) {
+#ifdef HONE_HAS_WGMMA
+  uint32_t done = 0;
+  while (done == 0) {
+    asm volatile(
+        "{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
+        : "=r"(done)
+        : "r"(barrier), "r"(parity)
+        : "memory");
+  }
+#endif
+}
+
+/// Brings a tensor map near, ahead of its first copy.
+__device__ __forceinline__ void prefetch_map(const CUtensorMap& map) {
+#ifdef HONE_HAS_WGMMA
+  asm volatile("prefetch.tensormap [%0];" ::"l"(reinterpret_cast<uint64_t>(&map)) : "memory");
+#endif
+}
+
+/// A box of a tiled map of three dimensions, at (c, tap, row).
+__device__ __forceinline__ void copy_box(uint32_t target, const CUtensorMap& map, uint32_t barrier, int c,
+                                         int tap, int row) {
+#ifdef HONE_HAS_WGMMA
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, "
+      "%5}], [%2];" ::"r"(target),
+      "l"(reinterpret_cast<uint64_t>(&map)), "r"(barrier), "r"(c), "r"(tap), "r"(row)
+      : "memory");
+#endif
+}
+
+/// Where the window of the first pixel of a column stands: its corner in image `n`.
+struct WindowCorner {
+  int w;
+  int h;
+  int n;
+};
+
+/// A column of windows' pixels of an im2col map: channels from c of tap (tap_w, tap_h), already dilated.
+__device__ __forceinline__ void copy_windows(uint32_t target, const CUtensorMap& map, uint32_t barrier, int c,
+                                             const WindowCorner& corner, int tap_w, int tap_h) {
+#ifdef HONE_HAS_WGMMA
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, "
+      "%4, "
+      "%5, %6}], [%2], {%7, %8};" ::"r"(target),
+      "l"(reinterpret_cast<uint64_t>(&map)), "r"(barrier), "r"(c), "r"(corner.w), "r"(corner.h),
+      "r"(corner.n), "h"(static_cast<uint16_t>(tap_w)), "h"(static_cast<uint16_t>(tap_h))
+      : "memory");
+#endif
+}
+
+/// Descriptor of a matrix of rows of 128 bytes in shared memory, swizzled by 128 bytes, at an address that is
+/// a multiple of 1024: eight rows lie 1024 bytes from the next eight.
+__device__ __forceinline__ uint64_t matrix_descriptor(uint32_t address) {
+  constexpr uint64_t kSwizzle128 = uint64_t{1} << 62;
+  constexpr uint64_t kEightRows = uint64_t{1024 >> 4} << 32;
+  return kSwizzle128 | kEightRows | uint64_t{1} << 16 | ((address & 0x3ffff) >> 4);
+}
+
+/// Before the first wgmma, and whenever registers of sums were touched by other instructions.
+__device__ __forceinline__ void fence_sums() {
+#ifdef HONE_HAS_WGMMA
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#endif
+}
+
+__device__ __forceinline__ void commit_products() {
+#ifdef HONE_HAS_WGMMA
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#endif
+}
+
+/// Waits until at most kPending of the newest groups are under way.
+template <int kPending>
+__device__ __forceinline__ void wait_products() {
+#ifdef HONE_HAS_WGMMA
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+#endif
+}
+
+// The lists of registers of the instruction: kN / 2 sums a thread.
+#define HONE_SUMS4(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define HONE_SUMS16(d, i) HONE_SUMS4(d, i), HONE_SUMS4(d, i + 4), HONE_SUMS4(d, i + 8), HONE_SUMS4(d, i + 12)
+#define HONE_SUMS64(d, i) \
+  HONE_SUMS16(d, i), HONE_SUMS16(d, i + 16), HONE_SUMS16(d, i + 32), HONE_SUMS16(d, i + 48)
+#define HONE_NAMES16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define HONE_NAMES32 \
+  HONE_NAMES16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define HONE_NAMES64                                                                       \
+  HONE_NAMES32                                                                             \
+      ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define HONE_NAMES128                                                                          \
+  HONE_NAMES64                                                                                 \
+      ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "     \
+      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "       \
+      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, " \
+      "%111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, "   \
+      "%125, %126, %127"
+#define HONE_WGMMA(n, type, names, a, b, ...)                                                                \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." type "." type " {" names "}, %" #a ", %" #b \
+               ", 1, 1, 1, 0, 0;"                                                                            \
+               : __VA_ARGS__                                                                                 \
+               : "l"(left), "l"(right))
+#ifdef HONE_HAS_WGMMA
+#define HONE_WGMMA_ALL(type)                                                               \
+  if constexpr (kN == 32) {                                                                \
+    HONE_WGMMA(32, type, HONE_NAMES16, 16, 17, HONE_SUMS16(d, 0));                         \
+  } else if constexpr (kN == 64) {                                                         \
+    HONE_WGMMA(64, type, HONE_NAMES32, 32, 33, HONE_SUMS16(d, 0), HONE_SUMS16(d, 16));     \
+  } else if constexpr (kN == 128) {                                                        \
+    HONE_WGMMA(128, type, HONE_NAMES64, 64, 65, HONE_SUMS64(d, 0));                        \
+  } else {                                                                                 \
+    static_assert(kN == 256);                                                              \
+    HONE_WGMMA(256, type, HONE_NAMES128, 128, 129, HONE_SUMS64(d, 0), HONE_SUMS64(d, 64)); \
+  }
+#else
+#define HONE_WGMMA_ALL(type)
+#endif
+
+/// Starts d += left * right for 64 x kN x 16, both with the depth running along rows (matrix_descriptor()).
+/// d[4 j + 2 h + i] is row lane / 4 + 8 h of the warp's 16, column 8 j + lane % 4 * 2 + i.
+template <class T, int kN>
+__device__ __forceinline__ void multiply(float (&d)[kN / 2], uint64_t left, uint64_t right) {
+  if constexpr (__is_same(T, __half)) {
+    HONE_WGMMA_ALL("f16");
+  } else {
+    HONE_WGMMA_ALL("bf16");
+  }
+}
+
+#undef HONE_WGMMA_ALL
+#undef HONE_WGMMA
+#undef HONE_NAMES128
+#undef HONE_NAMES64
+#undef HONE_NAMES32
+#undef HONE_NAMES16
+#undef HONE_SUMS64
+#undef HONE_SUMS16
+#undef HONE_SUMS4
+
+}  // namespace hone::device::cuda::ptx
