@@ -3,7 +3,7 @@
 
 #include <cudaTypedefs.h>
 
-#include <iterator>
+#include <algorithm>
 
 #include "device/cuda/plugin/kernels/gemm_launch.hpp"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_params.hpp"
@@ -72,9 +72,23 @@ CUresult map_windows(const ConvProblem& p, const WarpgroupConfig& config, const 
                                CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
+/// Boxes of 64 rows of y or of what is added to it, as many channels as a slab of the output has.
+CUresult map_rows(const ConvProblem& p, const WarpgroupConfig& config, const void* y, CUtensorMap& map) {
+  const cuuint32_t channels = config.tile_n < 64 ? config.tile_n : 64;
+  const auto filters = static_cast<cuuint64_t>(p.filters);
+  const cuuint64_t extents[] = {filters, static_cast<cuuint64_t>(p.rows())};
+  const cuuint64_t pitches[] = {filters * 2};
+  const cuuint32_t box[] = {channels, 64};
+  const cuuint32_t strides[] = {1, 1};
+  return map_encoders().tiled(&map, data_type(p.element), 2, const_cast<void*>(y), extents, pitches, box,
+                              strides, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                              channels == 64 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B,
+                              CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
 const WarpgroupKernel* find_kernel(Element element, const WarpgroupConfig& config) {
   const WarpgroupKernel* kernel = element == Element::kHalf ? kHalfWarpgroup : kBFloat16Warpgroup;
-  for (; kernel->function != nullptr; ++kernel) {
+  for (; kernel->block != nullptr; ++kernel) {
     if (kernel->tile_m == config.tile_m && kernel->tile_n == config.tile_n) return kernel;
   }
   return nullptr;
@@ -125,14 +139,29 @@ cudaError_t launch_warpgroup(const ConvProblem& problem, const WarpgroupConfig& 
   set_geometry(problem, params);
   set_schedule(problem, config, args, params);
 
-  const int64_t tiles_m = (params.epilogue.rows + config.tile_m - 1) / config.tile_m;
+  params.tiles =
+      (params.epilogue.rows + config.tile_m - 1) / config.tile_m * static_cast<int>(params.tiles_n.divisor);
   GemmLaunch launch;
-  launch.function = kernel->function;
-  launch.blocks = tiles_m * params.tiles_n.divisor * config.parts;
-  launch.threads = kernel->threads;
-  launch.cluster = config.parts;
-  launch.shared_bytes = warpgroup_shared_bytes(config, params.epilogue.prefetched != nullptr);
   launch.pdl = pdl;
+  if (config.parts != 1 || params.epilogue.mode == EpilogueMode::kSteps) {
+    launch.function = kernel->block;
+    launch.blocks = int64_t{params.tiles} * config.parts;
+    launch.threads = kernel->groups * 128 + 32;
+    launch.cluster = config.parts;
+    launch.shared_bytes = warpgroup_shared_bytes(config, params.epilogue.prefetched != nullptr);
+    return launch_gemm(launch, limits, &params, stream);
+  }
+  if (map_rows(problem, config, args.y, params.output) != CUDA_SUCCESS) return cudaErrorInvalidValue;
+  if (params.epilogue.prefetched != nullptr &&
+      map_rows(problem, config, params.epilogue.prefetched, params.operand) != CUDA_SUCCESS)
+    return cudaErrorInvalidValue;
+  launch.function = kernel->stream;
+  launch.threads = kernel->groups * 128 + 64;
+  launch.shared_bytes = stream_shared_bytes(config, kernel->groups);
+  if (const cudaError_t error = resident_blocks(launch, limits, launch.blocks); error != cudaSuccess)
+    return error;
+  if (launch.blocks == 0) return cudaErrorInvalidValue;
+  launch.blocks = std::min<int64_t>(launch.blocks, params.tiles);
   return launch_gemm(launch, limits, &params, stream);
 }
 

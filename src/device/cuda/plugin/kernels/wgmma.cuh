@@ -86,6 +86,61 @@ __device__ __forceinline__ void copy_windows(uint32_t target, const CUtensorMap&
 #endif
 }
 
+/// A box of a map of two dimensions, at (column, row), from memory ...
+__device__ __forceinline__ void copy_rows(uint32_t target, const CUtensorMap& map, uint32_t barrier,
+                                          int column, int row) {
+#ifdef HONE_HAS_WGMMA
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, "
+      "%4}], [%2];" ::"r"(target),
+      "l"(reinterpret_cast<uint64_t>(&map)), "r"(barrier), "r"(column), "r"(row)
+      : "memory");
+#endif
+}
+
+/// ... and to it. What lies outside of the tensor is not written.
+__device__ __forceinline__ void store_rows(const CUtensorMap& map, uint32_t source, int column, int row) {
+#ifdef HONE_HAS_WGMMA
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(
+                   reinterpret_cast<uint64_t>(&map)),
+               "r"(source), "r"(column), "r"(row)
+               : "memory");
+#endif
+}
+
+__device__ __forceinline__ void commit_stores() {
+#ifdef HONE_HAS_WGMMA
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+#endif
+}
+
+/// Waits until this thread's stores have read shared memory.
+__device__ __forceinline__ void wait_stores_read() {
+#ifdef HONE_HAS_WGMMA
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+#endif
+}
+
+/// Makes this thread's writes to shared memory visible to the copy unit.
+__device__ __forceinline__ void fence_for_copies() {
+#ifdef HONE_HAS_WGMMA
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
+/// Two neighbouring elements in shared memory.
+template <class Pair>
+__device__ __forceinline__ void load_pair(uint32_t address, Pair& pair) {
+  static_assert(sizeof pair == 4);
+  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(reinterpret_cast<uint32_t&>(pair)) : "r"(address) : "memory");
+}
+template <class Pair>
+__device__ __forceinline__ void store_pair(uint32_t address, const Pair& pair) {
+  static_assert(sizeof pair == 4);
+  asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(reinterpret_cast<const uint32_t&>(pair))
+               : "memory");
+}
+
 /// Descriptor of a matrix of rows of 128 bytes in shared memory, swizzled by 128 bytes, at an address that is
 /// a multiple of 1024: eight rows lie 1024 bytes from the next eight.
 __device__ __forceinline__ uint64_t matrix_descriptor(uint32_t address) {
@@ -123,17 +178,17 @@ __device__ __forceinline__ void wait_products() {
 #define HONE_NAMES16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define HONE_NAMES32 \
   HONE_NAMES16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define HONE_NAMES64                                                                       \
-  HONE_NAMES32                                                                             \
-      ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define HONE_NAMES128                                                                          \
-  HONE_NAMES64                                                                                 \
-      ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "     \
-      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "       \
-      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, " \
-      "%111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, "   \
-      "%125, %126, %127"
+#define HONE_NAMES64                                                                   \
+  HONE_NAMES32                                                                         \
+  ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+  "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define HONE_NAMES128                                                                      \
+  HONE_NAMES64                                                                             \
+  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "     \
+  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "       \
+  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, " \
+  "%111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, "   \
+  "%125, %126, %127"
 #define HONE_WGMMA(n, type, names, a, b, ...)                                                                \
   asm volatile("wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." type "." type " {" names "}, %" #a ", %" #b \
                ", 1, 1, 1, 0, 0;"                                                                            \
