@@ -184,12 +184,22 @@ void check_epilogues(const DeviceLimits& device, Counts& counts) {
       {binary(Op::kMul, Shape::kPerChannel), binary(Op::kAdd, Shape::kFull), unary(Op::kClip, 0, 6)},
       {binary(Op::kAdd, Shape::kFull), binary(Op::kAdd, Shape::kFull), unary(Op::kRelu)},
       {unary(Op::kRelu), binary(Op::kAdd, Shape::kFull)},
+      {binary(Op::kAdd, Shape::kFull)},
+      {binary(Op::kAdd, Shape::kFull), unary(Op::kSwish, 1.5f)},
+      {binary(Op::kAdd, Shape::kFull), unary(Op::kClip, -0.5f, 0.75f)},
+      {binary(Op::kAdd, Shape::kPerImageChannel), unary(Op::kRelu)},
+      {},
       {unary(Op::kRelu), binary(Op::kMul, Shape::kPerImageChannel), binary(Op::kAdd, Shape::kPerChannel),
        binary(Op::kSub, Shape::kFull), unary(Op::kTanh), unary(Op::kRelu)}};
-  ConvProblem p = square(9, 24, 72, 3, 1, 1);
-  p.batch = 3;
+  ConvProblem small = square(9, 24, 72, 3, 1, 1);
+  small.batch = 3;
+  // More tiles than multiprocessors, so that blocks make several.
+  ConvProblem large = square(30, 72, 200, 1, 1, 0);
+  large.batch = 25;
   for (size_t i = 0; i < lists.size(); ++i) {
-    check_conv<T>("epilogue " + std::to_string(i), p, lists[i], true, device, 10000, counts);
+    check_conv<T>("epilogue " + std::to_string(i), small, lists[i], true, device, 10000, counts);
+    if (lists[i].size() <= 2 && !counts.quick)
+      check_conv<T>("large, epilogue " + std::to_string(i), large, lists[i], i % 2 == 0, device, 40, counts);
   }
 }
 

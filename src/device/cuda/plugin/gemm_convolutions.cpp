@@ -5,6 +5,7 @@
 #include "device/cuda/plugin/kernels/reorder.hpp"
 #include "device/cuda/plugin/kernels/resident_gemm.hpp"
 #include "device/cuda/plugin/kernels/stem_gemm.hpp"
+#include "device/cuda/plugin/kernels/stream_epilogue.hpp"
 #include "device/cuda/plugin/kernels/warpgroup_gemm.hpp"
 
 namespace hone::device::cuda {
@@ -285,6 +286,8 @@ class StemTactic final : public CudaTactic {
     if (!config) return Offer::refuse(fmt::format("'{}' is no configuration", variant));
     if (std::string reason = stem_refusal(*plan.stem, *config, limits()); !reason.empty())
       return Offer::refuse(std::move(reason));
+    if (config->warpgroups && !stream_epilogue(base_args(plan)))
+      return Offer::refuse("its epilogue is more than bounds or a swish");
     Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
     offer.inputs[0] = {DType::kFloat32, request.inputs[0].shape, Layout::kPlain};
     const PackedConstant filter = pack_stem(request, 1, request.compute_dtype, *plan.stem, weights);

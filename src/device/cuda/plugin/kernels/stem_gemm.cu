@@ -6,6 +6,7 @@
 
 #include "device/cuda/plugin/kernels/gemm_launch.hpp"
 #include "device/cuda/plugin/kernels/stem_gemm_kernel.cuh"
+#include "device/cuda/plugin/kernels/warpgroup_stem.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -45,23 +46,6 @@ const StemKernel* find_kernel(const StemLayout& layout, const StemConfig& config
   return found == end ? nullptr : found;
 }
 
-/// The convolution with windows as wide as the rows of weights are.
-ConvProblem window_problem(const StemLayout& layout) {
-  ConvProblem problem = layout.problem;
-  problem.height = layout.image_height;
-  problem.width = layout.image_width;
-  problem.kernel_w = layout.taps;
-  problem.pixel_pitch = 0;
-  problem.pad_top = layout.pad_top;
-  problem.pad_left = layout.pad_left;
-  // What the outputs ask for.
-  problem.pad_bottom = (layout.problem.out_height() - 1) * problem.stride_h +
-                       problem.dilation_h * (problem.kernel_h - 1) + 1 - problem.height - problem.pad_top;
-  problem.pad_right =
-      (layout.problem.out_width() - 1) * problem.stride_w + layout.taps - problem.width - problem.pad_left;
-  return problem;
-}
-
 struct StemMemory {
   int64_t weight_pitch;
   int64_t patch_at;
@@ -84,15 +68,70 @@ StemMemory stem_memory(const StemLayout& layout, const StemConfig& config, const
 
 }  // namespace
 
+ConvProblem window_problem(const StemLayout& layout) {
+  ConvProblem problem = layout.problem;
+  problem.height = layout.image_height;
+  problem.width = layout.image_width;
+  problem.kernel_w = layout.taps;
+  problem.pixel_pitch = 0;
+  problem.pad_top = layout.pad_top;
+  problem.pad_left = layout.pad_left;
+  // What the outputs ask for.
+  problem.pad_bottom = (layout.problem.out_height() - 1) * problem.stride_h +
+                       problem.dilation_h * (problem.kernel_h - 1) + 1 - problem.height - problem.pad_top;
+  problem.pad_right =
+      (layout.problem.out_width() - 1) * problem.stride_w + layout.taps - problem.width - problem.pad_left;
+  return problem;
+}
+
+void set_stem(const StemLayout& layout, const ConvProblem& windows, const ResidentPatch& patch,
+              const StemConfig& config, const ConvArgs& args, StemParams& params) {
+  params.image_channels = layout.image_channels;
+  params.tiles_m = windows.batch * patch.tiles_y * patch.tiles_x;
+  ResidentParams& g = params.gemm;
+  g.epilogue = make_epilogue(windows, args);
+  g.x = args.x;
+  g.w = args.w;
+  // A row of a window is one "tap" of all its channels.
+  g.channels = g.slab = layout.problem.channels;
+  g.taps = windows.kernel_h;
+  g.slab_steps = FastDivisor(g.slab / 16);
+  g.kernel_w = FastDivisor(1);
+  g.depth_steps = static_cast<int>(layout.problem.depth() / 16);
+  g.height = windows.height;
+  g.width = windows.width;
+  g.out_height = windows.out_height();
+  g.out_width = windows.out_width();
+  g.stride_h = windows.stride_h;
+  g.stride_w = windows.stride_w;
+  g.pad_top = windows.pad_top;
+  g.pad_left = windows.pad_left;
+  g.tiles_n = FastDivisor((windows.filters + config.tile_n - 1) / config.tile_n);
+  g.parts = FastDivisor(1);
+  g.patch_pitch = layout.pixel_channels * 2;
+  g.next_waits = args.next_waits;
+  set_patch(windows, patch, g);
+  g.tap_skip = 0;
+  g.row_skip = patch.width * windows.dilation_h * g.patch_pitch - g.slab * 2;
+}
+
+bool is_unary(const ConvArgs& args) {
+  return std::all_of(args.steps.begin(), args.steps.begin() + args.step_count,
+                     [](const EpilogueStep& step) { return step.operand == nullptr; });
+}
+
 std::optional<StemConfig> StemConfig::parse(const std::string& text) {
   StemConfig config;
+  config.warpgroups = text.starts_with('w');
+  const char* const tile = text.c_str() + (config.warpgroups ? 1 : 0);
   // Comparing with the text of what was read refuses everything that has a second spelling.
-  if (std::sscanf(text.c_str(), "%4dx%4d", &config.tile_m, &config.tile_n) != 2 || config.text() != text)
+  if (std::sscanf(tile, "%4dx%4d", &config.tile_m, &config.tile_n) != 2 || config.text() != text)
     return std::nullopt;
   return config;
 }
 
 std::string stem_refusal(const StemLayout& layout, const StemConfig& config, const DeviceLimits& device) {
+  if (config.warpgroups) return warpgroup_stem_refusal(layout, config, device);
   if (find_kernel(layout, config) == nullptr) return "no kernel has the tile of " + config.text();
   if (!device.clusters) return "it needs compute capability 9.0";
   const ResidentPatch patch = resident_patch(window_problem(layout), config.tile_m);
@@ -103,10 +142,12 @@ std::string stem_refusal(const StemLayout& layout, const StemConfig& config, con
 
 std::vector<StemConfig> stem_configs(const StemLayout& layout, const DeviceLimits& device) {
   std::vector<StemConfig> configs;
-  for (const int tile_n : {64, 32}) {
-    for (const int tile_m : {256, 128, 64}) {
-      const StemConfig config{tile_m, tile_n};
-      if (stem_refusal(layout, config, device).empty()) configs.push_back(config);
+  for (const bool warpgroups : {true, false}) {
+    for (const int tile_n : {64, 32}) {
+      for (const int tile_m : {256, 128, 64}) {
+        const StemConfig config{tile_m, tile_n, warpgroups};
+        if (stem_refusal(layout, config, device).empty()) configs.push_back(config);
+      }
     }
   }
   return configs;
@@ -117,44 +158,16 @@ cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, cons
   DeviceLimits limits;
   if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
   if (!stem_refusal(layout, config, limits).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
-  for (int i = 0; i < args.step_count; ++i) {
-    if (args.steps[i].operand != nullptr) return cudaErrorInvalidValue;
-  }
+  if (!is_unary(args)) return cudaErrorInvalidValue;
+  if (config.warpgroups) return launch_warpgroup_stem(layout, config, args, pdl, stream);
   const ConvProblem problem = window_problem(layout);
   const ResidentPatch patch = resident_patch(problem, config.tile_m);
   const StemMemory memory = stem_memory(layout, config, patch);
-
   StemParams params{};
-  params.image_channels = layout.image_channels;
+  set_stem(layout, problem, patch, config, args, params);
   ResidentParams& g = params.gemm;
-  g.epilogue = make_epilogue(problem, args);
-  g.x = args.x;
-  g.w = args.w;
-  // A row of a window is one "tap" of all its channels.
-  g.channels = g.slab = layout.problem.channels;
-  g.taps = problem.kernel_h;
-  g.slab_steps = FastDivisor(g.slab / 16);
-  g.kernel_w = FastDivisor(1);
-  g.depth_steps = static_cast<int>(layout.problem.depth() / 16);
-  g.height = problem.height;
-  g.width = problem.width;
-  g.out_height = problem.out_height();
-  g.out_width = problem.out_width();
-  g.stride_h = problem.stride_h;
-  g.stride_w = problem.stride_w;
-  g.pad_top = problem.pad_top;
-  g.pad_left = problem.pad_left;
-  g.tiles_n = FastDivisor((problem.filters + config.tile_n - 1) / config.tile_n);
-  g.parts = FastDivisor(1);
   g.weight_pitch = static_cast<int>(memory.weight_pitch);
-  g.patch_pitch = layout.pixel_channels * 2;
   g.patch_at = static_cast<int>(memory.patch_at);
-  g.next_waits = args.next_waits;
-  set_patch(problem, patch, g);
-  g.tap_skip = 0;
-  g.row_skip = patch.width * problem.dilation_h * g.patch_pitch - g.slab * 2;
-
-  params.tiles_m = problem.batch * patch.tiles_y * patch.tiles_x;
   params.staged_at = static_cast<int>(memory.staged_at);
 
   const StemKernel* const kernel = find_kernel(layout, config);

@@ -1,6 +1,6 @@
 // The first convolution of an image network, straight from the image: a block lays out the part of it under
 // its windows in shared memory, 4 or 8 channels a pixel, where a window's row is one run, so that the image
-// is read once and no padded copy of it is made. mma.sync, compute capability 9.0.
+// is read once and no padded copy of it is made. mma.sync or wgmma, compute capability 9.0.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,17 @@
 
 namespace hone::device::cuda {
 
-/// One way to run a stem: output pixels and filters of a block.
+/// One way to run a stem: output pixels and filters of a block, by warps or by warpgroups (compute capability
+/// 9.0 alone, windows that start 16 bytes apart).
 struct StemConfig {
   int tile_m = 128;
   int tile_n = 64;
+  bool warpgroups = false;
 
-  /// For instance "128x64".
-  std::string text() const { return std::to_string(tile_m) + "x" + std::to_string(tile_n); }
+  /// For instance "128x64" or "w256x64".
+  std::string text() const {
+    return (warpgroups ? "w" : "") + std::to_string(tile_m) + "x" + std::to_string(tile_n);
+  }
   static std::optional<StemConfig> parse(const std::string& text);
   bool operator==(const StemConfig&) const = default;
 };

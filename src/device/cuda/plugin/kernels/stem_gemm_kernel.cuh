@@ -2,15 +2,9 @@
 #pragma once
 
 #include "device/cuda/plugin/kernels/resident_gemm_kernel.cuh"
+#include "device/cuda/plugin/kernels/stem_gemm_params.hpp"
 
 namespace hone::device::cuda {
-
-struct StemParams {
-  ResidentParams gemm;
-  int image_channels;
-  int tiles_m;
-  int staged_at;  ///< bytes from the start of shared memory: every warp's part of a tile of y
-};
 
 struct StemKernel {
   int tile_m;

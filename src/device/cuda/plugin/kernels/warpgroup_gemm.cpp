@@ -1,44 +1,15 @@
 // Tensor maps and launch of the warpgroup GEMM. See warpgroup_gemm.hpp.
 #include "device/cuda/plugin/kernels/warpgroup_gemm.hpp"
 
-#include <cudaTypedefs.h>
-
 #include <algorithm>
+#include <optional>
 
 #include "device/cuda/plugin/kernels/gemm_launch.hpp"
+#include "device/cuda/plugin/kernels/tensor_maps.hpp"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_params.hpp"
 
 namespace hone::device::cuda {
 namespace {
-
-/// The driver's functions that encode maps; null where the driver has none.
-struct MapEncoders {
-  PFN_cuTensorMapEncodeTiled_v12000 tiled = nullptr;
-  PFN_cuTensorMapEncodeIm2col_v12000 im2col = nullptr;
-};
-
-const MapEncoders& map_encoders() {
-  static const MapEncoders kEncoders = [] {
-    constexpr unsigned kVersion = 12000;
-    MapEncoders found;
-    const auto look_up = [](const char* name, auto& function) {
-      void* address = nullptr;
-      cudaDriverEntryPointQueryResult result{};
-      if (cudaGetDriverEntryPointByVersion(name, &address, kVersion, cudaEnableDefault, &result) ==
-              cudaSuccess &&
-          result == cudaDriverEntryPointSuccess)
-        function = reinterpret_cast<std::decay_t<decltype(function)>>(address);
-    };
-    look_up("cuTensorMapEncodeTiled", found.tiled);
-    look_up("cuTensorMapEncodeIm2col", found.im2col);
-    return found;
-  }();
-  return kEncoders;
-}
-
-CUtensorMapDataType data_type(Element element) {
-  return element == Element::kHalf ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-}
 
 /// Boxes of 64 channels of tile_n filters at one tap. What lies outside of w is zero.
 CUresult map_filters(const ConvProblem& p, const WarpgroupConfig& config, const void* w, CUtensorMap& map) {
@@ -48,7 +19,7 @@ CUresult map_filters(const ConvProblem& p, const WarpgroupConfig& config, const 
   const cuuint64_t pitches[] = {channels * 2, taps * channels * 2};
   const cuuint32_t box[] = {kStageDepth, 1, static_cast<cuuint32_t>(config.tile_n)};
   const cuuint32_t strides[] = {1, 1, 1};
-  return map_encoders().tiled(&map, data_type(p.element), 3, const_cast<void*>(w), extents, pitches, box,
+  return map_encoders().tiled(&map, map_type(p.element), 3, const_cast<void*>(w), extents, pitches, box,
                               strides, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                               CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
@@ -66,7 +37,7 @@ CUresult map_windows(const ConvProblem& p, const WarpgroupConfig& config, const 
                        p.pad_bottom - (p.kernel_h - 1) * p.dilation_h};
   const cuuint32_t strides[] = {1, static_cast<cuuint32_t>(p.stride_w), static_cast<cuuint32_t>(p.stride_h),
                                 1};
-  return map_encoders().im2col(&map, data_type(p.element), 4, const_cast<void*>(x), extents, pitches, lower,
+  return map_encoders().im2col(&map, map_type(p.element), 4, const_cast<void*>(x), extents, pitches, lower,
                                upper, kStageDepth, static_cast<cuuint32_t>(config.tile_m), strides,
                                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                                CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
@@ -80,18 +51,29 @@ CUresult map_rows(const ConvProblem& p, const WarpgroupConfig& config, const voi
   const cuuint64_t pitches[] = {filters * 2};
   const cuuint32_t box[] = {channels, 64};
   const cuuint32_t strides[] = {1, 1};
-  return map_encoders().tiled(&map, data_type(p.element), 2, const_cast<void*>(y), extents, pitches, box,
+  return map_encoders().tiled(&map, map_type(p.element), 2, const_cast<void*>(y), extents, pitches, box,
                               strides, CU_TENSOR_MAP_INTERLEAVE_NONE,
                               channels == 64 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B,
                               CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
-const WarpgroupKernel* find_kernel(Element element, const WarpgroupConfig& config) {
-  const WarpgroupKernel* kernel = element == Element::kHalf ? kHalfWarpgroup : kBFloat16Warpgroup;
-  for (; kernel->block != nullptr; ++kernel) {
-    if (kernel->tile_m == config.tile_m && kernel->tile_n == config.tile_n) return kernel;
+/// The place of a configuration's tile in the tables; warpgroup_refusal() has found one.
+size_t shape_of(const WarpgroupConfig& config) {
+  const auto* const found = std::find_if(
+      std::begin(kWarpgroupShapes), std::end(kWarpgroupShapes), [&](const WarpgroupShape& shape) {
+        return shape.tile_m == config.tile_m && shape.tile_n == config.tile_n;
+      });
+  return static_cast<size_t>(found - std::begin(kWarpgroupShapes));
+}
+
+const WarpgroupTable& stream_kernels(Element element, StreamKind kind) {
+  const bool half = element == Element::kHalf;
+  switch (kind) {
+    case StreamKind::kBounds: return half ? kHalfBounds : kBFloat16Bounds;
+    case StreamKind::kAdd: return half ? kHalfAdd : kBFloat16Add;
+    case StreamKind::kSwish: break;
   }
-  return nullptr;
+  return half ? kHalfSwish : kBFloat16Swish;
 }
 
 void set_schedule(const ConvProblem& problem, const WarpgroupConfig& config, const ConvArgs& args,
@@ -126,8 +108,6 @@ cudaError_t launch_warpgroup(const ConvProblem& problem, const WarpgroupConfig& 
   DeviceLimits limits;
   if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
   if (!warpgroup_refusal(problem, config, limits).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
-  const WarpgroupKernel* const kernel = find_kernel(problem.element, config);
-  if (kernel == nullptr) return cudaErrorInvalidValue;
   if (map_encoders().tiled == nullptr || map_encoders().im2col == nullptr) return cudaErrorNotSupported;
 
   WarpgroupParams params{};
@@ -141,23 +121,27 @@ cudaError_t launch_warpgroup(const ConvProblem& problem, const WarpgroupConfig& 
 
   params.tiles =
       (params.epilogue.rows + config.tile_m - 1) / config.tile_m * static_cast<int>(params.tiles_n.divisor);
+  const size_t shape = shape_of(config);
+  const int groups = kWarpgroupShapes[shape].groups;
   GemmLaunch launch;
   launch.pdl = pdl;
-  if (config.parts != 1 || params.epilogue.mode == EpilogueMode::kSteps) {
-    launch.function = kernel->block;
+  const std::optional<StreamEpilogue> stream_steps = stream_epilogue(args);
+  if (config.parts != 1 || !stream_steps) {
+    launch.function = (problem.element == Element::kHalf ? kHalfBlock : kBFloat16Block)[shape];
     launch.blocks = int64_t{params.tiles} * config.parts;
-    launch.threads = kernel->groups * 128 + 32;
+    launch.threads = groups * 128 + 32;
     launch.cluster = config.parts;
     launch.shared_bytes = warpgroup_shared_bytes(config, params.epilogue.prefetched != nullptr);
     return launch_gemm(launch, limits, &params, stream);
   }
+  params.stream = *stream_steps;
   if (map_rows(problem, config, args.y, params.output) != CUDA_SUCCESS) return cudaErrorInvalidValue;
-  if (params.epilogue.prefetched != nullptr &&
-      map_rows(problem, config, params.epilogue.prefetched, params.operand) != CUDA_SUCCESS)
+  if (params.stream.kind == StreamKind::kAdd &&
+      map_rows(problem, config, args.steps[0].operand, params.operand) != CUDA_SUCCESS)
     return cudaErrorInvalidValue;
-  launch.function = kernel->stream;
-  launch.threads = kernel->groups * 128 + 64;
-  launch.shared_bytes = stream_shared_bytes(config, kernel->groups);
+  launch.function = stream_kernels(problem.element, params.stream.kind)[shape];
+  launch.threads = groups * 128 + 64;
+  launch.shared_bytes = stream_shared_bytes(config, groups);
   if (const cudaError_t error = resident_blocks(launch, limits, launch.blocks); error != cudaSuccess)
     return error;
   if (launch.blocks == 0) return cudaErrorInvalidValue;

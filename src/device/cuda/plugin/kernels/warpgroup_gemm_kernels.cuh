@@ -1,24 +1,38 @@
-// The list of tiles that are compiled, for the source files that compile one element each.
+// Tables of kernels for all of kWarpgroupShapes, for the source files that compile one each.
 #pragma once
+
+#include <utility>
 
 #include "device/cuda/plugin/kernels/warpgroup_gemm_kernel.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_stream.cuh"
 
 namespace hone::device::cuda {
 
-template <class T, class TileT>
-WarpgroupKernel warpgroup_kernel() {
-  return {TileT::kM, TileT::kN, TileT::kGroups, reinterpret_cast<const void*>(&warpgroup_gemm<T, TileT>),
-          reinterpret_cast<const void*>(&warpgroup_gemm_stream<T, TileT>)};
+template <class T>
+struct BlockKernels {
+  template <class TileT>
+  static const void* of() {
+    return reinterpret_cast<const void*>(&warpgroup_gemm<T, TileT>);
+  }
+};
+
+template <class T, StreamKind kKind>
+struct StreamKernels {
+  template <class TileT>
+  static const void* of() {
+    return reinterpret_cast<const void*>(&warpgroup_gemm_stream<T, TileT, kKind>);
+  }
+};
+
+template <class Kernels, size_t... kShape>
+WarpgroupTable warpgroup_table(std::index_sequence<kShape...>) {
+  return {Kernels::template of<WarpgroupTile<kWarpgroupShapes[kShape].tile_m, kWarpgroupShapes[kShape].tile_n,
+                                             kWarpgroupShapes[kShape].groups>>()...};
+}
+
+template <class Kernels>
+WarpgroupTable warpgroup_table() {
+  return warpgroup_table<Kernels>(std::make_index_sequence<std::size(kWarpgroupShapes)>());
 }
 
 }  // namespace hone::device::cuda
-
-/// Those of kWarpgroupShapes.
-#define HONE_WARPGROUP_TILES(name, T)                                                                       \
-  const WarpgroupKernel name[] = {                                                                          \
-      warpgroup_kernel<T, WarpgroupTile<64, 32, 1>>(),   warpgroup_kernel<T, WarpgroupTile<64, 64, 1>>(),   \
-      warpgroup_kernel<T, WarpgroupTile<64, 128, 1>>(),  warpgroup_kernel<T, WarpgroupTile<128, 32, 2>>(),  \
-      warpgroup_kernel<T, WarpgroupTile<128, 64, 2>>(),  warpgroup_kernel<T, WarpgroupTile<128, 128, 2>>(), \
-      warpgroup_kernel<T, WarpgroupTile<128, 256, 2>>(), warpgroup_kernel<T, WarpgroupTile<256, 64, 2>>(),  \
-      warpgroup_kernel<T, WarpgroupTile<256, 128, 2>>(), {0, 0, 0, nullptr, nullptr}}

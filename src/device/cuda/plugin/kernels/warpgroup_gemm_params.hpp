@@ -4,7 +4,11 @@
 
 #include <cuda.h>
 
+#include <array>
+#include <iterator>
+
 #include "device/cuda/plugin/kernels/implicit_gemm_params.hpp"
+#include "device/cuda/plugin/kernels/stream_epilogue.hpp"
 #include "device/cuda/plugin/kernels/warpgroup_gemm.hpp"
 
 namespace hone::device::cuda {
@@ -22,6 +26,7 @@ struct WarpgroupParams : TileParams {
   FastDivisor out_width;
   FastDivisor out_height;
   FastDivisor chunks;  ///< stages of a tap
+  StreamEpilogue stream;
   int tiles;
   int kernel_w;
   int stride_h;
@@ -42,15 +47,18 @@ inline constexpr WarpgroupShape kWarpgroupShapes[] = {{64, 32, 1},   {64, 64, 1}
                                                       {128, 32, 2},  {128, 64, 2}, {128, 128, 2},
                                                       {128, 256, 2}, {256, 64, 2}, {256, 128, 2}};
 
-struct WarpgroupKernel {
-  int tile_m;
-  int tile_n;
-  int groups;
-  const void* block;   ///< warpgroup_gemm
-  const void* stream;  ///< warpgroup_gemm_stream
-};
-extern const WarpgroupKernel kHalfWarpgroup[];
-extern const WarpgroupKernel kBFloat16Warpgroup[];
+/// Compiled kernels in the order of kWarpgroupShapes.
+using WarpgroupTable = std::array<const void*, std::size(kWarpgroupShapes)>;
+// One table a source file, so that the compiler's work is spread: element, then warpgroup_gemm or the kind of
+// warpgroup_gemm_stream.
+extern const WarpgroupTable kHalfBlock;
+extern const WarpgroupTable kHalfBounds;
+extern const WarpgroupTable kHalfAdd;
+extern const WarpgroupTable kHalfSwish;
+extern const WarpgroupTable kBFloat16Block;
+extern const WarpgroupTable kBFloat16Bounds;
+extern const WarpgroupTable kBFloat16Add;
+extern const WarpgroupTable kBFloat16Swish;
 
 /// Shared memory of a block in bytes: ring or staged tile, bias, barriers, prefetched operand.
 inline int64_t warpgroup_staging_bytes(const WarpgroupConfig& config) {

@@ -3,25 +3,9 @@
 // them. For whole depths, and for epilogues of a ReLU at most behind the sum of two.
 #pragma once
 
-#include "device/cuda/plugin/kernels/warpgroup_gemm_stages.cuh"
+#include "device/cuda/plugin/kernels/warpgroup_gemm_finish.cuh"
 
 namespace hone::device::cuda {
-
-/// A finished tile as the copy unit stores it, and as the operand of an addition comes: slabs of up to 64
-/// channels, kM rows each, swizzled by the length of a row.
-template <class TileT>
-struct OutputSlabs {
-  static constexpr int kChannels = TileT::kN < 64 ? TileT::kN : 64;
-  static constexpr int kRowBytes = kChannels * 2;
-  static constexpr int kSlabs = TileT::kN / kChannels;
-  static constexpr int kBoxBytes = 64 * kRowBytes;  ///< of 64 rows, one fragment
-  static constexpr int kSlabBytes = TileT::kM * kRowBytes;
-  static constexpr int kBytes = kSlabs * kSlabBytes;
-  static_assert(kChannels == 64 || kChannels == 32);
-
-  /// What a row's numbers of 16 bytes are XORed with.
-  static __device__ __forceinline__ int swizzle(int row) { return kChannels == 64 ? row & 7 : row >> 1 & 3; }
-};
 
 /// The barriers of the tile in shared memory, behind those of the ring.
 struct OutputBarriers {
@@ -67,7 +51,7 @@ __device__ __forceinline__ void copy_operand(const StreamBlock<TileT>& block, in
 }
 
 /// The thread that copies.
-template <class TileT>
+template <StreamKind kKind, class TileT>
 __device__ __forceinline__ void stream_stages(const StreamBlock<TileT>& block) {
   const WarpgroupParams& p = block.p;
   RingPlace place;
@@ -84,7 +68,7 @@ __device__ __forceinline__ void stream_stages(const StreamBlock<TileT>& block) {
       for (int s = 0; s < ahead; ++s) stages.start_stage(p, block.ring, place);
     }
     // After as much as the ring can hold, so that waiting for the tile before holds up no stage.
-    if (p.epilogue.prefetched != nullptr) copy_operand(block, tile_m, tile_n, parity);
+    if (kKind == StreamKind::kAdd) copy_operand(block, tile_m, tile_n, parity);
     parity ^= 1;
     for (int s = ahead; s < p.depth_steps; ++s) stages.start_stage(p, block.ring, place);
   });
@@ -113,67 +97,11 @@ __device__ __forceinline__ void stream_outputs(const StreamBlock<TileT>& block) 
   });
 }
 
-/// Sums begin with the bias, whose loads so pass while the first stage comes.
-template <class T, class TileT>
-__device__ __forceinline__ void begin_sums(const EpilogueParams& p, int tile_n,
-                                           WarpgroupProduct<T, TileT>& product) {
-  const int channel = tile_n * TileT::kN + static_cast<int>(threadIdx.x) % 4 * 2;
-#pragma unroll
-  for (int j = 0; j < TileT::kN / 8; ++j) {
-    const bool valid = p.bias != nullptr && channel + j * 8 < p.filters;
-    const float2 bias =
-        valid ? __ldg(reinterpret_cast<const float2*>(p.bias + channel + j * 8)) : make_float2(0, 0);
-#pragma unroll
-    for (int i = 0; i < TileT::kFragments; ++i) {
-      product.sums[i][4 * j] = product.sums[i][4 * j + 2] = bias.x;
-      product.sums[i][4 * j + 1] = product.sums[i][4 * j + 3] = bias.y;
-    }
-  }
-}
-
-/// A thread's pair of sums in its place of the output, after the addition of what lies there and the ReLU.
-template <class T>
-__device__ __forceinline__ void finish_pair(EpilogueMode mode, float2 pair, uint32_t address) {
-  typename PairOf<T>::Type packed;
-  if (mode == EpilogueMode::kAddRelu) {
-    ptx::load_pair(address, packed);
-    const float2 operand = widen(packed);
-    pair = make_float2(pair.x + operand.x, pair.y + operand.y);
-  }
-  // NaN stays NaN.
-  if (mode != EpilogueMode::kPlain)
-    pair = make_float2(pair.x < 0 ? 0.0f : pair.x, pair.y < 0 ? 0.0f : pair.y);
-  narrow(pair, packed);
-  ptx::store_pair(address, packed);
-}
-
-template <class T, class TileT>
-__device__ __forceinline__ void finish_sums(EpilogueMode mode, uint32_t output,
-                                            const WarpgroupProduct<T, TileT>& product) {
-  using Slabs = OutputSlabs<TileT>;
-  const int row = product.first_row();
-  const int swizzle = Slabs::swizzle(row);  // the same 8 rows below
-  const uint32_t corner = output + row * Slabs::kRowBytes + threadIdx.x % 4 * 4;
-#pragma unroll
-  for (int i = 0; i < TileT::kFragments; ++i) {
-#pragma unroll
-    for (int j = 0; j < TileT::kN / 8; ++j) {
-      const int slab = j * 8 / Slabs::kChannels;
-      const int piece = (j % (Slabs::kChannels / 8)) ^ swizzle;
-      const uint32_t address = corner + slab * Slabs::kSlabBytes + i * Slabs::kBoxBytes + piece * 16;
-      const float* const sums = product.sums[i] + 4 * j;
-      finish_pair<T>(mode, make_float2(sums[0], sums[1]), address);
-      finish_pair<T>(mode, make_float2(sums[2], sums[3]), address + 8 * Slabs::kRowBytes);
-    }
-  }
-}
-
 /// A warpgroup.
-template <class T, class TileT>
+template <class T, StreamKind kKind, class TileT>
 __device__ __forceinline__ void stream_products(const StreamBlock<TileT>& block) {
   const WarpgroupParams& p = block.p;
   const int group = static_cast<int>(threadIdx.x) / 128;
-  const bool adds = p.epilogue.prefetched != nullptr;
   RingPlace place;
   uint32_t parity = 0;
   block.tiles([&](int, int tile_n) {
@@ -181,12 +109,12 @@ __device__ __forceinline__ void stream_products(const StreamBlock<TileT>& block)
     begin_sums(p.epilogue, tile_n, product);
     product.run(block.ring, place, p.depth_steps);
     // The place is free: the tile before is stored, and what is to be added has come.
-    if (adds) {
+    if (kKind == StreamKind::kAdd) {
       ptx::wait_barrier(block.barriers.operand(), parity);
     } else {
       ptx::wait_barrier(block.barriers.stored(group), parity ^ 1);
     }
-    finish_sums(p.epilogue.mode, block.output, product);
+    finish_sums<kKind>(p.stream, block.output, product);
     ptx::fence_for_copies();
     __syncwarp();
     if (threadIdx.x % 32 == 0) ptx::arrive(block.barriers.finished(group));
@@ -194,7 +122,7 @@ __device__ __forceinline__ void stream_products(const StreamBlock<TileT>& block)
   });
 }
 
-template <class T, class TileT>
+template <class T, class TileT, StreamKind kKind>
 __global__ void __launch_bounds__(TileT::kGroups * 128 + 64)
     warpgroup_gemm_stream(const __grid_constant__ WarpgroupParams p) {
   extern __shared__ __align__(1024) unsigned char memory[];
@@ -218,9 +146,9 @@ __global__ void __launch_bounds__(TileT::kGroups * 128 + 64)
   }
   __syncthreads();
   if (static_cast<int>(threadIdx.x) < kCopier) {
-    stream_products<T>(block);
+    stream_products<T, kKind>(block);
   } else if (static_cast<int>(threadIdx.x) == kCopier) {
-    stream_stages(block);
+    stream_stages<kKind>(block);
   } else if (static_cast<int>(threadIdx.x) == kCopier + 32) {
     // Nobody writes y before the kernel ahead, which may read it, has ended.
     ptx::wait_for_previous_kernel();

@@ -108,6 +108,18 @@ __device__ __forceinline__ void store_rows(const CUtensorMap& map, uint32_t sour
 #endif
 }
 
+/// A box of a map of four dimensions, at (channel, x, y, image), to memory.
+__device__ __forceinline__ void store_pixels(const CUtensorMap& map, uint32_t source, int channel, int x,
+                                             int y, int image) {
+#ifdef HONE_HAS_WGMMA
+  asm volatile(
+      "cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::"l"(
+          reinterpret_cast<uint64_t>(&map)),
+      "r"(source), "r"(channel), "r"(x), "r"(y), "r"(image)
+      : "memory");
+#endif
+}
+
 __device__ __forceinline__ void commit_stores() {
 #ifdef HONE_HAS_WGMMA
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
@@ -147,6 +159,14 @@ __device__ __forceinline__ uint64_t matrix_descriptor(uint32_t address) {
   constexpr uint64_t kSwizzle128 = uint64_t{1} << 62;
   constexpr uint64_t kEightRows = uint64_t{1024 >> 4} << 32;
   return kSwizzle128 | kEightRows | uint64_t{1} << 16 | ((address & 0x3ffff) >> 4);
+}
+
+/// Descriptor of a matrix without swizzling, at a multiple of 16: 8 rows by 16 bytes lie in 128 bytes, rows
+/// one after the other; `along_depth` bytes further are the next 16 bytes of the same rows, `along_rows`
+/// bytes further the next 8 rows.
+__device__ __forceinline__ uint64_t plain_descriptor(uint32_t address, int along_depth, int along_rows) {
+  return uint64_t{static_cast<uint32_t>(along_rows) >> 4} << 32 |
+         uint64_t{static_cast<uint32_t>(along_depth) >> 4} << 16 | ((address & 0x3ffff) >> 4);
 }
 
 /// Before the first wgmma, and whenever registers of sums were touched by other instructions.

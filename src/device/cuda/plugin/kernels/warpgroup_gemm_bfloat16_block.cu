@@ -3,6 +3,6 @@
 
 namespace hone::device::cuda {
 
-HONE_WARPGROUP_TILES(kBFloat16Warpgroup, __nv_bfloat16);
+const WarpgroupTable kBFloat16Block = warpgroup_table<BlockKernels<__nv_bfloat16>>();
 
 }  // namespace hone::device::cuda

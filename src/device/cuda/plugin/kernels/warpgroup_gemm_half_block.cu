@@ -3,6 +3,6 @@
 
 namespace hone::device::cuda {
 
-HONE_WARPGROUP_TILES(kHalfWarpgroup, __half);
+const WarpgroupTable kHalfBlock = warpgroup_table<BlockKernels<__half>>();
 
 }  // namespace hone::device::cuda

@@ -1,0 +1,26 @@
+// What the kernels of stems get as their parameter. Internal.
+#pragma once
+
+#include "device/cuda/plugin/kernels/resident_gemm_params.hpp"
+#include "device/cuda/plugin/kernels/stem_gemm.hpp"
+
+namespace hone::device::cuda {
+
+struct StemParams {
+  ResidentParams gemm;
+  int image_channels;
+  int tiles_m;
+  int staged_at;  ///< bytes from the start of shared memory: every warp's part of a tile of y
+};
+
+/// The convolution with windows as wide as the rows of weights are.
+ConvProblem window_problem(const StemLayout& layout);
+
+/// Everything but where things lie in shared memory. `windows` is window_problem().
+void set_stem(const StemLayout& layout, const ConvProblem& windows, const ResidentPatch& patch,
+              const StemConfig& config, const ConvArgs& args, StemParams& params);
+
+/// Whether all steps are unary.
+bool is_unary(const ConvArgs& args);
+
+}  // namespace hone::device::cuda
