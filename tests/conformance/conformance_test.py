@@ -1,8 +1,8 @@
 """Runs the generated ONNX cases on one backend; every case passes, or is skipped for the reason that skips.json gives.
 
-usage: conformance_test.py HONE CASES BACKEND
+usage: conformance_test.py HONE CASES BACKEND [DEVICE]
 
-CASES is generated when it is not there. A failing case, a skip that the list does not name, and a listed
+Without that device: exit code 4. CASES is generated when it is not there. A failing case, a skip that the list does not name, and a listed
 case that is not skipped for its listed reason are all failures.
 """
 import json
@@ -17,11 +17,16 @@ import generate_cases
 ACCEPTED_REASONS = {"string type", "sequence type", "optional type", "training operator", "random operator"}
 
 
-def run(hone: str, cases: pathlib.Path, backend: str) -> dict:
+NO_DEVICE = 4
+
+
+def run(hone: str, cases: pathlib.Path, backend: str, device: str) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         result = pathlib.Path(folder) / "result.json"
-        command = [hone, "conformance", str(cases), "--backend", backend, "--json", str(result)]
+        command = [hone, "conformance", str(cases), "--backend", backend, "--device", device, "--json", str(result)]
         ending = subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+        if device != "cpu" and ending.returncode == NO_DEVICE:
+            sys.exit(NO_DEVICE)
         if ending.returncode not in (0, 5):
             sys.exit(f"{' '.join(command)} ended with exit code {ending.returncode}")
         return json.loads(result.read_text())
@@ -45,21 +50,22 @@ def complaints(result: dict, expected: dict) -> list:
 
 
 def main() -> None:
-    if len(sys.argv) != 4:
+    if len(sys.argv) not in (4, 5):
         sys.exit(__doc__)
     hone, cases, backend = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
+    device = sys.argv[4] if len(sys.argv) == 5 else "cpu"
     generate_cases.generate(cases)
     expected = json.loads((pathlib.Path(__file__).parent / "skips.json").read_text())
-    result = run(hone, cases, backend)
+    result = run(hone, cases, backend, device)
     found = complaints(result, expected)
     for line in found:
         print(line)
     node = [case for case in result["cases"] if case["name"].startswith("node/")]
     passed = sum(case["status"] == "passed" for case in node)
-    print(f"conformance on {backend}: {result['passed']} passed, {result['failed']} failed, "
+    print(f"conformance on {backend}, {device}: {result['passed']} passed, {result['failed']} failed, "
           f"{sum(result['skipped'].values())} skipped; of {len(node)} node cases {passed} passed")
     if found:
-        sys.exit(f"repeat with: {hone} conformance {cases} --backend {backend} --filter NAME")
+        sys.exit(f"repeat with: {hone} conformance {cases} --backend {backend} --device {device} --filter NAME")
 
 
 if __name__ == "__main__":

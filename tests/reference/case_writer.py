@@ -18,9 +18,13 @@ OPSET = 22
 
 
 class Cases:
-    def __init__(self, hone: str, rtol: float = 1e-5, atol: float = 1e-6):
-        self.hone, self.rtol, self.atol = hone, rtol, atol
-        self.folder = tempfile.TemporaryDirectory()
+    """`arguments` are a script's: HONE, and maybe a folder that the cases are written into and not run."""
+
+    def __init__(self, arguments: list, rtol: float = 1e-5, atol: float = 1e-6):
+        self.hone, self.rtol, self.atol = arguments[1], rtol, atol
+        self.kept = len(arguments) > 2
+        self.temporary = None if self.kept else tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(arguments[2] if self.kept else self.temporary.name)
         self.names = set()
 
     def add(self, name: str, op: str, inputs: list, outputs: list, opset: int = OPSET, **attributes) -> None:
@@ -44,7 +48,7 @@ class Cases:
                                   [numpy_helper.from_array(value, f"x{i}") for i, value in fixed])
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
         model.ir_version = 10
-        case = pathlib.Path(self.folder.name) / name
+        case = self.folder / name
         data = case / "test_data_set_0"
         data.mkdir(parents=True)
         onnx.save(model, str(case / "model.onnx"))
@@ -60,8 +64,10 @@ class Cases:
 
     def run(self) -> None:
         """Ends the program with a message unless every case passed."""
-        result_file = pathlib.Path(self.folder.name) / "result.json"
-        command = [self.hone, "conformance", self.folder.name, "--backend", "reference", "--rtol", str(self.rtol),
+        if self.kept:
+            return
+        result_file = self.folder / "result.json"
+        command = [self.hone, "conformance", str(self.folder), "--backend", "reference", "--rtol", str(self.rtol),
                    "--atol", str(self.atol), "--json", str(result_file)]
         ending = subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
         if ending.returncode not in (0, 5):

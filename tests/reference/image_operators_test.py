@@ -1,6 +1,6 @@
 """Pools, resizing, sampling, deformable convolution and regions against torch and torchvision.
 
-usage: image_operators_test.py HONE
+usage: image_operators_test.py HONE [FOLDER]
 """
 import sys
 import warnings
@@ -35,6 +35,7 @@ def pools(cases: Cases) -> None:
               dilations=[2, 3], strides=[1, 2])
     cases.add("lp_pool_dilated", "LpPool", [x], [(columns.abs() ** 3).sum(2).pow(1 / 3).reshape(2, 3, 7, 3)],
               kernel_shape=[3, 2], dilations=[2, 3], strides=[1, 2], p=3)
+    cases.add("global_lp_pool", "GlobalLpPool", [x], [(x.abs() ** 3).sum((2, 3), keepdim=True).pow(1 / 3)], p=3)
     y, indices = F.max_pool2d(x, 3, 2, 1, dilation=2, ceil_mode=True, return_indices=True)
     planes = torch.arange(6).reshape(2, 3, 1, 1) * (11 * 8)
     cases.add("max_pool_dilated_ceil", "MaxPool", [x], [y, indices + planes], kernel_shape=[3, 3], strides=[2, 2],
@@ -177,9 +178,9 @@ def suppression(cases: Cases) -> None:
 
 
 def main() -> None:
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    cases = Cases(sys.argv[1], rtol=1e-4, atol=1e-5)
+    cases = Cases(sys.argv, rtol=1e-4, atol=1e-5)
     for family in (pools, convolutions, deformable, resize_sizes, resize_filters, resize_options, grids, regions,
                    suppression):
         family(cases)

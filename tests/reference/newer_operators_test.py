@@ -1,7 +1,7 @@
 """Arithmetic, reductions, shapes, products and transforms whose form is newer than opset 17, and corners that the
 onnx package's cases leave out, against numpy and torch in double precision.
 
-usage: newer_operators_test.py HONE
+usage: newer_operators_test.py HONE [FOLDER]
 """
 import sys
 
@@ -194,9 +194,9 @@ def signals(cases: Cases) -> None:
 
 
 def main() -> None:
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    cases = Cases(sys.argv[1])
+    cases = Cases(sys.argv)
     for group in (reductions, splits_and_pads, normalizations, elementwise, indexing, products, signals):
         group(cases)
     cases.run()

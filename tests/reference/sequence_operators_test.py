@@ -1,6 +1,6 @@
 """RNN, GRU, LSTM and the quantization operators against torch and against their formulas in numpy.
 
-usage: sequence_operators_test.py HONE
+usage: sequence_operators_test.py HONE [FOLDER]
 """
 import sys
 
@@ -135,9 +135,9 @@ def quantization(cases: Cases) -> None:
 
 
 def main() -> None:
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    cases = Cases(sys.argv[1])
+    cases = Cases(sys.argv)
     for family in (against_torch, reverse_and_functions, coupled_lstm, quantization):
         family(cases)
     cases.run()
