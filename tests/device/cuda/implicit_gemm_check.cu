@@ -1,8 +1,9 @@
 // Checks the implicit GEMM on the device it runs on, every configuration of every case, against a plain
 // convolution in double; with --bench FILE times it instead. --quick takes small cases and a few
-// configurations of each, for tools that make every launch slow.
+// configurations of each, or the cases of which TEXT is a part of the name, for tools that make every launch
+// slow.
 //
-// usage: implicit_gemm_check [--bench FILE | --quick]        exit 1 when something is wrong, 4 without a
+// usage: implicit_gemm_check [--bench FILE | --quick [TEXT]]   exit 1 when something is wrong, 4 without a
 // device
 #include <cstring>
 
@@ -19,6 +20,7 @@ constexpr size_t kQuickStride = 23;
 
 struct Counts {
   bool quick = false;
+  std::string only;  ///< part of the names of cases
   int cases = 0;
   long runs = 0;
   long failures = 0;
@@ -117,6 +119,7 @@ Buffer<T> rounded_filters(Buffer<T> filters) {
 template <class T>
 void check_conv(const std::string& name, const ConvProblem& source, std::vector<EpilogueStep> steps,
                 bool with_bias, const DeviceLimits& device, size_t limit, Counts& counts) {
+  if (name.find(counts.only) == std::string::npos) return;
   static uint64_t seed = 0;
   ConvProblem p = source;
   p.element = ElementOf<T>::kElement;
@@ -426,14 +429,15 @@ int run(int argc, char** argv) {
     return 0;
   }
   Counts counts;
-  counts.quick = argc == 2 && std::strcmp(argv[1], "--quick") == 0;
+  counts.quick = (argc == 2 || argc == 3) && std::strcmp(argv[1], "--quick") == 0;
   if (argc != 1 && !counts.quick) {
-    std::fprintf(stderr, "usage: implicit_gemm_check [--bench FILE | --quick]\n");
+    std::fprintf(stderr, "usage: implicit_gemm_check [--bench FILE | --quick [TEXT]]\n");
     return 2;
   }
+  if (argc == 3) counts.only = argv[2];
   check_refusals(device, counts);
   check_reference(counts);
-  check_chain(device, counts);
+  if (counts.only.empty()) check_chain(device, counts);
   check_layers<__half>(device, counts);
   check_layers<__nv_bfloat16>(device, counts);
   check_layers<float>(device, counts);

@@ -81,6 +81,8 @@ TEST(WarpgroupGemmConfig, SharedMemoryHoldsTheRingOrTheTile) {
   EXPECT_EQ(warpgroup_shared_bytes({128, 128, 3, 1}, true), 3 * 256 * 128 + 128 * 4 + 3 * 16 + 128 * 128 * 2);
   // The staged tile of floats is larger than 2 stages.
   EXPECT_EQ(warpgroup_staging_bytes({128, 128, 2, 1}), 128 * (128 + kStagePad) * 4);
+  // What a cluster sends comes while the ring is in use.
+  EXPECT_EQ(warpgroup_staging_bytes({64, 32, 4, 8}), 4 * 96 * 128 + 64 * (32 + kStagePad) * 4);
   // What lies behind the barriers is copied 16 bytes at a time.
   for (const WarpgroupShape& shape : kWarpgroupShapes) {
     for (int stages = 2; stages <= 8; ++stages) {

@@ -183,6 +183,23 @@ __device__ __forceinline__ void wait_cluster() {
 #endif
 }
 
+/// The address that block `rank` of the cluster has where this one has `address`.
+__device__ __forceinline__ uint32_t address_in_block(uint32_t address, uint32_t rank) {
+  uint32_t remote = 0;
+#if __CUDA_ARCH__ >= 900
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(rank));
+#endif
+  return remote;
+}
+
+/// Two floats to an address of address_in_block().
+__device__ __forceinline__ void store_remote(uint32_t address, const float2& value) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("st.shared::cluster.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(value.x), "f"(value.y)
+               : "memory");
+#endif
+}
+
 /// Four floats to the shared memory of block `rank` of the cluster, at the address that `address` has here.
 __device__ __forceinline__ void store_to_block(uint32_t address, uint32_t rank, const float4& value) {
 #if __CUDA_ARCH__ >= 900

@@ -23,6 +23,49 @@ __device__ __forceinline__ void stage_sums(const WarpgroupProduct<T, TileT>& pro
   }
 }
 
+/// Sends every row's sums to the block of the cluster that finishes it: [parts][kM / parts][kN + kStagePad].
+/// Nobody has to fetch them, and no block has to wait for others to have read its own.
+template <class T, class TileT>
+__device__ __forceinline__ void send_rows(const TileParams& p, const WarpgroupProduct<T, TileT>& product,
+                                          int part, uint32_t receive) {
+  constexpr int kPitch = (TileT::kN + kStagePad) * 4;
+  const int rows = TileT::kM / p.split_k;
+#pragma unroll
+  for (int i = 0; i < TileT::kFragments; ++i) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = product.first_row() + i * 64 + half * 8;
+      const int owner = row / rows;
+      const uint32_t local = receive + (part * rows + row - owner * rows) * kPitch + threadIdx.x % 4 * 8;
+      const uint32_t to = ptx::address_in_block(local, owner);
+#pragma unroll
+      for (int j = 0; j < TileT::kN / 8; ++j) {
+        const float* const sums = product.sums[i] + 4 * j + 2 * half;
+        ptx::store_remote(to + j * 32, make_float2(sums[0], sums[1]));
+      }
+    }
+  }
+}
+
+/// Adds up what the blocks of the cluster have sent, in their order, and finishes it.
+template <class T, class Block>
+__device__ __forceinline__ void finish_received(const TileParams& p, const BlockPlace& place,
+                                                const float* received, const EpilogueMemory& memory) {
+  constexpr int kPitch = Block::kN + kStagePad;
+  const TileShare share = share_of<Block>(p, place);
+  const int part_floats = Block::kM / p.split_k * kPitch;
+  store_runs<T, Block::kN, Block::kThreads>(
+      p.epilogue, share, memory.bias, memory.prefetched, [&](int run, float(&values)[8]) {
+        const int local = run - share.first;
+        const float* const from = received + local / (Block::kN / 8) * kPitch + local % (Block::kN / 8) * 8;
+#pragma unroll 4
+        for (int part = 0; part < p.split_k; ++part) {
+          add4(values, 0, *reinterpret_cast<const float4*>(from + part * part_floats));
+          add4(values, 4, *reinterpret_cast<const float4*>(from + part * part_floats + 4));
+        }
+      });
+}
+
 /// As store_tile() and others of the epilogue see a tile: with the warp that copies.
 template <class TileT>
 struct WithCopier : TileT {
@@ -36,6 +79,7 @@ __global__ void __launch_bounds__(WithCopier<TileT>::kThreads)
   using Block = WithCopier<TileT>;
   extern __shared__ __align__(1024) unsigned char memory[];
   if (p.next_waits) ptx::allow_next_kernel();
+  if (p.cluster) ptx::arrive_cluster();  // this block's memory can be written to
   const BlockPlace place(p);
   const auto [first, count] = DepthPart(p, place.part);
   auto* const staged = reinterpret_cast<float*>(memory);
@@ -69,9 +113,18 @@ __global__ void __launch_bounds__(WithCopier<TileT>::kThreads)
   RingPlace at;
   if (!copies) product.run(ring, at, count);
   ptx::wait_copies<0>();
+  if (p.cluster) {
+    unsigned char* const receive = memory + p.stages * TileT::kStageBytes;
+    ptx::wait_cluster();
+    if (!copies) send_rows(p, product, place.part, ptx::shared_address(receive));
+    ptx::sync_cluster();
+    finish_received<T, Block>(p, place, reinterpret_cast<const float*>(receive), {nullptr, bias, prefetched});
+    return;
+  }
   __syncthreads();
   if (!copies) stage_sums(product, staged);
-  finish_block<T, Block>(p, place, EpilogueMemory{staged, bias, prefetched});
+  __syncthreads();
+  store_tile<T, Block>(p, place, {staged, bias, prefetched});
 }
 
 }  // namespace hone::device::cuda

@@ -60,10 +60,12 @@ extern const WarpgroupTable kBFloat16Bounds;
 extern const WarpgroupTable kBFloat16Add;
 extern const WarpgroupTable kBFloat16Swish;
 
-/// Shared memory of a block in bytes: ring or staged tile, bias, barriers, prefetched operand.
+/// Shared memory of a block in bytes: the ring, whose place the staged tile takes, or behind it the sums that
+/// a cluster sends; bias, barriers, prefetched operand.
 inline int64_t warpgroup_staging_bytes(const WarpgroupConfig& config) {
   const int64_t ring = int64_t{config.stages} * (config.tile_m + config.tile_n) * kStageRowBytes;
   const int64_t tile = int64_t{config.tile_m} * (config.tile_n + kStagePad) * 4;
+  if (config.parts > 1) return ring + tile;
   return ring > tile ? ring : tile;
 }
 inline int64_t warpgroup_shared_bytes(const WarpgroupConfig& config, bool prefetch) {
