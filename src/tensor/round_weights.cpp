@@ -2,7 +2,10 @@
 #include "tensor/round_weights.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.hpp"
@@ -18,8 +21,9 @@ struct Candidate {
   float cost;     ///< growth of its squared error for each unit that the sum of errors moves
 };
 
-/// Below this part of the spacing, the other neighbour is too far away.
-constexpr float kNearMiddle = 0.35f;
+/// Below this part of the spacing, the other neighbour is too far away. Weights above the first part are
+/// enough in long filters, and fewer to sort.
+constexpr float kNearMiddle[] = {0.46f, 0.35f};
 
 /// The number next to `value` in magnitude.
 template <class T>
@@ -44,14 +48,33 @@ class FilterRounding {
  public:
   /// `weights` and `rounded` are `count` elements, `stride` apart.
   void run(const float* weights, T* rounded, int64_t count, int64_t stride) {
+    errors_.resize(static_cast<size_t>(count));
     double sum = 0;
     for (int64_t i = 0; i < count; ++i) {
-      rounded[i * stride] = T(weights[i * stride]);
-      sum += static_cast<double>(static_cast<float>(rounded[i * stride])) - weights[i * stride];
+      const T value(weights[i * stride]);
+      rounded[i * stride] = value;
+      const float error = static_cast<float>(value) - weights[i * stride];
+      errors_[static_cast<size_t>(i)] = error;
+      sum += static_cast<double>(error);
     }
-    if (!std::isfinite(sum) || sum == 0) return;
+    if (!std::isfinite(sum)) return;
+    for (const float near : kNearMiddle) {
+      sum = move_towards_zero(weights, rounded, stride, sum, near);
+      // More candidates could not bring it further.
+      if (!candidates_.empty() && std::abs(sum) < 0.5 * candidates_.front().spacing) return;
+    }
+  }
+
+ private:
+  /// Returns what is left of the sum of errors.
+  double move_towards_zero(const float* weights, T* rounded, int64_t stride, double sum, float near) {
     candidates_.clear();
-    for (int64_t i = 0; i < count; ++i) consider(weights[i * stride], rounded[i * stride], i, sum > 0);
+    const float sign = sum > 0 ? 1.0f : -1.0f;
+    for (int64_t i = 0; i < static_cast<int64_t>(errors_.size()); ++i) {
+      // The spacing is at least this, which most weights are told from candidates by, without a branch.
+      if (errors_[static_cast<size_t>(i)] * sign > near * least_spacing(weights[i * stride]))
+        consider(rounded[i * stride], i, near);
+    }
     std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
       return a.cost != b.cost ? a.cost < b.cost : a.index < b.index;
     });
@@ -59,24 +82,33 @@ class FilterRounding {
     for (const Candidate& candidate : candidates_) {
       if (candidate.spacing >= 2 * left) continue;
       T& value = rounded[candidate.index * stride];
-      const float error = static_cast<float>(value) - weights[candidate.index * stride];
+      float& error = errors_[static_cast<size_t>(candidate.index)];
       value = next(value, moves_away_from_zero(value, error));
+      error -= sign * candidate.spacing;
       left -= candidate.spacing;
       if (left <= 0) break;
     }
+    return sign * left;
   }
 
- private:
-  void consider(float weight, T rounded, int64_t index, bool positive) {
-    const float error = static_cast<float>(rounded) - weight;
+  /// Of `T` around a normal number; numbers below those lie further apart. Nearer by half lies what is next
+  /// to a power of two towards zero, which is passed over so.
+  static float least_spacing(float weight) {
+    constexpr float kUnit = std::is_same_v<T, Half> ? 0x1p-10f : 0x1p-7f;
+    return std::bit_cast<float>(std::bit_cast<uint32_t>(weight) & 0x7f800000u) * kUnit;
+  }
+
+  void consider(T rounded, int64_t index, float near) {
     // Numbers around zero are left alone: one has no single neighbour, and their errors are small.
-    if (error == 0 || (error > 0) != positive || is_zero(rounded)) return;
+    if (is_zero(rounded)) return;
+    const float error = errors_[static_cast<size_t>(index)];
     const T other = next(rounded, moves_away_from_zero(rounded, error));
     const float spacing = std::abs(static_cast<float>(other) - static_cast<float>(rounded));
-    if (!std::isfinite(spacing) || std::abs(error) < kNearMiddle * spacing) return;
+    if (!std::isfinite(spacing) || std::abs(error) < near * spacing) return;
     candidates_.push_back({index, spacing, spacing - 2 * std::abs(error)});
   }
 
+  std::vector<float> errors_;
   std::vector<Candidate> candidates_;
 };
 
@@ -89,9 +121,18 @@ void round_all(const Tensor& weights, FilterAxis axis, Tensor& rounded) {
   const int64_t stride = axis == FilterAxis::kFirst ? 1 : filters;
   const float* const from = weights.values<float>().data();
   T* const to = rounded.mutable_values<T>().data();
-  FilterRounding<T> rounding;
-  for (int64_t filter = 0; filter < filters; ++filter)
-    rounding.run(from + filter * between_filters, to + filter * between_filters, depth, stride);
+  // Filters are dealt out to threads where that pays.
+  constexpr int64_t kWorthAThread = int64_t{1} << 18;
+  const int64_t cores = std::max<int64_t>(1, std::thread::hardware_concurrency());
+  const int64_t workers = std::clamp<int64_t>(weights.size() / kWorthAThread, 1, std::min(cores, filters));
+  const auto work = [&](int64_t worker) {
+    FilterRounding<T> rounding;
+    for (int64_t filter = filters * worker / workers; filter < filters * (worker + 1) / workers; ++filter)
+      rounding.run(from + filter * between_filters, to + filter * between_filters, depth, stride);
+  };
+  std::vector<std::jthread> threads;
+  for (int64_t worker = 1; worker < workers; ++worker) threads.emplace_back(work, worker);
+  work(0);
 }
 
 }  // namespace

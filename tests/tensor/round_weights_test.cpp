@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -73,6 +74,20 @@ TEST(RoundWeights, EveryWeightStaysBesideWhereItWas) {
     const double spacing = std::ldexp(1.0, std::max(std::ilogb(from[i]), -14) - 10);
     EXPECT_LE(std::abs(static_cast<double>(static_cast<float>(to[i])) - from[i]), 0.65 * spacing + 1e-12)
         << i;
+  }
+}
+
+TEST(RoundWeights, ThreadsChangeNothing) {
+  // Enough for several threads, beside the same filters one by one.
+  const Tensor weights = normal_weights({300, 4000}, 1);
+  const Tensor rounded = round_weights(weights, DType::kFloat16, FilterAxis::kFirst);
+  for (const int64_t filter : {0, 149, 150, 299}) {
+    Tensor one(DType::kFloat32, {1, 4000});
+    const auto from = weights.values<float>().subspan(static_cast<size_t>(filter) * 4000, 4000);
+    std::copy(from.begin(), from.end(), one.mutable_values<float>().begin());
+    const auto alone = round_weights(one, DType::kFloat16, FilterAxis::kFirst).to_double();
+    const auto all = rounded.to_double();
+    EXPECT_TRUE(std::equal(alone.begin(), alone.end(), all.begin() + filter * 4000)) << filter;
   }
 }
 
