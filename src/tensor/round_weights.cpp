@@ -16,7 +16,7 @@ namespace {
 
 /// A weight that may go to its other neighbour.
 struct Candidate {
-  int64_t index;
+  size_t index;
   float spacing;  ///< between its neighbours
   float cost;     ///< growth of its squared error for each unit that the sum of errors moves
 };
@@ -43,50 +43,75 @@ bool moves_away_from_zero(T rounded, float error) {
   return (static_cast<float>(rounded) < 0) == (error > 0);
 }
 
+/// To the nearest, for all but NaN; loops over it become vector instructions.
+void round_to_nearest(const float* from, BFloat16* to, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t word = std::bit_cast<uint32_t>(from[i]);
+    to[i].bits = static_cast<uint16_t>((word + 0x7fffu + ((word >> 16) & 1u)) >> 16);
+  }
+}
+void round_to_nearest(const float* from, Half* to, size_t count) {
+  for (size_t i = 0; i < count; ++i) to[i] = Half(from[i]);
+}
+
+/// Rounds one filter after another; keeps its memory between them.
 template <class T>
 class FilterRounding {
  public:
   /// `weights` and `rounded` are `count` elements, `stride` apart.
   void run(const float* weights, T* rounded, int64_t count, int64_t stride) {
-    errors_.resize(static_cast<size_t>(count));
-    double sum = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      const T value(weights[i * stride]);
-      rounded[i * stride] = value;
-      const float error = static_cast<float>(value) - weights[i * stride];
-      errors_[static_cast<size_t>(i)] = error;
-      sum += static_cast<double>(error);
+    if (stride == 1) {
+      run(weights, rounded, static_cast<size_t>(count));
+      return;
     }
-    if (!std::isfinite(sum)) return;
-    for (const float near : kNearMiddle) {
-      sum = move_towards_zero(weights, rounded, stride, sum, near);
-      // More candidates could not bring it further.
-      if (!candidates_.empty() && std::abs(sum) < 0.5 * candidates_.front().spacing) return;
-    }
+    weights_.resize(static_cast<size_t>(count));
+    rounded_.resize(static_cast<size_t>(count));
+    for (int64_t i = 0; i < count; ++i) weights_[static_cast<size_t>(i)] = weights[i * stride];
+    run(weights_.data(), rounded_.data(), static_cast<size_t>(count));
+    for (int64_t i = 0; i < count; ++i) rounded[i * stride] = rounded_[static_cast<size_t>(i)];
   }
 
  private:
-  /// Returns what is left of the sum of errors.
-  double move_towards_zero(const float* weights, T* rounded, int64_t stride, double sum, float near) {
-    candidates_.clear();
-    const float sign = sum > 0 ? 1.0f : -1.0f;
-    for (int64_t i = 0; i < static_cast<int64_t>(errors_.size()); ++i) {
-      // The spacing is at least this, which most weights are told from candidates by, without a branch.
-      if (errors_[static_cast<size_t>(i)] * sign > near * least_spacing(weights[i * stride]))
-        consider(rounded[i * stride], i, near);
+  void run(const float* weights, T* rounded, size_t count) {
+    errors_.resize(count);
+    round_to_nearest(weights, rounded, count);
+    for (size_t i = 0; i < count; ++i) errors_[i] = static_cast<float>(rounded[i]) - weights[i];
+    double sum = 0;
+    for (const float error : errors_) sum += static_cast<double>(error);
+    if (!std::isfinite(sum)) {
+      for (size_t i = 0; i < count; ++i) rounded[i] = T(weights[i]);
+      return;
     }
-    std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
-      return a.cost != b.cost ? a.cost < b.cost : a.index < b.index;
-    });
+    for (const float near : kNearMiddle) {
+      sum = move_towards_zero(weights, rounded, sum, near);
+      // Half a spacing is as near as whole ones bring it.
+      if (std::abs(sum) < 0.5 * widest_) return;
+    }
+  }
+
+  /// Returns what is left of the sum of errors.
+  double move_towards_zero(const float* weights, T* rounded, double sum, float near) {
+    candidates_.clear();
+    widest_ = 0;
+    const float sign = sum > 0 ? 1.0f : -1.0f;
+    for (size_t i = 0; i < errors_.size(); ++i) {
+      if (errors_[i] * sign > near * least_spacing(weights[i])) consider(rounded[i], i, near);
+    }
+    const auto dearer = [](const Candidate& a, const Candidate& b) {
+      return a.cost != b.cost ? a.cost > b.cost : a.index > b.index;
+    };
+    // Few of them are needed: a heap gives the cheapest first without sorting the rest.
+    std::make_heap(candidates_.begin(), candidates_.end(), dearer);
     double left = std::abs(sum);
-    for (const Candidate& candidate : candidates_) {
+    for (auto end = candidates_.end(); end != candidates_.begin() && left > 0; --end) {
+      std::pop_heap(candidates_.begin(), end, dearer);
+      const Candidate& candidate = *(end - 1);
       if (candidate.spacing >= 2 * left) continue;
-      T& value = rounded[candidate.index * stride];
-      float& error = errors_[static_cast<size_t>(candidate.index)];
+      T& value = rounded[candidate.index];
+      float& error = errors_[candidate.index];
       value = next(value, moves_away_from_zero(value, error));
       error -= sign * candidate.spacing;
       left -= candidate.spacing;
-      if (left <= 0) break;
     }
     return sign * left;
   }
@@ -98,18 +123,22 @@ class FilterRounding {
     return std::bit_cast<float>(std::bit_cast<uint32_t>(weight) & 0x7f800000u) * kUnit;
   }
 
-  void consider(T rounded, int64_t index, float near) {
+  void consider(T rounded, size_t index, float near) {
     // Numbers around zero are left alone: one has no single neighbour, and their errors are small.
     if (is_zero(rounded)) return;
-    const float error = errors_[static_cast<size_t>(index)];
+    const float error = errors_[index];
     const T other = next(rounded, moves_away_from_zero(rounded, error));
     const float spacing = std::abs(static_cast<float>(other) - static_cast<float>(rounded));
     if (!std::isfinite(spacing) || std::abs(error) < near * spacing) return;
     candidates_.push_back({index, spacing, spacing - 2 * std::abs(error)});
+    widest_ = std::max(widest_, spacing);
   }
 
+  std::vector<float> weights_;
+  std::vector<T> rounded_;
   std::vector<float> errors_;
   std::vector<Candidate> candidates_;
+  float widest_ = 0;  ///< spacing of candidates
 };
 
 template <class T>
