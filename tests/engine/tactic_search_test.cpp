@@ -240,8 +240,8 @@ TEST_F(TacticSearch, TacticsThatPayTogetherOnlyAreTriedTogether) {
     x = b.node("Relu", {x});
   }
   const auto graph = b.finish({b.node("Transpose", {x}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}})});
-  const FakeTactic alone("alone", {.delay_us = 3000});
-  const FakeTactic early("early", {.delay_us = 5400, .saves_together_us = 9000});
+  const FakeTactic alone("alone", {.delay_us = 6000});
+  const FakeTactic early("early", {.delay_us = 10800, .saves_together_us = 18000});
   const FakeDevice device({&alone, &early}, true);
   const auto engine = build_engine(graph, device, options(3));
   EXPECT_THAT(relu_tactics(*engine), ElementsAre("early", "early"));
