@@ -5,22 +5,11 @@
 
 #include <set>
 
+#include "device/cuda/conv_problems.hpp"
 #include "device/cuda/plugin/kernels/resident_gemm_params.hpp"
 
 namespace hone::device::cuda {
 namespace {
-
-ConvProblem problem(int batch, int size, int channels, int filters, int kernel = 3, int stride = 1) {
-  ConvProblem p;
-  p.batch = batch;
-  p.height = p.width = size;
-  p.channels = channels;
-  p.filters = filters;
-  p.kernel_h = p.kernel_w = kernel;
-  p.stride_h = p.stride_w = stride;
-  p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = kernel / 2;
-  return p;
-}
 
 std::string refusal(const ConvProblem& p, const char* config, const DeviceLimits& device = {}) {
   return resident_refusal(p, ResidentConfig::parse(config).value(), device);
