@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -150,18 +149,14 @@ void round_all(const Tensor& weights, FilterAxis axis, Tensor& rounded) {
   const int64_t stride = axis == FilterAxis::kFirst ? 1 : filters;
   const float* const from = weights.values<float>().data();
   T* const to = rounded.mutable_values<T>().data();
-  // Filters are dealt out to threads where that pays.
-  constexpr int64_t kWorthAThread = int64_t{1} << 18;
-  const int64_t cores = std::max<int64_t>(1, std::thread::hardware_concurrency());
-  const int64_t workers = std::clamp<int64_t>(weights.size() / kWorthAThread, 1, std::min(cores, filters));
-  const auto work = [&](int64_t worker) {
+  constexpr int64_t kWorthThreads = int64_t{1} << 19;
+#pragma omp parallel if (weights.size() >= kWorthThreads)
+  {
     FilterRounding<T> rounding;
-    for (int64_t filter = filters * worker / workers; filter < filters * (worker + 1) / workers; ++filter)
+#pragma omp for schedule(static)
+    for (int64_t filter = 0; filter < filters; ++filter)
       rounding.run(from + filter * between_filters, to + filter * between_filters, depth, stride);
-  };
-  std::vector<std::jthread> threads;
-  for (int64_t worker = 1; worker < workers; ++worker) threads.emplace_back(work, worker);
-  work(0);
+  }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // The warpgroup GEMM as a stream of tiles: blocks stay on their multiprocessor and make tile after tile. The
 // ring is filled for the next tile while the sums of this one are finished, and a warp of its own stores
-// them. For whole depths, and for epilogues of a ReLU at most behind the sum of two.
+// them. For whole depths, and for the epilogues of stream_epilogue.hpp.
 #pragma once
 
 #include "device/cuda/plugin/kernels/warpgroup_gemm_finish.cuh"

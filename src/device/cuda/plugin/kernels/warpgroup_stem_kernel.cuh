@@ -151,6 +151,7 @@ __global__ void __launch_bounds__(kStemThreads, 2)
     }
     ptx::commit_stores();
   }
+  if (threadIdx.x == 0) ptx::wait_stores_read();  // shared memory is the block's until it ends
 }
 
 }  // namespace hone::device::cuda
