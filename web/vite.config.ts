@@ -13,5 +13,5 @@ export default defineConfig({
     assetsInlineLimit: Number.MAX_SAFE_INTEGER,
     chunkSizeWarningLimit: 1500,
   },
-  test: { include: ['tests/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 120_000 },
+  test: { include: ['tests/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 120_000, expect: { poll: { timeout: 15_000 } } },
 } as Parameters<typeof defineConfig>[0]);

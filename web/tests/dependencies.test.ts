@@ -74,7 +74,7 @@ describe('Dependencies', () => {
     expect(numbers((await readTable(opened.page, 'Clocks')).column('Launches'))).toEqual([cp.clock[0].launches]);
     const idle = opened.page.locator('figure', { hasText: 'What GPU 0 waited for' });
     await idle.getByRole('button', { name: 'As table' }).click();
-    expect(numbers((await readTable(opened.page, 'What GPU 0 waited for')).column('Idle time'))).toEqual(analysis.idle.devices[0].causes.map((one: any) => one.time_ns));
+    await expect.poll(async () => numbers((await readTable(opened.page, 'What GPU 0 waited for')).column('Idle time'))).toEqual(analysis.idle.devices[0].causes.map((one: any) => one.time_ns));
     quiet(opened);
   });
 
@@ -86,12 +86,10 @@ describe('Dependencies', () => {
     expect(await wall()).toBe(exact(0));
     for (let i = 0; i < 10; ++i) await page.locator('#lever-0').press('ArrowLeft');
     await page.waitForURL(/faster=0%3A50/);
-    await settle(page);
-    expect(await wall()).toBe(exact(2));
+    await expect.poll(wall).toBe(exact(2));
     expect(page.url()).toContain('faster=0%3A50');
     await page.getByRole('button', { name: 'As it is' }).click();
-    await settle(page);
-    expect(await wall()).toBe(then.wall_ns);
+    await expect.poll(wall).toBe(then.wall_ns);
   });
 
   it('goes from a segment to the timeline', async () => {
@@ -102,17 +100,18 @@ describe('Dependencies', () => {
     await canvas.press('ArrowRight');
     await canvas.press('ArrowRight');
     const [start, end] = cp.segments.rows[1];
-    const href = (await page.locator('.drawer a').getAttribute('href'))!;
-    const query = new URLSearchParams(href.split('?')[1]);
-    expect([query.get('from'), query.get('to')].map(Number)).toEqual([start - origin - (end - start), start - origin + 2 * (end - start)]);
-    expect(page.url()).toContain('seg=1');
+    const window = async () => {
+      const query = new URLSearchParams((await page.locator('.drawer a').getAttribute('href'))!.split('?')[1]);
+      return ['from', 'to'].map((key) => Number(query.get(key)));
+    };
+    await expect.poll(window).toEqual([start - origin - (end - start), start - origin + 2 * (end - start)]);
+    await expect.poll(() => page.url()).toContain('seg=1');
   });
 
   it('draws 20 000 segments at once, and says how many are left out', async () => {
     const opened = await viewer.open(reportOf([profile({ dependencies: { critical_path: longPath(20_000) } })]), '#/profile/p/dependencies');
     const canvas = opened.page.locator('.strip canvas');
-    await settle(opened.page);
-    expect(await opened.page.locator('.strip').innerText()).toContain('20000 segments; 17 shorter ones');
+    await expect.poll(() => opened.page.locator('.strip').innerText()).toContain('20000 segments; 17 shorter ones');
     const spent = await opened.page.evaluate(async () => {
       const target = document.querySelector('.strip canvas')!;
       const begin = performance.now();

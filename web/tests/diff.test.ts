@@ -60,15 +60,15 @@ describe('Difference', () => {
   it('shows the bars and the running sum as tables too', async () => {
     const { page } = await viewer.open(report(small), '#/diff/0');
     for (const button of await page.getByRole('button', { name: 'As table' }).all()) await button.click();
-    expect((await readTable(page, 'From A to B')).column('Iteration then')).toEqual(['1000', '650', '700', '700']);
-    expect((await readTable(page, 'Difference, layer by layer')).column('Until here')).toEqual(['-10', '-350']);
-    expect(await page.locator('main').innerText()).toContain('a note of the comparison');
+    await expect.poll(async () => (await readTable(page, 'From A to B')).column('Iteration then')).toEqual(['1000', '650', '700', '700']);
+    await expect.poll(async () => (await readTable(page, 'Difference, layer by layer')).column('Until here')).toEqual(['-10', '-350']);
+    await expect.poll(() => page.locator('main').innerText()).toContain('a note of the comparison');
   });
 
   it('opens a match with the kernels of both, by key', async () => {
     const { page } = await viewer.open(report(small), '#/diff/0/layers');
     await page.locator('table tbody tr').first().press('Enter');
-    expect(await page.locator('.drawer').innerText()).toMatch(/ka[\s\S]*kb1\s*kb2/);
+    await expect.poll(() => page.locator('.drawer').innerText()).toMatch(/ka[\s\S]*kb1\s*kb2/);
     expect(await page.locator('.drawer a').first().getAttribute('href')).toBe('#/profile/a/layers?sel=1');
     await page.keyboard.press('Escape');
     await page.locator('.drawer').waitFor({ state: 'detached' });
@@ -84,7 +84,7 @@ describe('Difference', () => {
     const opened = await viewer.open(report(small), '#/diff/0/iterations');
     expect(await opened.page.locator('main').innerText()).toMatch(/drifts[\s\S]*too few iterations/);
     await opened.page.getByRole('button', { name: 'As table' }).click();
-    expect((await readTable(opened.page, 'Time of iterations')).column('Time')).toEqual(['990', '1000', '1015', '990', '1000', '1015']);
+    await expect.poll(async () => (await readTable(opened.page, 'Time of iterations')).column('Time')).toEqual(['990', '1000', '1015', '990', '1000', '1015']);
     quiet(opened);
   });
 

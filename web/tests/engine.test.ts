@@ -107,14 +107,14 @@ describe('Engine as a graph', () => {
     expect([table.column('Tactic'), table.column('Time'), table.column('Chosen')]).toEqual([['gemm', 'slow', 'untimed'], ['300', '900', '–'], ['chosen', '–', '–']]);
     expect(await drawer.locator('.refusals').innerText()).toContain('its window is 1x1');
     await drawer.getByRole('button', { name: '3 · step2' }).click();
-    expect(view.page.url()).toContain('sel=2');
+    await expect.poll(() => view.page.url()).toContain('sel=2');
     await view.page.keyboard.press('Escape');
     await drawer.waitFor({ state: 'detached' });
     await boxes(view.page).nth(5).click({ position: { x: 20, y: 20 } });
-    expect(await drawer.innerText()).toContain('step5.b');
+    await expect.poll(() => drawer.innerText()).toContain('step5.b');
     await boxes(view.page).nth(5).press('ArrowDown');
     await view.page.locator('[data-step="6"]:focus').press('Enter');
-    expect(view.page.url()).toContain('sel=6');
+    await expect.poll(() => view.page.url()).toContain('sel=6');
     quiet(view);
   });
 
@@ -124,9 +124,9 @@ describe('Engine as a graph', () => {
     const height = () => view.page.locator('.pan > svg').evaluate((svg) => Number(svg.getAttribute('height')));
     const before = await height();
     await view.page.locator('.pan .toggle[tabindex="0"]').press('Enter');
-    expect(await boxes(view.page).first().innerHTML()).toContain('step0.b');
+    await expect.poll(() => boxes(view.page).first().innerHTML()).toContain('step0.b');
     expect(await height()).toBeGreaterThan(before);
-    expect(view.page.url()).toContain('open=0');
+    await expect.poll(() => view.page.url()).toContain('open=0');
     expect(await view.page.locator('.drawer').count()).toBe(0);
     quiet(view);
   });
@@ -136,12 +136,13 @@ describe('Engine as a graph', () => {
     const svg = page.locator('.pan > svg');
     const full = await svg.boundingBox();
     await page.getByRole('button', { name: 'Whole' }).click();
-    const [whole, pan] = [await svg.boundingBox(), await page.locator('.pan').boundingBox()];
-    expect(whole!.height).toBeLessThanOrEqual(pan!.height);
+    const pan = await page.locator('.pan').boundingBox();
+    await expect.poll(async () => (await svg.boundingBox())!.height).toBeLessThanOrEqual(pan!.height);
+    const whole = await svg.boundingBox();
     await boxes(page).first().press('+');
-    expect((await svg.boundingBox())!.height).toBeCloseTo(whole!.height * 1.25, 0);
+    await expect.poll(async () => (await svg.boundingBox())!.height).toBeCloseTo(whole!.height * 1.25, 0);
     await page.getByRole('button', { name: /back to 100/ }).click();
-    expect((await svg.boundingBox())!.height).toBeCloseTo(full!.height, 0);
+    await expect.poll(async () => (await svg.boundingBox())!.height).toBeCloseTo(full!.height, 0);
   });
 
   it('shows where a link leads', async () => {

@@ -49,9 +49,9 @@ describe('kernels', () => {
     const name = gpu().summary.gpu_activities[0].name;
     const { page } = await open(gpu());
     await tableOf(page, 'GPU activities').locator('tbody tr').first().press('Enter');
-    expect(await page.locator('.detail').innerText()).toContain(name);
+    await expect.poll(() => page.locator('.detail').innerText()).toContain(name);
     await page.reload();
-    expect(await page.locator('.detail').innerText()).toContain(name);
+    await expect.poll(() => page.locator('.detail').innerText()).toContain(name);
   });
 
   it('stand beside copies, calls and ranges', async () => {
@@ -60,8 +60,8 @@ describe('kernels', () => {
     const copies = await rowsOf(tableOf(page, 'Copies and sets'));
     expect(copies.map((row) => [row['Direction'], row['Size'], row['Rate']])).toEqual(summary.transfers.map((one: any) => [one.direction, one.bytes, one.bytes_per_second]));
     await page.getByRole('radio', { name: /^API/ }).click();
-    expect(await rowsOf(tableOf(page, 'API calls'))).toHaveLength(summary.api_calls.length);
-    expect(page.url()).toContain('table=api');
+    await expect.poll(() => rowsOf(tableOf(page, 'API calls'))).toHaveLength(summary.api_calls.length);
+    await expect.poll(() => page.url()).toContain('table=api');
   });
 
   it('are said to be missing where only the CPU worked', async () => {

@@ -80,13 +80,13 @@ describe('Layers', () => {
     await drawer.waitFor({ state: 'detached' });
     await page.locator('table tr[tabindex="0"]').press('Home');
     await page.locator('table tr[data-index="0"]:focus').press('Enter');
-    expect(await drawer.locator('table').innerText()).toContain('pad_image');
+    await expect.poll(() => drawer.locator('table').innerText()).toContain('pad_image');
     await page.keyboard.press('Escape');
     const box = page.locator('.canvas').first();
     await box.press('ArrowRight');
     await box.press('ArrowRight');
     await box.press('Enter');
-    expect(page.url()).toContain('sel=1');
+    await expect.poll(() => page.url()).toContain('sel=1');
   });
 
   it('goes into a block, and keeps that in the address', async () => {
@@ -94,8 +94,8 @@ describe('Layers', () => {
     const tree = page.locator('figure', { hasText: 'Time by kind' });
     await tree.locator('.canvas').press('ArrowRight');
     await tree.locator('.canvas').press('Enter');
-    expect(page.url()).toContain('block=Conv');
-    expect(await tree.locator('.crumbs').innerText()).toContain('Conv');
+    await expect.poll(() => page.url()).toContain('block=Conv');
+    await expect.poll(() => tree.locator('.crumbs').innerText()).toContain('Conv');
   });
 
   it('tells of threads and notes', async () => {
@@ -121,11 +121,10 @@ describe('Engine', () => {
     const names = await opened.page.locator('.engine .what > .name').allInnerTexts();
     expect(names).toEqual(analysis.layers.layers.map((one: any) => one.name));
     await opened.page.getByRole('button', { name: 'Unfold all' }).click();
-    const nodes = await opened.page.locator('.engine .nodes li').allInnerTexts();
-    expect(nodes).toEqual(analysis.layers.layers.map((one: any) => JSON.parse(one.sources)).filter((all: string[]) => all.length > 1).flat());
+    await expect.poll(() => opened.page.locator('.engine .nodes li').allInnerTexts()).toEqual(analysis.layers.layers.map((one: any) => JSON.parse(one.sources)).filter((all: string[]) => all.length > 1).flat());
     await opened.page.locator('.engine .step').first().press('ArrowDown');
     await opened.page.keyboard.press('Enter');
-    expect(await opened.page.locator('.drawer').innerText()).toContain(analysis.layers.layers[1].tactic);
+    await expect.poll(() => opened.page.locator('.drawer').innerText()).toContain(analysis.layers.layers[1].tactic);
     quiet(opened);
   });
 });

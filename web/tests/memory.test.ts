@@ -33,10 +33,11 @@ describe('memory', () => {
     const drawn = await page.locator('.canvas svg').innerHTML();
     expect(drawn).toContain('reserved');
     await page.getByRole('button', { name: 'As table' }).click();
+    await page.locator('.chart table').waitFor();
     const rows = await rowsOf(page.locator('.chart table'));
     expect(rows.map((row) => [row['Time'], row['Allocated'], row['Reserved']])).toEqual([1, 2, 3].map((i) => [1000 * i, 1_000_000 * i, 4_000_000]));
     await page.getByRole('radio', { name: 'Host' }).click();
-    expect(page.url()).toContain('device=0');
+    await expect.poll(() => page.url()).toContain('device=0');
   });
 
   it('leads to its peak in the timeline', async () => {

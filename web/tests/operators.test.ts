@@ -40,8 +40,8 @@ describe('operators', () => {
     expect(await drawn.innerHTML()).toContain('5 others');
     expect(await page.getByRole('heading', { name: 'Host self time' }).count()).toBe(1);
     await page.getByRole('radio', { name: 'Host self' }).press('ArrowRight');
-    expect(page.url()).toContain('pie=host_total_ns');
-    expect(await page.locator('main').innerText()).toContain('these parts overlap');
+    await expect.poll(() => page.url()).toContain('pie=host_total_ns');
+    await expect.poll(() => page.locator('main').innerText()).toContain('these parts overlap');
   });
 
   it('are said to be missing with what would record them', async () => {

@@ -54,7 +54,7 @@ describe('the overview', () => {
     expect(Number(query.get('from'))).toBeLessThanOrEqual(place.start_ns - analysis.summary.start_ns);
     expect(Number(query.get('to'))).toBeGreaterThanOrEqual(place.end_ns - analysis.summary.start_ns);
     await card.getByRole('button').press('Enter');
-    expect(page.url()).toContain(`sel=${analysis.advice.advice[1].rule}`);
+    await expect.poll(() => page.url()).toContain(`sel=${analysis.advice.advice[1].rule}`);
   });
 
   it('leads from a step to its window by keyboard', async () => {
@@ -62,7 +62,7 @@ describe('the overview', () => {
     await page.getByRole('img', { name: /^Steps\./ }).press('ArrowRight');
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Enter');
-    expect(page.url()).toMatch(/profile\/p\/timeline\?from=\d+&to=\d+/);
+    await expect.poll(() => page.url()).toMatch(/profile\/p\/timeline\?from=\d+&to=\d+/);
   });
 
   it('shows a part of very many steps at a time', async () => {
@@ -72,9 +72,9 @@ describe('the overview', () => {
     const { page } = await open(analysis, {}, `${HASH}?steps=2`);
     expect(await page.locator('.chart select').inputValue()).toBe('2');
     await page.locator('.chart select').selectOption('5');
-    expect(page.url()).toContain('steps=5');
+    await expect.poll(() => page.url()).toContain('steps=5');
     const drawn = page.locator('.chart').filter({ has: page.getByRole('heading', { name: 'Steps' }) }).locator('svg');
-    expect(await drawn.innerHTML()).toContain('>800<');
+    await expect.poll(() => drawn.innerHTML()).toContain('>800<');
   });
 
   it.each([[1280, false], [390, true]])('fits %s px', async (width, dark) => {

@@ -26,6 +26,7 @@ describe('transfers', () => {
     const [device] = gpu().transfers.devices;
     const { page } = await open(gpu());
     await page.locator('.chart').getByRole('button', { name: 'As table' }).click();
+    await page.locator('.chart table').waitFor();
     const rows = await rowsOf(page.locator('.chart table'));
     const parts = ['copies only', 'copies and kernels', 'kernels only', 'within the device only', 'idle'];
     expect(rows.map((row) => parts.map((part) => row[part]))).toEqual(device.steps.map((one: any) => [one.link_only_ns, one.both_ns, one.compute_only_ns, one.other_ns, one.idle_ns]));
@@ -36,7 +37,7 @@ describe('transfers', () => {
     const { page } = await open(gpu());
     await page.locator('.canvas').press('ArrowRight');
     await page.keyboard.press('Enter');
-    expect(page.url()).toMatch(/profile\/p\/timeline\?from=\d+&to=\d+/);
+    await expect.poll(() => page.url()).toMatch(/profile\/p\/timeline\?from=\d+&to=\d+/);
   });
 
   it('of a trace without steps are one ring', async () => {
