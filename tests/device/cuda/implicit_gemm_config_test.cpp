@@ -129,6 +129,8 @@ TEST(ImplicitGemmConfig, ConfigurationsAreRefusedWithTheReason) {
   EXPECT_EQ(refusal("64x64x64_s4_c3", hopper()), "a cluster has 2, 4 or 8 blocks");
   EXPECT_EQ(refusal("64x64x64_s4_c4", hopper()), "");
   EXPECT_EQ(refusal("64x64x64_s4_c4", ampere()), "the device has no thread block clusters");
+  EXPECT_EQ(refusal("64x64x64_s4", {.async_copies = false, .clusters = false}),
+            "it needs compute capability 8.0");
   EXPECT_EQ(refusal("64x64x64_s4_w4", ampere()), "");
   EXPECT_EQ(refusal("128x128x64_s6", ampere()), "it needs more shared memory than a block can get");
   const ConvConfig config = ConvConfig::parse("64x64x64_s4").value();

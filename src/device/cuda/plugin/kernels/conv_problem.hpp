@@ -65,7 +65,8 @@ inline bool is_pointwise(const ConvProblem& p) {
 struct DeviceLimits {
   int multiprocessors = 132;
   int shared_memory = 232448;  ///< bytes that one block can get
-  bool clusters = true;        ///< compute capability 9.0 and later
+  bool async_copies = true;    ///< compute capability 8.0 and later, with mma of 16 x 8 x 16
+  bool clusters = true;        ///< 9.0 and later
   bool warpgroups = true;      ///< 9.0 alone, and kernels compiled for it
 };
 

@@ -42,7 +42,9 @@ cudaError_t device_limits(DeviceLimits& limits) {
     if (const cudaError_t error = cudaDeviceGetAttribute(value, attribute, device); error != cudaSuccess)
       return error;
   }
+  constexpr int kAmpere = 8;
   constexpr int kHopper = 9;
+  limits.async_copies = major >= kAmpere;
   limits.clusters = major >= kHopper;
   limits.warpgroups = kCompiledForHopper && major == kHopper && minor == 0;
   return cudaSuccess;

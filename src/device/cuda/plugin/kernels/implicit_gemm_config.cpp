@@ -145,6 +145,7 @@ std::string conv_refusal(const ConvProblem& p) {
 
 std::string conv_refusal(const ConvProblem& problem, const ConvConfig& config, const DeviceLimits& device) {
   if (std::string why = conv_refusal(problem); !why.empty()) return why;
+  if (!device.async_copies) return "it needs compute capability 8.0";
   const std::span<const TileShape> shapes = tile_shapes(problem.element);
   const bool compiled = std::any_of(shapes.begin(), shapes.end(), [&](const TileShape& s) {
     return s.tile_m == config.tile_m && s.tile_n == config.tile_n && s.tile_k == config.tile_k;

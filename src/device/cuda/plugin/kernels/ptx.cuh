@@ -1,4 +1,5 @@
 // The PTX instructions that our kernels use and CUDA C++ has no name for. PTX ISA 9.0, sections named below.
+// Empty where an architecture lacks them, whose devices refuse the kernels (DeviceLimits).
 #pragma once
 
 #include <cuda_bf16.h>
@@ -27,22 +28,32 @@ __device__ __forceinline__ T in_register(T value) {
 
 /// cp.async: 16 bytes to shared memory; zeros when not `valid`, and then `source` is not read.
 __device__ __forceinline__ void copy16(uint32_t target, const void* source, bool valid) {
+#if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(source), "r"(valid ? 16 : 0)
                : "memory");
+#endif
 }
 
 /// cp.async of 4 bytes, as copy16.
 __device__ __forceinline__ void copy4(uint32_t target, const void* source, bool valid) {
+#if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(target), "l"(source), "r"(valid ? 4 : 0)
                : "memory");
+#endif
 }
 
-__device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+__device__ __forceinline__ void commit_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
 
 /// Waits until at most kPending of the newest groups of this thread's copies are under way.
 template <int kPending>
 __device__ __forceinline__ void wait_copies() {
+#if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+#endif
 }
 
 __device__ __forceinline__ void load_matrix_x4(uint32_t (&fragment)[4], uint32_t address) {
@@ -58,19 +69,23 @@ __device__ __forceinline__ void mma(float (&d)[4], const uint32_t (&a)[4], uint3
 
 template <>
 __device__ __forceinline__ void mma<__half>(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+#if __CUDA_ARCH__ >= 800
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#endif
 }
 
 template <>
 __device__ __forceinline__ void mma<__nv_bfloat16>(float (&d)[4], const uint32_t (&a)[4], uint32_t b0,
                                                    uint32_t b1) {
+#if __CUDA_ARCH__ >= 800
   asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#endif
 }
 
 /// A float whose product tensor cores take from its first 11 bits.
@@ -82,17 +97,21 @@ struct Tf32 {
 __device__ __forceinline__ void round_to_tf32(uint32_t (&fragment)[4]) {
 #pragma unroll
   for (uint32_t& bits : fragment) {
+#if __CUDA_ARCH__ >= 800
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(__uint_as_float(bits)));
+#endif
   }
 }
 
 /// For 16 x 8 x 8.
 template <>
 __device__ __forceinline__ void mma<Tf32>(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+#if __CUDA_ARCH__ >= 800
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#endif
 }
 
 /// Four floats from this block's shared memory.
