@@ -33,55 +33,6 @@ __device__ __forceinline__ void copy_stem_filters(const ResidentParams& g, int t
   ptx::commit_copies();
 }
 
-/// A thread's pixels of a patch on their way from the planes of the image: read during the tile before.
-template <class T, int kChannels>
-class PlaneCopies {
- public:
-  static constexpr int kPixels = 24 / kChannels * kStemThreads;  ///< that a block holds on their way
-
-  /// Pixels from `first` of the tile's patch; zeros where the image has none.
-  __device__ __forceinline__ void fetch(const StemParams& p, const WindowTile& tile, int first) {
-    const ResidentParams& g = p.gemm;
-    const int64_t plane = static_cast<int64_t>(g.height) * g.width;
-    const float* const image =
-        static_cast<const float*>(g.x) + static_cast<int64_t>(tile.image) * p.image_channels * plane;
-#pragma unroll
-    for (int i = 0; i < kAhead; ++i) {
-      const int pixel = first + i * kStemThreads + static_cast<int>(threadIdx.x);
-      const int down = static_cast<int>(g.patch_width.divide(pixel));
-      const int y = tile.y * g.stride_h - g.pad_top + down;
-      const int x = tile.x * g.stride_w - g.pad_left + pixel - down * static_cast<int>(g.patch_width.divisor);
-      const bool inside = pixel < g.patch_pixels &&
-                          static_cast<unsigned>(y) < static_cast<unsigned>(g.height) &&
-                          static_cast<unsigned>(x) < static_cast<unsigned>(g.width);
-      const float* const from = image + (inside ? y * g.width + x : 0);
-#pragma unroll
-      for (int c = 0; c < kChannels; ++c)
-        values_[i][c] = inside && c < p.image_channels ? __ldg(from + c * plane) : 0.0f;
-    }
-  }
-
-  __device__ __forceinline__ void place(const StemParams& p, int first, T* patch) const {
-#pragma unroll
-    for (int i = 0; i < kAhead; ++i) {
-      const int pixel = first + i * kStemThreads + static_cast<int>(threadIdx.x);
-      if (pixel >= p.gemm.patch_pixels) break;
-      alignas(16) T rounded[kChannels];
-#pragma unroll
-      for (int c = 0; c < kChannels; ++c) rounded[c] = static_cast<T>(values_[i][c]);
-      if constexpr (kChannels == 4) {
-        *reinterpret_cast<uint2*>(patch + pixel * 4) = *reinterpret_cast<const uint2*>(rounded);
-      } else {
-        *reinterpret_cast<uint4*>(patch + pixel * 8) = *reinterpret_cast<const uint4*>(rounded);
-      }
-    }
-  }
-
- private:
-  static constexpr int kAhead = kPixels / kStemThreads;
-  float values_[kAhead][kChannels];
-};
-
 /// A warpgroup's product with the whole depth.
 template <class T, int kN>
 __device__ __forceinline__ void multiply_patch(const ResidentParams& g, uint32_t patch, uint32_t weights,
@@ -124,20 +75,21 @@ __global__ void __launch_bounds__(kStemThreads, 2)
   auto* const patch = reinterpret_cast<T*>(stem_memory + g.patch_at);
   copy_stem_filters<T, kN>(g, tile_n, weights);
   ptx::wait_for_previous_kernel();
-  PlaneCopies<T, kChannels> copies;
-  copies.fetch(p, WindowTile(g, first, TileT::kM), 0);
+  const int mine = static_cast<int>(threadIdx.x);
+  PlaneCopies<T, kChannels, 24 / kChannels, kStemThreads> copies;  // read during the tile before
+  copies.fetch(p, WindowTile(g, first, TileT::kM), mine);
   for (int tile_m = first; tile_m < p.tiles_m; tile_m += stride) {
     const WindowTile tile(g, tile_m, TileT::kM);
-    copies.place(p, 0, patch);
+    copies.place(p, mine, patch);
     for (int more = copies.kPixels; more < g.patch_pixels; more += copies.kPixels) {
-      copies.fetch(p, tile, more);
-      copies.place(p, more, patch);
+      copies.fetch(p, tile, more + mine);
+      copies.place(p, more + mine, patch);
     }
     ptx::wait_copies<0>();
     ptx::fence_for_copies();  // wgmma reads what was written
     if (threadIdx.x == 0) ptx::wait_stores_read();
     __syncthreads();
-    if (tile_m + stride < p.tiles_m) copies.fetch(p, WindowTile(g, tile_m + stride, TileT::kM), 0);
+    if (tile_m + stride < p.tiles_m) copies.fetch(p, WindowTile(g, tile_m + stride, TileT::kM), mine);
     WarpgroupProduct<T, TileT> product;
     begin_sums(g.epilogue, tile_n, product);
     multiply_patch(g, ptx::shared_address(patch), weights, product);
