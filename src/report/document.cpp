@@ -59,7 +59,7 @@ class Maker {
   void add_profile(const std::filesystem::path& path) {
     const Answers answers(path.string(), trace::open_trace(path), {});
     ReportProfile profile = make_profile(ids_.take(trace_stem(path)), answers);
-    profile.timeline = make_timeline(answers.trace(), answers.dependencies().path);
+    profile.timeline = TimelineSource(answers.trace(), answers.dependencies().path).window();
     candidates_.push_back(diff_candidate(profile.id, answers.trace()));
     report_.profiles.push_back(std::move(profile));
   }

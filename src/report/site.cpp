@@ -59,7 +59,12 @@ std::string packed(const Timeline& timeline) {
 }  // namespace
 
 struct Site::Loaded {
+  explicit Loaded(const fs::path& path)
+      : answers(path.string(), trace::open_trace(path), {}),
+        timeline(answers.trace(), answers.dependencies().path) {}
+
   Answers answers;
+  TimelineSource timeline;
 };
 
 struct Site::Entry {
@@ -168,8 +173,7 @@ void Site::load(Entry* entry) {
       entry->sweep = read_sweep_json(entry->path).json;
       return;
     }
-    auto loaded =
-        std::make_shared<Loaded>(Loaded{Answers(entry->path.string(), trace::open_trace(entry->path), {})});
+    auto loaded = std::make_shared<Loaded>(entry->path);
     ReportProfile profile = make_profile(entry->id, loaded->answers);
     entry->name = profile.name;
     entry->metadata = profile.metadata;
@@ -274,9 +278,7 @@ SiteResponse Site::timeline(const std::string& id, const std::map<std::string, s
   if (const auto to = number(parameters, "to")) options.to = *to;
   if (const auto pixels = number(parameters, "pixels"))
     options.pixels = std::clamp<int64_t>(*pixels, 1, kMostPixels);
-  const Timeline timeline =
-      make_timeline(loaded->answers.trace(), loaded->answers.dependencies().path, options);
-  return {200, "application/octet-stream", packed(timeline), {}};
+  return {200, "application/octet-stream", packed(loaded->timeline.window(options)), {}};
 }
 
 SiteResponse Site::answer(const SiteRequest& request) {

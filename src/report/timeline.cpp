@@ -2,13 +2,13 @@
 #include "report/timeline.hpp"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "analysis/intervals.hpp"
 #include "analysis/names.hpp"
+#include "report/timeline_columns.hpp"
 #include "report/timeline_details.hpp"
-#include "report/timeline_tracks.hpp"
 
 namespace hone::report {
 namespace {
@@ -21,41 +21,6 @@ constexpr int64_t kWidestWindow = 8192;
 constexpr size_t kMostSegments = 20'000;
 constexpr uint8_t kOnPath = 1;
 constexpr uint8_t kMerged = 2;
-
-/// Columns of numbers, one after the other.
-class Blob {
- public:
-  explicit Blob(Timeline* timeline) : timeline_(*timeline) {}
-
-  template <class T>
-  void add(const std::string& name, std::string_view type, const std::vector<T>& values) {
-    std::string& blob = timeline_.blob;
-    blob.resize((blob.size() + 7) / 8 * 8, '\0');
-    timeline_.columns.push_back(
-        {name, type, static_cast<int64_t>(blob.size()), static_cast<int64_t>(values.size())});
-    if (!values.empty()) blob.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
-  }
-
- private:
-  Timeline& timeline_;
-};
-
-/// Numbers of 48 bits in two columns.
-struct WideColumn {
-  std::vector<uint32_t> low;
-  std::vector<uint16_t> high;
-
-  void push_back(Time value) {
-    constexpr Time kMost = (Time{1} << 48) - 1;
-    const auto bits = static_cast<uint64_t>(std::clamp<Time>(value, 0, kMost));
-    low.push_back(static_cast<uint32_t>(bits));
-    high.push_back(static_cast<uint16_t>(bits >> 32));
-  }
-  void write(Blob* blob, const std::string& name) const {
-    blob->add(name + "_lo", "u32", low);
-    blob->add(name + "_hi", "u16", high);
-  }
-};
 
 /// Names of the timeline: those of the trace that it uses.
 class Names {
@@ -73,20 +38,70 @@ class Names {
   std::unordered_map<trace::StringId, uint32_t> ids_;
 };
 
-class Maker {
- public:
-  Maker(const Trace& trace, const analysis::CriticalPath& path, const TimelineOptions& options)
-      : trace_(trace), path_(path), options_(options), index_(trace), names_(&timeline_), details_(trace) {}
+/// Where a segment of the path is drawn; -1: nowhere.
+int64_t track_of(const Trace& trace, const TimelineTracks& tracks, const analysis::PathSegment& segment) {
+  if (segment.thread >= 0) {
+    for (const trace::HostKind kind : {trace::HostKind::kRuntimeApi, trace::HostKind::kRange}) {
+      const int64_t track = tracks.of_host({.kind = kind, .thread = segment.thread});
+      if (track >= 0) return track;
+    }
+    return -1;
+  }
+  const auto event = static_cast<size_t>(segment.event);
+  if (segment.event < 0 || event >= trace.device_events.size()) return -1;
+  return tracks.of_device(trace.device_events[event]);
+}
 
-  Timeline make() {
-    const trace::Span extent = trace::extent(trace_);
+using Samples = std::vector<const trace::CounterSample*>;
+
+/// Those in the window, and the one whose value holds as it begins.
+Samples samples_in(const Samples& all, trace::Span window) {
+  auto begin = std::lower_bound(all.begin(), all.end(), window.start,
+                                [](const auto* sample, Time time) { return sample->time < time; });
+  const auto end = std::upper_bound(begin, all.end(), window.end,
+                                    [](Time time, const auto* sample) { return time < sample->time; });
+  if (begin != all.begin()) --begin;
+  return {begin, end};
+}
+
+/// The smallest and the largest of each stretch of `resolution`, by time.
+Samples thinned(const Samples& all, Time resolution) {
+  const auto smaller = [](const auto* a, const auto* b) { return a->value < b->value; };
+  Samples kept;
+  for (auto begin = all.begin(); begin != all.end();) {
+    const Time until = (*begin)->time + resolution;
+    const auto end =
+        std::find_if(begin, all.end(), [&](const auto* sample) { return sample->time >= until; });
+    const auto [low, high] = std::minmax_element(begin, end, smaller);
+    kept.push_back(*std::min(low, high));
+    if (low != high) kept.push_back(*std::max(low, high));
+    begin = end;
+  }
+  return kept;
+}
+
+}  // namespace
+
+/// One window being made.
+class TimelineWindow {
+ public:
+  TimelineWindow(const TimelineSource& source, const TimelineOptions& options)
+      : source_(source), trace_(source.trace_), names_(&timeline_), details_(trace_) {
+    const trace::Span extent = source.extent_;
     timeline_.origin = extent.start;
     timeline_.duration = extent.end - extent.start;
-    timeline_.from = std::clamp<Time>(options_.from, 0, timeline_.duration);
-    timeline_.to = std::clamp<Time>(options_.to, timeline_.from, timeline_.duration);
-    tracks_ = tracks_of(trace_, {extent.start + timeline_.from, extent.start + timeline_.to});
-    choose_resolution();
-    number_events();
+    timeline_.from = std::clamp<Time>(options.from, 0, timeline_.duration);
+    timeline_.to = std::clamp<Time>(options.to, timeline_.from, timeline_.duration);
+    window_ = {extent.start + timeline_.from, extent.start + timeline_.to};
+    for (const CounterSeries& series : source_.counters_)
+      samples_.push_back(samples_in(series.samples, window_));
+    timeline_.resolution = resolution(options);
+  }
+
+  Timeline make() {
+    for (const Track& track : source_.tracks_.tracks())
+      events_.push_back(source_.tracks_.events(track, window_, timeline_.resolution));
+    number_launches();
     add_events();
     add_counters();
     add_path();
@@ -96,44 +111,43 @@ class Maker {
   }
 
  private:
-  void choose_resolution() {
+  Time resolution(const TimelineOptions& options) const {
     size_t events = 0;
-    for (const Track& track : tracks_) events += track.events.size();
-    const int64_t pixels =
-        options_.pixels > 0 ? options_.pixels : (events > options_.most_events ? kWidestWindow : 0);
-    const bool any_merged = pixels > 0 && events > static_cast<size_t>(pixels);
-    for (Track& track : tracks_) rows_.push_back(assign_rows(track.events, track.kind != "stream"));
-    if (!any_merged) return;
-    timeline_.resolution = std::max<Time>((timeline_.to - timeline_.from) / pixels, 1);
-    for (Track& track : tracks_) merge_short(track.events, timeline_.resolution);
+    size_t samples = 0;
+    for (const Track& track : source_.tracks_.tracks()) events += source_.tracks_.count(track, window_);
+    for (const Samples& one : samples_) samples += one.size();
+    const int64_t pixels = options.pixels > 0                       ? options.pixels
+                           : events + samples > options.most_events ? kWidestWindow
+                                                                    : 0;
+    const auto most = static_cast<size_t>(pixels);
+    const bool dense = std::any_of(samples_.begin(), samples_.end(),
+                                   [&](const Samples& one) { return one.size() > 2 * most; });
+    if (pixels == 0 || (events <= most && !dense)) return 0;
+    return std::max<Time>((timeline_.to - timeline_.from) / pixels, 1);
   }
 
   /// The calls that launched what the device did are told by the number of their event.
-  void number_events() {
-    int64_t next = 0;
-    for (const Track& track : tracks_) {
-      for (const TrackEvent& event : track.events) {
+  void number_launches() {
+    int32_t next = 0;
+    for (const std::vector<TrackEvent>& events : events_) {
+      for (const TrackEvent& event : events) {
         if (event.host >= 0 && event.merged == 1) {
           const trace::HostEvent& call = trace_.host_events[static_cast<size_t>(event.host)];
-          if (call.correlation != trace::kNone)
-            launches_.try_emplace(call.correlation, static_cast<int32_t>(next));
+          if (call.correlation != trace::kNone) launches_.try_emplace(call.correlation, next);
         }
         ++next;
       }
     }
-    for (const analysis::PathSegment& segment : path_.segments) {
-      if (segment.operation >= 0 && segment.event >= 0) on_path_.insert(segment.event);
-    }
   }
 
   void add_events() {
-    for (size_t i = 0; i < tracks_.size(); ++i) {
-      const Track& track = tracks_[i];
+    for (size_t i = 0; i < events_.size(); ++i) {
+      const Track& track = source_.tracks_.tracks()[i];
       timeline_.tracks.push_back({static_cast<int64_t>(i), track.group, track.name, track.kind,
                                   static_cast<int64_t>(names_column_.size()),
-                                  static_cast<int64_t>(track.events.size()), rows_[i]});
+                                  static_cast<int64_t>(events_[i].size()), track.rows});
       Time previous = timeline_.origin;
-      for (const TrackEvent& event : track.events) {
+      for (const TrackEvent& event : events_[i]) {
         starts_.push_back(event.span.start - previous);
         previous = event.span.start;
         add_event(event, track.kind == "api");
@@ -144,12 +158,12 @@ class Maker {
   void add_event(const TrackEvent& event, bool is_api) {
     durations_.push_back(event.span.end - event.span.start);
     names_column_.push_back(names_.id(trace_, event.name, is_api));
-    depths_.push_back(static_cast<uint16_t>(std::min<uint32_t>(event.depth, UINT16_MAX)));
+    rows_.push_back(static_cast<uint16_t>(std::min<uint32_t>(event.row, UINT16_MAX)));
     merged_.push_back(event.merged);
     const bool alone = event.merged == 1;
     details_column_.push_back(alone ? details_.of(event) : 0);
     links_.push_back(alone ? link_of(event) : -1);
-    const bool path = event.device >= 0 && on_path_.contains(event.device);
+    const bool path = event.device >= 0 && source_.on_path_[static_cast<size_t>(event.device)];
     flags_.push_back(static_cast<uint8_t>((path ? kOnPath : 0) | (alone ? 0 : kMerged)));
   }
 
@@ -161,14 +175,14 @@ class Maker {
   }
 
   void add_counters() {
-    std::map<std::pair<int32_t, trace::StringId>, std::vector<const trace::CounterSample*>> series;
-    for (const trace::CounterSample& sample : trace_.counter_samples)
-      series[{sample.device, sample.counter}].push_back(&sample);
-    for (const auto& [key, samples] : series) {
-      const auto unit = trace_.counter_units.find(key.second);
+    for (size_t i = 0; i < samples_.size(); ++i) {
+      const CounterSeries& series = source_.counters_[i];
+      const Samples samples =
+          timeline_.resolution > 0 ? thinned(samples_[i], timeline_.resolution) : std::move(samples_[i]);
+      const auto unit = trace_.counter_units.find(series.counter);
       timeline_.tracks.push_back(
-          {static_cast<int64_t>(timeline_.tracks.size()), fmt::format("GPU {} counters", key.first),
-           trace_.text(key.second), "counter", static_cast<int64_t>(values_.size()),
+          {static_cast<int64_t>(timeline_.tracks.size()), fmt::format("GPU {} counters", series.device),
+           trace_.text(series.counter), "counter", static_cast<int64_t>(values_.size()),
            static_cast<int64_t>(samples.size()), 1, unit == trace_.counter_units.end() ? "" : unit->second});
       Time previous = timeline_.origin;
       for (const trace::CounterSample* sample : samples) {
@@ -181,7 +195,7 @@ class Maker {
 
   void add_path() {
     for (const analysis::PathSegment* segment : path_in_window()) {
-      const int64_t track = track_of(*segment);
+      const int64_t track = track_of(trace_, source_.tracks_, *segment);
       if (track < 0) continue;
       timeline_.path.push_back({track, segment->span.start - timeline_.origin,
                                 segment->span.end - timeline_.origin, function_name(segment->function)});
@@ -189,12 +203,11 @@ class Maker {
   }
 
   std::vector<const analysis::PathSegment*> path_in_window() const {
-    const Time from = timeline_.origin + timeline_.from;
-    const Time to = timeline_.origin + timeline_.to;
+    const std::vector<analysis::PathSegment>& all = source_.path_.segments;
+    auto segment = std::partition_point(all.begin(), all.end(),
+                                        [&](const auto& one) { return one.span.end <= window_.start; });
     std::vector<const analysis::PathSegment*> chosen;
-    for (const analysis::PathSegment& segment : path_.segments) {
-      if (segment.span.start < to && segment.span.end > from) chosen.push_back(&segment);
-    }
+    for (; segment != all.end() && segment->span.start < window_.end; ++segment) chosen.push_back(&*segment);
     if (chosen.size() <= kMostSegments) return chosen;
     std::nth_element(chosen.begin(), chosen.begin() + kMostSegments, chosen.end(),
                      [](const auto* a, const auto* b) { return length(a->span) > length(b->span); });
@@ -208,21 +221,8 @@ class Maker {
     if (function < 0) return 0;
     const auto [found, is_new] =
         functions_.try_emplace(function, static_cast<uint32_t>(timeline_.strings.size()));
-    if (is_new) timeline_.strings.push_back(path_.functions[static_cast<size_t>(function)].name);
+    if (is_new) timeline_.strings.push_back(source_.path_.functions[static_cast<size_t>(function)].name);
     return found->second;
-  }
-
-  int64_t track_of(const analysis::PathSegment& segment) const {
-    if (segment.thread >= 0) {
-      for (const trace::HostKind kind : {trace::HostKind::kRuntimeApi, trace::HostKind::kRange}) {
-        const int64_t track = index_.of_host({.kind = kind, .thread = segment.thread});
-        if (track >= 0) return track;
-      }
-      return -1;
-    }
-    const auto event = static_cast<size_t>(segment.event);
-    if (segment.event < 0 || event >= trace_.device_events.size()) return -1;
-    return index_.of_device(trace_.device_events[event]);
   }
 
   void write_columns() {
@@ -230,7 +230,7 @@ class Maker {
     starts_.write(&blob, "start");
     durations_.write(&blob, "duration");
     blob.add("name", "u32", names_column_);
-    blob.add("depth", "u16", depths_);
+    blob.add("depth", "u16", rows_);
     blob.add("detail", "u32", details_column_);
     blob.add("link", "i32", links_);
     blob.add("flags", "u8", flags_);
@@ -239,22 +239,20 @@ class Maker {
     blob.add("value", "f64", values_);
   }
 
+  const TimelineSource& source_;
   const Trace& trace_;
-  const analysis::CriticalPath& path_;
-  const TimelineOptions& options_;
   Timeline timeline_;
-  TrackIndex index_;
+  trace::Span window_;
   Names names_;
   TimelineDetails details_;
-  std::vector<Track> tracks_;
-  std::vector<uint32_t> rows_;                       // of each track
+  std::vector<std::vector<TrackEvent>> events_;      // of each track
+  std::vector<Samples> samples_;                     // of each counter
   std::unordered_map<int64_t, int32_t> launches_;    // by correlation
-  std::unordered_set<int32_t> on_path_;              // device events
   std::unordered_map<int32_t, uint32_t> functions_;  // of the path: their names
   WideColumn starts_;
   WideColumn durations_;
   std::vector<uint32_t> names_column_;
-  std::vector<uint16_t> depths_;
+  std::vector<uint16_t> rows_;
   std::vector<uint32_t> details_column_;
   std::vector<int32_t> links_;
   std::vector<uint8_t> flags_;
@@ -263,11 +261,28 @@ class Maker {
   std::vector<double> values_;
 };
 
-}  // namespace
+TimelineSource::TimelineSource(const Trace& trace, const analysis::CriticalPath& path)
+    : trace_(trace),
+      path_(path),
+      extent_(trace::extent(trace)),
+      tracks_(trace),
+      on_path_(trace.device_events.size(), false) {
+  for (const analysis::PathSegment& segment : path.segments) {
+    if (segment.operation >= 0 && segment.event >= 0 && static_cast<size_t>(segment.event) < on_path_.size())
+      on_path_[static_cast<size_t>(segment.event)] = true;
+  }
+  std::map<std::pair<int32_t, trace::StringId>, Samples> series;
+  for (const trace::CounterSample& sample : trace.counter_samples)
+    series[{sample.device, sample.counter}].push_back(&sample);
+  for (auto& [key, samples] : series) {
+    std::stable_sort(samples.begin(), samples.end(),
+                     [](const auto* a, const auto* b) { return a->time < b->time; });
+    counters_.push_back({key.first, key.second, std::move(samples)});
+  }
+}
 
-Timeline make_timeline(const Trace& trace, const analysis::CriticalPath& path,
-                       const TimelineOptions& options) {
-  return Maker(trace, path, options).make();
+Timeline TimelineSource::window(const TimelineOptions& options) const {
+  return TimelineWindow(*this, options).make();
 }
 
 }  // namespace hone::report

@@ -1,6 +1,6 @@
 // The timeline of a trace as the page draws it: tracks of events in columns of numbers, small enough to embed
 // and quick to decode. Where a window holds more events than anybody can see, those shorter than a pixel are
-// merged.
+// merged, and counters thinned.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 #include "analysis/critical_path.hpp"
 #include "base/json.hpp"
+#include "report/timeline_tracks.hpp"
 #include "trace/trace.hpp"
 
 namespace hone::report {
@@ -50,7 +51,9 @@ struct Timeline {
   trace::Time duration = 0;  ///< of the whole trace, ns
   trace::Time from = 0;      ///< of the window that events were taken from, ns from the origin
   trace::Time to = 0;
-  trace::Time resolution = 0;  ///< events shorter than this are merged with their neighbours; 0: none
+  /// Events shorter than this are merged with their neighbours, and of a counter's samples within it only the
+  /// smallest and the largest are kept; 0: neither.
+  trace::Time resolution = 0;
   std::vector<std::string> strings;
   std::vector<Json> details;  ///< of launches, copies and operators; many events share one
   std::vector<TimelineTrack> tracks;
@@ -64,12 +67,35 @@ struct Timeline {
 struct TimelineOptions {
   trace::Time from = 0;  ///< ns from the begin of the trace
   trace::Time to = std::numeric_limits<trace::Time>::max();
-  int64_t pixels = 0;              ///< width of the window where it is drawn; 0 for whatever width
-  size_t most_events = 1'000'000;  ///< a window with more of them is merged as if it had 8192 pixels
+  int64_t pixels = 0;  ///< width of the window where it is drawn; 0 for whatever width
+  /// A window with more events and samples is merged as if it had 8192 pixels.
+  size_t most_events = 1'000'000;
 };
 
-/// The path may be empty.
-Timeline make_timeline(const trace::Trace& trace, const analysis::CriticalPath& path,
-                       const TimelineOptions& options = {});
+/// Samples of one counter, by time.
+struct CounterSeries {
+  int32_t device = 0;
+  trace::StringId counter = 0;
+  std::vector<const trace::CounterSample*> samples;
+};
+
+/// A trace prepared once, so that a window of its timeline costs what it shows. Refers to the trace and the
+/// path, which may be empty.
+class TimelineSource {
+ public:
+  TimelineSource(const trace::Trace& trace, const analysis::CriticalPath& path);
+
+  Timeline window(const TimelineOptions& options = {}) const;
+
+ private:
+  friend class TimelineWindow;
+
+  const trace::Trace& trace_;
+  const analysis::CriticalPath& path_;
+  trace::Span extent_;
+  TimelineTracks tracks_;
+  std::vector<bool> on_path_;  // of device events
+  std::vector<CounterSeries> counters_;
+};
 
 }  // namespace hone::report

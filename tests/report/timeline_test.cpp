@@ -42,6 +42,11 @@ Trace small_trace() {
   return trace;
 }
 
+Timeline make_timeline(const Trace& trace, const analysis::CriticalPath& path,
+                       const TimelineOptions& options = {}) {
+  return TimelineSource(trace, path).window(options);
+}
+
 template <class T>
 std::vector<T> column(const Timeline& timeline, const std::string& name) {
   for (const TimelineColumn& column : timeline.columns) {
@@ -161,6 +166,60 @@ TEST(Timeline, HoldsOnlyWhatTouchesItsWindow) {
   const Timeline timeline = make_timeline(small_trace(), {}, {.from = 5050, .to = 5400});
   EXPECT_THAT(names(timeline), ::testing::ElementsAre("copy", "step", "cudaDeviceSynchronize"));
   EXPECT_EQ(timeline.from, 5050);
+}
+
+TEST(Timeline, AnEventHasTheSameRowInEveryWindow) {
+  Trace trace;
+  const int32_t thread = trace.thread_index(1, 1);
+  const std::vector<std::pair<int, int>> spans = {{0, 500}, {10, 20}, {600, 900}, {610, 800}, {620, 700}};
+  for (const auto& [start, end] : spans)
+    trace.host_events.push_back({start, end, HostKind::kRange, trace.strings.intern("r"), thread});
+  for (int i = 0; i < 3; ++i)
+    trace.device_events.push_back(
+        {i * 100, i * 100 + 350, DeviceKind::kKernel, trace.strings.intern("k"), 0, 1, 7});
+  normalize(trace);
+  const analysis::CriticalPath path;
+  const TimelineSource source(trace, path);
+  EXPECT_THAT(column<uint16_t>(source.window(), "depth"), ::testing::ElementsAre(0, 1, 2, 0, 1, 0, 1, 2));
+  const Timeline later = source.window({.from = 400, .to = 650});
+  EXPECT_THAT(column<uint16_t>(later, "depth"), ::testing::ElementsAre(1, 2, 0, 0, 1, 2));
+  EXPECT_EQ(later.tracks[0].depth, 3);
+}
+
+TEST(Timeline, CountersAreThoseOfTheWindow) {
+  Trace trace = small_trace();
+  const trace::StringId power = trace.strings.intern("power");
+  for (int i = 1; i <= 50; ++i) trace.counter_samples.push_back({4000 + i * 10, power, 0, 1.0 * i});
+  normalize(trace);
+  const Timeline timeline = make_timeline(trace, {}, {.from = 3205, .to = 3230});
+  // The first holds as the window begins.
+  EXPECT_THAT(column<double>(timeline, "value"), ::testing::ElementsAre(20, 21, 22, 23));
+  EXPECT_THAT(column<uint32_t>(timeline, "time_lo"), ::testing::ElementsAre(3200, 10, 10, 10));
+}
+
+TEST(Timeline, DenseCountersKeepTheirSmallestAndLargest) {
+  Trace trace = small_trace();
+  const trace::StringId power = trace.strings.intern("noise");
+  for (int i = 0; i < 8000; ++i)
+    trace.counter_samples.push_back({1000 + i, power, 0, i == 4321 ? 9.0 : i == 4330 ? -9.0 : 1.0 * (i % 2)});
+  normalize(trace);
+  const Timeline timeline = make_timeline(trace, {}, {.pixels = 80});
+  EXPECT_EQ(timeline.resolution, 100);
+  const auto values = column<double>(timeline, "value");
+  EXPECT_EQ(values.size(), 80 * 2 + 1U);  // and one of power
+  EXPECT_THAT(values, ::testing::IsSupersetOf({9.0, -9.0}));
+}
+
+TEST(Timeline, ManySamplesCountAsManyEvents) {
+  Trace trace;
+  const trace::StringId power = trace.strings.intern("noise");
+  for (int i = 0; i < 100'000; ++i) trace.counter_samples.push_back({i, power, 0, 1.0 * i});
+  trace.device_events.push_back({0, 100'000, DeviceKind::kKernel, trace.strings.intern("k"), 0, 1, 7});
+  normalize(trace);
+  EXPECT_TRUE(make_timeline(trace, {}).complete());
+  const Timeline timeline = make_timeline(trace, {}, {.most_events = 50'000});
+  EXPECT_FALSE(timeline.complete());
+  EXPECT_LE(std::ssize(column<double>(timeline, "value")), 2 * (100'000 / timeline.resolution + 1));
 }
 
 TEST(Timeline, OfNothingIsEmpty) {

@@ -28,11 +28,12 @@ const whole = (text: string | null): number | undefined => (text !== null && /^\
 
 export function TimelineViewPage({ profile, report, source, route }: ViewProps) {
   const load = useCallback(async (window?: { from: number; to: number; pixels: number }) => adapted(await source.timeline(profile.id, window), report.live), [source, profile.id, report.live]);
-  const [from, to, selection] = ['from', 'to', 'event'].map((key) => whole(route.query.get(key)));
+  const [from, to] = ['from', 'to'].map((key) => whole(route.query.get(key)));
+  const selection = route.query.get('event') ?? undefined;
   const view = useMemo<TimelineView>(() => ({ from, to, selection }), [from, to, selection]);
   const onView = useCallback((next: TimelineView) => {
     const text = (value?: number) => (value === undefined ? null : String(value));
-    setQuery({ from: text(next.from), to: text(next.to), event: text(next.selection) });
+    setQuery({ from: text(next.from), to: text(next.to), event: next.selection ?? null });
   }, []);
   return <TimelinePage load={load} view={view} onView={onView} />;
 }

@@ -9,12 +9,22 @@ import { lowerBound } from './row';
 import { css } from './rgb';
 import type { Theme } from './theme';
 
-/** What finds an event again in another document of the same trace. */
+/** What finds an event again in another document of the same trace: rows are those of the whole trace everywhere. */
 export interface EventKey {
   track: number;
   start: number;
   depth: number;
-  name: string;
+  /** Unknown in a link. */
+  name: string | null;
+}
+
+/** An event in an address: "track.row.start". */
+export const keyText = ({ track, depth, start }: EventKey): string => `${track}.${depth}.${start}`;
+
+export function parseKey(text: string | undefined): EventKey | null {
+  const parts = /^(\d+)\.(\d+)\.(\d+)$/.exec(text ?? '')?.slice(1).map(Number);
+  if (!parts?.every(Number.isSafeInteger)) return null;
+  return { track: parts[0]!, depth: parts[1]!, start: parts[2]!, name: null };
 }
 
 export class Dataset {
@@ -64,7 +74,7 @@ export class Dataset {
     const row = this.timeline.tracks.find((track) => track.id === key.track)?.rows[key.depth];
     if (!row) return -1;
     for (let i = lowerBound(row.starts, key.start); i < row.count && row.starts[i]! === key.start; i++) {
-      if (this.nameOf(row.events[i]!) === key.name) return row.events[i]!;
+      if (key.name === null || this.nameOf(row.events[i]!) === key.name) return row.events[i]!;
     }
     const around = row.at(key.start);
     return around >= 0 && this.timeline.flags[row.events[around]!]! & kMerged ? row.events[around]! : -1;

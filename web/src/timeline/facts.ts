@@ -27,7 +27,8 @@ const kMostLaunched = 32;
 
 export function selfTime(timeline: Timeline, event: number): number | null {
   const track = timeline.tracks[timeline.trackOf[event]!]!;
-  if (track.rows.length < 2) return null;
+  // What overlaps on a stream runs beside the event, not inside it.
+  if (track.kind === 'kernels' || track.rows.length < 2) return null;
   const inner = track.rows[timeline.depths[event]! + 1]!;
   const duration = timeline.durations[event]!;
   if (!inner) return duration;

@@ -1,7 +1,7 @@
 // The Timeline page: loads a document, shows it, keeps the window and the selection in step with the address.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Dataset } from './dataset';
+import { Dataset, keyText, parseKey } from './dataset';
 import type { Span, TimelineDocument } from './header';
 import { Model } from './model';
 import { loadSpan } from './span';
@@ -14,13 +14,14 @@ export type * from './header';
 export interface TimelineView {
   from?: number;
   to?: number;
-  selection?: number;
+  /** As keyText writes it. */
+  selection?: string;
 }
 
 export interface TimelineProps {
   /** Gives the whole document, or, when that is not complete, finer data for a window. Rejects with one sentence. */
   load: (window?: { from: number; to: number; pixels: number }) => Promise<TimelineDocument>;
-  /** Window in ns since the origin, and the index of the selected event. */
+  /** Window in ns since the origin, and the selected event. */
   view: TimelineView;
   onView: (view: TimelineView) => void;
 }
@@ -28,11 +29,11 @@ export interface TimelineProps {
 const kPatience = 250;  // ms of rest before finer data is asked for and the address follows
 
 function viewOf(model: Model): TimelineView {
-  const { span, selection, duration } = model;
+  const { span, key, duration } = model;
   const whole = span.from <= 0 && span.to >= duration;
   return {
     ...(whole ? {} : { from: Math.round(span.from), to: Math.round(span.to) }),
-    ...(selection >= 0 ? { selection } : {}),
+    ...(key ? { selection: keyText(key) } : {}),
   };
 }
 
@@ -43,7 +44,7 @@ function same(a: TimelineView, b: TimelineView): boolean {
 function apply(model: Model, view: TimelineView): void {
   if (view.from !== undefined && view.to !== undefined) model.setSpan({ from: view.from, to: view.to });
   else model.setSpan({ from: 0, to: model.duration });
-  if (view.selection !== model.selection) model.select(view.selection ?? -1, view.from === undefined);
+  if (view.selection !== viewOf(model).selection) model.selectKey(parseKey(view.selection), view.from === undefined);
 }
 
 function sentence(error: unknown): string {

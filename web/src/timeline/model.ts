@@ -42,7 +42,8 @@ export class Model {
   readonly search = new Search(this);
   readonly folded = new Set<string>();
   readonly collapsed = new Set<number>();
-  private key: EventKey | null = null;
+  /** Of the selection, also while the data at hand does not show it. */
+  key: EventKey | null = null;
   private fine: Dataset | null = null;
   private glide: { from: Span; to: Span; begun: number } | null = null;
   private settling: ReturnType<typeof setTimeout> | undefined;
@@ -138,11 +139,13 @@ export class Model {
   }
 
   select(event: number, show = false): void {
-    const good = isEvent(this.data.timeline, event);
-    this.selection = good ? event : -1;
-    this.facts = good ? factsOf(this.data.timeline, event) : null;
-    this.key = good ? this.data.keyOf(event) : null;
-    if (good && show) this.showEvent(event);
+    this.selectKey(isEvent(this.data.timeline, event) ? this.data.keyOf(event) : null, show);
+  }
+
+  selectKey(key: EventKey | null, show = false): void {
+    this.key = key;
+    this.findSelection();
+    if (this.selection >= 0 && show) this.showEvent(this.selection);
     this.changed();
   }
 
@@ -182,10 +185,13 @@ export class Model {
     if (better === this.data) return;
     this.data = better;
     this.hover = null;
-    const key = this.key;
-    this.selection = key ? better.find(key) : -1;
-    this.facts = this.selection >= 0 ? factsOf(better.timeline, this.selection) : null;
+    this.findSelection();
     this.search.again();
+  }
+
+  private findSelection(): void {
+    this.selection = this.key ? this.data.find(this.key) : -1;
+    this.facts = this.selection >= 0 ? factsOf(this.data.timeline, this.selection) : null;
   }
 
   private relayout(): Layout {

@@ -11,9 +11,9 @@ import { bytes, duration, moment } from './units';
 
 const kShown = 8;  // launched events with a link of their own
 
-function Fact(props: { name: string; value: string; title: string }) {
+function Fact(props: { name: string; value: string; hint: string }) {
   return (
-    <div class="tl-fact" title={props.title}>
+    <div class="tl-fact" tabIndex={0} data-hint={props.hint}>
       <dt>{props.name}</dt>
       <dd><bdi>{props.value}</bdi></dd>
     </div>
@@ -34,7 +34,7 @@ function Details({ detail }: { detail: Record<string, unknown> }) {
   return (
     <dl class="tl-facts" aria-label="Details">
       {Object.entries(detail).slice(0, 60).map(([key, value]) => (
-        <Fact key={key} name={clean(key).replace(/_ns$/, '').replaceAll('_', ' ')} value={textOf(key, value)} title="Recorded with the event" />
+        <Fact key={key} name={clean(key).replace(/_ns$/, '').replaceAll('_', ' ')} value={textOf(key, value)} hint="Origin: recorded with the event." />
       ))}
     </dl>
   );
@@ -83,10 +83,10 @@ function EventPanel({ model, event }: { model: Model; event: number }) {
         <h3><bdi>{model.data.nameOf(event)}</bdi></h3>
         <p class="tl-where"><bdi>{clean(facts.track.group)}</bdi> · <bdi>{clean(facts.track.name)}</bdi></p>
         <dl class="tl-facts">
-          <Fact name="Start" value={moment(facts.start)} title="Since the origin of the trace" />
-          <Fact name="Duration" value={duration(facts.duration)} title={`${facts.duration.toLocaleString('en')} ns, from start to end`} />
-          {facts.self !== null && <Fact name="Self time" value={duration(facts.self)} title="Duration without what is nested directly inside" />}
-          {facts.merged > 0 && <Fact name="Stands for" value={`${facts.merged.toLocaleString('en')} events`} title="Too close together for this resolution; zoom in to see them one by one" />}
+          <Fact name="Start" value={moment(facts.start)} hint="Since the origin of the trace. Origin: measured." />
+          <Fact name="Duration" value={duration(facts.duration)} hint={`${facts.duration.toLocaleString('en')} ns, from start to end. Origin: measured.`} />
+          {facts.self !== null && <Fact name="Self time" value={duration(facts.self)} hint="Duration without what is nested directly inside. Origin: measured." />}
+          {facts.merged > 0 && <Fact name="Stands for" value={`${facts.merged.toLocaleString('en')} events`} hint="Too close together for this resolution; zoom in to see them one by one" />}
         </dl>
       </section>
       {facts.detail && <section><h4>Details</h4><Details detail={facts.detail} /></section>}
@@ -94,9 +94,9 @@ function EventPanel({ model, event }: { model: Model; event: number }) {
       <section>
         <h4>Same name in view</h4>
         <dl class="tl-facts">
-          <Fact name="Count" value={same.count.toLocaleString('en')} title="Events of this name that overlap the window" />
-          <Fact name="Total" value={duration(same.total)} title="Sum of their durations" />
-          <Fact name="Mean" value={same.count ? duration(same.total / same.count) : '–'} title="Total divided by count" />
+          <Fact name="Count" value={same.count.toLocaleString('en')} hint="Events of this name that overlap the window." />
+          <Fact name="Total" value={duration(same.total)} hint="Sum of their durations. Origin: measured." />
+          <Fact name="Mean" value={same.count ? duration(same.total / same.count) : '–'} hint="Total divided by count. Origin: measured." />
         </dl>
       </section>
     </>
@@ -109,9 +109,9 @@ function MeasurePanel({ model }: { model: Model }) {
     <section>
       <h3>Measured</h3>
       <dl class="tl-facts">
-        <Fact name="From" value={moment(from, 0.1)} title="Since the origin of the trace" />
-        <Fact name="To" value={moment(to, 0.1)} title="Since the origin of the trace" />
-        <Fact name="Between" value={duration(to - from)} title={`${(to - from).toLocaleString('en')} ns`} />
+        <Fact name="From" value={moment(from, 0.1)} hint="Since the origin of the trace" />
+        <Fact name="To" value={moment(to, 0.1)} hint="Since the origin of the trace" />
+        <Fact name="Between" value={duration(to - from)} hint={`${(to - from).toLocaleString('en')} ns`} />
       </dl>
     </section>
   );

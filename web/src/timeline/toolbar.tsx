@@ -1,6 +1,8 @@
 // The bar above the timeline: search, tools, zoom.
 
 import type { RefObject } from 'preact';
+import { Menu } from '../components/menu';
+import { exportCsv } from './export';
 import { useModel } from './hooks';
 import type { Model } from './model';
 import type { ColorBy } from './palette';
@@ -9,6 +11,7 @@ import { SearchBox } from './searchbox';
 interface Props {
   model: Model;
   searchInput: RefObject<HTMLInputElement>;
+  onPicture: () => void;
   onHelp: () => void;
 }
 
@@ -20,7 +23,7 @@ function Toggle(props: { on: boolean; title: string; text: string; onClick: () =
   );
 }
 
-export function Toolbar({ model, searchInput, onHelp }: Props) {
+export function Toolbar({ model, searchInput, onPicture, onHelp }: Props) {
   useModel(model);
   const hasPath = model.whole.timeline.path.length > 0;
   const set = (change: () => void) => () => {
@@ -44,15 +47,15 @@ export function Toolbar({ model, searchInput, onHelp }: Props) {
           <option value="category">category</option>
         </select>
       </label>
-      <span class="tl-space" />
       <span class="tl-buttons">
         <button type="button" class="tl-button tl-zoom" title="Zoom out (- or s)" aria-label="Zoom out" onClick={() => model.zoom(1.6)}>−</button>
         <button type="button" class="tl-button tl-zoom" title="Zoom in (+ or w)" aria-label="Zoom in" onClick={() => model.zoom(1 / 1.6)}>+</button>
         <button type="button" class="tl-button" title="Fit the selection, or everything (f)" onClick={() => model.fitSelection()}>Fit</button>
         <button type="button" class="tl-button" title="The whole trace (0)"
           onClick={() => model.glideTo({ from: 0, to: model.duration })}>All</button>
+        <Menu label="Export" actions={[{ label: 'PNG', run: onPicture }, { label: 'CSV', run: () => exportCsv(model) }]} />
+        <button type="button" class="tl-button" title="Keys and gestures (?)" aria-label="Help" onClick={onHelp}>?</button>
       </span>
-      <button type="button" class="tl-button" title="Keys and gestures (?)" aria-label="Help" onClick={onHelp}>?</button>
     </div>
   );
 }

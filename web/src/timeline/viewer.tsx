@@ -1,6 +1,7 @@
 // The timeline proper: the canvas, the names beside it, and the panels, tied to one model.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { exportPicture } from './export';
 import { Gutter } from './gutter';
 import { Help } from './help';
 import { useModel } from './hooks';
@@ -74,7 +75,8 @@ export function Viewer({ model }: { model: Model }) {
 
   return (
     <div class="tl" ref={root}>
-      <Toolbar model={model} searchInput={searchInput} onHelp={() => setHelp(true)} />
+      <Toolbar model={model} searchInput={searchInput} onHelp={() => setHelp(true)}
+        onPicture={() => theme && exportPicture(model, canvas.current!, theme)} />
       <div class="tl-stage">
         <div class="tl-gutter">
           <div class="tl-corner"><span>GPU work</span><span class="tl-in-view" ref={inView} title="Time in view" /></div>

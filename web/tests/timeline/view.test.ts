@@ -106,6 +106,11 @@ describe('facts', () => {
     expect(namesakes(t, t.names[3]!, { from: 75, to: 100 })).toEqual({ count: 1, total: 30 });
     expect([neighbour(t, 3, 1), neighbour(t, 5, 1), neighbour(t, 5, -1)]).toEqual([5, -1, 3]);
   });
+
+  it('give kernels that overlap no self time', async () => {
+    const t = await decode(build([{ name: 'stream 7', events: [{ start: 0, duration: 50, name: 'a' }, { start: 40, duration: 50, name: 'b', depth: 1 }] }]));
+    expect([selfTime(t, 0), selfTime(t, 1)]).toEqual([null, null]);
+  });
 });
 
 describe('windows', () => {

@@ -30,19 +30,20 @@ export class CounterPainter {
     const { model } = frame;
     for (const placed of tracksBetween(model.place, model.scroll, model.scroll + model.plotHeight)) {
       if (placed.kind !== 'counter') continue;
-      const counter = model.data.timeline.tracks.find((track) => track.id === placed.id)?.counter;
-      if (counter && counter.times.length > 0) this.paintCounter(frame, counter, placed);
+      const [counter, whole] = [model.data, model.whole].map(({ timeline }) => timeline.tracks.find((track) => track.id === placed.id)?.counter);
+      if (counter && whole && counter.times.length > 0) this.paintCounter(frame, counter, whole, placed);
     }
   }
 
-  private paintCounter(frame: Frame, counter: Counter, placed: PlacedTrack): void {
+  /** The scale is that of the whole trace, whatever part of it is loaded. */
+  private paintCounter(frame: Frame, counter: Counter, whole: Counter, placed: PlacedTrack): void {
     const { width, ratio } = frame.model.size;
     const top = yOf(frame, placed.plotY);
     this.prepare(Math.round(width * ratio), Math.round(placed.plotHeight * ratio));
-    this.paintSteps(frame, counter, steps(counter, frame.span, this.image.width));
+    this.paintSteps(frame, whole, steps(counter, frame.span, this.image.width));
     this.buffer.putImageData(this.image, 0, 0);
     frame.ctx.drawImage(this.canvas, 0, top, width, placed.plotHeight);
-    if (!placed.collapsed) paintMost(frame, counter, top);
+    if (!placed.collapsed) paintMost(frame, whole, top);
   }
 
   private prepare(width: number, height: number): void {
@@ -53,13 +54,13 @@ export class CounterPainter {
     }
   }
 
-  private paintSteps(frame: Frame, counter: Counter, { low, high }: Steps): void {
+  private paintSteps(frame: Frame, scale: Counter, { low, high }: Steps): void {
     const { width, height } = this.image;
     const pixels = new Uint32Array(this.image.data.buffer);
     pixels.fill(0);
     const thick = Math.max(1, Math.round(frame.model.size.ratio));
-    const floor = Math.min(0, counter.min);
-    const range = Math.max(counter.max, 0) - floor || 1;
+    const floor = Math.min(0, scale.min);
+    const range = Math.max(scale.max, 0) - floor || 1;
     const rowOf = (value: number) => Math.round((1 - (value - floor) / range) * (height - thick));
     const base = Math.min(height, rowOf(0) + thick);
     const solid = pack(frame.theme.accent);
