@@ -13,10 +13,8 @@ namespace {
 
 /// From two rounds the interval would be so wide (t = 12.7) that it says nothing.
 constexpr size_t kMinRounds = 3;
-constexpr int kMaxResamples = 1000;
-constexpr int kMinResamples = 200;
-/// Bound on the samples drawn for one ratio, so that it takes at most about a tenth of a second.
-constexpr size_t kDrawBudget = 4'000'000;
+constexpr size_t kMaxResamples = 1000;
+constexpr size_t kMinResamples = 200;
 constexpr uint64_t kSeed = 0x686f6e65;
 
 void keep_common_rounds(Rounds* a, Rounds* b) {
@@ -68,12 +66,12 @@ std::vector<double> all_samples(const Rounds& rounds) {
   return samples;
 }
 
-Ratio ratio_of_medians(const Rounds& numerator, const Rounds& denominator, Pairing pairing) {
+Ratio ratio_of_medians(const Rounds& numerator, const Rounds& denominator, Pairing pairing, size_t draws) {
   Ratio ratio;
   std::vector<double> top = all_samples(numerator);
   std::vector<double> bottom = all_samples(denominator);
   if (top.empty() || bottom.empty()) return ratio;
-  const size_t draws = top.size() + bottom.size();
+  const size_t samples = top.size() + bottom.size();
   ratio.value = ratio.low = ratio.high = median(std::move(top)) / median(std::move(bottom));
 
   Rounds a = numerator;
@@ -84,7 +82,7 @@ Ratio ratio_of_medians(const Rounds& numerator, const Rounds& denominator, Pairi
   const size_t rounds = std::min(a.size(), b.size());
   if (rounds < kMinRounds) return ratio;
 
-  const int resamples = std::clamp(static_cast<int>(kDrawBudget / draws), kMinResamples, kMaxResamples);
+  const int resamples = static_cast<int>(std::clamp(draws / samples, kMinResamples, kMaxResamples));
   Random random(kSeed);
   std::vector<double> ratios;
   for (int i = 0; i < resamples; ++i) ratios.push_back(resampled_ratio(a, b, pairing, &random));

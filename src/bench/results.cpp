@@ -70,26 +70,30 @@ Sweep read_sweep(const std::filesystem::path& path) {
   constexpr uint64_t kMaxFile = uint64_t{1} << 30;
   const Json json = Json::parse(base::read_file(path, kMaxFile), nullptr, false);
   try {
-    if (json.is_discarded()) fail_bad_input("this is no JSON file");
-    if (member<std::string>(json, "schema") != "hone.bench")
-      fail_bad_input("the field 'schema' is not hone.bench");
-    const int version = member<int>(json, "version");
-    if (version != kSchemaVersion) fail_bad_input("the file has version {}, not {}", version, kSchemaVersion);
-    Sweep sweep;
-    sweep.complete = member<bool>(json, "complete");
-    sweep.context = member<Json>(json, "context");
-    const Json runs = member<Json>(json, "runs");
-    for (size_t i = 0; i < runs.size(); ++i) {
-      try {
-        sweep.runs.push_back(parse_run(runs.at(i)));
-      } catch (const Error& error) {
-        throw error.within(fmt::format("run {}", i));
-      }
-    }
-    return sweep;
+    return parse_sweep(json);
   } catch (const Error& error) {
     throw error.within(path.string());
   }
+}
+
+Sweep parse_sweep(const Json& json) {
+  if (json.is_discarded()) fail_bad_input("this is no JSON file");
+  if (member<std::string>(json, "schema") != "hone.bench")
+    fail_bad_input("the field 'schema' is not hone.bench");
+  const int version = member<int>(json, "version");
+  if (version != kSchemaVersion) fail_bad_input("the file has version {}, not {}", version, kSchemaVersion);
+  Sweep sweep;
+  sweep.complete = member<bool>(json, "complete");
+  sweep.context = member<Json>(json, "context");
+  const Json runs = member<Json>(json, "runs");
+  for (size_t i = 0; i < runs.size(); ++i) {
+    try {
+      sweep.runs.push_back(parse_run(runs.at(i)));
+    } catch (const Error& error) {
+      throw error.within(fmt::format("run {}", i));
+    }
+  }
+  return sweep;
 }
 
 std::string file_stem(const std::string& model) {

@@ -31,6 +31,9 @@ void write_sweep(const Sweep& sweep, const std::filesystem::path& path);
 /// Bad input naming file and field.
 Sweep read_sweep(const std::filesystem::path& path);
 
+/// The same of the file's text.
+Sweep parse_sweep(const Json& json);
+
 /// Small files `<folder>/<model>/<backend>.json`: latency and throughput per precision and batch.
 void write_small_results(const Sweep& sweep, const std::filesystem::path& folder);
 

@@ -52,8 +52,9 @@ class Maker {
 
  private:
   void add_sweep(const std::filesystem::path& path) {
-    base::JsonOf<bench::Sweep> sweep = read_sweep_json(path);
-    report_.sweeps.push_back({ids_.take(trace_stem(path)), path.string(), std::move(sweep)});
+    ReportSweep sweep = read_report_sweep("", path);
+    sweep.id = ids_.take(trace_stem(path));
+    report_.sweeps.push_back(std::move(sweep));
   }
 
   void add_profile(const std::filesystem::path& path) {
@@ -121,7 +122,7 @@ ReportProfile make_profile(const std::string& id, const Answers& answers) {
 
 std::string program_text() { return fmt::format("{} ({})", base::version(), base::commit()); }
 
-base::JsonOf<bench::Sweep> read_sweep_json(const std::filesystem::path& path) {
+ReportSweep read_report_sweep(const std::string& id, const std::filesystem::path& path) {
   constexpr uint64_t kLargestFile = uint64_t{256} << 20;
   try {
     Json json = parse_shallow(base::read_file(path, kLargestFile));
@@ -131,7 +132,8 @@ base::JsonOf<bench::Sweep> read_sweep_json(const std::filesystem::path& path) {
     if (json.value("version", Json()) != bench::kSchemaVersion)
       fail_bad_input("the field 'version' is not {}", bench::kSchemaVersion);
     if (!json.value("runs", Json()).is_array()) fail_bad_input("the field 'runs' is not a list");
-    return {std::move(json)};
+    std::vector<RunPair> pairs = compare_pairs(json);
+    return {id, path.string(), {std::move(json)}, std::move(pairs)};
   } catch (const Error& error) {
     if (error.where().starts_with(path.string())) throw;
     throw error.within(path.string());

@@ -13,6 +13,7 @@
 #include "bench/results.hpp"
 #include "report/answers_schema.hpp"
 #include "report/run_files.hpp"
+#include "report/run_pairs.hpp"
 #include "report/timeline.hpp"
 
 namespace hone::report {
@@ -21,6 +22,7 @@ struct ReportSweep {
   std::string id;
   std::string path;
   base::JsonOf<bench::Sweep> sweep;
+  std::vector<RunPair> pairs = {};
 };
 
 struct ReportProfile {
@@ -86,6 +88,6 @@ std::string program_text();
 Report make_report(const RunFiles& files);
 
 /// The sweep of a result file, checked as far as the page relies on it. Bad input naming the file.
-base::JsonOf<bench::Sweep> read_sweep_json(const std::filesystem::path& path);
+ReportSweep read_report_sweep(const std::string& id, const std::filesystem::path& path);
 
 }  // namespace hone::report

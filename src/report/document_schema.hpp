@@ -78,12 +78,27 @@ struct Description<report::Timeline> {
 };
 
 template <>
+struct Description<report::RunPair> {
+  using Pair = report::RunPair;
+  static constexpr std::string_view kName = "RunPair";
+  static constexpr auto kFields =
+      std::tuple{Field{"model", [](const Pair& p) { return p.run.model; }, "Model of both"},
+                 Field{"backend", [](const Pair& p) { return p.run.backend; }, "Backend of the run"},
+                 Field{"precision", [](const Pair& p) { return p.run.precision; }, "Precision of the run"},
+                 Field{"batch", [](const Pair& p) { return p.run.batch; }, "Batch of both", unit::kCount},
+                 Field{"includes_transfers", &Pair::transfers, "Whether latencies include copies"},
+                 Field{"cold_l2", &Pair::cold_l2, "Whether the device's caches were emptied before runs"},
+                 Field{"speedup", &Pair::speedup, "How fast the run is beside the other"}};
+};
+
+template <>
 struct Description<report::ReportSweep> {
   using Sweep = report::ReportSweep;
   static constexpr std::string_view kName = "ReportSweep";
   static constexpr auto kFields =
       std::tuple{Field{"id", &Sweep::id, "Name for links"}, Field{"path", &Sweep::path, "File"},
-                 Field{"sweep", &Sweep::sweep, "What the file holds"}};
+                 Field{"sweep", &Sweep::sweep, "What the file holds"},
+                 Field{"pairs", &Sweep::pairs, "Every two runs of a model and batch beside each other"}};
 };
 
 template <>

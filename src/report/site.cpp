@@ -77,7 +77,7 @@ struct Site::Entry {
   bool there = true;    ///< found by the last search
   std::string name;     ///< for people
   std::string problem;  ///< why it could not be read
-  Json sweep;
+  std::optional<ReportSweep> sweep;
   std::shared_ptr<const std::string> profile;  ///< JSON
   base::Named<std::string> metadata;
   std::optional<DiffCandidate> candidate;
@@ -170,7 +170,7 @@ void Site::load(Entry* entry) {
   entry->again = false;
   try {
     if (entry->kind == RunFileKind::kSweep) {
-      entry->sweep = read_sweep_json(entry->path).json;
+      entry->sweep = read_report_sweep(entry->id, entry->path);
       return;
     }
     auto loaded = std::make_shared<Loaded>(entry->path);
@@ -207,7 +207,7 @@ Report Site::current() {
     if (!entry->problem.empty()) {
       report.problems.push_back({entry->path.string(), entry->problem});
     } else if (entry->kind == RunFileKind::kSweep) {
-      if (entry->done) report.sweeps.push_back({entry->id, entry->path.string(), {entry->sweep}});
+      if (entry->sweep) report.sweeps.push_back(*entry->sweep);
     } else {
       ReportProfile profile{entry->id, entry->name, entry->path.string(), entry->metadata};
       profile.ready = entry->done;
@@ -229,9 +229,11 @@ SiteResponse Site::list(const std::string& known_tag) {
   const std::lock_guard lock(mutex_);
   const std::string tag = fmt::format("\"{}\"", version_);
   if (tag == known_tag) return {304, {}, {}, tag};
-  SiteResponse response = json_response(to_json(current()));
-  response.tag = tag;
-  return response;
+  if (listed_.tag != tag) {
+    listed_ = json_response(to_json(current()));
+    listed_.tag = tag;
+  }
+  return listed_;
 }
 
 Site::Entry* Site::trace_of(const std::string& id, SiteResponse* refusal) {

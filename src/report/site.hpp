@@ -64,6 +64,7 @@ class Site {
   std::vector<std::string> sentences_;
   Ids ids_;
   uint64_t version_ = 0;  ///< of the list
+  SiteResponse listed_;   ///< the list as it was last asked for
   uint64_t clock_ = 0;    ///< of uses of traces
   int64_t searched_ = 0;  ///< steady_clock, ns
   bool ending_ = false;

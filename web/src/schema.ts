@@ -129,10 +129,21 @@ export interface Sweep {
   runs: Run[];
 }
 
+export interface RunPair {
+  model: string;
+  backend: string;
+  precision: string;
+  batch: number;
+  includes_transfers: boolean;
+  cold_l2: boolean;
+  speedup: Speedup;
+}
+
 export interface ReportSweep {
   id: string;
   path: string;
   sweep: Sweep;
+  pairs: RunPair[];
 }
 
 export interface Doubt {
@@ -790,10 +801,20 @@ export const fields = {
     options: { text: "Options of the benchmark", unit: "", origin: "" },
     runs: { text: "A run for each configuration", unit: "", origin: "" },
   },
+  RunPair: {
+    model: { text: "Model of both", unit: "", origin: "" },
+    backend: { text: "Backend of the run", unit: "", origin: "" },
+    precision: { text: "Precision of the run", unit: "", origin: "" },
+    batch: { text: "Batch of both", unit: "count", origin: "" },
+    includes_transfers: { text: "Whether latencies include copies", unit: "", origin: "" },
+    cold_l2: { text: "Whether the device's caches were emptied before runs", unit: "", origin: "" },
+    speedup: { text: "How fast the run is beside the other", unit: "", origin: "" },
+  },
   ReportSweep: {
     id: { text: "Name for links", unit: "", origin: "" },
     path: { text: "File", unit: "", origin: "" },
     sweep: { text: "What the file holds", unit: "", origin: "" },
+    pairs: { text: "Every two runs of a model and batch beside each other", unit: "", origin: "" },
   },
   Doubt: {
     severity: { text: "note: good to know; doubt: figures may be off; loss: something was not recorded", unit: "", origin: "" },

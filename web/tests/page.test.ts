@@ -79,6 +79,16 @@ describe('Compare', () => {
     await expect.poll(() => page.url()).toContain('baseline=hone+fp16');
   });
 
+  it('has intervals for any two that the program compared', async () => {
+    const system = (backend: string) => ({ backend, precision: 'fp16' });
+    const pair = { model: 'resnet50', ...system('torch-graph'), batch: 8, includes_transfers: false, cold_l2: false,
+      speedup: { over: system('torchscript'), ratio: 2.5, interval: [2.25, 2.75], differs: true, interleaved: true } };
+    const { page } = await viewer.open({ ...only, sweeps: [{ ...entry, pairs: [pair, null, { speedup: 1 }] }] }, '#/compare/resnet50?baseline=torch-graph+fp16');
+    const row = page.locator('table').filter({ hasText: 'baseline' }).locator('tbody tr').filter({ hasText: 'torchscript fp16' }).first();
+    expect(await row.locator('td').nth(2).innerText()).toContain('0.364–0.444×');
+    expect(await row.locator('td').nth(1).innerText()).toContain('no interval');
+  });
+
   it('shows failures and their reasons', async () => {
     const failing = sweepsUnder('xeon-torch-2-cores');
     const { page } = await viewer.open({ ...empty, sweeps: failing }, '#/compare/resnet50');

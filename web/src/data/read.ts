@@ -58,7 +58,8 @@ export function readProfile(value: unknown): Profile | null {
 function readSweepEntry(value: unknown): ReportSweep | null {
   const entry = dict(value);
   const sweep = readSweep(entry['sweep']);
-  return sweep && { id: text(entry['id']), path: text(entry['path']), sweep };
+  const pairs = list(entry['pairs']).filter((pair) => isDict(pair) && isDict(pair['speedup']) && isDict(pair['speedup']['over'])) as unknown as ReportSweep['pairs'];
+  return sweep && { id: text(entry['id']), path: text(entry['path']), sweep, pairs };
 }
 
 function readDiff(value: unknown): ReportDiff | null {

@@ -1,6 +1,6 @@
 // How much faster a run is than another of the same sweep and batch.
 import { finite } from '../../format';
-import type { Run } from '../../schema';
+import type { Run, Speedup } from '../../schema';
 import type { Line } from './lines';
 
 export interface Baseline {
@@ -10,7 +10,7 @@ export interface Baseline {
 
 export interface Compared {
   ratio: number;
-  /// Null where the sweep compared neither of the two with the other.
+  /// Null where too little was measured.
   interval: readonly [number, number] | null;
   differs: boolean | null;
   interleaved: boolean;
@@ -28,22 +28,31 @@ export function ownBaseline(lines: Line[]): Baseline | undefined {
   return lines.flatMap(({ runs }) => runs.flatMap((run) => run.speedup?.over ?? []))[0] ?? baselinesOf(lines)[0];
 }
 
-function stated(run: Run, inverted: boolean): Compared | null {
-  const ratio = finite(run.speedup?.ratio);
-  if (!run.speedup || ratio === null || ratio <= 0) return null;
-  const [low, high] = [finite(run.speedup.interval?.[0]), finite(run.speedup.interval?.[1])];
+function stated(speedup: Speedup, inverted: boolean): Compared | null {
+  const ratio = finite(speedup.ratio);
+  if (ratio === null || ratio <= 0) return null;
+  const [low, high] = [finite(speedup.interval?.[0]), finite(speedup.interval?.[1])];
   const known = low !== null && high !== null && low > 0;
   const interval = !known ? null : inverted ? ([1 / high, 1 / low] as const) : ([low, high] as const);
-  return { ratio: inverted ? 1 / ratio : ratio, interval, differs: run.speedup.differs === true, interleaved: run.speedup.interleaved === true };
+  return { ratio: inverted ? 1 / ratio : ratio, interval, differs: speedup.differs === true, interleaved: speedup.interleaved === true };
 }
 
-/// Over the baseline: what the sweep says, the same turned around, or only the medians.
+/// What the program found of the two, whichever way round.
+function paired({ entry }: Line, run: Run, base: Run): Compared | null {
+  const alike = entry.pairs.filter((pair) => pair.model === run.model && pair.batch === run.batch && pair.includes_transfers === run.includes_transfers && pair.cold_l2 === run.cold_l2);
+  const [direct, turned] = [[run, base], [base, run]].map(([one, other]) => alike.find((pair) => same(pair, one!) && same(pair.speedup.over, other!)));
+  return direct ? stated(direct.speedup, false) : turned ? stated(turned.speedup, true) : null;
+}
+
+/// Over the baseline: what the sweep says, the same turned around, what the program found since, or only the medians.
 export function compare(line: Line, run: Run, over: Baseline): Compared | 'baseline' | null {
   if (same(line, over)) return 'baseline';
   const base = line.entry.runs.find((one) => same(one, over) && one.batch === run.batch && one.includes_transfers === run.includes_transfers);
   if (!base) return null;
-  if (run.speedup && same(run.speedup.over, over)) return stated(run, false);
-  if (base.speedup && same(base.speedup.over, line)) return stated(base, true);
+  if (run.speedup && same(run.speedup.over, over)) return stated(run.speedup, false);
+  if (base.speedup && same(base.speedup.over, line)) return stated(base.speedup, true);
+  const found = paired(line, run, base);
+  if (found) return found;
   const [slow, fast] = [finite(base.latency_ms.p50), finite(run.latency_ms.p50)];
   return slow && fast ? { ratio: slow / fast, interval: null, differs: null, interleaved: false } : null;
 }

@@ -1,0 +1,24 @@
+// Runs of a sweep beside each other that the sweep itself did not compare, so that a reader can choose any of
+// them as the baseline.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "bench/run.hpp"
+
+namespace hone::report {
+
+/// Two runs of one model, batch and way of measuring.
+struct RunPair {
+  bench::Configuration run;
+  bool transfers = false;
+  bool cold_l2 = false;
+  bench::Speedup speedup;  ///< of the run over the other
+};
+
+/// Every two measured runs once, of a file of schema hone.bench; none where its samples cannot be read.
+std::vector<RunPair> compare_pairs(const Json& sweep);
+
+}  // namespace hone::report
