@@ -147,8 +147,9 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  /// Version of the system behind it ("1.13.0"), for the context of a run.
-  virtual std::string version() const = 0;
+  /// Version of the system behind it ("1.13.0") and of what it computes with on a device, for the context of
+  /// a run. Environment error where there is no such device.
+  virtual std::string version(std::string_view device) const = 0;
   /// Environment error when it cannot compute on "cpu" or "cuda". May start the device, which a process that
   /// is forked afterwards then cannot use. The CPU alone, unless a backend says otherwise.
   virtual void require_device(std::string_view device) const;

@@ -94,6 +94,7 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
   loaded_ = worker_->load(request);
   run_.load_ms = loaded_.load_ms;
   run_.notes = loaded_.notes;
+  if (!loaded_.version.empty()) run_.backend_version = loaded_.version;
   if (setup_.gpu != nullptr) setup_.gpu->add_worker(worker_->pid(), loaded_.bus_id);
   if (options_.cold_l2 && !loaded_.has(kColdL2Feature))
     fail_environment("the backend {} cannot empty the GPU's caches before a run", configuration.backend);

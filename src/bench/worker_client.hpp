@@ -26,6 +26,8 @@ struct WorkerLoaded {
   std::vector<std::string> features;
   /// Of the GPU it computes on; empty when it does not say.
   std::string bus_id;
+  /// Of the system on the device; empty when it does not say more than at first.
+  std::string version;
 
   bool has(std::string_view feature) const;
 };

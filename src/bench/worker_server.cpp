@@ -92,7 +92,8 @@ Json WorkerServer::answer(const std::string& type, const Json& request) {
 
 Json WorkerServer::hello(const Json& request) {
   backend_ = make_backend_(member<std::string>(request, "backend"));
-  return {{"protocol", kProtocolVersion}, {"backend", backend_->name()}, {"version", backend_->version()}};
+  return {
+      {"protocol", kProtocolVersion}, {"backend", backend_->name()}, {"version", backend_->version("cpu")}};
 }
 
 Json WorkerServer::load(const Json& json) {
@@ -122,7 +123,8 @@ Json WorkerServer::load(const Json& json) {
   return {{"load_ms", load_ms},
           {"notes", executable_->notes()},
           {"features", std::move(features)},
-          {"bus_id", executable_->bus_id()}};
+          {"bus_id", executable_->bus_id()},
+          {"version", backend_->version(request.device)}};
 }
 
 backend::Executable& WorkerServer::executable() const {

@@ -11,7 +11,7 @@ void add_backends_command(CLI::App& program) {
   command->callback([] {
     for (const std::string& name : backend::backend_names()) {
       try {
-        fmt::print("{:<12} {}\n", name, backend::make_backend(name)->version());
+        fmt::print("{:<12} {}\n", name, backend::make_backend(name)->version("cpu"));
       } catch (const Error& error) {
         fmt::print("{:<12} not available: {}\n", name, error.what());
       }

@@ -185,6 +185,7 @@ TEST(WorkerServer, RunsTheReferenceBackend) {
   ASSERT_EQ(answers.size(), 5u);
   EXPECT_EQ(answers[0]["backend"], "reference");
   EXPECT_EQ(answers[1]["type"], "load") << answers[1];
+  EXPECT_EQ(answers[1]["version"], answers[0]["version"]);
   EXPECT_EQ(parse_block(answers[2]).latencies_ms.size(), 5u);
   const tensor::Tensor output = read_output(parse_output_file(answers[3]["outputs"][1][0]));
   EXPECT_EQ(output.shape(), (tensor::Shape{2, 6}));
@@ -241,7 +242,7 @@ class FakeBackend final : public backend::Backend {
  public:
   explicit FakeBackend(Calls& calls) : calls_(calls) {}
   std::string_view name() const override { return "fake"; }
-  std::string version() const override { return "1"; }
+  std::string version(std::string_view device) const override { return "1 on " + std::string(device); }
   std::unique_ptr<backend::Executable> load(const importer::Model&, const backend::LoadOptions&) override {
     return std::make_unique<FakeExecutable>(calls_);
   }
@@ -280,6 +281,7 @@ TEST(WorkerServer, TimesPhasesAndPipelines) {
   ASSERT_EQ(answers.size(), 5u);
   EXPECT_EQ(answers[1]["features"], (Json{"trace", "phases", "pipeline"})) << answers[1];
   EXPECT_EQ(answers[1]["bus_id"], "0000:1b:00.0");
+  EXPECT_EQ(answers[1]["version"], "1 on cuda");
   const PhaseBlock phases = parse_phase_block(answers[2]);
   EXPECT_EQ(phases.h2d_ms, std::vector<double>{1});
   EXPECT_EQ(phases.enqueue_ms, std::vector<double>{2});

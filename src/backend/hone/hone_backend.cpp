@@ -174,8 +174,8 @@ class HoneExecutable final : public Executable {
 class HoneBackend final : public Backend {
  public:
   std::string_view name() const override { return "hone"; }
-  std::string version() const override {
-    return fmt::format("{} ({})", HONE_VERSION, device::find_device("cpu").fingerprint());
+  std::string version(std::string_view device) const override {
+    return fmt::format("{} ({})", HONE_VERSION, device::find_device(device).fingerprint());
   }
   void require_device(std::string_view device) const override { device::find_device(device); }
 

@@ -21,7 +21,7 @@ class ReferenceExecutable final : public Executable {
 class ReferenceBackend final : public Backend {
  public:
   std::string_view name() const override { return "reference"; }
-  std::string version() const override { return HONE_VERSION; }
+  std::string version(std::string_view) const override { return HONE_VERSION; }
 
   std::unique_ptr<Executable> load(const importer::Model& model, const LoadOptions& options) override {
     require_device(options.device);

@@ -106,7 +106,9 @@ class Session {
     request.device = options_.device;
     request.transfers = true;
     request.inputs = inputs_.at_batch(options_.batch, bench::count_sets(model_, options_.batch));
-    if (!worker->load(request).has(bench::kTraceFeature))
+    const bench::WorkerLoaded loaded = worker->load(request);
+    if (!loaded.version.empty()) version_ = loaded.version;
+    if (!loaded.has(bench::kTraceFeature))
       fail_environment("the worker of {} cannot be recorded", options_.backend);
     return worker;
   }

@@ -36,7 +36,7 @@ class TorchBackend final : public Backend {
   }
 
   std::string_view name() const override { return kind_.name; }
-  std::string version() const override { return TORCH_VERSION; }
+  std::string version(std::string_view) const override { return TORCH_VERSION; }
   void require_device(std::string_view device) const override {
     if (device != "cpu") return require_cuda_build(name());
     if (kind_.cuda_only)
