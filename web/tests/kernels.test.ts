@@ -1,6 +1,6 @@
 // Tables of what ran: figures as in the analysis, groups that add up, and whole names behind short ones.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { shortName } from '../src/pages/parts/short_name';
+import { instanceName, shortName } from '../src/pages/parts/short_name';
 import { Viewer } from './browser';
 import { analysisOf, badAnalyses, documentWith, expectShown, rowsOf, tableOf } from './views';
 
@@ -24,6 +24,16 @@ describe('a short name', () => {
     ['', ''],
     ['>>>(((', '>>>((('],
   ])('of %s is %s', (name, short) => expect(shortName(name)).toBe(short));
+});
+
+describe('the name of an instance', () => {
+  it.each([
+    ['void a::b::(anonymous namespace)::f<4, c::D<int>>(int*, (anonymous namespace)::E)', 'f<4, D<int>>'],
+    ['sm80_xmma_fprop_f16', 'sm80_xmma_fprop_f16'],
+    ['void f(int<3>)', 'f'],
+    ['f<<<', 'f'],
+    ['', ''],
+  ])('of %s is %s', (name, instance) => expect(instanceName(name)).toBe(instance));
 });
 
 describe('kernels', () => {
@@ -69,6 +79,19 @@ describe('kernels', () => {
     const { page } = await open(analysis);
     expect(await page.locator('main').innerText()).toContain('No work of a GPU was recorded');
     expect(await rowsOf(tableOf(page, 'Ranges'))).toHaveLength(analysis.summary.ranges.length);
+  });
+
+  it('have a column for each metric', async () => {
+    const row = (kernel: string, metric: string, unit: string, mean: number | null) =>
+      ({ device: 0, kernel, metric, unit, invocations: 3, min: mean, max: mean, mean });
+    const analysis = { metrics: { launches: 6, rows: [
+      row('void f<4>(int)', 'achieved_occupancy', '', 0.25), row('void f<4>(int)', 'dram_read_bytes', 'B', 2048),
+      row('g', 'achieved_occupancy', '', null), null, 'text'] } };
+    const { page } = await open(analysis);
+    expect(await page.getByText('No work of a GPU was recorded').count()).toBe(0);
+    const rows = await rowsOf(tableOf(page, 'Metrics of kernels'));
+    expect(rows.map((one) => [one['Kernel'], one['Launches'], one['achieved_occupancy']])).toEqual([['f<4>', 3, 0.25], ['g', 3, '–']]);
+    expect(await tableOf(page, 'Metrics of kernels').innerText()).toContain('2.048\u202fkB');
   });
 
   it('can be taken along as CSV and as a picture', async () => {

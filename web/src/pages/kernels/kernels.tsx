@@ -1,16 +1,17 @@
-// Kernels: what ran on the GPU, what the host called and announced, and what was copied.
+// Kernels: what ran on the GPU, what counters said of it, what the host called and announced, and what was copied.
 import { useMemo } from 'preact/hooks';
 import { Empty, Note } from '../../components/note';
 import { Table } from '../../components/table';
 import { Tabs, type Choice } from '../../components/tabs';
 import { listOf, partOf } from '../../data/lists';
 import { setQuery } from '../../route';
-import type { Activity, ActivitySummary, Volume } from '../../schema';
+import type { Activity, ActivitySummary, KernelMetricRow, KernelMetricTable, Volume } from '../../schema';
 import type { ViewProps } from '../props';
 import '../views.css';
 import { activityColumns, CALL_COLUMNS, VOLUME_COLUMNS } from './columns';
 import { Detail } from './detail';
 import { groupsOf, type Grouping } from './groups';
+import { kernelsOf, Metrics } from './metrics';
 import { Pies } from './pies';
 
 const GROUPINGS: (Choice & { id: Grouping })[] = [
@@ -52,23 +53,24 @@ function Calls({ activities, caption, query }: TableProps & { caption: string })
 }
 
 export function Kernels({ analysis, route }: ViewProps) {
-  const { gpu, calls, ranges, volumes, kernels } = useMemo(() => {
+  const { gpu, calls, ranges, volumes, kernels, metrics } = useMemo(() => {
     const summary = partOf<ActivitySummary>(analysis.summary);
     const all = listOf<Activity>(summary.gpu_activities);
     return {
       gpu: all, kernels: all.filter(({ kind }) => kind === 'kernel'), calls: listOf<Activity>(summary.api_calls),
       ranges: listOf<Activity>(summary.ranges), volumes: listOf<Volume>(summary.transfers),
+      metrics: listOf<KernelMetricRow>(partOf<KernelMetricTable>(analysis.metrics).rows),
     };
   }, [analysis]);
   const tables = [
-    { id: 'gpu', label: 'GPU', rows: gpu }, { id: 'copies', label: 'Copies', rows: volumes },
+    { id: 'gpu', label: 'GPU', rows: gpu }, { id: 'metrics', label: 'Metrics', rows: kernelsOf(metrics) }, { id: 'copies', label: 'Copies', rows: volumes },
     { id: 'api', label: 'API', rows: calls }, { id: 'ranges', label: 'Ranges', rows: ranges },
   ].filter(({ rows }) => rows.length);
   const open = tables.find(({ id }) => id === route.query.get('table'))?.id ?? tables[0]?.id;
   if (open === undefined) return <Empty title="Nothing ran"><p>The trace holds no kernels, calls of the CUDA API or ranges.</p></Empty>;
   return (
     <>
-      {gpu.length === 0 && <Note title="No work of a GPU was recorded"><p>The program ran on the CPU, so there are no kernels: here is what it called and announced.</p></Note>}
+      {gpu.length === 0 && metrics.length === 0 && <Note title="No work of a GPU was recorded"><p>The program ran on the CPU, so there are no kernels: here is what it called and announced.</p></Note>}
       {kernels.length > 0 && <section><Pies kernels={kernels} /></section>}
       <section>
         <div class="choices">
@@ -76,6 +78,7 @@ export function Kernels({ analysis, route }: ViewProps) {
             choices={tables.map(({ id, label, rows }) => ({ id, label: `${label} (${rows.length})` }))} />
         </div>
         {open === 'gpu' && <Activities activities={gpu} query={route.query} />}
+        {open === 'metrics' && <Metrics rows={metrics} />}
         {open === 'copies' && <Table caption="Copies and sets" columns={VOLUME_COLUMNS} rows={volumes} rowKey={(row) => String(volumes.indexOf(row))} />}
         {open === 'api' && <Calls caption="API calls" activities={calls} query={route.query} />}
         {open === 'ranges' && <Calls caption="Ranges" activities={ranges} query={route.query} />}

@@ -27,3 +27,17 @@ export function shortName(value: unknown): string {
   const name = words.at(-1)?.split('::').findLast(Boolean) ?? text;
   return BLANK.test(name) ? (/<([^<>(),]+)/.exec(text)?.[1]?.split('::').findLast(Boolean) ?? name) : name;
 }
+
+/// With the arguments of its template, which tell its instances apart: "f<4, D<int>>".
+export function instanceName(value: unknown): string {
+  const short = shortName(value);
+  const text = clean(value).replaceAll('(anonymous namespace)::', '').replace(/\b\w+::/g, '');
+  const begin = text.indexOf(`${short}<`) + short.length;
+  if (begin < short.length) return short;
+  let depth = 0;
+  for (let end = begin; end < text.length; end++) {
+    if (text[end] === '<') depth++;
+    if (text[end] === '>' && --depth === 0) return `${short}${text.slice(begin, end + 1)}`;
+  }
+  return short;
+}
