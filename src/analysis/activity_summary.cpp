@@ -70,7 +70,7 @@ class Table {
  public:
   using Naming = std::function<std::string(const std::string&)>;
   Table(const Trace& trace, Naming naming)
-      : trace_(trace), naming_(std::move(naming)), known_(trace.strings.size(), 0) {}
+      : trace_(trace), naming_(std::move(naming)), known_(trace.strings.size(), 0), tensor_cores_(trace) {}
 
   void add(ActivityKind kind, trace::StringId name, Time duration) {
     row_of({kind, row_name(name), {}}).add(duration);
@@ -90,6 +90,9 @@ class Table {
     Row& row = row_of(key);
     if (shaped && launch != nullptr) row.launch = *launch;
     row.add(event.end - event.start);
+    const TensorCores::Answer tensor_cores = tensor_cores_.of(event);
+    row.tensor_time += tensor_cores.uses ? event.end - event.start : 0;
+    row.tensor_by_name = row.tensor_by_name || tensor_cores.by_name;
     if (launch == nullptr) return;
     row.shape.add(*launch, trace_.find_device(event.device), static_cast<double>(event.end - event.start));
   }
@@ -102,7 +105,8 @@ class Table {
       sum += row.total;
       Activity activity{key.kind, names_[key.name], row.launch, row.total, 0, base::summarize(row.durations)};
       if (key.kind == ActivityKind::kKernel) {
-        activity.tensor_cores = uses_tensor_cores_by_name(activity.name);
+        activity.tensor_cores = row.tensor_time > row.total / 2;
+        activity.tensor_cores_by_name = row.tensor_by_name;
         activity.blocks_per_sm = row.shape.blocks.mean();
         activity.occupancy = row.shape.occupancy.mean();
       }
@@ -120,6 +124,8 @@ class Table {
   struct Row {
     std::vector<double> durations;
     Time total = 0;
+    Time tensor_time = 0;  // of kernels that use Tensor Cores
+    bool tensor_by_name = false;
     std::optional<KernelLaunch> launch;
     ShapeMeans shape;
 
@@ -139,6 +145,7 @@ class Table {
   Naming naming_;
   std::vector<trace::StringId> known_;  // of a name of the trace: of the row; 0 not yet
   trace::StringTable names_;
+  TensorCores tensor_cores_;
   std::unordered_map<Key, Row, KeyHash> rows_;
 };
 

@@ -25,8 +25,10 @@ struct Activity {
   Time total = 0;
   double share = 0;     ///< of the total of its table, 0 to 1
   base::Summary times;  ///< n is the number of calls
-  /// Of kernels: by name; means weighted by time, where the trace tells launches and device.
+  /// Of kernels: whether those with more than half of the time use Tensor Cores, and whether a name had to
+  /// tell; means weighted by time, where the trace tells launches and device.
   bool tensor_cores = false;
+  bool tensor_cores_by_name = true;
   std::optional<double> blocks_per_sm = std::nullopt;
   std::optional<double> occupancy = std::nullopt;  ///< 0 to 1
 };

@@ -33,6 +33,7 @@ struct KernelSum {
   double time = 0;            ///< ns
   double occupied = 0;        ///< occupancy x time, where it is known
   double occupancy_time = 0;  ///< time for which it is
+  double tensor_time = 0;     ///< of kernels that use Tensor Cores
   double filled = 0;          ///< share of the multiprocessors that got a block x time
   double shape_time = 0;
   Span longest;
@@ -62,6 +63,7 @@ void add_launch(const RuleContext& context, const DeviceEvent& event, double dur
 
 KernelSums sum_kernels(const RuleContext& context) {
   KernelSums sums;
+  TensorCores tensor_cores(context.trace);
   for (const DeviceEvent& event : context.trace.device_events) {
     if (event.kind != DeviceKind::kKernel || !context.starts_inside(event.start)) continue;
     KernelSum& sum = sums.by_name[event.name];
@@ -69,6 +71,7 @@ KernelSums sum_kernels(const RuleContext& context) {
     const auto duration = static_cast<double>(length(span));
     ++sum.calls;
     sum.time += duration;
+    if (tensor_cores.of(event).uses) sum.tensor_time += duration;
     sums.time += duration;
     if (length(span) > length(sum.longest)) sum.longest = span;
     add_launch(context, event, duration, &sum);
@@ -154,7 +157,7 @@ Ruling low_occupancy(const RuleContext& context) {
     judged = judged || sum.occupancy_time > 0 || sum.shape_time > 0;
     if (sum.time <= 0 || sum.time < kBigShare * sums.time) continue;
     const std::string& name = context.trace.text(id);
-    const auto poor = poor_fill(sum, uses_tensor_cores_by_name(name));
+    const auto poor = poor_fill(sum, sum.tensor_time > sum.time / 2);
     if (!poor) continue;
     advice.gain += poor->second;
     advice.evidence.push_back({fmt::format("{}, {} of kernel time: {}", base_name(name),

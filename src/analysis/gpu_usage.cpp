@@ -59,12 +59,13 @@ class Gathered {
   explicit Gathered(const trace::DeviceProperties* device)
       : device_(device), multiprocessors_(device == nullptr ? 0 : device->multiprocessors) {}
 
-  void add(Span span, const KernelLaunch* launch, bool tensor_cores) {
+  void add(Span span, const KernelLaunch* launch, TensorCores::Answer tensor_cores) {
     const double duration = static_cast<double>(length(span));
     ++kernels_;
     spans_.push_back(span);
     time_ += length(span);
-    if (tensor_cores) tensor_time_ += duration;
+    if (tensor_cores.uses) tensor_time_ += duration;
+    named_ = named_ || tensor_cores.by_name;
     if (launch == nullptr) return;
     if (const int64_t blocks = blocks_of(*launch, multiprocessors_); blocks > 0) {
       changes_.push_back({span.start, blocks});
@@ -84,7 +85,7 @@ class Gathered {
     usage->kernel_time = time_;
     usage->busy = total_length(unite(std::move(spans_)));
     usage->utilization.value = ratio(static_cast<double>(usage->busy), static_cast<double>(window));
-    usage->tensor_cores = {ratio(tensor_time_, time), Origin::kByName, 1};
+    usage->tensor_cores = {ratio(tensor_time_, time), named_ ? Origin::kByName : Origin::kMeasured, 1};
     if (shaped_time_ > 0)
       usage->sm_efficiency = {
           ratio(integrate(std::move(changes_), multiprocessors_), static_cast<double>(window)),
@@ -101,6 +102,7 @@ class Gathered {
   std::vector<Change> changes_;
   Time time_ = 0;
   double tensor_time_ = 0;
+  bool named_ = false;  // whether any kernel was told by its name
   double shaped_time_ = 0;
   double occupied_ = 0;
   double occupancy_time_ = 0;
@@ -120,16 +122,14 @@ std::map<int32_t, Gathered> gather(const Trace& trace, Span window) {
   std::map<int32_t, Gathered> devices;
   for (const trace::DeviceProperties& properties : trace.devices)
     devices.try_emplace(properties.id, &properties);
-  std::vector<int8_t> tensor(trace.strings.size(), -1);
+  TensorCores tensor_cores(trace);
   for (const DeviceEvent& event : trace.device_events) {
     Gathered& gathered = devices.try_emplace(event.device, nullptr).first->second;
     const Span span = overlap({event.start, event.end}, window);
     if (event.kind != DeviceKind::kKernel || length(span) == 0) continue;
-    if (tensor[event.name] < 0)
-      tensor[event.name] = uses_tensor_cores_by_name(trace.text(event.name)) ? 1 : 0;
     const KernelLaunch* launch =
         event.detail < 0 ? nullptr : &trace.launches[static_cast<size_t>(event.detail)];
-    gathered.add(span, launch, tensor[event.name] == 1);
+    gathered.add(span, launch, tensor_cores.of(event));
   }
   return devices;
 }

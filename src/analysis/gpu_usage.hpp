@@ -12,9 +12,9 @@
 namespace hone::analysis {
 
 enum class Origin : uint8_t {
-  kMeasured,   ///< by times of events or by counters
+  kMeasured,   ///< by times of events, instructions of kernels or counters
   kEstimated,  ///< from how kernels were launched
-  kByName      ///< from names of kernels
+  kByName      ///< at least in part from names of kernels
 };
 std::string_view origin_name(Origin origin);
 

@@ -61,7 +61,7 @@ class Builder {
   void add_device_times(OperatorTable* table) {
     const HostIndices calls = launching_calls(trace_);
     const HostIndices operators = calling_operators(trace_, around_);
-    std::vector<int8_t> tensor(trace_.strings.size(), -1);
+    TensorCores tensor_cores(trace_);
     for (size_t i = 0; i < calls.size(); ++i) {
       const trace::DeviceEvent& event = trace_.device_events[i];
       const Time duration = event.end - event.start;
@@ -75,9 +75,7 @@ class Builder {
       Cost& cost = costs_[static_cast<size_t>(caller)];
       cost.device_self += duration;
       if (event.kind != trace::DeviceKind::kKernel) continue;
-      if (tensor[event.name] < 0)
-        tensor[event.name] = uses_tensor_cores_by_name(trace_.text(event.name)) ? 1 : 0;
-      if (tensor[event.name] == 1) cost.device_tensor += duration;
+      if (tensor_cores.of(event).uses) cost.device_tensor += duration;
     }
   }
 

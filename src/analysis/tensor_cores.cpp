@@ -30,9 +30,10 @@ constexpr std::array<std::string_view, 39> kTensorParts = {
 constexpr std::array<std::string_view, 4> kOrdinaryParts = {"simt", "_ffma", "_fma_", "implicit_gemm<float"};
 
 /// Our own kernels that multiply with mma.sync or wgmma.
-constexpr std::array<std::string_view, 4> kOwn = {
+constexpr std::array<std::string_view, 5> kOwn = {
     "hone::device::cuda::implicit_gemm", "hone::device::cuda::resident_gemm",
-    "hone::device::cuda::warpgroup_gemm", "hone::device::cuda::stem_gemm"};
+    "hone::device::cuda::warpgroup_gemm", "hone::device::cuda::warpgroup_stem",
+    "hone::device::cuda::stem_gemm"};
 
 // clang-format off
 constexpr std::array<std::string_view, 41> kEligible = {
@@ -54,6 +55,18 @@ bool contains_any(std::string_view text, const std::array<std::string_view, n>& 
 }
 
 }  // namespace
+
+TensorCores::TensorCores(const trace::Trace& trace) : trace_(trace), by_name_(trace.strings.size(), -1) {}
+
+TensorCores::Answer TensorCores::of(const trace::DeviceEvent& kernel) {
+  if (kernel.detail >= 0) {
+    const trace::TensorUse use = trace_.launches[static_cast<size_t>(kernel.detail)].tensor_use;
+    if (use != trace::TensorUse::kUnknown) return {use == trace::TensorUse::kYes, false};
+  }
+  int8_t& told = by_name_[kernel.name];
+  if (told < 0) told = uses_tensor_cores_by_name(trace_.text(kernel.name)) ? 1 : 0;
+  return {told == 1, true};
+}
 
 bool uses_tensor_cores_by_name(std::string_view kernel) {
   const std::string name = lower_case(kernel);

@@ -52,6 +52,7 @@ constexpr int64_t last_value() {
   if constexpr (std::is_same_v<T, SyncKind>) return static_cast<int64_t>(SyncKind::kContextSynchronize);
   if constexpr (std::is_same_v<T, ThreadOperation>)
     return static_cast<int64_t>(ThreadOperation::kSemaphoreWait);
+  if constexpr (std::is_same_v<T, TensorUse>) return static_cast<int64_t>(TensorUse::kYes);
   if constexpr (std::is_same_v<T, StreamKind>) return static_cast<int64_t>(StreamKind::kUnknown);
   if constexpr (std::is_same_v<T, Severity>) return static_cast<int64_t>(Severity::kLoss);
   return std::numeric_limits<int64_t>::max();

@@ -104,22 +104,24 @@ inline const Table kDeviceEventTable{
 
 inline const Table kLaunchTable{
     "launches", "How kernels were launched; 0 where not recorded.",
-    std::tuple{Column{"grid_x", &KernelLaunch::grid, "blocks", 0},
-               Column{"grid_y", &KernelLaunch::grid, "", 1}, Column{"grid_z", &KernelLaunch::grid, "", 2},
-               Column{"block_x", &KernelLaunch::block, "threads", 0},
-               Column{"block_y", &KernelLaunch::block, "", 1}, Column{"block_z", &KernelLaunch::block, "", 2},
-               Column{"cluster_x", &KernelLaunch::cluster, "blocks", 0},
-               Column{"cluster_y", &KernelLaunch::cluster, "", 1},
-               Column{"cluster_z", &KernelLaunch::cluster, "", 2},
-               Column{"registers_per_thread", &KernelLaunch::registers_per_thread, ""},
-               Column{"static_shared_bytes", &KernelLaunch::static_shared_bytes, "a block"},
-               Column{"dynamic_shared_bytes", &KernelLaunch::dynamic_shared_bytes, "a block"},
-               Column{"local_bytes_per_thread", &KernelLaunch::local_bytes_per_thread, ""},
-               Column{"programmatic", &KernelLaunch::programmatic,
-                      "1 when it may start before its predecessor ends"},
-               Column{"recorded_occupancy", &KernelLaunch::recorded_occupancy,
-                      "per cent, estimate of the recorder; -1 none"},
-               Column{"collective", &KernelLaunch::collective, "strings.id"}}};
+    std::tuple{
+        Column{"grid_x", &KernelLaunch::grid, "blocks", 0}, Column{"grid_y", &KernelLaunch::grid, "", 1},
+        Column{"grid_z", &KernelLaunch::grid, "", 2}, Column{"block_x", &KernelLaunch::block, "threads", 0},
+        Column{"block_y", &KernelLaunch::block, "", 1}, Column{"block_z", &KernelLaunch::block, "", 2},
+        Column{"cluster_x", &KernelLaunch::cluster, "blocks", 0},
+        Column{"cluster_y", &KernelLaunch::cluster, "", 1},
+        Column{"cluster_z", &KernelLaunch::cluster, "", 2},
+        Column{"registers_per_thread", &KernelLaunch::registers_per_thread, ""},
+        Column{"static_shared_bytes", &KernelLaunch::static_shared_bytes, "a block"},
+        Column{"dynamic_shared_bytes", &KernelLaunch::dynamic_shared_bytes, "a block"},
+        Column{"local_bytes_per_thread", &KernelLaunch::local_bytes_per_thread, ""},
+        Column{"programmatic", &KernelLaunch::programmatic,
+               "1 when it may start before its predecessor ends"},
+        Column{"recorded_occupancy", &KernelLaunch::recorded_occupancy,
+               "per cent, estimate of the recorder; -1 none"},
+        Column{"collective", &KernelLaunch::collective, "strings.id"},
+        Column{"tensor_use", &KernelLaunch::tensor_use,
+               "whether the kernel's code holds instructions for Tensor Cores: 0 unknown, 1 no, 2 yes"}}};
 
 inline const Table kTransferTable{
     "transfers", "What copies and sets moved.",

@@ -77,6 +77,9 @@ struct DeviceEvent {
 };
 
 /// How a kernel was launched. Zero where not recorded.
+/// Whether the code of a kernel holds instructions for Tensor Cores.
+enum class TensorUse : uint8_t { kUnknown, kNo, kYes };
+
 struct KernelLaunch {
   std::array<int32_t, 3> grid{};
   std::array<int32_t, 3> block{};
@@ -88,6 +91,7 @@ struct KernelLaunch {
   bool programmatic = false;       ///< may start before the kernel before it has ended
   double recorded_occupancy = -1;  ///< per cent as the file said (Kineto's estimate); -1 when it did not
   StringId collective = 0;         ///< NCCL: the name of the operation
+  TensorUse tensor_use = TensorUse::kUnknown;
 };
 
 /// CUpti_ActivityMemoryKind and cudaMemcpyKind, in our own order so that files of all kinds agree.

@@ -73,6 +73,19 @@ TEST(ActivitySummary, GroupsAsAsked) {
   EXPECT_FALSE(shaped[2].launch.has_value() && shaped[1].launch.has_value());
 }
 
+TEST(ActivitySummary, SaysWhatTensorCoresAreToldFrom) {
+  TraceBuilder b;
+  b.kernel("mine", 0, 300);
+  b.launch().tensor_use = trace::TensorUse::kYes;
+  b.kernel("nvjet_hsh_64x8", 300, 400);
+  const Trace& built = b.build();
+  const Json rows = to_json(summarize_activities(built, trace::extent(built)))["gpu_activities"];
+  EXPECT_EQ(rows[0]["tensor_cores"], true);
+  EXPECT_EQ(rows[0]["tensor_cores_by"], "instructions");
+  EXPECT_EQ(rows[1]["tensor_cores"], true);
+  EXPECT_EQ(rows[1]["tensor_cores_by"], "name");
+}
+
 TEST(ActivitySummary, CountsOnlyWhatStartsInTheWindow) {
   TraceBuilder b;
   b.kernel("a", 0, 100);

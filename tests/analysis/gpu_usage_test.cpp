@@ -121,6 +121,21 @@ TEST(GpuUsage, SharesOfRandomTracesStayBetweenZeroAndOne) {
   }
 }
 
+TEST(TensorCores, AreToldByInstructionsWhereTheseAreKnown) {
+  TraceBuilder b;
+  b.kernel("my_kernel", 0, 300);
+  b.launch().tensor_use = trace::TensorUse::kYes;
+  b.kernel("volta_h884gemm_128x64_ldg8_nn", 300, 400);
+  b.launch().tensor_use = trace::TensorUse::kNo;
+  const DeviceUsage known = analyze_gpu_usage(b.build(), {0, 1000}).devices.at(0);
+  EXPECT_DOUBLE_EQ(known.tensor_cores.value, 0.75);
+  EXPECT_EQ(known.tensor_cores.origin, Origin::kMeasured);
+  b.kernel("nvjet_hsh_64x8", 400, 800);  // nobody saw its code
+  const DeviceUsage mixed = analyze_gpu_usage(b.build(), {0, 1000}).devices.at(0);
+  EXPECT_DOUBLE_EQ(mixed.tensor_cores.value, 7.0 / 8);
+  EXPECT_EQ(mixed.tensor_cores.origin, Origin::kByName);
+}
+
 TEST(TensorCores, AreToldByNamesOfManyYears) {
   for (const char* name :
        {"volta_h884gemm_128x64_ldg8_nn", "ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_nn",
@@ -133,7 +148,8 @@ TEST(TensorCores, AreToldByNamesOfManyYears) {
         "cudnn_generated_fort_native_sm90_convFwd_pointwise_pointwise_knob_24_256x64x32_8_0",
         "void hone::device::cuda::implicit_gemm<__half, Tile<64, 64, 64, 2, 2>, WindowPixels>(GemmParams)",
         "void hone::device::cuda::implicit_gemm<hone::device::cuda::ptx::Tf32, Tile<64>>(GemmParams)",
-        "void hone::device::cuda::warpgroup_gemm<__half, WarpgroupTile<64, 32, 1>>(WarpgroupParams)"})
+        "void hone::device::cuda::warpgroup_gemm<__half, WarpgroupTile<64, 32, 1>>(WarpgroupParams)",
+        "void hone::device::cuda::warpgroup_stem<__half, 64, 4, (StreamKind)0>(WarpgroupStemParams)"})
     EXPECT_TRUE(uses_tensor_cores_by_name(name)) << name;
   for (const char* name :
        {"void at::native::vectorized_elementwise_kernel<4>(int)", "ampere_sgemm_128x64_nn",

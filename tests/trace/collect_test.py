@@ -32,6 +32,8 @@ class Collect(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(rows(database, "SELECT name, grid_x, block_x, channel, dynamic_shared_bytes FROM kernels"),
                          [("void gemm<float>(int)", 4, 128, 3, 4096), ("relu", 4, 128, 3, 4096)])
+        self.assertEqual(rows(database, "SELECT name, tensor_use FROM kernels"),
+                         [("void gemm<float>(int)", 2), ("relu", 1)])
         self.assertEqual(rows(database, "SELECT name, bytes, direction, asynchronous FROM copies ORDER BY bytes"),
                          [("Memset (Device)", 64, 0, 0), ("Memcpy HtoD (Pageable -> Device)", 4096, 1, 1)])
         self.assertEqual(rows(database, "SELECT kind, event_record FROM synchronizations"), [(1, 50)])

@@ -8,6 +8,8 @@
 #include <initializer_list>
 #include <set>
 
+#include "trace/fake_cubin.hpp"
+
 namespace {
 
 CUpti_BuffersCallbackRequestFunc request = nullptr;
@@ -153,6 +155,19 @@ void tell(CUpti_CallbackIdResource id, CUpti_GraphData data) {
   CUpti_ResourceData resource{};
   resource.resourceDescriptor = &data;
   callback(nullptr, CUPTI_CB_DOMAIN_RESOURCE, static_cast<CUpti_CallbackId>(id), &resource);
+}
+
+/// The code of the kernels that fill_kernel() makes.
+void tell_module() {
+  const std::string cubin =
+      hone::trace::fake_cubin(90, {{"_Z4gemmIfEvi", {0x981, 0x23c, 0x986}}, {"relu", {0x981, 0x986}}});
+  CUpti_ModuleResourceData module{};
+  module.pCubin = cubin.data();
+  module.cubinSize = cubin.size();
+  CUpti_ResourceData resource{};
+  resource.resourceDescriptor = &module;
+  callback(nullptr, CUPTI_CB_DOMAIN_RESOURCE,
+           static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_MODULE_LOADED), &resource);
 }
 
 /// Two nodes in graph 6, the second after the first; their clones in graph 8.
@@ -309,6 +324,7 @@ __attribute__((visibility("default"))) void fake_cupti_build_graph() {
   CUpti_ResourceData made{};
   callback(nullptr, CUPTI_CB_DOMAIN_RESOURCE,
            static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_CONTEXT_CREATED), &made);
+  tell_module();
   tell_graph();
 }
 

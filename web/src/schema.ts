@@ -165,6 +165,7 @@ export interface Activity {
   max_ns: number | null;
   sd_ns: number | null;
   tensor_cores: boolean;
+  tensor_cores_by: string;
   blocks_per_sm: number | null;
   occupancy: number | null;
   grid: number[] | null;
@@ -453,7 +454,7 @@ export interface OperatorRow {
   host_total_ns: number;
   device_self_ns: number;
   device_total_ns: number;
-  device_tensor_core_by_name_ns: number;
+  device_tensor_core_ns: number;
   tensor_core_eligible_by_name: boolean;
 }
 
@@ -833,7 +834,8 @@ export const fields = {
     min_ns: { text: "Shortest call", unit: "ns", origin: "measured" },
     max_ns: { text: "Longest call", unit: "ns", origin: "measured" },
     sd_ns: { text: "Standard deviation of the calls", unit: "ns", origin: "measured" },
-    tensor_cores: { text: "Whether the kernel uses Tensor Cores", unit: "count", origin: "by name" },
+    tensor_cores: { text: "Whether the kernel uses Tensor Cores", unit: "", origin: "" },
+    tensor_cores_by: { text: "What that is told from: the kernel's instructions, or its name where they are not known", unit: "", origin: "" },
     blocks_per_sm: { text: "Blocks of a launch by the SMs of the device; mean, weighted by time. Less than 1 leaves SMs idle", unit: "ratio", origin: "recorded" },
     occupancy: { text: "Warps that fit on an SM beside each other, by those it can hold; mean, weighted by time", unit: "share", origin: "estimated" },
     grid: { text: "Blocks of a launch, where launches are told apart by them", unit: "", origin: "" },
@@ -1092,7 +1094,7 @@ export const fields = {
     host_total_ns: { text: "Host time from begin to end; a call inside another one of the same row counts once", unit: "ns", origin: "measured" },
     device_self_ns: { text: "Time of kernels, copies and sets it launched itself", unit: "ns", origin: "measured" },
     device_total_ns: { text: "The same with the operators inside", unit: "ns", origin: "measured" },
-    device_tensor_core_by_name_ns: { text: "The part of its own device time in kernels that use Tensor Cores", unit: "ns", origin: "by name" },
+    device_tensor_core_ns: { text: "The part of its own device time in kernels that use Tensor Cores, told from their instructions or, where these are not known, from their names", unit: "ns", origin: "by name" },
     tensor_core_eligible_by_name: { text: "Whether Tensor Cores can run such an operator", unit: "count", origin: "by name" },
   },
   OperatorTable: {

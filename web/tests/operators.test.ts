@@ -10,7 +10,7 @@ afterAll(() => viewer.stop());
 const HASH = '#/profile/p/operators';
 const row = (name: string, host: number, device: number, input_shapes: string | null = null) => ({
   name, input_shapes, calls: 2, host_self_ns: host, host_total_ns: 2 * host, device_self_ns: device, device_total_ns: 3 * device,
-  device_tensor_core_by_name_ns: device / 2, tensor_core_eligible_by_name: device > 0,
+  device_tensor_core_ns: device / 2, tensor_core_eligible_by_name: device > 0,
 });
 
 function made(shapes = false) {
@@ -24,7 +24,7 @@ describe('operators', () => {
     const { page } = await open(made());
     const rows = await rowsOf(tableOf(page, 'Operators'));
     expect(rows.map((one) => [one['Name'], one['Calls'], one['Host self'], one['Host total'], one['Device self'], one['Device total'], one['Tensor Core time'], one['Tensor Core eligible']]))
-      .toEqual(made().operators.operators.map((one: any) => [one.name, 2, one.host_self_ns, one.host_total_ns, one.device_self_ns, one.device_total_ns, one.device_tensor_core_by_name_ns, 'yes']));
+      .toEqual(made().operators.operators.map((one: any) => [one.name, 2, one.host_self_ns, one.host_total_ns, one.device_self_ns, one.device_total_ns, one.device_tensor_core_ns, 'yes']));
     expect(rows[0]).not.toHaveProperty('Input shapes');
     expect(await figureOf(page, 'Device time of no operator')).toBe(4321);
   });

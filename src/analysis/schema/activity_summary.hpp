@@ -30,8 +30,12 @@ struct Description<analysis::Activity> {
             origin::kMeasured},
       Field{"sd_ns", [](const Activity& a) { return a.times.sd; }, "Standard deviation of the calls",
             unit::kNs, origin::kMeasured},
-      Field{"tensor_cores", &Activity::tensor_cores, "Whether the kernel uses Tensor Cores", unit::kCount,
-            origin::kNamed},
+      Field{"tensor_cores", &Activity::tensor_cores, "Whether the kernel uses Tensor Cores"},
+      Field{"tensor_cores_by",
+            [](const Activity& a) -> std::string_view {
+              return a.tensor_cores_by_name ? "name" : "instructions";
+            },
+            "What that is told from: the kernel's instructions, or its name where they are not known"},
       Field{
           "blocks_per_sm", &Activity::blocks_per_sm,
           "Blocks of a launch by the SMs of the device; mean, weighted by time. Less than 1 leaves SMs idle",

@@ -205,6 +205,7 @@ class FileReader {
     launch.static_shared_bytes = from.static_shared;
     launch.dynamic_shared_bytes = from.dynamic_shared;
     launch.local_bytes_per_thread = from.local_per_thread;
+    if (from.tensor_use <= raw::TensorUse::kYes) launch.tensor_use = static_cast<TensorUse>(from.tensor_use);
     trace_.launches.push_back(launch);
   }
 

@@ -84,6 +84,9 @@ struct Api {
   uint32_t driver = 0;  ///< 1 driver API, 0 runtime API
 };
 
+/// Whether a kernel's code holds instructions for Tensor Cores.
+enum class TensorUse : uint32_t { kUnknown, kNo, kYes };
+
 struct Kernel {
   Header header{Type::kKernel, sizeof(Kernel)};
   uint32_t name = 0;  ///< mangled
@@ -104,6 +107,7 @@ struct Kernel {
   int32_t static_shared = 0;
   int32_t dynamic_shared = 0;
   uint32_t local_per_thread = 0;
+  TensorUse tensor_use = TensorUse::kUnknown;
 };
 
 struct Copy {

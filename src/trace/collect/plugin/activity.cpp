@@ -14,6 +14,7 @@
 #include "trace/collect/plugin/clock.hpp"
 #include "trace/collect/plugin/cupti_library.hpp"
 #include "trace/collect/plugin/raw_writer.hpp"
+#include "trace/collect/plugin/tensor_instructions.hpp"
 
 namespace hone::trace::inject {
 namespace {
@@ -87,6 +88,7 @@ void add_kernel(const CUpti_ActivityKernel10& from, Batch& batch) {
   to.static_shared = from.staticSharedMemory;
   to.dynamic_shared = from.dynamicSharedMemory;
   to.local_per_thread = from.localMemoryPerThread;
+  to.tensor_use = tensor_use(name, to.name);
   batch.add(to);
 }
 

@@ -12,6 +12,7 @@
 #include "trace/collect/plugin/launch_call.hpp"
 #include "trace/collect/plugin/ranges.hpp"
 #include "trace/collect/plugin/raw_writer.hpp"
+#include "trace/collect/plugin/tensor_instructions.hpp"
 
 namespace hone::trace::inject {
 namespace {
@@ -71,6 +72,11 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId i
     return;
   }
   if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) return on_context_end(resource->context);
+  if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED) {
+    const auto* module = static_cast<const CUpti_ModuleResourceData*>(resource->resourceDescriptor);
+    if (module != nullptr && module->pCubin != nullptr) note_module({module->pCubin, module->cubinSize});
+    return;
+  }
   const auto* graph = static_cast<const CUpti_GraphData*>(resource->resourceDescriptor);
   if (graph == nullptr) return;
   switch (id) {
@@ -83,8 +89,9 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId i
 
 std::vector<CUpti_CallbackId> resource_callbacks() {
   if (are_metrics_wanted()) return {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING};
-  return {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
-          CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED};
+  return {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_MODULE_LOADED,
+          CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
+          CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED};
 }
 
 std::vector<CUpti_CallbackId> driver_callbacks() {

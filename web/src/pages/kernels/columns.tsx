@@ -1,4 +1,5 @@
 // Columns of tables of activities: kernels, calls of the API, ranges.
+import { Mark } from '../../components/figure';
 import { Name } from '../../components/name';
 import type { Column } from '../../components/table';
 import type { Activity, Volume } from '../../schema';
@@ -16,8 +17,11 @@ const CALLS: Column<Row> = { key: 'calls', of: of('calls'), value: ({ activity }
 const SHARE: Column<Row> = { key: 'share', of: of('share'), bar: true, value: ({ activity }) => activity.share };
 const KIND: Column<Row> = { key: 'kind', of: of('kind'), value: ({ activity }) => activity.kind };
 const TENSOR: Column<Row> = {
-  key: 'tensor', title: 'Tensor Cores', of: of('tensor_cores'), unit: '',
+  key: 'tensor', title: 'Tensor Cores', of: of('tensor_cores'), unit: '', hint: 'Told from a kernel’s instructions, or from its name where marked so.',
   value: ({ activity }) => (activity.kind !== 'kernel' ? null : activity.tensor_cores === true ? 'yes' : 'no'),
+  show: ({ activity }) => (activity.kind !== 'kernel' ? '–' : (
+    <span>{activity.tensor_cores === true ? 'yes' : 'no'}{activity.tensor_cores_by !== 'instructions' && <Mark origin="by name" />}</span>
+  )),
 };
 const TENSOR_TIME: Column<Row> = {
   key: 'tensor', title: 'Tensor Core time', of: of('tensor_cores'), unit: 'ns', hint: 'Time in kernels that use Tensor Cores.',

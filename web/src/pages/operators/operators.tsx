@@ -27,7 +27,7 @@ const CALLS: Column<OperatorRow> = { key: 'calls', of: of('calls'), value: ({ ca
 const ELIGIBLE: Column<OperatorRow> = {
   key: 'eligible', title: 'Tensor Core eligible', of: of('tensor_core_eligible_by_name'), unit: '', value: (row) => (row.tensor_core_eligible_by_name === true ? 'yes' : 'no'),
 };
-const TENSOR: Column<OperatorRow> = { key: 'tensor', title: 'Tensor Core time', of: of('device_tensor_core_by_name_ns'), value: (row) => row.device_tensor_core_by_name_ns };
+const TENSOR: Column<OperatorRow> = { key: 'tensor', title: 'Tensor Core time', of: of('device_tensor_core_ns'), value: (row) => row.device_tensor_core_ns };
 
 function columnsOf(rows: OperatorRow[], known: readonly (typeof METRICS)[number][]): Column<OperatorRow>[] {
   const device = known.some(({ id }) => id === 'device_self_ns');
