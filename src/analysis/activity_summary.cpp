@@ -222,12 +222,15 @@ ActivitySummary summarize_activities(const Trace& trace, Span window, const Summ
       [](HostKind kind) {
         return kind == HostKind::kRange || kind == HostKind::kStep || kind == HostKind::kEngineStep;
       });
+  summary.thread_calls = summarize_host(
+      trace, window, ActivityKind::kThread, [](const std::string& name) { return name; },
+      [](HostKind kind) { return kind == HostKind::kThreadApi; });
   summary.volumes = volumes(trace, window);
   return summary;
 }
 
 std::string_view activity_kind_name(ActivityKind kind) {
-  constexpr std::array<std::string_view, 5> kNames = {"kernel", "copy", "set", "api", "range"};
+  constexpr std::array<std::string_view, 6> kNames = {"kernel", "copy", "set", "api", "range", "thread"};
   return kNames.at(static_cast<size_t>(kind));
 }
 

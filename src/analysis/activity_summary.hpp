@@ -13,7 +13,7 @@
 
 namespace hone::analysis {
 
-enum class ActivityKind : uint8_t { kKernel, kCopy, kSet, kApi, kRange };
+enum class ActivityKind : uint8_t { kKernel, kCopy, kSet, kApi, kRange, kThread };
 std::string_view activity_kind_name(ActivityKind kind);
 
 /// All events of one name. Times in ns.
@@ -48,9 +48,10 @@ struct Volume {
 /// Each table is ordered by total time, longest first.
 struct ActivitySummary {
   Span window;
-  std::vector<Activity> gpu;     ///< kernels, copies by direction, sets
-  std::vector<Activity> calls;   ///< of the runtime and driver API
-  std::vector<Activity> ranges;  ///< NVTX ranges and record_function, steps among them
+  std::vector<Activity> gpu;           ///< kernels, copies by direction, sets
+  std::vector<Activity> calls;         ///< of the runtime and driver API
+  std::vector<Activity> ranges;        ///< NVTX ranges and record_function, steps among them
+  std::vector<Activity> thread_calls;  ///< in which threads wait for each other: mutexes, joins
   std::vector<Volume> volumes;
 };
 

@@ -89,6 +89,7 @@ std::vector<Sheet> summary_sheets(const analysis::ActivitySummary& summary) {
   if (!summary.volumes.empty()) sheets.push_back(volume_sheet(summary.volumes));
   if (!summary.calls.empty()) sheets.push_back(activity_sheet("API calls", summary.calls));
   if (!summary.ranges.empty()) sheets.push_back(activity_sheet("Ranges", summary.ranges));
+  if (!summary.thread_calls.empty()) sheets.push_back(activity_sheet("Thread calls", summary.thread_calls));
   return sheets;
 }
 
@@ -99,7 +100,7 @@ std::vector<Sheet> operator_sheets(const analysis::OperatorTable& table) {
                {"Host Self", "ns"},
                {"Host Total", "ns"},
                {"Calls"},
-               {"TC by name", "%"},
+               {"Tensor Cores", "%"},
                {"Name", "", false}},
               {},
               {}};

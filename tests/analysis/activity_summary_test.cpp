@@ -73,6 +73,19 @@ TEST(ActivitySummary, GroupsAsAsked) {
   EXPECT_FALSE(shaped[2].launch.has_value() && shaped[1].launch.has_value());
 }
 
+TEST(ActivitySummary, CallsOfThreadsHaveATableOfTheirOwn) {
+  TraceBuilder b;
+  b.kernel("a", 0, 100);
+  b.trace.host_events.push_back({10, 60, trace::HostKind::kThreadApi,
+                                 b.trace.strings.intern("pthread_mutex_lock"), b.trace.thread_index(1, 1)});
+  const Trace& built = b.build();
+  const ActivitySummary summary = summarize_activities(built, trace::extent(built));
+  EXPECT_TRUE(summary.calls.empty());
+  ASSERT_EQ(summary.thread_calls.size(), 1U);
+  EXPECT_EQ(summary.thread_calls[0].total, 50);
+  EXPECT_EQ(to_json(summary)["thread_calls"][0]["kind"], "thread");
+}
+
 TEST(ActivitySummary, SaysWhatTensorCoresAreToldFrom) {
   TraceBuilder b;
   b.kernel("mine", 0, 300);

@@ -76,6 +76,8 @@ class Path(unittest.TestCase):
     def test_join(self):
         profile = self.check_path("join", "pthread_join")
         self.assertEqual(profile.calls(), {"pthread_create": 1, "pthread_join": 1})
+        table = subprocess.run([HONE, "analyze", profile.path, "--only", "summary"], capture_output=True, text=True)
+        self.assertRegex(table.stdout, r"Thread calls\n(.*\n)*.*pthread_join")
 
     def test_mutex(self):
         self.check_path("mutex", "pthread_mutex_lock")

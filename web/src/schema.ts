@@ -192,6 +192,7 @@ export interface ActivitySummary {
   gpu_activities: Activity[];
   api_calls: Activity[];
   ranges: Activity[];
+  thread_calls: Activity[];
   transfers: Volume[];
 }
 
@@ -824,7 +825,7 @@ export const fields = {
     count: { text: "How many times, where that can be told", unit: "count", origin: "" },
   },
   Activity: {
-    kind: { text: "kernel, copy, set, api or range", unit: "", origin: "" },
+    kind: { text: "kernel, copy, set, api, range or thread", unit: "", origin: "" },
     name: { text: "Name of the kernel, copy, call or range", unit: "", origin: "" },
     calls: { text: "How often it ran", unit: "count", origin: "measured" },
     share: { text: "Its total by the total of the table", unit: "share", origin: "measured" },
@@ -860,6 +861,7 @@ export const fields = {
     gpu_activities: { text: "Kernels, copies by direction, sets", unit: "", origin: "" },
     api_calls: { text: "Calls of the runtime and the driver API", unit: "", origin: "" },
     ranges: { text: "Ranges that the program announced", unit: "", origin: "" },
+    thread_calls: { text: "Calls in which threads wait for each other", unit: "", origin: "" },
     transfers: { text: "Sizes of copies and sets", unit: "", origin: "" },
   },
   TimeSummary: {

@@ -77,6 +77,13 @@ describe('kernels', () => {
     await expect.poll(() => page.url()).toContain('table=api');
   });
 
+  it('stand beside what threads waited for', async () => {
+    const analysis = gpu();
+    analysis.summary.thread_calls = [{ ...analysis.summary.api_calls[0], kind: 'thread', name: 'pthread_mutex_lock' }];
+    const { page } = await open(analysis, `${HASH}?table=threads`);
+    expect((await rowsOf(tableOf(page, 'Thread calls'))).map((row) => row['Name'])).toEqual(['pthread_mutex_lock']);
+  });
+
   it('are said to be missing where only the CPU worked', async () => {
     const analysis = analysisOf('resnet18-hone-fp32-b1');
     const { page } = await open(analysis);

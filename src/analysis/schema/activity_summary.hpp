@@ -13,7 +13,7 @@ struct Description<analysis::Activity> {
   static constexpr std::string_view kName = "Activity";
   static constexpr auto kFields = std::tuple{
       Field{"kind", [](const Activity& a) { return analysis::activity_kind_name(a.kind); },
-            "kernel, copy, set, api or range"},
+            "kernel, copy, set, api, range or thread"},
       Field{"name", &Activity::name, "Name of the kernel, copy, call or range"},
       Field{"calls", [](const Activity& a) { return a.times.n; }, "How often it ran", unit::kCount,
             origin::kMeasured},
@@ -87,6 +87,7 @@ struct Description<analysis::ActivitySummary> {
                  Field{"gpu_activities", &Summary::gpu, "Kernels, copies by direction, sets"},
                  Field{"api_calls", &Summary::calls, "Calls of the runtime and the driver API"},
                  Field{"ranges", &Summary::ranges, "Ranges that the program announced"},
+                 Field{"thread_calls", &Summary::thread_calls, "Calls in which threads wait for each other"},
                  Field{"transfers", &Summary::volumes, "Sizes of copies and sets"}};
 };
 

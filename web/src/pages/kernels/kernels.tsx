@@ -53,18 +53,18 @@ function Calls({ activities, caption, query }: TableProps & { caption: string })
 }
 
 export function Kernels({ analysis, route }: ViewProps) {
-  const { gpu, calls, ranges, volumes, kernels, metrics } = useMemo(() => {
+  const { gpu, calls, ranges, threads, volumes, kernels, metrics } = useMemo(() => {
     const summary = partOf<ActivitySummary>(analysis.summary);
     const all = listOf<Activity>(summary.gpu_activities);
     return {
       gpu: all, kernels: all.filter(({ kind }) => kind === 'kernel'), calls: listOf<Activity>(summary.api_calls),
-      ranges: listOf<Activity>(summary.ranges), volumes: listOf<Volume>(summary.transfers),
+      ranges: listOf<Activity>(summary.ranges), threads: listOf<Activity>(summary.thread_calls), volumes: listOf<Volume>(summary.transfers),
       metrics: listOf<KernelMetricRow>(partOf<KernelMetricTable>(analysis.metrics).rows),
     };
   }, [analysis]);
   const tables = [
     { id: 'gpu', label: 'GPU', rows: gpu }, { id: 'metrics', label: 'Metrics', rows: kernelsOf(metrics) }, { id: 'copies', label: 'Copies', rows: volumes },
-    { id: 'api', label: 'API', rows: calls }, { id: 'ranges', label: 'Ranges', rows: ranges },
+    { id: 'api', label: 'API', rows: calls }, { id: 'ranges', label: 'Ranges', rows: ranges }, { id: 'threads', label: 'Threads', rows: threads },
   ].filter(({ rows }) => rows.length);
   const open = tables.find(({ id }) => id === route.query.get('table'))?.id ?? tables[0]?.id;
   if (open === undefined) return <Empty title="Nothing ran"><p>The trace holds no kernels, calls of the CUDA API or ranges.</p></Empty>;
@@ -81,6 +81,7 @@ export function Kernels({ analysis, route }: ViewProps) {
         {open === 'metrics' && <Metrics rows={metrics} />}
         {open === 'copies' && <Table caption="Copies and sets" columns={VOLUME_COLUMNS} rows={volumes} rowKey={(row) => String(volumes.indexOf(row))} />}
         {open === 'api' && <Calls caption="API calls" activities={calls} query={route.query} />}
+        {open === 'threads' && <Calls caption="Thread calls" activities={threads} query={route.query} />}
         {open === 'ranges' && <Calls caption="Ranges" activities={ranges} query={route.query} />}
       </section>
     </>
