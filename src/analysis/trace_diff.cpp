@@ -135,6 +135,7 @@ TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
   const LayerTable& b = side_b.layers;
   TraceDiff diff;
   if (!a.layers.empty() && !b.layers.empty()) diff.layers = match(a, b);
+  diff.kernels = kernel_exchanges(diff.layers);
   diff.iteration_a = estimate(a.host);
   diff.iteration_b = estimate(b.host);
   diff.trend_a = a.trend;

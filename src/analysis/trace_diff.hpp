@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/iteration_idle.hpp"
+#include "analysis/kernel_exchanges.hpp"
 #include "analysis/layers.hpp"
 
 namespace hone::analysis {
@@ -39,7 +40,8 @@ struct WaterfallBar {
 };
 
 struct TraceDiff {
-  std::vector<MatchedLayers> layers;  ///< the largest change first
+  std::vector<MatchedLayers> layers;    ///< the largest change first
+  std::vector<KernelExchange> kernels;  ///< what ran in place of what, the largest change first
   Estimate iteration_a;
   Estimate iteration_b;
   std::optional<base::Trend> trend_a;  ///< of iterations, ns each: means hide it

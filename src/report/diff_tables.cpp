@@ -3,11 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 
-#include "analysis/names.hpp"
 #include "base/units.hpp"
 #include "report/trend_text.hpp"
 
@@ -83,39 +80,7 @@ Sheet layer_sheet(const analysis::TraceDiff& diff) {
   return sheet;
 }
 
-/// Kernels by the functions' own names, so that those of another instance of a template are the same.
-std::string kernel_names(const std::vector<std::string>& kernels) {
-  std::vector<std::string> names;
-  for (const std::string& kernel : kernels) {
-    std::string name = analysis::base_name(kernel);
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
-  }
-  return joined(names);
-}
-
-/// Layers whose kernels are others in B, by what ran in place of what.
 Sheet kernel_sheet(const analysis::TraceDiff& diff) {
-  struct Exchange {
-    double change = 0;
-    double time_a = 0;
-    double time_b = 0;
-    int64_t layers = 0;
-  };
-  std::map<std::pair<std::string, std::string>, Exchange> exchanges;
-  for (const MatchedLayers& group : diff.layers) {
-    auto names = std::pair(kernel_names(group.kernels_a), kernel_names(group.kernels_b));
-    if (names.first == names.second) continue;
-    Exchange& exchange = exchanges[std::move(names)];
-    exchange.change += group.change();
-    exchange.time_a += group.time_a.mean;
-    exchange.time_b += group.time_b.mean;
-    ++exchange.layers;
-  }
-  std::vector<std::pair<std::pair<std::string, std::string>, Exchange>> sorted(exchanges.begin(),
-                                                                               exchanges.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-    return std::abs(a.second.change) > std::abs(b.second.change);
-  });
   Sheet sheet{"Other kernels, the largest change first",
               {{"Change", "ns"},
                {"A", "ns"},
@@ -125,10 +90,10 @@ Sheet kernel_sheet(const analysis::TraceDiff& diff) {
                {"Kernels of B", "", false}},
               {},
               {}};
-  for (const auto& [names, exchange] : sorted)
-    sheet.rows.push_back({change_cell(exchange.change), time_cell(exchange.time_a),
-                          time_cell(exchange.time_b), count_cell(exchange.layers), text_cell(names.first),
-                          text_cell(names.second)});
+  for (const analysis::KernelExchange& exchange : diff.kernels)
+    sheet.rows.push_back({change_cell(exchange.change()), time_cell(exchange.time_a),
+                          time_cell(exchange.time_b), count_cell(exchange.layers),
+                          text_cell(joined(exchange.a)), text_cell(joined(exchange.b))});
   return sheet;
 }
 
@@ -137,7 +102,7 @@ Sheet kernel_sheet(const analysis::TraceDiff& diff) {
 std::vector<Sheet> diff_sheets(const analysis::TraceDiff& diff) {
   std::vector<Sheet> sheets = {waterfall_sheet(diff)};
   if (!diff.layers.empty()) sheets.push_back(layer_sheet(diff));
-  if (Sheet kernels = kernel_sheet(diff); !kernels.rows.empty()) sheets.push_back(std::move(kernels));
+  if (!diff.kernels.empty()) sheets.push_back(kernel_sheet(diff));
   return sheets;
 }
 

@@ -23,6 +23,7 @@ TEST(DiffTables, KernelsThatTookThePlaceOfOthersStandTogether) {
                  {{"b"}, {"b"}, eager, {"fused<8>(int)"}, {1500, 10}, {1600, 10}},
                  {{"c"}, {"c"}, {"pool<2>(int)"}, {"pool<4>(int)"}, {9000, 10}, {1000, 10}},
                  {{}, {"d"}, {}, {"pad(int)"}, {0, 0}, {5000, 10}}};
+  diff.kernels = analysis::kernel_exchanges(diff.layers);
   const std::vector<Sheet> sheets = diff_sheets(diff);
   ASSERT_THAT(titles(sheets),
               ::testing::ElementsAre("From A to B, one iteration", "Layers, the largest change first",
@@ -43,6 +44,7 @@ TEST(DiffTables, KernelsThatTookThePlaceOfOthersStandTogether) {
 TEST(DiffTables, NoKernelsAreShownWhereTheyAreTheSame) {
   analysis::TraceDiff diff;
   diff.layers = {{{"a"}, {"a"}, {"conv(int)"}, {"conv(int)"}, {3000, 10}, {1000, 10}}};
+  diff.kernels = analysis::kernel_exchanges(diff.layers);
   EXPECT_EQ(diff_sheets(diff).size(), 2U);
   diff.layers.clear();
   EXPECT_EQ(diff_sheets(diff).size(), 1U);

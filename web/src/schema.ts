@@ -648,6 +648,15 @@ export interface MatchedLayers {
   certain: boolean;
 }
 
+export interface KernelExchange {
+  a: string[];
+  b: string[];
+  layers: number;
+  time_a_ns: number | null;
+  time_b_ns: number | null;
+  change_ns: number | null;
+}
+
 export interface TraceDiff {
   iteration_a: Estimate;
   iteration_b: Estimate;
@@ -656,6 +665,7 @@ export interface TraceDiff {
   speedup: number | null;
   waterfall: WaterfallBar[];
   layers: MatchedLayers[];
+  kernels: KernelExchange[];
   notes: string[];
 }
 
@@ -1266,6 +1276,14 @@ export const fields = {
     change_ns: { text: "B minus A", unit: "ns", origin: "measured" },
     certain: { text: "Whether that is more than noise: the confidence intervals lie apart", unit: "", origin: "" },
   },
+  KernelExchange: {
+    a: { text: "Kernels of A, by the functions' own names", unit: "", origin: "" },
+    b: { text: "Kernels of B that ran in place of them", unit: "", origin: "" },
+    layers: { text: "Groups of matched layers in which they did", unit: "count", origin: "measured" },
+    time_a_ns: { text: "Time of these layers in one iteration of A", unit: "ns", origin: "measured" },
+    time_b_ns: { text: "Time of these layers in one iteration of B", unit: "ns", origin: "measured" },
+    change_ns: { text: "B minus A", unit: "ns", origin: "measured" },
+  },
   TraceDiff: {
     iteration_a: { text: "An iteration of A", unit: "", origin: "" },
     iteration_b: { text: "An iteration of B", unit: "", origin: "" },
@@ -1274,6 +1292,7 @@ export const fields = {
     speedup: { text: "A's mean iteration by B's: above 1, B is faster", unit: "ratio", origin: "measured" },
     waterfall: { text: "From A to B: changes that add up to the difference exactly", unit: "", origin: "" },
     layers: { text: "The largest change first", unit: "", origin: "" },
+    kernels: { text: "Kernels that took the place of others, the largest change first", unit: "", origin: "" },
     notes: { text: "What the comparison leaves out", unit: "", origin: "" },
   },
   ReportDiff: {

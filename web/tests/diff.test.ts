@@ -80,6 +80,18 @@ describe('Difference', () => {
     expect(await page.locator('main').innerText()).toContain('The bars do not add up');
   });
 
+  it('shows which kernels took the place of others', async () => {
+    const kernels = [{ a: ['relu', 'conv'], b: ['fused'], layers: 3, time_a_ns: 900, time_b_ns: 400, change_ns: -500 }, { a: [], b: ['pad'], layers: 1, time_a_ns: 0, time_b_ns: 10, change_ns: 10 }];
+    const opened = await viewer.open(report({ ...small, kernels: [...kernels, null] }), '#/diff/0/kernels');
+    const table = await readTable(opened.page, 'Other kernels');
+    expect(numbers(table.column('Change'))).toEqual([-500, 10]);
+    expect(table.column('Kernels of A')).toEqual(['relu\nconv', 'nothing']);
+    expect(numbers(table.column('Time in B'))).toEqual([400, 10]);
+    quiet(opened);
+    const none = await viewer.open(report(small), '#/diff/0/kernels');
+    expect(await none.page.locator('main').innerText()).toContain('No other kernels');
+  });
+
   it('draws iterations and says which side drifts', async () => {
     const opened = await viewer.open(report(small), '#/diff/0/iterations');
     expect(await opened.page.locator('main').innerText()).toMatch(/drifts[\s\S]*too few iterations/);

@@ -33,6 +33,22 @@ struct Description<analysis::MatchedLayers> {
 };
 
 template <>
+struct Description<analysis::KernelExchange> {
+  using Exchange = analysis::KernelExchange;
+  static constexpr std::string_view kName = "KernelExchange";
+  static constexpr auto kFields =
+      std::tuple{Field{"a", &Exchange::a, "Kernels of A, by the functions' own names"},
+                 Field{"b", &Exchange::b, "Kernels of B that ran in place of them"},
+                 Field{"layers", &Exchange::layers, "Groups of matched layers in which they did",
+                       unit::kCount, origin::kMeasured},
+                 Field{"time_a_ns", &Exchange::time_a, "Time of these layers in one iteration of A",
+                       unit::kNs, origin::kMeasured},
+                 Field{"time_b_ns", &Exchange::time_b, "Time of these layers in one iteration of B",
+                       unit::kNs, origin::kMeasured},
+                 Field{"change_ns", &Exchange::change, "B minus A", unit::kNs, origin::kMeasured}};
+};
+
+template <>
 struct Description<analysis::WaterfallBar> {
   using Bar = analysis::WaterfallBar;
   static constexpr std::string_view kName = "WaterfallBar";
@@ -56,6 +72,7 @@ struct Description<analysis::TraceDiff> {
             origin::kMeasured},
       Field{"waterfall", &Diff::waterfall, "From A to B: changes that add up to the difference exactly"},
       Field{"layers", &Diff::layers, "The largest change first"},
+      Field{"kernels", &Diff::kernels, "Kernels that took the place of others, the largest change first"},
       Field{"notes", &Diff::notes, "What the comparison leaves out"}};
 };
 

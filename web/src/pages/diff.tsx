@@ -6,17 +6,18 @@ import type { Profile, ReportDiff } from '../data/document';
 import { dict } from '../data/safe';
 import { go, link, setQuery } from '../route';
 import type { TraceDiff } from '../schema';
+import { ExchangeTable } from './diff/exchanges';
 import { Head } from './diff/head';
 import { Iterations } from './diff/iterations';
 import { MatchDetail } from './diff/match_detail';
 import { MatchTable } from './diff/matches';
-import { inRunOrder, matchesOf } from './diff/model';
+import { exchangesOf, inRunOrder, matchesOf } from './diff/model';
 import { Running } from './diff/running';
 import { Waterfall } from './diff/waterfall';
 import type { PageProps } from './props';
 import { useProfile } from './profile';
 
-const VIEWS = [{ id: 'changes', label: 'From A to B' }, { id: 'layers', label: 'Layers' }, { id: 'iterations', label: 'Iterations' }];
+const VIEWS = [{ id: 'changes', label: 'From A to B' }, { id: 'layers', label: 'Layers' }, { id: 'kernels', label: 'Kernels' }, { id: 'iterations', label: 'Iterations' }];
 
 function Nothing({ report }: { report: PageProps['report'] }) {
   return (
@@ -38,6 +39,7 @@ interface ComparedProps {
 function Compared({ entry, a, b, props: { report, route } }: ComparedProps) {
   const diff = useMemo(() => dict<TraceDiff>(entry.diff), [entry]);
   const matches = useMemo(() => matchesOf(diff), [diff]);
+  const exchanges = useMemo(() => exchangesOf(diff), [diff]);
   const ordered = useMemo(() => inRunOrder(matches, a, b), [matches, a, b]);
   const close = useCallback(() => setQuery({ sel: null }), []);
   const view = VIEWS.find(({ id }) => id === route.path[2])?.id ?? 'changes';
@@ -49,10 +51,11 @@ function Compared({ entry, a, b, props: { report, route } }: ComparedProps) {
       <Head a={entry.a} b={entry.b} diff={diff} report={report} />
       <Tabs label="View" choices={VIEWS} value={view} onChange={(id) => go(['diff', route.path[1]!, id])} />
       {view === 'changes' && <Waterfall diff={diff} />}
-      {view !== 'iterations' && matches.length > 0 && <Running ordered={ordered} selected={sel} />}
+      {(view === 'changes' || view === 'layers') && matches.length > 0 && <Running ordered={ordered} selected={sel} />}
       {view === 'layers' && (matches.length > 0
         ? <MatchTable matches={matches} selected={sel} />
         : <Empty title="No layers to compare"><p>One of the two has no layers. What changed is told by the parts of an iteration instead.</p></Empty>)}
+      {view === 'kernels' && <ExchangeTable exchanges={exchanges} />}
       {view === 'iterations' && <Iterations diff={diff} a={a} b={b} />}
       {match && <MatchDetail match={match} a={a} b={b} onClose={close} />}
     </article>

@@ -1,7 +1,7 @@
 // A comparison of two profiles in the shape that the page draws, whatever the document holds.
 import { dict, dicts, text, texts } from '../../data/safe';
 import { finite } from '../../format';
-import type { Estimate, Layer, LayerAnalysis, MatchedLayers, Profile, TraceDiff, WaterfallBar } from '../../schema';
+import type { Estimate, KernelExchange, Layer, LayerAnalysis, MatchedLayers, Profile, TraceDiff, WaterfallBar } from '../../schema';
 
 export interface Match {
   /// Its place in the document.
@@ -20,6 +20,21 @@ export function matchesOf(diff: Partial<TraceDiff>): Match[] {
   return dicts<MatchedLayers>(diff.layers).map((one, i) => ({
     key: String(i), a: texts(one.a), b: texts(one.b), kernelsA: texts(one.kernels_a), kernelsB: texts(one.kernels_b),
     timeA: dict<Estimate>(one.time_a), timeB: dict<Estimate>(one.time_b), change: finite(one.change_ns), certain: one.certain === true,
+  }));
+}
+
+export interface Exchange {
+  a: string[];
+  b: string[];
+  layers: number | null;
+  timeA: number | null;
+  timeB: number | null;
+  change: number | null;
+}
+
+export function exchangesOf(diff: Partial<TraceDiff>): Exchange[] {
+  return dicts<KernelExchange>(diff.kernels).map((one) => ({
+    a: texts(one.a), b: texts(one.b), layers: finite(one.layers), timeA: finite(one.time_a_ns), timeB: finite(one.time_b_ns), change: finite(one.change_ns),
   }));
 }
 

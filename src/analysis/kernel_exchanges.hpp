@@ -1,0 +1,29 @@
+// Which kernels of one recording took the place of which of another.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hone::analysis {
+
+struct MatchedLayers;
+
+/// All layers in which the same kernels of B ran in place of the same kernels of A. Times of one iteration,
+/// ns.
+struct KernelExchange {
+  /// The functions' own names, so that two instances of a template are the same; empty where one side ran
+  /// nothing.
+  std::vector<std::string> a;
+  std::vector<std::string> b;
+  double time_a = 0;
+  double time_b = 0;
+  int64_t layers = 0;
+
+  double change() const { return time_b - time_a; }
+};
+
+/// Of layers whose kernels differ; the largest change first.
+std::vector<KernelExchange> kernel_exchanges(const std::vector<MatchedLayers>& layers);
+
+}  // namespace hone::analysis
