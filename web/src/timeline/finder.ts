@@ -1,7 +1,17 @@
 // The search of the page: the query, what it found, and where in it one is.
 
-import type { Model } from './model';
+import type { Dataset } from './dataset';
+import type { Span } from './header';
 import { findEvents, matchNames, nextMatch, type Found, type NameMatch } from './search';
+
+/** Where is searched, and what follows the search. */
+interface Searched {
+  readonly data: Dataset;
+  readonly selection: number;
+  readonly span: Span;
+  select(event: number, show: boolean): void;
+  changed(): void;
+}
 
 export class Search {
   query = '';
@@ -13,7 +23,7 @@ export class Search {
   /** Position in `found.events`; -1 before the first step. */
   at = -1;
 
-  constructor(private readonly model: Model) {}
+  constructor(private readonly model: Searched) {}
 
   set(query: string): void {
     this.query = query;
