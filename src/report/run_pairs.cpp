@@ -3,6 +3,7 @@
 
 #include "base/bootstrap.hpp"
 #include "base/error.hpp"
+#include "base/statistics.hpp"
 #include "bench/results.hpp"
 
 namespace hone::report {
@@ -10,8 +11,11 @@ namespace {
 
 using bench::Run;
 
-/// A ratio takes some milliseconds.
+/// A ratio takes some milliseconds, up to 20.
 constexpr size_t kDraws = 400'000;
+constexpr size_t kMostPairs = 500;
+/// Of a run, for intervals: more hardly narrow them, since rounds differ by more than their samples.
+constexpr size_t kMostSamples = 2000;
 
 struct System {
   std::string backend;
@@ -34,6 +38,31 @@ System company_of(const Run& run, const Json& json) {
   return {text("backend"), text("precision")};
 }
 
+/// A run's samples: the median of all, and evenly spaced ones for intervals.
+struct Samples {
+  double median = 0;
+  base::Rounds few;
+};
+
+Samples samples_of(const Run& run) {
+  std::vector<double> all = base::all_samples(run.rounds);
+  const size_t step = (all.size() + kMostSamples - 1) / kMostSamples;
+  Samples samples;
+  for (const std::vector<double>& round : run.rounds) {
+    std::vector<double>& few = samples.few.emplace_back();
+    for (size_t i = 0; i < round.size(); i += step) few.push_back(round[i]);
+  }
+  if (!all.empty()) samples.median = base::median(std::move(all));
+  return samples;
+}
+
+base::Ratio ratio_of(const Samples& numerator, const Samples& denominator, base::Pairing pairing) {
+  base::Ratio ratio = base::ratio_of_medians(numerator.few, denominator.few, pairing, kDraws);
+  const double correction = numerator.median / denominator.median / ratio.value;
+  for (double* const part : {&ratio.value, &ratio.low, &ratio.high}) *part *= correction;
+  return ratio;
+}
+
 bool comparable(const Run& a, const Run& b) {
   return a.configuration.model == b.configuration.model && a.configuration.batch == b.configuration.batch &&
          a.device == b.device && a.transfers == b.transfers && a.cold_l2 == b.cold_l2 &&
@@ -49,15 +78,17 @@ std::vector<RunPair> compare_pairs(const Json& json) {
   } catch (const Error&) {
     return {};  // the page says what is missing in the file
   }
+  std::vector<Samples> samples;
+  for (const Run& run : runs) samples.push_back(samples_of(run));
   std::vector<RunPair> pairs;
   for (size_t i = 0; i < runs.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
+    for (size_t j = 0; j < i && pairs.size() < kMostPairs; ++j) {
       const Run& run = runs[i];
       const Run& over = runs[j];
       if (!run.measured() || !over.measured() || !comparable(run, over)) continue;
       const bool interleaved = company_of(run, json["runs"][i]) == company_of(over, json["runs"][j]);
       const auto pairing = interleaved ? base::Pairing::kPaired : base::Pairing::kUnpaired;
-      const base::Ratio ratio = base::ratio_of_medians(over.rounds, run.rounds, pairing, kDraws);
+      const base::Ratio ratio = ratio_of(samples[j], samples[i], pairing);
       pairs.push_back({run.configuration,
                        run.transfers,
                        run.cold_l2,

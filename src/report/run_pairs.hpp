@@ -18,7 +18,8 @@ struct RunPair {
   bench::Speedup speedup;  ///< of the run over the other
 };
 
-/// Every two measured runs once, of a file of schema hone.bench; none where its samples cannot be read.
+/// Every two measured runs once, up to 500 pairs, of a file of schema hone.bench; none where its samples
+/// cannot be read.
 std::vector<RunPair> compare_pairs(const Json& sweep);
 
 }  // namespace hone::report

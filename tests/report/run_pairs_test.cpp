@@ -43,6 +43,26 @@ TEST(RunPairs, AreEveryTwoRunsOfOneBatch) {
   for (const RunPair& pair : pairs) EXPECT_TRUE(pair.speedup.interleaved) << pair.run.text();
 }
 
+TEST(RunPairs, OfManySamplesHaveTheRatioOfAll) {
+  Json slow = run_of("torch", 1, 4, nullptr);
+  Json fast = run_of("hone", 1, 2, "torch");
+  for (int i = 0; i < 30'000; ++i) {
+    const auto round = static_cast<size_t>(i % 10);
+    slow["samples_ms"][round].push_back(3 + 0.0001 * i);
+    fast["samples_ms"][round].push_back(1 + 0.0001 * i);
+  }
+  const base::Ratio ratio = compare_pairs(sweep_of({slow, fast})).at(0).speedup.ratio;
+  EXPECT_NEAR(ratio.value, 4.5 / 2.5, 0.001);
+  EXPECT_LT(ratio.low, ratio.value);
+  EXPECT_GT(ratio.high, ratio.value);
+}
+
+TEST(RunPairs, AreBounded) {
+  std::vector<Json> runs;
+  for (int i = 0; i < 60; ++i) runs.push_back(run_of("backend" + std::to_string(i), 1, 1 + i, nullptr));
+  EXPECT_EQ(compare_pairs(sweep_of(runs)).size(), 500U);
+}
+
 TEST(RunPairs, OfRunsThatTookNoTurnsSaySo) {
   const auto pairs = compare_pairs(sweep_of({run_of("torch", 1, 4, nullptr), run_of("hone", 1, 2, nullptr)}));
   ASSERT_EQ(pairs.size(), 1U);

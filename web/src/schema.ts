@@ -1106,7 +1106,7 @@ export const fields = {
     host_total_ns: { text: "Host time from begin to end; a call inside another one of the same row counts once", unit: "ns", origin: "measured" },
     device_self_ns: { text: "Time of kernels, copies and sets it launched itself", unit: "ns", origin: "measured" },
     device_total_ns: { text: "The same with the operators inside", unit: "ns", origin: "measured" },
-    device_tensor_core_ns: { text: "The part of its own device time in kernels that use Tensor Cores, told from their instructions or, where these are not known, from their names", unit: "ns", origin: "by name" },
+    device_tensor_core_ns: { text: "The part of its own device time in kernels that use Tensor Cores, by their instructions or, where these are not known, by their names", unit: "ns", origin: "by name" },
     tensor_core_eligible_by_name: { text: "Whether Tensor Cores can run such an operator", unit: "count", origin: "by name" },
   },
   OperatorTable: {

@@ -23,11 +23,11 @@ struct Description<analysis::OperatorRow> {
             unit::kNs, origin::kMeasured},
       Field{"device_total_ns", &Row::device_total, "The same with the operators inside", unit::kNs,
             origin::kMeasured},
-      Field{"device_tensor_core_ns", &Row::device_tensor,
-            "The part of its own device time in kernels that use Tensor Cores, told from their instructions "
-            "or, where "
-            "these are not known, from their names",
-            unit::kNs, origin::kNamed},
+      Field{
+          "device_tensor_core_ns", &Row::device_tensor,
+          "The part of its own device time in kernels that use Tensor Cores, by their instructions or, where "
+          "these are not known, by their names",
+          unit::kNs, origin::kNamed},
       Field{"tensor_core_eligible_by_name", &Row::tensor_core_eligible,
             "Whether Tensor Cores can run such an operator", unit::kCount, origin::kNamed}};
 };

@@ -9,7 +9,7 @@ import { batchesOf, stateOf, type Line } from './lines';
 import { baselineId, baselinesOf, compare, ownBaseline, type Baseline } from './speedup';
 
 const RATIO = { struct: 'Speedup', field: 'ratio' };
-const WITHOUT = 'Fewer than three rounds were measured, or their samples are missing, so there is no interval.';
+const WITHOUT = 'Fewer than three rounds were measured, or their samples are missing, or the sweep has too many runs, so there is no interval.';
 
 function Speedup({ line, batch, over }: { line: Line; batch: number; over: Baseline }) {
   const run = line.runs.find((one) => one.batch === batch);
