@@ -99,7 +99,8 @@ std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& de
   device.set_threads(options.threads);
 
   graph::Graph optimised = graph;
-  engine->passes = transform::optimize(optimised, {.disabled = options.disabled_passes});
+  engine->passes = transform::optimize(
+      optimised, {.disabled = options.disabled_passes, .requested = device.passes(options.precision)});
   make_constant_names_unique(optimised);
   engine->graph = std::make_shared<const graph::Graph>(std::move(optimised));
 

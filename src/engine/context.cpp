@@ -104,6 +104,7 @@ namespace {
 bool keeps_images_apart(const graph::Node& node) {
   static constexpr std::string_view kAlways[] = {"Conv",
                                                  "FusedConv",
+                                                 "FusedConvMaxPool",
                                                  "ConvTranspose",
                                                  "MaxPool",
                                                  "AveragePool",

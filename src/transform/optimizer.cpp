@@ -21,7 +21,11 @@ constexpr double kFreeConstantBytes = double{128 << 20};
 
 std::vector<bool> enabled_passes(const PassOptions& options) {
   const auto& list = passes();
-  std::vector<bool> enabled(list.size(), true);
+  std::vector<bool> enabled;
+  for (const Pass& pass : list) {
+    enabled.push_back(!pass.on_request || std::find(options.requested.begin(), options.requested.end(),
+                                                    pass.name) != options.requested.end());
+  }
   for (const std::string& name : options.disabled) {
     const auto found =
         std::find_if(list.begin(), list.end(), [&](const Pass& pass) { return pass.name == name; });

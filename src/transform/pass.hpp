@@ -35,11 +35,15 @@ struct Pass {
   Summary (*apply)(Graph& graph);
   /// Simplifying passes make work for each other and run in rounds until none changes anything.
   bool repeated;
+  /// Runs only where it is asked for: what it makes not every device runs faster.
+  bool on_request = false;
 };
 
 struct PassOptions {
   /// Names of passes to leave out.
   std::vector<std::string> disabled;
+  /// Names of passes on request that are to run.
+  std::vector<std::string> requested = {};
 };
 
 /// Every pass, in the order it runs.

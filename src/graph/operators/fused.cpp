@@ -1,5 +1,7 @@
 // Operator table entries of the fused family: a base operator followed by post-ops, as passes make them.
+#include "graph/convolution_geometry.hpp"
 #include "graph/operator_table.hpp"
+#include "graph/operators/attribute_defs.hpp"
 #include "graph/operators/convolution_rules.hpp"
 #include "graph/operators/matrix.hpp"
 #include "graph/operators/rules.hpp"
@@ -50,6 +52,21 @@ void infer_fused_conv(InferenceContext& context) {
   check_post_ops(context, 3);
 }
 
+void infer_fused_conv_max_pool(InferenceContext& context) {
+  infer_fused_conv(context);
+  std::optional<Dims> dims = context.results()[0].type.dims;
+  if (dims) {
+    const Attributes pool = max_pool_attributes(context.attributes());
+    const auto& kernel = pool.get_ints("kernel_shape");
+    context.require(kernel.size() + 2 == dims->size(),
+                    "attribute 'pool_kernel_shape' has {} entries, expected {}", kernel.size(),
+                    dims->size() - 2);
+    const Window window = read_window(pool, kernel);
+    for (size_t i = 0; i < window.rank(); ++i) (*dims)[i + 2] = window_output(window, i, (*dims)[i + 2]);
+  }
+  context.set_output(0, context.dtype(0), std::move(dims));
+}
+
 void infer_fused_matmul(InferenceContext& context) {
   infer_matmul(context);
   const auto& dims = context.results()[0].type.dims;
@@ -75,6 +92,24 @@ double post_op_flops(const Graph& graph, const Node& node) {
 
 double fused_conv_flops(const Graph& graph, const Node& node) {
   return convolution_flops(graph, node, 1, 2) + post_op_flops(graph, node);
+}
+
+/// The operations of the convolution that is pooled, and one for each element of every window of the pool.
+double fused_conv_max_pool_flops(const Graph& graph, const Node& node) {
+  std::vector<int64_t> shapes[2];
+  for (size_t i = 0; i < 2; ++i) {
+    for (const Dim& dim : *graph.value(node.inputs[i]).type.dims) shapes[i].push_back(dim.value());
+  }
+  const Convolution convolution = read_convolution(node.attributes, shapes[0], shapes[1]);
+  double outputs = 1;
+  for (const int64_t size : convolution.output_shape()) outputs *= static_cast<double>(size);
+  const auto macs = static_cast<double>(convolution.group_inputs() * convolution.kernel_size());
+  const auto post_ops = static_cast<double>(node.attributes.get<std::vector<std::string>>("post_ops").size());
+  double window = 1;
+  for (const int64_t size : node.attributes.get_ints("pool_kernel_shape"))
+    window *= static_cast<double>(size);
+  return outputs * (2 * macs + (node.has_input(2) ? 1 : 0) + post_ops) +
+         window * value_elements(graph, node.output(0));
 }
 
 double fused_matmul_flops(const Graph& graph, const Node& node) {
@@ -104,6 +139,12 @@ OperatorDef fused(std::string name, int min_inputs, std::vector<AttributeDef> at
 
 void add_fused_operators(std::vector<OperatorDef>& table) {
   table.push_back(fused("FusedConv", 2, convolution_attributes(), infer_fused_conv, fused_conv_flops));
+  std::vector<AttributeDef> pooled = convolution_attributes();
+  for (const char* name : {"pool_kernel_shape", "pool_pads", "pool_strides"})
+    pooled.push_back(required_attribute(name, Kind::kInts));
+  pooled.push_back(int_attribute("pool_ceil_mode", 0));
+  table.push_back(
+      fused("FusedConvMaxPool", 2, std::move(pooled), infer_fused_conv_max_pool, fused_conv_max_pool_flops));
   table.push_back(fused("FusedMatMul", 2, {}, infer_fused_matmul, fused_matmul_flops));
   table.push_back(fused("FusedGemm", 2, gemm_attributes(), infer_fused_gemm, fused_gemm_flops));
   table.push_back(fused("FusedElementwise", 1, {}, infer_fused_elementwise, post_op_flops));

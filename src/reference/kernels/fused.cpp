@@ -1,4 +1,5 @@
 // Reference kernels of the fused family: the base operator's kernel, then the post-ops.
+#include "graph/convolution_geometry.hpp"
 #include "reference/kernel_list.hpp"
 #include "reference/kernels/map.hpp"
 #include "reference/post_ops.hpp"
@@ -9,6 +10,15 @@ namespace {
 void fused_conv(KernelContext& context) {
   find_kernel("Conv")(context);
   apply_post_ops(context, 3);
+}
+
+void fused_conv_max_pool(KernelContext& context) {
+  fused_conv(context);
+  graph::Node pool;
+  pool.op = "MaxPool";
+  pool.attributes = graph::max_pool_attributes(context.attributes());
+  pool.outputs = context.node.outputs;
+  context.outputs = run_node(pool, {&context.outputs[0]});
 }
 
 void fused_matmul(KernelContext& context) {
@@ -33,6 +43,7 @@ void fused_elementwise(KernelContext& context) {
 
 constexpr KernelEntry kKernels[] = {
     {"FusedConv", fused_conv},
+    {"FusedConvMaxPool", fused_conv_max_pool},
     {"FusedElementwise", fused_elementwise},
     {"FusedGemm", fused_gemm},
     {"FusedMatMul", fused_matmul},

@@ -138,7 +138,7 @@ inline void bench_stem(const StemLayout& layout, const float* image, const Devic
   args.bias = bias.get();
   args.y = y.get();
   args.steps[args.step_count++].op = EpilogueOp::kRelu;
-  std::printf("%-22s b%-3d", "stem from the image", layout.problem.batch);
+  std::printf("%-22s b%-3d", layout.pool ? "stem and its pool" : "stem from the image", layout.problem.batch);
   for (const StemConfig& config : stem_configs(layout, device)) {
     const double time = microseconds(stream, 20, [&](int i) {
       args.next_waits = device.clusters && i + 1 < 20;
@@ -149,7 +149,7 @@ inline void bench_stem(const StemLayout& layout, const float* image, const Devic
   std::printf("\n");
 }
 
-inline void bench(const DeviceLimits& device, const char* path) {
+inline void bench(const DeviceLimits& device, const char* path, const std::string& only) {
   std::FILE* const csv = std::fopen(path, "w");
   if (csv == nullptr) {
     std::fprintf(stderr, "%s cannot be written\n", path);
@@ -158,6 +158,7 @@ inline void bench(const DeviceLimits& device, const char* path) {
   std::fprintf(csv, "layer,batch,count,config,us,floor_us,guess_rank\n");
   cudaStream_t stream;
   HONE_MUST(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  const auto wanted = [&](const std::string& name) { return name.find(only) != std::string::npos; };
   bench_launch_gaps(stream, [](cudaStream_t on, int links, const auto& enqueue) {
     return microseconds(on, links, enqueue);
   });
@@ -165,8 +166,9 @@ inline void bench(const DeviceLimits& device, const char* path) {
     double total = 0;
     ConvProblem image = square(224, 3, 64, 7, 2, 3);
     image.batch = batch;
-    const StemLayout layout = *stem_layout(image);
-    total += bench_layer({"stem 7x7/2", layout.problem}, device, stream, csv);
+    StemLayout layout = *stem_layout(image);
+    const Layer stem{"stem 7x7/2", layout.problem};
+    if (wanted(stem.name)) total += bench_layer(stem, device, stream, csv);
     const Buffer<float> source = random_buffer<float>(size_t{3} * batch * 224 * 224, 9, 1);
     const Buffer<__half> target(layout.image_elements());
     const double pad = microseconds(stream, 20, [&](int) {
@@ -174,7 +176,10 @@ inline void bench(const DeviceLimits& device, const char* path) {
     });
     std::printf("%-22s b%-3d %.2f\n", "pad image", batch, pad);
     bench_stem(layout, source.get(), device, stream);
+    layout.pool = StemPool{1, 1, 56, 56};
+    bench_stem(layout, source.get(), device, stream);
     for (Layer layer : resnet50()) {
+      if (!wanted(layer.name)) continue;
       layer.problem.batch = batch;
       total += layer.count * bench_layer(layer, device, stream, csv);
     }

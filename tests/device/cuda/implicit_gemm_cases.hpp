@@ -112,7 +112,7 @@ inline std::vector<Layer> stems() {
   std::vector<Layer> layers = {
       {"stem 7x7/2", square(224, 3, 64, 7, 2, 3)},    {"stem 3x3/2", square(224, 3, 32, 3, 2, 1)},
       {"stem 11x11/4", square(224, 3, 64, 11, 4, 2)}, {"stem 3x3/1", square(64, 3, 64, 3, 1, 1)},
-      {"stem 5x5/2", square(61, 4, 24, 5, 2, 2)},     {"stem 3x3/2 of 1", square(28, 1, 16, 3, 2, 0)}};
+      {"stem 5x5/2", square(60, 4, 24, 5, 2, 2)},     {"stem 3x3/2 of 1", square(28, 1, 16, 3, 2, 0)}};
   layers[4].problem.pad_right = 0;
   layers[4].problem.batch = 3;
   return layers;

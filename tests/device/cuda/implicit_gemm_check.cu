@@ -1,10 +1,11 @@
 // Checks the implicit GEMM on the device it runs on, every configuration of every case, against a plain
-// convolution in double; with --bench FILE times it instead. --quick takes small cases and a few
-// configurations of each, or the cases of which TEXT is a part of the name, for tools that make every launch
+// convolution in double; with --bench FILE times it instead, all layers of ResNet-50 or those of which TEXT
+// is a part of the name. --quick takes small cases and a few configurations of each, or the cases of which
+// TEXT is a part of the name and all configurations of which WAY is a part, for tools that make every launch
 // slow.
 //
-// usage: implicit_gemm_check [--bench FILE | --quick [TEXT]]   exit 1 when something is wrong, 4 without a
-// device
+// usage: implicit_gemm_check [--bench FILE [TEXT] | --quick [TEXT [WAY]]]   exit 1 when something is wrong, 4
+// without a device
 #include <cstring>
 
 #include "device/cuda/implicit_gemm_bench.cuh"
@@ -21,6 +22,7 @@ constexpr size_t kQuickStride = 23;
 struct Counts {
   bool quick = false;
   std::string only;  ///< part of the names of cases
+  std::string way;   ///< part of the names of configurations
   int cases = 0;
   long runs = 0;
   long failures = 0;
@@ -49,8 +51,8 @@ class Case {
         magnitudes_(count_),
         scratch_(1) {}
 
-  double* values() { return values_.get(); }
-  double* magnitudes() { return magnitudes_.get(); }
+  double* values() const { return values_.get(); }
+  double* magnitudes() const { return magnitudes_.get(); }
 
   void run(const DeviceLimits& device, ConvArgs args, size_t limit, Counts& counts) {
     ++counts.cases;
@@ -64,10 +66,10 @@ class Case {
     const Buffer<char> workspace(bytes);
     HONE_MUST(cudaMemset(workspace.get(), 0, bytes));
     args.workspace = workspace.get();
-    const size_t stride = counts.quick ? kQuickStride : 1;
-    for (size_t i = counts.quick ? static_cast<size_t>(counts.cases) % stride : 0; i < ways.size();
-         i += stride)
-      try_way(ways[i], device, args, counts);
+    const size_t stride = counts.quick && counts.way.empty() ? kQuickStride : 1;
+    for (size_t i = static_cast<size_t>(counts.cases) % stride; i < ways.size(); i += stride) {
+      if (ways[i].name.find(counts.way) != std::string::npos) try_way(ways[i], device, args, counts);
+    }
   }
 
   /// Twice, the second time as a programmatic launch: right, and the same.
@@ -206,6 +208,26 @@ void check_epilogues(const DeviceLimits& device, Counts& counts) {
   }
 }
 
+/// The stem of `whole` with a pool behind it, padded by `pad` or as far as ceil_mode asks for.
+template <class T>
+void check_pooled_stem(const std::string& name, StemLayout layout, int pad, const DeviceLimits& device,
+                       const ConvArgs& args, const Case<T>& whole, Counts& counts) {
+  const ConvProblem& p = layout.problem;
+  const auto outputs = [&](int size) { return (size + 2 * pad - 3 + (pad == 0 ? 1 : 0)) / 2 + 1; };
+  layout.pool = StemPool{pad, pad, outputs(p.out_height()), outputs(p.out_width())};
+  ConvProblem pooled = p;  // with as many outputs
+  pooled.pad_bottom -= (p.out_height() - layout.pool->out_height) * p.stride_h;
+  pooled.pad_right -= (p.out_width() - layout.pool->out_width) * p.stride_w;
+  const int64_t count = pooled.rows() * p.filters;
+  Case<T> test(name + ", pooled, padded by " + std::to_string(pad), pooled);
+  pool_reference<<<static_cast<unsigned>((count + 255) / 256), 256>>>(
+      p, *layout.pool, whole.values(), whole.magnitudes(), test.values(), test.magnitudes(), count);
+  HONE_MUST(cudaGetLastError());
+  ++counts.cases;
+  for (const StemConfig& config : stem_configs(layout, device))
+    test.try_way(way_of(layout, config), device, args, counts);
+}
+
 template <class T>
 void check_stem(const Layer& layer, const DeviceLimits& device, Counts& counts) {
   ConvProblem p = layer.problem;
@@ -257,6 +279,8 @@ void check_stem(const Layer& layer, const DeviceLimits& device, Counts& counts) 
   args.x = image.get();
   for (const StemConfig& config : stem_configs(*layout, device))
     test.try_way(way_of(*layout, config), device, args, counts);
+  if (args.step_count != 0 && args.steps[0].op == EpilogueOp::kSwish) return;  // not monotonic
+  for (const int pad : {0, 1}) check_pooled_stem(layer.name, *layout, pad, device, args, test, counts);
 }
 
 /// The plain convolution itself, against the same loop on the host.
@@ -424,17 +448,18 @@ int run(int argc, char** argv) {
   HONE_MUST(device_limits(device));
   std::printf("%s, %d multiprocessors, compute capability %d.%d\n", properties.name, device.multiprocessors,
               properties.major, properties.minor);
-  if (argc == 3 && std::strcmp(argv[1], "--bench") == 0) {
-    bench(device, argv[2]);
+  if ((argc == 3 || argc == 4) && std::strcmp(argv[1], "--bench") == 0) {
+    bench(device, argv[2], argc == 4 ? argv[3] : "");
     return 0;
   }
   Counts counts;
-  counts.quick = (argc == 2 || argc == 3) && std::strcmp(argv[1], "--quick") == 0;
+  counts.quick = argc >= 2 && argc <= 4 && std::strcmp(argv[1], "--quick") == 0;
   if (argc != 1 && !counts.quick) {
-    std::fprintf(stderr, "usage: implicit_gemm_check [--bench FILE | --quick [TEXT]]\n");
+    std::fprintf(stderr, "usage: implicit_gemm_check [--bench FILE [TEXT] | --quick [TEXT [WAY]]]\n");
     return 2;
   }
-  if (argc == 3) counts.only = argv[2];
+  if (argc >= 3) counts.only = argv[2];
+  if (argc == 4) counts.way = argv[3];
   check_refusals(device, counts);
   check_reference(counts);
   if (counts.only.empty()) check_chain(device, counts);
@@ -447,12 +472,16 @@ int run(int argc, char** argv) {
   check_epilogues<float>(device, counts);
   check_epilogues<ptx::Tf32>(device, counts);
   for (const Layer& layer : stems()) {
-    if (counts.quick) break;
+    if (counts.quick && layer.name != counts.only) continue;
     check_stem<__half>(layer, device, counts);
     check_stem<__nv_bfloat16>(layer, device, counts);
   }
   HONE_MUST(cudaDeviceSynchronize());
   std::printf("%d cases, %ld runs, %ld failures\n", counts.cases, counts.runs, counts.failures);
+  if (counts.runs == 0) {
+    std::fprintf(stderr, "implicit_gemm_check: nothing is named so\n");
+    return 2;
+  }
   return counts.failures == 0 ? 0 : 1;
 }
 

@@ -12,6 +12,7 @@
 
 #include "device/cuda/plugin/kernels/implicit_gemm.hpp"
 #include "device/cuda/plugin/kernels/ptx.cuh"
+#include "device/cuda/plugin/kernels/stem.hpp"
 
 namespace hone::device::cuda::check {
 
@@ -231,6 +232,31 @@ void run_reference(const ConvProblem& p, const T* x, const T* w, const ConvArgs&
   reference_kernel<<<static_cast<unsigned>((count + 127) / 128), 128>>>(p, x, w, args.bias, list, values,
                                                                         magnitudes, count);
   HONE_MUST(cudaGetLastError());
+}
+
+/// The pool of a stem over what reference_at() made; an error of a maximum is at most the largest under it.
+__global__ inline void pool_reference(ConvProblem p, StemPool pool, const double* values,
+                                      const double* magnitudes, double* pooled, double* most, int64_t count) {
+  const int64_t index = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
+  if (index >= count) return;
+  const int64_t filter = index % p.filters;
+  const int64_t pixel = index / p.filters;
+  const auto x = static_cast<int>(pixel % pool.out_width) * 2 - pool.pad_left;
+  const auto y = static_cast<int>(pixel / pool.out_width % pool.out_height) * 2 - pool.pad_top;
+  const int64_t image = pixel / pool.out_width / pool.out_height;
+  const int height =
+      (p.height + p.pad_top + p.pad_bottom - p.dilation_h * (p.kernel_h - 1) - 1) / p.stride_h + 1;
+  const int width =
+      (p.width + p.pad_left + p.pad_right - p.dilation_w * (p.kernel_w - 1) - 1) / p.stride_w + 1;
+  pooled[index] = -INFINITY;
+  most[index] = 0;
+  for (int row = max(y, 0); row < min(y + 3, height); ++row) {
+    for (int column = max(x, 0); column < min(x + 3, width); ++column) {
+      const int64_t at = ((image * height + row) * width + column) * p.filters + filter;
+      pooled[index] = fmax(pooled[index], values[at]);
+      most[index] = fmax(most[index], magnitudes[at]);
+    }
+  }
 }
 
 template <class T>

@@ -25,6 +25,7 @@ TacticList make_tactics() {
   add_cudnn_tactics(list);
   add_direct_convolution_tactics(list);
   add_matrix_tactics(list);
+  add_pooled_convolution_tactics(list);
   add_pooling_tactics(list);
   add_pointwise_tactics(list);
   add_normalization_tactics(list);
@@ -81,6 +82,13 @@ class CudaDevice final : public engine::Device {
   }
 
   std::vector<Layout> image_layouts(Precision) const override { return {Layout::kChannelsLast}; }
+
+  /// Where a kernel of ours pools what it has computed.
+  std::vector<std::string> passes(Precision precision) const override {
+    const bool narrow = precision == Precision::kFp16 || precision == Precision::kBf16;
+    return narrow && properties_.major == 9 ? std::vector<std::string>{"pool_fusion"}
+                                            : std::vector<std::string>{};
+  }
 
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
     std::vector<const engine::Tactic*> result;

@@ -257,11 +257,13 @@ class GemmTactic final : public CudaTactic {
   }
 };
 
-/// The first convolution straight from the caller's image.
+/// The first convolution straight from the caller's image, and the pool behind it.
 class StemTactic final : public CudaTactic {
  public:
   std::string_view name() const override { return "stem_gemm"; }
-  bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
+  bool handles(const std::string& op) const override {
+    return op == "Conv" || op == "FusedConv" || op == "FusedConvMaxPool";
+  }
 
   std::vector<std::string> variants(const StepRequest& request) const override {
     Plan plan;
@@ -286,8 +288,10 @@ class StemTactic final : public CudaTactic {
     if (!config) return Offer::refuse(fmt::format("'{}' is no configuration", variant));
     if (std::string reason = stem_refusal(*plan.stem, *config, limits()); !reason.empty())
       return Offer::refuse(std::move(reason));
-    if (config->warpgroups && !stream_epilogue(base_args(plan)))
-      return Offer::refuse("its epilogue is more than bounds or a swish");
+    const auto finish = stream_epilogue(base_args(plan));
+    if (config->warpgroups && !finish) return Offer::refuse("its epilogue is more than bounds or a swish");
+    if (plan.stem->pool && finish->kind != StreamKind::kBounds)
+      return Offer::refuse("what it pools has more than bounds");
     Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
     offer.inputs[0] = {DType::kFloat32, request.inputs[0].shape, Layout::kPlain};
     const PackedConstant filter = pack_stem(request, 1, request.compute_dtype, *plan.stem, weights);
@@ -313,6 +317,21 @@ class StemTactic final : public CudaTactic {
     for (const PostOpRequest& post : plan.request.post_ops) {
       if (graph::is_binary(post.op)) return "its epilogue has an operand";
     }
+    return request.node.op == "FusedConvMaxPool" ? add_pool(request, plan) : "";
+  }
+
+  static std::string add_pool(const StepRequest& request, Plan& plan) {
+    const graph::Attributes attributes = graph::max_pool_attributes(request.node.attributes);
+    const graph::Window window = graph::read_window(attributes, attributes.get_ints("kernel_shape"));
+    const std::vector<int64_t> shape = plan.request.geometry.output_shape();
+    const auto axes = graph::resolve_window(window, std::span(shape).subspan(2));
+    for (const graph::WindowAxis& axis : axes) {
+      if (axis.kernel != 3 || axis.stride != 2 || axis.dilation != 1 || axis.pad_begin > 1)
+        return "the windows of its pool are not of 3 x 3, two apart";
+    }
+    const auto narrow = [](int64_t value) { return static_cast<int>(value); };
+    plan.stem->pool = StemPool{narrow(axes[0].pad_begin), narrow(axes[1].pad_begin), narrow(axes[0].output),
+                               narrow(axes[1].output)};
     return {};
   }
 };

@@ -27,19 +27,7 @@ class PoolTactic final : public CudaTactic {
     const bool average = request.node.op == "AveragePool";
     const graph::Window window = graph::read_window(attributes, attributes.get_ints("kernel_shape"));
     const auto axes = graph::resolve_window(window, std::span(shape).subspan(2));
-    PoolSize size;
-    size.batch = shape[0];
-    size.channels = shape[1];
-    const size_t first = 3 - axes.size();
-    for (size_t i = 0; i < axes.size(); ++i) {
-      size.input[first + i] = axes[i].input;
-      size.output[first + i] = axes[i].output;
-      size.kernel[first + i] = axes[i].kernel;
-      size.stride[first + i] = axes[i].stride;
-      size.dilation[first + i] = axes[i].dilation;
-      size.pad_begin[first + i] = axes[i].pad_begin;
-      size.pad_end[first + i] = axes[i].pad_end;
-    }
+    const PoolSize size = pool_size(shape[0], shape[1], axes);
     const PoolKind kind = !average                                       ? PoolKind::kMax
                           : attributes.get_int("count_include_pad") != 0 ? PoolKind::kAveragePadded
                                                                          : PoolKind::kAverage;
@@ -88,6 +76,23 @@ class GlobalPoolTactic final : public CudaTactic {
 };
 
 }  // namespace
+
+PoolSize pool_size(int64_t batch, int64_t channels, const std::vector<graph::WindowAxis>& axes) {
+  PoolSize size;
+  size.batch = batch;
+  size.channels = channels;
+  const size_t first = 3 - axes.size();
+  for (size_t i = 0; i < axes.size(); ++i) {
+    size.input[first + i] = axes[i].input;
+    size.output[first + i] = axes[i].output;
+    size.kernel[first + i] = axes[i].kernel;
+    size.stride[first + i] = axes[i].stride;
+    size.dilation[first + i] = axes[i].dilation;
+    size.pad_begin[first + i] = axes[i].pad_begin;
+    size.pad_end[first + i] = axes[i].pad_end;
+  }
+  return size;
+}
 
 void add_pooling_tactics(TacticList& list) {
   list.push_back(std::make_unique<PoolTactic>());

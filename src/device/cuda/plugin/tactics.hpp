@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "device/cuda/plugin/kernels/launch_options.hpp"
+#include "device/cuda/plugin/kernels/pooling.hpp"
 #include "device/cuda/plugin/kernels/stem.hpp"
 #include "device/cuda/plugin/runtime.hpp"
 #include "engine/kernel.hpp"
+#include "graph/convolution_geometry.hpp"
 #include "graph/post_op.hpp"
 
 namespace hone::device::cuda {
@@ -23,6 +25,8 @@ void add_gemm_tactics(TacticList& list);
 void add_cudnn_tactics(TacticList& list);
 /// Depthwise, grouped and IEEE float convolutions by kernels of ours.
 void add_direct_convolution_tactics(TacticList& list);
+/// FusedConvMaxPool by the tactics of the list for convolutions, each followed by a pool.
+void add_pooled_convolution_tactics(TacticList& list);
 /// Gemm, MatMul and their fused forms through cuBLASLt.
 void add_matrix_tactics(TacticList& list);
 /// Pools over windows and over whole images.
@@ -58,6 +62,9 @@ class LaunchKernel final : public engine::Kernel {
   Launch launch_;
   bool waits_;
 };
+
+/// A pool of an image of that batch and these channels.
+PoolSize pool_size(int64_t batch, int64_t channels, const std::vector<graph::WindowAxis>& axes);
 
 FloatType float_type(tensor::DType dtype);
 /// Whether kernels compute with elements of this type.

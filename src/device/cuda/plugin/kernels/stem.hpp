@@ -10,6 +10,14 @@
 
 namespace hone::device::cuda {
 
+/// The maximum over 3 x 3 outputs of the stem, two apart, in place of the outputs themselves.
+struct StemPool {
+  int pad_top = 0;   ///< 0 or 1
+  int pad_left = 0;  ///< 0 or 1
+  int out_height = 0;
+  int out_width = 0;
+};
+
 /// How a stem runs.
 struct StemLayout {
   /// For launch_conv; its input is the padded image, its weights [filters][kernel_h][taps][pixel_channels].
@@ -24,6 +32,7 @@ struct StemLayout {
   int pixel_channels =
       0;         ///< of the padded image: 4 when windows then start at multiples of 16 bytes, else 8
   int taps = 0;  ///< kernel_w, rounded up to 32 bytes; weights of the taps beyond kernel_w are zero
+  std::optional<StemPool> pool;
 
   size_t image_elements() const {
     return static_cast<size_t>(problem.batch) * padded_height * padded_width * pixel_channels;

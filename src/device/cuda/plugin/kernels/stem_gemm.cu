@@ -66,24 +66,7 @@ StemMemory stem_memory(const StemLayout& layout, const StemConfig& config, const
   return memory;
 }
 
-}  // namespace
-
-ConvProblem window_problem(const StemLayout& layout) {
-  ConvProblem problem = layout.problem;
-  problem.height = layout.image_height;
-  problem.width = layout.image_width;
-  problem.kernel_w = layout.taps;
-  problem.pixel_pitch = 0;
-  problem.pad_top = layout.pad_top;
-  problem.pad_left = layout.pad_left;
-  // What the outputs ask for.
-  problem.pad_bottom = (layout.problem.out_height() - 1) * problem.stride_h +
-                       problem.dilation_h * (problem.kernel_h - 1) + 1 - problem.height - problem.pad_top;
-  problem.pad_right =
-      (layout.problem.out_width() - 1) * problem.stride_w + layout.taps - problem.width - problem.pad_left;
-  return problem;
-}
-
+/// Everything but where things lie in shared memory. `windows` is window_problem().
 void set_stem(const StemLayout& layout, const ConvProblem& windows, const ResidentPatch& patch,
               const StemConfig& config, const ConvArgs& args, StemParams& params) {
   params.image_channels = layout.image_channels;
@@ -115,9 +98,28 @@ void set_stem(const StemLayout& layout, const ConvProblem& windows, const Reside
   g.row_skip = patch.width * windows.dilation_h * g.patch_pitch - g.slab * 2;
 }
 
+/// Whether all steps are unary.
 bool is_unary(const ConvArgs& args) {
   return std::all_of(args.steps.begin(), args.steps.begin() + args.step_count,
                      [](const EpilogueStep& step) { return step.operand == nullptr; });
+}
+
+}  // namespace
+
+ConvProblem window_problem(const StemLayout& layout) {
+  ConvProblem problem = layout.problem;
+  problem.height = layout.image_height;
+  problem.width = layout.image_width;
+  problem.kernel_w = layout.taps;
+  problem.pixel_pitch = 0;
+  problem.pad_top = layout.pad_top;
+  problem.pad_left = layout.pad_left;
+  // What the outputs ask for.
+  problem.pad_bottom = (layout.problem.out_height() - 1) * problem.stride_h +
+                       problem.dilation_h * (problem.kernel_h - 1) + 1 - problem.height - problem.pad_top;
+  problem.pad_right =
+      (layout.problem.out_width() - 1) * problem.stride_w + layout.taps - problem.width - problem.pad_left;
+  return problem;
 }
 
 std::optional<StemConfig> StemConfig::parse(const std::string& text) {
@@ -132,6 +134,7 @@ std::optional<StemConfig> StemConfig::parse(const std::string& text) {
 
 std::string stem_refusal(const StemLayout& layout, const StemConfig& config, const DeviceLimits& device) {
   if (config.warpgroups) return warpgroup_stem_refusal(layout, config, device);
+  if (layout.pool) return "it does not pool";
   if (find_kernel(layout, config) == nullptr) return "no kernel has the tile of " + config.text();
   if (!device.clusters) return "it needs compute capability 9.0";
   const ResidentPatch patch = resident_patch(window_problem(layout), config.tile_m);

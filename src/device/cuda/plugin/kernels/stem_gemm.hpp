@@ -1,6 +1,7 @@
 // The first convolution of an image network, straight from the image: a block lays out the part of it under
 // its windows in shared memory, 4 or 8 channels a pixel, where a window's row is one run, so that the image
-// is read once and no padded copy of it is made. mma.sync or wgmma, compute capability 9.0.
+// is read once and no padded copy of it is made. mma.sync or wgmma, compute capability 9.0. By warpgroups it
+// can pool as well, so that the outputs of the convolution stay in shared memory.
 #pragma once
 
 #include <optional>

@@ -15,18 +15,17 @@ struct StemKernel {
   const void* function;
 };
 
-/// A thread's pixels of a patch, every kThreads-th, on their way from the planes of the image.
-template <class T, int kChannels, int kAtOnce, int kThreads>
-class PlaneCopies {
- public:
-  static constexpr int kPixels = kAtOnce * kThreads;  ///< that a block holds on their way
-
-  /// Reads pixels from the thread's `first` of the tile's patch; zeros where the image has none.
-  __device__ __forceinline__ void fetch(const StemParams& p, const WindowTile& tile, int first) {
-    const ResidentParams& g = p.gemm;
-    const int64_t plane = static_cast<int64_t>(g.height) * g.width;
-    const float* const image =
-        static_cast<const float*>(g.x) + static_cast<int64_t>(tile.image) * p.image_channels * plane;
+/// Copies the pixels under a tile from the planes of the image, kChannels a pixel; zeros where it has none.
+template <class T, int kChannels, int kThreads>
+__device__ __forceinline__ void load_planes(const StemParams& p, const WindowTile& tile, T* patch) {
+  constexpr int kAtOnce = 4;
+  const ResidentParams& g = p.gemm;
+  const int64_t plane = static_cast<int64_t>(g.height) * g.width;
+  const float* const image =
+      static_cast<const float*>(g.x) + static_cast<int64_t>(tile.image) * p.image_channels * plane;
+#pragma unroll 1
+  for (int first = static_cast<int>(threadIdx.x); first < g.patch_pixels; first += kAtOnce * kThreads) {
+    float values[kAtOnce][kChannels];
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
       const int pixel = first + i * kThreads;
@@ -39,40 +38,21 @@ class PlaneCopies {
       const float* const from = image + (inside ? y * g.width + x : 0);
 #pragma unroll
       for (int c = 0; c < kChannels; ++c)
-        values_[i][c] = inside && c < p.image_channels ? __ldg(from + c * plane) : 0.0f;
+        values[i][c] = inside && c < p.image_channels ? __ldg(from + c * plane) : 0.0f;
     }
-  }
-
-  /// Lays out what fetch() of the same `first` has read, kChannels a pixel.
-  __device__ __forceinline__ void place(const StemParams& p, int first, T* patch) const {
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
       const int pixel = first + i * kThreads;
-      if (pixel >= p.gemm.patch_pixels) break;
+      if (pixel >= g.patch_pixels) break;
       alignas(16) T rounded[kChannels];
 #pragma unroll
-      for (int c = 0; c < kChannels; ++c) rounded[c] = static_cast<T>(values_[i][c]);
+      for (int c = 0; c < kChannels; ++c) rounded[c] = static_cast<T>(values[i][c]);
       if constexpr (kChannels == 4) {
         *reinterpret_cast<uint2*>(patch + pixel * 4) = *reinterpret_cast<const uint2*>(rounded);
       } else {
         *reinterpret_cast<uint4*>(patch + pixel * 8) = *reinterpret_cast<const uint4*>(rounded);
       }
     }
-  }
-
- private:
-  float values_[kAtOnce][kChannels];
-};
-
-/// Copies the pixels under a tile.
-template <class T, int kChannels, int kThreads>
-__device__ __forceinline__ void load_planes(const StemParams& p, const WindowTile& tile, T* patch) {
-  using Copies = PlaneCopies<T, kChannels, 4, kThreads>;
-#pragma unroll 1
-  for (int first = static_cast<int>(threadIdx.x); first < p.gemm.patch_pixels; first += Copies::kPixels) {
-    Copies copies;
-    copies.fetch(p, tile, first);
-    copies.place(p, first, patch);
   }
 }
 

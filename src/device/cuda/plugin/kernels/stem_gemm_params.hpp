@@ -16,11 +16,4 @@ struct StemParams {
 /// The convolution with windows as wide as the rows of weights are.
 ConvProblem window_problem(const StemLayout& layout);
 
-/// Everything but where things lie in shared memory. `windows` is window_problem().
-void set_stem(const StemLayout& layout, const ConvProblem& windows, const ResidentPatch& patch,
-              const StemConfig& config, const ConvArgs& args, StemParams& params);
-
-/// Whether all steps are unary.
-bool is_unary(const ConvArgs& args);
-
 }  // namespace hone::device::cuda

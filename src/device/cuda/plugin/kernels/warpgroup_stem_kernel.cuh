@@ -1,51 +1,95 @@
-// The stem by warpgroups. Pixels of the patch are 8 or 16 bytes and windows start 16 bytes apart, so that the
-// windows' rows of eight neighbouring outputs overlap just as wgmma reads eight rows of 16 bytes: the patch
-// is multiplied where it lies, and no window is ever laid out.
+// The stem by warpgroups. The copy unit brings the planes of the image under a tile, zeros around it
+// included, while the tile before is worked on; they are rounded and interleaved to a patch of pixels of 8 or
+// 16 bytes. Windows start 16 bytes apart, so that the windows' rows of eight neighbouring outputs overlap
+// just as wgmma reads eight rows of 16 bytes: the patch is multiplied where it lies, and no window is ever
+// laid out.
 #pragma once
 
-#include "device/cuda/plugin/kernels/stem_gemm_kernel.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_finish.cuh"
-#include "device/cuda/plugin/kernels/warpgroup_stem.hpp"
+#include "device/cuda/plugin/kernels/warpgroup_stem_params.hpp"
 
 namespace hone::device::cuda {
 
-struct WarpgroupStemParams : StemParams {
-  CUtensorMap output;  ///< y as [images][rows][columns][filters]
-  StreamEpilogue finish;
-  int weights_at;  ///< bytes from the start of shared memory; the output comes first
-};
-
 /// The tile: 16 x 16 outputs as four fragments of 8 x 8, two a warpgroup.
 template <int kN>
-using StemTile = WarpgroupTile<256, kN, 2>;
+using StemTile = WarpgroupTile<kStemTile * kStemTile, kN, 2>;
 inline constexpr int kStemThreads = 256;
+
+/// Where a tile's outputs begin.
+struct StemCorner {
+  int image;
+  int y;
+  int x;
+
+  __device__ __forceinline__ StemCorner(const WarpgroupStemParams& p, int tile) {
+    const int row = static_cast<int>(p.tiles_x.divide(tile));
+    image = static_cast<int>(p.tiles_y.divide(row));
+    x = p.first_x + (tile - row * static_cast<int>(p.tiles_x.divisor)) * p.tile_step;
+    y = p.first_y + (row - image * static_cast<int>(p.tiles_y.divisor)) * p.tile_step;
+  }
+};
 
 /// Filters as wgmma reads them without swizzling: [depth / 8][kN] runs of 8 elements.
 template <class T, int kN>
-__device__ __forceinline__ void copy_stem_filters(const ResidentParams& g, int tile_n, uint32_t target) {
-  const int runs = g.taps * g.slab / 8;
-  const T* const w = static_cast<const T*>(g.w);
-  for (int i = static_cast<int>(threadIdx.x); i < runs * kN; i += kStemThreads) {
+__device__ __forceinline__ void copy_stem_filters(const WarpgroupStemParams& p, int tile_n, uint32_t target) {
+  const int depth = p.kernel_h * p.row_steps * 16;
+  const T* const w = static_cast<const T*>(p.w);
+  for (int i = static_cast<int>(threadIdx.x); i < depth / 8 * kN; i += kStemThreads) {
     const int filter = tile_n * kN + i % kN;
-    const bool valid = filter < g.epilogue.filters;
-    ptx::copy16(target + i * 16, w + (valid ? filter * g.taps * g.slab + i / kN * 8 : 0), valid);
+    const bool valid = filter < p.epilogue.filters;
+    ptx::copy16(target + i * 16, w + (valid ? filter * depth + i / kN * 8 : 0), valid);
   }
   ptx::commit_copies();
 }
 
+/// The first column of the image under a tile, and how far behind one that the copy unit can begin with.
+__device__ __forceinline__ int first_column(const WarpgroupStemParams& p, const StemCorner& corner) {
+  return corner.x * p.stride_w - p.pad_left;
+}
+__device__ __forceinline__ int column_shift(int column) { return column & (kStemColumns - 1); }
+
+/// Has the copy unit bring a tile's planes; one thread.
+__device__ __forceinline__ void fetch_planes(const WarpgroupStemParams& p, const StemCorner& corner,
+                                             uint32_t planes, uint32_t barrier) {
+  const int column = first_column(p, corner);
+  ptx::expect_copies(barrier, p.patch_height * p.patch_width * p.image_channels * 4);
+  ptx::copy_planes(planes, p.image, barrier, column - column_shift(column), corner.y * p.stride_h - p.pad_top,
+                   corner.image);
+}
+
+/// Planes, from their `shift`th column on, to pixels of kChannels elements.
+template <class T, int kChannels>
+__device__ __forceinline__ void interleave_planes(const WarpgroupStemParams& p, int shift,
+                                                  const float* planes, T* patch) {
+  const int pixels = p.patch_height * p.patch_width;
+  // The last columns of a row, which come from the next one, lie under no window.
+  for (int i = static_cast<int>(threadIdx.x); i < pixels - kStemColumns; i += kStemThreads) {
+    alignas(16) T rounded[kChannels];
+#pragma unroll
+    for (int c = 0; c < kChannels; ++c)
+      rounded[c] = static_cast<T>(c < p.image_channels ? planes[c * pixels + i + shift] : 0.0f);
+    if constexpr (kChannels == 4) {
+      *reinterpret_cast<uint2*>(patch + i * 4) = *reinterpret_cast<const uint2*>(rounded);
+    } else {
+      *reinterpret_cast<uint4*>(patch + i * 8) = *reinterpret_cast<const uint4*>(rounded);
+    }
+  }
+}
+
 /// A warpgroup's product with the whole depth.
-template <class T, int kN>
-__device__ __forceinline__ void multiply_patch(const ResidentParams& g, uint32_t patch, uint32_t weights,
+template <class T, int kN, int kChannels>
+__device__ __forceinline__ void multiply_patch(const WarpgroupStemParams& p, uint32_t patch, uint32_t weights,
                                                WarpgroupProduct<T, StemTile<kN>>& product) {
-  const int row_bytes = static_cast<int>(g.patch_width.divisor) * g.patch_pitch;
+  const int row_bytes = p.patch_width * kChannels * 2;
   // Fragments of a warpgroup lie side by side, warpgroups one below the other; windows are 16 bytes apart.
-  const uint32_t corner = patch + threadIdx.x / 128 * 8 * g.stride_h * row_bytes;
+  const uint32_t corner = patch + threadIdx.x / 128 * 8 * p.stride_h * row_bytes;
+  uint64_t left = ptx::plain_descriptor(corner, 16, p.stride_h * row_bytes);
   uint64_t right = ptx::plain_descriptor(weights, kN * 16, 128);
+  const int next_row = (row_bytes - p.row_steps * 32) >> 4;
 #pragma unroll 1
-  for (int tap = 0; tap < g.taps; ++tap) {
-    uint64_t left = ptx::plain_descriptor(corner + tap * row_bytes, 16, g.stride_h * row_bytes);
+  for (int row = 0; row < p.kernel_h; ++row) {
 #pragma unroll 1
-    for (int k = 0; k < g.slab; k += 16) {
+    for (int k = 0; k < p.row_steps; ++k) {
       ptx::fence_sums();
 #pragma unroll
       for (int i = 0; i < 2; ++i) ptx::multiply<T, kN>(product.sums[i], left + (i * 8 * 16 >> 4), right);
@@ -54,56 +98,114 @@ __device__ __forceinline__ void multiply_patch(const ResidentParams& g, uint32_t
       left += 32 >> 4;
       right += 2 * kN * 16 >> 4;
     }
+    left += next_row;
   }
   ptx::wait_products<0>();
 }
 
-template <class T, int kN, int kChannels, StreamKind kKind>
+/// The larger of each two elements; NaN wins.
+template <class Pair>
+__device__ __forceinline__ void take_larger(uint4& best, const uint4& other) {
+  auto* const to = reinterpret_cast<Pair*>(&best);
+  const auto* const from = reinterpret_cast<const Pair*>(&other);
+#pragma unroll
+  for (int i = 0; i < 4; ++i) to[i] = __hmax2_nan(to[i], from[i]);
+}
+
+/// The pool of a finished tile, to memory. A thread takes eight filters of an output.
+template <class T, int kN>
+__device__ __forceinline__ void pool_tile(const WarpgroupStemParams& p, const StemCorner& corner, int tile_n,
+                                          const unsigned char* output) {
+  using Slabs = OutputSlabs<StemTile<kN>>;
+  using Pair = typename PairOf<T>::Type;
+  constexpr int kPieces = kN / 8;
+  for (int i = static_cast<int>(threadIdx.x); i < kPooledTile * kPooledTile * kPieces; i += kStemThreads) {
+    const int piece = i % kPieces;
+    const int pixel = i / kPieces;
+    const int down = pixel / kPooledTile;
+    const int right = pixel - down * kPooledTile;
+    const int y = (corner.y - p.first_y) / 2 + down;
+    const int x = (corner.x - p.first_x) / 2 + right;
+    const int filter = tile_n * kN + piece * 8;
+    if (y >= p.pooled_height || x >= p.pooled_width || filter >= p.epilogue.filters) continue;
+    constexpr uint32_t kLowest = __is_same(T, __half) ? 0xfc00fc00 : 0xff80ff80;  // twice -infinity
+    uint4 best = make_uint4(kLowest, kLowest, kLowest, kLowest);
+#pragma unroll
+    for (int r = 0; r < 3; ++r) {
+      const int row = 2 * down + r;
+      if (static_cast<unsigned>(corner.y + row) >= static_cast<unsigned>(p.out_height)) continue;
+#pragma unroll
+      for (int s = 0; s < 3; ++s) {
+        const int column = 2 * right + s;
+        if (static_cast<unsigned>(corner.x + column) >= static_cast<unsigned>(p.out_width)) continue;
+        const int at = row % 8 * 8 + column % 8;  // in its fragment
+        const unsigned char* const from = output + (row / 8 * 2 + column / 8) * Slabs::kBoxBytes +
+                                          at * Slabs::kRowBytes + (piece ^ Slabs::swizzle(at)) * 16;
+        take_larger<Pair>(best, *reinterpret_cast<const uint4*>(from));
+      }
+    }
+    const int64_t row = (static_cast<int64_t>(corner.image) * p.pooled_height + y) * p.pooled_width + x;
+    *reinterpret_cast<uint4*>(static_cast<T*>(p.epilogue.y) + row * p.epilogue.filters + filter) = best;
+  }
+}
+
+/// Blocks take one tile after another, so that the weights are read once.
+template <class T, int kN, int kChannels, StreamKind kKind, bool kPool>
 __global__ void __launch_bounds__(kStemThreads, 2)
     warpgroup_stem(const __grid_constant__ WarpgroupStemParams p) {
   using TileT = StemTile<kN>;
   using Slabs = OutputSlabs<TileT>;
   extern __shared__ __align__(1024) unsigned char stem_memory[];
-  const ResidentParams& g = p.gemm;
-  if (g.next_waits) ptx::allow_next_kernel();
-  const int tiles_n = static_cast<int>(g.tiles_n.divisor);
-  const int first = static_cast<int>(g.tiles_n.divide(blockIdx.x));
+  if (p.next_waits) ptx::allow_next_kernel();
+  const int tiles_n = static_cast<int>(p.tiles_n.divisor);
+  const int first = static_cast<int>(p.tiles_n.divide(blockIdx.x));
   const int tile_n = static_cast<int>(blockIdx.x) - first * tiles_n;
   const int stride = static_cast<int>(gridDim.x) / tiles_n;
   const uint32_t output = ptx::shared_address(stem_memory);
   const uint32_t weights = output + p.weights_at;
-  auto* const patch = reinterpret_cast<T*>(stem_memory + g.patch_at);
-  copy_stem_filters<T, kN>(g, tile_n, weights);
-  ptx::wait_for_previous_kernel();
-  const int mine = static_cast<int>(threadIdx.x);
-  PlaneCopies<T, kChannels, 24 / kChannels, kStemThreads> copies;  // read during the tile before
-  copies.fetch(p, WindowTile(g, first, TileT::kM), mine);
-  for (int tile_m = first; tile_m < p.tiles_m; tile_m += stride) {
-    const WindowTile tile(g, tile_m, TileT::kM);
-    copies.place(p, mine, patch);
-    for (int more = copies.kPixels; more < g.patch_pixels; more += copies.kPixels) {
-      copies.fetch(p, tile, more + mine);
-      copies.place(p, more + mine, patch);
-    }
-    ptx::wait_copies<0>();
-    ptx::fence_for_copies();  // wgmma reads what was written
-    if (threadIdx.x == 0) ptx::wait_stores_read();
-    __syncthreads();
-    if (tile_m + stride < p.tiles_m) copies.fetch(p, WindowTile(g, tile_m + stride, TileT::kM), mine);
-    WarpgroupProduct<T, TileT> product;
-    begin_sums(g.epilogue, tile_n, product);
-    multiply_patch(g, ptx::shared_address(patch), weights, product);
-    finish_sums<kKind>(p.finish, output, product);
-    ptx::fence_for_copies();
-    __syncthreads();
-    if (threadIdx.x != 0) continue;
-    for (int fragment = 0; fragment < TileT::kM / 64; ++fragment) {
-      ptx::store_pixels(p.output, output + fragment * Slabs::kBoxBytes, tile_n * kN,
-                        tile.x + fragment % 2 * 8, tile.y + fragment / 2 * 8, tile.image);
-    }
-    ptx::commit_stores();
+  const uint32_t planes = output + p.planes_at;
+  const uint32_t barrier = output + p.barrier_at;
+  auto* const patch = reinterpret_cast<T*>(stem_memory + p.patch_at);
+  if (threadIdx.x == 0) {
+    ptx::init_barrier(barrier, 1);
+    ptx::fence_barriers();
   }
-  if (threadIdx.x == 0) ptx::wait_stores_read();  // shared memory is the block's until it ends
+  copy_stem_filters<T, kN>(p, tile_n, weights);
+  __syncthreads();
+  ptx::wait_for_previous_kernel();
+  if (threadIdx.x == 0) fetch_planes(p, StemCorner(p, first), planes, barrier);
+  uint32_t parity = 0;
+  for (int tile = first; tile < p.tiles_m; tile += stride) {
+    const StemCorner corner(p, tile);
+    ptx::wait_barrier(barrier, parity);
+    parity ^= 1;
+    interleave_planes<T, kChannels>(p, column_shift(first_column(p, corner)),
+                                    reinterpret_cast<const float*>(stem_memory + p.planes_at), patch);
+    ptx::wait_copies<0>();    // of the filters
+    ptx::fence_for_copies();  // wgmma reads what was written, and the copy unit writes what was read
+    if (!kPool && threadIdx.x == 0) ptx::wait_stores_read();
+    __syncthreads();
+    if (threadIdx.x == 0 && tile + stride < p.tiles_m)
+      fetch_planes(p, StemCorner(p, tile + stride), planes, barrier);
+    WarpgroupProduct<T, TileT> product;
+    begin_sums(p.epilogue, tile_n, product);
+    multiply_patch<T, kN, kChannels>(p, ptx::shared_address(patch), weights, product);
+    finish_sums<kKind>(p.finish, output, product);
+    if constexpr (kPool) {
+      __syncthreads();
+      pool_tile<T, kN>(p, corner, tile_n, stem_memory);
+    } else {
+      ptx::fence_for_copies();
+      __syncthreads();
+      if (threadIdx.x != 0) continue;
+      for (int fragment = 0; fragment < TileT::kM / 64; ++fragment) {
+        ptx::store_pixels(p.output, output + fragment * Slabs::kBoxBytes, tile_n * kN,
+                          corner.x + fragment % 2 * 8, corner.y + fragment / 2 * 8, corner.image);
+      }
+      ptx::commit_stores();
+    }
+  }
+  if (!kPool && threadIdx.x == 0) ptx::wait_stores_read();  // shared memory is the block's until it ends
 }
 
 }  // namespace hone::device::cuda

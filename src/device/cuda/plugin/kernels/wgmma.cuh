@@ -65,6 +65,18 @@ __device__ __forceinline__ void copy_box(uint32_t target, const CUtensorMap& map
 #endif
 }
 
+/// A box of a tiled map of four dimensions, at column x and row y of all planes of image `n`.
+__device__ __forceinline__ void copy_planes(uint32_t target, const CUtensorMap& map, uint32_t barrier, int x,
+                                            int y, int n) {
+#ifdef HONE_HAS_WGMMA
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, "
+      "%5, %6}], [%2];" ::"r"(target),
+      "l"(reinterpret_cast<uint64_t>(&map)), "r"(barrier), "r"(x), "r"(y), "r"(0), "r"(n)
+      : "memory");
+#endif
+}
+
 /// Where the window of the first pixel of a column stands: its corner in image `n`.
 struct WindowCorner {
   int w;

@@ -1,0 +1,79 @@
+// Fuses the convolution that reads an image with the max pool that alone reads its result: its few channels
+// make it the largest result of many a network, which then need not be written.
+#include <algorithm>
+
+#include "graph/convolution_geometry.hpp"
+#include "transform/fusion.hpp"
+#include "transform/pass_list.hpp"
+
+namespace hone::transform {
+namespace {
+
+/// Channels that an image has at most.
+constexpr int64_t kImageChannels = 4;
+
+bool reads_image(const Graph& graph, const Node& node) {
+  if (node.op != "Conv" && node.op != "FusedConv") return false;
+  const graph::TensorType& weights = graph.value(node.inputs[1]).type;
+  const auto known = [](const graph::Dim& dim) { return dim.known(); };
+  return weights.ranked() && weights.dims->size() == 4 &&
+         std::all_of(weights.dims->begin(), weights.dims->end(), known) &&
+         (*weights.dims)[1].value() <= kImageChannels && node.attributes.get_int("group") == 1;
+}
+
+/// Why a pool stays a step of its own; empty when it does not.
+std::string refusal(const Node& pool) {
+  if (pool.has_output(1)) return "the indices are wanted";
+  const graph::Window window = graph::read_window(pool.attributes, pool.attributes.get_ints("kernel_shape"));
+  const auto all = [](const std::vector<int64_t>& values, int64_t least, int64_t most) {
+    return std::all_of(values.begin(), values.end(),
+                       [=](int64_t value) { return value >= least && value <= most; });
+  };
+  if (window.rank() != 2 || !all(window.kernel, 3, 3) || !all(window.strides, 2, 2) ||
+      !all(window.dilations, 1, 1))
+    return "its windows are not of 3 x 3, two apart";
+  if (window.auto_pad != graph::AutoPad::kNotSet || !all(window.pads_begin, 0, 1) ||
+      !all(window.pads_end, 0, 1))
+    return "its padding is more than one pixel";
+  return {};
+}
+
+Node fuse(const Node& convolution, const Node& pool) {
+  const graph::Window window = graph::read_window(pool.attributes, pool.attributes.get_ints("kernel_shape"));
+  Node fused = convolution;
+  set_post_ops(fused, "FusedConvMaxPool", post_ops_of(convolution));
+  std::vector<int64_t> pads = window.pads_begin;
+  pads.insert(pads.end(), window.pads_end.begin(), window.pads_end.end());
+  fused.attributes.set("pool_kernel_shape", window.kernel);
+  fused.attributes.set("pool_pads", pads);
+  fused.attributes.set("pool_strides", window.strides);
+  fused.attributes.set("pool_ceil_mode", pool.attributes.get_int("ceil_mode"));
+  fused.outputs = {pool.outputs[0]};
+  join_names(fused, convolution, pool);
+  return fused;
+}
+
+}  // namespace
+
+Summary pool_fusion(Graph& graph) {
+  Summary summary;
+  Editor editor(graph);
+  for (int32_t i = 0; i < editor.count(); ++i) {
+    if (!editor.alive(i) || !reads_image(graph, editor.node(i))) continue;
+    const Node convolution = editor.node(i);
+    const int32_t reader = editor.single_reader(convolution.outputs[0]);
+    if (reader < 0 || editor.node(reader).op != "MaxPool") continue;
+    const Node pool = editor.node(reader);
+    if (const std::string reason = refusal(pool); !reason.empty()) {
+      summary.refuse(fmt::format("'{}' + '{}' not fused: {}", convolution.name, pool.name, reason));
+      continue;
+    }
+    summary.change(fmt::format("'{}' absorbed '{}' ({})", convolution.name, pool.name, pool.op));
+    editor.remove(i);
+    editor.replace(reader, fuse(convolution, pool));
+  }
+  editor.commit();
+  return summary;
+}
+
+}  // namespace hone::transform
