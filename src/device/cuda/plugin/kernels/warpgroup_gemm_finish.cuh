@@ -39,42 +39,66 @@ __device__ __forceinline__ void begin_sums(const EpilogueParams& p, int tile_n,
   }
 }
 
-/// A thread's pair of sums to its place in the output, behind the addition of what lies there. NaN stays NaN.
+/// What follows the sums, in pairs of neighbouring channels. Bounds are those of rounded numbers: rounding
+/// keeps their order. NaN stays NaN.
 template <class T, StreamKind kKind>
-__device__ __forceinline__ void finish_pair(const StreamEpilogue& epilogue, float2 pair, uint32_t address) {
-  typename PairOf<T>::Type packed;
-  if (kKind == StreamKind::kAdd) {
-    ptx::load_pair(address, packed);
-    const float2 operand = widen(packed);
-    pair = make_float2(pair.x + operand.x, pair.y + operand.y);
-  }
-  if (kKind == StreamKind::kSwish) {
-    pair = make_float2(pair.x * sigmoid(epilogue.alpha * pair.x), pair.y * sigmoid(epilogue.alpha * pair.y));
-  } else {
-    pair =
-        make_float2(clamp(pair.x, epilogue.low, epilogue.high), clamp(pair.y, epilogue.low, epilogue.high));
-  }
-  narrow(pair, packed);
-  ptx::store_pair(address, packed);
-}
+class PairFinish {
+ public:
+  using Pair = typename PairOf<T>::Type;
 
+  __device__ __forceinline__ explicit PairFinish(const StreamEpilogue& epilogue) : alpha_(epilogue.alpha) {
+    narrow(make_float2(epilogue.low, epilogue.low), low_);
+    narrow(make_float2(epilogue.high, epilogue.high), high_);
+  }
+
+  /// `packed` holds what is to be added, and then the result.
+  __device__ __forceinline__ void run(float2 pair, uint32_t& packed) const {
+    Pair& result = reinterpret_cast<Pair&>(packed);
+    if (kKind == StreamKind::kAdd) {
+      const float2 operand = widen(result);
+      pair = make_float2(pair.x + operand.x, pair.y + operand.y);
+    }
+    if (kKind == StreamKind::kSwish)
+      pair = make_float2(pair.x * sigmoid(alpha_ * pair.x), pair.y * sigmoid(alpha_ * pair.y));
+    narrow(pair, result);
+    if (kKind != StreamKind::kSwish) result = __hmin2_nan(__hmax2_nan(result, low_), high_);
+  }
+
+ private:
+  float alpha_;
+  Pair low_;
+  Pair high_;
+};
+
+/// A warpgroup's sums to their places in the output, behind the addition of what lies there. A warp's 16 rows
+/// and 16 channels are four matrices, as ldmatrix and stmatrix take them.
 template <StreamKind kKind, class T, class TileT>
 __device__ __forceinline__ void finish_sums(const StreamEpilogue& epilogue, uint32_t output,
                                             const WarpgroupProduct<T, TileT>& product) {
   using Slabs = OutputSlabs<TileT>;
-  const int row = product.first_row();
-  const int swizzle = Slabs::swizzle(row);  // the same 8 rows below
-  const uint32_t corner = output + row * Slabs::kRowBytes + threadIdx.x % 4 * 4;
+  constexpr int kPieces = Slabs::kChannels / 8;
+  const PairFinish<T, kKind> finish(epilogue);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int row = product.first_row() - lane / 4 + lane % 16;
+  const uint32_t corner = output + row * Slabs::kRowBytes + ((lane / 16) ^ Slabs::swizzle(row)) * 16;
 #pragma unroll
   for (int i = 0; i < TileT::kFragments; ++i) {
 #pragma unroll
-    for (int j = 0; j < TileT::kN / 8; ++j) {
-      const int slab = j * 8 / Slabs::kChannels;
-      const int piece = (j % (Slabs::kChannels / 8)) ^ swizzle;
-      const uint32_t address = corner + slab * Slabs::kSlabBytes + i * Slabs::kBoxBytes + piece * 16;
-      const float* const sums = product.sums[i] + 4 * j;
-      finish_pair<T, kKind>(epilogue, make_float2(sums[0], sums[1]), address);
-      finish_pair<T, kKind>(epilogue, make_float2(sums[2], sums[3]), address + 8 * Slabs::kRowBytes);
+    for (int j = 0; j < TileT::kN / 8; j += 2) {
+      const int slab = j / kPieces;
+      const uint32_t address =
+          (corner ^ (j % kPieces * 16)) + slab * Slabs::kSlabBytes + i * Slabs::kBoxBytes;
+      uint32_t pairs[4];
+      if (kKind == StreamKind::kAdd) {
+        ptx::load_matrix_x4(pairs, address);
+        __syncwarp();
+      }
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const float* const sums = product.sums[i] + 4 * j + 2 * k;
+        finish.run(make_float2(sums[0], sums[1]), pairs[k]);
+      }
+      ptx::store_matrix_x4(address, pairs);
     }
   }
 }

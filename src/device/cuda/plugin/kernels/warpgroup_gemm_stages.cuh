@@ -130,7 +130,7 @@ template <class T, class TileT>
 struct WarpgroupProduct {
   /// Adds `count` stages.
   __device__ __forceinline__ void run(const StageRing& ring, RingPlace& place, int count) {
-    const int group = static_cast<int>(threadIdx.x) / 128;
+    const int group = ptx::warpgroup();
     const bool speaks = threadIdx.x % 32 == 0;
     int before = 0;
     for (int s = 0; s < count; ++s) {

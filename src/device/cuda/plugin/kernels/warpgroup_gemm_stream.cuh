@@ -101,7 +101,7 @@ __device__ __forceinline__ void stream_outputs(const StreamBlock<TileT>& block) 
 template <class T, StreamKind kKind, class TileT>
 __device__ __forceinline__ void stream_products(const StreamBlock<TileT>& block) {
   const WarpgroupParams& p = block.p;
-  const int group = static_cast<int>(threadIdx.x) / 128;
+  const int group = ptx::warpgroup();
   RingPlace place;
   uint32_t parity = 0;
   block.tiles([&](int, int tile_n) {

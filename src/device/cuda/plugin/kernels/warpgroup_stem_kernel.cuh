@@ -82,7 +82,7 @@ __device__ __forceinline__ void multiply_patch(const WarpgroupStemParams& p, uin
                                                WarpgroupProduct<T, StemTile<kN>>& product) {
   const int row_bytes = p.patch_width * kChannels * 2;
   // Fragments of a warpgroup lie side by side, warpgroups one below the other; windows are 16 bytes apart.
-  const uint32_t corner = patch + threadIdx.x / 128 * 8 * p.stride_h * row_bytes;
+  const uint32_t corner = patch + ptx::warpgroup() * 8 * p.stride_h * row_bytes;
   uint64_t left = ptx::plain_descriptor(corner, 16, p.stride_h * row_bytes);
   uint64_t right = ptx::plain_descriptor(weights, kN * 16, 128);
   const int next_row = (row_bytes - p.row_steps * 32) >> 4;
@@ -128,24 +128,22 @@ __device__ __forceinline__ void pool_tile(const WarpgroupStemParams& p, const St
     const int x = (corner.x - p.first_x) / 2 + right;
     const int filter = tile_n * kN + piece * 8;
     if (y >= p.pooled_height || x >= p.pooled_width || filter >= p.epilogue.filters) continue;
-    constexpr uint32_t kLowest = __is_same(T, __half) ? 0xfc00fc00 : 0xff80ff80;  // twice -infinity
-    uint4 best = make_uint4(kLowest, kLowest, kLowest, kLowest);
+    // A neighbour inside the image stands for what lies outside of it: it is under the window, too.
+    int rows[3];
+    int columns[3];
 #pragma unroll
-    for (int r = 0; r < 3; ++r) {
-      const int row = 2 * down + r;
-      if (static_cast<unsigned>(corner.y + row) >= static_cast<unsigned>(p.out_height)) continue;
-#pragma unroll
-      for (int s = 0; s < 3; ++s) {
-        const int column = 2 * right + s;
-        if (static_cast<unsigned>(corner.x + column) >= static_cast<unsigned>(p.out_width)) continue;
-        const int at = row % 8 * 8 + column % 8;  // in its fragment
-        const unsigned char* const from = output + (row / 8 * 2 + column / 8) * Slabs::kBoxBytes +
-                                          at * Slabs::kRowBytes + (piece ^ Slabs::swizzle(at)) * 16;
-        take_larger<Pair>(best, *reinterpret_cast<const uint4*>(from));
-      }
+    for (int k = 0; k < 3; ++k) {
+      const unsigned r = min(max(corner.y + 2 * down + k, 0), p.out_height - 1) - corner.y;
+      const unsigned c = min(max(corner.x + 2 * right + k, 0), p.out_width - 1) - corner.x;
+      rows[k] = r / 8 * 2 * Slabs::kBoxBytes + r % 8 * 8 * Slabs::kRowBytes;
+      columns[k] = c / 8 * Slabs::kBoxBytes + c % 8 * Slabs::kRowBytes + (piece ^ Slabs::swizzle(c)) * 16;
     }
-    const int64_t row = (static_cast<int64_t>(corner.image) * p.pooled_height + y) * p.pooled_width + x;
-    *reinterpret_cast<uint4*>(static_cast<T*>(p.epilogue.y) + row * p.epilogue.filters + filter) = best;
+    uint4 best = *reinterpret_cast<const uint4*>(output + rows[0] + columns[0]);
+#pragma unroll
+    for (int k = 1; k < 9; ++k)
+      take_larger<Pair>(best, *reinterpret_cast<const uint4*>(output + rows[k / 3] + columns[k % 3]));
+    const int64_t to = (static_cast<int64_t>(corner.image) * p.pooled_height + y) * p.pooled_width + x;
+    *reinterpret_cast<uint4*>(static_cast<T*>(p.epilogue.y) + to * p.epilogue.filters + filter) = best;
   }
 }
 

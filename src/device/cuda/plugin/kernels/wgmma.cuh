@@ -152,17 +152,19 @@ __device__ __forceinline__ void fence_for_copies() {
 #endif
 }
 
-/// Two neighbouring elements in shared memory.
-template <class Pair>
-__device__ __forceinline__ void load_pair(uint32_t address, Pair& pair) {
-  static_assert(sizeof pair == 4);
-  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(reinterpret_cast<uint32_t&>(pair)) : "r"(address) : "memory");
+/// Number of this thread's warpgroup, in a register that the compiler knows to be the same in all of a warp.
+__device__ __forceinline__ int warpgroup() {
+  return __shfl_sync(0xffffffff, static_cast<int>(threadIdx.x) / 128, 0);
 }
-template <class Pair>
-__device__ __forceinline__ void store_pair(uint32_t address, const Pair& pair) {
-  static_assert(sizeof pair == 4);
-  asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(reinterpret_cast<const uint32_t&>(pair))
+
+/// stmatrix: four matrices of 8 x 8 elements of two bytes, rows at the addresses that the lanes have: those
+/// of matrix m at lanes 8 m to 8 m + 7. Registers are those of load_matrix_x4().
+__device__ __forceinline__ void store_matrix_x4(uint32_t address, const uint32_t (&fragment)[4]) {
+#ifdef HONE_HAS_WGMMA
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+               "r"(fragment[0]), "r"(fragment[1]), "r"(fragment[2]), "r"(fragment[3])
                : "memory");
+#endif
 }
 
 /// Descriptor of a matrix of rows of 128 bytes in shared memory, swizzled by 128 bytes, at an address that is
