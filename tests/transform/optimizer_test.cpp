@@ -28,6 +28,10 @@ TEST(Optimizer, SummarisesEnabledPassesInOrder) {
   const auto summaries = transform::optimize(graph, {.disabled = {"dead_code"}});
   auto names = transform::pass_names();
   std::erase(names, "dead_code");
+  std::erase_if(names, [](const std::string& name) {
+    return std::any_of(transform::passes().begin(), transform::passes().end(),
+                       [&](const transform::Pass& pass) { return pass.name == name && pass.on_request; });
+  });
   ASSERT_EQ(summaries.size(), names.size());
   for (size_t i = 0; i < names.size(); ++i) EXPECT_EQ(summaries[i].name, names[i]);
 }

@@ -2,9 +2,12 @@
 // its weights have a place each.
 #include "device/cuda/plugin/kernels/stem.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
+
+#include "device/cuda/plugin/kernels/stem_gemm.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -109,6 +112,31 @@ TEST(StemLayout, OtherConvolutionsHaveNone) {
   EXPECT_TRUE(refused([](ConvProblem& p) { p.pixel_pitch = 8; }));
   EXPECT_TRUE(refused([](ConvProblem& p) { p.kernel_h = 300; }));
   EXPECT_TRUE(refused([](ConvProblem& p) { p.height = 0; }));
+}
+
+std::vector<std::string> config_texts(const StemLayout& layout, const DeviceLimits& device = {}) {
+  std::vector<std::string> texts;
+  for (const StemConfig& config : stem_configs(layout, device)) texts.push_back(config.text());
+  return texts;
+}
+
+TEST(StemConfigs, PoolByWarpgroupsAlone) {
+  StemLayout layout = *stem_layout(stem(224, 3, 7, 2, 3));
+  EXPECT_THAT(config_texts(layout), testing::Contains("128x64"));
+  layout.pool = StemPool{1, 1, 56, 56};
+  EXPECT_THAT(config_texts(layout), testing::ElementsAre("w256x64", "w256x32"));
+  DeviceLimits other;
+  other.warpgroups = false;
+  EXPECT_THAT(config_texts(layout, other), testing::IsEmpty());
+  EXPECT_EQ(stem_refusal(layout, StemConfig{128, 64, false}, {}), "it does not pool");
+}
+
+TEST(StemConfigs, WarpgroupsNeedRowsThatTheCopyUnitCanRead) {
+  EXPECT_THAT(config_texts(*stem_layout(stem(224, 3, 7, 2, 3))), testing::Contains("w256x64"));
+  const StemLayout odd = *stem_layout(stem(221, 3, 7, 2, 3));
+  EXPECT_THAT(config_texts(odd), testing::Not(testing::Contains("w256x64")));
+  EXPECT_EQ(stem_refusal(odd, StemConfig{256, 64, true}, {}),
+            "rows of its image do not start 16 bytes apart");
 }
 
 }  // namespace

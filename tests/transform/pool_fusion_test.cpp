@@ -1,0 +1,120 @@
+// The convolution that reads an image takes in the max pool that alone reads its result, where that is asked
+// for.
+#include "graph/operator.hpp"
+#include "support/passes.hpp"
+
+namespace hone::test {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+constexpr const char* kPass = "pool_fusion";
+const Dims kImage = {Dim::symbol("N"), 3, 12, 12};
+
+std::vector<std::pair<std::string, graph::Attribute>> pool(int64_t kernel, int64_t stride, int64_t pad,
+                                                           int64_t ceil_mode = 0) {
+  return {{"kernel_shape", Ints{kernel, kernel}},
+          {"strides", Ints{stride, stride}},
+          {"pads", Ints{pad, pad, pad, pad}},
+          {"ceil_mode", ceil_mode}};
+}
+
+Graph stem(GraphBuilder& b, const std::vector<std::pair<std::string, graph::Attribute>>& attributes,
+           const char* op = "MaxPool", int64_t channels = 3) {
+  const ValueId x = b.input("x", {Dim::symbol("N"), channels, 12, 12});
+  return b.finish({b.node(op, {b.node("Relu", {b.conv(x, channels, 6)})}, attributes)});
+}
+
+/// The pass alone, asked for, and checked as check_pass() does.
+Transformed fuse(const Graph& original) {
+  Transformed result{original, {}};
+  transform::PassOptions options{.requested = {kPass}};
+  for (const std::string& name : transform::pass_names()) {
+    if (name != kPass && name != "convolution_fusion") options.disabled.push_back(name);
+  }
+  for (transform::Summary& summary : transform::optimize(result.graph, options)) {
+    if (summary.name == kPass) result.summary = std::move(summary);
+  }
+  expect_equivalent(original, result.graph);
+  return result;
+}
+
+TEST(PoolFusion, TakesThePoolOfAnImagesConvolution) {
+  for (const auto& attributes : {pool(3, 2, 1), pool(3, 2, 0), pool(3, 2, 0, 1)}) {
+    GraphBuilder b;
+    const auto result = fuse(stem(b, attributes));
+    EXPECT_EQ(structure(result.graph), "FusedConvMaxPool[relu]");
+    EXPECT_EQ(result.graph.nodes[0].name, "Conv1 + Relu1 + MaxPool1");
+    EXPECT_EQ(result.graph.nodes[0].sources, (std::vector<std::string>{"Conv1", "Relu1", "MaxPool1"}));
+  }
+}
+
+TEST(PoolFusion, WithoutAnActivationToo) {
+  GraphBuilder b;
+  const ValueId x = b.input("x", kImage);
+  const auto result = fuse(b.finish({b.node("MaxPool", {b.conv(x, 3, 6)}, pool(3, 2, 1))}));
+  EXPECT_EQ(structure(result.graph), "FusedConvMaxPool[]");
+}
+
+TEST(PoolFusion, IsLeftOutUnlessItIsAskedFor) {
+  GraphBuilder b;
+  Graph graph = stem(b, pool(3, 2, 1));
+  for (const transform::Summary& summary : transform::optimize(graph)) EXPECT_NE(summary.name, kPass);
+  EXPECT_EQ(structure(graph), "FusedConv[relu] MaxPool");
+}
+
+TEST(PoolFusion, DisablingWinsOverAskingForIt) {
+  GraphBuilder b;
+  Graph graph = stem(b, pool(3, 2, 1));
+  transform::optimize(graph, {.disabled = {kPass}, .requested = {kPass}});
+  EXPECT_EQ(structure(graph), "FusedConv[relu] MaxPool");
+}
+
+TEST(PoolFusion, RefusesOtherWindows) {
+  for (const auto& attributes : {pool(2, 2, 0), pool(3, 1, 1), pool(5, 2, 1)}) {
+    GraphBuilder b;
+    const auto result = fuse(stem(b, attributes));
+    EXPECT_EQ(structure(result.graph), "FusedConv[relu] MaxPool");
+    EXPECT_TRUE(refuses(result, "its windows are not of 3 x 3, two apart"));
+  }
+}
+
+TEST(PoolFusion, LeavesOtherPoolsAndManyChannelsAlone) {
+  GraphBuilder average;
+  EXPECT_EQ(structure(fuse(stem(average, pool(3, 2, 1), "AveragePool")).graph),
+            "FusedConv[relu] AveragePool");
+  GraphBuilder wide;
+  EXPECT_EQ(structure(fuse(stem(wide, pool(3, 2, 1), "MaxPool", 8)).graph), "FusedConv[relu] MaxPool");
+}
+
+TEST(PoolFusion, LeavesAResultThatOthersReadAlone) {
+  GraphBuilder b;
+  const ValueId relu = b.node("Relu", {b.conv(b.input("x", kImage), 3, 6)});
+  const auto result = fuse(b.finish({b.node("MaxPool", {relu}, pool(3, 2, 1)), b.node("Sigmoid", {relu})}));
+  EXPECT_EQ(structure(result.graph), "FusedConv[relu] MaxPool Sigmoid");
+}
+
+TEST(PoolFusion, RefusesAPoolWhoseIndicesAreWanted) {
+  GraphBuilder b;
+  const ValueId conv = b.conv(b.input("x", kImage), 3, 6);
+  const auto pooled = b.nodes("MaxPool", {conv}, 2, pool(3, 2, 1));
+  const auto result = fuse(b.finish({pooled[0], pooled[1]}));
+  EXPECT_EQ(structure(result.graph), "Conv MaxPool");
+  EXPECT_TRUE(refuses(result, "the indices are wanted"));
+}
+
+TEST(PoolFusion, CountsTheOperationsOfBoth) {
+  GraphBuilder b;
+  const ValueId x = b.input("x", {2, 3, 12, 12});
+  const Graph apart = b.finish({b.node("MaxPool", {b.node("Relu", {b.conv(x, 3, 6)})}, pool(3, 2, 1))});
+  const Graph together = fuse(apart).graph;
+  const auto flops = [](const Graph& graph) {
+    double sum = 0;
+    for (const Node& node : graph.nodes) sum += graph::node_cost(graph, node)->flops;
+    return sum;
+  };
+  EXPECT_EQ(flops(together), flops(apart));
+}
+
+}  // namespace
+}  // namespace hone::test
