@@ -182,6 +182,7 @@ int main() {
   check_movement();
   check_reduction();
   check_resize();
+  check_matrix_vector();
   std::printf("%s\n", failures() == 0 ? "all kernels agree with the plain loops" : "FAILED");
   return failures() == 0 ? 0 : 1;
 }

@@ -97,5 +97,6 @@ void check_normalization();
 void check_movement();
 void check_reduction();
 void check_resize();
+void check_matrix_vector();
 
 }  // namespace hone::device::cuda::check

@@ -136,7 +136,8 @@ class CudaDevice final : public engine::Device {
 
   bool starts_early(std::string_view tactic) const override {
     return tactic.starts_with("implicit_gemm:") || tactic.starts_with("resident_gemm:") ||
-           tactic.starts_with("warpgroup_gemm:") || tactic.starts_with("stem_gemm:");
+           tactic.starts_with("warpgroup_gemm:") || tactic.starts_with("stem_gemm:") ||
+           tactic == "matrix_vector";
   }
 
   bool splits_batches() const override { return false; }

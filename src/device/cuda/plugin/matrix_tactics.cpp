@@ -1,11 +1,14 @@
-// Matrix products through cuBLASLt. Row-major products are asked for transposed, as cuBLASLt counts columns
-// first: y^T = w * x^T, so that the bias runs along the rows of its result.
+// Matrix products through cuBLASLt, and by a kernel of ours where there are few rows. Row-major products are
+// asked for transposed, as cuBLASLt counts columns first: y^T = w * x^T, so that the bias runs along the rows
+// of its result.
 #include <cublasLt.h>
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <utility>
 
+#include "device/cuda/plugin/kernels/matrix_vector.hpp"
 #include "device/cuda/plugin/tactics.hpp"
 
 namespace hone::device::cuda {
@@ -306,8 +309,61 @@ class MatrixTactic final : public CudaTactic {
   }
 };
 
+/// Few rows by a kernel of ours.
+class MatrixVectorTactic final : public CudaTactic {
+ public:
+  std::string_view name() const override { return "matrix_vector"; }
+  bool handles(const std::string& op) const override {
+    return op == "Gemm" || op == "FusedGemm" || op == "MatMul" || op == "FusedMatMul";
+  }
+
+  Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
+    Product product;
+    if (std::string reason = read_product(request, product); !reason.empty())
+      return Offer::refuse(std::move(reason));
+    if (!request.graph.value(request.node.inputs[1]).constant || !product.shared_w)
+      return Offer::refuse("the matrix is not constant");
+    MatrixVector size = size_of(product);
+    if (product.addend >= 0) return Offer::refuse("its epilogue has an operand");
+    if (product.epilogue == CUBLASLT_EPILOGUE_RELU || product.epilogue == CUBLASLT_EPILOGUE_RELU_BIAS) {
+      size.low = 0;
+    } else if (product.epilogue != CUBLASLT_EPILOGUE_DEFAULT && product.epilogue != CUBLASLT_EPILOGUE_BIAS) {
+      return Offer::refuse("its epilogue is more than a rectifier");
+    }
+    if (std::string reason = matrix_vector_refusal(size); !reason.empty())
+      return Offer::refuse(std::move(reason));
+    const bool transposed = is_gemm(request.node) && request.node.attributes.get_int("transB") != 0;
+    const PackedConstant packed = pack_matrix(request, 1, product.dtype, transposed, weights);
+    Offer offer;
+    offer.inputs.resize(request.inputs.size());
+    offer.inputs[0] = {product.dtype, request.inputs[0].shape, Layout::kPlain};
+    if (product.bias) offer.inputs[2] = {DType::kFloat32, request.inputs[2].shape, Layout::kPlain};
+    offer.outputs = {{product.result, request.outputs[0].shape, Layout::kPlain}};
+    offer.packed = {packed.key};
+    offer.kernel = std::make_shared<LaunchKernel>(
+        "a product with few rows",
+        [=, bias = product.bias, type = float_type(product.dtype), result = float_type(product.result)](
+            auto inputs, auto outputs, void*, const LaunchOptions& options) {
+          return matrix_vector(inputs[0], packed.device->data(),
+                               bias ? static_cast<const float*>(inputs[2]) : nullptr, outputs[0], type,
+                               result, size, options);
+        },
+        true);
+    return offer;
+  }
+
+ private:
+  static MatrixVector size_of(const Product& product) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    return {product.rows, product.columns, product.depth, product.alpha, -kInfinity, kInfinity};
+  }
+};
+
 }  // namespace
 
-void add_matrix_tactics(TacticList& list) { list.push_back(std::make_unique<MatrixTactic>()); }
+void add_matrix_tactics(TacticList& list) {
+  list.push_back(std::make_unique<MatrixTactic>());
+  list.push_back(std::make_unique<MatrixVectorTactic>());
+}
 
 }  // namespace hone::device::cuda

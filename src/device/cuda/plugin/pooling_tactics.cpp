@@ -67,10 +67,13 @@ class GlobalPoolTactic final : public CudaTactic {
     offer.inputs = {source};
     // Plain, so that a matrix product can read it.
     offer.outputs = {{request.compute_dtype, request.outputs[0].shape, Layout::kPlain}};
-    offer.kernel = std::make_shared<LaunchKernel>("a global pool", [=](auto inputs, auto outputs, void*,
-                                                                       const LaunchOptions& options) {
-      return global_pool(inputs[0], type, order, outputs[0], type, maximum, batch, channels, pixels, options);
-    });
+    offer.kernel = std::make_shared<LaunchKernel>(
+        "a global pool",
+        [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+          return global_pool(inputs[0], type, order, outputs[0], type, maximum, batch, channels, pixels,
+                             options);
+        },
+        batch * channels != 0);
     return offer;
   }
 };

@@ -41,7 +41,7 @@ LaunchOptions launch_options() {
     constexpr int kHopper = 9;
     return major >= kHopper;
   }();
-  return {current_stream(), kProgrammatic};
+  return {current_stream(), kProgrammatic, kProgrammatic && next_step_waits()};
 }
 
 std::shared_ptr<engine::Kernel> make_reorder_kernel(const TensorDesc& from, const TensorDesc& to) {

@@ -14,8 +14,9 @@ constexpr int kRows = 32;
 
 template <class T, class Result, int width, bool maximum>
 __global__ void __launch_bounds__(kLanes* kRows)
-    channels_last_kernel(const T* input, Result* output, int64_t batch, int64_t channels, int64_t pixels) {
-  begin_kernel();
+    channels_last_kernel(const T* input, Result* output, int64_t batch, int64_t channels, int64_t pixels,
+                         bool next_waits) {
+  begin_kernel(next_waits);
   using Combine = std::conditional_t<maximum, Maximum, Plus>;
   __shared__ float partial[kRows][kLanes][width];
   const int lane = static_cast<int>(threadIdx.x);
@@ -84,7 +85,7 @@ cudaError_t launch_global(const void* input, ImageOrder order, void* output, int
                              : channels_last_kernel<T, Result, 1, maximum>;
   const int64_t blocks = (channels + kLanes * width - 1) / (kLanes * width);
   return launch(kernel, grid_for(batch * blocks, 1), dim3(kLanes, kRows), options, from, to, batch, channels,
-                pixels);
+                pixels, options.next_waits);
 }
 
 }  // namespace

@@ -21,6 +21,14 @@ __device__ __forceinline__ void begin_kernel() {
 #endif
 }
 
+/// The same for kernels after which another of ours may come early, when that one waits itself.
+__device__ __forceinline__ void begin_kernel(bool next_waits) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  if (next_waits) asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+  begin_kernel();
+}
+
 template <class... Parameters, class... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, const LaunchOptions& options,
                    Arguments&&... arguments) {

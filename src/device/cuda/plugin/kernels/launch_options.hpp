@@ -25,6 +25,9 @@ struct LaunchOptions {
   /// Programmatic dependent launch: the kernel may start while its predecessor in the stream ends. Needs
   /// sm_90 or newer.
   bool pdl = false;
+  /// Whether the next kernel of the stream is one of ours that waits for this one itself
+  /// (griddepcontrol.wait), so that it may be let in early, where this one can.
+  bool next_waits = false;
 };
 
 }  // namespace hone::device::cuda
