@@ -87,6 +87,13 @@ TEST(PoolFusion, LeavesOtherPoolsAndManyChannelsAlone) {
   EXPECT_EQ(structure(fuse(stem(wide, pool(3, 2, 1), "MaxPool", 8)).graph), "FusedConv[relu] MaxPool");
 }
 
+TEST(PoolFusion, LeavesWindowsFarApartAlone) {
+  GraphBuilder b;
+  const ValueId x = b.input("x", {Dim::symbol("N"), 3, 40, 40});
+  const ValueId conv = b.node("Conv", {x, b.random({6, 3, 3, 3})}, {{"strides", Ints{4, 4}}});
+  EXPECT_EQ(structure(fuse(b.finish({b.node("MaxPool", {conv}, pool(3, 2, 0))})).graph), "Conv MaxPool");
+}
+
 TEST(PoolFusion, LeavesAResultThatOthersReadAlone) {
   GraphBuilder b;
   const ValueId relu = b.node("Relu", {b.conv(b.input("x", kImage), 3, 6)});

@@ -16,7 +16,11 @@ bool reads_image(const Graph& graph, const Node& node) {
   if (node.op != "Conv" && node.op != "FusedConv") return false;
   const graph::TensorType& weights = graph.value(node.inputs[1]).type;
   const auto known = [](const graph::Dim& dim) { return dim.known(); };
-  return weights.ranked() && weights.dims->size() == 4 &&
+  const auto strides = node.attributes.find("strides") == nullptr ? std::vector<int64_t>{}
+                                                                  : node.attributes.get_ints("strides");
+  // Wider strides leave a result that is small anyway.
+  const bool dense = std::all_of(strides.begin(), strides.end(), [](int64_t stride) { return stride <= 2; });
+  return dense && weights.ranked() && weights.dims->size() == 4 &&
          std::all_of(weights.dims->begin(), weights.dims->end(), known) &&
          (*weights.dims)[1].value() <= kImageChannels && node.attributes.get_int("group") == 1;
 }

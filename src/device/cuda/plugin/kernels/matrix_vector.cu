@@ -26,23 +26,42 @@ struct Operands {
   bool next_waits;
 };
 
-/// A lane's runs of a column of w, 32 apart; 128 bytes on their way at once.
+/// A lane's runs of a column of w, or of a row of x, 32 apart: 128 bytes on their way at once. Zero beyond
+/// the depth.
 template <class T>
-struct Column {
+struct Runs {
   static constexpr int kAhead = 8 / kRunWords<T>;
-  static constexpr int kSpan = 32 * kAhead;  ///< runs of a warp
+  static constexpr int kSpan = 32 * kAhead;  ///< of a warp
   uint4 words[kAhead][kRunWords<T>];
 
-  __device__ __forceinline__ void load(const uint4* w, int first, int runs) {
+  /// `kConstant`: nobody writes them while the kernel runs, nor shortly before.
+  template <bool kConstant>
+  __device__ __forceinline__ void load(const uint4* from, int first, int count) {
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
       const int run = first + i * 32;
 #pragma unroll
-      for (int k = 0; k < kRunWords<T>; ++k)
-        words[i][k] = run < runs ? __ldg(w + run * kRunWords<T> + k) : make_uint4(0, 0, 0, 0);
+      for (int k = 0; k < kRunWords<T>; ++k) {
+        const uint4* const word = from + run * kRunWords<T> + k;
+        words[i][k] = run >= count ? make_uint4(0, 0, 0, 0) : kConstant ? __ldg(word) : *word;
+      }
     }
   }
 };
+
+template <class T>
+__device__ __forceinline__ float add_products(const Runs<T>& a, const Runs<T>& b, float sum) {
+#pragma unroll
+  for (int i = 0; i < Runs<T>::kAhead; ++i) {
+    float left[kRun];
+    float right[kRun];
+    unpack<T>(a.words[i], left);
+    unpack<T>(b.words[i], right);
+#pragma unroll
+    for (int k = 0; k < kRun; ++k) sum = fmaf(left[k], right[k], sum);
+  }
+  return sum;
+}
 
 /// A warp makes a column of y.
 template <class T, class Result, int kRows>
@@ -51,38 +70,26 @@ __global__ void __launch_bounds__(kWarps * 32) matrix_vector_kernel(const __grid
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int column = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / 32;
   if (column >= p.columns) return;
-  const auto* const w = static_cast<const uint4*>(p.w) + static_cast<int64_t>(column) * p.runs * kRunWords<T>;
+  const int row_words = p.runs * kRunWords<T>;
+  const auto* const w = static_cast<const uint4*>(p.w) + static_cast<int64_t>(column) * row_words;
   const auto* const x = static_cast<const uint4*>(p.x);
-  Column<T> part;
-  part.load(w, lane, p.runs);
+  Runs<T> part;
+  part.template load<true>(w, lane, p.runs);
+  const float bias = p.bias == nullptr ? 0.0f : __ldg(p.bias + column);
   ptx::wait_for_previous_kernel();
   float sums[kRows] = {};
-  for (int first = lane; first < p.runs; first += Column<T>::kSpan) {
-    Column<T> next;
-    next.load(w, first + Column<T>::kSpan, p.runs);
+  for (int first = lane; first - lane < p.runs; first += Runs<T>::kSpan) {
+    Runs<T> next;
+    next.template load<true>(w, first + Runs<T>::kSpan, p.runs);
 #pragma unroll
-    for (int i = 0; i < Column<T>::kAhead; ++i) {
-      const int run = min(first + i * 32, p.runs - 1);  // beyond the depth, w is zero
-      if (first - lane + i * 32 >= p.runs) break;
-      float factors[kRun];
-      unpack<T>(part.words[i], factors);
-#pragma unroll
-      for (int r = 0; r < kRows; ++r) {
-        if (r >= p.rows) break;
-        uint4 words[kRunWords<T>];
-#pragma unroll
-        for (int k = 0; k < kRunWords<T>; ++k)
-          words[k] = x[(static_cast<int64_t>(r) * p.runs + run) * kRunWords<T> + k];
-        float values[kRun];
-        unpack<T>(words, values);
-        if (first + i * 32 >= p.runs) break;  // zero times infinity is not zero
-#pragma unroll
-        for (int k = 0; k < kRun; ++k) sums[r] = fmaf(factors[k], values[k], sums[r]);
-      }
+    for (int r = 0; r < kRows; ++r) {
+      if (r >= p.rows) break;
+      Runs<T> values;
+      values.template load<false>(x + static_cast<int64_t>(r) * row_words, first, p.runs);
+      sums[r] = add_products(part, values, sums[r]);
     }
     part = next;
   }
-  const float bias = p.bias == nullptr ? 0.0f : __ldg(p.bias + column);
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     if (r >= p.rows) break;

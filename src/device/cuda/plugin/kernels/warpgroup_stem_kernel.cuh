@@ -165,6 +165,7 @@ __global__ void __launch_bounds__(kStemThreads, 2)
   const uint32_t barrier = output + p.barrier_at;
   auto* const patch = reinterpret_cast<T*>(stem_memory + p.patch_at);
   if (threadIdx.x == 0) {
+    ptx::prefetch_map(p.image);
     ptx::init_barrier(barrier, 1);
     ptx::fence_barriers();
   }
