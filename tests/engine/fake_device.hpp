@@ -133,6 +133,7 @@ class FakeDevice final : public Device {
     return cpu().make_reorder(from, to);
   }
   std::unique_ptr<Executor> make_executor(const Program& program) const override;
+  std::vector<std::string> passes(Precision) const override { return requested_passes; }
   bool overlaps_steps() const override { return overlaps_; }
   bool starts_early(std::string_view tactic) const override {
     return std::any_of(relu_.begin(), relu_.end(), [&](const FakeTactic* known) {
@@ -147,6 +148,8 @@ class FakeDevice final : public Device {
   }
   void set_threads(int threads) const override { cpu().set_threads(threads); }
   std::vector<std::string> notes(Precision) const override { return {}; }
+
+  std::vector<std::string> requested_passes;
 
   /// What the tactics of these steps cost beyond their own time.
   double hidden_us(const Program& program) const {
