@@ -266,4 +266,10 @@ Attributes max_pool_attributes(const Attributes& fused) {
   return pool;
 }
 
+std::vector<WindowAxis> pool_axes(const Attributes& fused, const Convolution& convolution) {
+  const Attributes pool = max_pool_attributes(fused);
+  const std::vector<int64_t> shape = convolution.output_shape();
+  return resolve_window(read_window(pool, pool.get_ints("kernel_shape")), std::span(shape).subspan(2));
+}
+
 }  // namespace hone::graph

@@ -21,6 +21,11 @@ constexpr double kFreeConstantBytes = double{128 << 20};
 
 std::vector<bool> enabled_passes(const PassOptions& options) {
   const auto& list = passes();
+  for (const std::string& name : options.requested) {
+    const bool known = std::any_of(list.begin(), list.end(),
+                                   [&](const Pass& pass) { return pass.name == name && pass.on_request; });
+    if (!known) fail_internal("'{}' is no pass on request", name);
+  }
   std::vector<bool> enabled;
   for (const Pass& pass : list) {
     enabled.push_back(!pass.on_request || std::find(options.requested.begin(), options.requested.end(),

@@ -75,6 +75,26 @@ TEST(Fused, ConvolutionAddsTheResidualBeforeTheActivation) {
   expect_close(no_bias[0], apply("Relu", run_single_node(node_of("Conv"), {x, w})[0]), "no bias");
 }
 
+TEST(Fused, ConvolutionIsPooledAfterItsPostOps) {
+  const Tensor x = ramp({2, 2, 7, 7}, -3, 0.05f);
+  const Tensor w = ramp({3, 2, 3, 3}, -2, 0.1f);
+  const Tensor b = ramp({3}, -1);
+  const Tensor residual = ramp({2, 3, 5, 5}, -20, 0.4f);
+  const Tensor sum =
+      run_single_node(node_of("Add"), {run_single_node(node_of("Conv"), {x, w, b})[0], residual})[0];
+  using Ints = std::vector<int64_t>;
+  for (const int64_t ceil_mode : {0, 1}) {
+    const Attributes window = {{"kernel_shape", Ints{2, 2}},
+                               {"pads", Ints{0, 0, 0, 0}},
+                               {"strides", Ints{2, 2}},
+                               {"ceil_mode", ceil_mode}};
+    Attributes fused = post_ops({"add", "relu"});
+    for (const auto& [name, value] : window) fused.emplace_back("pool_" + name, value);
+    const auto y = run_single_node(node_of("FusedConvMaxPool", fused), {x, w, b, residual});
+    expect_close(y[0], run_single_node(node_of("MaxPool", window), {apply("Relu", sum)})[0], "pooled");
+  }
+}
+
 TEST(Fused, MatMulTakesABiasAndGemmItsC) {
   const Tensor a = ramp({2, 2, 3}, -4);
   const Tensor b = ramp({3, 2}, -2);

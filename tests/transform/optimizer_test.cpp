@@ -22,6 +22,18 @@ TEST(Optimizer, UnknownPassIsAUsageErrorThatListsTheNames) {
   }
 }
 
+TEST(Optimizer, RequestingWhatIsNoPassOnRequestIsAnInternalError) {
+  for (const char* name : {"pool_fusions", "dead_code"}) {
+    Graph graph;
+    try {
+      transform::optimize(graph, {.requested = {name}});
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kInternal) << name;
+    }
+  }
+}
+
 TEST(Optimizer, SummarisesEnabledPassesInOrder) {
   GraphBuilder b;
   Graph graph = b.finish({b.node("Relu", {b.input("x", {1})})});

@@ -25,7 +25,7 @@ Graph stem(GraphBuilder& b, const std::vector<std::pair<std::string, graph::Attr
   return b.finish({b.node(op, {b.node("Relu", {b.conv(x, channels, 6)})}, attributes)});
 }
 
-/// The pass alone, asked for, and checked as check_pass() does.
+/// Behind convolution_fusion, which it follows, asked for; outputs stay the same.
 Transformed fuse(const Graph& original) {
   Transformed result{original, {}};
   transform::PassOptions options{.requested = {kPass}};

@@ -100,15 +100,14 @@ double fused_conv_max_pool_flops(const Graph& graph, const Node& node) {
   for (size_t i = 0; i < 2; ++i) {
     for (const Dim& dim : *graph.value(node.inputs[i]).type.dims) shapes[i].push_back(dim.value());
   }
-  const Convolution convolution = read_convolution(node.attributes, shapes[0], shapes[1]);
   double outputs = 1;
-  for (const int64_t size : convolution.output_shape()) outputs *= static_cast<double>(size);
-  const auto macs = static_cast<double>(convolution.group_inputs() * convolution.kernel_size());
+  for (const int64_t size : read_convolution(node.attributes, shapes[0], shapes[1]).output_shape())
+    outputs *= static_cast<double>(size);
   const auto post_ops = static_cast<double>(node.attributes.get<std::vector<std::string>>("post_ops").size());
   double window = 1;
   for (const int64_t size : node.attributes.get_ints("pool_kernel_shape"))
     window *= static_cast<double>(size);
-  return outputs * (2 * macs + (node.has_input(2) ? 1 : 0) + post_ops) +
+  return convolution_flops(graph, node, 1, 2, outputs) + post_ops * outputs +
          window * value_elements(graph, node.output(0));
 }
 

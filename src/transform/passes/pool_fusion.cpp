@@ -1,5 +1,5 @@
-// Fuses the convolution that reads an image with the max pool that alone reads its result: its few channels
-// make it the largest result of many a network, which then need not be written.
+// Fuses the convolution of an image with the max pool that alone reads its result: at the image's resolution,
+// that is the largest result of many a network, and need not be written then.
 #include <algorithm>
 
 #include "graph/convolution_geometry.hpp"
@@ -12,12 +12,12 @@ namespace {
 /// Channels that an image has at most.
 constexpr int64_t kImageChannels = 4;
 
-bool reads_image(const Graph& graph, const Node& node) {
+/// Of few input channels, and nearly as fine as its input.
+bool is_stem(const Graph& graph, const Node& node) {
   if (node.op != "Conv" && node.op != "FusedConv") return false;
   const graph::TensorType& weights = graph.value(node.inputs[1]).type;
   const auto known = [](const graph::Dim& dim) { return dim.known(); };
-  const auto strides = node.attributes.find("strides") == nullptr ? std::vector<int64_t>{}
-                                                                  : node.attributes.get_ints("strides");
+  const auto strides = node.attributes.get_or<std::vector<int64_t>>("strides", {});
   // Wider strides leave a result that is small anyway.
   const bool dense = std::all_of(strides.begin(), strides.end(), [](int64_t stride) { return stride <= 2; });
   return dense && weights.ranked() && weights.dims->size() == 4 &&
@@ -63,7 +63,7 @@ Summary pool_fusion(Graph& graph) {
   Summary summary;
   Editor editor(graph);
   for (int32_t i = 0; i < editor.count(); ++i) {
-    if (!editor.alive(i) || !reads_image(graph, editor.node(i))) continue;
+    if (!editor.alive(i) || !is_stem(graph, editor.node(i))) continue;
     const Node convolution = editor.node(i);
     const int32_t reader = editor.single_reader(convolution.outputs[0]);
     if (reader < 0 || editor.node(reader).op != "MaxPool") continue;

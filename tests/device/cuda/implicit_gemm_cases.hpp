@@ -115,6 +115,11 @@ inline std::vector<Layer> stems() {
       {"stem 5x5/2", square(60, 4, 24, 5, 2, 2)},     {"stem 3x3/2 of 1", square(28, 1, 16, 3, 2, 0)}};
   layers[4].problem.pad_right = 0;
   layers[4].problem.batch = 3;
+  Layer tall{"stem 5x3/2, tall", square(60, 3, 40, 3, 2, 1)};
+  tall.problem.height = 75;
+  tall.problem.kernel_h = 5;
+  tall.problem.pad_top = 2;
+  layers.push_back(tall);
   return layers;
 }
 

@@ -139,5 +139,14 @@ TEST(StemConfigs, WarpgroupsNeedRowsThatTheCopyUnitCanRead) {
             "rows of its image do not start 16 bytes apart");
 }
 
+TEST(StemConfigs, WarpgroupsRefuseAPatchThatTheCopyUnitDoesNotTake) {
+  ConvProblem tall = stem(64, 1, 3, 1, 1);
+  tall.height = 1024;
+  tall.kernel_h = 17;
+  tall.stride_h = 16;
+  EXPECT_EQ(stem_refusal(*stem_layout(tall), StemConfig{256, 32, true}, {}),
+            "its patch is larger than the copy unit takes");
+}
+
 }  // namespace
 }  // namespace hone::device::cuda

@@ -6,6 +6,7 @@
 
 #include "device/cuda/plugin/cudnn.hpp"
 #include "device/cuda/plugin/executor.hpp"
+#include "device/cuda/plugin/kernels/gemm_launch.hpp"
 #include "device/cuda/plugin/tactics.hpp"
 
 namespace hone::device::cuda {
@@ -83,11 +84,12 @@ class CudaDevice final : public engine::Device {
 
   std::vector<Layout> image_layouts(Precision) const override { return {Layout::kChannelsLast}; }
 
-  /// Where a kernel of ours pools what it has computed.
+  /// Where a kernel of ours can pool what it has computed.
   std::vector<std::string> passes(Precision precision) const override {
     const bool narrow = precision == Precision::kFp16 || precision == Precision::kBf16;
-    return narrow && properties_.major == 9 ? std::vector<std::string>{"pool_fusion"}
-                                            : std::vector<std::string>{};
+    DeviceLimits limits;
+    check(device_limits(limits), "asking for the device");
+    return narrow && limits.warpgroups ? std::vector<std::string>{"pool_fusion"} : std::vector<std::string>{};
   }
 
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {

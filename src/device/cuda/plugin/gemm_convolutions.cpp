@@ -50,6 +50,9 @@ std::string make_plan(const StepRequest& request, Plan& plan) {
   const graph::Convolution& geometry = plan.request.geometry;
   if (geometry.group != 1) return "it has groups";
   if (plan.request.post_ops.size() > kMaxEpilogueSteps) return "too many post-ops";
+  // It is read before the kernel ahead has ended.
+  if (plan.request.has_bias && !request.graph.value(request.node.inputs[2]).constant)
+    return "the bias is not constant";
   const auto narrow = [](int64_t value) { return static_cast<int>(value); };
   const graph::WindowAxis& y = geometry.axes[0];
   const graph::WindowAxis& x = geometry.axes[1];
@@ -113,11 +116,11 @@ ConvArgs base_args(const Plan& plan) {
 }
 
 void bind_operands(const ConvolutionRequest& request, std::span<const void* const> inputs,
-                   std::span<void* const> outputs, ConvArgs& args) {
+                   std::span<void* const> outputs, const LaunchOptions& options, ConvArgs& args) {
   args.x = inputs[0];
   args.bias = request.has_bias ? static_cast<const float*>(inputs[2]) : nullptr;
   args.y = outputs[0];
-  args.next_waits = next_step_waits();
+  args.next_waits = options.next_waits;
   for (size_t i = 0; i < request.post_ops.size(); ++i) {
     if (graph::is_binary(request.post_ops[i].op)) args.steps[i].operand = inputs[request.post_ops[i].operand];
   }
@@ -237,7 +240,7 @@ class GemmTactic final : public CudaTactic {
           (void)filter;     // keeps the weights
           (void)workspace;  // and the counters alive
           ConvArgs args = base;
-          bind_operands(request, inputs, outputs, args);
+          bind_operands(request, inputs, outputs, options, args);
           if (stem) {
             const cudaError_t status = launch_pad_image(*stem, static_cast<const float*>(inputs[0]), scratch,
                                                         options.pdl, options.stream);
@@ -301,7 +304,7 @@ class StemTactic final : public CudaTactic {
         [filter, config = *config, stem = *plan.stem, base = base_args(plan), request = plan.request](
             auto inputs, auto outputs, void*, const LaunchOptions& options) {
           ConvArgs args = base;
-          bind_operands(request, inputs, outputs, args);
+          bind_operands(request, inputs, outputs, options, args);
           args.w = filter.device->data();
           return launch_stem(stem, config, args, options.pdl, options.stream);
         },
@@ -321,10 +324,7 @@ class StemTactic final : public CudaTactic {
   }
 
   static std::string add_pool(const StepRequest& request, Plan& plan) {
-    const graph::Attributes attributes = graph::max_pool_attributes(request.node.attributes);
-    const graph::Window window = graph::read_window(attributes, attributes.get_ints("kernel_shape"));
-    const std::vector<int64_t> shape = plan.request.geometry.output_shape();
-    const auto axes = graph::resolve_window(window, std::span(shape).subspan(2));
+    const auto axes = graph::pool_axes(request.node.attributes, plan.request.geometry);
     for (const graph::WindowAxis& axis : axes) {
       if (axis.kernel != 3 || axis.stride != 2 || axis.dilation != 1 || axis.pad_begin > 1)
         return "the windows of its pool are not of 3 x 3, two apart";

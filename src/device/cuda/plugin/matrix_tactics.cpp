@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <utility>
 
 #include "device/cuda/plugin/kernels/matrix_vector.hpp"
@@ -323,7 +322,9 @@ class MatrixVectorTactic final : public CudaTactic {
       return Offer::refuse(std::move(reason));
     if (!request.graph.value(request.node.inputs[1]).constant || !product.shared_w)
       return Offer::refuse("the matrix is not constant");
-    MatrixVector size = size_of(product);
+    if (product.bias && !request.graph.value(request.node.inputs[2]).constant)
+      return Offer::refuse("the bias is not constant");
+    MatrixVector size{product.rows, product.columns, product.depth, product.alpha};
     if (product.addend >= 0) return Offer::refuse("its epilogue has an operand");
     if (product.epilogue == CUBLASLT_EPILOGUE_RELU || product.epilogue == CUBLASLT_EPILOGUE_RELU_BIAS) {
       size.low = 0;
@@ -340,22 +341,27 @@ class MatrixVectorTactic final : public CudaTactic {
     if (product.bias) offer.inputs[2] = {DType::kFloat32, request.inputs[2].shape, Layout::kPlain};
     offer.outputs = {{product.result, request.outputs[0].shape, Layout::kPlain}};
     offer.packed = {packed.key};
+    const auto x_bytes = static_cast<size_t>(tensor::element_count(request.inputs[0].shape)) *
+                         tensor::dtype_size(product.dtype);
+    offer.scratch_bytes = static_cast<int64_t>(x_bytes);
     offer.kernel = std::make_shared<LaunchKernel>(
         "a product with few rows",
         [=, bias = product.bias, type = float_type(product.dtype), result = float_type(product.result)](
-            auto inputs, auto outputs, void*, const LaunchOptions& options) {
-          return matrix_vector(inputs[0], packed.device->data(),
+            auto inputs, auto outputs, void* scratch, const LaunchOptions& options) {
+          const void* x = inputs[0];
+          constexpr uintptr_t kAlignment = 16;
+          if (reinterpret_cast<uintptr_t>(x) % kAlignment != 0) {  // it is a part of a concatenation
+            const cudaError_t status =
+                cudaMemcpyAsync(scratch, x, x_bytes, cudaMemcpyDeviceToDevice, options.stream);
+            if (status != cudaSuccess) return status;
+            x = scratch;
+          }
+          return matrix_vector(x, packed.device->data(),
                                bias ? static_cast<const float*>(inputs[2]) : nullptr, outputs[0], type,
                                result, size, options);
         },
         true);
     return offer;
-  }
-
- private:
-  static MatrixVector size_of(const Product& product) {
-    constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    return {product.rows, product.columns, product.depth, product.alpha, -kInfinity, kInfinity};
   }
 };
 

@@ -24,9 +24,7 @@ struct ConvolutionPart {
     const graph::Convolution geometry =
         graph::read_convolution(node.attributes, request.inputs[0].shape, request.inputs[1].shape);
     request.outputs[0].shape = geometry.output_shape();
-    const graph::Attributes attributes = graph::max_pool_attributes(whole.node.attributes);
-    const graph::Window window = graph::read_window(attributes, attributes.get_ints("kernel_shape"));
-    pool = graph::resolve_window(window, std::span(request.outputs[0].shape).subspan(2));
+    pool = graph::pool_axes(whole.node.attributes, geometry);
   }
   ConvolutionPart(const ConvolutionPart&) = delete;
   ConvolutionPart& operator=(const ConvolutionPart&) = delete;
@@ -42,6 +40,18 @@ struct ConvolutionPart {
   }
 };
 
+/// Says for a while whether the next kernel waits by griddepcontrol.
+class NextWaits {
+ public:
+  explicit NextWaits(bool waits) : before_(next_step_waits()) { set_next_step_waits(waits); }
+  ~NextWaits() { set_next_step_waits(before_); }
+  NextWaits(const NextWaits&) = delete;
+  NextWaits& operator=(const NextWaits&) = delete;
+
+ private:
+  bool before_;
+};
+
 /// The convolution into the end of the scratch area, and the pool of that.
 class PooledKernel final : public Kernel {
  public:
@@ -53,7 +63,11 @@ class PooledKernel final : public Kernel {
 
   void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override {
     void* const result = static_cast<std::byte*>(scratch) + result_at_;
-    convolution_->run(inputs, {&result, 1}, scratch);
+    {
+      // What comes after the convolution is the pool, which waits itself, whatever the next step does.
+      const NextWaits next(true);
+      convolution_->run(inputs, {&result, 1}, scratch);
+    }
     check(pool(result, outputs[0], float_type(result_.dtype), image_order(result_.layout), PoolKind::kMax,
                pool_, launch_options()),
           "launching a pool");
@@ -99,8 +113,6 @@ class PooledConvolutionTactic final : public CudaTactic {
     offer.scratch_bytes = result_at + tensor::element_count(result.shape) *
                                           static_cast<int64_t>(tensor::dtype_size(result.dtype));
     offer.outputs[0].shape = whole.outputs[0].shape;
-    offer.in_place_input = -1;
-    if (offer.accumulate_input >= 0) return Offer::refuse("its convolution adds to an operand in place");
     offer.kernel = std::make_shared<PooledKernel>(std::move(offer.kernel), result_at, result,
                                                   pool_size(result.shape[0], result.shape[1], part.pool));
     return offer;

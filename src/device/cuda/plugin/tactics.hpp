@@ -19,7 +19,7 @@ namespace hone::device::cuda {
 
 using TacticList = std::vector<std::unique_ptr<engine::Tactic>>;
 
-/// Conv and FusedConv on tensor cores by kernels of ours; half and bfloat16.
+/// Conv, FusedConv and FusedConvMaxPool by implicit GEMM kernels of ours.
 void add_gemm_tactics(TacticList& list);
 /// Conv and FusedConv through cuDNN.
 void add_cudnn_tactics(TacticList& list);
@@ -27,7 +27,7 @@ void add_cudnn_tactics(TacticList& list);
 void add_direct_convolution_tactics(TacticList& list);
 /// FusedConvMaxPool by the tactics of the list for convolutions, each followed by a pool.
 void add_pooled_convolution_tactics(TacticList& list);
-/// Gemm, MatMul and their fused forms through cuBLASLt.
+/// Gemm, MatMul and their fused forms: through cuBLASLt, and by a kernel of ours for few rows.
 void add_matrix_tactics(TacticList& list);
 /// Pools over windows and over whole images.
 void add_pooling_tactics(TacticList& list);

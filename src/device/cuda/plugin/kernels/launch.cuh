@@ -7,25 +7,20 @@
 #include <cstdint>
 
 #include "device/cuda/plugin/kernels/launch_options.hpp"
+#include "device/cuda/plugin/kernels/ptx.cuh"
 
 namespace hone::device::cuda {
 
 constexpr int kThreads = 256;
 
-/// First statement of every kernel: waits until the kernels before it have ended and their writes are
-/// visible; a no-op without the launch attribute. The next kernel is not let in early: it may be one of a
-/// library, which need not wait as ours do.
-__device__ __forceinline__ void begin_kernel() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
+/// First statement of kernels that have nothing to prepare: waits until the kernels before it have ended and
+/// their writes are visible; a no-op without the launch attribute. The next kernel is not let in early: it
+/// may be one of a library, which need not wait as ours do.
+__device__ __forceinline__ void begin_kernel() { ptx::wait_for_previous_kernel(); }
 
 /// The same for kernels after which another of ours may come early, when that one waits itself.
 __device__ __forceinline__ void begin_kernel(bool next_waits) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  if (next_waits) asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
+  if (next_waits) ptx::allow_next_kernel();
   begin_kernel();
 }
 

@@ -2,6 +2,7 @@
 // time is reading the matrix, whose first part is on its way before the kernel ahead has ended.
 #pragma once
 
+#include <limits>
 #include <string>
 
 #include "device/cuda/plugin/kernels/launch_options.hpp"
@@ -15,15 +16,16 @@ struct MatrixVector {
   int64_t columns = 0;
   int64_t depth = 0;
   float alpha = 1;
-  float low = 0;  ///< bounds of the result
-  float high = 0;
+  /// Bounds of the result.
+  float low = -std::numeric_limits<float>::infinity();
+  float high = std::numeric_limits<float>::infinity();
 };
 
 /// Why it cannot run so; empty when it can.
 std::string matrix_vector_refusal(const MatrixVector& size);
 
-/// x and w of `type`, 16-byte aligned; y of `result`; `bias` float32 [columns] or null. Sums are float32; NaN
-/// stays NaN.
+/// x and w of `type`, 16-byte aligned; y of `result`; `bias` float32 [columns] or null. w and bias are read
+/// before the kernel ahead has ended, so that it must not write them. Sums are float32; NaN stays NaN.
 cudaError_t matrix_vector(const void* x, const void* w, const float* bias, void* y, FloatType type,
                           FloatType result, const MatrixVector& size, const LaunchOptions& options);
 

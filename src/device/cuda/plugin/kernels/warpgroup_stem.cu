@@ -14,6 +14,9 @@ namespace {
 /// What windows start apart: as far as rows of a matrix without swizzling lie.
 constexpr int kWindowBytes = 16;
 
+/// Elements of a box in each direction, at most.
+constexpr int kMostBox = 256;
+
 /// The part of an image under a tile, in rows that begin where the copy unit can.
 struct StemPatch {
   int height;
@@ -154,7 +157,10 @@ std::string warpgroup_stem_refusal(const StemLayout& layout, const StemConfig& c
   if (windows.stride_w * layout.pixel_channels * 2 != kWindowBytes || windows.dilation_h != 1)
     return "its windows do not start 16 bytes apart";
   if (layout.image_width % kStemColumns != 0) return "rows of its image do not start 16 bytes apart";
-  if (StemMemory(layout, config, StemPatch(windows)).total > device.shared_memory)
+  const StemPatch patch(windows);
+  if (patch.height > kMostBox || patch.width > kMostBox)
+    return "its patch is larger than the copy unit takes";
+  if (StemMemory(layout, config, patch).total > device.shared_memory)
     return "its operands are larger than the shared memory of a block";
   return {};
 }

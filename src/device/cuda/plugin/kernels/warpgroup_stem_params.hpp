@@ -26,7 +26,7 @@ struct WarpgroupStemParams {
   FastDivisor tiles_y;
   int tiles_m;
   int tile_step;  ///< outputs of the convolution from one tile to the next
-  int first_y;    ///< the first tile's, and so ...
+  int first_y;    ///< where the tiles begin in the outputs of the convolution: -1 under a padded pool
   int first_x;
   int out_height;
   int out_width;
