@@ -98,5 +98,6 @@ void check_movement();
 void check_reduction();
 void check_resize();
 void check_matrix_vector();
+void check_stamps();
 
 }  // namespace hone::device::cuda::check

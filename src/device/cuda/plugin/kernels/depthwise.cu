@@ -27,7 +27,9 @@ __device__ __forceinline__ void start(float (&sums)[width], const float* bias, i
 template <class T, int width, int taps, int stride, int strip>
 __global__ void __launch_bounds__(kBlock, 4)
     strip_kernel(const T* input, const T* weights, const float* bias, T* output,
-                 const __grid_constant__ Plan plan, const __grid_constant__ Epilogue epilogue) {
+                 const __grid_constant__ Plan plan, const __grid_constant__ Epilogue epilogue,
+                 KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   auto unit = static_cast<uint32_t>(thread_index());
   if (unit >= plan.units) return;
@@ -77,7 +79,9 @@ __global__ void __launch_bounds__(kBlock, 4)
 template <class T, int width>
 __global__ void __launch_bounds__(kBlock)
     window_kernel(const T* input, const T* weights, const float* bias, T* output,
-                  const __grid_constant__ Plan plan, const __grid_constant__ Epilogue epilogue) {
+                  const __grid_constant__ Plan plan, const __grid_constant__ Epilogue epilogue,
+                  KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   auto unit = static_cast<uint32_t>(thread_index());
   if (unit >= plan.units) return;
@@ -109,7 +113,7 @@ __global__ void __launch_bounds__(kBlock)
 }
 
 template <class T>
-using Kernel = void (*)(const T*, const T*, const float*, T*, Plan, Epilogue);
+using Kernel = void (*)(const T*, const T*, const float*, T*, Plan, Epilogue, KernelStamp*);
 
 template <class T, int taps, int stride>
 Kernel<T> strip_of(int strip) {

@@ -77,7 +77,9 @@ __device__ __forceinline__ void load_weights(const Plan& plan, const float* weig
 template <int tile_rows, int tile_columns, int patch, bool vector>
 __global__ void __launch_bounds__(Tile<tile_rows, tile_columns, patch, vector>::kThreadCount)
     direct_kernel(const float* input, const float* weights, const float* bias, float* output,
-                  const __grid_constant__ Plan plan, const __grid_constant__ Epilogue epilogue) {
+                  const __grid_constant__ Plan plan, const __grid_constant__ Epilogue epilogue,
+                  KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   using Shape = Tile<tile_rows, tile_columns, patch, vector>;
   constexpr int kWidth = Shape::kWidth;

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "device/cuda/plugin/kernels/kernel_stamp.hpp"
+
 namespace hone::device::cuda {
 namespace {
 
@@ -86,7 +88,8 @@ cudaError_t launch_gemm(const GemmLaunch& launch, const DeviceLimits& limits, co
     attributes[config.numAttrs].val.programmaticStreamSerializationAllowed = 1;
     ++config.numAttrs;
   }
-  void* arguments[] = {const_cast<void*>(params)};
+  KernelStamp* stamp = next_stamp();
+  void* arguments[] = {const_cast<void*>(params), &stamp};
   return cudaLaunchKernelExC(&config, launch.function, arguments);
 }
 

@@ -15,7 +15,8 @@ constexpr int kRows = 32;
 template <class T, class Result, int width, bool maximum>
 __global__ void __launch_bounds__(kLanes* kRows)
     channels_last_kernel(const T* input, Result* output, int64_t batch, int64_t channels, int64_t pixels,
-                         bool next_waits) {
+                         bool next_waits, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel(next_waits);
   using Combine = std::conditional_t<maximum, Maximum, Plus>;
   __shared__ float partial[kRows][kLanes][width];
@@ -56,7 +57,8 @@ __global__ void __launch_bounds__(kLanes* kRows)
 /// One warp per plane.
 template <class T, class Result, bool maximum>
 __global__ void __launch_bounds__(kThreads)
-    plain_kernel(const T* input, Result* output, int64_t planes, int64_t pixels) {
+    plain_kernel(const T* input, Result* output, int64_t planes, int64_t pixels, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   using Combine = std::conditional_t<maximum, Maximum, Plus>;
   const int64_t warps = grid_threads() / 32;

@@ -8,7 +8,9 @@ namespace {
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     grouped_kernel(const T* input, const T* weights, const float* bias, T* output,
-                   const __grid_constant__ ConvolutionSize size, const __grid_constant__ Epilogue epilogue) {
+                   const __grid_constant__ ConvolutionSize size, const __grid_constant__ Epilogue epilogue,
+                   KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   const int64_t group_inputs = size.in_channels / size.group;
   const int64_t group_outputs = size.out_channels / size.group;

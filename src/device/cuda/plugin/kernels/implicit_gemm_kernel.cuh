@@ -4,6 +4,7 @@
 
 #include "device/cuda/plugin/kernels/implicit_gemm_epilogue.cuh"
 #include "device/cuda/plugin/kernels/implicit_gemm_product.cuh"
+#include "device/cuda/plugin/kernels/kernel_stamp.cuh"
 
 namespace hone::device::cuda {
 
@@ -19,7 +20,9 @@ __device__ __forceinline__ void wait_for_stage(int stages) {
 }
 
 template <class T, class TileT, template <class, class> class Pixels>
-__global__ void __launch_bounds__(TileT::kThreads) implicit_gemm(const __grid_constant__ GemmParams p) {
+__global__ void __launch_bounds__(TileT::kThreads)
+    implicit_gemm(const __grid_constant__ GemmParams p, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   extern __shared__ __align__(128) unsigned char memory[];
   const int stages = p.stages;
   const BlockPlace place(p);

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
+#include "device/cuda/plugin/kernels/kernel_stamp.cuh"
 #include "device/cuda/plugin/kernels/launch_options.hpp"
 #include "device/cuda/plugin/kernels/ptx.cuh"
 
@@ -13,7 +15,7 @@ namespace hone::device::cuda {
 
 constexpr int kThreads = 256;
 
-/// First statement of kernels that have nothing to prepare: waits until the kernels before it have ended and
+/// First call of kernels that have nothing to prepare: waits until the kernels before it have ended and
 /// their writes are visible; a no-op without the launch attribute. The next kernel is not let in early: it
 /// may be one of a library, which need not wait as ours do.
 __device__ __forceinline__ void begin_kernel() { ptx::wait_for_previous_kernel(); }
@@ -24,6 +26,7 @@ __device__ __forceinline__ void begin_kernel(bool next_waits) {
   begin_kernel();
 }
 
+/// The kernel's parameters are the arguments and, behind them, the place of its stamp.
 template <class... Parameters, class... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, const LaunchOptions& options,
                    Arguments&&... arguments) {
@@ -37,7 +40,7 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, const L
   config.stream = options.stream;
   config.attrs = &attribute;
   config.numAttrs = options.pdl ? 1 : 0;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+  return cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)..., next_stamp());
 }
 
 /// Blocks so that `units` of work get a thread (or a block, with threads = 1) each. Kernels step by the size

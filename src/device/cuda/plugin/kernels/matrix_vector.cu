@@ -65,7 +65,9 @@ __device__ __forceinline__ float add_products(const Runs<T>& a, const Runs<T>& b
 
 /// A warp makes a column of y.
 template <class T, class Result, int kRows>
-__global__ void __launch_bounds__(kWarps * 32) matrix_vector_kernel(const __grid_constant__ Operands p) {
+__global__ void __launch_bounds__(kWarps * 32)
+    matrix_vector_kernel(const __grid_constant__ Operands p, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   if (p.next_waits) ptx::allow_next_kernel();
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int column = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / 32;

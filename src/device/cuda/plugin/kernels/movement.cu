@@ -19,7 +19,9 @@ struct Walk {
 
 template <class T, class Index>
 __global__ void __launch_bounds__(kThreads)
-    strided_kernel(const T* from, T* to, int64_t count, const __grid_constant__ Walk<Index> walk) {
+    strided_kernel(const T* from, T* to, int64_t count, const __grid_constant__ Walk<Index> walk,
+                   KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   for (int64_t i = thread_index(); i < count; i += grid_threads()) {
     auto index = static_cast<Index>(i);
@@ -33,8 +35,10 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <class Word>
-__global__ void __launch_bounds__(kThreads) blocks_kernel(const Word* from, int64_t from_stride, Word* to,
-                                                          int64_t to_stride, int64_t block, int64_t rows) {
+__global__ void __launch_bounds__(kThreads)
+    blocks_kernel(const Word* from, int64_t from_stride, Word* to, int64_t to_stride, int64_t block,
+                  int64_t rows, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   for (int64_t i = thread_index(); i < block * rows; i += grid_threads()) {
     const int64_t row = i / block;
@@ -46,7 +50,8 @@ __global__ void __launch_bounds__(kThreads) blocks_kernel(const Word* from, int6
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     gather_kernel(const T* from, const void* indices, bool wide, T* to, int64_t total, int64_t axis,
-                  int64_t inner, int64_t count) {
+                  int64_t inner, int64_t count, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   for (int64_t i = thread_index(); i < total; i += grid_threads()) {
     const int64_t k = i % inner;
@@ -77,8 +82,10 @@ __device__ __forceinline__ int64_t source_of(int64_t at, int64_t size, PadMode m
 }
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) pad_kernel(const T* from, T* to, PadMode mode, T value,
-                                                       int64_t count, const __grid_constant__ PadAxes axes) {
+__global__ void __launch_bounds__(kThreads)
+    pad_kernel(const T* from, T* to, PadMode mode, T value, int64_t count,
+               const __grid_constant__ PadAxes axes, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   for (int64_t i = thread_index(); i < count; i += grid_threads()) {
     int64_t rest = i;

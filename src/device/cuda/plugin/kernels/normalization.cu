@@ -42,7 +42,8 @@ template <class T>
 __global__ void __launch_bounds__(kThreads)
     normalize_kernel(const T* input, T* output, const float* scale, const float* bias, float epsilon,
                      Members members, int64_t sets, int64_t sets_per_image, int64_t image_stride,
-                     int64_t set_stride, int64_t period, int64_t parameters) {
+                     int64_t set_stride, int64_t period, int64_t parameters, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   __shared__ float scratch[kThreads / 32];
   for (int64_t set = blockIdx.x; set < sets; set += gridDim.x) {
@@ -64,7 +65,8 @@ __global__ void __launch_bounds__(kThreads)
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     response_kernel(const T* input, T* output, int64_t size, float alpha, float beta, float bias,
-                    int64_t count, int64_t channels, int64_t stride) {
+                    int64_t count, int64_t channels, int64_t stride, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   const int64_t before = (size - 1) / 2;
   for (int64_t i = thread_index(); i < count; i += grid_threads()) {

@@ -1,4 +1,5 @@
 // Conversion of a network's image to the padded layout of its stem. See stem.hpp.
+#include "device/cuda/plugin/kernels/kernel_stamp.cuh"
 #include "device/cuda/plugin/kernels/ptx.cuh"
 #include "device/cuda/plugin/kernels/stem.hpp"
 
@@ -21,7 +22,9 @@ struct PadParams {
 
 /// 16 bytes a thread: 8 / kChannels neighbouring pixels of one row. Grid: runs of a row, rows, images.
 template <class T, int kChannels>
-__global__ void __launch_bounds__(kThreads) pad_image(const __grid_constant__ PadParams p) {
+__global__ void __launch_bounds__(kThreads)
+    pad_image(const __grid_constant__ PadParams p, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   constexpr int kPixels = 8 / kChannels;
   ptx::wait_for_previous_kernel();
   ptx::allow_next_kernel();
@@ -73,14 +76,17 @@ cudaError_t launch_pad_image(const StemLayout& layout, const float* image, void*
   launch.stream = stream;
   launch.attrs = &attribute;
   launch.numAttrs = pdl ? 1 : 0;
-  void* arguments[] = {&params};
+  KernelStamp* stamp = nullptr;
+  void* arguments[] = {&params, &stamp};
   const void* const kernel = layout.problem.element == Element::kHalf
                                  ? kernel_for<__half>(layout.pixel_channels)
                                  : kernel_for<__nv_bfloat16>(layout.pixel_channels);
   // As the convolutions prefer, see implicit_gemm.cu.
   const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                                  cudaSharedmemCarveoutMaxShared);
-  return error != cudaSuccess ? error : cudaLaunchKernelExC(&launch, kernel, arguments);
+  if (error != cudaSuccess) return error;
+  stamp = next_stamp();
+  return cudaLaunchKernelExC(&launch, kernel, arguments);
 }
 
 }  // namespace hone::device::cuda

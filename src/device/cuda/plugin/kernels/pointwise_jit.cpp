@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "device/cuda/plugin/kernels/kernel_stamp.hpp"
+
 namespace hone::device::cuda {
 namespace {
 
@@ -111,6 +113,8 @@ cudaError_t PointwiseKernel::launch(std::span<const void* const> inputs, std::sp
   }
   std::vector<int64_t> words = source_.geometry;
   parameters.push_back(words.data());
+  KernelStamp* stamp = next_stamp();
+  parameters.push_back(&stamp);
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;

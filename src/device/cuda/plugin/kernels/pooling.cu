@@ -44,7 +44,9 @@ __device__ __forceinline__ Span span_of(const Axis<Index>& axis, Index at) {
 /// channels-last: one thread makes `width` channels of one output. plain: one output of one plane, width 1.
 template <class T, class Index, int width, bool last, bool maximum>
 __global__ void __launch_bounds__(kBlock, 8)
-    pool_kernel(const T* input, T* output, const __grid_constant__ Plan<Index> plan, bool count_padding) {
+    pool_kernel(const T* input, T* output, const __grid_constant__ Plan<Index> plan, bool count_padding,
+                KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   for (int64_t unit = thread_index(); unit < plan.units; unit += grid_threads()) {
     auto index = static_cast<Index>(unit);

@@ -42,7 +42,9 @@ __device__ __forceinline__ float shift_of(float maximum) {
 /// One warp per output, for reductions along neighbours (inner == 1).
 template <class T, class Combine>
 __global__ void __launch_bounds__(kThreads)
-    row_kernel(const T* input, T* output, ReductionKind kind, float identity, int64_t outer, int64_t axis) {
+    row_kernel(const T* input, T* output, ReductionKind kind, float identity, int64_t outer, int64_t axis,
+               KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   const int64_t lane = threadIdx.x % 32;
   for (int64_t row = thread_index() / 32; row < outer; row += grid_threads() / 32) {
@@ -65,7 +67,8 @@ __global__ void __launch_bounds__(kThreads)
 template <class T, class Combine>
 __global__ void __launch_bounds__(kThreads)
     column_kernel(const T* input, T* output, ReductionKind kind, float identity, int64_t outer, int64_t axis,
-                  int64_t inner) {
+                  int64_t inner, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   for (int64_t i = thread_index(); i < outer * inner; i += grid_threads()) {
     const T* from = input + i / inner * axis * inner + i % inner;
@@ -100,7 +103,8 @@ __device__ __forceinline__ bool wins(const Candidate& b, const Candidate& a, boo
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     arg_kernel(const T* input, int64_t* output, bool largest, bool last, int64_t outer, int64_t axis,
-               int64_t inner) {
+               int64_t inner, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   const int64_t lane = threadIdx.x % 32;
   for (int64_t i = thread_index() / 32; i < outer * inner; i += grid_threads() / 32) {

@@ -18,7 +18,9 @@ __device__ __forceinline__ To change(From x) {
 }
 
 template <class From, class To, int width>
-__global__ void __launch_bounds__(kThreads) convert_kernel(const From* from, To* to, int64_t count) {
+__global__ void __launch_bounds__(kThreads)
+    convert_kernel(const From* from, To* to, int64_t count, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   const int64_t groups = count / width;
   for (int64_t i = thread_index(); i < groups; i += grid_threads()) {
@@ -35,7 +37,9 @@ __global__ void __launch_bounds__(kThreads) convert_kernel(const From* from, To*
 
 template <class From, class To>
 __global__ void __launch_bounds__(kTile* kTileRows)
-    transpose_kernel(const From* from, To* to, int64_t batch, int64_t rows, int64_t columns) {
+    transpose_kernel(const From* from, To* to, int64_t batch, int64_t rows, int64_t columns,
+                     KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   // One more column than needed: a column of the tile then touches all banks.
   __shared__ To tile[kTile][kTile + 1];
@@ -64,7 +68,9 @@ __global__ void __launch_bounds__(kTile* kTileRows)
 /// One thread makes `width` channels of one pixel: neighbours read neighbouring pixels of each channel.
 template <class From, class To, int width>
 __global__ void __launch_bounds__(kThreads)
-    pad_kernel(const From* from, To* to, int64_t batch, int64_t channels, int64_t pixels, int64_t padded) {
+    pad_kernel(const From* from, To* to, int64_t batch, int64_t channels, int64_t pixels, int64_t padded,
+               KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   const int64_t groups = padded / width;
   for (int64_t i = thread_index(); i < batch * groups * pixels; i += grid_threads()) {

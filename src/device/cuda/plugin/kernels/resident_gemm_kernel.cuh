@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "device/cuda/plugin/kernels/gemm_store.cuh"
+#include "device/cuda/plugin/kernels/kernel_stamp.cuh"
 #include "device/cuda/plugin/kernels/resident_gemm_patch.cuh"
 
 namespace hone::device::cuda {
@@ -240,7 +241,9 @@ __device__ __forceinline__ void send_sums(const float* staged, int part, int cou
 }
 
 template <class T, class TileT, class Tile>
-__global__ void __launch_bounds__(TileT::kThreads) resident_gemm(const __grid_constant__ ResidentParams p) {
+__global__ void __launch_bounds__(TileT::kThreads)
+    resident_gemm(const __grid_constant__ ResidentParams p, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   extern __shared__ __align__(128) unsigned char memory[];
   if (p.next_waits) ptx::allow_next_kernel();
   const int parts = static_cast<int>(p.parts.divisor);

@@ -36,7 +36,8 @@ __device__ __forceinline__ Taps taps_at(const ResizeAxisTaps& axis, Index at) {
 template <class T, class Index, int width, bool last>
 __global__ void __launch_bounds__(kThreads, 4)
     resize_kernel(const T* input, T* output, const __grid_constant__ Plan<Index> plan,
-                  const __grid_constant__ ResizeSize size) {
+                  const __grid_constant__ ResizeSize size, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   for (int64_t unit = thread_index(); unit < plan.units; unit += grid_threads()) {
     auto index = static_cast<Index>(unit);

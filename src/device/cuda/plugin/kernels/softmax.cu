@@ -33,8 +33,9 @@ __device__ __forceinline__ float finish(float x, const Normalizer& total, bool l
 
 /// One block per row of neighbours (inner == 1).
 template <class T, class Result>
-__global__ void __launch_bounds__(kThreads)
-    row_kernel(const T* input, Result* output, bool logarithm, int64_t rows, int64_t columns) {
+__global__ void __launch_bounds__(kThreads) row_kernel(const T* input, Result* output, bool logarithm,
+                                                       int64_t rows, int64_t columns, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   __shared__ float maxima[kThreads / 32];
   __shared__ float sums[kThreads / 32];
@@ -52,8 +53,10 @@ __global__ void __launch_bounds__(kThreads)
 
 /// One thread per column of values `inner` apart; neighbours in a warp read neighbours in memory.
 template <class T, class Result>
-__global__ void __launch_bounds__(kThreads, 4) column_kernel(const T* input, Result* output, bool logarithm,
-                                                             int64_t outer, int64_t axis, int64_t inner) {
+__global__ void __launch_bounds__(kThreads, 4)
+    column_kernel(const T* input, Result* output, bool logarithm, int64_t outer, int64_t axis, int64_t inner,
+                  KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   begin_kernel();
   for (int64_t i = thread_index(); i < outer * inner; i += grid_threads()) {
     const int64_t first = i / inner * axis * inner + i % inner;

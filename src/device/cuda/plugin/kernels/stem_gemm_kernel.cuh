@@ -1,6 +1,7 @@
 // The kernel of stems. See stem_gemm.hpp.
 #pragma once
 
+#include "device/cuda/plugin/kernels/kernel_stamp.cuh"
 #include "device/cuda/plugin/kernels/resident_gemm_kernel.cuh"
 #include "device/cuda/plugin/kernels/stem_gemm_params.hpp"
 
@@ -118,7 +119,9 @@ struct WarpOutput {
 
 /// Blocks take one tile after another, so that the weights are read once.
 template <class T, class TileT, int kChannels>
-__global__ void __launch_bounds__(TileT::kThreads, 2) stem_gemm(const __grid_constant__ StemParams p) {
+__global__ void __launch_bounds__(TileT::kThreads, 2)
+    stem_gemm(const __grid_constant__ StemParams p, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   using Output = WarpOutput<T, TileT>;
   extern __shared__ __align__(128) unsigned char memory[];
   const ResidentParams& g = p.gemm;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/cuda/plugin/kernels/implicit_gemm_epilogue.cuh"
+#include "device/cuda/plugin/kernels/kernel_stamp.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_stages.cuh"
 
 namespace hone::device::cuda {
@@ -75,7 +76,8 @@ struct WithCopier : TileT {
 
 template <class T, class TileT>
 __global__ void __launch_bounds__(WithCopier<TileT>::kThreads)
-    warpgroup_gemm(const __grid_constant__ WarpgroupParams p) {
+    warpgroup_gemm(const __grid_constant__ WarpgroupParams p, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   using Block = WithCopier<TileT>;
   extern __shared__ __align__(1024) unsigned char memory[];
   if (p.next_waits) ptx::allow_next_kernel();

@@ -3,6 +3,7 @@
 // them. For whole depths, and for the epilogues of stream_epilogue.hpp.
 #pragma once
 
+#include "device/cuda/plugin/kernels/kernel_stamp.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_finish.cuh"
 
 namespace hone::device::cuda {
@@ -124,7 +125,8 @@ __device__ __forceinline__ void stream_products(const StreamBlock<TileT>& block)
 
 template <class T, class TileT, StreamKind kKind>
 __global__ void __launch_bounds__(TileT::kGroups * 128 + 64)
-    warpgroup_gemm_stream(const __grid_constant__ WarpgroupParams p) {
+    warpgroup_gemm_stream(const __grid_constant__ WarpgroupParams p, KernelStamp* stamp) {
+  const RunningKernel running(stamp, TileT::kGroups * 128 + 32);
   extern __shared__ __align__(1024) unsigned char memory[];
   if (p.next_waits) ptx::allow_next_kernel();
   const uint32_t start = ptx::shared_address(memory);

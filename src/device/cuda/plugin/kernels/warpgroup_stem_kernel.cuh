@@ -5,6 +5,7 @@
 // laid out.
 #pragma once
 
+#include "device/cuda/plugin/kernels/kernel_stamp.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_finish.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_stem_params.hpp"
 
@@ -150,7 +151,8 @@ __device__ __forceinline__ void pool_tile(const WarpgroupStemParams& p, const St
 /// Blocks take one tile after another, so that the weights are read once.
 template <class T, int kN, int kChannels, StreamKind kKind, bool kPool>
 __global__ void __launch_bounds__(kStemThreads, 2)
-    warpgroup_stem(const __grid_constant__ WarpgroupStemParams p) {
+    warpgroup_stem(const __grid_constant__ WarpgroupStemParams p, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
   using TileT = StemTile<kN>;
   using Slabs = OutputSlabs<TileT>;
   extern __shared__ __align__(1024) unsigned char stem_memory[];
