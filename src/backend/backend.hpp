@@ -130,6 +130,8 @@ class Executable {
   /// Watches the runs that follow, for as long as it lives, one at a time in a process; null where the system
   /// tells nothing of the inside of its runs.
   virtual std::unique_ptr<Observer> observe(const ObserveOptions& /*options*/) { return nullptr; }
+  /// Whether observe() tells, when asked for it, what the GPU did.
+  virtual bool times_device() const { return false; }
   /// Where the GPU that it computes on is plugged in ("0000:1b:00.0"); empty where there is none or it is
   /// unknown.
   virtual std::string bus_id() const { return {}; }

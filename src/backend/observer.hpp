@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/device_record.hpp"
+
 namespace hone::backend {
 
 struct ObserveOptions {
@@ -12,6 +14,8 @@ struct ObserveOptions {
   bool shapes = false;
   /// Memory that the system's allocators take and give back.
   bool memory = false;
+  /// What a GPU does, timed by the system itself (Executable::times_device()).
+  bool device = false;
 };
 
 /// One call of an operator; of one thread, calls nest. Times are base::monotonic_ns().
@@ -43,6 +47,7 @@ struct Observed {
   std::vector<std::string> texts;
   std::vector<OperatorCall> calls;  ///< in the order in which they ended
   std::vector<MemoryEvent> memory;
+  engine::DeviceRecord device;
 };
 
 /// Watches what the thread that made it runs, from then until finish() or its end.

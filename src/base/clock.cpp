@@ -6,12 +6,20 @@
 
 namespace hone::base {
 
-int64_t monotonic_ns() {
+namespace {
+
+int64_t read_clock(clockid_t clock) {
   timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  ::clock_gettime(clock, &time);
   constexpr int64_t kBillion = 1'000'000'000;
   return static_cast<int64_t>(time.tv_sec) * kBillion + time.tv_nsec;
 }
+
+}  // namespace
+
+int64_t monotonic_ns() { return read_clock(CLOCK_MONOTONIC); }
+
+int64_t utc_ns() { return read_clock(CLOCK_REALTIME); }
 
 std::string utc_date() {
   const std::time_t now = std::time(nullptr);

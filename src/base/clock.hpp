@@ -20,6 +20,9 @@ inline double seconds_since(Clock::time_point start) { return seconds_between(st
 /// CLOCK_MONOTONIC in nanoseconds, which all processes of a machine share: the clock of traces.
 int64_t monotonic_ns();
 
+/// Nanoseconds since 1970, by the clock that can be set.
+int64_t utc_ns();
+
 /// The date in UTC, "2026-11-21T01:23:45Z".
 std::string utc_date();
 

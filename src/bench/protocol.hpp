@@ -55,6 +55,8 @@ inline constexpr const char* kPhasesFeature = "phases";
 inline constexpr const char* kPipelineFeature = "pipeline";
 inline constexpr const char* kColdL2Feature = "cold_l2";
 inline constexpr const char* kTraceFeature = "trace";
+/// With `record_device`, `trace` tells what the GPU did.
+inline constexpr const char* kDeviceTimesFeature = "device_times";
 
 /// The parts of consecutive runs, one entry a run; a part that is not there or not known is all zeros.
 struct PhaseBlock {

@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -13,6 +12,8 @@
 
 #include "base/clock.hpp"
 #include "base/ranges.hpp"
+#include "bench/device_json.hpp"
+#include "bench/json_rows.hpp"
 #include "bench/protocol.hpp"
 #include "bench/thread_counters.hpp"
 
@@ -82,27 +83,7 @@ void add(TracedRuns& traced, backend::Observed observed) {
     }
   }
   traced.allocations = std::move(observed.memory);
-}
-
-/// Rows of that many integers each; none when the member is missing and may be.
-template <size_t kColumns>
-std::vector<std::array<int64_t, kColumns>> rows(const Json& json, const char* name, bool optional = false) {
-  if (optional && !json.contains(name)) return {};
-  const Json table = member<Json>(json, name);
-  std::vector<std::array<int64_t, kColumns>> result;
-  if (!table.is_array()) fail_bad_input("the field '{}' has the wrong type", name);
-  result.reserve(table.size());
-  for (const Json& from : table) {
-    if (!from.is_array() || from.size() != kColumns)
-      fail_bad_input("the field '{}' holds a row that is no list of {} numbers", name, kColumns);
-    std::array<int64_t, kColumns>& row = result.emplace_back();
-    for (size_t i = 0; i < kColumns; ++i) {
-      if (!from[i].is_number_integer())
-        fail_bad_input("the field '{}' holds a number that is no integer", name);
-      row[i] = from[i].get<int64_t>();
-    }
-  }
-  return result;
+  traced.device = std::move(observed.device);
 }
 
 /// What rows of an answer refer to by index.
@@ -239,15 +220,17 @@ Json to_json(const TracedRuns& traced) {
     ranges.push_back({range.name, range.thread, range.start_ns, range.end_ns});
   Json steps = Json::array();
   for (const backend::StepInfo& step : traced.steps) steps.push_back(step_json(step));
-  return {{"process", traced.process},
-          {"thread", traced.thread},
-          {"runs", std::move(runs)},
-          {"names", traced.names},
-          {"ranges", std::move(ranges)},
-          {"operators", operators_json(traced)},
-          {"allocations", allocations_json(traced)},
-          {"usage", usage_json(traced)},
-          {"steps", std::move(steps)}};
+  Json json = {{"process", traced.process},
+               {"thread", traced.thread},
+               {"runs", std::move(runs)},
+               {"names", traced.names},
+               {"ranges", std::move(ranges)},
+               {"operators", operators_json(traced)},
+               {"allocations", allocations_json(traced)},
+               {"usage", usage_json(traced)},
+               {"steps", std::move(steps)}};
+  if (!traced.device.calls.empty()) json["device_record"] = to_json(traced.device);
+  return json;
 }
 
 TracedRuns parse_traced_runs(const Json& json) {
@@ -276,6 +259,7 @@ TracedRuns parse_traced_runs(const Json& json) {
     traced.allocations.push_back({time, thread, device, address, bytes, allocated, reserved});
   }
   parse_usage(json, traced);
+  if (json.contains("device_record")) traced.device = parse_device_record(json["device_record"]);
   for (const Json& step : member<std::vector<Json>>(json, "steps"))
     traced.steps.push_back(parse_step(step, traced.steps.size()));
   return traced;

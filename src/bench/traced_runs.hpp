@@ -39,6 +39,7 @@ struct TracedRuns {
   std::vector<Range> ranges;
   std::vector<Operator> operators;  ///< their texts are in `names`
   std::vector<Allocation> allocations;
+  engine::DeviceRecord device;  ///< when it was asked for (ObserveOptions::device)
   std::vector<backend::StepInfo> steps;
   std::vector<std::string> counters;  ///< ThreadCounters::names(), when they were asked for
   std::string counters_missing;       ///< ThreadCounters::missing()
@@ -57,8 +58,8 @@ TracedRuns trace_runs(backend::Executable& executable, std::span<const std::vect
                       int64_t count, bool transfers, const TraceOptions& options);
 
 Json to_json(const TracedRuns& runs);
-/// Operators, allocations, usages, and predecessors and rivals of steps may be missing. Bad input naming the
-/// field when another is, or when one has another type or cannot be.
+/// Operators, allocations, usages, what the device did, and predecessors and rivals of steps may be missing.
+/// Bad input naming the field when another is, or when one has another type or cannot be.
 TracedRuns parse_traced_runs(const Json& json);
 
 }  // namespace hone::bench

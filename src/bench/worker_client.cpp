@@ -100,6 +100,7 @@ TracedRuns WorkerClient::trace(int64_t runs, const TraceOptions& options) {
   TracedRuns traced = parse_traced_runs(ask(kTraceFeature, {{"runs", runs},
                                                             {"record_shapes", options.observe.shapes},
                                                             {"profile_memory", options.observe.memory},
+                                                            {"record_device", options.observe.device},
                                                             {"thread_counters", options.thread_counters}}));
   if (static_cast<int64_t>(traced.runs.size()) != runs)
     fail_bad_input("the field 'runs' holds {} runs, not {}", traced.runs.size(), runs);

@@ -115,6 +115,7 @@ Json WorkerServer::load(const Json& json) {
   streams_ = request.streams;
   Json features = Json::array({kTraceFeature});
   if (executable_->has_phases()) features.push_back(kPhasesFeature);
+  if (executable_->times_device()) features.push_back(kDeviceTimesFeature);
   if (executable_->has_pipeline()) features.push_back(kPipelineFeature);
   if (request.cold_l2) {
     cold_ = &device::find_device(request.device);
@@ -186,7 +187,8 @@ Json WorkerServer::phases(const Json& request) {
 
 Json WorkerServer::trace(const Json& request) {
   const TraceOptions options{.observe = {.shapes = member_or(request, "record_shapes", false),
-                                         .memory = member_or(request, "profile_memory", false)},
+                                         .memory = member_or(request, "profile_memory", false),
+                                         .device = member_or(request, "record_device", false)},
                              .thread_counters = member_or(request, "thread_counters", false)};
   return to_json(trace_runs(executable(), sets_, member<int64_t>(request, "runs"), transfers_, options));
 }

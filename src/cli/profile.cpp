@@ -218,6 +218,9 @@ void add_profile_command(CLI::App& program) {
                     "Memory that a model's backend takes and gives back (torch, torchscript)");
   command->add_flag("--no-driver-api", options->no_driver_api,
                     "Leave out the calls of the driver API: a smaller trace and less overhead");
+  command->add_flag("--cupti", options->record.cupti,
+                    "hone: record kernels through CUPTI, as other systems' are, in place of the engine's own "
+                    "time stamps, which cost less; --counters does so, too");
   CLI::Option* counters = command->add_flag("--counters", options->counters,
                                             "Sample hardware counters of the GPU: how busy it, its SMs and "
                                             "tensor cores, its memory and PCIe are; on "

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/device_record.hpp"
 #include "tensor/tensor.hpp"
 
 namespace hone::engine {
@@ -64,6 +65,10 @@ class Executor {
   virtual void submit(bool /*transfers*/) { execute(nullptr); }
   /// Waits for everything submitted.
   virtual void finish() {}
+  /// Whether watch() tells anything.
+  virtual bool can_be_watched() const { return false; }
+  /// Watches what upload(), execute() and download() do from now on; null where it cannot.
+  virtual std::unique_ptr<DeviceWatch> watch() { return nullptr; }
 };
 
 /// Runs steps by plain calls on host memory.

@@ -103,14 +103,35 @@ def trace(request):
         if request["profile_memory"]:
             fields["allocations"] = [[begin + 200, 77, -1, 4096, 48, 48, -1] for begin, _ in runs]
             fields["allocations"] += [[end - 50, 77, -1, 4096, -48, 0, -1] for _, end in runs]
+    if request.get("record_device"):
+        fields["device_record"] = device_record(runs)
     answer(request, **fields)
 
 
-GOOD_MODES = ("good", "noisy", "wrong", "nan", "old", "gpu", "telling", "silent")
+def device_record(runs):
+    """In each run of 1 us a copy, a kernel of step 'a', 300 ns, and the wait for it."""
+    device = {"name": "GPU", "uuid": "GPU-1", "memory_bytes": 1000, "compute_major": 9, "compute_minor": 0,
+              "multiprocessors": 132, "warp_size": 32, "threads_per_multiprocessor": 2048,
+              "registers_per_multiprocessor": 65536, "shared_bytes_per_multiprocessor": 233472,
+              "blocks_per_multiprocessor": 32}
+    texts = ["cudaMemcpyAsync", "cudaGraphLaunch", "cudaStreamSynchronize", "_Z4gemmIfEvi", "a"]
+    calls, work = [], []
+    for i, (start, _) in enumerate(runs):
+        calls += [[0, 77, start, start + 50, 0], [1, 77, start + 50, start + 100, 0], [2, 77, start + 100, start + 900, 1]]
+        work += [[1, -1, start + 60, start + 160, 3 * i, -1, -1, 4096],
+                 [0, 3, start + 200, start + 500, 3 * i + 1, 0, 0, 0]]
+    launch = [4, 1, 1, 128, 1, 1, 2, 1, 1, 64, 1024, 2048, 0, 1]
+    return {"device": device, "texts": texts, "calls": calls, "work": work, "launches": [launch], "nodes": [[4]],
+            "notes": ["timed by itself"]}
+
+
+GOOD_MODES = ("good", "noisy", "wrong", "nan", "old", "gpu", "telling", "silent", "timing")
 # What a worker on a GPU offers and says.
 FEATURES = {"features": ["phases", "pipeline", "cold_l2"], "bus_id": "0000:1b:00.0"} if MODE == "gpu" else {}
 if MODE in ("telling", "silent"):
     FEATURES = {"features": ["trace"]}
+if MODE == "timing":
+    FEATURES = {"features": ["trace", "device_times"]}
 DEVICE = {"planned": 10000000, "allocated": 11000000, "peak_allocated": 12000000, "driver": 13000000}
 
 inputs = []

@@ -6,13 +6,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "bench/fixture.hpp"
 
 namespace hone::trace {
 namespace {
 
-ModelRecording record(const std::string& mode, const backend::ObserveOptions& observe) {
+ModelRecording record(const std::string& mode, const backend::ObserveOptions& observe,
+                      const std::string& device = "cpu") {
   const bench::ModelInfo model = bench::describe_model(bench::make_model("tiny"), "tiny", {});
   bench::Peers peers = bench::make_peers();
   peers.add("peer=" + bench::fake_worker(mode));
@@ -21,6 +23,7 @@ ModelRecording record(const std::string& mode, const backend::ObserveOptions& ob
   options.backend = "peer";
   options.batch = 2;
   options.observe = observe;
+  options.device = device;
   options.schedule = {0, 1, 2, 2};
   return record_model(model, peers, options);
 }
@@ -72,6 +75,44 @@ TEST(ModelRecorder, KeepsHowStepsHangTogether) {
   EXPECT_EQ(trace.text(trace.model_steps[1].rivals),
             R"([{"tactic":"direct","layout":"","time_us":2.5,"chosen":true,"refusal":""},)"
             R"({"tactic":"winograd","layout":"plain","time_us":0.0,"chosen":false,"refusal":"no 3x3"}])");
+}
+
+TEST(ModelRecorder, LetsABackendTimeTheGpuItself) {
+  const ModelRecording recording = record("timing", {}, "cuda");
+  const Trace& trace = recording.trace;
+  EXPECT_TRUE(recording.self_timed);
+  const std::vector<HostEvent> steps = events(trace, HostKind::kStep);
+  const std::vector<HostEvent> calls = events(trace, HostKind::kRuntimeApi);
+  ASSERT_EQ(steps.size(), 4U) << "two cycles of two";
+  ASSERT_EQ(calls.size(), 12U);
+  ASSERT_EQ(trace.device_events.size(), 8U);
+  ASSERT_EQ(trace.synchronizations.size(), 4U);
+  std::set<int64_t> correlations;
+  for (size_t i = 0; i < 4; ++i) {
+    const DeviceEvent& copy = trace.device_events[2 * i];
+    const DeviceEvent& kernel = trace.device_events[2 * i + 1];
+    EXPECT_EQ(copy.kind, DeviceKind::kCopy);
+    EXPECT_EQ(copy.start, steps[i].start + 60);
+    EXPECT_EQ(copy.correlation, calls[3 * i].correlation);
+    EXPECT_EQ(trace.transfers.at(static_cast<size_t>(copy.detail)).direction, CopyDirection::kHostToDevice);
+    EXPECT_EQ(trace.text(kernel.name), "void gemm<float>(int)");
+    EXPECT_EQ(kernel.end, kernel.start + 300);
+    EXPECT_EQ(kernel.correlation, calls[3 * i + 1].correlation);
+    EXPECT_EQ(trace.launches.at(static_cast<size_t>(kernel.detail)).cluster[0], 2);
+    EXPECT_EQ(trace.synchronizations[i].correlation, calls[3 * i + 2].correlation);
+    EXPECT_EQ(trace.synchronizations[i].stream, kernel.stream);
+    const auto node = std::find_if(trace.graph_nodes.begin(), trace.graph_nodes.end(),
+                                   [&](const GraphNode& row) { return row.id == kernel.graph_node; });
+    ASSERT_NE(node, trace.graph_nodes.end());
+    EXPECT_EQ(trace.text(node->range), "a");
+    correlations.insert(kernel.correlation);
+  }
+  EXPECT_EQ(correlations.size(), 4U) << "of cycles, too";
+  ASSERT_NE(trace.find_device(0), nullptr);
+  EXPECT_EQ(trace.find_device(0)->multiprocessors, 132);
+  EXPECT_EQ(std::count_if(trace.doubts.begin(), trace.doubts.end(),
+                          [](const Doubt& doubt) { return doubt.text == "timed by itself"; }),
+            1);
 }
 
 TEST(ModelRecorder, KeepsOperatorsAlone) {

@@ -63,6 +63,20 @@ class ContextPipeline final : public Pipeline {
   size_t next_ = 0;
 };
 
+/// What the device did, as the executor tells it.
+class DeviceObserver final : public Observer {
+ public:
+  explicit DeviceObserver(std::unique_ptr<engine::DeviceWatch> watch) : watch_(std::move(watch)) {}
+  Observed finish() override {
+    Observed observed;
+    observed.device = watch_->finish();
+    return observed;
+  }
+
+ private:
+  std::unique_ptr<engine::DeviceWatch> watch_;
+};
+
 class HoneExecutable final : public Executable {
  public:
   /// `free_before`: bytes that were free on the device before the engine was made.
@@ -116,6 +130,16 @@ class HoneExecutable final : public Executable {
     if (!resident()) return nullptr;
     engine::Program& first = context_.program(shapes_of(sets[0]));
     return std::make_unique<ContextPipeline>(first, engine_, device_, threads_, streams, transfers, sets);
+  }
+
+  bool times_device() const override {
+    return resident() && last_shapes_.size() == engine_->graph->inputs.size() &&
+           context_.program(last_shapes_).executor().can_be_watched();
+  }
+
+  std::unique_ptr<Observer> observe(const ObserveOptions& options) override {
+    if (!options.device || !times_device()) return nullptr;
+    return std::make_unique<DeviceObserver>(context_.program(last_shapes_).executor().watch());
   }
 
   std::string bus_id() const override { return device_.bus_id(); }

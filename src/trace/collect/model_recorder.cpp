@@ -15,6 +15,7 @@
 #include "bench/protocol.hpp"
 #include "bench/scratch.hpp"
 #include "bench/worker_client.hpp"
+#include "trace/collect/device_events.hpp"
 #include "trace/collect/gpu_log.hpp"
 #include "trace/collect/injection.hpp"
 #include "trace/collect/metric_values.hpp"
@@ -42,14 +43,17 @@ class Session {
       : model_(model),
         peers_(peers),
         options_(options),
-        inputs_(model, options.batch, scratch_.make_folder("inputs")) {}
+        inputs_(model, options.batch, scratch_.make_folder("inputs")),
+        observe_(options.observe) {}
 
   ModelRecording record() {
     ModelRecording recording;
     auto worker = start(peers_.command(options_.backend), "plain");
     recording.plain = latencies(*worker);
     worker->quit();
-    const bool injects = options_.device != "cpu";
+    recording.self_timed = times_device_ && !options_.cupti && options_.counter_rate == 0;
+    observe_.device = recording.self_timed;
+    const bool injects = options_.device != "cpu" && !recording.self_timed;
     const std::filesystem::path folder = scratch_.make_folder("recorded");
     bench::Command command = peers_.command(options_.backend);
     if (injects)
@@ -58,15 +62,15 @@ class Session {
           {.driver_api = options_.driver_api, .counter_rate = options_.counter_rate, .capture = {}});
     worker = start(command, "recorded-worker");
     std::optional<GpuLog> gpu_log;
-    if (injects) gpu_log.emplace();
+    if (options_.device != "cpu") gpu_log.emplace();
     std::vector<bench::TracedRuns> cycles;
     for (int64_t i = 0; i < options_.schedule.repeat; ++i) cycles.push_back(run_cycle(*worker));
     recording.recorded = recorded_latencies(*worker, recording.plain.p50);
     worker->quit();
-    if (injects) {
-      recording.trace = read_injected(folder);
-      gpu_log->add_to(recording.trace);
-    }
+    if (injects) recording.trace = read_injected(folder);
+    for (size_t i = 0; i < cycles.size(); ++i)
+      add_device_record(recording.trace, cycles[i].device, cycles[i].process, static_cast<int64_t>(i));
+    if (gpu_log) gpu_log->add_to(recording.trace);
     keep(recording.trace, cycles);
     describe(recording);
     return recording;
@@ -110,6 +114,7 @@ class Session {
     if (!loaded.version.empty()) version_ = loaded.version;
     if (!loaded.has(bench::kTraceFeature))
       fail_environment("the worker of {} cannot be recorded", options_.backend);
+    times_device_ = loaded.has(bench::kDeviceTimesFeature);
     return worker;
   }
 
@@ -129,7 +134,7 @@ class Session {
     return base::summarize(latencies);
   }
 
-  bench::TraceOptions trace_options() const { return {options_.observe, options_.thread_counters}; }
+  bench::TraceOptions trace_options() const { return {observe_, options_.thread_counters}; }
 
   bench::TracedRuns run_cycle(bench::WorkerClient& worker) const {
     const Schedule& schedule = options_.schedule;
@@ -244,6 +249,8 @@ class Session {
       metadata["latency_recorded_ms"] = fmt::format("{:.6f}", recording.recorded.p50);
     }
     metadata["recorded_at"] = base::utc_date();
+    if (recording.self_timed)
+      metadata["utc_epoch_ns"] = std::to_string(base::utc_ns() - base::monotonic_ns());
   }
 
   const bench::ModelInfo& model_;
@@ -252,6 +259,8 @@ class Session {
   bench::Scratch scratch_;
   bench::InputPool inputs_;
   std::string version_;
+  backend::ObserveOptions observe_;
+  bool times_device_ = false;
 };
 
 }  // namespace

@@ -21,6 +21,8 @@ struct ModelRecordOptions {
   int64_t batch = 1;
   int threads = 1;
   bool driver_api = true;
+  /// Through CUPTI also where a backend can time what the GPU does itself, which costs less.
+  bool cupti = false;
   /// How often a second hardware counters are sampled; 0: not at all.
   double counter_rate = 0;
   /// What a backend is asked to tell of its operators and memory; one that cannot leaves it out.
@@ -35,6 +37,8 @@ struct ModelRecordOptions {
 struct ModelRecording {
   /// The active iterations, as HostKind::kStep "ProfilerStep#k".
   Trace trace;
+  /// Whether the backend timed the GPU itself.
+  bool self_timed = false;
   /// Latencies of iterations without and with recording, milliseconds. None where metrics were measured.
   base::Summary plain;
   base::Summary recorded;

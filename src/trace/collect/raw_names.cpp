@@ -1,7 +1,20 @@
 // See raw_names.hpp.
 #include "trace/collect/raw_names.hpp"
 
+#include <cxxabi.h>
+
+#include <cstdlib>
+
 namespace hone::trace {
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  if (status != 0 || text == nullptr) return name;
+  std::string result = text;
+  std::free(text);
+  return result;
+}
 
 MemoryKind memory_kind(uint32_t kind) {
   switch (kind) {

@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "trace/trace.hpp"
 
 namespace hone::trace {
 
+/// "void gemm<float>(int)" of "_Z4gemmIfEvi"; the text itself when it is no mangled name.
+std::string demangled(const std::string& name);
 /// CUpti_ActivityMemoryKind.
 MemoryKind memory_kind(uint32_t kind);
 /// CUpti_ActivityMemcpyKind.

@@ -1,7 +1,6 @@
 // See raw_reader.hpp.
 #include "trace/collect/raw_reader.hpp"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,16 +18,6 @@
 
 namespace hone::trace {
 namespace {
-
-/// "void gemm<float>(int)" of "_Z4gemmIfEvi"; the text itself when it is no mangled name.
-std::string demangled(const std::string& name) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  if (status != 0 || text == nullptr) return name;
-  std::string result = text;
-  std::free(text);
-  return result;
-}
 
 /// One file. Correlations, contexts and events are a process's own, so each file's get numbers of their own.
 class FileReader {

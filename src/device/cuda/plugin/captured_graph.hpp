@@ -1,29 +1,45 @@
-// Work recorded once and launched many times: an instantiated CUDA graph.
+// Work recorded once and launched many times: a CUDA graph, and its instance.
 #pragma once
 
 #include "device/cuda/plugin/runtime.hpp"
 
 namespace hone::device::cuda {
 
-class CapturedGraph {
+/// Nodes that a stream recorded.
+class Graph {
  public:
   /// Records what `record` hands to the stream; nothing of it runs. Environment error when it cannot be
   /// recorded.
   template <class F>
-  CapturedGraph(const Stream& stream, F&& record) {
+  Graph(const Stream& stream, F&& record) {
     check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "starting a capture");
-    cudaGraph_t graph = nullptr;
     try {
       record();
     } catch (...) {
-      (void)cudaStreamEndCapture(stream.get(), &graph);
-      if (graph != nullptr) (void)cudaGraphDestroy(graph);
+      (void)cudaStreamEndCapture(stream.get(), &graph_);
+      destroy();
       throw;
     }
-    check(cudaStreamEndCapture(stream.get(), &graph), "recording the steps into a graph");
-    const cudaError_t status = cudaGraphInstantiate(&executable_, graph, 0);
-    (void)cudaGraphDestroy(graph);
-    check(status, "instantiating the graph");
+    check(cudaStreamEndCapture(stream.get(), &graph_), "recording the steps into a graph");
+  }
+  ~Graph() { destroy(); }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  cudaGraph_t get() const { return graph_; }
+
+ private:
+  void destroy() const {
+    if (graph_ != nullptr) (void)cudaGraphDestroy(graph_);
+  }
+
+  cudaGraph_t graph_ = nullptr;
+};
+
+/// An instance of a graph, on the device.
+class CapturedGraph {
+ public:
+  CapturedGraph(const Stream& stream, const Graph& graph) {
+    check(cudaGraphInstantiate(&executable_, graph.get(), 0), "instantiating the graph");
     const cudaError_t uploaded = cudaGraphUpload(executable_, stream.get());
     if (uploaded != cudaSuccess) (void)cudaGraphExecDestroy(executable_);
     check(uploaded, "uploading the graph");

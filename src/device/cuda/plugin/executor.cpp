@@ -9,6 +9,7 @@
 #include <map>
 
 #include "device/cuda/plugin/captured_graph.hpp"
+#include "device/cuda/plugin/gpu_watch.hpp"
 #include "device/cuda/plugin/runtime.hpp"
 #include "device/cuda/plugin/tactics.hpp"
 #include "engine/dynamic_values.hpp"
@@ -57,7 +58,7 @@ class CudaExecutor final : public engine::Executor {
       std::memcpy(inputs_[i].host.data(), inputs[i].bytes(), inputs[i].byte_size());
       copy(inputs_[i].device.data(), inputs_[i].host.data(), inputs[i].byte_size(), cudaMemcpyHostToDevice);
     }
-    stream_.synchronize();
+    synchronize();
   }
 
   void execute(std::vector<double>* step_times) override {
@@ -66,10 +67,12 @@ class CudaExecutor final : public engine::Executor {
       execute_stepwise(*step_times);
     } else if (host_steps_) {
       hand_over();
+    } else if (watch_ != nullptr) {
+      watch_->launch_steps();
     } else {
       steps_graph().launch(stream_);
     }
-    stream_.synchronize();
+    synchronize();
   }
 
   void submit(bool transfers) override {
@@ -140,13 +143,27 @@ class CudaExecutor final : public engine::Executor {
   std::vector<Tensor> download() override {
     std::vector<Tensor> results = program_.make_outputs();
     copy_outputs();
-    stream_.synchronize();
+    synchronize();
     for (size_t i = 0; i < results.size(); ++i) {
       if (!results[i].defined()) results[i] = open_outputs_[i];
       if (results[i].byte_size() != 0 && outputs_[i].device.size() != 0)
         std::memcpy(results[i].mutable_bytes(), outputs_[i].host.data(), results[i].byte_size());
     }
     return results;
+  }
+
+  bool can_be_watched() const override { return !host_steps_; }
+
+  std::unique_ptr<engine::DeviceWatch> watch() override {
+    if (!can_be_watched()) return nullptr;
+    const StreamScope scope(stream_);
+    // Libraries load their kernels when first used, which a capture forbids.
+    hand_over();
+    stream_.synchronize();
+    auto watch = std::make_unique<GpuWatch>(
+        stream_, program_.steps(), [this](size_t step) { run_step(step); }, [this] { watch_ = nullptr; });
+    watch_ = watch.get();
+    return watch;
   }
 
  private:
@@ -289,7 +306,13 @@ class CudaExecutor final : public engine::Executor {
            cudaMemcpyDeviceToHost);
   }
 
+  void synchronize() const {
+    if (watch_ != nullptr) return watch_->synchronize();
+    stream_.synchronize();
+  }
+
   void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) const {
+    if (watch_ != nullptr) return watch_->copy(to, from, bytes, kind);
     if (bytes != 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream_.get()), "a copy");
   }
 
@@ -335,7 +358,7 @@ class CudaExecutor final : public engine::Executor {
     // Once outside of a capture: libraries load their kernels when first used, which a capture forbids.
     hand_over();
     stream_.synchronize();
-    return std::make_unique<CapturedGraph>(stream_, record);
+    return std::make_unique<CapturedGraph>(stream_, Graph(stream_, record));
   }
 
   /// Times between events around every step, all inside one graph so that no launch shows.
@@ -388,6 +411,8 @@ class CudaExecutor final : public engine::Executor {
   std::unique_ptr<CapturedGraph> graph_;
   std::unique_ptr<CapturedGraph> timed_graph_;
   std::unique_ptr<CapturedGraph> bracketed_graph_;
+  /// Not ours; null while nobody watches.
+  GpuWatch* watch_ = nullptr;
   /// Of the submissions that may be under way at the same time: one runs, the next one waits behind it.
   std::array<Event, 2> done_;
   size_t submissions_ = 0;

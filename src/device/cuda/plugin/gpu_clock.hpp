@@ -1,0 +1,34 @@
+// The GPU's global timer beside the host's clock.
+#pragma once
+
+#include <cstdint>
+
+#include "device/cuda/plugin/runtime.hpp"
+
+namespace hone::device::cuda {
+
+/// Asks both clocks for the time when it is made and when it is told to, and draws a line through the two.
+class GpuClock {
+ public:
+  explicit GpuClock(const Stream& stream) : first_(ask(stream)), last_(first_) {}
+  /// When what is to be dated has happened.
+  void ask_again(const Stream& stream) { last_ = ask(stream); }
+  /// base::monotonic_ns() when the timer stood there.
+  int64_t host_ns(uint64_t gpu_ns) const;
+  /// By how much host_ns() may be off: half of the way of a question and its answer.
+  int64_t uncertainty_ns() const;
+
+ private:
+  struct Reading {
+    int64_t gpu_ns = 0;
+    int64_t host_ns = 0;
+    int64_t uncertainty_ns = 0;
+  };
+  /// The quickest answer of several. Environment error when none comes.
+  static Reading ask(const Stream& stream);
+
+  Reading first_;
+  Reading last_;
+};
+
+}  // namespace hone::device::cuda

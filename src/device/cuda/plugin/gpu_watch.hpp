@@ -1,0 +1,61 @@
+// Watches a program on the GPU without a profiler: CUPTI's kernel tracing takes 0.9 us a kernel, and 10 us a
+// launch of a graph.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "device/cuda/plugin/gpu_clock.hpp"
+#include "device/cuda/plugin/stamped_steps.hpp"
+#include "engine/device_record.hpp"
+#include "engine/program.hpp"
+
+namespace hone::device::cuda {
+
+/// Takes the place of plain calls while it lives. Of one stream, which has nothing under way when it is made.
+/// Kernels are timed by their stamps. Copies are timed by the host, from the call to the end of the wait for
+/// it, less what that takes for a copy of a few bytes: anything that asks the GPU costs more than most copies
+/// take.
+class GpuWatch final : public engine::DeviceWatch {
+ public:
+  /// `run_step` hands a step over to the stream; `at_end` is called when the watch ends.
+  GpuWatch(const Stream& stream, const std::vector<engine::ProgramStep>& steps,
+           const std::function<void(size_t)>& run_step, std::function<void()> at_end);
+  ~GpuWatch() override { at_end_(); }
+  GpuWatch(const GpuWatch&) = delete;
+  GpuWatch& operator=(const GpuWatch&) = delete;
+
+  void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
+  void launch_steps();
+  void synchronize();
+  engine::DeviceRecord finish() override;
+
+ private:
+  int64_t text(std::string_view text);
+  /// Makes the call and records it.
+  template <class F>
+  int64_t call(std::string_view name, bool waits, F&& make);
+  int64_t measure_latency(cudaMemcpyKind kind);
+  void describe_steps(const std::vector<engine::ProgramStep>& steps);
+  void add_copies(const engine::DeviceCall& wait);
+  void add_kernels(int64_t call);
+  void add_notes();
+
+  const Stream& stream_;
+  std::function<void()> at_end_;
+  StampedSteps steps_;
+  GpuClock clock_;
+  int64_t to_device_ns_ = 0;  ///< what copies of a few bytes take
+  int64_t to_host_ns_ = 0;
+  std::vector<engine::DeviceWork> copies_;  ///< since the last wait
+  int64_t run_ = -1;                        ///< the call that launched the steps, since the last wait
+  int64_t early_ns_ = 0;                    ///< by which kernels began before those ahead had ended
+  std::map<std::string, int64_t, std::less<>> texts_;
+  engine::DeviceRecord record_;
+  std::vector<engine::DeviceWork> kernels_;  ///< with the GPU's times
+  std::vector<engine::DeviceWork> pattern_;  ///< what one run of the steps does, without times
+};
+
+}  // namespace hone::device::cuda

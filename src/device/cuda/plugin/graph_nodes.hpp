@@ -1,0 +1,30 @@
+// What the nodes of a recorded graph are, asked of the driver.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <string>
+#include <vector>
+
+#include "device/cuda/plugin/captured_graph.hpp"
+#include "engine/device_record.hpp"
+
+namespace hone::device::cuda {
+
+struct NodeDescription {
+  cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+  std::string kernel;  ///< mangled; empty for other nodes
+  engine::DeviceLaunch launch;
+  int64_t bytes = 0;  ///< of copies and fills
+};
+
+/// Of a graph whose nodes follow each other, in their order; an internal error for another one.
+std::vector<NodeDescription> describe_chain(const Graph& graph);
+
+/// Nodes that a stream has recorded so far.
+size_t recorded_nodes(const Stream& stream);
+
+/// The current device.
+engine::DeviceDescription describe_device();
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,38 @@
+// See stamp_plan.hpp.
+#include "device/cuda/plugin/stamp_plan.hpp"
+
+namespace hone::device::cuda {
+
+std::vector<bool> find_marks(const std::vector<RecordedNode>& nodes, size_t steps) {
+  std::vector<bool> marks(steps + 1);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].place >= 0) continue;
+    if (i == 0 || (nodes[i - 1].place < 0 && nodes[i - 1].step != nodes[i].step)) marks[nodes[i].step] = true;
+    if (i + 1 == nodes.size()) marks[steps] = true;
+  }
+  return marks;
+}
+
+std::vector<Stretch> find_stretches(const std::vector<RecordedNode>& nodes,
+                                    const std::vector<int64_t>& marks) {
+  std::vector<Stretch> result;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const RecordedNode& node = nodes[i];
+    const bool after_other = i > 0 && nodes[i - 1].place < 0;
+    if (node.place < 0 && after_other && nodes[i - 1].step == node.step) {
+      ++result.back().count;
+      continue;
+    }
+    const Moment mark{marks[node.step], false};
+    if (after_other) result.back().stop = node.place < 0 ? mark : Moment{node.place, false};
+    if (node.place >= 0) {
+      result.push_back({i, 1, {node.place, false}, {node.place, true}});
+    } else {
+      const bool first = i == 0 || after_other;
+      result.push_back({i, 1, first ? mark : Moment{nodes[i - 1].place, true}, {marks.back(), false}});
+    }
+  }
+  return result;
+}
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,41 @@
+// Which stamps tell when a node of the steps' graph ran. No CUDA: tested without a GPU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace hone::device::cuda {
+
+/// A node that a step recorded, in the order in which they run.
+struct RecordedNode {
+  size_t step = 0;
+  size_t chain = 0;    ///< its place among all nodes, those that only tell the time included
+  int64_t place = -1;  ///< of its own stamp; -1 when it does not stamp itself
+};
+
+/// One of the two times of a stamp.
+struct Moment {
+  int64_t place = 0;
+  bool end = false;
+};
+
+/// Neighbouring nodes of a step that are timed together: one that stamps itself, or others, from the end of
+/// what ran before them to the beginning of what ran after.
+struct Stretch {
+  size_t first = 0;  ///< among the recorded nodes
+  size_t count = 0;
+  Moment start;
+  Moment stop;
+};
+
+/// Before which steps the time must be told, the end of the last one included: where nodes of two steps meet
+/// that both do not stamp themselves, and at such a first and last node.
+std::vector<bool> find_marks(const std::vector<RecordedNode>& nodes, size_t steps);
+
+/// `marks`: the place of the stamp whose beginning tells the time before each step and after the last one; -1
+/// where none does.
+std::vector<Stretch> find_stretches(const std::vector<RecordedNode>& nodes,
+                                    const std::vector<int64_t>& marks);
+
+}  // namespace hone::device::cuda

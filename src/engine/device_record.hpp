@@ -1,0 +1,83 @@
+// What a device did while a program ran on it, as the program itself saw it: no profiler was needed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hone::engine {
+
+/// How a kernel was launched; sizes in bytes.
+struct DeviceLaunch {
+  std::array<int32_t, 3> grid{};
+  std::array<int32_t, 3> block{};
+  std::array<int32_t, 3> cluster{};  ///< zeros without clusters
+  int32_t registers_per_thread = 0;
+  int64_t static_shared_bytes = 0;
+  int64_t dynamic_shared_bytes = 0;
+  int64_t local_bytes_per_thread = 0;
+  bool programmatic = false;  ///< may start before the kernel before it has ended
+};
+
+/// A call of the device's API.
+struct DeviceCall {
+  int64_t name = 0;  ///< index into DeviceRecord::texts
+  int64_t thread = 0;
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  bool waits = false;  ///< for all that was handed over
+};
+
+/// A kernel, copy or fill.
+struct DeviceWork {
+  enum class Kind : uint8_t { kKernel, kCopyToDevice, kCopyToHost, kCopyWithin, kFill };
+  Kind kind = Kind::kKernel;
+  int64_t name = -1;  ///< of a kernel, mangled: index into DeviceRecord::texts
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  int64_t call = 0;     ///< that handed it over: index into DeviceRecord::calls
+  int64_t node = -1;    ///< of the graph that the call launched: index into DeviceRecord::nodes
+  int64_t launch = -1;  ///< of a kernel: index into DeviceRecord::launches
+  int64_t bytes = 0;    ///< of a copy or fill
+};
+
+/// A node of the program's graph, which runs after the one before it.
+struct DeviceNode {
+  int64_t step = 0;  ///< its name: index into DeviceRecord::texts
+};
+
+struct DeviceDescription {
+  std::string name;
+  std::string uuid;  ///< "GPU-" and 32 digits in 5 groups
+  int64_t memory_bytes = 0;
+  int32_t compute_major = 0;
+  int32_t compute_minor = 0;
+  int32_t multiprocessors = 0;
+  int32_t warp_size = 0;
+  int32_t threads_per_multiprocessor = 0;
+  int32_t registers_per_multiprocessor = 0;
+  int64_t shared_bytes_per_multiprocessor = 0;
+  int32_t blocks_per_multiprocessor = 0;
+};
+
+/// Times are base::monotonic_ns().
+struct DeviceRecord {
+  DeviceDescription device;
+  std::vector<std::string> texts;
+  std::vector<DeviceCall> calls;
+  std::vector<DeviceWork> work;
+  std::vector<DeviceLaunch> launches;
+  std::vector<DeviceNode> nodes;
+  std::vector<std::string> notes;  ///< what a reader of the times must know
+};
+
+/// Watches the executions of one executor that follow, until finish() or its end; the executor outlives it.
+class DeviceWatch {
+ public:
+  virtual ~DeviceWatch() = default;
+  /// Called once.
+  virtual DeviceRecord finish() = 0;
+};
+
+}  // namespace hone::engine
