@@ -23,7 +23,6 @@ if [ "${1:-}" = --pack ]; then
   cd "$root"
   { find src/{base,tensor,graph,import,reference,backend} include -name '*.hpp'
     find src/backend/torch/plugin -name '*.cpp'
-    echo src/engine/device_record.hpp
     echo bench/gpu/build_torch.sh; } | sort -u >"$archive.list"
   tar -czf "$archive" -T "$archive.list" -C "$fmt" --transform 's,^fmt/,include/fmt/,' fmt
   rm "$archive.list"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/device_record.hpp"
+#include "base/device_record.hpp"
 
 namespace hone::backend {
 
@@ -47,7 +47,7 @@ struct Observed {
   std::vector<std::string> texts;
   std::vector<OperatorCall> calls;  ///< in the order in which they ended
   std::vector<MemoryEvent> memory;
-  engine::DeviceRecord device;
+  base::DeviceRecord device;
 };
 
 /// Watches what the thread that made it runs, from then until finish() or its end.

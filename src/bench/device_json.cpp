@@ -8,10 +8,10 @@
 namespace hone::bench {
 namespace {
 
-using engine::DeviceDescription;
-using engine::DeviceLaunch;
-using engine::DeviceRecord;
-using engine::DeviceWork;
+using base::DeviceDescription;
+using base::DeviceLaunch;
+using base::DeviceRecord;
+using base::DeviceWork;
 
 Json device_json(const DeviceDescription& device) {
   return {{"name", device.name},
@@ -60,7 +60,7 @@ int32_t narrow(int64_t value) {
 
 Json to_json(const DeviceRecord& record) {
   Json calls = Json::array();
-  for (const engine::DeviceCall& call : record.calls)
+  for (const base::DeviceCall& call : record.calls)
     calls.push_back({call.name, call.thread, call.start_ns, call.end_ns, call.waits ? 1 : 0});
   Json work = Json::array();
   for (const DeviceWork& row : record.work)
@@ -73,7 +73,7 @@ Json to_json(const DeviceRecord& record) {
                         row.static_shared_bytes, row.dynamic_shared_bytes, row.local_bytes_per_thread,
                         row.programmatic ? 1 : 0});
   Json nodes = Json::array();
-  for (const engine::DeviceNode& node : record.nodes) nodes.push_back({node.step});
+  for (const base::DeviceNode& node : record.nodes) nodes.push_back({node.step});
   return {{"device", device_json(record.device)},
           {"texts", record.texts},
           {"calls", std::move(calls)},

@@ -39,7 +39,7 @@ struct TracedRuns {
   std::vector<Range> ranges;
   std::vector<Operator> operators;  ///< their texts are in `names`
   std::vector<Allocation> allocations;
-  engine::DeviceRecord device;  ///< when it was asked for (ObserveOptions::device)
+  base::DeviceRecord device;  ///< when it was asked for (ObserveOptions::device)
   std::vector<backend::StepInfo> steps;
   std::vector<std::string> counters;  ///< ThreadCounters::names(), when they were asked for
   std::string counters_missing;       ///< ThreadCounters::missing()

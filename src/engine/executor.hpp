@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/device_record.hpp"
+#include "base/device_record.hpp"
 #include "tensor/tensor.hpp"
 
 namespace hone::engine {
@@ -32,6 +32,14 @@ struct PhaseTimes {
   double enqueue_us = 0;
   /// From the first to the last step, by the device's clock.
   double device_us = 0;
+};
+
+/// Watches the executions of one executor that follow, until finish() or its end; the executor outlives it.
+class DeviceWatch {
+ public:
+  virtual ~DeviceWatch() = default;
+  /// Called once.
+  virtual base::DeviceRecord finish() = 0;
 };
 
 /// Used by one thread at a time. The program outlives it.

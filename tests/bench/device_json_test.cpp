@@ -9,8 +9,8 @@
 namespace hone::bench {
 namespace {
 
-using engine::DeviceRecord;
-using engine::DeviceWork;
+using base::DeviceRecord;
+using base::DeviceWork;
 using testing::HasSubstr;
 
 DeviceRecord made_record() {

@@ -7,8 +7,8 @@
 namespace hone::trace {
 namespace {
 
-using engine::DeviceRecord;
-using engine::DeviceWork;
+using base::DeviceRecord;
+using base::DeviceWork;
 
 /// The program has one context and one stream.
 constexpr int64_t kContext = 1;
@@ -41,7 +41,7 @@ class Adder {
 
   void add_device() {
     if (trace_.find_device(0) != nullptr) return;
-    const engine::DeviceDescription& from = record_.device;
+    const base::DeviceDescription& from = record_.device;
     DeviceProperties device;
     device.name = trace_.strings.intern(from.name);
     device.uuid = trace_.strings.intern(from.uuid);
@@ -59,7 +59,7 @@ class Adder {
     trace_.streams.push_back({kContext, kStream, StreamKind::kNonBlocking, 0});
   }
 
-  void add_call(const engine::DeviceCall& call, int64_t correlation) {
+  void add_call(const base::DeviceCall& call, int64_t correlation) {
     trace_.host_events.push_back({call.start_ns, call.end_ns, HostKind::kRuntimeApi, text(call.name),
                                   trace_.thread_index(process_, call.thread), correlation});
     if (!call.waits) return;
@@ -94,7 +94,7 @@ class Adder {
     trace_.device_events.push_back(event);
   }
 
-  static KernelLaunch launch_of(const engine::DeviceLaunch& from) {
+  static KernelLaunch launch_of(const base::DeviceLaunch& from) {
     KernelLaunch launch;
     launch.grid = from.grid;
     launch.block = from.block;
@@ -129,7 +129,7 @@ class Adder {
 
 }  // namespace
 
-void add_device_record(Trace& trace, const engine::DeviceRecord& record, int64_t process, int64_t cycle) {
+void add_device_record(Trace& trace, const base::DeviceRecord& record, int64_t process, int64_t cycle) {
   if (!record.calls.empty()) Adder(trace, record, process, cycle).add();
 }
 

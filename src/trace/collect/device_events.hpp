@@ -1,12 +1,12 @@
 // What a device did by its own account, as rows of a trace.
 #pragma once
 
-#include "engine/device_record.hpp"
+#include "base/device_record.hpp"
 #include "trace/trace.hpp"
 
 namespace hone::trace {
 
 /// Adds a recording of that process. `cycle` keeps the numbers of several recordings apart.
-void add_device_record(Trace& trace, const engine::DeviceRecord& record, int64_t process, int64_t cycle);
+void add_device_record(Trace& trace, const base::DeviceRecord& record, int64_t process, int64_t cycle);
 
 }  // namespace hone::trace

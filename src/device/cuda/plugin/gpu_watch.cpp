@@ -12,7 +12,7 @@
 namespace hone::device::cuda {
 namespace {
 
-using engine::DeviceWork;
+using base::DeviceWork;
 
 }  // namespace
 
@@ -59,7 +59,7 @@ int64_t GpuWatch::text(std::string_view text) {
 
 template <class F>
 int64_t GpuWatch::call(std::string_view name, bool waits, F&& make) {
-  engine::DeviceCall call{.name = text(name), .thread = gettid(), .waits = waits};
+  base::DeviceCall call{.name = text(name), .thread = gettid(), .waits = waits};
   call.start_ns = base::monotonic_ns();
   make();
   call.end_ns = base::monotonic_ns();
@@ -111,7 +111,7 @@ void GpuWatch::synchronize() {
 }
 
 /// One after the other, each for as long as its share of the bytes.
-void GpuWatch::add_copies(const engine::DeviceCall& wait) {
+void GpuWatch::add_copies(const base::DeviceCall& wait) {
   if (copies_.empty()) return;
   const bool to_device = copies_.front().kind == DeviceWork::Kind::kCopyToDevice;
   const int64_t latency = to_device ? to_device_ns_ : to_host_ns_;
@@ -146,7 +146,7 @@ void GpuWatch::add_kernels(int64_t call) {
   }
 }
 
-engine::DeviceRecord GpuWatch::finish() {
+base::DeviceRecord GpuWatch::finish() {
   stream_.synchronize();
   clock_.ask_again(stream_);
   for (DeviceWork& work : kernels_) {

@@ -9,7 +9,7 @@
 
 #include "device/cuda/plugin/gpu_clock.hpp"
 #include "device/cuda/plugin/stamped_steps.hpp"
-#include "engine/device_record.hpp"
+#include "engine/executor.hpp"
 #include "engine/program.hpp"
 
 namespace hone::device::cuda {
@@ -30,7 +30,7 @@ class GpuWatch final : public engine::DeviceWatch {
   void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
   void launch_steps();
   void synchronize();
-  engine::DeviceRecord finish() override;
+  base::DeviceRecord finish() override;
 
  private:
   int64_t text(std::string_view text);
@@ -39,7 +39,7 @@ class GpuWatch final : public engine::DeviceWatch {
   int64_t call(std::string_view name, bool waits, F&& make);
   int64_t measure_latency(cudaMemcpyKind kind);
   void describe_steps(const std::vector<engine::ProgramStep>& steps);
-  void add_copies(const engine::DeviceCall& wait);
+  void add_copies(const base::DeviceCall& wait);
   void add_kernels(int64_t call);
   void add_notes();
 
@@ -49,13 +49,13 @@ class GpuWatch final : public engine::DeviceWatch {
   GpuClock clock_;
   int64_t to_device_ns_ = 0;  ///< what copies of a few bytes take
   int64_t to_host_ns_ = 0;
-  std::vector<engine::DeviceWork> copies_;  ///< since the last wait
-  int64_t run_ = -1;                        ///< the call that launched the steps, since the last wait
-  int64_t early_ns_ = 0;                    ///< by which kernels began before those ahead had ended
+  std::vector<base::DeviceWork> copies_;  ///< since the last wait
+  int64_t run_ = -1;                      ///< the call that launched the steps, since the last wait
+  int64_t early_ns_ = 0;                  ///< by which kernels began before those ahead had ended
   std::map<std::string, int64_t, std::less<>> texts_;
-  engine::DeviceRecord record_;
-  std::vector<engine::DeviceWork> kernels_;  ///< with the GPU's times
-  std::vector<engine::DeviceWork> pattern_;  ///< what one run of the steps does, without times
+  base::DeviceRecord record_;
+  std::vector<base::DeviceWork> kernels_;  ///< with the GPU's times
+  std::vector<base::DeviceWork> pattern_;  ///< what one run of the steps does, without times
 };
 
 }  // namespace hone::device::cuda

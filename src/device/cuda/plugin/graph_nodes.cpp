@@ -143,12 +143,12 @@ size_t recorded_nodes(const Stream& stream) {
   return count;
 }
 
-engine::DeviceDescription describe_device() {
+base::DeviceDescription describe_device() {
   int device = 0;
   cudaDeviceProp from{};
   check(cudaGetDevice(&device), "asking for the GPU");
   check(cudaGetDeviceProperties(&from, device), "asking the GPU for its properties");
-  engine::DeviceDescription to;
+  base::DeviceDescription to;
   to.name = from.name;
   to.uuid = "GPU";
   for (size_t i = 0; i < sizeof from.uuid.bytes; ++i) {

@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "base/device_record.hpp"
 #include "device/cuda/plugin/captured_graph.hpp"
-#include "engine/device_record.hpp"
 
 namespace hone::device::cuda {
 
 struct NodeDescription {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
   std::string kernel;  ///< mangled; empty for other nodes
-  engine::DeviceLaunch launch;
+  base::DeviceLaunch launch;
   int64_t bytes = 0;  ///< of copies and fills
 };
 
@@ -25,6 +25,6 @@ std::vector<NodeDescription> describe_chain(const Graph& graph);
 size_t recorded_nodes(const Stream& stream);
 
 /// The current device.
-engine::DeviceDescription describe_device();
+base::DeviceDescription describe_device();
 
 }  // namespace hone::device::cuda

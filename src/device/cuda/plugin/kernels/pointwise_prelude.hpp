@@ -87,18 +87,18 @@ INLINE uint64 take(uint64& rest, const int64* size) {
   rest = n / static_cast<uint64>(size[0]);
   return n - rest * static_cast<uint64>(size[0]);
 }
-struct KernelStamp { uint64 begin, end; };
+struct stamp_t { uint64 begin, end; };
 INLINE uint64 global_time() {
   uint64 time;
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(time));
   return time;
 }
-struct RunningKernel {
-  KernelStamp* stamp;
-  INLINE explicit RunningKernel(KernelStamp* s) : stamp(s) {
+struct running_t {
+  stamp_t* stamp;
+  INLINE explicit running_t(stamp_t* s) : stamp(s) {
     if (stamp && threadIdx.x == 0 && blockIdx.x == 0) stamp->begin = global_time();
   }
-  INLINE ~RunningKernel() {
+  INLINE ~running_t() {
     if (stamp && threadIdx.x == 0) atomicMax(&stamp->end, global_time());
   }
 };

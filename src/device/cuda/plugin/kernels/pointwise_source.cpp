@@ -120,8 +120,8 @@ class Writer {
       text += std::string(info(program_.outputs[i]).name) + "* out" + number(i) + ", ";
     const char* index = units_ < (int64_t{1} << 31) ? "unsigned" : "uint64";
     text +=
-        "const __grid_constant__ Geometry g, KernelStamp* stamp) {\n"
-        "  const RunningKernel running(stamp);\n  begin_kernel();\n";
+        "const __grid_constant__ Geometry g, stamp_t* stamp) {\n"
+        "  const running_t running(stamp);\n  begin_kernel();\n";
     text += std::string("  typedef ") + index + " Index;\n";
     text +=
         "  for (int64 unit = blockIdx.x * 256ll + threadIdx.x; unit < g.v[0]; unit += gridDim.x * 256ll) {\n";

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace hone::engine {
+namespace hone::base {
 
 /// How a kernel was launched; sizes in bytes.
 struct DeviceLaunch {
@@ -72,12 +72,4 @@ struct DeviceRecord {
   std::vector<std::string> notes;  ///< what a reader of the times must know
 };
 
-/// Watches the executions of one executor that follow, until finish() or its end; the executor outlives it.
-class DeviceWatch {
- public:
-  virtual ~DeviceWatch() = default;
-  /// Called once.
-  virtual DeviceRecord finish() = 0;
-};
-
-}  // namespace hone::engine
+}  // namespace hone::base
