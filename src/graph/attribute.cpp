@@ -34,4 +34,12 @@ void Attributes::erase(std::string_view name) {
   std::erase_if(items_, [&](const auto& item) { return item.first == name; });
 }
 
+Attributes Attributes::part(std::string_view prefix) const {
+  Attributes result;
+  for (const auto& [name, value] : items_) {
+    if (name.starts_with(prefix)) result.set(name.substr(prefix.size()), value);
+  }
+  return result;
+}
+
 }  // namespace hone::graph

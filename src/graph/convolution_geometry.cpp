@@ -256,13 +256,9 @@ Convolution read_transposed_convolution(const Attributes& attributes, std::span<
 }
 
 Attributes max_pool_attributes(const Attributes& fused) {
-  constexpr std::string_view kPrefix = "pool_";
-  Attributes pool;
+  Attributes pool = fused.part("pool_");
   pool.set("auto_pad", std::string("NOTSET"));
   pool.set("storage_order", int64_t{0});
-  for (const auto& [name, value] : fused) {
-    if (name.starts_with(kPrefix)) pool.set(name.substr(kPrefix.size()), value);
-  }
   return pool;
 }
 

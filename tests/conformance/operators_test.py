@@ -12,7 +12,8 @@ import tempfile
 import onnx
 
 # What only passes make, from nodes that have cases; tests/reference/fused_test.cpp has theirs.
-MADE_BY_PASSES = {"FusedConv", "FusedConvMaxPool", "FusedElementwise", "FusedGemm", "FusedMatMul"}
+MADE_BY_PASSES = {"FusedConv", "FusedConvMaxPool", "FusedElementwise", "FusedGemm", "FusedMatMul",
+                  "FusedSqueezeExcite"}
 
 
 def operators(graph: onnx.GraphProto) -> set:

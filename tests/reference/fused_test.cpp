@@ -95,6 +95,58 @@ TEST(Fused, ConvolutionIsPooledAfterItsPostOps) {
   }
 }
 
+TEST(Fused, SqueezeExciteIsItsPartsOneByOne) {
+  const Tensor x = ramp({2, 4, 3, 5}, -3, 0.05f);
+  const Tensor w1 = ramp({3, 4, 1, 1}, -0.5f, 0.1f);
+  const Tensor w2 = ramp({4, 3, 1, 1}, -0.6f, 0.1f);
+  const Tensor b1 = ramp({3}, -0.5f, 0.5f);
+  const Tensor b2 = ramp({4}, -0.2f, 0.1f);
+  const auto block = [&](const Tensor& squeeze_bias, const Tensor& gate_bias) {
+    const auto conv = [](const Tensor& in, const Tensor& w, const Tensor& b) {
+      return run_single_node(node_of("Conv"), b.defined() ? std::vector{in, w, b} : std::vector{in, w})[0];
+    };
+    const Tensor hidden = apply("Relu", conv(apply("GlobalAveragePool", x), w1, squeeze_bias));
+    const Tensor gate = apply("HardSigmoid", conv(hidden, w2, gate_bias), {{"alpha", 0.3f}, {"beta", 0.4f}});
+    return run_single_node(node_of("Mul"), {x, gate})[0];
+  };
+  const auto node = node_of("FusedSqueezeExcite", {{"squeeze_post_ops", Strings{"relu"}},
+                                                   {"squeeze_post_alphas", Floats{0}},
+                                                   {"squeeze_post_betas", Floats{0}},
+                                                   {"gate_post_ops", Strings{"hard_sigmoid"}},
+                                                   {"gate_post_alphas", Floats{0.3f}},
+                                                   {"gate_post_betas", Floats{0.4f}}});
+  expect_close(run_single_node(node, {x, w1, w2, b1, b2})[0], block(b1, b2), "both biases");
+  expect_close(run_single_node(node, {x, w1, w2, b1})[0], block(b1, {}), "the first bias");
+  expect_close(run_single_node(node, {x, w1, w2, Tensor(), b2})[0], block({}, b2), "the second bias");
+  expect_close(run_single_node(node, {x, w1, w2})[0], block({}, {}), "no bias");
+}
+
+TEST(Fused, MalformedSqueezeExciteIsRefused) {
+  const Tensor x = ramp({2, 4, 3, 5});
+  const Tensor w1 = ramp({3, 4, 1, 1});
+  const Tensor w2 = ramp({4, 3, 1, 1});
+  const auto plain = node_of("FusedSqueezeExcite");
+  EXPECT_EQ(refusal(plain, {x, w1, w2}), "");
+  EXPECT_NE(refusal(plain, {x, w1, w1}), "");
+  EXPECT_NE(refusal(plain, {x, ramp({3, 5, 1, 1}), w2}), "");
+  EXPECT_NE(refusal(plain, {x, ramp({3, 4, 2, 1}), w2}), "");
+  EXPECT_NE(refusal(plain, {x, w1, w2, ramp({4})}), "");
+  EXPECT_NE(refusal(plain, {x, w1, w2, Tensor(), ramp({3})}), "");
+  EXPECT_NE(refusal(plain, {ramp({2, 4}), w1, w2}), "");
+  for (const char* prefix : {"squeeze_", "gate_"}) {
+    const auto with = [&](Strings ops, Floats numbers) {
+      const std::string name = prefix;
+      return node_of("FusedSqueezeExcite", {{name + "post_ops", std::move(ops)},
+                                            {name + "post_alphas", numbers},
+                                            {name + "post_betas", numbers}});
+    };
+    EXPECT_EQ(refusal(with({"relu"}, {0}), {x, w1, w2}), "");
+    EXPECT_NE(refusal(with({"relu"}, {}), {x, w1, w2}), "");
+    EXPECT_NE(refusal(with({"add"}, {0}), {x, w1, w2}), "");
+    EXPECT_NE(refusal(with({"cosine"}, {0}), {x, w1, w2}), "");
+  }
+}
+
 TEST(Fused, MatMulTakesABiasAndGemmItsC) {
   const Tensor a = ramp({2, 2, 3}, -4);
   const Tensor b = ramp({3, 2}, -2);

@@ -84,6 +84,44 @@ void infer_fused_elementwise(InferenceContext& context) {
   check_post_ops(context, 1);
 }
 
+/// Checks the attributes of one of the activations of a FusedSqueezeExcite.
+void check_activation(InferenceContext& context, const std::string& prefix) {
+  const Attributes part = context.attributes().part(prefix);
+  const auto& ops = part.get<std::vector<std::string>>("post_ops");
+  for (const char* name : {"post_alphas", "post_betas"}) {
+    const size_t count = part.get<std::vector<float>>(name).size();
+    context.require(count == ops.size(), "attribute '{}{}' has {} entries for {} post-ops", prefix, name,
+                    count, ops.size());
+  }
+  for (const std::string& op : ops) {
+    const auto kind = find_post_op(op);
+    context.require(kind && !is_binary(*kind), "attribute '{}post_ops' names '{}', which is no activation",
+                    prefix, op);
+  }
+}
+
+/// x [N, C, spatial...], weights [S, C, 1...] and [C, S, 1...], biases [S] and [C] where there are any.
+void infer_fused_squeeze_excite(InferenceContext& context) {
+  infer_same_floating(context);
+  context.require_rank(0, 3, 16);
+  for (size_t i = 1; i < context.input_count(); ++i) require_same_dtype(context, 0, i);
+  for (const char* prefix : {"squeeze_", "gate_"}) check_activation(context, prefix);
+  const Dim hidden = dim_of(context, 1, 0);
+  const Dim channels = dim_of(context, 1, 1);
+  expect_dims(context, 3, {hidden});
+  expect_dims(context, 4, {channels});
+  if (!context.ranked(0)) return;
+  const Dims& x = context.dims(0);
+  for (size_t i = 2; i < x.size(); ++i)
+    context.require(!x[i].is(0), "input 0 has no elements along axis {}", i);
+  Dims weights(x.size(), Dim(1));
+  weights[0] = hidden;
+  weights[1] = x[1];
+  expect_dims(context, 1, weights);
+  std::swap(weights[0], weights[1]);
+  expect_dims(context, 2, weights);
+}
+
 /// One operation per element and post-op.
 double post_op_flops(const Graph& graph, const Node& node) {
   const auto count = static_cast<double>(node.attributes.get<std::vector<std::string>>("post_ops").size());
@@ -111,6 +149,20 @@ double fused_conv_max_pool_flops(const Graph& graph, const Node& node) {
          window * value_elements(graph, node.output(0));
 }
 
+/// The operations of the pool, of both convolutions with their activations, and of the product.
+double fused_squeeze_excite_flops(const Graph& graph, const Node& node) {
+  const double elements = value_elements(graph, node.inputs[0]);
+  const auto batch = static_cast<double>(graph.value(node.inputs[0]).type.dims->front().value());
+  double flops = 2 * elements;
+  for (const auto& [prefix, w] : {std::pair("squeeze_", size_t{1}), std::pair("gate_", size_t{2})}) {
+    const auto filters = static_cast<double>(graph.value(node.inputs[w]).type.dims->front().value());
+    const auto ops = node.attributes.part(prefix).get<std::vector<std::string>>("post_ops").size();
+    flops += convolution_flops(graph, node, w, w + 2, batch * filters) +
+             static_cast<double>(ops) * batch * filters;
+  }
+  return flops;
+}
+
 double fused_matmul_flops(const Graph& graph, const Node& node) {
   const double bias = node.has_input(2) ? value_elements(graph, node.output(0)) : 0;
   return matmul_flops(graph, node) + bias + post_op_flops(graph, node);
@@ -120,11 +172,15 @@ double fused_gemm_flops(const Graph& graph, const Node& node) {
   return gemm_flops(graph, node) + post_op_flops(graph, node);
 }
 
+void add_post_op_attributes(std::vector<AttributeDef>& attributes, const std::string& prefix = {}) {
+  attributes.push_back({prefix + "post_ops", Kind::kStrings, false, Attribute(std::vector<std::string>())});
+  attributes.push_back({prefix + "post_alphas", Kind::kFloats, false, Attribute(std::vector<float>())});
+  attributes.push_back({prefix + "post_betas", Kind::kFloats, false, Attribute(std::vector<float>())});
+}
+
 OperatorDef fused(std::string name, int min_inputs, std::vector<AttributeDef> attributes, InferRule infer,
                   double (*flops)(const Graph&, const Node&)) {
-  attributes.push_back({"post_ops", Kind::kStrings, false, Attribute(std::vector<std::string>())});
-  attributes.push_back({"post_alphas", Kind::kFloats, false, Attribute(std::vector<float>())});
-  attributes.push_back({"post_betas", Kind::kFloats, false, Attribute(std::vector<float>())});
+  add_post_op_attributes(attributes);
   return {.name = std::move(name),
           .since_version = 0,
           .min_inputs = min_inputs,
@@ -146,6 +202,15 @@ void add_fused_operators(std::vector<OperatorDef>& table) {
       fused("FusedConvMaxPool", 2, std::move(pooled), infer_fused_conv_max_pool, fused_conv_max_pool_flops));
   table.push_back(fused("FusedMatMul", 2, {}, infer_fused_matmul, fused_matmul_flops));
   table.push_back(fused("FusedGemm", 2, gemm_attributes(), infer_fused_gemm, fused_gemm_flops));
+  std::vector<AttributeDef> activations;
+  for (const char* prefix : {"squeeze_", "gate_"}) add_post_op_attributes(activations, prefix);
+  table.push_back({.name = "FusedSqueezeExcite",
+                   .since_version = 0,
+                   .min_inputs = 3,
+                   .max_inputs = 5,
+                   .attributes = std::move(activations),
+                   .infer = infer_fused_squeeze_excite,
+                   .flops = fused_squeeze_excite_flops});
   table.push_back(fused("FusedElementwise", 1, {}, infer_fused_elementwise, post_op_flops));
 }
 

@@ -1,5 +1,6 @@
 // Reference kernels of the fused family: the base operator's kernel, then the post-ops.
 #include "graph/convolution_geometry.hpp"
+#include "graph/operator.hpp"
 #include "reference/kernel_list.hpp"
 #include "reference/kernels/map.hpp"
 #include "reference/post_ops.hpp"
@@ -19,6 +20,33 @@ void fused_conv_max_pool(KernelContext& context) {
   pool.attributes = graph::max_pool_attributes(context.attributes());
   pool.outputs = context.node.outputs;
   context.outputs = run_node(pool, {&context.outputs[0]});
+}
+
+/// What a FusedConv with the weights at input `w`, their bias and the activation of that prefix makes of `x`.
+Tensor fused_squeeze_excite_part(const KernelContext& context, const Tensor& x, size_t w,
+                                 std::string_view prefix) {
+  graph::Node convolution;
+  convolution.op = "FusedConv";
+  convolution.attributes = context.attributes().part(prefix);
+  convolution.inputs = {0, 1, 2};
+  convolution.outputs = {3};
+  graph::complete_node(convolution);
+  const Tensor* bias = context.has_input(w + 2) ? &context.input(w + 2) : nullptr;
+  return run_node(convolution, {&x, &context.input(w), bias})[0];
+}
+
+void fused_squeeze_excite(KernelContext& context) {
+  const auto run = [&](const char* op, std::vector<const Tensor*> inputs) {
+    graph::Node node;
+    node.op = op;
+    node.outputs = context.node.outputs;
+    return run_node(node, std::move(inputs))[0];
+  };
+  const Tensor& x = context.input(0);
+  const Tensor means = run("GlobalAveragePool", {&x});
+  const Tensor hidden = fused_squeeze_excite_part(context, means, 1, "squeeze_");
+  const Tensor gate = fused_squeeze_excite_part(context, hidden, 2, "gate_");
+  context.outputs[0] = run("Mul", {&x, &gate});
 }
 
 void fused_matmul(KernelContext& context) {
@@ -47,6 +75,7 @@ constexpr KernelEntry kKernels[] = {
     {"FusedElementwise", fused_elementwise},
     {"FusedGemm", fused_gemm},
     {"FusedMatMul", fused_matmul},
+    {"FusedSqueezeExcite", fused_squeeze_excite},
 };
 
 }  // namespace
