@@ -105,6 +105,7 @@ bool keeps_images_apart(const graph::Node& node) {
   static constexpr std::string_view kAlways[] = {"Conv",
                                                  "FusedConv",
                                                  "FusedConvMaxPool",
+                                                 "FusedSqueezeExcite",
                                                  "ConvTranspose",
                                                  "MaxPool",
                                                  "AveragePool",

@@ -22,6 +22,16 @@ graph::Graph stem() {
   return b.finish({b.node("MaxPool", {relu}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}})});
 }
 
+/// A stem with squeeze and excitation behind it.
+graph::Graph gated_stem() {
+  test::GraphBuilder b;
+  const auto x = b.input("x", {test::Dim::symbol("N"), 3, 12, 12});
+  const auto relu = b.node("Relu", {b.conv(x, 3, 8)});
+  const auto pooled = b.node("MaxPool", {relu}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}});
+  const auto hidden = b.node("Relu", {b.conv(b.node("GlobalAveragePool", {pooled}), 8, 2, 1)});
+  return b.finish({b.node("Mul", {pooled, b.node("Sigmoid", {b.conv(hidden, 2, 8, 1)})})});
+}
+
 std::shared_ptr<Engine> build(const graph::Graph& graph, const Device& device) {
   BuildOptions options;
   options.threads = 1;
@@ -39,10 +49,17 @@ TEST(RequestedPasses, RunForTheDeviceThatAsksForThem) {
   EXPECT_EQ(operators(*build(stem(), device)), "FusedConvMaxPool[relu]");
 }
 
+TEST(RequestedPasses, LeaveBatchesThatCanBeSplit) {
+  FakeDevice device({}, false);
+  device.requested_passes = {"pool_fusion", "squeeze_excite_fusion"};
+  EXPECT_TRUE(splits_by_batch(*build(gated_stem(), device)->graph));
+}
+
 TEST(RequestedPasses, MakeWhatRunsAtEveryBatchAndIsSaved) {
   FakeDevice device({}, false);
-  device.requested_passes = {"pool_fusion"};
-  const graph::Graph graph = stem();
+  device.requested_passes = {"pool_fusion", "squeeze_excite_fusion"};
+  const graph::Graph graph = gated_stem();
+  ASSERT_EQ(operators(*build(graph, device)), "FusedConvMaxPool[relu] FusedSqueezeExcite");
   const auto path = std::filesystem::temp_directory_path() / fmt::format("hone_pooled_{}.hone", ::getpid());
   save_engine(*build(graph, device), device, path);
   const auto engine = load_engine(path);

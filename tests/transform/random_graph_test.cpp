@@ -9,16 +9,17 @@ namespace hone::test {
 namespace {
 
 constexpr uint32_t kCases = 400;
+const std::vector<std::string> kRequested = {"pool_fusion", "squeeze_excite_fusion"};
 
 void check_seed(uint32_t seed) {
   SCOPED_TRACE(
       fmt::format("repeat with HONE_RANDOM_SEED={} transform_test --gtest_filter=RandomGraphs.*", seed));
   const Graph original = RandomGraph(seed).build();
   Graph optimized = original;
-  transform::optimize(optimized, {.requested = {"pool_fusion"}});
+  transform::optimize(optimized, {.requested = kRequested});
   expect_equivalent(original, optimized, seed);
   Graph again = optimized;
-  for (const transform::Summary& summary : transform::optimize(again, {.requested = {"pool_fusion"}})) {
+  for (const transform::Summary& summary : transform::optimize(again, {.requested = kRequested})) {
     EXPECT_EQ(summary.changes, 0) << summary.name
                                   << " changes the result of a first run: " << summary.notes.front()
                                   << "\noriginal:  " << structure(original)
@@ -42,7 +43,7 @@ TEST(RandomGraphs, ComputeTheSameWithoutAnyOnePass) {
       SCOPED_TRACE(fmt::format("without {}, seed {}", name, ++seed));
       const Graph original = RandomGraph(seed).build();
       Graph optimized = original;
-      transform::optimize(optimized, {.disabled = {name}, .requested = {"pool_fusion"}});
+      transform::optimize(optimized, {.disabled = {name}, .requested = kRequested});
       expect_equivalent(original, optimized, seed);
     }
   }
