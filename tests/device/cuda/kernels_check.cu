@@ -183,6 +183,7 @@ int main() {
   check_reduction();
   check_resize();
   check_matrix_vector();
+  check_squeeze_excite();
   check_stamps();
   std::printf("%s\n", failures() == 0 ? "all kernels agree with the plain loops" : "FAILED");
   return failures() == 0 ? 0 : 1;

@@ -98,6 +98,7 @@ void check_movement();
 void check_reduction();
 void check_resize();
 void check_matrix_vector();
+void check_squeeze_excite();
 void check_stamps();
 
 }  // namespace hone::device::cuda::check

@@ -211,6 +211,13 @@ __device__ __forceinline__ uint32_t address_in_block(uint32_t address, uint32_t 
   return remote;
 }
 
+/// A float to an address of address_in_block().
+__device__ __forceinline__ void store_remote(uint32_t address, float value) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
+#endif
+}
+
 /// Two floats to an address of address_in_block().
 __device__ __forceinline__ void store_remote(uint32_t address, const float2& value) {
 #if __CUDA_ARCH__ >= 900
