@@ -28,6 +28,7 @@ TacticList make_tactics() {
   add_matrix_tactics(list);
   add_pooled_convolution_tactics(list);
   add_pooling_tactics(list);
+  add_squeeze_excite_tactics(list);
   add_pointwise_tactics(list);
   add_normalization_tactics(list);
   add_movement_tactics(list);
@@ -84,12 +85,15 @@ class CudaDevice final : public engine::Device {
 
   std::vector<Layout> image_layouts(Precision) const override { return {Layout::kChannelsLast}; }
 
-  /// Where a kernel of ours can pool what it has computed.
+  /// Where a kernel of ours can pool what it has computed, and where blocks can share an image.
   std::vector<std::string> passes(Precision precision) const override {
     const bool narrow = precision == Precision::kFp16 || precision == Precision::kBf16;
     DeviceLimits limits;
     check(device_limits(limits), "asking for the device");
-    return narrow && limits.warpgroups ? std::vector<std::string>{"pool_fusion"} : std::vector<std::string>{};
+    std::vector<std::string> passes;
+    if (narrow && limits.warpgroups) passes.emplace_back("pool_fusion");
+    if (narrow && limits.clusters) passes.emplace_back("squeeze_excite_fusion");
+    return passes;
   }
 
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
@@ -139,7 +143,7 @@ class CudaDevice final : public engine::Device {
   bool starts_early(std::string_view tactic) const override {
     return tactic.starts_with("implicit_gemm:") || tactic.starts_with("resident_gemm:") ||
            tactic.starts_with("warpgroup_gemm:") || tactic.starts_with("stem_gemm:") ||
-           tactic == "matrix_vector";
+           tactic.starts_with("squeeze_excite:") || tactic == "matrix_vector";
   }
 
   bool splits_batches() const override { return false; }

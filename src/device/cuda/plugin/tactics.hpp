@@ -31,6 +31,8 @@ void add_pooled_convolution_tactics(TacticList& list);
 void add_matrix_tactics(TacticList& list);
 /// Pools over windows and over whole images.
 void add_pooling_tactics(TacticList& list);
+/// FusedSqueezeExcite.
+void add_squeeze_excite_tactics(TacticList& list);
 /// Elementwise operators and chains.
 void add_pointwise_tactics(TacticList& list);
 /// Softmax, LayerNormalization and LRN.
