@@ -17,16 +17,17 @@ struct Architecture {
   Counts counts;
 };
 
-class ZooNodeCounts : public testing::TestWithParam<Architecture> {};
-
-TEST_P(ZooNodeCounts, AreThoseOfTheDefinition) {
-  auto graph = importer::build_architecture(GetParam().name, {});
-  ASSERT_TRUE(graph.has_value());
-  transform::optimize(*graph, {});
+Counts count_nodes(const char* name, const transform::PassOptions& options = {}) {
+  auto graph = importer::build_architecture(name, {});
+  transform::optimize(graph.value(), options);
   Counts counts;
   for (const graph::Node& node : graph->nodes) ++counts[node.op];
-  EXPECT_EQ(counts, GetParam().counts);
+  return counts;
 }
+
+class ZooNodeCounts : public testing::TestWithParam<Architecture> {};
+
+TEST_P(ZooNodeCounts, AreThoseOfTheDefinition) { EXPECT_EQ(count_nodes(GetParam().name), GetParam().counts); }
 
 // resnet50: a stem convolution, then 3 + 4 + 6 + 3 bottlenecks of three convolutions, each followed by a Relu
 // (the third after the addition of the shortcut). The shortcut of the first bottleneck of each of the four
@@ -50,6 +51,16 @@ constexpr int kEfficientShortcuts = 1 + 1 + 2 + 2 + 3;
 // BatchNorm, Relu, convolution, mean of 2x2; one more BatchNorm and Relu ends it.
 constexpr int kLayers = 6 + 12 + 24 + 16;
 constexpr int kTransitions = 3;
+
+TEST(ZooNodeCountsOnRequest, SqueezeAndExcitationIsOneNodeEach) {
+  EXPECT_EQ(count_nodes("efficientnet_b0", {.requested = {"squeeze_excite_fusion"}}),
+            (Counts{{"FusedConv", 1 + (2 * kBlocks - 1) + kEfficientShortcuts + 1},
+                    {"Conv", kBlocks - kEfficientShortcuts},
+                    {"FusedSqueezeExcite", kBlocks},
+                    {"GlobalAveragePool", 1},
+                    {"Flatten", 1},
+                    {"Gemm", 1}}));
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Torchvision, ZooNodeCounts,
