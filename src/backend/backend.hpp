@@ -130,6 +130,9 @@ class Executable {
   /// Watches the runs that follow, for as long as it lives, one at a time in a process; null where the system
   /// tells nothing of the inside of its runs.
   virtual std::unique_ptr<Observer> observe(const ObserveOptions& /*options*/) { return nullptr; }
+  /// Whether candidates were timed when it was loaded, with what they took of the device's memory. Loaded
+  /// again, it would find the choices made.
+  virtual bool was_tuned() const { return false; }
   /// Whether observe() tells, when asked for it, what the GPU did.
   virtual bool times_device() const { return false; }
   /// Where the GPU that it computes on is plugged in ("0000:1b:00.0"); empty where there is none or it is

@@ -66,9 +66,12 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
   if (!setup_.model.runs_at(configuration.batch)) {
     fail_bad_input("the model's batch is fixed at {}", setup_.model.fixed_batch);
   }
-  worker_ = std::make_unique<WorkerClient>(command, folder / "stderr.txt", options_.timeout_seconds, stop);
-  run_.backend_version = worker_->hello(configuration.backend).version;
-  run_.memory.baseline = read_process_memory(worker_->pid()).resident;
+  const auto start = [&] {
+    worker_ = std::make_unique<WorkerClient>(command, folder / "stderr.txt", options_.timeout_seconds, stop);
+    run_.backend_version = worker_->hello(configuration.backend).version;
+    run_.memory.baseline = read_process_memory(worker_->pid()).resident;
+  };
+  start();
 
   LoadRequest request;
   request.backend = configuration.backend;
@@ -93,6 +96,12 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
   }
   loaded_ = worker_->load(request);
   run_.load_ms = loaded_.load_ms;
+  if (loaded_.tuned && options_.device != "cpu") {
+    // The candidates' kernels stay in the device's memory; whoever runs the model later has the chosen ones.
+    worker_->quit();
+    start();
+    loaded_ = worker_->load(request);
+  }
   run_.notes = loaded_.notes;
   if (!loaded_.version.empty()) run_.backend_version = loaded_.version;
   if (setup_.gpu != nullptr) setup_.gpu->add_worker(worker_->pid(), loaded_.bus_id);

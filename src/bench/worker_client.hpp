@@ -28,6 +28,8 @@ struct WorkerLoaded {
   std::string bus_id;
   /// Of the system on the device; empty when it does not say more than at first.
   std::string version;
+  /// Whether it timed candidates to choose among, which the next worker need not.
+  bool tuned = false;
 
   bool has(std::string_view feature) const;
 };

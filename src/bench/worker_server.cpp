@@ -124,6 +124,7 @@ Json WorkerServer::load(const Json& json) {
   return {{"load_ms", load_ms},
           {"notes", executable_->notes()},
           {"features", std::move(features)},
+          {"tuned", executable_->was_tuned()},
           {"bus_id", executable_->bus_id()},
           {"version", backend_->version(request.device)}};
 }

@@ -125,7 +125,19 @@ def device_record(runs):
             "notes": ["timed by itself"]}
 
 
-GOOD_MODES = ("good", "noisy", "wrong", "nan", "old", "gpu", "telling", "silent", "timing")
+def tuning():
+    """In mode 'tuning' the first worker times candidates; later ones find what it chose in the cache."""
+    if MODE != "tuning":
+        return {}
+    marker = os.path.join(os.environ["HONE_CACHE_DIR"], "tuned")
+    if os.path.exists(marker):
+        return {"notes": ["choices from the cache"], "load_ms": 2.0}
+    with open(marker, "w"):
+        pass
+    return {"notes": ["timed candidates"], "load_ms": 9000.0, "tuned": True}
+
+
+GOOD_MODES = ("good", "noisy", "wrong", "nan", "old", "gpu", "telling", "silent", "timing", "tuning")
 # What a worker on a GPU offers and says.
 FEATURES = {"features": ["phases", "pipeline", "cold_l2"], "bus_id": "0000:1b:00.0"} if MODE == "gpu" else {}
 if MODE in ("telling", "silent"):
@@ -146,7 +158,7 @@ for line in sys.stdin:
         answer(request, protocol=99 if MODE == "old" else 1, backend=MODE, version="1.2")
     elif kind == "load":
         inputs = request["inputs"]
-        answer(request, notes=[f"loaded {request['precision']}"], load_ms=1.0, **FEATURES)
+        answer(request, **{"notes": [f"loaded {request['precision']}"], "load_ms": 1.0, **FEATURES, **tuning()})
     elif kind == "accuracy":
         write_outputs(request, inputs)
     elif kind == "memory":

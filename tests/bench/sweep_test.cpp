@@ -191,6 +191,19 @@ TEST(Sweep, MeasuresWhatAGpuTellsInRoundsOfTheirOwn) {
   EXPECT_THAT(plain.notes, Contains("there is no pipelined throughput: its runs do not overlap"));
 }
 
+TEST(Sweep, MeasuresAWorkerThatFoundItsChoicesInTheCache) {
+  const TemporaryCache cache;
+  const Sweep sweep = sweep_of(gpu_options({"tuning"}), {"tuning"});
+  EXPECT_THAT(sweep.runs[0].notes, Contains("choices from the cache"));
+  EXPECT_EQ(sweep.runs[0].load_ms, 9000) << "of the cold load";
+}
+
+TEST(Sweep, MeasuresTheWorkerThatTunedOnTheCpu) {
+  const TemporaryCache cache;
+  const Sweep sweep = sweep_of(quick_options({"tuning"}), {"tuning"});
+  EXPECT_THAT(sweep.runs[0].notes, Contains("timed candidates"));
+}
+
 TEST(Sweep, JudgesTheGpu) {
   const TemporaryCache cache;
   const FakeGpu fake("reasons=0x40");

@@ -1,6 +1,8 @@
 // See hone_backend.hpp.
 #include "backend/hone/hone_backend.hpp"
 
+#include <algorithm>
+
 #include "base/file.hpp"
 #include "device/devices.hpp"
 #include "engine/description.hpp"
@@ -130,6 +132,12 @@ class HoneExecutable final : public Executable {
     if (!resident()) return nullptr;
     engine::Program& first = context_.program(shapes_of(sets[0]));
     return std::make_unique<ContextPipeline>(first, engine_, device_, threads_, streams, transfers, sets);
+  }
+
+  bool was_tuned() const override {
+    return std::any_of(engine_->log.begin(), engine_->log.end(), [](const engine::TacticRecord& record) {
+      return record.samples > 0 && !record.cached;
+    });
   }
 
   bool times_device() const override {
