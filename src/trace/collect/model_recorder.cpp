@@ -48,19 +48,20 @@ class Session {
 
   ModelRecording record() {
     ModelRecording recording;
-    auto worker = start(peers_.command(options_.backend), "plain");
+    auto worker = start(peers_.command(options_.backend), "worker");
     recording.plain = latencies(*worker);
-    worker->quit();
     recording.self_timed = times_device_ && !options_.cupti && options_.counter_rate == 0;
     observe_.device = recording.self_timed;
     const bool injects = options_.device != "cpu" && !recording.self_timed;
     const std::filesystem::path folder = scratch_.make_folder("recorded");
-    bench::Command command = peers_.command(options_.backend);
-    if (injects)
-      command = injected_command(
-          command, folder,
-          {.driver_api = options_.driver_api, .counter_rate = options_.counter_rate, .capture = {}});
-    worker = start(command, "recorded-worker");
+    if (injects) {
+      worker->quit();
+      worker = start(
+          injected_command(
+              peers_.command(options_.backend), folder,
+              {.driver_api = options_.driver_api, .counter_rate = options_.counter_rate, .capture = {}}),
+          "recorded-worker");
+    }
     std::optional<GpuLog> gpu_log;
     if (options_.device != "cpu") gpu_log.emplace();
     std::vector<bench::TracedRuns> cycles;

@@ -44,8 +44,8 @@ struct ModelRecording {
   base::Summary recorded;
 };
 
-/// The model runs in a worker of its own, first as it is, then recorded. Environment error when a worker
-/// fails.
+/// The model runs in a worker of its own, first as it is, then recorded; where the collector must be in the
+/// process, in another one. Environment error when a worker fails.
 ModelRecording record_model(const bench::ModelInfo& model, const bench::Peers& peers,
                             const ModelRecordOptions& options);
 
