@@ -49,24 +49,28 @@ class Session {
   ModelRecording record() {
     ModelRecording recording;
     auto worker = start(peers_.command(options_.backend), "worker");
-    recording.plain = latencies(*worker);
     recording.self_timed = times_device_ && !options_.cupti && options_.counter_rate == 0;
     observe_.device = recording.self_timed;
     const bool injects = options_.device != "cpu" && !recording.self_timed;
     const std::filesystem::path folder = scratch_.make_folder("recorded");
     if (injects) {
+      recording.plain = latencies(*worker);
       worker->quit();
       worker = start(
           injected_command(
               peers_.command(options_.backend), folder,
               {.driver_api = options_.driver_api, .counter_rate = options_.counter_rate, .capture = {}}),
           "recorded-worker");
+    } else {
+      compare_in_turns(*worker, recording);
     }
     std::optional<GpuLog> gpu_log;
     if (options_.device != "cpu") gpu_log.emplace();
     std::vector<bench::TracedRuns> cycles;
     for (int64_t i = 0; i < options_.schedule.repeat; ++i) cycles.push_back(run_cycle(*worker));
-    recording.recorded = recorded_latencies(*worker, recording.plain.p50);
+    if (injects)
+      recording.recorded = base::summarize(
+          recorded_latencies(*worker, static_cast<int64_t>(1e3 * kTimedSeconds / recording.plain.p50)));
     worker->quit();
     if (injects) recording.trace = read_injected(folder);
     for (size_t i = 0; i < cycles.size(); ++i)
@@ -125,14 +129,32 @@ class Session {
         worker.run(bench::WorkerClient::Purpose::kSample, kTimedRuns, kTimedSeconds).latencies_ms);
   }
 
-  /// Of runs that are recorded and thrown away, as many as latencies() had time for.
-  base::Summary recorded_latencies(bench::WorkerClient& worker, double plain_ms) const {
-    const auto runs = static_cast<int64_t>(1e3 * kTimedSeconds / plain_ms);
+  /// Of runs that are recorded and thrown away; `most`: as many as there is time for.
+  std::vector<double> recorded_latencies(bench::WorkerClient& worker, int64_t most) const {
     std::vector<double> latencies;
     for (const bench::TracedRuns::Run& run :
-         worker.trace(std::clamp<int64_t>(runs, 1, kTimedRuns), trace_options()).runs)
+         worker.trace(std::clamp<int64_t>(most, 1, kTimedRuns), trace_options()).runs)
       latencies.push_back(1e-6 * static_cast<double>(run.end_ns - run.start_ns));
-    return base::summarize(latencies);
+    return latencies;
+  }
+
+  /// In one process, so that where its memory lies and what drifts meanwhile is the same with and without.
+  void compare_in_turns(bench::WorkerClient& worker, ModelRecording& recording) const {
+    constexpr int kTurns = 5;
+    std::vector<double> plain;
+    std::vector<double> recorded;
+    for (int turn = 0; turn < kTurns; ++turn) {
+      worker.run(bench::WorkerClient::Purpose::kWarmup, kFirstRuns, kTimedSeconds / kTurns);
+      const bench::Block block =
+          worker.run(bench::WorkerClient::Purpose::kSample, kTimedRuns, kTimedSeconds / kTurns);
+      plain.insert(plain.end(), block.latencies_ms.begin(), block.latencies_ms.end());
+      const auto runs = static_cast<int64_t>(block.latencies_ms.size());
+      std::vector<double> latencies = recorded_latencies(worker, runs + 1);
+      // The first run of a recording finds what making it left.
+      recorded.insert(recorded.end(), latencies.begin() + (latencies.size() > 1 ? 1 : 0), latencies.end());
+    }
+    recording.plain = base::summarize(plain);
+    recording.recorded = base::summarize(recorded);
   }
 
   bench::TraceOptions trace_options() const { return {observe_, options_.thread_counters}; }

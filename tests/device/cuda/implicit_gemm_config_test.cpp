@@ -50,6 +50,16 @@ TEST(ImplicitGemmConfig, ConfigurationsAreValidAndUnique) {
   }
 }
 
+TEST(ImplicitGemmConfig, LargeTilesOfFloatAreTriedInParts) {
+  // 170 tiles of 64 x 128 leave many of 132 multiprocessors idle; smaller ones take longer for the same sums.
+  ConvProblem p = problem(32, 13, 256, 256);
+  p.element = Element::kFloat;
+  const auto configs = conv_configs(p, hopper());
+  EXPECT_TRUE(std::any_of(configs.begin(), configs.end(), [](const ConvConfig& config) {
+    return config.tile_m == 64 && config.tile_n == 128 && config.split_k > 1;
+  })) << testing::PrintToString(texts(configs));
+}
+
 TEST(ImplicitGemmConfig, TheOrderIsStableAndALimitTakesItsBeginning) {
   for (const ConvProblem& p : problems()) {
     const auto all = texts(conv_configs(p, hopper(), kAll));
