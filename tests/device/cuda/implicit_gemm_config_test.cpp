@@ -54,10 +54,24 @@ TEST(ImplicitGemmConfig, LargeTilesOfFloatAreTriedInParts) {
   // 170 tiles of 64 x 128 leave many of 132 multiprocessors idle; smaller ones take longer for the same sums.
   ConvProblem p = problem(32, 13, 256, 256);
   p.element = Element::kFloat;
-  const auto configs = conv_configs(p, hopper());
-  EXPECT_TRUE(std::any_of(configs.begin(), configs.end(), [](const ConvConfig& config) {
+  const auto is_large_part = [](const ConvConfig& config) {
     return config.tile_m == 64 && config.tile_n == 128 && config.split_k > 1;
-  })) << testing::PrintToString(texts(configs));
+  };
+  const auto guesses = texts(conv_configs(p, hopper()));
+  const auto candidates = conv_candidates(p, hopper());
+  EXPECT_TRUE(std::any_of(candidates.begin(), candidates.end(), is_large_part))
+      << testing::PrintToString(texts(candidates));
+  const auto all = texts(candidates);
+  ASSERT_GE(all.size(), guesses.size());
+  EXPECT_TRUE(std::equal(guesses.begin(), guesses.end(), all.begin())) << "none is lost";
+  EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), all.size()) << "none is there twice";
+}
+
+TEST(ImplicitGemmConfig, OnlyFloatHasMoreCandidatesThanGuesses) {
+  for (const ConvProblem& p : problems()) {
+    if (p.element == Element::kFloat) continue;
+    EXPECT_EQ(texts(conv_candidates(p, hopper())), texts(conv_configs(p, hopper())));
+  }
 }
 
 TEST(ImplicitGemmConfig, TheOrderIsStableAndALimitTakesItsBeginning) {

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace hone::device::cuda::check {
@@ -165,26 +166,51 @@ int failures() { return total_failures; }
 
 }  // namespace hone::device::cuda::check
 
-int main() {
+namespace {
+
+struct Check {
+  const char* name;
+  void (*run)();
+};
+
+constexpr Check kChecks[] = {{"reorder", hone::device::cuda::check::check_reorder},
+                             {"depthwise", hone::device::cuda::check::check_depthwise},
+                             {"grouped", hone::device::cuda::check::check_grouped},
+                             {"direct", hone::device::cuda::check::check_direct},
+                             {"pooling", hone::device::cuda::check::check_pooling},
+                             {"pointwise", hone::device::cuda::check::check_pointwise},
+                             {"normalization", hone::device::cuda::check::check_normalization},
+                             {"movement", hone::device::cuda::check::check_movement},
+                             {"reduction", hone::device::cuda::check::check_reduction},
+                             {"resize", hone::device::cuda::check::check_resize},
+                             {"matrix_vector", hone::device::cuda::check::check_matrix_vector},
+                             {"squeeze_excite", hone::device::cuda::check::check_squeeze_excite},
+                             {"stamps", hone::device::cuda::check::check_stamps}};
+
+}  // namespace
+
+/// usage: kernels_check [NAME...]; without names all of them.
+int main(int argc, char** argv) {
   using namespace hone::device::cuda::check;
+  for (int i = 1; i < argc; ++i) {
+    if (std::none_of(std::begin(kChecks), std::end(kChecks),
+                     [&](const Check& check) { return std::strcmp(check.name, argv[i]) == 0; })) {
+      std::printf("no check is named %s; there are:", argv[i]);
+      for (const Check& check : kChecks) std::printf(" %s", check.name);
+      std::printf("\n");
+      return 2;
+    }
+  }
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
     std::printf("no CUDA device\n");
     return 4;
   }
-  check_reorder();
-  check_depthwise();
-  check_grouped();
-  check_direct();
-  check_pooling();
-  check_pointwise();
-  check_normalization();
-  check_movement();
-  check_reduction();
-  check_resize();
-  check_matrix_vector();
-  check_squeeze_excite();
-  check_stamps();
+  for (const Check& check : kChecks) {
+    const bool wanted = std::any_of(argv + 1, argv + argc,
+                                    [&](const char* name) { return std::strcmp(check.name, name) == 0; });
+    if (argc == 1 || wanted) check.run();
+  }
   std::printf("%s\n", failures() == 0 ? "all kernels agree with the plain loops" : "FAILED");
   return failures() == 0 ? 0 : 1;
 }

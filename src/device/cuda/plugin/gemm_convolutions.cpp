@@ -131,10 +131,7 @@ struct ImplicitGemm {
   using Config = ConvConfig;
   static constexpr std::string_view kName = "implicit_gemm";
   static std::vector<Config> configs(const ConvProblem& problem) {
-    // In float four of each tile: which tile is best depends on more than its guess knows.
-    constexpr size_t kOfFloat = 32;
-    return problem.element == Element::kFloat ? conv_configs(problem, limits(), kOfFloat)
-                                              : conv_configs(problem, limits());
+    return conv_candidates(problem, limits());
   }
   static std::string refusal(const ConvProblem& problem, const Config& config) {
     return conv_refusal(problem, config, limits());

@@ -41,6 +41,10 @@ std::string conv_refusal(const ConvProblem& problem, const ConvConfig& config, c
 std::vector<ConvConfig> conv_configs(const ConvProblem& problem, const DeviceLimits& device,
                                      size_t limit = 24);
 
+/// What a search should time: the best guesses and, in float, the best of each large tile as well. Those
+/// compute a third faster than small ones, which the guess does not know.
+std::vector<ConvConfig> conv_candidates(const ConvProblem& problem, const DeviceLimits& device);
+
 /// Bytes of workspace; 0 unless the depth is split with Reduction::kWorkspace.
 int64_t conv_workspace_bytes(const ConvProblem& problem, const ConvConfig& config);
 

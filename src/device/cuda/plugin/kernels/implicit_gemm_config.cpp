@@ -1,7 +1,7 @@
 // What configurations a convolution by implicit GEMM has, and which to try first. See implicit_gemm.hpp.
 #include <algorithm>
-#include <array>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <span>
 
@@ -13,6 +13,9 @@ namespace {
 constexpr int kMinStages = 3;
 constexpr int kMaxStages = 6;
 constexpr int kMaxSplit = 16;
+/// Pixels times filters from which a tile of float counts as large, and how many of each are tried anyway.
+constexpr int kLargeTile = 64 * 128;
+constexpr int kOfLargeTiles = 4;
 /// Offsets are 32-bit, with room for a tile past the end.
 constexpr int64_t kMaxElements = int64_t{1} << 30;
 constexpr int kMaxExtent = 1 << 20;
@@ -24,12 +27,10 @@ int64_t tiles_of(const ConvProblem& problem, int tile_m, int tile_n) {
 }
 
 /// Floating-point operations of a multiprocessor in a clock: seen with mma.sync on 16-bit elements, half of
-/// that for tf32. In float, what each thread reads for its sums takes part of the clocks: 43, 37, 32 and 24
-/// TFLOP/s were seen on an H200 with 64, 32, 16 and 8 sums a thread.
-double flops_per_clock(Element element, const TileShape& shape) {
-  const double sums = static_cast<double>(shape.tile_m) * shape.tile_n / shape.threads;
+/// that for tf32, and most of the 128 fused multiply-adds.
+double flops_per_clock(Element element) {
   switch (element) {
-    case Element::kFloat: return 200 * sums / (sums + 8);
+    case Element::kFloat: return 200;
     case Element::kTf32: return 1200;
     default: return 2400;
   }
@@ -43,14 +44,13 @@ std::span<const TileShape> tile_shapes(Element element) {
 /// Microseconds that a configuration may take, from rates seen on Hopper: a multiprocessor takes about 40
 /// bytes a clock from L2; a turn of the main loop cannot be shorter than its barrier and fragment loads, and
 /// blocks start, fill, add up and store.
-double guess(const ConvProblem& problem, const ConvConfig& config, const TileShape& shape,
-             const DeviceLimits& device) {
+double guess(const ConvProblem& problem, const ConvConfig& config, const DeviceLimits& device) {
   constexpr double kClocksPerMicrosecond = 1700;
   constexpr double kBytesPerClock = 40;
   const int element = element_bytes(problem.element);
   const auto bytes = static_cast<double>((config.tile_m + config.tile_n) * config.tile_k * element);
   const double flops = 2.0 * config.tile_m * config.tile_n * config.tile_k;
-  const double step = std::max(bytes / kBytesPerClock, flops / flops_per_clock(problem.element, shape));
+  const double step = std::max(bytes / kBytesPerClock, flops / flops_per_clock(problem.element));
   const double turn = 60 + 12.0 * config.tile_k * element / 32;
   const int64_t steps = ceil_divide(ceil_divide(problem.depth(), config.tile_k), config.split_k);
   const int64_t blocks = tiles_of(problem, config.tile_m, config.tile_n) * config.split_k;
@@ -67,21 +67,6 @@ double guess(const ConvProblem& problem, const ConvConfig& config, const TileSha
   const double flight = std::max(0.0, 600.0 - (config.stages - 1) * std::max(step, turn)) / config.stages;
   return (std::max(work, latency) + static_cast<double>(steps * waves) * flight / 4 + reduce) /
          kClocksPerMicrosecond;
-}
-
-struct Guess {
-  double microseconds;
-  ConvConfig config;
-};
-
-/// The best four of each tile before all others: which tile is best is guessed badly in float, and many
-/// configurations of one tile are hardly different.
-void spread_tiles(std::vector<Guess>& sorted) {
-  constexpr int kOfEach = 4;
-  std::map<std::array<int, 3>, int> seen;
-  std::stable_partition(sorted.begin(), sorted.end(), [&](const Guess& one) {
-    return seen[{one.config.tile_m, one.config.tile_n, one.config.tile_k}]++ < kOfEach;
-  });
 }
 
 /// Stages worth trying: as many as the depth can use within half and within a quarter of the shared memory.
@@ -191,6 +176,10 @@ std::string conv_refusal(const ConvProblem& problem, const ConvConfig& config, c
 
 std::vector<ConvConfig> conv_configs(const ConvProblem& problem, const DeviceLimits& device, size_t limit) {
   if (!conv_refusal(problem).empty()) return {};
+  struct Guess {
+    double microseconds;
+    ConvConfig config;
+  };
   std::vector<Guess> found;
   for (const TileShape& shape : tile_shapes(problem.element)) {
     ConvConfig config;
@@ -205,17 +194,32 @@ std::vector<ConvConfig> conv_configs(const ConvProblem& problem, const DeviceLim
         for (const int stages : stage_counts(config, problem, device)) {
           config.stages = stages;
           if (!conv_refusal(problem, config, device).empty()) continue;
-          found.push_back({guess(problem, config, shape, device), config});
+          found.push_back({guess(problem, config, device), config});
         }
       }
     }
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const Guess& a, const Guess& b) { return a.microseconds < b.microseconds; });
-  if (problem.element == Element::kFloat) spread_tiles(found);
   std::vector<ConvConfig> configs;
   for (size_t i = 0; i < std::min(limit, found.size()); ++i) configs.push_back(found[i].config);
   return configs;
+}
+
+std::vector<ConvConfig> conv_candidates(const ConvProblem& problem, const DeviceLimits& device) {
+  std::vector<ConvConfig> candidates = conv_configs(problem, device);
+  if (problem.element != Element::kFloat) return candidates;
+  std::map<std::pair<int, int>, int> taken;
+  for (const ConvConfig& config : conv_configs(problem, device, std::numeric_limits<size_t>::max())) {
+    if (config.tile_m * config.tile_n < kLargeTile ||
+        taken[{config.tile_m, config.tile_n}]++ >= kOfLargeTiles)
+      continue;
+    const std::string text = config.text();
+    if (std::none_of(candidates.begin(), candidates.end(),
+                     [&](const ConvConfig& other) { return other.text() == text; }))
+      candidates.push_back(config);
+  }
+  return candidates;
 }
 
 int64_t conv_workspace_bytes(const ConvProblem& problem, const ConvConfig& config) {
