@@ -74,9 +74,11 @@ WorkerHello WorkerClient::hello(const std::string& backend) {
 
 WorkerLoaded WorkerClient::load(const LoadRequest& request) {
   const Json answer = ask("load", to_json(request));
-  return {member<std::vector<std::string>>(answer, "notes"), member<double>(answer, "load_ms"),
+  return {member<std::vector<std::string>>(answer, "notes"),
+          member<double>(answer, "load_ms"),
           member_or(answer, "features", std::vector<std::string>()),
-          member_or(answer, "bus_id", std::string()), member_or(answer, "version", std::string()),
+          member_or(answer, "bus_id", std::string()),
+          member_or(answer, "version", std::string()),
           member_or(answer, "tuned", false)};
 }
 
