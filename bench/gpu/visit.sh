@@ -6,7 +6,8 @@
 # INSTALL is an installed tree (bin/hone, lib/libhone-cuda.so, bin/*_check), OUTPUT a folder for what is measured.
 # Parts: kernels, gemm, stable, models, sweep (the default); peers (needs lib/libhone-torch.so, see build_torch.sh),
 # figures, profile, soak, sanitize, conformance (needs CASES).
-# libcudnn.so.9 and libcublasLt.so.13 must be findable, compute-sanitizer for sanitize.
+# libcudnn.so.9 and libcublasLt.so.13 must be findable, compute-sanitizer for sanitize (CHECKS: which of kernels_check's).
+# pack.sh makes INSTALL for a machine without our libraries.
 set -uo pipefail
 install=$1 output=$2
 shift 2
@@ -115,9 +116,12 @@ if part profile; then
   step profile-known "$hone" profile -o "$output/known_path.sqlite" -- "$install/bin/known_path"
   tail -n 3 "$output/profile-known.log"
   for model in $models; do
-    step "profile-$model" "$hone" profile "$model" --device cuda --backends "${BACKENDS:-hone}" \
-      --precisions "${PRECISIONS:-fp16}" --batches ${BATCHES:-1} --active 3 --record-shapes --profile-memory -o "$output/traces"
-    grep -E "ms recorded|hone:" "$output/profile-$model.log"
+    for way in "" --cupti; do
+      step "profile-$model$way" "$hone" profile "$model" --device cuda --backends "${BACKENDS:-hone}" \
+        --precisions "${PRECISIONS:-fp16}" --batches ${BATCHES:-1} --active 3 --record-shapes --profile-memory $way \
+        -o "$output/traces"
+      grep -E "ms recorded|hone:" "$output/profile-$model$way.log"
+    done
     step "counters-$model" "$hone" profile "$model" --device cuda --precisions fp16 --counters -o "$output/counters"
     grep -E "ms recorded|hone:" "$output/counters-$model.log"
     step "metrics-$model" "$hone" profile "$model" --device cuda --precisions fp16 \
@@ -145,7 +149,7 @@ if part sanitize; then
       grep -E "ERROR SUMMARY|RACECHECK SUMMARY|failures$|agree" "$output/$tool-$name.log" | tail -n 3
     }
     sanitize implicit_gemm_check "$install/bin/implicit_gemm_check" --quick
-    sanitize kernels_check "$install/bin/kernels_check"
+    sanitize kernels_check "$install/bin/kernels_check" ${CHECKS:-}
   done
   python3 - "$output/input.npy" <<'EOF'
 import sys

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Packs what bench/gpu/visit.sh needs for a machine with a GPU that lacks our libraries: programs, plugins, scripts,
+# and in deb/ the shared libraries of this system that they need.
+#
+#   bench/gpu/pack.sh BUILD ARCHIVE.tgz
+#   there: tar -xzf ARCHIVE.tgz; LD_LIBRARY_PATH=$PWD/tree/deb:… tree/bench/gpu/visit.sh tree OUTPUT PART…
+#
+# BUILD is a build folder (build/release) whose targets hone, hone_cuda, hone_inject, hone_threads, kernels_check,
+# implicit_gemm_check and known_path are up to date. CUDA's own libraries and cuDNN are left out.
+set -euo pipefail
+build=$(realpath "${1:?the build folder}") archive=$(realpath -m "${2:?the archive to write}")
+root=$(cd "$(dirname "$0")/../.." && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+tree=$folder/tree
+mkdir -p "$tree"/{bin,lib,deb,bench}
+cp "$build"/bin/{hone,kernels_check,implicit_gemm_check,known_path} "$tree/bin/"
+cp -P "$build"/lib/libhone.so* "$tree/lib/"
+cp "$build"/lib/libhone-{cuda,inject,threads}.so "$tree/lib/"
+cp -r "$root"/bench/{gpu,peers} "$tree/bench/"
+strip "$tree"/bin/* && strip --strip-unneeded "$tree"/lib/*.so.*.* "$tree"/lib/libhone-*.so
+# The C and C++ libraries are those of the machine there.
+ldd "$build/bin/hone" "$build/lib/libhone-cuda.so" | awk '$3 ~ "^/(usr/)?lib/" {print $3}' | sort -u |
+  grep -vE '/(libc|libm|libstdc\+\+|libgcc_s|libpthread|libdl|librt|libcudnn|libcublas|libnvrtc)[^/]*\.so' |
+  xargs -r cp -Lt "$tree/deb/"
+tar -C "$folder" -czf "$archive" tree
+printf '%s: %d MB\n' "$archive" "$(($(stat -c %s "$archive") / 1000000))"
