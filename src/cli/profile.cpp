@@ -130,6 +130,7 @@ void profile_model(Options options) {
   record.metrics = trace::want_metrics(options.metrics);
   const bool measures = !record.metrics.empty();
   if (measures && record.device == "cpu") fail_usage("--metrics is of kernels of a GPU: --device cuda");
+  if (record.cupti && record.device == "cpu") fail_usage("--cupti is of a GPU: --device cuda");
   if (options.counters && record.device != "cpu") record.counter_rate = options.counter_rate;
   record.thread_counters = options.counters && record.device == "cpu";
   for (const int64_t batch : options.batches) {
@@ -163,6 +164,8 @@ void run(const Options& options) {
     fail_usage("either a model or, after --, a program can be profiled, not both");
   if (has_command && (options.record.observe.shapes || options.record.observe.memory))
     fail_usage("--record-shapes and --profile-memory are for models: a program after -- tells of neither");
+  if (has_command && options.record.cupti)
+    fail_usage("--cupti is for models: a program after -- is always recorded through CUPTI");
   if (has_command) return profile_command(options);
   if (options.trace_threads) fail_usage("--trace-threads is for a program after --");
   if (options.model.empty()) fail_usage("what shall be profiled? A model, or a program after --");

@@ -152,6 +152,9 @@ class Profile(unittest.TestCase):
                 (["--record-shapes", "--", "true"], 2, "hone: --record-shapes and --profile-memory are for models: a "
                  "program after -- tells of neither\n"),
                 (["--profile-memory", "--", "true"], 2, None),
+                (["--cupti", "--", "true"], 2, "hone: --cupti is for models: a program after -- is always recorded "
+                 "through CUPTI\n"),
+                ([MODEL, "--cupti"], 2, "hone: --cupti is of a GPU: --device cuda\n"),
                 ([MODEL, "--active", "0"], 2, "hone: --active must be between 1 and 1000000\n"),
                 (["/nonexistent.onnx"], 3, None),
                 ([MODEL, "--precisions", "fp12"], 2, None)]:
