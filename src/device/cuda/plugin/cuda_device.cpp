@@ -6,7 +6,6 @@
 
 #include "device/cuda/plugin/cudnn.hpp"
 #include "device/cuda/plugin/executor.hpp"
-#include "device/cuda/plugin/kernels/gemm_launch.hpp"
 #include "device/cuda/plugin/tactics.hpp"
 
 namespace hone::device::cuda {
@@ -88,11 +87,9 @@ class CudaDevice final : public engine::Device {
   /// Where a kernel of ours can pool what it has computed, and where blocks can share an image.
   std::vector<std::string> passes(Precision precision) const override {
     const bool narrow = precision == Precision::kFp16 || precision == Precision::kBf16;
-    DeviceLimits limits;
-    check(device_limits(limits), "asking for the device");
     std::vector<std::string> passes;
-    if (narrow && limits.warpgroups) passes.emplace_back("pool_fusion");
-    if (narrow && limits.clusters) passes.emplace_back("squeeze_excite_fusion");
+    if (narrow && limits().warpgroups) passes.emplace_back("pool_fusion");
+    if (narrow && limits().clusters) passes.emplace_back("squeeze_excite_fusion");
     return passes;
   }
 

@@ -1,6 +1,5 @@
 // Convolutions by our own implicit GEMM kernels: every configuration worth trying is a variant.
 #include "device/cuda/plugin/convolution_request.hpp"
-#include "device/cuda/plugin/kernels/gemm_launch.hpp"
 #include "device/cuda/plugin/kernels/implicit_gemm.hpp"
 #include "device/cuda/plugin/kernels/reorder.hpp"
 #include "device/cuda/plugin/kernels/resident_gemm.hpp"
@@ -15,15 +14,6 @@ using engine::Layout;
 using engine::Offer;
 using engine::StepRequest;
 using tensor::DType;
-
-const DeviceLimits& limits() {
-  static const DeviceLimits kLimits = [] {
-    DeviceLimits found;
-    check(device_limits(found), "asking for the device");
-    return found;
-  }();
-  return kLimits;
-}
 
 struct Plan {
   ConvolutionRequest request;

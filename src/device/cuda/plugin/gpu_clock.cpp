@@ -14,8 +14,6 @@ namespace {
 
 constexpr uint32_t kQuestions = 32;
 constexpr int64_t kPatience = 200'000'000;
-/// Below this the two readings' own errors would say more of the clocks' rates than the clocks do.
-constexpr int64_t kShortest = 20'000'000;
 
 /// False when the kernel did not answer in time.
 bool wait_for(const std::atomic_ref<uint32_t>& answered, uint32_t question, int64_t since) {
@@ -27,13 +25,13 @@ bool wait_for(const std::atomic_ref<uint32_t>& answered, uint32_t question, int6
 
 }  // namespace
 
-GpuClock::Reading GpuClock::ask(const Stream& stream) {
+ClockReading GpuClock::ask(const Stream& stream) {
   const PinnedBytes memory(sizeof(ClockEcho));
   auto* const echo = new (memory.data()) ClockEcho{};
   check(launch_clock_echo(echo, kQuestions, stream.get()), "asking the GPU for the time");
   const std::atomic_ref asked(echo->asked);
   const std::atomic_ref answered(echo->answered);
-  Reading best{.uncertainty_ns = kPatience};
+  ClockReading best{.uncertainty_ns = kPatience};
   bool alive = true;
   for (uint32_t question = 1; alive && question <= kQuestions; ++question) {
     const int64_t start = base::monotonic_ns();
@@ -47,14 +45,6 @@ GpuClock::Reading GpuClock::ask(const Stream& stream) {
   stream.synchronize();
   if (!alive) fail_environment("the GPU did not tell its time within {} ms", kPatience / 1'000'000);
   return best;
-}
-
-int64_t GpuClock::host_ns(uint64_t gpu_ns) const {
-  const int64_t since = static_cast<int64_t>(gpu_ns) - first_.gpu_ns;
-  const int64_t span = last_.gpu_ns - first_.gpu_ns;
-  if (span < kShortest) return first_.host_ns + since;
-  const double rate = static_cast<double>(last_.host_ns - first_.host_ns) / static_cast<double>(span);
-  return first_.host_ns + static_cast<int64_t>(static_cast<double>(since) * rate);
 }
 
 int64_t GpuClock::uncertainty_ns() const { return std::max(first_.uncertainty_ns, last_.uncertainty_ns); }

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "device/cuda/plugin/runtime.hpp"
+#include "device/cuda/plugin/watch_times.hpp"
 
 namespace hone::device::cuda {
 
@@ -14,21 +15,16 @@ class GpuClock {
   /// When what is to be dated has happened.
   void ask_again(const Stream& stream) { last_ = ask(stream); }
   /// base::monotonic_ns() when the timer stood there.
-  int64_t host_ns(uint64_t gpu_ns) const;
+  int64_t host_ns(int64_t gpu_ns) const { return host_time(first_, last_, gpu_ns); }
   /// By how much host_ns() may be off: half of the way of a question and its answer.
   int64_t uncertainty_ns() const;
 
  private:
-  struct Reading {
-    int64_t gpu_ns = 0;
-    int64_t host_ns = 0;
-    int64_t uncertainty_ns = 0;
-  };
   /// The quickest answer of several. Environment error when none comes.
-  static Reading ask(const Stream& stream);
+  static ClockReading ask(const Stream& stream);
 
-  Reading first_;
-  Reading last_;
+  ClockReading first_;
+  ClockReading last_;
 };
 
 }  // namespace hone::device::cuda

@@ -110,48 +110,33 @@ void GpuWatch::synchronize() {
   if (const int64_t run = std::exchange(run_, -1); run >= 0) add_kernels(run);
 }
 
-/// One after the other, each for as long as its share of the bytes.
 void GpuWatch::add_copies(const base::DeviceCall& wait) {
   if (copies_.empty()) return;
   const bool to_device = copies_.front().kind == DeviceWork::Kind::kCopyToDevice;
-  const int64_t latency = to_device ? to_device_ns_ : to_host_ns_;
-  const int64_t called = record_.calls[static_cast<size_t>(copies_.front().call)].start_ns;
-  const int64_t span = std::max<int64_t>(wait.end_ns - called - latency, 1);
-  int64_t bytes = 0;
-  for (const DeviceWork& copy : copies_) bytes += copy.bytes;
-  int64_t at = wait.end_ns - latency / 2 - span;
-  for (DeviceWork& copy : copies_) {
-    copy.start_ns = at;
-    at += static_cast<int64_t>(static_cast<double>(span) * static_cast<double>(copy.bytes) /
-                               static_cast<double>(bytes));
-    copy.end_ns = at;
-    record_.work.push_back(copy);
-  }
+  place_copies(copies_, record_.calls[static_cast<size_t>(copies_.front().call)].start_ns, wait.end_ns,
+               to_device ? to_device_ns_ : to_host_ns_);
+  record_.work.insert(record_.work.end(), copies_.begin(), copies_.end());
   copies_.clear();
 }
 
-/// A kernel that was let in early counts from the end of the one ahead, so that the times add up.
 void GpuWatch::add_kernels(int64_t call) {
-  int64_t ahead = 0;
-  for (size_t i = 0; i < pattern_.size(); ++i) {
-    DeviceWork work = pattern_[i];
+  std::vector<DeviceWork> run = pattern_;
+  for (size_t i = 0; i < run.size(); ++i) {
     const Stretch& stretch = steps_.stretches()[i];
-    work.call = call;
-    const auto began = static_cast<int64_t>(steps_.time(stretch.start));
-    work.start_ns = std::max(began, ahead);
-    work.end_ns = std::max(static_cast<int64_t>(steps_.time(stretch.stop)), work.start_ns);
-    early_ns_ += work.start_ns - began;
-    ahead = work.end_ns;
-    kernels_.push_back(work);
+    run[i].call = call;
+    run[i].start_ns = static_cast<int64_t>(steps_.time(stretch.start));
+    run[i].end_ns = static_cast<int64_t>(steps_.time(stretch.stop));
   }
+  early_ns_ += put_in_line(run);
+  kernels_.insert(kernels_.end(), run.begin(), run.end());
 }
 
 base::DeviceRecord GpuWatch::finish() {
   stream_.synchronize();
   clock_.ask_again(stream_);
   for (DeviceWork& work : kernels_) {
-    work.start_ns = clock_.host_ns(static_cast<uint64_t>(work.start_ns));
-    work.end_ns = clock_.host_ns(static_cast<uint64_t>(work.end_ns));
+    work.start_ns = clock_.host_ns(work.start_ns);
+    work.end_ns = clock_.host_ns(work.end_ns);
     record_.work.push_back(work);
   }
   add_notes();

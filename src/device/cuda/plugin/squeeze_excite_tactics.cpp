@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "device/cuda/plugin/kernels/gemm_launch.hpp"
 #include "device/cuda/plugin/tactics.hpp"
 
 namespace hone::device::cuda {
@@ -16,15 +15,6 @@ using engine::TensorDesc;
 using tensor::DType;
 
 constexpr int kMostBlocks[] = {8, 4, 2};
-
-const DeviceLimits& limits() {
-  static const DeviceLimits kLimits = [] {
-    DeviceLimits found;
-    check(device_limits(found), "asking for the device");
-    return found;
-  }();
-  return kLimits;
-}
 
 /// Empty when `out` is filled in; else why the node cannot run so.
 std::string read_activation(const graph::Node& node, std::string_view prefix, UnaryStep& out) {

@@ -1,4 +1,5 @@
 // What tactics share: types, launches, post-ops; see tactics.hpp.
+#include "device/cuda/plugin/kernels/gemm_launch.hpp"
 #include "device/cuda/plugin/kernels/reorder.hpp"
 #include "device/cuda/plugin/tactics.hpp"
 
@@ -30,6 +31,15 @@ FloatType float_type(DType dtype) {
 
 ImageOrder image_order(Layout layout) {
   return layout == Layout::kChannelsLast ? ImageOrder::kChannelsLast : ImageOrder::kPlain;
+}
+
+const DeviceLimits& limits() {
+  static const DeviceLimits kLimits = [] {
+    DeviceLimits found;
+    check(device_limits(found), "asking for the device");
+    return found;
+  }();
+  return kLimits;
 }
 
 LaunchOptions launch_options() {

@@ -72,6 +72,8 @@ FloatType float_type(tensor::DType dtype);
 /// Whether kernels compute with elements of this type.
 bool is_float_type(tensor::DType dtype);
 ImageOrder image_order(engine::Layout layout);
+/// Of the device of this process.
+const DeviceLimits& limits();
 /// Options for the current stream; programmatic launches where the device has them.
 LaunchOptions launch_options();
 
