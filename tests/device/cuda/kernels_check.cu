@@ -185,6 +185,7 @@ constexpr Check kChecks[] = {{"reorder", hone::device::cuda::check::check_reorde
                              {"resize", hone::device::cuda::check::check_resize},
                              {"matrix_vector", hone::device::cuda::check::check_matrix_vector},
                              {"squeeze_excite", hone::device::cuda::check::check_squeeze_excite},
+                             {"winograd", hone::device::cuda::check::check_winograd},
                              {"stamps", hone::device::cuda::check::check_stamps}};
 
 }  // namespace

@@ -99,6 +99,7 @@ void check_reduction();
 void check_resize();
 void check_matrix_vector();
 void check_squeeze_excite();
+void check_winograd();
 void check_stamps();
 
 }  // namespace hone::device::cuda::check

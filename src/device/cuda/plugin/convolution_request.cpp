@@ -43,4 +43,22 @@ Offer make_convolution_offer(const StepRequest& request, const ConvolutionReques
   return offer;
 }
 
+Epilogue make_epilogue(const ConvolutionRequest& request, std::span<const void* const> inputs) {
+  Epilogue epilogue;
+  for (const PostOpRequest& post : request.post_ops) {
+    // Both lists are in the order of graph::PostOp.
+    PostOpLink& link = epilogue.links[epilogue.count++];
+    link.kind = static_cast<PostOpKind>(post.op);
+    link.alpha = post.alpha;
+    link.beta = post.beta;
+    link.full = post.shape == PostOpRequest::Shape::kFull;
+    link.channel_stride = 1;
+    link.batch_stride =
+        post.shape == PostOpRequest::Shape::kPerImageChannel ? request.geometry.out_channels : 0;
+    if (graph::is_binary(post.op)) link.operand = inputs[post.operand];
+  }
+  return epilogue;
+}
+static_assert(static_cast<int>(PostOpKind::kSub) == static_cast<int>(graph::PostOp::kSub));
+
 }  // namespace hone::device::cuda

@@ -1,6 +1,7 @@
 // A Conv or FusedConv as the tactics of this device see it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,5 +27,8 @@ std::string read_convolution_request(const engine::StepRequest& request, Convolu
 /// the result, operands per image and channel or per channel plain, of type `operand_type`.
 engine::Offer make_convolution_offer(const engine::StepRequest& request,
                                      const ConvolutionRequest& convolution, tensor::DType operand_type);
+
+/// The post-ops, at most Epilogue::kLimit, with their operands among the step's inputs.
+Epilogue make_epilogue(const ConvolutionRequest& request, std::span<const void* const> inputs);
 
 }  // namespace hone::device::cuda

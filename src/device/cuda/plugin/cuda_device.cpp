@@ -24,6 +24,7 @@ TacticList make_tactics() {
   add_gemm_tactics(list);
   add_cudnn_tactics(list);
   add_direct_convolution_tactics(list);
+  add_winograd_tactics(list);
   add_matrix_tactics(list);
   add_pooled_convolution_tactics(list);
   add_pooling_tactics(list);
@@ -140,7 +141,8 @@ class CudaDevice final : public engine::Device {
   bool starts_early(std::string_view tactic) const override {
     return tactic.starts_with("implicit_gemm:") || tactic.starts_with("resident_gemm:") ||
            tactic.starts_with("warpgroup_gemm:") || tactic.starts_with("stem_gemm:") ||
-           tactic.starts_with("squeeze_excite:") || tactic == "matrix_vector";
+           tactic.starts_with("squeeze_excite:") || tactic.starts_with("depthwise:") ||
+           tactic == "matrix_vector";
   }
 
   bool splits_batches() const override { return false; }

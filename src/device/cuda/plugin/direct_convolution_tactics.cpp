@@ -30,24 +30,6 @@ ConvolutionSize convolution_size(const graph::Convolution& geometry) {
   return size;
 }
 
-/// The post-ops as an epilogue whose operands are filled in at each launch.
-Epilogue make_epilogue(const ConvolutionRequest& request) {
-  Epilogue epilogue;
-  const int64_t channels = request.geometry.out_channels;
-  for (const PostOpRequest& post : request.post_ops) {
-    // Both lists are in the order of graph::PostOp.
-    PostOpLink& link = epilogue.links[epilogue.count++];
-    link.kind = static_cast<PostOpKind>(post.op);
-    link.alpha = post.alpha;
-    link.beta = post.beta;
-    link.full = post.shape == PostOpRequest::Shape::kFull;
-    link.channel_stride = 1;
-    link.batch_stride = post.shape == PostOpRequest::Shape::kPerImageChannel ? channels : 0;
-  }
-  return epilogue;
-}
-static_assert(static_cast<int>(PostOpKind::kSub) == static_cast<int>(graph::PostOp::kSub));
-
 /// What the three tactics do alike: they differ in the filter's order and in the launch.
 class DirectTactic : public CudaTactic {
  public:
@@ -72,23 +54,19 @@ class DirectTactic : public CudaTactic {
         pack_filter(request, 1, request.compute_dtype, filter_order(), geometry.group_inputs(), weights);
     offer.packed = {filter.key};
     const ConvolutionSize size = convolution_size(geometry);
-    const Epilogue base = make_epilogue(convolution);
     const FloatType type = float_type(request.compute_dtype);
     offer.kernel = std::make_shared<LaunchKernel>(
         "a convolution",
-        [=, this, post_ops = convolution.post_ops, has_bias = convolution.has_bias,
-         chosen = std::string(variant)](auto inputs, auto outputs, void*, const LaunchOptions& options) {
-          Epilogue epilogue = base;
-          for (size_t i = 0; i < post_ops.size(); ++i) {
-            if (graph::is_binary(post_ops[i].op)) epilogue.links[i].operand = inputs[post_ops[i].operand];
-          }
+        [=, this, chosen = std::string(variant)](auto inputs, auto outputs, void*,
+                                                 const LaunchOptions& options) {
           ConvolutionArguments arguments;
           arguments.input = inputs[0];
           arguments.weights = filter.device->data();
-          arguments.bias = has_bias ? static_cast<const float*>(inputs[2]) : nullptr;
+          arguments.bias = convolution.has_bias ? static_cast<const float*>(inputs[2]) : nullptr;
           arguments.output = outputs[0];
-          return launch(arguments, type, size, epilogue, chosen, options);
-        });
+          return launch(arguments, type, size, make_epilogue(convolution, inputs), chosen, options);
+        },
+        true);
     return offer;
   }
 

@@ -1,12 +1,8 @@
-// Matrix products through cuBLASLt, and by a kernel of ours where there are few rows. Row-major products are
-// asked for transposed, as cuBLASLt counts columns first: y^T = w * x^T, so that the bias runs along the rows
-// of its result.
-#include <cublasLt.h>
-
+// Matrix products through cuBLASLt, and by a kernel of ours where there are few rows.
 #include <algorithm>
 #include <charconv>
-#include <utility>
 
+#include "device/cuda/plugin/cublaslt.hpp"
 #include "device/cuda/plugin/kernels/matrix_vector.hpp"
 #include "device/cuda/plugin/tactics.hpp"
 
@@ -22,151 +18,7 @@ using graph::PostOp;
 using tensor::DType;
 using tensor::Precision;
 
-constexpr size_t kWorkspaceBytes = size_t{32} << 20;
 constexpr int kMostVariants = 16;
-
-void check(cublasStatus_t status, std::string_view what) {
-  if (status != CUBLAS_STATUS_SUCCESS)
-    fail_environment("{} failed in cuBLASLt: {}", what, cublasLtGetStatusString(status));
-}
-
-cublasLtHandle_t handle() {
-  static cublasLtHandle_t instance = [] {
-    cublasLtHandle_t made = nullptr;
-    check(cublasLtCreate(&made), "starting cuBLASLt");
-    return made;
-  }();
-  return instance;
-}
-
-/// One of cuBLASLt's opaque objects with its destroyer.
-template <class T, cublasStatus_t (*kDestroy)(T)>
-class Owned {
- public:
-  Owned() = default;
-  ~Owned() {
-    if (object_ != nullptr) (void)kDestroy(object_);
-  }
-  Owned(Owned&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
-  Owned& operator=(Owned&& other) noexcept {
-    std::swap(object_, other.object_);
-    return *this;
-  }
-  T get() const { return object_; }
-  T* put() { return &object_; }
-
- private:
-  T object_ = nullptr;
-};
-using Layout2 = Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
-using Operation = Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
-using Preference = Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
-
-cudaDataType_t data_type(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat16: return CUDA_R_16F;
-    case DType::kBFloat16: return CUDA_R_16BF;
-    default: return CUDA_R_32F;
-  }
-}
-
-/// y [batch, rows, columns] = activation(alpha * x [batch, rows, depth] * w + c + bias).
-struct Product {
-  int64_t batch = 1;
-  int64_t rows = 0;
-  int64_t columns = 0;
-  int64_t depth = 0;
-  float alpha = 1;
-  /// w is stored as (columns, depth); otherwise as (depth, columns).
-  bool transposed = false;
-  /// w is the same for the whole batch.
-  bool shared_w = false;
-  bool bias = false;
-  /// Node input that is added to the product; -1 for none.
-  int addend = -1;
-  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
-  DType dtype = DType::kFloat32;
-  /// Of the result: float32 for what leaves the graph.
-  DType result = DType::kFloat32;
-  cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
-};
-
-class Matmul {
- public:
-  explicit Matmul(const Product& product) : product_(product) {
-    const cudaDataType_t type = data_type(product.dtype);
-    check(cublasLtMatmulDescCreate(operation_.put(), product.compute, CUDA_R_32F), "describing a product");
-    set(CUBLASLT_MATMUL_DESC_TRANSA, product.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
-    set(CUBLASLT_MATMUL_DESC_EPILOGUE, product.epilogue);
-    if (product.bias) {
-      // A pointer is part of the description; heuristics only ask whether there is one.
-      set_bias(reinterpret_cast<const void*>(kAlignment));
-      set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, data_type(product.result));
-    }
-    const int64_t w_rows = product.transposed ? product.depth : product.columns;
-    const int64_t w_columns = product.transposed ? product.columns : product.depth;
-    create(w_, type, w_rows, w_columns, product.shared_w ? 0 : w_rows * w_columns);
-    create(x_, type, product.depth, product.rows, product.depth * product.rows);
-    create(y_, data_type(product.result), product.columns, product.rows, product.columns * product.rows);
-  }
-
-  std::vector<cublasLtMatmulHeuristicResult_t> recommended() const {
-    Preference preference;
-    check(cublasLtMatmulPreferenceCreate(preference.put()), "stating a preference");
-    check(cublasLtMatmulPreferenceSetAttribute(preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                               &kWorkspaceBytes, sizeof kWorkspaceBytes),
-          "stating a preference");
-    std::vector<cublasLtMatmulHeuristicResult_t> results(kMostVariants);
-    int count = 0;
-    if (cublasLtMatmulAlgoGetHeuristic(handle(), operation_.get(), w_.get(), x_.get(), y_.get(), y_.get(),
-                                       preference.get(), kMostVariants, results.data(),
-                                       &count) != CUBLAS_STATUS_SUCCESS) {
-      count = 0;
-    }
-    results.resize(static_cast<size_t>(count));
-    return results;
-  }
-
-  void run(const cublasLtMatmulHeuristicResult_t& choice, const void* w, const void* x, const void* bias,
-           const void* addend, void* y, void* workspace, cudaStream_t stream) {
-    if (product_.bias) set_bias(bias);
-    const float beta = product_.addend >= 0 ? 1.0f : 0.0f;
-    check(cublasLtMatmul(handle(), operation_.get(), &product_.alpha, w, w_.get(), x, x_.get(), &beta,
-                         addend == nullptr ? y : addend, y_.get(), y, y_.get(), &choice.algo, workspace,
-                         choice.workspaceSize, stream),
-          "a matrix product");
-  }
-
- private:
-  static constexpr uintptr_t kAlignment = 256;
-
-  template <class T>
-  void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
-    check(cublasLtMatmulDescSetAttribute(operation_.get(), attribute, &value, sizeof value),
-          "describing a product");
-  }
-  void set_bias(const void* bias) { set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias); }
-
-  void create(Layout2& layout, cudaDataType_t type, int64_t rows, int64_t columns, int64_t stride) const {
-    check(cublasLtMatrixLayoutCreate(layout.put(), type, static_cast<uint64_t>(rows),
-                                     static_cast<uint64_t>(columns), rows),
-          "describing a matrix");
-    if (product_.batch == 1) return;
-    const auto batch = static_cast<int32_t>(product_.batch);
-    check(cublasLtMatrixLayoutSetAttribute(layout.get(), CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch,
-                                           sizeof batch),
-          "describing a matrix");
-    check(cublasLtMatrixLayoutSetAttribute(layout.get(), CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
-                                           sizeof stride),
-          "describing a matrix");
-  }
-
-  Product product_;
-  Operation operation_;
-  Layout2 w_;
-  Layout2 x_;
-  Layout2 y_;
-};
 
 bool is_gemm(const graph::Node& node) { return node.op == "Gemm" || node.op == "FusedGemm"; }
 
@@ -248,7 +100,8 @@ class MatrixTactic final : public CudaTactic {
     Product product;
     if (!read_product(request, product).empty()) return {};
     std::vector<std::string> result;
-    for (size_t i = 0; i < Matmul(product).recommended().size(); ++i) result.push_back(fmt::format("h{}", i));
+    for (size_t i = 0; i < Matmul(product).recommended(kMostVariants).size(); ++i)
+      result.push_back(fmt::format("h{}", i));
     return result;
   }
 
@@ -266,7 +119,7 @@ class MatrixTactic final : public CudaTactic {
     size_t index = 0;
     const auto [end, error] = std::from_chars(variant.data() + 1, variant.data() + variant.size(), index);
     auto matmul = std::make_shared<Matmul>(product);
-    const auto choices = matmul->recommended();
+    const auto choices = matmul->recommended(kMostVariants);
     if (variant.empty() || variant[0] != 'h' || error != std::errc() ||
         end != variant.data() + variant.size() || index >= choices.size())
       return Offer::refuse(fmt::format("'{}' is no algorithm that cuBLASLt recommends", variant));

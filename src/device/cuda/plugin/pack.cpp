@@ -112,6 +112,14 @@ PackedConstant pack_stem(const StepRequest& request, size_t operand, DType dtype
               });
 }
 
+PackedConstant pack_winograd(const StepRequest& request, size_t operand, const Winograd& size,
+                             WeightStore& weights) {
+  return pack(request, operand, DType::kFloat32, FilterAxis::kFirst, fmt::format("winograd{}", size.taps),
+              size.filter_elements(), weights, [&](const auto* from, auto* to) {
+                winograd_filter(size, reinterpret_cast<const float*>(from), reinterpret_cast<float*>(to));
+              });
+}
+
 PackedConstant pack_matrix(const StepRequest& request, size_t operand, DType dtype, bool transposed,
                            WeightStore& weights) {
   const Shape& shape = request.graph.value(request.node.inputs[operand]).constant->shape();

@@ -10,6 +10,7 @@
 #include "device/cuda/plugin/kernels/launch_options.hpp"
 #include "device/cuda/plugin/kernels/pooling.hpp"
 #include "device/cuda/plugin/kernels/stem.hpp"
+#include "device/cuda/plugin/kernels/winograd.hpp"
 #include "device/cuda/plugin/runtime.hpp"
 #include "engine/kernel.hpp"
 #include "graph/convolution_geometry.hpp"
@@ -25,6 +26,8 @@ void add_gemm_tactics(TacticList& list);
 void add_cudnn_tactics(TacticList& list);
 /// Depthwise, grouped and IEEE float convolutions by kernels of ours.
 void add_direct_convolution_tactics(TacticList& list);
+/// Conv and FusedConv in fp32 by minimal filtering.
+void add_winograd_tactics(TacticList& list);
 /// FusedConvMaxPool by the tactics of the list for convolutions, each followed by a pool.
 void add_pooled_convolution_tactics(TacticList& list);
 /// Gemm, MatMul and their fused forms: through cuBLASLt, and by a kernel of ours for few rows.
@@ -114,6 +117,9 @@ PackedConstant pack_filter(const engine::StepRequest& request, size_t operand, t
 /// The constant filter of a stem, as its layout says.
 PackedConstant pack_stem(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
                          const StemLayout& layout, engine::WeightStore& weights);
+/// The constant filter, of floats, as winograd_filter() makes it.
+PackedConstant pack_winograd(const engine::StepRequest& request, size_t operand, const Winograd& size,
+                             engine::WeightStore& weights);
 /// The constant matrix as rows of `depth`, one per column of the product; the graph holds it so when
 /// `transposed`, and as (depth, columns) otherwise.
 PackedConstant pack_matrix(const engine::StepRequest& request, size_t operand, tensor::DType dtype,

@@ -25,18 +25,35 @@ __device__ __forceinline__ void start(float (&sums)[width], const float* bias, i
 
 /// Square kernel of `taps`, equal strides, no dilation.
 template <class T, int width, int taps, int stride, int strip>
-__global__ void __launch_bounds__(kBlock, 4)
+__global__ void __launch_bounds__(kBlock, taps == 3 && strip == 1 ? 4 : 3)
     strip_kernel(const T* input, const T* weights, const float* bias, T* output,
                  const __grid_constant__ Plan plan, const __grid_constant__ Epilogue epilogue,
-                 KernelStamp* stamp) {
+                 bool next_waits, KernelStamp* stamp) {
+  using Word = typename WordOf<width * sizeof(T)>::Type;
+  constexpr int kReach = (strip - 1) * stride + taps;
+  // More would not leave registers for the image.
+  constexpr bool kHoldsFilter = taps == 3;
   const RunningKernel running(stamp);
-  begin_kernel();
   auto unit = static_cast<uint32_t>(thread_index());
-  if (unit >= plan.units) return;
+  const bool idle = unit >= plan.units;
   const int c = static_cast<int>(take_coordinate(unit, plan.by_group)) * width;
   const int column = static_cast<int>(take_coordinate(unit, plan.by_strip)) * strip;
   const int row = static_cast<int>(take_coordinate(unit, plan.by_row));
   const auto n = static_cast<int64_t>(unit);
+  // The filter does not depend on the kernel before this one. Kept in the stored type: half the registers for
+  // the narrow ones.
+  T filter[taps][taps][width];
+  const auto load_filter = [&](int r) {
+#pragma unroll
+    for (int s = 0; s < taps; ++s)
+      load<width>(weights + static_cast<int64_t>(r * taps + s) * plan.channels + c, filter[r][s]);
+  };
+  if constexpr (kHoldsFilter) {
+#pragma unroll
+    for (int r = 0; r < taps; ++r) load_filter(r);
+  }
+  begin_kernel(next_waits);
+  if (idle) return;
   float sums[strip][width];
 #pragma unroll
   for (int o = 0; o < strip; ++o) start<T>(sums[o], bias, c);
@@ -44,25 +61,27 @@ __global__ void __launch_bounds__(kBlock, 4)
 #pragma unroll
   for (int r = 0; r < taps; ++r) {
     const int y = row * stride - plan.pad_y + r;
-    if (y < 0 || y >= plan.rows) continue;
-    // Kept in the stored type: half the registers for the narrow ones.
-    T taps_of_row[taps][width];
-#pragma unroll
-    for (int s = 0; s < taps; ++s)
-      load<width>(weights + static_cast<int64_t>(r * taps + s) * plan.channels + c, taps_of_row[s]);
+    const bool inside = y >= 0 && y < plan.rows;
+    if constexpr (!kHoldsFilter) load_filter(r);
     const T* line = input + ((n * plan.rows + y) * plan.columns) * plan.channels + c;
+    Word words[kReach] = {};
 #pragma unroll
-    for (int i = 0; i < (strip - 1) * stride + taps; ++i) {
+    for (int i = 0; i < kReach; ++i) {
       const int x = x0 + i;
-      if (x < 0 || x >= plan.columns) continue;
-      float values[width];
-      load_floats<width>(line + static_cast<int64_t>(x) * plan.channels, values);
+      if (inside && x >= 0 && x < plan.columns)
+        words[i] = *reinterpret_cast<const Word*>(line + static_cast<int64_t>(x) * plan.channels);
+    }
+#pragma unroll
+    for (int i = 0; i < kReach; ++i) {
+      T values[width];
+      memcpy(values, &words[i], sizeof values);
 #pragma unroll
       for (int o = 0; o < strip; ++o) {
         const int s = i - o * stride;
         if (s < 0 || s >= taps) continue;
 #pragma unroll
-        for (int k = 0; k < width; ++k) sums[o][k] = fmaf(values[k], to_float(taps_of_row[s][k]), sums[o][k]);
+        for (int k = 0; k < width; ++k)
+          sums[o][k] = fmaf(to_float(values[k]), to_float(filter[r][s][k]), sums[o][k]);
       }
     }
   }
@@ -80,9 +99,9 @@ template <class T, int width>
 __global__ void __launch_bounds__(kBlock)
     window_kernel(const T* input, const T* weights, const float* bias, T* output,
                   const __grid_constant__ Plan plan, const __grid_constant__ Epilogue epilogue,
-                  KernelStamp* stamp) {
+                  bool next_waits, KernelStamp* stamp) {
   const RunningKernel running(stamp);
-  begin_kernel();
+  begin_kernel(next_waits);
   auto unit = static_cast<uint32_t>(thread_index());
   if (unit >= plan.units) return;
   const int c = static_cast<int>(take_coordinate(unit, plan.by_group)) * width;
@@ -113,7 +132,7 @@ __global__ void __launch_bounds__(kBlock)
 }
 
 template <class T>
-using Kernel = void (*)(const T*, const T*, const float*, T*, Plan, Epilogue, KernelStamp*);
+using Kernel = void (*)(const T*, const T*, const float*, T*, Plan, Epilogue, bool, KernelStamp*);
 
 template <class T, int taps, int stride>
 Kernel<T> strip_of(int strip) {
@@ -191,7 +210,7 @@ cudaError_t depthwise_convolution(const ConvolutionArguments& arguments, FloatTy
                  : window_kernel<T, 1>;
     return launch(kernel, grid_for(plan.units, kBlock), kBlock, options,
                   static_cast<const T*>(arguments.input), static_cast<const T*>(arguments.weights),
-                  arguments.bias, static_cast<T*>(arguments.output), plan, epilogue);
+                  arguments.bias, static_cast<T*>(arguments.output), plan, epilogue, options.next_waits);
   });
 }
 
