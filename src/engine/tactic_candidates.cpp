@@ -64,12 +64,6 @@ std::vector<std::string> LayoutSearch::tactics(size_t node_count) const {
   return result;
 }
 
-std::vector<std::string> LayoutSearch::tactics_with(size_t node_count, size_t step, size_t candidate) const {
-  std::vector<std::string> result = tactics(node_count);
-  for (const size_t node : steps[step].nodes) result[node] = steps[step].candidates[candidate].tactic;
-  return result;
-}
-
 LayoutSearch find_steps(const graph::Graph& graph, Layout layout, Precision precision,
                         const TimingCache& cache) {
   LayoutSearch search{layout, {}};

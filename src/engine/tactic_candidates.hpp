@@ -47,8 +47,6 @@ struct LayoutSearch {
   std::vector<StepSearch> steps;
   /// Chosen tactic per node, as ProgramOptions takes them.
   std::vector<std::string> tactics(size_t node_count) const;
-  /// The same with candidate `candidate` of one step.
-  std::vector<std::string> tactics_with(size_t node_count, size_t step, size_t candidate) const;
 };
 
 /// Steps of the graph by signature, with what the cache knows of them.

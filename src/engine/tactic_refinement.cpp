@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <utility>
 
 #include "engine/step_timer.hpp"
 
@@ -15,6 +16,8 @@ constexpr double kMargin = 0.998;
 /// Candidates whose own time is above the fastest one's by more than this are not tried.
 constexpr double kHopeless = 1.35;
 constexpr size_t kMostTrials = 8;
+/// After a round that made the network faster than this another one follows: less may be chance.
+constexpr double kWorthAnotherRound = 0.99;
 constexpr int kWarmups = 3;
 constexpr int kPairs = 15;
 
@@ -49,8 +52,8 @@ std::vector<size_t> trials(const StepSearch& step, const StartsEarly& early) {
   return order;
 }
 
-/// Whether `trial` runs faster than `current`, taking turns.
-bool is_faster(Program& trial, Program& current) {
+/// The time of `trial` over that of `current`, taking turns; 1 when it is not faster beyond doubt.
+double time_ratio(Program& trial, Program& current) {
   std::vector<double> trial_us;
   std::vector<double> current_us;
   for (int i = 0; i < kWarmups; ++i) network_us(trial);
@@ -59,29 +62,111 @@ bool is_faster(Program& trial, Program& current) {
     trial_us.push_back(network_us(trial));
   }
   const double median = sample_quantile(trial_us, 0.5);
-  return median < sample_quantile(current_us, 0.5) * kMargin && median < sample_quantile(current_us, 0.25);
+  const double ratio = median / sample_quantile(current_us, 0.5);
+  return ratio < kMargin && median < sample_quantile(current_us, 0.25) ? ratio : 1;
 }
 
-/// Takes the fastest early candidate of every step if the network is right and faster with all of them.
-void try_together(LayoutSearch& search, std::span<const size_t> order, size_t node_count,
-                  std::span<const tensor::Tensor> inputs, const StartsEarly& early, const MakeProgram& make,
-                  const CheckProgram& agrees, std::unique_ptr<Program>& current) {
-  std::vector<size_t> before;
-  for (const StepSearch& step : search.steps) before.push_back(step.chosen);
-  for (const size_t i : order) {
-    StepSearch& step = search.steps[i];
-    if (const auto fastest = fastest_of(step, early); !fastest.empty()) step.chosen = fastest.front();
+/// The choices as they get better, with the network that they make.
+class Refinement {
+ public:
+  Refinement(LayoutSearch& search, size_t node_count, std::span<const tensor::Tensor> inputs,
+             const StartsEarly& early, const MakeProgram& make, const CheckProgram& agrees, double seconds)
+      : search_(search),
+        node_count_(node_count),
+        inputs_(inputs),
+        early_(early),
+        make_(make),
+        agrees_(agrees),
+        end_(std::chrono::steady_clock::now() +
+             std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                 std::chrono::duration<double>(seconds))),
+        current_(make(search.tactics(node_count))) {
+    current_->upload(inputs);
   }
-  std::unique_ptr<Program> together = make(search.tactics(node_count));
-  if (agrees(*together)) {
-    together->upload(inputs);
-    if (is_faster(*together, *current)) {
-      current = std::move(together);
-      return;
+
+  /// Tries everything once; whether that brought so much that there is reason, and time, to try again.
+  bool improve() {
+    ratio_ = 1;
+    improve_runs();
+    improve_steps();
+    return ratio_ < kWorthAnotherRound && !is_late();
+  }
+
+ private:
+  bool is_late() const { return std::chrono::steady_clock::now() > end_; }
+
+  bool is_open(const StepSearch& step) const { return !step.cached && step.candidates.size() > 1; }
+
+  /// Makes the network of the present choices the current one if it is right and faster.
+  bool accept() {
+    std::unique_ptr<Program> trial = make_(search_.tactics(node_count_));
+    if (!agrees_(*trial)) return false;
+    trial->upload(inputs_);
+    const double ratio = time_ratio(*trial, *current_);
+    if (ratio == 1) return false;
+    ratio_ *= ratio;
+    current_ = std::move(trial);
+    return true;
+  }
+
+  /// The fastest early candidates in whole runs of steps, since one alone gains nothing: in all of them, then
+  /// in shorter and shorter runs, each of which begins in the middle of the one before it.
+  void improve_runs() {
+    const size_t count = search_.steps.size();
+    for (size_t length = count; length > 1; length = length == 2 ? 1 : (length + 1) / 2) {
+      for (size_t first = 0; first + 1 < count; first += length / 2) {
+        if (is_late()) return;
+        take_early(first, std::min(first + length, count));
+      }
     }
   }
-  for (size_t i = 0; i < search.steps.size(); ++i) search.steps[i].chosen = before[i];
-}
+
+  void take_early(size_t first, size_t last) {
+    std::vector<size_t> before;
+    bool changes = false;
+    for (size_t i = first; i < last; ++i) {
+      StepSearch& step = search_.steps[i];
+      before.push_back(step.chosen);
+      if (!is_open(step) || early_(step.candidates[step.chosen].tactic)) continue;
+      const auto fastest = fastest_of(step, early_);
+      if (fastest.empty()) continue;
+      step.chosen = fastest.front();
+      changes = true;
+    }
+    if (!changes || accept()) return;
+    for (size_t i = first; i < last; ++i) search_.steps[i].chosen = before[i - first];
+  }
+
+  /// Single steps, the costliest first.
+  void improve_steps() {
+    std::vector<size_t> order(search_.steps.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::erase_if(order, [&](size_t i) { return !is_open(search_.steps[i]); });
+    const auto cost = [&](size_t i) {
+      const StepSearch& step = search_.steps[i];
+      return step.median(step.chosen) * static_cast<double>(step.nodes.size());
+    };
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return cost(a) > cost(b); });
+    for (const size_t i : order) {
+      StepSearch& step = search_.steps[i];
+      for (const size_t candidate : trials(step, early_)) {
+        if (is_late()) return;
+        const size_t before = std::exchange(step.chosen, candidate);
+        if (!accept()) step.chosen = before;
+      }
+    }
+  }
+
+  LayoutSearch& search_;
+  size_t node_count_;
+  std::span<const tensor::Tensor> inputs_;
+  const StartsEarly& early_;
+  const MakeProgram& make_;
+  const CheckProgram& agrees_;
+  std::chrono::steady_clock::time_point end_;
+  std::unique_ptr<Program> current_;
+  double ratio_ = 1;  ///< of the network's time to that before the present round
+};
 
 /// Chooses `wanted` for the steps from `first` to before `last`, as far as the network agrees.
 void take_again(LayoutSearch& search, size_t node_count, std::span<const size_t> wanted, size_t first,
@@ -124,32 +209,8 @@ void keep_what_agrees(LayoutSearch& search, size_t node_count, const std::vector
 void refine_choices(LayoutSearch& search, size_t node_count, std::span<const tensor::Tensor> inputs,
                     const StartsEarly& early, const MakeProgram& make, const CheckProgram& agrees,
                     double seconds) {
-  std::vector<size_t> order(search.steps.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::erase_if(order,
-                [&](size_t i) { return search.steps[i].cached || search.steps[i].candidates.size() < 2; });
-  const auto cost = [&](size_t i) {
-    const StepSearch& step = search.steps[i];
-    return step.median(step.chosen) * static_cast<double>(step.nodes.size());
-  };
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return cost(a) > cost(b); });
-
-  std::unique_ptr<Program> current = make(search.tactics(node_count));
-  current->upload(inputs);
-  const auto begin = std::chrono::steady_clock::now();
-  try_together(search, order, node_count, inputs, early, make, agrees, current);
-  for (const size_t i : order) {
-    StepSearch& step = search.steps[i];
-    for (const size_t candidate : trials(step, early)) {
-      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-      if (elapsed.count() > seconds) return;
-      std::unique_ptr<Program> trial = make(search.tactics_with(node_count, i, candidate));
-      if (!agrees(*trial)) continue;
-      trial->upload(inputs);
-      if (!is_faster(*trial, *current)) continue;
-      step.chosen = candidate;
-      current = std::move(trial);
-    }
+  Refinement refinement(search, node_count, inputs, early, make, agrees, seconds);
+  while (refinement.improve()) {
   }
 }
 

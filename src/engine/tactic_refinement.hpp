@@ -19,9 +19,9 @@ using CheckProgram = std::function<bool(Program& program)>;
 /// Whether a tactic (its name, with its variant) is of the kind that pays together only.
 using StartsEarly = std::function<bool(const std::string& tactic)>;
 
-/// Starts from the chosen tactics, or from the fastest early ones wherever a step has one if the network is
-/// faster so. Then tries, step by step from the costliest on, candidates that are nearly as fast as the
-/// chosen one, and chooses those with which the whole network is faster. Stops after `seconds`.
+/// Starts from the chosen tactics. Takes the fastest early ones in runs of neighbouring steps, long ones
+/// first, wherever the network is faster so; then tries, step by step from the costliest on, candidates that
+/// are nearly as fast as the chosen one. All that again while something gets better, for `seconds`.
 void refine_choices(LayoutSearch& search, size_t node_count, std::span<const tensor::Tensor> inputs,
                     const StartsEarly& early, const MakeProgram& make, const CheckProgram& agrees,
                     double seconds);

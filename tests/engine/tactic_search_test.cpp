@@ -248,6 +248,27 @@ TEST_F(TacticSearch, TacticsThatPayTogetherOnlyAreTriedTogether) {
   expect_right(graph, engine, device);
 }
 
+TEST_F(TacticSearch, TacticsThatPayTogetherAreFoundBesideStepsWhereTheyDoNot) {
+  // Three signatures; in the last step the early tactic is so slow that taking it everywhere does not pay.
+  GraphBuilder b;
+  auto x = b.input("x", {1, 4, 24, 24});
+  for (const int64_t window : {2, 3, 2}) {
+    x = b.node("MaxPool", {b.node("Conv", {x, b.random({4, 4, 1, 1}, -0.2, 0.5)})},
+               {{"kernel_shape", std::vector<int64_t>{window, window}}});
+    x = b.node("Relu", {x});
+  }
+  auto graph = b.finish({b.node("Transpose", {x}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}})});
+  const auto last = std::find_if(graph.nodes.rbegin(), graph.nodes.rend(),
+                                 [](const graph::Node& node) { return node.op == "Relu"; });
+  last->name = "last";
+  const FakeTactic alone("alone", {.delay_us = 800});
+  const FakeTactic early("early",
+                         {.delay_us = 1440, .saves_together_us = 2400, .slow_node = "last", .slow_us = 4000});
+  const FakeDevice device({&alone, &early}, true);
+  const auto engine = build_engine(graph, device, options(3));
+  EXPECT_THAT(relu_tactics(*engine), ElementsAre("early", "early", "alone"));
+}
+
 TEST_F(TacticSearch, ASecondBuildTakesEverythingFromTheCache) {
   const FakeTactic slow("slow", {.delay_us = 150});
   const FakeTactic tiles("tiles", {.variants = {{"n=1", 80}, {"n=2", 20}}});
