@@ -162,7 +162,14 @@ void evict_l2() {
   clear(kBuffer);
 }
 
-Stream::Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a new stream"); }
+Stream::Stream(Priority priority) {
+  int lowest = 0;
+  int highest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "a new stream");
+  check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking,
+                                     priority == Priority::kHighest ? highest : lowest),
+        "a new stream");
+}
 Stream::~Stream() {
   if (stream_ != nullptr) (void)cudaStreamDestroy(stream_);
 }

@@ -62,7 +62,9 @@ void evict_l2();
 
 class Stream {
  public:
-  Stream();
+  /// The highest one: its blocks go first where there is room for some.
+  enum class Priority : uint8_t { kNormal, kHighest };
+  explicit Stream(Priority priority = Priority::kNormal);
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;

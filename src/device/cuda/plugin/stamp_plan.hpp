@@ -10,7 +10,7 @@ namespace hone::device::cuda {
 /// A node that a step recorded, in the order in which they run.
 struct RecordedNode {
   size_t step = 0;
-  size_t chain = 0;    ///< its place among all nodes, those that only tell the time included
+  size_t chain = 0;    ///< its place among all nodes of the recording
   int64_t place = -1;  ///< of its own stamp; -1 when it does not stamp itself
 };
 

@@ -12,7 +12,7 @@
 
 namespace hone::device::cuda {
 
-/// Kernels of ours stamp themselves; around steps of libraries, small kernels tell the time. A last one
+/// Kernels of ours stamp themselves; beside steps of libraries, small kernels tell the time. A last one
 /// brings all stamps to the host.
 class StampedSteps {
  public:
