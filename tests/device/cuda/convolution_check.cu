@@ -71,7 +71,7 @@ void check_case(Family& family, Launcher launcher, const Case& test, FloatType t
   const int64_t taps = size.kernel[0] * size.kernel[1] * size.kernel[2];
   const int64_t terms = taps * size.in_channels / size.group;
   const Values x(size.batch * in_pixels * size.in_channels, type, -1, 1, test.shift);
-  const Values w(terms * size.out_channels, type);
+  const Values w(terms * size.out_channels, launcher == Launcher::kDepthwise ? FloatType::kFloat : type);
   const Values bias(size.out_channels, FloatType::kFloat);
   PostOpCase post(ops, size.batch, size.out_channels, out_pixels, type);
   Output y(size.batch * out_pixels * size.out_channels, type);

@@ -173,20 +173,22 @@ struct Check {
   void (*run)();
 };
 
-constexpr Check kChecks[] = {{"reorder", hone::device::cuda::check::check_reorder},
-                             {"depthwise", hone::device::cuda::check::check_depthwise},
-                             {"grouped", hone::device::cuda::check::check_grouped},
-                             {"direct", hone::device::cuda::check::check_direct},
-                             {"pooling", hone::device::cuda::check::check_pooling},
-                             {"pointwise", hone::device::cuda::check::check_pointwise},
-                             {"normalization", hone::device::cuda::check::check_normalization},
-                             {"movement", hone::device::cuda::check::check_movement},
-                             {"reduction", hone::device::cuda::check::check_reduction},
-                             {"resize", hone::device::cuda::check::check_resize},
-                             {"matrix_vector", hone::device::cuda::check::check_matrix_vector},
-                             {"squeeze_excite", hone::device::cuda::check::check_squeeze_excite},
-                             {"winograd", hone::device::cuda::check::check_winograd},
-                             {"stamps", hone::device::cuda::check::check_stamps}};
+constexpr Check kChecks[] = {
+    {"reorder", hone::device::cuda::check::check_reorder},
+    {"depthwise", hone::device::cuda::check::check_depthwise},
+    {"grouped", hone::device::cuda::check::check_grouped},
+    {"direct", hone::device::cuda::check::check_direct},
+    {"pooling", hone::device::cuda::check::check_pooling},
+    {"pointwise", hone::device::cuda::check::check_pointwise},
+    {"normalization", hone::device::cuda::check::check_normalization},
+    {"movement", hone::device::cuda::check::check_movement},
+    {"reduction", hone::device::cuda::check::check_reduction},
+    {"resize", hone::device::cuda::check::check_resize},
+    {"matrix_vector", hone::device::cuda::check::check_matrix_vector},
+    {"squeeze_excite", hone::device::cuda::check::check_squeeze_excite},
+    {"squeeze_excite_layers", hone::device::cuda::check::check_squeeze_excite_layers},
+    {"winograd", hone::device::cuda::check::check_winograd},
+    {"stamps", hone::device::cuda::check::check_stamps}};
 
 }  // namespace
 

@@ -99,6 +99,7 @@ void check_reduction();
 void check_resize();
 void check_matrix_vector();
 void check_squeeze_excite();
+void check_squeeze_excite_layers();
 void check_winograd();
 void check_stamps();
 

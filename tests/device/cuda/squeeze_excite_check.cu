@@ -194,47 +194,68 @@ constexpr Layer kOdd[] = {{8, 1, 1},    {8, 35, 1},    {24, 35, 1},    {24, 1, 5
                           {72, 35, 17}, {8, 5000, 40}, {1000, 2, 512}, {2048, 49, 128}, {4096, 3, 1},
                           {4104, 1, 9}, {8192, 2, 2},  {256, 784, 16}, {600, 300, 9}};
 
+constexpr UnaryStep kSwish{EpilogueOp::kSwish, 1, 0};
+constexpr UnaryStep kSigmoid{EpilogueOp::kSigmoid, 0, 0};
+
+struct Devices {
+  DeviceLimits whole;
+  /// Little memory: weights stay where they are, and images are read twice.
+  DeviceLimits small;
+
+  /// False where the kernel does not run.
+  bool read() {
+    if (device_limits(whole) != cudaSuccess || !whole.clusters) return false;
+    small = whole;
+    small.shared_memory = 80 << 10;
+    return true;
+  }
+};
+
 }  // namespace
 
-void check_squeeze_excite() {
-  Family family("squeeze and excitation");
-  DeviceLimits device;
-  if (device_limits(device) != cudaSuccess || !device.clusters) return;
-  // Little memory: weights stay where they are, and images are read twice.
-  DeviceLimits small = device;
-  small.shared_memory = 80 << 10;
-  const UnaryStep swish{EpilogueOp::kSwish, 1, 0};
-  const UnaryStep relu{EpilogueOp::kRelu, 0, 0};
-  const UnaryStep sigmoid{EpilogueOp::kSigmoid, 0, 0};
-  int turn = 0;
+void check_squeeze_excite_layers() {
+  Family family("EfficientNet's gates");
+  Devices devices;
+  if (!devices.read()) return;
   for (const FloatType type : kNarrowTypes) {
     for (const Layer& layer : kLayers) {
       for (const int64_t batch : {1, 3, 8}) {
-        Case test({batch, layer.channels, layer.pixels, layer.hidden, swish, sigmoid}, type, true, true);
-        for (const int most : {8, 4, 2}) test.run(family, most, device);
-        test.run(family, 8, small);
-        test.run(family, 8, device, true);
+        Case test({batch, layer.channels, layer.pixels, layer.hidden, kSwish, kSigmoid}, type, true, true);
+        for (const int most : {8, 4, 2}) test.run(family, most, devices.whole);
+        test.run(family, 8, devices.small);
+        test.run(family, 8, devices.whole, true);
       }
     }
+    Case({1, 1152, 49, 48, kSwish, kSigmoid}, type, true, true).run_chain(family, devices.whole);
+    Case({20, 240, 196, 10, kSwish, kSigmoid}, type, true, true).run_chain(family, devices.whole);
+  }
+}
+
+void check_squeeze_excite() {
+  Family family("squeeze and excitation");
+  Devices devices;
+  if (!devices.read()) return;
+  const UnaryStep relu{EpilogueOp::kRelu, 0, 0};
+  int turn = 0;
+  for (const FloatType type : kNarrowTypes) {
     for (const Layer& layer : kOdd) {
       for (const int64_t batch : {1, 20}) {
         ++turn;
-        Case test({batch, layer.channels, layer.pixels, layer.hidden, relu, sigmoid}, type, turn % 2 == 0,
+        Case test({batch, layer.channels, layer.pixels, layer.hidden, relu, kSigmoid}, type, turn % 2 == 0,
                   turn / 2 % 2 == 0);
-        for (const int most : {8, 4, 2}) test.run(family, most, device);
-        test.run(family, 8, small);
-        test.run(family, 2, small, true);
+        for (const int most : {8, 4, 2}) test.run(family, most, devices.whole);
+        test.run(family, 8, devices.small);
+        test.run(family, 2, devices.small, true);
       }
     }
     for (int op = 0; op < static_cast<int>(EpilogueOp::kAdd); ++op) {
       const UnaryStep step{static_cast<EpilogueOp>(op), 0.25f, 0.75f};
-      Case({2, 48, 35, 6, step, sigmoid}, type, true, false).run(family, 8, device);
-      Case({2, 48, 35, 6, swish, step}, type, false, true).run(family, 8, device);
-      Case({2, 48, 35, 6, {}, step}, type, false, false).run(family, 8, device);
+      Case({2, 48, 35, 6, step, kSigmoid}, type, true, false).run(family, 8, devices.whole);
+      Case({2, 48, 35, 6, kSwish, step}, type, false, true).run(family, 8, devices.whole);
+      Case({2, 48, 35, 6, {}, step}, type, false, false).run(family, 8, devices.whole);
     }
-    Case({1, 1152, 49, 48, swish, sigmoid}, type, true, true).run_chain(family, device);
-    Case({20, 240, 196, 10, swish, sigmoid}, type, true, true).run_chain(family, device);
   }
+  const DeviceLimits& device = devices.whole;
   family.expect(squeeze_excite({}, FloatType::kFloat, {1, 8, 1, 1}, {}, device, {}) == cudaErrorInvalidValue,
                 "float elements are taken");
   family.expect(squeeze_excite({}, FloatType::kHalf, {1, 12, 1, 1}, {}, device, {}) == cudaErrorInvalidValue,

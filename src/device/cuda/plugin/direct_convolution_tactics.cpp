@@ -51,7 +51,7 @@ class DirectTactic : public CudaTactic {
     Offer offer = make_convolution_offer(request, convolution, DType::kFloat32);
     const graph::Convolution& geometry = convolution.geometry;
     const PackedConstant filter =
-        pack_filter(request, 1, request.compute_dtype, filter_order(), geometry.group_inputs(), weights);
+        pack_filter(request, 1, filter_type(request), filter_order(), geometry.group_inputs(), weights);
     offer.packed = {filter.key};
     const ConvolutionSize size = convolution_size(geometry);
     const FloatType type = float_type(request.compute_dtype);
@@ -74,6 +74,7 @@ class DirectTactic : public CudaTactic {
   virtual std::string refusal(const StepRequest& request, const graph::Convolution& geometry,
                               std::string_view variant) const = 0;
   virtual FilterOrder filter_order() const = 0;
+  virtual DType filter_type(const StepRequest& request) const { return request.compute_dtype; }
   virtual cudaError_t launch(const ConvolutionArguments& arguments, FloatType type,
                              const ConvolutionSize& size, const Epilogue& epilogue,
                              const std::string& variant, const LaunchOptions& options) const = 0;
@@ -94,6 +95,7 @@ class DepthwiseTactic final : public DirectTactic {
   }
   // One filter per channel: [K][R][S] as [R][S][K].
   FilterOrder filter_order() const override { return FilterOrder::kRsck; }
+  DType filter_type(const StepRequest&) const override { return DType::kFloat32; }
   cudaError_t launch(const ConvolutionArguments& arguments, FloatType type, const ConvolutionSize& size,
                      const Epilogue& epilogue, const std::string& variant,
                      const LaunchOptions& options) const override {

@@ -26,7 +26,7 @@ __device__ __forceinline__ void start(float (&sums)[width], const float* bias, i
 /// Square kernel of `taps`, equal strides, no dilation.
 template <class T, int width, int taps, int stride, int strip>
 __global__ void __launch_bounds__(kBlock, taps == 3 && strip == 1 ? 4 : 3)
-    strip_kernel(const T* input, const T* weights, const float* bias, T* output,
+    strip_kernel(const T* input, const float* weights, const float* bias, T* output,
                  const __grid_constant__ Plan plan, const __grid_constant__ Epilogue epilogue,
                  bool next_waits, KernelStamp* stamp) {
   using Word = typename WordOf<width * sizeof(T)>::Type;
@@ -40,9 +40,8 @@ __global__ void __launch_bounds__(kBlock, taps == 3 && strip == 1 ? 4 : 3)
   const int column = static_cast<int>(take_coordinate(unit, plan.by_strip)) * strip;
   const int row = static_cast<int>(take_coordinate(unit, plan.by_row));
   const auto n = static_cast<int64_t>(unit);
-  // The filter does not depend on the kernel before this one. Kept in the stored type: half the registers for
-  // the narrow ones.
-  T filter[taps][taps][width];
+  // The filter does not depend on the kernel before this one.
+  float filter[taps][taps][width];
   const auto load_filter = [&](int r) {
 #pragma unroll
     for (int s = 0; s < taps; ++s)
@@ -80,8 +79,7 @@ __global__ void __launch_bounds__(kBlock, taps == 3 && strip == 1 ? 4 : 3)
         const int s = i - o * stride;
         if (s < 0 || s >= taps) continue;
 #pragma unroll
-        for (int k = 0; k < width; ++k)
-          sums[o][k] = fmaf(to_float(values[k]), to_float(filter[r][s][k]), sums[o][k]);
+        for (int k = 0; k < width; ++k) sums[o][k] = fmaf(to_float(values[k]), filter[r][s][k], sums[o][k]);
       }
     }
   }
@@ -97,7 +95,7 @@ __global__ void __launch_bounds__(kBlock, taps == 3 && strip == 1 ? 4 : 3)
 
 template <class T, int width>
 __global__ void __launch_bounds__(kBlock)
-    window_kernel(const T* input, const T* weights, const float* bias, T* output,
+    window_kernel(const T* input, const float* weights, const float* bias, T* output,
                   const __grid_constant__ Plan plan, const __grid_constant__ Epilogue epilogue,
                   bool next_waits, KernelStamp* stamp) {
   const RunningKernel running(stamp);
@@ -132,7 +130,7 @@ __global__ void __launch_bounds__(kBlock)
 }
 
 template <class T>
-using Kernel = void (*)(const T*, const T*, const float*, T*, Plan, Epilogue, bool, KernelStamp*);
+using Kernel = void (*)(const T*, const float*, const float*, T*, Plan, Epilogue, bool, KernelStamp*);
 
 template <class T, int taps, int stride>
 Kernel<T> strip_of(int strip) {
@@ -209,7 +207,7 @@ cudaError_t depthwise_convolution(const ConvolutionArguments& arguments, FloatTy
         : vector ? window_kernel<T, kVector<T>>
                  : window_kernel<T, 1>;
     return launch(kernel, grid_for(plan.units, kBlock), kBlock, options,
-                  static_cast<const T*>(arguments.input), static_cast<const T*>(arguments.weights),
+                  static_cast<const T*>(arguments.input), static_cast<const float*>(arguments.weights),
                   arguments.bias, static_cast<T*>(arguments.output), plan, epilogue, options.next_waits);
   });
 }

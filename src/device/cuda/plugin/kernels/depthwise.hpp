@@ -22,14 +22,15 @@ struct ConvolutionSize {
 
 struct ConvolutionArguments {
   const void* input = nullptr;
-  /// In the launcher's own packing, of the image's element type.
+  /// In the launcher's own packing and element type.
   const void* weights = nullptr;
   /// One per output channel, or null.
   const float* bias = nullptr;
   void* output = nullptr;
 };
 
-/// in_channels == out_channels == group, two spatial axes (depth 1). Weights [R][S][C].
+/// in_channels == out_channels == group, two spatial axes (depth 1). Weights [R][S][C], floats for images of
+/// every type: they are few, and rounding errors of so short sums do not even out.
 /// `strip`: outputs along a row that one thread makes (1, 2 or 4; 0 chooses by the size of the image). Only
 /// square 3x3 and 5x5 kernels of stride 1 or 2 without dilation have strips; others take one output each.
 cudaError_t depthwise_convolution(const ConvolutionArguments& arguments, FloatType type,
@@ -37,7 +38,7 @@ cudaError_t depthwise_convolution(const ConvolutionArguments& arguments, FloatTy
                                   const LaunchOptions& options);
 
 /// Any group count and any kernel; one thread per output, correct rather than fast. Weights
-/// [K][D][R][S][C / group].
+/// [K][D][R][S][C / group], of the image's element type.
 cudaError_t grouped_convolution(const ConvolutionArguments& arguments, FloatType type,
                                 const ConvolutionSize& size, const Epilogue& epilogue,
                                 const LaunchOptions& options);
