@@ -12,30 +12,42 @@ static bool operator==(const Moment& a, const Moment& b) { return a.place == b.p
 
 namespace {
 
-/// Of steps, one letter a node: s stamps itself, l is a library's.
+/// Of steps, one letter a node: s stamps itself, l is a library's, e one of those that are let in early.
 std::vector<RecordedNode> nodes_of(const std::vector<std::string>& steps) {
   std::vector<RecordedNode> nodes;
   int64_t place = 0;
   for (size_t step = 0; step < steps.size(); ++step) {
-    for (const char letter : steps[step]) nodes.push_back({step, nodes.size(), letter == 's' ? place++ : -1});
+    for (const char letter : steps[step])
+      nodes.push_back({step, nodes.size(), letter == 's' ? place++ : -1, letter == 'e'});
   }
   return nodes;
 }
 
-using Marks = std::vector<bool>;
+/// The marks, one letter each: - none, b beside, i between.
+std::string marks_of(const std::vector<std::string>& steps) {
+  std::string letters;
+  for (const Mark mark : find_marks(nodes_of(steps), steps.size()))
+    letters += mark == Mark::kNone ? '-' : mark == Mark::kBeside ? 'b' : 'i';
+  return letters;
+}
 
 TEST(StampPlan, MarksNothingWhereStampsBoundAll) {
-  EXPECT_EQ(find_marks(nodes_of({"s", "s"}), 2), Marks({false, false, false}));
-  EXPECT_EQ(find_marks(nodes_of({"s", "l", "s"}), 3), Marks({false, false, false, false}));
-  EXPECT_EQ(find_marks(nodes_of({"sl", "s"}), 2), Marks({false, false, false}));
-  EXPECT_EQ(find_marks({}, 2), Marks({false, false, false})) << "steps of views have no nodes";
+  EXPECT_EQ(marks_of({"s", "s"}), "---");
+  EXPECT_EQ(marks_of({"s", "l", "s"}), "----");
+  EXPECT_EQ(marks_of({"sl", "s"}), "---");
+  EXPECT_EQ(marks_of({"", ""}), "---") << "steps of views have no nodes";
 }
 
 TEST(StampPlan, MarksBetweenLibrariesAndAtBothEnds) {
-  EXPECT_EQ(find_marks(nodes_of({"l", "l", "s", "l"}), 4), Marks({true, true, false, false, true}));
-  EXPECT_EQ(find_marks(nodes_of({"s", "l", "", "l", "s"}), 5),
-            Marks({false, false, false, true, false, false}));
-  EXPECT_EQ(find_marks(nodes_of({"s", "ll", "s"}), 3), Marks({false, false, false, false})) << "one step's";
+  EXPECT_EQ(marks_of({"l", "l", "s", "l"}), "ib--b");
+  EXPECT_EQ(marks_of({"s", "l", "", "l", "s"}), "---b--");
+  EXPECT_EQ(marks_of({"s", "ll", "s"}), "----") << "one step's";
+}
+
+TEST(StampPlan, MarksInTheChainAheadOfWhatIsLetInEarly) {
+  EXPECT_EQ(marks_of({"s", "l", "e", "l", "s"}), "--ib--");
+  EXPECT_EQ(marks_of({"s", "e", "s"}), "----");
+  EXPECT_EQ(marks_of({"e", "e"}), "iib");
 }
 
 TEST(StampPlan, BoundsLaunchesByWhatRanAround) {

@@ -3,12 +3,16 @@
 
 namespace hone::device::cuda {
 
-std::vector<bool> find_marks(const std::vector<RecordedNode>& nodes, size_t steps) {
-  std::vector<bool> marks(steps + 1);
+std::vector<Mark> find_marks(const std::vector<RecordedNode>& nodes, size_t steps) {
+  std::vector<Mark> marks(steps + 1, Mark::kNone);
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].place >= 0) continue;
-    if (i == 0 || (nodes[i - 1].place < 0 && nodes[i - 1].step != nodes[i].step)) marks[nodes[i].step] = true;
-    if (i + 1 == nodes.size()) marks[steps] = true;
+    if (i == 0) {
+      marks[nodes[i].step] = Mark::kBetween;
+    } else if (nodes[i - 1].place < 0 && nodes[i - 1].step != nodes[i].step) {
+      marks[nodes[i].step] = nodes[i].early ? Mark::kBetween : Mark::kBeside;
+    }
+    if (i + 1 == nodes.size()) marks[steps] = Mark::kBeside;
   }
   return marks;
 }

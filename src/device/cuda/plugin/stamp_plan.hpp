@@ -12,6 +12,14 @@ struct RecordedNode {
   size_t step = 0;
   size_t chain = 0;    ///< its place among all nodes of the recording
   int64_t place = -1;  ///< of its own stamp; -1 when it does not stamp itself
+  bool early = false;  ///< let in before the node ahead has ended
+};
+
+/// A small kernel that tells the time.
+enum class Mark : uint8_t {
+  kNone,
+  kBeside,   ///< on a branch of its own, which hardly costs the steps anything
+  kBetween,  ///< where what follows may have taken all room before a branch gets any
 };
 
 /// One of the two times of a stamp.
@@ -31,7 +39,7 @@ struct Stretch {
 
 /// Before which steps the time must be told, the end of the last one included: where nodes of two steps meet
 /// that both do not stamp themselves, and at such a first and last node.
-std::vector<bool> find_marks(const std::vector<RecordedNode>& nodes, size_t steps);
+std::vector<Mark> find_marks(const std::vector<RecordedNode>& nodes, size_t steps);
 
 /// `marks`: the place of the stamp whose beginning tells the time before each step and after the last one; -1
 /// where none does.

@@ -46,20 +46,20 @@ class Places final : public StampSource {
   int64_t taken_ = 0;
 };
 
-/// Small kernels beside the steps that tell when what was handed over before them had ended. A branch of the
-/// graph costs the steps 0.2 us each time; between them, such a kernel costs more than 1.
+/// Small kernels that tell when what was handed over before them had ended.
 class Marks {
  public:
   explicit Marks(const Stream& stream) : stream_(stream), side_(Stream::Priority::kHighest) {}
 
-  void add(uint64_t* time) {
-    follow(side_, stream_);
-    check(launch_time(time, side_.get()), "a launch");
-    used_ = true;
+  void add(Mark mark, uint64_t* time) {
+    const bool beside = mark == Mark::kBeside;
+    if (beside) follow(side_, stream_);
+    check(launch_time(time, (beside ? side_ : stream_).get()), "a launch");
+    branched_ = branched_ || beside;
   }
   /// Lets what comes next wait for all of them.
   void join() {
-    if (std::exchange(used_, false)) follow(stream_, side_);
+    if (std::exchange(branched_, false)) follow(stream_, side_);
   }
 
  private:
@@ -71,7 +71,7 @@ class Marks {
   const Stream& stream_;
   Stream side_;
   Event fork_;
-  bool used_ = false;
+  bool branched_ = false;
 };
 
 struct Recording {
@@ -81,13 +81,14 @@ struct Recording {
 };
 
 /// To be called while the stream captures; `wanted` as find_marks() says. `marks` must outlive the capture.
-Recording record(const Stream& stream, const std::vector<bool>& wanted, Marks& marks, KernelStamp* stamps,
+Recording record(const Stream& stream, const std::vector<Mark>& wanted, Marks& marks, KernelStamp* stamps,
                  const std::function<void(size_t)>& run_step) {
   Recording result;
   Places places(stream, stamps);
   const auto mark = [&](size_t step) {
-    result.marks.push_back(wanted[step] ? places.take() : -1);
-    if (wanted[step]) marks.add(&places.at(result.marks.back())->begin);
+    const bool marked = wanted[step] != Mark::kNone;
+    result.marks.push_back(marked ? places.take() : -1);
+    if (marked) marks.add(wanted[step], &places.at(result.marks.back())->begin);
   };
   const size_t steps = wanted.size() - 1;
   for (size_t step = 0; step < steps; ++step) {
@@ -107,23 +108,22 @@ Recording record(const Stream& stream, const std::vector<bool>& wanted, Marks& m
 
 StampedSteps::StampedSteps(const Stream& stream, size_t steps, const std::function<void(size_t)>& run_step) {
   // First without memory, to see which steps stamp themselves.
-  std::vector<bool> wanted(steps + 1);
-  int64_t places = 0;
   Marks marks(stream);
+  Recording recording;
   const Graph trial(stream, [&] {
-    Recording recording = record(stream, wanted, marks, nullptr, run_step);
-    wanted = find_marks(recording.nodes, steps);
-    places = recording.places;
-    nodes_ = std::move(recording.nodes);
+    recording = record(stream, std::vector<Mark>(steps + 1, Mark::kNone), marks, nullptr, run_step);
   });
   chain_ = describe_chain(trial);
-  places += std::count(wanted.begin(), wanted.end(), true);
+  nodes_ = std::move(recording.nodes);
+  for (RecordedNode& node : nodes_) node.early = chain_[node.chain].launch.programmatic;
+  const std::vector<Mark> wanted = find_marks(nodes_, steps);
+  const int64_t places = recording.places + std::count_if(wanted.begin(), wanted.end(),
+                                                          [](Mark mark) { return mark != Mark::kNone; });
   const auto bytes = places * static_cast<int64_t>(sizeof(KernelStamp));
   stamps_ = DeviceBytes(bytes);
   clear(stamps_);
   collected_.emplace(bytes);
   auto* const stamps = reinterpret_cast<KernelStamp*>(stamps_.data());
-  Recording recording;
   const Graph graph(stream, [&] {
     recording = record(stream, wanted, marks, stamps, run_step);
     check(launch_collect(stamps, static_cast<int>(places), reinterpret_cast<KernelStamp*>(collected_->data()),
