@@ -87,9 +87,13 @@ if part peers; then
   done
 fi
 if part conformance; then
-  step conformance "$hone" conformance "${CASES:?the folder of ONNX cases}" --backend hone --device cuda --timeout 20 \
-    --json "$output/conformance.json"
-  tail -n 1 "$output/conformance.log"
+  # In every precision at once: each case is mostly work of the processor.
+  for precision in ${PRECISIONS:-fp32 tf32 bf16 fp16}; do
+    step "conformance-$precision" "$hone" conformance "${CASES:?the folder of ONNX cases}" --backend hone --device cuda \
+      --precision "$precision" --timeout 20 --json "$output/conformance-$precision.json" &
+  done
+  wait
+  tail -qn 1 "$output"/conformance-*.log
 fi
 
 # Whole runs of what `hone bench` can tell of a GPU; each prints its summary.

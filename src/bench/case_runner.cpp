@@ -24,7 +24,9 @@ bool send(const Json& json, int pipe) {
 std::unique_ptr<backend::Backend> backend_of_child(const RunnerOptions& options, int pipe) {
   try {
     auto backend = backend::make_backend(options.backend);
-    backend->require_device(options.device);
+    backend->require_device(options.conformance.device);
+    if (options.conformance.precision != tensor::Precision::kFp32)
+      require_precision(*backend, options.conformance);
     return backend;
   } catch (const Error& error) {
     (void)send({{"error", error.what()}, {"kind", static_cast<int>(error.kind())}}, pipe);
@@ -39,7 +41,7 @@ std::unique_ptr<backend::Backend> backend_of_child(const RunnerOptions& options,
   try {
     const auto backend = backend_of_child(options, pipe);
     for (const ConformanceCase& test : cases) {
-      const CaseResult result = run_case(test, *backend, options.device, options.tolerance);
+      const CaseResult result = run_case(test, *backend, options.conformance);
       const Json json = {{"status", static_cast<int>(result.status)},
                          {"reason", result.reason},
                          {"message", result.message}};

@@ -12,8 +12,7 @@ namespace hone::bench {
 
 struct RunnerOptions {
   std::string backend = "reference";
-  std::string device = "cpu";
-  tensor::Tolerance tolerance;
+  ConformanceOptions conformance;
   int timeout_seconds = 60;  ///< of one case
 };
 

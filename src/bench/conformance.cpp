@@ -2,6 +2,7 @@
 #include "bench/conformance.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 
 #include "graph/infer.hpp"
@@ -90,11 +91,49 @@ std::shared_ptr<const graph::Graph> for_inputs(const graph::Graph& graph, const 
   return std::make_shared<const graph::Graph>(graph::with_input_shapes(result, {}));
 }
 
+/// Type that holds what a precision keeps of a number: for tf32 a narrower one.
+tensor::DType rounded_type(tensor::Precision precision) {
+  return precision == tensor::Precision::kFp16 ? tensor::DType::kFloat16 : tensor::DType::kBFloat16;
+}
+
+/// Half the distance between neighbours, relative.
+double unit_roundoff(tensor::Precision precision) {
+  return std::ldexp(1.0, precision == tensor::Precision::kBf16 ? -8 : -11);
+}
+
+/// The set with float inputs rounded to the precision, and with what the reference makes of them.
+DataSet rounded(DataSet set, const importer::Model& model, tensor::Precision precision) {
+  for (Tensor& input : set.inputs) {
+    if (input.dtype() == tensor::DType::kFloat32)
+      input = input.cast(rounded_type(precision)).cast(tensor::DType::kFloat32);
+  }
+  auto expected = backend::make_backend("reference")->load(model, {})->run(set.inputs);
+  expected.resize(std::min(expected.size(), set.outputs.size()));
+  set.outputs = std::move(expected);
+  return set;
+}
+
+tensor::Tolerance tolerance_of(const Tensor& expected, const ConformanceOptions& options) {
+  tensor::Tolerance allowed = options.tolerance;
+  if (expected.dtype() == tensor::DType::kBFloat16)
+    allowed.relative = std::max(allowed.relative, kStoredBFloat16Tolerance);
+  if (options.precision == tensor::Precision::kFp32 || expected.dtype() != tensor::DType::kFloat32)
+    return allowed;
+  constexpr double kRoundings = 4;
+  double largest = 0;
+  for (const float value : expected.values<float>()) {
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(double{value}));
+  }
+  const double rounding = kRoundings * unit_roundoff(options.precision);
+  return {std::max(allowed.relative, rounding), std::max(allowed.absolute, rounding * largest)};
+}
+
 /// An empty string when the outputs are the expected ones.
-std::string run_data_set(const DataSet& set, importer::Model model, backend::Backend& backend,
-                         const std::string& device, const tensor::Tolerance& tolerance) {
+std::string run_data_set(DataSet set, importer::Model model, backend::Backend& backend,
+                         const ConformanceOptions& conformance) {
   backend::LoadOptions options;
-  options.device = device;
+  options.device = conformance.device;
+  options.precision = conformance.precision;
   if (set.inputs.size() != model.graph->inputs.size()) {
     return fmt::format("{} holds {} inputs, the model has {}", set.name, set.inputs.size(),
                        model.graph->inputs.size());
@@ -103,27 +142,26 @@ std::string run_data_set(const DataSet& set, importer::Model model, backend::Bac
     options.input_shapes[model.graph->value(model.graph->inputs[i]).name] = set.inputs[i].shape();
   }
   model.graph = for_inputs(*model.graph, set.inputs);
+  if (conformance.precision != tensor::Precision::kFp32)
+    set = rounded(std::move(set), model, conformance.precision);
   const auto outputs = backend.load(model, options)->run(set.inputs);
   if (outputs.size() < set.outputs.size() || set.outputs.empty()) {
     return fmt::format("{} outputs, {} expected", outputs.size(), set.outputs.size());
   }
   for (size_t i = 0; i < set.outputs.size(); ++i) {
-    tensor::Tolerance allowed = tolerance;
-    if (set.outputs[i].dtype() == tensor::DType::kBFloat16) {
-      allowed.relative = std::max(allowed.relative, kStoredBFloat16Tolerance);
-    }
-    const auto found = tensor::difference(outputs[i], set.outputs[i], allowed);
+    const auto found =
+        tensor::difference(outputs[i], set.outputs[i], tolerance_of(set.outputs[i], conformance));
     if (found) return fmt::format("{}: output {} {}", set.name, i, *found);
   }
   return "";
 }
 
-std::string failure_of(const ConformanceCase& test, backend::Backend& backend, const std::string& device,
-                       const tensor::Tolerance& tolerance) {
+std::string failure_of(const ConformanceCase& test, backend::Backend& backend,
+                       const ConformanceOptions& options) {
   importer::Model model{test.name, test.model, nullptr};
   model.graph = std::make_shared<const graph::Graph>(importer::import_onnx(test.model));
-  for (const DataSet& set : read_data_sets(test, *model.graph)) {
-    const std::string message = run_data_set(set, model, backend, device, tolerance);
+  for (DataSet& set : read_data_sets(test, *model.graph)) {
+    const std::string message = run_data_set(std::move(set), model, backend, options);
     if (!message.empty()) return message;
   }
   return "";
@@ -165,8 +203,25 @@ std::vector<ConformanceCase> find_cases(std::span<const fs::path> folders) {
   return cases;
 }
 
-CaseResult run_case(const ConformanceCase& test, backend::Backend& backend, const std::string& device,
-                    const tensor::Tolerance& tolerance) {
+void require_precision(backend::Backend& backend, const ConformanceOptions& options) {
+  graph::Graph graph;
+  const graph::TensorType type{tensor::DType::kFloat32, graph::Dims{1}};
+  graph.inputs = {graph.add_value("x", type)};
+  graph.outputs = {graph.add_value("y", type)};
+  graph::Node relu;
+  relu.op = "Relu";
+  relu.inputs = graph.inputs;
+  relu.outputs = graph.outputs;
+  graph.add_node(std::move(relu));
+  backend::LoadOptions load;
+  load.device = options.device;
+  load.precision = options.precision;
+  (void)backend.load({"a network of one Relu", {}, std::make_shared<const graph::Graph>(std::move(graph))},
+                     load);
+}
+
+CaseResult run_case(const ConformanceCase& test, backend::Backend& backend,
+                    const ConformanceOptions& options) {
   CaseResult result{test.name, CaseStatus::kFailed, "", ""};
   try {
     result.reason = importer::unsupported_feature(test.model);
@@ -174,7 +229,7 @@ CaseResult run_case(const ConformanceCase& test, backend::Backend& backend, cons
       result.status = CaseStatus::kSkipped;
       return result;
     }
-    result.message = failure_of(test, backend, device, tolerance);
+    result.message = failure_of(test, backend, options);
     if (result.message.empty()) result.status = CaseStatus::kPassed;
   } catch (const Error& error) {
     result.message = error.what();

@@ -38,8 +38,21 @@ std::string_view status_name(CaseStatus status);
 /// Every case below the folders, by name; usage error for a folder that is none or holds none.
 std::vector<ConformanceCase> find_cases(std::span<const std::filesystem::path> folders);
 
+/// How cases run, and how far their outputs may be off.
+struct ConformanceOptions {
+  std::string device = "cpu";
+  /// In another one than fp32, floats are rounded to it before they are fed, so that only roundings within
+  /// the backend are left, and what the reference computes of them is expected instead of the stored outputs.
+  /// As many as four roundings of an output's largest value are then allowed.
+  tensor::Precision precision = tensor::Precision::kFp32;
+  tensor::Tolerance tolerance;
+};
+
+/// The backend's error when it cannot compute in the precision at all, seen by a network of one Relu.
+void require_precision(backend::Backend& backend, const ConformanceOptions& options);
+
 /// Runs every data set of the case. Failures are results, not errors.
-CaseResult run_case(const ConformanceCase& test, backend::Backend& backend, const std::string& device,
-                    const tensor::Tolerance& tolerance);
+CaseResult run_case(const ConformanceCase& test, backend::Backend& backend,
+                    const ConformanceOptions& options);
 
 }  // namespace hone::bench

@@ -23,6 +23,7 @@ using bench::CaseStatus;
 struct Options {
   std::vector<std::filesystem::path> folders;
   bench::RunnerOptions runner;
+  std::string precision = "fp32";
   std::string filter;
   std::string json_file;
   bool verbose = false;
@@ -81,9 +82,10 @@ void print_summary(const Summary& summary, const std::string& backend) {
 void write_json(const Options& options, const Summary& summary, const std::vector<CaseResult>& results) {
   Json json;
   json["backend"] = options.runner.backend;
-  json["device"] = options.runner.device;
-  json["tolerance"] = {{"relative", options.runner.tolerance.relative},
-                       {"absolute", options.runner.tolerance.absolute}};
+  json["device"] = options.runner.conformance.device;
+  json["precision"] = options.precision;
+  json["tolerance"] = {{"relative", options.runner.conformance.tolerance.relative},
+                       {"absolute", options.runner.conformance.tolerance.absolute}};
   json["passed"] = summary.passed;
   json["failed"] = summary.failed;
   json["skipped"] = summary.skipped;
@@ -118,17 +120,24 @@ void add_conformance_command(CLI::App& program) {
   const auto options = std::make_shared<Options>();
   command->add_option("folder", options->folders, "Folders with cases, at any depth")->required();
   command->add_option("--backend", options->runner.backend, "The backend to test")->capture_default_str();
-  add_device_option(*command, options->runner.device);
-  command->add_option("--filter", options->filter, "Only cases whose name matches this regular expression");
-  command->add_option("--rtol", options->runner.tolerance.relative, "Relative tolerance")
+  add_device_option(*command, options->runner.conformance.device);
+  command
+      ->add_option("--precision", options->precision,
+                   "fp32, bf16; on cuda also tf32, fp16: on inputs rounded to it, beside the reference")
       ->capture_default_str();
-  command->add_option("--atol", options->runner.tolerance.absolute, "Absolute tolerance")
+  command->add_option("--filter", options->filter, "Only cases whose name matches this regular expression");
+  command->add_option("--rtol", options->runner.conformance.tolerance.relative, "Relative tolerance")
+      ->capture_default_str();
+  command->add_option("--atol", options->runner.conformance.tolerance.absolute, "Absolute tolerance")
       ->capture_default_str();
   command->add_option("--timeout", options->runner.timeout_seconds, "Seconds one case may take")
       ->capture_default_str();
   command->add_option("--json", options->json_file, "Write every result to this file");
   command->add_flag("--verbose", options->verbose, "Print passed and skipped cases too");
-  command->callback([options] { run(*options); });
+  command->callback([options] {
+    options->runner.conformance.precision = backend::parse_precision(options->precision);
+    run(*options);
+  });
 }
 
 }  // namespace hone::cli

@@ -157,7 +157,7 @@ class Device(unittest.TestCase):
                     self.fails(USAGE, "not in {cpu,cuda}", *command, "--device", device)
 
     def test_a_precision_that_the_cpu_has_not(self):
-        for name in ("build", "run", "inspect"):
+        for name in ("build", "run", "inspect", "conformance"):
             for precision in ("fp16", "tf32", "int8"):
                 with self.subTest(name, precision=precision):
                     self.fails(ENVIRONMENT, f"the device cpu does not run in {precision}", *self.commands()[name],

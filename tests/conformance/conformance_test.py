@@ -1,9 +1,9 @@
 """Runs the generated ONNX cases on one backend; every case passes, or is skipped for the reason that skips.json gives.
 
-usage: conformance_test.py HONE CASES BACKEND [DEVICE]
+usage: conformance_test.py HONE CASES BACKEND [DEVICE [PRECISION]]
 
 Without that device: exit code 4. CASES is generated when it is not there. A failing case, a skip that the list does not name, and a listed
-case that is not skipped for its listed reason are all failures.
+case that is not skipped for its listed reason are all failures. In precisions other than fp32 the cases that ONE_OFF names may be off by one.
 """
 import json
 import pathlib
@@ -17,13 +17,18 @@ import generate_cases
 ACCEPTED_REASONS = {"string type", "sequence type", "optional type", "training operator", "random operator"}
 
 
+# Integers made of a number that was rounded on its way.
+ONE_OFF = {"node/test_dynamicquantizelinear_expanded", "node/test_dynamicquantizelinear_max_adjusted_expanded",
+           "node/test_dynamicquantizelinear_min_adjusted_expanded"}
+
 NO_DEVICE = 4
 
 
-def run(hone: str, cases: pathlib.Path, backend: str, device: str) -> dict:
+def run(hone: str, cases: pathlib.Path, backend: str, device: str, precision: str) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         result = pathlib.Path(folder) / "result.json"
-        command = [hone, "conformance", str(cases), "--backend", backend, "--device", device, "--json", str(result)]
+        command = [hone, "conformance", str(cases), "--backend", backend, "--device", device,
+                   "--precision", precision, "--json", str(result)]
         ending = subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
         if device != "cpu" and ending.returncode == NO_DEVICE:
             sys.exit(NO_DEVICE)
@@ -32,11 +37,15 @@ def run(hone: str, cases: pathlib.Path, backend: str, device: str) -> dict:
         return json.loads(result.read_text())
 
 
+def is_one_off(case: dict) -> bool:
+    return case["name"] in ONE_OFF and case["message"].endswith("by at most 1")
+
+
 def complaints(result: dict, expected: dict) -> list:
     found = []
     skipped = {case["name"]: case["reason"] for case in result["cases"] if case["status"] == "skipped"}
     for case in result["cases"]:
-        if case["status"] == "failed":
+        if case["status"] == "failed" and not (result["precision"] != "fp32" and is_one_off(case)):
             found.append(f"{case['name']} failed: {case['message']}")
     for name, reason in skipped.items():
         if name not in expected:
@@ -50,22 +59,24 @@ def complaints(result: dict, expected: dict) -> list:
 
 
 def main() -> None:
-    if len(sys.argv) not in (4, 5):
+    if len(sys.argv) not in (4, 5, 6):
         sys.exit(__doc__)
     hone, cases, backend = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
-    device = sys.argv[4] if len(sys.argv) == 5 else "cpu"
+    device = sys.argv[4] if len(sys.argv) > 4 else "cpu"
+    precision = sys.argv[5] if len(sys.argv) > 5 else "fp32"
     generate_cases.generate(cases)
     expected = json.loads((pathlib.Path(__file__).parent / "skips.json").read_text())
-    result = run(hone, cases, backend, device)
+    result = run(hone, cases, backend, device, precision)
     found = complaints(result, expected)
     for line in found:
         print(line)
     node = [case for case in result["cases"] if case["name"].startswith("node/")]
     passed = sum(case["status"] == "passed" for case in node)
-    print(f"conformance on {backend}, {device}: {result['passed']} passed, {result['failed']} failed, "
+    print(f"conformance on {backend}, {device}, {precision}: {result['passed']} passed, {result['failed']} failed, "
           f"{sum(result['skipped'].values())} skipped; of {len(node)} node cases {passed} passed")
     if found:
-        sys.exit(f"repeat with: {hone} conformance {cases} --backend {backend} --device {device} --filter NAME")
+        sys.exit(f"repeat with: {hone} conformance {cases} --backend {backend} --device {device} --precision {precision} "
+                 "--filter NAME")
 
 
 if __name__ == "__main__":

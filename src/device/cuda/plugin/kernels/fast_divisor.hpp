@@ -3,11 +3,7 @@
 
 #include <cstdint>
 
-#ifdef __CUDACC__
-#define HONE_HOST_DEVICE __host__ __device__ __forceinline__
-#else
-#define HONE_HOST_DEVICE inline
-#endif
+#include "device/cuda/plugin/kernels/host_device.hpp"
 
 namespace hone::device::cuda {
 

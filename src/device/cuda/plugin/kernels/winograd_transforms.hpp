@@ -4,11 +4,7 @@
 // a = 5/8 and b = 3/2: exact in float, and with half the error of the common choice of 1 and 2.
 #pragma once
 
-#ifdef __CUDACC__
-#define HONE_HOST_DEVICE __host__ __device__ __forceinline__
-#else
-#define HONE_HOST_DEVICE inline
-#endif
+#include "device/cuda/plugin/kernels/host_device.hpp"
 
 namespace hone::device::cuda::winograd {
 
