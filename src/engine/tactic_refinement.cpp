@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "engine/step_timer.hpp"
@@ -77,9 +78,8 @@ class Refinement {
         early_(early),
         make_(make),
         agrees_(agrees),
-        end_(std::chrono::steady_clock::now() +
-             std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                 std::chrono::duration<double>(seconds))),
+        half_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds / 2))),
+        end_(Clock::now() + 2 * half_),
         current_(make(search.tactics(node_count))) {
     current_->upload(inputs);
   }
@@ -89,17 +89,26 @@ class Refinement {
     ratio_ = 1;
     improve_runs();
     improve_steps();
-    return ratio_ < kWorthAnotherRound && !is_late();
+    return ratio_ < kWorthAnotherRound && Clock::now() < end_;
   }
 
  private:
-  bool is_late() const { return std::chrono::steady_clock::now() > end_; }
+  using Clock = std::chrono::steady_clock;
 
   bool is_open(const StepSearch& step) const { return !step.cached && step.candidates.size() > 1; }
 
-  /// Makes the network of the present choices the current one if it is right and faster.
+  /// Makes the network of the present choices the current one if it is right and faster. One that was not is
+  /// not tried again: of many tries, chance would win one.
   bool accept() {
-    std::unique_ptr<Program> trial = make_(search_.tactics(node_count_));
+    std::vector<std::string> tactics = search_.tactics(node_count_);
+    if (rejected_.contains(tactics)) return false;
+    if (is_better(tactics)) return true;
+    rejected_.insert(std::move(tactics));
+    return false;
+  }
+
+  bool is_better(const std::vector<std::string>& tactics) {
+    std::unique_ptr<Program> trial = make_(tactics);
     if (!agrees_(*trial)) return false;
     trial->upload(inputs_);
     const double ratio = time_ratio(*trial, *current_);
@@ -110,12 +119,14 @@ class Refinement {
   }
 
   /// The fastest early candidates in whole runs of steps, since one alone gains nothing: in all of them, then
-  /// in shorter and shorter runs, each of which begins in the middle of the one before it.
+  /// in shorter and shorter runs, each of which begins in the middle of the one before it. Half of the time
+  /// is left for single steps.
   void improve_runs() {
+    const auto end = std::min(end_, Clock::now() + half_);
     const size_t count = search_.steps.size();
     for (size_t length = count; length > 1; length = length == 2 ? 1 : (length + 1) / 2) {
       for (size_t first = 0; first + 1 < count; first += length / 2) {
-        if (is_late()) return;
+        if (Clock::now() > end) return;
         take_early(first, std::min(first + length, count));
       }
     }
@@ -150,7 +161,7 @@ class Refinement {
     for (const size_t i : order) {
       StepSearch& step = search_.steps[i];
       for (const size_t candidate : trials(step, early_)) {
-        if (is_late()) return;
+        if (Clock::now() > end_) return;
         const size_t before = std::exchange(step.chosen, candidate);
         if (!accept()) step.chosen = before;
       }
@@ -163,8 +174,10 @@ class Refinement {
   const StartsEarly& early_;
   const MakeProgram& make_;
   const CheckProgram& agrees_;
-  std::chrono::steady_clock::time_point end_;
+  Clock::duration half_;
+  Clock::time_point end_;
   std::unique_ptr<Program> current_;
+  std::set<std::vector<std::string>> rejected_;
   double ratio_ = 1;  ///< of the network's time to that before the present round
 };
 

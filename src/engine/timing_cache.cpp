@@ -8,7 +8,8 @@
 namespace hone::engine {
 namespace {
 
-constexpr int kVersion = 1;
+/// Another one whenever tactics come or change: a cached step would never see them.
+constexpr int kVersion = 2;
 constexpr uint64_t kMaxFileBytes = 64u << 20;
 
 uint64_t hash(const std::string& text) {

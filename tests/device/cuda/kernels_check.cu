@@ -188,6 +188,7 @@ constexpr Check kChecks[] = {
     {"squeeze_excite", hone::device::cuda::check::check_squeeze_excite},
     {"squeeze_excite_layers", hone::device::cuda::check::check_squeeze_excite_layers},
     {"winograd", hone::device::cuda::check::check_winograd},
+    {"early_launches", hone::device::cuda::check::check_early_launches},
     {"stamps", hone::device::cuda::check::check_stamps}};
 
 }  // namespace

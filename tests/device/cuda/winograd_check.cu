@@ -60,7 +60,8 @@ bool is_padded(const Winograd& size, const std::vector<float>& v, int64_t first,
   return true;
 }
 
-void check_case(Family& family, const Winograd& size, int64_t parts, const std::vector<PostOpLink>& ops) {
+void check_case(Family& family, const Winograd& size, int64_t parts, const std::vector<PostOpLink>& ops,
+                bool has_bias = true) {
   const int64_t out_pixels = size.out_height * size.out_width;
   const Values x(size.batch * size.height * size.width * size.channels, FloatType::kFloat);
   const Values w(size.filters * size.channels * size.taps * size.taps, FloatType::kFloat);
@@ -83,7 +84,7 @@ void check_case(Family& family, const Winograd& size, int64_t parts, const std::
     DeviceBuffer m(products.size() * sizeof(float));
     m.upload(products.data());
     family.launched(winograd_result(size, static_cast<const float*>(m.get()), first, count,
-                                    static_cast<const float*>(bias.get()), post.epilogue,
+                                    has_bias ? static_cast<const float*>(bias.get()) : nullptr, post.epilogue,
                                     static_cast<float*>(y.get()), {}),
                     text(size, parts));
     cudaDeviceSynchronize();  // the buffers go
@@ -92,7 +93,8 @@ void check_case(Family& family, const Winograd& size, int64_t parts, const std::
     for (int64_t k = 0; k < size.filters; ++k) {
       const int64_t pixel = i % out_pixels;
       const double sum =
-          convolve(size, x, w, i / out_pixels, pixel / size.out_width, pixel % size.out_width, k) + bias[k];
+          convolve(size, x, w, i / out_pixels, pixel / size.out_width, pixel % size.out_width, k) +
+          (has_bias ? bias[k] : 0);
       y[i * size.filters + k] = post.apply(sum, i / out_pixels, k, i * size.filters + k);
     }
   }
@@ -122,7 +124,9 @@ void check_winograd() {
   // More padding at the end than at the beginning.
   Winograd uneven = image(1, 16, 16, 32, 32, 3, 0);
   uneven.out_height = uneven.out_width = 32;
-  check_case(family, uneven, 1, {});
+  check_case(family, uneven, 1, {}, false);
+  check_case(family, image(1, 16, 16, 5, 4, 3, 9), 1, {});
+  check_case(family, image(1, 4, 4, 1, 1, 3, 1), 1, {}, false);
 }
 
 }  // namespace hone::device::cuda::check

@@ -1,7 +1,6 @@
 // Minimal filtering on the host: the transforms, the filters' form, what is refused.
 #include "device/cuda/plugin/kernels/winograd.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -10,8 +9,6 @@
 
 namespace hone::device::cuda {
 namespace {
-
-using testing::ElementsAre;
 
 std::vector<double> random_values(size_t count) {
   std::mt19937 generator(7);
@@ -82,20 +79,27 @@ TEST(Winograd, CountsTilesAndBytes) {
 }
 
 TEST(Winograd, TakesLargeImagesInParts) {
+  constexpr int64_t kMegabyte = 1 << 20;
   // Of VGG-16, 32 images: 100,352 tiles of 18,432 bytes.
-  EXPECT_THAT(winograd_parts({32, 64, 64, 224, 224, 224, 224, 1, 1, 3}), ElementsAre(14, 56));
-  EXPECT_THAT(winograd_parts({32, 64, 64, 14, 14, 14, 14, 1, 1, 3}), ElementsAre(1));
+  const Winograd large{32, 64, 64, 224, 224, 224, 224, 1, 1, 3};
+  EXPECT_EQ(winograd_parts(large, 128 * kMegabyte), 14);
+  EXPECT_EQ(winograd_parts(large, 32 * kMegabyte), 56);
+  EXPECT_EQ(winograd_parts({32, 64, 64, 14, 14, 14, 14, 1, 1, 3}, 32 * kMegabyte), 1);
+  EXPECT_EQ(winograd_parts({1, 64, 64, 14, 14, 14, 14, 1, 1, 3}, 1), 16) << "no part is less than a tile";
 }
 
 TEST(Winograd, SaysWhyItRefuses) {
   EXPECT_EQ(winograd_refusal({1, 64, 64, 56, 56, 56, 56, 1, 1, 3}), "");
+  EXPECT_EQ(winograd_refusal({1, 4, 64, 3, 3, 3, 3, 1, 1, 3}), "") << "small, but an engine may need it";
   EXPECT_EQ(winograd_refusal({1, 64, 64, 56, 56, 56, 56, 1, 1, 7}), "its filters are not of 3 x 3 or 5 x 5");
-  EXPECT_EQ(winograd_refusal({1, 12, 64, 56, 56, 56, 56, 1, 1, 3}),
-            "12 channels, no multiple of 4 from 16 on");
-  EXPECT_EQ(winograd_refusal({1, 64, 66, 56, 56, 56, 56, 1, 1, 3}),
-            "66 channels, no multiple of 4 from 16 on");
-  EXPECT_EQ(winograd_refusal({1, 64, 64, 28, 28, 28, 28, 1, 1, 3}), "49 tiles, fewer than 64");
+  EXPECT_EQ(winograd_refusal({1, 64, 66, 56, 56, 56, 56, 1, 1, 3}), "66 channels, no multiple of 4");
   EXPECT_EQ(winograd_refusal({4096, 512, 512, 224, 224, 224, 224, 1, 1, 3}), "a huge image");
+}
+
+TEST(Winograd, SaysWhereItLoses) {
+  EXPECT_EQ(winograd_loss({1, 64, 64, 56, 56, 56, 56, 1, 1, 3}), "");
+  EXPECT_EQ(winograd_loss({1, 12, 64, 56, 56, 56, 56, 1, 1, 3}), "12 channels, fewer than 16");
+  EXPECT_EQ(winograd_loss({1, 64, 64, 28, 28, 28, 28, 1, 1, 3}), "49 tiles, fewer than 64");
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Convolutions of 3 x 3 and 5 x 5 in fp32 by minimal filtering: kernels of ours transform, cuBLASLt
-// multiplies. A variant is the number of parts that the tiles are taken in and an algorithm of the library.
+// multiplies. A variant is what a part of the tiles may be transformed to, in MB, and an algorithm of the
+// library; each of them runs every shape, because an engine that holds the transformed filters has no others.
 #include <algorithm>
+#include <optional>
 
 #include "device/cuda/plugin/convolution_request.hpp"
 #include "device/cuda/plugin/cublaslt.hpp"
@@ -14,6 +16,8 @@ using tensor::Precision;
 
 constexpr int kMostAlgorithms = 3;
 constexpr int64_t kAlignment = 256;
+/// What fits the L2 caches of large GPUs beside filters, and what fills such a GPU.
+constexpr int64_t kPartMegabytes[] = {32, 128};
 
 struct Plan {
   ConvolutionRequest request;
@@ -52,31 +56,48 @@ Product product_of(const Winograd& size, int64_t parts) {
 }
 
 struct Choice {
-  int64_t parts = 0;
-  size_t algorithm = 0;
+  int64_t megabytes = 0;
+  int algorithm = 0;
 
-  std::string text() const { return fmt::format("p{}_h{}", parts, algorithm); }
+  std::string text() const { return fmt::format("m{}_h{}", megabytes, algorithm); }
+  int64_t parts(const Winograd& size) const { return winograd_parts(size, megabytes << 20); }
+
+  static std::optional<Choice> parse(std::string_view text) {
+    for (const int64_t megabytes : kPartMegabytes) {
+      for (int algorithm = 0; algorithm < kMostAlgorithms; ++algorithm) {
+        const Choice choice{megabytes, algorithm};
+        if (choice.text() == text) return choice;
+      }
+    }
+    return std::nullopt;
+  }
 };
 
+/// Those that differ for this size.
 std::vector<Choice> choices(const Winograd& size) {
   std::vector<Choice> result;
-  for (const int64_t parts : winograd_parts(size)) {
-    const size_t count = Matmul(product_of(size, parts)).recommended(kMostAlgorithms).size();
-    for (size_t i = 0; i < count; ++i) result.push_back({parts, i});
+  int64_t before = 0;
+  for (const int64_t megabytes : kPartMegabytes) {
+    const int64_t parts = Choice{megabytes}.parts(size);
+    if (parts == before) continue;
+    before = parts;
+    const auto count = static_cast<int>(Matmul(product_of(size, parts)).recommended(kMostAlgorithms).size());
+    for (int i = 0; i < count; ++i) result.push_back({megabytes, i});
   }
   return result;
 }
 
 class WinogradStep {
  public:
-  WinogradStep(Plan plan, const Choice& choice, PackedConstant filter)
+  WinogradStep(Plan plan, int64_t parts, std::shared_ptr<Matmul> matmul,
+               const cublasLtMatmulHeuristicResult_t& algorithm, PackedConstant filter)
       : plan_(std::move(plan)),
-        tiles_(plan_.size.part_tiles(choice.parts)),
-        products_at_(aligned(plan_.size.image_bytes(choice.parts))),
-        workspace_at_(products_at_ + aligned(plan_.size.result_bytes(choice.parts))),
+        tiles_(plan_.size.part_tiles(parts)),
+        products_at_(aligned(plan_.size.image_bytes(parts))),
+        workspace_at_(products_at_ + aligned(plan_.size.result_bytes(parts))),
         filter_(std::move(filter)),
-        matmul_(std::make_shared<Matmul>(product_of(plan_.size, choice.parts))),
-        algorithm_(matmul_->recommended(kMostAlgorithms).at(choice.algorithm)) {}
+        matmul_(std::move(matmul)),
+        algorithm_(algorithm) {}
 
   int64_t scratch_bytes() const { return workspace_at_ + static_cast<int64_t>(algorithm_.workspaceSize); }
 
@@ -120,7 +141,7 @@ class WinogradTactic final : public CudaTactic {
   std::vector<std::string> variants(const StepRequest& request) const override {
     Plan plan;
     std::vector<std::string> result;
-    if (!make_plan(request, plan).empty()) return result;
+    if (!make_plan(request, plan).empty() || !winograd_loss(plan.size).empty()) return result;
     for (const Choice& choice : choices(plan.size)) result.push_back(choice.text());
     return result;
   }
@@ -128,8 +149,8 @@ class WinogradTactic final : public CudaTactic {
   Offer offer(const StepRequest& request, engine::WeightStore&) const override {
     Plan plan;
     std::string reason = make_plan(request, plan);
-    return Offer::refuse(reason.empty() ? "cuBLASLt recommends no algorithm for its products"
-                                        : std::move(reason));
+    if (reason.empty()) reason = winograd_loss(plan.size);
+    return Offer::refuse(reason.empty() ? kNoAlgorithm : std::move(reason));
   }
 
   Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
@@ -137,19 +158,25 @@ class WinogradTactic final : public CudaTactic {
     Plan plan;
     if (std::string reason = make_plan(request, plan); !reason.empty())
       return Offer::refuse(std::move(reason));
-    const std::vector<Choice> offered = choices(plan.size);
-    const auto choice = std::find_if(offered.begin(), offered.end(),
-                                     [&](const Choice& each) { return each.text() == variant; });
-    if (choice == offered.end())
-      return Offer::refuse(fmt::format("'{}' is no number of parts with an algorithm", variant));
+    const auto choice = Choice::parse(variant);
+    if (!choice) return Offer::refuse(fmt::format("'{}' is no part with an algorithm", variant));
+    const int64_t parts = choice->parts(plan.size);
+    auto matmul = std::make_shared<Matmul>(product_of(plan.size, parts));
+    const auto algorithms = matmul->recommended(kMostAlgorithms);
+    if (algorithms.empty()) return Offer::refuse(kNoAlgorithm);
+    // Another shape than the one it was timed for may have fewer.
+    const size_t chosen = std::min(static_cast<size_t>(choice->algorithm), algorithms.size() - 1);
     PackedConstant filter = pack_winograd(request, 1, plan.size, weights);
     Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
     offer.packed = {filter.key};
-    const WinogradStep step(std::move(plan), *choice, std::move(filter));
+    const WinogradStep step(std::move(plan), parts, std::move(matmul), algorithms[chosen], std::move(filter));
     offer.scratch_bytes = step.scratch_bytes();
     offer.kernel = std::make_shared<LaunchKernel>("a convolution", step, true);
     return offer;
   }
+
+ private:
+  static constexpr const char* kNoAlgorithm = "cuBLASLt recommends no algorithm for its products";
 };
 
 }  // namespace

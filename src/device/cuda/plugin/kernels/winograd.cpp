@@ -13,8 +13,6 @@ constexpr int64_t kFewestChannels = 16;
 /// Filters grow fourfold (3 x 3): with few tiles, reading them takes longer than a direct convolution.
 constexpr int64_t kFewestTiles = 64;
 constexpr int64_t kMultiple = 4;
-/// Bytes of a part: what fits the L2 cache of the GPUs of today beside filters, and what fills a large GPU.
-constexpr int64_t kPartBytes[] = {int64_t{128} << 20, int64_t{32} << 20};
 constexpr int64_t kMostUnits = int64_t{1} << 31;
 
 }  // namespace
@@ -24,27 +22,29 @@ int64_t Winograd::product_bytes(int64_t parts, int64_t columns) const {
 }
 
 std::string winograd_refusal(const Winograd& size) {
-  const auto text = [](int64_t value) { return std::to_string(value); };
   if (size.taps != 3 && size.taps != 5) return "its filters are not of 3 x 3 or 5 x 5";
   for (const int64_t channels : {size.channels, size.filters}) {
-    if (channels < kFewestChannels || channels % kMultiple != 0)
-      return text(channels) + " channels, no multiple of " + text(kMultiple) + " from " +
-             text(kFewestChannels) + " on";
+    if (channels % kMultiple != 0)
+      return std::to_string(channels) + " channels, no multiple of " + std::to_string(kMultiple);
   }
-  if (size.tiles() < kFewestTiles) return text(size.tiles()) + " tiles, fewer than " + text(kFewestTiles);
   // Of one element each: more than a part ever has.
   if (size.tiles() * std::max(size.channels, size.filters) >= kMostUnits) return "a huge image";
   return {};
 }
 
-std::vector<int64_t> winograd_parts(const Winograd& size) {
-  std::vector<int64_t> result;
-  for (const int64_t bytes : kPartBytes) {
-    const int64_t whole = size.image_bytes(1) + size.result_bytes(1);
-    const int64_t parts = std::min(size.tiles(), (whole + bytes - 1) / bytes);
-    if (result.empty() || result.back() != parts) result.push_back(parts);
-  }
-  return result;
+std::string winograd_loss(const Winograd& size) {
+  const auto few = [](int64_t count, int64_t fewest, const char* what) {
+    return count < fewest ? std::to_string(count) + what + ", fewer than " + std::to_string(fewest)
+                          : std::string();
+  };
+  const int64_t channels = std::min(size.channels, size.filters);
+  std::string reason = few(channels, kFewestChannels, " channels");
+  return reason.empty() ? few(size.tiles(), kFewestTiles, " tiles") : reason;
+}
+
+int64_t winograd_parts(const Winograd& size, int64_t most_bytes) {
+  const int64_t whole = size.image_bytes(1) + size.result_bytes(1);
+  return std::min(size.tiles(), (whole + most_bytes - 1) / most_bytes);
 }
 
 void winograd_filter(const Winograd& size, const float* filter, float* to) {

@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(kBlock)
 #pragma unroll
     for (int i = 0; i < tile; ++i) outputs[i * tile + j][threadIdx.x] = make_float2(made[0][i], made[1][i]);
   }
-  const float2 added = bias == nullptr ? make_float2(0, 0) : *reinterpret_cast<const float2*>(bias + place.c);
+  const float2 added = bias == nullptr ? make_float2(0, 0) : make_float2(bias[place.c], bias[place.c + 1]);
 #pragma unroll 1
   for (int i = 0; i < tile * tile; ++i) {
     const int row = place.row * tile + i / tile;

@@ -1,10 +1,10 @@
 // Convolutions of 3 x 3 and 5 x 5 by minimal filtering (winograd_transforms.hpp): the image and the filters
-// are transformed, multiplied as 36 matrix products, and transformed back. In float alone: the sums are as
-// exact as those of a direct convolution, but a narrower type would lose what the transforms cancel.
+// are transformed, multiplied as 36 matrix products, and transformed back. In float alone: the sums are
+// nearly as exact as those of a direct convolution, but a narrower type would lose what the transforms
+// cancel. An infinity makes NaN of every output of the tiles that it lies in.
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "device/cuda/plugin/kernels/epilogue.hpp"
 
@@ -40,12 +40,15 @@ struct Winograd {
   int64_t product_bytes(int64_t parts, int64_t columns) const;
 };
 
-/// Why the kernels do not take it, or not with gain; empty when they do.
+/// Why the kernels do not take it; empty when they do.
 std::string winograd_refusal(const Winograd& size);
 
-/// In how many parts the tiles are worth taking: what a part is transformed to stays in the L2 cache, or
-/// products are large. Without repetitions, fewest first.
-std::vector<int64_t> winograd_parts(const Winograd& size);
+/// Why they take it without gain; empty when there may be one.
+std::string winograd_loss(const Winograd& size);
+
+/// In how many parts the tiles are taken so that what a part is transformed to has at most so many bytes, if
+/// a single tile has.
+int64_t winograd_parts(const Winograd& size, int64_t most_bytes);
 
 /// The filters [K][C][taps][taps] as [36][K][C], on the host.
 void winograd_filter(const Winograd& size, const float* filter, float* to);
