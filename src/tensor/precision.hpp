@@ -8,8 +8,8 @@
 
 namespace hone::tensor {
 
-/// kFp32 is IEEE single precision throughout; kTf32 keeps float32 and rounds factors of products to 10 bits
-/// of mantissa.
+/// kFp32 is IEEE single precision in every operation, whatever their order (minimal filtering of convolutions
+/// included); kTf32 keeps float32 and rounds factors of products to 10 bits of mantissa.
 enum class Precision : uint8_t { kFp32, kTf32, kBf16, kFp16, kInt8 };
 
 /// "fp32", "tf32", "bf16", "fp16", "int8".
