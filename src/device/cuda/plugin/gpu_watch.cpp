@@ -23,7 +23,15 @@ GpuWatch::GpuWatch(const Stream& stream, const std::vector<engine::ProgramStep>&
       steps_(stream, steps.size(), run_step),
       clock_(stream),
       to_device_ns_(measure_latency(cudaMemcpyHostToDevice)),
-      to_host_ns_(measure_latency(cudaMemcpyDeviceToHost)) {
+      to_host_ns_(measure_latency(cudaMemcpyDeviceToHost)),
+      copy_name_(text("cudaMemcpyAsync")),
+      launch_name_(text("cudaGraphLaunch")),
+      wait_name_(text("cudaStreamSynchronize")) {
+  constexpr size_t kRuns = 256;
+  waits_.reserve(3 * kRuns);
+  copies_.reserve(2 * kRuns);
+  record_.calls.reserve(6 * kRuns);
+  stamps_.reserve(steps_.stamps().size() * kRuns);
   record_.device = describe_device();
   describe_steps(steps);
   steps_.launch(stream_);  // kernels are loaded when they first run
@@ -58,8 +66,9 @@ int64_t GpuWatch::text(std::string_view text) {
 }
 
 template <class F>
-int64_t GpuWatch::call(std::string_view name, bool waits, F&& make) {
-  base::DeviceCall call{.name = text(name), .thread = gettid(), .waits = waits};
+int64_t GpuWatch::call(int64_t name, bool waits, F&& make) {
+  static thread_local const auto kThread = gettid();  // the kernel is asked each time
+  base::DeviceCall call{.name = name, .thread = kThread, .waits = waits};
   call.start_ns = base::monotonic_ns();
   make();
   call.end_ns = base::monotonic_ns();
@@ -95,37 +104,40 @@ void GpuWatch::copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kin
   work.kind =
       kind == cudaMemcpyHostToDevice ? DeviceWork::Kind::kCopyToDevice : DeviceWork::Kind::kCopyToHost;
   work.bytes = static_cast<int64_t>(bytes);
-  work.call = call("cudaMemcpyAsync", false,
+  work.call = call(copy_name_, false,
                    [&] { check(cudaMemcpyAsync(to, from, bytes, kind, stream_.get()), "a copy"); });
   copies_.push_back(work);
 }
 
 void GpuWatch::launch_steps() {
-  run_ = call("cudaGraphLaunch", false, [this] { steps_.launch(stream_); });
+  run_ = call(launch_name_, false, [this] { steps_.launch(stream_); });
 }
 
 void GpuWatch::synchronize() {
-  const int64_t wait = call("cudaStreamSynchronize", true, [this] { stream_.synchronize(); });
-  add_copies(record_.calls[static_cast<size_t>(wait)]);
-  if (const int64_t run = std::exchange(run_, -1); run >= 0) add_kernels(run);
+  Wait wait{.call = call(wait_name_, true, [this] { stream_.synchronize(); })};
+  wait.copies = copies_.size() - std::exchange(copies_waited_for_, copies_.size());
+  wait.run = std::exchange(run_, -1);
+  waits_.push_back(wait);
+  if (wait.run < 0) return;
+  const std::span<const KernelStamp> stamps = steps_.stamps();
+  stamps_.insert(stamps_.end(), stamps.begin(), stamps.end());
 }
 
-void GpuWatch::add_copies(const base::DeviceCall& wait) {
-  if (copies_.empty()) return;
-  const bool to_device = copies_.front().kind == DeviceWork::Kind::kCopyToDevice;
-  place_copies(copies_, record_.calls[static_cast<size_t>(copies_.front().call)].start_ns, wait.end_ns,
-               to_device ? to_device_ns_ : to_host_ns_);
-  record_.work.insert(record_.work.end(), copies_.begin(), copies_.end());
-  copies_.clear();
+void GpuWatch::add_copies(std::vector<DeviceWork> copies, int64_t wait) {
+  if (copies.empty()) return;
+  const bool to_device = copies.front().kind == DeviceWork::Kind::kCopyToDevice;
+  place_copies(copies, record_.calls[static_cast<size_t>(copies.front().call)].start_ns,
+               record_.calls[static_cast<size_t>(wait)].end_ns, to_device ? to_device_ns_ : to_host_ns_);
+  record_.work.insert(record_.work.end(), copies.begin(), copies.end());
 }
 
-void GpuWatch::add_kernels(int64_t call) {
+void GpuWatch::add_kernels(int64_t call, std::span<const KernelStamp> stamps) {
   std::vector<DeviceWork> run = pattern_;
   for (size_t i = 0; i < run.size(); ++i) {
     const Stretch& stretch = steps_.stretches()[i];
     run[i].call = call;
-    run[i].start_ns = static_cast<int64_t>(steps_.time(stretch.start));
-    run[i].end_ns = static_cast<int64_t>(steps_.time(stretch.stop));
+    run[i].start_ns = static_cast<int64_t>(StampedSteps::time(stretch.start, stamps));
+    run[i].end_ns = static_cast<int64_t>(StampedSteps::time(stretch.stop, stamps));
   }
   early_ns_ += put_in_line(run);
   kernels_.insert(kernels_.end(), run.begin(), run.end());
@@ -134,6 +146,16 @@ void GpuWatch::add_kernels(int64_t call) {
 base::DeviceRecord GpuWatch::finish() {
   stream_.synchronize();
   clock_.ask_again(stream_);
+  auto copy = copies_.begin();
+  std::span<const KernelStamp> stamps = stamps_;
+  for (const Wait& wait : waits_) {
+    const auto first = copy;
+    copy += static_cast<std::ptrdiff_t>(wait.copies);
+    add_copies(std::vector<DeviceWork>(first, copy), wait.call);
+    if (wait.run < 0) continue;
+    add_kernels(wait.run, stamps.first(steps_.stamps().size()));
+    stamps = stamps.subspan(steps_.stamps().size());
+  }
   for (DeviceWork& work : kernels_) {
     work.start_ns = clock_.host_ns(work.start_ns);
     work.end_ns = clock_.host_ns(work.end_ns);

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -36,12 +37,19 @@ class GpuWatch final : public engine::DeviceWatch {
   int64_t text(std::string_view text);
   /// Makes the call and records it.
   template <class F>
-  int64_t call(std::string_view name, bool waits, F&& make);
+  int64_t call(int64_t name, bool waits, F&& make);
   int64_t measure_latency(cudaMemcpyKind kind);
   void describe_steps(const std::vector<engine::ProgramStep>& steps);
-  void add_copies(const base::DeviceCall& wait);
-  void add_kernels(int64_t call);
+  void add_copies(std::vector<base::DeviceWork> copies, int64_t wait);
+  void add_kernels(int64_t call, std::span<const KernelStamp> stamps);
   void add_notes();
+
+  /// What had ended when a call returned. The watched program waits meanwhile, so only this much is noted.
+  struct Wait {
+    int64_t call = 0;
+    size_t copies = 0;  ///< handed over since the wait before
+    int64_t run = -1;   ///< the call that launched the steps since then
+  };
 
   const Stream& stream_;
   std::function<void()> at_end_;
@@ -49,11 +57,17 @@ class GpuWatch final : public engine::DeviceWatch {
   GpuClock clock_;
   int64_t to_device_ns_ = 0;  ///< what copies of a few bytes take
   int64_t to_host_ns_ = 0;
-  std::vector<base::DeviceWork> copies_;  ///< since the last wait
-  int64_t run_ = -1;                      ///< the call that launched the steps, since the last wait
-  int64_t early_ns_ = 0;                  ///< by which kernels began before those ahead had ended
+  std::vector<Wait> waits_;
+  std::vector<base::DeviceWork> copies_;  ///< without times
+  std::vector<KernelStamp> stamps_;       ///< of all runs
+  size_t copies_waited_for_ = 0;
+  int64_t run_ = -1;      ///< the call that launched the steps, since the last wait
+  int64_t early_ns_ = 0;  ///< by which kernels began before those ahead had ended
   std::map<std::string, int64_t, std::less<>> texts_;
   base::DeviceRecord record_;
+  int64_t copy_name_;
+  int64_t launch_name_;
+  int64_t wait_name_;
   std::vector<base::DeviceWork> kernels_;  ///< with the GPU's times
   std::vector<base::DeviceWork> pattern_;  ///< what one run of the steps does, without times
 };

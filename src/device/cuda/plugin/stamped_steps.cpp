@@ -117,28 +117,23 @@ StampedSteps::StampedSteps(const Stream& stream, size_t steps, const std::functi
   nodes_ = std::move(recording.nodes);
   for (RecordedNode& node : nodes_) node.early = chain_[node.chain].launch.programmatic;
   const std::vector<Mark> wanted = find_marks(nodes_, steps);
-  const int64_t places = recording.places + std::count_if(wanted.begin(), wanted.end(),
-                                                          [](Mark mark) { return mark != Mark::kNone; });
-  const auto bytes = places * static_cast<int64_t>(sizeof(KernelStamp));
+  places_ = recording.places +
+            std::count_if(wanted.begin(), wanted.end(), [](Mark mark) { return mark != Mark::kNone; });
+  const auto bytes = places_ * static_cast<int64_t>(sizeof(KernelStamp));
   stamps_ = DeviceBytes(bytes);
   clear(stamps_);
   collected_.emplace(bytes);
   auto* const stamps = reinterpret_cast<KernelStamp*>(stamps_.data());
   const Graph graph(stream, [&] {
     recording = record(stream, wanted, marks, stamps, run_step);
-    check(launch_collect(stamps, static_cast<int>(places), reinterpret_cast<KernelStamp*>(collected_->data()),
-                         stream.get()),
+    check(launch_collect(stamps, static_cast<int>(places_),
+                         reinterpret_cast<KernelStamp*>(collected_->data()), stream.get()),
           "a launch");
   });
   if (recording.nodes.size() != nodes_.size()) fail_internal("the steps recorded other nodes this time");
   for (size_t i = 0; i < nodes_.size(); ++i) nodes_[i].place = recording.nodes[i].place;
   stretches_ = find_stretches(nodes_, recording.marks);
   instance_ = std::make_unique<CapturedGraph>(stream, graph);
-}
-
-uint64_t StampedSteps::time(const Moment& moment) const {
-  const KernelStamp& stamp = reinterpret_cast<const KernelStamp*>(collected_->data())[moment.place];
-  return moment.end ? stamp.end : stamp.begin;
 }
 
 }  // namespace hone::device::cuda

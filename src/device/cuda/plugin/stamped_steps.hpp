@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "device/cuda/plugin/graph_nodes.hpp"
@@ -23,13 +24,21 @@ class StampedSteps {
   const std::vector<RecordedNode>& nodes() const { return nodes_; }
   const std::vector<Stretch>& stretches() const { return stretches_; }
   const NodeDescription& description(size_t node) const { return chain_[nodes_[node].chain]; }
-  /// Of the last launch, which has ended; nanoseconds of the GPU's timer.
-  uint64_t time(const Moment& moment) const;
+  /// Of the last launch, which has ended: what time() reads.
+  std::span<const KernelStamp> stamps() const {
+    return {reinterpret_cast<const KernelStamp*>(collected_->data()), static_cast<size_t>(places_)};
+  }
+  /// Nanoseconds of the GPU's timer.
+  static uint64_t time(const Moment& moment, std::span<const KernelStamp> stamps) {
+    const KernelStamp& stamp = stamps[static_cast<size_t>(moment.place)];
+    return moment.end ? stamp.end : stamp.begin;
+  }
 
  private:
   std::vector<RecordedNode> nodes_;
   std::vector<Stretch> stretches_;
   std::vector<NodeDescription> chain_;
+  int64_t places_ = 0;
   DeviceBytes stamps_;
   std::optional<PinnedBytes> collected_;
   std::unique_ptr<CapturedGraph> instance_;
