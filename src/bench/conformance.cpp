@@ -119,7 +119,8 @@ tensor::Tolerance tolerance_of(const Tensor& expected, const ConformanceOptions&
     allowed.relative = std::max(allowed.relative, kStoredBFloat16Tolerance);
   if (options.precision == tensor::Precision::kFp32 || expected.dtype() != tensor::DType::kFloat32)
     return allowed;
-  constexpr double kRoundings = 4;
+  // That of the output, and that of a value on the way to it.
+  constexpr double kRoundings = 2;
   double largest = 0;
   for (const float value : expected.values<float>()) {
     if (std::isfinite(value)) largest = std::max(largest, std::abs(double{value}));

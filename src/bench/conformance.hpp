@@ -43,7 +43,7 @@ struct ConformanceOptions {
   std::string device = "cpu";
   /// In another one than fp32, floats are rounded to it before they are fed, so that only roundings within
   /// the backend are left, and what the reference computes of them is expected instead of the stored outputs.
-  /// As many as four roundings of an output's largest value are then allowed.
+  /// Two roundings of an output's largest value are then allowed.
   tensor::Precision precision = tensor::Precision::kFp32;
   tensor::Tolerance tolerance;
 };

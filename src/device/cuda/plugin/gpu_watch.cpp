@@ -67,7 +67,7 @@ int64_t GpuWatch::text(std::string_view text) {
 
 template <class F>
 int64_t GpuWatch::call(int64_t name, bool waits, F&& make) {
-  static thread_local const auto kThread = gettid();  // the kernel is asked each time
+  static thread_local const auto kThread = gettid();  // a system call otherwise, each time
   base::DeviceCall call{.name = name, .thread = kThread, .waits = waits};
   call.start_ns = base::monotonic_ns();
   make();
