@@ -1,7 +1,5 @@
 // `hone analyze`: what a trace says, in tables, JSON or CSV.
 #include <fmt/core.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +11,7 @@
 #include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/log_file.hpp"
+#include "cli/terminal.hpp"
 #include "report/answers.hpp"
 #include "report/path_tables.hpp"
 #include "report/trace_tables.hpp"
@@ -98,14 +97,6 @@ void choose_steps(const std::string& text, analysis::AnalyzeOptions* options) {
   options->last_step = step_number(text.substr(colon + 1), std::numeric_limits<size_t>::max(), text);
 }
 
-/// What fits the terminal; tables of numbers need some width and gain nothing from more.
-size_t output_width() {
-  constexpr size_t kUsual = 120;
-  winsize size{};
-  if (::isatty(STDOUT_FILENO) == 0 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return kUsual;
-  return std::clamp<size_t>(size.ws_col, 80, 160);
-}
-
 std::string json_text(const Options& options, const report::Answers& answers) {
   // Names come from files, and need not be UTF-8.
   return to_json(answers, options.only).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -133,8 +124,8 @@ std::string csv_text(const Options& options, const report::Answers& answers) {
 }
 
 std::string people_text(const Options& options, const report::Answers& answers) {
-  const report::SheetStyle style{options.log_file.empty() ? output_width() : report::SheetStyle().width,
-                                 options.rows == 0 ? std::numeric_limits<size_t>::max() : options.rows};
+  const report::SheetStyle style =
+      options.log_file.empty() ? terminal_style(options.rows) : file_style(options.rows);
   const trace::Trace& trace = answers.trace();
   std::vector<std::string> head = {
       fmt::format("{}: {}, {} host events, {} device events", options.trace,

@@ -5,6 +5,7 @@
 
 #include "analysis/trace_diff.hpp"
 #include "cli/command.hpp"
+#include "cli/terminal.hpp"
 #include "report/diff_tables.hpp"
 #include "report/trace_tables.hpp"
 #include "trace/open.hpp"
@@ -33,7 +34,7 @@ void run(const Options& options) {
     fmt::print("{}\n", to_json(diff).dump(2, ' ', false, Json::error_handler_t::replace));
     return;
   }
-  const report::SheetStyle style{.rows = options.rows};
+  const report::SheetStyle style = terminal_style(options.rows);
   for (const auto& [name, path, trace] : {std::tuple("A", &options.a, &a), std::tuple("B", &options.b, &b)}) {
     if (options.csv) break;
     fmt::print("{}: {}\n", name, *path);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "base/units.hpp"
@@ -43,17 +44,19 @@ std::vector<size_t> widths_of(const Sheet& sheet, size_t rows) {
   return widths;
 }
 
-/// The widest column of names gives way when the table is too wide.
+/// The widest column of names gives way while the table is too wide.
 void fit(const Sheet& sheet, size_t width, std::vector<size_t>& widths) {
-  std::optional<size_t> widest;
-  size_t sum = kGap * (widths.size() - 1);
-  for (size_t i = 0; i < widths.size(); ++i) {
-    sum += widths[i];
-    if (!sheet.columns[i].right && (!widest || widths[i] > widths[*widest])) widest = i;
+  size_t sum = std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
+  while (sum > width) {
+    std::optional<size_t> widest;
+    for (size_t i = 0; i < widths.size(); ++i) {
+      if (!sheet.columns[i].right && widths[i] > kShortestName && (!widest || widths[i] > widths[*widest]))
+        widest = i;
+    }
+    if (!widest) return;
+    --widths[*widest];
+    --sum;
   }
-  if (!widest || sum <= width) return;
-  const size_t others = sum - widths[*widest];
-  widths[*widest] = std::max(kShortestName, width > others ? width - others : 0);
 }
 
 }  // namespace
@@ -140,9 +143,10 @@ std::vector<std::string> sheet_text(const Sheet& sheet, const SheetStyle& style)
 std::vector<std::string> sheet_csv(const Sheet& sheet) {
   std::vector<std::string> lines = {"# " + sheet.title};
   std::string titles;
-  for (const SheetColumn& column : sheet.columns) {
+  for (size_t i = 0; i < sheet.columns.size(); ++i) {
+    const SheetColumn& column = sheet.columns[i];
     const std::string title = column.unit.empty() ? column.title : column.title + " (" + column.unit + ")";
-    titles += (titles.empty() ? "" : ",") + csv_field(title);
+    titles += (i == 0 ? "" : ",") + csv_field(title);
   }
   lines.push_back(titles);
   for (const std::vector<Cell>& row : sheet.rows) {

@@ -38,6 +38,13 @@ TEST(Sheet, LongNamesGiveWay) {
   EXPECT_EQ(cut_middle("short", 5), "short");
 }
 
+TEST(Sheet, SeveralColumnsOfNamesGiveWay) {
+  Sheet wide{"Two", {{"A", "", false}, {"B", "", false}}, {}, {}};
+  wide.rows = {{text_cell(std::string(60, 'a')), text_cell(std::string(40, 'b'))}};
+  EXPECT_EQ(sheet_text(wide, {62, 20})[2],
+            cut_middle(std::string(60, 'a'), 30) + "  " + cut_middle(std::string(40, 'b'), 30));
+}
+
 TEST(Sheet, RowsThatAreNotShownAreCounted) {
   const std::vector<std::string> lines = sheet_text(sheet(), {60, 1});
   EXPECT_THAT(lines, ::testing::Contains("… 1 more rows (--rows 0 shows all)"));
@@ -50,6 +57,10 @@ TEST(Sheet, RowsThatAreNotShownAreCounted) {
 TEST(Sheet, CsvHasPlainValuesAndUnits) {
   EXPECT_THAT(sheet_csv(sheet()), ElementsAre("# Kernels", "Total (ns),Share (%),Name",
                                               "1234000,75.0000,\"a name, \"\"quoted\"\"\"", "400,,b"));
+}
+
+TEST(Sheet, CsvKeepsAColumnWithoutATitle) {
+  EXPECT_EQ(sheet_csv({"Two", {{""}, {"Time", "ns"}}, {}, {}})[1], ",Time (ns)");
 }
 
 TEST(Sheet, TextIsWrappedAtWords) {
