@@ -19,13 +19,13 @@ int32_t first_device(const EventGraph& graph) {
   return result;
 }
 
-/// The part of the span that lies in announced steps.
+/// The part of the span that lies in steps.
 Time inside(const std::vector<Step>& steps, Span span) {
   Time total = 0;
   auto step = std::partition_point(steps.begin(), steps.end(),
-                                   [&span](const Step& s) { return s.host.end <= span.start; });
-  for (; step != steps.end() && step->host.start < span.end; ++step)
-    total += length(overlap(step->host, span));
+                                   [&span](const Step& s) { return s.span.end <= span.start; });
+  for (; step != steps.end() && step->span.start < span.end; ++step)
+    total += length(overlap(step->span, span));
   return total;
 }
 

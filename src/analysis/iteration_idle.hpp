@@ -18,7 +18,7 @@ struct IterationIdle {
   double sum() const { return launches + calls + host + gaps + unknown; }
 };
 
-/// Of the device with the lowest number that ran something, over the spans that were announced for the steps.
+/// Of the device with the lowest number that ran something, over the spans of the steps.
 IterationIdle iteration_idle(const EventGraph& graph, const StepList& steps);
 
 }  // namespace hone::analysis

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <unordered_map>
@@ -60,28 +61,36 @@ class Collector {
     std::vector<double> other;
     std::vector<double> busy;
     std::vector<double> host;
+    std::vector<double> iteration;
     for (size_t i = 0; i < steps_.size(); ++i) {
       other.push_back(static_cast<double>(other_[i]));
       busy.push_back(static_cast<double>(total_length(unite(busy_[i]))));
       host.push_back(static_cast<double>(length(steps_[i].host)));
+      iteration.push_back(static_cast<double>(length(steps_[i].span)));
     }
     result.other_device = base::summarize(other);
     result.device_busy = base::summarize(busy);
     result.host = base::summarize(host);
-    result.trend = base::trend_of(host);
+    result.iteration = base::summarize(iteration);
+    result.trend = base::trend_of(iteration);
     if (result.layers.empty())
       result.notes.emplace_back("no layers: nothing announced ranges around what it launched");
     return result;
   }
 
  private:
-  /// The step in which the time lies; the number of steps for none.
-  size_t step_at(Time time) const {
-    const auto after = std::upper_bound(steps_.begin(), steps_.end(), time,
-                                        [](Time t, const Step& step) { return t < step.host.start; });
-    if (after == steps_.begin()) return steps_.size();
-    const auto index = static_cast<size_t>(after - steps_.begin()) - 1;
-    return time <= steps_[index].span.end ? index : steps_.size();
+  /// The step in whose span, as `span_of` gives it, the time lies; the number of steps for none.
+  size_t step_at(Time time, Span Step::*span_of) const {
+    const auto after = std::partition_point(steps_.begin(), steps_.end(),
+                                            [&](const Step& step) { return (step.*span_of).start <= time; });
+    if (after == steps_.begin() || (*std::prev(after).*span_of).end <= time) return steps_.size();
+    return static_cast<size_t>(after - steps_.begin()) - 1;
+  }
+
+  /// As find_steps() counts device events: by their call, and by their own time where that is not known.
+  size_t step_of(const DeviceEvent& event, int32_t call) const {
+    return call < 0 ? step_at(event.start, &Step::span)
+                    : step_at(trace_.host_events[static_cast<size_t>(call)].start, &Step::host);
   }
 
   void add(StringId name, size_t step, Time time, StringId kernel) {
@@ -102,8 +111,7 @@ class Collector {
     for (size_t i = 0; i < trace_.device_events.size(); ++i) {
       const DeviceEvent& event = trace_.device_events[i];
       const int32_t call = calls[i];
-      const size_t step =
-          step_at(call < 0 ? event.start : trace_.host_events[static_cast<size_t>(call)].start);
+      const size_t step = step_of(event, call);
       if (step == steps_.size()) continue;
       busy_[step].push_back({event.start, event.end});
       const StringId name = layer_of(event, call, ranges);
@@ -129,7 +137,7 @@ class Collector {
     if (std::any_of(busy_.begin(), busy_.end(), [](const auto& spans) { return !spans.empty(); })) return;
     for (const HostEvent& event : trace_.host_events) {
       if (event.kind != HostKind::kEngineStep) continue;
-      const size_t step = step_at(event.start);
+      const size_t step = step_at(event.start, &Step::host);
       if (step != steps_.size()) add(event.name, step, event.end - event.start, 0);
     }
   }
@@ -154,7 +162,7 @@ class Collector {
   }
 
   double floor_of(const trace::ModelStep& fact) const {
-    if (trace_.devices.empty()) return 0;
+    if (trace_.devices.empty() || fact.bytes <= 0) return 0;
     const auto precision = trace_.metadata.find("precision");
     if (precision == trace_.metadata.end()) return 0;
     const auto rates = device_rates(trace_.text(trace_.devices.front().name), precision->second);

@@ -44,12 +44,14 @@ struct Layer {
 struct LayerTable {
   std::vector<Layer> layers;  ///< in the order in which they run
   /// Of one iteration, ns: the layers added up, other work of the device, time in which the device did
-  /// anything (events of several streams overlap), and the iteration from the host's side.
+  /// anything (events of several streams overlap), the iteration from the host's side, and all of it: from
+  /// the end of the work of the one before to the end of its own.
   base::Summary layer_sum;
   base::Summary other_device;
   base::Summary device_busy;
   base::Summary host;
-  std::optional<base::Trend> trend;  ///< of the iteration from the host's side, ns an iteration
+  base::Summary iteration;
+  std::optional<base::Trend> trend;  ///< of the iterations, ns an iteration
   std::vector<std::string> notes;
 };
 

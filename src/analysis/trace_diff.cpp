@@ -1,6 +1,8 @@
 // See trace_diff.hpp.
 #include "analysis/trace_diff.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,7 +15,7 @@ namespace hone::analysis {
 namespace {
 
 Estimate estimate(const base::Summary& summary) {
-  if (summary.n < 2) return {summary.mean, 0};
+  if (summary.n < 2) return {summary.mean, std::nullopt};
   return {summary.mean,
           base::student_t_975(summary.n - 1) * summary.sd / std::sqrt(static_cast<double>(summary.n))};
 }
@@ -21,7 +23,11 @@ Estimate estimate(const base::Summary& summary) {
 /// Errors of independent means add up in squares.
 void add(Estimate& sum, const Estimate& more) {
   sum.mean += more.mean;
-  sum.half_width = std::hypot(sum.half_width, more.half_width);
+  if (!sum.half_width || !more.half_width) {
+    sum.half_width = std::nullopt;
+  } else {
+    sum.half_width = std::hypot(*sum.half_width, *more.half_width);
+  }
 }
 
 /// The model's nodes behind a layer; its own name where none were recorded.
@@ -98,14 +104,14 @@ struct Parts {
   double layers;
   double other;
   double overlap;  ///< negative: time that events of the device ran beside each other
-  double rest;     ///< the device did nothing, or (negative) worked on after the host's iteration
+  double rest;     ///< the device did nothing, or (negative) worked for it before it began
 
   explicit Parts(const LayerTable& table)
       : layers(table.layer_sum.mean),
         other(table.other_device.mean),
         // On the CPU there is no device: then its layers are all that was busy.
         overlap(table.device_busy.mean > 0 ? table.device_busy.mean - layers - other : 0),
-        rest(table.host.mean - layers - other - overlap) {}
+        rest(table.iteration.mean - layers - other - overlap) {}
 
   double busy() const { return layers + other + overlap; }
 };
@@ -121,10 +127,14 @@ void add_idle(const IterationIdle& a, const IterationIdle& b, double rest, std::
 
 }  // namespace
 
-bool MatchedLayers::certain() const { return std::abs(change()) > time_a.half_width + time_b.half_width; }
+std::optional<bool> differ(const Estimate& a, const Estimate& b) {
+  if (!a.half_width || !b.half_width) return std::nullopt;
+  return std::abs(b.mean - a.mean) > *a.half_width + *b.half_width;
+}
 
 DiffSide diff_side(const trace::Trace& trace, const StepList& steps) {
   DiffSide side{analyze_layers(trace, steps)};
+  side.notes = steps.notes;
   if (!trace.device_events.empty() && steps.announced)
     side.idle = iteration_idle(build_event_graph(trace), steps);
   return side;
@@ -136,8 +146,8 @@ TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
   TraceDiff diff;
   if (!a.layers.empty() && !b.layers.empty()) diff.layers = match(a, b);
   diff.kernels = kernel_exchanges(diff.layers);
-  diff.iteration_a = estimate(a.host);
-  diff.iteration_b = estimate(b.host);
+  diff.iteration_a = estimate(a.iteration);
+  diff.iteration_b = estimate(b.iteration);
   diff.trend_a = a.trend;
   diff.trend_b = b.trend;
   const Parts before(a);
@@ -154,6 +164,9 @@ TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
     add_idle(*side_a.idle, *side_b.idle, rest, diff.waterfall);
   } else {
     diff.waterfall.push_back({"outside of layers", rest});
+  }
+  for (const auto& [name, side] : {std::pair("A", &side_a), std::pair("B", &side_b)}) {
+    for (const std::string& note : side->notes) diff.notes.push_back(fmt::format("{}: {}", name, note));
   }
   if (a.layers.empty() || b.layers.empty())
     diff.notes.push_back(std::string(a.layers.empty() ? "A" : "B") +

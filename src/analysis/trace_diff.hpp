@@ -12,11 +12,15 @@
 
 namespace hone::analysis {
 
-/// A mean over iterations, ns, with the half-width of its 95 % confidence interval (Student's t).
+/// A mean over iterations, ns, with the half-width of its 95 % confidence interval (Student's t), which one
+/// iteration does not give.
 struct Estimate {
   double mean = 0;
-  double half_width = 0;
+  std::optional<double> half_width = 0;
 };
+
+/// Whether two means differ by more than noise: their intervals do not overlap. Nothing where one has none.
+std::optional<bool> differ(const Estimate& a, const Estimate& b);
 
 /// Layers of A and of B that share nodes of the model, directly or through each other. One side is empty for
 /// what only the other has.
@@ -29,8 +33,7 @@ struct MatchedLayers {
   Estimate time_b;
 
   double change() const { return time_b.mean - time_a.mean; }
-  /// Whether the change is more than noise: the intervals do not overlap.
-  bool certain() const;
+  bool certain() const { return differ(time_a, time_b).value_or(false); }
 };
 
 /// One bar of the waterfall: B minus A.
@@ -52,13 +55,19 @@ struct TraceDiff {
   std::vector<WaterfallBar> waterfall;
   std::vector<std::string> notes;
 
-  double speedup() const { return iteration_b.mean > 0 ? iteration_a.mean / iteration_b.mean : 0; }
+  /// Nothing where one of the two has no time.
+  std::optional<double> speedup() const {
+    if (iteration_a.mean <= 0 || iteration_b.mean <= 0) return std::nullopt;
+    return iteration_a.mean / iteration_b.mean;
+  }
 };
 
-/// One recording: its layers and, where a GPU was recorded, what that waited for.
+/// One recording: its layers, what was left out of its steps, and, where a GPU was recorded, what that waited
+/// for.
 struct DiffSide {
   LayerTable layers;
   std::optional<IterationIdle> idle = std::nullopt;
+  std::vector<std::string> notes = {};
 };
 
 DiffSide diff_side(const trace::Trace& trace, const StepList& steps);

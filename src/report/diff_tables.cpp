@@ -13,13 +13,24 @@ namespace {
 
 using analysis::Estimate;
 using analysis::MatchedLayers;
-using base::time_text;
 
-Cell estimate_cell(const Estimate& estimate) {
-  if (estimate.mean == 0) return no_cell();
-  Cell cell = time_cell(estimate.mean);
-  cell.text += " ±" + time_text(estimate.half_width);
-  return cell;
+Cell mean_cell(const Estimate& estimate) { return estimate.mean == 0 ? no_cell() : time_cell(estimate.mean); }
+
+/// Half of the confidence interval.
+Cell noise_cell(const Estimate& estimate) {
+  return estimate.mean == 0 || !estimate.half_width ? no_cell() : time_cell(*estimate.half_width);
+}
+
+/// What the change of an iteration amounts to.
+std::string verdict(const analysis::TraceDiff& diff) {
+  const std::optional<double> speedup = diff.speedup();
+  if (!speedup) return "One of the two has no time that could be compared.";
+  const std::optional<bool> differs = differ(diff.iteration_a, diff.iteration_b);
+  if (differs && !*differs) return "The change is not more than noise.";
+  const std::string ratio =
+      fmt::format("B takes {:.4g} of A's time: {:.3g} times as fast", 1 / *speedup, *speedup);
+  return differs ? ratio + "."
+                 : ratio + ", if that is more than noise, which one iteration alone does not tell.";
 }
 
 /// "+1.200 us": a sign, so that one sees at once which way it went.
@@ -36,21 +47,19 @@ std::string joined(const std::vector<std::string>& names) {
 
 Sheet waterfall_sheet(const analysis::TraceDiff& diff) {
   Sheet sheet{"From A to B, one iteration",
-              {{"", "", false}, {"Time", "ns"}, {"Of the change", "%"}},
+              {{"Part", "", false}, {"Time", "ns"}, {"±", "ns"}, {"Of the change", "%"}},
               {},
               diff.notes};
   const double change = diff.iteration_b.mean - diff.iteration_a.mean;
-  sheet.rows.push_back({text_cell("A"), estimate_cell(diff.iteration_a), no_cell()});
+  sheet.rows.push_back(
+      {text_cell("A"), mean_cell(diff.iteration_a), noise_cell(diff.iteration_a), no_cell()});
   for (const analysis::WaterfallBar& bar : diff.waterfall)
-    sheet.rows.push_back({text_cell(bar.name), change_cell(bar.change),
+    sheet.rows.push_back({text_cell(bar.name), change_cell(bar.change), no_cell(),
                           change != 0 ? share_cell(bar.change / change) : no_cell()});
-  sheet.rows.push_back({text_cell("B"), estimate_cell(diff.iteration_b), no_cell()});
+  sheet.rows.push_back(
+      {text_cell("B"), mean_cell(diff.iteration_b), noise_cell(diff.iteration_b), no_cell()});
   sheet.whole = true;
-  const double noise = diff.iteration_a.half_width + diff.iteration_b.half_width;
-  sheet.notes.push_back(std::abs(change) > noise
-                            ? fmt::format("B takes {:.4g} of A's time: {:.3g} times as fast.",
-                                          diff.iteration_b.mean / diff.iteration_a.mean, diff.speedup())
-                            : std::string("The change is not more than noise."));
+  sheet.notes.push_back(verdict(diff));
   for (const auto& [name, trend] : {std::pair("A", diff.trend_a), std::pair("B", diff.trend_b)}) {
     if (trend && trend->certain()) sheet.notes.push_back(fmt::format("{}: {}", name, trend_text(trend)));
   }
@@ -62,7 +71,9 @@ Sheet layer_sheet(const analysis::TraceDiff& diff) {
               {{"Change", "ns"},
                {"Accumulated", "ns"},
                {"A", "ns"},
+               {"A ±", "ns"},
                {"B", "ns"},
+               {"B ±", "ns"},
                {"Certain", "", false},
                {"Layers of A", "", false},
                {"Layers of B", "", false}},
@@ -71,12 +82,14 @@ Sheet layer_sheet(const analysis::TraceDiff& diff) {
   double accumulated = 0;
   for (const MatchedLayers& group : diff.layers) {
     accumulated += group.change();
-    sheet.rows.push_back({change_cell(group.change()), change_cell(accumulated), estimate_cell(group.time_a),
-                          estimate_cell(group.time_b), text_cell(group.certain() ? "yes" : "no"),
-                          text_cell(joined(group.a)), text_cell(joined(group.b))});
+    sheet.rows.push_back({change_cell(group.change()), change_cell(accumulated), mean_cell(group.time_a),
+                          noise_cell(group.time_a), mean_cell(group.time_b), noise_cell(group.time_b),
+                          text_cell(group.certain() ? "yes" : "no"), text_cell(joined(group.a)),
+                          text_cell(joined(group.b))});
   }
   sheet.notes.emplace_back(
-      "Layers stand together when they hold the same nodes of the model; no: not more than noise.");
+      "Layers stand together when they hold the same nodes of the model; ±: half of the 95 % confidence "
+      "interval; no: not more than noise, or noise not known.");
   return sheet;
 }
 

@@ -57,9 +57,10 @@ std::vector<Sheet> layer_sheets(const analysis::LayerTable& table) {
   }
   if (!table.layers.empty())
     sheet.notes.push_back(fmt::format(
-        "In one iteration (medians of {}): layers {}, other work of the device {}, device busy {}, host {}.",
+        "In one iteration (medians of {}): layers {}, other work of the device {}, device busy {}, host {}, "
+        "all of it {}.",
         table.layer_sum.n, time_text(table.layer_sum.p50), time_text(table.other_device.p50),
-        time_text(table.device_busy.p50), time_text(table.host.p50)));
+        time_text(table.device_busy.p50), time_text(table.host.p50), time_text(table.iteration.p50)));
   return {sheet};
 }
 

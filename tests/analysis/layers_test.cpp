@@ -73,6 +73,20 @@ TEST(Layers, ReconcileWithTheIteration) {
   EXPECT_EQ(table.other_device.p50, 40);
   EXPECT_EQ(table.device_busy.min, 210);  // the last two overlap by 10
   EXPECT_EQ(table.host.p50, 900);
+  EXPECT_EQ(table.iteration.p50, 900);
+}
+
+TEST(Layers, TakeNothingThatWasLaunchedAfterTheStep) {
+  Trace t = gpu_trace();
+  add_host(t, HostKind::kRuntimeApi, "cudaLaunchKernel", 2820, 2830, 400);
+  add_kernel(t, "slow", 2850, 3400, 400);  // the last iteration lasts to its end
+  add_host(t, HostKind::kRange, "eval", 2950, 2990);
+  add_host(t, HostKind::kRuntimeApi, "cudaLaunchKernel", 2960, 2970, 401);
+  add_kernel(t, "of eval", 3400, 3500, 401);
+  const LayerTable table = table_of(t);
+  EXPECT_EQ(table.layers.size(), 2U);
+  EXPECT_EQ(table.other_device.max, 40 + 550);
+  EXPECT_EQ(table.iteration.max, 1400);
 }
 
 TEST(Layers, HaveAFloorWhereWorkAndRatesAreKnown) {
@@ -81,6 +95,9 @@ TEST(Layers, HaveAFloorWhereWorkAndRatesAreKnown) {
   EXPECT_NEAR(table.layers[0].floor, 10, 1e-9);  // 7.9e6 / 790e12 s, above 4.3e3 / 4.3e12 s
   EXPECT_NEAR(table.layers[0].over_floor(), 15, 1e-9);
   EXPECT_EQ(table.layers[1].floor, 0);
+  Trace without_bytes = gpu_trace();
+  without_bytes.model_steps[0].bytes = 0;
+  EXPECT_EQ(table_of(without_bytes).layers[0].floor, 0) << "memory may well be what bounds it";
   t.devices[0].name = t.strings.intern("Another GPU");
   EXPECT_EQ(table_of(t).layers[0].floor, 0) << "no rates are made up";
 }

@@ -29,7 +29,7 @@ LayerTable separate() {
   table.layer_sum = base::summarize({150, 150, 150});
   table.other_device = base::summarize({5, 5, 5});
   table.device_busy = base::summarize({155, 155, 155});
-  table.host = base::summarize({400, 400, 400});
+  table.iteration = base::summarize({400, 400, 400});
   return table;
 }
 
@@ -40,7 +40,7 @@ LayerTable fused() {
   table.layer_sum = base::summarize({94, 95, 93});
   table.other_device = base::summarize({0, 0, 0});
   table.device_busy = base::summarize({90, 91, 89});
-  table.host = base::summarize({100, 100, 100});
+  table.iteration = base::summarize({100, 100, 100});
   return table;
 }
 
@@ -56,7 +56,7 @@ TEST(TraceDiff, MatchesLayersThroughFusions) {
   EXPECT_THAT(diff.layers[1].b, ElementsAre("cast"));
   EXPECT_THAT(diff.layers[2].a, ElementsAre("pool"));
   EXPECT_FALSE(diff.layers[2].certain());
-  EXPECT_DOUBLE_EQ(diff.speedup(), 4);
+  EXPECT_DOUBLE_EQ(diff.speedup().value(), 4);
 }
 
 double sum(const TraceDiff& diff) {
@@ -89,11 +89,59 @@ TEST(TraceDiff, TheWaterfallAddsUpForAnything) {
     LayerTable a;
     LayerTable b;
     for (LayerTable* table : {&a, &b}) {
-      for (base::Summary* part : {&table->layer_sum, &table->other_device, &table->device_busy, &table->host})
+      for (base::Summary* part :
+           {&table->layer_sum, &table->other_device, &table->device_busy, &table->iteration})
         *part = base::summarize({1e6 * random.uniform(), 1e6 * random.uniform()});
     }
-    EXPECT_NEAR(sum(compare_traces({a}, {b})), b.host.mean - a.host.mean, 1e-6);
+    EXPECT_NEAR(sum(compare_traces({a}, {b})), b.iteration.mean - a.iteration.mean, 1e-6);
   }
+}
+
+TEST(TraceDiff, OneIterationDoesNotSayWhatNoiseIs) {
+  LayerTable once;
+  once.layers = {layer("conv", R"(["conv1"])", {50})};
+  once.iteration = base::summarize({200});
+  const TraceDiff diff = compare_traces({separate()}, {once});
+  EXPECT_FALSE(diff.iteration_b.half_width);
+  EXPECT_FALSE(differ(diff.iteration_a, diff.iteration_b));
+  ASSERT_FALSE(diff.layers.empty());
+  EXPECT_FALSE(diff.layers[0].certain());
+  EXPECT_DOUBLE_EQ(diff.speedup().value(), 2);
+}
+
+TEST(TraceDiff, GivesNoRatioOverNothing) {
+  EXPECT_FALSE(compare_traces({}, {fused()}).speedup());
+  EXPECT_FALSE(compare_traces({fused()}, {}).speedup());
+}
+
+TEST(TraceDiff, PassesOnWhatWasLeftOutOfSteps) {
+  const TraceDiff diff = compare_traces({separate(), {}, {"no steps were announced"}}, {fused()});
+  EXPECT_THAT(diff.notes, ElementsAre("A: no steps were announced"));
+}
+
+/// Steps that launch and do not wait: the host is done long before the device.
+DiffSide asynchronous(trace::Time kernel) {
+  trace::Trace t;
+  for (int i = 0; i < 6; ++i) {
+    const trace::Time at = i * 100;
+    const auto thread = t.thread_index(1, 1);
+    t.host_events.push_back({at, at + 98, trace::HostKind::kStep, t.strings.intern("step"), thread});
+    t.host_events.push_back({at + 10, at + 20, trace::HostKind::kRuntimeApi,
+                             t.strings.intern("cudaLaunchKernel"), thread, i + 1});
+    trace::DeviceEvent event{50 + i * kernel, 50 + (i + 1) * kernel, trace::DeviceKind::kKernel,
+                             t.strings.intern("gemm")};
+    event.correlation = i + 1;
+    t.device_events.push_back(event);
+  }
+  normalize(t);
+  return diff_side(t, find_steps(t));
+}
+
+TEST(TraceDiff, CountsWorkThatTheHostDoesNotWaitFor) {
+  const TraceDiff diff = compare_traces(asynchronous(1000), asynchronous(2000));
+  EXPECT_NEAR(diff.iteration_b.mean - diff.iteration_a.mean, 1000, 1e-9);
+  EXPECT_NEAR(diff.waterfall[0].change, 1000, 1e-9);
+  EXPECT_NEAR(sum(diff), 1000, 1e-9);
 }
 
 TEST(TraceDiff, SaysWhenThereAreNoLayers) {

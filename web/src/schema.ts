@@ -359,7 +359,8 @@ export interface LayerAnalysis {
   other_device: TimeSummary;
   device_busy: TimeSummary;
   host: TimeSummary;
-  host_trend_ns: Trend | null;
+  iteration: TimeSummary;
+  iteration_trend_ns: Trend | null;
   notes: string[];
   threads: LayerThreadTable;
 }
@@ -1021,7 +1022,8 @@ export const fields = {
     other_device: { text: "Time of kernels, copies and sets of an iteration that belong to no layer", unit: "ns", origin: "measured" },
     device_busy: { text: "Time of an iteration in which the device did anything: less than the sums where streams overlap", unit: "ns", origin: "measured" },
     host: { text: "Time of an iteration as the host sees it", unit: "ns", origin: "measured" },
-    host_trend_ns: { text: "Whether iterations grow longer or shorter, ns from one to the next", unit: "ns", origin: "estimated" },
+    iteration: { text: "Time of an iteration from the end of the work of the one before to the end of its own", unit: "ns", origin: "measured" },
+    iteration_trend_ns: { text: "Whether iterations grow longer or shorter, ns from one to the next", unit: "ns", origin: "estimated" },
     notes: { text: "What these figures leave out", unit: "", origin: "" },
     threads: { text: "What threads of the CPU used in each layer", unit: "", origin: "" },
   },
@@ -1260,7 +1262,7 @@ export const fields = {
   },
   Estimate: {
     mean_ns: { text: "Mean over iterations", unit: "ns", origin: "measured" },
-    half_width_ns: { text: "Half the width of its 95 % confidence interval (Student's t)", unit: "ns", origin: "estimated" },
+    half_width_ns: { text: "Half the width of its 95 % confidence interval (Student's t); none from one iteration", unit: "ns", origin: "estimated" },
   },
   WaterfallBar: {
     name: { text: "What the time was spent on", unit: "", origin: "" },
@@ -1289,7 +1291,7 @@ export const fields = {
     iteration_b: { text: "An iteration of B", unit: "", origin: "" },
     trend_a_ns: { text: "Whether A's iterations grow longer or shorter", unit: "ns", origin: "estimated" },
     trend_b_ns: { text: "Whether B's iterations grow longer or shorter", unit: "ns", origin: "estimated" },
-    speedup: { text: "A's mean iteration by B's: above 1, B is faster", unit: "ratio", origin: "measured" },
+    speedup: { text: "A's mean iteration by B's: above 1, B is faster; none where one has no time", unit: "ratio", origin: "measured" },
     waterfall: { text: "From A to B: changes that add up to the difference exactly", unit: "", origin: "" },
     layers: { text: "The largest change first", unit: "", origin: "" },
     kernels: { text: "Kernels that took the place of others, the largest change first", unit: "", origin: "" },

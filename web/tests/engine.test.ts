@@ -32,7 +32,7 @@ const RIVALS = [
 ];
 const residual = () => ({
   layers: RESIDUAL.map((reads, i) => layer(`step${i}`, 100 * (i + 1), reads, i === 3 ? { rivals: RIVALS } : i === 7 ? { kind: 'Reorder', sources: '[]' } : {})),
-  layer_sum: time(3600), other_device: time(0), device_busy: time(0), host: time(4000), host_trend_ns: null, notes: [],
+  layer_sum: time(3600), other_device: time(0), device_busy: time(0), host: time(4000), iteration: time(4000), iteration_trend_ns: null, notes: [],
 });
 const opened = (layers: unknown, query = '', view = {}) => viewer.open(reportOf([profile({ layers })]), `#/profile/p/engine${query}`, view);
 const boxes = (page: Page) => page.locator('.pan [data-step]');

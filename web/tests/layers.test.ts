@@ -24,7 +24,7 @@ const small = {
     layer('block.1.conv', 300, { flops: 1000, bytes: 400, floor_ns: 20, over_floor: 15, flops_per_second: 3e9, bytes_per_second: 1e9 }),
     layer('head', 100, { kind: 'Gemm' }),
   ],
-  layer_sum: time(1000), other_device: time(10), device_busy: time(900), host: time(1500), host_trend_ns: null, notes: ['a note of the analysis'],
+  layer_sum: time(1000), other_device: time(10), device_busy: time(900), host: time(1500), iteration: time(1500), iteration_trend_ns: null, notes: ['a note of the analysis'],
   threads: { threads: 2, layers: [{ name: 'head', calls: 5, wall_ns: 500, cpu_ns: 900, slowest_thread_ns: 460, imbalance: 0.02, cycles: 1000, instructions: 2500, cache_misses: 7 }] },
 };
 

@@ -37,7 +37,7 @@ describe('the overview', () => {
     const { layers } = gpu();
     const { page } = await open(gpu(), { metadata: { latency_plain_ms: '0.320', latency_recorded_ms: '0.480' } });
     const rows = await rowsOf(tableOf(page, 'Latency budget'));
-    expect(rows.map((row) => row['Median'])).toEqual([layers.host, layers.device_busy, layers.layer_sum, layers.other_device].map((time) => time.median_ns));
+    expect(rows.map((row) => row['Median'])).toEqual([layers.iteration, layers.device_busy, layers.layer_sum, layers.other_device].map((time) => time.median_ns));
     expect(await figureOf(page, 'Recorded by not recorded')).toBeCloseTo(1.5, 12);
     const idle = await rowsOf(tableOf(page, 'Idle time of GPU 0'));
     expect(idle.map((row) => row['Time'])).toEqual(gpu().idle.devices[0].causes.map((row: any) => row.time_ns));

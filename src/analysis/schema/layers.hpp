@@ -80,7 +80,10 @@ struct Description<analysis::LayerTable> {
             "Time of an iteration in which the device did anything: less than the sums where streams overlap",
             unit::kNs, origin::kMeasured},
       Field{"host", &Table::host, "Time of an iteration as the host sees it", unit::kNs, origin::kMeasured},
-      Field{"host_trend_ns", &Table::trend,
+      Field{"iteration", &Table::iteration,
+            "Time of an iteration from the end of the work of the one before to the end of its own",
+            unit::kNs, origin::kMeasured},
+      Field{"iteration_trend_ns", &Table::trend,
             "Whether iterations grow longer or shorter, ns from one to the next", unit::kNs,
             origin::kEstimated},
       Field{"notes", &Table::notes, "What these figures leave out"}};

@@ -13,7 +13,8 @@ struct Description<analysis::Estimate> {
   static constexpr auto kFields = std::tuple{
       Field{"mean_ns", &Estimate::mean, "Mean over iterations", unit::kNs, origin::kMeasured},
       Field{"half_width_ns", &Estimate::half_width,
-            "Half the width of its 95 % confidence interval (Student's t)", unit::kNs, origin::kEstimated}};
+            "Half the width of its 95 % confidence interval (Student's t); none from one iteration",
+            unit::kNs, origin::kEstimated}};
 };
 
 template <>
@@ -68,7 +69,8 @@ struct Description<analysis::TraceDiff> {
             origin::kEstimated},
       Field{"trend_b_ns", &Diff::trend_b, "Whether B's iterations grow longer or shorter", unit::kNs,
             origin::kEstimated},
-      Field{"speedup", &Diff::speedup, "A's mean iteration by B's: above 1, B is faster", unit::kRatio,
+      Field{"speedup", &Diff::speedup,
+            "A's mean iteration by B's: above 1, B is faster; none where one has no time", unit::kRatio,
             origin::kMeasured},
       Field{"waterfall", &Diff::waterfall, "From A to B: changes that add up to the difference exactly"},
       Field{"layers", &Diff::layers, "The largest change first"},

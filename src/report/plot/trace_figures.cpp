@@ -97,11 +97,22 @@ ColumnChart step_columns(const analysis::StepBreakdown& steps, const TimeScale& 
   return chart;
 }
 
+std::string waterfall_title(const analysis::TraceDiff& diff) {
+  const std::optional<double> speedup = diff.speedup();
+  const std::optional<bool> differs = differ(diff.iteration_a, diff.iteration_b);
+  if (!speedup || !differs) return "From A to B: whether the change is more than noise is not known";
+  if (!*differs) return "From A to B: the change is not more than noise";
+  return *speedup > 1 ? fmt::format("B is {:.3g} times as fast as A: why", *speedup)
+                      : fmt::format("B takes {:.3g} times as long as A: why", 1 / *speedup);
+}
+
 Row total_row(const std::string& name, const analysis::Estimate& estimate, const TimeScale& scale) {
-  Row row{name, fmt::format("{} ±{}", base::time_text(estimate.mean), base::time_text(estimate.half_width))};
+  Row row{name, base::time_text(estimate.mean)};
   row.bars.push_back({0, scale.of(estimate.mean), 0});
-  row.whisker = {scale.of(std::max(0.0, estimate.mean - estimate.half_width)),
-                 scale.of(estimate.mean + estimate.half_width)};
+  if (!estimate.half_width) return row;
+  row.text += " ±" + base::time_text(*estimate.half_width);
+  row.whisker = {scale.of(std::max(0.0, estimate.mean - *estimate.half_width)),
+                 scale.of(estimate.mean + *estimate.half_width)};
   return row;
 }
 
@@ -195,11 +206,7 @@ Figure waterfall_figure(const TraceLabel& a, const TraceLabel& b, const analysis
   chart.rows.push_back(total_row("B: " + b.title, diff.iteration_b, scale));
   Figure figure;
   figure.name = fmt::format("{}-to-{}-waterfall", a.name, b.name);
-  const double change = diff.iteration_b.mean - diff.iteration_a.mean;
-  const bool certain = std::abs(change) > diff.iteration_a.half_width + diff.iteration_b.half_width;
-  figure.title = !certain     ? "From A to B: the change is not more than noise"
-                 : change < 0 ? fmt::format("B is {:.3g} times as fast as A: why", diff.speedup())
-                              : fmt::format("B takes {:.3g} times as long as A: why", 1 / diff.speedup());
+  figure.title = waterfall_title(diff);
   figure.subtitle =
       fmt::format("{}{}means of one iteration, ± half of the 95 % confidence interval", a.machine,
                   a.machine.empty()        ? ""

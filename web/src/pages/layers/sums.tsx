@@ -7,7 +7,7 @@ import { dict, texts } from '../../data/safe';
 import { finite, format, formatRange } from '../../format';
 import type { LayerAnalysis, TimeSummary, Trend } from '../../schema';
 
-const SUMS = [['layer_sum', 'Layers'], ['other_device', 'Other work of the device'], ['device_busy', 'Device busy'], ['host', 'Iteration, host']] as const;
+const SUMS = [['layer_sum', 'Layers'], ['other_device', 'Other work of the device'], ['device_busy', 'Device busy'], ['host', 'Host'], ['iteration', 'Iteration']] as const;
 
 function Sum({ field, label, time, longest }: { field: string; label: string; time: Partial<TimeSummary>; longest: number }) {
   const { origin } = describe({ struct: 'LayerAnalysis', field });
@@ -34,7 +34,7 @@ export function Sums({ layers }: { layers: Partial<LayerAnalysis> }) {
     <section>
       <h2>An iteration</h2>
       <div class="sums">{times.map((one) => <Sum key={one.field} {...one} longest={longest} />)}</div>
-      <TrendNote trend={dict<Trend>(layers.host_trend_ns)} />
+      <TrendNote trend={dict<Trend>(layers.iteration_trend_ns)} />
       {texts(layers.notes).map((note, i) => <Note key={i}><p><Name text={note} longest={400} /></p></Note>)}
     </section>
   );

@@ -58,8 +58,8 @@ export function Budget({ view }: { view: ViewProps }) {
   const option = useCallback((of: Look) => budgetOption(pieces, of), [pieces]);
   const data = useMemo(() => ({ columns: PIECES, rows: pieces }), [pieces]);
   const rows = useMemo(() => {
-    const row = (name: string, field: 'host' | 'device_busy' | 'layer_sum' | 'other_device'): Row => ({ name, hint: `${describe(LAYERS(field)).text}.`, time: partOf(layers[field]) });
-    return [row('Host iteration', 'host'), row('Device busy', 'device_busy'), row('Layers', 'layer_sum'), row('Other device work', 'other_device')];
+    const row = (name: string, field: 'iteration' | 'device_busy' | 'layer_sum' | 'other_device'): Row => ({ name, hint: `${describe(LAYERS(field)).text}.`, time: partOf(layers[field]) });
+    return [row('Iteration', 'iteration'), row('Device busy', 'device_busy'), row('Layers', 'layer_sum'), row('Other device work', 'other_device')];
   }, [view.analysis]);
   const steps = listOf<Step>(view.analysis.steps?.steps);
   const overhead = steps.length ? steps.reduce((sum, step) => sum + (finite(step.profiler_overhead_ns) ?? 0), 0) : null;

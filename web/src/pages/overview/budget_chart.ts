@@ -1,4 +1,4 @@
-// An iteration as bars under each other: as the host sees it, the device's part of it, and the work added up.
+// An iteration as bars under each other: all of it, the device's part of it, and the work added up.
 import { axis, type Look } from '../../components/chart_look';
 import { tip } from '../../components/chart_tip';
 import { finite, format, formatTick } from '../../format';
@@ -16,15 +16,15 @@ const mean = (time: TimeSummary | undefined): number => Math.max(0, finite(time?
 
 /// Nothing where no iteration was recorded.
 export function budgetOf(layers: Partial<LayerAnalysis>): Piece[] {
-  const [host, busy, sum, other] = [mean(layers.host), mean(layers.device_busy), mean(layers.layer_sum), mean(layers.other_device)];
-  if (!host) return [];
-  const whole: Piece = { row: 'Host', name: 'iteration', value: host, colour: 6 };
-  const rest = (row: string, used: number, name: string): Piece => ({ row, name, value: Math.max(0, host - used), colour: null });
+  const [whole, busy, sum, other] = [mean(layers.iteration), mean(layers.device_busy), mean(layers.layer_sum), mean(layers.other_device)];
+  if (!whole) return [];
+  const top: Piece = { row: 'Iteration', name: 'all of it', value: whole, colour: 6 };
+  const rest = (row: string, used: number, name: string): Piece => ({ row, name, value: Math.max(0, whole - used), colour: null });
   if (!busy) {
-    return [whole, { row: 'Steps', name: 'layers', value: sum, colour: 2 }, rest('Steps', sum, 'outside of layers')];
+    return [top, { row: 'Steps', name: 'layers', value: sum, colour: 2 }, rest('Steps', sum, 'outside of layers')];
   }
   return [
-    whole,
+    top,
     { row: 'Device', name: 'busy', value: busy, colour: 0 }, rest('Device', busy, 'rest'),
     { row: 'Work added up', name: 'layers', value: sum, colour: 2 },
     { row: 'Work added up', name: 'other device work', value: other, colour: 4 },
@@ -36,7 +36,7 @@ const NAMED = 0.14;
 
 export function budgetOption(pieces: Piece[], of: Look) {
   const rows = [...new Set(pieces.map(({ row }) => row))];
-  const host = pieces[0]?.value ?? 1;
+  const whole = pieces[0]?.value ?? 1;
   const longest = Math.max(...rows.map((row) => pieces.reduce((sum, piece) => sum + (piece.row === row ? piece.value : 0), 0)));
   const series = pieces.filter(({ value }) => value > 0).map((piece) => ({
     type: 'bar', name: piece.name, stack: 'budget', barMaxWidth: 30, data: [{ value: [piece.value, rows.indexOf(piece.row)], piece }],
@@ -49,7 +49,7 @@ export function budgetOption(pieces: Piece[], of: Look) {
     },
   }));
   const say = ({ data }: { data: { piece: Piece } }) =>
-    tip(`${data.piece.row}: ${data.piece.name}`, [['mean', format(data.piece.value, 'ns')], ['of the iteration', format(data.piece.value / host, 'share')]]);
+    tip(`${data.piece.row}: ${data.piece.name}`, [['mean', format(data.piece.value, 'ns')], ['of the iteration', format(data.piece.value / whole, 'share')]]);
   return {
     tooltip: { trigger: 'item', formatter: say },
     grid: { top: 10, bottom: 4, right: 24 },
