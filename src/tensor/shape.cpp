@@ -53,6 +53,10 @@ Shape broadcast_strides(std::span<const int64_t> from, std::span<const int64_t> 
   return strides;
 }
 
+bool is_row(std::span<const int64_t> shape, int64_t columns) {
+  return !shape.empty() && shape.back() == columns && element_count(shape) == columns;
+}
+
 std::string shape_text(std::span<const int64_t> shape) {
   if (shape.empty()) return "scalar";
   return fmt::format("{}", fmt::join(shape, "x"));

@@ -95,6 +95,17 @@ TEST(Engine, Bf16StaysWithinItsPrecision) {
   expect_matches_reference(graph, options(0, Precision::kBf16), 2, 16 * 0x1p-9);
 }
 
+/// Five values for five rows, where there are five columns as well.
+TEST(Engine, BiasOfRowsIsNoBiasOfColumns) {
+  GraphBuilder b;
+  auto x = b.input("x", {5, 4});
+  auto gemm = b.node("Gemm", {x, b.random({4, 5}), b.random({5, 1})});
+  auto sum = b.node("Add", {b.node("MatMul", {x, b.random({4, 5})}), b.random({5, 1})});
+  const auto graph = b.finish({gemm, sum});
+  expect_matches_reference(graph, options(), 5, 1e-5);
+  expect_matches_reference(graph, options(2), 5, 1e-5);
+}
+
 TEST(Engine, ConcatenationOfOneImageCopiesNothing) {
   const auto engine = build_engine(dense_network(), device(), options());
   Context context(engine, device(), 2);

@@ -86,7 +86,7 @@ class InnerProductTactic final : public CpuTactic {
     const int64_t rows = tensor::element_count(request.inputs[0].shape) / std::max<int64_t>(depth, 1);
     if (depth == 0) return Offer::refuse("the inner dimension is 0");
     const bool bias = node.has_input(2);
-    if (bias && tensor::element_count(request.inputs[2].shape) != columns)
+    if (bias && !tensor::is_row(request.inputs[2].shape, columns))
       return Offer::refuse("the bias is not one value per column");
     // Leading dimensions of a stack are rows of one matrix.
     const TensorDesc source{request.compute_dtype, {rows, depth}, Layout::kPlain};

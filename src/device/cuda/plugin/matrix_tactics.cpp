@@ -80,7 +80,7 @@ std::string read_product(const StepRequest& request, Product& product) {
     product.batch = tensor::element_count(x) / (product.rows * product.depth);
   }
   if (node.has_input(2)) {
-    if (tensor::element_count(request.inputs[2].shape) != product.columns)
+    if (!tensor::is_row(request.inputs[2].shape, product.columns))
       return "the bias is not one value per column";
     product.bias = true;
     product.epilogue = CUBLASLT_EPILOGUE_BIAS;
