@@ -60,6 +60,8 @@ struct Offer {
   /// The output's bytes are those of the inputs one after the other. The engine lets producers write there
   /// where it can; the kernel copies an input only where its pointer is not in place already.
   bool concatenates = false;
+  /// Of a concatenation: what reads or writes an input in place needs it at a multiple of so many bytes.
+  int64_t part_alignment = 1;
   int64_t scratch_bytes = 0;
   std::shared_ptr<Kernel> kernel;
   /// The packed weights the kernel holds.

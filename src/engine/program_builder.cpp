@@ -203,6 +203,7 @@ class ProgramBuilder {
     draft.accumulate_input = offer.accumulate_input;
     draft.in_place_input = offer.in_place_input;
     draft.concatenates = offer.concatenates;
+    draft.part_alignment = offer.part_alignment;
     packed_.insert(offer.packed.begin(), offer.packed.end());
     steps_.push_back(std::move(draft));
   }

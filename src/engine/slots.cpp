@@ -12,10 +12,20 @@ constexpr int kMaxLooks = 1024;
 
 bool owns_bytes(const Slot& slot) { return slot.place == Operand::Place::kArena && slot.parent < 0; }
 
+/// Whether every input would begin at a multiple of the bytes that its readers and writers need.
+bool parts_are_aligned(const SlotTable& slots, const DraftStep& step) {
+  int64_t offset = 0;
+  return std::all_of(step.inputs.begin(), step.inputs.end(), [&](int32_t input) {
+    const bool aligned = offset % step.part_alignment == 0;
+    offset += slots.at(input).desc.bytes();
+    return aligned;
+  });
+}
+
 /// Puts the inputs of a concatenation into its output, or its output around inputs that already lie in a row.
 void place_concatenation(SlotTable& slots, DraftStep& step) {
   const int32_t output = step.outputs[0];
-  if (slots.at(output).place != Operand::Place::kArena) return;
+  if (slots.at(output).place != Operand::Place::kArena || !parts_are_aligned(slots, step)) return;
   // Feature lists grow by concatenation (DenseNet): the inputs may already lie in a row in a later, longer
   // list.
   if (owns_bytes(slots.at(output))) {

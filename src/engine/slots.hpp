@@ -33,6 +33,7 @@ struct DraftStep {
   int accumulate_input = -1;
   int in_place_input = -1;
   bool concatenates = false;
+  int64_t part_alignment = 1;  ///< see Offer
   /// Every input lies in the output already: nothing is left to do.
   bool elided = false;
 };

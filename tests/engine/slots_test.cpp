@@ -65,6 +65,25 @@ TEST(ShareSlots, PartsOfAWideConcatenationTakeBoundedWork) {
   }
 }
 
+TEST(ShareSlots, PartsThatWouldLieAtOddBytesAreCopied) {
+  for (const int64_t first : {16, 3}) {
+    SlotTable slots;
+    const int32_t whole = slots.add({.desc = floats(first + 8)});
+    const int32_t left = slots.add({.desc = floats(first)});
+    const int32_t right = slots.add({.desc = floats(8)});
+    std::vector<DraftStep> steps;
+    steps.push_back(reading({}, left));
+    steps.push_back(reading({}, right));
+    DraftStep join = reading({left, right}, whole);
+    join.concatenates = true;
+    join.part_alignment = 64;
+    steps.push_back(std::move(join));
+    share_slots(slots, steps);
+    EXPECT_EQ(steps[2].elided, first == 16);
+    EXPECT_EQ(slots.root(right).first, first == 16 ? whole : right);
+  }
+}
+
 TEST(ShareSlots, WhatAViewStillReadsIsNotWrittenOver) {
   SlotTable slots;
   const int32_t a = slots.add({.desc = floats(4)});

@@ -53,6 +53,8 @@ class ConcatTactic final : public CudaTactic {
     }
     offer.outputs = {{dtype, shape, layout}};
     offer.concatenates = rows == 1;
+    // Kernels load 16 bytes at a time; other buffers of the arena lie at multiples of 64.
+    offer.part_alignment = 64;
     offer.kernel = std::make_shared<LaunchKernel>(
         "a concatenation", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
           auto* to = static_cast<std::byte*>(outputs[0]);
