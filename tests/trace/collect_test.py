@@ -73,6 +73,7 @@ class Collect(unittest.TestCase):
         self.assertIn(("collector", 9), doubts)       # what CUPTI says it dropped
         self.assertIn("activity kind 22 is not recorded (a reason)", done.stderr)
         self.assertIn("9 records were dropped by CUPTI", done.stderr)
+        self.assertNotIn("ended without", done.stderr)
 
     def test_ranges_are_recorded_without_cuda(self):
         done, database = profile(PROGRAM, "nvtx")
@@ -85,6 +86,16 @@ class Collect(unittest.TestCase):
         self.assertEqual(rows(database, "SELECT count(*) FROM kernels"), [(2,)])
         self.assertEqual(rows(database, "SELECT count(*) FROM host WHERE name = 'of the child'"), [(0,)])
 
+    def test_a_child_that_uses_the_gpu_is_missed_aloud(self):
+        done, database = profile(PROGRAM, "nvtx and a child with CUDA")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"process \d+ was forked from one that was being recorded, so nothing of it was")
+        self.assertEqual(len(rows(database, "SELECT * FROM host_events")), 3)
+
+    def test_forked_children_do_not_wait_for_threads_that_they_have_not(self):
+        done, _ = profile(PROGRAM, "nvtx forks")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_the_program_s_failure_is_told_and_its_trace_kept(self):
         done, database = profile(PROGRAM, "fail")
         self.assertEqual(done.returncode, 4)
@@ -96,6 +107,12 @@ class Collect(unittest.TestCase):
         self.assertEqual(done.returncode, 4)
         self.assertIn("exit code 137", done.stderr)
         self.assertEqual(rows(database, "SELECT count(*) FROM graph_nodes"), [(4,)])
+        self.assertRegex(done.stderr, r"process \d+ ended without running its exit handlers")
+
+    def test_a_killed_program_leaves_its_ranges(self):
+        _, database = profile(PROGRAM, "late kill")
+        self.assertEqual({name for name, in rows(database, "SELECT name FROM host WHERE kind IN (1, 2)")},
+                         {"ProfilerStep#1", "conv1", "request", "late"})
 
     def test_another_profiler_is_named(self):
         done, _ = profile(PROGRAM, FAKE_CUPTI_OTHER="Nsight")

@@ -44,7 +44,15 @@ class FileReader {
   }
 
   /// After all chunks: a clone is told of before or after its original's edges.
-  void finish() { graphs_.add_to(trace_, base_); }
+  void finish() {
+    graphs_.add_to(trace_, base_);
+    if (announces_end_ && !ended_)
+      trace_.doubt(
+          Severity::kLoss, "collector",
+          fmt::format("process {} ended without running its exit handlers (a signal, _exit): what the "
+                      "collector had not written by then is lost",
+                      process_));
+  }
 
   /// What was recorded as a whole; empty when all of it was.
   const std::vector<Span>& windows() const { return windows_; }
@@ -99,6 +107,7 @@ class FileReader {
       case raw::Type::kCounter: return add(as<raw::Counter>(bytes));
       case raw::Type::kKernelMetric: return add(as<raw::KernelMetric>(bytes));
       case raw::Type::kThreadCall: return add(as<raw::ThreadCall>(bytes));
+      case raw::Type::kEnd: ended_ = true; return;
     }
     trace_.doubt(Severity::kLoss, "file", "records are of a kind that this program does not know");
   }
@@ -131,6 +140,7 @@ class FileReader {
 
   void add(const raw::Process& from) {
     process_ = from.process;
+    announces_end_ = announces_end_ || from.announces_end != 0;
     trace_.metadata["program"] = trace_.text(text(from.name));
     if (from.cupti_version != 0) trace_.metadata["cupti_version"] = std::to_string(from.cupti_version);
     trace_.metadata["utc_epoch_ns"] =
@@ -338,6 +348,8 @@ class FileReader {
   int64_t base_;
   std::string name_;
   int64_t process_ = 0;
+  bool announces_end_ = false;
+  bool ended_ = false;
   std::unordered_map<uint32_t, StringId> texts_;
   std::unordered_map<uint32_t, StringId> kernel_names_;
   std::unordered_map<uint32_t, int32_t> threads_;

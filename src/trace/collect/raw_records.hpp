@@ -42,7 +42,8 @@ enum class Type : uint16_t {
   kWindow,
   kCounter,
   kThreadCall,
-  kKernelMetric
+  kKernelMetric,
+  kEnd
 };
 
 /// Size includes the header.
@@ -63,8 +64,14 @@ struct Process {
   uint32_t process = 0;
   uint32_t name = 0;
   uint32_t cupti_version = 0;
-  uint64_t clock_ns = 0;  ///< of the records' clock
-  uint64_t utc_ns = 0;    ///< at the same moment
+  uint64_t clock_ns = 0;       ///< of the records' clock
+  uint64_t utc_ns = 0;         ///< at the same moment
+  uint64_t announces_end = 0;  ///< 1: an End follows when the process ends in order
+};
+
+/// The last record of a process that ran what was registered to run at its exit.
+struct End {
+  Header header{Type::kEnd, sizeof(End)};
 };
 
 struct ThreadName {

@@ -13,6 +13,7 @@
 #include "trace/collect/plugin/capture.hpp"
 #include "trace/collect/plugin/clock.hpp"
 #include "trace/collect/plugin/cupti_library.hpp"
+#include "trace/collect/plugin/ranges.hpp"
 #include "trace/collect/plugin/raw_writer.hpp"
 #include "trace/collect/plugin/tensor_instructions.hpp"
 
@@ -275,7 +276,7 @@ uint8_t* take_buffer() {
 }
 
 void CUPTIAPI request_buffer(uint8_t** buffer, size_t* size, size_t* max_records) {
-  *buffer = take_buffer();
+  *buffer = is_abandoned() ? nullptr : take_buffer();
   *size = *buffer == nullptr ? 0 : kBufferBytes;
   *max_records = 0;
 }
@@ -286,6 +287,7 @@ void CUPTIAPI complete_buffer(CUcontext, uint32_t, uint8_t* buffer, size_t, size
   while (valid > 0 && cupti().cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS)
     add(record, batch);
   append(batch);
+  flush_ranges();
   // Zeroed, as CUPTI is told below, so that it does not do it in the thread of the program.
   std::memset(buffer, 0, kBufferBytes);
   FreeBuffers& free = free_buffers();

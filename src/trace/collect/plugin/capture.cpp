@@ -67,7 +67,7 @@ void write_edge(uint64_t time, bool opens) {
 
 bool overlaps_window(uint64_t start, uint64_t end, uint64_t longer) {
   Rules& r = rules();
-  if (!r.limited) return true;
+  if (!r.limited || is_abandoned()) return true;
   const std::lock_guard lock(r.mutex);
   const auto after = std::partition_point(r.windows.begin(), r.windows.end(),
                                           [end](const Window& window) { return window.start <= end; });
@@ -113,6 +113,7 @@ bool is_bounded_by_profiler_api() { return rules().profiler_api; }
 bool is_capture_range(uint32_t name) { return rules().range != 0 && rules().range == name; }
 
 void open_window() {
+  if (is_abandoned()) return;
   Rules& r = rules();
   const std::lock_guard lock(r.mutex);
   if (r.depth++ > 0) return;
@@ -121,6 +122,7 @@ void open_window() {
 }
 
 void close_window() {
+  if (is_abandoned()) return;
   Rules& r = rules();
   const std::lock_guard lock(r.mutex);
   if (r.depth == 0 || --r.depth > 0) return;

@@ -62,6 +62,7 @@ void on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& call) {
 }
 
 void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  if (is_abandoned()) return;
   if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
     return on_driver_call(id, *static_cast<const CUpti_CallbackData*>(data));
   if (domain != CUPTI_CB_DOMAIN_RESOURCE) return;

@@ -29,7 +29,6 @@ namespace {
 constexpr uint32_t kLoss = 2;
 
 bool recording = false;
-bool in_child = false;
 
 std::string program_name() {
   std::string path(4096, '\0');
@@ -38,25 +37,34 @@ std::string program_name() {
   return path;
 }
 
-void record_process(uint32_t cupti_version) {
+raw::Process process_record(uint32_t cupti_version) {
   raw::Process record;
   record.process = static_cast<uint32_t>(getpid());
   record.name = text_id(program_name());
   record.cupti_version = cupti_version;
   record.clock_ns = clock_now();
   record.utc_ns = nanoseconds_of(CLOCK_REALTIME);
+  return record;
+}
+
+void record_process(uint32_t cupti_version) {
+  raw::Process record = process_record(cupti_version);
+  record.announces_end = 1;
   Batch batch;
   batch.add(record);
   append(batch);
 }
 
 void finish() {
-  if (!recording || in_child) return;
+  if (!recording || is_abandoned()) return;
   stop_counters();
   finish_kernel_metrics();
   if (hone_threads_end != nullptr) hone_threads_end();
   flush_activities();
   flush_ranges();
+  Batch batch;
+  batch.add(raw::End{});
+  append(batch);
 }
 
 std::string record_activities() {
@@ -72,11 +80,17 @@ std::string measure_kernels() {
   return problem.empty() ? subscribe() : problem;
 }
 
-/// Without exec the child shares the file and has none of the threads that CUPTI needs.
-void become_inert() {
-  in_child = true;
-  stop_ranges();
-  abandon_writer();
+/// A process that was forked from a recorded one says so in a file of its own when it begins to use the GPU.
+void report_unrecorded_child() {
+  if (!recording || !is_abandoned() || !open_writer(std::getenv("HONE_TRACE_FOLDER"))) return;
+  Batch batch;
+  batch.add(process_record(0));
+  append(batch);
+  report_loss(kLoss, "collector",
+              "process " + std::to_string(getpid()) +
+                  " was forked from one that was being recorded, so nothing of it was; processes that are "
+                  "started anew (exec, spawn) are",
+              0);
 }
 
 }  // namespace
@@ -90,9 +104,10 @@ bool start_recording() {
     read_capture_rules();
     record_process(0);
     std::atexit(finish);
-    pthread_atfork(nullptr, nullptr, become_inert);
+    // Without exec a child shares the file and has none of the threads that CUPTI needs.
+    pthread_atfork(nullptr, nullptr, abandon_writer);
   });
-  return recording && !in_child;
+  return recording && !is_abandoned();
 }
 
 }  // namespace hone::trace::inject
@@ -103,7 +118,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   using namespace hone::trace::inject;
   static std::once_flag once;
   std::call_once(once, [] {
-    if (!start_recording()) return;
+    if (!start_recording()) return report_unrecorded_child();
     std::string problem = load_cupti();
     if (problem.empty()) {
       uint32_t version = 0;

@@ -4,7 +4,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -33,7 +32,7 @@ struct Shared {
   Batch closed;
   std::unordered_map<uint64_t, Started> started;
   uint64_t next_id = 1;
-  std::atomic<bool> stopped = false;
+  uint64_t oldest = 0;  ///< end of the first of the closed ones
 };
 
 /// Never destroyed: threads may close ranges while the process exits.
@@ -49,10 +48,10 @@ uint32_t this_thread() {
   return id;
 }
 
-/// Closed ranges are appended some thousand at a time.
+/// Closed ranges are appended some thousand at a time, and before they get old: a process may be killed.
 void record(uint32_t name, uint32_t thread, uint64_t start, bool nested) {
+  if (is_abandoned()) return;
   Shared& s = shared();
-  if (s.stopped) return;
   raw::Range range;
   range.name = name;
   range.start = start;
@@ -61,9 +60,11 @@ void record(uint32_t name, uint32_t thread, uint64_t start, bool nested) {
   range.thread = thread;
   range.nested = nested ? 1 : 0;
   constexpr size_t kFlushBytes = size_t{1} << 16;
+  constexpr uint64_t kFlushNanoseconds = 10'000'000;
   const std::lock_guard lock(s.mutex);
+  if (s.closed.bytes().empty()) s.oldest = range.end;
   s.closed.add(range);
-  if (s.closed.bytes().size() < kFlushBytes) return;
+  if (s.closed.bytes().size() < kFlushBytes && range.end < s.oldest + kFlushNanoseconds) return;
   append(s.closed);
   s.closed = Batch();
 }
@@ -89,6 +90,7 @@ int pop_range(uint32_t domain) {
 }
 
 uint64_t start_range(uint32_t name) {
+  if (is_abandoned()) return 0;
   if (is_capture_range(name)) open_window();
   Shared& s = shared();
   const std::lock_guard lock(s.mutex);
@@ -97,6 +99,7 @@ uint64_t start_range(uint32_t name) {
 }
 
 void end_range(uint64_t id) {
+  if (is_abandoned()) return;
   Shared& s = shared();
   Started range{};
   {
@@ -118,7 +121,5 @@ void flush_ranges() {
   append(s.closed);
   s.closed = Batch();
 }
-
-void stop_ranges() { shared().stopped = true; }
 
 }  // namespace hone::trace::inject

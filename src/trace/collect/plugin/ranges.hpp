@@ -18,7 +18,5 @@ void end_range(uint64_t id);
 uint32_t innermost_range();
 /// Appends the closed ranges gathered so far.
 void flush_ranges();
-/// After a fork the child records nothing.
-void stop_ranges();
 
 }  // namespace hone::trace::inject

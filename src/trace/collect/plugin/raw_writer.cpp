@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <unordered_map>
 
@@ -19,10 +20,14 @@ struct Writer {
 };
 
 /// Never destroyed: threads may write while the process exits.
-Writer& writer() {
+Writer*& current_writer() {
   static auto* instance = new Writer;
-  return *instance;
+  return instance;
 }
+
+Writer& writer() { return *current_writer(); }
+
+std::atomic<bool> abandoned = false;
 
 void append_locked(const Writer& to, const Batch& batch) {
   const std::string& bytes = batch.bytes();
@@ -70,9 +75,12 @@ uint32_t text_id(std::string_view text) {
 }
 
 void abandon_writer() {
-  // The mutex may be held by a thread that the child does not have.
-  writer().file = -1;
+  // The mutex of the old one may be held by a thread that the child does not have.
+  current_writer() = new Writer;
+  abandoned = true;
 }
+
+bool is_abandoned() { return abandoned; }
 
 void report_loss(uint32_t severity, std::string_view about, std::string_view text, int64_t count) {
   raw::Loss record;

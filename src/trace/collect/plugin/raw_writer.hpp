@@ -25,12 +25,15 @@ class Batch {
 
 /// Makes the file `<folder>/<process>.honeraw`; false when that is impossible. Call once.
 bool open_writer(const std::string& folder);
-/// Appends now, so that a killed process loses only what CUPTI still held.
+/// Appends now, so that a killed process loses only what CUPTI still held and its last closed ranges.
 void append(const Batch& batch);
 /// The id of a text, written to the file when it is new.
 uint32_t text_id(std::string_view text);
-/// In a forked child, which must not write to its parent's file.
+/// In a forked child, which must not write to its parent's file. It may open one of its own.
 void abandon_writer();
+/// Whether this is such a child. It may not take other locks that were made before the fork: a thread that it
+/// does not have may hold them.
+bool is_abandoned();
 /// Appends what will not be in the trace.
 void report_loss(uint32_t severity, std::string_view about, std::string_view text, int64_t count);
 
