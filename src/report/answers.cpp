@@ -23,8 +23,7 @@ Answers::Answers(std::string path, trace::Trace trace, const analysis::AnalyzeOp
       analyses_(analysis::analyze(trace_, options)) {
   if (!options.chooses_steps()) return;
   steps_ = analysis::select_steps(std::move(steps_), options.first_step, options.last_step);
-  chosen_ = trace_;
-  trace::cut(*chosen_, {analysis::window_of(steps_)});
+  chosen_ = trace::clipped(trace_, analysis::window_of(steps_));
 }
 
 LayerAnswers Answers::layers() const {
@@ -39,7 +38,9 @@ const DependencyAnswers& Answers::dependencies() const {
   return *dependencies_;
 }
 
-analysis::IdleTime Answers::idle() const { return analysis::idle_time(window()); }
+analysis::IdleTime Answers::idle() const {
+  return analysis::idle_time(window(), analysis::window_of(steps_));
+}
 
 Json to_json(const Answers& answers, const std::vector<std::string>& only) {
   return base::described_json_of(answers, [&](std::string_view field) {

@@ -2,6 +2,7 @@
 #include "trace/cut.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_set>
 
 namespace hone::trace {
@@ -95,6 +96,44 @@ void cut(Trace& trace, const std::vector<Span>& windows) {
   }
   trace.launches = std::move(launches);
   trace.transfers = std::move(transfers);
+}
+
+Trace clipped(const Trace& trace, Span window) {
+  Trace result = trace;
+  cut(result, {window});
+  std::unordered_set<int64_t> kept;
+  for (const HostEvent& event : result.host_events) kept.insert(event.correlation);
+  std::unordered_set<int64_t> earlier;
+  std::erase_if(result.device_events, [&](DeviceEvent& event) {
+    if (event.start >= window.end) return true;
+    if (event.correlation != kNone && !kept.contains(event.correlation)) earlier.insert(event.correlation);
+    event.start = std::max(event.start, window.start);
+    event.end = std::min(event.end, window.end);
+    return false;
+  });
+  for (HostEvent& event : result.host_events) {
+    event.start = std::max(event.start, window.start);
+    event.end = std::min(event.end, window.end);
+  }
+  for (Synchronization& sync : result.synchronizations) {
+    sync.start = std::clamp(sync.start, window.start, window.end);
+    sync.end = std::clamp(sync.end, window.start, window.end);
+  }
+  for (const HostEvent& event : trace.host_events) {
+    if (event.end > window.start || !earlier.contains(event.correlation)) continue;
+    result.host_events.push_back(event);
+    result.host_events.back().start = window.start;
+    result.host_events.back().end = window.start;
+    result.host_events.back().detail = -1;
+  }
+  normalize(result);
+  // These moments came before what reaches into the window.
+  const auto place = [&](const HostEvent& event) {
+    return std::tuple(event.thread, event.start, event.start != window.start || event.end != window.start);
+  };
+  std::stable_sort(result.host_events.begin(), result.host_events.end(),
+                   [&](const HostEvent& a, const HostEvent& b) { return place(a) < place(b); });
+  return result;
 }
 
 }  // namespace hone::trace

@@ -56,6 +56,27 @@ TEST(Cut, KeepsWhatOverlapsOrWasLaunchedInAWindow) {
   EXPECT_EQ(trace.counter_samples.size(), 1U);
 }
 
+TEST(Clipped, EndsEverythingWhereTheWindowDoes) {
+  Trace trace;
+  trace.thread_index(1, 1);
+  // Three kernels are launched at once and run one after the other, while the host waits for all.
+  trace.host_events = {call(0, 1, 1), call(1, 2, 2), call(2, 3, 3), call(3, 40, 4)};
+  trace.device_events = {kernel(10, 20, 1, -1), kernel(20, 30, 2, -1), kernel(30, 40, 3, -1)};
+  trace.synchronizations = {{3, 40, SyncKind::kContextSynchronize}};
+  normalize(trace);
+  const Trace result = clipped(trace, {15, 30});
+  ASSERT_EQ(result.device_events.size(), 2U);
+  EXPECT_EQ(result.device_events[0].start, 15);
+  EXPECT_EQ(result.device_events[1].end, 30);
+  ASSERT_EQ(result.host_events.size(), 3U);
+  EXPECT_EQ(result.host_events[0].correlation, 1);
+  EXPECT_EQ(result.host_events[0].start, 15);
+  EXPECT_EQ(result.host_events[0].end, 15);
+  EXPECT_EQ(result.host_events[2].correlation, 4);
+  EXPECT_EQ(result.host_events[2].end, 30);
+  EXPECT_EQ(result.synchronizations[0].start, 15);
+}
+
 TEST(Cut, LeavesOutWhatOnlyTouchesAWindow) {
   Trace trace;
   trace.thread_index(1, 1);
