@@ -30,6 +30,19 @@ std::vector<DeviceActivity> activities(const trace::Trace& trace, Span window) {
 
 }  // namespace
 
+double RuleContext::savable_idle() const {
+  Time busiest = 0;
+  for (const DeviceActivity& device : devices) busiest = std::max(busiest, total_length(device.busy));
+  return window_length() - static_cast<double>(busiest);
+}
+
+double RuleContext::busy_time() const {
+  std::vector<Span> spans;
+  for (const DeviceActivity& device : devices)
+    spans.insert(spans.end(), device.busy.begin(), device.busy.end());
+  return static_cast<double>(total_length(unite(std::move(spans))));
+}
+
 const trace::HostEvent* RuleContext::call_of(size_t device_event) const {
   const int32_t call = calls[device_event];
   return call < 0 ? nullptr : &trace.host_events[static_cast<size_t>(call)];
@@ -71,6 +84,7 @@ AdviceList advise(const Findings& findings) {
       if (!ruling.unjudged.empty()) list.unjudged.push_back({std::string(rule.name), ruling.unjudged});
       if (!ruling.advice) continue;
       ruling.advice->rule = rule.name;
+      ruling.advice->gain = std::min(ruling.advice->gain, context.window_length());
       list.advice.push_back(std::move(*ruling.advice));
     }
   }

@@ -48,9 +48,10 @@ struct AdviceList {
 struct Findings {
   const trace::Trace& trace;
   Span window;
+  size_t first_step;  ///< of the trace's, the number of the first that is looked at
   const StepBreakdown& steps;
   const GpuUsage& gpu;
-  const OperatorTable& operators;
+  const OperatorTable& operators;  ///< of the window
   const TransferAnalysis& transfers;
   const MemoryTimeline& memory;
 };

@@ -30,6 +30,10 @@ struct RuleContext : Findings {
   bool worthwhile(double time, double share = kWorthwhile) const {
     return time > 0 && time >= share * window_length();
   }
+  /// At most what waiting less could save: the program takes as long as its busiest GPU works.
+  double savable_idle() const;
+  /// Time in which any GPU worked: at most what faster kernels could save.
+  double busy_time() const;
   bool starts_inside(Time time) const { return time >= window.start && time < window.end; }
   /// The API call that launched a device event, or null.
   const trace::HostEvent* call_of(size_t device_event) const;

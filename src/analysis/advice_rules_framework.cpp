@@ -133,8 +133,12 @@ Ruling communication(const RuleContext& context) {
 }
 
 Ruling gpu_utilization(const RuleContext& context) {
-  Advice advice{
-      "", "A GPU computes less than half of the time.", {}, "", 0, "the GPU's time without a kernel"};
+  Advice advice{"",
+                "A GPU computes less than half of the time.",
+                {},
+                "",
+                context.savable_idle(),
+                "the time in which the busiest GPU does nothing"};
   for (const DeviceUsage& device : context.gpu.devices) {
     if (device.kernels == 0 || device.utilization.value >= kLowUtilization) continue;
     advice.evidence.push_back(
@@ -142,7 +146,6 @@ Ruling gpu_utilization(const RuleContext& context) {
                      share_text(device.utilization.value), time_text(static_cast<double>(device.busy)),
                      time_text(context.window_length())),
          {}});
-    advice.gain = std::max(advice.gain, context.window_length() - static_cast<double>(device.busy));
   }
   if (advice.evidence.empty()) return {};
   size_t largest = static_cast<size_t>(StepCategory::kMemcpy);

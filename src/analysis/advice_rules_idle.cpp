@@ -6,6 +6,8 @@
 #include <array>
 
 #include "analysis/advice_rules.hpp"
+#include "analysis/names.hpp"
+#include "analysis/profiler_overhead.hpp"
 #include "base/units.hpp"
 
 namespace hone::analysis {
@@ -30,14 +32,6 @@ constexpr double kLaunchBound = 0.05;
 constexpr int64_t kManyKernels = 20;
 constexpr double kHideable = 0.05;
 
-Intervals overhead_of(const RuleContext& context) {
-  std::vector<Span> spans;
-  for (const HostEvent& event : context.trace.host_events) {
-    if (event.kind == trace::HostKind::kOverhead) spans.push_back({event.start, event.end});
-  }
-  return unite(std::move(spans));
-}
-
 /// What the host was in: the shortest event that covers most of the gap.
 std::string host_activity(const RuleContext& context, Span gap) {
   const HostEvent* best = nullptr;
@@ -55,11 +49,13 @@ std::string host_activity(const RuleContext& context, Span gap) {
 Ruling long_gaps(const RuleContext& context) {
   const double threshold =
       std::min(static_cast<double>(kLongGap), std::max(kLongGapShare * context.window_length(), 1e5));
-  const Intervals overhead = overhead_of(context);
+  const Intervals overhead = profiler_overhead(context.trace);
   double idle = 0;
+  double idlest = 0;
   int64_t gaps = 0;
   LongestPlaces places;
   for (const DeviceActivity& device : context.devices) {
+    const double before = idle;
     // The profiler's own work is not the program's fault.
     for (const Span& gap : subtract(device.gaps, overhead)) {
       const auto duration = static_cast<double>(length(gap));
@@ -68,15 +64,17 @@ Ruling long_gaps(const RuleContext& context) {
       idle += duration;
       places.add(gap, fmt::format("GPU {} idle for {}", device.device, time_text(duration)));
     }
+    idlest = std::max(idlest, idle - before);
   }
-  if (gaps == 0) return {};
+  const double gain = std::min(idlest, context.savable_idle());
+  if (gaps == 0 || !context.worthwhile(gain)) return {};
   Advice advice{
       "",
       "There are long stretches in which a GPU does nothing.",
       places.take(),
       "Look at what the host does there: announce ranges (NVTX, record_function) or sample its stacks.",
-      idle,
-      "the sum of these gaps"};
+      gain,
+      "these gaps of one GPU, and no more than the busiest GPU idles"};
   for (Evidence& evidence : advice.evidence) evidence.text += host_activity(context, evidence.place);
   advice.evidence.insert(
       advice.evidence.begin(),
@@ -110,20 +108,23 @@ Ruling idle_phases(const RuleContext& context) {
     const Span span{device.busy.front().start, device.busy.back().end};
     const Time chunk = length(span) / kChunks;
     const double share = static_cast<double>(total_length(device.busy)) / static_cast<double>(length(span));
+    double of_device = 0;
     if (chunk == 0 || share < kLowChunk) continue;
     for (const Span& phase : idle_chunks(device, chunk)) {
       if (static_cast<double>(length(phase)) <= step) continue;
       const auto busy = static_cast<double>(total_length(clip(device.busy, phase)));
       const auto duration = static_cast<double>(length(phase));
-      lost += duration - busy;
+      of_device += duration - busy;
       places.add(phase, fmt::format("GPU {} busy {} of {}", device.device, share_text(busy / duration),
                                     time_text(duration)));
     }
+    lost = std::max(lost, of_device);
   }
-  if (!context.worthwhile(lost)) return {};
+  const double gain = std::min(lost, context.savable_idle());
+  if (!context.worthwhile(gain)) return {};
   return {Advice{"", "A GPU that is busy as a rule has phases in which it mostly idles.", places.take(),
                  "Look at what the host does in these phases, and launch their work earlier or in parallel.",
-                 lost, "the idle time in these phases"},
+                 gain, "the idle time of one GPU in these phases, and no more than the busiest GPU idles"},
           {}};
 }
 
@@ -162,9 +163,9 @@ Launches late_launches(const RuleContext& context) {
     if (gap <= 0 || gap > kLaunchGap || call->end <= free) continue;
     ++launches.late;
     launches.waited += gap;
-    launches.places.add({free, event.start},
-                        fmt::format("GPU {} waited {} for {}", event.device,
-                                    time_text(static_cast<double>(gap)), context.trace.text(event.name)));
+    launches.places.add({free, event.start}, fmt::format("GPU {} waited {} for {}", event.device,
+                                                         time_text(static_cast<double>(gap)),
+                                                         base_name(context.trace.text(event.name))));
   }
   return launches;
 }
@@ -174,7 +175,7 @@ Ruling launch_bound(const RuleContext& context) {
   if (launches.kernels >= kManyKernels && launches.joined == 0)
     return {{}, "the calls that launched kernels were not recorded"};
   if (launches.kernels < kManyKernels || 2 * launches.tiny < launches.kernels) return {};
-  const auto waited = static_cast<double>(launches.waited);
+  const double waited = std::min(static_cast<double>(launches.waited), context.savable_idle());
   if (!context.worthwhile(waited, kLaunchBound)) return {};
   Advice advice{"",
                 "Many tiny kernels run faster than the host can launch them.",

@@ -85,12 +85,6 @@ bool contains_any(std::string_view text, const std::array<std::string_view, n>& 
                      [text](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
-bool is_matrix_product(std::string_view name) {
-  constexpr std::array<std::string_view, 7> kParts = {"gemm",  "conv",    "fprop", "winograd",
-                                                      "nvjet", "cutlass", "matmul"};
-  return contains_any(name, kParts);
-}
-
 /// Changes the layout or the type of its input, and computes nothing.
 bool is_conversion(std::string_view name) {
   constexpr std::array<std::string_view, 12> kParts = {
@@ -100,6 +94,12 @@ bool is_conversion(std::string_view name) {
   constexpr std::array<std::string_view, 4> kOthers = {"conv_transpose", "convolution_transpose", "gemm",
                                                        "gemv"};
   return contains_any(name, kParts) && !contains_any(name, kOthers);
+}
+
+bool is_matrix_product(std::string_view name) {
+  constexpr std::array<std::string_view, 7> kParts = {"gemm",  "conv",    "fprop", "winograd",
+                                                      "nvjet", "cutlass", "matmul"};
+  return contains_any(name, kParts) && !is_conversion(name);
 }
 
 Ruling conversions(const RuleContext& context) {
@@ -126,7 +126,7 @@ Ruling conversions(const RuleContext& context) {
         {}}},
       "Keep one layout and one type through the network (channels_last, weights converted once), or "
       "build an engine, which chooses layouts across layers.",
-      time,
+      std::min(time, context.busy_time()),
       "the time of these kernels"};
   for (size_t i = 0; i < std::min<size_t>(3, found.size()); ++i)
     advice.evidence.push_back(std::move(found[i].second));
@@ -166,6 +166,7 @@ Ruling low_occupancy(const RuleContext& context) {
   }
   if (!judged) return {{}, "neither launch shapes with the size of the GPU nor occupancies were recorded"};
   if (advice.evidence.empty()) return {};
+  advice.gain = std::min(advice.gain, context.busy_time());
   advice.action =
       "Too few blocks: larger batches, several requests at once on streams, or kernels that split along the "
       "summed dimension. Low occupancy: fewer registers or less shared memory a block.";
@@ -220,7 +221,7 @@ Ruling half_precision(const RuleContext& context) {
                {}},
               largest},
              "Try bf16 or fp16 (torch.autocast, hone --bf16) and compare the outputs.",
-             wide / 2,
+             std::min(wide, context.busy_time()) / 2,
              "half precision has twice the rate of TF32 and half the bytes"},
       {}};
 }

@@ -59,7 +59,8 @@ Ruling warm_up(const RuleContext& context) {
                  {{fmt::format("{} took {}, the median of the others is {}", first.name, time_text(duration),
                                time_text(usual)),
                    first.span}},
-                 "Leave it out (--steps 1:), and record after a warm-up of a few steps.",
+                 fmt::format("Leave it out (--steps {}:), and record after a warm-up of a few steps.",
+                             context.first_step + 1),
                  0,
                  "this is not what steps take once the program runs"},
           {}};

@@ -156,23 +156,26 @@ Ruling synchronizing(const RuleContext& context) {
   LongestPlaces places;
   for (const DeviceActivity& device : context.devices) {
     size_t call = 0;
+    Time of_device = 0;
     for (const Span& gap : device.gaps) {
       while (call < calls.size() && calls[call].end < gap.start) ++call;
       if (call == calls.size() || calls[call].start > gap.start) continue;
       ++dry;
-      idle += length(gap);
+      of_device += length(gap);
       places.add(gap, fmt::format("GPU {} idle for {} after a synchronization", device.device,
                                   time_text(static_cast<double>(length(gap)))));
     }
+    idle = std::max(idle, of_device);
   }
-  if (!context.worthwhile(static_cast<double>(idle))) return {};
+  const double gain = std::min(static_cast<double>(idle), context.savable_idle());
+  if (!context.worthwhile(gain)) return {};
   Advice advice{
       "",
       "The host waits for the GPU to finish, and then the GPU waits for the host.",
       places.take(),
       "Wait for one event (cudaEventSynchronize, cudaStreamWaitEvent) instead of a stream or device, and "
       "launch the next work before waiting; in PyTorch avoid .item(), .cpu() and print in the loop.",
-      static_cast<double>(idle),
+      gain,
       "idle time of the GPU that begins during a synchronizing call"};
   advice.evidence.insert(
       advice.evidence.begin(),

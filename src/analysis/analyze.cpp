@@ -1,6 +1,8 @@
 // See analyze.hpp.
 #include "analysis/analyze.hpp"
 
+#include <algorithm>
+
 namespace hone::analysis {
 namespace {
 
@@ -8,6 +10,13 @@ namespace {
 Span whole(const trace::Trace& trace) {
   const Span span = trace::extent(trace);
   return {span.start, span.end + 1};
+}
+
+/// With what was allocated before the first event and after the last.
+Span with_allocations(Span window, const trace::Trace& trace) {
+  for (const trace::Allocation& allocation : trace.allocations)
+    window = {std::min(window.start, allocation.time), std::max(window.end, allocation.time + 1)};
+  return window;
 }
 
 }  // namespace
@@ -24,9 +33,12 @@ Analyses analyze(const trace::Trace& trace, const AnalyzeOptions& options) {
   result.gpu = analyze_gpu_usage(trace, window);
   result.operators = tabulate_operators(trace, result.window, options.by_input_shapes);
   result.transfers = analyze_transfers(trace, list);
-  result.memory = follow_memory(trace, result.window);
-  result.advice =
-      advise({trace, window, result.steps, result.gpu, result.operators, result.transfers, result.memory});
+  result.memory =
+      follow_memory(trace, options.chooses_steps() ? window : with_allocations(result.window, trace));
+  const OperatorTable in_steps =
+      options.chooses_steps() ? result.operators : tabulate_operators(trace, window, false);
+  result.advice = advise({trace, window, options.chooses_steps() ? options.first_step : 0, result.steps,
+                          result.gpu, in_steps, result.transfers, result.memory});
   return result;
 }
 

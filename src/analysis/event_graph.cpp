@@ -130,9 +130,7 @@ std::span<const int32_t> EventGraph::causes_of(const HostWait& wait) const {
                                    static_cast<size_t>(wait.cause_count));
 }
 
-StringId EventGraph::call_name(int32_t call) const {
-  return trace->host_events[static_cast<size_t>(calls[static_cast<size_t>(call)].event)].name;
-}
+StringId EventGraph::call_name(int32_t call) const { return calls[static_cast<size_t>(call)].name; }
 
 std::vector<bool> EventGraph::nodes_after_others() const {
   std::vector<bool> after(nodes.size(), false);

@@ -62,6 +62,7 @@ struct HostCall {
   Time leave = 0;
   int32_t thread = 0;
   int32_t event = 0;  ///< index into Trace::host_events
+  StringId name = 0;  ///< the first of those that are the same but for versions and suffixes (api_name)
 };
 
 enum class WaitKind : uint8_t {

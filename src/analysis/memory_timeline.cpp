@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "analysis/joins.hpp"
 #include "analysis/schema/memory_timeline.hpp"
@@ -85,7 +86,11 @@ class Makers {
   HostIndices around_;
 };
 
-/// What is alive while allocations are followed.
+int64_t process_of(const Trace& trace, const Allocation& event) {
+  return event.thread < 0 ? -1 : trace.threads[static_cast<size_t>(event.thread)].process;
+}
+
+/// What is alive while allocations are followed. Addresses are a process's own.
 class Live {
  public:
   explicit Live(const Trace& trace) : trace_(trace) {}
@@ -97,7 +102,8 @@ class Live {
       bytes_ += event.bytes;
       return true;
     }
-    const auto entry = alive_.find(event.address);
+    const std::pair place(process_of(trace_, event), event.address);
+    const auto entry = alive_.find(place);
     const bool known = entry != alive_.end();
     if (known) {
       // Released now, or before: then its release was not recorded, for the address is in use again.
@@ -105,17 +111,22 @@ class Live {
       alive_.erase(entry);
     }
     if (event.bytes <= 0) return known;
-    alive_.emplace(event.address, index);
+    alive_.emplace(place, index);
     bytes_ += event.bytes;
     return true;
   }
 
   int64_t bytes() const { return bytes_; }
-  const std::unordered_map<int64_t, size_t>& alive() const { return alive_; }
+  const auto& alive() const { return alive_; }
 
  private:
   const Trace& trace_;
-  std::unordered_map<int64_t, size_t> alive_;  // address to index of the allocation
+  struct Hash {
+    size_t operator()(const std::pair<int64_t, int64_t>& place) const {
+      return std::hash<int64_t>()(place.second ^ place.first << 48);
+    }
+  };
+  std::unordered_map<std::pair<int64_t, int64_t>, size_t, Hash> alive_;  // process, address: the allocation
   int64_t bytes_ = 0;
 };
 
@@ -128,6 +139,7 @@ class Follower {
 
   void add(size_t index) {
     const Allocation& event = trace_.allocations[index];
+    if (event.time >= window_.start) enter();
     events_.push_back(index);
     ++(event.bytes > 0 ? memory_.allocations : memory_.frees);
     memory_.addressed = memory_.addressed && event.address != 0;
@@ -135,13 +147,16 @@ class Follower {
     lowest_ = std::min(lowest_, live_.bytes());
     if (event.total_allocated != trace::kNone) {
       memory_.by_allocator = true;
-      reported_ = event.total_allocated;
+      int64_t& reported = reported_of_[process_of(trace_, event)];
+      reported_ += event.total_allocated - reported;
+      reported = event.total_allocated;
     }
     if (event.total_reserved != trace::kNone) reserved_ = event.total_reserved;
     if (event.time >= window_.start && event.time <= window_.end) look(event.time);
   }
 
   DeviceMemory finish(const Makers& makers) {
+    enter();
     memory_.live_at_end = live_.bytes();
     if (memory_.addressed) collect_peak(makers);
     if (!memory_.addressed && !memory_.by_allocator) raise();
@@ -149,6 +164,11 @@ class Follower {
   }
 
  private:
+  /// What was there when the window began counts, though nothing happens to it.
+  void enter() {
+    if (!std::exchange(entered_, true) && !events_.empty()) look(window_.start);
+  }
+
   int64_t total() const { return memory_.by_allocator ? reported_ : live_.bytes(); }
 
   void look(Time time) {
@@ -181,7 +201,7 @@ class Follower {
     Live live(trace_);
     for (size_t i = 0; i < events_to_peak_; ++i) live.apply(events_[i]);
     std::map<std::string, MemoryOwner> owners;
-    for (const auto& [address, index] : live.alive()) {
+    for (const auto& [place, index] : live.alive()) {
       MemoryOwner& owner = owners[makers.name_of(index)];
       owner.bytes += trace_.allocations[index].bytes;
       ++owner.allocations;
@@ -202,8 +222,10 @@ class Follower {
   std::vector<size_t> events_;
   size_t events_to_peak_ = 0;
   int64_t lowest_ = 0;  // of the sums
+  bool entered_ = false;
   bool peaked_ = false;
   int64_t reported_ = 0;
+  std::map<int64_t, int64_t> reported_of_;  // by process
   int64_t reserved_ = trace::kNone;
   int64_t part_ = 0;
 };

@@ -19,6 +19,12 @@ Time median(std::vector<Time>& values) {
 
 bool is_copy(const Operation& operation) { return operation.kind == OperationKind::kCopy; }
 
+bool is_upload(const trace::Trace& trace, const Operation& operation) {
+  const int32_t detail = trace.device_events[static_cast<size_t>(operation.event)].detail;
+  return detail >= 0 &&
+         trace.transfers[static_cast<size_t>(detail)].direction == trace::CopyDirection::kHostToDevice;
+}
+
 /// Order that comes from putting copies and other work into one stream or queue. That of events and graph
 /// edges is meant.
 bool comes_from_sharing(DependencyKind kind) {
@@ -188,11 +194,18 @@ struct Replay::Run {
     return begin.value_or(operation.enter);
   }
 
-  bool is_removed(const HostWait& wait, const Edge& edge) const {
-    if (changes.without_waits && graph.call_name(wait.call) == *changes.without_waits) return true;
-    if (!changes.overlap_copies) return false;
-    const Operation& cause = graph.operations[static_cast<size_t>(edge.source / 2)];
-    return is_copy(cause) && cause.call == wait.call;
+  /// When the wait is over as far as this cause goes; nothing where it no longer waits for it.
+  std::optional<Time> wait_end(const HostWait& wait, const Edge& edge) const {
+    if (changes.without_waits && graph.call_name(wait.call) == *changes.without_waits) return std::nullopt;
+    const auto number = static_cast<size_t>(edge.source / 2);
+    const Operation& cause = graph.operations[number];
+    if (!changes.overlap_copies || !is_copy(cause)) return along(edge);
+    // The copy no longer waits for the work before it, but who waits for results waits for who makes them.
+    std::optional<Time> end;
+    if (const int32_t work = replay.other_before_[number]; work >= 0 && !is_upload(*graph.trace, cause))
+      end = times[2 * static_cast<size_t>(work) + 1];
+    if (cause.call == wait.call) return end;
+    return end ? std::max(*end, along(edge)) : along(edge);
   }
 
   Time host_time(int32_t node) const { return times[static_cast<size_t>(2 * replay.operations_ + node)]; }
@@ -214,7 +227,7 @@ struct Replay::Run {
     if (wait.source >= 0 && waits) end = std::max(end, host_time(wait.source));
     for (int32_t at = replay.first_edge_[first]; at < replay.first_edge_[first + 1]; ++at) {
       const Edge& edge = replay.edges_[static_cast<size_t>(at)];
-      if (!is_removed(wait, edge)) end = std::max(end, along(edge));
+      if (const std::optional<Time> over = wait_end(wait, edge)) end = std::max(end, *over);
     }
     return end;
   }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analysis/names.hpp"
+#include "analysis/profiler_overhead.hpp"
 #include "analysis/schema/steps.hpp"
 
 namespace hone::analysis {
@@ -77,14 +78,6 @@ Ranges ranges_of(const Trace& trace) {
   return ranges;
 }
 
-Intervals overhead_of(const Trace& trace) {
-  std::vector<Span> spans;
-  for (const HostEvent& event : trace.host_events) {
-    if (event.kind == HostKind::kOverhead) spans.push_back({event.start, event.end});
-  }
-  return unite(std::move(spans));
-}
-
 /// The n-th summary of what `value` says of each step.
 template <class Value>
 base::Summary summary_of(const std::vector<StepCost>& steps, const Value& value) {
@@ -121,7 +114,7 @@ StepBreakdown break_down_steps(const Trace& trace, const StepList& list) {
     left = subtract(left, taken);
   }
   const std::vector<Time> others = lengths_within(left, spans);
-  const std::vector<Time> overheads = lengths_within(overhead_of(trace), spans);
+  const std::vector<Time> overheads = lengths_within(profiler_overhead(trace), spans);
   for (size_t i = 0; i < spans.size(); ++i) {
     result.steps[i].costs.back() = others[i];
     result.steps[i].overhead = overheads[i];

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
+#include <unordered_map>
 
 #include "analysis/dependencies/api_names.hpp"
+#include "analysis/names.hpp"
 
 namespace hone::analysis::dependencies {
 namespace {
@@ -24,10 +27,28 @@ bool is_named_range(HostKind kind) {
 
 int32_t size_of(const auto& rows) { return static_cast<int32_t>(rows.size()); }
 
+/// One name for cudaStreamSynchronize and cudaStreamSynchronize_ptsz_v7000.
+class CallNames {
+ public:
+  explicit CallNames(const trace::Trace& trace) : trace_(trace), known_(trace.strings.size(), kUnseen) {}
+
+  StringId of(StringId recorded) {
+    StringId& known = known_[recorded];
+    if (known == kUnseen) known = first_.try_emplace(api_name(trace_.text(recorded)), recorded).first->second;
+    return known;
+  }
+
+ private:
+  static constexpr auto kUnseen = std::numeric_limits<StringId>::max();
+  const trace::Trace& trace_;
+  std::vector<StringId> known_;
+  std::unordered_map<std::string_view, StringId> first_;
+};
+
 class ThreadReader {
  public:
   ThreadReader(EventGraph& graph, CallIndex& index, std::vector<uint8_t>& overhead_kind)
-      : graph_(graph), index_(index), overhead_kind_(overhead_kind) {}
+      : graph_(graph), index_(index), overhead_kind_(overhead_kind), names_(*graph.trace) {}
 
   void read(HostThread& thread, int32_t first, int32_t last) {
     thread.calls.begin = size_of(graph_.calls);
@@ -57,7 +78,9 @@ class ThreadReader {
   void add_call(const HostEvent& event, int32_t i, int32_t first) {
     const Time free = size_of(graph_.calls) > first ? graph_.calls.back().leave : event.start;
     const bool inside = event.start < free && event.end <= free;
-    if (!inside) graph_.calls.push_back({std::max(event.start, free), event.end, event.thread, i});
+    if (!inside)
+      graph_.calls.push_back(
+          {std::max(event.start, free), event.end, event.thread, i, names_.of(event.name)});
     if (event.correlation != trace::kNone) index_.add(event.correlation, size_of(graph_.calls) - 1);
   }
 
@@ -99,6 +122,7 @@ class ThreadReader {
   EventGraph& graph_;
   CallIndex& index_;
   std::vector<uint8_t>& overhead_kind_;
+  CallNames names_;
   std::vector<int32_t> open_;  ///< ranges, innermost last
 };
 
