@@ -171,7 +171,7 @@ double eligible_time(const OperatorTable& table) {
 }
 
 Ruling tensor_cores(const RuleContext& context) {
-  Advice advice{"", "A GPU has Tensor Cores that no kernel uses (told by names).", {}, "", 0, ""};
+  Advice advice{"", "A GPU has Tensor Cores that no kernel uses.", {}, "", 0, ""};
   double kernel_time = 0;
   int32_t newest = 0;
   for (const DeviceUsage& device : context.gpu.devices) {
@@ -179,11 +179,11 @@ Ruling tensor_cores(const RuleContext& context) {
     if (device.tensor_cores.value >= kNoTensorCores) continue;
     kernel_time += static_cast<double>(device.kernel_time);
     newest = std::max(newest, device.compute_major);
-    advice.evidence.push_back({fmt::format("GPU {}, compute capability {}.{}: {} of kernel time in kernels "
-                                           "whose names speak of Tensor Cores",
-                                           device.device, device.compute_major, device.compute_minor,
-                                           share_text(device.tensor_cores.value)),
-                               {}});
+    advice.evidence.push_back(
+        {fmt::format("GPU {}, compute capability {}.{}: {} of kernel time in kernels that use them ({})",
+                     device.device, device.compute_major, device.compute_minor,
+                     share_text(device.tensor_cores.value), origin_name(device.tensor_cores.origin)),
+         {}});
   }
   if (advice.evidence.empty()) return {};
   if (context.operators.rows.empty())

@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include "analysis/event_graph.hpp"
 #include "analysis/schema/trace_diff.hpp"
+#include "base/units.hpp"
 
 namespace hone::analysis {
 namespace {
@@ -125,7 +128,41 @@ void add_idle(const IterationIdle& a, const IterationIdle& b, double rest, std::
   bars.push_back({"before the device begins and after it ends", rest - (b.sum() - a.sum())});
 }
 
+/// What makes the two recordings less comparable than their times look.
+void add_differences(const Recorded& a, const Recorded& b, std::vector<std::string>& notes) {
+  for (const auto& [what, in_a, in_b] :
+       {std::tuple("models", &a.model, &b.model), std::tuple("devices", &a.device, &b.device),
+        std::tuple("batches", &a.batch, &b.batch)}) {
+    if (!in_a->empty() && !in_b->empty() && *in_a != *in_b)
+      notes.push_back(fmt::format("A and B are of different {}: {} and {}", what, *in_a, *in_b));
+  }
+  if (!a.plain_ms || !b.plain_ms || !a.recorded_ms || !b.recorded_ms) return;
+  constexpr double kNanoseconds = 1e6;
+  notes.push_back(fmt::format(
+      "These are times while recording, which cost A {} and B {}. Without it they took {} and {}: {:.3g} "
+      "times "
+      "as fast.",
+      base::share_text(*a.recorded_ms / *a.plain_ms - 1), base::share_text(*b.recorded_ms / *b.plain_ms - 1),
+      base::time_text(kNanoseconds * *a.plain_ms), base::time_text(kNanoseconds * *b.plain_ms),
+      *a.plain_ms / *b.plain_ms));
+}
+
 }  // namespace
+
+Recorded Recorded::of(const trace::Trace& trace) {
+  const auto text = [&trace](const char* key) {
+    const auto found = trace.metadata.find(key);
+    return found == trace.metadata.end() ? std::string() : found->second;
+  };
+  const auto number = [&text](const char* key) -> std::optional<double> {
+    const std::string digits = text(key);
+    double value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc() && std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
+  };
+  return {text("model"), text("device"), text("batch"), number("latency_plain_ms"),
+          number("latency_recorded_ms")};
+}
 
 std::optional<bool> differ(const Estimate& a, const Estimate& b) {
   if (!a.half_width || !b.half_width) return std::nullopt;
@@ -135,6 +172,7 @@ std::optional<bool> differ(const Estimate& a, const Estimate& b) {
 DiffSide diff_side(const trace::Trace& trace, const StepList& steps) {
   DiffSide side{analyze_layers(trace, steps)};
   side.notes = steps.notes;
+  side.recorded = Recorded::of(trace);
   if (!trace.device_events.empty() && steps.announced)
     side.idle = iteration_idle(build_event_graph(trace), steps);
   return side;
@@ -168,6 +206,7 @@ TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
   for (const auto& [name, side] : {std::pair("A", &side_a), std::pair("B", &side_b)}) {
     for (const std::string& note : side->notes) diff.notes.push_back(fmt::format("{}: {}", name, note));
   }
+  add_differences(side_a.recorded, side_b.recorded, diff.notes);
   if (a.layers.empty() || b.layers.empty())
     diff.notes.push_back(std::string(a.layers.empty() ? "A" : "B") +
                          " has no layers, so what changed cannot be told apart by layer");

@@ -62,12 +62,24 @@ struct TraceDiff {
   }
 };
 
+/// What a recording says of itself; empty and nothing where it does not.
+struct Recorded {
+  std::string model;
+  std::string device;
+  std::string batch;
+  std::optional<double> plain_ms;     ///< median latency when nothing was recorded
+  std::optional<double> recorded_ms;  ///< and while it was
+
+  static Recorded of(const trace::Trace& trace);
+};
+
 /// One recording: its layers, what was left out of its steps, and, where a GPU was recorded, what that waited
 /// for.
 struct DiffSide {
   LayerTable layers;
   std::optional<IterationIdle> idle = std::nullopt;
   std::vector<std::string> notes = {};
+  Recorded recorded = {};
 };
 
 DiffSide diff_side(const trace::Trace& trace, const StepList& steps);

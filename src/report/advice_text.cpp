@@ -24,9 +24,8 @@ void append(std::vector<std::string>* lines, const std::string& text, size_t wid
 std::string gain_text(const Advice& advice, const analysis::AdviceList& list) {
   if (advice.gain <= 0) return "no estimate: " + advice.gain_basis;
   const auto window = static_cast<double>(length(list.window));
-  // Several devices can lose time at once.
-  const std::string share = advice.gain < window ? ", " + share_text(advice.gain / window) : "";
-  return fmt::format("{}{}: {}", time_text(advice.gain), share, advice.gain_basis);
+  return fmt::format("{}, {}: {}", time_text(advice.gain), share_text(advice.gain / window),
+                     advice.gain_basis);
 }
 
 std::string evidence_text(const Evidence& evidence, trace::Time origin) {

@@ -81,6 +81,24 @@ Cell bytes_cell(double bytes) { return {base::bytes_text(bytes), fmt::format("{:
 Cell rate_cell(double rate) { return {base::rate_text(rate), fmt::format("{:.6g}", rate)}; }
 Cell no_cell() { return {"-", ""}; }
 
+std::string printable(const std::string& text) {
+  constexpr unsigned char kDelete = 0x7f;
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    // U+0080 to U+009F are control characters too.
+    const bool second = c == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    if (second) {
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[++i]));
+    } else if (c < ' ' || c == kDelete) {
+      result += fmt::format("\\x{:02x}", c);
+    } else {
+      result += text[i];
+    }
+  }
+  return result;
+}
+
 std::string cut_middle(const std::string& text, size_t width) {
   const size_t length = characters(text);
   if (length <= width || width < 3) return text;
@@ -89,13 +107,14 @@ std::string cut_middle(const std::string& text, size_t width) {
   return text.substr(0, byte_of(text, head)) + "…" + text.substr(byte_of(text, length - tail));
 }
 
-std::vector<std::string> wrap(const std::string& text, size_t width, size_t indent) {
+std::vector<std::string> wrap(const std::string& recorded, size_t width, size_t indent) {
+  const std::string text = printable(recorded);
   std::vector<std::string> lines;
   size_t begin = std::min(text.find_first_not_of(' '), text.size());
   std::string line = text.substr(0, begin);
   while (begin < text.size()) {
     const size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
+    const std::string word = cut_middle(text.substr(begin, end - begin), width - std::min(width, indent));
     begin = end + 1;
     const bool first_word = line.find_first_not_of(' ') == std::string::npos;
     if (!first_word && characters(line) + 1 + characters(word) > width) {
@@ -109,8 +128,26 @@ std::vector<std::string> wrap(const std::string& text, size_t width, size_t inde
   return lines;
 }
 
-std::vector<std::string> sheet_text(const Sheet& sheet, const SheetStyle& style) {
-  const size_t rows = sheet.whole ? sheet.rows.size() : std::min(style.rows, sheet.rows.size());
+namespace {
+
+/// The rows that are shown, printable.
+Sheet shown(const Sheet& sheet, size_t rows) {
+  Sheet result{printable(sheet.title), sheet.columns, {}, sheet.notes};
+  for (size_t row = 0; row < rows; ++row) {
+    result.rows.push_back(sheet.rows[row]);
+    for (Cell& cell : result.rows.back()) {
+      cell.text = printable(cell.text);
+      cell.shorter = printable(cell.shorter);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::string> sheet_text(const Sheet& all, const SheetStyle& style) {
+  const size_t rows = all.whole ? all.rows.size() : std::min(style.rows, all.rows.size());
+  const Sheet sheet = shown(all, rows);
   std::vector<size_t> widths = widths_of(sheet, rows);
   if (!widths.empty()) fit(sheet, style.width, widths);
   std::vector<std::string> lines = {sheet.title};
@@ -132,8 +169,8 @@ std::vector<std::string> sheet_text(const Sheet& sheet, const SheetStyle& style)
       lines.push_back(table.row(cells));
     }
   }
-  if (rows < sheet.rows.size())
-    lines.push_back(fmt::format("… {} more rows (--rows 0 shows all)", sheet.rows.size() - rows));
+  if (rows < all.rows.size())
+    lines.push_back(fmt::format("… {} more rows (--rows 0 shows all)", all.rows.size() - rows));
   for (const std::string& note : sheet.notes) {
     for (std::string& line : wrap(note, style.width)) lines.push_back(std::move(line));
   }

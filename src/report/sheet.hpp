@@ -52,10 +52,13 @@ std::vector<std::string> sheet_csv(const Sheet& sheet);
 /// In quotes where CSV needs them.
 std::string csv_field(const std::string& text);
 
+/// With control characters written out (\x1b): names come from files, and a terminal would obey them.
+std::string printable(const std::string& text);
+
 /// The text cut in its middle: "void gemm…float>". Counts characters, not bytes.
 std::string cut_middle(const std::string& text, size_t width);
 
-/// Lines of at most `width` characters, those after the first indented.
+/// Printable lines of at most `width` characters, those after the first indented; longer words are cut.
 std::vector<std::string> wrap(const std::string& text, size_t width, size_t indent = 0);
 
 }  // namespace hone::report

@@ -96,6 +96,36 @@ TEST(MemoryTimeline, DevicesAndThreadsAreKeptApart) {
   EXPECT_EQ(timeline.devices[1].at_peak[1].name, "first thread");
 }
 
+TEST(MemoryTimeline, CountsWhatWasThereWhenTheWindowBegan) {
+  TraceBuilder b;
+  b.allocate(10, 0xa, 500);
+  b.allocate(900, 0xa, -500);
+  const trace::Trace& trace = b.build();
+  for (const Span window : {Span{100, 200}, Span{100, 950}}) {
+    const DeviceMemory memory = follow_memory(trace, window).devices.at(0);
+    EXPECT_EQ(memory.peak, 500);
+    EXPECT_EQ(memory.peak_time, 100);
+    ASSERT_EQ(memory.at_peak.size(), 1U);
+    EXPECT_EQ(memory.at_peak[0].bytes, 500);
+  }
+  EXPECT_EQ(follow_memory(trace, {950, 960}).devices.at(0).peak, 0);
+}
+
+TEST(MemoryTimeline, AddressesAreAProcessesOwn) {
+  TraceBuilder b;
+  b.allocate(10, 0xa, 100, 100);
+  b.trace.allocations.back().thread = b.trace.thread_index(2, 2);
+  b.allocate(20, 0xa, 300, 300);
+  b.allocate(30, 0xa, -300, 0);
+  DeviceMemory memory = follow(b.build());
+  EXPECT_EQ(memory.peak, 400);
+  EXPECT_EQ(memory.unknown_frees, 0);
+  EXPECT_EQ(memory.live_at_end, 100);
+  for (trace::Allocation& allocation : b.trace.allocations) allocation.total_allocated = trace::kNone;
+  memory = follow(b.trace);
+  EXPECT_EQ(memory.peak, 400);
+}
+
 TEST(MemoryTimeline, OfRandomAllocationsAgreesWithCounting) {
   base::Random random(8);
   for (int round = 0; round < 100; ++round) {

@@ -119,6 +119,18 @@ TEST(TraceDiff, PassesOnWhatWasLeftOutOfSteps) {
   EXPECT_THAT(diff.notes, ElementsAre("A: no steps were announced"));
 }
 
+TEST(TraceDiff, SaysWhatRecordingCostAndWhatElseDiffers) {
+  DiffSide a{separate()};
+  DiffSide b{fused()};
+  a.recorded = {"resnet18", "cuda", "1", 3.0, 6.0};
+  b.recorded = {"resnet18", "cuda", "8", 0.5, 0.75};
+  EXPECT_THAT(
+      compare_traces(a, b).notes,
+      ElementsAre("A and B are of different batches: 1 and 8",
+                  "These are times while recording, which cost A 100.0 % and B 50.0 %. Without it they took "
+                  "3.000 ms and 500.0 us: 6 times as fast."));
+}
+
 /// Steps that launch and do not wait: the host is done long before the device.
 DiffSide asynchronous(trace::Time kernel) {
   trace::Trace t;

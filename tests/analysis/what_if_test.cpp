@@ -108,6 +108,26 @@ TEST_F(WhatIfTest, OverlappedCopiesBlockNoThread) {
   EXPECT_EQ(overlapped(), 4900);
 }
 
+TEST_F(WhatIfTest, WhoWaitsForResultsWaitsForWhoMakesThem) {
+  const trace::Transfer transfer{64, CopyDirection::kDeviceToHost, MemoryKind::kDevice, MemoryKind::kPinned,
+                                 true};
+  program_.launch("k", 0, 10, 110, 8);
+  program_.copy(program_.call("cudaMemcpyAsync", 2, 3), "copy", 110, 130, transfer, 8);
+  program_.wait_for_stream(8, 5, 130);
+  program_.call("cudaMalloc", 130, 180);
+  // The copy alone is saved: what comes after it needs what the kernel computed.
+  EXPECT_EQ(overlapped(), 160);
+}
+
+TEST_F(WhatIfTest, BlockingCopiesOfResultsDoToo) {
+  const trace::Transfer transfer{64, CopyDirection::kDeviceToHost, MemoryKind::kDevice,
+                                 MemoryKind::kPageable};
+  program_.launch("k", 0, 10, 110, 8);
+  program_.copy(program_.call("cudaMemcpy", 2, 131), "copy", 110, 130, transfer, 8);
+  program_.call("cudaMalloc", 131, 181);
+  EXPECT_GE(overlapped(), 160);
+}
+
 TEST_F(WhatIfTest, EventsHoldOverlappedCopies) {
   const trace::Transfer transfer{64, CopyDirection::kHostToDevice, MemoryKind::kPinned, MemoryKind::kDevice,
                                  true};

@@ -63,10 +63,21 @@ TEST(Sheet, CsvKeepsAColumnWithoutATitle) {
   EXPECT_EQ(sheet_csv({"Two", {{""}, {"Time", "ns"}}, {}, {}})[1], ",Time (ns)");
 }
 
+TEST(Sheet, ControlCharactersAreWrittenOut) {
+  EXPECT_EQ(printable("a\x1b[31m\n\x07 \xc2\x9b ä"), "a\\x1b[31m\\x0a\\x07 \\x9b ä");
+  Sheet hostile = sheet();
+  hostile.rows[0][2] = text_cell("\x1b]0;title\x07");
+  hostile.notes = {"a\nb"};
+  for (const std::string& line : sheet_text(hostile, {60, 20}))
+    EXPECT_EQ(line.find_first_of("\x1b\x07"), std::string::npos);
+  EXPECT_EQ(sheet_text(hostile, {60, 20}).back(), "a\\x0ab");
+  EXPECT_EQ(sheet_csv(hostile)[2], "1234000,75.0000,\x1b]0;title\x07");
+}
+
 TEST(Sheet, TextIsWrappedAtWords) {
   EXPECT_THAT(wrap("one two three four", 9, 2), ElementsAre("one two", "  three", "  four"));
   EXPECT_THAT(wrap("  - one two", 7, 4), ElementsAre("  - one", "    two"));
-  EXPECT_THAT(wrap("averyverylongword x", 5), ElementsAre("averyverylongword", "x"));
+  EXPECT_THAT(wrap("averyverylongword x", 5), ElementsAre("av…rd", "x")) << "no line is too long";
 }
 
 }  // namespace
