@@ -63,6 +63,7 @@ void OutputCheck::expect(const std::vector<Outputs>& outputs) {
 }
 
 bool OutputCheck::agrees(const Outputs& outputs) const {
+  if (outputs.size() != expected_.size()) return false;
   for (size_t i = 0; i < expected_.size(); ++i) {
     if (!tensor::is_floating(outputs[i].dtype()) || outputs[i].shape() != expected_[i].shape()) continue;
     if (!(tensor::relative_l2(outputs[i], expected_[i]) <= tolerance(precision_))) return false;

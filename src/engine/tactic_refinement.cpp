@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/error.hpp"
 #include "engine/step_timer.hpp"
 
 namespace hone::engine {
@@ -108,6 +109,16 @@ class Refinement {
   }
 
   bool is_better(const std::vector<std::string>& tactics) {
+    try {
+      return beats_current(tactics);
+    } catch (const Error& error) {
+      // Two networks at once may not fit.
+      if (error.kind() == ErrorKind::kEnvironment) return false;
+      throw;
+    }
+  }
+
+  bool beats_current(const std::vector<std::string>& tactics) {
     std::unique_ptr<Program> trial = make_(tactics);
     if (!agrees_(*trial)) return false;
     trial->upload(inputs_);

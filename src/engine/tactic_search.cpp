@@ -2,10 +2,12 @@
 #include "engine/tactic_search.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <iterator>
 #include <map>
 
+#include "base/error.hpp"
 #include "engine/context.hpp"
 #include "engine/output_check.hpp"
 #include "engine/step_signature.hpp"
@@ -159,40 +161,69 @@ class Search {
     }
   }
 
-  /// One look at every candidate, one program after another: all of them at once would take much memory.
-  std::vector<Outputs> look(LayoutSearch& search) {
-    std::vector<Outputs> outputs;
-    for (size_t k = 0; k < rounds_of(search); ++k) {
-      const auto made = program_of_round(search, k);
-      outputs.push_back(check_.run(*made));
-      time_round(search, *made, k);
+  /// Does it, unless the device has no room for it: then false, and no_room_ says why.
+  template <class Action>
+  bool fits(const Action& action) {
+    try {
+      action();
+      return true;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kEnvironment) throw;
+      no_room_ = error.what();
+      return false;
     }
+  }
+
+  /// One look at every candidate, one program after another: all of them at once would take much memory.
+  /// Nothing of a round that does not fit.
+  std::vector<Outputs> look(LayoutSearch& search) {
+    std::vector<Outputs> outputs(rounds_of(search));
+    bool any = false;
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      any = fits([&] {
+              const auto made = program_of_round(search, k);
+              Outputs of_round = check_.run(*made);
+              time_round(search, *made, k);
+              outputs[k] = std::move(of_round);
+            }) ||
+            any;
+    }
+    if (!any) fail_environment("{}", no_room_);
     return outputs;
   }
 
-  /// Several looks, for which the programs take turns.
+  /// Several looks, for which the programs take turns: all of them, or as many as fit at a time.
   void time_interleaved(LayoutSearch& search, int looks) {
-    std::vector<std::unique_ptr<Program>> programs;
-    for (size_t k = 0; k < rounds_of(search); ++k) programs.push_back(program_of_round(search, k));
+    const size_t rounds = rounds_of(search);
     const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < looks && (i == 0 || seconds_since(begin) <= kBudgetSeconds); ++i) {
-      for (size_t k = 0; k < programs.size(); ++k) time_round(search, *programs[k], k);
+    for (size_t first = 0; first < rounds;) {
+      std::vector<std::unique_ptr<Program>> programs;
+      while (first + programs.size() < rounds &&
+             fits([&] { programs.push_back(program_of_round(search, first + programs.size())); })) {
+      }
+      for (int i = 0; i < looks && (i == 0 || seconds_since(begin) <= kBudgetSeconds); ++i) {
+        for (size_t k = 0; k < programs.size(); ++k) time_round(search, *programs[k], first + k);
+      }
+      first += std::max<size_t>(1, programs.size());
     }
   }
 
   /// Refuses candidates with which the network computes something else. `outputs` are those of the programs,
   /// which took candidate k of every step.
   void refuse_wrong(LayoutSearch& search, const std::vector<Outputs>& outputs) {
-    check_.expect(outputs);
+    std::vector<Outputs> found = outputs;
+    std::erase_if(found, [](const Outputs& of_round) { return of_round.empty(); });
+    check_.expect(found);
     const std::vector<std::string> sound = tactics_of_round(search, sound_round(outputs));
     for (StepSearch& step : search.steps) {
       if (step.cached) continue;
       for (size_t k = std::min(step.candidates.size(), outputs.size()); k-- > 0;) {
-        if (check_.agrees(outputs[k]) || step.candidates.size() < 2) continue;
+        if (outputs[k].empty() || check_.agrees(outputs[k]) || step.candidates.size() < 2) continue;
         std::vector<std::string> tactics = sound;
         for (const size_t node : step.nodes) tactics[node] = step.candidates[k].tactic;
-        if (!check_.agrees(*program(search.layout, tactics, false)))
-          step.refuse(k, "with it the network computes something else");
+        bool right = false;
+        const bool fit = fits([&] { right = check_.agrees(*program(search.layout, tactics, false)); });
+        if (!right) step.refuse(k, fit ? "with it the network computes something else" : no_room_);
       }
     }
     sound_tactics_ = sound;
@@ -228,7 +259,7 @@ class Search {
       if (step.cached) continue;
       for (size_t k = step.candidates.size(); k-- > 0;) {
         if (step.candidates[k].times.empty() && step.candidates.size() > 1)
-          step.refuse(k, "it cannot run this step");
+          step.refuse(k, no_room_.empty() ? "it cannot run this step" : no_room_);
       }
       std::vector<double> medians = {1e300};
       for (size_t k = 0; k < step.candidates.size(); ++k) medians.push_back(step.median(k));
@@ -305,8 +336,13 @@ class Search {
     if (batch < 2 || !splits_by_batch(*engine_.graph)) return;
     const std::string key = "group " + graph_signature(*bound_, engine_.precision);
     if (const TimingEntry* known = cache_.find(key)) {
-      engine_.micro_batch = std::stoll(known->chosen);
-      return;
+      const std::string& chosen = known->chosen;
+      int64_t images = -1;
+      std::from_chars(chosen.data(), chosen.data() + chosen.size(), images);
+      if (images >= 0 && images <= batch) {
+        engine_.micro_batch = images;
+        return;
+      }
     }
     report(0.9, "timing batch groups");
     struct Group {
@@ -354,6 +390,7 @@ class Search {
   const BuildOptions& options_;
   TimingCache& cache_;
   std::vector<tensor::Tensor> inputs_;
+  std::string no_room_;  ///< why the last trial that did not fit did not
   OutputCheck check_;
   /// Tactics with which the network computes what it should, per node.
   std::vector<std::string> sound_tactics_;

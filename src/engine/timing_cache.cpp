@@ -1,6 +1,10 @@
 // See timing_cache.hpp.
 #include "engine/timing_cache.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
@@ -18,56 +22,106 @@ uint64_t hash(const std::string& text) {
   return value;
 }
 
+/// Held while a file is read, changed and written; without it where the folder cannot be written to.
+class FileLock {
+ public:
+  explicit FileLock(const std::filesystem::path& file)
+      : descriptor_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+    if (descriptor_ >= 0) ::flock(descriptor_, LOCK_EX);
+  }
+  ~FileLock() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+TimingEntry entry_of(const Json& item) {
+  TimingEntry entry;
+  entry.chosen = item.at("chosen").get<std::string>();
+  for (const auto& [tactic, time] : item.at("times").items())
+    entry.times[tactic] = {time.at(0).get<double>(), time.at(1).get<double>(), time.at(2).get<int>()};
+  if (!item.contains("refusals")) return entry;
+  for (std::string& refusal : item["refusals"].get<std::vector<std::string>>()) {
+    if (refusal.find(": ") != std::string::npos) entry.refusals.push_back(std::move(refusal));
+  }
+  return entry;
+}
+
+Json json_of(const TimingEntry& entry) {
+  Json times = Json::object();
+  for (const auto& [tactic, time] : entry.times)
+    times[tactic] = {time.median_us, time.lower_quartile_us, time.samples};
+  return {{"chosen", entry.chosen}, {"times", std::move(times)}, {"refusals", entry.refusals}};
+}
+
 }  // namespace
 
 TimingCache::TimingCache(const std::filesystem::path& folder, const std::string& fingerprint, int threads)
     : fingerprint_(fmt::format("{}; {} threads", fingerprint, threads)) {
   if (folder.empty()) return;
   file_ = folder / fmt::format("timings-{:016x}.json", hash(fingerprint_));
+  entries_ = read();
+}
+
+std::map<std::string, TimingEntry> TimingCache::read() const {
+  std::map<std::string, TimingEntry> entries;
   try {
-    if (!std::filesystem::exists(file_)) return;
+    if (!std::filesystem::exists(file_)) return {};
     const Json json = Json::parse(base::read_file(file_, kMaxFileBytes));
-    if (json.at("version") != kVersion || json.at("fingerprint") != fingerprint_) return;
-    for (const auto& [signature, item] : json.at("steps").items()) {
-      TimingEntry entry;
-      entry.chosen = item.at("chosen").get<std::string>();
-      for (const auto& [tactic, time] : item.at("times").items()) {
-        entry.times[tactic] = {time.at(0).get<double>(), time.at(1).get<double>(), time.at(2).get<int>()};
-      }
-      if (item.contains("refusals")) entry.refusals = item["refusals"].get<std::vector<std::string>>();
-      entries_[signature] = std::move(entry);
-    }
+    if (json.at("version") != kVersion || json.at("fingerprint") != fingerprint_) return {};
+    for (const auto& [signature, item] : json.at("steps").items()) entries[signature] = entry_of(item);
   } catch (const std::exception&) {
-    entries_.clear();
+    return {};
   }
+  return entries;
 }
 
 const TimingEntry* TimingCache::find(const std::string& signature) const {
   const auto found = entries_.find(signature);
-  return found == entries_.end() ? nullptr : &found->second;
+  if (found == entries_.end()) return nullptr;
+  used_.insert(signature);
+  return &found->second;
 }
 
 void TimingCache::set(const std::string& signature, TimingEntry entry) {
   entries_[signature] = std::move(entry);
-  changed_ = true;
+  used_.insert(signature);
+  changed_.insert(signature);
 }
 
-void TimingCache::save() const {
-  if (file_.empty() || !changed_) return;
-  Json steps = Json::object();
-  for (const auto& [signature, entry] : entries_) {
-    Json times = Json::object();
-    for (const auto& [tactic, time] : entry.times)
-      times[tactic] = {time.median_us, time.lower_quartile_us, time.samples};
-    steps[signature] = {{"chosen", entry.chosen}, {"times", std::move(times)}, {"refusals", entry.refusals}};
-  }
+void TimingCache::save(uint64_t most_bytes) const {
+  if (file_.empty() || changed_.empty()) return;
   try {
     std::filesystem::create_directories(file_.parent_path());
-    base::write_file_atomic(
-        file_, Json{{"version", kVersion}, {"fingerprint", fingerprint_}, {"steps", steps}}.dump(1));
+    const FileLock lock(file_.string() + ".lock");
+    // Another build may have added entries since this one began.
+    std::map<std::string, TimingEntry> entries = read();
+    for (const std::string& signature : changed_) entries[signature] = entries_.at(signature);
+    base::write_file_atomic(file_, text_of(entries, most_bytes));
   } catch (const std::exception&) {
     // A read-only home or a full disk costs the next build its head start, nothing else.
   }
+}
+
+/// What this build used comes first, so that only what others did falls behind the limit.
+std::string TimingCache::text_of(const std::map<std::string, TimingEntry>& entries,
+                                 uint64_t most_bytes) const {
+  Json steps = Json::object();
+  uint64_t bytes = 0;
+  for (const bool used : {true, false}) {
+    for (const auto& [signature, entry] : entries) {
+      if (used_.contains(signature) != used) continue;
+      Json item = json_of(entry);
+      bytes += signature.size() + item.dump().size();
+      if (!used && bytes > most_bytes) continue;
+      steps[signature] = std::move(item);
+    }
+  }
+  return Json{{"version", kVersion}, {"fingerprint", fingerprint_}, {"steps", steps}}.dump();
 }
 
 }  // namespace hone::engine

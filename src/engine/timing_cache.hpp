@@ -1,8 +1,10 @@
 // Results of tactic searches on disk, so that building the same step again times nothing.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,15 +33,22 @@ class TimingCache {
 
   const TimingEntry* find(const std::string& signature) const;
   void set(const std::string& signature, TimingEntry entry);
-  /// Writes the file when something was added; keeps quiet when it cannot.
-  void save() const;
+  /// Adds what was set to the file, beside what other builds have added meanwhile; keeps quiet when it
+  /// cannot. Entries that this build did not use are left out beyond `most_bytes`.
+  void save(uint64_t most_bytes = kMostBytes) const;
   const std::filesystem::path& file() const { return file_; }
 
  private:
+  static constexpr uint64_t kMostBytes = 32u << 20;
+
+  std::map<std::string, TimingEntry> read() const;
+  std::string text_of(const std::map<std::string, TimingEntry>& entries, uint64_t most_bytes) const;
+
   std::filesystem::path file_;
   std::string fingerprint_;
   std::map<std::string, TimingEntry> entries_;
-  bool changed_ = false;
+  mutable std::set<std::string> used_;
+  std::set<std::string> changed_;
 };
 
 }  // namespace hone::engine

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "engine/kernel.hpp"
 #include "engine/program.hpp"
@@ -40,6 +41,8 @@ class FakeTactic final : public Tactic {
     float scale = 1;
     /// Writes its output when a kernel of it runs for the first time, and relies on what is there afterwards.
     bool writes_once = false;
+    /// Finds no memory whenever it runs.
+    bool does_not_fit = false;
     /// Right in one step of a network, wrong in two (as a race may be).
     bool wrong_in_two_steps = false;
     /// Names, best guess first, and their delays or kRefuses.
@@ -83,6 +86,7 @@ class FakeTactic final : public Tactic {
         : tactic_(tactic), variant_(std::move(variant)), delay_us_(delay_us), count_(count) {}
 
     void run(std::span<const void* const> inputs, std::span<void* const> outputs, void*) override {
+      if (tactic_.behaviour_.does_not_fit) fail_environment("the device has no room for it");
       const auto* x = static_cast<const float*>(inputs[0]);
       auto* y = static_cast<float*>(outputs[0]);
       if (!tactic_.behaviour_.writes_once || !written_) {

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "base/file.hpp"
+#include "base/json.hpp"
 #include "engine/context.hpp"
 #include "engine/engine_file.hpp"
 #include "engine/fake_device.hpp"
@@ -107,6 +109,50 @@ TEST_F(TacticSearch, AFastTacticThatIsWrongIsRefused) {
     for (const TacticRecord& record : records(*engine, "slow")) EXPECT_EQ(record.refusal, "");
     expect_right(graph, engine, device);
   }
+}
+
+TEST_F(TacticSearch, ATacticThatDoesNotFitIsRefused) {
+  const FakeTactic large("large", {.does_not_fit = true});
+  const FakeTactic small("small", {.delay_us = 200});
+  for (const bool first : {true, false}) {
+    const FakeDevice device(first ? std::vector{&large, &small} : std::vector{&small, &large}, true);
+    const auto graph = relu_network();
+    const auto engine = build_engine(graph, device, options(4));
+    EXPECT_THAT(relu_tactics(*engine), Each(std::string("small")));
+    ASSERT_FALSE(records(*engine, "large").empty());
+    EXPECT_EQ(records(*engine, "large")[0].refusal, "the device has no room for it");
+    expect_right(graph, engine, device);
+  }
+}
+
+TEST_F(TacticSearch, NothingIsBuiltOfTacticsThatAllDoNotFit) {
+  const FakeTactic large("large", {.does_not_fit = true});
+  const FakeTactic larger("larger", {.does_not_fit = true});
+  const FakeDevice device({&large, &larger}, false);
+  EXPECT_THROW(build_engine(relu_network(), device, options(3)), Error);
+}
+
+TEST_F(TacticSearch, AnImpossibleGroupOfTheCacheIsSearchedAnew) {
+  GraphBuilder b;
+  const auto x = relu_layers(b, b.input("x", {graph::Dim::symbol("batch"), 4, 24, 24}));
+  const auto graph = b.finish({x});
+  BuildOptions build = options(3);
+  build.shapes["x"] = {{1, 4, 24, 24}, {4, 4, 24, 24}, {4, 4, 24, 24}};
+  build.cache_folder = folder_;
+  const auto first = build_engine(graph, device::cpu::cpu_device(), build);
+  for (const auto& file : std::filesystem::directory_iterator(folder_)) {
+    if (file.path().extension() != ".json") continue;
+    Json json = Json::parse(base::read_file(file.path()));
+    int groups = 0;
+    for (auto& [signature, entry] : json["steps"].items()) {
+      if (!signature.starts_with("group ")) continue;
+      entry["chosen"] = "x";
+      ++groups;
+    }
+    EXPECT_EQ(groups, 1);
+    base::write_file_atomic(file.path(), json.dump());
+  }
+  EXPECT_NO_THROW(build_engine(graph, device::cpu::cpu_device(), build));
 }
 
 TEST_F(TacticSearch, AWrongFavouriteIsRefusedWhenMostAgreeOnSomethingElse) {
