@@ -2,6 +2,7 @@
 #include "report/sheet.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -143,11 +144,37 @@ Sheet shown(const Sheet& sheet, size_t rows) {
   return result;
 }
 
+/// What the table takes when names are as short as they may be.
+size_t least_width(const Sheet& sheet, const std::vector<size_t>& widths) {
+  size_t sum = kGap * (widths.size() - 1);
+  for (size_t i = 0; i < widths.size(); ++i)
+    sum += sheet.columns[i].right ? widths[i] : std::min(widths[i], kShortestName);
+  return sum;
+}
+
+/// Takes spare columns out until the table fits, and says which.
+void spare_columns(Sheet& sheet, size_t width) {
+  std::vector<size_t> widths = widths_of(sheet, sheet.rows.size());
+  std::vector<std::string> left_out;
+  for (size_t i = sheet.columns.size(); i-- > 0 && least_width(sheet, widths) > width;) {
+    if (!sheet.columns[i].spare) continue;
+    const auto place = static_cast<std::ptrdiff_t>(i);
+    left_out.insert(left_out.begin(), sheet.columns[i].title);
+    sheet.columns.erase(sheet.columns.begin() + place);
+    widths.erase(widths.begin() + place);
+    for (std::vector<Cell>& row : sheet.rows) row.erase(row.begin() + place);
+  }
+  if (!left_out.empty())
+    sheet.notes.push_back(
+        fmt::format("No room for {} (a wider terminal or --csv has more).", fmt::join(left_out, ", ")));
+}
+
 }  // namespace
 
 std::vector<std::string> sheet_text(const Sheet& all, const SheetStyle& style) {
   const size_t rows = all.whole ? all.rows.size() : std::min(style.rows, all.rows.size());
-  const Sheet sheet = shown(all, rows);
+  Sheet sheet = shown(all, rows);
+  if (!sheet.columns.empty()) spare_columns(sheet, style.width);
   std::vector<size_t> widths = widths_of(sheet, rows);
   if (!widths.empty()) fit(sheet, style.width, widths);
   std::vector<std::string> lines = {sheet.title};

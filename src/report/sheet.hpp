@@ -26,8 +26,9 @@ Cell no_cell();
 
 struct SheetColumn {
   std::string title;
-  std::string unit;   ///< of the plain values: "ns", "%"; empty for names and counts
-  bool right = true;  ///< numbers to the right, names to the left
+  std::string unit;    ///< of the plain values: "ns", "%"; empty for names and counts
+  bool right = true;   ///< numbers to the right, names to the left
+  bool spare = false;  ///< left out of the text, the last ones first, where there is no room for all
 };
 
 struct Sheet {

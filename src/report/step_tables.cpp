@@ -1,6 +1,8 @@
 // Tables over time: steps, transfers, memory; see trace_tables.hpp.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analysis/names.hpp"
 #include "base/units.hpp"
 #include "report/trace_tables.hpp"
@@ -30,11 +32,11 @@ Sheet category_sheet(const analysis::StepBreakdown& steps) {
       {{"Category", "", false},
        {"Mean", "ns"},
        {"Share", "%"},
-       {"Med", "ns"},
-       {"25 %", "ns"},
-       {"75 %", "ns"},
-       {"Min", "ns"},
-       {"Max", "ns"}},
+       {"Med", "ns", true, true},
+       {"25 %", "ns", true, true},
+       {"75 %", "ns", true, true},
+       {"Min", "ns", true, true},
+       {"Max", "ns", true, true}},
       {},
       steps.notes};
   sheet.whole = true;
@@ -52,8 +54,12 @@ Sheet each_step_sheet(const analysis::StepBreakdown& steps) {
   Sheet sheet{"Each step", {{"Step", "", false}, {"Length", "ns"}}, {}, {}};
   const std::vector<std::string> titles = {"Kernel",  "Memcpy",  "Memset", "Comm.",
                                            "Runtime", "Loading", "CPU",    "Other"};
-  for (const std::string& title : titles) sheet.columns.push_back({title, "ns"});
-  sheet.columns.push_back({"Profiler", "ns"});
+  for (size_t i = 0; i < titles.size(); ++i) {
+    const bool nothing = std::all_of(steps.steps.begin(), steps.steps.end(),
+                                     [i](const analysis::StepCost& cost) { return cost.costs.at(i) == 0; });
+    sheet.columns.push_back({titles[i], "ns", true, nothing});
+  }
+  sheet.columns.push_back({"Profiler", "ns", true, true});
   for (const analysis::StepCost& cost : steps.steps) {
     std::vector<Cell> row = {text_cell(cost.step.name), time_of(length(cost.step.span))};
     for (const trace::Time part : cost.costs) row.push_back(time_of(part));

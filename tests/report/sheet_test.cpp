@@ -45,6 +45,18 @@ TEST(Sheet, SeveralColumnsOfNamesGiveWay) {
             cut_middle(std::string(60, 'a'), 30) + "  " + cut_middle(std::string(40, 'b'), 30));
 }
 
+TEST(Sheet, SpareColumnsAreLeftOutAloud) {
+  Sheet wide{
+      "Five", {{"Name", "", false}, {"Mean"}, {"Low", "", true, true}, {"High", "", true, true}}, {}, {}};
+  wide.rows = {
+      {text_cell("a name of thirty characters..."), text_cell("1234"), text_cell("1200"), text_cell("1300")}};
+  EXPECT_EQ(sheet_text(wide, {60, 20}).size(), 3U);
+  const std::vector<std::string> lines = sheet_text(wide, {28, 20});
+  EXPECT_EQ(lines[2], "a name of …rs...  1234  1200") << lines[1];
+  EXPECT_THAT(lines.back(), ::testing::HasSubstr("more"));
+  EXPECT_EQ(sheet_csv(wide)[1], "Name,Mean,Low,High");
+}
+
 TEST(Sheet, RowsThatAreNotShownAreCounted) {
   const std::vector<std::string> lines = sheet_text(sheet(), {60, 1});
   EXPECT_THAT(lines, ::testing::Contains("… 1 more rows (--rows 0 shows all)"));
