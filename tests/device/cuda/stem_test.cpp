@@ -50,6 +50,15 @@ TEST(StemLayout, IsAConvolutionWithTheSameOutputs) {
   }
 }
 
+TEST(StemLayout, OfMoreImagesThanAGridHasRowsIsNone) {
+  ConvProblem p = stems().front();
+  p.height = p.width = 32;
+  p.batch = kMostStemRows;
+  EXPECT_TRUE(stem_layout(p));
+  p.batch = kMostStemRows + 1;
+  EXPECT_FALSE(stem_layout(p));
+}
+
 TEST(StemLayout, EveryWindowLiesInsideThePaddedImage) {
   for (const ConvProblem& p : stems()) {
     const auto layout = stem_layout(p);

@@ -1,5 +1,6 @@
 // Convolutions without tensor cores by kernels of ours: depthwise, grouped, and IEEE float.
 #include <algorithm>
+#include <limits>
 
 #include "device/cuda/plugin/convolution_request.hpp"
 #include "device/cuda/plugin/kernels/direct_convolution.hpp"
@@ -46,6 +47,8 @@ class DirectTactic : public CudaTactic {
     if (std::string reason = read_convolution_request(request, convolution); !reason.empty())
       return Offer::refuse(std::move(reason));
     if (convolution.post_ops.size() > Epilogue::kLimit) return Offer::refuse("too many post-ops");
+    if (tensor::element_count(request.outputs[0].shape) > std::numeric_limits<int32_t>::max())
+      return Offer::refuse("more outputs than its index counts");
     if (std::string reason = refusal(request, convolution.geometry, variant); !reason.empty())
       return Offer::refuse(std::move(reason));
     Offer offer = make_convolution_offer(request, convolution, DType::kFloat32);

@@ -59,8 +59,8 @@ const void* kernel_for(int channels) {
 
 cudaError_t launch_pad_image(const StemLayout& layout, const float* image, void* target, bool pdl,
                              cudaStream_t stream) {
-  constexpr int kMaxGrid = 65535;
-  if (layout.padded_height > kMaxGrid || layout.problem.batch > kMaxGrid) return cudaErrorInvalidValue;
+  if (layout.padded_height > kMostStemRows || layout.problem.batch > kMostStemRows)
+    return cudaErrorInvalidValue;
   PadParams params{
       image,          target,          layout.image_channels, layout.image_height, layout.image_width,
       layout.pad_top, layout.pad_left, layout.padded_height,  layout.padded_width};

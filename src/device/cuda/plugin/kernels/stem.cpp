@@ -27,6 +27,8 @@ std::optional<StemLayout> stem_layout(const ConvProblem& stem) {
   layout.padded_width = (width + run - 1) / run * run;
   layout.padded_height = (stem.out_height() - 1) * stem.stride_h + stem.dilation_h * (stem.kernel_h - 1) + 1;
 
+  if (layout.padded_height > kMostStemRows || stem.batch > kMostStemRows) return std::nullopt;
+
   ConvProblem& problem = layout.problem;
   problem = stem;
   problem.height = layout.padded_height;

@@ -50,6 +50,9 @@ struct StemLayout {
 /// its filters no multiple of 8, its window dilated, or the numbers make no convolution.
 std::optional<StemLayout> stem_layout(const ConvProblem& stem);
 
+/// Rows of the padded image, and images: each is a row of blocks of a grid.
+constexpr int kMostStemRows = 65535;
+
 /// Enqueues the conversion of an image, float32 NCHW, to the padded image: zeros around it and in the
 /// channels that it lacks. `target` is 16-byte aligned. `pdl` as for launch_conv.
 cudaError_t launch_pad_image(const StemLayout& layout, const float* image, void* target, bool pdl,
