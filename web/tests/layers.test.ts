@@ -67,7 +67,7 @@ describe('Layers', () => {
     expect(numbers(table.column('FLOP/s'))).toEqual(of((one) => one.flops_per_second));
     numbers(table.column('Share')).forEach((share, i) => expect(share).toBeCloseTo(layers[i].time.mean_ns / sum.mean_ns, 12));
     const sums = await opened.page.locator('.sum [data-value]').evaluateAll((all) => all.map((one) => Number((one as HTMLElement).dataset['value'])));
-    expect(sums).toEqual(['layer_sum', 'other_device', 'device_busy', 'host'].map((name) => analysis.layers[name].median_ns));
+    expect(sums).toEqual(['layer_sum', 'other_device', 'device_busy', 'host', 'iteration'].map((name) => analysis.layers[name].median_ns));
     expect(await opened.page.locator('figure.chart').count()).toBe(3);
     quiet(opened);
   });
