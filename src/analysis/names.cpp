@@ -91,6 +91,41 @@ std::string without_parameters(std::string_view demangled) {
   return std::string(demangled.substr(parts.begin, parts.end - parts.begin));
 }
 
+namespace {
+
+/// Where the class or namespace begins that ends where the text does.
+size_t qualifier_begin(std::string_view text) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)";
+  if (text.ends_with(kAnonymous)) return text.size() - kAnonymous.size();
+  size_t at = text.size();
+  if (text.ends_with('>')) {
+    int depth = 0;
+    while (at > 0) {
+      --at;
+      depth += text[at] == '>' ? 1 : text[at] == '<' ? -1 : 0;
+      if (depth == 0) break;
+    }
+  }
+  while (at > 0 && (std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0 || text[at - 1] == '_')) --at;
+  return at;
+}
+
+}  // namespace
+
+std::string brief_name(std::string_view demangled) {
+  const std::string name = without_parameters(demangled);
+  std::string result;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name.compare(i, 2, "::") != 0) {
+      result += name[i];
+      continue;
+    }
+    result.resize(qualifier_begin(result));
+    ++i;
+  }
+  return result;
+}
+
 std::string_view api_name(std::string_view recorded) {
   const size_t version = recorded.rfind("_v");
   const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };

@@ -16,6 +16,9 @@ std::string base_name(std::string_view demangled);
 /// The signature without return type and parameters: `lib::gemm<float, 4>`.
 std::string without_parameters(std::string_view demangled);
 
+/// That without namespaces, which leaves what tells instances of a kernel apart: `gemm<float, Tile<4>>`.
+std::string brief_name(std::string_view demangled);
+
 /// Without the suffixes of CUPTI and of the per-thread default stream: cudaMemcpyAsync of
 /// cudaMemcpyAsync_ptsz_v7000.
 std::string_view api_name(std::string_view recorded);

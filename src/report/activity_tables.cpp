@@ -17,12 +17,8 @@ std::string size_text(const std::array<int32_t, 3>& size) {
   return fmt::format("{},{},{}", size[0], size[1], size[2]);
 }
 
-/// People see the name without parameters, CSV has it as it was recorded.
 Cell name_cell(const Activity& activity) {
-  if (activity.kind != ActivityKind::kKernel) return text_cell(activity.name);
-  const std::string name = analysis::without_parameters(activity.name);
-  const std::string base = analysis::base_name(activity.name);
-  return {name, activity.name, name.ends_with('>') ? base + "<…>" : base};
+  return activity.kind == ActivityKind::kKernel ? kernel_cell(activity.name) : text_cell(activity.name);
 }
 
 Sheet activity_sheet(const std::string& title, const std::vector<Activity>& activities) {
@@ -82,6 +78,10 @@ Sheet volume_sheet(const std::vector<analysis::Volume>& volumes) {
 }
 
 }  // namespace
+
+Cell kernel_cell(const std::string& recorded) {
+  return {analysis::without_parameters(recorded), recorded, analysis::brief_name(recorded)};
+}
 
 std::vector<Sheet> summary_sheets(const analysis::ActivitySummary& summary) {
   std::vector<Sheet> sheets = {activity_sheet("GPU activities", summary.gpu)};

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/units.hpp"
+#include "report/trace_tables.hpp"
 #include "report/trend_text.hpp"
 
 namespace hone::report {
@@ -41,8 +42,9 @@ Cell change_cell(double nanoseconds) {
   return cell;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  return names.empty() ? "(nothing)" : fmt::format("{}", fmt::join(names, " | "));
+Cell names_cell(const std::vector<std::string>& names) {
+  if (names.empty()) return text_cell("(nothing)");
+  return names.size() == 1 ? layer_cell(names.front()) : parts_cell(names, " | ");
 }
 
 Sheet waterfall_sheet(const analysis::TraceDiff& diff) {
@@ -84,8 +86,8 @@ Sheet layer_sheet(const analysis::TraceDiff& diff) {
     accumulated += group.change();
     sheet.rows.push_back({change_cell(group.change()), change_cell(accumulated), mean_cell(group.time_a),
                           noise_cell(group.time_a), mean_cell(group.time_b), noise_cell(group.time_b),
-                          text_cell(group.certain() ? "yes" : "no"), text_cell(joined(group.a)),
-                          text_cell(joined(group.b))});
+                          text_cell(group.certain() ? "yes" : "no"), names_cell(group.a),
+                          names_cell(group.b)});
   }
   sheet.notes.emplace_back(
       "Layers stand together when they hold the same nodes of the model; ±: half of the 95 % confidence "
@@ -105,8 +107,8 @@ Sheet kernel_sheet(const analysis::TraceDiff& diff) {
               {}};
   for (const analysis::KernelExchange& exchange : diff.kernels)
     sheet.rows.push_back({change_cell(exchange.change()), time_cell(exchange.time_a),
-                          time_cell(exchange.time_b), count_cell(exchange.layers),
-                          text_cell(joined(exchange.a)), text_cell(joined(exchange.b))});
+                          time_cell(exchange.time_b), count_cell(exchange.layers), names_cell(exchange.a),
+                          names_cell(exchange.b)});
   return sheet;
 }
 

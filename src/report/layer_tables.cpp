@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/names.hpp"
 #include "base/units.hpp"
 #include "report/trace_tables.hpp"
 
@@ -12,12 +13,16 @@ namespace {
 using analysis::Layer;
 using base::time_text;
 
-std::string kernels_of(const Layer& layer) {
-  std::string text;
-  for (const analysis::LayerKernel& kernel : layer.kernels)
-    text += (text.empty() ? "" : "; ") + kernel.name +
-            (kernel.calls > 1 ? fmt::format(" x{:.3g}", kernel.calls) : "");
-  return text;
+/// People see the functions' own names, since the tactic says the rest; CSV has all of them.
+Cell kernels_of(const Layer& layer) {
+  Cell cell;
+  for (const analysis::LayerKernel& kernel : layer.kernels) {
+    const std::string calls = kernel.calls > 1 ? fmt::format(" x{:.3g}", kernel.calls) : "";
+    const char* between = cell.text.empty() ? "" : "; ";
+    cell.text += between + analysis::base_name(kernel.name) + calls;
+    cell.plain += between + kernel.name + calls;
+  }
+  return cell;
 }
 
 Cell number_cell(double value, const char* text_format) {
@@ -26,6 +31,17 @@ Cell number_cell(double value, const char* text_format) {
 }
 
 }  // namespace
+
+Cell layer_cell(const std::string& name) {
+  constexpr std::string_view kBetween = " + ";
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= name.size();) {
+    const size_t end = std::min(name.find(kBetween, begin), name.size());
+    parts.push_back(name.substr(begin, end - begin));
+    begin = end + kBetween.size();
+  }
+  return parts_cell(parts, std::string(kBetween));
+}
 
 std::vector<Sheet> layer_sheets(const analysis::LayerTable& table) {
   Sheet sheet{"Layers, the longest first",
@@ -52,8 +68,8 @@ std::vector<Sheet> layer_sheets(const analysis::LayerTable& table) {
                           time_cell(layer->time.p50), time_cell(layer->time.p25), time_cell(layer->time.p75),
                           number_cell(layer->flops_rate() / kTera, "{:.3g}"),
                           number_cell(layer->bytes_rate() / kGiga, "{:.3g}"),
-                          number_cell(layer->over_floor(), "{:.2f}"), text_cell(layer->name),
-                          text_cell(layer->tactic), text_cell(kernels_of(*layer))});
+                          number_cell(layer->over_floor(), "{:.2f}"), layer_cell(layer->name),
+                          text_cell(layer->tactic), kernels_of(*layer)});
   }
   if (!table.layers.empty())
     sheet.notes.push_back(fmt::format(

@@ -1,18 +1,12 @@
 // The table of metrics of kernels; see trace_tables.hpp.
 #include <fmt/format.h>
 
-#include "analysis/names.hpp"
 #include "report/trace_tables.hpp"
 
 namespace hone::report {
 namespace {
 
 Cell value_cell(double value) { return text_cell(fmt::format("{:.6g}", value)); }
-
-/// People see the name without parameters, CSV has it as it was recorded.
-Cell kernel_cell(const std::string& name) {
-  return {analysis::without_parameters(name), name, analysis::base_name(name)};
-}
 
 }  // namespace
 

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "analysis/names.hpp"
 #include "base/units.hpp"
+#include "report/trace_tables.hpp"
 
 namespace hone::report {
 namespace {
@@ -17,12 +19,20 @@ Cell time_of(trace::Time time) { return time_cell(static_cast<double>(time)); }
 std::string change_text(const analysis::WhatIf& change) {
   switch (change.kind) {
     case ChangeKind::kFaster:
-      return change.factor > 0 ? fmt::format("{} {:g} times as fast", change.name, change.factor)
-                               : fmt::format("{} in no time", change.name);
+      return change.factor > 0 ? fmt::format("{:g} times as fast: ", change.factor) : "in no time: ";
     case ChangeKind::kOverlapCopies: return "copies beside other work";
-    case ChangeKind::kNoWait: return fmt::format("{} without waiting", change.name);
+    case ChangeKind::kNoWait: return "without waiting: ";
   }
-  return change.name;
+  return "";
+}
+
+/// What changes comes first, so that names may be cut.
+Cell change_cell(const analysis::WhatIf& change) {
+  const Cell name = change.kind == ChangeKind::kFaster ? kernel_cell(change.name) : text_cell(change.name);
+  const std::string bound = change.is_bound ? " (at best)" : "";
+  const std::string before = change_text(change);
+  return {before + name.text + bound, before + name.plain + bound,
+          name.shorter.empty() ? "" : before + name.shorter + bound};
 }
 
 const char* cause_text(IdleCause cause) {
@@ -41,6 +51,12 @@ const char* cause_text(IdleCause cause) {
   return "unknown";
 }
 
+/// As nvprof shows them; without parameters and namespaces where there is little room.
+Cell function_cell(const analysis::FunctionTime& row) {
+  if (row.kind != analysis::ChargeKind::kKernel) return text_cell(row.name);
+  return {row.name, row.name, analysis::brief_name(row.name)};
+}
+
 }  // namespace
 
 std::vector<Sheet> dependency_sheets(const analysis::CriticalPath& path, const analysis::WhatIfs& what_ifs) {
@@ -55,7 +71,7 @@ std::vector<Sheet> dependency_sheets(const analysis::CriticalPath& path, const a
                   {}};
   for (const analysis::FunctionTime& row : path.functions)
     functions.rows.push_back({share_cell(row.share), time_of(row.on_path), time_of(row.waiting),
-                              text_cell(row.name), time_of(row.blame), count_cell(row.calls)});
+                              function_cell(row), time_of(row.blame), count_cell(row.calls)});
   functions.notes.push_back(fmt::format(
       "The path is {} long, all of the wall time; {} of it is the profiler's own. Waiting: blocked by other "
       "work; blame: waiting of others for this.",
@@ -66,8 +82,7 @@ std::vector<Sheet> dependency_sheets(const analysis::CriticalPath& path, const a
 
   Sheet changes{"What if", {{"Gain", "ns"}, {"Of the wall time", "%"}, {"Change", "", false}}, {}, {}};
   for (const analysis::WhatIf& change : what_ifs.rows)
-    changes.rows.push_back({time_of(change.gain), share_cell(change.share),
-                            text_cell(change_text(change) + (change.is_bound ? " (at best)" : ""))});
+    changes.rows.push_back({time_of(change.gain), share_cell(change.share), change_cell(change)});
   if (changes.rows.empty()) return {functions};
   changes.notes.emplace_back(
       "From replaying the program's dependencies with that one change; gains overlap.");

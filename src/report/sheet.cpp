@@ -73,6 +73,12 @@ std::string csv_field(const std::string& text) {
 }
 
 Cell text_cell(std::string text) { return {text, std::move(text)}; }
+Cell parts_cell(const std::vector<std::string>& parts, const std::string& between) {
+  Cell cell = text_cell(fmt::format("{}", fmt::join(parts, between)));
+  if (parts.size() > 1) cell.shorter = fmt::format("{} +{}", parts.front(), parts.size() - 1);
+  return cell;
+}
+
 Cell count_cell(int64_t count) { return text_cell(std::to_string(count)); }
 Cell time_cell(double nanoseconds) {
   return {base::time_text(nanoseconds), fmt::format("{:.12g}", nanoseconds)};

@@ -16,6 +16,8 @@ struct Cell {
 };
 
 Cell text_cell(std::string text);
+/// Of several parts: "conv1 + bn1 + relu", or "conv1 +2" where there is little room.
+Cell parts_cell(const std::vector<std::string>& parts, const std::string& between);
 Cell count_cell(int64_t count);
 Cell time_cell(double nanoseconds);
 Cell share_cell(double share);  ///< in per cent

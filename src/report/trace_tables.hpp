@@ -12,6 +12,13 @@
 
 namespace hone::report {
 
+/// The name of a kernel: people see it without parameters, and without namespaces where there is little room;
+/// CSV has it as it was recorded.
+Cell kernel_cell(const std::string& recorded);
+
+/// The name of a layer; one that was fused is named after what it was made of.
+Cell layer_cell(const std::string& name);
+
 std::vector<Sheet> summary_sheets(const analysis::ActivitySummary& summary);
 std::vector<Sheet> step_sheets(const analysis::StepBreakdown& steps);
 std::vector<Sheet> layer_sheets(const analysis::LayerTable& table);

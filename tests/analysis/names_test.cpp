@@ -36,6 +36,17 @@ TEST(Names, KernelsLoseWhatIsNotTheirName) {
   }
 }
 
+TEST(Names, BriefOnesTellInstancesApart) {
+  EXPECT_EQ(brief_name("void a::b::gemm<__half, a::Tile<32, 4>, a::b::Pixels>(a::Params)"),
+            "gemm<__half, Tile<32, 4>, Pixels>");
+  EXPECT_EQ(brief_name("void (anonymous namespace)::spin(unsigned int)"), "spin");
+  EXPECT_EQ(brief_name("void at::native::(anonymous namespace)::k<float>(int)"), "k<float>");
+  EXPECT_EQ(brief_name("void outer<int>::inner(int)"), "inner");
+  EXPECT_EQ(brief_name("nvjet_hsh_128x64"), "nvjet_hsh_128x64");
+  EXPECT_EQ(brief_name("::"), "");
+  EXPECT_EQ(brief_name(""), "");
+}
+
 TEST(Names, CallsLoseTheirVersions) {
   EXPECT_EQ(api_name("cudaLaunchKernel_v7000"), "cudaLaunchKernel");
   EXPECT_EQ(api_name("cudaMemcpyAsync_ptsz_v7000"), "cudaMemcpyAsync");

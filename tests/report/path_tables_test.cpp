@@ -63,7 +63,7 @@ TEST(PathTables, TellWhatWouldBeGainedAndWhyTheGpuWasIdle) {
   const trace::Trace trace = program.finish();
   const std::vector<Sheet> sheets = sheets_of(trace);
   ASSERT_EQ(sheets.size(), 2U);
-  EXPECT_EQ(sheets[1].rows.front()[2].text, "gemm in no time");
+  EXPECT_EQ(sheets[1].rows.front()[2].text, "in no time: gemm");
   // The host begins to wait at 500 us and would go on at once, instead of at 2010 us.
   EXPECT_EQ(sheets[1].rows.front()[0].plain, "1510000");
   const std::vector<Sheet> idle = idle_sheets(analysis::idle_time(trace));

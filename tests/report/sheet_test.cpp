@@ -57,6 +57,12 @@ TEST(Sheet, SpareColumnsAreLeftOutAloud) {
   EXPECT_EQ(sheet_csv(wide)[1], "Name,Mean,Low,High");
 }
 
+TEST(Sheet, PartsBecomeACountWhereThereIsLittleRoom) {
+  EXPECT_EQ(parts_cell({"conv1", "bn1", "relu"}, " + ").text, "conv1 + bn1 + relu");
+  EXPECT_EQ(parts_cell({"conv1", "bn1", "relu"}, " + ").shorter, "conv1 +2");
+  EXPECT_EQ(parts_cell({"conv1"}, " + ").shorter, "");
+}
+
 TEST(Sheet, RowsThatAreNotShownAreCounted) {
   const std::vector<std::string> lines = sheet_text(sheet(), {60, 1});
   EXPECT_THAT(lines, ::testing::Contains("… 1 more rows (--rows 0 shows all)"));
