@@ -35,8 +35,8 @@ Analyses analyze(const trace::Trace& trace, const AnalyzeOptions& options) {
   result.transfers = analyze_transfers(trace, list);
   result.memory =
       follow_memory(trace, options.chooses_steps() ? window : with_allocations(result.window, trace));
-  const OperatorTable in_steps =
-      options.chooses_steps() ? result.operators : tabulate_operators(trace, window, false);
+  const bool tabulated = options.chooses_steps() || !list.announced;
+  const OperatorTable in_steps = tabulated ? result.operators : tabulate_operators(trace, window, false);
   result.advice = advise({trace, window, options.chooses_steps() ? options.first_step : 0, result.steps,
                           result.gpu, in_steps, result.transfers, result.memory});
   return result;

@@ -128,6 +128,8 @@ TEST(TorchOperators, Products) {
                   .shape = {8, 5},
                   .attributes = {{"transA", int64_t{1}}, {"alpha", 0.5f}, {"beta", 2.0f}},
                   .more = with_random({{8, 6}, {5, 1}})});
+  for (const Shape& bias : {Shape{5, 1}, Shape{5, 6}, Shape{1, 6}})
+    expect_covered({.op = "Gemm", .shape = {5, 8}, .more = with_random({{8, 6}, bias})});
   expect_covered(
       {.op = "Gemm", .shape = {5, 8}, .attributes = {{"alpha", 0.5f}}, .more = with_random({{8, 6}})});
 }

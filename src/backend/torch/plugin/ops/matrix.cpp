@@ -37,9 +37,11 @@ Operation general_product(const Lowering& lowering) {
   return single([=](const Arguments& in) {
     const at::Tensor a = transpose_a ? in[0].t() : in[0];
     const at::Tensor b = transpose_b ? in[1].t() : in[1];
-    if (in.has(2)) return at::addmm(in[2], a, b, beta, alpha);
+    if (in.has(2) && in[2].dim() < 2) return at::addmm(in[2], a, b, beta, alpha);
+    // TorchScript takes what addmm adds for a bias of a linear layer, also where it is a matrix.
     const at::Tensor product = at::mm(a, b);
-    return alpha == 1 ? product : product.mul(alpha);
+    const at::Tensor scaled = alpha == 1 ? product : product.mul(alpha);
+    return in.has(2) ? scaled.add(in[2], beta) : scaled;
   });
 }
 
