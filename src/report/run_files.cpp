@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr int kMostLevels = 16;
 
-constexpr std::array<std::string_view, 5> kTraceEndings = {".trace.sqlite", ".sqlite", ".trace.json",
+constexpr std::array<std::string_view, 5> kTraceEndings = {".sqlite", ".sqlite.gz", ".trace.json",
                                                            ".trace.json.gz", ".json.gz"};
 
 std::string beginning(const fs::path& path) {
@@ -105,18 +105,13 @@ RunFiles find_run_files(const std::vector<std::string>& named, size_t most_entri
 }
 
 std::string trace_stem(const std::filesystem::path& path) {
-  constexpr std::array<std::string_view, 7> kEndings = {
-      ".pt.trace.json.gz", ".pt.trace.json", ".trace.json.gz", ".trace.json",
-      ".trace.sqlite",     ".json.gz",       ".json"};
-  constexpr std::string_view kDatabase = ".sqlite";
+  constexpr std::array<std::string_view, 10> kEndings = {
+      ".pt.trace.json.gz", ".pt.trace.json", ".trace.json.gz", ".trace.json", ".trace.sqlite.gz",
+      ".trace.sqlite",     ".json.gz",       ".json",          ".sqlite.gz",  ".sqlite"};
   std::string stem = path.filename().string();
   const auto ending = std::find_if(kEndings.begin(), kEndings.end(),
                                    [&](std::string_view each) { return stem.ends_with(each); });
-  if (ending != kEndings.end()) {
-    stem.resize(stem.size() - ending->size());
-  } else if (stem.ends_with(kDatabase)) {
-    stem.resize(stem.size() - kDatabase.size());
-  }
+  if (ending != kEndings.end()) stem.resize(stem.size() - ending->size());
   for (char& c : stem) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '-' && c != '_') c = '_';
   }

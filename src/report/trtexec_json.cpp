@@ -8,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/intervals.hpp"
 #include "analysis/joins.hpp"
+#include "base/error.hpp"
 
 namespace hone::report {
 namespace {
@@ -88,15 +90,32 @@ struct Extent {
   }
 };
 
-struct Query {
-  Extent enqueue, upload, compute, download;
+/// Copies of a step may lie far apart, on one stream or on several at a time.
+struct Copies {
+  Extent extent;
+  std::vector<Span> spans;
+  void add(Time start, Time end) {
+    extent.add(start, end);
+    spans.push_back({start, end});
+  }
+  /// ns in which one of them or more went on.
+  Time busy() const { return analysis::total_length(analysis::unite(spans)); }
 };
 
-Extent& part_of(Query& query, const trace::Trace& trace, const trace::DeviceEvent& event) {
-  if (event.kind != trace::DeviceKind::kCopy || event.detail < 0) return query.compute;
-  const trace::CopyDirection direction = trace.transfers[static_cast<size_t>(event.detail)].direction;
-  if (direction == trace::CopyDirection::kHostToDevice) return query.upload;
-  return direction == trace::CopyDirection::kDeviceToHost ? query.download : query.compute;
+struct Query {
+  Extent enqueue, compute;
+  Copies upload, download;
+
+  bool on_device() const { return upload.extent.span || compute.span || download.extent.span; }
+};
+
+void add_event(Query& query, const trace::Trace& trace, const trace::DeviceEvent& event) {
+  const bool is_copy = event.kind == trace::DeviceKind::kCopy && event.detail >= 0;
+  const trace::CopyDirection direction =
+      is_copy ? trace.transfers[static_cast<size_t>(event.detail)].direction : trace::CopyDirection::kUnknown;
+  if (direction == trace::CopyDirection::kHostToDevice) return query.upload.add(event.start, event.end);
+  if (direction == trace::CopyDirection::kDeviceToHost) return query.download.add(event.start, event.end);
+  query.compute.add(event.start, event.end);
 }
 
 /// Device events belong to the iteration in which they were launched.
@@ -112,36 +131,34 @@ std::vector<Query> find_queries(const trace::Trace& trace, const std::vector<ana
     if (after == steps.begin() || call.start >= std::prev(after)->host.end) continue;
     Query& query = queries[static_cast<size_t>(std::prev(after) - steps.begin())];
     query.enqueue.add(call.start, call.end);
-    const trace::DeviceEvent& event = trace.device_events[i];
-    part_of(query, trace, event).add(event.start, event.end);
+    add_event(query, trace, trace.device_events[i]);
   }
   return queries;
 }
 
-Json query_json(Query query, const analysis::Step& step, Time origin) {
-  const bool on_device = query.upload.span || query.compute.span || query.download.span;
-  if (!on_device) query.compute.add(step.host.start, step.host.end);
+Json query_json(Query& query, const analysis::Step& step, Time origin) {
+  if (!query.on_device()) query.compute.add(step.host.start, step.host.end);
   const Span enqueue = query.enqueue.span.value_or(step.host);
   const Time first = query.compute.span ? query.compute.span->start : enqueue.end;
-  const Span upload = query.upload.span.value_or(Span{first, first});
+  const Span upload = query.upload.extent.span.value_or(Span{first, first});
   const Span compute = query.compute.span.value_or(Span{upload.end, upload.end});
-  const Span download = query.download.span.value_or(Span{compute.end, compute.end});
+  const Span download = query.download.extent.span.value_or(Span{compute.end, compute.end});
   Json json = Json::object();
   const auto add = [&](const char* name, const Span& span) {
     json[std::string("start") + name + "Ms"] = milliseconds(static_cast<double>(span.start - origin));
     json[std::string("end") + name + "Ms"] = milliseconds(static_cast<double>(span.end - origin));
   };
-  const auto length = [](const Span& span) {
-    return milliseconds(static_cast<double>(span.end - span.start));
-  };
   add("Enq", enqueue);
   add("H2d", upload);
   add("Compute", compute);
   add("D2h", download);
-  json["h2dMs"] = length(upload);
-  json["computeMs"] = length(compute);
-  json["d2hMs"] = length(download);
-  json["latencyMs"] = length(upload) + length(compute) + length(download);
+  const Time copied_there = query.upload.busy();
+  const Time computed = compute.end - compute.start;
+  const Time copied_back = query.download.busy();
+  json["h2dMs"] = milliseconds(static_cast<double>(copied_there));
+  json["computeMs"] = milliseconds(static_cast<double>(computed));
+  json["d2hMs"] = milliseconds(static_cast<double>(copied_back));
+  json["latencyMs"] = milliseconds(static_cast<double>(copied_there + computed + copied_back));
   return json;
 }
 
@@ -182,10 +199,14 @@ Json trtexec_layer_info(const analysis::LayerTable& table) {
 }
 
 Json trtexec_times(const trace::Trace& trace, const analysis::StepList& steps) {
+  if (!steps.announced)
+    fail_bad_input(
+        "the trace announces no iterations, which trtexec's times are of: `hone profile MODEL` does, and so "
+        "do "
+        "ranges named ProfilerStep#0, ProfilerStep#1, ...");
   Json json = Json::array();
-  if (steps.steps.empty()) return json;
-  const std::vector<Query> queries = find_queries(trace, steps.steps);
-  const Time origin = steps.steps.front().host.start;
+  std::vector<Query> queries = find_queries(trace, steps.steps);
+  const Time origin = steps.steps.empty() ? 0 : steps.steps.front().host.start;
   for (size_t i = 0; i < queries.size(); ++i) json.push_back(query_json(queries[i], steps.steps[i], origin));
   return json;
 }

@@ -21,7 +21,9 @@ Json trtexec_layer_info(const analysis::LayerTable& table);
 /// An object for each iteration, ms since the first began: when its launches were made (Enq, host clock), and
 /// when its copies to the device (H2d), its other work (Compute) and its copies back (D2h) began and ended on
 /// the device. Parts that an iteration does not have begin and end where the part before ended. Without
-/// device events an iteration computes from its start to its end. latencyMs is h2dMs + computeMs + d2hMs.
+/// device events an iteration computes from its start to its end. h2dMs and d2hMs are the time in which one
+/// copy or more went on, computeMs is from begin to end; latencyMs is h2dMs + computeMs + d2hMs. Bad input
+/// when no iterations were announced.
 Json trtexec_times(const trace::Trace& trace, const analysis::StepList& steps);
 
 }  // namespace hone::report

@@ -2,11 +2,11 @@
 #include "trace/open.hpp"
 
 #include <array>
-#include <fstream>
 #include <string>
 #include <string_view>
 
 #include "base/error.hpp"
+#include "trace/format/byte_source.hpp"
 #include "trace/format/kineto_reader.hpp"
 #include "trace/format/nsys_reader.hpp"
 #include "trace/sqlite.hpp"
@@ -16,17 +16,20 @@ namespace hone::trace {
 namespace {
 
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
-constexpr std::string_view kGzipMagic{"\x1f\x8b"};
 constexpr std::string_view kByteOrderMark{"\xef\xbb\xbf"};
 
-/// The bytes by which kinds of files differ; JSON may begin with blank lines.
-std::string first_bytes(const std::filesystem::path& path) {
-  if (!std::filesystem::is_regular_file(path)) fail_bad_input("{}: no such file", path.string());
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes(256, '\0');
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<size_t>(file.gcount()));
-  return bytes;
+/// Of a file of any kind.
+struct Beginning {
+  std::string
+      bytes;  ///< unpacked; as many as kinds of files differ by, where JSON may begin with blank lines
+  bool packed = false;
+};
+
+Beginning beginning_of(const std::filesystem::path& path) {
+  ByteSource source(path);
+  Beginning beginning{std::string(256, '\0'), source.packed()};
+  beginning.bytes.resize(source.read(beginning.bytes));
+  return beginning;
 }
 
 bool looks_like_json(std::string_view bytes) {
@@ -36,10 +39,11 @@ bool looks_like_json(std::string_view bytes) {
 }
 
 Trace open_database(const std::filesystem::path& path) {
-  if (is_store(path)) return read_store(path);
-  if (is_nsys_export(path)) return read_nsys(path);
+  SqliteDatabase database = SqliteDatabase::open_read_only(path);
+  if (is_store(database)) return read_store(database);
+  if (is_nsys_export(database)) return read_nsys(database);
   // nvprof and Nsight Systems both name tables after CUPTI's kinds of activity; nvprof alone has StringTable.
-  if (SqliteDatabase::open_read_only(path).has_table("StringTable"))
+  if (database.has_table("StringTable"))
     fail_bad_input("{}: a profile of nvprof, which is not read; record anew with `hone profile`",
                    path.string());
   fail_bad_input("{}: a database, but neither a trace of hone nor an export of Nsight Systems",
@@ -63,15 +67,16 @@ constexpr std::array<KnownFile, 5> kKnownFiles{{
 }  // namespace
 
 Trace open_trace(const std::filesystem::path& path) {
-  const std::string bytes = first_bytes(path);
-  if (bytes.starts_with(kSqliteMagic)) return open_database(path);
-  if (bytes.starts_with(kGzipMagic) || looks_like_json(bytes)) return read_kineto(path);
+  const Beginning beginning = beginning_of(path);
+  if (beginning.bytes.starts_with(kSqliteMagic)) return open_database(path);
+  if (beginning.packed || looks_like_json(beginning.bytes)) return read_kineto(path);
   const std::string extension = path.extension().string();
   for (const KnownFile& known : kKnownFiles) {
     if (extension == known.extension) fail_bad_input("{}: no trace, but {}", path.string(), known.advice);
   }
   fail_bad_input(
-      "{}: no trace: neither SQLite (hone, Nsight Systems) nor JSON, packed or not (PyTorch's profiler)",
+      "{}: no trace: neither SQLite (hone, Nsight Systems) nor JSON (PyTorch's profiler), packed with gzip "
+      "or not",
       path.string());
 }
 

@@ -14,9 +14,16 @@ struct sqlite3_stmt;
 
 namespace hone::trace {
 
+/// What reading a file of unknown origin may still take. Pages of a forged file can refer to one another in
+/// circles and so hold rows without end.
+struct SqliteBudget {
+  int64_t steps;       ///< of SQLite's virtual machine, in thousands
+  int64_t text_bytes;  ///< of all texts together
+};
+
 class SqliteStatement {
  public:
-  /// One row further; false at the end.
+  /// One row further; false at the end. Bad input when a file takes more than its size allows.
   bool step();
   /// Back to the start, so that the statement can be bound and stepped again.
   void reset();
@@ -29,15 +36,18 @@ class SqliteStatement {
   double real(int column) const;
   std::string_view text(int column) const;
   bool is_null(int column) const;
+  /// Whether the value is a number or NULL: text would be read as 0.
+  bool is_number(int column) const;
 
  private:
   friend class SqliteDatabase;
-  SqliteStatement(sqlite3* database, sqlite3_stmt* statement, std::string file);
+  SqliteStatement(sqlite3* database, sqlite3_stmt* statement, SqliteBudget* budget, std::string file);
   struct Finalize {
     void operator()(sqlite3_stmt* statement) const;
   };
   sqlite3* database_;
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  SqliteBudget* budget_;  // none: no limits
   std::string file_;
 };
 
@@ -45,22 +55,38 @@ class SqliteDatabase {
  public:
   /// A new database in a file that is empty or not there. Environment error when it cannot be written.
   static SqliteDatabase create(const std::filesystem::path& path);
-  /// Bad input when the file is not there or no database. Nothing is written to it.
+  /// Packed with gzip or not. Nothing is written to it. What is left of a file that breaks off, or whose list
+  /// of tables is damaged, can be read table by table; `damage()` says so. Bad input when the file is not
+  /// there or no database.
   static SqliteDatabase open_read_only(const std::filesystem::path& path);
 
   void execute(const std::string& sql);
   SqliteStatement prepare(const std::string& sql);
-  bool has_table(std::string_view name);
+  /// Bad input when the name is that of something that computes its rows, such as a view: that can take any
+  /// time and memory.
+  bool has_table(const std::string& name);
   /// Whether the table has a column of that name.
   bool has_column(const std::string& table, std::string_view name);
+  /// As named by the user.
+  const std::string& file() const { return file_; }
+  /// What is missing of the file, as the text of a doubt about it; empty when nothing is known to be.
+  const std::string& damage() const { return damage_; }
 
  private:
-  SqliteDatabase(const std::filesystem::path& path, int flags);
+  SqliteDatabase(const std::filesystem::path& path, std::string file, int flags);
+  void limit_reading(uint64_t bytes);
+  void read_schema();
+  void read_damaged_schema();
+  bool computes_columns(const std::string& table);
+  bool is_named_in_schema(const std::string& name);
+
   struct Close {
     void operator()(sqlite3* database) const;
   };
+  std::unique_ptr<SqliteBudget> budget_;  // outlives the database, which refers to it
   std::unique_ptr<sqlite3, Close> database_;
   std::string file_;
+  std::string damage_;
 };
 
 }  // namespace hone::trace

@@ -60,18 +60,13 @@ constexpr int64_t last_value() {
 
 /// False when the value does not fit.
 template <class T>
-bool read(const SqliteStatement& statement, int column, T& value, int index) {
+bool read_number(const SqliteStatement& statement, int column, T& value) {
   if constexpr (std::is_floating_point_v<T>) {
     value = statement.real(column);
-    return true;
-  } else if constexpr (std::is_same_v<T, std::string>) {
-    value = statement.text(column);
     return true;
   } else if constexpr (std::is_same_v<T, bool>) {
     value = statement.integer(column) != 0;
     return true;
-  } else if constexpr (requires { value[0]; }) {
-    return read(statement, column, value[static_cast<size_t>(index)], 0);
   } else if constexpr (std::is_enum_v<T>) {
     const int64_t number = statement.integer(column);
     if (number < 0 || number > last_value<T>()) return false;
@@ -82,6 +77,19 @@ bool read(const SqliteStatement& statement, int column, T& value, int index) {
     if (!std::in_range<T>(number)) return false;
     value = static_cast<T>(number);
     return true;
+  }
+}
+
+/// False when the value does not fit or is of another type.
+template <class T>
+bool read(const SqliteStatement& statement, int column, T& value, int index) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    value = statement.text(column);
+    return true;
+  } else if constexpr (requires { value[0]; }) {
+    return read(statement, column, value[static_cast<size_t>(index)], 0);
+  } else {
+    return statement.is_number(column) && read_number(statement, column, value);
   }
 }
 
@@ -108,7 +116,6 @@ std::string create_sql(const Table<Row, Members...>& table) {
 template <class Row, class... Members>
 void write_table(SqliteDatabase& database, const Table<Row, Members...>& table,
                  const std::vector<Row>& rows) {
-  database.execute(create_sql(table));
   std::string sql = fmt::format("INSERT INTO {} VALUES (?", table.name);
   for (size_t i = 1; i < sizeof...(Members); ++i) sql += ", ?";
   SqliteStatement insert = database.prepare(sql + ")");
@@ -122,7 +129,6 @@ void write_table(SqliteDatabase& database, const Table<Row, Members...>& table,
 }
 
 void write_strings(SqliteDatabase& database, const Trace& trace) {
-  database.execute("CREATE TABLE strings (id INTEGER PRIMARY KEY, value TEXT NOT NULL)");
   SqliteStatement insert = database.prepare("INSERT INTO strings VALUES (?, ?)");
   for (StringId id = 0; id < trace.strings.size(); ++id) {
     insert.bind(1, static_cast<int64_t>(id));
@@ -133,7 +139,6 @@ void write_strings(SqliteDatabase& database, const Trace& trace) {
 }
 
 void write_pairs(SqliteDatabase& database, const Trace& trace) {
-  database.execute("CREATE TABLE metadata (key TEXT PRIMARY KEY, value TEXT NOT NULL)");
   SqliteStatement insert = database.prepare("INSERT INTO metadata VALUES (?, ?)");
   for (const auto& [key, value] : trace.metadata) {
     insert.bind(1, std::string_view(key));
@@ -141,7 +146,6 @@ void write_pairs(SqliteDatabase& database, const Trace& trace) {
     insert.step();
     insert.reset();
   }
-  database.execute("CREATE TABLE counter_units (counter INTEGER PRIMARY KEY, unit TEXT NOT NULL)");
   SqliteStatement units = database.prepare("INSERT INTO counter_units VALUES (?, ?)");
   for (const auto& [counter, unit] : trace.counter_units) {
     units.bind(1, static_cast<int64_t>(counter));
@@ -171,16 +175,26 @@ void create_views(SqliteDatabase& database) {
       "JOIN strings r ON r.id = k.range JOIN strings m ON m.id = k.metric JOIN strings u ON u.id = k.unit");
 }
 
+/// Before any row, so that what describes the tables lies at the begin of the file and is there when its end
+/// is lost.
+void create_tables(SqliteDatabase& database, const Trace& trace) {
+  database.execute("CREATE TABLE strings (id INTEGER PRIMARY KEY, value TEXT NOT NULL)");
+  database.execute("CREATE TABLE metadata (key TEXT PRIMARY KEY, value TEXT NOT NULL)");
+  database.execute("CREATE TABLE counter_units (counter INTEGER PRIMARY KEY, unit TEXT NOT NULL)");
+  for_each_table(trace, [&](const auto& table, const auto&) { database.execute(create_sql(table)); });
+  create_views(database);
+}
+
 void write_all(SqliteDatabase& database, const Trace& trace) {
   // The file is new and renamed when it is whole, so a journal would protect nothing; the commit syncs it.
   database.execute("PRAGMA journal_mode = OFF");
   database.execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
   database.execute(fmt::format("PRAGMA user_version = {}", kVersion));
   database.execute("BEGIN");
+  create_tables(database, trace);
   write_strings(database, trace);
   write_pairs(database, trace);
   for_each_table(trace, [&](const auto& table, const auto& rows) { write_table(database, table, rows); });
-  create_views(database);
   database.execute("COMMIT");
 }
 
@@ -192,24 +206,43 @@ int64_t pragma(SqliteDatabase& database, const char* name) {
 /// Old id of the file → id in the trace; a file of unknown origin may number its strings as it likes.
 using StringIds = std::unordered_map<int64_t, StringId>;
 
+/// What was read before a damaged page stays.
+template <class Work>
+void saving_what_it_can(Trace& trace, const std::string& table, const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    trace.doubt(Severity::kLoss, table, fmt::format("could not be read to the end ({})", error.what()), 0);
+  }
+}
+
 StringIds read_strings(SqliteDatabase& database, Trace& trace) {
   StringIds ids;
   if (!database.has_table("strings")) return ids;
   SqliteStatement query = database.prepare("SELECT id, value FROM strings");
-  while (query.step()) ids[query.integer(0)] = trace.strings.intern(query.text(1));
+  saving_what_it_can(trace, "strings", [&] {
+    while (query.step()) ids[query.integer(0)] = trace.strings.intern(query.text(1));
+  });
   return ids;
 }
+
+/// Rows that others refer to by their place, where they have to stay.
+template <class Row>
+constexpr bool kHasPlace =
+    std::is_same_v<Row, Thread> || std::is_same_v<Row, OperatorDetail> || std::is_same_v<Row, KernelLaunch> ||
+    std::is_same_v<Row, Transfer> || std::is_same_v<Row, ModelStep>;
 
 template <class Row, class... Members>
 void read_table(SqliteDatabase& database, const StringIds& strings, const Table<Row, Members...>& table,
                 std::vector<Row>& rows, Trace& trace) {
-  if (!database.has_table(table.name)) return;
+  const std::string name(table.name);
+  if (!database.has_table(name)) return;
   // Only what the file has: columns of later versions are ignored, missing ones keep their defaults.
   std::string sql;
   std::vector<int> places;
   int next = 0;
   for_each_column(table.columns, [&](const auto& column, int) {
-    const bool present = database.has_column(std::string(table.name), column.name);
+    const bool present = database.has_column(name, column.name);
     places.push_back(present ? next++ : -1);
     if (present) sql += fmt::format(R"({}"{}")", sql.empty() ? "" : ", ", column.name);
   });
@@ -230,31 +263,31 @@ void read_table(SqliteDatabase& database, const StringIds& strings, const Table<
       }
     });
     refused += good ? 0 : 1;
-    // Rows that others refer to by number must stay where they are.
-    if (good || !std::is_same_v<Row, HostEvent>) rows.push_back(good ? std::move(row) : Row{});
+    if (good || kHasPlace<Row>) rows.push_back(good ? std::move(row) : Row{});
   };
-  try {
+  saving_what_it_can(trace, name, [&] {
     while (query.step()) read_row();
-  } catch (const Error& error) {  // a damaged page: what was read before it stays
-    trace.doubt(Severity::kLoss, std::string(table.name),
-                fmt::format("could not be read to the end ({})", error.what()));
-  }
+  });
   if (refused != 0)
-    trace.doubt(Severity::kLoss, std::string(table.name), "rows held values out of range and were left out",
+    trace.doubt(Severity::kLoss, name, "rows held values out of range or of another type and were left out",
                 refused);
 }
 
 void read_pairs(SqliteDatabase& database, const StringIds& strings, Trace& trace) {
   if (database.has_table("metadata")) {
     SqliteStatement query = database.prepare("SELECT key, value FROM metadata");
-    while (query.step()) trace.metadata[std::string(query.text(0))] = query.text(1);
+    saving_what_it_can(trace, "metadata", [&] {
+      while (query.step()) trace.metadata[std::string(query.text(0))] = query.text(1);
+    });
   }
   if (!database.has_table("counter_units")) return;
   SqliteStatement query = database.prepare("SELECT counter, unit FROM counter_units");
-  while (query.step()) {
-    const auto found = strings.find(query.integer(0));
-    if (found != strings.end()) trace.counter_units[found->second] = query.text(1);
-  }
+  saving_what_it_can(trace, "counter_units", [&] {
+    while (query.step()) {
+      const auto found = strings.find(query.integer(0));
+      if (found != strings.end()) trace.counter_units[found->second] = query.text(1);
+    }
+  });
 }
 
 }  // namespace
@@ -278,27 +311,26 @@ void write_store(const Trace& trace, const std::filesystem::path& path) {
   fail_environment("{}: {}", path.string(), error.message());
 }
 
-bool is_store(const std::filesystem::path& path) {
-  try {
-    SqliteDatabase database = SqliteDatabase::open_read_only(path);
-    return pragma(database, "application_id") == kApplicationId;
-  } catch (const Error&) {
-    return false;
-  }
-}
+bool is_store(SqliteDatabase& database) { return pragma(database, "application_id") == kApplicationId; }
 
 Trace read_store(const std::filesystem::path& path) {
   SqliteDatabase database = SqliteDatabase::open_read_only(path);
-  if (pragma(database, "application_id") != kApplicationId)
-    fail_bad_input("{}: no trace of hone", path.string());
+  return read_store(database);
+}
+
+Trace read_store(SqliteDatabase& database) {
+  if (!is_store(database)) fail_bad_input("{}: no trace of hone", database.file());
   if (const int64_t version = pragma(database, "user_version"); version > kVersion)
-    fail_bad_input("{}: a trace of version {}, this program reads up to {}", path.string(), version,
+    fail_bad_input("{}: a trace of version {}, this program reads up to {}", database.file(), version,
                    kVersion);
+  if (!database.damage().empty() && !database.has_table("strings"))
+    fail_bad_input("{}: {}, and none of its tables can be found", database.file(), database.damage());
   Trace trace;
   const StringIds strings = read_strings(database, trace);
   read_pairs(database, strings, trace);
   for_each_table(trace,
                  [&](const auto& table, auto& rows) { read_table(database, strings, table, rows, trace); });
+  if (!database.damage().empty()) trace.doubt(Severity::kLoss, "file", database.damage(), 0);
   normalize(trace);
   return trace;
 }

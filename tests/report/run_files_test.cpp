@@ -28,6 +28,7 @@ TEST(RunFiles, FoldersAreSearchedAndSortedAndLinksNotFollowed) {
   std::filesystem::create_directories(f.path() / "in" / "deeper");
   f.write("in/deeper/b.json", R"({"schema": "hone.bench", "version": 1)");
   f.write("in/a.trace.sqlite", "");
+  f.write("in/b.sqlite.gz", "");
   f.write("in/c.json", R"({"schemaVersion": 1, "deviceProperties": []})");
   f.write("in/package.json", R"({"name": "other"})");
   f.write("in/log.txt", "");
@@ -35,7 +36,8 @@ TEST(RunFiles, FoldersAreSearchedAndSortedAndLinksNotFollowed) {
   std::filesystem::create_symlink(f.path() / "outside.json", f.path() / "in" / "link.json");
   std::filesystem::create_directory_symlink(f.path(), f.path() / "in" / "up");
   const RunFiles found = find_run_files({f.path() / "in"});
-  EXPECT_THAT(names(found), ElementsAre("trace a.trace.sqlite", "trace c.json", "sweep b.json"));
+  EXPECT_THAT(names(found),
+              ElementsAre("trace a.trace.sqlite", "trace b.sqlite.gz", "trace c.json", "sweep b.json"));
   EXPECT_EQ(found.others, 1U);
   EXPECT_THAT(found.sentences, IsEmpty());
 }
@@ -62,6 +64,8 @@ TEST(RunFiles, NamesOfTracesLoseTheirExtensions) {
   EXPECT_EQ(trace_stem("runs/resnet50-hone-fp16-b1.trace.sqlite"), "resnet50-hone-fp16-b1");
   EXPECT_EQ(trace_stem("host_1.17.pt.trace.json.gz"), "host_1.17");
   EXPECT_EQ(trace_stem("a b.sqlite"), "a_b");
+  EXPECT_EQ(trace_stem("tests/trace/data/known_path.sqlite.gz"), "known_path");
+  EXPECT_EQ(trace_stem("a.trace.sqlite.gz"), "a");
   EXPECT_EQ(trace_stem(".sqlite"), "trace");
 }
 

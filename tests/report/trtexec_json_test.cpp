@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.hpp"
 #include "support/trace_builder.hpp"
 
 namespace hone::report {
@@ -99,7 +100,36 @@ TEST(TrtexecJson, TimesOfTheCpuAreTheIterations) {
   ASSERT_EQ(json.size(), 1U);
   EXPECT_DOUBLE_EQ(json[0]["computeMs"], 2);
   EXPECT_DOUBLE_EQ(json[0]["latencyMs"], 2);
-  EXPECT_TRUE(trtexec_times(trace, {}).empty());
+}
+
+TEST(TrtexecJson, CopiesTakeTheTimeInWhichOneWentOn) {
+  support::TraceBuilder builder;
+  builder.step("ProfilerStep#0", 1'000'000, 3'000'000);
+  for (int64_t i = 1; i <= 3; ++i) builder.api("cudaMemcpyAsync", 1'000'000 + i, 1'000'001 + i, i);
+  builder.copy(CopyDirection::kHostToDevice, 64, 1'100'000, 1'300'000, 1);
+  builder.copy(CopyDirection::kHostToDevice, 64, 1'200'000, 1'400'000, 2);  // beside the first
+  builder.copy(CopyDirection::kHostToDevice, 64, 2'500'000, 2'600'000, 3);
+  const trace::Trace& trace = builder.build();
+  const Json json = trtexec_times(trace, analysis::find_steps(trace));
+  ASSERT_EQ(json.size(), 1U);
+  EXPECT_DOUBLE_EQ(json[0]["startH2dMs"], 0.1);
+  EXPECT_DOUBLE_EQ(json[0]["endH2dMs"], 1.6);
+  EXPECT_DOUBLE_EQ(json[0]["h2dMs"], 0.4);
+  EXPECT_DOUBLE_EQ(json[0]["latencyMs"], 0.4);
+}
+
+TEST(TrtexecJson, TimesOfATraceWithoutIterationsAreRefused) {
+  support::TraceBuilder builder;
+  builder.api("cudaLaunchKernel", 10, 20, 1);
+  builder.kernel("gemm", 100, 400, 1);
+  const trace::Trace& trace = builder.build();
+  try {
+    trtexec_times(trace, analysis::find_steps(trace));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
+    EXPECT_NE(std::string(error.what()).find("announces no iterations"), std::string::npos);
+  }
 }
 
 }  // namespace

@@ -95,6 +95,8 @@ class Collect(unittest.TestCase):
     def test_forked_children_do_not_wait_for_threads_that_they_have_not(self):
         done, _ = profile(PROGRAM, "nvtx forks")
         self.assertEqual(done.returncode, 0, done.stderr)
+        done, _ = profile(PROGRAM, "fork", options=["--counters"])
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_the_program_s_failure_is_told_and_its_trace_kept(self):
         done, database = profile(PROGRAM, "fail")
@@ -208,6 +210,16 @@ class Collect(unittest.TestCase):
     def test_counters_that_were_overwritten(self):
         done, _ = profile(PROGRAM, "sleep", options=["--counters"], FAKE_CUPTI_COUNTERS="overflow")
         self.assertIn("samples were overwritten before they were read", done.stderr)
+
+    def test_sampling_ends_however_it_went(self):
+        for failure, steps in [("", ["enable", "start", "stop", "disable"]),
+                               ("undecoded", ["enable", "start", "stop", "disable"]),
+                               ("unconfigured", ["enable", "disable"])]:
+            with self.subTest(failure), tempfile.NamedTemporaryFile("r") as log:
+                done, _ = profile(PROGRAM, "sleep", options=["--counters"], FAKE_CUPTI_COUNTERS=failure,
+                                  FAKE_CUPTI_SAMPLING=log.name)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(log.read().split(), steps)
 
     def test_no_counters_unless_asked_for(self):
         done, database = profile(PROGRAM, "sleep", FAKE_CUPTI_COUNTERS="denied")

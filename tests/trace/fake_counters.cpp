@@ -1,6 +1,7 @@
 // The part of the stand-in for libcupti that samples counters: ten intervals of 100 us, three of them at a
 // time, of a GPU that knows all counters but one and measures six of them in one pass. FAKE_CUPTI_COUNTERS
-// makes it refuse ("denied") or lose some ("overflow").
+// makes it refuse ("denied"), lose some ("overflow") or fail ("unconfigured", "undecoded");
+// FAKE_CUPTI_SAMPLING is a file to which it adds what is done to sampling.
 #include <cupti.h>
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
@@ -8,6 +9,7 @@
 #include <cupti_target.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -32,6 +34,22 @@ bool is(const char* what) {
   return setting != nullptr && std::strcmp(setting, what) == 0;
 }
 
+bool gone = false;
+
+/// Like the library that CUPTI loads for counters, it is there until the process ends what it began before.
+void load_library() {
+  [[maybe_unused]] static const int once = std::atexit([] { gone = true; });
+}
+
+CUptiResult log_step(const char* step) {
+  const char* path = std::getenv("FAKE_CUPTI_SAMPLING");
+  std::FILE* file = path == nullptr ? nullptr : std::fopen(path, "a");
+  if (file == nullptr) return CUPTI_SUCCESS;
+  std::fprintf(file, "%s%s\n", gone ? "late-" : "", step);
+  std::fclose(file);
+  return CUPTI_SUCCESS;
+}
+
 }  // namespace
 
 extern "C" {
@@ -45,6 +63,7 @@ CUptiResult CUPTIAPI cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* par
 
 CUptiResult CUPTIAPI
 cuptiPmSamplingGetCounterAvailability(CUpti_PmSampling_GetCounterAvailability_Params* params) {
+  load_library();
   if (is("denied")) return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
   params->counterAvailabilityImageSize = kImageBytes;
   return CUPTI_SUCCESS;
@@ -87,12 +106,18 @@ CUptiResult CUPTIAPI cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumO
 
 CUptiResult CUPTIAPI cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Params* params) {
   params->pPmSamplingObject = reinterpret_cast<CUpti_PmSampling_Object*>(&taken);
-  return CUPTI_SUCCESS;
+  return log_step("enable");
+}
+
+CUptiResult CUPTIAPI cuptiPmSamplingDisable(CUpti_PmSampling_Disable_Params* params) {
+  const bool right = params->pPmSamplingObject == reinterpret_cast<CUpti_PmSampling_Object*>(&taken);
+  return log_step(right ? "disable" : "disable something else");
 }
 
 CUptiResult CUPTIAPI cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params* params) {
   const bool right = params->samplingInterval == kIntervalNs &&
-                     params->triggerMode == CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
+                     params->triggerMode == CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL &&
+                     !is("unconfigured");
   return right ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
@@ -112,12 +137,13 @@ CUptiResult CUPTIAPI cuptiPmSamplingStart(CUpti_PmSampling_Start_Params*) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   begin_ns = static_cast<uint64_t>(now.tv_sec) * 1000000000U + static_cast<uint64_t>(now.tv_nsec);
-  return CUPTI_SUCCESS;
+  return log_step("start");
 }
 
-CUptiResult CUPTIAPI cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params*) { return CUPTI_SUCCESS; }
+CUptiResult CUPTIAPI cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params*) { return log_step("stop"); }
 
 CUptiResult CUPTIAPI cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params* params) {
+  if (is("undecoded")) return CUPTI_ERROR_UNKNOWN;
   held = std::min(kAtOnce, kSamples - taken);
   params->overflow = is("overflow") ? 1 : 0;
   params->decodeStopReason = taken + held == kSamples

@@ -114,11 +114,11 @@ TEST_F(Store, HasViewsForPeople) {
 TEST_F(Store, RefusesOtherFiles) {
   std::ofstream(path_)
       << "not a database, but long enough to have a header of one hundred bytes or more ............";
-  EXPECT_FALSE(is_store(path_));
   EXPECT_THROW(read_store(path_), Error);
   const std::filesystem::path foreign = folder_ / "foreign.sqlite";
   SqliteDatabase::create(foreign).execute("CREATE TABLE t (a)");
-  EXPECT_FALSE(is_store(foreign));
+  SqliteDatabase database = SqliteDatabase::open_read_only(foreign);
+  EXPECT_FALSE(is_store(database));
   EXPECT_THROW(read_store(foreign), Error);
   EXPECT_THROW(read_store(folder_ / "missing"), Error);
 }
@@ -147,18 +147,81 @@ TEST_F(Store, SaysWhichRowsItCouldNotUse) {
   EXPECT_EQ(trace.doubts.size(), 3U);
 }
 
-TEST_F(Store, SavesWhatItCanOfADamagedFile) {
+const Doubt* find_doubt(const Trace& trace, std::string_view about, std::string_view part) {
+  for (const Doubt& doubt : trace.doubts) {
+    if (doubt.about == about && doubt.text.find(part) != std::string::npos) return &doubt;
+  }
+  return nullptr;
+}
+
+TEST_F(Store, LeavesOutRowsWithTextForNumbers) {
+  write_store(small_trace(), path_);
+  SqliteDatabase::create(path_).execute(
+      "UPDATE host_events SET start = 'text' WHERE kind = 0; UPDATE counter_samples SET value = x'00';"
+      "UPDATE transfers SET bytes = 'text'");
+  const Trace trace = read_store(path_);
+  EXPECT_EQ(trace.host_events.size(), 1U);
+  EXPECT_EQ(extent(trace).start, 1000);
+  EXPECT_TRUE(trace.counter_samples.empty());
+  ASSERT_EQ(trace.transfers.size(), 1U);  // its place is kept, as events refer to it
+  EXPECT_EQ(trace.transfers[0].bytes, 0);
+  for (const char* table : {"host_events", "counter_samples", "transfers"}) {
+    const Doubt* doubt = find_doubt(trace, table, "of another type");
+    ASSERT_NE(doubt, nullptr) << table;
+    EXPECT_EQ(doubt->severity, Severity::kLoss);
+    EXPECT_EQ(doubt->count, 1);
+  }
+}
+
+/// Of many host events, whose pages lie between those of the list of tables.
+Trace large_trace() {
   Trace trace = small_trace();
   for (int i = 0; i < 20000; ++i) trace.host_events.push_back({i, i + 1, HostKind::kRange, 0, 0});
-  write_store(trace, path_);
+  return trace;
+}
+
+TEST_F(Store, SavesWhatItCanOfAFileThatBreaksOff) {
+  write_store(large_trace(), path_);
   const auto size = std::filesystem::file_size(path_);
-  std::filesystem::resize_file(path_, size * 3 / 4);
-  try {
+  // At the end of a page, and inside one.
+  for (const uint64_t bytes : {size - 4096, size - 100, size * 3 / 4, size * 3 / 4 + 100, size / 2}) {
+    SCOPED_TRACE(bytes);
+    std::filesystem::resize_file(path_, bytes);
     const Trace read = read_store(path_);
-    EXPECT_FALSE(read.doubts.empty());
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
+    EXPECT_GT(read.host_events.size(), 20'000 * bytes / size * 3 / 4);
+    EXPECT_EQ(read.metadata.at("program"), "toy");
+    const Doubt* doubt = find_doubt(read, "file", fmt::format("breaks off after {} of", bytes / 4096));
+    ASSERT_NE(doubt, nullptr);
+    EXPECT_EQ(doubt->severity, Severity::kLoss);
+    for (const Doubt& row : read.doubts) EXPECT_NE(row.text, "");
+    for (const HostEvent& event : read.host_events) EXPECT_LT(event.end - event.start, 1000);
   }
+  std::filesystem::resize_file(path_, 1000);
+  EXPECT_THROW(read_store(path_), Error);
+}
+
+TEST_F(Store, SavesTheTablesBeforeADamagedPlaceInTheirList) {
+  write_store(large_trace(), path_);
+  std::string bytes = base::read_file(path_);
+  const size_t view = bytes.rfind("CREATE VIEW copies");
+  ASSERT_NE(view, std::string::npos);
+  bytes.replace(view, 6, "CRAETE");
+  std::ofstream(path_, std::ios::binary) << bytes;
+  const Trace read = read_store(path_);
+  EXPECT_EQ(read.host_events.size(), 20'002U);
+  EXPECT_NE(find_doubt(read, "file", "is damaged (malformed database schema"), nullptr);
+}
+
+TEST_F(Store, LeavesNoCopiesOfWhatItMended) {
+  const std::filesystem::path temporary = folder_ / "temporary";
+  std::filesystem::create_directories(temporary);
+  setenv("TMPDIR", temporary.c_str(), 1);
+  write_store(large_trace(), path_);
+  std::filesystem::resize_file(path_, std::filesystem::file_size(path_) - 100);
+  SqliteDatabase database = SqliteDatabase::open_read_only(path_);
+  EXPECT_TRUE(std::filesystem::is_empty(temporary));
+  EXPECT_GT(read_store(database).host_events.size(), 0U);
+  unsetenv("TMPDIR");
 }
 
 TEST_F(Store, OpensFilesOfBeforeStepsHadPredecessors) {

@@ -11,7 +11,24 @@ bool is_asynchronous(std::string_view name) {
   return name.find("Async") != std::string_view::npos || name.find("GraphLaunch") != std::string_view::npos;
 }
 
+/// Of "name_v7000": versions of the driver's own are shorter.
+std::string_view without_version(std::string_view name) {
+  constexpr size_t kShortest = std::string_view("_v3020").size();
+  const size_t mark = name.rfind("_v");
+  const bool version = mark != std::string_view::npos && name.size() - mark >= kShortest &&
+                       name.find_first_not_of("0123456789", mark + 2) == std::string_view::npos;
+  return version ? name.substr(0, mark) : name;
+}
+
 }  // namespace
+
+std::string_view plain_api_name(std::string_view recorded) {
+  std::string_view name = without_version(recorded);
+  for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
+    if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  }
+  return name;
+}
 
 HostKind api_kind(std::string_view name) {
   const bool driver = name.size() > 2 && name.starts_with("cu") && name[2] >= 'A' && name[2] <= 'Z';

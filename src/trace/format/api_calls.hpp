@@ -7,6 +7,11 @@
 
 namespace hone::trace {
 
+/// `cudaMemcpyAsync` of "cudaMemcpyAsync_ptsz_v7000": neither the version in which CUPTI met the function nor
+/// the variant for default streams of threads is a part of its name. The _v2 or _v3 of the driver's functions
+/// is.
+std::string_view plain_api_name(std::string_view recorded);
+
 /// kDriverApi for cuLaunchKernel, kRuntimeApi for cudaLaunchKernel.
 HostKind api_kind(std::string_view name);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 
 #include "base/error.hpp"
 
@@ -16,12 +17,23 @@ constexpr size_t kPackedBytes = size_t{32} << 10;
 /// Window bits that make zlib expect a gzip header (zlib.h, inflateInit2).
 constexpr int kGzipWindow = 15 + 16;
 
+void check_regular(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found)
+    fail_bad_input("{}: no such file", path.string());
+  if (error) fail_environment("{}: {}", path.string(), error.message());
+  if (std::filesystem::is_directory(status))
+    fail_bad_input("{}: this is a folder; name a file in it", path.string());
+  if (!std::filesystem::is_regular_file(status)) fail_bad_input("{}: this is no regular file", path.string());
+}
+
 }  // namespace
 
 ByteSource::ByteSource(const std::filesystem::path& path) {
-  if (!std::filesystem::is_regular_file(path)) fail_bad_input("{}: no such file", path.string());
+  check_regular(path);
   file_.reset(std::fopen(path.c_str(), "rb"));
-  if (file_ == nullptr) fail_bad_input("{}: {}", path.string(), std::strerror(errno));
+  if (file_ == nullptr) fail_environment("{}: {}", path.string(), std::strerror(errno));
   std::array<unsigned char, 2> magic{};
   const bool packed = std::fread(magic.data(), 1, magic.size(), file_.get()) == magic.size() &&
                       magic[0] == 0x1f && magic[1] == 0x8b;

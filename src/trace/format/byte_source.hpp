@@ -14,7 +14,7 @@ namespace hone::trace {
 
 class ByteSource {
  public:
-  /// Bad input when the file is not there or is no regular file.
+  /// Bad input when the file is not there or is no regular file, environment error when it may not be read.
   explicit ByteSource(const std::filesystem::path& path);
   ~ByteSource();
   ByteSource(const ByteSource&) = delete;
@@ -22,6 +22,8 @@ class ByteSource {
 
   /// The next bytes; fewer than the buffer takes only where the file ends or is damaged.
   size_t read(std::span<char> buffer);
+  /// Whether the file is compressed.
+  bool packed() const { return inflater_ != nullptr; }
   /// Why the bytes end where they do, when that is not the end of a whole file; else empty.
   const std::string& damage() const { return damage_; }
 

@@ -73,7 +73,8 @@ void KinetoBuilder::add_host(const KinetoEvent& event, HostKind kind, Interval t
   HostEvent row;
   row.start = time.start;
   row.end = time.end;
-  row.kind = refine_kind(kind, event.name);
+  const HostKind* const told = find_kind_argument(event.kind);
+  row.kind = told == nullptr ? refine_kind(kind, event.name) : *told;
   row.name = intern(event.name);
   row.thread = thread_of(event);
   row.correlation = event.correlation;

@@ -2,6 +2,7 @@
 #include "trace/format/kineto_document.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "trace/format/api_calls.hpp"
 #include "trace/format/kineto_header.hpp"
 
 namespace hone::trace {
@@ -19,15 +21,26 @@ namespace {
 constexpr Time kBaseStep = 7'889'238'000'000'000;
 
 /// Members that the writer makes itself.
-constexpr std::string_view kOwnMembers[] = {
-    "schemaVersion", "deviceProperties", "distributedInfo", "displayTimeUnit", "baseTimeNanoseconds",
-    "utc_epoch_ns",  "traceEvents",      "traceName",       "source",          kDoubtsMember};
+constexpr std::string_view kOwnMembers[] = {"schemaVersion",   "deviceProperties",    "distributedInfo",
+                                            "displayTimeUnit", "baseTimeNanoseconds", "utc_epoch_ns",
+                                            "traceEvents",     "traceName",           "source",
+                                            kDoubtsMember,     kUnitsMember};
 
 bool is_short_integer(const std::string& text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() && std::to_string(value) == text &&
          std::abs(value) < (int64_t{1} << 53);
+}
+
+/// Rows that the format has no place for, by table.
+std::array<std::pair<const char*, size_t>, 6> left_out(const Trace& trace) {
+  return {{{"graph_nodes", trace.graph_nodes.size()},
+           {"graph_edges", trace.graph_edges.size()},
+           {"model_steps", trace.model_steps.size()},
+           {"thread_syncs", trace.thread_syncs.size()},
+           {"thread_usages", trace.thread_usages.size()},
+           {"kernel_metrics", trace.kernel_metrics.size()}}};
 }
 
 int64_t epoch_of(const Trace& trace) {
@@ -42,7 +55,12 @@ int64_t epoch_of(const Trace& trace) {
 
 KinetoDocument::KinetoDocument(const Trace& trace, const HostLayout& layout, TextSink& sink,
                                Settings settings)
-    : trace_(trace), layout_(layout), out_(sink), settings_(std::move(settings)), strings_(trace.strings) {
+    : trace_(trace),
+      layout_(layout),
+      out_(sink),
+      settings_(std::move(settings)),
+      strings_(trace.strings),
+      call_names_(trace.strings, plain_api_name) {
   const Span span = extent(trace);
   if (std::max(std::abs(span.start), std::abs(span.end)) >= kBaseStep)
     base_ = span.start / kBaseStep * kBaseStep;
@@ -204,8 +222,26 @@ void KinetoDocument::write_counters() {
   }
 }
 
+void KinetoDocument::write_counter_units() {
+  out_.add("  \"{}\": [", kUnitsMember);
+  const char* separator = "\n";
+  for (const auto& [counter, unit] : trace_.counter_units) {
+    out_.add("{}    {{\"counter\": {}, \"unit\": {}}}", separator, strings_[counter], json_string(unit));
+    separator = ",\n";
+  }
+  out_.add("],\n");
+}
+
 void KinetoDocument::write_end() {
-  out_.add("\n  ],\n  \"{}\": [", kDoubtsMember);
+  out_.add("\n  ],\n");
+  if (!trace_.counter_units.empty()) write_counter_units();
+  write_doubts();
+  out_.add("  \"traceName\": {}\n}}\n", json_string(settings_.path.filename().string()));
+  out_.flush();
+}
+
+void KinetoDocument::write_doubts() {
+  out_.add("  \"{}\": [", kDoubtsMember);
   const char* separator = "\n";
   const auto add = [&](Severity severity, const std::string& about, const std::string& text, int64_t count) {
     out_.add("{}    {{\"severity\": {}, \"about\": {}, \"text\": {}, \"count\": {}}}", separator,
@@ -216,8 +252,12 @@ void KinetoDocument::write_end() {
   if (layout_.cut != 0)
     add(Severity::kDoubt, "host events",
         "ended after what encloses them and were cut there, as this format wants", layout_.cut);
-  out_.add("],\n  \"traceName\": {}\n}}\n", json_string(settings_.path.filename().string()));
-  out_.flush();
+  for (const auto& [table, count] : left_out(trace_)) {
+    if (count != 0)
+      add(Severity::kLoss, table, "rows were left out, as JSON of PyTorch's profiler has no place for them",
+          static_cast<int64_t>(count));
+  }
+  out_.add("],\n");
 }
 
 }  // namespace hone::trace

@@ -50,6 +50,8 @@ class KinetoDocument {
   void write_event_record(const EventRecord& row);
   void write_allocations();
   void write_counters();
+  void write_counter_units();
+  void write_doubts();
   void write_end();
   void begin_interval(const Row& row);
   void end_interval();
@@ -61,6 +63,7 @@ class KinetoDocument {
   JsonLines out_;
   Settings settings_;
   JsonStrings strings_;
+  JsonStrings call_names_;    // without what CUPTI adds to them: readers look for the plain ones
   Time base_ = 0;             // the times of the file begin here
   int64_t spare_stream_ = 1;  // for events without a stream: readers need one above 0
   int64_t next_correlation_ = 1;

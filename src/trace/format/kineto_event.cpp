@@ -9,6 +9,7 @@
 #include <string>
 #include <variant>
 
+#include "trace/format/kineto_names.hpp"
 #include "trace/format/name_table.hpp"
 
 namespace hone::trace {
@@ -84,6 +85,7 @@ constexpr NameTable kArguments{std::to_array<NamedValue<Member>>({
     {"wait_on_cuda_event_record_corr_id", &KinetoEvent::wait_on_record},
     {"wait_on_cuda_event_id", &KinetoEvent::wait_on_event},
     {"event_id", &KinetoEvent::event},
+    {kKindArgument, &KinetoEvent::kind},
     {"name", &KinetoEvent::label},
     {"labels", &KinetoEvent::label},
 })};

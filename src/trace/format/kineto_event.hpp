@@ -33,7 +33,7 @@ struct KinetoEvent {
   int64_t wait_on_stream = kNone, wait_on_record = kNone, wait_on_event = kNone, event = kNone;
   double occupancy = -1;
   std::array<int32_t, 3> grid{}, block{};
-  std::string_view input_shapes, input_types, call_stack, module, collective, label;
+  std::string_view input_shapes, input_types, call_stack, module, collective, label, kind;
   std::string_view counter;             ///< name of the first numeric argument
   std::optional<double> counter_value;  ///< and its value
 

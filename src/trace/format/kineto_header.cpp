@@ -84,6 +84,8 @@ void KinetoHeader::add(std::string_view key, std::string_view text) {
     refused_ += add_devices(text) ? 0 : 1;
   } else if (key == kDoubtsMember) {
     refused_ += add_doubts(text) ? 0 : 1;
+  } else if (key == kUnitsMember) {
+    refused_ += add_counter_units(text) ? 0 : 1;
   } else {
     found_.metadata[key == "baseTimeNanoseconds" ? "utc_epoch_ns" : std::string(key)] = plain_text(text);
   }
@@ -109,12 +111,20 @@ bool KinetoHeader::add_doubts(std::string_view text) {
   });
 }
 
+bool KinetoHeader::add_counter_units(std::string_view text) {
+  return for_each_object(text, [this](const json::object& object) {
+    found_.counter_units[found_.strings.intern(text_member(object, "counter"))] = text_member(object, "unit");
+  });
+}
+
 void KinetoHeader::apply(Trace& trace) {
   for (DeviceProperties& device : found_.devices) {
     device.name = trace.strings.intern(found_.text(device.name));
     trace.devices.push_back(device);
   }
   trace.metadata.merge(found_.metadata);
+  for (const auto& [counter, unit] : found_.counter_units)
+    trace.counter_units[trace.strings.intern(found_.text(counter))] = unit;
   for (const Doubt& doubt : found_.doubts) trace.doubt(doubt.severity, doubt.about, doubt.text, doubt.count);
   if (refused_ != 0)
     trace.doubt(Severity::kDoubt, "metadata", "values could not be read and were left out",

@@ -18,12 +18,14 @@ class KinetoHeader {
  private:
   bool add_devices(std::string_view text);
   bool add_doubts(std::string_view text);
+  bool add_counter_units(std::string_view text);
 
-  Trace found_;  // devices, metadata and doubts alone
+  Trace found_;  // devices, metadata, units and doubts alone
   size_t refused_ = 0;
 };
 
-/// The member under which our writer keeps `Trace::doubts`.
+/// The members under which our writer keeps `Trace::doubts` and `Trace::counter_units`.
 constexpr std::string_view kDoubtsMember = "traceDoubts";
+constexpr std::string_view kUnitsMember = "counterUnits";
 
 }  // namespace hone::trace

@@ -13,7 +13,7 @@ bool is_json(std::string_view text) { return Json::accept(text); }
 
 const std::string& JsonStrings::operator[](StringId id) {
   std::string& made = made_[id];
-  if (made.empty()) made = json_string(strings_[id]);
+  if (made.empty()) made = json_string(part_ == nullptr ? strings_[id] : part_(strings_[id]));
   return made;
 }
 

@@ -19,14 +19,17 @@ std::string json_string(std::string_view text);
 /// Whether the text is valid JSON.
 bool is_json(std::string_view text);
 
-/// Strings of a trace as JSON, each made once.
+/// Strings of a trace as JSON, each made once; on request only what `part` gives of them.
 class JsonStrings {
  public:
-  explicit JsonStrings(const StringTable& strings) : strings_(strings), made_(strings.size()) {}
+  using Part = std::string_view (*)(std::string_view);
+  explicit JsonStrings(const StringTable& strings, Part part = nullptr)
+      : strings_(strings), part_(part), made_(strings.size()) {}
   const std::string& operator[](StringId id);
 
  private:
   const StringTable& strings_;
+  Part part_;
   std::vector<std::string> made_;
 };
 

@@ -40,6 +40,16 @@ constexpr NameTable kCategories{std::to_array<NamedValue<KinetoCategory>>({
     {"gpu_user_annotation", {KinetoUse::kSkip}},
 })};
 
+constexpr std::string_view kEngineStep = "engine step";
+constexpr std::string_view kHostFunction = "host function";
+constexpr std::string_view kThreadApi = "threads api";
+
+constexpr NameTable kKinds{std::to_array<NamedValue<HostKind>>({
+    {kEngineStep, HostKind::kEngineStep},
+    {kHostFunction, HostKind::kHostFunction},
+    {kThreadApi, HostKind::kThreadApi},
+})};
+
 constexpr NameTable kSyncKinds{std::to_array<NamedValue<SyncKind>>({
     {"event sync", SyncKind::kEventSynchronize},
     {"stream wait event", SyncKind::kStreamWaitEvent},
@@ -93,6 +103,17 @@ HostKind refine_kind(HostKind kind, std::string_view name) {
   // Our writer and some others list calls of the driver as calls of the runtime.
   return kind == HostKind::kRuntimeApi ? api_kind(name) : kind;
 }
+
+std::string_view kind_argument(HostKind kind) {
+  switch (kind) {
+    case HostKind::kEngineStep: return kEngineStep;
+    case HostKind::kHostFunction: return kHostFunction;
+    case HostKind::kThreadApi: return kThreadApi;
+    default: return {};
+  }
+}
+
+const HostKind* find_kind_argument(std::string_view value) { return kKinds.find(value); }
 
 const SyncKind* find_sync_kind(std::string_view name) { return kSyncKinds.find(name); }
 

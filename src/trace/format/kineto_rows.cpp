@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "trace/format/kineto_document.hpp"
+#include "trace/format/kineto_names.hpp"
 #include "trace/occupancy.hpp"
 
 namespace hone::trace {
@@ -73,6 +74,8 @@ void KinetoDocument::write_host(size_t index) {
       {category_of(event.kind), name, thread.process, thread.id, event.start, layout_.ends[index]});
   const bool has_id = event.kind != HostKind::kOverhead && event.kind != HostKind::kPython;
   if (has_id) argument("External id", "{}", layout_.external_ids[index]);
+  if (const std::string_view kind = kind_argument(event.kind); !kind.empty())
+    argument(kKindArgument.data(), "\"{}\"", kind);
   write_operator(index);
   if (event.kind == HostKind::kPython) write_python(index);
   end_interval();
@@ -114,7 +117,7 @@ void KinetoDocument::write_call(size_t index) {
   const auto launch = layout_.launches.find(event.correlation);
   // The driver's part of a runtime call has the same correlation, which readers take for a second launch.
   const bool second = launch != layout_.launches.end() && launch->second != index;
-  begin_interval({second ? "cuda_driver" : "cuda_runtime", strings_[event.name], thread.process, thread.id,
+  begin_interval({second ? "cuda_driver" : "cuda_runtime", call_names_[event.name], thread.process, thread.id,
                   event.start, layout_.ends[index]});
   argument("External id", "{}", layout_.external_ids[index]);
   if (!second && event.correlation > 0) argument("correlation", "{}", event.correlation);

@@ -9,15 +9,6 @@
 namespace hone::trace {
 namespace {
 
-/// `cudaLaunchKernel` of "cudaLaunchKernel_v7000": the version in which CUPTI met the function is no part of
-/// its name. Names of the driver end in _v2 or _v3, which is.
-std::string_view plain_api_name(std::string_view name) {
-  const size_t mark = name.rfind("_v");
-  const bool version = mark != std::string_view::npos && name.size() - mark >= 6 &&
-                       name.find_first_not_of("0123456789", mark + 2) == std::string_view::npos;
-  return version ? name.substr(0, mark) : name;
-}
-
 /// `eventType` of ranges that a thread pushes and pops, and of those that begin here and end there.
 constexpr int64_t kPushPop = 59;
 constexpr int64_t kStartEnd = 60;

@@ -15,7 +15,7 @@ constexpr int kProcessShift = 40;
 }  // namespace
 
 int32_t NsysRows::small(int column) const {
-  const int64_t value = statement_.integer(column);
+  const int64_t value = integer(column);
   return std::in_range<int32_t>(value) ? static_cast<int32_t>(value) : 0;
 }
 
@@ -27,8 +27,12 @@ void NsysImport::guarded(const char* table, const std::function<void()>& work) {
   }
 }
 
+void NsysImport::note_refused(const char* table, int64_t count) {
+  if (count != 0)
+    trace_.doubt(Severity::kLoss, table, "rows held values of another type and were left out", count);
+}
+
 std::string NsysImport::select(const char* table, const std::vector<const char*>& columns, size_t required) {
-  if (!database_.has_table(table)) return "";
   std::string list;
   std::string missing;
   size_t missing_required = 0;

@@ -18,19 +18,26 @@ namespace hone::trace {
 /// The rows of a table by position of the columns asked for; those it lacks are NULL.
 class NsysRows {
  public:
+  /// Thrown for a text where a number has to be.
+  struct WrongType {};
   NsysRows(SqliteStatement statement) : statement_(std::move(statement)) {}
   bool step() { return statement_.step(); }
   /// 0 for NULL.
-  int64_t integer(int column) const { return statement_.integer(column); }
+  int64_t integer(int column) const { return number_at(column).integer(column); }
   /// 0 for NULL and for what does not fit.
   int32_t small(int column) const;
   /// kNone for NULL.
-  int64_t id(int column) const { return statement_.is_null(column) ? kNone : statement_.integer(column); }
-  double real(int column) const { return statement_.real(column); }
+  int64_t id(int column) const { return is_null(column) ? kNone : integer(column); }
+  double real(int column) const { return number_at(column).real(column); }
   std::string_view text(int column) const { return statement_.text(column); }
   bool is_null(int column) const { return statement_.is_null(column); }
 
  private:
+  const SqliteStatement& number_at(int column) const {
+    if (!statement_.is_number(column)) throw WrongType();
+    return statement_;
+  }
+
   SqliteStatement statement_;
 };
 
@@ -42,15 +49,24 @@ class NsysImport {
   Trace& trace() { return trace_; }
 
   /// Calls use(rows) for each row of a table, if it is there, with these columns. The first `required` of
-  /// them must be there, or the table is left out with a doubt; others that are missing are noted. What
-  /// cannot be read to the end is a loss.
+  /// them must be there, or the table is left out with a doubt; others that are missing are noted. Rows with
+  /// values of another type are left out; they and what cannot be read to the end are losses.
   template <class Use>
   void read(const char* table, const std::vector<const char*>& columns, size_t required, Use&& use) {
+    if (!database_.has_table(table)) return;
     guarded(table, [&] {
       const std::string sql = select(table, columns, required);
       if (sql.empty()) return;
       NsysRows rows(database_.prepare(sql));
-      while (rows.step()) use(rows);
+      int64_t refused = 0;
+      while (rows.step()) {
+        try {
+          use(rows);
+        } catch (const NsysRows::WrongType&) {
+          ++refused;
+        }
+      }
+      note_refused(table, refused);
     });
   }
 
@@ -66,6 +82,7 @@ class NsysImport {
 
  private:
   void guarded(const char* table, const std::function<void()>& work);
+  void note_refused(const char* table, int64_t count);
   std::string select(const char* table, const std::vector<const char*>& columns, size_t required);
 
   SqliteDatabase& database_;

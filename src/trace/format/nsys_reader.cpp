@@ -11,15 +11,6 @@
 namespace hone::trace {
 namespace {
 
-bool has_tables(SqliteDatabase& database) {
-  if (!database.has_table("StringIds")) return false;
-  for (const char* table : {"META_DATA_EXPORT", "META_DATA_CAPTURE", "TARGET_INFO_SESSION_START_TIME",
-                            "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"}) {
-    if (database.has_table(table)) return true;
-  }
-  return false;
-}
-
 /// Rows for contexts and streams that events name and no table describes.
 void complete_streams(Trace& trace) {
   std::set<int64_t> contexts{kNone};
@@ -36,18 +27,17 @@ void complete_streams(Trace& trace) {
 
 }  // namespace
 
-bool is_nsys_export(const std::filesystem::path& path) {
-  try {
-    SqliteDatabase database = SqliteDatabase::open_read_only(path);
-    return has_tables(database);
-  } catch (const Error&) {
-    return false;
+bool is_nsys_export(SqliteDatabase& database) {
+  if (!database.has_table("StringIds")) return false;
+  for (const char* table : {"META_DATA_EXPORT", "META_DATA_CAPTURE", "TARGET_INFO_SESSION_START_TIME",
+                            "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"}) {
+    if (database.has_table(table)) return true;
   }
+  return false;
 }
 
-Trace read_nsys(const std::filesystem::path& path) {
-  SqliteDatabase database = SqliteDatabase::open_read_only(path);
-  if (!has_tables(database)) fail_bad_input("{}: no export of Nsight Systems", path.string());
+Trace read_nsys(SqliteDatabase& database) {
+  if (!is_nsys_export(database)) fail_bad_input("{}: no export of Nsight Systems", database.file());
   Trace trace;
   NsysImport import(database, trace);
   read_nsys_target(import);
@@ -57,6 +47,7 @@ Trace read_nsys(const std::filesystem::path& path) {
   read_nsys_metrics(import);
   complete_streams(trace);
   mark_asynchronous(trace);
+  if (!database.damage().empty()) trace.doubt(Severity::kLoss, "file", database.damage(), 0);
   normalize(trace);
   return trace;
 }

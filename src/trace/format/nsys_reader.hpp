@@ -3,18 +3,17 @@
 // docs/TRACE.md says what becomes of which.
 #pragma once
 
-#include <filesystem>
-
+#include "trace/sqlite.hpp"
 #include "trace/trace.hpp"
 
 namespace hone::trace {
 
-/// Whether the file is a database with tables of Nsight Systems.
-bool is_nsys_export(const std::filesystem::path& path);
+/// Whether it is a database with tables of Nsight Systems.
+bool is_nsys_export(SqliteDatabase& database);
 
 /// A normalized trace. Where several processes were recorded, correlation and context ids of all but the
 /// first carry the process's number in their upper bits, since each process counts from 1. What is missing or
 /// could not be read is said in `doubts`. Bad input when the file is no such export.
-Trace read_nsys(const std::filesystem::path& path);
+Trace read_nsys(SqliteDatabase& database);
 
 }  // namespace hone::trace

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <regex>
 #include <set>
@@ -192,6 +193,25 @@ TEST_F(KinetoWriter, JoinsCallsToTheInnermostOperator) {
   for (const auto& [correlation, count] : correlations) EXPECT_EQ(count, 1) << correlation;
 }
 
+TEST_F(KinetoWriter, WritesNamesOfCallsWithoutWhatCuptiAdds) {
+  // As our collector records them.
+  for (const char* name : {"cudaLaunchKernel_v7000", "cudaLaunchKernelExC_v11060", "cudaGraphLaunch_v10000",
+                           "cudaMemcpyAsync_ptsz_v7000", "cudaMemsetAsync_ptsz"})
+    host(HostKind::kRuntimeApi, name, 520'000, 520'001, 900);
+  host(HostKind::kDriverApi, "cuMemcpyHtoDAsync_v2_ptsz", 530'000, 530'001);
+  normalize(trace_);
+  std::set<std::string> names;
+  for (const char* category : {"cuda_runtime", "cuda_driver"}) {
+    for (const Json& event : events("cat", category)) names.insert(event["name"]);
+  }
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"cudaLaunchKernel", "cudaLaunchKernelExC", "cudaGraphLaunch",
+                                              "cudaMemcpyAsync", "cudaMemsetAsync", "cuMemcpyHtoDAsync_v2"}));
+  for (const std::string& name : names) {
+    EXPECT_EQ(name.find("_ptsz"), std::string::npos) << name;
+    EXPECT_FALSE(std::regex_search(name, std::regex("_v[0-9]{4}"))) << name;
+  }
+}
+
 TEST_F(KinetoWriter, DescribesKernelsAndCopies) {
   const Json kernel = only("gemm");
   EXPECT_EQ(kernel["cat"], "kernel");
@@ -338,6 +358,48 @@ TEST_F(KinetoWriter, KeepsDoubtsAndMetadata) {
   EXPECT_EQ(back.doubts[0].text, "were dropped");
   EXPECT_EQ(back.doubts[0].count, 3);
   EXPECT_EQ(back.text(back.threads[0].name), "main \"quoted\"");
+}
+
+TEST_F(KinetoWriter, CountsWhatTheFormatHasNoPlaceFor) {
+  trace_.model_steps.resize(3);
+  trace_.kernel_metrics.resize(2);
+  trace_.graph_edges.resize(1);
+  const Trace back = read_kineto(write_kineto(trace_, folder_.path(), {"w", 1}).at(0));
+  for (const auto& [table, count] :
+       std::map<std::string, int64_t>{{"model_steps", 3}, {"kernel_metrics", 2}, {"graph_edges", 1}}) {
+    const auto doubt = std::find_if(back.doubts.begin(), back.doubts.end(),
+                                    [&](const Doubt& each) { return each.about == table; });
+    ASSERT_NE(doubt, back.doubts.end()) << table;
+    EXPECT_EQ(doubt->count, count) << table;
+    EXPECT_EQ(doubt->severity, Severity::kLoss) << table;
+  }
+}
+
+TEST_F(KinetoWriter, KeepsUnitsOfCounters) {
+  trace_.counter_units[trace_.counter_samples[0].counter] = "%";
+  const Trace back = read_kineto(write_kineto(trace_, folder_.path(), {"w", 1}).at(0));
+  ASSERT_EQ(back.counter_samples.size(), 1U);
+  EXPECT_EQ(back.counter_units.at(back.counter_samples[0].counter), "%");
+}
+
+TEST_F(KinetoWriter, KeepsKindsApartThatShareACategory) {
+  // Readers take steps of an engine for operators, and other kinds for ranges.
+  const std::map<std::string, HostKind> kinds = {{"conv1", HostKind::kEngineStep},
+                                                 {"callback", HostKind::kHostFunction},
+                                                 {"pthread_join", HostKind::kThreadApi}};
+  Time at = 600'000;
+  for (const auto& [name, kind] : kinds) host(kind, name.c_str(), at, at + 1'000), at += 10'000;
+  normalize(trace_);
+  EXPECT_EQ(only("conv1")["cat"], "cpu_op");
+  const Trace back = read_kineto(write_kineto(trace_, folder_.path(), {"w", 1}).at(0));
+  size_t found = 0;
+  for (const HostEvent& event : back.host_events) {
+    const auto kind = kinds.find(back.text(event.name));
+    if (kind == kinds.end()) continue;
+    EXPECT_EQ(event.kind, kind->second) << kind->first;
+    ++found;
+  }
+  EXPECT_EQ(found, kinds.size());
 }
 
 TEST_F(KinetoWriter, WritesAFileForEachProcess) {

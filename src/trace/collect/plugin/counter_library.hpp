@@ -26,6 +26,7 @@ namespace hone::trace::inject {
 #define HONE_SAMPLING_FUNCTIONS(X)             \
   X(cuptiPmSamplingGetCounterAvailability)     \
   X(cuptiPmSamplingEnable)                     \
+  X(cuptiPmSamplingDisable)                    \
   X(cuptiPmSamplingSetConfig)                  \
   X(cuptiPmSamplingGetCounterDataSize)         \
   X(cuptiPmSamplingCounterDataImageInitialize) \

@@ -1,6 +1,8 @@
 // See counters.hpp.
 #include "trace/collect/plugin/counters.hpp"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -10,6 +12,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "trace/collect/plugin/pm_sampler.hpp"
@@ -72,8 +75,11 @@ class Samplers {
   std::vector<std::unique_ptr<PmSampler>> samplers_;
 };
 
+/// Whichever thread ends the program: what is told to atexit() after CUPTI has loaded and made all that it
+/// needs happens before that is destroyed.
 void read_until_stopped() {
   Reader& r = reader();
+  bool told_the_end = false;
   Samplers samplers;
   std::unique_lock lock(r.mutex);
   while (!r.stopping) {
@@ -81,11 +87,27 @@ void read_until_stopped() {
     lock.unlock();  // CUPTI has locks of its own, and calls watch_device with them held
     samplers.begin(devices);
     samplers.drain();
+    if (!devices.empty() && !std::exchange(told_the_end, true)) std::atexit(stop_counters);
     lock.lock();
     r.wake.wait_for(lock, kPeriod, [&] { return r.stopping; });
   }
   lock.unlock();
   samplers.stop();
+}
+
+/// Ends the thread when the program's main thread calls exit() or returns from main, before any function that
+/// was told to atexit(): those destroy the globals of the libraries that CUPTI loads for counters, while the
+/// thread may still be in them.
+class StopsFirst {
+ public:
+  ~StopsFirst() { stop_counters(); }
+  void arm() {}
+};
+
+void stop_before_others() {
+  if (getpid() != gettid()) return;
+  static thread_local StopsFirst stops_first;
+  stops_first.arm();
 }
 
 }  // namespace
@@ -98,6 +120,7 @@ void start_counters() {
   if (const std::string problem = load_sampling_functions(); !problem.empty())
     return report_loss(kLoss, "counters", problem, 0);
   r.interval_ns = static_cast<uint64_t>(kNanoseconds / per_second);
+  stop_before_others();
   r.thread = std::thread(read_until_stopped);
 }
 
@@ -110,7 +133,7 @@ void watch_device(uint32_t device) {
 
 void stop_counters() {
   Reader& r = reader();
-  if (!r.thread.joinable()) return;
+  if (is_abandoned() || !r.thread.joinable()) return;  // a forked child has no threads to wait for
   {
     const std::lock_guard lock(r.mutex);
     r.stopping = true;

@@ -31,6 +31,15 @@ constexpr std::array<CounterMetric, 8> kMetrics = {{
 
 }  // namespace
 
+PmSampler::~PmSampler() {
+  if (sampling_ == nullptr) return;
+  // There is nobody to tell any more, and nothing else to try.
+  stop_sampling();
+  auto params = HONE_PARAMS(CUpti_PmSampling_Disable);
+  params.pPmSamplingObject = sampling_;
+  counter_functions().cuptiPmSamplingDisable(&params);
+}
+
 size_t PmSampler::configure(const std::vector<CounterMetric>& metrics) {
   std::vector<std::string> names;
   for (const CounterMetric& metric : metrics) names.emplace_back(metric.metric);
@@ -114,6 +123,7 @@ void PmSampler::start(uint64_t interval_ns) {
   auto params = HONE_PARAMS(CUpti_PmSampling_Start);
   params.pPmSamplingObject = sampling_;
   check(counter_functions().cuptiPmSamplingStart(&params), "sampling counters");
+  started_ = true;
 }
 
 void PmSampler::write_samples() {
@@ -170,10 +180,15 @@ void PmSampler::drain() {
   for (int i = 0; i < kMostDecodes && !drained; ++i) drained = decode();
 }
 
-void PmSampler::stop() {
+CUptiResult PmSampler::stop_sampling() {
+  if (!std::exchange(started_, false)) return CUPTI_SUCCESS;
   auto params = HONE_PARAMS(CUpti_PmSampling_Stop);
   params.pPmSamplingObject = sampling_;
-  check(counter_functions().cuptiPmSamplingStop(&params), "ending counters");
+  return counter_functions().cuptiPmSamplingStop(&params);
+}
+
+void PmSampler::stop() {
+  check(stop_sampling(), "ending counters");
   drain();
 }
 

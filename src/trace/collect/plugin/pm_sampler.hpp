@@ -22,6 +22,11 @@ struct CounterMetric {
 class PmSampler {
  public:
   explicit PmSampler(uint32_t device) : device_(device) {}
+  /// Also ends what an error left going on: the GPU would sample for as long as the process lives, and nobody
+  /// else could.
+  ~PmSampler();
+  PmSampler(const PmSampler&) = delete;
+  PmSampler& operator=(const PmSampler&) = delete;
 
   /// Begins to sample every `interval_ns`. Metrics that this GPU lacks, or that do not fit into one pass with
   /// those before them, are left out and reported as losses.
@@ -40,6 +45,8 @@ class PmSampler {
   /// True when nothing is left to read.
   bool decode();
   void write_samples();
+  /// Once; what it returns.
+  CUptiResult stop_sampling();
 
   uint32_t device_;
   std::vector<CounterMetric> metrics_;
@@ -48,6 +55,7 @@ class PmSampler {
   std::vector<uint8_t> data_;
   std::unique_ptr<ProfilerHost> host_;
   CUpti_PmSampling_Object* sampling_ = nullptr;
+  bool started_ = false;
   bool is_first_ = true;
   bool overflowed_ = false;
 };

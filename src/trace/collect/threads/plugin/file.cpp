@@ -112,18 +112,37 @@ int create_file() {
   return -1;
 }
 
-/// The descriptor is not kept: a program that closes all that it knows nothing of could get its number.
+/// For that many bytes from the begin of the file on. The descriptor is not kept: a program that closes all
+/// that it knows nothing of could get its number.
 bool make_room(size_t bytes) {
-  if (bytes <= file.ready.load()) return true;
+  const size_t ready = file.ready.load();
+  if (bytes <= ready) return true;
   if (bytes > kCapacity) return false;
   const int descriptor = ::open(file.path.data(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0) return false;
-  const size_t ready = file.ready.load();
   // Without room on the disk, writing to the mapped memory would kill the program.
-  const bool grown = posix_fallocate(descriptor, static_cast<off_t>(ready), static_cast<off_t>(kGrowth)) == 0;
+  const size_t wanted = (bytes + kGrowth - 1) / kGrowth * kGrowth;
+  const auto missing = static_cast<off_t>(wanted - ready);
+  const bool grown = posix_fallocate(descriptor, static_cast<off_t>(ready), missing) == 0;
   ::close(descriptor);
-  if (grown) file.ready.store(ready + kGrowth);
+  if (grown) file.ready.store(wanted);
   return grown;
+}
+
+bool has_room(size_t bytes) {
+  if (bytes <= file.ready.load()) return true;
+  const Growing growing;
+  return make_room(bytes);
+}
+
+/// Where a chunk has room, for the caller alone; 0 when there is none. A request that fails takes no place,
+/// so that chunks follow one another without gaps.
+size_t reserve_chunk() {
+  size_t place = file.next.load();
+  while (has_room(place + kChunkBytes)) {
+    if (file.next.compare_exchange_weak(place, place + kChunkBytes)) return place;
+  }
+  return 0;
 }
 
 /// What the file begins with: the process, and the thread in which it began.
@@ -201,13 +220,10 @@ bool prepare_file(uint64_t start) {
 
 Chunk take_chunk() {
   if (!ensure_open()) return {};
-  const size_t place = file.next.fetch_add(kChunkBytes);
-  if (place + kChunkBytes > file.ready.load()) {
-    const Growing growing;
-    if (!make_room(place + kChunkBytes)) {
-      count_lost();
-      return {};
-    }
+  const size_t place = reserve_chunk();
+  if (place == 0) {
+    count_lost();
+    return {};
   }
   raw::ChunkHeader header;
   header.bytes = kChunkBytes - sizeof header;
