@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "base/error.hpp"
 
@@ -129,7 +130,7 @@ double parse_share(const std::string& text) {
   if (percent) number.remove_suffix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (error != std::errc() || end != number.data() + number.size() || !(value >= 0)) {
+  if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(value) || value < 0) {
     fail_usage("--max-regression '{}' is no share: give 5% or 0.05", text);
   }
   return percent ? value / 100 : value;

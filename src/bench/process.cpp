@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "bench/interruption.hpp"
 
 namespace hone::bench {
 namespace {
@@ -42,7 +43,7 @@ struct SpawnPlan {
     ::posix_spawnattr_setpgroup(&attributes, 0);
     sigset_t defaults;
     sigemptyset(&defaults);
-    for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaddset(&defaults, signal);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) sigaddset(&defaults, signal);
     ::posix_spawnattr_setsigdefault(&attributes, &defaults);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
   }
@@ -63,7 +64,7 @@ void offer_to_oom_killer(pid_t pid) {
 
 Process::Process(const std::vector<std::string>& command, std::filesystem::path error_file,
                  const StopFlag* stop)
-    : error_file_(std::move(error_file)), stop_(stop) {
+    : error_file_(std::move(error_file)), stop_(stop == nullptr ? &interruption() : stop) {
   int input[2] = {-1, -1};
   int output[2] = {-1, -1};
   // The child's input is a socket so that writing to a dead child is an error code and no SIGPIPE.
@@ -144,7 +145,7 @@ Process::ReadResult Process::read_line(std::string* line, base::Clock::time_poin
     searched = buffer_.size();
     if (buffer_.size() > kMaxLine) fail_environment("a worker wrote a line of more than {} bytes", kMaxLine);
 
-    if (stop_ != nullptr && stop_->load()) throw Interrupted{};
+    if (stop_->load()) throw Interrupted{};
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - base::Clock::now());
     if (left.count() <= 0) return ReadResult::kTimeout;
     pollfd waiter{from_child_, POLLIN, 0};

@@ -15,7 +15,7 @@
 
 namespace hone::bench {
 
-/// Set by a signal handler to end every wait; null where nobody interrupts.
+/// Set, as by a signal handler, to end every wait.
 using StopFlag = std::atomic<bool>;
 
 /// Thrown out of a wait when the stop flag is set.
@@ -23,7 +23,8 @@ struct Interrupted {};
 
 class Process {
  public:
-  /// Starts the program (found through PATH when it has no slash) in a process group of its own.
+  /// Starts the program (found through PATH when it has no slash) in a process group of its own. Without a
+  /// stop flag, what interrupts the whole command (interruption.hpp) ends the waits.
   /// Environment error when it cannot be started.
   Process(const std::vector<std::string>& command, std::filesystem::path error_file, const StopFlag* stop);
   /// Kills the whole process group.

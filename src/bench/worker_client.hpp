@@ -36,7 +36,7 @@ struct WorkerLoaded {
 
 class WorkerClient {
  public:
-  /// Starts the command; `timeout_s` bounds the wait for every answer.
+  /// Starts the command; `timeout_s` bounds the wait for every answer; `stop` as of a Process.
   WorkerClient(const std::vector<std::string>& command, const std::filesystem::path& error_file,
                double timeout_s, const StopFlag* stop);
 

@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,34 +12,20 @@
 #include "base/file.hpp"
 #include "bench/context.hpp"
 #include "bench/gate.hpp"
+#include "bench/interruption.hpp"
 #include "bench/results.hpp"
 #include "bench/sweep.hpp"
 #include "cli/bench_screen.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
+#include "cli/folder.hpp"
+#include "cli/option_checks.hpp"
 #include "device/devices.hpp"
 #include "import/load.hpp"
 #include "report/bench_summary.hpp"
 
 namespace hone::cli {
 namespace {
-
-bench::StopFlag g_stop = false;
-volatile std::sig_atomic_t g_signal = 0;
-
-extern "C" void on_signal(int signal) {
-  g_signal = signal;
-  g_stop = true;
-}
-
-/// Ctrl-C ends the sweep in order; a second one ends the program at once.
-void handle_signals() {
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
-}
 
 struct Arguments {
   bench::SweepOptions sweep;
@@ -70,12 +55,6 @@ std::filesystem::path result_path(const Arguments& arguments) {
   if (arguments.sweep.models.size() > 1)
     stem += fmt::format("-and-{}-more", arguments.sweep.models.size() - 1);
   return std::filesystem::path(arguments.output) / (stem + "-" + date + ".json");
-}
-
-void make_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) fail_environment("cannot create the folder {}: {}", folder.string(), error.message());
 }
 
 /// Keeps the first of equal items: a configuration is measured once.
@@ -137,7 +116,7 @@ bench::Run remeasure(const bench::SweepOptions& options, const bench::Peers& pee
   one.backends = {configuration.backend};
   one.precisions = {configuration.precision};
   one.batches = {configuration.batch};
-  bench::Sweep sweep = bench::run_sweep(one, peers, {}, &g_stop);
+  bench::Sweep sweep = bench::run_sweep(one, peers, {}, &bench::interruption());
   if (!sweep.complete) throw Error(ErrorKind::kThreshold, "interrupted while measuring a regression again");
   return sweep.runs.front();
 }
@@ -183,13 +162,6 @@ void judge_sweep(const Arguments& arguments, const bench::Sweep& sweep) {
   }
 }
 
-/// Dies of the signal that interrupted the sweep, so that the caller's shell sees it.
-void leave_if_interrupted() {
-  if (g_signal == 0) return;
-  std::signal(g_signal, SIG_DFL);
-  std::raise(g_signal);
-}
-
 void run_bench(Arguments* arguments) {
   complete(arguments);
   bench::Peers peers({std::filesystem::canonical("/proc/self/exe").string(), "worker"});
@@ -208,7 +180,8 @@ void run_bench(Arguments* arguments) {
   base::check_writable(wanted);
   const base::ReservedFile reserved(wanted);
   const std::filesystem::path& path = reserved.path();
-  handle_signals();
+  // Ctrl-C ends the sweep in order, and keeps what was measured.
+  const bench::Interruptible interruptible;
 
   BenchScreen screen(arguments->sweep);
   bench::SweepEvents events;
@@ -217,7 +190,7 @@ void run_bench(Arguments* arguments) {
   events.on_group = [&](std::span<const bench::Run> runs) { screen.group(runs); };
   bench::Sweep sweep;
   try {
-    sweep = bench::run_sweep(arguments->sweep, peers, events, &g_stop);
+    sweep = bench::run_sweep(arguments->sweep, peers, events, &bench::interruption());
   } catch (const Error&) {
     screen.clear();
     throw;
@@ -230,7 +203,7 @@ void run_bench(Arguments* arguments) {
   for (const std::string& note : report::bench_notes(sweep, arguments->sweep)) screen.line(note);
   if (arguments->save_result) bench::write_small_results(sweep, "results");
   screen.line((sweep.complete ? "written: " : "interrupted; what was measured is in ") + path.string());
-  leave_if_interrupted();
+  bench::throw_if_interrupted();
   judge_sweep(*arguments, sweep);
   if (!arguments->baseline.empty()) run_gate(*arguments, peers, baseline, sweep, &screen);
 }
@@ -242,7 +215,7 @@ void add_measure_options(CLI::App* command, Arguments* arguments) {
   command
       ->add_option("--warmup", arguments->warmup_ms,
                    "Warm up at least this many milliseconds; its end is detected")
-      ->check(CLI::NonNegativeNumber)
+      ->check(finite_range(0, 1e9))
       ->capture_default_str();
   command
       ->add_option("--iterations", measure.iterations,
@@ -250,17 +223,17 @@ void add_measure_options(CLI::App* command, Arguments* arguments) {
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}))
       ->capture_default_str();
   command->add_option("--duration", measure.duration_seconds, "Measure each configuration this many seconds")
-      ->check(CLI::Range(0.001, 1e6))
+      ->check(finite_range(0.001, 1e6))
       ->capture_default_str();
   command->add_option("--rounds", measure.rounds, "Rounds in which the configurations take turns")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   command
       ->add_option("--percentile", arguments->percentile, "Highest percentile the verdict has to vouch for")
-      ->check(CLI::Range(50.0, 99.9))
+      ->check(finite_range(50.0, 99.9))
       ->capture_default_str();
   command->add_option("--timeout", measure.timeout_seconds, "Seconds a worker may take for one answer")
-      ->check(CLI::Range(0.1, 1e6))
+      ->check(finite_range(0.1, 1e6))
       ->capture_default_str();
 }
 
@@ -302,9 +275,10 @@ void add_bench_command(CLI::App& program) {
   command->add_option("-o,--output", arguments->output, "Folder for the result file")->capture_default_str();
   command->add_flag("--save-result", arguments->save_result, "Also write results/<model>/<backend>.json");
   command->add_flag("--require-valid", arguments->require_valid, "Exit with 5 unless every run is VALID");
-  command->add_option("--baseline", arguments->baseline,
-                      "Result file to compare with; exit with 5 when slower");
+  CLI::Option* baseline = command->add_option("--baseline", arguments->baseline,
+                                              "Result file to compare with; exit with 5 when slower");
   command->add_option("--max-regression", arguments->max_regression, "What --baseline allows")
+      ->needs(baseline)
       ->capture_default_str();
   command->callback([arguments] { run_bench(arguments.get()); });
 }

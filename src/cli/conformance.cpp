@@ -13,12 +13,15 @@
 #include "bench/case_runner.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
+#include "cli/option_checks.hpp"
 
 namespace hone::cli {
 namespace {
 
 using bench::CaseResult;
 using bench::CaseStatus;
+
+constexpr double kMostTolerance = 1e6;
 
 struct Options {
   std::vector<std::filesystem::path> folders;
@@ -127,10 +130,13 @@ void add_conformance_command(CLI::App& program) {
       ->capture_default_str();
   command->add_option("--filter", options->filter, "Only cases whose name matches this regular expression");
   command->add_option("--rtol", options->runner.conformance.tolerance.relative, "Relative tolerance")
+      ->check(finite_range(0, kMostTolerance))
       ->capture_default_str();
   command->add_option("--atol", options->runner.conformance.tolerance.absolute, "Absolute tolerance")
+      ->check(finite_range(0, kMostTolerance))
       ->capture_default_str();
   command->add_option("--timeout", options->runner.timeout_seconds, "Seconds one case may take")
+      ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command->add_option("--json", options->json_file, "Write every result to this file");
   command->add_flag("--verbose", options->verbose, "Print passed and skipped cases too");

@@ -6,6 +6,7 @@
 
 #include "base/file.hpp"
 #include "cli/command.hpp"
+#include "cli/folder.hpp"
 #include "report/event_csv.hpp"
 #include "report/trtexec_json.hpp"
 #include "trace/format/kineto_writer.hpp"
@@ -30,7 +31,6 @@ void write_json(const std::filesystem::path& path, const Json& json) {
 
 /// Under the names that trtexec's users give them.
 void write_trtexec(const trace::Trace& trace, const std::filesystem::path& folder) {
-  std::filesystem::create_directories(folder);
   const analysis::StepList steps = analysis::find_steps(trace);
   const analysis::LayerTable layers = analysis::analyze_layers(trace, steps);
   write_json(folder / "trt_layer_latency.json", report::trtexec_profile(layers));
@@ -50,10 +50,18 @@ void write_csv(const Options& options, const char* name, const trace::Trace& tra
   fmt::print("{}{}\n", path.string(), options.gzip ? ".gz" : "");
 }
 
+void check_flags(const Options& options) {
+  if (options.gzip && options.format == "trtexec")
+    fail_usage("--gzip is for kineto and csv, not for trtexec");
+  if (options.whole_microseconds && options.format != "kineto")
+    fail_usage("--whole-microseconds is for kineto, not for {}", options.format);
+}
+
 void run(const Options& options) {
+  check_flags(options);
   const trace::Trace trace = trace::open_trace(options.trace);
+  make_folder(options.folder);
   if (options.format == "csv") {
-    std::filesystem::create_directories(options.folder);
     write_csv(options, "gpu_trace.csv", trace, report::gpu_trace_csv);
     return write_csv(options, "api_trace.csv", trace, report::api_trace_csv);
   }

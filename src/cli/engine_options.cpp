@@ -60,35 +60,38 @@ std::map<std::string, engine::ShapeProfile> profiles(const graph::Graph& graph,
 
 }  // namespace
 
-void add_device_option(CLI::App& command, std::string& device) {
-  command.add_option("--device", device, "cpu or cuda")
+CLI::Option* add_device_option(CLI::App& command, std::string& device) {
+  return command.add_option("--device", device, "cpu or cuda")
       ->check(CLI::IsMember(device::device_names()))
       ->capture_default_str();
 }
 
-void add_engine_options(CLI::App& command, EngineOptions& options) {
-  add_device_option(command, options.device);
-  command.add_option("--precision", options.precision, "fp32, bf16; on cuda also tf32, fp16")
-      ->capture_default_str();
-  command.add_option("--minShapes", options.min_shapes, "Smallest input shapes, input:1x3x224x224[,other:…]");
-  command.add_option("--optShapes", options.opt_shapes, "Input shapes to tune for");
-  command.add_option("--maxShapes", options.max_shapes, "Largest input shapes");
-  command
-      .add_option("--builderOptimizationLevel", options.level,
-                  "0: time nothing … 3: time tactics, layouts and batch groups … 5: with more samples")
-      ->check(CLI::Range(0, 5))
-      ->capture_default_str();
-  command.add_option("--threads", options.threads, "Threads to run and tune with (default: all processors)")
-      ->check(CLI::Range(1, 1024));
-  command.add_option("--weights", options.weights,
-                     "Parameters of a built-in architecture, a .safetensors file");
-  command.add_option("--seed", options.seed, "Seed of the parameters when no file gives them")
-      ->capture_default_str();
-  command.add_option("--disable-pass", options.disabled_passes,
-                     "Passes to leave out, by name (hone passes lists them)");
-  command.add_option("--timingCacheFolder", options.cache_folder,
-                     "Where tactic times are kept (default: the user's cache folder)");
-  command.add_flag("--noTimingCache", options.no_cache, "Neither read nor write tactic times");
+OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
+  return {
+      add_device_option(command, options.device),
+      command.add_option("--precision", options.precision, "fp32, bf16; on cuda also tf32, fp16")
+          ->capture_default_str(),
+      command.add_option("--minShapes", options.min_shapes,
+                         "Smallest input shapes, input:1x3x224x224[,other:…]"),
+      command.add_option("--optShapes", options.opt_shapes, "Input shapes to tune for"),
+      command.add_option("--maxShapes", options.max_shapes, "Largest input shapes"),
+      command
+          .add_option("--builderOptimizationLevel", options.level,
+                      "0: time nothing … 3: time tactics, layouts and batch groups … 5: with more samples")
+          ->check(CLI::Range(0, 5))
+          ->capture_default_str(),
+      command
+          .add_option("--threads", options.threads, "Threads to run and tune with (default: all processors)")
+          ->check(CLI::Range(1, 1024)),
+      command.add_option("--weights", options.weights,
+                         "Parameters of a built-in architecture, a .safetensors file"),
+      command.add_option("--seed", options.seed, "Seed of the parameters when no file gives them")
+          ->capture_default_str(),
+      command.add_option("--disable-pass", options.disabled_passes,
+                         "Passes to leave out, by name (hone passes lists them)"),
+      command.add_option("--timingCacheFolder", options.cache_folder,
+                         "Where tactic times are kept (default: the user's cache folder)"),
+      command.add_flag("--noTimingCache", options.no_cache, "Neither read nor write tactic times")};
 }
 
 std::shared_ptr<engine::Engine> build_from(const EngineOptions& options) {

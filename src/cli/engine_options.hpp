@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "cli/option_checks.hpp"
 #include "engine/engine.hpp"
 
 namespace hone::cli {
@@ -27,8 +28,9 @@ struct EngineOptions {
 };
 
 /// --device, for every command that runs a model: a usage error for an unknown name.
-void add_device_option(CLI::App& command, std::string& device);
-void add_engine_options(CLI::App& command, EngineOptions& options);
+CLI::Option* add_device_option(CLI::App& command, std::string& device);
+/// Returns them: none of them is for an engine that is already built.
+OptionList add_engine_options(CLI::App& command, EngineOptions& options);
 /// Builds the engine, showing progress on a terminal.
 std::shared_ptr<engine::Engine> build_from(const EngineOptions& options);
 

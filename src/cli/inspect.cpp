@@ -19,6 +19,8 @@ struct Options : EngineOptions {
   bool json = false;
   bool rivals = false;
   bool passes = false;
+  /// Those that say how to build an engine.
+  OptionList building;
 };
 
 std::string record_text(const engine::TacticRecord& record) {
@@ -98,6 +100,8 @@ engine::Description describe(const std::shared_ptr<engine::Engine>& engine) {
 
 void inspect(const Options& options) {
   const bool stored = engine::is_engine_file(options.model);
+  if (stored)
+    refuse_given(options.building, fmt::format("is for building an engine: {} is built", options.model));
   const std::shared_ptr<engine::Engine> engine =
       stored ? engine::load_engine(options.model) : build_from(options);
   const engine::Description description = describe(engine);
@@ -125,7 +129,7 @@ void add_inspect_command(CLI::App& program) {
   command->add_flag("--rivals", options->rivals,
                     "Show every tactic that was considered, with its time or its reason");
   command->add_flag("--passes", options->passes, "Show what each pass changed and refused");
-  add_engine_options(*command, *options);
+  options->building = add_engine_options(*command, *options);
   command->callback([options] { inspect(*options); });
 }
 

@@ -1,11 +1,18 @@
 // The program: parses the command line, runs one command, turns errors into one sentence and an exit code.
 #include <fmt/core.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
+#include <sstream>
+#include <system_error>
 
 #include "base/error.hpp"
+#include "bench/interruption.hpp"
 #include "cli/command.hpp"
 
 namespace {
@@ -19,8 +26,9 @@ constexpr hone::cli::AddCommand kCommands[] = {
     hone::cli::add_plot_command,   hone::cli::add_convert_command,
 };
 
-int report(int code, const char* sentence) {
-  fmt::print(stderr, "hone: {}\n", sentence);
+/// Not through fmt::print, which throws where nothing can be written.
+int report(int code, const std::string& sentence) {
+  std::fputs(fmt::format("hone: {}\n", sentence).c_str(), stderr);
   return code;
 }
 
@@ -31,8 +39,71 @@ int report_usage(const CLI::App& program, const CLI::ParseError& error) {
       unknown.empty() ? error.what() : fmt::format("'{}' is no command or option here", unknown.front());
   const auto chosen = program.get_subcommands();
   const std::string command = chosen.empty() ? "hone" : "hone " + chosen.front()->get_name();
-  fmt::print(stderr, "hone: {} ({} --help explains)\n", sentence, command);
-  return static_cast<int>(hone::ErrorKind::kUsage);
+  return report(static_cast<int>(hone::ErrorKind::kUsage),
+                fmt::format("{} ({} --help explains)", sentence, command));
+}
+
+int report_environment(const std::string& sentence) {
+  return report(static_cast<int>(hone::ErrorKind::kEnvironment), sentence);
+}
+
+/// Dies of the signal, so that the caller's shell sees it.
+int die_of(int signal) {
+  std::fflush(stdout);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+  constexpr int kSignalBase = 128;
+  return kSignalBase + signal;
+}
+
+/// `error` is 0 when only the stream remembers that there was one. Who closes a pipe has read enough and
+/// hears nothing more, whether or not the caller ignores SIGPIPE.
+int report_lost_output(int error) {
+  if (error == EPIPE) return die_of(SIGPIPE);
+  return report_environment(std::string("cannot write to the standard output") +
+                            (error == 0 ? "" : std::string(": ") + std::strerror(error)));
+}
+
+/// What the system refused, which is no bug of ours: a full disk behind the standard output, a folder that
+/// may not be searched, no more threads.
+int report_refusal(const std::system_error& error) {
+  if (std::ferror(stdout) != 0) return report_lost_output(error.code().value());
+  const auto* of_file = dynamic_cast<const std::filesystem::filesystem_error*>(&error);
+  return report_environment(of_file == nullptr ? error.what()
+                                               : of_file->path1().string() + ": " + error.code().message());
+}
+
+/// What was printed may still wait in the buffer, and an answer that got lost is no success.
+int finish_output() {
+  errno = 0;
+  return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? 0 : report_lost_output(errno);
+}
+
+/// Not through std::cout, which forgets why it could not write.
+int print_help(const CLI::App& program, const CLI::ParseError& asked) {
+  std::ostringstream text;
+  program.exit(asked, text, text);
+  return std::fputs(text.str().c_str(), stdout) >= 0 ? 0 : report_lost_output(errno);
+}
+
+int run_command(CLI::App& program, int argc, char** argv) {
+  try {
+    program.parse(argc, argv);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return print_help(program, error);
+    return report_usage(program, error);
+  } catch (const hone::Error& error) {
+    return report(error.exit_code(), error.what());
+  } catch (const hone::bench::Interrupted&) {
+    return die_of(hone::bench::interrupting_signal());
+  } catch (const std::bad_alloc&) {
+    return report_environment("out of memory");
+  } catch (const std::system_error& error) {
+    return report_refusal(error);
+  } catch (const std::exception& error) {
+    return report(static_cast<int>(hone::ErrorKind::kInternal), error.what());
+  }
 }
 
 }  // namespace
@@ -45,17 +116,6 @@ int main(int argc, char** argv) {
   program.require_subcommand(1);
   program.set_version_flag("--version", HONE_VERSION);
   for (const auto add : kCommands) add(program);
-  try {
-    program.parse(argc, argv);
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return program.exit(error);
-    return report_usage(program, error);
-  } catch (const hone::Error& error) {
-    return report(error.exit_code(), error.what());
-  } catch (const std::bad_alloc&) {
-    return report(static_cast<int>(hone::ErrorKind::kEnvironment), "out of memory");
-  } catch (const std::exception& error) {
-    return report(static_cast<int>(hone::ErrorKind::kInternal), error.what());
-  }
+  const int code = run_command(program, argc, argv);
+  return code == 0 ? finish_output() : code;
 }

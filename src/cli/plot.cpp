@@ -10,6 +10,8 @@
 #include "base/file.hpp"
 #include "bench/results.hpp"
 #include "cli/command.hpp"
+#include "cli/folder.hpp"
+#include "cli/option_checks.hpp"
 #include "report/plot/layout.hpp"
 #include "report/plot/painter.hpp"
 #include "report/plot/sweep_figures.hpp"
@@ -195,9 +197,7 @@ void run(const Options& options) {
   if (!options.baseline.empty()) inputs.push_back(options.baseline);
   const report::RunFiles found = report::find_run_files(inputs);
   for (const std::string& sentence : found.sentences) say(sentence);
-  std::error_code error;
-  fs::create_directories(options.output, error);
-  if (error) fail_environment("cannot create the folder {}: {}", options.output, error.message());
+  make_folder(options.output);
   plot_sweeps(found.files, &plotter);
   plot_traces(found.files, options, &plotter);
   if (plotter.drawn() > 0) return;
@@ -219,14 +219,14 @@ void add_plot_command(CLI::App& program) {
       ->check(CLI::IsMember({"svg", "png"}))
       ->capture_default_str();
   command->add_option("--baseline", options->baseline, "The trace from which waterfalls to all others begin");
-  const CLI::Range side(report::kLeastSide, report::kMostSide);
+  const CLI::Validator side = finite_range(report::kLeastSide, report::kMostSide);
   command->add_option("--width", options->width, "Of a figure, in pixels")
       ->check(side)
       ->capture_default_str();
   command->add_option("--height", options->height, "In pixels; by default what the figure needs")
       ->check(side);
   command->add_option("--scale", options->scale, "Pixels of a PNG file for each of the figure's")
-      ->check(CLI::Range(0.5, 8.0))
+      ->check(finite_range(0.5, 8.0))
       ->capture_default_str();
   command->add_option("--theme", options->theme, "light or dark")
       ->check(CLI::IsMember({"light", "dark"}))

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -10,9 +11,11 @@
 
 #include "base/file.hpp"
 #include "bench/context.hpp"
+#include "bench/interruption.hpp"
 #include "bench/peers.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
+#include "cli/folder.hpp"
 #include "cli/profile_metrics.hpp"
 #include "import/load.hpp"
 #include "trace/collect/model_recorder.hpp"
@@ -43,6 +46,8 @@ struct Options {
   bool query_metrics = false;
   std::string chip;
   bool json = false;
+  /// Those that say how a model runs.
+  OptionList of_models;
 };
 
 /// What stood behind "--", which the parser of options must not see.
@@ -85,12 +90,19 @@ void print_summary(const trace::Trace& trace, const std::string& output, bool me
                doubt.count > 0 ? fmt::format("{} ", doubt.count) : "", doubt.text);
 }
 
+/// "SIGTERM was passed on, and "; empty where none was.
+std::string passed_on_text(const trace::Recording& recording) {
+  const char* name = ::sigabbrev_np(recording.passed_on);
+  return name == nullptr ? "" : fmt::format("SIG{} was passed on, and ", name);
+}
+
 void profile_command(const Options& options) {
   const std::vector<std::string>& command = profiled_command();
   const std::string output = options.output.empty()
                                  ? free_name(std::filesystem::path(command[0]).filename().string())
                                  : options.output;
   base::check_writable(output);
+  const bench::Interruptible interruptible;
   trace::Recording recording =
       trace::record(command, {.driver_api = !options.no_driver_api,
                               .threads_api = options.trace_threads,
@@ -102,9 +114,12 @@ void profile_command(const Options& options) {
                           "no process of this command initialised CUDA or NVTX, so nothing was recorded", 0);
   trace::write_store(recording.trace, output);
   print_summary(recording.trace, output, !options.metrics.empty());
+  bench::throw_if_interrupted();
+  const std::string signal = passed_on_text(recording);
   if (recording.exit_code != 0)
-    fail_environment("the program ended with exit code {}; what it did until then is in {}",
+    fail_environment("{}the program ended with exit code {}; what it did until then is in {}", signal,
                      recording.exit_code, output);
+  if (!signal.empty()) fmt::print(stderr, "hone: {}the program ended in order\n", signal);
 }
 
 /// What recording costs; intervals of the medians that overlap tell nothing.
@@ -123,7 +138,7 @@ void profile_model(Options options) {
   });
   const bench::Peers peers({std::filesystem::canonical("/proc/self/exe").string(), "worker"});
   const std::filesystem::path folder = options.output.empty() ? "runs" : options.output;
-  std::filesystem::create_directories(folder);
+  make_folder(folder);
   trace::ModelRecordOptions& record = options.record;
   record.model = options.model;
   record.driver_api = !options.no_driver_api;
@@ -133,6 +148,7 @@ void profile_model(Options options) {
   if (record.cupti && record.device == "cpu") fail_usage("--cupti is of a GPU: --device cuda");
   if (options.counters && record.device != "cpu") record.counter_rate = options.counter_rate;
   record.thread_counters = options.counters && record.device == "cpu";
+  const bench::Interruptible interruptible;
   for (const int64_t batch : options.batches) {
     if (!model.runs_at(batch)) fail_usage("the batch of {} is fixed at {}", model.name, model.fixed_batch);
     for (const std::string& precision : options.precisions) {
@@ -146,6 +162,7 @@ void profile_model(Options options) {
         const trace::ModelRecording recording = trace::record_model(model, peers, record);
         trace::write_store(recording.trace, output);
         print_summary(recording.trace, output, measures);
+        bench::throw_if_interrupted();
         if (measures) continue;
         fmt::print("{} {} {} batch {}: {:.4f} ms as it is, {:.4f} ms recorded ({})  {}\n", model.name,
                    backend, precision, batch, recording.plain.p50, recording.recorded.p50,
@@ -166,6 +183,8 @@ void run(const Options& options) {
     fail_usage("--record-shapes and --profile-memory are for models: a program after -- tells of neither");
   if (has_command && options.record.cupti)
     fail_usage("--cupti is for models: a program after -- is always recorded through CUPTI");
+  if (has_command)
+    refuse_given(options.of_models, "is for models: a program after -- runs as it says itself");
   if (has_command) return profile_command(options);
   if (options.trace_threads) fail_usage("--trace-threads is for a program after --");
   if (options.model.empty()) fail_usage("what shall be profiled? A model, or a program after --");
@@ -174,6 +193,31 @@ void run(const Options& options) {
         "--delay, --duration, --capture-range and --kernels are for programs; a model has --wait, --warmup, "
         "--active and --repeat");
   profile_model(options);
+}
+
+/// Returns them: a program after -- has options of its own.
+OptionList add_model_options(CLI::App& command, Options& options) {
+  trace::Schedule& schedule = options.record.schedule;
+  options.record.threads = bench::usable_cores();
+  return {
+      command.add_option("--backends", options.backends, "Systems that run the model")
+          ->delimiter(',')
+          ->capture_default_str(),
+      command.add_option("--precisions", options.precisions, "fp32, tf32, bf16, fp16")
+          ->delimiter(',')
+          ->capture_default_str(),
+      command.add_option("--batch,--batches", options.batches, "Batch sizes")
+          ->check(CLI::Range(int64_t{1}, int64_t{65536}))
+          ->capture_default_str(),
+      add_device_option(command, options.record.device),
+      command.add_option("--threads", options.record.threads, "Threads of the model (default: all cores)")
+          ->check(CLI::Range(1, 4096)),
+      command.add_option("--wait", schedule.wait, "Iterations of a cycle that are left out")
+          ->capture_default_str(),
+      command.add_option("--warmup", schedule.warmup, "Iterations recorded and thrown away")
+          ->capture_default_str(),
+      command.add_option("--active", schedule.active, "Iterations kept")->capture_default_str(),
+      command.add_option("--repeat", schedule.repeat, "Cycles")->capture_default_str()};
 }
 
 }  // namespace
@@ -193,23 +237,7 @@ void add_profile_command(CLI::App& program) {
       program.add_subcommand("profile", "Record what a model, or a program after --, does step by step");
   const auto options = std::make_shared<Options>();
   command->add_option("model", options->model, "Built-in architecture or model file");
-  command->add_option("--backends", options->backends, "Systems that run the model")
-      ->delimiter(',')
-      ->capture_default_str();
-  command->add_option("--precisions", options->precisions, "fp32, tf32, bf16, fp16")
-      ->delimiter(',')
-      ->capture_default_str();
-  command->add_option("--batch,--batches", options->batches, "Batch sizes")->capture_default_str();
-  add_device_option(*command, options->record.device);
-  options->record.threads = bench::usable_cores();
-  command->add_option("--threads", options->record.threads, "Threads of the model (default: all cores)");
-  trace::Schedule& schedule = options->record.schedule;
-  command->add_option("--wait", schedule.wait, "Iterations of a cycle that are left out")
-      ->capture_default_str();
-  command->add_option("--warmup", schedule.warmup, "Iterations recorded and thrown away")
-      ->capture_default_str();
-  command->add_option("--active", schedule.active, "Iterations kept")->capture_default_str();
-  command->add_option("--repeat", schedule.repeat, "Cycles")->capture_default_str();
+  options->of_models = add_model_options(*command, *options);
   command->add_option(
       "-o,--output", options->output,
       "The trace of a program (default: PROGRAM.trace.sqlite), the folder for those of a model "
@@ -229,6 +257,7 @@ void add_profile_command(CLI::App& program) {
                                             "tensor cores, its memory and PCIe are; on "
                                             "the CPU, count what each thread uses in every step");
   command->add_option("--counter-rate", options->counter_rate, "Samples of counters a second (GPU)")
+      ->check(finite_range(0, 1e9))
       ->needs(counters)
       ->capture_default_str();
   command

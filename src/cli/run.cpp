@@ -22,6 +22,8 @@ namespace {
 
 using tensor::Tensor;
 
+constexpr double kMostScale = 1e9;
+
 struct RunOptions {
   std::string model;
   importer::LoadModelOptions load;
@@ -38,6 +40,8 @@ struct RunOptions {
   std::string mean;
   std::string std;
   std::string layout;
+  /// Those that an engine file answers itself.
+  OptionList fixed_by_engine;
 };
 
 importer::Preprocessing preprocessing_for(const RunOptions& options, const importer::Metadata& metadata) {
@@ -153,6 +157,9 @@ std::unique_ptr<backend::Executable> load_executable(const RunOptions& options, 
 void run(const RunOptions& options) {
   check_output(options.output);
   const bool stored = engine::is_engine_file(options.model);
+  if (stored)
+    refuse_given(options.fixed_by_engine,
+                 fmt::format("is for models: the engine {} was built with its own", options.model));
   const auto engine = stored ? engine::load_engine(options.model) : nullptr;
   const importer::Model model =
       stored ? importer::Model{engine->model, options.model, engine->graph, engine->metadata}
@@ -190,18 +197,23 @@ void add_run_command(CLI::App& program) {
   command->add_option("--input", options->inputs, ".npy (also NAME:FILE), .npz, PNG or JPEG files")
       ->required();
   command->add_option("-o,--output", options->output, "Write the outputs to this .npz (or .npy) file");
-  command->add_option("--backend", options->backend, "The system that runs it")->capture_default_str();
-  add_device_option(*command, options->device);
-  command->add_option("--precision", options->precision, "fp32, tf32, bf16, fp16 or int8")
-      ->capture_default_str();
+  const CLI::Option* backend =
+      command->add_option("--backend", options->backend, "The system that runs it")->capture_default_str();
+  const CLI::Option* device = add_device_option(*command, options->device);
+  const CLI::Option* precision =
+      command->add_option("--precision", options->precision, "fp32, tf32, bf16, fp16 or int8")
+          ->capture_default_str();
   command->add_option("--threads", options->threads, "Threads it may use")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command->add_option("--top", options->top, "Print this many likeliest classes")
       ->check(CLI::Range(1, 100000));
-  command->add_option("--weights", options->load.weights, "safetensors file for a built-in architecture");
-  command->add_option("--seed", options->load.seed, "Seed of a built-in architecture's weights")
-      ->capture_default_str();
+  const CLI::Option* weights =
+      command->add_option("--weights", options->load.weights, "safetensors file for a built-in architecture");
+  const CLI::Option* seed =
+      command->add_option("--seed", options->load.seed, "Seed of a built-in architecture's weights")
+          ->capture_default_str();
+  options->fixed_by_engine = {backend, device, precision, weights, seed};
   const std::string images = "Images";
   command->add_option("--resize", options->resize, "Length of the shorter side; 0: as it is")
       ->check(CLI::Range(0, 16384))
@@ -210,6 +222,7 @@ void add_run_command(CLI::App& program) {
       ->check(CLI::Range(0, 16384))
       ->group(images);
   command->add_option("--scale", options->scale, "Factor on the pixels 0..255 (default 1/255)")
+      ->check(finite_range(-kMostScale, kMostScale))
       ->group(images);
   command->add_option("--mean", options->mean, "Subtracted after scaling: one number, or one a channel")
       ->group(images);

@@ -168,8 +168,8 @@ class BenchCommand(unittest.TestCase):
         self.assertIn(f"{cores + 1} threads share {cores} cores", self.result()["runs"][0]["verdict"]["reasons"])
         self.bench("--backends", "reference", "--threads", str(cores + 1), "--require-valid", code=5)
 
-    def interrupt(self, process):
-        """Sends Ctrl-C once the first group is done and the second has begun."""
+    def interrupt(self, process, number):
+        """Sends the signal once the first group is done and the second has begun."""
         deadline = time.monotonic() + 100
         while time.monotonic() < deadline:
             # An empty file only keeps the name until the first round is done.
@@ -178,16 +178,26 @@ class BenchCommand(unittest.TestCase):
                 if len(runs) > 1 and runs[1]["samples_ms"]:
                     break
             time.sleep(0.02)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         return process.communicate(timeout=60)
 
     def test_control_c_leaves_a_complete_file(self):
+        self.check_interrupted(signal.SIGINT)
+
+    def test_a_closed_terminal_and_kill_leave_one_too(self):
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            with self.subTest(number.name):
+                self.check_interrupted(number)
+                shutil.rmtree(os.path.join(self.folder, "runs"))
+
+    def check_interrupted(self, number):
         arguments = self.arguments("--backends", "good", fake("good 20"), "--batches", "1,2,3", "--duration", "1",
                                    "--rounds", "20")
+        # nohup lets commands ignore that their terminal was closed; here it counts.
         process = subprocess.Popen(arguments, env=self.environment, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True)
-        stdout, _ = self.interrupt(process)
-        self.assertEqual(process.returncode, -signal.SIGINT)
+                                   text=True, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
+        stdout, _ = self.interrupt(process, number)
+        self.assertEqual(process.returncode, -number)
         self.assertIn("interrupted", stdout)
         result = self.result()
         self.assertFalse(result["complete"])

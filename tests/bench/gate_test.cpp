@@ -147,7 +147,8 @@ TEST(Gate, RefusesToCompareWhatCannotBeCompared) {
 TEST(ParseShare, ReadsPercentAndFraction) {
   EXPECT_DOUBLE_EQ(parse_share("5%"), 0.05);
   EXPECT_DOUBLE_EQ(parse_share("0.1"), 0.1);
-  for (const char* bad : {"", "%", "five", "-1%", "5%%", "nan"}) EXPECT_THROW(parse_share(bad), Error) << bad;
+  for (const char* bad : {"", "%", "five", "-1%", "5%%", "nan", "inf", "inf%"})
+    EXPECT_THROW(parse_share(bad), Error) << bad;
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
 """Where commands write: bad places are refused before the work, a full disk and Ctrl-C leave nothing behind.
 
-usage: output_test.py HONE
+usage: output_test.py HONE MODELS_DIGITS
 """
 import json
 import os
 import pathlib
 import pty
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,7 +27,8 @@ def full_disk():
 
 
 def fails(command, part, **options):
-    ending = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, **options)
+    options.setdefault("capture_output", "stdout" not in options)
+    ending = subprocess.run(list(map(str, command)), text=True, check=False, **options)
     assert ending.returncode == ENVIRONMENT, f"{command}: exit code {ending.returncode}: {ending.stderr}"
     assert part in ending.stderr, f"{command}: {ending.stderr}"
     assert ending.stderr.count("\n") == 1 and ending.stderr.startswith("hone: "), f"{command}: {ending.stderr}"
@@ -49,7 +51,39 @@ def check_bad_places(hone, folder, work):
         fails([*command, "/dev/full"], "it is not a regular file")
         fails([*command, "/proc/out.npz"], "cannot write the file")
     fails([hone, "bench", "no_such_model", "-o", "/proc/runs"], "cannot create the folder")
+    file = work / "file"
+    file.touch()
+    for place in ("/proc/runs", file, file / "below"):
+        fails([hone, "profile", work / "digits.onnx", "-o", place], f"hone: cannot create the folder {place}: ")
+        for form in ("kineto", "trtexec", "csv"):
+            fails([hone, "convert", work / "trace.json", place, "--to", form],
+                  f"hone: cannot create the folder {place}: ")
     fails([hone, "bench", "no_such_model", "-o", "/proc"], "cannot write the file")
+
+
+def check_standard_output(hone, work):
+    """An answer that got lost is no success, and its loss is no bug of ours."""
+    trace = work / "trace.json"
+    answers = [["--help"], ["--version"], ["bench", "--help"], ["passes"], ["backends"], ["ops"],
+               ["analyze", trace], ["analyze", trace, "--json"], ["diff", trace, trace],
+               ["convert", trace, work / "converted"], ["report", trace, "-o", work / "report.html"],
+               ["profile", "--query-metrics"]]
+    for answer in answers:
+        with open("/dev/full", "w") as full:
+            fails([hone, *answer], "hone: cannot write to the standard output", stdout=full, stderr=subprocess.PIPE)
+    for sigpipe in (signal.SIG_DFL, signal.SIG_IGN):
+        for answer in answers[:5]:
+            check_closed_pipe([hone, *answer], sigpipe)
+
+
+def check_closed_pipe(command, sigpipe):
+    """Who has read enough closes the pipe: nothing more to say."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    ending = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False,
+                            restore_signals=False, preexec_fn=lambda: signal.signal(signal.SIGPIPE, sigpipe))
+    os.close(writer)
+    assert ending.returncode == -signal.SIGPIPE and ending.stderr == "", f"{command}: {ending}"
 
 
 def check_full_disk(hone, folder, work):
@@ -102,7 +136,11 @@ def main():
         folder.mkdir()
         work.mkdir()
         np.save(work / "image.npy", np.zeros((1, 3, 224, 224), np.float32))
+        shutil.copy(pathlib.Path(sys.argv[2]) / "digits.onnx", work)
+        (work / "trace.json").write_text(json.dumps({"traceEvents": [
+            {"ph": "X", "name": "work", "cat": "user_annotation", "pid": 1, "tid": 1, "ts": 0, "dur": 5}]}))
         check_bad_places(hone, folder, work)
+        check_standard_output(hone, work)
         check_full_disk(hone, folder, work)
         check_interrupt(hone, folder, work)
 

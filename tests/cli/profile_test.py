@@ -145,6 +145,16 @@ class Profile(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("memory: the backend hone does not tell of its allocations", done.stderr)
 
+    def test_a_program_that_cannot_be_started(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text = pathlib.Path(folder, "text")
+            text.touch()
+            for program, reason in ((text, "it is not executable"), (folder, "it is a folder"),
+                                    (f"{folder}/none", "no such program"), ("no-such-program", "no such program")):
+                done = profile("-o", f"{folder}/x.sqlite", "--", str(program))
+                self.assertEqual((done.returncode, done.stderr), (4, f"hone: {program} cannot be started: {reason}\n"))
+            self.assertEqual(list(pathlib.Path(folder).iterdir()), [text])
+
     def test_misuse(self):
         for arguments, code, sentence in [
                 ([], 2, "hone: what shall be profiled? A model, or a program after --\n"),

@@ -14,13 +14,16 @@ struct Recording {
   Trace trace;
   /// As a shell says it: the program's own code, or 128 and the number of the signal that ended it.
   int exit_code = 0;
+  /// The signal that we were sent and passed on to the program; 0 for none.
+  int passed_on = 0;
   /// Processes that were recorded.
   size_t processes = 0;
 };
 
-/// The command is found through PATH when it has no slash; it has our terminal and standard streams. Ctrl-C
-/// reaches the program alone: what it did until then is kept. Environment error when it cannot be started or
-/// the collector was not built.
+/// The command is found through PATH when it has no slash; it has our terminal and standard streams. Ctrl-C,
+/// SIGTERM and SIGHUP reach the program and end only it: what it did until then is kept. Environment error
+/// when it cannot be started or the collector was not built, bench::Interrupted when a signal came before it
+/// was started.
 Recording record(const std::vector<std::string>& command, const InjectionOptions& options);
 
 }  // namespace hone::trace

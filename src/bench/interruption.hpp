@@ -1,0 +1,33 @@
+// A signal that asks a command to end, as something that waits can look at: what was begun is ended in order,
+// and scratch folders and workers do not stay behind.
+#pragma once
+
+#include <csignal>
+#include <iterator>
+
+#include "bench/process.hpp"
+
+namespace hone::bench {
+
+/// Set by the first signal that an Interruptible caught, and never taken back.
+const StopFlag& interruption();
+/// That signal; 0 before.
+int interrupting_signal();
+/// Throws Interrupted once there was one.
+void throw_if_interrupted();
+
+/// While it lives, the first Ctrl-C, SIGTERM or SIGHUP only sets the flag; a second one of its kind ends the
+/// program at once. A SIGHUP that is ignored stays so: that is what nohup is for.
+class Interruptible {
+ public:
+  Interruptible();
+  ~Interruptible();
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+
+ private:
+  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction before_[std::size(kSignals)];
+};
+
+}  // namespace hone::bench
