@@ -1,4 +1,6 @@
 // Which elementwise nodes can be post-ops, and as which: see as_post_ops in fusion.hpp.
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "transform/constants.hpp"
@@ -36,12 +38,14 @@ std::optional<PostOps> unary(const Node& node) {
   return post_ops;
 }
 
-/// A bound of Clip: absent ones are the ends of float32's range. Nullopt when it is computed.
+/// A bound of Clip: absent and infinite ones are the ends of float32's range, as an engine file holds
+/// attributes in JSON, which has no infinity. Nullopt when it is computed.
 std::optional<float> clip_bound(const Graph& graph, ValueId id, float absent) {
   if (id == kNoValue) return absent;
   const auto value = scalar_constant(graph, id);
   if (!value) return std::nullopt;
-  return static_cast<float>(*value);
+  constexpr double kMost = std::numeric_limits<float>::max();
+  return static_cast<float>(std::clamp(*value, -kMost, kMost));
 }
 
 PostOpsOrReason clip(const Graph& graph, const Node& node) {
@@ -51,7 +55,9 @@ PostOpsOrReason clip(const Graph& graph, const Node& node) {
   const auto low = clip_bound(graph, node.input(1), std::numeric_limits<float>::lowest());
   const auto high = clip_bound(graph, node.input(2), std::numeric_limits<float>::max());
   if (!low || !high) return refused("a bound of Clip is computed at run time");
-  return one("clip", *low, *high);
+  if (std::isnan(*low) || std::isnan(*high)) return refused("a bound of Clip is NaN");
+  // With min above max ONNX gives max; devices differ there, so the bounds never cross in a post-op.
+  return one("clip", std::min(*low, *high), *high);
 }
 
 /// Why a product with `other` cannot be a post-op; empty when it can.

@@ -4,6 +4,7 @@
 
 #include "device/cpu/elementwise_program.hpp"
 #include "device/cpu/onednn.hpp"
+#include "device/cpu/post_ops.hpp"
 #include "device/cpu/tactics.hpp"
 #include "graph/convolution_geometry.hpp"
 
@@ -61,23 +62,6 @@ class PerImageKernel final : public engine::Kernel {
   std::vector<const void*> pointers_;
 };
 
-class SequenceKernel final : public engine::Kernel {
- public:
-  SequenceKernel(std::shared_ptr<engine::Kernel> first, std::shared_ptr<engine::Kernel> second)
-      : first_(std::move(first)), second_(std::move(second)) {}
-  /// The second kernel works in place on the output of the first, which it sees as one more input.
-  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override {
-    first_->run(inputs, outputs, scratch);
-    std::vector<const void*> more(inputs.begin(), inputs.end());
-    more.push_back(outputs[0]);
-    second_->run(more, outputs, scratch);
-  }
-
- private:
-  std::shared_ptr<engine::Kernel> first_;
-  std::shared_ptr<engine::Kernel> second_;
-};
-
 class ConvolutionTactic final : public CpuTactic {
  public:
   ConvolutionTactic(std::string_view name, Variant variant) : name_(name), variant_(variant) {}
@@ -104,19 +88,9 @@ class ConvolutionTactic final : public CpuTactic {
     if (tensor::element_count(request.outputs[0].shape) == 0) return Offer::refuse("the output is empty");
     plan.has_bias = node.has_input(2);
     arrange(request, plan);
-    // Sum in place first, then the residual as a binary operand, then ever fewer post-ops in the primitive.
-    const size_t all =
-        node.op == "FusedConv" ? node.attributes.get<std::vector<std::string>>("post_ops").size() : 0;
-    Offer last;
-    for (const bool sum : {true, false}) {
-      last = guard_onednn([&] { return make(request, plan, all, sum, weights); });
-      if (last.refusal.empty()) return last;
-    }
-    for (size_t inside = all; inside-- > 0;) {
-      Offer partial = guard_onednn([&] { return make(request, plan, inside, false, weights); });
-      if (partial.refusal.empty()) return partial;
-    }
-    return last;
+    return offer_with_post_ops(request, [&](size_t inside, bool allow_sum) {
+      return guard_onednn([&] { return make(request, plan, inside, allow_sum, weights); });
+    });
   }
 
  private:
@@ -187,8 +161,7 @@ class ConvolutionTactic final : public CpuTactic {
     offer.scratch_bytes = static_cast<int64_t>(pd.scratchpad_desc().get_size());
     offer.kernel = std::move(kernel);
     if (per_image) offer.kernel = per_image_kernel(offer, plan, request);
-    if (fused && !append_rest(request, plan, post.count, offer))
-      return Offer::refuse("a post-op that no chain can run");
+    if (!append_rest(request, post.count, offer)) return Offer::refuse("a post-op that no chain can run");
     return offer;
   }
 
@@ -241,33 +214,6 @@ class ConvolutionTactic final : public CpuTactic {
     strides[0] = plan.source.bytes() / batch;
     return std::make_shared<PerImageKernel>(offer.kernel, batch, std::move(strides),
                                             plan.result.bytes() / batch);
-  }
-
-  /// Post-ops from `done` on as a chain in place on the output.
-  static bool append_rest(const StepRequest& request, const Plan& plan, size_t done, Offer& offer) {
-    const auto& names = request.node.attributes.get<std::vector<std::string>>("post_ops");
-    const auto& alphas = request.node.attributes.get<std::vector<float>>("post_alphas");
-    const auto& betas = request.node.attributes.get<std::vector<float>>("post_betas");
-    std::vector<ChainLink> chain;
-    size_t extra = 3;
-    for (size_t i = 0; i < names.size(); ++i) {
-      const auto op = chain_op(names[i]);
-      if (!op) return false;
-      const size_t operand = is_binary(*op) ? extra++ : 0;
-      if (i < done) continue;
-      if (is_binary(*op)) {
-        const auto desc = chain_operand_desc(request.inputs[operand], plan.result);
-        if (!desc) return false;
-        offer.inputs[operand] = *desc;
-      }
-      chain.push_back({*op, alphas[i], betas[i], operand});
-    }
-    if (chain.empty()) return true;
-    std::vector<TensorDesc> inputs = offer.inputs;
-    inputs.push_back(plan.result);
-    offer.kernel = std::make_shared<SequenceKernel>(
-        offer.kernel, make_chain_kernel(plan.result, inputs.size() - 1, chain, inputs));
-    return true;
   }
 
   std::string_view name_;

@@ -1,9 +1,8 @@
 // Matrix products through oneDNN: inner product where one side is constant (weights packed once), matmul
-// otherwise.
-#include <algorithm>
-
+// otherwise. Post-ops that a primitive does not take run as an elementwise chain on its output.
 #include "device/cpu/elementwise_program.hpp"
 #include "device/cpu/onednn.hpp"
+#include "device/cpu/post_ops.hpp"
 #include "device/cpu/tactics.hpp"
 
 namespace hone::device::cpu {
@@ -17,13 +16,7 @@ using engine::StepRequest;
 using engine::TensorDesc;
 using tensor::DType;
 
-bool is_fused(const graph::Node& node) { return node.op == "FusedGemm" || node.op == "FusedMatMul"; }
 bool is_gemm(const graph::Node& node) { return node.op == "Gemm" || node.op == "FusedGemm"; }
-
-size_t post_op_count(const StepRequest& request) {
-  return is_fused(request.node) ? request.node.attributes.get<std::vector<std::string>>("post_ops").size()
-                                : 0;
-}
 
 /// Shared conditions; empty when they hold.
 std::string refuse_types(const StepRequest& request) {
@@ -37,14 +30,17 @@ std::string refuse_types(const StepRequest& request) {
   return "";
 }
 
-/// Post-ops of the node as oneDNN's, for a two-dimensional result; nullopt when one is missing.
-std::optional<PostOps> matrix_post_ops(const StepRequest& request, const TensorDesc& result) {
+/// The first `inside` post-ops of the node as oneDNN's; nullopt when it does not take one.
+std::optional<PostOps> matrix_post_ops(const StepRequest& request, const TensorDesc& result, size_t inside,
+                                       bool allow_sum) {
   PostOps post;
-  if (!is_fused(request.node)) return post;
-  post = translate_post_ops(request, 3, result, post_op_count(request), true);
-  if (post.count < post_op_count(request)) return std::nullopt;
+  if (inside == 0) return post;
+  post = translate_post_ops(request, 3, result, inside, allow_sum);
+  if (post.count < inside) return std::nullopt;
   return post;
 }
+
+Offer refuse_post_op() { return Offer::refuse("a post-op that neither oneDNN nor a chain can run"); }
 
 void bind_extras(const StepRequest& request, const TensorDesc& result, const PostOps& post,
                  OnednnKernel& kernel, Offer& offer) {
@@ -74,34 +70,44 @@ class InnerProductTactic final : public CpuTactic {
       return Offer::refuse("the second operand is a stack of matrices");
     if (is_gemm(node) && node.attributes.get_int("transA") != 0)
       return Offer::refuse("the first operand is transposed");
-    return guard_onednn([&] { return make(request, weights); });
+    if (std::string reason = refuse_shapes(request); !reason.empty()) return Offer::refuse(std::move(reason));
+    return offer_with_post_ops(request, [&](size_t inside, bool allow_sum) {
+      return guard_onednn([&] { return make(request, inside, allow_sum, weights); });
+    });
   }
 
  private:
-  static Offer make(const StepRequest& request, engine::WeightStore& weights) {
+  static bool is_stacked(const StepRequest& request) { return request.outputs[0].shape.size() != 2; }
+
+  static std::string refuse_shapes(const StepRequest& request) {
+    if (request.inputs[0].shape.back() == 0) return "the inner dimension is 0";
+    if (request.node.has_input(2) &&
+        !tensor::is_row(request.inputs[2].shape, request.outputs[0].shape.back()))
+      return "the bias is not one value per column";
+    if (is_stacked(request) && post_op_count(request) != 0 && !extras_are_flat(request))
+      return "a post-op is broadcast over a stack";
+    return "";
+  }
+
+  static Offer make(const StepRequest& request, size_t inside, bool allow_sum, engine::WeightStore& weights) {
     const graph::Node& node = request.node;
     const bool transposed = is_gemm(node) && node.attributes.get_int("transB") != 0;
     const int64_t columns = request.outputs[0].shape.back();
     const int64_t depth = request.inputs[0].shape.back();
-    const int64_t rows = tensor::element_count(request.inputs[0].shape) / std::max<int64_t>(depth, 1);
-    if (depth == 0) return Offer::refuse("the inner dimension is 0");
+    const int64_t rows = tensor::element_count(request.inputs[0].shape) / depth;
     const bool bias = node.has_input(2);
-    if (bias && !tensor::is_row(request.inputs[2].shape, columns))
-      return Offer::refuse("the bias is not one value per column");
     // Leading dimensions of a stack are rows of one matrix.
     const TensorDesc source{request.compute_dtype, {rows, depth}, Layout::kPlain};
     const TensorDesc result{request.compute_dtype, {rows, columns}, Layout::kPlain};
-    const bool stacked = request.outputs[0].shape.size() != 2;
-    if (stacked && post_op_count(request) != 0 && !extras_are_flat(request))
-      return Offer::refuse("a post-op is broadcast over a stack");
+    const bool stacked = is_stacked(request);
     StepRequest flat = request;
     if (stacked) {
       for (size_t i = 3; i < flat.inputs.size(); ++i) {
         if (flat.inputs[i].shape == request.outputs[0].shape) flat.inputs[i].shape = result.shape;
       }
     }
-    const auto post = matrix_post_ops(flat, result);
-    if (!post) return Offer::refuse("a post-op that oneDNN has not");
+    const auto post = matrix_post_ops(flat, result, inside, allow_sum);
+    if (!post) return refuse_post_op();
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     attributes.set_post_ops(post->ops);
@@ -141,6 +147,7 @@ class InnerProductTactic final : public CpuTactic {
     offer.packed = {packed.key};
     offer.scratch_bytes = static_cast<int64_t>(pd.scratchpad_desc().get_size());
     offer.kernel = std::move(kernel);
+    if (!append_rest(request, inside, offer)) return refuse_post_op();
     return offer;
   }
 
@@ -166,16 +173,18 @@ class MatMulTactic final : public CpuTactic {
       return Offer::refuse("operands of different rank");
     }
     if (request.node.has_input(2)) return Offer::refuse("a bias on a product of two variables");
-    return guard_onednn([&] { return make(request); });
+    return offer_with_post_ops(request, [&](size_t inside, bool allow_sum) {
+      return guard_onednn([&] { return make(request, inside, allow_sum); });
+    });
   }
 
  private:
-  static Offer make(const StepRequest& request) {
+  static Offer make(const StepRequest& request, size_t inside, bool allow_sum) {
     const TensorDesc a{request.compute_dtype, request.inputs[0].shape, Layout::kPlain};
     const TensorDesc b{request.compute_dtype, request.inputs[1].shape, Layout::kPlain};
     const TensorDesc c{request.compute_dtype, request.outputs[0].shape, Layout::kPlain};
-    const auto post = matrix_post_ops(request, c);
-    if (!post) return Offer::refuse("a post-op that oneDNN has not");
+    const auto post = matrix_post_ops(request, c, inside, allow_sum);
+    if (!post) return refuse_post_op();
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     attributes.set_post_ops(post->ops);
@@ -202,6 +211,7 @@ class MatMulTactic final : public CpuTactic {
     offer.accumulate_input = post->accumulate_input;
     offer.scratch_bytes = static_cast<int64_t>(pd.scratchpad_desc().get_size());
     offer.kernel = std::move(kernel);
+    if (!append_rest(request, inside, offer)) return refuse_post_op();
     return offer;
   }
 };

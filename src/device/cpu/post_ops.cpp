@@ -1,6 +1,9 @@
-// Post-ops of fused nodes as oneDNN's; see onednn.hpp.
+// Post-ops of fused nodes: as oneDNN's (see onednn.hpp), and as a chain behind a primitive.
+#include "device/cpu/post_ops.hpp"
+
 #include <algorithm>
 
+#include "device/cpu/elementwise_program.hpp"
 #include "device/cpu/onednn.hpp"
 
 namespace hone::device::cpu {
@@ -9,45 +12,60 @@ namespace {
 using dnnl::algorithm;
 using engine::TensorDesc;
 
-void append_eltwise(dnnl::post_ops& ops, algorithm kind, float alpha, float beta) {
+/// A function of oneDNN with its parameters.
+struct Eltwise {
+  algorithm kind;
+  float alpha = 0;
+  float beta = 0;
+};
+
+Eltwise hard_swish() {
 #if DNNL_VERSION_MAJOR >= 3
-  ops.append_eltwise(kind, alpha, beta);
+  return {algorithm::eltwise_hardswish, 1.0f / 6, 0.5f};
 #else
-  ops.append_eltwise(1.0f, kind, alpha, beta);
+  return {algorithm::eltwise_hardswish};
 #endif
 }
 
-/// False when oneDNN has no such function.
-bool append_activation(dnnl::post_ops& ops, const std::string& name, float alpha, float beta) {
-  if (name == "relu") {
-    append_eltwise(ops, algorithm::eltwise_relu, 0, 0);
-  } else if (name == "leaky_relu") {
-    append_eltwise(ops, algorithm::eltwise_relu, alpha, 0);
-  } else if (name == "clip") {
-    append_eltwise(ops, algorithm::eltwise_clip, alpha, beta);
-  } else if (name == "sigmoid") {
-    append_eltwise(ops, algorithm::eltwise_logistic, 0, 0);
-  } else if (name == "tanh") {
-    append_eltwise(ops, algorithm::eltwise_tanh, 0, 0);
-  } else if (name == "hard_swish") {
+/// The functions that make an activation one after the other; empty when oneDNN has none.
+std::vector<Eltwise> eltwise_functions(const std::string& name, float alpha, float beta) {
+  if (name == "relu") return {{algorithm::eltwise_relu}};
+  if (name == "leaky_relu") return {{algorithm::eltwise_relu, alpha}};
+  if (name == "clip") return {{algorithm::eltwise_clip, alpha, beta}};
+  if (name == "sigmoid") return {{algorithm::eltwise_logistic}};
+  if (name == "tanh") return {{algorithm::eltwise_tanh}};
+  if (name == "hard_swish") return {hard_swish()};
+  if (name == "hard_sigmoid")
+    return {{algorithm::eltwise_linear, alpha, beta}, {algorithm::eltwise_clip, 0, 1}};
+  if (name == "swish") return {{algorithm::eltwise_swish, alpha}};
+  if (name == "elu") return {{algorithm::eltwise_elu, alpha}};
+  if (name == "gelu_erf") return {{algorithm::eltwise_gelu_erf}};
+  if (name == "gelu_tanh") return {{algorithm::eltwise_gelu_tanh}};
+  return {};
+}
+
+/// A primitive of oneDNN 2.6 keeps the parameters of one function per algorithm: a second one with others
+/// would be computed with those of the first, without an error.
+bool clashes(const Eltwise& next, const std::vector<Eltwise>& inside) {
+  return std::any_of(inside.begin(), inside.end(), [&](const Eltwise& other) {
+    return other.kind == next.kind && (other.alpha != next.alpha || other.beta != next.beta);
+  });
+}
+
+/// False when the primitive cannot take the functions beside those `inside` already.
+bool append_functions(const std::vector<Eltwise>& functions, std::vector<Eltwise>& inside,
+                      dnnl::post_ops& ops) {
+  if (functions.empty()) return false;
+  for (const Eltwise& next : functions) {
+    if (clashes(next, inside)) return false;
+  }
+  for (const Eltwise& next : functions) {
 #if DNNL_VERSION_MAJOR >= 3
-    append_eltwise(ops, algorithm::eltwise_hardswish, 1.0f / 6, 0.5f);
+    ops.append_eltwise(next.kind, next.alpha, next.beta);
 #else
-    append_eltwise(ops, algorithm::eltwise_hardswish, 0, 0);
+    ops.append_eltwise(1.0f, next.kind, next.alpha, next.beta);
 #endif
-  } else if (name == "hard_sigmoid") {
-    append_eltwise(ops, algorithm::eltwise_linear, alpha, beta);
-    append_eltwise(ops, algorithm::eltwise_clip, 0, 1);
-  } else if (name == "swish") {
-    append_eltwise(ops, algorithm::eltwise_swish, alpha, 0);
-  } else if (name == "elu") {
-    append_eltwise(ops, algorithm::eltwise_elu, alpha, 0);
-  } else if (name == "gelu_erf") {
-    append_eltwise(ops, algorithm::eltwise_gelu_erf, 0, 0);
-  } else if (name == "gelu_tanh") {
-    append_eltwise(ops, algorithm::eltwise_gelu_tanh, 0, 0);
-  } else {
-    return false;
+    inside.push_back(next);
   }
   return true;
 }
@@ -67,6 +85,26 @@ std::optional<dnnl::memory::desc> binary_desc(const TensorDesc& operand, const T
   return onednn_desc({tensor::DType::kFloat32, padded, engine::Layout::kPlain});
 }
 
+/// Where the second operands of post-ops start among the inputs of convolutions and products.
+constexpr size_t kFirstExtra = 3;
+
+class SequenceKernel final : public engine::Kernel {
+ public:
+  SequenceKernel(std::shared_ptr<engine::Kernel> first, std::shared_ptr<engine::Kernel> second)
+      : first_(std::move(first)), second_(std::move(second)) {}
+  /// The second kernel works in place on the output of the first, which it sees as one more input.
+  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override {
+    first_->run(inputs, outputs, scratch);
+    std::vector<const void*> more(inputs.begin(), inputs.end());
+    more.push_back(outputs[0]);
+    second_->run(more, outputs, scratch);
+  }
+
+ private:
+  std::shared_ptr<engine::Kernel> first_;
+  std::shared_ptr<engine::Kernel> second_;
+};
+
 }  // namespace
 
 PostOps translate_post_ops(const engine::StepRequest& request, size_t first_extra, const TensorDesc& output,
@@ -75,10 +113,11 @@ PostOps translate_post_ops(const engine::StepRequest& request, size_t first_extr
   const auto& names = request.node.attributes.get<std::vector<std::string>>("post_ops");
   const auto& alphas = request.node.attributes.get<std::vector<float>>("post_alphas");
   const auto& betas = request.node.attributes.get<std::vector<float>>("post_betas");
+  std::vector<Eltwise> functions;
   size_t extra = first_extra;
   for (size_t i = 0; i < std::min(names.size(), limit); ++i) {
     if (names[i] != "add" && names[i] != "mul" && names[i] != "sub") {
-      if (!append_activation(result.ops, names[i], alphas[i], betas[i])) break;
+      if (!append_functions(eltwise_functions(names[i], alphas[i], betas[i]), functions, result.ops)) break;
       ++result.count;
       continue;
     }
@@ -103,6 +142,38 @@ PostOps translate_post_ops(const engine::StepRequest& request, size_t first_extr
     ++result.count;
   }
   return result;
+}
+
+size_t post_op_count(const engine::StepRequest& request) {
+  if (!request.node.attributes.has("post_ops")) return 0;
+  return request.node.attributes.get<std::vector<std::string>>("post_ops").size();
+}
+
+bool append_rest(const engine::StepRequest& request, size_t done, engine::Offer& offer) {
+  if (done >= post_op_count(request)) return true;
+  const TensorDesc result = offer.outputs[0];
+  const auto& names = request.node.attributes.get<std::vector<std::string>>("post_ops");
+  const auto& alphas = request.node.attributes.get<std::vector<float>>("post_alphas");
+  const auto& betas = request.node.attributes.get<std::vector<float>>("post_betas");
+  std::vector<ChainLink> chain;
+  size_t extra = kFirstExtra;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto op = chain_op(names[i]);
+    if (!op) return false;
+    const size_t operand = is_binary(*op) ? extra++ : 0;
+    if (i < done) continue;
+    if (is_binary(*op)) {
+      const auto desc = chain_operand_desc(request.inputs[operand], result);
+      if (!desc) return false;
+      offer.inputs[operand] = *desc;
+    }
+    chain.push_back({*op, alphas[i], betas[i], operand});
+  }
+  std::vector<TensorDesc> inputs = offer.inputs;
+  inputs.push_back(result);
+  offer.kernel = std::make_shared<SequenceKernel>(
+      offer.kernel, make_chain_kernel(result, inputs.size() - 1, chain, inputs));
+  return true;
 }
 
 }  // namespace hone::device::cpu

@@ -1,0 +1,33 @@
+// How the post-ops of a fused node are shared out: as many as oneDNN takes inside the primitive, the rest as
+// an elementwise chain on its output.
+#pragma once
+
+#include "engine/kernel.hpp"
+
+namespace hone::device::cpu {
+
+/// 0 for a node that is not fused.
+size_t post_op_count(const engine::StepRequest& request);
+
+/// Adds the post-ops from `done` on to an offer whose kernel and output 0 are set, as a chain that runs in
+/// place on that output; operands of the node's own shapes. False when no chain can run them.
+bool append_rest(const engine::StepRequest& request, size_t done, engine::Offer& offer);
+
+/// The offer with the most post-ops inside the primitive; `make(inside, allow_sum)` offers with the first
+/// `inside` of the node's. Sum in place comes first, then the residual as a binary operand, then ever fewer.
+/// When all refuse, the refusal is that of the attempt with all post-ops.
+template <class Make>
+engine::Offer offer_with_post_ops(const engine::StepRequest& request, Make&& make) {
+  const size_t all = post_op_count(request);
+  engine::Offer whole = make(all, true);
+  if (whole.refusal.empty() || all == 0) return whole;
+  whole = make(all, false);
+  if (whole.refusal.empty()) return whole;
+  for (size_t inside = all; inside-- > 0;) {
+    engine::Offer partial = make(inside, false);
+    if (partial.refusal.empty()) return partial;
+  }
+  return whole;
+}
+
+}  // namespace hone::device::cpu
