@@ -100,8 +100,8 @@ std::vector<Tensor> Context::run_groups(std::span<const Tensor> inputs, int64_t 
 namespace {
 
 /// Operators whose image n of the output depends on image n of the inputs alone, given that the batch is the
-/// first dimension before and after (which the symbols prove).
-bool keeps_images_apart(const graph::Node& node) {
+/// first dimension before and after (which the symbols prove). `rank` is that of the first output.
+bool keeps_images_apart(const graph::Node& node, int64_t rank) {
   static constexpr std::string_view kAlways[] = {"Conv",
                                                  "FusedConv",
                                                  "FusedConvMaxPool",
@@ -139,10 +139,20 @@ bool keeps_images_apart(const graph::Node& node) {
     return node.op != "Flatten" || node.attributes.get_int("axis") == 1;
   }
   if (node.op == "Concat" || node.op == "Softmax" || node.op == "LogSoftmax")
-    return node.attributes.get_int("axis") != 0;
+    return tensor::normalize_axis(node.attributes.get_int("axis"), rank) != 0;
   if (node.op == "Gemm" || node.op == "FusedGemm") return node.attributes.get_int("transA") == 0;
   if (node.op == "BatchNormalization") return node.attributes.get_int("training_mode") == 0;
   return false;
+}
+
+/// Whether the batch of every input is the output's first dimension: a variable of another rank (all of them
+/// begin with the batch) is broadcast with its batch against channels or pixels.
+bool batches_meet(const graph::Graph& graph, const graph::Node& node, size_t rank) {
+  if (node.op == "Flatten") return true;
+  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](graph::ValueId id) {
+    if (id == graph::kNoValue || graph.value(id).constant) return true;
+    return graph.value(id).type.ranked() && graph.value(id).type.dims->size() == rank;
+  });
 }
 
 }  // namespace
@@ -162,10 +172,13 @@ bool splits_by_batch(const graph::Graph& graph) {
   if (!std::all_of(graph.inputs.begin(), graph.inputs.end(), carries_batch)) return false;
   if (!std::all_of(graph.outputs.begin(), graph.outputs.end(), carries_batch)) return false;
   for (const graph::Node& node : graph.nodes) {
-    if (!keeps_images_apart(node)) return false;
     for (const graph::ValueId id : node.outputs) {
       if (id != graph::kNoValue && !carries_batch(id)) return false;
     }
+    if (node.outputs.empty() || node.outputs[0] == graph::kNoValue) return false;
+    const size_t rank = graph.value(node.outputs[0]).type.dims->size();
+    if (!keeps_images_apart(node, static_cast<int64_t>(rank)) || !batches_meet(graph, node, rank))
+      return false;
     // Constants are weights or broadcast over the batch; only those whose first dimension could meet it
     // matter, and such a constant would have fixed the batch to a number.
   }

@@ -13,8 +13,11 @@ const tensor::Tensor* WeightStore::find(const WeightKey& key) const {
 }
 
 const std::pair<const WeightKey, tensor::Tensor>* WeightStore::find_any(const std::string& constant) const {
-  const auto found = entries_.lower_bound({constant, ""});
-  return found != entries_.end() && found->first.first == constant ? &*found : nullptr;
+  for (auto entry = entries_.lower_bound({constant, ""});
+       entry != entries_.end() && entry->first.first == constant; ++entry) {
+    if (!entry->first.second.starts_with(kFinalForm)) return &*entry;
+  }
+  return nullptr;
 }
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved, through a forwarding reference.

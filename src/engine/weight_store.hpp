@@ -15,12 +15,18 @@ namespace hone::engine {
 /// A constant's name and the device's own word for an arrangement ("f32:OIhw8i8o").
 using WeightKey = std::pair<std::string, std::string>;
 
+/// Begins the word of a form that no other form can be made of ("!f32:..."): it does not stand for the plain
+/// constant, which engine files then keep beside it. A kernel may want another form for another shape or
+/// number of threads, as oneDNN does of Winograd filters. Not to offer such forms in engines of open shapes
+/// would cost them their fastest convolutions; the constant costs space in the file alone, which is mapped.
+inline constexpr char kFinalForm = '!';
+
 /// Not safe for concurrent use.
 class WeightStore {
  public:
   /// The stored bytes (as uint8), or null.
   const tensor::Tensor* find(const WeightKey& key) const;
-  /// Any stored form of the constant, to repack from; null when there is none.
+  /// Any stored form of the constant to repack from, so no final one; null when there is none.
   const std::pair<const WeightKey, tensor::Tensor>* find_any(const std::string& constant) const;
   /// Adds the bytes, or returns what is there already.
   const tensor::Tensor& add(const WeightKey& key, tensor::Tensor bytes);

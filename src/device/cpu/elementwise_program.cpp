@@ -2,7 +2,6 @@
 #include "device/cpu/elementwise_program.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "device/cpu/chain_math.hpp"
@@ -20,6 +19,7 @@ using tensor::DType;
 /// How one operand moves while the output's rows go by. The output is seen as rows of `inner` contiguous
 /// elements; row indices are an odometer over `outer` dimensions.
 struct View {
+  bool same = false;             ///< arranged as the output: the members below say nothing
   std::vector<int64_t> strides;  ///< per outer dimension, in elements
   size_t inner_stride = 1;       ///< 0: one value for the whole row
   size_t period = 0;             ///< not 0: the row repeats this many elements (channels of a block)
@@ -67,13 +67,10 @@ Shape padded_shape(const Shape& shape, size_t rank) {
   return padded;
 }
 
-View view_of(const TensorDesc& operand, const TensorDesc& output, const Geometry& geometry) {
+View view_of(const TensorDesc& operand, const TensorDesc& output) {
   View view;
   if (operand.shape == output.shape && operand.layout == output.layout) {
-    Shape all = geometry.outer;
-    all.push_back(geometry.inner);
-    view.strides = tensor::row_major_strides(all);
-    view.strides.pop_back();
+    view.same = true;
     view.dtype = operand.dtype;
     return view;
   }
@@ -101,7 +98,7 @@ class ChainKernel final : public engine::Kernel {
               const std::vector<TensorDesc>& inputs)
       : output_(output), geometry_(geometry_of(output)), main_(main), chain_(chain) {
     for (const ChainLink& link : chain_) {
-      views_.push_back(is_binary(link.op) ? view_of(inputs[link.operand], output_, geometry_) : View{});
+      views_.push_back(is_binary(link.op) ? view_of(inputs[link.operand], output_) : View{});
     }
     const int64_t block = engine::layout_block(output_.layout);
     tail_ = block > 1 ? output_.shape[1] % block : 0;
@@ -127,8 +124,6 @@ class ChainKernel final : public engine::Kernel {
     const auto n = static_cast<size_t>(count);
     const int64_t position = row * geometry_.inner + begin;
     load(inputs[main_], output_.dtype, position, x, n);
-    std::array<int64_t, 8> index{};
-    locate(row, index);
     for (size_t i = 0; i < chain_.size(); ++i) {
       if (!is_binary(chain_[i].op)) {
         apply_link(chain_[i], x, nullptr, 0, n);
@@ -136,8 +131,7 @@ class ChainKernel final : public engine::Kernel {
       }
       const View& view = views_[i];
       const void* data = inputs[chain_[i].operand];
-      int64_t offset = 0;
-      for (size_t d = 0; d < view.strides.size(); ++d) offset += index[d] * view.strides[d];
+      const int64_t offset = view.same ? row * geometry_.inner : row_offset(view, row);
       if (view.period != 0) {
         fill_pattern(static_cast<const float*>(data) + offset, view.period, row, y, n);
         apply_link(chain_[i], x, y, 1, n);
@@ -152,11 +146,14 @@ class ChainKernel final : public engine::Kernel {
     store(x, output, position, n);
   }
 
-  void locate(int64_t row, std::array<int64_t, 8>& index) const {
+  /// Where an operand's part of a row begins, without a list of indices: files may ask for any rank.
+  int64_t row_offset(const View& view, int64_t row) const {
+    int64_t offset = 0;
     for (size_t d = geometry_.outer.size(); d-- > 0;) {
-      index[d] = row % geometry_.outer[d];
+      offset += row % geometry_.outer[d] * view.strides[d];
       row /= geometry_.outer[d];
     }
+    return offset;
   }
 
   static void load(const void* data, DType dtype, int64_t position, float* x, size_t n) {
@@ -238,7 +235,7 @@ std::optional<ChainOp> chain_op(std::string_view post_op) {
 
 std::optional<TensorDesc> chain_operand_desc(const TensorDesc& operand, const TensorDesc& output) {
   if (operand.shape == output.shape) return TensorDesc{output.dtype, output.shape, output.layout};
-  if (operand.shape.size() > output.shape.size() || output.shape.size() > 8) return std::nullopt;
+  if (operand.shape.size() > output.shape.size()) return std::nullopt;
   const Shape padded = padded_shape(operand.shape, output.shape.size());
   for (size_t i = 0; i < padded.size(); ++i) {
     if (padded[i] != 1 && padded[i] != output.shape[i]) return std::nullopt;

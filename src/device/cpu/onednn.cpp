@@ -85,6 +85,39 @@ std::optional<Tag> tag_named(std::string_view name) {
   return std::nullopt;
 }
 
+std::string listed(const memory::dim* items, int count) {
+  return fmt::format("{}", fmt::join(items, items + count, "x"));
+}
+
+#if DNNL_VERSION_MAJOR < 3
+std::string winograd_text(const dnnl_wino_desc_t& wino) {
+  return fmt::format("wino{}.{}.{}-channels{}x{}-blocks{}x{}-groups{}x{}-scale{}",
+                     static_cast<int>(wino.wino_format), wino.r, wino.alpha, wino.ic, wino.oc, wino.ic_block,
+                     wino.oc_block, wino.ic2_block, wino.oc2_block, wino.adj_scale);
+}
+
+std::string blocked_text(const dnnl_memory_desc_t& desc) {
+  const dnnl_blocking_desc_t& blocked = desc.format_desc.blocking;
+  return fmt::format(
+      "padded{}-strides{}-blocks{}-of{}-extra{}.{}.{}.{}", listed(desc.padded_dims, desc.ndims),
+      listed(blocked.strides, desc.ndims), listed(blocked.inner_blks, blocked.inner_nblks),
+      listed(blocked.inner_idxs, blocked.inner_nblks), desc.extra.flags, desc.extra.compensation_mask,
+      desc.extra.scale_adjust, desc.extra.asymm_compensation_mask);
+}
+#endif
+
+/// What tells arrangements without a format tag apart, whole: Winograd filters for different images agree in
+/// dimensions and size, and differ in their blocks alone. Named members, since what a format does not use and
+/// the padding between members may hold anything.
+std::string opaque_text(const memory::desc& desc) {
+#if DNNL_VERSION_MAJOR < 3
+  if (desc.data.format_kind == dnnl_format_kind_wino) return winograd_text(desc.data.format_desc.wino_desc);
+  if (desc.data.format_kind == dnnl_blocked) return blocked_text(desc.data);
+#endif
+  // The tactic refuses then: bytes whose arrangement has no name cannot be found again.
+  throw dnnl::error(dnnl_unimplemented, "weights in an arrangement that has no name");
+}
+
 void reorder(const memory::desc& from, const void* source, const memory::desc& to, void* target) {
   memory input(from, onednn_engine(), const_cast<void*>(source));
   memory output(to, onednn_engine(), target);
@@ -109,17 +142,56 @@ memory::desc onednn_desc(const TensorDesc& desc) {
 
 namespace {
 
+/// The store's word for a constant of these dimensions arranged as `wanted`.
+std::string format_of(const engine::StepRequest& request, const memory::desc& wanted,
+                      std::string_view dims_text) {
+  const std::string tag = tag_of(wanted);
+  const std::string arrangement = fmt::format("{}{}:{}:{}", request.round_bf16 ? "bf16-rounded-" : "",
+                                              dnnl_dt2str(static_cast<dnnl_data_type_t>(wanted.data_type())),
+                                              tag.empty() ? "opaque-" + opaque_text(wanted) : tag, dims_text);
+  return tag.empty() ? engine::kFinalForm + arrangement : arrangement;
+}
+
+/// The arrangement that a stored word names; nullopt when it is another's or a constant's of other
+/// dimensions.
+std::optional<memory::desc> desc_of(const std::string& word, const memory::dims& dims,
+                                    std::string_view dims_text) {
+  const size_t colon = word.find(':');
+  const size_t end = colon == std::string::npos ? colon : word.find(':', colon + 1);
+  if (end == std::string::npos || std::string_view(word).substr(end + 1) != dims_text) return std::nullopt;
+  const auto tag = tag_named(std::string_view(word).substr(colon + 1, end - colon - 1));
+  if (!tag) return std::nullopt;
+  const auto type = word.starts_with("bf16:") ? memory::data_type::bf16 : memory::data_type::f32;
+  return memory::desc(dims, type, *tag);
+}
+
+/// Packs a constant of which the engine file kept packed forms only.
+void repack(const engine::WeightKey& key, const memory::dims& dims, std::string_view dims_text,
+            const memory::desc& wanted, const engine::WeightStore& weights, std::byte* target) {
+  for (const auto& [have, bytes] : weights.entries()) {
+    if (have.first != key.first) continue;
+    const auto desc = desc_of(have.second, dims, dims_text);
+    if (!desc) continue;
+    if (desc->get_size() != bytes.byte_size()) {
+      fail_bad_input("packed constant '{}' has {} bytes, its format needs {}", have.first, bytes.byte_size(),
+                     desc->get_size());
+    }
+    return reorder(*desc, bytes.bytes(), wanted, target);
+  }
+  fail_environment("constant '{}' is stored in no form to make {} of; build the engine again", key.first,
+                   key.second);
+}
+
 PackedConstant pack_strided(const engine::StepRequest& request, size_t operand, const memory::dims& dims,
                             const memory::dims& strides, tensor::FilterAxis axis, const memory::desc& wanted,
                             engine::WeightStore& weights) {
   const graph::ValueId id = request.node.inputs[operand];
   const std::string& name = request.graph.value(id).name;
   const tensor::Tensor& constant = *request.graph.value(id).constant;
-  const std::string tag = tag_of(wanted);
-  const std::string format = fmt::format("{}{}:{}", request.round_bf16 ? "bf16-rounded-" : "",
-                                         dnnl_dt2str(static_cast<dnnl_data_type_t>(wanted.data_type())),
-                                         tag.empty() ? fmt::format("opaque{}", wanted.get_size()) : tag);
-  const engine::WeightKey key{name, fmt::format("{}:{}", format, fmt::join(dims, "x"))};
+  // Two nodes may read one matrix, one of them transposed; the dimensions of a square one are the same.
+  const std::string dims_text =
+      fmt::format("{}{}", fmt::join(dims, "x"), strides == row_major(dims) ? "" : "-transposed");
+  const engine::WeightKey key{name, format_of(request, wanted, dims_text)};
   if (const tensor::Tensor* found = weights.find(key)) {
     if (found->byte_size() != wanted.get_size()) {
       fail_bad_input("packed constant '{}' has {} bytes, its format needs {}", name, found->byte_size(),
@@ -130,35 +202,16 @@ PackedConstant pack_strided(const engine::StepRequest& request, size_t operand, 
 
   tensor::Tensor bytes(DType::kUInt8, {base::checked_cast<int64_t>(wanted.get_size())});
   std::memset(bytes.mutable_bytes(), 0, bytes.byte_size());
-  if (constant.bytes() != nullptr) {
-    const bool stored_bf16 = wanted.data_type() == memory::data_type::bf16;
-    tensor::Tensor plain = constant;
-    if ((stored_bf16 || request.round_bf16) && tensor::can_round_weights(constant))
-      plain = weights.rounded(name, constant, DType::kBFloat16, axis);
-    if (request.round_bf16) plain = plain.cast(DType::kBFloat16).cast(constant.dtype());
-    reorder({dims, onednn_type(plain.dtype()), strides}, plain.bytes(), wanted, bytes.mutable_bytes());
-  } else {
-    // The engine file kept only the packed form; bring that into the one wanted now.
-    const auto* other = weights.find_any(name);
-    if (other == nullptr) fail_internal("constant '{}' is neither plain nor packed", name);
-    const std::string& have = other->first.second;
-    const size_t colon = have.find(':');
-    const std::string tag_name = have.substr(colon + 1, have.find(':', colon + 1) - colon - 1);
-    const auto have_tag = tag_named(tag_name);
-    const bool same_dims = have.ends_with(fmt::format(":{}", fmt::join(dims, "x")));
-    if (!have_tag || !same_dims)
-      fail_environment("constant '{}' is packed as {} only; build the engine again", name, have);
-    const auto have_type =
-        have.find("bf16:") != std::string::npos && have.find("rounded") == std::string::npos
-            ? memory::data_type::bf16
-            : memory::data_type::f32;
-    const memory::desc have_desc(dims, have_type, *have_tag);
-    if (have_desc.get_size() != static_cast<size_t>(other->second.size())) {
-      fail_bad_input("packed constant '{}' has {} bytes, its format needs {}", name, other->second.size(),
-                     have_desc.get_size());
-    }
-    reorder(have_desc, other->second.bytes(), wanted, bytes.mutable_bytes());
+  if (constant.bytes() == nullptr) {
+    repack(key, dims, dims_text, wanted, weights, bytes.mutable_bytes());
+    return {weights.add(key, std::move(bytes)).bytes(), key};
   }
+  const bool stored_bf16 = wanted.data_type() == memory::data_type::bf16;
+  tensor::Tensor plain = constant;
+  if ((stored_bf16 || request.round_bf16) && tensor::can_round_weights(constant))
+    plain = weights.rounded(name, constant, DType::kBFloat16, axis);
+  if (request.round_bf16) plain = plain.cast(DType::kBFloat16).cast(constant.dtype());
+  reorder({dims, onednn_type(plain.dtype()), strides}, plain.bytes(), wanted, bytes.mutable_bytes());
   return {weights.add(key, std::move(bytes)).bytes(), key};
 }
 
