@@ -51,18 +51,36 @@ bool add_factor(const Editor& editor, ValueId id, Product& product, Match& match
   return product.factors.size() <= kMaxFactors;
 }
 
+/// Constants match by their one element, whatever their rank, and one of a higher rank than x raises the
+/// result's. Ranks suffice: one element broadcasts to every size.
+bool same_rank(const graph::TensorType& a, const graph::TensorType& b) {
+  return a.ranked() && b.ranked() && a.dims->size() == b.dims->size();
+}
+
+/// Why the match cannot become one node that keeps the shape of `x`; empty when it can.
+std::string obstacle(const Editor& editor, const Match& match, ValueId x) {
+  const Graph& graph = editor.graph();
+  const graph::TensorType& result = graph.value(editor.node(match.root).outputs[0]).type;
+  if (!same_rank(graph.value(x).type, result)) {
+    return fmt::format("it makes {} of {}", result.text(), graph.value(x).type.text());
+  }
+  const ValueId needed = needed_elsewhere(editor, sorted(match.inside), match.root);
+  if (needed == kNoValue) return {};
+  return fmt::format("'{}' inside of it is needed elsewhere", graph.value(needed).name);
+}
+
 }  // namespace
 
-bool is_closed(const Editor& editor, const Match& match, const std::string& what, Summary& summary) {
-  const ValueId needed = needed_elsewhere(editor, sorted(match.inside), match.root);
-  if (needed == kNoValue) return true;
-  summary.refuse(fmt::format("'{}' is no {}: '{}' inside of it is needed elsewhere",
-                             editor.node(match.root).name, what, editor.graph().value(needed).name));
+bool is_replaceable(const Editor& editor, const Match& match, ValueId x, const std::string& what,
+                    Summary& summary) {
+  const std::string why = obstacle(editor, match, x);
+  if (why.empty()) return true;
+  summary.refuse(fmt::format("'{}' is no {}: {}", editor.node(match.root).name, what, why));
   return false;
 }
 
 bool replace_match(Editor& editor, const Match& match, Node replacement, Summary& summary) {
-  if (!is_closed(editor, match, replacement.op, summary)) return false;
+  if (!is_replaceable(editor, match, replacement.inputs[0], replacement.op, summary)) return false;
   const std::vector<int32_t> inside = sorted(match.inside);
   const Node root = editor.node(match.root);
   std::vector<Node> parts;

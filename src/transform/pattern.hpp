@@ -20,11 +20,14 @@ struct Match {
   void take(const Editor& editor, ValueId id) { inside.push_back(editor.producer(id)); }
 };
 
-/// Whether nothing outside needs a value from inside the match; else false, with a refusal to be `what`.
-bool is_closed(const Editor& editor, const Match& match, const std::string& what, Summary& summary);
+/// Whether one node `what` that gives its first input `x` the same shape again may stand for the match: the
+/// root's result has the rank of x, and nothing outside needs a value from inside. Else false, with a
+/// refusal.
+bool is_replaceable(const Editor& editor, const Match& match, ValueId x, const std::string& what,
+                    Summary& summary);
 
-/// Replaces the match by one node that makes the root's result; the node gets the joined name and
-/// sources. False, with a refusal, when the match is not closed.
+/// Replaces the match by one node, with a result of its first input's shape, that makes the root's result;
+/// the node gets the joined name and sources. False, with a refusal, when the match is not replaceable.
 bool replace_match(Editor& editor, const Match& match, Node replacement, Summary& summary);
 
 /// The operand of a two-input node that is not `id`; kNoValue when `id` is no operand.

@@ -20,8 +20,17 @@ bool contains(const auto& list, std::string_view op) {
 bool ends_non_negative(const PostOps& post_ops) {
   if (post_ops.ops.empty()) return false;
   const std::string& last = post_ops.ops.back();
-  if (last == "clip") return post_ops.alphas.back() >= 0;
+  if (last == "clip") return post_ops.alphas.back() >= 0 && post_ops.betas.back() >= 0;
   return last == "relu" || last == "sigmoid" || last == "hard_sigmoid" || last == "softplus";
+}
+
+/// Both bounds matter: where the lower one lies above the upper one, ONNX's Clip gives the upper one.
+bool clips_non_negative(const Graph& graph, const Node& clip) {
+  const auto low = scalar_constant(graph, clip.input(1));
+  if (!low || !(*low >= 0)) return false;
+  if (!clip.has_input(2)) return true;
+  const auto high = scalar_constant(graph, clip.input(2));
+  return high && *high >= 0;
 }
 
 bool is_non_negative(const Editor& editor, ValueId id, int depth) {
@@ -34,10 +43,7 @@ bool is_non_negative(const Editor& editor, ValueId id, int depth) {
   if (maker < 0 || depth > kMaxDepth) return false;
   const Node& node = editor.node(maker);
   if (contains(kNonNegative, node.op)) return true;
-  if (node.op == "Clip") {
-    const auto low = scalar_constant(editor.graph(), node.input(1));
-    return low && *low >= 0;
-  }
+  if (node.op == "Clip") return clips_non_negative(editor.graph(), node);
   if (node.op == "Concat") {
     return std::all_of(node.inputs.begin(), node.inputs.end(),
                        [&](ValueId part) { return is_non_negative(editor, part, depth + 1); });

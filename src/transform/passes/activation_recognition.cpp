@@ -1,5 +1,7 @@
 // Recognises activations that exporters write out: x * sigmoid(x), x * hard_sigmoid(x), hard swish of
 // additions and clips, x * tanh(softplus(x)), maxima and minima with a scalar.
+#include <cmath>
+
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
@@ -72,8 +74,11 @@ bool recognise_gated(Editor& editor, int32_t index, Summary& summary) {
   return false;
 }
 
-/// Clip(x + 3, 0, 6) / 6 is HardSigmoid, and x times that is HardSwish.
+/// Clip(x + 3, 0, 6) / 6 is HardSigmoid, and x times that is HardSwish. Neither is there for integers, which
+/// divide in another way.
 bool recognise_hard(Editor& editor, int32_t index, Summary& summary) {
+  const ValueId result = editor.node(index).outputs[0];
+  if (!tensor::is_floating(editor.graph().value(result).type.dtype)) return false;
   Match match{index, {}};
   const auto product = product_of(editor, index, match);
   if (!product || !is_about(product->scale, 1.0 / 6) || product->factors.empty()) return false;
@@ -92,7 +97,7 @@ bool recognise_hard(Editor& editor, int32_t index, Summary& summary) {
   return false;
 }
 
-/// Max(x, c) and Min(x, c) with a scalar c are Clip.
+/// Max(x, c) and Min(x, c) with a scalar c are Clip; not with NaN, which they hand on and Clip ignores.
 bool recognise_extremum(Editor& editor, int32_t index, Summary& summary) {
   const Node node = editor.node(index);
   if ((node.op != "Max" && node.op != "Min") || node.inputs.size() != 2) return false;
@@ -100,7 +105,8 @@ bool recognise_extremum(Editor& editor, int32_t index, Summary& summary) {
   for (const size_t i : {0, 1}) {
     const auto bound = scalar_constant(editor.graph(), node.inputs[i]);
     const ValueId x = node.inputs[1 - i];
-    if (!bound || !tensor::is_floating(type.dtype) || !same_shape(editor.graph().value(x).type, type))
+    if (!bound || std::isnan(*bound) || !tensor::is_floating(type.dtype) ||
+        !same_shape(editor.graph().value(x).type, type))
       continue;
     const ValueId limit =
         editor.add_constant(node.name + ".bound", floating_tensor(type.dtype, {}, {*bound}));
@@ -120,34 +126,61 @@ bool recognise_relu(Editor& editor, int32_t index, Summary& summary) {
   return replace_match(editor, {index, {}}, derived_node(node, "Relu", {node.inputs[0]}), summary);
 }
 
-/// A Clip of a Relu, or of a Clip with one open side, is one Clip.
-bool merge_bounds(Editor& editor, int32_t index, Summary& summary) {
+/// Clip(low) and Clip(high) one after the other, in either order.
+struct Bounds {
+  ValueId low = kNoValue;
+  ValueId high = kNoValue;
+};
+std::optional<Bounds> open_bounds(const Node& inner, const Node& outer) {
+  const auto has_only = [](const Node& clip, size_t own, size_t other) {
+    return clip.has_input(own) && !clip.has_input(other);
+  };
+  if (has_only(inner, 1, 2) && has_only(outer, 2, 1)) return Bounds{inner.input(1), outer.input(2)};
+  if (has_only(inner, 2, 1) && has_only(outer, 1, 2)) return Bounds{outer.input(1), inner.input(2)};
+  return std::nullopt;
+}
+
+/// Whether a Clip with both bounds does what they do one after the other; the last one wins where they are
+/// crossed. A NaN is in no order. Integers beyond 2^53 may be equal in double alone, so they have to differ.
+bool in_order(const Graph& graph, const Bounds& bounds) {
+  const auto low = scalar_constant(graph, bounds.low);
+  const auto high = scalar_constant(graph, bounds.high);
+  if (!low || !high) return false;
+  return *low < *high || (*low == *high && tensor::is_floating(graph.value(bounds.low).type.dtype));
+}
+
+/// A Clip of a Clip, each with one open side, is one Clip.
+bool merge_clips(Editor& editor, int32_t index, Summary& summary) {
   const Node outer = editor.node(index);
   if (outer.op != "Clip" || !editor.read_once(outer.inputs[0])) return false;
-  const Graph& graph = editor.graph();
-  const bool open_below = !outer.has_input(1);
-  if (const Node* relu = editor.made_by(outer.inputs[0], "Relu")) {
-    const auto low = scalar_constant(graph, outer.input(1));
-    if (!open_below && (!low || *low > 0)) return false;
-    const auto high = scalar_constant(graph, outer.input(2));
-    if (!high || *high < 0) return false;
-    Match match{index, {}};
-    match.take(editor, outer.inputs[0]);
-    const graph::DType dtype = graph.value(outer.outputs[0]).type.dtype;
-    const ValueId x = relu->inputs[0];
-    const ValueId zero = editor.add_constant(outer.name + ".low", floating_tensor(dtype, {}, {0}));
-    return replace_match(editor, match, derived_node(outer, "Clip", {x, zero, outer.inputs[2]}), summary);
-  }
   const Node* inner = editor.made_by(outer.inputs[0], "Clip");
-  // max then min with the lower bound below the upper one: both sides may stand in one node.
-  if (inner == nullptr || !open_below || inner->has_input(2)) return false;
-  const auto low = scalar_constant(graph, inner->input(1));
-  const auto high = scalar_constant(graph, outer.input(2));
-  if (!low || !high || *low > *high) return false;
+  if (inner == nullptr) return false;
+  const auto bounds = open_bounds(*inner, outer);
+  if (!bounds || !in_order(editor.graph(), *bounds)) return false;
   Match match{index, {}};
   match.take(editor, outer.inputs[0]);
-  Node clip = derived_node(outer, "Clip", {inner->inputs[0], inner->inputs[1], outer.inputs[2]});
+  Node clip = derived_node(outer, "Clip", {inner->inputs[0], bounds->low, bounds->high});
   return replace_match(editor, match, std::move(clip), summary);
+}
+
+/// A Clip of a Relu is one Clip.
+bool merge_relu(Editor& editor, int32_t index, Summary& summary) {
+  const Node outer = editor.node(index);
+  if (outer.op != "Clip" || !editor.read_once(outer.inputs[0])) return false;
+  const Node* relu = editor.made_by(outer.inputs[0], "Relu");
+  if (relu == nullptr) return false;
+  const Graph& graph = editor.graph();
+  const auto low = scalar_constant(graph, outer.input(1));
+  const auto high = scalar_constant(graph, outer.input(2));
+  // Comparisons that a NaN fails.
+  if (outer.has_input(1) && (!low || !(*low <= 0))) return false;
+  if (!high || !(*high >= 0)) return false;
+  Match match{index, {}};
+  match.take(editor, outer.inputs[0]);
+  const graph::DType dtype = graph.value(outer.outputs[0]).type.dtype;
+  const ValueId x = relu->inputs[0];
+  const ValueId zero = editor.add_constant(outer.name + ".low", floating_tensor(dtype, {}, {0}));
+  return replace_match(editor, match, derived_node(outer, "Clip", {x, zero, outer.inputs[2]}), summary);
 }
 
 /// Relu of what cannot be negative changes nothing.
@@ -164,8 +197,10 @@ bool drop_relu(Editor& editor, int32_t index, Summary& summary) {
 Summary activation_recognition(Graph& graph) {
   Summary summary;
   Editor editor(graph);
+  // Clips merge before one of them becomes Relu.
   constexpr bool (*kRules[])(Editor&, int32_t, Summary&) = {
-      recognise_gated, recognise_hard, recognise_extremum, recognise_relu, merge_bounds, drop_relu};
+      recognise_gated, recognise_hard, recognise_extremum, merge_clips,
+      merge_relu,      recognise_relu, drop_relu};
   for (int32_t i = 0; i < editor.count(); ++i) {
     for (const auto rule : kRules) {
       if (editor.alive(i)) rule(editor, i, summary);

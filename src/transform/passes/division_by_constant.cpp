@@ -9,12 +9,21 @@
 namespace hone::transform {
 namespace {
 
-/// Reciprocals of all elements; nullopt when one of them is outside of float32's normal range.
+/// Whether a number is in the normal range of the type that will hold it: beyond it lies infinity, below it
+/// a rounding that costs more than the last place. float64 is judged as float32, in which engines compute.
+bool is_normal_in(DType dtype, double value) {
+  constexpr double kSmallestHalf = 0x1p-14;
+  constexpr double kLargestHalf = 65504;
+  if (dtype != DType::kFloat16) return std::isnormal(static_cast<float>(value));
+  return std::abs(value) >= kSmallestHalf && std::abs(value) <= kLargestHalf;
+}
+
+/// Reciprocals of all elements; nullopt when the tensor's type cannot hold one of them well.
 std::optional<std::vector<double>> reciprocals(const Tensor& tensor) {
   std::vector<double> elements = tensor.to_double();
   for (double& element : elements) {
     element = 1 / element;
-    if (!std::isnormal(static_cast<float>(element))) return std::nullopt;
+    if (!is_normal_in(tensor.dtype(), element)) return std::nullopt;
   }
   return elements;
 }

@@ -122,7 +122,7 @@ void recognise(Editor& editor, int32_t index, Summary& summary) {
       match.root = *next;
     }
   }
-  if (!is_closed(editor, match, "LayerNormalization", summary)) return;
+  if (!is_replaceable(editor, match, found->x, "LayerNormalization", summary)) return;
   if (scale == kNoValue) {
     tensor::Shape shape;
     for (const graph::Dim& dim : tail) shape.push_back(dim.value());
