@@ -126,7 +126,8 @@ PackedConstant pack_matrix(const StepRequest& request, size_t operand, DType dty
   const int64_t columns = shape[transposed ? 0 : 1];
   const int64_t depth = shape[transposed ? 1 : 0];
   const FilterAxis axis = transposed ? FilterAxis::kFirst : FilterAxis::kLast;
-  return pack(request, operand, dtype, axis, "rows", columns * depth, weights,
+  // Two nodes may read one matrix, one of them transposed.
+  return pack(request, operand, dtype, axis, transposed ? "rows" : "columns", columns * depth, weights,
               [&](const auto* from, auto* to) {
                 if (transposed) {
                   std::memcpy(to, from, static_cast<size_t>(columns * depth) * sizeof *to);
