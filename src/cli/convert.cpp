@@ -33,9 +33,10 @@ void write_json(const std::filesystem::path& path, const Json& json) {
 void write_trtexec(const trace::Trace& trace, const std::filesystem::path& folder) {
   const analysis::StepList steps = analysis::find_steps(trace);
   const analysis::LayerTable layers = analysis::analyze_layers(trace, steps);
+  const auto times = report::trtexec_times(trace, steps);  // refuses traces without iterations
   write_json(folder / "trt_layer_latency.json", report::trtexec_profile(layers));
   write_json(folder / "trt_engine_info.json", report::trtexec_layer_info(layers));
-  write_json(folder / "trt_times.json", report::trtexec_times(trace, steps));
+  write_json(folder / "trt_times.json", times);
 }
 
 void write_csv(const Options& options, const char* name, const trace::Trace& trace,

@@ -60,7 +60,7 @@ def check_json(hone, trace):
     assert len(json.loads(output(hone, "analyze", trace, "--json", "--steps", "2:"))["steps"]["steps"]) == 2
     two = json.loads(output(hone, "analyze", trace, "--json", "--steps", "1:3", "--only", "dependencies,idle"))
     assert two["dependencies"]["critical_path"]["wall_ns"] == 20_000_000, two["dependencies"]
-    assert two["idle"]["devices"][0]["idle_ns"] == 3_000_000, two["idle"]
+    assert two["idle"]["devices"][0]["idle_ns"] == 4_000_000, two["idle"]
 
 
 def check_csv(hone, trace):
