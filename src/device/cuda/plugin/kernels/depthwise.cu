@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kBlock, taps == 3 && strip == 1 ? 4 : 3)
   constexpr int kReach = (strip - 1) * stride + taps;
   // More would not leave registers for the image.
   constexpr bool kHoldsFilter = taps == 3;
-  const RunningKernel running(stamp);
+  RunningKernel running(stamp);
   auto unit = static_cast<uint32_t>(thread_index());
   const bool idle = unit >= plan.units;
   const int c = static_cast<int>(take_coordinate(unit, plan.by_group)) * width;
@@ -53,6 +53,7 @@ __global__ void __launch_bounds__(kBlock, taps == 3 && strip == 1 ? 4 : 3)
   }
   begin_kernel(next_waits);
   if (idle) return;
+  running.finishing();
   float sums[strip][width];
 #pragma unroll
   for (int o = 0; o < strip; ++o) start<T>(sums[o], bias, c);
@@ -89,6 +90,7 @@ __global__ void __launch_bounds__(kBlock, taps == 3 && strip == 1 ? 4 : 3)
     const int64_t offset =
         ((n * plan.out_rows + row) * plan.out_columns + column + o) * static_cast<int64_t>(plan.channels) + c;
     apply_epilogue<T>(epilogue, sums[o], n, c, offset);
+    if (o == 0) running.leave();
     store_floats<width>(output + offset, sums[o]);
   }
 }

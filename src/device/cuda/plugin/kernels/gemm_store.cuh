@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/cuda/plugin/kernels/gemm_steps.cuh"
+#include "device/cuda/plugin/kernels/kernel_stamp.cuh"
 
 namespace hone::device::cuda {
 
@@ -69,9 +70,11 @@ __device__ __forceinline__ void finish_run(const EpilogueParams& p, int row, int
 }
 
 /// Finishes and stores the runs of this block; `sums(run, values)` gives a run's sums. `bias` is the tile's.
+/// `running` leaves before the last store.
 template <class T, int kN, int kThreads, class Sums>
 __device__ __forceinline__ void store_runs(const EpilogueParams& p, const TileShare& share, const float* bias,
-                                           const uint4* prefetched, const Sums& sums) {
+                                           const uint4* prefetched, const Sums& sums,
+                                           RunningKernel* running = nullptr) {
   for (int v = static_cast<int>(threadIdx.x); v < share.count; v += kThreads) {
     const int run = share.first + v;
     const int row = share.row + run / (kN / 8);
@@ -83,6 +86,7 @@ __device__ __forceinline__ void store_runs(const EpilogueParams& p, const TileSh
     add4(values, 0, *reinterpret_cast<const float4*>(bias + local));
     add4(values, 4, *reinterpret_cast<const float4*>(bias + local + 4));
     finish_run<T>(p, row, channel, prefetched + v * kRunWords<T>, values);
+    if (running != nullptr && v + kThreads >= share.count) running->leave();
     pack<T>(values,
             reinterpret_cast<uint4*>(static_cast<T*>(p.y) + static_cast<size_t>(row) * p.filters + channel));
   }

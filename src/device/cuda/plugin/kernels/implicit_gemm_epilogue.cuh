@@ -99,10 +99,10 @@ __device__ __forceinline__ void sum_parts(const TileParams& p, const BlockPlace&
 
 template <class T, class TileT>
 __device__ __forceinline__ void store_tile(const TileParams& p, const BlockPlace& place,
-                                           const EpilogueMemory& memory) {
+                                           const EpilogueMemory& memory, RunningKernel* running = nullptr) {
   store_runs<T, TileT::kN, TileT::kThreads>(
       p.epilogue, share_of<TileT>(p, place), memory.bias, memory.prefetched,
-      [&](int run, float(&values)[8]) { sum_parts<TileT>(p, place, memory.staged, run, values); });
+      [&](int run, float(&values)[8]) { sum_parts<TileT>(p, place, memory.staged, run, values); }, running);
 }
 
 /// Copies this block's sums to the workspace; true for the block that comes last, which then adds up all.
@@ -128,17 +128,17 @@ __device__ __forceinline__ bool last_with_partials(const TileParams& p, const Bl
 
 template <class T, class TileT>
 __device__ __forceinline__ void finish_block(const TileParams& p, const BlockPlace& place,
-                                             const EpilogueMemory& memory) {
+                                             const EpilogueMemory& memory, RunningKernel* running) {
   if (p.cluster) {
     ptx::sync_cluster();
-    store_tile<T, TileT>(p, place, memory);
+    store_tile<T, TileT>(p, place, memory, running);
     // Nobody leaves while others read its shared memory.
     ptx::sync_cluster();
     return;
   }
   __syncthreads();
   if (p.split_k > 1 && !last_with_partials<TileT>(p, place, memory.staged)) return;
-  store_tile<T, TileT>(p, place, memory);
+  store_tile<T, TileT>(p, place, memory, running);
 }
 
 }  // namespace hone::device::cuda

@@ -22,7 +22,7 @@ __device__ __forceinline__ void wait_for_stage(int stages) {
 template <class T, class TileT, template <class, class> class Pixels>
 __global__ void __launch_bounds__(TileT::kThreads)
     implicit_gemm(const __grid_constant__ GemmParams p, KernelStamp* stamp) {
-  const RunningKernel running(stamp);
+  RunningKernel running(stamp);
   extern __shared__ __align__(128) unsigned char memory[];
   const int stages = p.stages;
   const BlockPlace place(p);
@@ -66,11 +66,12 @@ __global__ void __launch_bounds__(TileT::kThreads)
     current = current + TileT::kStageBytes == end ? ring : current + TileT::kStageBytes;
     next = next + TileT::kStageBytes == end ? ring : next + TileT::kStageBytes;
   }
+  running.finishing();
   ptx::wait_copies<0>();
   __syncthreads();
   auto* const staged = reinterpret_cast<float*>(memory);
   product.store(staged);
-  finish_block<T, TileT>(p, place, EpilogueMemory{staged, bias, prefetched});
+  finish_block<T, TileT>(p, place, EpilogueMemory{staged, bias, prefetched}, &running);
 }
 
 }  // namespace hone::device::cuda

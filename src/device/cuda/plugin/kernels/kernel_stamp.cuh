@@ -12,6 +12,13 @@ __device__ __forceinline__ uint64_t global_time() {
   return time;
 }
 
+/// Ticks of the multiprocessor's own clock, which is read at once.
+__device__ __forceinline__ uint32_t clock_ticks() {
+  uint32_t ticks;
+  asm volatile("mov.u32 %0, %clock;" : "=r"(ticks));
+  return ticks;
+}
+
 /// A kernel's first object: stamps when it is made and when the thread that ends its block's work leaves the
 /// kernel. Costs two branches where nobody asks.
 class RunningKernel {
@@ -24,15 +31,39 @@ class RunningKernel {
       stamp_->begin = global_time();
   }
   __device__ __forceinline__ ~RunningKernel() {
-    if (stamp_ != nullptr && threadIdx.x == last_ && threadIdx.y == 0)
-      atomicMax(reinterpret_cast<unsigned long long*>(&stamp_->end), global_time());
+    if (is_last() && !left_) stamp_end(near_end_ == 0 ? global_time() : near_end());
+  }
+  /// Begins to count ticks from here, when some microseconds are left: reading the global timer takes longer.
+  __device__ __forceinline__ void finishing() {
+    if (!is_last()) return;
+    near_end_ = global_time();
+    ticks_ = clock_ticks();
+  }
+  /// Stamps the end before the last results are stored, after finishing(). Kernels end when what they wrote
+  /// has arrived; a stamp that came last would be waited for.
+  __device__ __forceinline__ void leave() {
+    if (!is_last()) return;
+    stamp_end(near_end());
+    left_ = true;
   }
   RunningKernel(const RunningKernel&) = delete;
   RunningKernel& operator=(const RunningKernel&) = delete;
 
  private:
+  __device__ __forceinline__ bool is_last() const {
+    return stamp_ != nullptr && threadIdx.x == last_ && threadIdx.y == 0;
+  }
+  /// Half a nanosecond a tick: 2 GHz.
+  __device__ __forceinline__ uint64_t near_end() const { return near_end_ + ((clock_ticks() - ticks_) >> 1); }
+  __device__ __forceinline__ void stamp_end(uint64_t time) const {
+    atomicMax(reinterpret_cast<unsigned long long*>(&stamp_->end), time);
+  }
+
   KernelStamp* stamp_;
   unsigned last_;
+  uint64_t near_end_ = 0;
+  uint32_t ticks_ = 0;
+  bool left_ = false;
 };
 
 }  // namespace hone::device::cuda
