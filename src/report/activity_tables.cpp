@@ -100,7 +100,7 @@ std::vector<Sheet> operator_sheets(const analysis::OperatorTable& table) {
                {"Host Self", "ns"},
                {"Host Total", "ns"},
                {"Calls"},
-               {"Tensor Cores", "%"},
+               {"Tensor Cores", "%", true, true},
                {"Name", "", false}},
               {},
               {}};

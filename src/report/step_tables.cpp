@@ -57,7 +57,7 @@ Sheet each_step_sheet(const analysis::StepBreakdown& steps) {
   for (size_t i = 0; i < titles.size(); ++i) {
     const bool nothing = std::all_of(steps.steps.begin(), steps.steps.end(),
                                      [i](const analysis::StepCost& cost) { return cost.costs.at(i) == 0; });
-    sheet.columns.push_back({titles[i], "ns", true, nothing});
+    sheet.columns.push_back({titles[i], "ns", true, nothing || titles[i] == "Memset"});
   }
   sheet.columns.push_back({"Profiler", "ns", true, true});
   for (const analysis::StepCost& cost : steps.steps) {
@@ -131,10 +131,10 @@ std::vector<Sheet> transfer_sheets(const analysis::TransferAnalysis& transfers) 
                  {"Link only", "ns"},
                  {"Compute only", "ns"},
                  {"Both", "ns"},
-                 {"Other", "ns"},
+                 {"Other", "ns", true, true},
                  {"Idle", "ns"},
-                 {"HtoD", "B/s"},
-                 {"DtoH", "B/s"}},
+                 {"HtoD", "B/s", true, true},
+                 {"DtoH", "B/s", true, true}},
                 {},
                 answers(device)};
     sheet.rows.push_back(overlap_row(device.total));

@@ -69,8 +69,7 @@ std::string message_line(const std::exception& error) {
   // The TorchScript interpreter puts the line it failed in first and the reason last.
   constexpr std::string_view kReason = "RuntimeError: ";
   const size_t found = text.rfind(kReason);
-  const size_t begin =
-      text.find_first_not_of(" \n", found == std::string::npos ? 0 : found + kReason.size());
+  const size_t begin = text.find_first_not_of(" \n", found == std::string::npos ? 0 : found + kReason.size());
   if (begin == std::string::npos) return "an error without a message";
   return text.substr(begin, text.find('\n', begin) - begin);
 }
