@@ -105,6 +105,7 @@ bool keeps_images_apart(const graph::Node& node, int64_t rank) {
   static constexpr std::string_view kAlways[] = {"Conv",
                                                  "FusedConv",
                                                  "FusedConvMaxPool",
+                                                 "FusedBottleneck",
                                                  "FusedSqueezeExcite",
                                                  "ConvTranspose",
                                                  "MaxPool",

@@ -39,6 +39,10 @@ const std::vector<Pass>& passes() {
       {"pool_fusion",
        "Fuses the convolution that reads an image with the max pool behind it, for devices that ask",
        pool_fusion, false, true},
+      {"bottleneck_fusion",
+       "Makes one node of a bottleneck's last two convolutions and the next one's first, for devices that "
+       "ask",
+       bottleneck_fusion, false, true},
       {"squeeze_excite_fusion",
        "Makes one node of squeeze and excitation, from the pool to the product, for devices that ask",
        squeeze_excite_fusion, false, true},

@@ -22,6 +22,7 @@ Summary dead_code(Graph& graph);
 Summary batch_norm_lowering(Graph& graph);
 Summary convolution_fusion(Graph& graph);
 Summary pool_fusion(Graph& graph);
+Summary bottleneck_fusion(Graph& graph);
 Summary squeeze_excite_fusion(Graph& graph);
 Summary matmul_fusion(Graph& graph);
 Summary elementwise_fusion(Graph& graph);

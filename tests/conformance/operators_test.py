@@ -11,9 +11,10 @@ import tempfile
 
 import onnx
 
-# What only passes make, from nodes that have cases; tests/reference/fused_test.cpp has theirs.
-MADE_BY_PASSES = {"FusedConv", "FusedConvMaxPool", "FusedElementwise", "FusedGemm", "FusedMatMul",
-                  "FusedSqueezeExcite"}
+# What only passes make, from nodes that have cases; tests/reference/fused_test.cpp has theirs, and
+# fused_bottleneck_test.cpp beside it.
+MADE_BY_PASSES = {"FusedBottleneck", "FusedConv", "FusedConvMaxPool", "FusedElementwise", "FusedGemm",
+                  "FusedMatMul", "FusedSqueezeExcite"}
 
 
 def operators(graph: onnx.GraphProto) -> set:

@@ -15,6 +15,8 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
+const std::vector<std::string> kPasses = {"pool_fusion", "bottleneck_fusion", "squeeze_excite_fusion"};
+
 graph::Graph stem() {
   test::GraphBuilder b;
   const auto x = b.input("x", {test::Dim::symbol("N"), 3, 12, 12});
@@ -32,11 +34,30 @@ graph::Graph gated_stem() {
   return b.finish({b.node("Mul", {pooled, b.node("Sigmoid", {b.conv(hidden, 2, 8, 1)})})});
 }
 
+/// Bottlenecks: one whose shortcut is projected, and one with another output.
+graph::Graph bottlenecks() {
+  test::GraphBuilder b;
+  const auto x = b.input("x", {test::Dim::symbol("N"), 64, 1, 48});
+  const auto wide = [&](test::ValueId image, const auto& shortcut) {
+    const auto middle = b.node("Relu", {b.conv(image, 64, 64)});
+    const auto expanded = b.conv(middle, 64, 256, 1);
+    return b.node("Relu", {b.node("Add", {expanded, shortcut()})});
+  };
+  const auto first = wide(x, [&] { return b.conv(x, 64, 256, 1); });
+  const auto second = wide(b.conv(first, 256, 64, 1), [&] { return first; });
+  return b.finish({b.node("Relu", {b.conv(second, 256, 128, 1)}), second});
+}
+
 std::shared_ptr<Engine> build(const graph::Graph& graph, const Device& device) {
   BuildOptions options;
   options.threads = 1;
   options.optimization_level = 1;
-  options.shapes["x"] = {{1, 3, 12, 12}, {2, 3, 12, 12}, {4, 3, 12, 12}};
+  const auto shape = [&](int64_t batch) {
+    Shape shape = {batch};
+    for (size_t i = 1; i < 4; ++i) shape.push_back((*graph.value(graph.inputs[0]).type.dims)[i].value());
+    return shape;
+  };
+  options.shapes["x"] = {shape(1), shape(2), shape(4)};
   return build_engine(graph, device, options);
 }
 
@@ -51,15 +72,15 @@ TEST(RequestedPasses, RunForTheDeviceThatAsksForThem) {
 
 TEST(RequestedPasses, LeaveBatchesThatCanBeSplit) {
   FakeDevice device({}, false);
-  device.requested_passes = {"pool_fusion", "squeeze_excite_fusion"};
+  device.requested_passes = kPasses;
   EXPECT_TRUE(splits_by_batch(*build(gated_stem(), device)->graph));
+  EXPECT_TRUE(splits_by_batch(*build(bottlenecks(), device)->graph));
 }
 
-TEST(RequestedPasses, MakeWhatRunsAtEveryBatchAndIsSaved) {
+void expect_runs_and_is_saved(const graph::Graph& graph, const std::string& structure) {
   FakeDevice device({}, false);
-  device.requested_passes = {"pool_fusion", "squeeze_excite_fusion"};
-  const graph::Graph graph = gated_stem();
-  ASSERT_EQ(operators(*build(graph, device)), "FusedConvMaxPool[relu] FusedSqueezeExcite");
+  device.requested_passes = kPasses;
+  ASSERT_EQ(operators(*build(graph, device)), structure);
   const auto path = std::filesystem::temp_directory_path() / fmt::format("hone_pooled_{}.hone", ::getpid());
   save_engine(*build(graph, device), device, path);
   const auto engine = load_engine(path);
@@ -67,9 +88,17 @@ TEST(RequestedPasses, MakeWhatRunsAtEveryBatchAndIsSaved) {
   Context context(engine, device, 1);
   for (const int64_t batch : {1, 2, 4}) {
     const auto inputs = test::random_inputs(graph, 3, batch);
-    EXPECT_LE(test::relative_error(context.run(inputs)[0], reference::run_graph(graph, inputs)[0]),
-              test::rounding_tolerance(graph));
+    const auto expected = reference::run_graph(graph, inputs);
+    const auto actual = context.run(inputs);
+    ASSERT_EQ(actual.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i)
+      EXPECT_LE(test::relative_error(actual[i], expected[i]), test::rounding_tolerance(graph)) << i;
   }
+}
+
+TEST(RequestedPasses, MakeWhatRunsAtEveryBatchAndIsSaved) {
+  expect_runs_and_is_saved(gated_stem(), "FusedConvMaxPool[relu] FusedSqueezeExcite");
+  expect_runs_and_is_saved(bottlenecks(), "FusedBottleneck FusedBottleneck");
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ ValueId RandomGraph::layer_norm(ValueId x, int64_t width) {
 RandomGraph::Feature RandomGraph::convolution(const Feature& x) {
   const int64_t in = x.shape[0];
   const bool depthwise = chance(25);
-  const int64_t out = depthwise ? in : 2 + 2 * pick(3);
+  const int64_t out = depthwise ? in : 2 + 2 * pick(4);
   const int64_t kernel = chance(50) ? 1 : 3;
   ValueId y = x.id;
   if (kernel == 3 && chance(30)) {
@@ -89,12 +89,15 @@ RandomGraph::Feature RandomGraph::image_step(const Feature& x) {
     case 0: return {activation(x.id), x.shape};
     case 1: return nothing(x);
     case 2: {
-      const ValueId y = b_.node(chance(50) ? "MaxPool" : "AveragePool", {x.id},
-                                {{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}});
-      return {y, x.shape};
+      const int64_t stride = chance(40) ? 2 : 1;
+      const ValueId y = b_.node(
+          chance(50) ? "MaxPool" : "AveragePool", {x.id},
+          {{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}, {"strides", Ints{stride, stride}}});
+      return {y, {x.shape[0], (x.shape[1] - 1) / stride + 1, (x.shape[2] - 1) / stride + 1}};
     }
     case 3: {  // squeeze and excitation
       ValueId gate = b_.node("ReduceMean", {x.id, b_.ints({2, 3})});
+      if (chance(60)) gate = b_.node("Relu", {b_.conv(gate, x.shape[0], x.shape[0], 1)});
       gate = b_.node("Sigmoid", {b_.conv(gate, x.shape[0], x.shape[0], 1)});
       return {b_.node("Mul", {x.id, gate}), x.shape};
     }
@@ -135,7 +138,7 @@ RandomGraph::Feature RandomGraph::combine(const Feature& x, const Feature& y) {
     static constexpr const char* kOps[] = {"Add", "Add", "Add", "Sub", "Mul"};
     return {b_.node(kOps[pick(5)], {x.id, y.id}), x.shape};
   }
-  if (x.shape.size() != 3) return x;
+  if (x.shape.size() != 3 || x.shape[1] != y.shape[1]) return x;
   const ValueId joined = b_.node("Concat", {x.id, y.id}, {{"axis", int64_t{1}}});
   return {joined, {x.shape[0] + y.shape[0], x.shape[1], x.shape[2]}};
 }
@@ -149,7 +152,42 @@ ValueId RandomGraph::head(const Feature& x) {
   return b_.node("Add", {y, b_.random({5})});
 }
 
+/// A convolution as a ResNet has it.
+ValueId RandomGraph::normalized(ValueId x, int64_t in, int64_t out, int64_t kernel, bool bounded) {
+  ValueId y = b_.conv(x, in, out, kernel);
+  if (chance(60)) y = b_.batch_norm(y, out);
+  if (chance(5)) return b_.node("Tanh", {y});
+  return bounded && chance(80) ? b_.node("Relu", {y}) : y;
+}
+
+/// A stage of a ResNet whose rows are wide, with what is rare in one.
+Graph RandomGraph::stage() {
+  const Dims image = {Dim::symbol("N"), 64, 1, 46 + pick(19)};
+  ValueId x = b_.input("x", image);
+  ValueId wide = kNoValue;
+  std::vector<ValueId> outputs;
+  for (int64_t i = 1 + pick(2); i >= 0; --i) {
+    const bool projects = wide == kNoValue || chance(10);
+    const ValueId early = projects && chance(30) ? normalized(x, 64, 256, 1, false) : kNoValue;
+    const ValueId middle = normalized(x, 64, 64, 3, true);
+    const ValueId expanded = normalized(middle, 64, 256, 1, chance(5));
+    ValueId shortcut = wide;
+    if (projects) shortcut = early != kNoValue ? early : normalized(x, 64, 256, 1, false);
+    const ValueId sum =
+        b_.node("Add", chance(50) ? std::vector{expanded, shortcut} : std::vector{shortcut, expanded});
+    wide = chance(90) ? b_.node("Relu", {sum}) : sum;
+    for (const ValueId read : {middle, expanded, wide}) {
+      if (chance(8)) outputs.push_back(chance(50) ? b_.node("Neg", {read}) : read);
+    }
+    const int64_t channels = i == 0 ? 64 * (1 + pick(2)) : 64;
+    x = normalized(wide, 256, channels, 1, true);
+  }
+  outputs.push_back(x);
+  return b_.finish(outputs);
+}
+
 Graph RandomGraph::build() {
+  if (chance(8)) return stage();
   const bool image = chance(60);
   const Shape shape = image ? Shape{4, 5, 5} : Shape{3, 6};
   Dims dims{Dim::symbol("N")};

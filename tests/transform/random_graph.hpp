@@ -36,6 +36,8 @@ class RandomGraph {
   Feature attention(const Feature& x);
   Feature combine(const Feature& x, const Feature& y);
   ValueId head(const Feature& x);
+  ValueId normalized(ValueId x, int64_t in, int64_t out, int64_t kernel, bool bounded);
+  Graph stage();
 
   std::mt19937 generator_;
   GraphBuilder b_;

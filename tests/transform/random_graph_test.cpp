@@ -9,7 +9,7 @@ namespace hone::test {
 namespace {
 
 constexpr uint32_t kCases = 400;
-const std::vector<std::string> kRequested = {"pool_fusion", "squeeze_excite_fusion"};
+const std::vector<std::string> kRequested = {"pool_fusion", "bottleneck_fusion", "squeeze_excite_fusion"};
 
 void check_seed(uint32_t seed) {
   SCOPED_TRACE(
@@ -33,6 +33,17 @@ TEST(RandomGraphs, ComputeTheSameAfterAllPasses) {
     return;
   }
   for (uint32_t seed = 1; seed <= kCases && !testing::Test::HasFailure(); ++seed) check_seed(seed);
+}
+
+/// The passes that run on request find work in them.
+TEST(RandomGraphs, HoldWhatIsFusedOnRequest) {
+  std::map<std::string, int> changes;
+  for (uint32_t seed = 1; seed <= kCases; ++seed) {
+    Graph graph = RandomGraph(seed).build();
+    for (const transform::Summary& summary : transform::optimize(graph, {.requested = kRequested}))
+      changes[summary.name] += summary.changes;
+  }
+  for (const std::string& name : kRequested) EXPECT_GT(changes[name], 0) << name;
 }
 
 /// Leaving out one pass, whichever, must not break the others.

@@ -17,17 +17,23 @@ struct Architecture {
   Counts counts;
 };
 
-Counts count_nodes(const char* name, const transform::PassOptions& options = {}) {
-  auto graph = importer::build_architecture(name, {});
-  transform::optimize(graph.value(), options);
+graph::Graph optimized(const char* name, const transform::PassOptions& options = {}) {
+  graph::Graph graph = importer::build_architecture(name, {}).value();
+  transform::optimize(graph, options);
+  return graph;
+}
+
+Counts count_nodes(const graph::Graph& graph) {
   Counts counts;
-  for (const graph::Node& node : graph->nodes) ++counts[node.op];
+  for (const graph::Node& node : graph.nodes) ++counts[node.op];
   return counts;
 }
 
 class ZooNodeCounts : public testing::TestWithParam<Architecture> {};
 
-TEST_P(ZooNodeCounts, AreThoseOfTheDefinition) { EXPECT_EQ(count_nodes(GetParam().name), GetParam().counts); }
+TEST_P(ZooNodeCounts, AreThoseOfTheDefinition) {
+  EXPECT_EQ(count_nodes(optimized(GetParam().name)), GetParam().counts);
+}
 
 // resnet50: a stem convolution, then 3 + 4 + 6 + 3 bottlenecks of three convolutions, each followed by a Relu
 // (the third after the addition of the shortcut). The shortcut of the first bottleneck of each of the four
@@ -53,13 +59,43 @@ constexpr int kLayers = 6 + 12 + 24 + 16;
 constexpr int kTransitions = 3;
 
 TEST(ZooNodeCountsOnRequest, SqueezeAndExcitationIsOneNodeEach) {
-  EXPECT_EQ(count_nodes("efficientnet_b0", {.requested = {"squeeze_excite_fusion"}}),
+  EXPECT_EQ(count_nodes(optimized("efficientnet_b0", {.requested = {"squeeze_excite_fusion"}})),
             (Counts{{"FusedConv", 1 + (2 * kBlocks - 1) + kEfficientShortcuts + 1},
                     {"Conv", kBlocks - kEfficientShortcuts},
                     {"FusedSqueezeExcite", kBlocks},
                     {"GlobalAveragePool", 1},
                     {"Flatten", 1},
                     {"Gemm", 1}}));
+}
+
+/// Images of the first stage alone are wide enough, and channels as many as the kernel takes. Of the first of
+/// its three bottlenecks the node holds four convolutions, of each other one three.
+TEST(ZooNodeCountsOnRequest, BottlenecksOfTheFirstStageAreOneNodeEach) {
+  for (const auto& [name, bottlenecks] :
+       {std::pair("resnet50", kBottlenecks), {"resnet101", 3 + 4 + 23 + 3}}) {
+    const graph::Graph graph = optimized(name, {.requested = {"bottleneck_fusion"}});
+    EXPECT_EQ(count_nodes(graph), (Counts{{"FusedConv", 1 + 3 * bottlenecks - 3 * 3},
+                                          {"Conv", 4 - 1},
+                                          {"FusedBottleneck", 3},
+                                          {"MaxPool", 1},
+                                          {"GlobalAveragePool", 1},
+                                          {"Flatten", 1},
+                                          {"Gemm", 1}}))
+        << name;
+    std::vector<std::string> forms;
+    for (const graph::Node& node : graph.nodes) {
+      if (node.op != "FusedBottleneck") continue;
+      forms.push_back(fmt::format("{}{}", graph.value(node.outputs[1]).type.text(),
+                                  node.has_input(8) ? ", projected" : ""));
+    }
+    EXPECT_EQ(forms, (std::vector<std::string>{"float32[batchx64x56x56], projected",
+                                               "float32[batchx64x56x56]", "float32[batchx128x56x56]"}));
+  }
+}
+
+TEST(ZooNodeCountsOnRequest, NarrowBottlenecksStay) {
+  EXPECT_EQ(count_nodes(optimized("resnet34", {.requested = {"bottleneck_fusion"}})),
+            count_nodes(optimized("resnet34")));
 }
 
 INSTANTIATE_TEST_SUITE_P(

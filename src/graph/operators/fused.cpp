@@ -3,6 +3,7 @@
 #include "graph/operator_table.hpp"
 #include "graph/operators/attribute_defs.hpp"
 #include "graph/operators/convolution_rules.hpp"
+#include "graph/operators/fused_rules.hpp"
 #include "graph/operators/matrix.hpp"
 #include "graph/operators/rules.hpp"
 #include "graph/post_op.hpp"
@@ -84,22 +85,6 @@ void infer_fused_elementwise(InferenceContext& context) {
   check_post_ops(context, 1);
 }
 
-/// Checks the attributes of one of the activations of a FusedSqueezeExcite.
-void check_activation(InferenceContext& context, const std::string& prefix) {
-  const Attributes part = context.attributes().part(prefix);
-  const auto& ops = part.get<std::vector<std::string>>("post_ops");
-  for (const char* name : {"post_alphas", "post_betas"}) {
-    const size_t count = part.get<std::vector<float>>(name).size();
-    context.require(count == ops.size(), "attribute '{}{}' has {} entries for {} post-ops", prefix, name,
-                    count, ops.size());
-  }
-  for (const std::string& op : ops) {
-    const auto kind = find_post_op(op);
-    context.require(kind && !is_binary(*kind), "attribute '{}post_ops' names '{}', which is no activation",
-                    prefix, op);
-  }
-}
-
 /// x [N, C, spatial...], weights [S, C, 1...] and [C, S, 1...], biases [S] and [C] where there are any.
 void infer_fused_squeeze_excite(InferenceContext& context) {
   infer_same_floating(context);
@@ -172,12 +157,6 @@ double fused_gemm_flops(const Graph& graph, const Node& node) {
   return gemm_flops(graph, node) + post_op_flops(graph, node);
 }
 
-void add_post_op_attributes(std::vector<AttributeDef>& attributes, const std::string& prefix = {}) {
-  attributes.push_back({prefix + "post_ops", Kind::kStrings, false, Attribute(std::vector<std::string>())});
-  attributes.push_back({prefix + "post_alphas", Kind::kFloats, false, Attribute(std::vector<float>())});
-  attributes.push_back({prefix + "post_betas", Kind::kFloats, false, Attribute(std::vector<float>())});
-}
-
 OperatorDef fused(std::string name, int min_inputs, std::vector<AttributeDef> attributes, InferRule infer,
                   double (*flops)(const Graph&, const Node&)) {
   add_post_op_attributes(attributes);
@@ -211,6 +190,7 @@ void add_fused_operators(std::vector<OperatorDef>& table) {
                    .attributes = std::move(activations),
                    .infer = infer_fused_squeeze_excite,
                    .flops = fused_squeeze_excite_flops});
+  add_bottleneck_operator(table);
   table.push_back(fused("FusedElementwise", 1, {}, infer_fused_elementwise, post_op_flops));
 }
 

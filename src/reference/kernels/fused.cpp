@@ -49,6 +49,44 @@ void fused_squeeze_excite(KernelContext& context) {
   context.outputs[0] = run("Mul", {&x, &gate});
 }
 
+/// A convolution of a FusedBottleneck: the filters at input `w` and their bias, after an addition where there
+/// is an `operand` the activation of that prefix.
+Tensor bottleneck_part(const KernelContext& context, const Tensor& x, size_t w, size_t b, const char* prefix,
+                       const Tensor* operand = nullptr) {
+  graph::Node convolution;
+  convolution.op = "FusedConv";
+  if (prefix != nullptr) convolution.attributes = context.attributes().part(prefix);
+  if (operand != nullptr) {
+    const auto prepend = [&](const char* name, auto first) {
+      auto values = convolution.attributes.get<std::vector<decltype(first)>>(name);
+      values.insert(values.begin(), first);
+      convolution.attributes.set(name, std::move(values));
+    };
+    prepend("post_ops", std::string("add"));
+    prepend("post_alphas", 0.0f);
+    prepend("post_betas", 0.0f);
+  }
+  const int64_t pad = context.input(w).shape()[2] / 2;
+  convolution.attributes.set("pads", std::vector<int64_t>(4, pad));
+  convolution.inputs = {0, 1, 2, 3};
+  convolution.outputs = {4};
+  if (operand == nullptr) convolution.inputs.pop_back();
+  graph::complete_node(convolution);
+  std::vector<const Tensor*> inputs = {&x, &context.input(w),
+                                       context.has_input(b) ? &context.input(b) : nullptr};
+  if (operand != nullptr) inputs.push_back(operand);
+  return run_node(convolution, std::move(inputs))[0];
+}
+
+void fused_bottleneck(KernelContext& context) {
+  const bool projects = context.has_input(8);
+  const Tensor shortcut =
+      projects ? bottleneck_part(context, context.input(4), 8, 9, nullptr) : context.input(4);
+  const Tensor middle = bottleneck_part(context, context.input(0), 1, 5, "window_");
+  context.outputs[0] = bottleneck_part(context, middle, 2, 6, "wide_", &shortcut);
+  context.outputs[1] = bottleneck_part(context, context.outputs[0], 3, 7, "narrow_");
+}
+
 void fused_matmul(KernelContext& context) {
   find_kernel("MatMul")(context);
   if (context.has_input(2)) {
@@ -70,6 +108,7 @@ void fused_elementwise(KernelContext& context) {
 }
 
 constexpr KernelEntry kKernels[] = {
+    {"FusedBottleneck", fused_bottleneck},
     {"FusedConv", fused_conv},
     {"FusedConvMaxPool", fused_conv_max_pool},
     {"FusedElementwise", fused_elementwise},
