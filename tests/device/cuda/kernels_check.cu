@@ -187,6 +187,7 @@ constexpr Check kChecks[] = {
     {"matrix_vector", hone::device::cuda::check::check_matrix_vector},
     {"squeeze_excite", hone::device::cuda::check::check_squeeze_excite},
     {"squeeze_excite_layers", hone::device::cuda::check::check_squeeze_excite_layers},
+    {"bottleneck", hone::device::cuda::check::check_bottleneck},
     {"winograd", hone::device::cuda::check::check_winograd},
     {"early_launches", hone::device::cuda::check::check_early_launches},
     {"stamps", hone::device::cuda::check::check_stamps}};

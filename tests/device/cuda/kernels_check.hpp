@@ -100,6 +100,7 @@ void check_resize();
 void check_matrix_vector();
 void check_squeeze_excite();
 void check_squeeze_excite_layers();
+void check_bottleneck();
 void check_winograd();
 void check_early_launches();
 void check_stamps();

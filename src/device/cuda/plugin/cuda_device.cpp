@@ -28,6 +28,7 @@ TacticList make_tactics() {
   add_matrix_tactics(list);
   add_pooled_convolution_tactics(list);
   add_pooling_tactics(list);
+  add_bottleneck_tactics(list);
   add_squeeze_excite_tactics(list);
   add_pointwise_tactics(list);
   add_normalization_tactics(list);
@@ -89,7 +90,10 @@ class CudaDevice final : public engine::Device {
   std::vector<std::string> passes(Precision precision) const override {
     const bool narrow = precision == Precision::kFp16 || precision == Precision::kBf16;
     std::vector<std::string> passes;
-    if (narrow && limits().warpgroups) passes.emplace_back("pool_fusion");
+    if (narrow && limits().warpgroups) {
+      passes.emplace_back("pool_fusion");
+      passes.emplace_back("bottleneck_fusion");
+    }
     if (narrow && limits().clusters) passes.emplace_back("squeeze_excite_fusion");
     return passes;
   }
@@ -142,7 +146,7 @@ class CudaDevice final : public engine::Device {
     return tactic.starts_with("implicit_gemm:") || tactic.starts_with("resident_gemm:") ||
            tactic.starts_with("warpgroup_gemm:") || tactic.starts_with("stem_gemm:") ||
            tactic.starts_with("squeeze_excite:") || tactic.starts_with("depthwise:") ||
-           tactic == "matrix_vector";
+           tactic == "bottleneck" || tactic == "matrix_vector";
   }
 
   bool splits_batches() const override { return false; }

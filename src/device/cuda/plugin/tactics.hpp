@@ -34,6 +34,8 @@ void add_pooled_convolution_tactics(TacticList& list);
 void add_matrix_tactics(TacticList& list);
 /// Pools over windows and over whole images.
 void add_pooling_tactics(TacticList& list);
+/// FusedBottleneck.
+void add_bottleneck_tactics(TacticList& list);
 /// FusedSqueezeExcite.
 void add_squeeze_excite_tactics(TacticList& list);
 /// Elementwise operators and chains.

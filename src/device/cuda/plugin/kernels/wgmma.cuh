@@ -77,6 +77,18 @@ __device__ __forceinline__ void copy_planes(uint32_t target, const CUtensorMap& 
 #endif
 }
 
+/// A box of a map of four dimensions, at (channel, x, y, image). What lies outside of the tensor is zero.
+__device__ __forceinline__ void copy_pixels(uint32_t target, const CUtensorMap& map, uint32_t barrier,
+                                            int channel, int x, int y, int image) {
+#ifdef HONE_HAS_WGMMA
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, "
+      "%5, %6}], [%2];" ::"r"(target),
+      "l"(reinterpret_cast<uint64_t>(&map)), "r"(barrier), "r"(channel), "r"(x), "r"(y), "r"(image)
+      : "memory");
+#endif
+}
+
 /// Where the window of the first pixel of a column stands: its corner in image `n`.
 struct WindowCorner {
   int w;
@@ -138,10 +150,11 @@ __device__ __forceinline__ void commit_stores() {
 #endif
 }
 
-/// Waits until this thread's stores have read shared memory.
+/// Waits until all but the newest kPending groups of this thread's stores have read shared memory.
+template <int kPending = 0>
 __device__ __forceinline__ void wait_stores_read() {
 #ifdef HONE_HAS_WGMMA
-  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
 #endif
 }
 
@@ -167,8 +180,8 @@ __device__ __forceinline__ void store_matrix_x4(uint32_t address, const uint32_t
 #endif
 }
 
-/// Descriptor of a matrix of rows of 128 bytes in shared memory, swizzled by 128 bytes, at an address that is
-/// a multiple of 1024: eight rows lie 1024 bytes from the next eight.
+/// Descriptor of a matrix of rows of 128 bytes in shared memory, swizzled by 128 bytes: eight rows lie 1024
+/// bytes from the next eight. What is swizzled is the address, so that a matrix may begin at any row.
 __device__ __forceinline__ uint64_t matrix_descriptor(uint32_t address) {
   constexpr uint64_t kSwizzle128 = uint64_t{1} << 62;
   constexpr uint64_t kEightRows = uint64_t{1024 >> 4} << 32;
@@ -228,7 +241,19 @@ __device__ __forceinline__ void wait_products() {
                ", 1, 1, 1, 0, 0;"                                                                            \
                : __VA_ARGS__                                                                                 \
                : "l"(left), "l"(right))
+#define HONE_WGMMA_LEFT(n, type, names, a0, a1, a2, a3, b, ...)                                       \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." type "." type " {" names "}, {%" #a0 \
+               ", %" #a1 ", %" #a2 ", %" #a3 "}, %" #b ", 1, 1, 1, 0;"                                \
+               : __VA_ARGS__                                                                          \
+               : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "l"(right))
 #ifdef HONE_HAS_WGMMA
+#define HONE_WGMMA_LEFT_ALL(type)                                                                       \
+  if constexpr (kN == 64) {                                                                             \
+    HONE_WGMMA_LEFT(64, type, HONE_NAMES32, 32, 33, 34, 35, 36, HONE_SUMS16(d, 0), HONE_SUMS16(d, 16)); \
+  } else {                                                                                              \
+    static_assert(kN == 128);                                                                           \
+    HONE_WGMMA_LEFT(128, type, HONE_NAMES64, 64, 65, 66, 67, 68, HONE_SUMS64(d, 0));                    \
+  }
 #define HONE_WGMMA_ALL(type)                                                               \
   if constexpr (kN == 32) {                                                                \
     HONE_WGMMA(32, type, HONE_NAMES16, 16, 17, HONE_SUMS16(d, 0));                         \
@@ -241,6 +266,7 @@ __device__ __forceinline__ void wait_products() {
     HONE_WGMMA(256, type, HONE_NAMES128, 128, 129, HONE_SUMS64(d, 0), HONE_SUMS64(d, 64)); \
   }
 #else
+#define HONE_WGMMA_LEFT_ALL(type)
 #define HONE_WGMMA_ALL(type)
 #endif
 
@@ -255,6 +281,20 @@ __device__ __forceinline__ void multiply(float (&d)[kN / 2], uint64_t left, uint
   }
 }
 
+/// The same with the left matrix in registers: left[2 i + h] are row lane / 4 + 8 h of the warp's 16, columns
+/// 8 i + lane % 4 * 2 and the next, as the sums of two neighbouring j of d lie. They must stay as they are
+/// until the product is waited for.
+template <class T, int kN>
+__device__ __forceinline__ void multiply(float (&d)[kN / 2], const uint32_t (&left)[4], uint64_t right) {
+  if constexpr (__is_same(T, __half)) {
+    HONE_WGMMA_LEFT_ALL("f16");
+  } else {
+    HONE_WGMMA_LEFT_ALL("bf16");
+  }
+}
+
+#undef HONE_WGMMA_LEFT_ALL
+#undef HONE_WGMMA_LEFT
 #undef HONE_WGMMA_ALL
 #undef HONE_WGMMA
 #undef HONE_NAMES128

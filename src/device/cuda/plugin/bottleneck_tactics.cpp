@@ -1,0 +1,115 @@
+// FusedBottleneck by a kernel of ours.
+#include "device/cuda/plugin/kernels/bottleneck.hpp"
+
+#include "device/cuda/plugin/tactics.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Layout;
+using engine::Offer;
+using engine::StepRequest;
+using tensor::DType;
+
+/// Empty when `out` is filled in; else why the node cannot run so.
+std::string read_bounds(const graph::Node& node, std::string_view prefix, StreamEpilogue& out) {
+  const graph::Attributes part = node.attributes.part(prefix);
+  const auto& names = part.get<std::vector<std::string>>("post_ops");
+  ConvArgs args;
+  args.step_count = static_cast<int>(names.size());
+  if (names.size() > 1) return fmt::format("{}post_ops has more than one activation", prefix);
+  if (!names.empty()) {
+    // Both lists are in the order of graph::PostOp.
+    args.steps[0].op = static_cast<EpilogueOp>(*graph::find_post_op(names[0]));
+    args.steps[0].alpha = part.get<std::vector<float>>("post_alphas")[0];
+    args.steps[0].beta = part.get<std::vector<float>>("post_betas")[0];
+  }
+  const std::optional<StreamEpilogue> bounds = stream_epilogue(args);
+  if (!bounds || bounds->kind != StreamKind::kBounds)
+    return fmt::format("{}post_ops is no Relu or Clip", prefix);
+  out = *bounds;
+  return {};
+}
+
+std::string read_size(const StepRequest& request, Bottleneck& size) {
+  const graph::Node& node = request.node;
+  if (request.outputs[0].dtype != DType::kFloat32) return "only float32 models";
+  if (tensor::dtype_size(request.compute_dtype) != 2) return "only fp16 and bf16";
+  // They are read before the kernel ahead has ended.
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    if (i != 4 && node.has_input(i) && !request.graph.value(node.inputs[i]).constant)
+      return fmt::format("input {} is not constant", i);
+  }
+  for (const auto& [prefix, bounds] :
+       {std::pair("window_", &size.window_bounds), std::pair("wide_", &size.wide_bounds),
+        std::pair("narrow_", &size.narrow_bounds)}) {
+    if (std::string reason = read_bounds(node, prefix, *bounds); !reason.empty()) return reason;
+  }
+  const engine::Shape& x = request.inputs[0].shape;
+  const engine::Shape& window = request.inputs[1].shape;
+  const engine::Shape& expand = request.inputs[2].shape;
+  size.projects = node.has_input(8);
+  if (window[0] != Bottleneck::kChannels || window[1] != Bottleneck::kChannels ||
+      (size.projects && request.inputs[4].shape[1] != Bottleneck::kChannels))
+    return fmt::format("channels other than {}", Bottleneck::kChannels);
+  if (expand[0] != Bottleneck::kWide) return fmt::format("{} channels, not {}", expand[0], Bottleneck::kWide);
+  size.batch = x[0];
+  size.height = x[2];
+  size.width = x[3];
+  size.next = request.inputs[3].shape[0];
+  return bottleneck_refusal(size, limits());
+}
+
+class BottleneckTactic final : public CudaTactic {
+ public:
+  std::string_view name() const override { return "bottleneck"; }
+  bool handles(const std::string& op) const override { return op == "FusedBottleneck"; }
+
+  Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
+    Bottleneck size;
+    if (std::string reason = read_size(request, size); !reason.empty())
+      return Offer::refuse(std::move(reason));
+    const DType dtype = request.compute_dtype;
+    const auto image = [&](const engine::Shape& shape) {
+      return engine::TensorDesc{dtype, shape, Layout::kChannelsLast};
+    };
+    Offer offer;
+    offer.inputs.resize(request.inputs.size());
+    for (const size_t i : {0, 4}) offer.inputs[i] = image(request.inputs[i].shape);
+    for (const size_t i : {5, 6, 7, 9}) {
+      if (request.node.has_input(i))
+        offer.inputs[i] = {DType::kFloat32, request.inputs[i].shape, Layout::kPlain};
+    }
+    for (const engine::TensorDesc& output : request.outputs) offer.outputs.push_back(image(output.shape));
+    const auto pack = [&](size_t operand) {
+      PackedConstant filter =
+          pack_filter(request, operand, dtype, FilterOrder::kKrsc, request.inputs[operand].shape[1], weights);
+      offer.packed.push_back(filter.key);
+      return filter.device;
+    };
+    const auto window = pack(1);
+    const auto expand = pack(2);
+    const auto next = pack(3);
+    const auto projection = size.projects ? pack(8) : nullptr;
+    const auto launch = [=, type = float_type(dtype)](std::span<const void* const> inputs,
+                                                      std::span<void* const> outputs, void*,
+                                                      const LaunchOptions& options) {
+      const auto bias = [&](size_t i) {
+        return i < inputs.size() ? static_cast<const float*>(inputs[i]) : nullptr;
+      };
+      const BottleneckArgs args{inputs[0],      inputs[4],    window->data(),
+                                expand->data(), next->data(), size.projects ? projection->data() : nullptr,
+                                bias(5),        bias(6),      bias(7),
+                                bias(9),        outputs[0],   outputs[1]};
+      return bottleneck(args, type, size, options);
+    };
+    offer.kernel = std::make_shared<LaunchKernel>("a bottleneck", launch, size.tiles() != 0);
+    return offer;
+  }
+};
+
+}  // namespace
+
+void add_bottleneck_tactics(TacticList& list) { list.push_back(std::make_unique<BottleneckTactic>()); }
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,109 @@
+// Tensor maps and launch of the bottleneck. See bottleneck.hpp.
+#include "device/cuda/plugin/kernels/bottleneck.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "device/cuda/plugin/kernels/bottleneck_kernel.cuh"
+#include "device/cuda/plugin/kernels/element.cuh"
+#include "device/cuda/plugin/kernels/gemm_launch.hpp"
+#include "device/cuda/plugin/kernels/tensor_maps.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+constexpr int kMostRank = 4;
+
+/// Boxes of a tensor without gaps, first dimension first, swizzled by 128 bytes.
+bool encode(CUtensorMap& map, Element element, const void* memory, std::initializer_list<int64_t> extents,
+            std::initializer_list<int64_t> box) {
+  cuuint64_t sizes[kMostRank];
+  cuuint64_t pitches[kMostRank];
+  cuuint32_t boxes[kMostRank];
+  cuuint32_t strides[kMostRank];
+  std::copy(extents.begin(), extents.end(), sizes);
+  std::copy(box.begin(), box.end(), boxes);
+  std::fill_n(strides, kMostRank, 1);
+  cuuint64_t bytes = 2;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    bytes *= sizes[i];
+    pitches[i] = bytes;
+  }
+  return map_encoders().tiled(
+             &map, map_type(element), static_cast<cuuint32_t>(extents.size()), const_cast<void*>(memory),
+             sizes, pitches, boxes, strides, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+}
+
+bool encode_maps(const BottleneckArgs& args, const Bottleneck& size, Element element, BottleneckParams& p) {
+  constexpr int64_t kChannels = Bottleneck::kChannels;
+  constexpr int64_t kWide = Bottleneck::kWide;
+  const auto image = [&](CUtensorMap& map, const void* memory, int64_t channels, int64_t width,
+                         int64_t rows) {
+    return encode(map, element, memory, {channels, size.width, size.height, size.batch},
+                  {64, width, rows, 1});
+  };
+  return image(p.x, args.x, kChannels, p.patch_width, 3) &&
+         image(p.shortcut, args.shortcut, size.projects ? kChannels : kWide, 64, 1) &&
+         image(p.wide, args.wide, kWide, 16, 1) && image(p.narrow, args.narrow, size.next, 16, 1) &&
+         encode(p.window, element, args.window, {kChannels, 9, kChannels}, {64, 1, 64}) &&
+         encode(p.expand, element, args.expand, {kChannels, kWide}, {64, 64}) &&
+         encode(p.next, element, args.next, {kWide, size.next}, {64, size.next}) &&
+         (!size.projects || encode(p.projection, element, args.projection, {kChannels, kWide}, {64, 64}));
+}
+
+template <class T, int kNext, bool kProjects>
+void choose(GemmLaunch& launch) {
+  launch.function = reinterpret_cast<const void*>(&bottleneck_kernel<T, kNext, kProjects>);
+  launch.shared_bytes = BottleneckMemory<kNext, kProjects>::kBytes;
+}
+
+template <class T>
+void choose(const Bottleneck& size, GemmLaunch& launch) {
+  if (size.projects) return choose<T, 64, true>(launch);
+  return size.next == 64 ? choose<T, 64, false>(launch) : choose<T, 128, false>(launch);
+}
+
+}  // namespace
+
+cudaError_t bottleneck(const BottleneckArgs& args, FloatType type, const Bottleneck& size,
+                       const LaunchOptions& options) {
+  DeviceLimits limits;
+  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
+  if (!bottleneck_refusal(size, limits).empty() || type == FloatType::kFloat) return cudaErrorInvalidValue;
+  for (const void* pointer : {args.x, args.shortcut, args.window, args.expand, args.next, args.projection,
+                              static_cast<const void*>(args.wide), static_cast<const void*>(args.narrow)}) {
+    if (!is_aligned(pointer)) return cudaErrorInvalidValue;
+  }
+  if (size.tiles() == 0) return cudaSuccess;
+  if (map_encoders().tiled == nullptr) return cudaErrorNotSupported;
+
+  BottleneckParams p{};
+  p.patch_width = static_cast<int>(std::min(size.width, Bottleneck::kTilePixels)) + 2;
+  const Element element = type == FloatType::kHalf ? Element::kHalf : Element::kBFloat16;
+  if (!encode_maps(args, size, element, p)) return cudaErrorInvalidValue;
+  p.window_bias = args.window_bias;
+  p.expand_bias = args.expand_bias;
+  p.next_bias = args.next_bias;
+  p.projection_bias = args.projection_bias;
+  p.window_bounds = size.window_bounds;
+  p.wide_bounds = size.wide_bounds;
+  p.narrow_bounds = size.narrow_bounds;
+  p.segments = FastDivisor((size.width + Bottleneck::kTilePixels - 1) / Bottleneck::kTilePixels);
+  p.height = FastDivisor(size.height);
+  p.tiles = static_cast<int>(size.tiles());
+  p.next_waits = options.next_waits;
+
+  GemmLaunch launch;
+  launch.threads = kBottleneckThreads;
+  launch.pdl = options.pdl;
+  if (type == FloatType::kHalf) {
+    choose<__half>(size, launch);
+  } else {
+    choose<__nv_bfloat16>(size, launch);
+  }
+  launch.blocks = std::min<int64_t>(size.tiles(), limits.multiprocessors);
+  return launch_gemm(launch, limits, &p, options.stream);
+}
+
+}  // namespace hone::device::cuda

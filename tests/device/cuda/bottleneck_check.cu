@@ -1,0 +1,253 @@
+// Checks of bottleneck.hpp.
+#include "device/cuda/plugin/kernels/bottleneck.hpp"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "device/cuda/plugin/kernels/gemm_launch.hpp"
+#include "kernels_check.hpp"
+
+namespace hone::device::cuda::check {
+namespace {
+
+constexpr int64_t kChannels = Bottleneck::kChannels;
+constexpr int64_t kWide = Bottleneck::kWide;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+StreamEpilogue bounds(float low, float high) { return {StreamKind::kBounds, 0, low, high}; }
+
+Values filters(int64_t rows, int64_t depth, FloatType type) {
+  const double limit = std::sqrt(6.0 / static_cast<double>(depth));
+  return {rows * depth, type, -limit, limit};
+}
+
+/// One bottleneck with random operands, and what it must give.
+class Case {
+ public:
+  Case(const Bottleneck& size, FloatType type, bool with_biases)
+      : size_(size),
+        type_(type),
+        with_biases_(with_biases),
+        pixels_(size.batch * size.height * size.width),
+        shortcut_channels_(size.projects ? kChannels : kWide),
+        x_(pixels_ * kChannels, type),
+        shortcut_(pixels_ * shortcut_channels_, type),
+        window_(filters(kChannels, 9 * kChannels, type)),
+        expand_(filters(kWide, kChannels, type)),
+        next_(filters(size.next, kWide, type)),
+        projection_(filters(kWide, kChannels, type)),
+        window_bias_(kChannels, FloatType::kFloat),
+        expand_bias_(kWide, FloatType::kFloat),
+        next_bias_(size.next, FloatType::kFloat),
+        projection_bias_(kWide, FloatType::kFloat) {}
+
+  void run(Family& family) {
+    const std::string what = std::string(type_name(type_)) + " " + std::to_string(size_.batch) + " x " +
+                             std::to_string(size_.height) + " x " + std::to_string(size_.width) + " to " +
+                             std::to_string(size_.next) + (size_.projects ? ", projected" : "") +
+                             (with_biases_ ? ", biases" : "");
+    Output wide(pixels_ * kWide, type_);
+    Output narrow(pixels_ * size_.next, type_);
+    const BottleneckArgs args = arguments(x_.get(), shortcut_.get(), wide.get(), narrow.get());
+    family.launched(bottleneck(args, type_, size_, {}), what);
+    expect_wide(wide);
+    family.compare(wide, wide_slack(), what + ", wide");
+    // From what the kernel itself made of the bottleneck, so that its roundings do not count twice.
+    const Values made = download(wide);
+    for (int64_t p = 0; p < pixels_; ++p) {
+      for (int64_t k = 0; k < size_.next; ++k)
+        narrow[p * size_.next + k] =
+            bound(size_.narrow_bounds, (with_biases_ ? next_bias_[k] : 0) + dot(next_, k, made, p, kWide));
+    }
+    family.compare(narrow, 8 * kFloatRoundoff * std::sqrt(kWide) * most_, what + ", narrow");
+  }
+
+  /// Links that each read what the one before has written, without and with programmatic launches.
+  void run_chain(Family& family) {
+    constexpr int kLinks = 8;
+    constexpr int kReplays = 50;
+    const size_t wide_bytes = static_cast<size_t>(pixels_ * kWide) * 2;
+    const size_t narrow_bytes = static_cast<size_t>(pixels_ * kChannels) * 2;
+    const DeviceBuffer wide[2] = {DeviceBuffer(wide_bytes), DeviceBuffer(wide_bytes)};
+    const DeviceBuffer narrow[2] = {DeviceBuffer(narrow_bytes), DeviceBuffer(narrow_bytes)};
+    std::vector<unsigned char> plain(narrow_bytes);
+    std::vector<unsigned char> early(narrow_bytes);
+    const auto chain = [&](bool pdl, std::vector<unsigned char>& result) {
+      for (const int i : {0, 1}) {
+        cudaMemset(wide[i].get(), 0xff, wide_bytes);
+        cudaMemset(narrow[i].get(), 0xff, narrow_bytes);
+      }
+      cudaError_t error = cudaSuccess;
+      for (int i = 0; i < kLinks && error == cudaSuccess; ++i) {
+        const int to = i % 2;
+        const BottleneckArgs args =
+            arguments(i == 0 ? x_.get() : narrow[1 - to].get(), i == 0 ? shortcut_.get() : wide[1 - to].get(),
+                      wide[to].get(), narrow[to].get());
+        error = bottleneck(args, type_, size_, {nullptr, pdl, pdl && i + 1 < kLinks});
+      }
+      family.launched(error, "chain");
+      narrow[1].download(result.data());
+    };
+    chain(false, plain);
+    for (int i = 0; i < kReplays; ++i) {
+      chain(true, early);
+      family.expect(std::memcmp(plain.data(), early.data(), narrow_bytes) == 0,
+                    "a chain differs from ordinary launches");
+    }
+  }
+
+ private:
+  BottleneckArgs arguments(const void* x, const void* shortcut, void* wide, void* narrow) const {
+    const auto bias = [&](const Values& values) {
+      return with_biases_ ? static_cast<const float*>(values.get()) : nullptr;
+    };
+    return {x,
+            shortcut,
+            window_.get(),
+            expand_.get(),
+            next_.get(),
+            size_.projects ? projection_.get() : nullptr,
+            bias(window_bias_),
+            bias(expand_bias_),
+            bias(next_bias_),
+            bias(projection_bias_),
+            wide,
+            narrow};
+  }
+
+  static double bound(const StreamEpilogue& limits, double value) {
+    return std::min(std::max(value, static_cast<double>(limits.low)), static_cast<double>(limits.high));
+  }
+
+  /// The product of row `k` of the filters and pixel `p` of an image.
+  static double dot(const Values& rows, int64_t k, const Values& image, int64_t p, int64_t depth) {
+    double sum = 0;
+    for (int64_t c = 0; c < depth; ++c) sum += rows[k * depth + c] * image[p * depth + c];
+    return sum;
+  }
+
+  Values download(const Output& output) const {
+    std::vector<uint16_t> bits(output.expected.size());
+    output.device.download(bits.data());
+    std::vector<double> values(bits.size());
+    for (size_t i = 0; i < bits.size(); ++i) {
+      if (type_ == FloatType::kHalf) {
+        values[i] = __half2float(__ushort_as_half(bits[i]));
+      } else {
+        values[i] = __bfloat162float(__ushort_as_bfloat16(bits[i]));
+      }
+    }
+    return {values, type_};
+  }
+
+  double window(int64_t p, int64_t k) const {
+    const int64_t x = p % size_.width;
+    const int64_t y = p / size_.width % size_.height;
+    double sum = with_biases_ ? window_bias_[k] : 0;
+    for (int64_t tap = 0; tap < 9; ++tap) {
+      const int64_t from_y = y + tap / 3 - 1;
+      const int64_t from_x = x + tap % 3 - 1;
+      if (from_y < 0 || from_y >= size_.height || from_x < 0 || from_x >= size_.width) continue;
+      const int64_t from = p + (tap / 3 - 1) * size_.width + tap % 3 - 1;
+      for (int64_t c = 0; c < kChannels; ++c)
+        sum += window_[(k * 9 + tap) * kChannels + c] * x_[from * kChannels + c];
+    }
+    return sum;
+  }
+
+  void expect_wide(Output& wide) {
+    std::vector<double> middle(static_cast<size_t>(kChannels));
+    for (int64_t p = 0; p < pixels_; ++p) {
+      for (int64_t k = 0; k < kChannels; ++k) {
+        middle[static_cast<size_t>(k)] = rounded(bound(size_.window_bounds, window(p, k)), type_);
+        most_ = std::max(most_, std::abs(middle[static_cast<size_t>(k)]));
+      }
+      for (int64_t k = 0; k < kWide; ++k) {
+        double sum = with_biases_ ? expand_bias_[k] : 0;
+        for (int64_t c = 0; c < kChannels; ++c)
+          sum += expand_[k * kChannels + c] * middle[static_cast<size_t>(c)];
+        if (size_.projects) {
+          sum += (with_biases_ ? projection_bias_[k] : 0) + dot(projection_, k, shortcut_, p, kChannels);
+        } else {
+          sum += shortcut_[p * kWide + k];
+        }
+        wide[p * kWide + k] = bound(size_.wide_bounds, sum);
+        most_ = std::max(most_, std::abs(sum));
+      }
+    }
+  }
+
+  /// Sums of float32, and values between the convolutions that they round the other way: the chance of that
+  /// is some 64 roundings of float32 in one of the type, so that of 64 values at most two in practice are one
+  /// unit off.
+  double wide_slack() const {
+    const double largest_filter = std::sqrt(6.0 / static_cast<double>(kChannels));
+    const double sums = 8 * kFloatRoundoff * std::sqrt(9.0 * kChannels) * most_;
+    return sums + 2 * largest_filter * 2 * unit_roundoff(type_) * most_;
+  }
+
+  Bottleneck size_;
+  FloatType type_;
+  bool with_biases_;
+  int64_t pixels_;
+  int64_t shortcut_channels_;
+  Values x_;
+  Values shortcut_;
+  Values window_;
+  Values expand_;
+  Values next_;
+  Values projection_;
+  Values window_bias_;
+  Values expand_bias_;
+  Values next_bias_;
+  Values projection_bias_;
+  /// The largest magnitude so far.
+  double most_ = 1;
+};
+
+struct Image {
+  int64_t batch;
+  int64_t height;
+  int64_t width;
+};
+
+/// Rows of less, as much and more than a tile; more tiles than blocks; ResNet's.
+constexpr Image kImages[] = {{1, 1, 1},   {2, 3, 7},  {1, 5, 55},  {1, 4, 64}, {2, 2, 65},
+                             {1, 3, 130}, {40, 5, 3}, {90, 2, 66}, {1, 56, 56}};
+
+}  // namespace
+
+void check_bottleneck() {
+  Family family("bottlenecks");
+  DeviceLimits device;
+  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  const StreamEpilogue relu = bounds(0, kInfinity);
+  const StreamEpilogue none = bounds(-kInfinity, kInfinity);
+  int turn = 0;
+  for (const FloatType type : {FloatType::kHalf, FloatType::kBfloat16}) {
+    for (const Image& image : kImages) {
+      for (const auto& [next, projects] :
+           {std::pair(64, false), std::pair(128, false), std::pair(64, true)}) {
+        ++turn;
+        const StreamEpilogue narrow = turn % 4 == 0 ? bounds(-0.25f, 0.5f) : turn % 4 == 1 ? none : relu;
+        Case({image.batch, image.height, image.width, next, projects, turn % 5 == 0 ? none : relu,
+              turn % 3 == 0 ? bounds(0, 6) : relu, narrow},
+             type, turn % 2 == 0)
+            .run(family);
+      }
+    }
+    Case({1, 56, 56, 64, false, relu, bounds(0, 2), bounds(0, 2)}, type, true).run_chain(family);
+    Case({90, 2, 66, 64, false, relu, bounds(0, 2), bounds(0, 2)}, type, true).run_chain(family);
+  }
+  family.expect(bottleneck({}, FloatType::kFloat, {1, 8, 8, 64}, {}) == cudaErrorInvalidValue,
+                "float elements are taken");
+  family.expect(bottleneck({}, FloatType::kHalf, {1, 8, 8, 96}, {}) == cudaErrorInvalidValue,
+                "96 channels are taken");
+}
+
+}  // namespace hone::device::cuda::check
