@@ -1,43 +1,33 @@
 #!/usr/bin/env python3
-"""Prints the steps of a GPU engine as a Markdown table: time, floor, gap, tactic; equal steps in one row.
+"""Prints the layers of a recorded engine as a Markdown table: time, floor, tactic; equal layers in one row.
 
-usage: layers.py INSPECT.json     (what `hone inspect ENGINE --json` printed)
+usage: layers.py LAYERS.json     (what `hone analyze TRACE --only layers --json` printed)
 
-Times are between events around each step inside one CUDA graph, so each holds a few microseconds of the events
-themselves. The floor is the larger of bytes over copy bandwidth and operations over matrix rate, both measured on an
-H200 (4.3 TB/s, 790 TFLOP/s in half precision).
+Times are medians over the recorded runs, by the stamps of the engine's own kernels: a layer counts from the end of the
+one before. The floor is the larger of bytes over copy bandwidth and operations over matrix rate, both measured on an
+H200 (4.3 TB/s, 790 TFLOP/s in half precision), and known to `hone analyze`.
 """
 import json
 import sys
 
-BYTES_PER_US = 4.3e6
-FLOPS_PER_US = 790e6
-
-
-def chosen_us(step):
-    return next((rival["median_us"] for rival in step["rivals"] if rival.get("chosen")), None)
-
 
 def main(path):
-    engine = json.load(open(path, encoding="utf-8"))
+    with open(path, encoding="utf-8") as file:
+        layers = json.load(file)["layers"]["layers"]
     rows = {}
-    for step in engine["steps"]:
-        time = chosen_us(step)
-        if time is None:
-            continue
-        key = (step["kind"], step["tactic"], step["flops"], step["bytes"], step["outputs"][0])
-        rows.setdefault(key, []).append((step["name"].split(" + ")[0], time))
-    print("| steps | first | output | tactic | time, us | floor, us |")
+    for layer in layers:
+        output = json.loads(layer["outputs"])[0].split()[1]
+        key = (layer["kind"], layer["tactic"], layer["flops"], layer["bytes"], output)
+        rows.setdefault(key, []).append(layer)
+    print("| layers | first | output | tactic | time, us | floor, us |")
     print("|---|---|---|---|---|---|")
-    total = floors = 0.0
-    for (_, tactic, flops, size, output), steps in rows.items():
-        floor = max(size / BYTES_PER_US, flops / FLOPS_PER_US)
-        time = sum(t for _, t in steps) / len(steps)
-        total += time * len(steps)
-        floors += floor * len(steps)
-        shape = output.split()[1]
-        print(f"| {len(steps)} | {steps[0][0]} | {shape} | `{tactic}` | {time:.1f} | {floor:.1f} |")
-    print(f"| sum | | | | {total:.0f} | {floors:.0f} |")
+    for (_, tactic, _, _, output), equal in rows.items():
+        time = sum(layer["time"]["median_ns"] for layer in equal) / len(equal) / 1000
+        first = equal[0]["name"].split(" + ")[0]
+        print(f"| {len(equal)} | {first} | {output} | `{tactic}` | {time:.1f} | {equal[0]['floor_ns'] / 1000:.1f} |")
+    time = sum(layer["time"]["median_ns"] for layer in layers) / 1000
+    floor = sum(layer["floor_ns"] for layer in layers) / 1000
+    print(f"| sum | | | | {time:.0f} | {floor:.0f} |")
 
 
 if __name__ == "__main__":
