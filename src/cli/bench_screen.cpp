@@ -1,7 +1,7 @@
 // See bench_screen.hpp. The table goes to standard output, progress to standard error.
 #include "cli/bench_screen.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -20,10 +20,21 @@ size_t terminal_width() {
   return size.ws_col - size_t{1};
 }
 
+/// Files and pipes take any width.
+size_t table_width() {
+  winsize size{};
+  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  return terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0
+             ? size.ws_col
+             : static_cast<size_t>(-1);
+}
+
 }  // namespace
 
 BenchScreen::BenchScreen(const bench::SweepOptions& options)
-    : table_(options), terminal_(::isatty(STDERR_FILENO) == 1), last_plain_line_(base::Clock::now()) {
+    : table_(options, table_width()),
+      terminal_(::isatty(STDERR_FILENO) == 1),
+      last_plain_line_(base::Clock::now()) {
   if (terminal_) width_ = terminal_width();
 }
 
@@ -53,6 +64,9 @@ void BenchScreen::line(const std::string& text) {
 }
 
 void BenchScreen::group(std::span<const bench::Run> runs) {
+  if (!header_shown_ && !table_.left_out().empty())
+    line(fmt::format("(left out for want of width: {}; the file has them)",
+                     fmt::join(table_.left_out(), ", ")));
   if (!header_shown_) line(table_.header());
   header_shown_ = true;
   for (const bench::Run& run : runs) line(table_.row(run));

@@ -19,15 +19,16 @@ size_t longest(const std::vector<std::string>& names) {
   return width;
 }
 
-/// At least four significant digits down to ten microseconds.
-std::string number(double value) {
-  const int decimals = value >= 100 ? 1 : value >= 10 ? 2 : value >= 1 ? 3 : 5;
-  return fmt::format("{:.{}f}", value, decimals);
+/// For four significant digits at least, down to ten microseconds.
+int decimals(double value) {
+  return value >= 100 ? 1 : value >= 10 ? 2 : value >= 1 ? 3 : value >= 0.1 ? 4 : 5;
 }
+
+std::string number(double value) { return fmt::format("{:.{}f}", value, decimals(value)); }
 
 std::string latency_cell(const base::Summary& summary) {
   const double half = (summary.p50_interval.high - summary.p50_interval.low) / 2;
-  return number(summary.p50) + " ±" + fmt::format("{:.{}f}", half, half >= 10 ? 1 : half >= 1 ? 2 : 3);
+  return fmt::format("{} ±{:.{}f}", number(summary.p50), half, decimals(summary.p50));
 }
 
 std::string p99_cell(const base::Summary& summary) {
@@ -63,17 +64,21 @@ std::vector<Column> columns(const bench::SweepOptions& options) {
                               {"backend", longest(options.backends), false},
                               {"prec", longest(options.precisions), false},
                               {"batch", 5},
-                              {options.measure.cold_l2 ? "p50 ms, cold L2" : "p50 ms", 15},
+                              {options.measure.cold_l2 ? "p50 ms, cold L2" : "p50 ms", 14},
                               {"p99 ms", 8}};
   if (device) list.push_back({"device ms", 9});
   list.push_back({"per second", 10});
   if (device) list.push_back({"pipelined", 10});
-  list.push_back({"vs " + options.compare_to, 27});
+  list.push_back({"vs " + options.compare_to, 25});
   list.push_back({device ? "GPU MB" : "peak MB", 7});
   list.push_back({"rel error", 9});
   list.push_back({"verdict", 7, false});
   return list;
 }
+
+/// What narrow terminals go without, in this order.
+constexpr std::string_view kDispensable[] = {"pipelined", "per second", "p99 ms",    "device ms",
+                                             "GPU MB",    "peak MB",    "rel error", "prec"};
 
 /// The p50 of a part of runs.
 std::string phase_cell(const std::vector<double>& times) {
@@ -85,16 +90,36 @@ int64_t gpu_bytes(const Run& run) { return run.gpu.process_memory_bytes.value_or
 
 }  // namespace
 
-BenchTable::BenchTable(const bench::SweepOptions& options)
-    : device_(options.measure.device != "cpu"), table_(columns(options)) {}
+BenchTable::BenchTable(const bench::SweepOptions& options, size_t width)
+    : device_(options.measure.device != "cpu"),
+      table_(fitting(columns(options), options.precisions.size(), width)) {}
+
+std::vector<Column> BenchTable::fitting(std::vector<Column> columns, size_t precisions, size_t width) {
+  shown_.assign(columns.size(), true);
+  const auto fits = [&] {
+    std::vector<Column> shown;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      if (shown_[i]) shown.push_back(columns[i]);
+    }
+    return std::pair(Table(shown).width() <= width, shown);
+  };
+  for (const std::string_view title : kDispensable) {
+    if (fits().first) break;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i].title != title || (title == "prec" && precisions > 1)) continue;
+      shown_[i] = false;
+      left_out_.emplace_back(title);
+    }
+  }
+  return fits().second;
+}
 
 std::string BenchTable::row(const Run& run) const {
   const bench::Configuration& configuration = run.configuration;
   std::vector<std::string> cells = {bench::file_stem(configuration.model), configuration.backend,
                                     configuration.precision, std::to_string(configuration.batch)};
-  if (!run.measured()) {
-    return table_.row(cells) + "  FAILED: " + run.failure.value_or("nothing was measured");
-  }
+  if (!run.measured())
+    return table_.row(shown(cells)) + "  FAILED: " + run.failure.value_or("nothing was measured");
   const base::Summary summary = base::summarize(base::all_samples(run.rounds));
   cells.push_back(latency_cell(summary));
   cells.push_back(p99_cell(summary));
@@ -105,7 +130,15 @@ std::string BenchTable::row(const Run& run) const {
   cells.push_back(megabytes_cell(device_ ? gpu_bytes(run) : run.memory.peak));
   cells.push_back(error_cell(run.accuracy));
   cells.push_back(run.verdict.valid ? "VALID" : "INVALID");
-  return table_.row(cells);
+  return table_.row(shown(cells));
+}
+
+std::vector<std::string> BenchTable::shown(const std::vector<std::string>& cells) const {
+  std::vector<std::string> result;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (shown_[i]) result.push_back(cells[i]);
+  }
+  return result;
 }
 
 std::vector<std::string> bench_notes(const bench::Sweep& sweep, const bench::SweepOptions& options) {

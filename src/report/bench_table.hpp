@@ -12,12 +12,22 @@ namespace hone::report {
 
 class BenchTable {
  public:
-  explicit BenchTable(const bench::SweepOptions& options);
+  /// Columns that a width of so many characters has no room for are left out, those first that say least of
+  /// which system is faster.
+  explicit BenchTable(const bench::SweepOptions& options, size_t width = static_cast<size_t>(-1));
 
   std::string header() const { return table_.header(); }
   std::string row(const bench::Run& run) const;
+  /// The titles of columns that are left out.
+  const std::vector<std::string>& left_out() const { return left_out_; }
 
  private:
+  std::vector<Column> fitting(std::vector<Column> columns, size_t precisions, size_t width);
+
+  std::vector<std::string> shown(const std::vector<std::string>& cells) const;
+
+  std::vector<bool> shown_;  ///< for each column
+  std::vector<std::string> left_out_;
   /// Times by the device's clock, pipelined throughput and the device's memory are shown.
   bool device_;
   Table table_;

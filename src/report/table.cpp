@@ -22,14 +22,16 @@ Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
   for (Column& column : columns_) column.width = std::max(column.width, shown_width(column.title));
 }
 
+size_t Table::width() const {
+  size_t width = kGap.size() * (columns_.size() - 1);
+  for (const Column& column : columns_) width += column.width;
+  return width;
+}
+
 std::string Table::header() const {
   std::vector<std::string> titles;
-  size_t width = kGap.size() * (columns_.size() - 1);
-  for (const Column& column : columns_) {
-    titles.push_back(column.title);
-    width += column.width;
-  }
-  return row(titles) + "\n" + std::string(width, '-');
+  for (const Column& column : columns_) titles.push_back(column.title);
+  return row(titles) + "\n" + std::string(width(), '-');
 }
 
 std::string Table::row(const std::vector<std::string>& cells) const {

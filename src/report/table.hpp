@@ -16,6 +16,8 @@ class Table {
  public:
   explicit Table(std::vector<Column> columns);
 
+  /// Characters of a row whose cells fit.
+  size_t width() const;
   /// The titles and a line below them.
   std::string header() const;
   /// One line; a cell that is too long pushes the rest to the right. Cells may be fewer than columns.

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "report/bench_summary.hpp"
 
 namespace hone::report {
@@ -44,7 +46,7 @@ TEST(BenchTable, ShowsARun) {
   bench::Run run = run_of("hone");
   run.speedup = bench::Speedup{"torch", "fp32", {1.5, 1.4, 1.6, true}, true};
   const std::string row = BenchTable(options()).row(run);
-  for (const char* part : {"resnet50", "hone", "fp32", "8", "20.00 ±0.000", "400.0", "1.50x [1.40 1.60]",
+  for (const char* part : {"resnet50", "hone", "fp32", "8", "20.00 ±0.00", "400.0", "1.50x [1.40 1.60]",
                            "123", "3.0e-06", "VALID"}) {
     EXPECT_THAT(row, HasSubstr(part));
   }
@@ -73,13 +75,48 @@ TEST(BenchTable, ShowsThreeFiguresOfADevice) {
   for (const char* title : {"p50 ms", "device ms", "per second", "pipelined", "GPU MB"})
     EXPECT_THAT(table.header(), HasSubstr(title));
   bench::Run run = device_run();
-  for (const char* cell : {"20.00 ±0.000", "  17.00", "  400.0", "  500.0", "  77"})
+  for (const char* cell : {"20.00 ±0.00", "  17.00", "  400.0", "  500.0", "  77"})
     EXPECT_THAT(table.row(run), HasSubstr(cell));
   run.gpu.process_memory_bytes = 612'000'000;
   EXPECT_THAT(table.row(run), HasSubstr("  612"));
   EXPECT_EQ(table.row(run).size(), table.row(device_run()).size());
   EXPECT_THAT(bench_notes({}, device_options()), Contains(HasSubstr("without data transfers")));
   EXPECT_THAT(bench_notes({}, device_options()), Contains(HasSubstr("2 streams of overlapping runs")));
+}
+
+TEST(BenchTable, LeavesOutColumnsThatATerminalHasNoRoomFor) {
+  const auto width = [](const std::string& text) {
+    return static_cast<size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+  };
+  const bench::SweepOptions sweep = device_options();
+  bench::Run run = device_run();
+  run.speedup = bench::Speedup{"torch", "fp32", {1.02, 0.95, 1.1, true}, true};
+  const BenchTable whole(sweep);
+  EXPECT_TRUE(whole.left_out().empty());
+  EXPECT_EQ(BenchTable(sweep, width(whole.header()) / 2).row(run),
+            whole.row(run));  // a line and one below it
+  for (const size_t columns : {80, 100, 120}) {
+    const BenchTable table(sweep, columns);
+    EXPECT_LE(width(table.row(run)), columns);
+    EXPECT_LE(table.header().find('\n'), columns);
+    EXPECT_FALSE(table.left_out().empty());
+    for (const std::string& title : table.left_out())
+      EXPECT_EQ(table.header().find(title), std::string::npos);
+    for (const char* cell : {"resnet50", "hone", "20.00 ±0.00", "no difference [0.95 1.10]", "VALID"})
+      EXPECT_THAT(table.row(run), HasSubstr(cell));
+  }
+  EXPECT_THAT(BenchTable(sweep, 120).row(run), HasSubstr("3.0e-06"));
+  run.failure = "the worker crashed";
+  EXPECT_THAT(BenchTable(sweep, 80).row(run), HasSubstr("FAILED: the worker crashed"));
+}
+
+TEST(BenchTable, ShowsTheHalfIntervalAsFinelyAsTheMedian) {
+  bench::Run run = run_of("hone");
+  run.rounds = {{0.1765, 0.1766, 0.1767}, {0.1765, 0.1766, 0.1768}};
+  EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("0.1766 ±0.0002"));
+  run.rounds = {{0.01765, 0.01766, 0.01767}, {0.01765, 0.01766, 0.01768}};
+  EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("0.01766 ±0.00002"));
 }
 
 TEST(BenchTable, SaysThatTheCacheIsCold) {
@@ -107,7 +144,7 @@ TEST(BenchTable, ClaimsP99OnlyWithEnoughSamples) {
   bench::Run run = run_of("hone");
   EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("  -  "));
   run.rounds.assign(3, std::vector<double>(100, 20.0));
-  EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("20.00 ±0.000     20.00"));
+  EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("20.00 ±0.00     20.00"));
 }
 
 TEST(BenchNotes, GiveReasonsAndNotesOnce) {
