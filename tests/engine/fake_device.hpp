@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
+#include <memory>
+#include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,20 +17,13 @@
 
 namespace hone::engine {
 
-/// Busy for that long: a sleep would take longer by what the scheduler likes.
-inline void spin(double microseconds) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double, std::micro>(microseconds);
-  while (std::chrono::steady_clock::now() < end) {
-  }
-}
-
-/// Relu on plain float32, which takes as long as a test says.
+/// Relu on plain float32, which takes as long as a test says: that is what the device reports, whatever the
+/// machine is busy with.
 class FakeTactic final : public Tactic {
  public:
   static constexpr double kRefuses = -1;
 
   struct Behaviour {
-    /// At least.
     double delay_us = 0;
     /// Costs the network this much, but does not show in the step's own time.
     double hidden_us = 0;
@@ -54,9 +49,7 @@ class FakeTactic final : public Tactic {
 
   std::string_view name() const override { return name_; }
 
-  Offer offer(const StepRequest& request, WeightStore&) const override {
-    return make(request, "", behaviour_.delay_us);
-  }
+  Offer offer(const StepRequest& request, WeightStore&) const override { return make(request, ""); }
 
   std::vector<std::string> variants(const StepRequest&) const override {
     std::vector<std::string> names;
@@ -67,11 +60,23 @@ class FakeTactic final : public Tactic {
   Offer offer_variant(const StepRequest& request, WeightStore&, std::string_view wanted) const override {
     for (const auto& [name, delay] : behaviour_.variants) {
       if (name != wanted) continue;
-      return delay == kRefuses ? Offer::refuse("this variant never runs") : make(request, name, delay);
+      return delay == kRefuses ? Offer::refuse("this variant never runs") : make(request, name);
     }
     return Offer::refuse(fmt::format("there is no variant '{}'", wanted));
   }
 
+  /// Of a step of this name by the tactic `used`, "name" or "name:variant"; nullopt when that is another one.
+  std::optional<double> step_us(const std::string& used, const std::string& node) const {
+    double time = behaviour_.delay_us;
+    if (used != name_) {
+      const auto found =
+          std::find_if(behaviour_.variants.begin(), behaviour_.variants.end(),
+                       [&](const auto& variant) { return used == name_ + ":" + variant.first; });
+      if (found == behaviour_.variants.end()) return std::nullopt;
+      time = found->second;
+    }
+    return node == behaviour_.slow_node ? time + behaviour_.slow_us : time;
+  }
   double hidden_us() const { return behaviour_.hidden_us; }
   double saves_together_us() const { return behaviour_.saves_together_us; }
   bool wrong_in_two_steps() const { return behaviour_.wrong_in_two_steps; }
@@ -82,8 +87,8 @@ class FakeTactic final : public Tactic {
  private:
   class ReluKernel final : public Kernel {
    public:
-    ReluKernel(const FakeTactic& tactic, std::string variant, double delay_us, int64_t count)
-        : tactic_(tactic), variant_(std::move(variant)), delay_us_(delay_us), count_(count) {}
+    ReluKernel(const FakeTactic& tactic, std::string variant, int64_t count)
+        : tactic_(tactic), variant_(std::move(variant)), count_(count) {}
 
     void run(std::span<const void* const> inputs, std::span<void* const> outputs, void*) override {
       if (tactic_.behaviour_.does_not_fit) fail_environment("the device has no room for it");
@@ -94,24 +99,21 @@ class FakeTactic final : public Tactic {
       }
       written_ = true;
       tactic_.ran_.insert(variant_);
-      spin(delay_us_);
     }
 
    private:
     const FakeTactic& tactic_;
     std::string variant_;
-    double delay_us_;
     int64_t count_;
     bool written_ = false;
   };
 
-  Offer make(const StepRequest& request, const std::string& variant, double delay_us) const {
-    if (request.node.name == behaviour_.slow_node) delay_us += behaviour_.slow_us;
+  Offer make(const StepRequest& request, const std::string& variant) const {
     Offer offer;
     offer.inputs = {{DType::kFloat32, request.inputs[0].shape, Layout::kPlain}};
     offer.outputs = request.outputs;
-    offer.kernel = std::make_shared<ReluKernel>(*this, variant, delay_us,
-                                                tensor::element_count(request.inputs[0].shape));
+    offer.kernel =
+        std::make_shared<ReluKernel>(*this, variant, tensor::element_count(request.inputs[0].shape));
     return offer;
   }
 
@@ -155,6 +157,15 @@ class FakeDevice final : public Device {
 
   std::vector<std::string> requested_passes;
 
+  /// Steps of the CPU device take next to nothing.
+  double step_us(const Program& program, const ProgramStep& step) const {
+    const std::string node = step.node < 0 ? "" : program.graph().nodes[static_cast<size_t>(step.node)].name;
+    for (const FakeTactic* tactic : relu_) {
+      if (const auto time = tactic->step_us(step.tactic, node)) return *time;
+    }
+    return 1;
+  }
+
   /// What the tactics of these steps cost beyond their own time.
   double hidden_us(const Program& program) const {
     double total = 0;
@@ -190,10 +201,15 @@ class FakeExecutor final : public Executor {
   FakeExecutor(const FakeDevice& device, const Program& program)
       : host_(make_host_executor(program)),
         hidden_us_(device.hidden_us(program)),
-        is_wrong_(device.is_wrong(program)) {}
+        is_wrong_(device.is_wrong(program)) {
+    for (const ProgramStep& step : program.steps()) step_us_.push_back(device.step_us(program, step));
+  }
 
   void upload(std::span<const tensor::Tensor> inputs) override { host_->upload(inputs); }
-  void execute(std::vector<double>* step_times) override { host_->execute(step_times); }
+  void execute(std::vector<double>* step_times) override {
+    host_->execute(nullptr);
+    if (step_times != nullptr) *step_times = step_us_;
+  }
   void poison() override { host_->poison(); }
   std::vector<tensor::Tensor> download() override {
     std::vector<tensor::Tensor> outputs = host_->download();
@@ -203,13 +219,13 @@ class FakeExecutor final : public Executor {
     return outputs;
   }
   ExecutionTimes execute_timed() override {
-    ExecutionTimes times = host_->execute_timed();
-    times.device_us = times.enqueue_us + hidden_us_;
-    return times;
+    host_->execute(nullptr);
+    return {1, std::accumulate(step_us_.begin(), step_us_.end(), hidden_us_)};
   }
 
  private:
   std::unique_ptr<Executor> host_;
+  std::vector<double> step_us_;
   double hidden_us_;
   bool is_wrong_;
 };

@@ -225,7 +225,7 @@ TEST_F(TacticSearch, EveryVariantIsTimedAndTheBestOneIsStored) {
     EXPECT_GT(timed[0].samples, 0) << variant;
     EXPECT_EQ(timed[0].chosen, timed[0].tactic == "tiles:n=4");
   }
-  EXPECT_GT(records(*engine, "tiles:n=2")[0].median_us, 150);
+  EXPECT_EQ(records(*engine, "tiles:n=2")[0].median_us, 150);
   const auto file = folder_ / "engine.hone";
   save_engine(*engine, device, file);
   const auto loaded = load_engine(file);
@@ -276,8 +276,7 @@ TEST_F(TacticSearch, StepsThatOverlapAreChosenInTheWholeNetwork) {
 }
 
 TEST_F(TacticSearch, TacticsThatPayTogetherOnlyAreTriedTogether) {
-  // Milliseconds, beside which a busy machine disturbs little. Two signatures: taken for the steps of one of
-  // them alone, the early one is slower.
+  // Two signatures: taken for the steps of one of them alone, the early one is slower.
   GraphBuilder b;
   auto x = b.input("x", {1, 4, 24, 24});
   for (const int64_t window : {2, 3}) {
