@@ -129,12 +129,19 @@ tensor::Tolerance tolerance_of(const Tensor& expected, const ConformanceOptions&
   return {std::max(allowed.relative, rounding), std::max(allowed.absolute, rounding * largest)};
 }
 
-/// An empty string when the outputs are the expected ones.
-std::string run_data_set(DataSet set, importer::Model model, backend::Backend& backend,
-                         const ConformanceOptions& conformance) {
+/// Without the timing cache, which hundreds of tiny models would fill that nobody builds again.
+backend::LoadOptions load_options(const ConformanceOptions& conformance) {
   backend::LoadOptions options;
   options.device = conformance.device;
   options.precision = conformance.precision;
+  options.timing_cache = false;
+  return options;
+}
+
+/// An empty string when the outputs are the expected ones.
+std::string run_data_set(DataSet set, importer::Model model, backend::Backend& backend,
+                         const ConformanceOptions& conformance) {
+  backend::LoadOptions options = load_options(conformance);
   if (set.inputs.size() != model.graph->inputs.size()) {
     return fmt::format("{} holds {} inputs, the model has {}", set.name, set.inputs.size(),
                        model.graph->inputs.size());
@@ -214,11 +221,8 @@ void require_precision(backend::Backend& backend, const ConformanceOptions& opti
   relu.inputs = graph.inputs;
   relu.outputs = graph.outputs;
   graph.add_node(std::move(relu));
-  backend::LoadOptions load;
-  load.device = options.device;
-  load.precision = options.precision;
   (void)backend.load({"a network of one Relu", {}, std::make_shared<const graph::Graph>(std::move(graph))},
-                     load);
+                     load_options(options));
 }
 
 CaseResult run_case(const ConformanceCase& test, backend::Backend& backend,

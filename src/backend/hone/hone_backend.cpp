@@ -232,7 +232,7 @@ engine::BuildOptions build_options(const importer::Model& model, const LoadOptio
   build.threads = options.threads;
   build.optimization_level = options.optimization_level;
   build.disabled_passes = options.disabled_passes;
-  build.cache_folder = base::cache_directory();
+  if (options.timing_cache) build.cache_folder = base::cache_directory();
   // A profile only fixes what to tune for: 1 to anything is accepted where the model leaves a dimension open.
   for (const graph::ValueId id : model.graph->inputs) {
     const graph::Value& input = model.graph->value(id);
