@@ -15,9 +15,6 @@ using engine::StepRequest;
 using engine::TensorDesc;
 using tensor::DType;
 
-/// What gather_strided takes (kernels/movement.hpp).
-constexpr size_t kMaxWalked = 8;
-
 /// Element type that a value of this operator has between steps.
 DType moved_type(const StepRequest& request) {
   const DType declared = request.outputs[0].dtype;
@@ -29,18 +26,6 @@ DType moved_type(const StepRequest& request) {
 Layout moved_layout(const StepRequest& request, DType dtype) {
   return is_float_type(dtype) ? engine::layout_for_shape(request.layout, request.outputs[0].shape)
                               : Layout::kPlain;
-}
-
-/// Dimensions that gather_strided walks: without those of size 1, neighbours that lie alike counted once.
-size_t walked_dimensions(const StridedView& view) {
-  size_t count = 0;
-  int64_t outer_stride = 0;
-  for (size_t d = 0; d < view.sizes.size(); ++d) {
-    if (view.sizes[d] == 1) continue;
-    if (count == 0 || outer_stride != view.strides[d] * view.sizes[d]) ++count;
-    outer_stride = view.strides[d];
-  }
-  return count;
 }
 
 class ConcatTactic final : public CudaTactic {
@@ -111,9 +96,9 @@ class TransposeTactic final : public CudaTactic {
       view.sizes.push_back(shape[static_cast<size_t>(from)]);
       view.strides.push_back(strides[static_cast<size_t>(from)]);
     }
-    const size_t walked = walked_dimensions(view);
-    if (walked > kMaxWalked)
-      return Offer::refuse(fmt::format("it moves {} dimensions, {} at most", walked, kMaxWalked));
+    const size_t moved = merged(view).sizes.size();
+    if (moved > kMostMoved)
+      return Offer::refuse(fmt::format("it moves {} dimensions, {} at most", moved, kMostMoved));
     const size_t bytes = tensor::dtype_size(dtype);
     Offer offer;
     offer.inputs = {{dtype, shape, Layout::kPlain}};

@@ -7,13 +7,11 @@
 namespace hone::device::cuda {
 namespace {
 
-constexpr int kRank = 8;
-
 template <class Index>
 struct Walk {
   int rank;
-  Divisor<Index> sizes[kRank];
-  int64_t strides[kRank];
+  Divisor<Index> sizes[kMostMoved];
+  int64_t strides[kMostMoved];
   int64_t offset;
 };
 
@@ -27,7 +25,7 @@ __global__ void __launch_bounds__(kThreads)
     auto index = static_cast<Index>(i);
     int64_t at = walk.offset;
 #pragma unroll
-    for (int d = kRank - 1; d >= 0; --d) {
+    for (int d = kMostMoved - 1; d >= 0; --d) {
       if (d < walk.rank) at += static_cast<int64_t>(take_coordinate(index, walk.sizes[d])) * walk.strides[d];
     }
     to[i] = from[at];
@@ -67,7 +65,7 @@ __global__ void __launch_bounds__(kThreads)
 
 struct PadAxes {
   int rank;
-  int64_t sizes[kRank], begin[kRank], output[kRank];
+  int64_t sizes[kMostMoved], begin[kMostMoved], output[kMostMoved];
 };
 
 /// Position in the input, or -1 for the constant.
@@ -101,22 +99,6 @@ __global__ void __launch_bounds__(kThreads)
     }
     to[i] = inside ? from[at] : value;
   }
-}
-
-/// Without dimensions of size 1, neighbours that lie alike merged.
-StridedView collapse(const StridedView& view) {
-  StridedView result{{}, {}, view.offset};
-  for (size_t d = 0; d < view.sizes.size(); ++d) {
-    if (view.sizes[d] == 1) continue;
-    if (!result.sizes.empty() && result.strides.back() == view.strides[d] * view.sizes[d]) {
-      result.sizes.back() *= view.sizes[d];
-      result.strides.back() = view.strides[d];
-    } else {
-      result.sizes.push_back(view.sizes[d]);
-      result.strides.push_back(view.strides[d]);
-    }
-  }
-  return result;
 }
 
 /// [batch][columns][rows] read from a dense [batch][rows][columns].
@@ -158,9 +140,9 @@ cudaError_t gather_strided(const void* from, void* to, size_t bytes, const Strid
   if (view.sizes.size() != view.strides.size()) return cudaErrorInvalidValue;
   const int64_t count = product(view.sizes);
   if (count == 0) return cudaSuccess;
-  const StridedView dense = collapse(view);
+  const StridedView dense = merged(view);
   const size_t rank = dense.sizes.size();
-  if (rank > kRank) return cudaErrorInvalidValue;
+  if (rank > kMostMoved) return cudaErrorInvalidValue;
   if (is_transpose(dense)) {
     return transpose_matrices(from, to, bytes, rank == 3 ? dense.sizes[0] : 1, dense.sizes[rank - 1],
                               dense.sizes[rank - 2], options);
@@ -184,7 +166,7 @@ cudaError_t pad(const void* from, void* to, size_t bytes, PadMode mode, const st
                 const std::vector<int64_t>& begin, const std::vector<int64_t>& output_sizes,
                 const void* value, const LaunchOptions& options) {
   const size_t rank = sizes.size();
-  if (rank > kRank || begin.size() != rank || output_sizes.size() != rank) return cudaErrorInvalidValue;
+  if (rank > kMostMoved || begin.size() != rank || output_sizes.size() != rank) return cudaErrorInvalidValue;
   PadAxes axes{};
   axes.rank = static_cast<int>(rank);
   for (size_t d = 0; d < rank; ++d) {

@@ -13,13 +13,18 @@ cudaError_t copy_blocks(const void* from, int64_t from_stride, void* to, int64_t
                         int64_t rows, const LaunchOptions& options);
 
 /// A dense output whose element at coordinates o lies in the input at offset + sum of o[d] * strides[d]:
-/// slice, transpose, expand, depth-to-space. Strides may be 0 or negative. At most 8 dimensions once those of
-/// size 1 are dropped and neighbours that lie alike are merged.
+/// slice, transpose, expand, depth-to-space. Strides may be 0 or negative.
 struct StridedView {
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;
   int64_t offset = 0;
 };
+
+/// The same elements without dimensions of size 1, neighbours that lie alike merged.
+StridedView merged(const StridedView& view);
+
+/// Dimensions that a view may have, once merged, and an image that is padded.
+constexpr int kMostMoved = 8;
 
 cudaError_t gather_strided(const void* from, void* to, size_t bytes, const StridedView& view,
                            const LaunchOptions& options);
