@@ -6,6 +6,8 @@
 #include <cctype>
 #include <span>
 
+#include "trace/format/api_calls.hpp"
+
 namespace hone::analysis {
 namespace {
 
@@ -127,15 +129,11 @@ std::string brief_name(std::string_view demangled) {
 }
 
 std::string_view api_name(std::string_view recorded) {
-  const size_t version = recorded.rfind("_v");
-  const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
-  if (version != std::string_view::npos && version + 2 < recorded.size() &&
-      std::all_of(recorded.begin() + static_cast<std::ptrdiff_t>(version) + 2, recorded.end(), is_digit))
-    recorded = recorded.substr(0, version);
-  for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
-    if (recorded.ends_with(suffix)) recorded.remove_suffix(suffix.size());
-  }
-  return recorded;
+  const std::string_view name = trace::plain_api_name(recorded);
+  const size_t mark = name.rfind("_v");
+  const bool version = mark != std::string_view::npos && mark + 2 < name.size() &&
+                       name.find_first_not_of("0123456789", mark + 2) == std::string_view::npos;
+  return version ? name.substr(0, mark) : name;
 }
 
 std::string_view severity_name(trace::Severity severity) {

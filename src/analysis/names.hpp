@@ -19,8 +19,8 @@ std::string without_parameters(std::string_view demangled);
 /// That without namespaces, which leaves what tells instances of a kernel apart: `gemm<float, Tile<4>>`.
 std::string brief_name(std::string_view demangled);
 
-/// Without the suffixes of CUPTI and of the per-thread default stream: cudaMemcpyAsync of
-/// cudaMemcpyAsync_ptsz_v7000.
+/// Without the suffixes of CUPTI, of the per-thread default stream and of the driver's versions:
+/// cudaMemcpyAsync of cudaMemcpyAsync_ptsz_v7000, cuMemFree of cuMemFree_v2.
 std::string_view api_name(std::string_view recorded);
 
 /// "HtoD", "DtoH", "DtoD", "HtoH", "PtoP" as nvprof and Nsight Systems say; "unknown".

@@ -52,6 +52,7 @@ TEST(Names, CallsLoseTheirVersions) {
   EXPECT_EQ(api_name("cudaMemcpyAsync_ptsz_v7000"), "cudaMemcpyAsync");
   EXPECT_EQ(api_name("cudaMemcpyAsync_ptsz"), "cudaMemcpyAsync");
   EXPECT_EQ(api_name("cuMemcpyHtoDAsync_v2"), "cuMemcpyHtoDAsync");
+  EXPECT_EQ(api_name("cuMemcpyHtoDAsync_v2_ptsz"), "cuMemcpyHtoDAsync");
   EXPECT_EQ(api_name("cuda_v"), "cuda_v");
   EXPECT_EQ(api_name("cuda_value"), "cuda_value");
 }
