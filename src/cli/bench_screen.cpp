@@ -2,10 +2,11 @@
 #include "cli/bench_screen.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
+
+#include "cli/terminal.hpp"
 
 namespace hone::cli {
 namespace {
@@ -14,28 +15,14 @@ namespace {
 constexpr double kPlainLineSeconds = 15;
 constexpr size_t kDefaultWidth = 100;
 
-size_t terminal_width() {
-  winsize size{};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kDefaultWidth;
-  return size.ws_col - size_t{1};
-}
-
-/// Files and pipes take any width.
-size_t table_width() {
-  winsize size{};
-  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
-  return terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0
-             ? size.ws_col
-             : static_cast<size_t>(-1);
-}
-
 }  // namespace
 
 BenchScreen::BenchScreen(const bench::SweepOptions& options)
-    : table_(options, table_width()),
+    // Files and pipes take any width.
+    : table_(options, terminal_columns(STDOUT_FILENO).value_or(static_cast<size_t>(-1))),
       terminal_(::isatty(STDERR_FILENO) == 1),
       last_plain_line_(base::Clock::now()) {
-  if (terminal_) width_ = terminal_width();
+  if (terminal_) width_ = terminal_columns(STDERR_FILENO).value_or(kDefaultWidth + 1) - 1;
 }
 
 void BenchScreen::progress(const base::Progress& progress) {

@@ -8,17 +8,13 @@
 #include <limits>
 
 namespace hone::cli {
-namespace {
 
-/// Tables of numbers need some width and gain nothing from more.
-size_t output_width() {
+std::optional<size_t> terminal_columns(int descriptor) {
   winsize size{};
-  if (::isatty(STDOUT_FILENO) == 0 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
-    return report::SheetStyle().width;
-  return std::clamp<size_t>(size.ws_col, 80, 160);
+  if (::isatty(descriptor) == 0 || ::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+    return std::nullopt;
+  return size.ws_col;
 }
-
-}  // namespace
 
 report::SheetStyle file_style(size_t rows) {
   report::SheetStyle style;
@@ -28,7 +24,9 @@ report::SheetStyle file_style(size_t rows) {
 
 report::SheetStyle terminal_style(size_t rows) {
   report::SheetStyle style = file_style(rows);
-  style.width = output_width();
+  // Tables of numbers need some width and gain nothing from more.
+  if (const auto columns = terminal_columns(STDOUT_FILENO))
+    style.width = std::clamp<size_t>(*columns, 80, 160);
   return style;
 }
 

@@ -1,9 +1,15 @@
 // How tables are shown to people.
 #pragma once
 
+#include <optional>
+
 #include "report/sheet.hpp"
 
 namespace hone::cli {
+
+/// Characters of a line of the terminal behind a file descriptor; nullopt when there is none, or it does not
+/// say.
+std::optional<size_t> terminal_columns(int descriptor);
 
 /// As wide as the terminal, within reason, and as usual where the output goes elsewhere; `rows` of each
 /// table, 0 for all.

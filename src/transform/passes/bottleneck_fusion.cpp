@@ -27,13 +27,11 @@ struct Tail {
   int32_t last() const { return project < 0 ? expand : project; }
 };
 
-/// Whether the node is a convolution with constant filters of that shape, where -1 stands for any size.
+/// Whether the node is a convolution with constant filters of that shape.
 bool is_convolution(const Graph& graph, const Node& node, const tensor::Shape& wanted) {
   if (node.op != "Conv" && node.op != "FusedConv") return false;
   const auto& constant = graph.value(node.inputs[1]).constant;
-  return constant &&
-         std::equal(wanted.begin(), wanted.end(), constant->shape().begin(), constant->shape().end(),
-                    [](int64_t want, int64_t size) { return want < 0 || want == size; });
+  return constant && constant->shape() == wanted;
 }
 
 bool adds_first(const Node& node) {
