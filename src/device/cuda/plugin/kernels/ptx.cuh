@@ -26,6 +26,14 @@ __device__ __forceinline__ T in_register(T value) {
   return value;
 }
 
+/// The value of the lane whose number differs in its last bit. __shfl_xor_sync() takes floats for integers,
+/// with which the compiler loses track of the sums of wgmma and waits for every product.
+__device__ __forceinline__ float from_neighbour(float value) {
+  float other;
+  asm volatile("shfl.sync.bfly.b32 %0, %1, 1, 31, 0xffffffff;" : "=f"(other) : "f"(value));
+  return other;
+}
+
 /// cp.async: 16 bytes to shared memory; zeros when not `valid`, and then `source` is not read.
 __device__ __forceinline__ void copy16(uint32_t target, const void* source, bool valid) {
 #if __CUDA_ARCH__ >= 800
@@ -218,20 +226,10 @@ __device__ __forceinline__ void store_remote(uint32_t address, float value) {
 #endif
 }
 
-/// Two floats to an address of address_in_block().
-__device__ __forceinline__ void store_remote(uint32_t address, const float2& value) {
+/// Four floats to an address of address_in_block().
+__device__ __forceinline__ void store_remote(uint32_t address, const float4& value) {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("st.shared::cluster.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(value.x), "f"(value.y)
-               : "memory");
-#endif
-}
-
-/// Four floats to the shared memory of block `rank` of the cluster, at the address that `address` has here.
-__device__ __forceinline__ void store_to_block(uint32_t address, uint32_t rank, const float4& value) {
-#if __CUDA_ARCH__ >= 900
-  uint32_t remote;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(rank));
-  asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(remote), "f"(value.x), "f"(value.y),
+  asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(value.x), "f"(value.y),
                "f"(value.z), "f"(value.w)
                : "memory");
 #endif

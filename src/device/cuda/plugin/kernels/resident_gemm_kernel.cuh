@@ -234,9 +234,9 @@ __device__ __forceinline__ void send_sums(const float* staged, int part, int cou
     float values[8] = {};
     sum_slices<TileT>(staged, run, values);
     const int owner = run / count;
-    const uint32_t to = receive + (part * count + run - owner * count) * 32;
-    ptx::store_to_block(to, owner, make_float4(values[0], values[1], values[2], values[3]));
-    ptx::store_to_block(to + 16, owner, make_float4(values[4], values[5], values[6], values[7]));
+    const uint32_t to = ptx::address_in_block(receive + (part * count + run - owner * count) * 32, owner);
+    ptx::store_remote(to, make_float4(values[0], values[1], values[2], values[3]));
+    ptx::store_remote(to + 16, make_float4(values[4], values[5], values[6], values[7]));
   }
 }
 

@@ -66,6 +66,15 @@ size_t shape_of(const WarpgroupConfig& config) {
   return static_cast<size_t>(found - std::begin(kWarpgroupShapes));
 }
 
+/// Of one block a tile, or of a cluster.
+const WarpgroupTable& block_kernels(Element element, const WarpgroupConfig& config,
+                                    const std::optional<StreamEpilogue>& steps) {
+  const bool half = element == Element::kHalf;
+  if (config.parts == 1) return half ? kHalfBlock : kBFloat16Block;
+  if (steps && steps->kind != StreamKind::kSwish) return half ? kHalfSplit : kBFloat16Split;
+  return half ? kHalfSplitSteps : kBFloat16SplitSteps;
+}
+
 const WarpgroupTable& stream_kernels(Element element, StreamKind kind) {
   const bool half = element == Element::kHalf;
   switch (kind) {
@@ -126,15 +135,15 @@ cudaError_t launch_warpgroup(const ConvProblem& problem, const WarpgroupConfig& 
   GemmLaunch launch;
   launch.pdl = pdl;
   const std::optional<StreamEpilogue> stream_steps = stream_epilogue(args);
+  if (stream_steps) params.stream = *stream_steps;
   if (config.parts != 1 || !stream_steps) {
-    launch.function = (problem.element == Element::kHalf ? kHalfBlock : kBFloat16Block)[shape];
+    launch.function = block_kernels(problem.element, config, stream_steps)[shape];
     launch.blocks = int64_t{params.tiles} * config.parts;
     launch.threads = groups * 128 + 32;
     launch.cluster = config.parts;
     launch.shared_bytes = warpgroup_shared_bytes(config, params.epilogue.prefetched != nullptr);
     return launch_gemm(launch, limits, &params, stream);
   }
-  params.stream = *stream_steps;
   if (map_rows(problem, config, args.y, params.output) != CUDA_SUCCESS) return cudaErrorInvalidValue;
   if (params.stream.kind == StreamKind::kAdd &&
       map_rows(problem, config, args.steps[0].operand, params.operand) != CUDA_SUCCESS)

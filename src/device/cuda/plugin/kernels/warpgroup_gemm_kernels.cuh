@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "device/cuda/plugin/kernels/warpgroup_gemm_kernel.cuh"
+#include "device/cuda/plugin/kernels/warpgroup_gemm_split.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_stream.cuh"
 
 namespace hone::device::cuda {
@@ -13,6 +14,14 @@ struct BlockKernels {
   template <class TileT>
   static const void* of() {
     return reinterpret_cast<const void*>(&warpgroup_gemm<T, TileT>);
+  }
+};
+
+template <class T, bool kSteps>
+struct SplitKernels {
+  template <class TileT>
+  static const void* of() {
+    return reinterpret_cast<const void*>(&warpgroup_gemm_split<T, TileT, kSteps>);
   }
 };
 

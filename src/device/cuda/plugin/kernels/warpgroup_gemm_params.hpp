@@ -49,13 +49,17 @@ inline constexpr WarpgroupShape kWarpgroupShapes[] = {{64, 32, 1},   {64, 64, 1}
 
 /// Compiled kernels in the order of kWarpgroupShapes.
 using WarpgroupTable = std::array<const void*, std::size(kWarpgroupShapes)>;
-// One table a source file, so that the compiler's work is spread: element, then warpgroup_gemm or the kind of
-// warpgroup_gemm_stream.
+// One table a source file, so that the compiler's work is spread: element, then warpgroup_gemm,
+// warpgroup_gemm_split or the kind of warpgroup_gemm_stream.
 extern const WarpgroupTable kHalfBlock;
+extern const WarpgroupTable kHalfSplit;
+extern const WarpgroupTable kHalfSplitSteps;
 extern const WarpgroupTable kHalfBounds;
 extern const WarpgroupTable kHalfAdd;
 extern const WarpgroupTable kHalfSwish;
 extern const WarpgroupTable kBFloat16Block;
+extern const WarpgroupTable kBFloat16Split;
+extern const WarpgroupTable kBFloat16SplitSteps;
 extern const WarpgroupTable kBFloat16Bounds;
 extern const WarpgroupTable kBFloat16Add;
 extern const WarpgroupTable kBFloat16Swish;

@@ -157,6 +157,15 @@ struct WarpgroupProduct {
     if (speaks) ptx::arrive(ring.empty(before));
   }
 
+  /// Whatever reads the sums behind it stays behind it, and so behind the wait for the products.
+  __device__ __forceinline__ void hold() {
+#pragma unroll
+    for (auto& fragment : sums) {
+#pragma unroll
+      for (float& sum : fragment) asm volatile("" : "+f"(sum));
+    }
+  }
+
   /// Row of the tile that this thread's sums of fragment 0 begin with; the other half is 8 below.
   static __device__ __forceinline__ int first_row() {
     const int thread = static_cast<int>(threadIdx.x);

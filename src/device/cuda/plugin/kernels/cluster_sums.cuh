@@ -1,0 +1,188 @@
+// Sums of a tile whose depth is split over a cluster: each block sends every row to the block that finishes
+// it, which then adds up the parts and stores. What can be worked out ahead is, before the kernel waits for
+// the one ahead: addresses and bounds read from parameters after the products took as long as the sums
+// themselves.
+#pragma once
+
+#include "device/cuda/plugin/kernels/gemm_store.cuh"
+#include "device/cuda/plugin/kernels/implicit_gemm_params.hpp"
+#include "device/cuda/plugin/kernels/stream_epilogue.hpp"
+#include "device/cuda/plugin/kernels/warpgroup_gemm_stages.cuh"
+
+namespace hone::device::cuda {
+
+/// Sends a warpgroup's sums to where their blocks receive them, as [parts][kM / parts][kN + kStagePad]
+/// floats. Nobody has to fetch them, and no block has to wait for others to have read its own.
+template <class T, class TileT>
+class SumSender {
+ public:
+  /// `receive`: the address that has all blocks' place of receiving.
+  __device__ __forceinline__ SumSender(const TileParams& p, int part, uint32_t receive) {
+    constexpr int kPitch = (TileT::kN + kStagePad) * 4;
+    const int rows = TileT::kM / p.split_k;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+    for (int i = 0; i < TileT::kFragments; ++i) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int row = WarpgroupProduct<T, TileT>::first_row() + i * 64 + half * 8;
+        const int owner = row / rows;
+        const uint32_t local = receive + (part * rows + row - owner * rows) * kPitch;
+        to_[i][half] =
+            ptx::in_register(ptx::address_in_block(local + lane % 2 * 32 + lane % 4 / 2 * 16, owner));
+      }
+    }
+  }
+
+  /// Of two times eight columns, in which a thread has two neighbours each, a thread with an even number
+  /// takes four neighbours of the first, one with an odd number of the second: 16 bytes a store.
+  __device__ __forceinline__ void send(WarpgroupProduct<T, TileT>& product) const {
+    const bool odd = threadIdx.x % 2 != 0;
+    product.hold();
+#pragma unroll
+    for (int i = 0; i < TileT::kFragments; ++i) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+#pragma unroll
+        for (int j = 0; j < TileT::kN / 8; j += 2) {
+          const float* const first = product.sums[i] + 4 * j + 2 * half;
+          const float* const second = first + 4;
+          const float x = ptx::from_neighbour(odd ? first[0] : second[0]);
+          const float y = ptx::from_neighbour(odd ? first[1] : second[1]);
+          ptx::store_remote(to_[i][half] + j * 32, odd ? make_float4(x, y, second[0], second[1])
+                                                       : make_float4(first[0], first[1], x, y));
+        }
+      }
+    }
+  }
+
+ private:
+  uint32_t to_[TileT::kFragments][2];
+};
+
+/// Finishes a block's share of its tile by the warpgroups that multiply: a run of eight channels a thread.
+/// kSteps: by the list of steps, else by a StreamEpilogue that adds or bounds.
+template <class T, class TileT, bool kSteps>
+class ShareFinish {
+ public:
+  static constexpr int kThreads = TileT::kGroups * 128;
+
+  /// `row`, `channel`: the first of the share; `prefetched`: a place for operands of the share.
+  __device__ __forceinline__ ShareFinish(const EpilogueParams& p, const StreamEpilogue& stream, int row,
+                                         int channel, const float* bias, uint4* prefetched)
+      : p_(p),
+        row_(ptx::in_register(row)),
+        channel_(ptx::in_register(channel)),
+        rows_(ptx::in_register(p.rows)),
+        filters_(ptx::in_register(p.filters)),
+        y_(ptx::in_register(static_cast<T*>(p.y))),
+        operand_(ptx::in_register(static_cast<const T*>(p.prefetched))),
+        bias_(bias),
+        prefetched_(prefetched) {
+    narrow(make_float2(stream.low, stream.low), low_);
+    narrow(make_float2(stream.high, stream.high), high_);
+  }
+
+  /// Starts to copy what is added. The same thread reads what it copied.
+  __device__ __forceinline__ void prefetch(int parts) const {
+    if (operand_ == nullptr) return;
+    const int count = TileT::kM / parts * kPerRow;
+    for (int v = static_cast<int>(threadIdx.x); v < count; v += kThreads) {
+      const Place place(*this, v);
+      ptx::copy16(ptx::shared_address(prefetched_ + v), operand_ + (place.valid ? place.offset() : 0),
+                  place.valid);
+    }
+  }
+
+  __device__ __forceinline__ void run(int parts, const float* sums) const {
+    switch (parts) {
+      case 2: run<2>(sums); break;
+      case 4: run<4>(sums); break;
+      default: run<8>(sums); break;
+    }
+  }
+
+ private:
+  static constexpr int kPerRow = TileT::kN / 8;
+  using Pair = typename PairOf<T>::Type;
+
+  /// Where a run lies in y.
+  struct Place {
+    __device__ __forceinline__ Place(const ShareFinish& finish, int run)
+        : row(finish.row_ + run / kPerRow),
+          channel(finish.channel_ + run % kPerRow * 8),
+          filters(finish.filters_),
+          valid(row < finish.rows_ && channel < filters) {}
+    __device__ __forceinline__ size_t offset() const { return static_cast<size_t>(row) * filters + channel; }
+
+    int row;
+    int channel;
+    int filters;
+    bool valid;
+  };
+
+  /// All loads start before the first addition; parts are added in their order.
+  template <int kParts>
+  __device__ __forceinline__ void run(const float* sums) const {
+    constexpr int kPitch = TileT::kN + kStagePad;
+    constexpr int kRows = TileT::kM / kParts;
+#pragma unroll 1
+    for (int v = static_cast<int>(threadIdx.x); v < kRows * kPerRow; v += kThreads) {
+      const Place place(*this, v);
+      const int column = v % kPerRow * 8;
+      const float* const from = sums + v / kPerRow * kPitch + column;
+      float4 low[kParts];
+      float4 high[kParts];
+#pragma unroll
+      for (int part = 0; part < kParts; ++part) {
+        low[part] = *reinterpret_cast<const float4*>(from + part * kRows * kPitch);
+        high[part] = *reinterpret_cast<const float4*>(from + part * kRows * kPitch + 4);
+      }
+      float values[8] = {};
+#pragma unroll
+      for (int part = 0; part < kParts; ++part) {
+        add4(values, 0, low[part]);
+        add4(values, 4, high[part]);
+      }
+      add4(values, 0, *reinterpret_cast<const float4*>(bias_ + column));
+      add4(values, 4, *reinterpret_cast<const float4*>(bias_ + column + 4));
+      if (place.valid) finish(place, prefetched_ + v, values);
+    }
+  }
+
+  __device__ __forceinline__ void finish(const Place& place, const uint4* operand, float (&values)[8]) const {
+    auto* const to = reinterpret_cast<uint4*>(y_ + place.offset());
+    if (kSteps) {
+      finish_run<T>(p_, place.row, place.channel, operand, values);
+      pack<T>(values, to);
+      return;
+    }
+    if (operand_ != nullptr) {
+      float added[8];
+      unpack<T>(operand, added);
+      apply_binary(EpilogueOp::kAdd, added, values);
+    }
+    // Bounds are those of rounded numbers: rounding keeps their order. NaN stays NaN.
+    Packed<T> packed;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      narrow(make_float2(values[2 * i], values[2 * i + 1]), packed.pairs[i]);
+      packed.pairs[i] = __hmin2_nan(__hmax2_nan(packed.pairs[i], low_), high_);
+    }
+    *to = packed.words[0];
+  }
+
+  const EpilogueParams& p_;
+  int row_;
+  int channel_;
+  int rows_;
+  int filters_;
+  T* y_;
+  const T* operand_;
+  const float* bias_;
+  uint4* prefetched_;
+  Pair low_;
+  Pair high_;
+};
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,41 @@
+// The warpgroup GEMM whose depth is split over a cluster: one block makes its part of the depth of one tile
+// of y, and finishes its share of the tile's rows.
+#pragma once
+
+#include "device/cuda/plugin/kernels/cluster_sums.cuh"
+#include "device/cuda/plugin/kernels/warpgroup_gemm_kernel.cuh"
+
+namespace hone::device::cuda {
+
+/// kSteps: as of ShareFinish.
+template <class T, class TileT, bool kSteps>
+__global__ void __launch_bounds__(WithCopier<TileT>::kThreads)
+    warpgroup_gemm_split(const __grid_constant__ WarpgroupParams p, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
+  extern __shared__ __align__(1024) unsigned char memory[];
+  if (p.next_waits) ptx::allow_next_kernel();
+  ptx::arrive_cluster();  // this block's memory can be written to
+  const GemmBlock<TileT> block(p, memory);
+  block.begin();
+  block.copy();
+  const BlockPlace& place = block.place;
+  const int parts = ptx::in_register(p.split_k);
+  unsigned char* const receive = memory + p.stages * TileT::kStageBytes;
+  const SumSender<T, TileT> sender(p, place.part, ptx::shared_address(receive));
+  const ShareFinish<T, TileT, kSteps> finish(p.epilogue, p.stream,
+                                             place.tile_m * TileT::kM + place.part * (TileT::kM / parts),
+                                             place.tile_n * TileT::kN, block.bias, block.prefetched);
+  ptx::wait_for_previous_kernel();
+  if (block.multiplies()) finish.prefetch(parts);
+  ptx::commit_copies();
+  WarpgroupProduct<T, TileT> product{};
+  RingPlace at;
+  if (block.multiplies()) product.run(block.ring, at, block.depth.count);
+  ptx::wait_copies<0>();
+  ptx::wait_cluster();
+  if (block.multiplies()) sender.send(product);
+  ptx::sync_cluster();
+  if (block.multiplies()) finish.run(parts, reinterpret_cast<const float*>(receive));
+}
+
+}  // namespace hone::device::cuda
