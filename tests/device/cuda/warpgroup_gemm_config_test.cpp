@@ -65,9 +65,10 @@ TEST(WarpgroupGemmConfig, RefusalsSayWhy) {
 }
 
 TEST(WarpgroupGemmConfig, SharedMemoryHoldsTheRingOrTheTile) {
-  // 3 stages of (128 + 128) rows of 128 bytes; bias; two barriers a stage; the operand.
-  EXPECT_EQ(warpgroup_shared_bytes({128, 128, 3, 1}, false), 3 * 256 * 128 + 128 * 4 + 3 * 16);
-  EXPECT_EQ(warpgroup_shared_bytes({128, 128, 3, 1}, true), 3 * 256 * 128 + 128 * 4 + 3 * 16 + 128 * 128 * 2);
+  // 3 stages of (128 + 128) rows of 128 bytes; bias; two barriers a stage and as much for a cluster's; the
+  // operand.
+  EXPECT_EQ(warpgroup_shared_bytes({128, 128, 3, 1}, false), 3 * 256 * 128 + 128 * 4 + 4 * 16);
+  EXPECT_EQ(warpgroup_shared_bytes({128, 128, 3, 1}, true), 3 * 256 * 128 + 128 * 4 + 4 * 16 + 128 * 128 * 2);
   // The staged tile of floats is larger than 2 stages.
   EXPECT_EQ(warpgroup_staging_bytes({128, 128, 2, 1}), 128 * (128 + kStagePad) * 4);
   // What a cluster sends comes while the ring is in use.

@@ -11,13 +11,15 @@
 
 namespace hone::device::cuda {
 
-/// Sends a warpgroup's sums to where their blocks receive them, as [parts][kM / parts][kN + kStagePad]
-/// floats. Nobody has to fetch them, and no block has to wait for others to have read its own.
+/// Brings every row's sums to the block that finishes it, as [parts][kM / parts][kN + kStagePad] floats.
+/// Nobody has to fetch them, and no block has to wait for others to have read its own. Two blocks are done
+/// sooner with plain stores and a barrier of the cluster, more of them when each counts what it has received.
 template <class T, class TileT>
-class SumSender {
+class SumExchange {
  public:
-  /// `receive`: the address that has all blocks' place of receiving.
-  __device__ __forceinline__ SumSender(const TileParams& p, int part, uint32_t receive) {
+  /// The place and the barrier of receiving, whose addresses are the same in all blocks.
+  __device__ __forceinline__ SumExchange(const TileParams& p, int part, uint32_t receive, uint32_t received)
+      : received_(received), counts_(p.split_k > 2) {
     constexpr int kPitch = (TileT::kN + kStagePad) * 4;
     const int rows = TileT::kM / p.split_k;
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -30,15 +32,41 @@ class SumSender {
         const uint32_t local = receive + (part * rows + row - owner * rows) * kPitch;
         to_[i][half] =
             ptx::in_register(ptx::address_in_block(local + lane % 2 * 32 + lane % 4 / 2 * 16, owner));
+        barrier_[i][half] = ptx::in_register(ptx::address_in_block(received, owner));
       }
     }
   }
 
+  /// By the threads that multiply.
+  __device__ __forceinline__ void send(WarpgroupProduct<T, TileT>& product) const {
+    product.hold();
+    if (counts_) {
+      send_each(product, [&](int i, int half, int offset, const float4& sums) {
+        ptx::store_counted(to_[i][half] + offset, sums, barrier_[i][half]);
+      });
+    } else {
+      send_each(product, [&](int i, int half, int offset, const float4& sums) {
+        ptx::store_remote(to_[i][half] + offset, sums);
+      });
+    }
+  }
+
+  /// Until all has been received; by all threads.
+  __device__ __forceinline__ void wait() const {
+    if (counts_) {
+      ptx::wait_barrier(received_, 0);
+    } else {
+      ptx::sync_cluster();
+    }
+  }
+
+ private:
   /// Of two times eight columns, in which a thread has two neighbours each, a thread with an even number
   /// takes four neighbours of the first, one with an odd number of the second: 16 bytes a store.
-  __device__ __forceinline__ void send(WarpgroupProduct<T, TileT>& product) const {
+  template <class Store>
+  __device__ __forceinline__ void send_each(const WarpgroupProduct<T, TileT>& product,
+                                            const Store& store) const {
     const bool odd = threadIdx.x % 2 != 0;
-    product.hold();
 #pragma unroll
     for (int i = 0; i < TileT::kFragments; ++i) {
 #pragma unroll
@@ -49,15 +77,17 @@ class SumSender {
           const float* const second = first + 4;
           const float x = ptx::from_neighbour(odd ? first[0] : second[0]);
           const float y = ptx::from_neighbour(odd ? first[1] : second[1]);
-          ptx::store_remote(to_[i][half] + j * 32, odd ? make_float4(x, y, second[0], second[1])
-                                                       : make_float4(first[0], first[1], x, y));
+          store(i, half, j * 32,
+                odd ? make_float4(x, y, second[0], second[1]) : make_float4(first[0], first[1], x, y));
         }
       }
     }
   }
 
- private:
+  uint32_t received_;
+  bool counts_;
   uint32_t to_[TileT::kFragments][2];
+  uint32_t barrier_[TileT::kFragments][2];
 };
 
 /// Finishes a block's share of its tile by the warpgroups that multiply: a run of eight channels a thread.
@@ -69,7 +99,7 @@ class ShareFinish {
 
   /// `row`, `channel`: the first of the share; `prefetched`: a place for operands of the share.
   __device__ __forceinline__ ShareFinish(const EpilogueParams& p, const StreamEpilogue& stream, int row,
-                                         int channel, const float* bias, uint4* prefetched)
+                                         int channel, uint4* prefetched)
       : p_(p),
         row_(ptx::in_register(row)),
         channel_(ptx::in_register(channel)),
@@ -77,8 +107,13 @@ class ShareFinish {
         filters_(ptx::in_register(p.filters)),
         y_(ptx::in_register(static_cast<T*>(p.y))),
         operand_(ptx::in_register(static_cast<const T*>(p.prefetched))),
-        bias_(bias),
         prefetched_(prefetched) {
+    const int first = channel_ + column();
+    low_bias_ = high_bias_ = make_float4(0, 0, 0, 0);
+    if (p.bias != nullptr && first < filters_) {
+      low_bias_ = __ldg(reinterpret_cast<const float4*>(p.bias + first));
+      high_bias_ = __ldg(reinterpret_cast<const float4*>(p.bias + first + 4));
+    }
     narrow(make_float2(stream.low, stream.low), low_);
     narrow(make_float2(stream.high, stream.high), high_);
   }
@@ -104,13 +139,17 @@ class ShareFinish {
 
  private:
   static constexpr int kPerRow = TileT::kN / 8;
+  static_assert(kThreads % kPerRow == 0);
   using Pair = typename PairOf<T>::Type;
+
+  /// The first channel, in the tile, of all runs of this thread.
+  static __device__ __forceinline__ int column() { return static_cast<int>(threadIdx.x) % kPerRow * 8; }
 
   /// Where a run lies in y.
   struct Place {
     __device__ __forceinline__ Place(const ShareFinish& finish, int run)
         : row(finish.row_ + run / kPerRow),
-          channel(finish.channel_ + run % kPerRow * 8),
+          channel(finish.channel_ + column()),
           filters(finish.filters_),
           valid(row < finish.rows_ && channel < filters) {}
     __device__ __forceinline__ size_t offset() const { return static_cast<size_t>(row) * filters + channel; }
@@ -129,8 +168,7 @@ class ShareFinish {
 #pragma unroll 1
     for (int v = static_cast<int>(threadIdx.x); v < kRows * kPerRow; v += kThreads) {
       const Place place(*this, v);
-      const int column = v % kPerRow * 8;
-      const float* const from = sums + v / kPerRow * kPitch + column;
+      const float* const from = sums + v / kPerRow * kPitch + column();
       float4 low[kParts];
       float4 high[kParts];
 #pragma unroll
@@ -144,8 +182,8 @@ class ShareFinish {
         add4(values, 0, low[part]);
         add4(values, 4, high[part]);
       }
-      add4(values, 0, *reinterpret_cast<const float4*>(bias_ + column));
-      add4(values, 4, *reinterpret_cast<const float4*>(bias_ + column + 4));
+      add4(values, 0, low_bias_);
+      add4(values, 4, high_bias_);
       if (place.valid) finish(place, prefetched_ + v, values);
     }
   }
@@ -179,8 +217,9 @@ class ShareFinish {
   int filters_;
   T* y_;
   const T* operand_;
-  const float* bias_;
   uint4* prefetched_;
+  float4 low_bias_;
+  float4 high_bias_;
   Pair low_;
   Pair high_;
 };

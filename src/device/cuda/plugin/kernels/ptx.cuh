@@ -235,6 +235,17 @@ __device__ __forceinline__ void store_remote(uint32_t address, const float4& val
 #endif
 }
 
+/// The same, counted by the barrier at `barrier` of that block as 16 bytes copied.
+__device__ __forceinline__ void store_counted(uint32_t address, const float4& value, uint32_t barrier) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
+          address),
+      "f"(value.x), "f"(value.y), "f"(value.z), "f"(value.w), "r"(barrier)
+      : "memory");
+#endif
+}
+
 /// Four floats from the shared memory of block `rank` of the cluster, at the address that `address` has here.
 __device__ __forceinline__ float4 load_from_block(uint32_t address, uint32_t rank) {
   float4 value{};

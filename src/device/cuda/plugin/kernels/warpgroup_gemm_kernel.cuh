@@ -42,6 +42,7 @@ struct GemmBlock {
   DepthPart depth;
   float* bias;
   StageRing ring;
+  uint32_t received;  ///< barrier of what a cluster sends
   uint4* prefetched;
 
   __device__ __forceinline__ GemmBlock(const WarpgroupParams& params, unsigned char* shared)
@@ -51,19 +52,20 @@ struct GemmBlock {
         depth(params, place.part),
         bias(reinterpret_cast<float*>(memory + p.staging_bytes)),
         ring{ptx::shared_address(memory), ptx::shared_address(bias + TileT::kN), p.stages},
-        prefetched(reinterpret_cast<uint4*>(bias + TileT::kN) + p.stages) {}  // behind the barriers
+        received(ring.barriers + p.stages * kRingBarrierBytes),
+        prefetched(reinterpret_cast<uint4*>(bias + TileT::kN) + p.stages + 1) {}  // behind the barriers
 
   static __device__ __forceinline__ bool multiplies() { return static_cast<int>(threadIdx.x) < kCopier; }
 
-  /// Barriers and bias; all threads are together behind it.
+  /// Barriers; all threads are together behind it.
   __device__ __forceinline__ void begin() const {
     if (static_cast<int>(threadIdx.x) == kCopier) {
       ptx::prefetch_map(p.filters);
       ptx::prefetch_map(p.windows);
       ring.init(TileT::kGroups * 4);
+      ptx::init_barrier(received, 1);
       ptx::fence_barriers();
     }
-    load_bias<TileT::kN>(p.epilogue, place.tile_n * TileT::kN, p.anywhere, bias);
     __syncthreads();
   }
 
@@ -88,6 +90,7 @@ __global__ void __launch_bounds__(WithCopier<TileT>::kThreads)
   extern __shared__ __align__(1024) unsigned char memory[];
   if (p.next_waits) ptx::allow_next_kernel();
   const GemmBlock<TileT> block(p, memory);
+  load_bias<TileT::kN>(p.epilogue, block.place.tile_n * TileT::kN, p.anywhere, block.bias);
   block.begin();
   block.copy();
   ptx::wait_for_previous_kernel();

@@ -65,7 +65,7 @@ extern const WarpgroupTable kBFloat16Add;
 extern const WarpgroupTable kBFloat16Swish;
 
 /// Shared memory of a block in bytes: the ring, whose place the staged tile takes, or behind it the sums that
-/// a cluster sends; bias, barriers, prefetched operand.
+/// a cluster sends; bias, barriers of the stages and of what is received, prefetched operand.
 inline int64_t warpgroup_staging_bytes(const WarpgroupConfig& config) {
   const int64_t ring = int64_t{config.stages} * (config.tile_m + config.tile_n) * kStageRowBytes;
   const int64_t tile = int64_t{config.tile_m} * (config.tile_n + kStagePad) * 4;
@@ -74,7 +74,7 @@ inline int64_t warpgroup_staging_bytes(const WarpgroupConfig& config) {
 }
 inline int64_t warpgroup_shared_bytes(const WarpgroupConfig& config, bool prefetch) {
   return warpgroup_staging_bytes(config) + int64_t{config.tile_n} * 4 +
-         int64_t{config.stages} * kRingBarrierBytes +
+         (int64_t{config.stages} + 1) * kRingBarrierBytes +
          (prefetch ? int64_t{config.tile_m} * config.tile_n * 2 : 0);
 }
 

@@ -14,17 +14,20 @@ __global__ void __launch_bounds__(WithCopier<TileT>::kThreads)
   const RunningKernel running(stamp);
   extern __shared__ __align__(1024) unsigned char memory[];
   if (p.next_waits) ptx::allow_next_kernel();
-  ptx::arrive_cluster();  // this block's memory can be written to
   const GemmBlock<TileT> block(p, memory);
   block.begin();
+  if (static_cast<int>(threadIdx.x) == GemmBlock<TileT>::kCopier)
+    ptx::expect_copies(block.received, TileT::kM * TileT::kN * 4);
+  ptx::arrive_cluster();  // this block's memory can be written to
   block.copy();
   const BlockPlace& place = block.place;
   const int parts = ptx::in_register(p.split_k);
   unsigned char* const receive = memory + p.stages * TileT::kStageBytes;
-  const SumSender<T, TileT> sender(p, place.part, ptx::shared_address(receive));
+  const SumExchange<T, TileT> exchange(p, place.part, ptx::shared_address(receive), block.received);
   const ShareFinish<T, TileT, kSteps> finish(p.epilogue, p.stream,
                                              place.tile_m * TileT::kM + place.part * (TileT::kM / parts),
-                                             place.tile_n * TileT::kN, block.bias, block.prefetched);
+                                             place.tile_n * TileT::kN, block.prefetched);
+  ptx::wait_cluster();
   ptx::wait_for_previous_kernel();
   if (block.multiplies()) finish.prefetch(parts);
   ptx::commit_copies();
@@ -32,9 +35,8 @@ __global__ void __launch_bounds__(WithCopier<TileT>::kThreads)
   RingPlace at;
   if (block.multiplies()) product.run(block.ring, at, block.depth.count);
   ptx::wait_copies<0>();
-  ptx::wait_cluster();
-  if (block.multiplies()) sender.send(product);
-  ptx::sync_cluster();
+  if (block.multiplies()) exchange.send(product);
+  exchange.wait();
   if (block.multiplies()) finish.run(parts, reinterpret_cast<const float*>(receive));
 }
 
