@@ -12,14 +12,15 @@
 namespace hone::device::cuda {
 
 /// Brings every row's sums to the block that finishes it, as [parts][kM / parts][kN + kStagePad] floats.
-/// Nobody has to fetch them, and no block has to wait for others to have read its own. Two blocks are done
-/// sooner with plain stores and a barrier of the cluster, more of them when each counts what it has received.
+/// Nobody has to fetch them, and no block has to wait for others to have read its own. Two blocks, and those
+/// of large tiles, are done sooner with plain stores and a barrier of the cluster, others when each counts
+/// what it has received.
 template <class T, class TileT>
 class SumExchange {
  public:
   /// The place and the barrier of receiving, whose addresses are the same in all blocks.
   __device__ __forceinline__ SumExchange(const TileParams& p, int part, uint32_t receive, uint32_t received)
-      : received_(received), counts_(p.split_k > 2) {
+      : received_(received), counts_(kMayCount && p.split_k > 2) {
     constexpr int kPitch = (TileT::kN + kStagePad) * 4;
     const int rows = TileT::kM / p.split_k;
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -40,7 +41,7 @@ class SumExchange {
   /// By the threads that multiply.
   __device__ __forceinline__ void send(WarpgroupProduct<T, TileT>& product) const {
     product.hold();
-    if (counts_) {
+    if (kMayCount && counts_) {
       send_each(product, [&](int i, int half, int offset, const float4& sums) {
         ptx::store_counted(to_[i][half] + offset, sums, barrier_[i][half]);
       });
@@ -53,7 +54,7 @@ class SumExchange {
 
   /// Until all has been received; by all threads.
   __device__ __forceinline__ void wait() const {
-    if (counts_) {
+    if (kMayCount && counts_) {
       ptx::wait_barrier(received_, 0);
     } else {
       ptx::sync_cluster();
@@ -61,6 +62,8 @@ class SumExchange {
   }
 
  private:
+  static constexpr bool kMayCount = TileT::kM * TileT::kN <= 64 * 64;
+
   /// Of two times eight columns, in which a thread has two neighbours each, a thread with an even number
   /// takes four neighbours of the first, one with an odd number of the second: 16 bytes a store.
   template <class Store>
@@ -165,23 +168,27 @@ class ShareFinish {
   __device__ __forceinline__ void run(const float* sums) const {
     constexpr int kPitch = TileT::kN + kStagePad;
     constexpr int kRows = TileT::kM / kParts;
+    // Of eight threads, four begin with the first half of their runs, so that they read all banks.
+    const int begin = static_cast<int>(threadIdx.x) / 4 % 2;
 #pragma unroll 1
     for (int v = static_cast<int>(threadIdx.x); v < kRows * kPerRow; v += kThreads) {
       const Place place(*this, v);
       const float* const from = sums + v / kPerRow * kPitch + column();
-      float4 low[kParts];
-      float4 high[kParts];
+      float4 sums_of[kParts][2];
 #pragma unroll
       for (int part = 0; part < kParts; ++part) {
-        low[part] = *reinterpret_cast<const float4*>(from + part * kRows * kPitch);
-        high[part] = *reinterpret_cast<const float4*>(from + part * kRows * kPitch + 4);
+        sums_of[part][0] = *reinterpret_cast<const float4*>(from + part * kRows * kPitch + 4 * begin);
+        sums_of[part][1] = *reinterpret_cast<const float4*>(from + part * kRows * kPitch + 4 - 4 * begin);
       }
-      float values[8] = {};
+      float in_order[8] = {};
 #pragma unroll
       for (int part = 0; part < kParts; ++part) {
-        add4(values, 0, low[part]);
-        add4(values, 4, high[part]);
+        add4(in_order, 0, sums_of[part][0]);
+        add4(in_order, 4, sums_of[part][1]);
       }
+      float values[8];
+#pragma unroll
+      for (int i = 0; i < 8; ++i) values[i] = begin == 0 ? in_order[i] : in_order[(i + 4) % 8];
       add4(values, 0, low_bias_);
       add4(values, 4, high_bias_);
       if (place.valid) finish(place, prefetched_ + v, values);
