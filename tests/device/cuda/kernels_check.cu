@@ -185,6 +185,7 @@ constexpr Check kChecks[] = {
     {"reduction", hone::device::cuda::check::check_reduction},
     {"resize", hone::device::cuda::check::check_resize},
     {"matrix_vector", hone::device::cuda::check::check_matrix_vector},
+    {"warpgroup_matrix", hone::device::cuda::check::check_warpgroup_matrix},
     {"squeeze_excite", hone::device::cuda::check::check_squeeze_excite},
     {"squeeze_excite_layers", hone::device::cuda::check::check_squeeze_excite_layers},
     {"bottleneck", hone::device::cuda::check::check_bottleneck},

@@ -98,6 +98,7 @@ void check_movement();
 void check_reduction();
 void check_resize();
 void check_matrix_vector();
+void check_warpgroup_matrix();
 void check_squeeze_excite();
 void check_squeeze_excite_layers();
 void check_bottleneck();

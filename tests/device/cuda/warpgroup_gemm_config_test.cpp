@@ -62,6 +62,11 @@ TEST(WarpgroupGemmConfig, RefusalsSayWhy) {
   ConvProblem overlapping = problem(1, 14, 64, 64, 1);
   overlapping.pixel_pitch = 32;
   EXPECT_EQ(refusal(overlapping, "64x32_s2"), "pixels overlap");
+  ConvProblem logits = problem(8, 1, 2048, 1000, 1);
+  logits.float_result = true;
+  EXPECT_EQ(refusal(logits, "64x32_s8_c4"), "");
+  EXPECT_EQ(refusal(logits, "64x32_s8"), "floats leave a cluster only");
+  EXPECT_EQ(conv_refusal(logits), "its result has other elements than its operands");
 }
 
 TEST(WarpgroupGemmConfig, SharedMemoryHoldsTheRingOrTheTile) {

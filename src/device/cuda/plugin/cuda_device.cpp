@@ -146,7 +146,7 @@ class CudaDevice final : public engine::Device {
     return tactic.starts_with("implicit_gemm:") || tactic.starts_with("resident_gemm:") ||
            tactic.starts_with("warpgroup_gemm:") || tactic.starts_with("stem_gemm:") ||
            tactic.starts_with("squeeze_excite:") || tactic.starts_with("depthwise:") ||
-           tactic == "bottleneck" || tactic == "matrix_vector";
+           tactic.starts_with("warpgroup_matrix:") || tactic == "bottleneck" || tactic == "matrix_vector";
   }
 
   bool splits_batches() const override { return false; }

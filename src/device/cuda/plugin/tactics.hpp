@@ -30,7 +30,7 @@ void add_direct_convolution_tactics(TacticList& list);
 void add_winograd_tactics(TacticList& list);
 /// FusedConvMaxPool by the tactics of the list for convolutions, each followed by a pool.
 void add_pooled_convolution_tactics(TacticList& list);
-/// Gemm, MatMul and their fused forms: through cuBLASLt, and by a kernel of ours for few rows.
+/// Gemm, MatMul and their fused forms: through cuBLASLt, and with a constant matrix by kernels of ours.
 void add_matrix_tactics(TacticList& list);
 /// Pools over windows and over whole images.
 void add_pooling_tactics(TacticList& list);

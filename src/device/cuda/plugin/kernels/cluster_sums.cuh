@@ -110,6 +110,8 @@ class ShareFinish {
         filters_(ptx::in_register(p.filters)),
         y_(ptx::in_register(static_cast<T*>(p.y))),
         operand_(ptx::in_register(static_cast<const T*>(p.prefetched))),
+        float_y_(ptx::in_register(static_cast<int>(p.float_y))),
+        bounds_{stream.low, stream.high},
         prefetched_(prefetched) {
     const int first = channel_ + column();
     low_bias_ = high_bias_ = make_float4(0, 0, 0, 0);
@@ -196,6 +198,12 @@ class ShareFinish {
   }
 
   __device__ __forceinline__ void finish(const Place& place, const uint4* operand, float (&values)[8]) const {
+    if (!kSteps && float_y_ != 0) {
+#pragma unroll
+      for (float& value : values) value = clamp(value, bounds_.x, bounds_.y);
+      pack<float>(values, reinterpret_cast<uint4*>(reinterpret_cast<float*>(y_) + place.offset()));
+      return;
+    }
     auto* const to = reinterpret_cast<uint4*>(y_ + place.offset());
     if (kSteps) {
       finish_run<T>(p_, place.row, place.channel, operand, values);
@@ -224,6 +232,8 @@ class ShareFinish {
   int filters_;
   T* y_;
   const T* operand_;
+  int float_y_;
+  float2 bounds_;
   uint4* prefetched_;
   float4 low_bias_;
   float4 high_bias_;

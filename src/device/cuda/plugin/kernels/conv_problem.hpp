@@ -42,6 +42,8 @@ struct ConvProblem {
   int dilation_w = 1;
   /// Elements between two pixels of a row when they overlap or have gaps; 0: `channels`, densely packed.
   int pixel_pitch = 0;
+  /// Whether y has floats whatever x has, as logits do. The warpgroup GEMM alone does that.
+  bool float_result = false;
 
   int out_height() const {
     return (height + pad_top + pad_bottom - dilation_h * (kernel_h - 1) - 1) / stride_h + 1;

@@ -24,6 +24,7 @@ EpilogueParams make_epilogue(const ConvProblem& problem, const ConvArgs& args) {
   params.y = args.y;
   params.rows = static_cast<int>(problem.rows());
   params.filters = problem.filters;
+  params.float_y = problem.float_result;
   params.pixels = FastDivisor(int64_t{problem.out_height()} * problem.out_width());
   params.step_count = args.step_count;
   params.prefetched_step = -1;

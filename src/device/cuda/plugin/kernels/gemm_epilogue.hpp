@@ -23,6 +23,7 @@ struct EpilogueParams {
   int filters;
   FastDivisor pixels;  ///< out_height * out_width
   EpilogueMode mode;
+  bool float_y;
   int step_count;
   EpilogueStep steps[kMaxEpilogueSteps];
 };

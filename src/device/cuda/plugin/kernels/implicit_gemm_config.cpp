@@ -129,6 +129,7 @@ std::optional<ConvConfig> ConvConfig::parse(const std::string& text) {
 
 std::string conv_refusal(const ConvProblem& p) {
   if (std::string why = problem_extents(p); !why.empty()) return why;
+  if (p.float_result) return "its result has other elements than its operands";
   const int vector = vector_elements(p.element);
   if (p.channels % vector != 0) return "channels are no multiple of " + std::to_string(vector);
   if (p.filters % 8 != 0) return "filters are no multiple of 8";

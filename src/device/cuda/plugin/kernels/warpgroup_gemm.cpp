@@ -135,6 +135,8 @@ cudaError_t launch_warpgroup(const ConvProblem& problem, const WarpgroupConfig& 
   GemmLaunch launch;
   launch.pdl = pdl;
   const std::optional<StreamEpilogue> stream_steps = stream_epilogue(args);
+  if (problem.float_result && (!stream_steps || stream_steps->kind != StreamKind::kBounds))
+    return cudaErrorInvalidValue;
   if (stream_steps) params.stream = *stream_steps;
   if (config.parts != 1 || !stream_steps) {
     launch.function = block_kernels(problem.element, config, stream_steps)[shape];

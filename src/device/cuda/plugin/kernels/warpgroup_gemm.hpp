@@ -34,7 +34,8 @@ std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const
                                                size_t limit = 16);
 
 /// Enqueues the convolution; `pdl` and errors as launch_conv. The driver makes the maps of x and w: operands
-/// that it cannot describe give cudaErrorInvalidValue, a driver without maps cudaErrorNotSupported.
+/// that it cannot describe give cudaErrorInvalidValue, as do steps other than bounds before a result of
+/// floats; a driver without maps gives cudaErrorNotSupported.
 cudaError_t launch_warpgroup(const ConvProblem& problem, const WarpgroupConfig& config, const ConvArgs& args,
                              bool pdl, cudaStream_t stream);
 

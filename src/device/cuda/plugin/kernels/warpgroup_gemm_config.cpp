@@ -48,6 +48,11 @@ double guess(const ConvProblem& problem, const WarpgroupConfig& config, const De
          kClocksPerMicrosecond;
 }
 
+std::string problem_refusal(ConvProblem problem) {
+  problem.float_result = false;
+  return conv_refusal(problem);
+}
+
 bool fits_corner(int value) { return value >= -kMaxCorner - 1 && value <= kMaxCorner; }
 
 std::string map_refusal(const ConvProblem& p) {
@@ -96,7 +101,7 @@ std::optional<WarpgroupConfig> WarpgroupConfig::parse(const std::string& text) {
 
 std::string warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
                               const DeviceLimits& device) {
-  if (std::string why = conv_refusal(problem); !why.empty()) return why;
+  if (std::string why = problem_refusal(problem); !why.empty()) return why;
   if (!device.warpgroups) return "it is for compute capability 9.0";
   if (element_bytes(problem.element) != 2) return "it multiplies elements of two bytes";
   if (problem.pitch() != problem.channels) return "pixels overlap";
@@ -111,12 +116,13 @@ std::string warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig&
   if (config.parts != 1 && config.parts != 2 && config.parts != 4 && config.parts != 8)
     return "a cluster has 1, 2, 4 or 8 blocks";
   if (config.parts > depth_steps(problem)) return "the depth has fewer stages than parts";
+  if (problem.float_result && config.parts == 1) return "floats leave a cluster only";
   return {};
 }
 
 std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceLimits& device,
                                                size_t limit) {
-  if (!conv_refusal(problem).empty()) return {};
+  if (!problem_refusal(problem).empty()) return {};
   struct Guess {
     double microseconds;
     WarpgroupConfig config;

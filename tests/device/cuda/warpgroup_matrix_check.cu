@@ -1,0 +1,69 @@
+// Checks of products with a constant matrix by the warpgroup GEMM, whose rows are images of one pixel.
+#include <algorithm>
+#include <cmath>
+
+#include "device/cuda/plugin/kernels/gemm_launch.hpp"
+#include "device/cuda/plugin/kernels/warpgroup_gemm.hpp"
+#include "kernels_check.hpp"
+
+namespace hone::device::cuda::check {
+namespace {
+
+void check_product(Family& family, const DeviceLimits& device, FloatType type, bool float_result, int rows,
+                   int depth, int columns, bool relu) {
+  ConvProblem p;
+  p.element = type == FloatType::kHalf ? Element::kHalf : Element::kBFloat16;
+  p.batch = rows;
+  p.height = p.width = 1;
+  p.channels = depth;
+  p.filters = columns;
+  p.float_result = float_result;
+  const FloatType result = float_result ? FloatType::kFloat : type;
+  const Values x(int64_t{rows} * depth, type);
+  const Values w(int64_t{columns} * depth, type);
+  const Values bias(columns, FloatType::kFloat);
+  std::vector<double> expected;
+  for (int r = 0; r < rows; ++r) {
+    for (int c = 0; c < columns; ++c) {
+      double sum = bias[c];
+      for (int k = 0; k < depth; ++k) sum += x[int64_t{r} * depth + k] * w[int64_t{c} * depth + k];
+      expected.push_back(relu ? std::max(sum, 0.0) : sum);
+    }
+  }
+  ConvArgs args;
+  args.x = x.get();
+  args.w = w.get();
+  args.bias = static_cast<const float*>(bias.get());
+  if (relu) args.steps[args.step_count++].op = EpilogueOp::kRelu;
+  const std::string what = std::string(type_name(type)) + " " + std::to_string(rows) + " x " +
+                           std::to_string(depth) + " x " + std::to_string(columns) +
+                           (float_result ? " to floats" : "");
+  const std::vector<WarpgroupConfig> configs = warpgroup_configs(p, device);
+  if (device.warpgroups && configs.empty()) family.launched(cudaErrorNotSupported, what);
+  for (const WarpgroupConfig& config : configs) {
+    Output y(int64_t{rows} * columns, result);
+    y.expected = expected;
+    args.y = y.get();
+    family.launched(launch_warpgroup(p, config, args, false, nullptr), what + ", " + config.text());
+    // n products of magnitude up to 1, added in float.
+    const auto n = static_cast<double>(depth);
+    family.compare(y, kFloatRoundoff * (16 + n * std::sqrt(n)), what + ", " + config.text());
+  }
+}
+
+}  // namespace
+
+void check_warpgroup_matrix() {
+  Family family("warpgroup matrix");
+  DeviceLimits device;
+  family.launched(device_limits(device), "limits");
+  for (const FloatType type : {FloatType::kHalf, FloatType::kBfloat16}) {
+    for (const bool float_result : {false, true}) {
+      check_product(family, device, type, float_result, 2, 2048, 1000, false);
+      check_product(family, device, type, float_result, 33, 264, 72, true);
+      check_product(family, device, type, float_result, 130, 1280, 200, false);
+    }
+  }
+}
+
+}  // namespace hone::device::cuda::check
