@@ -26,6 +26,7 @@ TacticList make_tactics() {
   add_direct_convolution_tactics(list);
   add_winograd_tactics(list);
   add_matrix_tactics(list);
+  add_layer_tactics(list);
   add_pooled_convolution_tactics(list);
   add_pooling_tactics(list);
   add_bottleneck_tactics(list);

@@ -30,8 +30,10 @@ void add_direct_convolution_tactics(TacticList& list);
 void add_winograd_tactics(TacticList& list);
 /// FusedConvMaxPool by the tactics of the list for convolutions, each followed by a pool.
 void add_pooled_convolution_tactics(TacticList& list);
-/// Gemm, MatMul and their fused forms: through cuBLASLt, and with a constant matrix by kernels of ours.
+/// Gemm, MatMul and their fused forms through cuBLASLt.
 void add_matrix_tactics(TacticList& list);
+/// The same with a constant matrix by kernels of ours.
+void add_layer_tactics(TacticList& list);
 /// Pools over windows and over whole images.
 void add_pooling_tactics(TacticList& list);
 /// FusedBottleneck.
