@@ -79,11 +79,16 @@ TEST(WarpgroupGemmConfig, SharedMemoryHoldsTheRingOrTheTile) {
   // What a cluster sends comes while the ring is in use.
   EXPECT_EQ(warpgroup_staging_bytes({64, 32, 4, 8}), 4 * 96 * 128 + 64 * (32 + kStagePad) * 4);
   // What lies behind the barriers is copied 16 bytes at a time.
+  // 4 stages of (64 + 32) rows, 64 rows received, bias, two barriers a stage and one more, the operand.
+  EXPECT_EQ(warpgroup_shared_bytes({64, 32, 4, 8}, true),
+            4 * 96 * 128 + 64 * (32 + kStagePad) * 4 + 32 * 4 + 5 * 16 + 64 * 32 * 2);
   for (const WarpgroupShape& shape : kWarpgroupShapes) {
     for (int stages = 2; stages <= 8; ++stages) {
-      const WarpgroupConfig config{shape.tile_m, shape.tile_n, stages, 1};
-      EXPECT_EQ(warpgroup_staging_bytes(config) % 16, 0);
-      EXPECT_EQ(warpgroup_shared_bytes(config, false) % 16, 0);
+      for (const int parts : {1, 2, 4, 8}) {
+        const WarpgroupConfig config{shape.tile_m, shape.tile_n, stages, parts};
+        EXPECT_EQ(warpgroup_staging_bytes(config) % 16, 0);
+        EXPECT_EQ(warpgroup_shared_bytes(config, false) % 16, 0);
+      }
     }
   }
 }

@@ -51,12 +51,36 @@ void check_product(Family& family, const DeviceLimits& device, FloatType type, b
   }
 }
 
+/// Nothing but bounds goes before a result of floats.
+void check_refusals(Family& family) {
+  ConvProblem p;
+  p.batch = 8;
+  p.height = p.width = 1;
+  p.channels = 256;
+  p.filters = 64;
+  p.float_result = true;
+  const Values x(int64_t{8} * 256, FloatType::kHalf);
+  const Values w(int64_t{64} * 256, FloatType::kHalf);
+  const Output y(int64_t{8} * 64, FloatType::kFloat);
+  for (const EpilogueOp op : {EpilogueOp::kAdd, EpilogueOp::kSwish, EpilogueOp::kTanh}) {
+    ConvArgs args;
+    args.x = x.get();
+    args.w = w.get();
+    args.y = y.get();
+    args.steps[args.step_count++] = {op, 1, 0, OperandShape::kFull,
+                                     op == EpilogueOp::kAdd ? y.get() : nullptr};
+    family.expect(launch_warpgroup(p, {64, 32, 2, 2}, args, false, nullptr) == cudaErrorInvalidValue,
+                  "a step that is no bound is refused");
+  }
+}
+
 }  // namespace
 
 void check_warpgroup_matrix() {
   Family family("warpgroup matrix");
   DeviceLimits device;
   family.launched(device_limits(device), "limits");
+  check_refusals(family);
   for (const FloatType type : {FloatType::kHalf, FloatType::kBfloat16}) {
     for (const bool float_result : {false, true}) {
       check_product(family, device, type, float_result, 2, 2048, 1000, false);

@@ -83,8 +83,9 @@ class WarpgroupMatrixTactic final : public CudaTactic {
     ConvProblem problem;
     std::vector<std::string> result;
     if (!read(request, layer, problem).empty()) return result;
-    for (const WarpgroupConfig& config : warpgroup_configs(problem, limits()))
-      result.push_back(config.text());
+    for (const WarpgroupConfig& config : warpgroup_configs(problem, limits())) {
+      if (config.parts > 1) result.push_back(config.text());
+    }
     return result;
   }
 
@@ -105,6 +106,7 @@ class WarpgroupMatrixTactic final : public CudaTactic {
     if (!config) return Offer::refuse(fmt::format("'{}' is no configuration", variant));
     if (std::string reason = warpgroup_refusal(problem, *config, limits()); !reason.empty())
       return Offer::refuse(std::move(reason));
+    if (config->parts == 1) return Offer::refuse("no cluster shares the depth");
     return make_layer_offer(
         request, layer.product, weights, "a product in clusters",
         [=, config = *config, low = layer.low](const void* x, const void* w, const float* bias, void* y,
@@ -127,8 +129,7 @@ class WarpgroupMatrixTactic final : public CudaTactic {
     if (product.alpha != 1) return "alpha is not 1";
     if (product.dtype == DType::kFloat32) return "it multiplies elements of two bytes";
     constexpr int64_t kMost = int64_t{1} << 30;
-    if (product.rows > kMost || product.columns > kMost || product.depth > kMost)
-      return "an empty or a huge matrix";
+    if (product.rows > kMost || product.columns > kMost || product.depth > kMost) return "a huge matrix";
     problem.element = product.dtype == DType::kFloat16 ? Element::kHalf : Element::kBFloat16;
     problem.batch = static_cast<int>(product.rows);
     problem.height = problem.width = 1;

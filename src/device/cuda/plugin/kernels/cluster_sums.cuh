@@ -29,7 +29,7 @@ class SumExchange {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const int row = WarpgroupProduct<T, TileT>::first_row() + i * 64 + half * 8;
-        const int owner = row / rows;
+        const int owner = min(row / rows, p.split_k - 1);  // the copying warp has no rows
         const uint32_t local = receive + (part * rows + row - owner * rows) * kPitch;
         to_[i][half] =
             ptx::in_register(ptx::address_in_block(local + lane % 2 * 32 + lane % 4 / 2 * 16, owner));
@@ -55,7 +55,7 @@ class SumExchange {
   /// Until all has been received; by all threads.
   __device__ __forceinline__ void wait() const {
     if (kMayCount && counts_) {
-      ptx::wait_barrier(received_, 0);
+      ptx::wait_received(received_);
     } else {
       ptx::sync_cluster();
     }

@@ -42,7 +42,8 @@ struct ConvProblem {
   int dilation_w = 1;
   /// Elements between two pixels of a row when they overlap or have gaps; 0: `channels`, densely packed.
   int pixel_pitch = 0;
-  /// Whether y has floats whatever x has, as logits do. The warpgroup GEMM alone does that.
+  /// Whether y has floats whatever x and w have, as logits do. Clusters of the warpgroup GEMM alone do that,
+  /// with bounds behind the sums at most.
   bool float_result = false;
 
   int out_height() const {

@@ -92,7 +92,6 @@ void set_schedule(const ConvProblem& problem, const WarpgroupConfig& config, con
   params.tiles_n = FastDivisor((problem.filters + config.tile_n - 1) / config.tile_n);
   params.split = FastDivisor(config.parts);
   params.split_k = config.parts;
-  params.cluster = config.parts > 1;
   params.stages = config.stages;
   params.staging_bytes = static_cast<int>(warpgroup_staging_bytes(config));
   params.next_waits = args.next_waits;

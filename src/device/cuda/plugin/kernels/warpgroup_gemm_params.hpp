@@ -65,7 +65,8 @@ extern const WarpgroupTable kBFloat16Add;
 extern const WarpgroupTable kBFloat16Swish;
 
 /// Shared memory of a block in bytes: the ring, whose place the staged tile takes, or behind it the sums that
-/// a cluster sends; bias, barriers of the stages and of what is received, prefetched operand.
+/// a cluster sends; bias (of one block a tile), barriers of the stages and of what is received, prefetched
+/// operand.
 inline int64_t warpgroup_staging_bytes(const WarpgroupConfig& config) {
   const int64_t ring = int64_t{config.stages} * (config.tile_m + config.tile_n) * kStageRowBytes;
   const int64_t tile = int64_t{config.tile_m} * (config.tile_n + kStagePad) * 4;

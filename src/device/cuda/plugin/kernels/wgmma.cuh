@@ -19,7 +19,7 @@ __device__ __forceinline__ void init_barrier(uint32_t barrier, uint32_t arrivals
 #endif
 }
 
-/// Makes initialised barriers visible to copies.
+/// Makes initialised barriers visible to copies, and to the cluster's other blocks.
 __device__ __forceinline__ void fence_barriers() {
 #ifdef HONE_HAS_WGMMA
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -41,6 +41,23 @@ __device__ __forceinline__ void wait_barrier(uint32_t barrier, uint32_t parity) 
         "{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
         : "=r"(done)
         : "r"(barrier), "r"(parity)
+        : "memory");
+  }
+#endif
+}
+
+/// Waits for the first phase of a barrier that other blocks of the cluster complete: what they have written
+/// is visible then.
+__device__ __forceinline__ void wait_received(uint32_t barrier) {
+#ifdef HONE_HAS_WGMMA
+  uint32_t done = 0;
+  while (done == 0) {
+    asm volatile(
+        "{\n.reg .pred p;\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], 0;\nselp.u32 "
+        "%0, "
+        "1, 0, p;\n}"
+        : "=r"(done)
+        : "r"(barrier)
         : "memory");
   }
 #endif
