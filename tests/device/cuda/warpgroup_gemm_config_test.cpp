@@ -51,6 +51,10 @@ TEST(WarpgroupGemmConfig, RefusalsSayWhy) {
   EXPECT_EQ(refusal(problem(1, 14, 256, 256), "64x32_s4_c3"), "a cluster has 1, 2, 4 or 8 blocks");
   EXPECT_EQ(refusal(problem(1, 14, 256, 256), "256x128_s8"),
             "it needs more shared memory than a block can get");
+  // Of tiles that never fit with what a cluster sends there is no kernel.
+  for (const char* config : {"128x256_s2_c2", "256x128_s2_c2"})
+    EXPECT_EQ(refusal(problem(1, 14, 256, 256), config), "it needs more shared memory than a block can get");
+  EXPECT_EQ(DeviceLimits{}.shared_memory, kMostSharedBytes);
   EXPECT_EQ(refusal(problem(1, 14, 64, 64, 1), "64x32_s2_c2"), "the depth has fewer stages than parts");
   EXPECT_EQ(refusal(problem(1, 14, 64, 60), "64x32_s2"), "filters are no multiple of 8");
   ConvProblem wide = problem(1, 14, 64, 64);

@@ -21,7 +21,11 @@ template <class T, bool kSteps>
 struct SplitKernels {
   template <class TileT>
   static const void* of() {
-    return reinterpret_cast<const void*>(&warpgroup_gemm_split<T, TileT, kSteps>);
+    if constexpr (warpgroup_shared_bytes({TileT::kM, TileT::kN, 2, 2}, false) > kMostSharedBytes) {
+      return nullptr;
+    } else {
+      return reinterpret_cast<const void*>(&warpgroup_gemm_split<T, TileT, kSteps>);
+    }
   }
 };
 

@@ -16,6 +16,7 @@ namespace hone::device::cuda {
 inline constexpr int kStageDepth = 64;                  ///< elements of two bytes
 inline constexpr int kStageRowBytes = kStageDepth * 2;  ///< what swizzling takes for a row
 inline constexpr int kRingBarrierBytes = 2 * 8;         ///< of a stage
+inline constexpr int kMostSharedBytes = 232448;         ///< that a block can get, compute capability 9.0
 
 struct WarpgroupParams : TileParams {
   CUtensorMap windows;  ///< im2col map of x
@@ -47,7 +48,7 @@ inline constexpr WarpgroupShape kWarpgroupShapes[] = {{64, 32, 1},   {64, 64, 1}
                                                       {128, 32, 2},  {128, 64, 2}, {128, 128, 2},
                                                       {128, 256, 2}, {256, 64, 2}, {256, 128, 2}};
 
-/// Compiled kernels in the order of kWarpgroupShapes.
+/// Compiled kernels in the order of kWarpgroupShapes; null for tiles that never fit.
 using WarpgroupTable = std::array<const void*, std::size(kWarpgroupShapes)>;
 // One table a source file, so that the compiler's work is spread: element, then warpgroup_gemm,
 // warpgroup_gemm_split or the kind of warpgroup_gemm_stream.
@@ -67,13 +68,13 @@ extern const WarpgroupTable kBFloat16Swish;
 /// Shared memory of a block in bytes: the ring, whose place the staged tile takes, or behind it the sums that
 /// a cluster sends; bias (of one block a tile), barriers of the stages and of what is received, prefetched
 /// operand.
-inline int64_t warpgroup_staging_bytes(const WarpgroupConfig& config) {
+constexpr int64_t warpgroup_staging_bytes(const WarpgroupConfig& config) {
   const int64_t ring = int64_t{config.stages} * (config.tile_m + config.tile_n) * kStageRowBytes;
   const int64_t tile = int64_t{config.tile_m} * (config.tile_n + kStagePad) * 4;
   if (config.parts > 1) return ring + tile;
   return ring > tile ? ring : tile;
 }
-inline int64_t warpgroup_shared_bytes(const WarpgroupConfig& config, bool prefetch) {
+constexpr int64_t warpgroup_shared_bytes(const WarpgroupConfig& config, bool prefetch) {
   return warpgroup_staging_bytes(config) + int64_t{config.tile_n} * 4 +
          (int64_t{config.stages} + 1) * kRingBarrierBytes +
          (prefetch ? int64_t{config.tile_m} * config.tile_n * 2 : 0);
