@@ -82,10 +82,10 @@ TEST(WarpgroupGemmConfig, SharedMemoryHoldsTheRingOrTheTile) {
   EXPECT_EQ(warpgroup_staging_bytes({128, 128, 2, 1}), 128 * (128 + kStagePad) * 4);
   // What a cluster sends comes while the ring is in use.
   EXPECT_EQ(warpgroup_staging_bytes({64, 32, 4, 8}), 4 * 96 * 128 + 64 * (32 + kStagePad) * 4);
-  // What lies behind the barriers is copied 16 bytes at a time.
   // 4 stages of (64 + 32) rows, 64 rows received, bias, two barriers a stage and one more, the operand.
   EXPECT_EQ(warpgroup_shared_bytes({64, 32, 4, 8}, true),
             4 * 96 * 128 + 64 * (32 + kStagePad) * 4 + 32 * 4 + 5 * 16 + 64 * 32 * 2);
+  // What lies behind the barriers is copied 16 bytes at a time.
   for (const WarpgroupShape& shape : kWarpgroupShapes) {
     for (int stages = 2; stages <= 8; ++stages) {
       for (const int parts : {1, 2, 4, 8}) {
