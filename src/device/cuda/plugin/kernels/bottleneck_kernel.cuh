@@ -1,6 +1,6 @@
-// The bottleneck's kernel: one warpgroup multiplies, one thread brings what it needs. Filters stay in shared
-// memory for all tiles of the block. A warpgroup's sums lie as wgmma takes a left matrix from registers, so
-// that each convolution feeds the next without passing through memory.
+// The bottleneck's kernel: one warpgroup multiplies, another warp brings what it needs. Filters stay in
+// shared memory for all tiles of the block. A warpgroup's sums lie as wgmma takes a left matrix from
+// registers, so that each convolution feeds the next without passing through memory.
 #pragma once
 
 #include "device/cuda/plugin/kernels/bottleneck_params.hpp"
@@ -9,7 +9,7 @@
 
 namespace hone::device::cuda {
 
-constexpr int kBottleneckCopier = 128;  ///< number of the thread
+constexpr int kBottleneckCopier = 128;  ///< first thread of the warp that copies
 constexpr int kBottleneckThreads = kBottleneckCopier + 32;
 
 /// In shared memory. Filters land once, the patch and the shortcut for each tile; four warps say when they
@@ -55,6 +55,7 @@ class BottleneckBlock {
       : p_(params),
         bias_(reinterpret_cast<float*>(memory + Memory::kBiasAt)),
         memory_(ptx::shared_address(memory)),
+        warp_(ptx::warp()),
         barriers_{memory_ + Memory::kBarrierAt} {}
 
   /// By all threads, before any other work.
@@ -80,19 +81,26 @@ class BottleneckBlock {
     __syncthreads();
   }
 
-  /// The thread that copies.
+  __device__ __forceinline__ bool copies() const { return warp_ == kBottleneckCopier / 32; }
+
+  /// The warp that copies: all of its lanes wait, one copies.
   __device__ __forceinline__ void copy() const {
-    copy_filters();
+    if (ptx::elected()) copy_filters();
+    __syncwarp();
     ptx::wait_for_previous_kernel();
     uint32_t parity = 1;
     for (int i = static_cast<int>(blockIdx.x); i < p_.tiles; i += static_cast<int>(gridDim.x)) {
       const BottleneckTile tile(p_, i);
       ptx::wait_barrier(barriers_.patch_left(), parity);
-      ptx::expect_copies(barriers_.patch(), p_.patch_width * 3 * Memory::kRowBytes);
-      ptx::copy_pixels(memory_ + Memory::kPatchAt, p_.x, barriers_.patch(), 0, tile.x - 1, tile.y - 1,
-                       tile.image);
+      if (ptx::elected()) {
+        ptx::expect_copies(barriers_.patch(), p_.patch_width * 3 * Memory::kRowBytes);
+        ptx::copy_pixels(memory_ + Memory::kPatchAt, p_.x, barriers_.patch(), 0, tile.x - 1, tile.y - 1,
+                         tile.image);
+      }
+      __syncwarp();
       ptx::wait_barrier(barriers_.shortcut_left(), parity);
-      copy_shortcut(tile);
+      if (ptx::elected()) copy_shortcut(tile);
+      __syncwarp();
       parity ^= 1;
     }
   }
@@ -279,17 +287,17 @@ class BottleneckBlock {
                                         const BottleneckTile& tile) const {
     ptx::fence_for_copies();
     __syncwarp();
-    if (threadIdx.x % 32 != 0) return;
-    const int pixel = static_cast<int>(threadIdx.x) / 32 * 16;
+    if (!ptx::elected()) return;
+    const int pixel = warp_ * 16;
     ptx::store_pixels(map, memory_ + Memory::kSlabsAt + slab * Memory::kSlab + pixel * Memory::kRowBytes,
                       chunk * 64, tile.x + pixel, tile.y, tile.image);
     ptx::commit_stores();
   }
 
-  /// For the whole warp: its first lane has started the stores.
+  /// For the whole warp: one lane of it has started the stores.
   template <int kPending>
   static __device__ __forceinline__ void wait_stores_read() {
-    if (threadIdx.x % 32 == 0) ptx::wait_stores_read<kPending>();
+    if (ptx::elected()) ptx::wait_stores_read<kPending>();
     __syncwarp();
   }
 
@@ -300,6 +308,7 @@ class BottleneckBlock {
   const BottleneckParams& p_;
   float* bias_;
   uint32_t memory_;
+  int warp_;
   BottleneckBarriers barriers_;
 };
 
@@ -311,8 +320,11 @@ __global__ void __launch_bounds__(kBottleneckThreads, 1)
   if (p.next_waits) ptx::allow_next_kernel();
   const BottleneckBlock<T, kNext, kProjects> block(p, memory);
   block.prepare();
-  if (static_cast<int>(threadIdx.x) == kBottleneckCopier) block.copy();
-  if (static_cast<int>(threadIdx.x) < kBottleneckCopier) block.multiply();
+  if (block.copies()) {
+    block.copy();
+  } else {
+    block.multiply();
+  }
 }
 
 }  // namespace hone::device::cuda

@@ -34,7 +34,7 @@ struct WithCopier : TileT {
 /// What a block has: its place, its part of the depth, its shared memory.
 template <class TileT>
 struct GemmBlock {
-  static constexpr int kCopier = TileT::kGroups * 128;  ///< the thread that copies
+  static constexpr int kCopier = TileT::kGroups * 128;  ///< the first thread of the warp that copies
 
   const WarpgroupParams& p;
   unsigned char* memory;
@@ -69,16 +69,14 @@ struct GemmBlock {
     __syncthreads();
   }
 
-  /// All copies, by one thread.
+  /// All copies, by the warp that does not multiply.
   __device__ __forceinline__ void copy() const {
-    if (static_cast<int>(threadIdx.x) == kCopier) {
-      StageCopies<TileT> stages(p, place.tile_m, place.tile_n, depth.first);
-      const int ahead = min(p.stages, depth.count);
-      stages.start_ring(p, ring, depth.first, ahead);
-      RingPlace next{ahead == p.stages ? 0 : ahead, ahead == p.stages ? 1U : 0U};
-      for (int s = ahead; s < depth.count; ++s) stages.start_stage(p, ring, next);
-    }
-    __syncwarp();
+    if (ptx::warp() != kCopier / 32) return;
+    StageCopies<TileT> stages(p, place.tile_m, place.tile_n, depth.first);
+    const int ahead = min(p.stages, depth.count);
+    stages.start_ring(p, ring, ahead);
+    RingPlace next{ahead == p.stages ? 0 : ahead, ahead == p.stages ? 1U : 0U};
+    for (int s = ahead; s < depth.count; ++s) stages.start_stage(p, ring, next);
   }
 };
 

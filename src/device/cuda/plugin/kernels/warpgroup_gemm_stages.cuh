@@ -1,5 +1,5 @@
-// What the warpgroup GEMM kernels share: the ring of stages in shared memory, the one thread that has the
-// copy unit fill it, and the warpgroups that multiply what is in it. No thread works out an address of an
+// What the warpgroup GEMM kernels share: the ring of stages in shared memory, the warp that has the copy unit
+// fill it, and the warpgroups that multiply what is in it. No thread works out an address of an
 // element.
 #pragma once
 
@@ -50,7 +50,8 @@ struct RingPlace {
   }
 };
 
-/// Where a thread that copies stands in the depth of a tile.
+/// Where the warp that copies stands in the depth of a tile. All of its lanes are together in each call, and
+/// know the same.
 template <class TileT>
 class StageCopies {
  public:
@@ -61,18 +62,47 @@ class StageCopies {
     corner_.w = (pixel - row * static_cast<int>(p.out_width.divisor)) * p.stride_w - p.pad_left;
     corner_.n = static_cast<int>(p.out_height.divide(row));
     corner_.h = (row - corner_.n * static_cast<int>(p.out_height.divisor)) * p.stride_h - p.pad_top;
-    seek(p, first);
+    tap_ = static_cast<int>(p.chunks.divide(first));
+    chunk_ = first - tap_ * static_cast<int>(p.chunks.divisor);
+    tap_y_ = tap_ / p.kernel_w;
+    tap_x_ = tap_ - tap_y_ * p.kernel_w;
   }
 
-  __device__ __forceinline__ void seek(const WarpgroupParams& p, int step) {
-    const int tap = static_cast<int>(p.chunks.divide(step));
-    chunk_ = step - tap * static_cast<int>(p.chunks.divisor);
-    tap_y_ = tap / p.kernel_w;
-    tap_x_ = tap - tap_y_ * p.kernel_w;
+  /// The first `count` stages of an empty ring: filters do not depend on the kernel ahead, so they are on
+  /// their way before it has ended.
+  __device__ __forceinline__ void start_ring(const WarpgroupParams& p, const StageRing& ring, int count) {
+    StageCopies filters = *this;
+    for (int s = 0; s < count; ++s) {
+      if (ptx::elected()) filters.start_filters(p, ring, s);
+      __syncwarp();
+      filters.next(p);
+    }
+    ptx::wait_for_previous_kernel();
+    for (int s = 0; s < count; ++s) {
+      if (ptx::elected()) start_windows(p, ring, s);
+      __syncwarp();
+      next(p);
+    }
   }
+
+  /// The next stage, as soon as its place is empty.
+  __device__ __forceinline__ void start_stage(const WarpgroupParams& p, const StageRing& ring,
+                                              RingPlace& place) {
+    ptx::wait_barrier(ring.empty(place.stage), place.parity ^ 1);
+    if (ptx::elected()) {
+      start_filters(p, ring, place.stage);
+      start_windows(p, ring, place.stage);
+    }
+    __syncwarp();
+    place.next(ring.stages);
+    next(p);
+  }
+
+ private:
   __device__ __forceinline__ void next(const WarpgroupParams& p) {
     if (++chunk_ != static_cast<int>(p.chunks.divisor)) return;
     chunk_ = 0;
+    ++tap_;
     if (++tap_x_ != p.kernel_w) return;
     tap_x_ = 0;
     ++tap_y_;
@@ -83,7 +113,7 @@ class StageCopies {
                                                 int stage) const {
     ptx::expect_copies(ring.full(stage), TileT::kStageBytes);
     ptx::copy_box(ring.memory + stage * TileT::kStageBytes + TileT::kBytesM, p.filters, ring.full(stage),
-                  chunk_ * kStageDepth, tap_y_ * p.kernel_w + tap_x_, filter_);
+                  chunk_ * kStageDepth, tap_, filter_);
   }
   __device__ __forceinline__ void start_windows(const WarpgroupParams& p, const StageRing& ring,
                                                 int stage) const {
@@ -91,36 +121,10 @@ class StageCopies {
                       chunk_ * kStageDepth, corner_, tap_x_ * p.dilation_w, tap_y_ * p.dilation_h);
   }
 
-  /// The first `count` stages of an empty ring from step `first`: filters do not depend on the kernel ahead,
-  /// so they are on their way before it has ended.
-  __device__ __forceinline__ void start_ring(const WarpgroupParams& p, const StageRing& ring, int first,
-                                             int count) {
-    for (int s = 0; s < count; ++s) {
-      start_filters(p, ring, s);
-      next(p);
-    }
-    ptx::wait_for_previous_kernel();
-    seek(p, first);
-    for (int s = 0; s < count; ++s) {
-      start_windows(p, ring, s);
-      next(p);
-    }
-  }
-
-  /// The next stage, as soon as its place is empty.
-  __device__ __forceinline__ void start_stage(const WarpgroupParams& p, const StageRing& ring,
-                                              RingPlace& place) {
-    ptx::wait_barrier(ring.empty(place.stage), place.parity ^ 1);
-    start_filters(p, ring, place.stage);
-    start_windows(p, ring, place.stage);
-    place.next(ring.stages);
-    next(p);
-  }
-
- private:
   int filter_;
   ptx::WindowCorner corner_;
   int chunk_;  ///< of 64 channels
+  int tap_;
   int tap_y_;
   int tap_x_;
 };

@@ -34,24 +34,28 @@ struct StreamBlock {
   }
 };
 
-/// Brings the operand of a tile's addition into its output's place, once the tile before has left it.
+/// Brings the operand of a tile's addition into its output's place, once the tile before has left it. By a
+/// whole warp, as all that copies.
 template <class TileT>
 __device__ __forceinline__ void copy_operand(const StreamBlock<TileT>& block, int tile_m, int tile_n,
                                              uint32_t parity) {
   using Slabs = OutputSlabs<TileT>;
   for (int group = 0; group < TileT::kGroups; ++group)
     ptx::wait_barrier(block.barriers.stored(group), parity ^ 1);
-  ptx::expect_copies(block.barriers.operand(), Slabs::kBytes);
-  for (int slab = 0; slab < Slabs::kSlabs; ++slab) {
-    for (int row = 0; row < TileT::kM; row += 64) {
-      ptx::copy_rows(block.output + slab * Slabs::kSlabBytes + row * Slabs::kRowBytes, block.p.operand,
-                     block.barriers.operand(), tile_n * TileT::kN + slab * Slabs::kChannels,
-                     tile_m * TileT::kM + row);
+  if (ptx::elected()) {
+    ptx::expect_copies(block.barriers.operand(), Slabs::kBytes);
+    for (int slab = 0; slab < Slabs::kSlabs; ++slab) {
+      for (int row = 0; row < TileT::kM; row += 64) {
+        ptx::copy_rows(block.output + slab * Slabs::kSlabBytes + row * Slabs::kRowBytes, block.p.operand,
+                       block.barriers.operand(), tile_n * TileT::kN + slab * Slabs::kChannels,
+                       tile_m * TileT::kM + row);
+      }
     }
   }
+  __syncwarp();
 }
 
-/// The thread that copies.
+/// The warp that copies.
 template <StreamKind kKind, class TileT>
 __device__ __forceinline__ void stream_stages(const StreamBlock<TileT>& block) {
   const WarpgroupParams& p = block.p;
@@ -63,7 +67,7 @@ __device__ __forceinline__ void stream_stages(const StreamBlock<TileT>& block) {
     const int ahead = min(p.stages, p.depth_steps);
     if (!started) {
       started = true;
-      stages.start_ring(p, block.ring, 0, ahead);
+      stages.start_ring(p, block.ring, ahead);
       for (int s = 0; s < ahead; ++s) place.next(p.stages);
     } else {
       for (int s = 0; s < ahead; ++s) stages.start_stage(p, block.ring, place);
@@ -75,7 +79,7 @@ __device__ __forceinline__ void stream_stages(const StreamBlock<TileT>& block) {
   });
 }
 
-/// The thread that stores.
+/// The warp that stores.
 template <class TileT>
 __device__ __forceinline__ void stream_outputs(const StreamBlock<TileT>& block) {
   using Slabs = OutputSlabs<TileT>;
@@ -83,17 +87,23 @@ __device__ __forceinline__ void stream_outputs(const StreamBlock<TileT>& block) 
   block.tiles([&](int tile_m, int tile_n) {
     for (int group = 0; group < TileT::kGroups; ++group) {
       ptx::wait_barrier(block.barriers.finished(group), parity);
-      for (int fragment = 0; fragment < TileT::kFragments; ++fragment) {
-        const int row = (group * TileT::kFragments + fragment) * 64;
-        for (int slab = 0; slab < Slabs::kSlabs; ++slab) {
-          ptx::store_rows(block.p.output, block.output + slab * Slabs::kSlabBytes + row * Slabs::kRowBytes,
-                          tile_n * TileT::kN + slab * Slabs::kChannels, tile_m * TileT::kM + row);
+      if (ptx::elected()) {
+        for (int fragment = 0; fragment < TileT::kFragments; ++fragment) {
+          const int row = (group * TileT::kFragments + fragment) * 64;
+          for (int slab = 0; slab < Slabs::kSlabs; ++slab) {
+            ptx::store_rows(block.p.output, block.output + slab * Slabs::kSlabBytes + row * Slabs::kRowBytes,
+                            tile_n * TileT::kN + slab * Slabs::kChannels, tile_m * TileT::kM + row);
+          }
         }
+        ptx::commit_stores();
       }
-      ptx::commit_stores();
+      __syncwarp();
     }
-    ptx::wait_stores_read();
-    for (int group = 0; group < TileT::kGroups; ++group) ptx::arrive(block.barriers.stored(group));
+    if (ptx::elected()) {
+      ptx::wait_stores_read();
+      for (int group = 0; group < TileT::kGroups; ++group) ptx::arrive(block.barriers.stored(group));
+    }
+    __syncwarp();
     parity ^= 1;
   });
 }
@@ -147,11 +157,12 @@ __global__ void __launch_bounds__(TileT::kGroups * 128 + 64)
     ptx::fence_barriers();
   }
   __syncthreads();
-  if (static_cast<int>(threadIdx.x) < kCopier) {
+  const int warp = ptx::warp();
+  if (warp < kCopier / 32) {
     stream_products<T, kKind>(block);
-  } else if (static_cast<int>(threadIdx.x) == kCopier) {
+  } else if (warp == kCopier / 32) {
     stream_stages<kKind>(block);
-  } else if (static_cast<int>(threadIdx.x) == kCopier + 32) {
+  } else {
     // Nobody writes y before the kernel ahead, which may read it, has ended.
     ptx::wait_for_previous_kernel();
     stream_outputs(block);

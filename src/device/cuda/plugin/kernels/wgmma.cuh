@@ -12,6 +12,25 @@
 
 namespace hone::device::cuda::ptx {
 
+/// Number of this thread's warp, in a register that the compiler knows to be the same in all of a warp.
+__device__ __forceinline__ int warp() {
+  return __shfl_sync(0xffffffff, static_cast<int>(threadIdx.x) / 32, 0);
+}
+
+/// The same of its warpgroup.
+__device__ __forceinline__ int warpgroup() { return warp() / 4; }
+
+/// True for one lane of a warp whose lanes are all here, the same one each time. Where a whole warp goes
+/// round and one lane starts copies, their addresses stay in uniform registers; where one thread alone does,
+/// the compiler makes a loop over lanes of each copy.
+__device__ __forceinline__ bool elected() {
+  uint32_t chosen = 0;
+#ifdef HONE_HAS_WGMMA
+  asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(chosen));
+#endif
+  return chosen != 0;
+}
+
 /// mbarrier in shared memory that `arrivals` threads arrive at in each phase.
 __device__ __forceinline__ void init_barrier(uint32_t barrier, uint32_t arrivals) {
 #ifdef HONE_HAS_WGMMA
@@ -180,11 +199,6 @@ __device__ __forceinline__ void fence_for_copies() {
 #ifdef HONE_HAS_WGMMA
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
-}
-
-/// Number of this thread's warpgroup, in a register that the compiler knows to be the same in all of a warp.
-__device__ __forceinline__ int warpgroup() {
-  return __shfl_sync(0xffffffff, static_cast<int>(threadIdx.x) / 128, 0);
 }
 
 /// stmatrix: four matrices of 8 x 8 elements of two bytes, rows at the addresses that the lanes have: those
