@@ -236,6 +236,22 @@ void check_pooled_stem(const std::string& name, StemLayout layout, int pad_top, 
   for (const StemConfig& config : configs) test.try_way(way_of(layout, config), device, args, counts);
 }
 
+/// `weights` are [filters][kernel_h][kernel_w][channels] of `p`.
+template <class T>
+std::vector<T> pack_stem(const StemLayout& layout, const ConvProblem& p, StemOrder order,
+                         const std::vector<T>& weights) {
+  std::vector<T> packed(layout.weight_elements(), static_cast<T>(0.0f));
+  size_t next = 0;
+  for (int k = 0; k < p.filters; ++k) {
+    for (int r = 0; r < p.kernel_h; ++r) {
+      for (int s = 0; s < p.kernel_w; ++s) {
+        for (int c = 0; c < p.channels; ++c) packed[layout.weight_index(order, k, r, s, c)] = weights[next++];
+      }
+    }
+  }
+  return packed;
+}
+
 template <class T>
 void check_stem(const Layer& layer, const DeviceLimits& device, Counts& counts) {
   ConvProblem p = layer.problem;
@@ -258,17 +274,9 @@ void check_stem(const Layer& layer, const DeviceLimits& device, Counts& counts) 
     rounded[i] =
         static_cast<T>(planes[(pixel / plane * p.channels + i % p.channels) * plane + pixel % plane]);
   }
-  std::vector<T> packed(layout->weight_elements(), static_cast<T>(0.0f));
-  size_t next = 0;
-  for (int k = 0; k < p.filters; ++k) {
-    for (int r = 0; r < p.kernel_h; ++r) {
-      for (int s = 0; s < p.kernel_w; ++s) {
-        for (int c = 0; c < p.channels; ++c) packed[layout->weight_index(k, r, s, c)] = weights[next++];
-      }
-    }
-  }
   const Buffer<T> dense(rounded);
-  const Buffer<T> packed_weights(packed);
+  const Buffer<T> windows(pack_stem(*layout, p, StemOrder::kWindows, weights));
+  const Buffer<T> runs(pack_stem(*layout, p, StemOrder::kRuns, weights));
   const Buffer<T> padded(layout->image_elements());
   HONE_MUST(cudaMemset(padded.get(), 0xff, layout->image_elements() * sizeof(T)));
   HONE_MUST(launch_pad_image(*layout, image.get(), padded.get(), device.clusters, nullptr));
@@ -282,11 +290,14 @@ void check_stem(const Layer& layer, const DeviceLimits& device, Counts& counts) 
   Case<T> test(layer.name, layout->problem);
   run_reference(p, dense.get(), w.get(), args, test.values(), test.magnitudes());
   args.x = padded.get();
-  args.w = packed_weights.get();
+  args.w = windows.get();
   test.run(device, args, 10000, counts);
   args.x = image.get();
-  for (const StemConfig& config : stem_configs(*layout, device))
+  for (const StemConfig& config : stem_configs(*layout, device)) {
+    args.w = config.order() == StemOrder::kRuns ? runs.get() : windows.get();
     test.try_way(way_of(*layout, config), device, args, counts);
+  }
+  args.w = runs.get();                                                         // no other kernel pools
   if (args.step_count != 0 && args.steps[0].op == EpilogueOp::kSwish) return;  // not monotonic
   for (const auto& [top, left] : {std::pair(0, 0), std::pair(1, 1), std::pair(1, 0)})
     check_pooled_stem(layer.name, *layout, top, left, device, args, test, counts);
@@ -481,7 +492,7 @@ int run(int argc, char** argv) {
   check_epilogues<float>(device, counts);
   check_epilogues<ptx::Tf32>(device, counts);
   for (const Layer& layer : stems()) {
-    if (counts.quick && layer.name != counts.only) continue;
+    if (counts.quick && (counts.only.empty() || layer.name.find(counts.only) == std::string::npos)) continue;
     check_stem<__half>(layer, device, counts);
     check_stem<__nv_bfloat16>(layer, device, counts);
   }

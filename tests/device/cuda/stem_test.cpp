@@ -77,21 +77,34 @@ TEST(StemLayout, EveryWeightHasAPlaceOfItsOwn) {
   for (const ConvProblem& p : stems()) {
     const auto layout = stem_layout(p);
     ASSERT_TRUE(layout);
-    std::set<size_t> places;
-    for (int k = 0; k < p.filters; ++k) {
-      for (int r = 0; r < p.kernel_h; ++r) {
-        for (int s = 0; s < p.kernel_w; ++s) {
-          for (int c = 0; c < p.channels; ++c) {
-            const size_t place = layout->weight_index(k, r, s, c);
-            EXPECT_LT(place, layout->weight_elements());
-            EXPECT_TRUE(places.insert(place).second);
+    for (const StemOrder order : {StemOrder::kWindows, StemOrder::kRuns}) {
+      std::set<size_t> places;
+      for (int k = 0; k < p.filters; ++k) {
+        for (int r = 0; r < p.kernel_h; ++r) {
+          for (int s = 0; s < p.kernel_w; ++s) {
+            for (int c = 0; c < p.channels; ++c) {
+              const size_t place = layout->weight_index(order, k, r, s, c);
+              EXPECT_LT(place, layout->weight_elements());
+              EXPECT_TRUE(places.insert(place).second);
+            }
           }
         }
       }
+      EXPECT_EQ(places.size(), static_cast<size_t>(p.filters) * p.kernel_h * p.kernel_w * p.channels);
     }
-    EXPECT_EQ(places.size(), static_cast<size_t>(p.filters) * p.kernel_h * p.kernel_w * p.channels);
     EXPECT_EQ(layout->weight_elements(), static_cast<size_t>(p.filters) * layout->problem.depth());
   }
+}
+
+TEST(StemLayout, RunsOfNeighbouringFiltersLieSideBySide) {
+  const auto layout = stem_layout(stem(224, 3, 7, 2, 3));  // 64 filters of 7 rows of 8 taps of 4 channels
+  const auto place = [&](int k, int r, int s, int c) {
+    return layout->weight_index(StemOrder::kRuns, k, r, s, c);
+  };
+  EXPECT_EQ(place(0, 0, 1, 2), 6u);
+  EXPECT_EQ(place(1, 0, 0, 0), 8u);
+  EXPECT_EQ(place(0, 0, 2, 0), 64u * 8);
+  EXPECT_EQ(place(63, 6, 6, 2), (27u * 64 + 63) * 8 + 2);
 }
 
 TEST(StemLayout, FourChannelsAPixelWhereWindowsStartAtSixteenBytes) {

@@ -208,7 +208,7 @@ class GemmTactic final : public CudaTactic {
     const ConvProblem& problem = plan.problem;
     const FilterOrder order = problem.element == Element::kTf32 ? FilterOrder::kKrscTf32 : FilterOrder::kKrsc;
     const PackedConstant filter =
-        plan.stem ? pack_stem(request, 1, request.compute_dtype, *plan.stem, weights)
+        plan.stem ? pack_stem(request, 1, request.compute_dtype, *plan.stem, StemOrder::kWindows, weights)
                   : pack_filter(request, 1, request.compute_dtype, order, problem.channels, weights);
     offer.packed = {filter.key};
     // An image of few channels comes as the caller has it and is laid out anew in the scratch area.
@@ -289,7 +289,8 @@ class StemTactic final : public CudaTactic {
       return Offer::refuse("what it pools has more than bounds");
     Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
     offer.inputs[0] = {DType::kFloat32, request.inputs[0].shape, Layout::kPlain};
-    const PackedConstant filter = pack_stem(request, 1, request.compute_dtype, *plan.stem, weights);
+    const PackedConstant filter =
+        pack_stem(request, 1, request.compute_dtype, *plan.stem, config->order(), weights);
     offer.packed = {filter.key};
     offer.kernel = std::make_shared<LaunchKernel>(
         "a convolution",

@@ -97,15 +97,16 @@ PackedConstant pack_filter(const StepRequest& request, size_t operand, DType dty
 }
 
 PackedConstant pack_stem(const StepRequest& request, size_t operand, DType dtype, const StemLayout& layout,
-                         WeightStore& weights) {
+                         StemOrder order, WeightStore& weights) {
   const Shape& shape = request.graph.value(request.node.inputs[operand]).constant->shape();
-  const std::string format = fmt::format("stem{}x{}", layout.taps, layout.pixel_channels);
+  const std::string format =
+      fmt::format("stem{}x{}{}", layout.taps, layout.pixel_channels, order == StemOrder::kRuns ? "runs" : "");
   return pack(request, operand, dtype, FilterAxis::kFirst, format,
               static_cast<int64_t>(layout.weight_elements()), weights, [&](const auto* from, auto* to) {
                 for (int k = 0; k < shape[0]; ++k) {
                   for (int c = 0; c < shape[1]; ++c) {
                     for (int r = 0; r < shape[2]; ++r) {
-                      for (int s = 0; s < shape[3]; ++s) to[layout.weight_index(k, r, s, c)] = *from++;
+                      for (int s = 0; s < shape[3]; ++s) to[layout.weight_index(order, k, r, s, c)] = *from++;
                     }
                   }
                 }

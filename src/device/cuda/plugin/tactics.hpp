@@ -120,7 +120,7 @@ PackedConstant pack_filter(const engine::StepRequest& request, size_t operand, t
                            FilterOrder order, int64_t channels, engine::WeightStore& weights);
 /// The constant filter of a stem, as its layout says.
 PackedConstant pack_stem(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
-                         const StemLayout& layout, engine::WeightStore& weights);
+                         const StemLayout& layout, StemOrder order, engine::WeightStore& weights);
 /// The constant filter, of floats, as winograd_filter() makes it.
 PackedConstant pack_winograd(const engine::StepRequest& request, size_t operand, const Winograd& size,
                              engine::WeightStore& weights);

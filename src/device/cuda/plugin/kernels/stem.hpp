@@ -3,6 +3,7 @@
 // of memory; the convolution over these runs is one that launch_conv takes, with a window one "pixel" wide.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -18,9 +19,14 @@ struct StemPool {
   int out_width = 0;
 };
 
+/// Order of a stem's weights. kWindows, for launch_conv: [filters][kernel_h][taps][pixel_channels]. kRuns:
+/// that depth in runs of eight, [depth / 8][filters][8], so that runs of neighbouring filters lie side by
+/// side.
+enum class StemOrder : uint8_t { kWindows, kRuns };
+
 /// How a stem runs.
 struct StemLayout {
-  /// For launch_conv; its input is the padded image, its weights [filters][kernel_h][taps][pixel_channels].
+  /// For launch_conv; its input is the padded image.
   ConvProblem problem;
   int image_channels = 0;  ///< of the image: 1 to 8
   int image_height = 0;
@@ -41,8 +47,10 @@ struct StemLayout {
     return static_cast<size_t>(problem.filters) * problem.kernel_h * taps * pixel_channels;
   }
   /// Where the weight of filter k, row r, column s and channel c goes; all others are zero.
-  size_t weight_index(int k, int r, int s, int c) const {
-    return ((static_cast<size_t>(k) * problem.kernel_h + r) * taps + s) * pixel_channels + c;
+  size_t weight_index(StemOrder order, int k, int r, int s, int c) const {
+    const size_t along = (static_cast<size_t>(r) * taps + s) * pixel_channels + c;
+    if (order == StemOrder::kRuns) return (along / 8 * problem.filters + k) * 8 + along % 8;
+    return static_cast<size_t>(k) * problem.kernel_h * taps * pixel_channels + along;
   }
 };
 

@@ -23,6 +23,8 @@ struct StemConfig {
   std::string text() const {
     return (warpgroups ? "w" : "") + std::to_string(tile_m) + "x" + std::to_string(tile_n);
   }
+  /// How it wants the weights.
+  StemOrder order() const { return warpgroups ? StemOrder::kRuns : StemOrder::kWindows; }
   static std::optional<StemConfig> parse(const std::string& text);
   bool operator==(const StemConfig&) const = default;
 };
@@ -33,8 +35,8 @@ std::string stem_refusal(const StemLayout& layout, const StemConfig& config, con
 /// The configurations that are valid, those of large tiles first.
 std::vector<StemConfig> stem_configs(const StemLayout& layout, const DeviceLimits& device);
 
-/// Enqueues the convolution. `args.x` is the image, float32 NCHW; weights are those of the layout; steps must
-/// be unary; everything else is as for launch_conv, without a workspace.
+/// Enqueues the convolution. `args.x` is the image, float32 NCHW; weights are those of the layout, in the
+/// configuration's order; steps must be unary; everything else is as for launch_conv, without a workspace.
 cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args, bool pdl,
                         cudaStream_t stream);
 

@@ -29,7 +29,7 @@ struct StemPatch {
   int64_t pixels() const { return int64_t{height} * width; }
 };
 
-/// Outputs, filters, patch, planes and a barrier, one behind the other.
+/// Outputs, filters, patch, planes and two barriers, one behind the other.
 struct StemMemory {
   int64_t weights_at;
   int64_t patch_at;
@@ -40,9 +40,9 @@ struct StemMemory {
   StemMemory(const StemLayout& layout, const StemConfig& config, const StemPatch& patch)
       : weights_at(int64_t{config.tile_m} * config.tile_n * 2),
         patch_at(weights_at + layout.problem.depth() * config.tile_n * 2),
-        planes_at((patch_at + patch.pixels() * layout.pixel_channels * 2 + 127) / 128 * 128),
+        planes_at((patch_at + (patch.pixels() + 1) * layout.pixel_channels * 2 + 127) / 128 * 128),
         barrier_at((planes_at + patch.pixels() * layout.image_channels * 4 + 7) / 8 * 8),
-        total(barrier_at + 8) {}
+        total(barrier_at + 2 * 8) {}
 };
 
 template <class T, int kN, int kChannels>

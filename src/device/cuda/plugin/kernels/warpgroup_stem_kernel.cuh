@@ -30,17 +30,19 @@ struct StemCorner {
   }
 };
 
-/// Filters as wgmma reads them without swizzling: [depth / 8][kN] runs of 8 elements.
+/// Filters as wgmma reads them without swizzling: [depth / 8][kN] runs of 8 elements. By one warp. Of a tile
+/// that has fewer filters, the others' sums are never read.
 template <class T, int kN>
-__device__ __forceinline__ void copy_stem_filters(const WarpgroupStemParams& p, int tile_n, uint32_t target) {
-  const int depth = p.kernel_h * p.row_steps * 16;
-  const T* const w = static_cast<const T*>(p.w);
-  for (int i = static_cast<int>(threadIdx.x); i < depth / 8 * kN; i += kStemThreads) {
-    const int filter = tile_n * kN + i % kN;
-    const bool valid = filter < p.epilogue.filters;
-    ptx::copy16(target + i * 16, w + (valid ? filter * depth + i / kN * 8 : 0), valid);
-  }
-  ptx::commit_copies();
+__device__ __forceinline__ void copy_stem_filters(const WarpgroupStemParams& p, int tile_n, uint32_t target,
+                                                  uint32_t barrier) {
+  const int runs = p.kernel_h * p.row_steps * 2;
+  const int filters = min(kN, p.epilogue.filters - tile_n * kN);
+  const T* const w = static_cast<const T*>(p.w) + tile_n * kN * 8;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  if (lane == 0) ptx::expect_copies(barrier, runs * filters * 16);
+  for (int run = lane; run < runs; run += 32)
+    ptx::copy_bulk(target + run * kN * 16, w + static_cast<int64_t>(run) * p.epilogue.filters * 8,
+                   filters * 16, barrier);
 }
 
 /// The first column of the image under a tile, and how far behind one that the copy unit can begin with.
@@ -58,21 +60,29 @@ __device__ __forceinline__ void fetch_planes(const WarpgroupStemParams& p, const
                    corner.image);
 }
 
-/// Planes, from their `shift`th column on, to pixels of kChannels elements.
+/// Planes to pixels of kChannels elements. A thread takes four neighbours, as many as 16 bytes of a plane.
 template <class T, int kChannels>
-__device__ __forceinline__ void interleave_planes(const WarpgroupStemParams& p, int shift,
-                                                  const float* planes, T* patch) {
-  const int pixels = p.patch_height * p.patch_width;
-  // The last columns of a row, which come from the next one, lie under no window.
-  for (int i = static_cast<int>(threadIdx.x); i < pixels - kStemColumns; i += kStemThreads) {
-    alignas(16) T rounded[kChannels];
+__device__ __forceinline__ void interleave_planes(const WarpgroupStemParams& p, const float4* planes,
+                                                  T* patch) {
+  const int fours = p.patch_height * p.patch_width / 4;
+  for (int i = static_cast<int>(threadIdx.x); i < fours; i += kStemThreads) {
+    alignas(16) T pixels[4][kChannels];
 #pragma unroll
-    for (int c = 0; c < kChannels; ++c)
-      rounded[c] = static_cast<T>(c < p.image_channels ? planes[c * pixels + i + shift] : 0.0f);
-    if constexpr (kChannels == 4) {
-      *reinterpret_cast<uint2*>(patch + i * 4) = *reinterpret_cast<const uint2*>(rounded);
-    } else {
-      *reinterpret_cast<uint4*>(patch + i * 8) = *reinterpret_cast<const uint4*>(rounded);
+    for (int c = 0; c < kChannels; ++c) {
+      const float4 four = c < p.image_channels ? planes[c * fours + i] : make_float4(0, 0, 0, 0);
+      pixels[0][c] = static_cast<T>(four.x);
+      pixels[1][c] = static_cast<T>(four.y);
+      pixels[2][c] = static_cast<T>(four.z);
+      pixels[3][c] = static_cast<T>(four.w);
+    }
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      T* const to = patch + (i * 4 + k) * kChannels;
+      if constexpr (kChannels == 4) {
+        *reinterpret_cast<uint2*>(to) = *reinterpret_cast<const uint2*>(pixels[k]);
+      } else {
+        *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(pixels[k]);
+      }
     }
   }
 }
@@ -87,19 +97,28 @@ __device__ __forceinline__ void multiply_patch(const WarpgroupStemParams& p, uin
   uint64_t left = ptx::plain_descriptor(corner, 16, p.stride_h * row_bytes);
   uint64_t right = ptx::plain_descriptor(weights, kN * 16, 128);
   const int next_row = (row_bytes - p.row_steps * 32) >> 4;
-#pragma unroll 1
-  for (int row = 0; row < p.kernel_h; ++row) {
-#pragma unroll 1
-    for (int k = 0; k < p.row_steps; ++k) {
-      ptx::fence_sums();
+  int column = 0;
+  const auto step = [&] {
 #pragma unroll
-      for (int i = 0; i < 2; ++i) ptx::multiply<T, kN>(product.sums[i], left + (i * 8 * 16 >> 4), right);
-      ptx::commit_products();
-      ptx::wait_products<1>();
-      left += 32 >> 4;
-      right += 2 * kN * 16 >> 4;
-    }
-    left += next_row;
+    for (int i = 0; i < 2; ++i) ptx::multiply<T, kN>(product.sums[i], left + (i * 8 * 16 >> 4), right);
+    ++column;
+    left += (32 >> 4) + (column == p.row_steps ? next_row : 0);
+    right += 2 * kN * 16 >> 4;
+    column = column == p.row_steps ? 0 : column;
+  };
+  const int steps = p.kernel_h * p.row_steps;
+#pragma unroll 1
+  for (int s = 0; s + 1 < steps; s += 2) {
+    ptx::fence_sums();
+    step();
+    step();
+    ptx::commit_products();
+    ptx::wait_products<1>();
+  }
+  if (steps % 2 != 0) {
+    ptx::fence_sums();
+    step();
+    ptx::commit_products();
   }
   ptx::wait_products<0>();
 }
@@ -165,14 +184,16 @@ __global__ void __launch_bounds__(kStemThreads, 2)
   const uint32_t weights = output + p.weights_at;
   const uint32_t planes = output + p.planes_at;
   const uint32_t barrier = output + p.barrier_at;
-  auto* const patch = reinterpret_cast<T*>(stem_memory + p.patch_at);
+  const uint32_t filters_barrier = barrier + 8;
+  const uint32_t patch = output + p.patch_at;
   if (threadIdx.x == 0) {
     ptx::prefetch_map(p.image);
     ptx::init_barrier(barrier, 1);
+    ptx::init_barrier(filters_barrier, 1);
     ptx::fence_barriers();
   }
-  copy_stem_filters<T, kN>(p, tile_n, weights);
   __syncthreads();
+  if (ptx::warp() == 1) copy_stem_filters<T, kN>(p, tile_n, weights, filters_barrier);
   ptx::wait_for_previous_kernel();
   if (threadIdx.x == 0) fetch_planes(p, StemCorner(p, first), planes, barrier);
   uint32_t parity = 0;
@@ -180,9 +201,11 @@ __global__ void __launch_bounds__(kStemThreads, 2)
     const StemCorner corner(p, tile);
     ptx::wait_barrier(barrier, parity);
     parity ^= 1;
-    interleave_planes<T, kChannels>(p, column_shift(first_column(p, corner)),
-                                    reinterpret_cast<const float*>(stem_memory + p.planes_at), patch);
-    ptx::wait_copies<0>();    // of the filters
+    // The first window begins at a multiple of 16 bytes, two pixels of 8.
+    const int shift = column_shift(first_column(p, corner));
+    const int skip = kChannels == 4 ? shift & 1 : 0;
+    interleave_planes<T, kChannels>(p, reinterpret_cast<const float4*>(stem_memory + p.planes_at),
+                                    reinterpret_cast<T*>(stem_memory + p.patch_at) + skip * kChannels);
     ptx::fence_for_copies();  // wgmma reads what was written, and the copy unit writes what was read
     if (!kPool && threadIdx.x == 0) ptx::wait_stores_read();
     __syncthreads();
@@ -190,7 +213,8 @@ __global__ void __launch_bounds__(kStemThreads, 2)
       fetch_planes(p, StemCorner(p, tile + stride), planes, barrier);
     WarpgroupProduct<T, TileT> product;
     begin_sums(p.epilogue, tile_n, product);
-    multiply_patch<T, kN, kChannels>(p, ptx::shared_address(patch), weights, product);
+    ptx::wait_barrier(filters_barrier, 0);
+    multiply_patch<T, kN, kChannels>(p, patch + (shift + skip) * kChannels * 2, weights, product);
     finish_sums<kKind>(p.finish, output, product);
     if constexpr (kPool) {
       __syncthreads();
