@@ -11,6 +11,7 @@
 #include "device/cuda/plugin/captured_graph.hpp"
 #include "device/cuda/plugin/gpu_watch.hpp"
 #include "device/cuda/plugin/runtime.hpp"
+#include "device/cuda/plugin/stamped_steps.hpp"
 #include "device/cuda/plugin/tactics.hpp"
 #include "engine/dynamic_values.hpp"
 #include "engine/program.hpp"
@@ -361,31 +362,41 @@ class CudaExecutor final : public engine::Executor {
     return std::make_unique<CapturedGraph>(stream_, Graph(stream_, record));
   }
 
-  /// Times between events around every step, all inside one graph so that no launch shows.
+  /// Microseconds from the end of one step to that of the next, as they are when steps overlap: kernels stamp
+  /// themselves. Between events where steps run on the host.
   void execute_stepwise(std::vector<double>& times) {
     times.assign(bound_.size(), 0.0);
-    while (step_events_.size() <= bound_.size()) step_events_.emplace_back();
-    const auto record = [this](size_t i, unsigned flags) {
-      check(cudaEventRecordWithFlags(step_events_[i].get(), stream_.get(), flags), "an event");
-    };
-    if (host_steps_) {
-      for (size_t i = 0; i < bound_.size(); ++i) {
-        record(i, cudaEventRecordDefault);
-        run_step(i);
-      }
-      record(bound_.size(), cudaEventRecordDefault);
-    } else {
-      if (timed_graph_ == nullptr) {
-        timed_graph_ = capture([&] {
-          for (size_t i = 0; i < bound_.size(); ++i) {
-            record(i, cudaEventRecordExternal);
-            run_step(i);
-          }
-          record(bound_.size(), cudaEventRecordExternal);
-        });
-      }
-      timed_graph_->launch(stream_);
+    if (host_steps_) return execute_between_events(times);
+    if (stamped_steps_ == nullptr) {
+      hand_over();  // as capture() does
+      stream_.synchronize();
+      stamped_steps_ =
+          std::make_unique<StampedSteps>(stream_, bound_.size(), [this](size_t step) { run_step(step); });
     }
+    stamped_steps_->launch(stream_);
+    stream_.synchronize();
+    const std::span<const KernelStamp> stamps = stamped_steps_->stamps();
+    uint64_t before = 0;
+    for (const Stretch& stretch : stamped_steps_->stretches()) {
+      const uint64_t start = StampedSteps::time(stretch.start, stamps);
+      const uint64_t end = StampedSteps::time(stretch.stop, stamps);
+      if (before == 0) before = start;
+      if (end <= before) continue;
+      times[stamped_steps_->nodes()[stretch.first].step] += static_cast<double>(end - before) / 1000;
+      before = end;
+    }
+  }
+
+  void execute_between_events(std::vector<double>& times) {
+    while (step_events_.size() <= bound_.size()) step_events_.emplace_back();
+    const auto record = [this](size_t i) {
+      check(cudaEventRecord(step_events_[i].get(), stream_.get()), "an event");
+    };
+    for (size_t i = 0; i < bound_.size(); ++i) {
+      record(i);
+      run_step(i);
+    }
+    record(bound_.size());
     stream_.synchronize();
     for (size_t i = 0; i < bound_.size(); ++i) times[i] = elapsed_us(step_events_[i], step_events_[i + 1]);
   }
@@ -409,7 +420,7 @@ class CudaExecutor final : public engine::Executor {
   Event end_;
   std::vector<Event> step_events_;
   std::unique_ptr<CapturedGraph> graph_;
-  std::unique_ptr<CapturedGraph> timed_graph_;
+  std::unique_ptr<StampedSteps> stamped_steps_;
   std::unique_ptr<CapturedGraph> bracketed_graph_;
   /// Not ours; null while nobody watches.
   GpuWatch* watch_ = nullptr;
