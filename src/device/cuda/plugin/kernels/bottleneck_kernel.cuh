@@ -1,4 +1,4 @@
-// The bottleneck's kernel: one warpgroup multiplies, another warp brings what it needs. Filters stay in
+// The bottleneck's kernel: one warpgroup multiplies, two warps bring what it needs. Filters stay in
 // shared memory for all tiles of the block. A warpgroup's sums lie as wgmma takes a left matrix from
 // registers, so that each convolution feeds the next without passing through memory.
 #pragma once
@@ -9,8 +9,10 @@
 
 namespace hone::device::cuda {
 
-constexpr int kBottleneckCopier = 128;  ///< first thread of the warp that copies
-constexpr int kBottleneckThreads = kBottleneckCopier + 32;
+// Numbers of warps behind the four that multiply.
+constexpr int kBottleneckImageCopier = 4;
+constexpr int kBottleneckFilterCopier = 5;
+constexpr int kBottleneckThreads = 6 * 32;
 
 /// In shared memory. Filters land once, the patch and the shortcut for each tile; four warps say when they
 /// have left them.
@@ -24,6 +26,7 @@ struct BottleneckBarriers {
   __device__ __forceinline__ uint32_t shortcut() const { return start + 40; }
   __device__ __forceinline__ uint32_t shortcut_left() const { return start + 48; }
 
+  /// By one thread.
   __device__ __forceinline__ void init() const {
     for (const uint32_t barrier : {window(), expand(), next(), patch(), shortcut()})
       ptx::init_barrier(barrier, 1);
@@ -58,16 +61,30 @@ class BottleneckBlock {
         warp_(ptx::warp()),
         barriers_{memory_ + Memory::kBarrierAt} {}
 
-  /// By all threads, before any other work.
-  __device__ __forceinline__ void prepare() const {
-    if (static_cast<int>(threadIdx.x) == kBottleneckCopier) {
-      for (const CUtensorMap* map :
-           {&p_.window, &p_.x, &p_.expand, &p_.next, &p_.shortcut, &p_.wide, &p_.narrow})
-        ptx::prefetch_map(*map);
-      barriers_.init();
+  /// By all threads, together. The warps that copy then go their way, without waiting for biases.
+  __device__ __forceinline__ void run() const {
+    if (warp_ == kBottleneckImageCopier) {
+      if (ptx::elected()) barriers_.init();
+      for (const CUtensorMap* map : {&p_.x, &p_.shortcut, &p_.wide, &p_.narrow}) ptx::prefetch_map(*map);
+    } else if (warp_ == kBottleneckFilterCopier) {
+      for (const CUtensorMap* map : {&p_.window, &p_.expand, &p_.next}) ptx::prefetch_map(*map);
     }
+    __syncthreads();
+    if (warp_ == kBottleneckImageCopier) {
+      copy_images();
+    } else if (warp_ == kBottleneckFilterCopier) {
+      if (ptx::elected()) copy_filters();
+    } else {
+      load_biases();
+      ptx::sync_threads(1, 128);
+      multiply();
+    }
+  }
+
+ private:
+  __device__ __forceinline__ void load_biases() const {
     const auto value = [](const float* bias, int i) { return bias == nullptr ? 0.0f : bias[i]; };
-    for (int i = static_cast<int>(threadIdx.x); i < Memory::kBiases; i += kBottleneckThreads) {
+    for (int i = static_cast<int>(threadIdx.x); i < Memory::kBiases; i += 128) {
       const int wide = i - 64;
       const int narrow = wide - static_cast<int>(Bottleneck::kWide);
       if (wide < 0) {
@@ -78,15 +95,10 @@ class BottleneckBlock {
         bias_[i] = value(p_.next_bias, narrow);
       }
     }
-    __syncthreads();
   }
 
-  __device__ __forceinline__ bool copies() const { return warp_ == kBottleneckCopier / 32; }
-
-  /// The warp that copies: all of its lanes wait, one copies.
-  __device__ __forceinline__ void copy() const {
-    if (ptx::elected()) copy_filters();
-    __syncwarp();
+  /// All lanes of the warp wait, one copies.
+  __device__ __forceinline__ void copy_images() const {
     ptx::wait_for_previous_kernel();
     uint32_t parity = 1;
     for (int i = static_cast<int>(blockIdx.x); i < p_.tiles; i += static_cast<int>(gridDim.x)) {
@@ -125,7 +137,6 @@ class BottleneckBlock {
     }
   }
 
- private:
   __device__ __forceinline__ void copy_filters() const {
     ptx::expect_copies(barriers_.window(), Memory::kTaps * Memory::kSlab);
     for (int tap = 0; tap < Memory::kTaps; ++tap)
@@ -318,13 +329,7 @@ __global__ void __launch_bounds__(kBottleneckThreads, 1)
   const RunningKernel running(stamp);
   extern __shared__ __align__(1024) unsigned char memory[];
   if (p.next_waits) ptx::allow_next_kernel();
-  const BottleneckBlock<T, kNext, kProjects> block(p, memory);
-  block.prepare();
-  if (block.copies()) {
-    block.copy();
-  } else {
-    block.multiply();
-  }
+  BottleneckBlock<T, kNext, kProjects>(p, memory).run();
 }
 
 }  // namespace hone::device::cuda

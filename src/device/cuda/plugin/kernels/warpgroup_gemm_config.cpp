@@ -20,15 +20,16 @@ int64_t depth_steps(const ConvProblem& p) {
   return int64_t{p.kernel_h} * p.kernel_w * ceil_divide(p.channels, kStageDepth);
 }
 
-/// Microseconds that a configuration may take, from figures of the other GEMM kernels on Hopper: 64 bytes a
-/// clock from L2 to a multiprocessor, matrix products at 3,400 operations a clock from tiles of 128 filters
-/// on, which smaller ones do not reach, since every operand comes from shared memory.
+/// Microseconds that a configuration may take, from figures of an H200 (docs/PERFORMANCE.md): 90 bytes a
+/// clock from L2 to a multiprocessor, 15 from one to another, matrix products at 4,096 operations a clock
+/// from tiles of 128 filters on, which smaller ones do not reach, since starting them takes longer.
 double guess(const ConvProblem& problem, const WarpgroupConfig& config, const DeviceLimits& device) {
   constexpr double kClocksPerMicrosecond = 1700;
-  constexpr double kBytesPerClock = 64;
+  constexpr double kBytesPerClock = 90;
+  constexpr double kSentBytesPerClock = 15;
   const auto bytes = static_cast<double>((config.tile_m + config.tile_n) * kStageRowBytes);
   const double flops = 2.0 * config.tile_m * config.tile_n * kStageDepth;
-  const double rate = 3400 * std::min(1.0, (config.tile_n + 32) / 160.0);
+  const double rate = 4096 * std::min(1.0, (config.tile_n + 48) / 176.0);
   const double step = std::max(bytes / kBytesPerClock, flops / rate);
   const int64_t steps = ceil_divide(depth_steps(problem), config.parts);
   const int64_t blocks =
@@ -42,7 +43,8 @@ double guess(const ConvProblem& problem, const WarpgroupConfig& config, const De
   constexpr double kTurn = 90;
   const double latency =
       static_cast<double>(waves) * (1800 + static_cast<double>(steps) * std::max(kTurn, step));
-  const double reduce = config.parts > 1 ? 500 + 40 * config.parts : 0;
+  const double sent = config.tile_m * config.tile_n * 4.0 * (config.parts - 1) / config.parts;
+  const double reduce = config.parts > 1 ? 1500 + sent / kSentBytesPerClock : 0;
   const double flight = std::max(0.0, 900.0 - (config.stages - 1) * std::max(step, kTurn)) / config.stages;
   return (std::max(work, latency) + static_cast<double>(steps * waves) * flight / 2 + reduce) /
          kClocksPerMicrosecond;

@@ -68,15 +68,23 @@ class StageCopies {
     tap_x_ = tap_ - tap_y_ * p.kernel_w;
   }
 
-  /// The first `count` stages of an empty ring: filters do not depend on the kernel ahead, so they are on
+  /// The first `count` stages of an empty ring. Filters do not depend on the kernel ahead, so they are on
   /// their way before it has ended.
   __device__ __forceinline__ void start_ring(const WarpgroupParams& p, const StageRing& ring, int count) {
-    StageCopies filters = *this;
+    StageCopies windows = *this;
+    start_ring_filters(p, ring, count);
+    windows.start_ring_windows(p, ring, count);
+  }
+  __device__ __forceinline__ void start_ring_filters(const WarpgroupParams& p, const StageRing& ring,
+                                                     int count) {
     for (int s = 0; s < count; ++s) {
-      if (ptx::elected()) filters.start_filters(p, ring, s);
+      if (ptx::elected()) start_filters(p, ring, s);
       __syncwarp();
-      filters.next(p);
+      next(p);
     }
+  }
+  __device__ __forceinline__ void start_ring_windows(const WarpgroupParams& p, const StageRing& ring,
+                                                     int count) {
     ptx::wait_for_previous_kernel();
     for (int s = 0; s < count; ++s) {
       if (ptx::elected()) start_windows(p, ring, s);
@@ -132,12 +140,16 @@ class StageCopies {
 /// A warpgroup's sums: its kFragments of 64 rows of the tile.
 template <class T, class TileT>
 struct WarpgroupProduct {
+  /// Two stages a turn of the loop: products of few filters take less time than it takes to start them, of
+  /// which a turn of one stage lets fewer overlap.
+  static constexpr bool kPairs = TileT::kN <= 64 && TileT::kFragments == 1;
+
   /// Adds `count` stages.
   __device__ __forceinline__ void run(const StageRing& ring, RingPlace& place, int count) {
     const int group = ptx::warpgroup();
     const bool speaks = threadIdx.x % 32 == 0;
     int before = 0;
-    for (int s = 0; s < count; ++s) {
+    const auto add = [&](bool first) {
       ptx::wait_barrier(ring.full(place.stage), place.parity);
       const uint32_t memory = ring.memory + place.stage * TileT::kStageBytes;
       const uint64_t left = ptx::matrix_descriptor(memory + group * TileT::kFragments * 64 * kStageRowBytes);
@@ -153,10 +165,19 @@ struct WarpgroupProduct {
       }
       ptx::commit_products();
       ptx::wait_products<1>();  // the stage before is done with
-      if (s > 0 && speaks) ptx::arrive(ring.empty(before));
+      if (!first && speaks) ptx::arrive(ring.empty(before));
       before = place.stage;
       place.next(ring.stages);
+    };
+    int s = 0;
+    if constexpr (kPairs) {
+#pragma unroll 1
+      for (; s + 1 < count; s += 2) {
+        add(s == 0);
+        add(false);
+      }
     }
+    for (; s < count; ++s) add(s == 0);
     ptx::wait_products<0>();
     if (speaks) ptx::arrive(ring.empty(before));
   }

@@ -55,6 +55,11 @@ __device__ __forceinline__ void copy_operand(const StreamBlock<TileT>& block, in
   __syncwarp();
 }
 
+/// Whether the warp that stores brings the first windows: where the kernel ahead has ended before this block
+/// begins, they come behind all filters otherwise. Beside an operand it does not pay.
+template <StreamKind kKind>
+inline constexpr bool kWindowsApart = kKind != StreamKind::kAdd;
+
 /// The warp that copies.
 template <StreamKind kKind, class TileT>
 __device__ __forceinline__ void stream_stages(const StreamBlock<TileT>& block) {
@@ -67,7 +72,12 @@ __device__ __forceinline__ void stream_stages(const StreamBlock<TileT>& block) {
     const int ahead = min(p.stages, p.depth_steps);
     if (!started) {
       started = true;
-      stages.start_ring(p, block.ring, ahead);
+      if (kWindowsApart<kKind>) {
+        stages.start_ring_filters(p, block.ring, ahead);
+        ptx::wait_for_previous_kernel();
+      } else {
+        stages.start_ring(p, block.ring, ahead);
+      }
       for (int s = 0; s < ahead; ++s) place.next(p.stages);
     } else {
       for (int s = 0; s < ahead; ++s) stages.start_stage(p, block.ring, place);
@@ -165,6 +175,9 @@ __global__ void __launch_bounds__(TileT::kGroups * 128 + 64)
   } else {
     // Nobody writes y before the kernel ahead, which may read it, has ended.
     ptx::wait_for_previous_kernel();
+    if (kWindowsApart<kKind>)
+      StageCopies<TileT>(p, static_cast<int>(p.tiles_n.divide(blockIdx.x)), 0, 0)
+          .start_ring_windows(p, block.ring, min(p.stages, p.depth_steps));
     stream_outputs(block);
   }
 }

@@ -38,6 +38,11 @@ __device__ __forceinline__ void init_barrier(uint32_t barrier, uint32_t arrivals
 #endif
 }
 
+/// Barrier `number`, 1 to 15, of `count` threads of the block.
+__device__ __forceinline__ void sync_threads(int number, int count) {
+  asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(count) : "memory");
+}
+
 /// Makes initialised barriers visible to copies, and to the cluster's other blocks.
 __device__ __forceinline__ void fence_barriers() {
 #ifdef HONE_HAS_WGMMA
