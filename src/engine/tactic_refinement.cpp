@@ -13,8 +13,10 @@
 namespace hone::engine {
 namespace {
 
-/// A trial must beat the network so far by this much.
+/// A trial must beat the network so far by this much, or the steps that it is about, and those behind them,
+/// whose times vary less.
 constexpr double kMargin = 0.998;
+constexpr double kStepMargin = 0.99;
 /// Candidates whose own time is above the fastest one's by more than this are not tried.
 constexpr double kHopeless = 1.35;
 constexpr size_t kMostTrials = 8;
@@ -54,18 +56,60 @@ std::vector<size_t> trials(const StepSearch& step, const StartsEarly& early) {
   return order;
 }
 
-/// The time of `trial` over that of `current`, taking turns; 1 when it is not faster beyond doubt.
-double time_ratio(Program& trial, Program& current) {
+/// Microseconds of each node in one run on what was uploaded; what was inserted before a step counts as its.
+void add_node_times(Program& program, std::vector<std::vector<double>>& times) {
+  std::vector<double> steps;
+  program.executor().execute(&steps);
+  double pending = 0;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    pending += steps[i];
+    const int32_t node = program.steps()[i].node;
+    if (node >= 0) times[static_cast<size_t>(node)].push_back(std::exchange(pending, 0));
+  }
+}
+
+/// Of some nodes together.
+double sum_of_medians(const std::vector<std::vector<double>>& times, const std::vector<bool>& wanted) {
+  double sum = 0;
+  for (size_t node = 0; node < times.size(); ++node) {
+    if (wanted[node]) sum += sample_quantile(times[node], 0.5);
+  }
+  return sum;
+}
+
+/// The nodes that run differently, and the one behind each, which may have to wait for it longer.
+std::vector<bool> touched_nodes(const std::vector<std::string>& tactics,
+                                const std::vector<std::string>& others) {
+  std::vector<bool> touched(tactics.size());
+  for (size_t node = 0; node < tactics.size(); ++node) {
+    if (tactics[node] == others[node]) continue;
+    touched[node] = true;
+    if (node + 1 < tactics.size()) touched[node + 1] = true;
+  }
+  return touched;
+}
+
+/// The time of `trial` over that of `current`, taking turns; 1 when neither it nor the steps that it is about
+/// are faster beyond doubt.
+double time_ratio(Program& trial, Program& current, const std::vector<bool>& touched) {
   std::vector<double> trial_us;
   std::vector<double> current_us;
+  std::vector<std::vector<double>> trial_nodes(touched.size());
+  std::vector<std::vector<double>> current_nodes(touched.size());
   for (int i = 0; i < kWarmups; ++i) network_us(trial);
   for (int i = 0; i < kPairs; ++i) {
     current_us.push_back(network_us(current));
     trial_us.push_back(network_us(trial));
+    add_node_times(current, current_nodes);
+    add_node_times(trial, trial_nodes);
   }
   const double median = sample_quantile(trial_us, 0.5);
-  const double ratio = median / sample_quantile(current_us, 0.5);
-  return ratio < kMargin && median < sample_quantile(current_us, 0.25) ? ratio : 1;
+  const double before = sample_quantile(current_us, 0.5);
+  const double ratio = median / before;
+  if (ratio < kMargin && median < sample_quantile(current_us, 0.25)) return ratio;
+  const double touched_before = sum_of_medians(current_nodes, touched);
+  const double gain = touched_before - sum_of_medians(trial_nodes, touched);
+  return ratio < 1 && gain > (1 - kStepMargin) * touched_before && gain < before ? 1 - gain / before : 1;
 }
 
 /// The choices as they get better, with the network that they make.
@@ -81,7 +125,8 @@ class Refinement {
         agrees_(agrees),
         half_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds / 2))),
         end_(Clock::now() + 2 * half_),
-        current_(make(search.tactics(node_count))) {
+        current_tactics_(search.tactics(node_count)),
+        current_(make(current_tactics_)) {
     current_->upload(inputs);
   }
 
@@ -122,10 +167,11 @@ class Refinement {
     std::unique_ptr<Program> trial = make_(tactics);
     if (!agrees_(*trial)) return false;
     trial->upload(inputs_);
-    const double ratio = time_ratio(*trial, *current_);
+    const double ratio = time_ratio(*trial, *current_, touched_nodes(tactics, current_tactics_));
     if (ratio == 1) return false;
     ratio_ *= ratio;
     current_ = std::move(trial);
+    current_tactics_ = tactics;
     return true;
   }
 
@@ -187,6 +233,7 @@ class Refinement {
   const CheckProgram& agrees_;
   Clock::duration half_;
   Clock::time_point end_;
+  std::vector<std::string> current_tactics_;  ///< one a node
   std::unique_ptr<Program> current_;
   std::set<std::vector<std::string>> rejected_;
   double ratio_ = 1;  ///< of the network's time to that before the present round

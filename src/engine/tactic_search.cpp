@@ -26,7 +26,7 @@ constexpr size_t kMostTimed = 16;
 /// Seconds after which no further round is timed, of one layout's steps, of layouts, of batch groups.
 constexpr double kBudgetSeconds = 6;
 /// The same for trying choices in whole networks, and at levels above 3.
-constexpr double kRefineSeconds = 15;
+constexpr double kRefineSeconds = 30;
 constexpr double kLongRefineSeconds = 60;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {

@@ -27,6 +27,8 @@ class FakeTactic final : public Tactic {
     double delay_us = 0;
     /// Costs the network this much, but does not show in the step's own time.
     double hidden_us = 0;
+    /// The step behind it takes longer by this much.
+    double delays_next_us = 0;
     /// Starts early: each step of the tactic after the first saves the network this much.
     double saves_together_us = 0;
     /// The step of this name takes longer by slow_us.
@@ -78,6 +80,7 @@ class FakeTactic final : public Tactic {
     return node == behaviour_.slow_node ? time + behaviour_.slow_us : time;
   }
   double hidden_us() const { return behaviour_.hidden_us; }
+  double delays_next_us() const { return behaviour_.delays_next_us; }
   double saves_together_us() const { return behaviour_.saves_together_us; }
   bool wrong_in_two_steps() const { return behaviour_.wrong_in_two_steps; }
   /// Variants (or "") whose kernels ran since forget().
@@ -166,6 +169,14 @@ class FakeDevice final : public Device {
     return 1;
   }
 
+  /// What this step costs the one behind it.
+  double delays_next_us(const ProgramStep& step) const {
+    for (const FakeTactic* tactic : relu_) {
+      if (tactic->name() == step.tactic) return tactic->delays_next_us();
+    }
+    return 0;
+  }
+
   /// What the tactics of these steps cost beyond their own time.
   double hidden_us(const Program& program) const {
     double total = 0;
@@ -202,7 +213,11 @@ class FakeExecutor final : public Executor {
       : host_(make_host_executor(program)),
         hidden_us_(device.hidden_us(program)),
         is_wrong_(device.is_wrong(program)) {
-    for (const ProgramStep& step : program.steps()) step_us_.push_back(device.step_us(program, step));
+    double delay = 0;
+    for (const ProgramStep& step : program.steps()) {
+      step_us_.push_back(device.step_us(program, step) + delay);
+      delay = device.delays_next_us(step);
+    }
   }
 
   void upload(std::span<const tensor::Tensor> inputs) override { host_->upload(inputs); }

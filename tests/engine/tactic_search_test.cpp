@@ -275,6 +275,25 @@ TEST_F(TacticSearch, StepsThatOverlapAreChosenInTheWholeNetwork) {
   expect_right(graph, engine, device);
 }
 
+TEST_F(TacticSearch, WhatAStepCostsTheNextOneCountsWhereTheNetworkHardlyShowsIt) {
+  GraphBuilder b;
+  auto x = b.input("x", {1, 4, 24, 24});
+  for (const int64_t window : {2, 3}) {
+    x = b.node("MaxPool", {b.node("Conv", {x, b.random({4, 4, 1, 1}, -0.2, 0.5)})},
+               {{"kernel_shape", std::vector<int64_t>{window, window}}});
+    x = b.node("Relu", {x});
+  }
+  const auto graph = b.finish({b.node("Transpose", {x}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}})});
+  // 20 of 100,000 microseconds.
+  const FakeTactic greedy("greedy",
+                          {.delay_us = 90, .delays_next_us = 30, .slow_node = "Relu2", .slow_us = 100000});
+  const FakeTactic polite("polite", {.delay_us = 100, .slow_node = "Relu2", .slow_us = 100000});
+  const FakeDevice device({&greedy, &polite}, true);
+  const auto engine = build_engine(graph, device, options(3));
+  EXPECT_EQ(relu_tactics(*engine).front(), "polite");
+  expect_right(graph, engine, device);
+}
+
 TEST_F(TacticSearch, TacticsThatPayTogetherOnlyAreTriedTogether) {
   // Two signatures: taken for the steps of one of them alone, the early one is slower.
   GraphBuilder b;
