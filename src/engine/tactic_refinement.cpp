@@ -21,7 +21,7 @@ constexpr double kStepMargin = 0.99;
 constexpr double kHopeless = 1.35;
 constexpr size_t kMostTrials = 8;
 /// After a round that made the network faster than this another one follows: less may be chance.
-constexpr double kWorthAnotherRound = 0.99;
+constexpr double kWorthAnotherRound = 0.995;
 constexpr int kWarmups = 3;
 constexpr int kPairs = 15;
 
