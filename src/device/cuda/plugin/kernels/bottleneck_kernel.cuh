@@ -124,7 +124,7 @@ class BottleneckBlock {
     for (int i = static_cast<int>(blockIdx.x); i < p_.tiles; i += static_cast<int>(gridDim.x)) {
       const BottleneckTile tile(p_, i);
       uint32_t middle[4][4];
-      multiply_windows(parity, middle);
+      multiply_windows(parity, i != static_cast<int>(blockIdx.x), middle);
       float narrow[kNext / 2];
       begin_with_bias<kNext>(bias_ + 64 + Bottleneck::kWide, narrow);
       if (i == static_cast<int>(blockIdx.x)) {
@@ -135,6 +135,7 @@ class BottleneckBlock {
       store_narrow(tile, narrow);
       parity ^= 1;
     }
+    wait_stores_read<0>();  // shared memory is the block's until it ends
   }
 
   __device__ __forceinline__ void copy_filters() const {
@@ -178,8 +179,10 @@ class BottleneckBlock {
   }
 
   /// The convolution of 3 x 3 as the left matrix of the next product. A tap's pixels are the patch from
-  /// another row on; rows behind the tile's last pixel hold anything and reach no result.
-  __device__ __forceinline__ void multiply_windows(uint32_t parity, uint32_t (&middle)[4][4]) const {
+  /// another row on; rows behind the tile's last pixel hold anything and reach no result. Meanwhile the slabs
+  /// of the tile before, if there is one, are left.
+  __device__ __forceinline__ void multiply_windows(uint32_t parity, bool leaves_slabs,
+                                                   uint32_t (&middle)[4][4]) const {
     float sums[32];
     begin_with_bias<64>(bias_, sums);
     ptx::wait_barrier(barriers_.patch(), parity);
@@ -193,6 +196,10 @@ class BottleneckBlock {
       for (int k = 0; k < 4; ++k) ptx::multiply<T, 64>(sums, pixels + k * 2, filters + k * 2);
     }
     ptx::commit_products();
+    if (leaves_slabs) {
+      wait_stores_read<0>();
+      if (!kProjects) leave(barriers_.shortcut_left());
+    }
     ptx::wait_products<0>();
     leave(barriers_.patch_left());
     const PairFinish<T, StreamKind::kBounds> finish(p_.window_bounds);
@@ -225,8 +232,9 @@ class BottleneckBlock {
     ptx::commit_products();
   }
 
-  /// The expansion, stored, and its product with the filters of the next convolution, chunk by chunk; the
-  /// next chunk is multiplied while one is finished.
+  /// The expansion, stored, and its product with the filters of the next convolution, chunk by chunk. While
+  /// one chunk is finished, the next one is multiplied, and the one before with those filters: two chunks are
+  /// started ahead, so that no chunk waits for what the one before goes on to.
   __device__ __forceinline__ void expand_and_narrow(const BottleneckTile& tile, uint32_t parity,
                                                     const uint32_t (&middle)[4][4],
                                                     float (&narrow)[kNext / 2]) const {
@@ -235,16 +243,18 @@ class BottleneckBlock {
     uint32_t wide[2][4][4];
     if (kProjects) ptx::wait_barrier(barriers_.shortcut(), parity);
     start_chunk(0, middle, sums[0]);
+    start_chunk(1, middle, sums[1]);
     if (!kProjects) ptx::wait_barrier(barriers_.shortcut(), parity);
 #pragma unroll
     for (int chunk = 0; chunk < Memory::kChunks; ++chunk) {
-      if (chunk + 1 < Memory::kChunks) {
-        start_chunk(chunk + 1, middle, sums[(chunk + 1) % 2]);
+      // Leaves the chunks behind this one, and the product of the one before it, under way.
+      const bool last = chunk + 1 == Memory::kChunks;
+      if (chunk == 0 || last) {
         ptx::wait_products<1>();
       } else {
-        ptx::wait_products<0>();
-        if (kProjects) leave(barriers_.shortcut_left());
+        ptx::wait_products<2>();
       }
+      if (kProjects && last) leave(barriers_.shortcut_left());
       if (kProjects && chunk >= Memory::kSlabs) wait_stores_read<1>();
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
@@ -257,6 +267,7 @@ class BottleneckBlock {
         finish_fragment(finish, sums[chunk % 2] + 8 * k, fragment);
         ptx::store_matrix_x4(address, fragment);
       }
+      if (chunk + 2 < Memory::kChunks) start_chunk(chunk + 2, middle, sums[chunk % 2]);
       ptx::fence_sums();
       const uint64_t filters = ptx::matrix_descriptor(memory_ + Memory::kNextAt + chunk * Memory::kNextSlab);
 #pragma unroll
@@ -270,7 +281,8 @@ class BottleneckBlock {
   __device__ __forceinline__ void store_narrow(const BottleneckTile& tile,
                                                const float (&sums)[kNext / 2]) const {
     const PairFinish<T, StreamKind::kBounds> finish(p_.narrow_bounds);
-    wait_stores_read<0>();
+    // The slabs that it takes have been read; the last ones may still be.
+    wait_stores_read<Memory::kSlabs - kNext / 64>();
 #pragma unroll
     for (int slab = 0; slab < kNext / 64; ++slab) {
 #pragma unroll
@@ -281,8 +293,6 @@ class BottleneckBlock {
       }
       store(p_.narrow, slab, slab, tile);
     }
-    wait_stores_read<0>();
-    if (!kProjects) leave(barriers_.shortcut_left());
   }
 
   /// Where this lane's row of 16 rows and 16 channels lies, as ldmatrix and stmatrix take them.
