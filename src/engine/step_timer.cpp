@@ -27,6 +27,15 @@ std::vector<Tensor> timing_inputs(const graph::Graph& graph) {
 
 void StepTimer::sample(std::span<const Tensor> inputs) {
   program_.run(inputs, &step_times_);
+  add_step_times();
+}
+
+void StepTimer::sample_uploaded() {
+  program_.executor().execute(&step_times_);
+  add_step_times();
+}
+
+void StepTimer::add_step_times() {
   double pending = 0;
   double total = 0;
   for (size_t i = 0; i < step_times_.size(); ++i) {

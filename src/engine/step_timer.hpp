@@ -19,11 +19,15 @@ class StepTimer {
 
   /// One run; what the engine inserted before a step counts as that step's.
   void sample(std::span<const tensor::Tensor> inputs);
+  /// The same on what was uploaded last, whose outputs stay where they are.
+  void sample_uploaded();
   /// Microseconds per run of one node (index of the graph).
   const std::vector<double>& node_times(size_t node) const { return node_times_[node]; }
   const std::vector<double>& total_times() const { return totals_; }
 
  private:
+  void add_step_times();
+
   Program& program_;
   std::vector<std::vector<double>> node_times_;
   std::vector<double> totals_;

@@ -56,23 +56,11 @@ std::vector<size_t> trials(const StepSearch& step, const StartsEarly& early) {
   return order;
 }
 
-/// Microseconds of each node in one run on what was uploaded; what was inserted before a step counts as its.
-void add_node_times(Program& program, std::vector<std::vector<double>>& times) {
-  std::vector<double> steps;
-  program.executor().execute(&steps);
-  double pending = 0;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    pending += steps[i];
-    const int32_t node = program.steps()[i].node;
-    if (node >= 0) times[static_cast<size_t>(node)].push_back(std::exchange(pending, 0));
-  }
-}
-
 /// Of some nodes together.
-double sum_of_medians(const std::vector<std::vector<double>>& times, const std::vector<bool>& wanted) {
+double sum_of_medians(const StepTimer& timer, const std::vector<bool>& wanted) {
   double sum = 0;
-  for (size_t node = 0; node < times.size(); ++node) {
-    if (wanted[node]) sum += sample_quantile(times[node], 0.5);
+  for (size_t node = 0; node < wanted.size(); ++node) {
+    if (wanted[node]) sum += sample_quantile(timer.node_times(node), 0.5);
   }
   return sum;
 }
@@ -94,21 +82,21 @@ std::vector<bool> touched_nodes(const std::vector<std::string>& tactics,
 double time_ratio(Program& trial, Program& current, const std::vector<bool>& touched) {
   std::vector<double> trial_us;
   std::vector<double> current_us;
-  std::vector<std::vector<double>> trial_nodes(touched.size());
-  std::vector<std::vector<double>> current_nodes(touched.size());
+  StepTimer trial_steps(trial);
+  StepTimer current_steps(current);
   for (int i = 0; i < kWarmups; ++i) network_us(trial);
   for (int i = 0; i < kPairs; ++i) {
     current_us.push_back(network_us(current));
     trial_us.push_back(network_us(trial));
-    add_node_times(current, current_nodes);
-    add_node_times(trial, trial_nodes);
+    current_steps.sample_uploaded();
+    trial_steps.sample_uploaded();
   }
   const double median = sample_quantile(trial_us, 0.5);
   const double before = sample_quantile(current_us, 0.5);
   const double ratio = median / before;
   if (ratio < kMargin && median < sample_quantile(current_us, 0.25)) return ratio;
-  const double touched_before = sum_of_medians(current_nodes, touched);
-  const double gain = touched_before - sum_of_medians(trial_nodes, touched);
+  const double touched_before = sum_of_medians(current_steps, touched);
+  const double gain = touched_before - sum_of_medians(trial_steps, touched);
   return ratio < 1 && gain > (1 - kStepMargin) * touched_before && gain < before ? 1 - gain / before : 1;
 }
 

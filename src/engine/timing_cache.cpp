@@ -13,7 +13,7 @@ namespace hone::engine {
 namespace {
 
 /// Another one whenever tactics come or change: a cached step would never see them.
-constexpr int kVersion = 3;
+constexpr int kVersion = 4;
 constexpr uint64_t kMaxFileBytes = 64u << 20;
 
 uint64_t hash(const std::string& text) {
