@@ -107,6 +107,12 @@ TEST(StemLayout, RunsOfNeighbouringFiltersLieSideBySide) {
   EXPECT_EQ(place(63, 6, 6, 2), (27u * 64 + 63) * 8 + 2);
 }
 
+TEST(StemLayout, RunsDoNotStandForTheConstant) {
+  const auto layout = stem_layout(stem(224, 3, 7, 2, 3));
+  EXPECT_EQ(layout->form(StemOrder::kWindows), "stem8x4");
+  EXPECT_EQ(layout->form(StemOrder::kRuns), "!stem-runs8x4");
+}
+
 TEST(StemLayout, FourChannelsAPixelWhereWindowsStartAtSixteenBytes) {
   EXPECT_EQ(stem_layout(stem(224, 3, 7, 2, 3))->pixel_channels, 4);
   EXPECT_EQ(stem_layout(stem(224, 3, 7, 2, 3))->taps, 8);

@@ -23,12 +23,15 @@ Tensor in_type(const graph::Value& value, DType dtype, FilterAxis axis, WeightSt
   return rounds ? weights.rounded(value.name, constant, dtype, axis) : constant.cast(dtype);
 }
 
-/// From the store, or made now by `fill(plain elements of dtype, packed elements)`.
+/// From the store, or made now by `fill(plain elements of dtype, packed elements)`. The format of a form that
+/// does not stand for the constant begins with kFinalForm, as its key does then.
 template <class Fill>
 PackedConstant pack(const StepRequest& request, size_t operand, DType dtype, FilterAxis axis,
                     const std::string& format, int64_t count, WeightStore& weights, Fill&& fill) {
   const graph::Value& value = request.graph.value(request.node.inputs[operand]);
-  const WeightKey key{value.name, fmt::format("cuda-{}:{}", tensor::dtype_name(dtype), format)};
+  const bool final = format.starts_with(engine::kFinalForm);
+  const WeightKey key{value.name, fmt::format("{}cuda-{}:{}", final ? format.substr(0, 1) : "",
+                                              tensor::dtype_name(dtype), format.substr(final ? 1 : 0))};
   const int64_t bytes = base::checked_mul(count, static_cast<int64_t>(tensor::dtype_size(dtype)));
   if (const Tensor* found = weights.find(key)) {
     if (static_cast<int64_t>(found->byte_size()) != bytes) {
@@ -99,9 +102,7 @@ PackedConstant pack_filter(const StepRequest& request, size_t operand, DType dty
 PackedConstant pack_stem(const StepRequest& request, size_t operand, DType dtype, const StemLayout& layout,
                          StemOrder order, WeightStore& weights) {
   const Shape& shape = request.graph.value(request.node.inputs[operand]).constant->shape();
-  const std::string format =
-      fmt::format("stem{}x{}{}", layout.taps, layout.pixel_channels, order == StemOrder::kRuns ? "runs" : "");
-  return pack(request, operand, dtype, FilterAxis::kFirst, format,
+  return pack(request, operand, dtype, FilterAxis::kFirst, layout.form(order),
               static_cast<int64_t>(layout.weight_elements()), weights, [&](const auto* from, auto* to) {
                 for (int k = 0; k < shape[0]; ++k) {
                   for (int c = 0; c < shape[1]; ++c) {

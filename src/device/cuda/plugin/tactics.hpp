@@ -118,7 +118,7 @@ enum class FilterOrder : uint8_t { kKrsc, kKrscTf32, kRsck };
 /// `channels`; from the store or packed into it now. Environment error when only another form is stored.
 PackedConstant pack_filter(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
                            FilterOrder order, int64_t channels, engine::WeightStore& weights);
-/// The constant filter of a stem, as its layout says.
+/// The constant filter of a stem, as its layout says, in that order.
 PackedConstant pack_stem(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
                          const StemLayout& layout, StemOrder order, engine::WeightStore& weights);
 /// The constant filter, of floats, as winograd_filter() makes it.

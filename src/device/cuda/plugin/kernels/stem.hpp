@@ -46,6 +46,12 @@ struct StemLayout {
   size_t weight_elements() const {
     return static_cast<size_t>(problem.filters) * problem.kernel_h * taps * pixel_channels;
   }
+  /// What engine files call weights of that order. Only a kernel for warpgroups takes runs, and not of every
+  /// image: their name begins as that of a form that does not stand for the constant (engine::kFinalForm).
+  std::string form(StemOrder order) const {
+    const std::string size = std::to_string(taps) + "x" + std::to_string(pixel_channels);
+    return order == StemOrder::kRuns ? "!stem-runs" + size : "stem" + size;
+  }
   /// Where the weight of filter k, row r, column s and channel c goes; all others are zero.
   size_t weight_index(StemOrder order, int k, int r, int s, int c) const {
     const size_t along = (static_cast<size_t>(r) * taps + s) * pixel_channels + c;

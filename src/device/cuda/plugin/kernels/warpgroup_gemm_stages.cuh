@@ -1,6 +1,5 @@
 // What the warpgroup GEMM kernels share: the ring of stages in shared memory, the warp that has the copy unit
-// fill it, and the warpgroups that multiply what is in it. No thread works out an address of an
-// element.
+// fill it, and the warpgroups that multiply what is in it. No thread works out an address of an element.
 #pragma once
 
 #include "device/cuda/plugin/kernels/gemm_store.cuh"

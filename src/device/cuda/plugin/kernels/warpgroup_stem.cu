@@ -29,7 +29,7 @@ struct StemPatch {
   int64_t pixels() const { return int64_t{height} * width; }
 };
 
-/// Outputs, filters, patch, planes and two barriers, one behind the other.
+/// Outputs, filters, patch (which may begin a pixel later), planes and two barriers, one behind the other.
 struct StemMemory {
   int64_t weights_at;
   int64_t patch_at;
