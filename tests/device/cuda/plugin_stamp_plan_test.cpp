@@ -80,5 +80,28 @@ TEST(StampPlan, BoundsALibraryInsideAStep) {
   EXPECT_EQ(found[1].stop, (Moment{1, false}));
 }
 
+/// Of steps as nodes_of() takes them, all of which stamp themselves.
+std::vector<double> times_of(const std::vector<std::string>& steps, const std::vector<KernelStamp>& stamps) {
+  const std::vector<RecordedNode> nodes = nodes_of(steps);
+  return step_times(nodes, find_stretches(nodes, std::vector<int64_t>(steps.size() + 1, -1)), stamps,
+                    steps.size());
+}
+
+TEST(StampPlan, StepsTakeFromTheEndBeforeThemToTheirOwn) {
+  const std::vector<KernelStamp> stamps = {{1000, 4000}, {2000, 9000}, {9500, 10000}};
+  EXPECT_EQ(times_of({"s", "s", "s"}, stamps), (std::vector<double>{3, 5, 1}));
+  EXPECT_EQ(times_of({"s", "", "ss"}, stamps), (std::vector<double>{3, 0, 6})) << "a view, and two kernels";
+  EXPECT_EQ(times_of({"", ""}, {}), (std::vector<double>{0, 0}));
+}
+
+TEST(StampPlan, WhatHadEndedBeforeSomethingAheadOfItTakesNoTime) {
+  EXPECT_EQ(times_of({"s", "s", "s"}, {{1000, 5000}, {2000, 4000}, {3000, 6000}}),
+            (std::vector<double>{4, 0, 1}));
+}
+
+TEST(StampPlan, LibrariesTakeAsLongAsWhatRanAroundSays) {
+  EXPECT_EQ(times_of({"s", "l", "s"}, {{1000, 2000}, {5000, 6000}}), (std::vector<double>{1, 3, 1}));
+}
+
 }  // namespace
 }  // namespace hone::device::cuda

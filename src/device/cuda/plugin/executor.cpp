@@ -363,31 +363,32 @@ class CudaExecutor final : public engine::Executor {
   }
 
   /// Microseconds from the end of one step to that of the next, as they are when steps overlap: kernels stamp
-  /// themselves. Between events where steps run on the host.
+  /// themselves. Between events where steps run on the host, or a library forks the stream.
   void execute_stepwise(std::vector<double>& times) {
-    times.assign(bound_.size(), 0.0);
-    if (host_steps_) return execute_between_events(times);
-    if (stamped_steps_ == nullptr) {
-      hand_over();  // as capture() does
-      stream_.synchronize();
-      stamped_steps_ =
-          std::make_unique<StampedSteps>(stream_, bound_.size(), [this](size_t step) { run_step(step); });
-    }
+    if (!make_stamped_steps()) return execute_between_events(times);
     stamped_steps_->launch(stream_);
     stream_.synchronize();
-    const std::span<const KernelStamp> stamps = stamped_steps_->stamps();
-    uint64_t before = 0;
-    for (const Stretch& stretch : stamped_steps_->stretches()) {
-      const uint64_t start = StampedSteps::time(stretch.start, stamps);
-      const uint64_t end = StampedSteps::time(stretch.stop, stamps);
-      if (before == 0) before = start;
-      if (end <= before) continue;
-      times[stamped_steps_->nodes()[stretch.first].step] += static_cast<double>(end - before) / 1000;
-      before = end;
+    times = step_times(stamped_steps_->nodes(), stamped_steps_->stretches(), stamped_steps_->stamps(),
+                       bound_.size());
+  }
+
+  /// Whether there are.
+  bool make_stamped_steps() {
+    if (host_steps_ || stamped_steps_ != nullptr || forks_) return stamped_steps_ != nullptr;
+    hand_over();  // as capture() does
+    stream_.synchronize();
+    try {
+      stamped_steps_ =
+          std::make_unique<StampedSteps>(stream_, bound_.size(), [this](size_t step) { run_step(step); });
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kInternal) throw;
+      forks_ = true;
     }
+    return stamped_steps_ != nullptr;
   }
 
   void execute_between_events(std::vector<double>& times) {
+    times.assign(bound_.size(), 0.0);
     while (step_events_.size() <= bound_.size()) step_events_.emplace_back();
     const auto record = [this](size_t i) {
       check(cudaEventRecord(step_events_[i].get(), stream_.get()), "an event");
@@ -421,6 +422,7 @@ class CudaExecutor final : public engine::Executor {
   std::vector<Event> step_events_;
   std::unique_ptr<CapturedGraph> graph_;
   std::unique_ptr<StampedSteps> stamped_steps_;
+  bool forks_ = false;  ///< the graph of the steps is no chain, which stamping takes
   std::unique_ptr<CapturedGraph> bracketed_graph_;
   /// Not ours; null while nobody watches.
   GpuWatch* watch_ = nullptr;

@@ -136,8 +136,8 @@ void GpuWatch::add_kernels(int64_t call, std::span<const KernelStamp> stamps) {
   for (size_t i = 0; i < run.size(); ++i) {
     const Stretch& stretch = steps_.stretches()[i];
     run[i].call = call;
-    run[i].start_ns = static_cast<int64_t>(StampedSteps::time(stretch.start, stamps));
-    run[i].end_ns = static_cast<int64_t>(StampedSteps::time(stretch.stop, stamps));
+    run[i].start_ns = static_cast<int64_t>(time_of(stretch.start, stamps));
+    run[i].end_ns = static_cast<int64_t>(time_of(stretch.stop, stamps));
   }
   early_ns_ += put_in_line(run);
   kernels_.insert(kernels_.end(), run.begin(), run.end());

@@ -39,4 +39,23 @@ std::vector<Stretch> find_stretches(const std::vector<RecordedNode>& nodes,
   return result;
 }
 
+uint64_t time_of(const Moment& moment, std::span<const KernelStamp> stamps) {
+  const KernelStamp& stamp = stamps[static_cast<size_t>(moment.place)];
+  return moment.end ? stamp.end : stamp.begin;
+}
+
+std::vector<double> step_times(const std::vector<RecordedNode>& nodes, const std::vector<Stretch>& stretches,
+                               std::span<const KernelStamp> stamps, size_t steps) {
+  std::vector<double> times(steps, 0.0);
+  if (stretches.empty()) return times;
+  uint64_t before = time_of(stretches.front().start, stamps);
+  for (const Stretch& stretch : stretches) {
+    const uint64_t end = time_of(stretch.stop, stamps);
+    if (end <= before) continue;
+    times[nodes[stretch.first].step] += static_cast<double>(end - before) / 1000;
+    before = end;
+  }
+  return times;
+}
+
 }  // namespace hone::device::cuda

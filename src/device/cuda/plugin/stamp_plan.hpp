@@ -3,7 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
+
+#include "device/cuda/plugin/kernels/kernel_stamp.hpp"
 
 namespace hone::device::cuda {
 
@@ -45,5 +48,13 @@ std::vector<Mark> find_marks(const std::vector<RecordedNode>& nodes, size_t step
 /// where none does.
 std::vector<Stretch> find_stretches(const std::vector<RecordedNode>& nodes,
                                     const std::vector<int64_t>& marks);
+
+/// Nanoseconds of the GPU's timer.
+uint64_t time_of(const Moment& moment, std::span<const KernelStamp> stamps);
+
+/// Microseconds of each of `steps` steps, from the latest end before it to its own, so that they add up where
+/// steps overlap; 0 of steps without nodes, and of what had ended before something ahead of it.
+std::vector<double> step_times(const std::vector<RecordedNode>& nodes, const std::vector<Stretch>& stretches,
+                               std::span<const KernelStamp> stamps, size_t steps);
 
 }  // namespace hone::device::cuda

@@ -24,14 +24,9 @@ class StampedSteps {
   const std::vector<RecordedNode>& nodes() const { return nodes_; }
   const std::vector<Stretch>& stretches() const { return stretches_; }
   const NodeDescription& description(size_t node) const { return chain_[nodes_[node].chain]; }
-  /// Of the last launch, which has ended: what time() reads.
+  /// Of the last launch, which has ended: what time_of() reads.
   std::span<const KernelStamp> stamps() const {
     return {reinterpret_cast<const KernelStamp*>(collected_->data()), static_cast<size_t>(places_)};
-  }
-  /// Nanoseconds of the GPU's timer.
-  static uint64_t time(const Moment& moment, std::span<const KernelStamp> stamps) {
-    const KernelStamp& stamp = stamps[static_cast<size_t>(moment.place)];
-    return moment.end ? stamp.end : stamp.begin;
   }
 
  private:
