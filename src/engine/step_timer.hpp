@@ -19,7 +19,7 @@ class StepTimer {
 
   /// One run; what the engine inserted before a step counts as that step's.
   void sample(std::span<const tensor::Tensor> inputs);
-  /// The same on what was uploaded last, whose outputs stay where they are.
+  /// The same on what was uploaded last; the outputs stay on the device.
   void sample_uploaded();
   /// Microseconds per run of one node (index of the graph).
   const std::vector<double>& node_times(size_t node) const { return node_times_[node]; }

@@ -56,48 +56,64 @@ std::vector<size_t> trials(const StepSearch& step, const StartsEarly& early) {
   return order;
 }
 
-/// Of some nodes together.
-double sum_of_medians(const StepTimer& timer, const std::vector<bool>& wanted) {
-  double sum = 0;
+/// Microseconds of each run of some nodes together.
+std::vector<double> sums(const StepTimer& timer, const std::vector<bool>& wanted) {
+  std::vector<double> result(kPairs, 0.0);
   for (size_t node = 0; node < wanted.size(); ++node) {
-    if (wanted[node]) sum += sample_quantile(timer.node_times(node), 0.5);
+    const std::vector<double>& times = timer.node_times(node);
+    for (size_t run = 0; wanted[node] && run < times.size(); ++run) result[run] += times[run];
   }
-  return sum;
+  return result;
 }
 
-/// The nodes that run differently, and the one behind each, which may have to wait for it longer.
+/// The nodes that run differently, and of those that take time the one behind each, which may have to wait
+/// for it longer.
 std::vector<bool> touched_nodes(const std::vector<std::string>& tactics,
-                                const std::vector<std::string>& others) {
+                                const std::vector<std::string>& others, const StepTimer& timer) {
   std::vector<bool> touched(tactics.size());
+  bool behind = false;
   for (size_t node = 0; node < tactics.size(); ++node) {
-    if (tactics[node] == others[node]) continue;
-    touched[node] = true;
-    if (node + 1 < tactics.size()) touched[node + 1] = true;
+    const bool differs = tactics[node] != others[node];
+    touched[node] = behind || differs;
+    if (!timer.node_times(node).empty()) behind = differs;
   }
   return touched;
 }
 
-/// The time of `trial` over that of `current`, taking turns; 1 when neither it nor the steps that it is about
-/// are faster beyond doubt.
-double time_ratio(Program& trial, Program& current, const std::vector<bool>& touched) {
+/// A network, and the tactics that make it.
+struct Choice {
+  std::vector<std::string> tactics;  ///< one a node
+  std::unique_ptr<Program> program;
+};
+
+/// Whether the median of some times is below that of others by the margin, and below their lower quartile.
+bool is_faster(const std::vector<double>& times, const std::vector<double>& others, double margin) {
+  const double median = sample_quantile(times, 0.5);
+  return median < margin * sample_quantile(others, 0.5) && median < sample_quantile(others, 0.25);
+}
+
+/// The time of `trial` over that of `current`, taking turns; 1 when neither it is faster beyond doubt, nor
+/// the steps that it is about in a network that is a little faster.
+double time_ratio(const Choice& trial, const Choice& current) {
   std::vector<double> trial_us;
   std::vector<double> current_us;
-  StepTimer trial_steps(trial);
-  StepTimer current_steps(current);
-  for (int i = 0; i < kWarmups; ++i) network_us(trial);
+  StepTimer trial_steps(*trial.program);
+  StepTimer current_steps(*current.program);
+  for (int i = 0; i < kWarmups; ++i) network_us(*trial.program);
   for (int i = 0; i < kPairs; ++i) {
-    current_us.push_back(network_us(current));
-    trial_us.push_back(network_us(trial));
+    current_us.push_back(network_us(*current.program));
+    trial_us.push_back(network_us(*trial.program));
     current_steps.sample_uploaded();
     trial_steps.sample_uploaded();
   }
-  const double median = sample_quantile(trial_us, 0.5);
   const double before = sample_quantile(current_us, 0.5);
-  const double ratio = median / before;
-  if (ratio < kMargin && median < sample_quantile(current_us, 0.25)) return ratio;
-  const double touched_before = sum_of_medians(current_steps, touched);
-  const double gain = touched_before - sum_of_medians(trial_steps, touched);
-  return ratio < 1 && gain > (1 - kStepMargin) * touched_before && gain < before ? 1 - gain / before : 1;
+  const double ratio = sample_quantile(trial_us, 0.5) / before;
+  if (is_faster(trial_us, current_us, kMargin)) return ratio;
+  const std::vector<bool> touched = touched_nodes(trial.tactics, current.tactics, current_steps);
+  const std::vector<double> of_trial = sums(trial_steps, touched);
+  const std::vector<double> of_current = sums(current_steps, touched);
+  if (ratio >= 1 || !is_faster(of_trial, of_current, kStepMargin)) return 1;
+  return std::max(ratio, 1 - (sample_quantile(of_current, 0.5) - sample_quantile(of_trial, 0.5)) / before);
 }
 
 /// The choices as they get better, with the network that they make.
@@ -113,9 +129,9 @@ class Refinement {
         agrees_(agrees),
         half_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds / 2))),
         end_(Clock::now() + 2 * half_),
-        current_tactics_(search.tactics(node_count)),
-        current_(make(current_tactics_)) {
-    current_->upload(inputs);
+        current_{search.tactics(node_count), nullptr} {
+    current_.program = make(current_.tactics);
+    current_.program->upload(inputs);
   }
 
   /// Tries everything once; whether that brought so much that there is reason, and time, to try again.
@@ -152,14 +168,13 @@ class Refinement {
   }
 
   bool beats_current(const std::vector<std::string>& tactics) {
-    std::unique_ptr<Program> trial = make_(tactics);
-    if (!agrees_(*trial)) return false;
-    trial->upload(inputs_);
-    const double ratio = time_ratio(*trial, *current_, touched_nodes(tactics, current_tactics_));
+    Choice trial{tactics, make_(tactics)};
+    if (!agrees_(*trial.program)) return false;
+    trial.program->upload(inputs_);
+    const double ratio = time_ratio(trial, current_);
     if (ratio == 1) return false;
     ratio_ *= ratio;
     current_ = std::move(trial);
-    current_tactics_ = tactics;
     return true;
   }
 
@@ -221,8 +236,7 @@ class Refinement {
   const CheckProgram& agrees_;
   Clock::duration half_;
   Clock::time_point end_;
-  std::vector<std::string> current_tactics_;  ///< one a node
-  std::unique_ptr<Program> current_;
+  Choice current_;
   std::set<std::vector<std::string>> rejected_;
   double ratio_ = 1;  ///< of the network's time to that before the present round
 };

@@ -21,9 +21,9 @@ using StartsEarly = std::function<bool(const std::string& tactic)>;
 
 /// Starts from the chosen tactics. Takes the fastest early ones in runs of neighbouring steps, long ones
 /// first, wherever the network is faster so; then tries, step by step from the costliest on, candidates that
-/// are nearly as fast as the chosen one. A trial counts as faster, too, where the network is no slower and
-/// the steps that differ are faster, with those behind them. All that again while a round gains half a
-/// percent, for `seconds` in all.
+/// are nearly as fast as the chosen one. A trial counts as faster, too, where the network is a little faster
+/// and the steps that differ are faster beyond doubt, with those behind them. All that again while a round
+/// gains half a percent, for `seconds` in all.
 void refine_choices(LayoutSearch& search, size_t node_count, std::span<const tensor::Tensor> inputs,
                     const StartsEarly& early, const MakeProgram& make, const CheckProgram& agrees,
                     double seconds);

@@ -12,7 +12,8 @@
 namespace hone::engine {
 namespace {
 
-/// Another one whenever tactics come or change: a cached step would never see them.
+/// Another one whenever tactics come or change, or times mean something else: a cached step would never see
+/// it.
 constexpr int kVersion = 4;
 constexpr uint64_t kMaxFileBytes = 64u << 20;
 
