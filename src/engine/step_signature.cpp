@@ -3,6 +3,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace hone::engine {
 namespace {
 
@@ -40,8 +42,14 @@ std::string step_signature(const graph::Graph& graph, const graph::Node& node, L
                 ? " -"
                 : fmt::format(" {}{}", graph.value(id).type.text(), graph.constant(id) != nullptr ? "c" : "");
   }
-  for (const graph::ValueId id : node.outputs)
-    text += id == graph::kNoValue ? " >-" : " >" + graph.value(id).type.text();
+  const auto leaves = [&](graph::ValueId id) {
+    return std::find(graph.outputs.begin(), graph.outputs.end(), id) != graph.outputs.end();
+  };
+  for (const graph::ValueId id : node.outputs) {
+    text += id == graph::kNoValue
+                ? " >-"
+                : fmt::format(" {}{}", leaves(id) ? ">>" : ">", graph.value(id).type.text());
+  }
   return text;
 }
 
