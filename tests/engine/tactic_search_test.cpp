@@ -52,6 +52,18 @@ graph::Graph relu_network() {
   return b.finish({b.node("Transpose", {x}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}})});
 }
 
+/// A Relu behind a pool with each of these windows: images get smaller, so that no two are alike.
+graph::Graph relus_behind_pools(const std::vector<int64_t>& windows) {
+  GraphBuilder b;
+  auto x = b.input("x", {1, 4, 24, 24});
+  for (const int64_t window : windows) {
+    x = b.node("MaxPool", {b.node("Conv", {x, b.random({4, 4, 1, 1}, -0.2, 0.5)})},
+               {{"kernel_shape", std::vector<int64_t>{window, window}}});
+    x = b.node("Relu", {x});
+  }
+  return b.finish({b.node("Transpose", {x}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}})});
+}
+
 /// Chosen tactic of every Relu step.
 std::vector<std::string> relu_tactics(const Engine& engine) {
   std::vector<std::string> result;
@@ -276,14 +288,7 @@ TEST_F(TacticSearch, StepsThatOverlapAreChosenInTheWholeNetwork) {
 }
 
 TEST_F(TacticSearch, WhatAStepCostsTheNextOneCountsWhereTheNetworkHardlyShowsIt) {
-  GraphBuilder b;
-  auto x = b.input("x", {1, 4, 24, 24});
-  for (const int64_t window : {2, 3}) {
-    x = b.node("MaxPool", {b.node("Conv", {x, b.random({4, 4, 1, 1}, -0.2, 0.5)})},
-               {{"kernel_shape", std::vector<int64_t>{window, window}}});
-    x = b.node("Relu", {x});
-  }
-  const auto graph = b.finish({b.node("Transpose", {x}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}})});
+  const auto graph = relus_behind_pools({2, 3});
   // 20 of 100,000 microseconds.
   const FakeTactic greedy("greedy",
                           {.delay_us = 90, .delays_next_us = 30, .slow_node = "Relu2", .slow_us = 100000});
@@ -296,14 +301,7 @@ TEST_F(TacticSearch, WhatAStepCostsTheNextOneCountsWhereTheNetworkHardlyShowsIt)
 
 TEST_F(TacticSearch, TacticsThatPayTogetherOnlyAreTriedTogether) {
   // Two signatures: taken for the steps of one of them alone, the early one is slower.
-  GraphBuilder b;
-  auto x = b.input("x", {1, 4, 24, 24});
-  for (const int64_t window : {2, 3}) {
-    x = b.node("MaxPool", {b.node("Conv", {x, b.random({4, 4, 1, 1}, -0.2, 0.5)})},
-               {{"kernel_shape", std::vector<int64_t>{window, window}}});
-    x = b.node("Relu", {x});
-  }
-  const auto graph = b.finish({b.node("Transpose", {x}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}})});
+  const auto graph = relus_behind_pools({2, 3});
   const FakeTactic alone("alone", {.delay_us = 6000});
   const FakeTactic early("early", {.delay_us = 10800, .saves_together_us = 18000});
   const FakeDevice device({&alone, &early}, true);
@@ -314,14 +312,7 @@ TEST_F(TacticSearch, TacticsThatPayTogetherOnlyAreTriedTogether) {
 
 TEST_F(TacticSearch, TacticsThatPayTogetherAreFoundBesideStepsWhereTheyDoNot) {
   // Three signatures; in the last step the early tactic is so slow that taking it everywhere does not pay.
-  GraphBuilder b;
-  auto x = b.input("x", {1, 4, 24, 24});
-  for (const int64_t window : {2, 3, 2}) {
-    x = b.node("MaxPool", {b.node("Conv", {x, b.random({4, 4, 1, 1}, -0.2, 0.5)})},
-               {{"kernel_shape", std::vector<int64_t>{window, window}}});
-    x = b.node("Relu", {x});
-  }
-  auto graph = b.finish({b.node("Transpose", {x}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}})});
+  auto graph = relus_behind_pools({2, 3, 2});
   const auto last = std::find_if(graph.nodes.rbegin(), graph.nodes.rend(),
                                  [](const graph::Node& node) { return node.op == "Relu"; });
   last->name = "last";
