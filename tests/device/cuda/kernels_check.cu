@@ -189,6 +189,7 @@ constexpr Check kChecks[] = {
     {"squeeze_excite", hone::device::cuda::check::check_squeeze_excite},
     {"squeeze_excite_layers", hone::device::cuda::check::check_squeeze_excite_layers},
     {"bottleneck", hone::device::cuda::check::check_bottleneck},
+    {"bottleneck_chains", hone::device::cuda::check::check_bottleneck_chains},
     {"winograd", hone::device::cuda::check::check_winograd},
     {"early_launches", hone::device::cuda::check::check_early_launches},
     {"stamps", hone::device::cuda::check::check_stamps}};

@@ -102,6 +102,7 @@ void check_warpgroup_matrix();
 void check_squeeze_excite();
 void check_squeeze_excite_layers();
 void check_bottleneck();
+void check_bottleneck_chains();
 void check_winograd();
 void check_early_launches();
 void check_stamps();

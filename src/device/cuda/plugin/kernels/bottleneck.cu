@@ -35,7 +35,8 @@ bool encode(CUtensorMap& map, Element element, const void* memory, std::initiali
              CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
-bool encode_maps(const BottleneckArgs& args, const Bottleneck& size, Element element, BottleneckParams& p) {
+bool encode_maps(const BottleneckArgs& args, const Bottleneck& size, Element element, int rows,
+                 BottleneckParams& p) {
   constexpr int64_t kChannels = Bottleneck::kChannels;
   constexpr int64_t kWide = Bottleneck::kWide;
   const auto image = [&](CUtensorMap& map, const void* memory, int64_t channels, int64_t width,
@@ -43,7 +44,7 @@ bool encode_maps(const BottleneckArgs& args, const Bottleneck& size, Element ele
     return encode(map, element, memory, {channels, size.width, size.height, size.batch},
                   {64, width, rows, 1});
   };
-  return image(p.x, args.x, kChannels, p.patch_width, 3) &&
+  return image(p.x, args.x, kChannels, p.patch_width, rows + 2) &&
          image(p.shortcut, args.shortcut, size.projects ? kChannels : kWide, 64, 1) &&
          image(p.wide, args.wide, kWide, 16, 1) && image(p.narrow, args.narrow, size.next, 16, 1) &&
          encode(p.window, element, args.window, {kChannels, 9, kChannels}, {64, 1, 64}) &&
@@ -53,15 +54,22 @@ bool encode_maps(const BottleneckArgs& args, const Bottleneck& size, Element ele
 }
 
 template <class T, int kNext, bool kProjects>
-void choose(GemmLaunch& launch) {
-  launch.function = reinterpret_cast<const void*>(&bottleneck_kernel<T, kNext, kProjects>);
-  launch.shared_bytes = BottleneckMemory<kNext, kProjects>::kBytes;
+void choose(int rows, GemmLaunch& launch) {
+  if (rows == 1) {
+    launch.shared_bytes = BottleneckMemory<kNext, kProjects, 1>::kBytes;
+    launch.function = reinterpret_cast<const void*>(&bottleneck_kernel<T, kNext, kProjects, 1>);
+    launch.threads = BottleneckWarps<1>::kThreads;
+  } else {
+    launch.shared_bytes = BottleneckMemory<kNext, kProjects, 2>::kBytes;
+    launch.function = reinterpret_cast<const void*>(&bottleneck_kernel<T, kNext, kProjects, 2>);
+    launch.threads = BottleneckWarps<2>::kThreads;
+  }
 }
 
 template <class T>
-void choose(const Bottleneck& size, GemmLaunch& launch) {
-  if (size.projects) return choose<T, 64, true>(launch);
-  return size.next == 64 ? choose<T, 64, false>(launch) : choose<T, 128, false>(launch);
+void choose(const Bottleneck& size, int rows, GemmLaunch& launch) {
+  if (size.projects) return choose<T, 64, true>(rows, launch);
+  return size.next == 64 ? choose<T, 64, false>(rows, launch) : choose<T, 128, false>(rows, launch);
 }
 
 }  // namespace
@@ -80,8 +88,14 @@ cudaError_t bottleneck(const BottleneckArgs& args, FloatType type, const Bottlen
 
   BottleneckParams p{};
   p.patch_width = static_cast<int>(std::min(size.width, Bottleneck::kTilePixels)) + 2;
+  // Two warpgroups share a block's filters; where each tile has a multiprocessor, one alone ends sooner.
+  const int rows = size.tiles() > limits.multiprocessors ? 2 : 1;
+  const int64_t strips = (size.height + rows - 1) / rows;
+  p.segments = FastDivisor(size.segments());
+  p.strips = FastDivisor(strips);
+  p.steps = static_cast<int>(size.batch * strips * size.segments());
   const Element element = type == FloatType::kHalf ? Element::kHalf : Element::kBFloat16;
-  if (!encode_maps(args, size, element, p)) return cudaErrorInvalidValue;
+  if (!encode_maps(args, size, element, rows, p)) return cudaErrorInvalidValue;
   p.window_bias = args.window_bias;
   p.expand_bias = args.expand_bias;
   p.next_bias = args.next_bias;
@@ -89,20 +103,18 @@ cudaError_t bottleneck(const BottleneckArgs& args, FloatType type, const Bottlen
   p.window_bounds = size.window_bounds;
   p.wide_bounds = size.wide_bounds;
   p.narrow_bounds = size.narrow_bounds;
-  p.segments = FastDivisor((size.width + Bottleneck::kTilePixels - 1) / Bottleneck::kTilePixels);
-  p.height = FastDivisor(size.height);
-  p.tiles = static_cast<int>(size.tiles());
   p.next_waits = options.next_waits;
 
   GemmLaunch launch;
-  launch.threads = kBottleneckThreads;
   launch.pdl = options.pdl;
   if (type == FloatType::kHalf) {
-    choose<__half>(size, launch);
+    choose<__half>(size, rows, launch);
   } else {
-    choose<__nv_bfloat16>(size, launch);
+    choose<__nv_bfloat16>(size, rows, launch);
   }
-  launch.blocks = std::min<int64_t>(size.tiles(), limits.multiprocessors);
+  // No more blocks than it takes to be done as soon: the next kernel's begin on what is left.
+  const int64_t turns = (p.steps + limits.multiprocessors - 1) / limits.multiprocessors;
+  launch.blocks = (p.steps + turns - 1) / turns;
   return launch_gemm(launch, limits, &p, options.stream);
 }
 

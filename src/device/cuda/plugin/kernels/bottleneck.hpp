@@ -28,8 +28,10 @@ struct Bottleneck {
   StreamEpilogue wide_bounds = {};
   StreamEpilogue narrow_bounds = {};
 
+  /// Tiles of a row.
+  int64_t segments() const { return (width + kTilePixels - 1) / kTilePixels; }
   /// Each some of the pixels of a row.
-  int64_t tiles() const { return batch * height * ((width + kTilePixels - 1) / kTilePixels); }
+  int64_t tiles() const { return batch * height * segments(); }
 };
 
 /// Why it cannot run on such a device; empty when it can.

@@ -31,6 +31,20 @@ __device__ __forceinline__ bool elected() {
   return chosen != 0;
 }
 
+/// setmaxnreg: registers a thread, a multiple of 8, by all warps of a warpgroup. More are waited for.
+template <int kCount>
+__device__ __forceinline__ void give_registers() {
+#ifdef HONE_HAS_WGMMA
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kCount));
+#endif
+}
+template <int kCount>
+__device__ __forceinline__ void take_registers() {
+#ifdef HONE_HAS_WGMMA
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kCount));
+#endif
+}
+
 /// mbarrier in shared memory that `arrivals` threads arrive at in each phase.
 __device__ __forceinline__ void init_barrier(uint32_t barrier, uint32_t arrivals) {
 #ifdef HONE_HAS_WGMMA
