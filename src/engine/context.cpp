@@ -105,6 +105,8 @@ bool keeps_images_apart(const graph::Node& node, int64_t rank) {
   static constexpr std::string_view kAlways[] = {"Conv",
                                                  "FusedConv",
                                                  "FusedConvMaxPool",
+                                                 "FusedConvGlobalPool",
+                                                 "FusedConvSum",
                                                  "FusedBottleneck",
                                                  "FusedSqueezeExcite",
                                                  "ConvTranspose",

@@ -15,7 +15,8 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-const std::vector<std::string> kPasses = {"pool_fusion", "bottleneck_fusion", "squeeze_excite_fusion"};
+const std::vector<std::string> kPasses = {"pool_fusion", "bottleneck_fusion", "squeeze_excite_fusion",
+                                          "global_pool_fusion", "convolution_sum_fusion"};
 
 graph::Graph stem() {
   test::GraphBuilder b;
@@ -32,6 +33,21 @@ graph::Graph gated_stem() {
   const auto pooled = b.node("MaxPool", {relu}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}});
   const auto hidden = b.node("Relu", {b.conv(b.node("GlobalAveragePool", {pooled}), 8, 2, 1)});
   return b.finish({b.node("Mul", {pooled, b.node("Sigmoid", {b.conv(hidden, 2, 8, 1)})})});
+}
+
+/// The end of a residual network.
+graph::Graph last_block() {
+  test::GraphBuilder b;
+  const auto x = b.input("x", {test::Dim::symbol("N"), 16, 7, 7});
+  const auto relu = b.node("Relu", {b.node("Add", {b.conv(x, 16, 16), x})});
+  return b.finish({b.node("GlobalAveragePool", {relu})});
+}
+
+/// A residual block whose shortcut is projected.
+graph::Graph projected_block() {
+  test::GraphBuilder b;
+  const auto x = b.input("x", {test::Dim::symbol("N"), 16, 7, 7});
+  return b.finish({b.node("Relu", {b.node("Add", {b.conv(x, 16, 24), b.conv(x, 16, 24, 1)})})});
 }
 
 /// Bottlenecks: one whose shortcut is projected, and one with another output.
@@ -75,6 +91,8 @@ TEST(RequestedPasses, LeaveBatchesThatCanBeSplit) {
   device.requested_passes = kPasses;
   EXPECT_TRUE(splits_by_batch(*build(gated_stem(), device)->graph));
   EXPECT_TRUE(splits_by_batch(*build(bottlenecks(), device)->graph));
+  EXPECT_TRUE(splits_by_batch(*build(last_block(), device)->graph));
+  EXPECT_TRUE(splits_by_batch(*build(projected_block(), device)->graph));
 }
 
 void expect_runs_and_is_saved(const graph::Graph& graph, const std::string& structure) {
@@ -99,6 +117,8 @@ void expect_runs_and_is_saved(const graph::Graph& graph, const std::string& stru
 TEST(RequestedPasses, MakeWhatRunsAtEveryBatchAndIsSaved) {
   expect_runs_and_is_saved(gated_stem(), "FusedConvMaxPool[relu] FusedSqueezeExcite");
   expect_runs_and_is_saved(bottlenecks(), "FusedBottleneck FusedBottleneck");
+  expect_runs_and_is_saved(last_block(), "FusedConvGlobalPool[add,relu]");
+  expect_runs_and_is_saved(projected_block(), "FusedConvSum[relu]");
 }
 
 }  // namespace

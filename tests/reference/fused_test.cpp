@@ -95,6 +95,58 @@ TEST(Fused, ConvolutionIsPooledAfterItsPostOps) {
   }
 }
 
+TEST(Fused, ConvolutionsAreAddedBeforeTheActivation) {
+  const Tensor x = ramp({2, 2, 5, 4}, -3, 0.05f);
+  const Tensor w = ramp({3, 2, 3, 3}, -2, 0.1f);
+  const Tensor b = ramp({3}, -1);
+  const Tensor second_x = ramp({2, 4, 6, 4}, -4, 0.05f);
+  const Tensor second_w = ramp({3, 4, 1, 1}, -1, 0.2f);
+  using Ints = std::vector<int64_t>;
+  const Attributes apart = {{"strides", Ints{2, 2}}};
+  const Tensor second = run_single_node(node_of("Conv", apart), {second_x, second_w})[0];
+  Attributes fused = post_ops({"relu"});
+  fused.emplace_back("second_strides", Ints{2, 2});
+  const auto sum_with = [&](const std::vector<Tensor>& first) {
+    return run_single_node(node_of("Add"), {run_single_node(node_of("Conv"), first)[0], second})[0];
+  };
+  const auto y = run_single_node(node_of("FusedConvSum", fused), {x, w, second_x, second_w, b});
+  expect_close(y[0], apply("Relu", sum_with({x, w, b})), "with a bias");
+  const auto plain = run_single_node(node_of("FusedConvSum", fused), {x, w, second_x, second_w});
+  expect_close(plain[0], apply("Relu", sum_with({x, w})), "without one");
+}
+
+TEST(Fused, MalformedConvolutionSumIsRefused) {
+  const Tensor x = ramp({1, 2, 3, 3});
+  const Tensor w = ramp({3, 2, 1, 1});
+  const auto refusal = [&](const Attributes& attributes, const Tensor& second_x, const Tensor& second_w) {
+    try {
+      run_single_node(node_of("FusedConvSum", attributes), {x, w, second_x, second_w});
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal({}, x, w), "");
+  EXPECT_NE(refusal({}, ramp({1, 2, 4, 3}), w).find("the convolutions make"), std::string::npos);
+  EXPECT_NE(refusal({}, x, ramp({4, 2, 1, 1})).find("the convolutions make"), std::string::npos);
+  EXPECT_NE(refusal({}, ramp({1, 4, 3, 3}), w).find("input 3 takes"), std::string::npos);
+  EXPECT_NE(refusal({{"second_group", int64_t{2}}}, x, w).find("second_group"), std::string::npos);
+  EXPECT_NE(refusal({}, ramp({2, 3}), w).find("inputs 2 and 3"), std::string::npos);
+  EXPECT_NE(refusal(post_ops({"add"}), x, w).find("no activation"), std::string::npos);
+}
+
+TEST(Fused, ConvolutionIsAveragedAfterItsPostOps) {
+  const Tensor x = ramp({2, 2, 5, 4}, -3, 0.05f);
+  const Tensor w = ramp({3, 2, 3, 3}, -2, 0.1f);
+  const Tensor b = ramp({3}, -1);
+  const Tensor residual = ramp({2, 3, 3, 2}, -20, 1.5f);
+  const Tensor sum =
+      run_single_node(node_of("Add"), {run_single_node(node_of("Conv"), {x, w, b})[0], residual})[0];
+  const auto y =
+      run_single_node(node_of("FusedConvGlobalPool", post_ops({"add", "relu"})), {x, w, b, residual});
+  expect_close(y[0], apply("GlobalAveragePool", apply("Relu", sum)), "averaged");
+}
+
 TEST(Fused, SqueezeExciteIsItsPartsOneByOne) {
   const Tensor x = ramp({2, 4, 3, 5}, -3, 0.05f);
   const Tensor w1 = ramp({3, 4, 1, 1}, -0.5f, 0.1f);

@@ -93,6 +93,37 @@ TEST(ZooNodeCountsOnRequest, BottlenecksOfTheFirstStageAreOneNodeEach) {
   }
 }
 
+/// Each stage behind the first has a projected shortcut; that of ResNet-50's first stage is in a bottleneck's
+/// node already.
+TEST(ZooNodeCountsOnRequest, ProjectedShortcutsAreAddedInOneNode) {
+  for (const char* name : {"resnet18", "resnet50"}) {
+    Counts counts = count_nodes(optimized(name, {.requested = {"bottleneck_fusion"}}));
+    counts["FusedConv"] -= 3;
+    counts.erase("Conv");
+    counts["FusedConvSum"] = 3;
+    EXPECT_EQ(count_nodes(optimized(name, {.requested = {"bottleneck_fusion", "convolution_sum_fusion"}})),
+              counts)
+        << name;
+  }
+  EXPECT_EQ(count_nodes(optimized("mobilenet_v2", {.requested = {"convolution_sum_fusion"}})),
+            count_nodes(optimized("mobilenet_v2")));
+}
+
+/// Of images of 7 x 7 pixels. SqueezeNet's have 13 x 13, and what DenseNet pools is a Relu's.
+TEST(ZooNodeCountsOnRequest, TheLastConvolutionTakesItsPool) {
+  for (const char* name : {"resnet18", "resnet50", "mobilenet_v2", "efficientnet_b0"}) {
+    Counts counts = count_nodes(optimized(name));
+    --counts["FusedConv"];
+    if (--counts["GlobalAveragePool"] == 0) counts.erase("GlobalAveragePool");
+    counts["FusedConvGlobalPool"] = 1;
+    EXPECT_EQ(count_nodes(optimized(name, {.requested = {"global_pool_fusion"}})), counts) << name;
+  }
+  for (const char* name : {"squeezenet1_1", "densenet121"})
+    EXPECT_EQ(count_nodes(optimized(name, {.requested = {"global_pool_fusion"}})),
+              count_nodes(optimized(name)))
+        << name;
+}
+
 TEST(ZooNodeCountsOnRequest, NarrowBottlenecksStay) {
   EXPECT_EQ(count_nodes(optimized("resnet34", {.requested = {"bottleneck_fusion"}})),
             count_nodes(optimized("resnet34")));

@@ -1,4 +1,6 @@
 // Operator table entries of the fused family: a base operator followed by post-ops, as passes make them.
+#include <algorithm>
+
 #include "graph/convolution_geometry.hpp"
 #include "graph/operator_table.hpp"
 #include "graph/operators/attribute_defs.hpp"
@@ -68,6 +70,13 @@ void infer_fused_conv_max_pool(InferenceContext& context) {
   context.set_output(0, context.dtype(0), std::move(dims));
 }
 
+void infer_fused_conv_global_pool(InferenceContext& context) {
+  infer_fused_conv(context);
+  std::optional<Dims> dims = context.results()[0].type.dims;
+  if (dims) std::fill(dims->begin() + 2, dims->end(), Dim(1));
+  context.set_output(0, context.dtype(0), std::move(dims));
+}
+
 void infer_fused_matmul(InferenceContext& context) {
   infer_matmul(context);
   const auto& dims = context.results()[0].type.dims;
@@ -117,21 +126,37 @@ double fused_conv_flops(const Graph& graph, const Node& node) {
   return convolution_flops(graph, node, 1, 2) + post_op_flops(graph, node);
 }
 
-/// The operations of the convolution that is pooled, and one for each element of every window of the pool.
-double fused_conv_max_pool_flops(const Graph& graph, const Node& node) {
+/// Elements of what the convolution makes ahead of its pool.
+double pooled_elements(const Graph& graph, const Node& node) {
   std::vector<int64_t> shapes[2];
   for (size_t i = 0; i < 2; ++i) {
     for (const Dim& dim : *graph.value(node.inputs[i]).type.dims) shapes[i].push_back(dim.value());
   }
-  double outputs = 1;
+  double elements = 1;
   for (const int64_t size : read_convolution(node.attributes, shapes[0], shapes[1]).output_shape())
-    outputs *= static_cast<double>(size);
+    elements *= static_cast<double>(size);
+  return elements;
+}
+
+/// The operations of a convolution of so many results and of its post-ops.
+double pooled_conv_flops(const Graph& graph, const Node& node, double results) {
   const auto post_ops = static_cast<double>(node.attributes.get<std::vector<std::string>>("post_ops").size());
+  return convolution_flops(graph, node, 1, 2, results) + post_ops * results;
+}
+
+/// The operations of the convolution that is pooled, and one for each element of every window of the pool.
+double fused_conv_max_pool_flops(const Graph& graph, const Node& node) {
   double window = 1;
   for (const int64_t size : node.attributes.get_ints("pool_kernel_shape"))
     window *= static_cast<double>(size);
-  return convolution_flops(graph, node, 1, 2, outputs) + post_ops * outputs +
+  return pooled_conv_flops(graph, node, pooled_elements(graph, node)) +
          window * value_elements(graph, node.output(0));
+}
+
+/// The operations of the convolution that is pooled, and one for each of its results.
+double fused_conv_global_pool_flops(const Graph& graph, const Node& node) {
+  const double results = pooled_elements(graph, node);
+  return pooled_conv_flops(graph, node, results) + results;
 }
 
 /// The operations of the pool, of both convolutions with their activations, and of the product.
@@ -179,6 +204,8 @@ void add_fused_operators(std::vector<OperatorDef>& table) {
   pooled.push_back(int_attribute("pool_ceil_mode", 0));
   table.push_back(
       fused("FusedConvMaxPool", 2, std::move(pooled), infer_fused_conv_max_pool, fused_conv_max_pool_flops));
+  table.push_back(fused("FusedConvGlobalPool", 2, convolution_attributes(), infer_fused_conv_global_pool,
+                        fused_conv_global_pool_flops));
   table.push_back(fused("FusedMatMul", 2, {}, infer_fused_matmul, fused_matmul_flops));
   table.push_back(fused("FusedGemm", 2, gemm_attributes(), infer_fused_gemm, fused_gemm_flops));
   std::vector<AttributeDef> activations;
@@ -191,6 +218,7 @@ void add_fused_operators(std::vector<OperatorDef>& table) {
                    .infer = infer_fused_squeeze_excite,
                    .flops = fused_squeeze_excite_flops});
   add_bottleneck_operator(table);
+  add_convolution_sum_operator(table);
   table.push_back(fused("FusedElementwise", 1, {}, infer_fused_elementwise, post_op_flops));
 }
 

@@ -15,5 +15,6 @@ void add_post_op_attributes(std::vector<AttributeDef>& attributes, const std::st
 void check_activation(InferenceContext& context, const std::string& prefix);
 
 void add_bottleneck_operator(std::vector<OperatorDef>& table);
+void add_convolution_sum_operator(std::vector<OperatorDef>& table);
 
 }  // namespace hone::graph

@@ -22,6 +22,33 @@ void fused_conv_max_pool(KernelContext& context) {
   context.outputs = run_node(pool, {&context.outputs[0]});
 }
 
+void fused_conv_global_pool(KernelContext& context) {
+  fused_conv(context);
+  graph::Node pool;
+  pool.op = "GlobalAveragePool";
+  pool.outputs = context.node.outputs;
+  context.outputs = run_node(pool, {&context.outputs[0]});
+}
+
+void fused_conv_sum(KernelContext& context) {
+  const auto convolved = [&](const graph::Attributes& attributes, size_t x, const Tensor* bias) {
+    graph::Node node;
+    node.op = "Conv";
+    for (const auto& [name, value] : attributes) {
+      if (!name.starts_with("second_") && !name.starts_with("post_")) node.attributes.set(name, value);
+    }
+    node.inputs = {0, 1, 2};
+    node.outputs = {3};
+    graph::complete_node(node);
+    return run_node(node, {&context.input(x), &context.input(x + 1), bias})[0];
+  };
+  const Tensor* const bias = context.has_input(4) ? &context.input(4) : nullptr;
+  const Tensor first = convolved(context.attributes(), 0, bias);
+  const Tensor second = convolved(context.attributes().part("second_"), 2, nullptr);
+  context.outputs[0] = broadcast_compute(first, second, [](auto a, auto b) { return add(a, b); });
+  apply_post_ops(context, 5);
+}
+
 /// What a FusedConv with the weights at input `w`, their bias and the activation of that prefix makes of `x`.
 Tensor fused_squeeze_excite_part(const KernelContext& context, const Tensor& x, size_t w,
                                  std::string_view prefix) {
@@ -110,7 +137,9 @@ void fused_elementwise(KernelContext& context) {
 constexpr KernelEntry kKernels[] = {
     {"FusedBottleneck", fused_bottleneck},
     {"FusedConv", fused_conv},
+    {"FusedConvGlobalPool", fused_conv_global_pool},
     {"FusedConvMaxPool", fused_conv_max_pool},
+    {"FusedConvSum", fused_conv_sum},
     {"FusedElementwise", fused_elementwise},
     {"FusedGemm", fused_gemm},
     {"FusedMatMul", fused_matmul},

@@ -190,6 +190,10 @@ constexpr Check kChecks[] = {
     {"squeeze_excite_layers", hone::device::cuda::check::check_squeeze_excite_layers},
     {"bottleneck", hone::device::cuda::check::check_bottleneck},
     {"bottleneck_chains", hone::device::cuda::check::check_bottleneck_chains},
+    {"convolution_sum", hone::device::cuda::check::check_convolution_sum},
+    {"convolution_sum_chains", hone::device::cuda::check::check_convolution_sum_chains},
+    {"pooled_gemm", hone::device::cuda::check::check_pooled_gemm},
+    {"pooled_gemm_chains", hone::device::cuda::check::check_pooled_gemm_chains},
     {"winograd", hone::device::cuda::check::check_winograd},
     {"early_launches", hone::device::cuda::check::check_early_launches},
     {"stamps", hone::device::cuda::check::check_stamps}};

@@ -26,6 +26,56 @@ std::string read_convolution_request(const StepRequest& request, ConvolutionRequ
   return "";
 }
 
+Element element_of(const StepRequest& request) {
+  if (request.precision == tensor::Precision::kTf32) return Element::kTf32;
+  switch (request.compute_dtype) {
+    case DType::kFloat16: return Element::kHalf;
+    case DType::kBFloat16: return Element::kBFloat16;
+    default: return Element::kFloat;
+  }
+}
+
+ConvProblem conv_problem(const graph::Convolution& geometry, Element element) {
+  const auto narrow = [](int64_t value) { return static_cast<int>(value); };
+  const graph::WindowAxis& y = geometry.axes[0];
+  const graph::WindowAxis& x = geometry.axes[1];
+  ConvProblem p;
+  p.element = element;
+  p.batch = narrow(geometry.batch);
+  p.height = narrow(y.input);
+  p.width = narrow(x.input);
+  p.channels = narrow(geometry.in_channels);
+  p.filters = narrow(geometry.out_channels);
+  p.kernel_h = narrow(y.kernel);
+  p.kernel_w = narrow(x.kernel);
+  p.stride_h = narrow(y.stride);
+  p.stride_w = narrow(x.stride);
+  p.dilation_h = narrow(y.dilation);
+  p.dilation_w = narrow(x.dilation);
+  p.pad_top = narrow(y.pad_begin);
+  p.pad_left = narrow(x.pad_begin);
+  // What the output's size asks for, ceil or crop included.
+  p.pad_bottom = narrow((y.output - 1) * y.stride + y.extent() - y.input - y.pad_begin);
+  p.pad_right = narrow((x.output - 1) * x.stride + x.extent() - x.input - x.pad_begin);
+  return p;
+}
+
+ConvArgs conv_args(const ConvolutionRequest& request) {
+  ConvArgs args;
+  for (const PostOpRequest& post : request.post_ops) {
+    EpilogueStep& step = args.steps[static_cast<size_t>(args.step_count++)];
+    // Both lists are in the order of graph::PostOp.
+    step.op = static_cast<EpilogueOp>(post.op);
+    step.alpha = post.alpha;
+    step.beta = post.beta;
+    step.shape = static_cast<OperandShape>(post.shape);
+  }
+  return args;
+}
+static_assert(static_cast<int>(EpilogueOp::kSub) == static_cast<int>(graph::PostOp::kSub));
+static_assert(static_cast<int>(OperandShape::kPerChannel) ==
+              static_cast<int>(PostOpRequest::Shape::kPerChannel));
+
 Offer make_convolution_offer(const StepRequest& request, const ConvolutionRequest& convolution,
                              DType operand_type) {
   Offer offer;

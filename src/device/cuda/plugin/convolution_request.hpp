@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "device/cuda/plugin/kernels/conv_problem.hpp"
 #include "device/cuda/plugin/kernels/epilogue.hpp"
 #include "device/cuda/plugin/tactics.hpp"
 #include "graph/convolution_geometry.hpp"
@@ -22,6 +23,15 @@ struct ConvolutionRequest {
 
 /// Empty when `out` is filled in; else why no tactic of this device takes the step.
 std::string read_convolution_request(const engine::StepRequest& request, ConvolutionRequest& out);
+
+/// The elements that tensor cores are to multiply.
+Element element_of(const engine::StepRequest& request);
+
+/// A convolution of two dimensions, without groups, as our tensor-core kernels take it.
+ConvProblem conv_problem(const graph::Convolution& geometry, Element element);
+
+/// What all launches have in common: the post-ops, at most kMaxEpilogueSteps, without their operands.
+ConvArgs conv_args(const ConvolutionRequest& request);
 
 /// An offer with the operands of the convolution arranged: the source, the bias as floats, full operands like
 /// the result, operands per image and channel or per channel plain, of type `operand_type`.

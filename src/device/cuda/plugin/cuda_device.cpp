@@ -27,6 +27,8 @@ TacticList make_tactics() {
   add_winograd_tactics(list);
   add_matrix_tactics(list);
   add_layer_tactics(list);
+  add_sum_convolution_tactics(list);
+  add_global_pooled_convolution_tactics(list);
   add_pooled_convolution_tactics(list);
   add_pooling_tactics(list);
   add_bottleneck_tactics(list);
@@ -94,6 +96,8 @@ class CudaDevice final : public engine::Device {
     if (narrow && limits().warpgroups) {
       passes.emplace_back("pool_fusion");
       passes.emplace_back("bottleneck_fusion");
+      passes.emplace_back("convolution_sum_fusion");
+      passes.emplace_back("global_pool_fusion");
     }
     if (narrow && limits().clusters) passes.emplace_back("squeeze_excite_fusion");
     return passes;
@@ -147,7 +151,8 @@ class CudaDevice final : public engine::Device {
     return tactic.starts_with("implicit_gemm:") || tactic.starts_with("resident_gemm:") ||
            tactic.starts_with("warpgroup_gemm:") || tactic.starts_with("stem_gemm:") ||
            tactic.starts_with("squeeze_excite:") || tactic.starts_with("depthwise:") ||
-           tactic.starts_with("warpgroup_matrix:") || tactic == "bottleneck" || tactic == "matrix_vector";
+           tactic.starts_with("warpgroup_matrix:") || tactic.starts_with("warpgroup_pooled:") ||
+           tactic.starts_with("warpgroup_sum:") || tactic == "bottleneck" || tactic == "matrix_vector";
   }
 
   bool splits_batches() const override { return false; }

@@ -251,7 +251,7 @@ class CudaExecutor final : public engine::Executor {
   }
 
   static bool waits(const ProgramStep& step) {
-    const auto* kernel = dynamic_cast<const LaunchKernel*>(step.kernel.get());
+    const auto* kernel = dynamic_cast<const EarlyKernel*>(step.kernel.get());
     return kernel != nullptr && kernel->waits();
   }
 

@@ -24,15 +24,6 @@ struct Plan {
   int image_channels = 0;
 };
 
-Element element_of(const StepRequest& request) {
-  if (request.precision == tensor::Precision::kTf32) return Element::kTf32;
-  switch (request.compute_dtype) {
-    case DType::kFloat16: return Element::kHalf;
-    case DType::kBFloat16: return Element::kBFloat16;
-    default: return Element::kFloat;
-  }
-}
-
 /// Empty when the plan is filled in.
 std::string make_plan(const StepRequest& request, Plan& plan) {
   if (!is_float_type(request.compute_dtype)) return "no floats";
@@ -43,31 +34,12 @@ std::string make_plan(const StepRequest& request, Plan& plan) {
   // It is read before the kernel ahead has ended.
   if (plan.request.has_bias && !request.graph.value(request.node.inputs[2]).constant)
     return "the bias is not constant";
-  const auto narrow = [](int64_t value) { return static_cast<int>(value); };
-  const graph::WindowAxis& y = geometry.axes[0];
-  const graph::WindowAxis& x = geometry.axes[1];
   constexpr int64_t kMostElements = int64_t{1} << 31;
   if (tensor::element_count(request.inputs[0].shape) >= kMostElements ||
       tensor::element_count(request.outputs[0].shape) >= kMostElements)
     return "an image of 2^31 elements or more";
   ConvProblem& p = plan.problem;
-  p.element = element_of(request);
-  p.batch = narrow(geometry.batch);
-  p.height = narrow(y.input);
-  p.width = narrow(x.input);
-  p.channels = narrow(geometry.in_channels);
-  p.filters = narrow(geometry.out_channels);
-  p.kernel_h = narrow(y.kernel);
-  p.kernel_w = narrow(x.kernel);
-  p.stride_h = narrow(y.stride);
-  p.stride_w = narrow(x.stride);
-  p.dilation_h = narrow(y.dilation);
-  p.dilation_w = narrow(x.dilation);
-  p.pad_top = narrow(y.pad_begin);
-  p.pad_left = narrow(x.pad_begin);
-  // What the output's size asks for, ceil or crop included.
-  p.pad_bottom = narrow((y.output - 1) * y.stride + y.extent() - y.input - y.pad_begin);
-  p.pad_right = narrow((x.output - 1) * x.stride + x.extent() - x.input - x.pad_begin);
+  p = conv_problem(geometry, element_of(request));
   const int multiple = vector_elements(p.element);
   if (p.channels % multiple != 0) {
     plan.stem = stem_layout(p);
@@ -81,28 +53,6 @@ std::string make_plan(const StepRequest& request, Plan& plan) {
     }
   }
   return conv_refusal(p);
-}
-
-EpilogueStep epilogue_step(const PostOpRequest& post) {
-  EpilogueStep step;
-  // Both lists are in the order of graph::PostOp.
-  step.op = static_cast<EpilogueOp>(post.op);
-  step.alpha = post.alpha;
-  step.beta = post.beta;
-  step.shape = static_cast<OperandShape>(post.shape);
-  return step;
-}
-static_assert(static_cast<int>(EpilogueOp::kSub) == static_cast<int>(graph::PostOp::kSub));
-static_assert(static_cast<int>(OperandShape::kPerChannel) ==
-              static_cast<int>(PostOpRequest::Shape::kPerChannel));
-
-/// What all launches of a plan have in common.
-ConvArgs base_args(const Plan& plan) {
-  ConvArgs args;
-  args.step_count = static_cast<int>(plan.request.post_ops.size());
-  for (size_t i = 0; i < plan.request.post_ops.size(); ++i)
-    args.steps[i] = epilogue_step(plan.request.post_ops[i]);
-  return args;
 }
 
 void bind_operands(const ConvolutionRequest& request, std::span<const void* const> inputs,
@@ -222,7 +172,7 @@ class GemmTactic final : public CudaTactic {
     auto workspace = std::make_shared<DeviceBytes>(Kernel::workspace_bytes(problem, config));
     if (workspace->size() != 0) clear(*workspace);
 
-    ConvArgs base = base_args(plan);
+    ConvArgs base = conv_args(plan.request);
     base.w = filter.device->data();
     base.workspace = workspace->data();
     offer.kernel = std::make_shared<LaunchKernel>(
@@ -283,7 +233,7 @@ class StemTactic final : public CudaTactic {
     if (!config) return Offer::refuse(fmt::format("'{}' is no configuration", variant));
     if (std::string reason = stem_refusal(*plan.stem, *config, limits()); !reason.empty())
       return Offer::refuse(std::move(reason));
-    const auto finish = stream_epilogue(base_args(plan));
+    const auto finish = stream_epilogue(conv_args(plan.request));
     if (config->warpgroups && !finish) return Offer::refuse("its epilogue is more than bounds or a swish");
     if (plan.stem->pool && finish->kind != StreamKind::kBounds)
       return Offer::refuse("what it pools has more than bounds");
@@ -294,7 +244,7 @@ class StemTactic final : public CudaTactic {
     offer.packed = {filter.key};
     offer.kernel = std::make_shared<LaunchKernel>(
         "a convolution",
-        [filter, config = *config, stem = *plan.stem, base = base_args(plan), request = plan.request](
+        [filter, config = *config, stem = *plan.stem, base = conv_args(plan.request), request = plan.request](
             auto inputs, auto outputs, void*, const LaunchOptions& options) {
           ConvArgs args = base;
           bind_operands(request, inputs, outputs, options, args);

@@ -1,44 +1,15 @@
-// A convolution and the max pool behind it as two kernels, where no one kernel is both or is as fast.
+// A convolution and the pool behind it as two kernels, where no one kernel is both or is as fast.
+#include "device/cuda/plugin/convolution_part.hpp"
 #include "device/cuda/plugin/kernels/pooling.hpp"
-#include "device/cuda/plugin/tactics.hpp"
 
 namespace hone::device::cuda {
 namespace {
 
 using engine::Kernel;
+using engine::Layout;
 using engine::Offer;
 using engine::StepRequest;
 using engine::TensorDesc;
-
-/// The convolution alone. Holds the node that the request names.
-struct ConvolutionPart {
-  graph::Node node;
-  StepRequest request;
-  std::vector<graph::WindowAxis> pool;  ///< over its output
-
-  explicit ConvolutionPart(const StepRequest& whole)
-      : node(plain(whole.node)), request{whole.graph,     node,
-                                         whole.inputs,    whole.outputs,
-                                         whole.precision, whole.compute_dtype,
-                                         whole.layout,    whole.round_bf16} {
-    const graph::Convolution geometry =
-        graph::read_convolution(node.attributes, request.inputs[0].shape, request.inputs[1].shape);
-    request.outputs[0].shape = geometry.output_shape();
-    pool = graph::pool_axes(whole.node.attributes, geometry);
-  }
-  ConvolutionPart(const ConvolutionPart&) = delete;
-  ConvolutionPart& operator=(const ConvolutionPart&) = delete;
-
- private:
-  static graph::Node plain(const graph::Node& fused) {
-    graph::Node node = fused;
-    node.op = "FusedConv";
-    for (const auto& [name, value] : fused.attributes) {
-      if (name.starts_with("pool_")) node.attributes.erase(name);
-    }
-    return node;
-  }
-};
 
 /// Says for a while whether the next kernel waits by griddepcontrol.
 class NextWaits {
@@ -52,14 +23,33 @@ class NextWaits {
   bool before_;
 };
 
+/// From what a convolution has made to the step's result.
+using Pool = std::function<cudaError_t(const void* from, void* to, const LaunchOptions& options)>;
+
+Pool max_pool(const ConvolutionPart& part, const StepRequest& whole, const TensorDesc& from) {
+  const PoolSize size =
+      pool_size(from.shape[0], from.shape[1], graph::pool_axes(whole.node.attributes, part.geometry));
+  return [=, type = float_type(from.dtype), order = image_order(from.layout)](const void* result, void* to,
+                                                                              const LaunchOptions& options) {
+    return pool(result, to, type, order, PoolKind::kMax, size, options);
+  };
+}
+
+Pool global_average_pool(const TensorDesc& from) {
+  const int64_t batch = from.shape[0];
+  const int64_t channels = from.shape[1];
+  const int64_t pixels = tensor::element_count(from.shape) / (batch * channels);
+  return [=, type = float_type(from.dtype), order = image_order(from.layout)](const void* result, void* to,
+                                                                              const LaunchOptions& options) {
+    return global_pool(result, type, order, to, type, false, batch, channels, pixels, options);
+  };
+}
+
 /// The convolution into the end of the scratch area, and the pool of that.
-class PooledKernel final : public Kernel {
+class PooledKernel final : public EarlyKernel {
  public:
-  PooledKernel(std::shared_ptr<Kernel> convolution, int64_t result_at, TensorDesc result, PoolSize pool)
-      : convolution_(std::move(convolution)),
-        result_at_(result_at),
-        result_(std::move(result)),
-        pool_(pool) {}
+  PooledKernel(std::shared_ptr<Kernel> convolution, int64_t result_at, Pool pool)
+      : convolution_(std::move(convolution)), result_at_(result_at), pool_(std::move(pool)) {}
 
   void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override {
     void* const result = static_cast<std::byte*>(scratch) + result_at_;
@@ -68,16 +58,17 @@ class PooledKernel final : public Kernel {
       const NextWaits next(true);
       convolution_->run(inputs, {&result, 1}, scratch);
     }
-    check(pool(result, outputs[0], float_type(result_.dtype), image_order(result_.layout), PoolKind::kMax,
-               pool_, launch_options()),
-          "launching a pool");
+    check(pool_(result, outputs[0], launch_options()), "launching a pool");
+  }
+  bool waits() const override {
+    const auto* first = dynamic_cast<const EarlyKernel*>(convolution_.get());
+    return first != nullptr && first->waits();
   }
 
  private:
   std::shared_ptr<Kernel> convolution_;
   int64_t result_at_;
-  TensorDesc result_;
-  PoolSize pool_;
+  Pool pool_;
 };
 
 class PooledConvolutionTactic final : public CudaTactic {
@@ -86,7 +77,9 @@ class PooledConvolutionTactic final : public CudaTactic {
       : convolution_(convolution), name_(std::string(convolution.name()) + "+pool") {}
 
   std::string_view name() const override { return name_; }
-  bool handles(const std::string& op) const override { return op == "FusedConvMaxPool"; }
+  bool handles(const std::string& op) const override {
+    return op == "FusedConvMaxPool" || op == "FusedConvGlobalPool";
+  }
 
   std::vector<std::string> variants(const StepRequest& request) const override {
     return convolution_.variants(ConvolutionPart(request).request);
@@ -113,8 +106,12 @@ class PooledConvolutionTactic final : public CudaTactic {
     offer.scratch_bytes = result_at + tensor::element_count(result.shape) *
                                           static_cast<int64_t>(tensor::dtype_size(result.dtype));
     offer.outputs[0].shape = whole.outputs[0].shape;
-    offer.kernel = std::make_shared<PooledKernel>(std::move(offer.kernel), result_at, result,
-                                                  pool_size(result.shape[0], result.shape[1], part.pool));
+    const bool global = whole.node.op == "FusedConvGlobalPool";
+    // As a global pool leaves it, so that a matrix product can read it.
+    if (global) offer.outputs[0].layout = Layout::kPlain;
+    offer.kernel =
+        std::make_shared<PooledKernel>(std::move(offer.kernel), result_at,
+                                       global ? global_average_pool(result) : max_pool(part, whole, result));
     return offer;
   }
 

@@ -28,7 +28,12 @@ void add_cudnn_tactics(TacticList& list);
 void add_direct_convolution_tactics(TacticList& list);
 /// Conv and FusedConv in fp32 by minimal filtering.
 void add_winograd_tactics(TacticList& list);
-/// FusedConvMaxPool by the tactics of the list for convolutions, each followed by a pool.
+/// FusedConvSum by kernels of ours.
+void add_sum_convolution_tactics(TacticList& list);
+/// FusedConvGlobalPool by a kernel of ours.
+void add_global_pooled_convolution_tactics(TacticList& list);
+/// FusedConvMaxPool and FusedConvGlobalPool by the tactics of the list for convolutions, each followed by a
+/// pool.
 void add_pooled_convolution_tactics(TacticList& list);
 /// Gemm, MatMul and their fused forms through cuBLASLt.
 void add_matrix_tactics(TacticList& list);
@@ -53,18 +58,25 @@ class CudaTactic : public engine::Tactic {
   virtual bool handles(const std::string& op) const = 0;
 };
 
+/// A kernel of which one knows whether the step before it may let it in early.
+class EarlyKernel : public engine::Kernel {
+ public:
+  /// Whether it always launches something, and what it launches first waits for the kernel before it by
+  /// griddepcontrol.
+  virtual bool waits() const = 0;
+};
+
 /// A kernel that is one call which enqueues work and says how that went.
-class LaunchKernel final : public engine::Kernel {
+class LaunchKernel final : public EarlyKernel {
  public:
   using Launch =
       std::function<cudaError_t(std::span<const void* const> inputs, std::span<void* const> outputs,
                                 void* scratch, const LaunchOptions& options)>;
-  /// `what` names the kernel in errors; `waits` says that it always launches something and that this waits
-  /// for the kernel before it by griddepcontrol.
+  /// `what` names the kernel in errors.
   LaunchKernel(std::string what, Launch launch, bool waits = false)
       : what_(std::move(what)), launch_(std::move(launch)), waits_(waits) {}
   void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override;
-  bool waits() const { return waits_; }
+  bool waits() const override { return waits_; }
 
  private:
   std::string what_;

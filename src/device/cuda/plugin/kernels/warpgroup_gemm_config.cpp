@@ -16,14 +16,11 @@ constexpr int kMaxStride = 8;
 
 int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-int64_t depth_steps(const ConvProblem& p) {
-  return int64_t{p.kernel_h} * p.kernel_w * ceil_divide(p.channels, kStageDepth);
-}
-
 /// Microseconds that a configuration may take, from figures of an H200 (docs/PERFORMANCE.md): 90 bytes a
 /// clock from L2 to a multiprocessor, 15 from one to another, matrix products at 4,096 operations a clock
 /// from tiles of 128 filters on, which smaller ones do not reach, since starting them takes longer.
-double guess(const ConvProblem& problem, const WarpgroupConfig& config, const DeviceLimits& device) {
+double guess(const ConvProblem& problem, int64_t depth_steps, const WarpgroupConfig& config,
+             const DeviceLimits& device) {
   constexpr double kClocksPerMicrosecond = 1700;
   constexpr double kBytesPerClock = 90;
   constexpr double kSentBytesPerClock = 15;
@@ -31,7 +28,7 @@ double guess(const ConvProblem& problem, const WarpgroupConfig& config, const De
   const double flops = 2.0 * config.tile_m * config.tile_n * kStageDepth;
   const double rate = 4096 * std::min(1.0, (config.tile_n + 48) / 176.0);
   const double step = std::max(bytes / kBytesPerClock, flops / rate);
-  const int64_t steps = ceil_divide(depth_steps(problem), config.parts);
+  const int64_t steps = ceil_divide(depth_steps, config.parts);
   const int64_t blocks =
       ceil_divide(problem.rows(), config.tile_m) * ceil_divide(problem.filters, config.tile_n) * config.parts;
   const int64_t resident =
@@ -69,9 +66,8 @@ std::string map_refusal(const ConvProblem& p) {
 }
 
 /// As many stages as fit one to three times into a multiprocessor.
-std::vector<int> stage_counts(WarpgroupConfig config, const ConvProblem& problem,
-                              const DeviceLimits& device) {
-  const int64_t steps = ceil_divide(depth_steps(problem), config.parts);
+std::vector<int> stage_counts(WarpgroupConfig config, int64_t depth_steps, const DeviceLimits& device) {
+  const int64_t steps = ceil_divide(depth_steps, config.parts);
   std::vector<int> counts;
   for (const int share : {1, 2, 3}) {
     config.stages = static_cast<int>(std::clamp<int64_t>(steps, kMinStages, kMaxStages));
@@ -101,8 +97,12 @@ std::optional<WarpgroupConfig> WarpgroupConfig::parse(const std::string& text) {
   return config;
 }
 
+int64_t warpgroup_depth_steps(const ConvProblem& p) {
+  return int64_t{p.kernel_h} * p.kernel_w * ceil_divide(p.channels, kStageDepth);
+}
+
 std::string warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
-                              const DeviceLimits& device) {
+                              const DeviceLimits& device, int64_t depth_steps) {
   if (std::string why = problem_refusal(problem); !why.empty()) return why;
   if (!device.warpgroups) return "it is for compute capability 9.0";
   if (element_bytes(problem.element) != 2) return "it multiplies elements of two bytes";
@@ -117,13 +117,13 @@ std::string warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig&
     return "it needs more shared memory than a block can get";
   if (config.parts != 1 && config.parts != 2 && config.parts != 4 && config.parts != 8)
     return "a cluster has 1, 2, 4 or 8 blocks";
-  if (config.parts > depth_steps(problem)) return "the depth has fewer stages than parts";
+  if (config.parts > depth_steps) return "the depth has fewer stages than parts";
   if (problem.float_result && config.parts == 1) return "floats leave a cluster only";
   return {};
 }
 
 std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceLimits& device,
-                                               size_t limit) {
+                                               size_t limit, int64_t depth_steps) {
   if (!problem_refusal(problem).empty()) return {};
   struct Guess {
     double microseconds;
@@ -133,10 +133,10 @@ std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const
   for (const WarpgroupShape& shape : kWarpgroupShapes) {
     for (const int parts : {1, 2, 4, 8}) {
       WarpgroupConfig config{shape.tile_m, shape.tile_n, kMinStages, parts};
-      for (const int stages : stage_counts(config, problem, device)) {
+      for (const int stages : stage_counts(config, depth_steps, device)) {
         config.stages = stages;
-        if (!warpgroup_refusal(problem, config, device).empty()) continue;
-        found.push_back({guess(problem, config, device), config});
+        if (!warpgroup_refusal(problem, config, device, depth_steps).empty()) continue;
+        found.push_back({guess(problem, depth_steps, config, device), config});
       }
     }
   }
@@ -145,6 +145,17 @@ std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const
   std::vector<WarpgroupConfig> configs;
   for (size_t i = 0; i < std::min(limit, found.size()); ++i) configs.push_back(found[i].config);
   return configs;
+}
+
+std::string warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
+                              const DeviceLimits& device) {
+  return warpgroup_refusal(problem, config, device, warpgroup_depth_steps(problem));
+}
+
+std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceLimits& device,
+                                               size_t limit) {
+  if (!problem_refusal(problem).empty()) return {};
+  return warpgroup_configs(problem, device, limit, warpgroup_depth_steps(problem));
 }
 
 }  // namespace hone::device::cuda

@@ -36,7 +36,7 @@ template <class TileT>
 struct GemmBlock {
   static constexpr int kCopier = TileT::kGroups * 128;  ///< the first thread of the warp that copies
 
-  const WarpgroupParams& p;
+  const typename TileT::Params& p;
   unsigned char* memory;
   BlockPlace place;
   DepthPart depth;
@@ -45,7 +45,7 @@ struct GemmBlock {
   uint32_t received;  ///< barrier of what a cluster sends
   uint4* prefetched;
 
-  __device__ __forceinline__ GemmBlock(const WarpgroupParams& params, unsigned char* shared)
+  __device__ __forceinline__ GemmBlock(const typename TileT::Params& params, unsigned char* shared)
       : p(params),
         memory(shared),
         place(params),
@@ -62,6 +62,7 @@ struct GemmBlock {
     if (static_cast<int>(threadIdx.x) == kCopier) {
       ptx::prefetch_map(p.filters);
       ptx::prefetch_map(p.windows);
+      prefetch_second_maps(p);
       ring.init(TileT::kGroups * 4);
       ptx::init_barrier(received, 1);
       ptx::fence_barriers();
@@ -72,17 +73,17 @@ struct GemmBlock {
   /// All copies, by the warp that does not multiply.
   __device__ __forceinline__ void copy() const {
     if (ptx::warp() != kCopier / 32) return;
-    StageCopies<TileT> stages(p, place.tile_m, place.tile_n, depth.first);
+    CopiesOf<TileT> stages(p, place.tile_m * TileT::kM, place.tile_n, depth.first);
     const int ahead = min(p.stages, depth.count);
     stages.start_ring(p, ring, ahead);
     RingPlace next{ahead == p.stages ? 0 : ahead, ahead == p.stages ? 1U : 0U};
-    for (int s = ahead; s < depth.count; ++s) stages.start_stage(p, ring, next);
+    stages.start_stages(p, ring, next, depth.count, ahead);
   }
 };
 
 template <class T, class TileT>
 __global__ void __launch_bounds__(WithCopier<TileT>::kThreads)
-    warpgroup_gemm(const __grid_constant__ WarpgroupParams p, KernelStamp* stamp) {
+    warpgroup_gemm(const __grid_constant__ typename TileT::Params p, KernelStamp* stamp) {
   const RunningKernel running(stamp);
   using Whole = WithCopier<TileT>;
   extern __shared__ __align__(1024) unsigned char memory[];

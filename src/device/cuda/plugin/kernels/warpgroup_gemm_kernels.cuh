@@ -37,6 +37,15 @@ struct StreamKernels {
   }
 };
 
+/// The same of sums of convolutions.
+template <class Kernels>
+struct SumsOf {
+  template <class TileT>
+  static const void* of() {
+    return Kernels::template of<SumTile<TileT>>();
+  }
+};
+
 template <class Kernels, size_t... kShape>
 WarpgroupTable warpgroup_table(std::index_sequence<kShape...>) {
   return {Kernels::template of<WarpgroupTile<kWarpgroupShapes[kShape].tile_m, kWarpgroupShapes[kShape].tile_n,

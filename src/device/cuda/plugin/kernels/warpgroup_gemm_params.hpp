@@ -18,9 +18,24 @@ inline constexpr int kStageRowBytes = kStageDepth * 2;  ///< what swizzling take
 inline constexpr int kRingBarrierBytes = 2 * 8;         ///< of a stage
 inline constexpr int kMostSharedBytes = 232448;         ///< that a block can get, compute capability 9.0
 
-struct WarpgroupParams : TileParams {
+/// The operands of a convolution.
+struct SourceMaps {
   CUtensorMap windows;  ///< im2col map of x
   CUtensorMap filters;  ///< w as [filters][taps][channels]
+};
+
+/// How its windows lie.
+struct SourceWindows {
+  int kernel_w;
+  int stride_h;
+  int stride_w;
+  int pad_top;
+  int pad_left;
+  int dilation_h;
+  int dilation_w;
+};
+
+struct WarpgroupParams : TileParams, SourceMaps {
   CUtensorMap output;   ///< y as [rows][filters], of a stream of tiles
   CUtensorMap operand;  ///< of an addition, as y
   const void* anywhere;
@@ -29,13 +44,19 @@ struct WarpgroupParams : TileParams {
   FastDivisor chunks;  ///< stages of a tap
   StreamEpilogue stream;
   int tiles;
-  int kernel_w;
-  int stride_h;
-  int stride_w;
-  int pad_top;
-  int pad_left;
-  int dilation_h;
-  int dilation_w;
+  SourceWindows geometry;
+};
+
+/// The second convolution of a sum, by the names that WarpgroupParams has for the first.
+struct SecondSource : SourceMaps {
+  FastDivisor chunks;
+  SourceWindows geometry;
+};
+
+/// Of a sum of two convolutions, whose depth is that of the first and then that of the second.
+struct WarpgroupSumParams : WarpgroupParams {
+  SecondSource second;
+  int first_steps;  ///< stages of the first one's depth
 };
 
 /// Tiles that are compiled: tile_m, tile_n, and the warpgroups that multiply.
@@ -51,19 +72,33 @@ inline constexpr WarpgroupShape kWarpgroupShapes[] = {{64, 32, 1},   {64, 64, 1}
 /// Compiled kernels in the order of kWarpgroupShapes; null for tiles that never fit.
 using WarpgroupTable = std::array<const void*, std::size(kWarpgroupShapes)>;
 // One table a source file, so that the compiler's work is spread: element, then warpgroup_gemm,
-// warpgroup_gemm_split or the kind of warpgroup_gemm_stream.
+// warpgroup_gemm_split or the kind of warpgroup_gemm_stream. Sums of convolutions end with bounds.
 extern const WarpgroupTable kHalfBlock;
 extern const WarpgroupTable kHalfSplit;
 extern const WarpgroupTable kHalfSplitSteps;
 extern const WarpgroupTable kHalfBounds;
 extern const WarpgroupTable kHalfAdd;
 extern const WarpgroupTable kHalfSwish;
+extern const WarpgroupTable kHalfSum;
+extern const WarpgroupTable kHalfSumSplit;
 extern const WarpgroupTable kBFloat16Block;
 extern const WarpgroupTable kBFloat16Split;
 extern const WarpgroupTable kBFloat16SplitSteps;
 extern const WarpgroupTable kBFloat16Bounds;
 extern const WarpgroupTable kBFloat16Add;
 extern const WarpgroupTable kBFloat16Swish;
+extern const WarpgroupTable kBFloat16Sum;
+extern const WarpgroupTable kBFloat16SumSplit;
+
+/// Stages of the depth of a convolution whose extents are valid.
+int64_t warpgroup_depth_steps(const ConvProblem& problem);
+
+/// As without `depth_steps`, of a depth of so many stages: that of the convolution and of others whose sum it
+/// is.
+std::string warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
+                              const DeviceLimits& device, int64_t depth_steps);
+std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceLimits& device,
+                                               size_t limit, int64_t depth_steps);
 
 /// Shared memory of a block in bytes: the ring, whose place the staged tile takes, or behind it the sums that
 /// a cluster sends; bias (of one block a tile), barriers of the stages and of what is received, prefetched

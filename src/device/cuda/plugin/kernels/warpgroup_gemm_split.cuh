@@ -10,7 +10,7 @@ namespace hone::device::cuda {
 /// kSteps: as of ShareFinish.
 template <class T, class TileT, bool kSteps>
 __global__ void __launch_bounds__(WithCopier<TileT>::kThreads)
-    warpgroup_gemm_split(const __grid_constant__ WarpgroupParams p, KernelStamp* stamp) {
+    warpgroup_gemm_split(const __grid_constant__ typename TileT::Params p, KernelStamp* stamp) {
   const RunningKernel running(stamp);
   extern __shared__ __align__(1024) unsigned char memory[];
   if (p.next_waits) ptx::allow_next_kernel();

@@ -2,6 +2,8 @@
 // fill it, and the warpgroups that multiply what is in it. No thread works out an address of an element.
 #pragma once
 
+#include <type_traits>
+
 #include "device/cuda/plugin/kernels/gemm_store.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_params.hpp"
 #include "device/cuda/plugin/kernels/wgmma.cuh"
@@ -18,6 +20,15 @@ struct WarpgroupTile {
   static constexpr int kBytesM = kM * kStageRowBytes;
   static constexpr int kStageBytes = kBytesM + kN * kStageRowBytes;
   static_assert(kM % (kGroups * 64) == 0);
+  using Params = WarpgroupParams;
+  static constexpr bool kSums = false;
+};
+
+/// The same of a sum of two convolutions.
+template <class TileT>
+struct SumTile : TileT {
+  using Params = WarpgroupSumParams;
+  static constexpr bool kSums = true;
 };
 
 /// The ring: a stage is full when its copies have landed, empty when all warps have multiplied it.
@@ -50,82 +61,103 @@ struct RingPlace {
 };
 
 /// Where the warp that copies stands in the depth of a tile. All of its lanes are together in each call, and
-/// know the same.
+/// know the same. `source` is what the stages are of: the kernel's parameter, or the second of a sum.
 template <class TileT>
 class StageCopies {
  public:
-  __device__ __forceinline__ StageCopies(const WarpgroupParams& p, int tile_m, int tile_n, int first)
+  /// From output pixel `first_pixel` of the batch and stage `first_stage` of the depth on.
+  __device__ __forceinline__ StageCopies(const WarpgroupParams& p, int first_pixel, int tile_n,
+                                         int first_stage)
+      : StageCopies(p, p, first_pixel, tile_n, first_stage) {}
+  template <class Source>
+  __device__ __forceinline__ StageCopies(const WarpgroupParams& p, const Source& source, int first_pixel,
+                                         int tile_n, int first_stage)
       : filter_(tile_n * TileT::kN) {
-    const int pixel = tile_m * TileT::kM;
-    const int row = static_cast<int>(p.out_width.divide(pixel));
-    corner_.w = (pixel - row * static_cast<int>(p.out_width.divisor)) * p.stride_w - p.pad_left;
+    const SourceWindows& geometry = source.geometry;
+    const int row = static_cast<int>(p.out_width.divide(first_pixel));
+    corner_.w =
+        (first_pixel - row * static_cast<int>(p.out_width.divisor)) * geometry.stride_w - geometry.pad_left;
     corner_.n = static_cast<int>(p.out_height.divide(row));
-    corner_.h = (row - corner_.n * static_cast<int>(p.out_height.divisor)) * p.stride_h - p.pad_top;
-    tap_ = static_cast<int>(p.chunks.divide(first));
-    chunk_ = first - tap_ * static_cast<int>(p.chunks.divisor);
-    tap_y_ = tap_ / p.kernel_w;
-    tap_x_ = tap_ - tap_y_ * p.kernel_w;
+    corner_.h =
+        (row - corner_.n * static_cast<int>(p.out_height.divisor)) * geometry.stride_h - geometry.pad_top;
+    tap_ = static_cast<int>(source.chunks.divide(first_stage));
+    chunk_ = first_stage - tap_ * static_cast<int>(source.chunks.divisor);
+    tap_y_ = tap_ / geometry.kernel_w;
+    tap_x_ = tap_ - tap_y_ * geometry.kernel_w;
   }
 
   /// The first `count` stages of an empty ring. Filters do not depend on the kernel ahead, so they are on
   /// their way before it has ended.
-  __device__ __forceinline__ void start_ring(const WarpgroupParams& p, const StageRing& ring, int count) {
+  template <class Source>
+  __device__ __forceinline__ void start_ring(const Source& source, const StageRing& ring, int count) {
     StageCopies windows = *this;
-    start_ring_filters(p, ring, count);
-    windows.start_ring_windows(p, ring, count);
+    start_ring_filters(source, ring, count);
+    windows.start_ring_windows(source, ring, count);
   }
-  __device__ __forceinline__ void start_ring_filters(const WarpgroupParams& p, const StageRing& ring,
-                                                     int count) {
-    for (int s = 0; s < count; ++s) {
-      if (ptx::elected()) start_filters(p, ring, s);
+  /// Of places `first` to `end`, as the next.
+  template <class Source>
+  __device__ __forceinline__ void start_ring_filters(const Source& source, const StageRing& ring, int end,
+                                                     int first = 0) {
+    for (int s = first; s < end; ++s) {
+      if (ptx::elected()) start_filters(source, ring, s);
       __syncwarp();
-      next(p);
+      next(source);
     }
   }
-  __device__ __forceinline__ void start_ring_windows(const WarpgroupParams& p, const StageRing& ring,
-                                                     int count) {
+  template <class Source>
+  __device__ __forceinline__ void start_ring_windows(const Source& source, const StageRing& ring, int end,
+                                                     int first = 0) {
     ptx::wait_for_previous_kernel();
-    for (int s = 0; s < count; ++s) {
-      if (ptx::elected()) start_windows(p, ring, s);
+    for (int s = first; s < end; ++s) {
+      if (ptx::elected()) start_windows(source, ring, s);
       __syncwarp();
-      next(p);
+      next(source);
     }
   }
 
   /// The next stage, as soon as its place is empty.
-  __device__ __forceinline__ void start_stage(const WarpgroupParams& p, const StageRing& ring,
-                                              RingPlace& place) {
+  template <class Source>
+  __device__ __forceinline__ void start_stage(const Source& source, const StageRing& ring, RingPlace& place) {
     ptx::wait_barrier(ring.empty(place.stage), place.parity ^ 1);
     if (ptx::elected()) {
-      start_filters(p, ring, place.stage);
-      start_windows(p, ring, place.stage);
+      start_filters(source, ring, place.stage);
+      start_windows(source, ring, place.stage);
     }
     __syncwarp();
     place.next(ring.stages);
-    next(p);
+    next(source);
+  }
+  /// The next `end` less `first` stages.
+  template <class Source>
+  __device__ __forceinline__ void start_stages(const Source& source, const StageRing& ring, RingPlace& place,
+                                               int end, int first = 0) {
+    for (int s = first; s < end; ++s) start_stage(source, ring, place);
   }
 
  private:
-  __device__ __forceinline__ void next(const WarpgroupParams& p) {
-    if (++chunk_ != static_cast<int>(p.chunks.divisor)) return;
+  template <class Source>
+  __device__ __forceinline__ void next(const Source& source) {
+    if (++chunk_ != static_cast<int>(source.chunks.divisor)) return;
     chunk_ = 0;
     ++tap_;
-    if (++tap_x_ != p.kernel_w) return;
+    if (++tap_x_ != source.geometry.kernel_w) return;
     tap_x_ = 0;
     ++tap_y_;
   }
 
   /// Filters of the stage, and the word to its barrier of how much comes in all.
-  __device__ __forceinline__ void start_filters(const WarpgroupParams& p, const StageRing& ring,
+  __device__ __forceinline__ void start_filters(const SourceMaps& maps, const StageRing& ring,
                                                 int stage) const {
     ptx::expect_copies(ring.full(stage), TileT::kStageBytes);
-    ptx::copy_box(ring.memory + stage * TileT::kStageBytes + TileT::kBytesM, p.filters, ring.full(stage),
+    ptx::copy_box(ring.memory + stage * TileT::kStageBytes + TileT::kBytesM, maps.filters, ring.full(stage),
                   chunk_ * kStageDepth, tap_, filter_);
   }
-  __device__ __forceinline__ void start_windows(const WarpgroupParams& p, const StageRing& ring,
+  template <class Source>
+  __device__ __forceinline__ void start_windows(const Source& source, const StageRing& ring,
                                                 int stage) const {
-    ptx::copy_windows(ring.memory + stage * TileT::kStageBytes, p.windows, ring.full(stage),
-                      chunk_ * kStageDepth, corner_, tap_x_ * p.dilation_w, tap_y_ * p.dilation_h);
+    ptx::copy_windows(ring.memory + stage * TileT::kStageBytes, source.windows, ring.full(stage),
+                      chunk_ * kStageDepth, corner_, tap_x_ * source.geometry.dilation_w,
+                      tap_y_ * source.geometry.dilation_h);
   }
 
   int filter_;
@@ -135,6 +167,64 @@ class StageCopies {
   int tap_y_;
   int tap_x_;
 };
+
+/// The same for a sum of two convolutions. Each has loops of its own: a choice in every turn takes their
+/// addresses out of uniform registers.
+template <class TileT>
+class SumCopies {
+ public:
+  __device__ __forceinline__ SumCopies(const WarpgroupSumParams& p, int first_pixel, int tile_n,
+                                       int first_stage)
+      : left_of_first_(max(p.first_steps - first_stage, 0)),
+        first_(p, p, first_pixel, tile_n, first_stage),
+        second_(p, p.second, first_pixel, tile_n, max(first_stage - p.first_steps, 0)) {}
+
+  __device__ __forceinline__ void start_ring(const WarpgroupSumParams& p, const StageRing& ring, int count) {
+    SumCopies windows = *this;
+    start_ring_filters(p, ring, count);
+    windows.start_ring_windows(p, ring, count);
+  }
+  __device__ __forceinline__ void start_ring_filters(const WarpgroupSumParams& p, const StageRing& ring,
+                                                     int count) {
+    const int of_first = take_of_first(count);
+    first_.start_ring_filters(p, ring, of_first);
+    second_.start_ring_filters(p.second, ring, count, of_first);
+  }
+  __device__ __forceinline__ void start_ring_windows(const WarpgroupSumParams& p, const StageRing& ring,
+                                                     int count) {
+    const int of_first = take_of_first(count);
+    first_.start_ring_windows(p, ring, of_first);
+    second_.start_ring_windows(p.second, ring, count, of_first);
+  }
+  __device__ __forceinline__ void start_stages(const WarpgroupSumParams& p, const StageRing& ring,
+                                               RingPlace& place, int end, int first = 0) {
+    const int of_first = take_of_first(end - first);
+    first_.start_stages(p, ring, place, of_first);
+    second_.start_stages(p.second, ring, place, end - first, of_first);
+  }
+
+ private:
+  /// How many of the next `count` stages are of the first convolution.
+  __device__ __forceinline__ int take_of_first(int count) {
+    const int taken = min(left_of_first_, count);
+    left_of_first_ -= taken;
+    return taken;
+  }
+
+  int left_of_first_;
+  StageCopies<TileT> first_;
+  StageCopies<TileT> second_;
+};
+
+template <class TileT>
+using CopiesOf = std::conditional_t<TileT::kSums, SumCopies<TileT>, StageCopies<TileT>>;
+
+/// Those of a sum's second convolution; others have none.
+__device__ __forceinline__ void prefetch_second_maps(const WarpgroupParams& /*params*/) {}
+__device__ __forceinline__ void prefetch_second_maps(const WarpgroupSumParams& p) {
+  ptx::prefetch_map(p.second.filters);
+  ptx::prefetch_map(p.second.windows);
+}
 
 /// A warpgroup's sums: its kFragments of 64 rows of the tile.
 template <class T, class TileT>

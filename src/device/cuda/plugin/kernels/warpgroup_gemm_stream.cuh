@@ -19,7 +19,7 @@ struct OutputBarriers {
 /// What all roles of a block know.
 template <class TileT>
 struct StreamBlock {
-  const WarpgroupParams& p;
+  const typename TileT::Params& p;
   StageRing ring;
   OutputBarriers barriers;
   uint32_t output;
@@ -63,12 +63,12 @@ inline constexpr bool kWindowsApart = kKind != StreamKind::kAdd;
 /// The warp that copies.
 template <StreamKind kKind, class TileT>
 __device__ __forceinline__ void stream_stages(const StreamBlock<TileT>& block) {
-  const WarpgroupParams& p = block.p;
+  const auto& p = block.p;
   RingPlace place;
   bool started = false;
   uint32_t parity = 0;
   block.tiles([&](int tile_m, int tile_n) {
-    StageCopies<TileT> stages(p, tile_m, tile_n, 0);
+    CopiesOf<TileT> stages(p, tile_m * TileT::kM, tile_n, 0);
     const int ahead = min(p.stages, p.depth_steps);
     if (!started) {
       started = true;
@@ -80,12 +80,12 @@ __device__ __forceinline__ void stream_stages(const StreamBlock<TileT>& block) {
       }
       for (int s = 0; s < ahead; ++s) place.next(p.stages);
     } else {
-      for (int s = 0; s < ahead; ++s) stages.start_stage(p, block.ring, place);
+      stages.start_stages(p, block.ring, place, ahead);
     }
     // After as much as the ring can hold, so that waiting for the tile before holds up no stage.
     if (kKind == StreamKind::kAdd) copy_operand(block, tile_m, tile_n, parity);
     parity ^= 1;
-    for (int s = ahead; s < p.depth_steps; ++s) stages.start_stage(p, block.ring, place);
+    stages.start_stages(p, block.ring, place, p.depth_steps, ahead);
   });
 }
 
@@ -121,7 +121,7 @@ __device__ __forceinline__ void stream_outputs(const StreamBlock<TileT>& block) 
 /// A warpgroup.
 template <class T, StreamKind kKind, class TileT>
 __device__ __forceinline__ void stream_products(const StreamBlock<TileT>& block) {
-  const WarpgroupParams& p = block.p;
+  const auto& p = block.p;
   const int group = ptx::warpgroup();
   RingPlace place;
   uint32_t parity = 0;
@@ -145,7 +145,7 @@ __device__ __forceinline__ void stream_products(const StreamBlock<TileT>& block)
 
 template <class T, class TileT, StreamKind kKind>
 __global__ void __launch_bounds__(TileT::kGroups * 128 + 64)
-    warpgroup_gemm_stream(const __grid_constant__ WarpgroupParams p, KernelStamp* stamp) {
+    warpgroup_gemm_stream(const __grid_constant__ typename TileT::Params p, KernelStamp* stamp) {
   const RunningKernel running(stamp, TileT::kGroups * 128 + 32);
   extern __shared__ __align__(1024) unsigned char memory[];
   if (p.next_waits) ptx::allow_next_kernel();
@@ -157,6 +157,7 @@ __global__ void __launch_bounds__(TileT::kGroups * 128 + 64)
   if (static_cast<int>(threadIdx.x) == kCopier) {
     ptx::prefetch_map(p.filters);
     ptx::prefetch_map(p.windows);
+    prefetch_second_maps(p);
     ptx::prefetch_map(p.output);
     block.ring.init(TileT::kGroups * 4);
     ptx::init_barrier(block.barriers.operand(), 1);
@@ -176,7 +177,7 @@ __global__ void __launch_bounds__(TileT::kGroups * 128 + 64)
     // Nobody writes y before the kernel ahead, which may read it, has ended.
     ptx::wait_for_previous_kernel();
     if (kWindowsApart<kKind>)
-      StageCopies<TileT>(p, static_cast<int>(p.tiles_n.divide(blockIdx.x)), 0, 0)
+      CopiesOf<TileT>(p, static_cast<int>(p.tiles_n.divide(blockIdx.x)) * TileT::kM, 0, 0)
           .start_ring_windows(p, block.ring, min(p.stages, p.depth_steps));
     stream_outputs(block);
   }
