@@ -8,7 +8,10 @@ export interface Formatted {
   unit: string;
 }
 
-const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+/// What sums and the ticks of an axis can still go beyond.
+const LARGEST = 1e300;
+
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Math.abs(value) < LARGEST;
 export const finite = (value: unknown): number | null => (isNumber(value) ? value : null);
 
 export function grouped(digits: string): string {

@@ -18,7 +18,7 @@ describe('format', () => {
     [225.015, 'W', '225.0 W'], [1980, 'MHz', '1 980 MHz'], [0.0019563, '', '0.001956'], [1.0504e-6, '', '1.050·10⁻⁶'],
   ])('%s %s is %s', (value, unit, shown) => expect(plain(format(value, unit))).toBe(shown));
 
-  it.each([null, undefined, NaN, Infinity, '12', {}, []])('%s is not a number', (value) => {
+  it.each([null, undefined, NaN, Infinity, -1e308, '12', {}, []])('%s is no number that can be shown', (value) => {
     expect(format(value, 'ns')).toBe('–');
   });
 
