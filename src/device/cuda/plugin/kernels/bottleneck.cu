@@ -7,6 +7,7 @@
 #include "device/cuda/plugin/kernels/bottleneck_kernel.cuh"
 #include "device/cuda/plugin/kernels/element.cuh"
 #include "device/cuda/plugin/kernels/gemm_launch.hpp"
+#include "device/cuda/plugin/kernels/kernel_address.hpp"
 #include "device/cuda/plugin/kernels/tensor_maps.hpp"
 
 namespace hone::device::cuda {
@@ -57,11 +58,11 @@ template <class T, int kNext, bool kProjects>
 void choose(int rows, GemmLaunch& launch) {
   if (rows == 1) {
     launch.shared_bytes = BottleneckMemory<kNext, kProjects, 1>::kBytes;
-    launch.function = reinterpret_cast<const void*>(&bottleneck_kernel<T, kNext, kProjects, 1>);
+    launch.function = kernel_address(&bottleneck_kernel<T, kNext, kProjects, 1>);
     launch.threads = BottleneckWarps<1>::kThreads;
   } else {
     launch.shared_bytes = BottleneckMemory<kNext, kProjects, 2>::kBytes;
-    launch.function = reinterpret_cast<const void*>(&bottleneck_kernel<T, kNext, kProjects, 2>);
+    launch.function = kernel_address(&bottleneck_kernel<T, kNext, kProjects, 2>);
     launch.threads = BottleneckWarps<2>::kThreads;
   }
 }

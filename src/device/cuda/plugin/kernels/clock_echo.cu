@@ -9,17 +9,17 @@ namespace {
 __global__ void clock_echo(volatile ClockEcho* echo, uint32_t questions) {
   constexpr uint64_t kPatience = 100'000'000;
   for (uint32_t question = 1; question <= questions; ++question) {
-    const uint64_t start = global_time();
+    const uint64_t start = ptx::global_time();
     while (echo->asked != question) {
-      if (global_time() - start > kPatience) return;
+      if (ptx::global_time() - start > kPatience) return;
     }
-    echo->time = global_time();
+    echo->time = ptx::global_time();
     __threadfence_system();
     echo->answered = question;
   }
 }
 
-__global__ void write_time(uint64_t* time) { *time = global_time(); }
+__global__ void write_time(uint64_t* time) { *time = ptx::global_time(); }
 
 __global__ void collect(const KernelStamp* stamps, int count, KernelStamp* host) {
   for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x))

@@ -2,13 +2,14 @@
 #pragma once
 
 #include "device/cuda/plugin/kernels/implicit_gemm_kernel.cuh"
+#include "device/cuda/plugin/kernels/kernel_address.hpp"
 
 namespace hone::device::cuda {
 
 template <class T, template <class, class> class Pixels, class TileT>
 GemmKernel gemm_kernel() {
   return {TileT::kM, TileT::kN, TileT::kRowBytes / static_cast<int>(sizeof(T)), TileT::kThreads,
-          reinterpret_cast<const void*>(&implicit_gemm<T, TileT, Pixels>)};
+          kernel_address(&implicit_gemm<T, TileT, Pixels>)};
 }
 
 }  // namespace hone::device::cuda

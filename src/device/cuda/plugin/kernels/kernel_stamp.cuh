@@ -2,22 +2,9 @@
 #pragma once
 
 #include "device/cuda/plugin/kernels/kernel_stamp.hpp"
+#include "device/cuda/plugin/kernels/ptx.cuh"
 
 namespace hone::device::cuda {
-
-/// Nanoseconds; on an H200 it goes in steps of 32.
-__device__ __forceinline__ uint64_t global_time() {
-  uint64_t time;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(time));
-  return time;
-}
-
-/// Ticks of the multiprocessor's own clock, which is read at once.
-__device__ __forceinline__ uint32_t clock_ticks() {
-  uint32_t ticks;
-  asm volatile("mov.u32 %0, %clock;" : "=r"(ticks));
-  return ticks;
-}
 
 /// A kernel's first object: stamps when it is made and when the thread that ends its block's work leaves the
 /// kernel. Costs two branches where nobody asks.
@@ -28,16 +15,16 @@ class RunningKernel {
       : stamp_(stamp), last_(last) {
     if (stamp_ != nullptr && threadIdx.x == 0 && threadIdx.y == 0 && blockIdx.x == 0 && blockIdx.y == 0 &&
         blockIdx.z == 0)
-      stamp_->begin = global_time();
+      stamp_->begin = ptx::global_time();
   }
   __device__ __forceinline__ ~RunningKernel() {
-    if (is_last() && !left_) stamp_end(near_end_ == 0 ? global_time() : near_end());
+    if (is_last() && !left_) stamp_end(near_end_ == 0 ? ptx::global_time() : near_end());
   }
   /// Begins to count ticks from here, when some microseconds are left: reading the global timer takes longer.
   __device__ __forceinline__ void finishing() {
     if (!is_last()) return;
-    near_end_ = global_time();
-    ticks_ = clock_ticks();
+    near_end_ = ptx::global_time();
+    ticks_ = ptx::clock_ticks();
   }
   /// Stamps the end before the last results are stored, after finishing(). Kernels end when what they wrote
   /// has arrived; a stamp that came last would be waited for.
@@ -54,7 +41,9 @@ class RunningKernel {
     return stamp_ != nullptr && threadIdx.x == last_ && threadIdx.y == 0;
   }
   /// Half a nanosecond a tick: 2 GHz.
-  __device__ __forceinline__ uint64_t near_end() const { return near_end_ + ((clock_ticks() - ticks_) >> 1); }
+  __device__ __forceinline__ uint64_t near_end() const {
+    return near_end_ + ((ptx::clock_ticks() - ticks_) >> 1);
+  }
   __device__ __forceinline__ void stamp_end(uint64_t time) const {
     atomicMax(reinterpret_cast<unsigned long long*>(&stamp_->end), time);
   }

@@ -1,4 +1,5 @@
 // Conversion of a network's image to the padded layout of its stem. See stem.hpp.
+#include "device/cuda/plugin/kernels/kernel_address.hpp"
 #include "device/cuda/plugin/kernels/kernel_stamp.cuh"
 #include "device/cuda/plugin/kernels/ptx.cuh"
 #include "device/cuda/plugin/kernels/stem.hpp"
@@ -51,8 +52,7 @@ __global__ void __launch_bounds__(kThreads)
 
 template <class T>
 const void* kernel_for(int channels) {
-  return channels == 4 ? reinterpret_cast<const void*>(&pad_image<T, 4>)
-                       : reinterpret_cast<const void*>(&pad_image<T, 8>);
+  return channels == 4 ? kernel_address(&pad_image<T, 4>) : kernel_address(&pad_image<T, 8>);
 }
 
 }  // namespace

@@ -26,6 +26,23 @@ __device__ __forceinline__ T in_register(T value) {
   return value;
 }
 
+/// Whatever reads the value behind this stays behind it.
+__device__ __forceinline__ void hold(float& value) { asm volatile("" : "+f"(value)); }
+
+/// Nanoseconds; on an H200 it goes in steps of 32.
+__device__ __forceinline__ uint64_t global_time() {
+  uint64_t time;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(time));
+  return time;
+}
+
+/// Ticks of the multiprocessor's own clock, which is read at once.
+__device__ __forceinline__ uint32_t clock_ticks() {
+  uint32_t ticks;
+  asm volatile("mov.u32 %0, %clock;" : "=r"(ticks));
+  return ticks;
+}
+
 /// The value of the lane whose number differs in its last bit. __shfl_xor_sync() takes floats for integers,
 /// with which the compiler loses track of the sums of wgmma and waits for every product.
 __device__ __forceinline__ float from_neighbour(float value) {

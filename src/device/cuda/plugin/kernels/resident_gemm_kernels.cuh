@@ -1,6 +1,7 @@
 // The list of tiles that are compiled, for the source files that compile one part of it each.
 #pragma once
 
+#include "device/cuda/plugin/kernels/kernel_address.hpp"
 #include "device/cuda/plugin/kernels/resident_gemm_kernel.cuh"
 
 namespace hone::device::cuda {
@@ -11,7 +12,7 @@ ResidentKernel resident_kernel() {
   constexpr ResidentShape kS = kResidentShapes[kShape];
   using TileT = ResidentTile<kS.tile_m, kS.tile_n, kS.slices, kS.warps_m, kS.warps_n>;
   return {TileT::kM, TileT::kN, TileT::kSlices, TileT::kThreads,
-          reinterpret_cast<const void*>(&resident_gemm<T, TileT, Tile>)};
+          kernel_address(&resident_gemm<T, TileT, Tile>)};
 }
 
 }  // namespace hone::device::cuda

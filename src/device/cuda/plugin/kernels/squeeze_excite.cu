@@ -4,6 +4,7 @@
 #include "device/cuda/plugin/kernels/element.cuh"
 #include "device/cuda/plugin/kernels/gemm_launch.hpp"
 #include "device/cuda/plugin/kernels/gemm_steps.cuh"
+#include "device/cuda/plugin/kernels/kernel_address.hpp"
 #include "device/cuda/plugin/kernels/kernel_stamp.cuh"
 
 namespace hone::device::cuda {
@@ -337,9 +338,8 @@ cudaError_t squeeze_excite(const SqueezeExciteArgs& args, FloatType type, const 
                       1.0f / static_cast<float>(size.pixels),
                       options.next_waits};
   GemmLaunch launch;
-  launch.function = type == FloatType::kHalf
-                        ? reinterpret_cast<const void*>(&squeeze_excite_kernel<__half>)
-                        : reinterpret_cast<const void*>(&squeeze_excite_kernel<__nv_bfloat16>);
+  launch.function = type == FloatType::kHalf ? kernel_address(&squeeze_excite_kernel<__half>)
+                                             : kernel_address(&squeeze_excite_kernel<__nv_bfloat16>);
   launch.blocks = size.batch * plan.blocks();
   launch.threads = plan.threads;
   launch.cluster = plan.blocks();

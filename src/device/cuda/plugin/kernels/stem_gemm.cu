@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "device/cuda/plugin/kernels/gemm_launch.hpp"
+#include "device/cuda/plugin/kernels/kernel_address.hpp"
 #include "device/cuda/plugin/kernels/stem_gemm_kernel.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_stem.hpp"
 
@@ -19,7 +20,7 @@ StemKernel stem_kernel() {
           kChannels,
           TileT::kThreads,
           TileT::kThreads / 32 * WarpOutput<T, TileT>::kBytes,
-          reinterpret_cast<const void*>(&stem_gemm<T, TileT, kChannels>)};
+          kernel_address(&stem_gemm<T, TileT, kChannels>)};
 }
 
 template <class T>

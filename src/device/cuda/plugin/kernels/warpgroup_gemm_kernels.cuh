@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "device/cuda/plugin/kernels/kernel_address.hpp"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_kernel.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_split.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_stream.cuh"
@@ -13,7 +14,7 @@ template <class T>
 struct BlockKernels {
   template <class TileT>
   static const void* of() {
-    return reinterpret_cast<const void*>(&warpgroup_gemm<T, TileT>);
+    return kernel_address(&warpgroup_gemm<T, TileT>);
   }
 };
 
@@ -24,7 +25,7 @@ struct SplitKernels {
     if constexpr (warpgroup_shared_bytes({TileT::kM, TileT::kN, 2, 2}, false) > kMostSharedBytes) {
       return nullptr;
     } else {
-      return reinterpret_cast<const void*>(&warpgroup_gemm_split<T, TileT, kSteps>);
+      return kernel_address(&warpgroup_gemm_split<T, TileT, kSteps>);
     }
   }
 };
@@ -33,7 +34,7 @@ template <class T, StreamKind kKind>
 struct StreamKernels {
   template <class TileT>
   static const void* of() {
-    return reinterpret_cast<const void*>(&warpgroup_gemm_stream<T, TileT, kKind>);
+    return kernel_address(&warpgroup_gemm_stream<T, TileT, kKind>);
   }
 };
 

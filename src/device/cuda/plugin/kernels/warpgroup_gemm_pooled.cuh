@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "device/cuda/plugin/kernels/element.cuh"
+#include "device/cuda/plugin/kernels/kernel_address.hpp"
 #include "device/cuda/plugin/kernels/kernel_stamp.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_finish.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_pooled_params.hpp"
@@ -191,7 +192,7 @@ __global__ void __launch_bounds__(kPooledThreads)
 
 template <class T, StreamKind kKind, int kN>
 const void* pooled_kernel() {
-  return reinterpret_cast<const void*>(&warpgroup_gemm_pooled<T, WarpgroupTile<kPooledRows, kN, 1>, kKind>);
+  return kernel_address(&warpgroup_gemm_pooled<T, WarpgroupTile<kPooledRows, kN, 1>, kKind>);
 }
 
 template <class T, StreamKind kKind, size_t... kTile>

@@ -276,7 +276,7 @@ struct WarpgroupProduct {
 #pragma unroll
     for (auto& fragment : sums) {
 #pragma unroll
-      for (float& sum : fragment) asm volatile("" : "+f"(sum));
+      for (float& sum : fragment) ptx::hold(sum);
     }
   }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "device/cuda/plugin/kernels/gemm_launch.hpp"
+#include "device/cuda/plugin/kernels/kernel_address.hpp"
 #include "device/cuda/plugin/kernels/stem_gemm_params.hpp"
 #include "device/cuda/plugin/kernels/tensor_maps.hpp"
 #include "device/cuda/plugin/kernels/warpgroup_stem_kernel.cuh"
@@ -47,11 +48,10 @@ struct StemMemory {
 
 template <class T, int kN, int kChannels>
 const void* kernel_of(StreamKind kind, bool pool) {
-  const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
   if (kind == StreamKind::kSwish)
-    return address(&warpgroup_stem<T, kN, kChannels, StreamKind::kSwish, false>);
-  return pool ? address(&warpgroup_stem<T, kN, kChannels, StreamKind::kBounds, true>)
-              : address(&warpgroup_stem<T, kN, kChannels, StreamKind::kBounds, false>);
+    return kernel_address(&warpgroup_stem<T, kN, kChannels, StreamKind::kSwish, false>);
+  return pool ? kernel_address(&warpgroup_stem<T, kN, kChannels, StreamKind::kBounds, true>)
+              : kernel_address(&warpgroup_stem<T, kN, kChannels, StreamKind::kBounds, false>);
 }
 
 template <class T>

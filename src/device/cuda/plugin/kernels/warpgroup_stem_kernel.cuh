@@ -174,13 +174,13 @@ __global__ void __launch_bounds__(kStemThreads, 2)
   const RunningKernel running(stamp);
   using TileT = StemTile<kN>;
   using Slabs = OutputSlabs<TileT>;
-  extern __shared__ __align__(1024) unsigned char stem_memory[];
+  extern __shared__ __align__(1024) unsigned char memory[];
   if (p.next_waits) ptx::allow_next_kernel();
   const int tiles_n = static_cast<int>(p.tiles_n.divisor);
   const int first = static_cast<int>(p.tiles_n.divide(blockIdx.x));
   const int tile_n = static_cast<int>(blockIdx.x) - first * tiles_n;
   const int stride = static_cast<int>(gridDim.x) / tiles_n;
-  const uint32_t output = ptx::shared_address(stem_memory);
+  const uint32_t output = ptx::shared_address(memory);
   const uint32_t weights = output + p.weights_at;
   const uint32_t planes = output + p.planes_at;
   const uint32_t barrier = output + p.barrier_at;
@@ -204,8 +204,8 @@ __global__ void __launch_bounds__(kStemThreads, 2)
     // The first window begins at a multiple of 16 bytes, two pixels of 8.
     const int shift = column_shift(first_column(p, corner));
     const int skip = kChannels == 4 ? shift & 1 : 0;
-    interleave_planes<T, kChannels>(p, reinterpret_cast<const float4*>(stem_memory + p.planes_at),
-                                    reinterpret_cast<T*>(stem_memory + p.patch_at) + skip * kChannels);
+    interleave_planes<T, kChannels>(p, reinterpret_cast<const float4*>(memory + p.planes_at),
+                                    reinterpret_cast<T*>(memory + p.patch_at) + skip * kChannels);
     ptx::fence_for_copies();  // wgmma reads what was written, and the copy unit writes what was read
     if (!kPool && threadIdx.x == 0) ptx::wait_stores_read();
     __syncthreads();
@@ -218,7 +218,7 @@ __global__ void __launch_bounds__(kStemThreads, 2)
     finish_sums<kKind>(p.finish, output, product);
     if constexpr (kPool) {
       __syncthreads();
-      pool_tile<T, kN>(p, corner, tile_n, stem_memory);
+      pool_tile<T, kN>(p, corner, tile_n, memory);
     } else {
       ptx::fence_for_copies();
       __syncthreads();

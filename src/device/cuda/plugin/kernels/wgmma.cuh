@@ -5,6 +5,7 @@
 #include <cuda.h>
 
 #include "device/cuda/plugin/kernels/ptx.cuh"
+#include "device/cuda/plugin/kernels/wgmma_operands.cuh"
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define HONE_HAS_WGMMA 1
@@ -144,13 +145,6 @@ __device__ __forceinline__ void copy_pixels(uint32_t target, const CUtensorMap& 
 #endif
 }
 
-/// Where the window of the first pixel of a column stands: its corner in image `n`.
-struct WindowCorner {
-  int w;
-  int h;
-  int n;
-};
-
 /// A column of windows' pixels of an im2col map: channels from c of tap (tap_w, tap_h), already dilated.
 __device__ __forceinline__ void copy_windows(uint32_t target, const CUtensorMap& map, uint32_t barrier, int c,
                                              const WindowCorner& corner, int tap_w, int tap_h) {
@@ -228,22 +222,6 @@ __device__ __forceinline__ void store_matrix_x4(uint32_t address, const uint32_t
                "r"(fragment[0]), "r"(fragment[1]), "r"(fragment[2]), "r"(fragment[3])
                : "memory");
 #endif
-}
-
-/// Descriptor of a matrix of rows of 128 bytes in shared memory, swizzled by 128 bytes: eight rows lie 1024
-/// bytes from the next eight. What is swizzled is the address, so that a matrix may begin at any row.
-__device__ __forceinline__ uint64_t matrix_descriptor(uint32_t address) {
-  constexpr uint64_t kSwizzle128 = uint64_t{1} << 62;
-  constexpr uint64_t kEightRows = uint64_t{1024 >> 4} << 32;
-  return kSwizzle128 | kEightRows | uint64_t{1} << 16 | ((address & 0x3ffff) >> 4);
-}
-
-/// Descriptor of a matrix without swizzling, at a multiple of 16: 8 rows by 16 bytes lie in 128 bytes, rows
-/// one after the other; `along_depth` bytes further are the next 16 bytes of the same rows, `along_rows`
-/// bytes further the next 8 rows.
-__device__ __forceinline__ uint64_t plain_descriptor(uint32_t address, int along_depth, int along_rows) {
-  return uint64_t{static_cast<uint32_t>(along_rows) >> 4} << 32 |
-         uint64_t{static_cast<uint32_t>(along_depth) >> 4} << 16 | ((address & 0x3ffff) >> 4);
 }
 
 /// Before the first wgmma, and whenever registers of sums were touched by other instructions.

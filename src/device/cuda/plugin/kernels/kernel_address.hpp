@@ -1,0 +1,11 @@
+// The address of a kernel, as launches take it.
+#pragma once
+
+namespace hone::device::cuda {
+
+template <class... Parameters>
+const void* kernel_address(void (*kernel)(Parameters...)) {
+  return reinterpret_cast<const void*>(kernel);
+}
+
+}  // namespace hone::device::cuda
