@@ -109,6 +109,17 @@ TEST(ConvolutionSumFusion, RefusesWhatTheKernelLacks) {
                  "has an activation ahead of the addition");
 }
 
+TEST(ConvolutionSumFusion, RefusesImagesTooLargeForTheKernel) {
+  const auto of_width = [](int64_t width) {
+    GraphBuilder b;
+    const ValueId x = b.input("x", {1, 8, 1, width});
+    return b.finish({b.node("Add", {b.conv(x, 8, 8, 1), b.conv(x, 8, 8, 1)})});
+  };
+  constexpr int64_t kMost = int64_t{1} << 20;
+  EXPECT_EQ(structure(fuse(of_width(kMost)).graph), "FusedConvSum[]");
+  expect_refused(of_width(kMost + 1), "are too large");
+}
+
 TEST(ConvolutionSumFusion, RefusesFiltersThatAreComputed) {
   GraphBuilder b;
   const ValueId x = b.input("x", kImage);

@@ -14,8 +14,23 @@ namespace {
 constexpr int64_t kChannelMultiple = 8;
 constexpr int64_t kMostStride = 8;
 constexpr int64_t kMostKernel = 127;
+constexpr int64_t kMostPixels = int64_t{1} << 20;    ///< of a row or column
+constexpr int64_t kMostElements = int64_t{1} << 30;  ///< of an image
 
 bool is_convolution(const Node& node) { return node.op == "Conv" || node.op == "FusedConv"; }
+
+/// Whether images of that type, (N, C, H, W), are known to be larger than the kernel's.
+bool is_large(const graph::TensorType& type) {
+  int64_t elements = 1;
+  for (size_t i = 1; i < type.dims->size(); ++i) {
+    const graph::Dim& dim = (*type.dims)[i];
+    if (!dim.known()) return false;
+    if ((i > 1 && dim.value() > kMostPixels) || dim.value() > kMostElements / std::max<int64_t>(elements, 1))
+      return true;
+    elements *= dim.value();
+  }
+  return false;
+}
 
 /// Why a convolution cannot be one of both; empty when it can.
 std::string convolution_refusal(const Graph& graph, const Node& node) {
@@ -33,8 +48,10 @@ std::string convolution_refusal(const Graph& graph, const Node& node) {
            window.strides[i] <= kMostStride && window.pads_begin[i] < window.kernel[i] &&
            window.pads_end[i] < window.kernel[i];
   }
-  return fits ? std::string()
-              : fmt::format("'{}' has groups, dilations or windows of another kind", node.name);
+  if (!fits) return fmt::format("'{}' has groups, dilations or windows of another kind", node.name);
+  if (is_large(graph.value(node.inputs[0]).type) || is_large(graph.value(node.outputs[0]).type))
+    return fmt::format("the images of '{}' are too large", node.name);
+  return {};
 }
 
 /// Why `last`, which adds what `other` makes, stays a step of its own; empty when it does not.

@@ -61,6 +61,7 @@ ConvProblem conv_problem(const graph::Convolution& geometry, Element element) {
 }
 
 ConvArgs conv_args(const ConvolutionRequest& request) {
+  if (request.post_ops.size() > kMaxEpilogueSteps) fail_internal("more post-ops than a kernel takes");
   ConvArgs args;
   for (const PostOpRequest& post : request.post_ops) {
     EpilogueStep& step = args.steps[static_cast<size_t>(args.step_count++)];

@@ -1,4 +1,7 @@
 // FusedConvSum by warpgroup GEMM: every configuration worth trying is a variant.
+#include <algorithm>
+#include <limits>
+
 #include "device/cuda/plugin/convolution_request.hpp"
 #include "device/cuda/plugin/kernels/stream_epilogue.hpp"
 #include "device/cuda/plugin/kernels/warpgroup_sum.hpp"
@@ -13,7 +16,8 @@ using tensor::DType;
 
 struct Plan {
   ConvolutionRequest request;  ///< the first convolution
-  ConvSum sum;
+  ConvSum sum;                 ///< of as many images as a launch takes
+  int images = 0;              ///< in all
 };
 
 /// Empty when the plan is filled in.
@@ -28,15 +32,27 @@ std::string make_plan(const StepRequest& request, Plan& plan) {
   const graph::Convolution second = graph::read_convolution(request.node.attributes.part("second_"),
                                                             request.inputs[2].shape, request.inputs[3].shape);
   if (plan.request.geometry.group != 1 || second.group != 1) return "it has groups";
-  const auto steps = stream_epilogue(conv_args(plan.request));
+  const auto steps = plan.request.post_ops.size() > kMaxEpilogueSteps
+                         ? std::nullopt
+                         : stream_epilogue(conv_args(plan.request));
   if (!steps || steps->kind != StreamKind::kBounds) return "its epilogue is more than bounds";
-  constexpr int64_t kMostElements = int64_t{1} << 31;
-  for (const engine::TensorDesc& image : {request.inputs[0], request.inputs[2], request.outputs[0]}) {
-    if (tensor::element_count(image.shape) >= kMostElements) return "an image of 2^31 elements or more";
+  // As conv_refusal() has it.
+  constexpr int64_t kMostElements = int64_t{1} << 30;
+  constexpr int64_t kMostImages = int64_t{1} << 20;
+  const int64_t images = plan.request.geometry.batch;
+  if (images > std::numeric_limits<int>::max()) return "too many images";
+  int64_t together = std::min(images, kMostImages);
+  for (const engine::TensorDesc& batch : {request.inputs[0], request.inputs[2], request.outputs[0]}) {
+    const int64_t image = tensor::element_count(batch.shape) / images;
+    if (image == 0) return "an empty image";
+    if (image > kMostElements) return "an image of more than 2^30 elements";
+    together = std::min(together, kMostElements / image);
   }
-  const Element element = element_of(request);
-  plan.request.has_bias = false;  // input 2 is none
-  plan.sum = {conv_problem(plan.request.geometry, element), conv_problem(second, element)};
+  plan.images = static_cast<int>(images);
+  plan.request.has_bias = false;  // it is input 4, not 2
+  plan.sum = {conv_problem(plan.request.geometry, element_of(request)),
+              conv_problem(second, element_of(request))};
+  plan.sum.first.batch = plan.sum.second.batch = static_cast<int>(together);
   return {};
 }
 
@@ -93,7 +109,7 @@ class WarpgroupSumTactic final : public CudaTactic {
           args.next_waits = options.next_waits;
           args.second_x = inputs[2];
           args.second_w = second->data();
-          return launch_warpgroup_sum(plan.sum, config, args, options.pdl, options.stream);
+          return launch_warpgroup_sums(plan.sum, plan.images, config, args, options.pdl, options.stream);
         },
         true);
     return offer;

@@ -1,6 +1,7 @@
 // See warpgroup_sum.hpp.
 #include "device/cuda/plugin/kernels/warpgroup_sum.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "device/cuda/plugin/kernels/tensor_maps.hpp"
@@ -25,6 +26,14 @@ std::string sum_refusal(const ConvSum& sum) {
     return "the results of both convolutions differ";
   return {};
 }
+
+/// Behind `images` images of `elements` each.
+const void* behind(const void* memory, int64_t images, int64_t elements) {
+  constexpr int kElementBytes = 2;
+  return static_cast<const char*>(memory) + images * elements * kElementBytes;
+}
+
+int64_t input_elements(const ConvProblem& p) { return int64_t{p.height} * p.width * p.channels; }
 
 }  // namespace
 
@@ -71,6 +80,23 @@ cudaError_t launch_warpgroup_sum(const ConvSum& sum, const WarpgroupConfig& conf
   }
   if (!set_rows(sum.first, config, args.y, params.output)) return cudaErrorInvalidValue;
   return launch_tiles(half ? kHalfSum : kBFloat16Sum, config, params.tiles, limits, &params, pdl, stream);
+}
+
+cudaError_t launch_warpgroup_sums(const ConvSum& sum, int images, const WarpgroupConfig& config,
+                                  const ConvSumArgs& args, bool pdl, cudaStream_t stream) {
+  const int64_t result = int64_t{sum.first.out_height()} * sum.first.out_width() * sum.first.filters;
+  for (int done = 0; done < images; done += sum.first.batch) {
+    ConvSum part = sum;
+    part.first.batch = part.second.batch = std::min(sum.first.batch, images - done);
+    ConvSumArgs of_part = args;
+    of_part.x = behind(args.x, done, input_elements(sum.first));
+    of_part.second_x = behind(args.second_x, done, input_elements(sum.second));
+    of_part.y = const_cast<void*>(behind(args.y, done, result));
+    if (const cudaError_t error = launch_warpgroup_sum(part, config, of_part, pdl, stream);
+        error != cudaSuccess)
+      return error;
+  }
+  return cudaSuccess;
 }
 
 }  // namespace hone::device::cuda
