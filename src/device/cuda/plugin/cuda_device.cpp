@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "device/cuda/plugin/cudnn.hpp"
+#include "device/cuda/plugin/early_tactics.hpp"
 #include "device/cuda/plugin/executor.hpp"
 #include "device/cuda/plugin/tactics.hpp"
 
@@ -89,7 +90,7 @@ class CudaDevice final : public engine::Device {
 
   std::vector<Layout> image_layouts(Precision) const override { return {Layout::kChannelsLast}; }
 
-  /// Where a kernel of ours can pool what it has computed, and where blocks can share an image.
+  /// Where a kernel of ours can pool or add what it has computed, and where blocks can share an image.
   std::vector<std::string> passes(Precision precision) const override {
     const bool narrow = precision == Precision::kFp16 || precision == Precision::kBf16;
     std::vector<std::string> passes;
@@ -147,13 +148,7 @@ class CudaDevice final : public engine::Device {
 
   bool overlaps_steps() const override { return true; }
 
-  bool starts_early(std::string_view tactic) const override {
-    return tactic.starts_with("implicit_gemm:") || tactic.starts_with("resident_gemm:") ||
-           tactic.starts_with("warpgroup_gemm:") || tactic.starts_with("stem_gemm:") ||
-           tactic.starts_with("squeeze_excite:") || tactic.starts_with("depthwise:") ||
-           tactic.starts_with("warpgroup_matrix:") || tactic.starts_with("warpgroup_pooled:") ||
-           tactic.starts_with("warpgroup_sum:") || tactic == "bottleneck" || tactic == "matrix_vector";
-  }
+  bool starts_early(std::string_view tactic) const override { return cuda::starts_early(tactic); }
 
   bool splits_batches() const override { return false; }
 
