@@ -1,0 +1,188 @@
+// The bottleneck's kernel on the emulator: one row of pixels a block, and two.
+#include "device/cuda/plugin/kernels/bottleneck.hpp"
+
+#include <limits>
+
+#include "device/cuda/conv_problems.hpp"
+#include "device/cuda/emulator/emulated_kernels.hpp"
+
+namespace hone::device::cuda::emulated {
+namespace {
+
+constexpr int kChannels = static_cast<int>(Bottleneck::kChannels);
+constexpr int kWide = static_cast<int>(Bottleneck::kWide);
+
+StreamEpilogue bounds(float low, float high) { return {StreamKind::kBounds, 0, low, high}; }
+const StreamEpilogue kNone =
+    bounds(-std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity());
+
+/// A bottleneck with its operands, and what it gives. Of the filters, most are zero, so that few values reach
+/// a bound and each convolution shows in the result.
+class BottleneckCase {
+ public:
+  BottleneckCase(const Bottleneck& size, Element element, bool with_biases)
+      : size_(size),
+        element_(element),
+        with_biases_(with_biases),
+        window_layer_(layer(kChannels, kChannels, 3)),
+        expand_layer_(layer(kChannels, kWide)),
+        next_layer_(layer(kWide, static_cast<int>(size.next))),
+        x_(element, window_layer_.rows() * kChannels, 2, 1),
+        shortcut_(element, window_layer_.rows() * (size.projects ? kChannels : kWide), 2, 2),
+        window_(filters(window_layer_, 3, 32)),
+        expand_(filters(expand_layer_, 4, 8)),
+        next_(filters(next_layer_, 5, 8)),
+        projection_(filters(expand_layer_, 6, 16)),
+        window_bias_(Element::kFloat, kChannels, 2, 7),
+        expand_bias_(Element::kFloat, kWide, 2, 8),
+        next_bias_(Element::kFloat, size.next, 4, 9),
+        projection_bias_(Element::kFloat, kWide, 2, 10) {}
+
+  void expect(const std::vector<Schedule>& schedules) const {
+    SCOPED_TRACE(std::to_string(size_.batch) + " x " + std::to_string(size_.height) + " x " +
+                 std::to_string(size_.width) + " to " + std::to_string(size_.next) +
+                 (size_.projects ? ", projected" : ""));
+    const std::vector<float> made_wide = make_wide();
+    const std::vector<float> made_narrow =
+        bounded(sums(next_layer_, made_wide, next_, next_bias_), size_.narrow_bounds);
+    for (const Schedule& schedule : schedules) {
+      SCOPED_TRACE(text(schedule));
+      Output wide(element_, result_extents(expand_layer_));
+      Output narrow(element_, result_extents(next_layer_));
+      expect_launch(schedule, [&] { return launch(wide, narrow); });
+      EXPECT_TRUE(wide.holds({made_wide.begin(), made_wide.end()})) << "wide";
+      EXPECT_TRUE(narrow.holds({made_narrow.begin(), made_narrow.end()})) << "narrow";
+    }
+  }
+
+ private:
+  ConvProblem layer(int channels, int filters, int kernel = 1) const {
+    ConvProblem p = problem(static_cast<int>(size_.batch), 0, channels, filters, kernel);
+    p.element = element_;
+    p.height = static_cast<int>(size_.height);
+    p.width = static_cast<int>(size_.width);
+    return p;
+  }
+
+  static Tensor filters(const ConvProblem& p, unsigned seed, unsigned one_in) {
+    return {p.element, p.filters * p.depth(), 1, seed, one_in};
+  }
+
+  cudaError_t launch(Output& wide, Output& narrow) const {
+    const auto bias = [&](const Tensor& values) { return with_biases_ ? values.floats() : nullptr; };
+    emulator::busy_ahead(nullptr, 0);
+    x_.be_busy();
+    shortcut_.be_busy();
+    wide.be_busy();
+    narrow.be_busy();
+    const BottleneckArgs args{x_.get(),           shortcut_.get(),
+                              window_.get(),      expand_.get(),
+                              next_.get(),        size_.projects ? projection_.get() : nullptr,
+                              bias(window_bias_), bias(expand_bias_),
+                              bias(next_bias_),   bias(projection_bias_),
+                              wide.get(),         narrow.get()};
+    const FloatType type = element_ == Element::kHalf ? FloatType::kHalf : FloatType::kBfloat16;
+    return bottleneck(args, type, size_, {nullptr, true, true});
+  }
+
+  std::vector<double> sums(const ConvProblem& p, const std::vector<float>& x, const Tensor& w,
+                           const Tensor& bias) const {
+    std::vector<double> sums = convolve(p, x, w.values);
+    if (!with_biases_) return sums;
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] += bias.values[i % p.filters];
+    return sums;
+  }
+
+  /// Rounded first, as the kernel does.
+  std::vector<float> bounded(const std::vector<double>& values, const StreamEpilogue& limits) const {
+    std::vector<float> result;
+    for (const double value : values)
+      result.push_back(std::clamp(rounded(element_, value), limits.low, limits.high));
+    return result;
+  }
+
+  std::vector<float> make_wide() const {
+    const std::vector<float> middle =
+        bounded(sums(window_layer_, x_.values, window_, window_bias_), size_.window_bounds);
+    std::vector<double> wide = sums(expand_layer_, middle, expand_, expand_bias_);
+    const std::vector<double> projected =
+        size_.projects ? sums(expand_layer_, shortcut_.values, projection_, projection_bias_)
+                       : std::vector<double>(shortcut_.values.begin(), shortcut_.values.end());
+    for (size_t i = 0; i < wide.size(); ++i) wide[i] += projected[i];
+    return bounded(wide, size_.wide_bounds);
+  }
+
+  Bottleneck size_;
+  Element element_;
+  bool with_biases_;
+  ConvProblem window_layer_;
+  ConvProblem expand_layer_;
+  ConvProblem next_layer_;
+  Tensor x_;
+  Tensor shortcut_;
+  Tensor window_;
+  Tensor expand_;
+  Tensor next_;
+  Tensor projection_;
+  Tensor window_bias_;
+  Tensor expand_bias_;
+  Tensor next_bias_;
+  Tensor projection_bias_;
+};
+
+struct Image {
+  int64_t batch;
+  int64_t height;
+  int64_t width;
+};
+
+Bottleneck bottleneck_of(const Image& image, int64_t next, bool projects,
+                         const StreamEpilogue& narrow = bounds(-20, 40)) {
+  return {image.batch, image.height, image.width, next, projects, bounds(0, 6), bounds(0, 15), narrow};
+}
+
+// Where tiles are more than multiprocessors, two warpgroups make two rows; one multiprocessor holds one
+// block, which makes all. Of an odd height, the last row's neighbour is no pixel.
+TEST(EmulatedBottleneck, BlocksOfTwoRowsMakeStripAfterStrip) {
+  emulator::set_multiprocessors(1);
+  const Image image{1, 5, 7};
+  BottleneckCase(bottleneck_of(image, 64, false), Element::kHalf, true).expect(kAllSchedules);
+  BottleneckCase(bottleneck_of(image, 64, true), Element::kHalf, true).expect(kAllSchedules);
+  BottleneckCase(bottleneck_of(image, 128, false), Element::kHalf, false).expect(kAllSchedules);
+}
+
+TEST(EmulatedBottleneck, BlocksOfOneRowMakeATile) {
+  emulator::set_multiprocessors(132);
+  const Image image{1, 2, 7};
+  BottleneckCase(bottleneck_of(image, 64, false), Element::kHalf, false).expect(kAllSchedules);
+  BottleneckCase(bottleneck_of(image, 64, true), Element::kHalf, false).expect(kAllSchedules);
+  BottleneckCase(bottleneck_of(image, 128, false), Element::kHalf, true).expect(kAllSchedules);
+}
+
+// Rows of one pixel, of less than a tile, of as much, of more.
+TEST(EmulatedBottleneck, RowsOfManyWidths) {
+  for (const int multiprocessors : {1, 132}) {
+    emulator::set_multiprocessors(multiprocessors);
+    BottleneckCase(bottleneck_of({2, 1, 1}, 64, false, kNone), Element::kHalf, true).expect(kFewSchedules);
+    BottleneckCase(bottleneck_of({1, 2, 56}, 128, false), Element::kHalf, false).expect(kFewSchedules);
+    BottleneckCase(bottleneck_of({1, 2, 64}, 64, true, kNone), Element::kHalf, true).expect(kFewSchedules);
+    BottleneckCase(bottleneck_of({1, 1, 65}, 64, false), Element::kHalf, true).expect(kFewSchedules);
+  }
+}
+
+TEST(EmulatedBottleneck, BlocksShareTheStripsOfSeveralImages) {
+  emulator::set_multiprocessors(2);
+  BottleneckCase(bottleneck_of({3, 3, 9}, 64, true), Element::kHalf, false).expect(kFewSchedules);
+}
+
+TEST(EmulatedBottleneck, ElementsMayBeBfloat16) {
+  for (const int multiprocessors : {1, 132}) {
+    emulator::set_multiprocessors(multiprocessors);
+    for (const auto& [next, projects] : {std::pair(64, false), std::pair(128, false), std::pair(64, true)})
+      BottleneckCase(bottleneck_of({1, 2, 9}, next, projects), Element::kBFloat16, true)
+          .expect(kFewSchedules);
+  }
+}
+
+}  // namespace
+}  // namespace hone::device::cuda::emulated

@@ -1,0 +1,105 @@
+// A device whose tactics are those of the CUDA device, run by the emulator; it computes in the host's memory.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/cuda/plugin/tactics.hpp"
+#include "engine/program.hpp"
+
+namespace hone::device::cuda::emulator {
+
+/// Copies an image of the first arrangement to one of the second.
+class ReorderKernel final : public engine::Kernel {
+ public:
+  ReorderKernel(engine::TensorDesc from, engine::TensorDesc to)
+      : from_(std::move(from)), to_(std::move(to)) {}
+
+  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* /*scratch*/) override {
+    const engine::Shape& shape = to_.shape;
+    const int64_t channels = shape.size() > 1 ? shape[1] : 1;
+    const int64_t images = shape.empty() ? 1 : shape[0];
+    const int64_t pixels = tensor::element_count(shape) / std::max<int64_t>(images * channels, 1);
+    for (int64_t n = 0; n < images; ++n) {
+      for (int64_t c = 0; c < channels; ++c) {
+        for (int64_t pixel = 0; pixel < pixels; ++pixel) {
+          const auto place = [&](engine::Layout layout) {
+            return layout == engine::Layout::kChannelsLast ? (n * pixels + pixel) * channels + c
+                                                           : (n * channels + c) * pixels + pixel;
+          };
+          write(outputs[0], place(to_.layout), read(inputs[0], place(from_.layout)));
+        }
+      }
+    }
+  }
+
+ private:
+  float read(const void* memory, int64_t at) const {
+    switch (from_.dtype) {
+      case tensor::DType::kFloat16: return __half2float(static_cast<const __half*>(memory)[at]);
+      case tensor::DType::kBFloat16: return __bfloat162float(static_cast<const __nv_bfloat16*>(memory)[at]);
+      default: return static_cast<const float*>(memory)[at];
+    }
+  }
+  void write(void* memory, int64_t at, float value) const {
+    switch (to_.dtype) {
+      case tensor::DType::kFloat16: static_cast<__half*>(memory)[at] = __float2half_rn(value); break;
+      case tensor::DType::kBFloat16:
+        static_cast<__nv_bfloat16*>(memory)[at] = __float2bfloat16_rn(value);
+        break;
+      default: static_cast<float*>(memory)[at] = value;
+    }
+  }
+
+  engine::TensorDesc from_;
+  engine::TensorDesc to_;
+};
+
+class EmulatedDevice final : public engine::Device {
+ public:
+  /// That asks for these passes.
+  explicit EmulatedDevice(std::vector<std::string> passes) : passes_(std::move(passes)) {
+    add_sum_convolution_tactics(tactics_);
+    add_global_pooled_convolution_tactics(tactics_);
+    add_bottleneck_tactics(tactics_);
+  }
+
+  std::string_view name() const override { return "emulated"; }
+  std::string fingerprint() const override { return "emulated; 1"; }
+  std::vector<engine::Layout> image_layouts(tensor::Precision) const override {
+    return {engine::Layout::kChannelsLast};
+  }
+  std::vector<std::string> passes(tensor::Precision) const override { return passes_; }
+  std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
+    std::vector<const engine::Tactic*> result;
+    for (const auto& tactic : tactics_) {
+      if (static_cast<const CudaTactic&>(*tactic).handles(node.op)) result.push_back(tactic.get());
+    }
+    return result;
+  }
+  std::shared_ptr<engine::Kernel> make_reorder(const engine::TensorDesc& from,
+                                               const engine::TensorDesc& to) const override {
+    return std::make_shared<ReorderKernel>(from, to);
+  }
+  bool splits_batches() const override { return false; }
+  bool computes_in(tensor::Precision) const override { return true; }
+  std::shared_ptr<engine::Kernel> make_rounding(std::shared_ptr<engine::Kernel> kernel,
+                                                std::vector<engine::TensorDesc>) const override {
+    return kernel;  // no precision is emulated
+  }
+  void set_threads(int) const override {}
+  std::vector<std::string> notes(tensor::Precision) const override { return {}; }
+
+ private:
+  std::vector<std::string> passes_;
+  TacticList tactics_;
+};
+
+}  // namespace hone::device::cuda::emulator

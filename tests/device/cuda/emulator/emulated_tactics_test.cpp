@@ -1,0 +1,127 @@
+// Tactics of fused operators as an engine uses them: what is packed, how operands lie, which input is which.
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "device/cuda/emulator/emulated_device.hpp"
+#include "device/cuda/emulator/emulator.hpp"
+#include "device/cuda/plugin/kernels/reorder.hpp"
+#include "engine/builder.hpp"
+#include "engine/context.hpp"
+#include "support/equivalence.hpp"
+
+namespace hone::device::cuda {
+
+// Kernels that the tactics here have no use for.
+cudaError_t convert(const void* /*from*/, FloatType /*from_type*/, void* /*to*/, FloatType /*to_type*/,
+                    int64_t /*count*/, const LaunchOptions& /*options*/) {
+  return cudaErrorNotSupported;
+}
+cudaError_t reorder(const void* /*from*/, FloatType /*from_type*/, ImageOrder /*from_order*/, void* /*to*/,
+                    FloatType /*to_type*/, ImageOrder /*to_order*/, const ImageSize& /*size*/,
+                    const LaunchOptions& /*options*/) {
+  return cudaErrorNotSupported;
+}
+
+namespace {
+
+using Ints = std::vector<int64_t>;
+using test::Dim;
+using test::GraphBuilder;
+using test::ValueId;
+
+/// Half has 11 bits; weights, images and what lies between two steps are rounded to it.
+constexpr double kTolerance = 4.0 / 2048;
+
+/// Builds an engine of half elements, runs it, and compares with the graph as it is. Gives the
+/// tactics of its steps; copies and plain steps left out.
+std::string run(const graph::Graph& graph, std::vector<std::string> passes, int64_t batch) {
+  const emulator::EmulatedDevice device(std::move(passes));
+  engine::BuildOptions options;
+  options.precision = tensor::Precision::kFp16;
+  options.optimization_level = 0;
+  const auto engine = engine::build_engine(graph, device, options);
+  engine::Context context(engine, device, 1);
+  const auto inputs = test::random_inputs(graph, 3, batch);
+  const auto expected = reference::run_graph(graph, inputs);
+  const auto actual = context.run(inputs);
+  EXPECT_EQ(emulator::take_faults(), "");
+  EXPECT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i)
+    EXPECT_LE(test::relative_error(actual[i], expected[i]), kTolerance) << "output " << i;
+  std::vector<engine::Shape> shapes;
+  for (const auto& input : inputs) shapes.push_back(input.shape());
+  std::string tactics;
+  for (const engine::ProgramStep& step : context.program(shapes).steps()) {
+    const std::string name = step.tactic.substr(0, step.tactic.find(':'));
+    if (name != "reference" && name != "reorder") tactics += (tactics.empty() ? "" : " ") + name;
+  }
+  return tactics;
+}
+
+ValueId conv(GraphBuilder& b, ValueId x, const Ints& filters, int64_t stride, bool bias) {
+  std::vector<ValueId> inputs = {x, b.random(filters, -0.3, 0.3)};
+  if (bias) inputs.push_back(b.random({filters[0]}));
+  return b.node("Conv", inputs, {{"strides", Ints{stride, stride}}, {"pads", Ints(4, filters[2] / 2)}});
+}
+
+/// A block whose shortcut, of another image, is projected.
+graph::Graph projected(bool main_bias, bool shortcut_bias) {
+  GraphBuilder b;
+  const ValueId x = b.input("x", {Dim::symbol("N"), 24, 7, 7});
+  const ValueId y = b.input("y", {Dim::symbol("N"), 40, 14, 14});
+  const ValueId main = conv(b, x, {72, 24, 3, 3}, 1, main_bias);
+  const ValueId shortcut = conv(b, y, {72, 40, 1, 1}, 2, shortcut_bias);
+  return b.finish({b.node("Relu", {b.node("Add", {main, shortcut})})});
+}
+
+TEST(EmulatedTactics, SumOfConvolutionsTakesItsOperands) {
+  for (const bool main_bias : {false, true}) {
+    for (const bool shortcut_bias : {false, true})
+      EXPECT_EQ(run(projected(main_bias, shortcut_bias), {"convolution_sum_fusion"}, 3), "warpgroup_sum");
+  }
+}
+
+TEST(EmulatedTactics, SumWithMoreActivationsThanAKernelTakesIsNone) {
+  GraphBuilder b;
+  const ValueId x = b.input("x", {Dim::symbol("N"), 8, 3, 3});
+  const std::vector<std::string> post_ops(7, "relu");
+  const std::vector<float> numbers(7);
+  const ValueId y = b.node("FusedConvSum", {x, b.random({8, 8, 1, 1}), x, b.random({8, 8, 1, 1})},
+                           {{"post_ops", post_ops}, {"post_alphas", numbers}, {"post_betas", numbers}});
+  EXPECT_EQ(run(b.finish({y}), {}, 2), "");
+}
+
+TEST(EmulatedTactics, ConvolutionAndGlobalPoolTakeTheirOperands) {
+  for (const bool adds : {false, true}) {
+    GraphBuilder b;
+    const ValueId x = b.input("x", {Dim::symbol("N"), 16, 7, 7});
+    const ValueId y = b.input("y", {Dim::symbol("N"), 40, 7, 7});
+    ValueId result = conv(b, x, {40, 16, 3, 3}, 1, true);
+    if (adds) result = b.node("Add", {result, y});
+    const ValueId mean = b.node("GlobalAveragePool", {b.node("Relu", {result})});
+    EXPECT_EQ(run(b.finish(adds ? std::vector{mean} : std::vector{mean, b.node("Relu", {y})}),
+                  {"global_pool_fusion"}, 2),
+              "warpgroup_pooled");
+  }
+}
+
+TEST(EmulatedTactics, BottlenecksTakeTheirOperands) {
+  for (const bool bias : {false, true}) {
+    GraphBuilder b;
+    const ValueId x = b.input("x", {Dim::symbol("N"), 64, 3, 56});
+    const auto wide = [&](ValueId image, const auto& shortcut) {
+      const ValueId middle = b.node("Relu", {conv(b, image, {64, 64, 3, 3}, 1, bias)});
+      const ValueId expanded = conv(b, middle, {256, 64, 1, 1}, 1, bias);
+      return b.node("Relu", {b.node("Add", {expanded, shortcut()})});
+    };
+    const ValueId first = wide(x, [&] { return conv(b, x, {256, 64, 1, 1}, 1, bias); });
+    const ValueId second = wide(conv(b, first, {64, 256, 1, 1}, 1, bias), [&] { return first; });
+    const graph::Graph graph =
+        b.finish({b.node("Relu", {conv(b, second, {128, 256, 1, 1}, 1, bias)}), second});
+    EXPECT_EQ(run(graph, {"bottleneck_fusion"}, 2), "bottleneck bottleneck");
+  }
+}
+
+}  // namespace
+}  // namespace hone::device::cuda

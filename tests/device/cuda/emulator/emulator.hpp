@@ -1,0 +1,41 @@
+// Runs kernels of compute capability 9.0a on the CPU, a thread of a block after the other, with what runs
+// beside them as a schedule says: copies, products of warpgroups, stores by the copy unit. Launchers find it
+// where they expect CUDA's runtime; device memory is ordinary memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace hone::device::cuda::emulator {
+
+/// When something asynchronous takes effect.
+enum class Pace {
+  kAtOnce,  ///< as soon as it is started: finds what is overwritten too early
+  kLate,    ///< when nothing else can go on: finds what is not waited for
+  kAnyTime  ///< at random
+};
+
+struct Schedule {
+  Pace copies = Pace::kLate;    ///< to and from shared memory, by the copy unit or a thread
+  Pace products = Pace::kLate;  ///< of warpgroups: when their matrices are read, and when sums change
+  /// Of the order of threads and of kAnyTime; 0 takes threads in their order. Otherwise one block of a
+  /// cluster is slow, too.
+  uint64_t seed = 0;
+};
+
+/// For the launches that follow.
+void set_schedule(const Schedule& schedule);
+
+/// Of the device that launchers see; 132 at first.
+void set_multiprocessors(int count);
+
+/// Memory that the kernel ahead may still read or write: the launches that follow must not touch it by copies
+/// before their threads have waited for that kernel. Forgets what was said before; no bytes: nothing.
+void busy_ahead(const void* memory, size_t bytes);
+void also_busy_ahead(const void* memory, size_t bytes);
+
+/// What the launches since the last call did wrong, a line each; empty when nothing.
+std::string take_faults();
+
+}  // namespace hone::device::cuda::emulator

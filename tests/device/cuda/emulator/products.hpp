@@ -1,0 +1,50 @@
+// Matrix products of a warpgroup.
+#pragma once
+
+#include <deque>
+
+#include "device/cuda/emulator/machine.hpp"
+
+namespace hone::device::cuda::emulator {
+
+/// One instruction, as each thread of the warpgroup says it.
+struct Product {
+  bool commits = false;  ///< ends a group; all else is of products
+  bool half = false;     ///< else bfloat16
+  int columns = 0;
+  bool left_in_registers = false;
+  uint64_t left = 0;  ///< descriptor
+  uint64_t right = 0;
+  int threads = 0;  ///< that have come to it
+  float* sums[kGroupThreads] = {};
+  const uint32_t* left_registers[kGroupThreads] = {};
+
+  bool same(const Product& other) const {
+    return commits == other.commits && half == other.half && columns == other.columns &&
+           left_in_registers == other.left_in_registers && left == other.left && right == other.right;
+  }
+};
+
+/// The value of 16 bits.
+float widen(uint16_t bits, bool half);
+
+/// What a warpgroup multiplies, in order.
+class Warpgroup {
+ public:
+  explicit Warpgroup(const Block& block) : block_(&block) {}
+
+  /// The running thread comes to `product`, whose sums and registers are its own.
+  void issue(const Product& product, float* sums, const uint32_t* left_registers);
+  /// It waits until at most `pending` of the groups that it has come to are under way.
+  void wait(int pending);
+  bool all_done() const { return done_ == list_.size(); }
+
+ private:
+  void finish(size_t end);
+
+  const Block* block_;
+  std::deque<Product> list_;
+  size_t done_ = 0;
+};
+
+}  // namespace hone::device::cuda::emulator
