@@ -144,7 +144,11 @@ void Warpgroup::wait(int pending) {
   }
   if (end == 0) return;
   machine.wait("the threads of its warpgroup", [&] { return list_[end - 1].threads == kGroupThreads; });
-  finish(end);
+  if (end > asked_) {
+    asked_ = end;
+    machine.start_at(machine.schedule().products, std::make_shared<Operation>([this, end] { finish(end); }));
+  }
+  machine.wait("its products", [&] { return done_ >= end; });
 }
 
 }  // namespace hone::device::cuda::emulator

@@ -45,6 +45,7 @@ class Warpgroup {
   const Block* block_;
   std::deque<Product> list_;
   size_t done_ = 0;
+  size_t asked_ = 0;  ///< how many somebody waits for
 };
 
 }  // namespace hone::device::cuda::emulator
