@@ -1,6 +1,8 @@
 // Runs kernels of compute capability 9.0a on the CPU, a thread of a block after the other, with what runs
 // beside them as a schedule says: copies, products of warpgroups, stores by the copy unit. Launchers find it
-// where they expect CUDA's runtime; device memory is ordinary memory.
+// where they expect CUDA's runtime; device memory is ordinary memory. What it does not know: registers that
+// warps give each other, warps of a warpgroup that are a product apart, stores of plain C++ that lack a
+// fence, kernels that overlap, time.
 #pragma once
 
 #include <cstddef>
