@@ -154,11 +154,15 @@ __global__ void __launch_bounds__(TileT::kGroups * 128 + 64)
   const uint32_t barriers = output + OutputSlabs<TileT>::kBytes;
   const StreamBlock<TileT> block{p, {start, barriers, p.stages}, {barriers + p.stages * 16}, output};
   constexpr int kCopier = TileT::kGroups * 128;
-  if (static_cast<int>(threadIdx.x) == kCopier) {
+  constexpr int kStorer = kCopier + 32;
+  // By another warp than the one that sets up the barriers, whose copies come sooner so.
+  if (static_cast<int>(threadIdx.x) == kStorer) {
     ptx::prefetch_map(p.filters);
     ptx::prefetch_map(p.windows);
     prefetch_second_maps(p);
     ptx::prefetch_map(p.output);
+  }
+  if (static_cast<int>(threadIdx.x) == kCopier) {
     block.ring.init(TileT::kGroups * 4);
     ptx::init_barrier(block.barriers.operand(), 1);
     for (int group = 0; group < TileT::kGroups; ++group) {
