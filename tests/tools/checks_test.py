@@ -150,6 +150,27 @@ class Docs(unittest.TestCase):
         code, output = Tree({"docs/a.md": "[b](b.md)\n", "b.md": ""}).check("check_docs.py")
         self.assertEqual((code, output.splitlines()[0]), (1, "docs/a.md:1: b.md does not exist"))
 
+    def test_a_result_file_that_does_not_exist(self):
+        name = "net-2026-01-02T030405Z.json"
+        kept = {f"bench/results/gpu/{name}": "{}"}
+        self.assertEqual(Tree({"a.md": f"see `{name}`\n", **kept}).check("check_docs.py")[0], 0)
+        code, output = Tree({"a.md": f"see `{name}`\n"}).check("check_docs.py")
+        self.assertEqual((code, output.splitlines()[0]), (1, f"a.md:1: {name} does not exist"))
+
+    def test_a_table_is_what_its_command_prints(self):
+        script = {"tools/table.py": "import sys\nprint(f'| {sys.argv[1]} |')\nprint('|---|')\n"}
+        text = "# A\n\n<!-- tools/table.py x -->\n| {} |\n|---|\n\nthe end\n"
+        self.assertEqual(Tree({"a.md": text.format("x"), **script}).check("check_docs.py")[0], 0)
+        code, output = Tree({"a.md": text.format("y"), **script}).check("check_docs.py")
+        self.assertEqual(code, 1)
+        self.assertIn("a.md:3: below is not what tools/table.py x prints", output)
+
+    def test_tables_are_written_anew(self):
+        tree = Tree({"a.md": "<!-- tools/table.py -->\nold\n\nthe end\n", "tools/table.py": "print('new')\n"})
+        subprocess.run(["/usr/bin/python3", TOOLS / "check_docs.py", "--write", tree.root], check=True,
+                       stdout=subprocess.DEVNULL)
+        self.assertEqual((tree.root / "a.md").read_text(), "<!-- tools/table.py -->\nnew\n\nthe end\n")
+
 
 if __name__ == "__main__":
     unittest.main()
