@@ -16,7 +16,7 @@ constexpr int kMaxStride = 8;
 
 int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Microseconds that a configuration may take, from figures of an H200 (docs/PERFORMANCE.md): 90 bytes a
+/// Microseconds that a configuration may take, from figures of an H200 (docs/PERFORMANCE-LOG.md): 90 bytes a
 /// clock from L2 to a multiprocessor, 15 from one to another, matrix products at 4,096 operations a clock
 /// from tiles of 128 filters on, which smaller ones do not reach, since starting them takes longer.
 double guess(const ConvProblem& problem, int64_t depth_steps, const WarpgroupConfig& config,

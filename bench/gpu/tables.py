@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Prints a table of docs/PERFORMANCE.md from result files of `hone bench`: the newest run of each system.
+
+usage: tables.py FOLDER PRECISION [MODEL...]       FOLDER has the files; without models all of NAMES
+
+A row is a network at a batch: p50 in ms of hone, of PyTorch in a CUDA graph and of torch.compile, how many times as
+fast as the faster of these hone is, hone's error against fp32, and the dates of hone's run. * marks a run that was INVALID.
+"""
+import json
+import pathlib
+import sys
+
+NAMES = {"resnet50": "ResNet-50", "resnet18": "ResNet-18", "mobilenet_v2": "MobileNetV2", "alexnet": "AlexNet",
+         "squeezenet1_1": "SqueezeNet", "efficientnet_b0": "EfficientNet-B0", "vgg16": "VGG-16"}
+PEERS = ("torch-graph", "torch_compile")
+
+
+def newest_runs(folder, precision):
+    """(model, batch, backend) to (date, run); warm caches and inputs on the device alone."""
+    found = {}
+    for path in sorted(folder.glob("*.json")):
+        document = json.loads(path.read_text())
+        date = document["context"]["date"]
+        for run in document["runs"]:
+            key = run["model"], run["batch"], run["backend"]
+            if run["precision"] != precision or run["failure"] or run.get("cold_l2") or run.get("includes_transfers"):
+                continue
+            if key not in found or found[key][0] < date:
+                found[key] = date, run
+    return found
+
+
+def milliseconds(entry):
+    if entry is None:
+        return ""
+    p50 = entry[1]["latency_ms"]["p50"]
+    return f"{p50:.3f}" + ("" if entry[1]["verdict"]["valid"] else "*")
+
+
+def rows(found, models):
+    for model in models:
+        for batch in sorted({batch for name, batch, backend in found if name == model and backend == "hone"}):
+            own, *peers = (found.get((model, batch, backend)) for backend in ("hone", *PEERS))
+            fastest = min((peer[1]["latency_ms"]["p50"] for peer in peers if peer), default=None)
+            ratio = f"{fastest / own[1]['latency_ms']['p50']:.1f}" if fastest else ""
+            error = own[1]["accuracy"]["relative_l2"]
+            yield (NAMES[model], str(batch), milliseconds(own), *map(milliseconds, peers), ratio,
+                   f"{error:.1e}".replace("e-0", "e-"), own[0][:10])
+
+
+def main():
+    if len(sys.argv) < 3 or not set(sys.argv[3:]) <= set(NAMES):
+        sys.exit(__doc__)
+    found = newest_runs(pathlib.Path(sys.argv[1]), sys.argv[2])
+    print("| network | batch | hone | torch in a CUDA graph | torch.compile | times as fast | error | measured |")
+    print("|---|---|---|---|---|---|---|---|")
+    for row in rows(found, sys.argv[3:] or NAMES):
+        print("| " + " | ".join(row) + " |")
+
+
+if __name__ == "__main__":
+    main()
