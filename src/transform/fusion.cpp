@@ -1,8 +1,32 @@
 // See fusion.hpp: names, shapes, and the loop that makes base nodes absorb their readers.
 #include "transform/fusion.hpp"
 
+#include <algorithm>
+
 namespace hone::transform {
 namespace {
+
+/// Whether values of that shape lie along one axis at most, or are one for each image and channel.
+bool is_narrow(const graph::TensorType& type) {
+  const auto wide = [](const graph::Dim& dim) { return !dim.is(1); };
+  const auto begin = type.dims->begin();
+  if (std::count_if(begin, type.dims->end(), wide) <= 1) return true;
+  return type.dims->size() > 2 && std::none_of(begin + 2, type.dims->end(), wide);
+}
+
+/// Why a product by a constant matrix or filter cannot take those operands. Whether a device takes one that
+/// is repeated may depend on the extents of a run, such as a batch of 1, and where it does not, what is left
+/// needs the constant as it was before it was packed. Empty when it can.
+std::string repeated_operand(const Graph& graph, const Node& base, const PostOps& post_ops) {
+  if (base.inputs.size() < 2 || graph.constant(base.inputs[1]) == nullptr) return {};
+  const graph::TensorType& result = graph.value(base.outputs[0]).type;
+  for (const ValueId extra : post_ops.extras) {
+    const graph::TensorType& type = graph.value(extra).type;
+    if (!is_narrow(type) && !same_shape(type, result))
+      return fmt::format("{} is repeated over {}", type.text(), result.text());
+  }
+  return {};
+}
 
 /// Absorbs the reader of base node `index` into the reader's place; the reader's index when that worked.
 std::optional<int32_t> absorb_reader(Editor& editor, int32_t index, FusedOperator fused_op,
@@ -25,6 +49,8 @@ std::optional<int32_t> absorb_reader(Editor& editor, int32_t index, FusedOperato
   const Node reader = editor.node(reader_index);
   const PostOpsOrReason found = as_post_ops(editor.graph(), reader, result);
   if (!found.post_ops) return found.reason.empty() ? std::nullopt : refuse(reader, found.reason);
+  if (std::string why = repeated_operand(editor.graph(), base, *found.post_ops); !why.empty())
+    return refuse(reader, why);
   PostOps post_ops = post_ops_of(base);
   post_ops.append(*found.post_ops);
   if (post_ops.ops.size() > kMaxPostOps)

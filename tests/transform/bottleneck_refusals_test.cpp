@@ -146,19 +146,22 @@ TEST(BottleneckRefusals, OtherWindows) {
 
 TEST(BottleneckRefusals, ShortcutsOfOtherShapes) {
   const Dim n = Dim::symbol("N");
-  for (const Dims& dims :
-       {Dims{1, 256, 2, 48}, {n, 256, 1, 48}, {n, 256, 2, 1}, {n, 1, 2, 48}, {256, 1, 1}}) {
+  // Wider ones than the last are left to a step of their own before.
+  const std::pair<Dims, const char*> shortcuts[] = {{{1, 256, 2, 48}, ""},
+                                                    {{n, 256, 1, 48}, ""},
+                                                    {{n, 256, 2, 1}, ""},
+                                                    {{n, 1, 2, 48}, ""},
+                                                    {{256, 1, 1}, "its shortcut is broadcast"}};
+  for (const auto& [dims, text] : shortcuts) {
     GraphBuilder b;
     const ValueId x = b.input("x", Parts().image);
-    expect_refused(b.finish({add_bottleneck(b, x, b.input("shortcut", dims)).narrow}),
-                   "its shortcut is broadcast");
+    expect_refused(b.finish({add_bottleneck(b, x, b.input("shortcut", dims)).narrow}), text);
   }
   // What the projection makes has the larger shape.
   GraphBuilder b;
   const ValueId x = b.input("x", {1, 64, 2, 48});
   const ValueId shortcut = b.input("shortcut", Parts().image);
-  expect_refused(b.finish({add_bottleneck(b, x, shortcut, {.projects = true}).narrow}),
-                 "its shortcut is broadcast");
+  expect_refused(b.finish({add_bottleneck(b, x, shortcut, {.projects = true}).narrow}), "");
 }
 
 TEST(BottleneckRefusals, WeightsThatAreComputed) {

@@ -91,6 +91,15 @@ TEST(MatMulFusion, GemmWithoutBiasTakesAResidual) {
   EXPECT_EQ(result.graph.nodes[0].inputs[2], kNoValue);
 }
 
+TEST(MatMulFusion, LeavesAnOperandThatIsRepeatedOverTheBatch) {
+  GraphBuilder b;
+  const ValueId x = b.input("x", kTokens);
+  const ValueId y = b.node("MatMul", {x, b.random({6, 6})});
+  const auto result = check_pass(b.finish({b.node("Add", {y, b.random({1, 5, 6})})}), "matmul_fusion");
+  EXPECT_EQ(structure(result.graph), "MatMul Add");
+  EXPECT_TRUE(refuses(result, "float32[1x5x6] is repeated over float32[Nx5x6]"));
+}
+
 TEST(MatMulFusion, RefusesSecondReaders) {
   GraphBuilder b;
   const ValueId x = b.input("x", kTokens);
