@@ -5,9 +5,11 @@
 #include <set>
 
 #include "engine/context.hpp"
+#include "engine/shape_profile.hpp"
 #include "engine/tactic_search.hpp"
 #include "graph/infer.hpp"
 #include "graph/verify.hpp"
+#include "reference/interpreter.hpp"
 
 namespace hone::engine {
 namespace {
@@ -25,51 +27,55 @@ void make_constant_names_unique(graph::Graph& graph) {
   }
 }
 
-void check_profile(const graph::Value& input, const ShapeProfile& profile) {
-  const auto fail = [&](const std::string& sentence) {
-    fail_usage("shape range of input '{}': {}", input.name, sentence);
-  };
-  if (profile.min.size() != profile.opt.size() || profile.opt.size() != profile.max.size())
-    fail("min, opt and max have different ranks");
-  if (input.type.ranked() && input.type.dims->size() != profile.opt.size()) {
-    fail(fmt::format("rank {} for an input {}", profile.opt.size(), input.type.text()));
+/// Sizes that the ranges give symbols: inputs without a range have them too.
+std::map<std::string, int64_t> symbol_sizes(const graph::Graph& graph, const BuildOptions& options) {
+  std::map<std::string, int64_t> sizes;
+  for (const graph::ValueId id : graph.inputs) {
+    const graph::Value& input = graph.value(id);
+    const auto found = options.shapes.find(input.name);
+    if (found == options.shapes.end() || !input.type.ranked()) continue;
+    const Shape& opt = found->second.opt;
+    for (size_t d = 0; d < opt.size() && d < input.type.dims->size(); ++d)
+      sizes.try_emplace((*input.type.dims)[d].symbol(), opt[d]);
   }
-  for (size_t i = 0; i < profile.opt.size(); ++i) {
-    if (profile.min[i] < 0 || profile.min[i] > profile.opt[i] || profile.opt[i] > profile.max[i]) {
-      fail(fmt::format("dimension {} must hold min <= opt <= max, found {}, {}, {}", i, profile.min[i],
-                       profile.opt[i], profile.max[i]));
-    }
-    if (!input.type.ranked()) continue;
-    const graph::Dim& dim = (*input.type.dims)[i];
-    if (dim.known() && (profile.min[i] != dim.value() || profile.max[i] != dim.value())) {
-      fail(fmt::format("dimension {} is {} in the model, found {} to {}", i, dim.value(), profile.min[i],
-                       profile.max[i]));
-    }
+  sizes.erase("");  // unnamed dimensions, each its own
+  return sizes;
+}
+
+Shape default_shape(const graph::Dims& dims, const std::map<std::string, int64_t>& sizes, int64_t batch) {
+  Shape shape;
+  for (const graph::Dim& dim : dims) {
+    const auto size = sizes.find(dim.symbol());
+    shape.push_back(dim.known() ? dim.value() : size == sizes.end() ? batch : size->second);
   }
+  return shape;
 }
 
 /// The shapes to tune for.
 std::map<std::string, Shape> tuning_shapes(const graph::Graph& graph, const BuildOptions& options) {
   std::set<std::string> known;
   std::map<std::string, Shape> shapes;
+  std::vector<Shape> ordered;
+  const auto sizes = symbol_sizes(graph, options);
   for (const graph::ValueId id : graph.inputs) {
     const graph::Value& input = graph.value(id);
     known.insert(input.name);
     if (const auto found = options.shapes.find(input.name); found != options.shapes.end()) {
-      check_profile(input, found->second);
-      shapes[input.name] = found->second.opt;
-      continue;
-    }
-    if (!input.type.ranked())
+      if (const std::string fault = profile_fault(input, found->second); !fault.empty())
+        fail_usage("shape range of input '{}': {}", input.name, fault);
+      ordered.push_back(found->second.opt);
+    } else if (input.type.ranked()) {
+      ordered.push_back(default_shape(*input.type.dims, sizes, options.default_batch));
+    } else {
       fail_usage("input '{}' has no known rank; name its shape with --optShapes", input.name);
-    Shape shape;
-    for (const graph::Dim& dim : *input.type.dims)
-      shape.push_back(dim.known() ? dim.value() : options.default_batch);
-    shapes[input.name] = std::move(shape);
+    }
+    shapes[input.name] = ordered.back();
   }
   for (const auto& [name, profile] : options.shapes) {
     if (!known.contains(name)) fail_usage("the model has no input named '{}'", name);
   }
+  if (const std::string conflict = reference::symbol_conflict(graph, ordered); !conflict.empty())
+    fail_usage("{}", conflict);
   return shapes;
 }
 

@@ -20,20 +20,25 @@ std::vector<Tensor> Context::run(std::span<const Tensor> inputs) {
   device_.set_threads(threads_);
   std::vector<Shape> shapes;
   for (const Tensor& input : inputs) shapes.push_back(input.shape());
-  const int64_t group = engine_->micro_batch;
-  if (group > 0 && !inputs.empty() && inputs[0].shape()[0] > group)
-    return run_groups(inputs, inputs[0].shape()[0], group);
+  if (runs_in_groups(shapes)) return run_groups(inputs, shapes[0][0], engine_->micro_batch);
   return compiled(shapes).run(inputs);
 }
 
 Program& Context::program(std::span<const Shape> shapes) {
   std::vector<Shape> bound(shapes.begin(), shapes.end());
-  const int64_t group = engine_->micro_batch;
-  if (group > 0 && !bound.empty() && bound[0][0] > group) {
-    for (Shape& shape : bound) shape[0] = group;
+  if (runs_in_groups(shapes)) {
+    for (Shape& shape : bound) shape[0] = engine_->micro_batch;
   }
   device_.set_threads(threads_);
   return compiled(bound);
+}
+
+bool Context::runs_in_groups(std::span<const Shape> shapes) const {
+  if (engine_->micro_batch <= 0 || shapes.empty() || shapes[0].empty()) return false;
+  const int64_t batch = shapes[0][0];
+  return batch > engine_->micro_batch && std::all_of(shapes.begin(), shapes.end(), [&](const Shape& shape) {
+           return !shape.empty() && shape[0] == batch;
+         });
 }
 
 void Context::check_profile(std::span<const Tensor> inputs) const {
@@ -43,11 +48,11 @@ void Context::check_profile(std::span<const Tensor> inputs) const {
     if (found == engine_->shapes.end()) continue;
     const Shape& shape = inputs[i].shape();
     const auto& [min, opt, max] = found->second;
-    for (size_t d = 0; d < shape.size(); ++d) {
-      if (shape[d] < min[d] || shape[d] > max[d]) {
-        fail_bad_input("input '{}' has shape {}, the engine was built for {} to {}", name,
-                       tensor::shape_text(shape), tensor::shape_text(min), tensor::shape_text(max));
-      }
+    bool inside = shape.size() == min.size() && shape.size() == max.size();
+    for (size_t d = 0; inside && d < shape.size(); ++d) inside = shape[d] >= min[d] && shape[d] <= max[d];
+    if (!inside) {
+      fail_bad_input("input '{}' has shape {}, the engine was built for {} to {}", name,
+                     tensor::shape_text(shape), tensor::shape_text(min), tensor::shape_text(max));
     }
   }
 }
@@ -110,7 +115,6 @@ bool keeps_images_apart(const graph::Node& node, int64_t rank) {
                                                  "FusedBottleneck",
                                                  "FusedSqueezeExcite",
                                                  "ConvTranspose",
-                                                 "MaxPool",
                                                  "AveragePool",
                                                  "GlobalAveragePool",
                                                  "GlobalMaxPool",
@@ -144,6 +148,8 @@ bool keeps_images_apart(const graph::Node& node, int64_t rank) {
   if (node.op == "Concat" || node.op == "Softmax" || node.op == "LogSoftmax")
     return tensor::normalize_axis(node.attributes.get_int("axis"), rank) != 0;
   if (node.op == "Gemm" || node.op == "FusedGemm") return node.attributes.get_int("transA") == 0;
+  // The indices count from the beginning of the whole batch.
+  if (node.op == "MaxPool") return !node.has_output(1);
   if (node.op == "BatchNormalization") return node.attributes.get_int("training_mode") == 0;
   return false;
 }

@@ -31,6 +31,8 @@ class Context {
   /// Programs kept; the oldest makes room for a new shape.
   static constexpr size_t kMaxPrograms = 16;
 
+  /// Whether the batch, the same in all inputs, is larger than the engine's groups.
+  bool runs_in_groups(std::span<const Shape> shapes) const;
   void check_profile(std::span<const tensor::Tensor> inputs) const;
   Program& compiled(const std::vector<Shape>& shapes);
   std::vector<tensor::Tensor> run_groups(std::span<const tensor::Tensor> inputs, int64_t batch,

@@ -1,6 +1,8 @@
 // See interpreter.hpp.
 #include "reference/interpreter.hpp"
 
+#include <map>
+
 #include "reference/kernel.hpp"
 
 namespace hone::reference {
@@ -48,7 +50,30 @@ void check_inputs(const Graph& graph, std::span<const Tensor> inputs) {
   if (inputs.size() != graph.inputs.size()) {
     fail_bad_input("{} inputs given, the model has {}", inputs.size(), graph.inputs.size());
   }
-  for (size_t i = 0; i < inputs.size(); ++i) check_input(graph.value(graph.inputs[i]), inputs[i]);
+  std::vector<tensor::Shape> shapes;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    check_input(graph.value(graph.inputs[i]), inputs[i]);
+    shapes.push_back(inputs[i].shape());
+  }
+  if (const std::string conflict = symbol_conflict(graph, shapes); !conflict.empty())
+    fail_bad_input("{}", conflict);
+}
+
+std::string symbol_conflict(const Graph& graph, std::span<const tensor::Shape> shapes) {
+  std::map<std::string, std::pair<ValueId, int64_t>> known;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const graph::Value& value = graph.value(graph.inputs[i]);
+    if (!value.type.ranked()) continue;
+    for (size_t d = 0; d < shapes[i].size() && d < value.type.dims->size(); ++d) {
+      const std::string& symbol = (*value.type.dims)[d].symbol();
+      if (symbol.empty()) continue;
+      const auto& [first, size] = known.try_emplace(symbol, graph.inputs[i], shapes[i][d]).first->second;
+      if (size == shapes[i][d]) continue;
+      return fmt::format("dimension '{}' is {} in input '{}' and {} in input '{}'", symbol, size,
+                         graph.value(first).name, shapes[i][d], value.name);
+    }
+  }
+  return "";
 }
 
 std::vector<Tensor> run_graph(const Graph& graph, std::span<const Tensor> inputs,

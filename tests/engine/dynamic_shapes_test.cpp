@@ -151,6 +151,81 @@ TEST(OpenBatch, AxesCountedFromTheEndForbidGroupsToo) {
   }
 }
 
+TEST(OpenBatch, IndicesOfAPoolForbidGroups) {
+  for (const int outputs : {1, 2}) {
+    GraphBuilder b;
+    const auto x = b.input("x", {Dim::symbol("n"), 3, 4, 4});
+    const auto graph =
+        b.finish(b.nodes("MaxPool", {x}, outputs, {{"kernel_shape", std::vector<int64_t>{2, 2}}}));
+    EXPECT_EQ(splits_by_batch(graph), outputs == 1);
+  }
+}
+
+TEST(OpenBatch, InputsOfAnotherBatchAreRefused) {
+  GraphBuilder b;
+  const auto x = b.input("x", {Dim::symbol("n"), 4});
+  const auto graph = b.finish({b.node("Add", {x, b.input("y", {Dim::symbol("n"), 4})})});
+  const auto engine = build_engine(graph, device(), options());
+  engine->micro_batch = 2;
+  Context context(engine, device(), 1);
+  const auto inputs = test::random_inputs(graph, 3, 5);
+  expect_right(graph, inputs, context, 0);
+  try {
+    context.run(std::vector{inputs[0], test::random_tensor({3, 4}, 1)});
+    FAIL() << "batches of 5 and 3 were accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
+    EXPECT_STREQ(error.what(), "dimension 'n' is 5 in input 'x' and 3 in input 'y'");
+  }
+}
+
+TEST(OpenBatch, InputsOfDifferentBatchesAreNotGrouped) {
+  GraphBuilder b;
+  const auto x = b.input("x", {Dim::symbol("n"), 4});
+  const auto graph = b.finish({b.node("Add", {x, b.input("y", {Dim::symbol("m"), 4})})});
+  const auto engine = build_engine(graph, device(), options());
+  engine->micro_batch = 2;
+  Context context(engine, device(), 1);
+  expect_right(graph, {test::random_tensor({6, 4}, 1), test::random_tensor({1, 4}, 2)}, context, 0);
+  EXPECT_EQ(context.program(std::vector<Shape>{{6, 4}, {1, 4}}).io_bytes(), (24 + 4 + 24) * 4);
+}
+
+TEST(OpenBatch, TunedShapesGiveASymbolOneSize) {
+  GraphBuilder b;
+  const auto x = b.input("x", {Dim::symbol("n"), 4});
+  const auto graph = b.finish({b.node("Add", {x, b.input("y", {Dim::symbol("n"), 4})})});
+  BuildOptions build = options();
+  build.shapes["y"] = {{1, 4}, {3, 4}, {8, 4}};
+  EXPECT_NO_THROW(build_engine(graph, device(), build)) << "x is tuned for 3 rows too";
+  build.shapes["x"] = {{1, 4}, {2, 4}, {8, 4}};
+  try {
+    build_engine(graph, device(), build);
+    FAIL() << "2 and 3 rows were accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_STREQ(error.what(), "dimension 'n' is 2 in input 'x' and 3 in input 'y'");
+  }
+}
+
+TEST(OpenRank, ShapesOfAnotherRankAreOutsideTheRange) {
+  GraphBuilder b;
+  auto graph = b.finish({b.node("Relu", {b.input("x", {4})})});
+  for (graph::Value& value : graph.values) value.type.dims.reset();
+  BuildOptions build = options();
+  build.shapes["x"] = {{1}, {4}, {8}};
+  Context context(build_engine(graph, device(), build), device(), 1);
+  expect_right(graph, {test::random_tensor({3}, 1)}, context, 0);
+  for (const Shape& shape : {Shape{}, Shape{4, 4}, Shape{4, 1, 1, 1, 1}}) {
+    try {
+      context.run(std::vector{test::random_tensor(shape, 1)});
+      FAIL() << tensor::shape_text(shape) << " was accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(), fmt::format("input 'x' has shape {}, the engine was built for 1 to 8",
+                                          tensor::shape_text(shape)));
+    }
+  }
+}
+
 TEST(OpenBatch, ABatchThatMeetsChannelsForbidsGroups) {
   for (const bool meets : {false, true}) {
     GraphBuilder b;

@@ -1,0 +1,26 @@
+// See shape_profile.hpp.
+#include "engine/shape_profile.hpp"
+
+#include <fmt/format.h>
+
+namespace hone::engine {
+
+std::string profile_fault(const graph::Value& input, const ShapeProfile& profile) {
+  const auto& [min, opt, max] = profile;
+  if (min.size() != opt.size() || opt.size() != max.size()) return "min, opt and max have different ranks";
+  if (input.type.ranked() && input.type.dims->size() != opt.size())
+    return fmt::format("rank {} for an input {}", opt.size(), input.type.text());
+  for (size_t i = 0; i < opt.size(); ++i) {
+    if (min[i] < 0 || min[i] > opt[i] || opt[i] > max[i]) {
+      return fmt::format("dimension {} must hold min <= opt <= max, found {}, {}, {}", i, min[i], opt[i],
+                         max[i]);
+    }
+    if (!input.type.ranked()) continue;
+    const graph::Dim& dim = (*input.type.dims)[i];
+    if (dim.known() && (min[i] != dim.value() || max[i] != dim.value()))
+      return fmt::format("dimension {} is {} in the model, found {} to {}", i, dim.value(), min[i], max[i]);
+  }
+  return "";
+}
+
+}  // namespace hone::engine
