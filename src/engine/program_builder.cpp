@@ -2,6 +2,7 @@
 // arrangement, shares and plans memory.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "engine/program.hpp"
@@ -208,13 +209,35 @@ class ProgramBuilder {
     steps_.push_back(std::move(draft));
   }
 
-  /// What the tactic offers, by its first variant that does not refuse; those before it leave the list.
-  Offer first_offer(const Tactic& tactic, const StepRequest& request, std::vector<std::string>& variants) {
-    if (variants.empty()) return tactic.offer(request, weights_);
-    Offer offer = tactic.offer_variant(request, weights_, variants[0]);
-    while (!offer.refusal.empty() && variants.size() > 1) {
-      variants.erase(variants.begin());
-      offer = tactic.offer_variant(request, weights_, variants[0]);
+  /// Its offer, of one variant where there are several. What needs a form of a constant that the engine does
+  /// not hold refuses.
+  Offer ask(const Tactic& tactic, const StepRequest& request, const std::string* variant) {
+    try {
+      return variant == nullptr ? tactic.offer(request, weights_)
+                                : tactic.offer_variant(request, weights_, *variant);
+    } catch (const MissingForm& error) {
+      if (!missing_) missing_ = error;
+      return Offer::refuse(error.sentence());
+    }
+  }
+
+  /// What the tactic offers by the variant `named` if any, else by the first of `variants` that does not
+  /// refuse; those before it leave the list.
+  Offer first_offer(const Tactic& tactic, const StepRequest& request, const std::string& named,
+                    std::vector<std::string>& variants) {
+    Offer offer;
+    if (!named.empty()) {
+      variants = {named};
+      offer = ask(tactic, request, &named);
+      if (offer.refusal.empty()) return offer;
+    }
+    variants = tactic.variants(request);
+    if (variants.empty()) return ask(tactic, request, nullptr);
+    if (options_.list_candidates) tactic.expect(request, variants);
+    std::erase(variants, named);  // it has refused
+    for (; !variants.empty(); variants.erase(variants.begin())) {
+      offer = ask(tactic, request, &variants.front());
+      if (offer.refusal.empty()) break;
     }
     return offer;
   }
@@ -229,13 +252,14 @@ class ProgramBuilder {
     std::stable_partition(tactics.begin(), tactics.end(),
                           [&](const Tactic* tactic) { return tactic->name() == wanted_tactic; });
     Offer first;
+    missing_.reset();
     for (const Tactic* tactic : tactics) {
       if (!step.candidates.empty() && (tactic == &reference_tactic() || !options_.list_candidates)) break;
+      // It reads constants plain, so also the one that is missing.
+      if (tactic == &reference_tactic() && missing_) throw MissingForm(*missing_);
       const bool named = tactic->name() == wanted_tactic && colon < wanted.size();
-      std::vector<std::string> variants =
-          named ? std::vector{wanted.substr(colon + 1)} : tactic->variants(request);
-      if (options_.list_candidates) tactic->expect(request, variants);
-      Offer offer = first_offer(*tactic, request, variants);
+      std::vector<std::string> variants;
+      Offer offer = first_offer(*tactic, request, named ? wanted.substr(colon + 1) : "", variants);
       if (!offer.refusal.empty()) {
         step.refusals.push_back(fmt::format("{}: {}", tactic->name(), offer.refusal));
         continue;
@@ -370,6 +394,8 @@ class ProgramBuilder {
   std::vector<DraftStep> steps_;
   std::set<WeightKey> packed_;
   std::set<ValueId> plain_constants_;
+  /// Why the first tactic without a form of a constant refused the step in hand.
+  std::optional<MissingForm> missing_;
   std::map<int32_t, size_t> buffer_of_;
 };
 

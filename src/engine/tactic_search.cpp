@@ -153,7 +153,7 @@ class Search {
       if (step.cached || step.candidates.empty()) continue;
       Candidate& candidate = step.candidates[k % step.candidates.size()];
       for (const size_t node : step.nodes) {
-        // A variant can turn out not to run; another tactic then stands in, whose time is not its.
+        // A variant can turn out not to run; another then stands in, whose time is not its.
         if (ran[node] == nullptr || *ran[node] != candidate.tactic) continue;
         const auto& times = timer.node_times(node);
         candidate.times.insert(candidate.times.end(), times.begin(), times.end());

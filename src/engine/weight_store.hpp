@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "tensor/round_weights.hpp"
 #include "tensor/tensor.hpp"
 
@@ -20,6 +21,16 @@ using WeightKey = std::pair<std::string, std::string>;
 /// number of threads, as oneDNN does of Winograd filters. Not to offer such forms in engines of open shapes
 /// would cost them their fastest convolutions; the constant costs space in the file alone, which is mapped.
 inline constexpr char kFinalForm = '!';
+
+/// Thrown for a packed form that is neither stored nor can be made of what is. The tactic that wants it
+/// refuses; another may run the step.
+class MissingForm : public Error {
+ public:
+  explicit MissingForm(const WeightKey& key)
+      : Error(ErrorKind::kEnvironment,
+              fmt::format("constant '{}' is stored in no form to make {} of; build the engine again",
+                          key.first, key.second)) {}
+};
 
 /// Not safe for concurrent use.
 class WeightStore {

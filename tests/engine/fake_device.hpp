@@ -42,6 +42,8 @@ class FakeTactic final : public Tactic {
     bool does_not_fit = false;
     /// Right in one step of a network, wrong in two (as a race may be).
     bool wrong_in_two_steps = false;
+    /// Wants a form of a constant that is not stored.
+    bool misses_form = false;
     /// Names, best guess first, and their delays or kRefuses.
     std::vector<std::pair<std::string, double>> variants;
   };
@@ -112,6 +114,7 @@ class FakeTactic final : public Tactic {
   };
 
   Offer make(const StepRequest& request, const std::string& variant) const {
+    if (behaviour_.misses_form) throw MissingForm({"w", "packed"});
     Offer offer;
     offer.inputs = {{DType::kFloat32, request.inputs[0].shape, Layout::kPlain}};
     offer.outputs = request.outputs;

@@ -165,9 +165,10 @@ std::optional<memory::desc> desc_of(const std::string& word, const memory::dims&
   return memory::desc(dims, type, *tag);
 }
 
-/// Packs a constant of which the engine file kept packed forms only.
-void repack(const engine::WeightKey& key, const memory::dims& dims, std::string_view dims_text,
-            const memory::desc& wanted, const engine::WeightStore& weights, std::byte* target) {
+/// A form that is stored of a constant of which the engine file kept packed forms only, and how it lies.
+std::pair<memory::desc, const std::byte*> stored_form(const engine::WeightKey& key, const memory::dims& dims,
+                                                      std::string_view dims_text,
+                                                      const engine::WeightStore& weights) {
   for (const auto& [have, bytes] : weights.entries()) {
     if (have.first != key.first) continue;
     const auto desc = desc_of(have.second, dims, dims_text);
@@ -176,10 +177,15 @@ void repack(const engine::WeightKey& key, const memory::dims& dims, std::string_
       fail_bad_input("packed constant '{}' has {} bytes, its format needs {}", have.first, bytes.byte_size(),
                      desc->get_size());
     }
-    return reorder(*desc, bytes.bytes(), wanted, target);
+    return {*desc, bytes.bytes()};
   }
-  fail_environment("constant '{}' is stored in no form to make {} of; build the engine again", key.first,
-                   key.second);
+  throw engine::MissingForm(key);
+}
+
+tensor::Tensor zeros_for(const memory::desc& desc) {
+  tensor::Tensor bytes(DType::kUInt8, {base::checked_cast<int64_t>(desc.get_size())});
+  std::memset(bytes.mutable_bytes(), 0, bytes.byte_size());
+  return bytes;
 }
 
 PackedConstant pack_strided(const engine::StepRequest& request, size_t operand, const memory::dims& dims,
@@ -200,10 +206,11 @@ PackedConstant pack_strided(const engine::StepRequest& request, size_t operand, 
     return {found->bytes(), key};
   }
 
-  tensor::Tensor bytes(DType::kUInt8, {base::checked_cast<int64_t>(wanted.get_size())});
-  std::memset(bytes.mutable_bytes(), 0, bytes.byte_size());
   if (constant.bytes() == nullptr) {
-    repack(key, dims, dims_text, wanted, weights, bytes.mutable_bytes());
+    // Found before there is room made for it: the dimensions are only what the file claims.
+    const auto [desc, stored] = stored_form(key, dims, dims_text, weights);
+    tensor::Tensor bytes = zeros_for(wanted);
+    reorder(desc, stored, wanted, bytes.mutable_bytes());
     return {weights.add(key, std::move(bytes)).bytes(), key};
   }
   const bool stored_bf16 = wanted.data_type() == memory::data_type::bf16;
@@ -211,6 +218,7 @@ PackedConstant pack_strided(const engine::StepRequest& request, size_t operand, 
   if ((stored_bf16 || request.round_bf16) && tensor::can_round_weights(constant))
     plain = weights.rounded(name, constant, DType::kBFloat16, axis);
   if (request.round_bf16) plain = plain.cast(DType::kBFloat16).cast(constant.dtype());
+  tensor::Tensor bytes = zeros_for(wanted);
   reorder({dims, onednn_type(plain.dtype()), strides}, plain.bytes(), wanted, bytes.mutable_bytes());
   return {weights.add(key, std::move(bytes)).bytes(), key};
 }

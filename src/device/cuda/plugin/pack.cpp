@@ -40,8 +40,7 @@ PackedConstant pack(const StepRequest& request, size_t operand, DType dtype, Fil
     }
     return {device_copy(*found), key};
   }
-  if (value.constant->bytes() == nullptr)
-    fail_environment("constant '{}' is not stored as {}; build the engine again", value.name, key.second);
+  if (value.constant->bytes() == nullptr) throw engine::MissingForm(key);
   Tensor packed(DType::kUInt8, {bytes});
   std::memset(packed.mutable_bytes(), 0, packed.byte_size());
   const Tensor plain = in_type(value, dtype, axis, weights);
