@@ -21,12 +21,12 @@ void Program::upload(std::span<const Tensor> inputs) {
 }
 
 int64_t Program::constant_bytes() const {
-  std::set<const void*> seen;
+  std::set<std::pair<const void*, int64_t>> seen;
   int64_t bytes = 0;
   for (const ProgramStep& step : steps_) {
     for (const Operand& operand : step.inputs) {
       if (operand.place == Operand::Place::kConstant && operand.data != nullptr &&
-          seen.insert(operand.data).second)
+          seen.emplace(operand.data, operand.desc.bytes()).second)
         bytes += operand.desc.bytes();
     }
   }

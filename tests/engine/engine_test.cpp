@@ -162,6 +162,20 @@ TEST(Engine, KnowsWhatAContextTakes) {
   EXPECT_EQ(description.planned_bytes(), description.packed_bytes + 24 + program.activation_bytes() + 52);
 }
 
+/// As tensors of one file that begin together are.
+TEST(Engine, ConstantsOfTwoSizesAtOneAddressAreTwo) {
+  const auto table = test::random_tensor({4, 3}, 1);
+  GraphBuilder b;
+  const auto few = b.constant(tensor::Tensor(table.dtype(), {3}, table.bytes(), nullptr));
+  const auto scaled = b.node("Mul", {b.input("x", {4, 3}), few});
+  const auto graph = b.finish({b.node("Softmax", {scaled}), b.node("Add", {scaled, b.constant(table)})});
+  BuildOptions build = options();
+  build.disabled_passes = {"elementwise_fusion"};
+  Context context(build_engine(graph, device(), build), device(), 1);
+  EXPECT_EQ(context.program(std::vector<Shape>{{4, 3}}).constant_bytes(), (3 + 12) * 4);
+  expect_matches_reference(graph, build, 1, test::rounding_tolerance(graph));
+}
+
 TEST(Engine, SubmittedRunsAreRuns) {
   GraphBuilder b;
   const auto engine = build_engine(b.finish({b.node("Neg", {b.input("x", {3})})}), device(), options());

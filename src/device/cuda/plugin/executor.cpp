@@ -191,20 +191,18 @@ class CudaExecutor final : public engine::Executor {
 
   /// Copies all constants that steps read plain, in one piece, which programs with the same constants share.
   void load_constants() {
-    std::vector<std::pair<const void*, size_t>> sources;
     int64_t size = 0;
     for (const ProgramStep& step : program_.steps()) {
       for (const Operand& operand : step.inputs) {
         if (operand.place != Operand::Place::kConstant || operand.data == nullptr) continue;
         const int64_t bytes = operand.desc.bytes();
-        if (bytes == 0 || !constant_offsets_.try_emplace(operand.data, size).second) continue;
-        sources.emplace_back(operand.data, static_cast<size_t>(bytes));
+        if (bytes == 0 || !constant_offsets_.try_emplace({operand.data, bytes}, size).second) continue;
         size += (bytes + kAlignment - 1) / kAlignment * kAlignment;
       }
     }
     Tensor packed(DType::kUInt8, {size});
-    for (const auto& [data, bytes] : sources)
-      std::memcpy(packed.mutable_bytes() + constant_offsets_.at(data), data, bytes);
+    for (const auto& [source, offset] : constant_offsets_)
+      std::memcpy(packed.mutable_bytes() + offset, source.first, static_cast<size_t>(source.second));
     constants_ = device_copy_of_content(packed);
   }
 
@@ -215,7 +213,7 @@ class CudaExecutor final : public engine::Executor {
       case Operand::Place::kInput: return inputs_[index].device.data();
       case Operand::Place::kOutput: return outputs_[index].device.data();
       case Operand::Place::kConstant: {
-        const auto found = constant_offsets_.find(operand.data);
+        const auto found = constant_offsets_.find({operand.data, operand.desc.bytes()});
         return found == constant_offsets_.end() ? nullptr : constants_->data() + found->second;
       }
       case Operand::Place::kAbsent:
@@ -410,8 +408,8 @@ class CudaExecutor final : public engine::Executor {
   std::vector<Buffer> inputs_;
   std::vector<Buffer> outputs_;
   std::shared_ptr<const DeviceBytes> constants_;
-  /// By address on the host.
-  std::map<const void*, int64_t> constant_offsets_;
+  /// By address on the host and bytes: of two constants at one address, one may end behind the other.
+  std::map<std::pair<const void*, int64_t>, int64_t> constant_offsets_;
   std::vector<BoundStep> bound_;
   /// Whether any step runs on the host, so that nothing can be captured.
   bool host_steps_ = false;
