@@ -14,7 +14,15 @@
 namespace hone {
 namespace {
 
-int processors() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
+int processors() {
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, engine::kMaxThreads);
+}
+
+void check_threads(int threads) {
+  if (threads < 0) fail_usage("threads is {}", threads);
+  if (threads > engine::kMaxThreads)
+    fail_usage("threads is {}, the limit is {}", threads, engine::kMaxThreads);
+}
 
 TensorInfo info_of(const graph::Value& value) {
   TensorInfo info{value.name, static_cast<DataType>(value.type.dtype), {}};
@@ -72,7 +80,7 @@ Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine Engine::build(const std::string& name, const BuildOptions& options) {
   if (options.optimization_level < 0 || options.optimization_level > 5)
     fail_usage("optimization_level is {}, outside [0, 5]", options.optimization_level);
-  if (options.threads < 0) fail_usage("threads is {}", options.threads);
+  check_threads(options.threads);
   backend::LoadOptions load;
   load.device = options.device;
   load.precision = tensor::parse_precision(options.precision);
@@ -96,7 +104,7 @@ Engine Engine::build(const std::string& name, const BuildOptions& options) {
 }
 
 Engine Engine::load(const std::filesystem::path& file, int threads) {
-  if (threads < 0) fail_usage("threads is {}", threads);
+  check_threads(threads);
   auto engine = engine::load_engine(file);
   try {
     const engine::Device& device = device::device_of_fingerprint(engine->fingerprint);

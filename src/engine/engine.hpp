@@ -35,6 +35,9 @@ struct TacticRecord {
   std::string refusal;
 };
 
+/// Threads an engine may ask for; each costs memory as soon as it is there.
+constexpr int kMaxThreads = 1024;
+
 struct Engine {
   std::string model;
   /// What the model's author says about it: labels, preprocessing.

@@ -13,6 +13,7 @@
 #include "base/json.hpp"
 #include "engine/context.hpp"
 #include "engine/graph_json.hpp"
+#include "engine/shape_profile.hpp"
 
 namespace hone::engine {
 namespace {
@@ -23,6 +24,10 @@ constexpr size_t kPreludeBytes = 24;
 constexpr size_t kChecksumFrom = 16;  // the header's length and all that follows it
 constexpr int64_t kAlignment = 64;
 constexpr uint64_t kMaxHeaderBytes = 256u << 20;
+/// Arrays and objects in each other; graph_json.cpp's subgraphs in subgraphs need no more.
+constexpr int kMaxHeaderDepth = 128;
+/// Values in arrays and objects: each takes some 60 bytes of memory and may take 2 of the file.
+constexpr int64_t kMaxHeaderItems = 1 << 25;
 /// Constants this small are kept in plain form whatever kernels pack: shape rules may read them.
 constexpr size_t kSmallBytes = 4096;
 
@@ -37,6 +42,29 @@ T read_number(const std::byte* from) {
 
 uint32_t checksum(uint32_t crc, std::string_view bytes) {
   return static_cast<uint32_t>(::crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+/// Bad input for JSON that would take far more memory than its bytes.
+void check_header(std::string_view text) {
+  if (text.size() > kMaxHeaderBytes) fail_bad_input("the header holds {} bytes", text.size());
+  int depth = 0;
+  int64_t items = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      quoted = c != '"';
+      continue;
+    }
+    quoted = c == '"';
+    if (c == ']' || c == '}') --depth;
+    const bool opens = c == '[' || c == '{';
+    if (opens && ++depth > kMaxHeaderDepth)
+      fail_bad_input("the header is nested deeper than {}", kMaxHeaderDepth);
+    if ((opens || c == ',') && ++items > kMaxHeaderItems)
+      fail_bad_input("the header holds more than {} values", kMaxHeaderItems);
+  }
 }
 
 Json profiles_to_json(const std::map<std::string, ShapeProfile>& shapes) {
@@ -150,11 +178,8 @@ std::map<std::string, ShapeProfile> read_profiles(const Json& json, const graph:
       if (graph.value(id).name == name) input = &graph.value(id);
     }
     if (input == nullptr) fail_bad_input("shape range of an unknown input '{}'", name);
-    const size_t rank = profile.opt.size();
-    if (profile.min.size() != rank || profile.max.size() != rank ||
-        (input->type.ranked() && input->type.dims->size() != rank)) {
-      fail_bad_input("shape range of input '{}' has another rank than the input", name);
-    }
+    if (const std::string fault = profile_fault(*input, profile); !fault.empty())
+      fail_bad_input("shape range of input '{}': {}", name, fault);
     result[name] = std::move(profile);
   }
   return result;
@@ -193,6 +218,15 @@ Precision read_precision(const std::string& name) {
   fail_bad_input("precision '{}' is not known", name);
 }
 
+/// Constants without bytes are those of which packed forms are there.
+void check_packed(const Engine& engine) {
+  for (const graph::Value& value : engine.graph->values) {
+    if (!value.constant || value.constant->bytes() != nullptr || value.constant->size() == 0) continue;
+    if (engine.weights.find_any(value.name) == nullptr)
+      fail_bad_input("constant '{}' is stored in no form", value.name);
+  }
+}
+
 /// Fields of the header into an engine; throws JSON errors for missing or mistyped ones.
 std::shared_ptr<Engine> read_header(const Json& header, const ReadBlob& read,
                                     const std::vector<std::array<int64_t, 2>>& blobs) {
@@ -203,6 +237,8 @@ std::shared_ptr<Engine> read_header(const Json& header, const ReadBlob& read,
   engine->hone_version = header.at("hone_version").get<std::string>();
   engine->precision = read_precision(header.at("precision").get<std::string>());
   engine->threads = header.at("threads").get<int>();
+  if (engine->threads < 1 || engine->threads > kMaxThreads)
+    fail_bad_input("field 'threads' is {}, outside 1 to {}", engine->threads, kMaxThreads);
   engine->layout = parse_layout(header.at("layout").get<std::string>());
   engine->tactics = header.at("tactics").get<std::vector<std::string>>();
   engine->micro_batch = header.at("micro_batch").get<int64_t>();
@@ -223,6 +259,7 @@ std::shared_ptr<Engine> read_header(const Json& header, const ReadBlob& read,
     engine->weights.add({item.at("constant").get<std::string>(), item.at("format").get<std::string>()},
                         tensor::Tensor(DType::kUInt8, {length}, data, std::move(owner)));
   }
+  check_packed(*engine);
   return engine;
 }
 
@@ -255,7 +292,9 @@ void assemble(const Engine& engine, const Device& device,
   }
   header["blobs"] = blobs.table();
 
-  const std::string text = header.dump();
+  // Names are UTF-8; the author's words and the path of the model need not be.
+  const std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
+  check_header(text);
   std::string prelude(kPreludeBytes, '\0');
   const std::string padding(static_cast<size_t>(align(static_cast<int64_t>(kPreludeBytes + text.size()))) -
                                 kPreludeBytes - text.size(),
@@ -308,6 +347,7 @@ std::shared_ptr<Engine> read_engine(std::span<const std::byte> bytes, std::share
   const int64_t data_begin = align(static_cast<int64_t>(kPreludeBytes + length));
   const int64_t data_bytes = std::max<int64_t>(static_cast<int64_t>(bytes.size()) - data_begin, 0);
   try {
+    check_header(all.substr(kPreludeBytes, length));
     const Json header = Json::parse(all.substr(kPreludeBytes, length));
     const auto blobs = read_blob_table(header.at("blobs"), data_bytes);
     const ReadBlob read = [&](int64_t blob,

@@ -1,6 +1,9 @@
 // See graph_json.hpp.
 #include "engine/graph_json.hpp"
 
+#include <cmath>
+#include <limits>
+
 #include "engine/tensor_desc.hpp"
 #include "graph/infer.hpp"
 #include "graph/operator.hpp"
@@ -40,14 +43,45 @@ tensor::Shape shape_from(const Json& json) {
   return shape;
 }
 
-Tensor tensor_from_json(const Json& json, const ReadBlob& read) {
+/// Without a blob, as a constant of which packed forms alone are stored, where `packed` allows it.
+Tensor tensor_from_json(const Json& json, const ReadBlob& read, bool packed) {
   const tensor::DType dtype = dtype_from(json.at("dtype"));
   if (!tensor::is_supported(dtype)) fail_bad_input("a tensor of {}", tensor::dtype_name(dtype));
   tensor::Shape shape = shape_from(json.at("shape"));
   const int64_t bytes = TensorDesc{dtype, shape, Layout::kPlain}.bytes();
-  if (!json.contains("blob")) return {dtype, std::move(shape), nullptr, nullptr};
+  if (!json.contains("blob")) {
+    if (bytes > 0 && !packed) fail_bad_input("a tensor of {} bytes has no blob", bytes);
+    return {dtype, std::move(shape), nullptr, nullptr};
+  }
   auto [data, owner] = read(json.at("blob").get<int64_t>(), bytes);
   return {dtype, std::move(shape), data, std::move(owner)};
+}
+
+/// JSON has no word for what is not finite.
+Json float_to_json(float value) {
+  if (std::isfinite(value)) return value;
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+float float_from_json(const Json& json) {
+  if (!json.is_string()) return json.get<float>();
+  if (json == "nan") return std::numeric_limits<float>::quiet_NaN();
+  if (json == "inf") return std::numeric_limits<float>::infinity();
+  if (json == "-inf") return -std::numeric_limits<float>::infinity();
+  fail_bad_input("'{}' is no number", json.get<std::string>());
+}
+
+Json floats_to_json(const std::vector<float>& values) {
+  Json result = Json::array();
+  for (const float value : values) result.push_back(float_to_json(value));
+  return result;
+}
+
+std::vector<float> floats_from_json(const Json& json) {
+  if (!json.is_array()) return json.get<std::vector<float>>();  // which says what it is instead
+  std::vector<float> values;
+  for (const Json& item : json) values.push_back(float_from_json(item));
+  return values;
 }
 
 Json attribute_to_json(const Attribute& attribute, const WriteBlob& write) {
@@ -55,6 +89,10 @@ Json attribute_to_json(const Attribute& attribute, const WriteBlob& write) {
       [&]<class T>(const T& value) -> Json {
         if constexpr (std::is_same_v<T, Tensor>) {
           return tensor_to_json(value, write);
+        } else if constexpr (std::is_same_v<T, float>) {
+          return float_to_json(value);
+        } else if constexpr (std::is_same_v<T, std::vector<float>>) {
+          return floats_to_json(value);
         } else if constexpr (std::is_same_v<T, std::shared_ptr<Graph>>) {
           return graph_to_json(*value, write, [](ValueId) { return true; });
         } else {
@@ -69,12 +107,12 @@ Graph read_graph(const Json& json, const ReadBlob& read, int depth);
 Attribute attribute_from_json(size_t kind, const Json& json, const ReadBlob& read, int depth) {
   switch (kind) {
     case 0: return json.get<int64_t>();
-    case 1: return json.get<float>();
+    case 1: return float_from_json(json);
     case 2: return json.get<std::string>();
     case 3: return json.get<std::vector<int64_t>>();
-    case 4: return json.get<std::vector<float>>();
+    case 4: return floats_from_json(json);
     case 5: return json.get<std::vector<std::string>>();
-    case 6: return tensor_from_json(json, read);
+    case 6: return tensor_from_json(json, read, false);
     case 7: return std::make_shared<Graph>(read_graph(json, read, depth + 1));
     default: fail_bad_input("attribute kind {} is not known", kind);
   }
@@ -167,7 +205,8 @@ Graph read_graph(const Json& json, const ReadBlob& read, int depth) {
     value.type.dtype = dtype_from(item.at("dtype"));
     if (item.contains("dims")) value.type.dims = dims_from_json(item.at("dims"));
     if (item.contains("constant")) {
-      value.constant = tensor_from_json(item.at("constant"), read);
+      // Subgraphs run on the reference kernels, which take no packed forms.
+      value.constant = tensor_from_json(item.at("constant"), read, depth == 0);
       value.type = {value.constant->dtype(),
                     graph::Dims(value.constant->shape().begin(), value.constant->shape().end())};
     }

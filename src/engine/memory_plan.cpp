@@ -26,12 +26,17 @@ bool alive_together(const BufferLife& a, const BufferLife& b) {
 int64_t lower_bound(const std::vector<BufferLife>& buffers) {
   std::map<int32_t, int64_t> change;
   for (const BufferLife& buffer : buffers) {
-    change[buffer.first] += align(buffer.bytes);
-    change[buffer.last + 1] -= align(buffer.bytes);
+    int64_t& come = change[buffer.first];
+    come = base::checked_add(come, align(buffer.bytes));
+    int64_t& gone = change[buffer.last + 1];
+    gone = base::checked_add(gone, -align(buffer.bytes));
   }
   int64_t alive = 0;
   int64_t peak = 0;
-  for (const auto& [step, delta] : change) peak = std::max(peak, alive += delta);
+  for (const auto& [step, delta] : change) {
+    alive = base::checked_add(alive, delta);
+    peak = std::max(peak, alive);
+  }
   return peak;
 }
 

@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include <cstring>
+#include <limits>
 
 #include "base/file.hpp"
 #include "base/json.hpp"
@@ -159,6 +160,54 @@ TEST_F(EngineFile, NumbersThatAreNoIntegersOfTheirFieldAreRefused) {
               ::testing::HasSubstr("integer 4294967296 is out of range"));
   EXPECT_THAT(load(forged([](Json& h) { h["graph"]["values"][0]["dtype"] = 1.5; })),
               ::testing::HasSubstr("type must be integer"));
+}
+
+TEST_F(EngineFile, ThreadsOutsideTheirRangeAreRefused) {
+  for (const int threads : {-1, 0, 1025, std::numeric_limits<int>::max()}) {
+    EXPECT_THAT(load(forged([&](Json& h) { h["threads"] = threads; })),
+                ::testing::HasSubstr(fmt::format("field 'threads' is {}, outside 1 to 1024", threads)));
+  }
+  EXPECT_EQ(load(forged([](Json& h) { h["threads"] = 1024; })), "");
+}
+
+TEST_F(EngineFile, ShapeRangesThatAreNoneAreRefused) {
+  const auto sentence = [this](const char* which, const Shape& shape) {
+    return load(forged([&](Json& h) { h["shapes"]["x"][which] = shape; }));
+  };
+  EXPECT_THAT(sentence("min", {-1, 3, 8, 8}),
+              ::testing::HasSubstr("shape range of input 'x': dimension 0 must hold min <= opt <= max"));
+  EXPECT_THAT(sentence("min", {2, 3, 8, 8}), ::testing::HasSubstr("found 2, 1, 4"));
+  EXPECT_THAT(sentence("max", {0, 3, 8, 8}), ::testing::HasSubstr("found 1, 1, 0"));
+  EXPECT_THAT(sentence("opt", {1, 3, 8}), ::testing::HasSubstr("different ranks"));
+  EXPECT_THAT(sentence("max", {4, 3, 9, 8}), ::testing::HasSubstr("dimension 2 is 8 in the model"));
+}
+
+TEST_F(EngineFile, AConstantThatIsStoredNowhereIsRefused) {
+  const std::string sentence = load(forged([](Json& h) {
+    for (Json& value : h["graph"]["values"]) {
+      if (value.contains("constant")) value["constant"].erase("blob");
+    }
+  }));
+  EXPECT_THAT(sentence, ::testing::HasSubstr("is stored in no form"));
+}
+
+TEST_F(EngineFile, HeadersThatTakeMuchMemoryAreRefusedBeforeTheyAreRead) {
+  const auto refusal = [this](const std::string& header) {
+    std::string bytes = bytes_.substr(0, kPrelude) + header;
+    const uint64_t length = header.size();
+    std::memcpy(bytes.data() + 16, &length, sizeof length);
+    return load(sealed(bytes));
+  };
+  EXPECT_THAT(refusal(std::string(1'000'000, '[')), ::testing::HasSubstr("nested deeper than 128"));
+  EXPECT_THAT(refusal("[" + std::string(34'000'000, ',')), ::testing::HasSubstr("more than 33554432 values"));
+  EXPECT_THAT(refusal(R"(["[[[\"[[[)" + std::string(1000, '[') + R"("])"),
+              ::testing::HasSubstr("is not valid"));
+}
+
+TEST_F(EngineFile, AModelNamedInOtherBytesIsStored) {
+  engine_->model = "caf\xe9.onnx";
+  save_engine(*engine_, device(), path_);
+  EXPECT_EQ(load_engine(path_)->model, "caf\xef\xbf\xbd.onnx");
 }
 
 TEST_F(EngineFile, PackedWeightOfAnotherSizeIsRefused) {

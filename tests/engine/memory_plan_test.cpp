@@ -5,6 +5,8 @@
 
 #include <random>
 
+#include "base/error.hpp"
+
 namespace hone::engine {
 namespace {
 
@@ -31,6 +33,12 @@ TEST(MemoryPlan, ChainNeedsTwoBuffers) {
 }
 
 TEST(MemoryPlan, NothingNeedsNothing) { EXPECT_EQ(plan_memory({}).peak_bytes, 0); }
+
+TEST(MemoryPlan, SizesThatOverflowAreRefused) {
+  constexpr int64_t kHuge = int64_t{1} << 62;
+  EXPECT_THROW(plan_memory({{kHuge, 0, 1}, {kHuge, 1, 2}, {kHuge, 1, 3}}), Error);
+  EXPECT_THROW(plan_memory({{kHuge, 0, 1}, {kHuge, 2, 3}, {kHuge, 0, 3}}), Error);
+}
 
 TEST(MemoryPlan, RandomLivesNeverOverlap) {
   std::mt19937 random(7);

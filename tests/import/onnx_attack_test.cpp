@@ -269,6 +269,22 @@ TEST(OnnxLimits, ManyTinyMessagesAreRefusedBeforeTheyAreParsed) {
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 64 * 1024) << "kilobytes";
 }
 
+TEST(OnnxNames, AreUtf8) {
+  const auto named = [](const std::string& name) {
+    return model_bytes(17, kIdentity, [&](auto& m) { m.mutable_graph()->mutable_node(0)->set_name(name); });
+  };
+  const auto name_of = [](const std::string& bytes) {
+    return import_onnx(std::as_bytes(std::span(bytes))).nodes.at(0).name;
+  };
+  for (const char* name :
+       {"conv1", "\xc3\xa9", "\xed\x9f\xbf", "\xe6\xbc\xa2\xef\xbf\xbf", "\xf4\x8f\xbf\xbf"})
+    EXPECT_EQ(name_of(named(name)), name);
+  // Stray, cut, overlong, a surrogate, above the last code point, bytes that never stand.
+  for (const char* name : {"\x80", "a\xc3", "\xc3(", "\xe6\xbc", "\xc0\xaf", "\xe0\x9f\xbf",
+                           "\xf0\x8f\xbf\xbf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xff\xfe"})
+    EXPECT_THAT(refusal(named(name)), AllOf(HasSubstr("(Identity)"), HasSubstr("node name is not UTF-8")));
+}
+
 TEST(OnnxLimits, GraphsNestOnlySoDeep) {
   std::string text = "y = Identity(x)";
   for (int i = 0; i <= kMaxGraphDepth; ++i) {

@@ -1,6 +1,8 @@
 // See types.hpp.
 #include "import/onnx/types.hpp"
 
+#include <string_view>
+
 #include "import/onnx/limits.hpp"
 #include "import/onnx/tensor_proto.hpp"
 
@@ -27,11 +29,31 @@ graph::Dim read_dim(const onnx::TensorShapeProto::Dimension& dim) {
   return {};
 }
 
+/// As Unicode defines it: shortest forms only, no surrogates, nothing above U+10FFFF.
+bool is_utf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i++]);
+    if (lead < 0x80) continue;
+    if (lead < 0xc2 || lead > 0xf4) return false;
+    unsigned char low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+    unsigned char high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+    for (int more = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3; more > 0; --more) {
+      const auto next = i < text.size() ? static_cast<unsigned char>(text[i++]) : 0;
+      if (next < low || next > high) return false;
+      low = 0x80;
+      high = 0xbf;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 const std::string& checked_name(const std::string& name, const char* what) {
-  if (name.size() <= kMaxNameBytes) return name;
-  fail_bad_input("{} holds {} bytes, the limit is {}", what, name.size(), kMaxNameBytes);
+  if (name.size() > kMaxNameBytes)
+    fail_bad_input("{} holds {} bytes, the limit is {}", what, name.size(), kMaxNameBytes);
+  if (!is_utf8(name)) fail_bad_input("{} is not UTF-8", what);
+  return name;
 }
 
 graph::TensorType read_type(const onnx::TypeProto& type) {
