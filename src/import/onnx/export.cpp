@@ -177,7 +177,7 @@ int ir_version(int opset) {
 
 }  // namespace
 
-std::string export_onnx(const Graph& graph, int opset) {
+std::string export_onnx(const Graph& graph, int opset, const Metadata& metadata) {
   if (opset < kMinExportOpset || opset > kMaxExportOpset) {
     fail_usage("opset {} cannot be written, only {} to {} can", opset, kMinExportOpset, kMaxExportOpset);
   }
@@ -188,6 +188,11 @@ std::string export_onnx(const Graph& graph, int opset) {
   auto& import = *model.add_opset_import();
   import.set_domain("");
   import.set_version(opset);
+  for (const auto& [key, value] : metadata) {
+    auto& entry = *model.add_metadata_props();
+    entry.set_key(key);
+    entry.set_value(value);
+  }
   std::unordered_set<std::string> taken;
   GraphWriter(graph, opset, taken).write(*model.mutable_graph(), {});
   if (model.ByteSizeLong() > kMaxFileBytes) {

@@ -6,16 +6,17 @@
 #include <string>
 
 #include "graph/graph.hpp"
+#include "import/model.hpp"
 
 namespace hone::importer {
 
 inline constexpr int kMinExportOpset = 13;
 inline constexpr int kMaxExportOpset = 22;
 
-/// The bytes of a model in this opset, 13 to 22 (usage error for others). Bad input naming the node that has
-/// no form in it: an operator that is newer, one that a pass made, or a use that the older form cannot
-/// express.
-std::string export_onnx(const graph::Graph& graph, int opset);
+/// The bytes of a model in this opset, 13 to 22 (usage error for others), with `metadata` as its
+/// metadata_props. Bad input naming the node that has no form in it: an operator that is newer, one that a
+/// pass made, or a use that the older form cannot express.
+std::string export_onnx(const graph::Graph& graph, int opset, const Metadata& metadata = {});
 
 /// The same graph with this first dimension of every input, inferred anew: a number, or the symbol "batch"
 /// when absent. Bad input naming an input whose first dimension is another number.
