@@ -22,6 +22,8 @@ class KinetoBuilder {
   void add_unreadable() { ++unreadable_; }
   /// Whether there was something, and nothing of it an event.
   bool only_unreadable() const { return unreadable_ > 0 && added_ == 0; }
+  /// Whether there was no event at all.
+  bool empty() const { return added_ == 0; }
   /// Whether the memory is used up; the event at hand is then counted and shall not be added.
   bool full();
   /// The trace, not normalized yet, with all doubts that the events gave rise to. Call it once.

@@ -45,7 +45,9 @@ Trace read_kineto(const std::filesystem::path& path) {
       }
     }
   }
-  if (!pieces.found_array() || builder.only_unreadable())
+  // Any list could be a trace without events; one that is named so is.
+  const bool nameless = pieces.bare_array() && builder.empty();
+  if (!pieces.found_array() || builder.only_unreadable() || nameless)
     fail_bad_input("{}: no trace: it is not JSON with a list of traceEvents", path.string());
   Trace trace = builder.finish();
   header.apply(trace);

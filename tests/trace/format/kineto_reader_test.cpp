@@ -213,8 +213,8 @@ TEST_F(KinetoReader, NeverCrashesOnAFileCutAnywhere) {
 }
 
 TEST_F(KinetoReader, RefusesWhatIsNoTrace) {
-  for (const char* text :
-       {"", "hello", "{\"nodes\": []}", "[[1, 2], [3, 4]]", "{\"traceEvents\": 3}", "\x89PNG"}) {
+  for (const char* text : {"", "hello", "{\"nodes\": []}", "[[1, 2], [3, 4]]", "{\"traceEvents\": 3}",
+                           "\x89PNG", "[]", "[[[[[[", "[{\"ph\": "}) {
     try {
       read(text);
       ADD_FAILURE() << text;
