@@ -118,6 +118,20 @@ class PendingFile {
   bool named_ = false;
 };
 
+/// For those without a home: below a folder that all users share, so nobody else may have made it. Empty
+/// where somebody has.
+std::filesystem::path temporary_cache() {
+  std::error_code error;
+  const std::filesystem::path root = std::filesystem::temp_directory_path(error);
+  if (error) return {};
+  const std::filesystem::path folder = root / fmt::format("hone-cache-{}", ::geteuid());
+  ::mkdir(folder.c_str(), 0700);
+  struct stat info {};
+  const bool mine = ::lstat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
+                    info.st_uid == ::geteuid() && (info.st_mode & 077) == 0;
+  return mine ? folder : std::filesystem::path();
+}
+
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path, uint64_t limit) {
@@ -194,9 +208,10 @@ std::filesystem::path cache_directory() {
     return value == nullptr ? "" : value;
   };
   if (auto chosen = variable("HONE_CACHE_DIR"); !chosen.empty()) return chosen;
-  if (const auto xdg = variable("XDG_CACHE_HOME"); !xdg.empty()) return xdg / "hone";
+  // The specification of these folders: "consider the path invalid and ignore it".
+  if (const auto xdg = variable("XDG_CACHE_HOME"); xdg.is_absolute()) return xdg / "hone";
   if (const auto home = variable("HOME"); !home.empty()) return home / ".cache" / "hone";
-  return std::filesystem::temp_directory_path() / "hone-cache";
+  return temporary_cache();
 }
 
 }  // namespace hone::base

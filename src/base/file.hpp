@@ -54,7 +54,9 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-/// $HONE_CACHE_DIR, else $XDG_CACHE_HOME/hone, else ~/.cache/hone; not created.
+/// $HONE_CACHE_DIR, else $XDG_CACHE_HOME/hone where that is absolute, else ~/.cache/hone; not created.
+/// Without any of them a folder for temporary files that is the user's alone, and made; empty where it cannot
+/// be.
 std::filesystem::path cache_directory();
 
 }  // namespace hone::base

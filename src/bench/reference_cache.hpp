@@ -10,7 +10,7 @@
 
 namespace hone::bench {
 
-/// The file for a model; another build of the library has another one.
+/// The file for a model; another build of the library has another one. Empty where there is no cache.
 std::filesystem::path reference_cache_file(uint64_t model_hash);
 
 /// Nothing when the file is missing or damaged.

@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <functional>
+#include <optional>
 
 #include "base/error.hpp"
 
@@ -108,6 +111,55 @@ TEST_F(WriteFile, ReservedNameIsTakenUntilItIsGivenBackEmpty) {
   EXPECT_THAT(names(), testing::ElementsAre("run-2.json"));
   EXPECT_THAT(failure([&] { ReservedFile(folder_ / "no folder" / "run.json"); }),
               HasSubstr("cannot write the file"));
+}
+
+/// An environment without folders of the user; what it was before at the end.
+class Homeless : public WriteFile {
+ protected:
+  Homeless() {
+    for (const char* name : kNames) {
+      const char* value = std::getenv(name);
+      before_.push_back(value == nullptr ? std::nullopt : std::optional<std::string>(value));
+      ::unsetenv(name);
+    }
+    ::setenv("TMPDIR", folder_.c_str(), 1);
+    mine_ = folder_ / ("hone-cache-" + std::to_string(::geteuid()));
+  }
+  ~Homeless() override {
+    for (size_t i = 0; i < std::size(kNames); ++i) {
+      if (before_[i]) ::setenv(kNames[i], before_[i]->c_str(), 1);
+      if (!before_[i]) ::unsetenv(kNames[i]);
+    }
+  }
+
+  static constexpr const char* kNames[] = {"HONE_CACHE_DIR", "XDG_CACHE_HOME", "HOME", "TMPDIR"};
+  std::vector<std::optional<std::string>> before_;
+  std::filesystem::path mine_;
+};
+
+TEST_F(Homeless, HasACacheOfItsOwn) {
+  EXPECT_EQ(cache_directory(), mine_);
+  struct stat info {};
+  ASSERT_EQ(::lstat(mine_.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0700u);
+  EXPECT_EQ(cache_directory(), mine_) << "there already";
+}
+
+TEST_F(Homeless, TrustsNoFolderThatOthersMayWriteIn) {
+  std::filesystem::create_directory(mine_);
+  ASSERT_EQ(::chmod(mine_.c_str(), 0777), 0);
+  EXPECT_TRUE(cache_directory().empty());
+  std::filesystem::remove(mine_);
+  std::filesystem::create_directory_symlink(folder_, mine_);
+  EXPECT_TRUE(cache_directory().empty());
+}
+
+TEST_F(Homeless, IgnoresARelativeCacheHome) {
+  ::setenv("HOME", "/myhome", 1);
+  ::setenv("XDG_CACHE_HOME", "relative", 1);
+  EXPECT_EQ(cache_directory(), "/myhome/.cache/hone");
+  ::setenv("XDG_CACHE_HOME", "/absolute", 1);
+  EXPECT_EQ(cache_directory(), "/absolute/hone");
 }
 
 }  // namespace
