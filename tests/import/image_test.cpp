@@ -151,5 +151,38 @@ TEST(Preprocessing, IsReadFromMetadata) {
   }
 }
 
+/// The kind of the error that it ends in; that of a bug where it ends in none.
+template <class F>
+ErrorKind kind_of(F&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.kind();
+  }
+  return ErrorKind::kInternal;
+}
+
+TEST(Preprocessing, DividesByNothingThatCannotBeDividedBy) {
+  for (const char* bad : {"0", "-0", "1,0,1", "1e-40", "1e-60", "inf", "nan"}) {
+    EXPECT_EQ(kind_of([&] { preprocessing_from({{"image.std", bad}}); }), ErrorKind::kBadInput) << bad;
+    EXPECT_EQ(kind_of([&] { parse_divisors(bad, "--std"); }), ErrorKind::kUsage) << bad;
+  }
+  EXPECT_THAT(parse_divisors("0.5,2", "--std"), ElementsAre(0.5f, 2.0f));
+}
+
+TEST(ImagesToTensor, SaysWhoseFaultItIs) {
+  const Image image = ramp(2, 2, 1);
+  const auto kind = [&](const Preprocessing& preprocessing) {
+    return kind_of([&] { images_to_tensor({&image, 1}, preprocessing, Layout::kNchw); });
+  };
+  Preprocessing crop, mean, std;
+  crop.crop = 3;
+  mean.mean = {1, 2, 3};
+  std.std = {1, 2, 3};
+  for (const Preprocessing& of_model : {crop, mean, std}) EXPECT_EQ(kind(of_model), ErrorKind::kBadInput);
+  crop.fault.crop = mean.fault.mean = std.fault.std = ErrorKind::kUsage;
+  for (const Preprocessing& of_option : {crop, mean, std}) EXPECT_EQ(kind(of_option), ErrorKind::kUsage);
+}
+
 }  // namespace
 }  // namespace hone::importer

@@ -1,6 +1,7 @@
 // See preprocess.hpp.
 #include "import/image/preprocess.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -32,6 +33,10 @@ std::optional<std::vector<float>> parse_list(std::string_view text) {
   }
 }
 
+bool can_divide(const std::vector<float>& values) {
+  return std::all_of(values.begin(), values.end(), [](float value) { return std::isnormal(value); });
+}
+
 /// Reads metadata entries, each of which may be absent.
 class MetadataReader {
  public:
@@ -50,6 +55,10 @@ class MetadataReader {
     const auto values = parse_list(found->second);
     if (!values) fail(key, found->second);
     target = *values;
+  }
+  void divisors(const std::string& key, std::vector<float>& target) const {
+    list(key, target);
+    if (!can_divide(target)) fail(key, metadata_.at(key));
   }
 
  private:
@@ -75,8 +84,9 @@ Image resize_and_crop(const Image& image, const Preprocessing& preprocessing) {
   const int64_t crop = preprocessing.crop;
   if (crop == 0) return result;
   if (crop > result.width || crop > result.height) {
-    fail_bad_input("an image of {} x {} pixels is smaller than the crop of {}", result.width, result.height,
-                   crop);
+    throw Error(preprocessing.fault.crop,
+                fmt::format("an image of {} x {} pixels is smaller than the crop of {}", result.width,
+                            result.height, crop));
   }
   // Half a pixel goes to the even side, as in torchvision.
   const auto start = [&](int64_t side) {
@@ -96,9 +106,10 @@ float per_channel(const std::vector<float>& values, int64_t channel) {
   return values.size() == 1 ? values[0] : values[static_cast<size_t>(channel)];
 }
 
-void require_channels(const std::vector<float>& values, int64_t channels, const char* what) {
+void require_channels(const std::vector<float>& values, int64_t channels, const char* what, ErrorKind fault) {
   if (values.size() == 1 || static_cast<int64_t>(values.size()) == channels) return;
-  fail_bad_input("{} has {} numbers for an image of {} channels", what, values.size(), channels);
+  throw Error(fault, fmt::format("{} has {} numbers for an image of {} channel{}", what, values.size(),
+                                 channels, channels == 1 ? "" : "s"));
 }
 
 void normalize_into(std::span<float> out, const Image& image, const Preprocessing& preprocessing,
@@ -127,7 +138,7 @@ Preprocessing preprocessing_from(const std::map<std::string, std::string>& metad
   reader.list("image.scale", scale);
   result.scale = scale.front();
   reader.list("image.mean", result.mean);
-  reader.list("image.std", result.std);
+  reader.divisors("image.std", result.std);
   return result;
 }
 
@@ -137,12 +148,18 @@ std::vector<float> parse_floats(const std::string& text, const std::string& what
   return std::move(*values);
 }
 
+std::vector<float> parse_divisors(const std::string& text, const std::string& what) {
+  auto values = parse_floats(text, what);
+  if (!can_divide(values)) fail_usage("{} is '{}', which nothing can be divided by", what, text);
+  return values;
+}
+
 tensor::Tensor images_to_tensor(std::span<const Image> images, const Preprocessing& preprocessing,
                                 Layout layout) {
   std::vector<Image> ready;
   for (const Image& image : images) {
-    require_channels(preprocessing.mean, image.channels, "mean");
-    require_channels(preprocessing.std, image.channels, "std");
+    require_channels(preprocessing.mean, image.channels, "mean", preprocessing.fault.mean);
+    require_channels(preprocessing.std, image.channels, "std", preprocessing.fault.std);
     ready.push_back(resize_and_crop(image, preprocessing));
     if (ready.back().width != ready[0].width || ready.back().height != ready[0].height) {
       fail_bad_input(

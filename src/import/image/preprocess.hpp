@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "import/image/image.hpp"
 #include "tensor/tensor.hpp"
 
@@ -23,14 +24,25 @@ struct Preprocessing {
   float scale = 1.0f / 255;    ///< factor on the pixels 0..255, before mean and std
   std::vector<float> mean{0};  ///< subtracted; one for all channels, or one a channel
   std::vector<float> std{1};   ///< divided by
+  /// What kind of error it is when one of them does not fit the images: of usage
+  /// where an option said it, bad input where the model did.
+  struct {
+    ErrorKind crop = ErrorKind::kBadInput;
+    ErrorKind mean = ErrorKind::kBadInput;
+    ErrorKind std = ErrorKind::kBadInput;
+  } fault;
 };
 
-/// Bad input naming the key when a number cannot be read.
+/// Bad input naming the key when a number cannot be read, or be divided by.
 Preprocessing preprocessing_from(const std::map<std::string, std::string>& metadata);
 
 /// "0.485,0.456,0.406"; usage error naming `what` for anything that is no list
 /// of numbers.
 std::vector<float> parse_floats(const std::string& text, const std::string& what);
+
+/// The same for numbers that can be divided by: neither 0 nor so small that
+/// floats keep only some of their digits.
+std::vector<float> parse_divisors(const std::string& text, const std::string& what);
 
 /// Bilinear with the filter widened by the reduction (antialiased), 8-bit after
 /// each direction, as Pillow's Image.resize(BILINEAR) that torchvision uses; a
@@ -38,8 +50,8 @@ std::vector<float> parse_floats(const std::string& text, const std::string& what
 Image resize_image(const Image& image, int64_t width, int64_t height);
 
 /// Images of one size as float32 [N, C, H, W] or [N, H, W, C]. Bad input when
-/// an image is smaller than the crop, when sizes differ, or when mean or std
-/// have neither one nor C numbers.
+/// sizes differ; an error of the kind of `fault` when an image is smaller than
+/// the crop, or when mean or std have neither one nor C numbers.
 tensor::Tensor images_to_tensor(std::span<const Image> images, const Preprocessing& preprocessing,
                                 Layout layout);
 

@@ -1,4 +1,7 @@
 // libhone-image.so: decodes images with OpenCV; see ../image.hpp.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
@@ -7,7 +10,33 @@
 
 using hone::importer::Image;
 
+namespace {
+
+/// Takes the standard error away while it lives: libpng complains there of its own accord, and OpenCV gives
+/// no way to tell it not to. What is wrong is said by whoever asked for the image.
+class Silence {
+ public:
+  Silence() : before_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) {
+    const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (before_ >= 0 && nothing >= 0) ::dup2(nothing, STDERR_FILENO);
+    if (nothing >= 0) ::close(nothing);
+  }
+  ~Silence() {
+    if (before_ < 0) return;
+    ::dup2(before_, STDERR_FILENO);
+    ::close(before_);
+  }
+  Silence(const Silence&) = delete;
+  Silence& operator=(const Silence&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace
+
 extern "C" bool hone_decode_image(const std::byte* file, size_t size, Image* image) {
+  const Silence silence;
   try {
     const cv::Mat bytes(1, static_cast<int>(size), CV_8UC1, const_cast<std::byte*>(file));
     const bool color = image->channels == 3;
