@@ -12,7 +12,8 @@ static_assert(StopFlag::is_always_lock_free && std::atomic<int>::is_always_lock_
               "a signal handler must not wait for a lock");
 
 extern "C" void ask_to_stop(int signal) {
-  g_signal = signal;
+  // A pipe closes as well when the terminal does, and that was the cause.
+  if (signal != SIGPIPE || g_signal == 0) g_signal = signal;
   g_stop = true;
 }
 
@@ -29,11 +30,14 @@ void throw_if_interrupted() {
 Interruptible::Interruptible() {
   struct sigaction action {};
   action.sa_handler = ask_to_stop;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
   for (size_t i = 0; i < std::size(kSignals); ++i) {
-    ::sigaction(kSignals[i], nullptr, &before_[i]);
-    if (kSignals[i] == SIGHUP && before_[i].sa_handler == SIG_IGN) continue;
-    ::sigaction(kSignals[i], &action, nullptr);
+    const int signal = kSignals[i];
+    ::sigaction(signal, nullptr, &before_[i]);
+    const bool asked_for = signal == SIGINT || signal == SIGTERM;
+    if (!asked_for && before_[i].sa_handler == SIG_IGN) continue;
+    // The way to the end writes to the closed pipe again.
+    action.sa_flags = signal == SIGPIPE ? 0 : static_cast<int>(SA_RESETHAND);
+    ::sigaction(signal, &action, nullptr);
   }
 }
 

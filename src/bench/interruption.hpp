@@ -16,8 +16,10 @@ int interrupting_signal();
 /// Throws Interrupted once there was one.
 void throw_if_interrupted();
 
-/// While it lives, the first Ctrl-C, SIGTERM or SIGHUP only sets the flag; a second one of its kind ends the
-/// program at once. A SIGHUP that is ignored stays so: that is what nohup is for.
+/// While it lives, the first Ctrl-C, Ctrl-\, SIGTERM or SIGHUP only sets the flag; a second one of its kind
+/// ends the program at once. So does SIGPIPE, though not the second one: whoever closed the pipe is told
+/// nothing more by the way to the end. A SIGHUP that is ignored stays so: that is what nohup is for; and so
+/// do SIGQUIT and SIGPIPE.
 class Interruptible {
  public:
   Interruptible();
@@ -26,7 +28,7 @@ class Interruptible {
   Interruptible& operator=(const Interruptible&) = delete;
 
  private:
-  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
   struct sigaction before_[std::size(kSignals)];
 };
 
