@@ -13,10 +13,23 @@ namespace {
 /// Measurements again that all have to agree before the gate fails.
 constexpr int kConfirmations = 2;
 
+bool same_configuration(const Configuration& a, const Configuration& b) {
+  return a.backend == b.backend && a.precision == b.precision && a.batch == b.batch &&
+         same_model(a.model, b.model);
+}
+
 const Run* find_run(const Sweep& sweep, const Configuration& configuration) {
-  const auto found = std::find_if(sweep.runs.begin(), sweep.runs.end(),
-                                  [&](const Run& run) { return run.configuration == configuration; });
+  const auto found = std::find_if(sweep.runs.begin(), sweep.runs.end(), [&](const Run& run) {
+    return same_configuration(run.configuration, configuration);
+  });
   return found == sweep.runs.end() ? nullptr : &*found;
+}
+
+/// "net.onnx hone fp32 batch 1 and 3 more".
+std::string runs_text(const Sweep& sweep) {
+  if (sweep.runs.empty()) return "nothing";
+  const std::string first = sweep.runs.front().configuration.text();
+  return sweep.runs.size() == 1 ? first : fmt::format("{} and {} more", first, sweep.runs.size() - 1);
 }
 
 /// A member of a context, which may come from a file that says anything.
@@ -66,7 +79,7 @@ std::string device_text(const Run& run) {
 
 GateRow compare_row(const Run& then, const Run& now, double max_regression, const Remeasure& remeasure) {
   GateRow row;
-  row.configuration = then.configuration;
+  row.configuration = now.configuration;
   if (!now.measured()) {
     row.outcome = GateRow::Outcome::kFailed;
     row.sentence = "failed: " + now.failure.value_or("no samples");
@@ -120,7 +133,9 @@ Gate compare_with_baseline(const Sweep& baseline, const Sweep& now, double max_r
     any = true;
     gate.rows.push_back(compare_row(then, *run, max_regression, remeasure));
   }
-  if (!any) fail_usage("the baseline and this sweep have no configuration in common");
+  if (!any)
+    fail_usage("the baseline and this sweep have no configuration in common: it has {}, this sweep {}",
+               runs_text(baseline), runs_text(now));
   return gate;
 }
 
@@ -133,6 +148,10 @@ double parse_share(const std::string& text) {
   if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(value) || value < 0) {
     fail_usage("--max-regression '{}' is no share: give 5% or 0.05", text);
   }
+  // Whoever writes 5 means 5 %, and would be given 500 %.
+  if (!percent && value >= 1)
+    fail_usage("--max-regression '{0}' is neither in per cent nor below 1: write {0}% or {1:g}", text,
+               value / 100);
   return percent ? value / 100 : value;
 }
 

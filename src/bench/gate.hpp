@@ -37,7 +37,7 @@ using Remeasure = std::function<Run(const Configuration&)>;
 Gate compare_with_baseline(const Sweep& baseline, const Sweep& now, double max_regression,
                            const Remeasure& remeasure);
 
-/// "5%" or "0.05" as 0.05; usage error for anything else or a negative number.
+/// "5%" or "0.05" as 0.05; usage error for anything else, a negative number, and a share of 1 or more.
 double parse_share(const std::string& text);
 
 }  // namespace hone::bench

@@ -183,7 +183,9 @@ void parse_shapes(const std::string& text, std::map<std::string, tensor::Shape>*
       }
       shape.push_back(value);
     }
-    (*shapes)[std::string(item.substr(0, colon))] = std::move(shape);
+    const std::string_view name = item.substr(0, colon);
+    if (!shapes->emplace(name, std::move(shape)).second)
+      fail_usage("input '{}' is given two shapes, the second with '{}'", name, item);
   }
 }
 

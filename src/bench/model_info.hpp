@@ -46,7 +46,8 @@ struct ModelInfo {
 ModelInfo describe_model(const importer::Model& model, const std::string& spec,
                          const std::map<std::string, tensor::Shape>& shapes);
 
-/// "name:1x3x224x224" (several with commas, as trtexec writes them) into the map; usage error when malformed.
+/// "name:1x3x224x224" (several with commas, as trtexec writes them) into the map; usage error when malformed,
+/// and for a name that is in the map already.
 void parse_shapes(const std::string& text, std::map<std::string, tensor::Shape>* shapes);
 
 }  // namespace hone::bench

@@ -1,6 +1,7 @@
 // See results.hpp.
 #include "bench/results.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <map>
 
@@ -30,6 +31,52 @@ Run parse_run(const Json& json) {
   const Json failure = member<Json>(json, "failure");
   if (!failure.is_null()) run.failure = member<std::string>(json, "failure");
   return run;
+}
+
+/// Without what a shell, a terminal or a file system would make something else of.
+std::string safe_name(std::string name) {
+  const bool only_dots = name.find_first_not_of('.') == std::string::npos;
+  for (char& c : name) {
+    const bool safe = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
+    if (!safe && (c != '.' || only_dots)) c = '_';
+  }
+  return name;
+}
+
+/// A model's name with as much of its path as is asked for.
+struct LongName {
+  std::vector<std::string> folders;  ///< the outermost first
+  std::string file;
+  std::string stem;
+  size_t shown = 0;  ///< folders
+  std::string text = {};
+
+  explicit LongName(const std::string& model) : stem(file_stem(model)) {
+    const std::filesystem::path path = std::filesystem::path(model).lexically_normal();
+    file = safe_name(path.filename().string());
+    for (const std::filesystem::path& part : path.relative_path().parent_path())
+      folders.push_back(safe_name(part.string()));
+    text = stem;
+  }
+  void show(const std::string& name) {
+    text = name;
+    for (size_t i = 1; i <= shown; ++i) text.insert(0, folders[folders.size() - i] + "/");
+  }
+  void lengthen() {
+    shown = std::min(shown + 1, folders.size());
+    show(stem);
+  }
+};
+
+/// Those whose text another one has, too.
+std::vector<LongName*> alike(std::vector<LongName>& names) {
+  std::map<std::string, std::vector<LongName*>> groups;
+  for (LongName& name : names) groups[name.text].push_back(&name);
+  std::vector<LongName*> result;
+  for (const auto& [text, group] : groups) {
+    if (group.size() > 1) result.insert(result.end(), group.begin(), group.end());
+  }
+  return result;
 }
 
 }  // namespace
@@ -99,19 +146,45 @@ Sweep parse_sweep(const Json& json) {
 std::string file_stem(const std::string& model) {
   std::string stem = std::filesystem::path(model).stem().string();
   if (stem.find_first_not_of('.') == std::string::npos) return "model";
-  for (char& c : stem) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '-' && c != '_') c = '_';
+  return safe_name(std::move(stem));
+}
+
+std::vector<std::string> distinct_names(const std::vector<std::string>& models) {
+  std::vector<LongName> names(models.begin(), models.end());
+  size_t deepest = 0;
+  for (const LongName& name : names) deepest = std::max(deepest, name.folders.size());
+  for (size_t i = 0; i < deepest; ++i) {
+    for (LongName* name : alike(names)) name->lengthen();
   }
-  return stem;
+  for (LongName* name : alike(names)) name->show(name->file);
+  int number = 1;
+  for (LongName* name : alike(names)) name->text += fmt::format("-{}", number++);
+  std::vector<std::string> result;
+  for (const LongName& name : names) result.push_back(name.text);
+  return result;
+}
+
+bool same_model(const std::string& a, const std::string& b) {
+  const std::filesystem::path first(a), second(b);
+  std::error_code missing;
+  return first.lexically_normal() == second.lexically_normal() ||
+         std::filesystem::equivalent(first, second, missing);
 }
 
 void write_small_results(const Sweep& sweep, const std::filesystem::path& folder) {
+  std::vector<std::string> models;
+  for (const Run& run : sweep.runs) {
+    if (std::find(models.begin(), models.end(), run.configuration.model) == models.end())
+      models.push_back(run.configuration.model);
+  }
+  const std::vector<std::string> names = distinct_names(models);
   std::map<std::filesystem::path, Json> files;
   for (const Run& run : sweep.runs) {
     if (!run.measured()) continue;
     const Configuration& configuration = run.configuration;
+    const auto model = std::find(models.begin(), models.end(), configuration.model) - models.begin();
     Json& file =
-        files[folder / file_stem(configuration.model) / (file_stem(configuration.backend) + ".json")];
+        files[folder / names[static_cast<size_t>(model)] / (file_stem(configuration.backend) + ".json")];
     if (file.is_null()) {
       file = {{"model", configuration.model}, {"backend", configuration.backend}, {"results", Json::array()}};
     }

@@ -34,11 +34,19 @@ Sweep read_sweep(const std::filesystem::path& path);
 /// The same of the file's text.
 Sweep parse_sweep(const Json& json);
 
-/// Small files `<folder>/<model>/<backend>.json`: latency and throughput per precision and batch.
+/// Small files `<folder>/<model>/<backend>.json`: latency and throughput per precision and batch. Models are
+/// named as distinct_names does.
 void write_small_results(const Sweep& sweep, const std::filesystem::path& folder);
 
 /// The model's name as a file name: the stem of a path, with other characters than letters, digits, '.', '-'
 /// and '_' replaced; "model" where nothing is left.
 std::string file_stem(const std::string& model);
+
+/// One for each model: its stem, and before it as much of its path as no other model has; where that is not
+/// enough, the whole file name, or a number behind it. Safe as relative paths.
+std::vector<std::string> distinct_names(const std::vector<std::string>& models);
+
+/// Whether both name one model, as ./net.onnx and net.onnx do.
+bool same_model(const std::string& a, const std::string& b);
 
 }  // namespace hone::bench

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "analysis/trace_diff.hpp"
+#include "bench/results.hpp"
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
 #include "report/diff_tables.hpp"
@@ -30,7 +31,7 @@ void run(const Options& options) {
   const trace::Trace b = trace::open_trace(options.b);
   const std::string model_a = analysis::Recorded::of(a).model;
   const std::string model_b = analysis::Recorded::of(b).model;
-  if (!model_a.empty() && !model_b.empty() && model_a != model_b)
+  if (!model_a.empty() && !model_b.empty() && !bench::same_model(model_a, model_b))
     fail_usage("A is of {} and B of {}; only recordings of one model can be compared", model_a, model_b);
   const analysis::TraceDiff diff = analysis::compare_traces(analysis::diff_side(a, analysis::find_steps(a)),
                                                             analysis::diff_side(b, analysis::find_steps(b)));

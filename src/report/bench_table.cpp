@@ -52,15 +52,16 @@ std::string error_cell(const bench::Accuracy& accuracy) {
   return accuracy.relative_l2 ? fmt::format("{:.1e}", *accuracy.relative_l2) : "-";
 }
 
-size_t longest_stem(const std::vector<std::string>& models) {
-  size_t width = 0;
-  for (const std::string& model : models) width = std::max(width, bench::file_stem(model).size());
-  return width;
+std::map<std::string, std::string> names_of(const std::vector<std::string>& models) {
+  const std::vector<std::string> names = bench::distinct_names(models);
+  std::map<std::string, std::string> result;
+  for (size_t i = 0; i < models.size(); ++i) result[models[i]] = names[i];
+  return result;
 }
 
 std::vector<Column> columns(const bench::SweepOptions& options) {
   const bool device = options.measure.device != "cpu";
-  std::vector<Column> list = {{"model", longest_stem(options.models), false},
+  std::vector<Column> list = {{"model", longest(bench::distinct_names(options.models)), false},
                               {"backend", longest(options.backends), false},
                               {"prec", longest(options.precisions), false},
                               {"batch", 5},
@@ -91,7 +92,8 @@ int64_t gpu_bytes(const Run& run) { return run.gpu.process_memory_bytes.value_or
 }  // namespace
 
 BenchTable::BenchTable(const bench::SweepOptions& options, size_t width)
-    : device_(options.measure.device != "cpu"),
+    : names_(names_of(options.models)),
+      device_(options.measure.device != "cpu"),
       table_(fitting(columns(options), options.precisions.size(), width)) {}
 
 std::vector<Column> BenchTable::fitting(std::vector<Column> columns, size_t precisions, size_t width) {
@@ -116,8 +118,10 @@ std::vector<Column> BenchTable::fitting(std::vector<Column> columns, size_t prec
 
 std::string BenchTable::row(const Run& run) const {
   const bench::Configuration& configuration = run.configuration;
-  std::vector<std::string> cells = {bench::file_stem(configuration.model), configuration.backend,
-                                    configuration.precision, std::to_string(configuration.batch)};
+  const auto name = names_.find(configuration.model);
+  const std::string model = name == names_.end() ? bench::file_stem(configuration.model) : name->second;
+  std::vector<std::string> cells = {model, configuration.backend, configuration.precision,
+                                    std::to_string(configuration.batch)};
   if (!run.measured())
     return table_.row(shown(cells)) + "  FAILED: " + run.failure.value_or("nothing was measured");
   const base::Summary summary = base::summarize(base::all_samples(run.rounds));

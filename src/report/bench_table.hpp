@@ -1,6 +1,7 @@
 // The table of a sweep, row by row, and the sentences below it.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,8 @@ class BenchTable {
 
   std::vector<std::string> shown(const std::vector<std::string>& cells) const;
 
-  std::vector<bool> shown_;  ///< for each column
+  std::map<std::string, std::string> names_;  ///< of models, each another one
+  std::vector<bool> shown_;                   ///< for each column
   std::vector<std::string> left_out_;
   /// Times by the device's clock, pipelined throughput and the device's memory are shown.
   bool device_;

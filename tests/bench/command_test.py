@@ -184,8 +184,22 @@ class BenchCommand(unittest.TestCase):
     def test_control_c_leaves_a_complete_file(self):
         self.check_interrupted(signal.SIGINT)
 
+    def test_a_closed_pipe_ends_it_in_order(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run(self.arguments("--backends", "reference"), env=self.environment, cwd=self.folder,
+                              stdout=writer, stderr=subprocess.PIPE, text=True, timeout=200)
+        os.close(writer)
+        self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, ""))
+        self.assertIsNone(self.result()["runs"][0]["failure"])
+        self.assert_no_scratch_left()
+
+    def test_a_model_named_twice_is_measured_once(self):
+        self.bench("./tiny.onnx", "--backends", "reference")
+        self.assertEqual(len(self.result()["runs"]), 1)
+
     def test_a_closed_terminal_and_kill_leave_one_too(self):
-        for number in (signal.SIGHUP, signal.SIGTERM):
+        for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT):
             with self.subTest(number.name):
                 self.check_interrupted(number)
                 shutil.rmtree(os.path.join(self.folder, "runs"))

@@ -144,11 +144,52 @@ TEST(Gate, RefusesToCompareWhatCannotBeCompared) {
   EXPECT_THROW(compare_with_baseline(baseline, other_backend, 0.05, never), Error);
 }
 
+TEST(Gate, KnowsAModelUnderAnotherSpelling) {
+  Sweep baseline = make_sweep({make_run("hone", 10, 0.01, 1)});
+  baseline.runs[0].configuration.model = "./nets/../net.onnx";
+  Sweep now = make_sweep({make_run("hone", 12, 0.01, 2)});
+  now.runs[0].configuration.model = "net.onnx";
+  const Gate gate = compare_with_baseline(baseline, now, 0.05, [](const Configuration& configuration) {
+    EXPECT_EQ(configuration.model, "net.onnx") << "the file that is here now";
+    return make_run("hone", 12, 0.01, 3);
+  });
+  EXPECT_EQ(gate.rows[0].outcome, Outcome::kRegressed);
+}
+
+TEST(Gate, NamesBothModelsWhenNothingMatches) {
+  const Sweep baseline = make_sweep({make_run("hone", 10, 0.01, 1)});
+  Sweep now = make_sweep({make_run("hone", 10, 0.01, 2), make_run("torch", 10, 0.01, 2)});
+  for (bench::Run& run : now.runs) run.configuration.model = "other";
+  try {
+    compare_with_baseline(baseline, now, 0.05, never);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_STREQ(error.what(),
+                 "the baseline and this sweep have no configuration in common: it has net hone fp32 batch 1, "
+                 "this sweep other hone fp32 batch 1 and 1 more");
+  }
+}
+
 TEST(ParseShare, ReadsPercentAndFraction) {
   EXPECT_DOUBLE_EQ(parse_share("5%"), 0.05);
   EXPECT_DOUBLE_EQ(parse_share("0.1"), 0.1);
   for (const char* bad : {"", "%", "five", "-1%", "5%%", "nan", "inf", "inf%"})
     EXPECT_THROW(parse_share(bad), Error) << bad;
+}
+
+TEST(ParseShare, TakesNoNumberOfPerCentForAFactor) {
+  EXPECT_DOUBLE_EQ(parse_share("500%"), 5);
+  EXPECT_DOUBLE_EQ(parse_share("0.999"), 0.999);
+  for (const char* bad : {"1", "5", "1e2"}) {
+    try {
+      parse_share(bad);
+      ADD_FAILURE() << bad;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+      EXPECT_NE(std::string(error.what()).find("neither in per cent nor below 1"), std::string::npos);
+    }
+  }
 }
 
 }  // namespace

@@ -91,6 +91,9 @@ TEST(DescribeModel, NeedsShapesForAnArchive) {
 TEST(ParseShapes, ReadsTrtexecsForm) {
   std::map<std::string, tensor::Shape> shapes;
   parse_shapes("x:1x3x224x224,ns::y:7", &shapes);
+  EXPECT_THROW(parse_shapes("z:1,z:2", &shapes), Error);
+  EXPECT_THROW(parse_shapes("x:1x3x224x224", &shapes), Error) << "given before";
+  shapes.erase("z");
   EXPECT_EQ(shapes["x"], (tensor::Shape{1, 3, 224, 224}));
   EXPECT_EQ(shapes["ns::y"], (tensor::Shape{7}));
   for (const char* bad : {"x", ":1x2", "x:1x", "x:ax2", "x:0x2", "x:-1", "x:99999999999999999999"}) {

@@ -215,6 +215,40 @@ TEST(Results, WriteSmallFilesPerModelAndBackend) {
   EXPECT_FALSE(std::filesystem::exists(scratch.folder() / "resnet50" / "torch.json"));
 }
 
+TEST(Results, WriteSmallFilesOfModelsOfOneName) {
+  const Scratch scratch;
+  Sweep sweep;
+  sweep.runs = {measured_run(), measured_run()};
+  sweep.runs[0].configuration.model = "a/net.onnx";
+  sweep.runs[1].configuration.model = "b/net.onnx";
+  write_small_results(sweep, scratch.folder());
+  for (const char* folder : {"a", "b"}) {
+    const Json json = Json::parse(base::read_file(scratch.folder() / folder / "net" / "hone.json"));
+    EXPECT_EQ(json["model"], std::string(folder) + "/net.onnx");
+    EXPECT_EQ(json["results"].size(), 1u);
+  }
+}
+
+TEST(DistinctNames, ShowAsMuchOfThePathAsTheyMust) {
+  EXPECT_THAT(distinct_names({"resnet50", "some/net.onnx"}), ElementsAre("resnet50", "net"));
+  EXPECT_THAT(distinct_names({"a/net.onnx", "./b/net.onnx", "x"}), ElementsAre("a/net", "b/net", "x"));
+  EXPECT_THAT(distinct_names({"a/c/net.onnx", "b/c/net.onnx"}), ElementsAre("a/c/net", "b/c/net"));
+  EXPECT_THAT(distinct_names({"net.onnx", "/a/net.onnx"}), ElementsAre("net", "a/net"));
+  EXPECT_THAT(distinct_names({"net.onnx", "net.pt"}), ElementsAre("net.onnx", "net.pt"));
+  EXPECT_THAT(distinct_names({"../net.onnx", "net.onnx"}), ElementsAre("__/net", "net"));
+  EXPECT_THAT(distinct_names({"a net.onnx", "a_net.onnx"}), ElementsAre("a_net.onnx-1", "a_net.onnx-2"));
+}
+
+TEST(SameModel, IsToldByThePath) {
+  EXPECT_TRUE(same_model("resnet50", "resnet50"));
+  EXPECT_TRUE(same_model("./a/../net.onnx", "net.onnx"));
+  EXPECT_FALSE(same_model("a/net.onnx", "net.onnx"));
+  const Scratch scratch;
+  const auto file = scratch.folder() / "net.onnx";
+  base::write_file_atomic(file, "");
+  EXPECT_TRUE(same_model(file.string(), std::filesystem::relative(file).string()));
+}
+
 TEST(FileStem, IsSafe) {
   EXPECT_EQ(file_stem("resnet50"), "resnet50");
   EXPECT_EQ(file_stem("/some/where/my net.onnx"), "my_net");

@@ -140,6 +140,16 @@ TEST(BenchTable, ShowsAFailureInItsRow) {
   EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("FAILED: the worker crashed"));
 }
 
+TEST(BenchTable, TellsModelsOfOneNameApart) {
+  bench::SweepOptions two = options();
+  two.models = {"a/net.onnx", "b/net.onnx"};
+  bench::Run run = run_of("hone");
+  for (const std::string model : {"a/net", "b/net"}) {
+    run.configuration.model = model + ".onnx";
+    EXPECT_THAT(BenchTable(two).row(run), ::testing::StartsWith(model + "  "));
+  }
+}
+
 TEST(BenchTable, ClaimsP99OnlyWithEnoughSamples) {
   bench::Run run = run_of("hone");
   EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("  -  "));
@@ -161,9 +171,18 @@ TEST(BenchSummary, HasTrtexecsLines) {
   const std::vector<std::string> lines = bench_summary(run_of("hone"));
   EXPECT_THAT(lines, Contains("Throughput: 50 qps"));
   EXPECT_THAT(lines, Contains(HasSubstr("Latency: min = 20 ms, max = 20 ms, mean = 20 ms, median = 20 ms, "
-                                        "percentile(90%) = 20 ms")));
+                                        "percentile(90%) = -, percentile(95%) = -, percentile(99%) = -")))
+      << "six samples";
   EXPECT_THAT(lines, Contains("Total Host Walltime: 0.12 s"));
   EXPECT_THAT(lines, Contains("Result is : VALID"));
+}
+
+TEST(BenchSummary, ClaimsPercentilesOnlyWithEnoughSamples) {
+  bench::Run run = run_of("hone");
+  run.rounds.assign(3, std::vector<double>(99, 20.0));
+  EXPECT_THAT(bench_summary(run), Contains(HasSubstr("percentile(95%) = 20 ms, percentile(99%) = -")));
+  run.rounds.assign(3, std::vector<double>(100, 20.0));
+  EXPECT_THAT(bench_summary(run), Contains(HasSubstr("percentile(99%) = 20 ms")));
 }
 
 TEST(BenchSummary, NamesEveryFigureOfADevice) {
