@@ -8,12 +8,17 @@
 namespace hone::report {
 namespace {
 
+/// "-" for what so few samples do not tell, as in the table.
+std::string percentile_text(const base::Summary& summary, double share, double value) {
+  const bool told = summary.n >= base::samples_for_percentile(share);
+  return fmt::format("percentile({:g}%) = {}", 100 * share, told ? fmt::format("{:g} ms", value) : "-");
+}
+
 std::string times_line(const char* name, const std::vector<double>& times) {
   const base::Summary s = base::summarize(times);
-  return fmt::format(
-      "{}: min = {:g} ms, max = {:g} ms, mean = {:g} ms, median = {:g} ms, percentile(90%) = {:g} ms, "
-      "percentile(95%) = {:g} ms, percentile(99%) = {:g} ms",
-      name, s.min, s.max, s.mean, s.p50, s.p90, s.p95, s.p99);
+  return fmt::format("{}: min = {:g} ms, max = {:g} ms, mean = {:g} ms, median = {:g} ms, {}, {}, {}", name,
+                     s.min, s.max, s.mean, s.p50, percentile_text(s, 0.9, s.p90),
+                     percentile_text(s, 0.95, s.p95), percentile_text(s, 0.99, s.p99));
 }
 
 /// What a device tells beyond the latency, in trtexec's words and order.

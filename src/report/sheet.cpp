@@ -211,7 +211,7 @@ std::vector<std::string> sheet_text(const Sheet& all, const SheetStyle& style) {
 }
 
 std::vector<std::string> sheet_csv(const Sheet& sheet) {
-  std::vector<std::string> lines = {"# " + sheet.title};
+  std::vector<std::string> lines = {"# " + printable(sheet.title)};
   std::string titles;
   for (size_t i = 0; i < sheet.columns.size(); ++i) {
     const SheetColumn& column = sheet.columns[i];
@@ -221,7 +221,7 @@ std::vector<std::string> sheet_csv(const Sheet& sheet) {
   lines.push_back(titles);
   for (const std::vector<Cell>& row : sheet.rows) {
     std::string line;
-    for (size_t i = 0; i < row.size(); ++i) line += (i == 0 ? "" : ",") + csv_field(row[i].plain);
+    for (size_t i = 0; i < row.size(); ++i) line += (i == 0 ? "" : ",") + csv_field(printable(row[i].plain));
     lines.push_back(line);
   }
   return lines;

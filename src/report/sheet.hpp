@@ -49,7 +49,8 @@ struct SheetStyle {
 /// Title, table and notes, one line each; notes are wrapped.
 std::vector<std::string> sheet_text(const Sheet& sheet, const SheetStyle& style);
 
-/// "# title", the column titles with units, the rows. RFC 4180, without carriage returns.
+/// "# title", the column titles with units, the rows, all of it printable. RFC 4180, without carriage
+/// returns.
 std::vector<std::string> sheet_csv(const Sheet& sheet);
 
 /// In quotes where CSV needs them.

@@ -89,7 +89,7 @@ TEST(Sheet, ControlCharactersAreWrittenOut) {
   for (const std::string& line : sheet_text(hostile, {60, 20}))
     EXPECT_EQ(line.find_first_of("\x1b\x07"), std::string::npos);
   EXPECT_EQ(sheet_text(hostile, {60, 20}).back(), "a\\x0ab");
-  EXPECT_EQ(sheet_csv(hostile)[2], "1234000,75.0000,\x1b]0;title\x07");
+  EXPECT_EQ(sheet_csv(hostile)[2], "1234000,75.0000,\\x1b]0;title\\x07");
 }
 
 TEST(Sheet, TextIsWrappedAtWords) {
