@@ -147,7 +147,7 @@ std::string people_text(const Options& options, const report::Answers& answers) 
 
 void run(Options options) {
   choose_steps(options.steps, &options.analysis);
-  check_log(options.log_file);
+  check_log(options.log_file, options.trace);
   const report::Answers answers(options.trace, trace::open_trace(options.trace), options.analysis);
   write_log(options.log_file, options.json  ? json_text(options, answers)
                               : options.csv ? csv_text(options, answers)

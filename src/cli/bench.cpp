@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <memory>
 
@@ -19,9 +20,9 @@
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
 #include "cli/folder.hpp"
+#include "cli/model_argument.hpp"
 #include "cli/option_checks.hpp"
 #include "device/devices.hpp"
-#include "import/load.hpp"
 #include "report/bench_summary.hpp"
 
 namespace hone::cli {
@@ -58,11 +59,12 @@ std::filesystem::path result_path(const Arguments& arguments) {
 }
 
 /// Keeps the first of equal items: a configuration is measured once.
-template <class T>
-void drop_repeated(std::vector<T>* items) {
+template <class T, class Equal = std::equal_to<T>>
+void drop_repeated(std::vector<T>* items, const Equal& equal = {}) {
   std::vector<T> kept;
   for (const T& item : *items) {
-    if (std::find(kept.begin(), kept.end(), item) == kept.end()) kept.push_back(item);
+    const auto is_item = [&](const T& other) { return equal(item, other); };
+    if (std::none_of(kept.begin(), kept.end(), is_item)) kept.push_back(item);
   }
   *items = std::move(kept);
 }
@@ -91,14 +93,14 @@ void complete(Arguments* arguments) {
   for (const std::string& name : sweep.precisions) backend::parse_precision(name);
   bench::parse_share(arguments->max_regression);
   check_device_options(sweep.measure);
-  drop_repeated(&sweep.models);
+  drop_repeated(&sweep.models, bench::same_model);
   drop_repeated(&sweep.backends);
   drop_repeated(&sweep.precisions);
   drop_repeated(&sweep.batches);
   sweep.measure.percentile = arguments->percentile / 100;
   sweep.measure.warmup_seconds = arguments->warmup_ms / 1e3;
   sweep.command_line = command_line();
-  sweep.load_model = [](const std::string& spec) { return importer::load_model(spec); };
+  sweep.load_model = [](const std::string& spec) { return load_given_model(spec); };
   const auto& backends = sweep.backends;
   if (sweep.compare_to.empty()) {
     const bool torch = std::find(backends.begin(), backends.end(), "torch") != backends.end();

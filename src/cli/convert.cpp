@@ -7,6 +7,7 @@
 #include "base/file.hpp"
 #include "cli/command.hpp"
 #include "cli/folder.hpp"
+#include "cli/option_checks.hpp"
 #include "report/event_csv.hpp"
 #include "report/trtexec_json.hpp"
 #include "trace/format/kineto_writer.hpp"
@@ -58,8 +59,20 @@ void check_flags(const Options& options) {
     fail_usage("--whole-microseconds is for kineto, not for {}", options.format);
 }
 
+/// Names of Kineto's files have the time in them, so none of them is there before.
+void check_outputs(const Options& options) {
+  for (const char* name : {"trt_layer_latency.json", "trt_engine_info.json", "trt_times.json",
+                           "gpu_trace.csv", "gpu_trace.csv.gz", "api_trace.csv", "api_trace.csv.gz"}) {
+    const bool written = options.format == "csv"
+                             ? std::string(name).ends_with(options.gzip ? ".csv.gz" : ".csv")
+                             : options.format == "trtexec" && std::string(name).ends_with(".json");
+    if (written) refuse_overwriting(std::filesystem::path(options.folder) / name, {options.trace});
+  }
+}
+
 void run(const Options& options) {
   check_flags(options);
+  check_outputs(options);
   const trace::Trace trace = trace::open_trace(options.trace);
   make_folder(options.folder);
   if (options.format == "csv") {

@@ -10,9 +10,11 @@
 
 #include "backend/backend.hpp"
 #include "backend/hone/hone_backend.hpp"
+#include "base/file.hpp"
 #include "bench/model_info.hpp"
+#include "cli/folder.hpp"
+#include "cli/model_argument.hpp"
 #include "device/devices.hpp"
-#include "import/load.hpp"
 
 namespace hone::cli {
 namespace {
@@ -58,6 +60,12 @@ std::map<std::string, engine::ShapeProfile> profiles(const graph::Graph& graph,
   return result;
 }
 
+/// Of a folder that was named. One that nobody named may be of no use: that costs a head start, nothing else.
+void check_cache_folder(const std::filesystem::path& folder) {
+  make_folder(folder);
+  base::check_writable(folder / "timings.json");
+}
+
 }  // namespace
 
 CLI::Option* add_device_option(CLI::App& command, std::string& device) {
@@ -95,8 +103,9 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
 }
 
 std::shared_ptr<engine::Engine> build_from(const EngineOptions& options) {
+  if (!options.cache_folder.empty()) check_cache_folder(options.cache_folder);
   const importer::Model model =
-      importer::load_model(options.model, {.weights = options.weights, .seed = options.seed});
+      load_given_model(options.model, {.weights = options.weights, .seed = options.seed});
   backend::LoadOptions load;
   load.device = options.device;
   load.precision = backend::parse_precision(options.precision);

@@ -6,7 +6,8 @@
 
 #include "base/file.hpp"
 #include "cli/command.hpp"
-#include "import/load.hpp"
+#include "cli/model_argument.hpp"
+#include "cli/option_checks.hpp"
 #include "import/onnx/export.hpp"
 
 namespace hone::cli {
@@ -22,14 +23,15 @@ struct Options {
 };
 
 void run(const Options& options) {
+  refuse_overwriting(options.output, {options.model, options.load.weights});
   base::check_writable(options.output);
-  const importer::Model model = importer::load_model(options.model, options.load);
+  const importer::Model model = load_given_model(options.model, options.load);
   if (model.graph == nullptr) {
     fail_bad_input("{} is a TorchScript archive, which cannot be written as ONNX", model.name);
   }
   const bool bind = options.batch_size || options.dynamic_batch;
   const auto graph = bind ? importer::with_batch(*model.graph, options.batch_size) : *model.graph;
-  const std::string bytes = importer::export_onnx(graph, options.opset);
+  const std::string bytes = importer::export_onnx(graph, options.opset, model.metadata);
   base::write_file_atomic(options.output, bytes);
   fmt::print("{}: {} nodes, opset {}, {:.1f} MB\n", options.output, graph.nodes.size(), options.opset,
              static_cast<double>(bytes.size()) / 1e6);
@@ -46,7 +48,9 @@ void add_export_command(CLI::App& program) {
                     ->check(CLI::Range(int64_t{1}, int64_t{65536}));
   command->add_flag("--dynamic-batch", options->dynamic_batch, "Leave the batch open, under the name 'batch'")
       ->excludes(fixed);
-  command->add_option("--opset", options->opset, "Version of the operators, 13 to 22")->capture_default_str();
+  command->add_option("--opset", options->opset, "Version of the operators, 13 to 22")
+      ->check(CLI::Range(importer::kMinExportOpset, importer::kMaxExportOpset))
+      ->capture_default_str();
   command->add_option("--weights", options->load.weights,
                       "Parameters of a built-in architecture (safetensors)");
   command->add_option("--seed", options->load.seed, "Seed of a built-in architecture's parameters")

@@ -9,6 +9,7 @@
 #include "device/devices.hpp"
 #include "engine/description.hpp"
 #include "engine/engine_file.hpp"
+#include "report/sheet.hpp"
 
 namespace hone::cli {
 namespace {
@@ -23,6 +24,12 @@ struct Options : EngineOptions {
   OptionList building;
 };
 
+/// Names come from files, and a terminal would obey what stands in them.
+template <class... Args>
+void print_line(fmt::format_string<Args...> format, Args&&... args) {
+  fmt::print("{}\n", report::printable(fmt::format(format, std::forward<Args>(args)...)));
+}
+
 std::string record_text(const engine::TacticRecord& record) {
   if (!record.refusal.empty())
     return fmt::format("{} ({}) refused: {}", record.tactic, engine::layout_name(record.layout),
@@ -35,9 +42,9 @@ std::string record_text(const engine::TacticRecord& record) {
 void print_passes(const engine::Engine& engine) {
   fmt::print("\n{:<24} {:>8} {:>9}\n", "pass", "changes", "ms");
   for (const auto& pass : engine.passes) {
-    fmt::print("{:<24} {:>8} {:>9.2f}\n", pass.name, pass.changes, pass.milliseconds);
-    for (const std::string& note : pass.notes) fmt::print("    {}\n", note);
-    for (const std::string& refusal : pass.refusals) fmt::print("    not done: {}\n", refusal);
+    print_line("{:<24} {:>8} {:>9.2f}", pass.name, pass.changes, pass.milliseconds);
+    for (const std::string& note : pass.notes) print_line("    {}", note);
+    for (const std::string& refusal : pass.refusals) print_line("    not done: {}", refusal);
   }
 }
 
@@ -59,28 +66,29 @@ void print_memory(const engine::Description& description) {
 /// `file_bytes`: of an engine that was stored, 0 of one that was built for this.
 void print_text(const engine::Engine& engine, const engine::Description& description, double file_bytes,
                 const Options& options) {
-  fmt::print("{}: {} engine for {}\n", engine.model, tensor::precision_name(engine.precision),
+  print_line("{}: {} engine for {}", engine.model, tensor::precision_name(engine.precision),
              engine.fingerprint);
   for (const auto& [name, profile] : engine.shapes) {
-    fmt::print("input {}: {} to {}, tuned for {}\n", name, tensor::shape_text(profile.min),
+    print_line("input {}: {} to {}, tuned for {}", name, tensor::shape_text(profile.min),
                tensor::shape_text(profile.max), tensor::shape_text(profile.opt));
   }
   if (file_bytes > 0) fmt::print("file {:.2f} MB\n", file_bytes / kMega);
   fmt::print("layout {}, batch group {}, {} threads, {:.2f} GFLOP\n", engine::layout_name(engine.layout),
              engine.micro_batch == 0 ? "all" : std::to_string(engine.micro_batch), engine.threads,
              description.flops / 1e9);
-  if (!description.note.empty()) fmt::print("note: {}\n\n", description.note);
+  if (!description.note.empty()) print_line("note: {}", description.note);
+  if (!description.note.empty()) fmt::print("\n");
   if (description.note.empty()) print_memory(description);
   fmt::print("{:>4} {:<20} {:<22} {:>9} {:>8}  {:<34} {}\n", "step", "kind", "tactic", "MFLOP", "MB",
              "output", "name");
   for (size_t i = 0; i < description.steps.size(); ++i) {
     const engine::StepDescription& step = description.steps[i];
-    fmt::print("{:>4} {:<20} {:<22} {:>9.2f} {:>8.3f}  {:<34} {}\n", i, step.kind, step.tactic,
+    print_line("{:>4} {:<20} {:<22} {:>9.2f} {:>8.3f}  {:<34} {}", i, step.kind, step.tactic,
                step.flops / kMega, step.bytes / kMega, step.outputs.empty() ? "" : step.outputs[0],
                step.name);
-    if (!step.post_ops.empty()) fmt::print("     with {}\n", fmt::join(step.post_ops, ", "));
+    if (!step.post_ops.empty()) print_line("     with {}", fmt::join(step.post_ops, ", "));
     if (!options.rivals) continue;
-    for (const engine::TacticRecord& record : step.rivals) fmt::print("     {}\n", record_text(record));
+    for (const engine::TacticRecord& record : step.rivals) print_line("     {}", record_text(record));
   }
   if (options.passes) print_passes(engine);
 }

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "cli/option_checks.hpp"
 
 namespace hone::cli {
 namespace {
@@ -53,8 +54,11 @@ std::string expand_log_name(const std::string& name) {
   return result;
 }
 
-void check_log(const std::string& name) {
-  if (is_file(name)) base::check_writable(expand_log_name(name));
+void check_log(const std::string& name, const std::string& input) {
+  if (!is_file(name)) return;
+  const std::string file = expand_log_name(name);
+  refuse_overwriting(file, {input});
+  base::check_writable(file);
 }
 
 void write_log(const std::string& name, const std::string& text) {

@@ -14,6 +14,8 @@
 #include "base/error.hpp"
 #include "bench/interruption.hpp"
 #include "cli/command.hpp"
+#include "cli/option_checks.hpp"
+#include "report/sheet.hpp"
 
 namespace {
 
@@ -26,9 +28,9 @@ constexpr hone::cli::AddCommand kCommands[] = {
     hone::cli::add_plot_command,   hone::cli::add_convert_command,
 };
 
-/// Not through fmt::print, which throws where nothing can be written.
+/// Not through fmt::print, which throws where nothing can be written. What it quotes may come from a file.
 int report(int code, const std::string& sentence) {
-  std::fputs(fmt::format("hone: {}\n", sentence).c_str(), stderr);
+  std::fputs(fmt::format("hone: {}\n", hone::report::printable(sentence)).c_str(), stderr);
   return code;
 }
 
@@ -116,6 +118,7 @@ int main(int argc, char** argv) {
   program.require_subcommand(1);
   program.set_version_flag("--version", HONE_VERSION);
   for (const auto add : kCommands) add(program);
+  hone::cli::check_values(program);
   const int code = run_command(program, argc, argv);
   return code == 0 ? finish_output() : code;
 }

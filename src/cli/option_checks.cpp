@@ -1,9 +1,45 @@
 // See option_checks.hpp.
 #include "cli/option_checks.hpp"
 
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdint>
+#include <limits>
+
 #include "base/error.hpp"
 
 namespace hone::cli {
+namespace {
+
+/// Writes the number anew in the way that everybody reads alike; why not, where it is none.
+template <class T>
+std::string plain_number(std::string* text) {
+  using Limits = std::numeric_limits<T>;
+  T value = 0;
+  const char* const end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, value);
+  const bool negative = std::is_unsigned_v<T> && text->starts_with('-');
+  if (negative || (error == std::errc::result_out_of_range && stop == end))
+    return fmt::format("Value {} not in range {} to {}", *text, Limits::min(), Limits::max());
+  if (error != std::errc() || stop != end) return fmt::format("Value {} is no whole number", *text);
+  *text = std::to_string(value);
+  return "";
+}
+
+CLI::Validator value_check(const std::string& type) {
+  // "INT in [0 - 5]" and "INT:…" too.
+  const bool natural = type.starts_with("UINT");
+  const bool whole = type.starts_with("INT");
+  return {[natural, whole](std::string& text) -> std::string {
+            if (text.empty()) return "Value is empty";
+            if (natural) return plain_number<uint64_t>(&text);
+            return whole ? plain_number<int64_t>(&text) : "";
+          },
+          ""};
+}
+
+}  // namespace
 
 CLI::Validator finite_range(double least, double most) {
   const auto check = [least, most](const std::string& text) -> std::string {
@@ -17,6 +53,23 @@ CLI::Validator finite_range(double least, double most) {
 void refuse_given(const OptionList& options, const std::string& reason) {
   for (const CLI::Option* option : options) {
     if (option->count() > 0) fail_usage("{} {}", option->get_name(), reason);
+  }
+}
+
+void check_values(CLI::App& program) {
+  for (CLI::App* command : program.get_subcommands([](CLI::App*) { return true; })) {
+    for (CLI::Option* option : command->get_options()) {
+      // Flags take no value. A transformation comes before all checks.
+      if (option->get_items_expected_max() > 0) option->transform(value_check(option->get_type_name()));
+    }
+  }
+}
+
+void refuse_overwriting(const std::filesystem::path& output, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code missing;
+    if (std::filesystem::equivalent(output, input, missing))
+      fail_usage("{}: the output is the input", output.string());
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -16,5 +17,12 @@ using OptionList = std::vector<const CLI::Option*>;
 /// Usage error "--flag REASON" for the first of these options that was given: silently ignored, it would
 /// promise what does not happen.
 void refuse_given(const OptionList& options, const std::string& reason);
+
+/// For every option of every command: an empty value would count as "not given", and of whole numbers CLI11
+/// takes 010 for 8, and -1 for the largest one where there is no sign.
+void check_values(CLI::App& program);
+
+/// Usage error when the output is one of the inputs, under whatever name: it would be lost.
+void refuse_overwriting(const std::filesystem::path& output, const std::vector<std::string>& inputs);
 
 }  // namespace hone::cli

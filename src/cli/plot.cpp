@@ -17,6 +17,7 @@
 #include "report/plot/sweep_figures.hpp"
 #include "report/plot/trace_figures.hpp"
 #include "report/run_files.hpp"
+#include "report/sheet.hpp"
 #include "trace/open.hpp"
 
 namespace hone::cli {
@@ -43,7 +44,7 @@ struct TracedModel {
   analysis::DiffSide side;
 };
 
-void say(const std::string& sentence) { fmt::print(stderr, "hone: {}\n", sentence); }
+void say(const std::string& sentence) { fmt::print(stderr, "hone: {}\n", report::printable(sentence)); }
 
 /// Two traces of one name in different folders, and names that no file can have.
 std::string unique_name(std::string name, std::set<std::string>* used) {
@@ -70,6 +71,7 @@ class Plotter {
         });
     for (const std::string& format : options_.formats) {
       const fs::path path = fs::path(options_.output) / (figure.name + "." + format);
+      refuse_overwriting(path, options_.inputs);
       base::write_file_atomic(path, format == "svg" ? painter_.svg(scene) : png(scene));
       fmt::print("{}\n", path.string());
     }

@@ -16,8 +16,8 @@
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
 #include "cli/folder.hpp"
+#include "cli/model_argument.hpp"
 #include "cli/profile_metrics.hpp"
-#include "import/load.hpp"
 #include "trace/collect/model_recorder.hpp"
 #include "trace/collect/recorder.hpp"
 #include "trace/store.hpp"
@@ -134,7 +134,7 @@ std::string cost_text(const trace::ModelRecording& recording) {
 
 void profile_model(Options options) {
   const bench::ModelInfo model = speaking_of(options.model, [&] {
-    return bench::describe_model(importer::load_model(options.model), options.model, {});
+    return bench::describe_model(load_given_model(options.model), options.model, {});
   });
   const bench::Peers peers({std::filesystem::canonical("/proc/self/exe").string(), "worker"});
   const std::filesystem::path folder = options.output.empty() ? "runs" : options.output;
@@ -207,6 +207,7 @@ OptionList add_model_options(CLI::App& command, Options& options) {
           ->delimiter(',')
           ->capture_default_str(),
       command.add_option("--batch,--batches", options.batches, "Batch sizes")
+          ->delimiter(',')
           ->check(CLI::Range(int64_t{1}, int64_t{65536}))
           ->capture_default_str(),
       add_device_option(command, options.record.device),

@@ -6,7 +6,9 @@
 #include "base/file.hpp"
 #include "base/units.hpp"
 #include "cli/command.hpp"
+#include "cli/option_checks.hpp"
 #include "report/page.hpp"
+#include "report/sheet.hpp"
 
 namespace hone::cli {
 namespace {
@@ -23,8 +25,10 @@ std::string many(size_t count, const char* one) {
 void run(const Options& options) {
   base::check_writable(options.output);
   const report::RunFiles files = report::find_run_files(options.inputs);
+  for (const report::RunFile& file : files.files) refuse_overwriting(options.output, {file.path.string()});
   const report::Report report = report::make_report(files);
-  for (const report::ReportProblem& problem : report.problems) fmt::print(stderr, "hone: {}\n", problem.text);
+  for (const report::ReportProblem& problem : report.problems)
+    fmt::print(stderr, "hone: {}\n", report::printable(problem.text));
   if (report.sweeps.empty() && report.profiles.empty()) {
     if (!report.problems.empty())
       throw Error(ErrorKind::kBadInput, "no file could be read, so there is no report");

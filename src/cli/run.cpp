@@ -12,9 +12,11 @@
 #include "base/file.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
+#include "cli/option_checks.hpp"
 #include "cli/run_inputs.hpp"
 #include "engine/engine_file.hpp"
 #include "import/load.hpp"
+#include "report/sheet.hpp"
 #include "tensor/npy.hpp"
 
 namespace hone::cli {
@@ -50,7 +52,10 @@ importer::Preprocessing preprocessing_for(const RunOptions& options, const impor
   result.crop = options.crop.value_or(result.crop);
   result.scale = options.scale.value_or(result.scale);
   if (!options.mean.empty()) result.mean = importer::parse_floats(options.mean, "--mean");
-  if (!options.std.empty()) result.std = importer::parse_floats(options.std, "--std");
+  if (!options.std.empty()) result.std = importer::parse_divisors(options.std, "--std");
+  if (options.crop) result.fault.crop = ErrorKind::kUsage;
+  if (!options.mean.empty()) result.fault.mean = ErrorKind::kUsage;
+  if (!options.std.empty()) result.fault.std = ErrorKind::kUsage;
   return result;
 }
 
@@ -107,7 +112,7 @@ void print_row(std::span<const double> row, const std::vector<std::string>& labe
   const std::vector<double> shares = probabilities(row);
   for (size_t i = 0; i < top; ++i) {
     const size_t index = order[i];
-    const std::string label = index < labels.size() ? labels[index] : "";
+    const std::string label = index < labels.size() ? report::printable(labels[index]) : "";
     fmt::print("  {:>5}  {:<24} probability {:>6.2f} %  score {:.4f}\n", index, label, 100 * shares[index],
                row[index]);
   }
@@ -122,13 +127,25 @@ void print_top(const Tensor& output, const RunInputs& inputs, const std::vector<
   const std::vector<double> values = output.to_double();
   const auto width = static_cast<size_t>(output.shape()[1]);
   for (size_t row = 0; row < values.size() / width; ++row) {
-    fmt::print("{}\n", row < inputs.images.size() ? inputs.images[row] : fmt::format("row {}", row));
+    fmt::print("{}\n", row < inputs.images.size() ? report::printable(inputs.images[row])
+                                                  : fmt::format("row {}", row));
     print_row(std::span(values).subspan(row * width, width), labels, top);
   }
 }
 
-void check_output(const std::string& file) {
+/// The files behind --input: NAME:FILE may be one, or the whole of it.
+std::vector<std::string> files_read(const RunOptions& options) {
+  std::vector<std::string> files = options.inputs;
+  for (const std::string& input : options.inputs) files.push_back(input.substr(input.find(':') + 1));
+  files.push_back(options.model);
+  files.push_back(options.load.weights);
+  return files;
+}
+
+void check_output(const RunOptions& options) {
+  const std::string& file = options.output;
   if (file.empty()) return;
+  refuse_overwriting(file, files_read(options));
   base::check_writable(file);
   if (!file.ends_with(".npz") && !file.ends_with(".npy"))
     fail_usage("{} ends neither in .npz nor in .npy", file);
@@ -155,7 +172,7 @@ std::unique_ptr<backend::Executable> load_executable(const RunOptions& options, 
 }
 
 void run(const RunOptions& options) {
-  check_output(options.output);
+  check_output(options);
   const bool stored = engine::is_engine_file(options.model);
   if (stored)
     refuse_given(options.fixed_by_engine,
@@ -171,7 +188,8 @@ void run(const RunOptions& options) {
     return stored ? backend::make_engine_executable(engine, options.threads)
                   : load_executable(options, model, slots, inputs);
   });
-  for (const std::string& note : executable->notes()) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : executable->notes())
+    fmt::print(stderr, "note: {}\n", report::printable(note));
 
   tensor::NamedTensors outputs;
   for (Tensor& output : speaking_of(options.model, [&] { return executable->run(inputs.tensors); })) {
@@ -183,7 +201,8 @@ void run(const RunOptions& options) {
                      static_cast<size_t>(options.top));
   }
   for (const auto& [name, tensor] : outputs) {
-    fmt::print("{}  {}[{}]\n", name, tensor::dtype_name(tensor.dtype()), tensor::shape_text(tensor.shape()));
+    fmt::print("{}  {}[{}]\n", report::printable(name), tensor::dtype_name(tensor.dtype()),
+               tensor::shape_text(tensor.shape()));
   }
 }
 

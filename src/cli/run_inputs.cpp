@@ -34,11 +34,11 @@ class Collector {
   void add_npy(const std::string& file) {
     const size_t colon = file.find(':');
     const auto named = colon == std::string::npos ? std::nullopt : index_of(file.substr(0, colon));
-    if (named) {
-      set(*named, tensor::read_npy(file.substr(colon + 1)), file);
-    } else {
-      set(next_empty(file), tensor::read_npy(file), file);
-    }
+    if (named) return set(*named, tensor::read_npy(file.substr(colon + 1)), file);
+    if (colon != std::string::npos && !std::filesystem::exists(file) &&
+        std::filesystem::exists(file.substr(colon + 1)))
+      fail_usage("--input {}: the model has no input named '{}' ({})", file, file.substr(0, colon), names());
+    set(next_empty(file), tensor::read_npy(file), file);
   }
 
   void add_npz(const std::string& file) {

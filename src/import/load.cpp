@@ -36,8 +36,10 @@ size_t edit_distance(std::string_view a, std::string_view b) {
     return edit_distance(name, a) < edit_distance(name, b);
   });
   const bool likely = edit_distance(name, *nearest) <= 3;
-  fail_usage("'{}' is neither a file (.onnx, .pt) nor a built-in architecture ({}){}", name,
-             fmt::join(names, ", "), likely ? fmt::format("; did you mean {}?", *nearest) : "");
+  fail_usage(
+      "'{}' is neither a file (.onnx, .pt; for run and inspect .hone as well) nor a built-in architecture "
+      "({}){}",
+      name, fmt::join(names, ", "), likely ? fmt::format("; did you mean {}?", *nearest) : "");
 }
 
 /// Nothing is ever unpacked into files, but a name that would lead out of a folder is a forgery.

@@ -153,8 +153,9 @@ class Device(unittest.TestCase):
     def test_an_unknown_device(self):
         for name, command in self.commands().items():
             for device in ("tpu", "CUDA", ""):
+                sentence = "not in {cpu,cuda}" if device else "--device: Value is empty"
                 with self.subTest(name, device=device):
-                    self.fails(USAGE, "not in {cpu,cuda}", *command, "--device", device)
+                    self.fails(USAGE, sentence, *command, "--device", device)
 
     def test_a_precision_that_the_cpu_has_not(self):
         for name in ("build", "run", "inspect", "conformance"):

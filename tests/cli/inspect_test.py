@@ -4,6 +4,7 @@ usage: inspect_test.py HONE MODELS_DIGITS
 """
 import json
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
@@ -62,6 +63,14 @@ def main():
         for step in record["steps"]:
             for field in ("kind", "tactic", "sources", "post_ops", "flops", "bytes", "rivals"):
                 assert step[field] == steps[step["name"]][field], f"{step['name']}: {field}"
+
+        # Names come from files, and a terminal would obey them.
+        hostile = folder / "\x1b]0;owned\x07.onnx"
+        shutil.copy(digits / "digits.onnx", hostile)
+        text = output(hone, "inspect", hostile, "--builderOptimizationLevel", 0, "--noTimingCache", "--passes")
+        assert text.startswith(r"\x1b]0;owned\x07: fp32 engine") and "\x1b" not in text, text
+        ending = run(hone, "inspect", hostile, "--optShapes", "\x1b[31m:1")
+        assert ending.returncode == 2 and r"\x1b[31m" in ending.stderr and "\x1b" not in ending.stderr, ending.stderr
 
         text = output(hone, "inspect", there)
         assert SENTENCE in text and "no kernels were made" in text and "MB planned" not in text, text

@@ -3,13 +3,14 @@
 usage: misuse_test.py HONE MODELS_DIGITS
 """
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 
 import numpy as np
 
-USAGE, BAD_INPUT = 2, 3
+USAGE, BAD_INPUT, ENVIRONMENT = 2, 3, 4
 
 
 def wrong_numbers(bench, profile, conformance, run, plot):
@@ -23,6 +24,37 @@ def wrong_numbers(bench, profile, conformance, run, plot):
             (run, "--scale", ["nan", "inf"]), (plot, "--scale", ["nan"]), (plot, "--width", ["nan"])]
 
 
+def empty_values(bench, profile, digits, image):
+    """Commands with an option that is given nothing, and its name."""
+    run = ["run", digits, "--input", image]
+    rows = [(bench, "--baseline"), (bench, "--compare-to"), (bench, "--output"), (bench, "--max-regression"),
+            (profile, "--capture-range"), (profile, "--kernels"), (profile, "--output"),
+            (["build", digits], "--output"), (["build", digits], "--optShapes"),
+            (["build", digits], "--timingCacheFolder"), (run, "--mean"), (run, "--std"), (run, "--output"),
+            (["export", digits], "--output"), (["export", digits], "--seed"), (["analyze", image], "--steps"),
+            (["analyze", image], "--log-file"), (["analyze", image], "--rows"), (["view", "."], "--host"),
+            (["report"], "--output")]
+    return [*[([*command, flag, ""], flag) for command, flag in rows], (["report", ""], "inputs")]
+
+
+def wrong_whole_numbers(digits, image):
+    """CLI11 takes -1 for the largest number without a sign, and what is too large, too."""
+    most = "18446744073709551616"
+    return [(["export", digits], "--seed", ["-1", most, "x", "1.5"]), (["export", digits], "--opset", ["12", "23", "-1"]),
+            (["build", digits], "--seed", ["-1"]), (["analyze", image], "--rows", ["-1", most, "0x10"]),
+            (["diff", image, image], "--rows", ["-1"]), (["run", digits, "--input", image], "--top", ["0", "x", most]),
+            (["run", digits, "--input", image], "--seed", ["-7"])]
+
+
+def own_inputs(digits, engine, image, result):
+    """Commands that would write over what they read, and the file."""
+    return [(["build", digits, "-o", digits], digits), (["export", digits, "-o", digits], digits),
+            (["export", "alexnet", "--weights", digits, "-o", digits], digits),
+            (["run", engine, "--input", image, "-o", image], image),
+            (["run", engine, "--input", f"input:{image}", "-o", image], image),
+            (["report", result, "-o", result], result), (["analyze", result, "--log-file", result], result)]
+
+
 def main():
     hone, digits = sys.argv[1], str(pathlib.Path(sys.argv[2]) / "digits.onnx")
     with tempfile.TemporaryDirectory() as name:
@@ -30,6 +62,11 @@ def main():
         np.save(folder / "x.npy", np.zeros((1, 1, 8, 8), np.float32))
         (folder / "empty.onnx").touch()
         (folder / "folder.onnx").mkdir()
+        (folder / "trace.json").write_text('{"traceEvents": []}')
+        (folder / "to").mkdir()
+        (folder / "to" / "gpu_trace.csv").write_text('{"traceEvents": []}')
+        copy, image, trace = f"{name}/copy.onnx", f"{name}/x.npy", f"{name}/trace.json"
+        shutil.copy(digits, copy)
         out = ["-o", f"{name}/out.hone"]
         engine = f"{name}/digits.hone"
         subprocess.run([hone, "build", digits, "--builderOptimizationLevel", "0", "--noTimingCache", "-o", engine],
@@ -57,6 +94,23 @@ def main():
             (USAGE, "--max-regression 'much'", [*bench, "--baseline", digits, "--max-regression", "much"]),
             (USAGE, "--max-regression 'inf'", [*bench, "--baseline", digits, "--max-regression", "inf"]),
             (USAGE, "--max-regression requires --baseline", [*bench, "--max-regression", "5%"]),
+            (USAGE, "write 5% or 0.05", [*bench, "--baseline", digits, "--max-regression", "5"]),
+            *[(USAGE, f"{flag}: Value is empty", command)
+              for command, flag in empty_values(bench, profile, digits, image)],
+            *[(USAGE, f"{flag}: Value {value} ", [*command, flag, value])
+              for command, flag, values in wrong_whole_numbers(digits, image) for value in values],
+            *[(USAGE, f"{file}: the output is the input", command)
+              for command, file in own_inputs(copy, engine, image, trace)],
+            (USAGE, "/../copy.onnx: the output is the input", ["export", copy, "-o", f"{name}/to/../copy.onnx"]),
+            (USAGE, "gpu_trace.csv: the output is the input",
+             ["convert", f"{name}/to/gpu_trace.csv", f"{name}/to", "--to", "csv"]),
+            (USAGE, "input 'input' is given two shapes, the second with 'input:2x1x8x8'",
+             ["build", digits, *out, "--optShapes", "input:1x1x8x8,input:2x1x8x8"]),
+            (ENVIRONMENT, f"cannot create the folder {image}", ["build", digits, *out, "--timingCacheFolder", image]),
+            (ENVIRONMENT, "/proc", ["build", digits, *out, "--timingCacheFolder", "/proc"]),
+            *[(BAD_INPUT, f"{engine}: this is an engine, built already: hone run and hone inspect take it", command)
+              for command in (["export", engine, *out], ["build", engine, *out], ["profile", engine, "-o", name],
+                              ["bench", engine, "--backends", "reference", "-o", name])],
             *[(USAGE, f"{flag}: Value {value} not in range", [*command, flag, value])
               for command, flag, values in wrong_numbers(
                   bench, profile, ["conformance", name], ["run", digits, "--input", f"{name}/x.npy"],

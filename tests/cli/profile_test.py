@@ -43,8 +43,10 @@ class Profile(unittest.TestCase):
                 self.assertLessEqual(sum(row[1] for row in inside), end - start)
             self.assertEqual(database.execute("SELECT value FROM metadata WHERE key = 'batch'").fetchone(), ("2",))
             # A second trace does not overwrite the first.
-            self.assertEqual(profile(MODEL, "--batch", "2", "-o", folder).returncode, 0)
-            self.assertTrue(pathlib.Path(folder, "digits-hone-fp32-b2-2.trace.sqlite").exists())
+            done = profile(MODEL, "--batches", "2,3", "-o", folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for name in ("b2-2", "b3"):
+                self.assertTrue(pathlib.Path(folder, f"digits-hone-fp32-{name}.trace.sqlite").exists())
 
     def test_two_recordings_are_compared(self):
         with tempfile.TemporaryDirectory() as folder:

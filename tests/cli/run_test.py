@@ -125,7 +125,20 @@ def check_bad_inputs(runner, digits):
     runner.bad(BAD_INPUT, "truncated", model, "--input", folder / "cut.jpg")
     runner.bad(BAD_INPUT, "neither a PNG nor a JPEG", model, "--input", folder / "text.png")
     runner.bad(BAD_INPUT, "64x64] does not fit", model, "--input", folder / "whole.jpg")
-    runner.bad(BAD_INPUT, "smaller than the crop", model, "--input", digits / "seven.png", "--crop", 9)
+    runner.bad(USAGE, "smaller than the crop", model, "--input", digits / "seven.png", "--crop", 9)
+    runner.bad(USAGE, "--std is '0', which nothing can be divided by", model, "--input", digits / "seven.png",
+               "--std", 0)
+    runner.bad(USAGE, "std has 3 numbers for an image of 1 channel", model, "--input", digits / "seven.png",
+               "--std", "1,2,3")
+    runner.bad(USAGE, "the model has no input named 'nosuch' (input)", model, "--input",
+               f"nosuch:{folder / 'shape.npy'}")
+    runner.bad(BAD_INPUT, "nosuch:missing.npy: cannot open the file", model, "--input", "nosuch:missing.npy")
+    (folder / "garbage.png").write_bytes(garbage_png())
+    runner.bad(BAD_INPUT, "garbage.png: the image is damaged: it does not decode", model, "--input",
+               folder / "garbage.png")
+    for key, value in (("image.std", "0"), ("image.std", "1e-40")):
+        runner.bad(BAD_INPUT, f"'{key}' is '{value}'", with_metadata(model, folder / "meta.onnx", {key: value}),
+                   "--input", digits / "seven.png")
     runner.bad(BAD_INPUT, "int32[1x1x8x8] does not fit", model, "--input", folder / "int.npy")
     runner.bad(BAD_INPUT, "[1x1x9x8] does not fit", model, "--input", folder / "shape.npy")
     runner.bad(BAD_INPUT, "pickle", model, "--input", folder / "object.npy")
@@ -142,16 +155,57 @@ def check_bad_inputs(runner, digits):
     runner.bad(USAGE, "--mean is '1,x'", model, "--input", digits / "seven.png", "--mean", "1,x")
 
 
-def huge_png():
-    """A PNG whose header promises 60000 x 60000 pixels, sound otherwise."""
+def with_metadata(model, target, entries):
+    """The model with other metadata_props."""
+    proto = onnx.load(str(model))
+    found = {entry.key: entry.value for entry in proto.metadata_props}
+    del proto.metadata_props[:]
+    helper.set_model_props(proto, found | entries)
+    onnx.save(proto, str(target))
+    return target
+
+
+def check_metadata(runner, digits):
+    """What a model says of its images and labels stays with it, and its labels cannot steer a terminal."""
+    image = ["--input", digits / "seven.png", "--top", 3]
+    _, first = runner.run(digits / "digits.onnx", *image)
+    exported = runner.folder / "exported.onnx"
+    subprocess.run([runner.hone, "export", digits / "digits.onnx", "-o", exported], check=True, capture_output=True)
+    _, second = runner.run(exported, *image)
+    assert first.returncode == 0 and first.stdout == second.stdout, f"{first}\n{second}"
+    props = {entry.key: entry.value for entry in onnx.load(str(exported)).metadata_props}
+    assert props == {entry.key: entry.value for entry in onnx.load(str(digits / "digits.onnx")).metadata_props}
+    subprocess.run([runner.hone, "export", "squeezenet1_1", "-o", exported], check=True, capture_output=True)
+    props = {entry.key: entry.value for entry in onnx.load(str(exported)).metadata_props}
+    assert props["image.crop"] == "224" and props["image.std"] == "0.229,0.224,0.225", props
+    hostile = with_metadata(digits / "digits.onnx", runner.folder / "hostile.onnx", {"labels": "\x1b]0;owned\x07\n" * 10})
+    _, ending = runner.run(hostile, *image)
+    assert ending.returncode == 0 and r"\x1b]0;owned\x07" in ending.stdout and "\x1b" not in ending.stdout, ending
+    _, ending = runner.run(digits / "digits.onnx", *image[:2], "--top", "010")
+    assert len(ending.stdout.splitlines()) == 11, ending
+
+
+def png_of(header, data):
     import struct
     import zlib
 
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
-    header = struct.pack(">IIBBBBB", 60000, 60000, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+def huge_png():
+    """A PNG whose header promises 60000 x 60000 pixels, sound otherwise."""
+    import struct
+    import zlib
+    return png_of(struct.pack(">IIBBBBB", 60000, 60000, 8, 2, 0, 0, 0), zlib.compress(b""))
+
+
+def garbage_png():
+    """A PNG of sound chunks around pixels that do not unpack."""
+    import struct
+    return png_of(struct.pack(">IIBBBBB", 8, 8, 8, 0, 0, 0, 0), b"garbage")
 
 
 def main():
@@ -159,6 +213,7 @@ def main():
         runner = Runner(sys.argv[1], pathlib.Path(name))
         check_inputs(runner)
         check_preprocessing(runner)
+        check_metadata(runner, pathlib.Path(sys.argv[2]))
         check_bad_inputs(runner, pathlib.Path(sys.argv[2]))
 
 
