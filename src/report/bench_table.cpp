@@ -35,13 +35,16 @@ std::string p99_cell(const base::Summary& summary) {
   return summary.n >= base::samples_for_percentile(0.99) ? number(summary.p99) : "-";
 }
 
+/// Two decimals, and two digits of what they would make nothing of.
+std::string ratio_text(double ratio) { return ratio < 0.1 ? number(ratio) : fmt::format("{:.2f}", ratio); }
+
 std::string speedup_cell(const Run& run) {
   if (!run.speedup) return "-";
   const base::Ratio& ratio = run.speedup->ratio;
-  if (!ratio.known) return fmt::format("{:.2f}x [?]", ratio.value);
-  const std::string interval = fmt::format("[{:.2f} {:.2f}]", ratio.low, ratio.high);
+  if (!ratio.known) return ratio_text(ratio.value) + "x [?]";
+  const std::string interval = fmt::format("[{} {}]", ratio_text(ratio.low), ratio_text(ratio.high));
   if (ratio.contains(1)) return "no difference " + interval;
-  return fmt::format("{:.2f}x {}", ratio.value, interval);
+  return fmt::format("{}x {}", ratio_text(ratio.value), interval);
 }
 
 std::string megabytes_cell(int64_t bytes) {
@@ -146,10 +149,11 @@ std::vector<std::string> BenchTable::shown(const std::vector<std::string>& cells
 }
 
 std::vector<std::string> bench_notes(const bench::Sweep& sweep, const bench::SweepOptions& options) {
-  std::vector<std::string> notes = {fmt::format(
-      "p50 ± half its 95 % interval; p99 from 299 samples on; speedup over {} in {} with 95 % interval; "
-      "error: relative L2 against the fp32 reference.",
-      options.compare_to, options.precisions.front())};
+  std::vector<std::string> notes = {
+      fmt::format("p50 ± half its 95 % interval; p99 from 299 samples on; speedup over {} in {} with 95 % "
+                  "interval ([?]: too few rounds for one); "
+                  "error: relative L2 against the fp32 reference.",
+                  options.compare_to, options.precisions.front())};
   if (options.measure.device != "cpu") {
     notes.push_back(
         fmt::format("p50, p99 and per second: one run at a time, {} data transfers; device ms: p50 by the "

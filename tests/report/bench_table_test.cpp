@@ -132,6 +132,8 @@ TEST(BenchTable, CallsNoiseNoDifference) {
   EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("no difference [0.95 1.10]"));
   run.speedup->ratio.known = false;
   EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("1.02x [?]"));
+  run.speedup->ratio.value = 0.00017;
+  EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("0.00017"));
 }
 
 TEST(BenchTable, ShowsAFailureInItsRow) {
