@@ -1,6 +1,8 @@
 // See inputs.hpp.
 #include "backend/inputs.hpp"
 
+#include "reference/interpreter.hpp"
+
 namespace hone::backend {
 namespace {
 
@@ -21,13 +23,17 @@ void check_inputs(const graph::Graph& graph, std::span<const tensor::Tensor> inp
   if (inputs.size() != graph.inputs.size()) {
     fail_bad_input("{} inputs given, the model has {}", inputs.size(), graph.inputs.size());
   }
+  std::vector<tensor::Shape> shapes;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const graph::Value& value = graph.value(graph.inputs[i]);
+    shapes.push_back(inputs[i].shape());
     if (fits(value.type, inputs[i])) continue;
     fail_bad_input("input '{}' is {}[{}], the model expects {}", value.name,
                    tensor::dtype_name(inputs[i].dtype()), tensor::shape_text(inputs[i].shape()),
                    value.type.text());
   }
+  if (const std::string conflict = reference::symbol_conflict(graph, shapes); !conflict.empty())
+    fail_bad_input("{}", conflict);
 }
 
 std::map<std::string, tensor::Shape> shapes_by_name(const graph::Graph& graph,
