@@ -4,7 +4,7 @@
 usage: initial_weights.py MODEL.onnx OUT.safetensors
 
 MODEL is what `hone export` wrote of alexnet, squeezenet1_1 or vgg16: its initializers say which parameters there are.
-Filters are drawn with their whole mean, while the seeded ones of the built-in architectures lack half of it. Needs numpy.
+Needs numpy.
 """
 import json
 import pathlib

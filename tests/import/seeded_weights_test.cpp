@@ -26,7 +26,7 @@ Moments moments(std::span<const double> values) {
   return result;
 }
 
-const ParameterSpec kFilterSpec{"conv1.weight", {16, 64, 3, 3}, Role::kFilter, 1.5f};
+const ParameterSpec kFilterSpec{"conv1.weight", {16, 64, 3, 3}, Role::kFilter, 1.5f, 2};
 
 TEST(SeededWeights, DependOnSeedAndNameAlone) {
   const auto values = make(7, kFilterSpec);
@@ -37,27 +37,30 @@ TEST(SeededWeights, DependOnSeedAndNameAlone) {
   EXPECT_NE(values, make(7, renamed));
 }
 
-TEST(SeededWeights, FilterHasTheDeviationOfItsFanInAndHalfItsMean) {
-  const auto values = make(0, kFilterSpec);
+TEST(SeededWeights, FilterHasTheDeviationOfItsFanInAndLacksAPartOfItsMean) {
   const size_t fan_in = 64 * 9;
   const double wanted = 1.5 / std::sqrt(static_cast<double>(fan_in));
-  // 9216 samples: the deviation of their deviation is wanted / sqrt(2 * 9216), 0.7 %.
-  EXPECT_NEAR(moments(values).deviation, wanted, 0.03 * wanted);
-  // An image filter of the same name and seed holds the same numbers with their means.
-  ParameterSpec whole = kFilterSpec;
-  whole.role = Role::kImageFilter;
-  const auto uncentred = make(0, whole);
-  for (size_t row = 0; row < 16; ++row) {
-    const double mean = moments(std::span(values).subspan(row * fan_in, fan_in)).mean;
-    const double full = moments(std::span(uncentred).subspan(row * fan_in, fan_in)).mean;
-    // The mean is taken out to one unit of the integer sum, 1 / 37837 deviations.
-    EXPECT_NEAR(mean, full / 2, wanted / 30000);
+  // The same numbers with their means.
+  ParameterSpec spec = kFilterSpec;
+  spec.mean_part = 0;
+  const auto whole = make(0, spec);
+  for (const int part : {2, 4}) {
+    spec.mean_part = part;
+    const auto values = make(0, spec);
+    // 9216 samples: the deviation of their deviation is wanted / sqrt(2 * 9216), 0.7 %.
+    EXPECT_NEAR(moments(values).deviation, wanted, 0.03 * wanted);
+    for (size_t row = 0; row < 16; ++row) {
+      const double mean = moments(std::span(values).subspan(row * fan_in, fan_in)).mean;
+      const double full = moments(std::span(whole).subspan(row * fan_in, fan_in)).mean;
+      // The mean is taken out to one unit of the integer sum, 1 / 37837 deviations.
+      EXPECT_NEAR(mean, full * (part - 1) / part, wanted / 30000);
+    }
   }
 }
 
-TEST(SeededWeights, ImageFilterKeepsItsMean) {
+TEST(SeededWeights, FilterKeepsItsWholeMeanUnlessAskedFor) {
   ParameterSpec spec = kFilterSpec;
-  spec.role = Role::kImageFilter;
+  spec.mean_part = 0;
   const auto values = make(0, spec);
   double largest = 0;
   for (size_t row = 0; row < 16; ++row) {

@@ -11,6 +11,7 @@ using Architecture = ValueId (*)(GraphBuilder& net);
 struct ArchitectureEntry {
   std::string_view name;
   Architecture build;
+  FilterSeeding seeding;
 };
 
 /// In the order they are shown.

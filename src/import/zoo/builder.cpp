@@ -27,7 +27,8 @@ Attributes pool_window(const PoolSpec& spec) {
 
 }  // namespace
 
-GraphBuilder::GraphBuilder(std::string model, WeightSource& weights) : weights_(weights) {
+GraphBuilder::GraphBuilder(std::string model, const FilterSeeding& seeding, WeightSource& weights)
+    : seeding_(seeding), weights_(weights) {
   graph_.name = std::move(model);
   const graph::Dims image{Dim::symbol("batch"), 3, 224, 224};
   graph_.inputs.push_back(graph_.add_value("input", {tensor::DType::kFloat32, image}));
@@ -36,9 +37,10 @@ GraphBuilder::GraphBuilder(std::string model, WeightSource& weights) : weights_(
 ValueId GraphBuilder::conv(const std::string& name, ValueId x, const ConvSpec& spec) {
   // A depthwise filter without its mean would pass on little but noise.
   const bool depthwise = spec.groups == channels(x) && spec.groups > 1;
-  const Role role = x == input() || depthwise ? Role::kImageFilter : Role::kFilter;
+  const int mean_part = x == input() || depthwise ? 0 : seeding_.mean_part;
+  const float gain = spec.gain.value_or(seeding_.rectified_gain);
   const tensor::Shape shape{spec.channels, channels(x) / spec.groups, spec.kernel, spec.kernel};
-  std::vector<ValueId> inputs{x, parameter({name + ".weight", shape, role, spec.gain})};
+  std::vector<ValueId> inputs{x, parameter({name + ".weight", shape, Role::kFilter, gain, mean_part})};
   if (spec.bias) inputs.push_back(parameter({name + ".bias", {spec.channels}, Role::kBias}));
   Attributes attributes = window(spec.kernel, spec.stride, spec.padding);
   attributes.set("group", spec.groups);
@@ -58,8 +60,11 @@ ValueId GraphBuilder::batch_norm(const std::string& name, ValueId x, float gain)
 }
 
 ValueId GraphBuilder::linear(const std::string& name, ValueId x, int64_t features) {
-  const ValueId weight =
-      parameter({name + ".weight", {features, channels(x)}, Role::kFilter, kRectifiedGain});
+  const ValueId weight = parameter({name + ".weight",
+                                    {features, channels(x)},
+                                    Role::kFilter,
+                                    seeding_.rectified_gain,
+                                    seeding_.mean_part});
   const ValueId bias = parameter({name + ".bias", {features}, Role::kBias});
   Attributes attributes;
   attributes.set("transB", int64_t{1});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -12,11 +13,25 @@ namespace hone::importer {
 
 using graph::ValueId;
 
-/// Gain that keeps the variance through a rectifier and a filter without half of its mean: relu(z) of a
-/// standard normal z has variance 0.34 and mean 0.4, of which half gets through; 1 / sqrt(0.34 + 0.04)
-/// is 1.6.
-inline constexpr float kRectifiedGain = 1.6f;
-/// The same after a layer without activation.
+/// How the filters of an architecture are seeded, but for those that read the image or single channels, which
+/// keep their mean.
+struct FilterSeeding {
+  int mean_part;  ///< as of ParameterSpec
+  /// Keeps the variance through a rectifier and a filter: relu(z) of a standard normal z has variance 0.34
+  /// and mean 0.4, of which a filter passes on the share k of its mean that it keeps; 1 / sqrt(0.34 + 0.16
+  /// k^2).
+  float rectified_gain;
+};
+
+// With whole means, the positive mean of rectified activations adds up until every image gives the same
+// logits; without any, a network is chaotic and a rounding error grows a hundredfold on its way. Each
+// architecture lacks as much as lets a small change of the image become no larger, relative to the logits,
+// than it was.
+inline constexpr FilterSeeding kWholeMean{0, 1.41421356f};  ///< as He et al. 2015
+inline constexpr FilterSeeding kThreeQuartersOfMean{4, 1.5f};
+inline constexpr FilterSeeding kHalfOfMean{2, 1.6f};
+
+/// Gain after a layer without activation.
 inline constexpr float kLinearGain = 1.0f;
 
 struct ConvSpec {
@@ -26,7 +41,7 @@ struct ConvSpec {
   int64_t padding = 0;
   int64_t groups = 1;
   bool bias = false;
-  float gain = kRectifiedGain;
+  std::optional<float> gain;  ///< that after a rectifier, unless given
 };
 
 struct PoolSpec {
@@ -40,7 +55,7 @@ struct PoolSpec {
 /// `name`.weight and so on. Opset-22 operators only.
 class GraphBuilder {
  public:
-  GraphBuilder(std::string model, WeightSource& weights);
+  GraphBuilder(std::string model, const FilterSeeding& seeding, WeightSource& weights);
 
   /// The image: float32 [batch, 3, 224, 224].
   ValueId input() const { return graph_.inputs.front(); }
@@ -74,6 +89,7 @@ class GraphBuilder {
   int64_t dim(ValueId x, size_t axis) const;
 
   graph::Graph graph_;
+  FilterSeeding seeding_;
   WeightSource& weights_;
   ValueId zero_ = graph::kNoValue;
   ValueId six_ = graph::kNoValue;

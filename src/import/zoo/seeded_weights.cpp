@@ -35,9 +35,6 @@ int32_t bell(uint64_t key, uint64_t index) {
 /// 1 / standard deviation of bell(): four times the variance (65536^2 - 1) / 12.
 const float kUnit = static_cast<float>(1.0 / std::sqrt((65536.0 * 65536.0 - 1) / 3));
 
-/// One part in this many of a filter's mean is taken away; see weights.hpp.
-constexpr size_t kMeanShare = 2;
-
 class SeededWeights final : public WeightSource {
  public:
   explicit SeededWeights(uint64_t seed) : seed_(seed) {}
@@ -47,8 +44,7 @@ class SeededWeights final : public WeightSource {
     const auto out = result.mutable_values<float>();
     const uint64_t key = mix(seed_ ^ mix(hash(spec.name)));
     switch (spec.role) {
-      case Role::kFilter: fill_filter(out, spec, key, true); break;
-      case Role::kImageFilter: fill_filter(out, spec, key, false); break;
+      case Role::kFilter: fill_filter(out, spec, key); break;
       case Role::kScale: fill_around(out, key, spec.gain, 0.1f * spec.gain); break;
       case Role::kVariance: fill_around(out, key, 1.0f, 0.2f); break;
       case Role::kBias:
@@ -59,7 +55,7 @@ class SeededWeights final : public WeightSource {
   }
 
  private:
-  static void fill_filter(std::span<float> out, const ParameterSpec& spec, uint64_t key, bool centred) {
+  static void fill_filter(std::span<float> out, const ParameterSpec& spec, uint64_t key) {
     const size_t rows = static_cast<size_t>(spec.shape[0]);
     const size_t fan_in = out.size() / rows;
     const float scale = kUnit * spec.gain / std::sqrt(static_cast<float>(fan_in));
@@ -72,7 +68,7 @@ class SeededWeights final : public WeightSource {
         values[i] = static_cast<float>(value);
       }
       // The quotient is rounded in integers, so that every platform gets the same one.
-      const int64_t average = centred ? sum / static_cast<int64_t>(kMeanShare * fan_in) : 0;
+      const int64_t average = spec.mean_part == 0 ? 0 : sum / (spec.mean_part * static_cast<int64_t>(fan_in));
       const auto mean = static_cast<float>(average);
       for (size_t i = 0; i < fan_in; ++i) values[i] = (values[i] - mean) * scale;
     }

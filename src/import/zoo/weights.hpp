@@ -11,7 +11,7 @@
 namespace hone::importer {
 
 /// What a parameter is to its layer; seeded values depend on it.
-enum class Role { kFilter, kImageFilter, kBias, kScale, kShift, kMean, kVariance };
+enum class Role { kFilter, kBias, kScale, kShift, kMean, kVariance };
 
 /// One float32 parameter, named as in torchvision's state_dict.
 struct ParameterSpec {
@@ -20,6 +20,8 @@ struct ParameterSpec {
   Role role;
   /// Factor on the values a seed gives to a filter or a scale.
   float gain = 1.0f;
+  /// One part in this many of each output channel's mean is taken away from a seeded filter; 0: nothing.
+  int mean_part = 0;
 };
 
 class WeightSource {
@@ -30,14 +32,11 @@ class WeightSource {
   virtual void finish() {}
 };
 
-/// Values that depend on seed, name, role and gain alone, bit for bit the same on every platform.
+/// Values that depend on the spec and the seed alone, bit for bit the same on every platform.
 ///
 /// Filters have standard deviation gain / sqrt(fan-in) (He et al. 2015 derive the gain from the activation
-/// that follows). But for those that read the image or single channels (kImageFilter), half of each output
-/// channel's mean is taken away. With whole means, the positive mean of rectified activations adds up until
-/// every image gives the same logits; without any, networks are chaotic and a rounding error grows a
-/// hundredfold on its way (measured on ResNet-50). Normalization parameters: scale gain * (1 +- 0.1), shift
-/// and mean 0 +- 0.1, variance 1 +- 0.2.
+/// that follows). Normalization parameters: scale gain * (1 +- 0.1), shift and mean 0 +- 0.1, variance
+/// 1 +- 0.2.
 std::unique_ptr<WeightSource> seeded_weights(uint64_t seed);
 
 /// The tensors of a safetensors file, which must hold every parameter under its name, as float32 and in its

@@ -18,7 +18,7 @@ std::optional<graph::Graph> build_architecture(std::string_view name, const Load
   for (const ArchitectureEntry& entry : architectures()) {
     if (entry.name != name) continue;
     const auto weights = weight_source(options);
-    GraphBuilder net(std::string(name), *weights);
+    GraphBuilder net(std::string(name), entry.seeding, *weights);
     graph::Graph graph = net.finish(entry.build(net));
     graph::verify(graph, "building the architecture");
     return graph;
