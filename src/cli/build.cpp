@@ -18,7 +18,7 @@ struct Options : EngineOptions {
 };
 
 void build(const Options& options) {
-  refuse_overwriting(options.output, {options.model, options.weights});
+  refuse_overwriting(options.output, {options.model, options.weights, options.cache_file});
   base::check_writable(options.output);
   const auto engine = build_from(options);
   const engine::Device& device = device::find_device(options.device);

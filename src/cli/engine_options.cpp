@@ -12,7 +12,6 @@
 #include "backend/hone/hone_backend.hpp"
 #include "base/file.hpp"
 #include "bench/model_info.hpp"
-#include "cli/folder.hpp"
 #include "cli/model_argument.hpp"
 #include "device/devices.hpp"
 
@@ -60,12 +59,6 @@ std::map<std::string, engine::ShapeProfile> profiles(const graph::Graph& graph,
   return result;
 }
 
-/// Of a folder that was named. One that nobody named may be of no use: that costs a head start, nothing else.
-void check_cache_folder(const std::filesystem::path& folder) {
-  make_folder(folder);
-  base::check_writable(folder / "timings.json");
-}
-
 }  // namespace
 
 CLI::Option* add_device_option(CLI::App& command, std::string& device) {
@@ -97,13 +90,18 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
           ->capture_default_str(),
       command.add_option("--disable-pass", options.disabled_passes,
                          "Passes to leave out, by name (hone passes lists them)"),
-      command.add_option("--timingCacheFolder", options.cache_folder,
-                         "Where tactic times are kept (default: the user's cache folder)"),
-      command.add_flag("--noTimingCache", options.no_cache, "Neither read nor write tactic times")};
+      command.add_option(
+          "--timingCacheFile", options.cache_file,
+          "File that tactic times are read from and added to (default: one in the user's cache folder)"),
+      command.add_flag("--errorOnTimingCacheMiss", options.cached_only,
+                       "Time nothing: fail when the timing cache lacks anything"),
+      command.add_flag("--noTimingCache", options.no_cache, "Neither read nor write tactic times")
+          ->excludes(command.get_option("--timingCacheFile"))
+          ->excludes(command.get_option("--errorOnTimingCacheMiss"))};
 }
 
 std::shared_ptr<engine::Engine> build_from(const EngineOptions& options) {
-  if (!options.cache_folder.empty()) check_cache_folder(options.cache_folder);
+  if (!options.cache_file.empty() && !options.cached_only) base::check_writable(options.cache_file);
   const importer::Model model =
       load_given_model(options.model, {.weights = options.weights, .seed = options.seed});
   backend::LoadOptions load;
@@ -118,7 +116,8 @@ std::shared_ptr<engine::Engine> build_from(const EngineOptions& options) {
   engine::BuildOptions build = backend::build_options(model, load);
   build.shapes = profiles(*model.graph, options);
   if (options.no_cache) build.cache_folder.clear();
-  if (!options.cache_folder.empty()) build.cache_folder = options.cache_folder;
+  build.cache_file = options.cache_file;
+  build.cached_only = options.cached_only;
   const bool terminal = ::isatty(STDERR_FILENO) != 0;
   if (terminal) {
     build.progress = [](double done, const std::string& what) {

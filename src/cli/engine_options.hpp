@@ -23,8 +23,9 @@ struct EngineOptions {
   std::vector<std::string> opt_shapes;
   std::vector<std::string> max_shapes;
   std::vector<std::string> disabled_passes;
-  std::string cache_folder;
+  std::string cache_file;
   bool no_cache = false;
+  bool cached_only = false;
 };
 
 /// --device, for every command that runs a model: a usage error for an unknown name.

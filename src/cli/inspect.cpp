@@ -34,15 +34,15 @@ std::string record_text(const engine::TacticRecord& record) {
   if (!record.refusal.empty())
     return fmt::format("{} ({}) refused: {}", record.tactic, engine::layout_name(record.layout),
                        record.refusal);
-  return fmt::format("{} ({}) {:.1f} us, n {}{}{}", record.tactic, engine::layout_name(record.layout),
-                     record.median_us, record.samples, record.cached ? ", from the cache" : "",
-                     record.chosen ? ", chosen" : "");
+  return fmt::format("{} ({}) {:.1f} us, n {}{}", record.tactic, engine::layout_name(record.layout),
+                     record.median_us, record.samples, record.chosen ? ", chosen" : "");
 }
 
 void print_passes(const engine::Engine& engine) {
   fmt::print("\n{:<24} {:>8} {:>9}\n", "pass", "changes", "ms");
   for (const auto& pass : engine.passes) {
-    print_line("{:<24} {:>8} {:>9.2f}", pass.name, pass.changes, pass.milliseconds);
+    print_line("{:<24} {:>8} {:>9}", pass.name, pass.changes,
+               pass.milliseconds ? fmt::format("{:.2f}", *pass.milliseconds) : "-");
     for (const std::string& note : pass.notes) print_line("    {}", note);
     for (const std::string& refusal : pass.refusals) print_line("    not done: {}", refusal);
   }

@@ -25,8 +25,11 @@ struct BuildOptions {
   /// Stands for symbolic dimensions of inputs without a profile.
   int64_t default_batch = 1;
   std::vector<std::string> disabled_passes;
-  /// Folder of the timing cache; empty: none is read or written.
+  /// Folder of the timing cache, or its very file; both empty: none is read or written.
   std::filesystem::path cache_folder;
+  std::filesystem::path cache_file;
+  /// Environment error instead of timing what the cache lacks.
+  bool cached_only = false;
   /// Called with a fraction done and a short word on what is being done.
   std::function<void(double, const std::string&)> progress;
 };

@@ -79,7 +79,6 @@ Json record_json(const TacticRecord& record) {
   json["median_us"] = record.median_us;
   json["lower_quartile_us"] = record.lower_quartile_us;
   json["samples"] = record.samples;
-  json["cached"] = record.cached;
   return json;
 }
 
@@ -189,7 +188,7 @@ Json description_json(const Engine& engine, const Description& description) {
   Json passes = Json::array();
   for (const auto& pass : engine.passes) {
     passes.push_back({{"name", pass.name},
-                      {"milliseconds", pass.milliseconds},
+                      {"milliseconds", pass.milliseconds ? Json(*pass.milliseconds) : Json(nullptr)},
                       {"changes", pass.changes},
                       {"notes", pass.notes},
                       {"refusals", pass.refusals}});
@@ -204,7 +203,6 @@ Json description_json(const Engine& engine, const Description& description) {
           {"threads", engine.threads},
           {"layout", layout_name(engine.layout)},
           {"micro_batch", engine.micro_batch},
-          {"build_seconds", engine.build_seconds},
           {"shapes", shapes},
           {"flops", description.flops},
           {"memory", memory_json(description)},

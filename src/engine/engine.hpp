@@ -31,7 +31,6 @@ struct TacticRecord {
   double lower_quartile_us = 0;
   int samples = 0;
   bool chosen = false;
-  bool cached = false;
   std::string refusal;
 };
 
@@ -59,7 +58,9 @@ struct Engine {
   mutable WeightStore weights;
   std::vector<transform::Summary> passes;
   std::vector<TacticRecord> log;
+  // Of this process's building; no part of the file, which is the same whenever the same choices are made.
   double build_seconds = 0;
+  bool tuned = false;  ///< tactics were timed, not all of them taken from the cache
 };
 
 }  // namespace hone::engine

@@ -77,11 +77,8 @@ Json profiles_to_json(const std::map<std::string, ShapeProfile>& shapes) {
 Json passes_to_json(const std::vector<transform::Summary>& passes) {
   Json result = Json::array();
   for (const auto& pass : passes) {
-    result.push_back({{"name", pass.name},
-                      {"milliseconds", pass.milliseconds},
-                      {"changes", pass.changes},
-                      {"notes", pass.notes},
-                      {"refusals", pass.refusals}});
+    result.push_back(
+        {{"name", pass.name}, {"changes", pass.changes}, {"notes", pass.notes}, {"refusals", pass.refusals}});
   }
   return result;
 }
@@ -96,7 +93,6 @@ Json log_to_json(const std::vector<TacticRecord>& log) {
                       {"lower_quartile_us", record.lower_quartile_us},
                       {"samples", record.samples},
                       {"chosen", record.chosen},
-                      {"cached", record.cached},
                       {"refusal", record.refusal}});
   }
   return result;
@@ -190,7 +186,6 @@ std::vector<transform::Summary> read_passes(const Json& json) {
   for (const Json& item : json) {
     transform::Summary summary;
     summary.name = item.at("name").get<std::string>();
-    summary.milliseconds = item.at("milliseconds").get<double>();
     summary.changes = item.at("changes").get<int>();
     summary.notes = item.at("notes").get<std::vector<std::string>>();
     summary.refusals = item.at("refusals").get<std::vector<std::string>>();
@@ -205,8 +200,7 @@ std::vector<TacticRecord> read_log(const Json& json) {
     result.push_back({item.at("step").get<std::string>(), item.at("tactic").get<std::string>(),
                       parse_layout(item.at("layout").get<std::string>()), item.at("median_us").get<double>(),
                       item.at("lower_quartile_us").get<double>(), item.at("samples").get<int>(),
-                      item.at("chosen").get<bool>(), item.at("cached").get<bool>(),
-                      item.at("refusal").get<std::string>()});
+                      item.at("chosen").get<bool>(), item.at("refusal").get<std::string>()});
   }
   return result;
 }
@@ -242,7 +236,6 @@ std::shared_ptr<Engine> read_header(const Json& header, const ReadBlob& read,
   engine->layout = parse_layout(header.at("layout").get<std::string>());
   engine->tactics = header.at("tactics").get<std::vector<std::string>>();
   engine->micro_batch = header.at("micro_batch").get<int64_t>();
-  engine->build_seconds = header.at("build_seconds").get<double>();
   engine->passes = read_passes(header.at("passes"));
   engine->log = read_log(header.at("log"));
   engine->graph = std::make_shared<const graph::Graph>(graph_from_json(header.at("graph"), read));
@@ -278,7 +271,6 @@ void assemble(const Engine& engine, const Device& device,
   header["layout"] = layout_name(engine.layout);
   header["tactics"] = engine.tactics;
   header["micro_batch"] = engine.micro_batch;
-  header["build_seconds"] = engine.build_seconds;
   header["shapes"] = profiles_to_json(engine.shapes);
   header["passes"] = passes_to_json(engine.passes);
   header["log"] = log_to_json(engine.log);

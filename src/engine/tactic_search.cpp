@@ -46,14 +46,16 @@ class Search {
         check_(engine.precision, inputs_, device.overlaps_steps()) {}
 
   void run() {
-    std::vector<Layout> layouts = device_.image_layouts(engine_.precision);
+    std::vector<Layout> considered = device_.image_layouts(engine_.precision);
+    if (options_.optimization_level < 3) considered.resize(1);
+    std::vector<Layout> layouts = considered;
     const std::string graph_key = "layout " + graph_signature(*bound_, engine_.precision);
-    if (options_.optimization_level < 3) layouts.resize(1);
     const TimingEntry* known = cache_.find(graph_key);
     if (known != nullptr) {
       std::erase_if(layouts, [&](Layout layout) { return layout_name(layout) != known->chosen; });
-      if (layouts.empty()) layouts = {device_.image_layouts(engine_.precision).front()};
+      if (layouts.empty()) layouts = {considered.front()};
     }
+    if (layouts.size() > 1) refuse_to_time("the choice of a layout for this network");
     std::vector<LayoutSearch> searches;
     for (size_t i = 0; i < layouts.size(); ++i) {
       report(static_cast<double>(i) / static_cast<double>(layouts.size()),
@@ -61,8 +63,8 @@ class Search {
       searches.push_back(search_layout(layouts[i]));
     }
     const size_t best = searches.size() == 1 ? 0 : fastest(searches, graph_key);
-    for (size_t i = 0; i < searches.size(); ++i) append_log(searches[i], i == best);
     engine_.layout = searches[best].layout;
+    for (const Layout layout : considered) append_log(layout, searches[best]);
     engine_.tactics = searches[best].tactics(bound_->nodes.size());
     searches.clear();
     if (options_.optimization_level >= 3 && device_.splits_batches()) choose_group();
@@ -71,6 +73,12 @@ class Search {
  private:
   void report(double done, const std::string& what) const {
     if (options_.progress) options_.progress(done, what);
+  }
+
+  static bool is_open(const StepSearch& step) { return !step.cached && !step.candidates.empty(); }
+
+  void refuse_to_time(const std::string& lacks) const {
+    if (options_.cached_only) fail_environment("the timing cache lacks {}", lacks);
   }
 
   std::unique_ptr<Program> program(Layout layout, const std::vector<std::string>& tactics, bool list) const {
@@ -84,9 +92,16 @@ class Search {
     const bool all_cached = std::all_of(search.steps.begin(), search.steps.end(),
                                         [](const StepSearch& step) { return step.cached; });
     if (all_cached && (!device_.overlaps_steps() || agrees_with_favourites(search))) return search;
+    if (all_cached) refuse_to_time("right choices: with its own, the network computes something else");
     // Either side may be the wrong one; a search of its own has more voters.
     if (all_cached) search = find_steps(*bound_, layout, engine_.precision, TimingCache({}, "", 0));
     list_candidates(search);
+    const auto open = std::find_if(search.steps.begin(), search.steps.end(), is_open);
+    if (open != search.steps.end()) {
+      refuse_to_time(fmt::format("the times of {}, the first of {} such steps",
+                                 bound_->nodes[open->nodes.front()].name,
+                                 std::count_if(open, search.steps.end(), is_open)));
+    }
     time_candidates(search);
     check_together(search);
     if (device_.overlaps_steps() && options_.optimization_level >= 2) {
@@ -99,7 +114,9 @@ class Search {
           options_.optimization_level >= 4 ? kLongRefineSeconds : kRefineSeconds);
     }
     for (StepSearch& step : search.steps) {
-      if (!step.cached && !step.candidates.empty()) cache_.set(step.signature, step.entry());
+      if (step.cached || step.candidates.empty()) continue;
+      cache_.set(step.signature, step.entry());
+      engine_.tuned = true;
     }
     return search;
   }
@@ -310,21 +327,26 @@ class Search {
     return best;
   }
 
-  void append_log(const LayoutSearch& search, bool chosen_layout) {
-    for (const StepSearch& step : search.steps) {
+  /// As the cache has it, so that a build that finds everything there logs what the one before it did.
+  void append_log(Layout layout, const LayoutSearch& chosen) {
+    const bool is_chosen = layout == chosen.layout;
+    LayoutSearch search = find_steps(*bound_, layout, engine_.precision, cache_);
+    for (size_t i = 0; i < search.steps.size(); ++i) {
+      StepSearch& step = search.steps[i];
+      if (!step.cached && is_chosen) step = chosen.steps[i];
       for (const size_t node : step.nodes) {
         const std::string& name = bound_->nodes[node].name;
         for (size_t k = 0; k < step.candidates.size(); ++k) {
           const Candidate& candidate = step.candidates[k];
-          engine_.log.push_back({name, candidate.tactic, search.layout, candidate.cached.median_us,
+          engine_.log.push_back({name, candidate.tactic, layout, candidate.cached.median_us,
                                  candidate.cached.lower_quartile_us, candidate.cached.samples,
-                                 chosen_layout && k == step.chosen, step.cached, ""});
+                                 is_chosen && k == step.chosen, ""});
         }
         for (const std::string& refusal : step.refusals) {
           // A variant's name can hold a colon, but no space follows it.
           const size_t colon = refusal.find(": ");
-          engine_.log.push_back({name, refusal.substr(0, colon), search.layout, 0, 0, 0, false, step.cached,
-                                 refusal.substr(colon + 2)});
+          engine_.log.push_back(
+              {name, refusal.substr(0, colon), layout, 0, 0, 0, false, refusal.substr(colon + 2)});
         }
       }
     }
@@ -344,6 +366,7 @@ class Search {
         return;
       }
     }
+    refuse_to_time("the choice of a batch group for this network");
     report(0.9, "timing batch groups");
     struct Group {
       int64_t images;

@@ -23,18 +23,18 @@ uint64_t hash(const std::string& text) {
   return value;
 }
 
-/// Held while a file is read, changed and written; without it where the folder cannot be written to.
-class FileLock {
+/// Held while a file of the folder is read, changed and written. File systems without such locks do without.
+class FolderLock {
  public:
-  explicit FileLock(const std::filesystem::path& file)
-      : descriptor_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+  explicit FolderLock(const std::filesystem::path& folder)
+      : descriptor_(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
     if (descriptor_ >= 0) ::flock(descriptor_, LOCK_EX);
   }
-  ~FileLock() {
+  ~FolderLock() {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
 
  private:
   int descriptor_;
@@ -68,15 +68,34 @@ TimingCache::TimingCache(const std::filesystem::path& folder, const std::string&
   entries_ = read();
 }
 
+TimingCache TimingCache::of_file(const std::filesystem::path& file, const std::string& fingerprint,
+                                 int threads) {
+  TimingCache cache({}, fingerprint, threads);
+  cache.file_ = file;
+  cache.named_ = true;
+  cache.entries_ = cache.read();
+  return cache;
+}
+
 std::map<std::string, TimingEntry> TimingCache::read() const {
   std::map<std::string, TimingEntry> entries;
   try {
     if (!std::filesystem::exists(file_)) return {};
     const Json json = Json::parse(base::read_file(file_, kMaxFileBytes));
-    if (json.at("version") != kVersion || json.at("fingerprint") != fingerprint_) return {};
+    const auto version = json.at("version").get<int>();
+    const auto fingerprint = json.at("fingerprint").get<std::string>();
+    if (version != kVersion || fingerprint != fingerprint_) {
+      if (!named_) return {};
+      fail_bad_input("{} holds tactic times of '{}', version {}; this build needs those of '{}', version {}",
+                     file_.string(), fingerprint, version, fingerprint_, kVersion);
+    }
     for (const auto& [signature, item] : json.at("steps").items()) entries[signature] = entry_of(item);
+  } catch (const Json::exception&) {
+    if (!named_) return {};
+    fail_bad_input("{} is no file of tactic times", file_.string());
   } catch (const std::exception&) {
-    return {};
+    if (!named_) return {};
+    throw;
   }
   return entries;
 }
@@ -96,16 +115,24 @@ void TimingCache::set(const std::string& signature, TimingEntry entry) {
 
 void TimingCache::save(uint64_t most_bytes) const {
   if (file_.empty() || changed_.empty()) return;
+  if (named_) {
+    write(most_bytes);
+    return;
+  }
   try {
     std::filesystem::create_directories(file_.parent_path());
-    const FileLock lock(file_.string() + ".lock");
-    // Another build may have added entries since this one began.
-    std::map<std::string, TimingEntry> entries = read();
-    for (const std::string& signature : changed_) entries[signature] = entries_.at(signature);
-    base::write_file_atomic(file_, text_of(entries, most_bytes));
+    write(most_bytes);
   } catch (const std::exception&) {
     // A read-only home or a full disk costs the next build its head start, nothing else.
   }
+}
+
+void TimingCache::write(uint64_t most_bytes) const {
+  const FolderLock lock(file_.parent_path());
+  // Another build may have added entries since this one began.
+  std::map<std::string, TimingEntry> entries = read();
+  for (const std::string& signature : changed_) entries[signature] = entries_.at(signature);
+  base::write_file_atomic(file_, text_of(entries, most_bytes));
 }
 
 /// What this build used comes first, so that only what others did falls behind the limit.

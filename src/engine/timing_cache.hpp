@@ -24,17 +24,20 @@ struct TimingEntry {
   std::vector<std::string> refusals;
 };
 
-/// One JSON file per device fingerprint and thread count. A file that cannot be read counts as empty: a cache
-/// is never the reason a build fails.
+/// One JSON file per device fingerprint and thread count.
 class TimingCache {
  public:
-  /// An empty folder means a cache that forgets.
+  /// Of a folder, or, when that is empty, one that forgets. A file that cannot be read counts as empty, and
+  /// one that cannot be written is passed over: a cache that nobody named is never the reason a build fails.
   TimingCache(const std::filesystem::path& folder, const std::string& fingerprint, int threads);
+  /// Of a file that was named, or that will be written: bad input when it holds anything else than times of
+  /// this version, device and thread count; environment error from save() when it cannot be written.
+  static TimingCache of_file(const std::filesystem::path& file, const std::string& fingerprint, int threads);
 
   const TimingEntry* find(const std::string& signature) const;
   void set(const std::string& signature, TimingEntry entry);
-  /// Adds what was set to the file, beside what other builds have added meanwhile; keeps quiet when it
-  /// cannot. Entries that this build did not use are left out beyond `most_bytes`.
+  /// Adds what was set to the file, beside what other builds have added meanwhile. Entries that this build
+  /// did not use are left out beyond `most_bytes`.
   void save(uint64_t most_bytes = kMostBytes) const;
   const std::filesystem::path& file() const { return file_; }
 
@@ -42,9 +45,11 @@ class TimingCache {
   static constexpr uint64_t kMostBytes = 32u << 20;
 
   std::map<std::string, TimingEntry> read() const;
+  void write(uint64_t most_bytes) const;
   std::string text_of(const std::map<std::string, TimingEntry>& entries, uint64_t most_bytes) const;
 
   std::filesystem::path file_;
+  bool named_ = false;
   std::string fingerprint_;
   std::map<std::string, TimingEntry> entries_;
   mutable std::set<std::string> used_;

@@ -55,7 +55,7 @@ enum class Phase { kSimplify, kFuse, kCleanUp };
 /// Adds what a round of a pass did to what it did in earlier rounds. The refusals of the last round before
 /// fusion stand: earlier ones may have been overcome, and later ones speak of nodes that are fused already.
 void add_round(Summary& total, Summary round, double milliseconds, Phase phase) {
-  total.milliseconds += milliseconds;
+  total.milliseconds = total.milliseconds.value_or(0) + milliseconds;
   const int changes = total.changes + round.changes;
   for (std::string& note : round.notes) total.change(std::move(note));
   total.changes = changes;

@@ -2,6 +2,7 @@
 // the program sees: run the list over a graph and read what each pass did and refused to do.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,8 @@ using graph::Graph;
 /// What one pass did to a graph.
 struct Summary {
   std::string name;
-  double milliseconds = 0;
+  /// What it took; not known of an engine from a file.
+  std::optional<double> milliseconds;
   int changes = 0;
   /// One line a change, the first kMaxLines of them.
   std::vector<std::string> notes;

@@ -30,7 +30,7 @@ def empty_values(bench, profile, digits, image):
     rows = [(bench, "--baseline"), (bench, "--compare-to"), (bench, "--output"), (bench, "--max-regression"),
             (profile, "--capture-range"), (profile, "--kernels"), (profile, "--output"),
             (["build", digits], "--output"), (["build", digits], "--optShapes"),
-            (["build", digits], "--timingCacheFolder"), (run, "--mean"), (run, "--std"), (run, "--output"),
+            (["build", digits], "--timingCacheFile"), (run, "--mean"), (run, "--std"), (run, "--output"),
             (["export", digits], "--output"), (["export", digits], "--seed"), (["analyze", image], "--steps"),
             (["analyze", image], "--log-file"), (["analyze", image], "--rows"), (["view", "."], "--host"),
             (["report"], "--output")]
@@ -106,8 +106,10 @@ def main():
              ["convert", f"{name}/to/gpu_trace.csv", f"{name}/to", "--to", "csv"]),
             (USAGE, "input 'input' is given two shapes, the second with 'input:2x1x8x8'",
              ["build", digits, *out, "--optShapes", "input:1x1x8x8,input:2x1x8x8"]),
-            (ENVIRONMENT, f"cannot create the folder {image}", ["build", digits, *out, "--timingCacheFolder", image]),
-            (ENVIRONMENT, "/proc", ["build", digits, *out, "--timingCacheFolder", "/proc"]),
+            (BAD_INPUT, f"{image} is no file of tactic times", ["build", digits, *out, "--timingCacheFile", image]),
+            (ENVIRONMENT, "the timing cache lacks ",
+             ["build", digits, *out, "--timingCacheFile", f"{name}/none.json", "--errorOnTimingCacheMiss"]),
+            (ENVIRONMENT, "/proc", ["build", digits, *out, "--timingCacheFile", "/proc/times.json"]),
             *[(BAD_INPUT, f"{engine}: this is an engine, built already: hone run and hone inspect take it", command)
               for command in (["export", engine, *out], ["build", engine, *out], ["profile", engine, "-o", name],
                               ["bench", engine, "--backends", "reference", "-o", name])],

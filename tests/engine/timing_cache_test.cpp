@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
 
@@ -72,6 +73,27 @@ TEST_F(TimingCacheTest, DropsRefusalsWithoutAReason) {
   json["steps"]["step"]["refusals"] = {"", "no colon", "tactic: reason"};
   std::ofstream(first.file()) << json.dump();
   EXPECT_EQ(open().find("step")->refusals, std::vector<std::string>{"tactic: reason"});
+}
+
+TEST_F(TimingCacheTest, OfANamedFileSaysWhatItCannotReadOrWrite) {
+  const auto kind_of = [](const auto& action) {
+    try {
+      action();
+    } catch (const Error& error) {
+      return error.kind();
+    }
+    return ErrorKind::kInternal;
+  };
+  const std::filesystem::path file = folder_ / "times.json";
+  TimingCache first = TimingCache::of_file(file, "a device", 2);
+  first.set("step", entry("fast"));
+  first.save();
+  EXPECT_NE(TimingCache::of_file(file, "a device", 2).find("step"), nullptr);
+  EXPECT_EQ(kind_of([&] { TimingCache::of_file(file, "another device", 2); }), ErrorKind::kBadInput);
+  EXPECT_EQ(kind_of([&] { TimingCache::of_file(folder_, "a device", 2); }), ErrorKind::kBadInput);
+  TimingCache nowhere = TimingCache::of_file(folder_ / "missing" / "times.json", "a device", 2);
+  nowhere.set("step", entry("fast"));
+  EXPECT_EQ(kind_of([&] { nowhere.save(); }), ErrorKind::kEnvironment);
 }
 
 }  // namespace

@@ -134,11 +134,7 @@ class HoneExecutable final : public Executable {
     return std::make_unique<ContextPipeline>(first, engine_, device_, threads_, streams, transfers, sets);
   }
 
-  bool was_tuned() const override {
-    return std::any_of(engine_->log.begin(), engine_->log.end(), [](const engine::TacticRecord& record) {
-      return record.samples > 0 && !record.cached;
-    });
-  }
+  bool was_tuned() const override { return engine_->tuned; }
 
   bool times_device() const override {
     return resident() && last_shapes_.size() == engine_->graph->inputs.size() &&

@@ -1,0 +1,60 @@
+"""A build that finds all tactics in the cache writes the same bytes as the one that timed them, and what a cache
+lacks or holds in place of times is told.
+
+usage: cached_build_test.py HONE MODELS_DIGITS
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+BAD_INPUT, ENVIRONMENT = 3, 4
+
+
+def main():
+    hone, digits = sys.argv[1], pathlib.Path(sys.argv[2]) / "digits.onnx"
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        times = folder / "times.json"
+
+        def run(target, *options, threads=2):
+            return subprocess.run([hone, "build", *options, "--threads", str(threads), "--timingCacheFile", times,
+                                   "-o", folder / target], capture_output=True, text=True, check=False)
+
+        def build(target, *options):
+            ending = run(target, *options)
+            assert ending.returncode == 0, ending.stderr
+            return (folder / target).read_bytes()
+
+        def refused(code, sentence, *options, threads=2):
+            ending = run("refused.hone", *options, "--errorOnTimingCacheMiss", threads=threads)
+            assert ending.returncode == code and re.search(sentence, ending.stderr), ending.stderr
+            assert ending.stderr.count("\n") == 1 and not (folder / "refused.hone").exists()
+
+        # Several layouts and batch groups to choose from.
+        batches = ["squeezenet1_1", "--minShapes", "input:1x3x224x224", "--optShapes", "input:4x3x224x224"]
+        for model in ([digits], batches):
+            refused(ENVIRONMENT, "the timing cache lacks ", *model)
+            timed = build("timed.hone", *model)
+            cached = build("cached.hone", *model, "--errorOnTimingCacheMiss")
+            assert timed == cached, f"{model[0]}: the files differ"
+            assert build("untimed.hone", *model, "--builderOptimizationLevel", "0") != timed, "a search changes nothing"
+        assert sorted(file.name for file in folder.iterdir()) == [
+            "cached.hone", "timed.hone", "times.json", "untimed.hone"]
+
+        # Without one step, of other threads, of something else: refused, and left as it is.
+        content = times.read_text()
+        others = r"holds tactic times of '[^']*; 2 threads', .* needs those of '[^']*; 1 threads'"
+        for text, code, sentence, threads in (
+                (content.replace('":{"chosen"', '!":{"chosen"', 1), ENVIRONMENT, "the timing cache lacks ", 2),
+                (content, BAD_INPUT, others, 1),
+                ("[]", BAD_INPUT, "is no file of tactic times", 2),
+                ("{", BAD_INPUT, "is no file of tactic times", 2)):
+            times.write_text(text)
+            refused(code, sentence, *batches, threads=threads)
+            assert times.read_text() == text
+
+
+if __name__ == "__main__":
+    main()
