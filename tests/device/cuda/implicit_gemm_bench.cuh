@@ -153,7 +153,7 @@ inline void bench(const DeviceLimits& device, const char* path, const std::strin
   std::FILE* const csv = std::fopen(path, "w");
   if (csv == nullptr) {
     std::fprintf(stderr, "%s cannot be written\n", path);
-    std::exit(4);
+    std::exit(kFailed);
   }
   std::fprintf(csv, "layer,batch,count,config,us,floor_us,guess_rank\n");
   cudaStream_t stream;

@@ -377,6 +377,7 @@ void check_refusals(const DeviceLimits& device, Counts& counts) {
 }
 
 int run(int argc, char** argv) {
+  if (const int status = status_without_gpu(); status != 0) return status;
   cudaDeviceProp properties;
   HONE_MUST(cudaGetDeviceProperties(&properties, 0));
   DeviceLimits device;

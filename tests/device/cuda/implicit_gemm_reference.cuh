@@ -13,13 +13,14 @@
 #include "device/cuda/plugin/kernels/implicit_gemm.hpp"
 #include "device/cuda/plugin/kernels/ptx.cuh"
 #include "device/cuda/plugin/kernels/stem.hpp"
+#include "gpu_or_skip.hpp"
 
 namespace hone::device::cuda::check {
 
 inline void must(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-  std::exit(4);
+  std::fprintf(stderr, "FAILED %s: %s\n", what, cudaGetErrorString(error));
+  std::exit(kFailed);
 }
 #define HONE_MUST(call) ::hone::device::cuda::check::must((call), #call)
 

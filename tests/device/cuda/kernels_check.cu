@@ -1,6 +1,7 @@
 // Checks every kernel launcher against plain loops in double. Needs a GPU; run alone, under a minute.
 //
-// Prints one line per family and a summary; the exit status is 1 when a case failed, 4 without a GPU.
+// Prints one line per family and a summary; the exit status is 1 when a case or a call failed, 4 without a
+// GPU.
 #include "kernels_check.hpp"
 
 #include <cuda_bf16.h>
@@ -14,6 +15,8 @@
 #include <iterator>
 #include <utility>
 
+#include "gpu_or_skip.hpp"
+
 namespace hone::device::cuda::check {
 namespace {
 
@@ -22,8 +25,8 @@ int total_failures = 0;
 
 void require(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
-  std::printf("%s: %s\n", what, cudaGetErrorString(error));
-  std::exit(4);
+  std::printf("FAILED %s: %s\n", what, cudaGetErrorString(error));
+  std::exit(kFailed);
 }
 
 void to_bytes(double value, FloatType type, unsigned char* to) {
@@ -214,16 +217,12 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::printf("no CUDA device\n");
-    return 4;
-  }
+  if (const int status = status_without_gpu(); status != 0) return status;
   for (const Check& check : kChecks) {
     const bool wanted = std::any_of(argv + 1, argv + argc,
                                     [&](const char* name) { return std::strcmp(check.name, name) == 0; });
     if (argc == 1 || wanted) check.run();
   }
   std::printf("%s\n", failures() == 0 ? "all kernels agree with the plain loops" : "FAILED");
-  return failures() == 0 ? 0 : 1;
+  return failures() == 0 ? 0 : kFailed;
 }

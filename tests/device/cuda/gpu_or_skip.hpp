@@ -1,0 +1,26 @@
+// What programs that need a GPU do without one: they are skipped, and say why. Any other error is a failure.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+
+namespace hone::device::cuda::check {
+
+inline constexpr int kFailed = 1;
+/// Exit status that ctest shows as skipped.
+inline constexpr int kSkipped = 4;
+
+/// 0 with a GPU, else the exit status, after a line that says why.
+inline int status_without_gpu() {
+  int devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&devices);
+  if (error == cudaSuccess && devices > 0) return 0;
+  const bool missing = error == cudaSuccess || error == cudaErrorNoDevice || error == cudaErrorStubLibrary ||
+                       error == cudaErrorInsufficientDriver;
+  std::printf("%s: %s\n", missing ? "SKIPPED" : "FAILED",
+              error == cudaSuccess ? "no CUDA device" : cudaGetErrorString(error));
+  return missing ? kSkipped : kFailed;
+}
+
+}  // namespace hone::device::cuda::check
