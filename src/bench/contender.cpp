@@ -168,7 +168,7 @@ void Contender::watch_growth() {
   growth.resident_first = read_process_memory(worker_->pid()).resident;
 }
 
-void Contender::read_memory() {
+void Contender::read_memory(bool alone) {
   if (worker_ == nullptr) return;
   guarded([&] {
     const backend::MemoryUse use = worker_->memory();
@@ -177,6 +177,7 @@ void Contender::read_memory() {
     run_.memory.engine_file = use.engine_file;
     run_.memory.device = use.device;
     run_.growth.device_last = use.device.driver;
+    if (!alone) run_.memory.device.driver = run_.growth.device_first = run_.growth.device_last = 0;
   });
 }
 

@@ -59,8 +59,9 @@ class Contender {
   void prepare(const Command& command, const std::filesystem::path& folder, const StopFlag* stop);
   /// Measures one round: one run that is not counted, then a block.
   void measure_round();
-  /// Reads the memory figures of one run at a time, after the last round.
-  void read_memory();
+  /// Reads the memory figures of one run at a time, after the last round. `alone`: no other worker was there
+  /// meanwhile, so that what the device's free memory lost is this one's.
+  void read_memory(bool alone);
   /// Measures a round of what the latency does not tell: the parts of a run, overlapping runs.
   void measure_extras();
   /// Ends the worker and judges the run.

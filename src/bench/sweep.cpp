@@ -194,7 +194,7 @@ class SweepRunner {
       largest = std::max(largest, free_before - available_memory());
     }
     for (size_t round = 0; measure_round(&contenders, round); ++round) changed();
-    for (Contender& contender : contenders) contender.read_memory();
+    for (Contender& contender : contenders) contender.read_memory(contenders.size() == 1);
     // The CPU has no device whose figures would differ from the latency.
     const int extras = options_.measure.device == "cpu" ? 0 : kExtraRounds;
     for (int round = 0; round < extras; ++round) measure_extras(&contenders, static_cast<size_t>(round));

@@ -36,9 +36,13 @@ void add_memory(const bench::Run& run, std::vector<std::string>* lines) {
   const bench::MemoryGrowth& growth = run.growth;
   if (run.device != "cpu") {
     const backend::DeviceMemoryUse& device = run.memory.device;
-    lines->push_back(
-        fmt::format("Device memory: planned = {:g} MB, allocated = {:g} MB, by the driver = {:g} MB",
-                    megabytes(device.planned), megabytes(device.allocated), megabytes(device.driver)));
+    lines->push_back(fmt::format("Device memory: planned = {:g} MB, allocated = {:g} MB, by the driver = {}",
+                                 megabytes(device.planned), megabytes(device.allocated),
+                                 device.driver > 0 ? fmt::format("{:g} MB", megabytes(device.driver)) : "-"));
+  }
+  if (run.memory.engine_file > 0) {
+    lines->push_back(fmt::format("Model size: engine file = {:g} MB, packed weights = {:g} MB",
+                                 megabytes(run.memory.engine_file), megabytes(run.memory.weights)));
   }
   if (growth.runs == 0) return;
   lines->push_back(fmt::format("Memory growth over {} runs: host = {:g} MB, device = {:g} MB", growth.runs,

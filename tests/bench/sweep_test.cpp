@@ -165,6 +165,17 @@ SweepOptions gpu_options(std::vector<std::string> backends) {
   return options;
 }
 
+TEST(Sweep, TellsWhatTheDriverCountsOfAWorkerThatIsAlone) {
+  const TemporaryCache cache;
+  const FakeGpu fake("sm=1500 processes=1");
+  const Sweep sweep = sweep_of(gpu_options({"gpu"}), {"gpu"});
+  const bench::Run& run = sweep.runs[0];
+  ASSERT_TRUE(run.measured()) << run.failure.value_or("");
+  EXPECT_EQ(run.memory.device.driver, 13'000'000);
+  EXPECT_EQ(run.growth.device_first, 13'000'000);
+  EXPECT_EQ(run.growth.device_last, 13'000'000);
+}
+
 TEST(Sweep, MeasuresWhatAGpuTellsInRoundsOfTheirOwn) {
   const TemporaryCache cache;
   const FakeGpu fake("sm=1500 processes=1");
@@ -179,7 +190,8 @@ TEST(Sweep, MeasuresWhatAGpuTellsInRoundsOfTheirOwn) {
   EXPECT_EQ(run.memory.engine_file, 3'000'000);
   EXPECT_EQ(run.memory.streams_allocated, 11'000'000);
   EXPECT_GT(run.growth.runs, 0);
-  EXPECT_EQ(run.growth.device_first, 13'000'000);
+  EXPECT_EQ(run.memory.device.driver, 0) << "another worker took some of the free memory";
+  EXPECT_EQ(run.growth.device_first, 0);
   EXPECT_GE(run.gpu.taken(), 4) << "at least one a round";
   EXPECT_EQ(run.gpu.samples().front().sm_mhz, 1500);
   EXPECT_EQ(sweep.context["gpu"]["name"], "Fake GPU");

@@ -190,6 +190,8 @@ TEST(BenchSummary, ClaimsPercentilesOnlyWithEnoughSamples) {
 TEST(BenchSummary, NamesEveryFigureOfADevice) {
   bench::Run run = device_run();
   run.growth = {100'000, 200'000'000, 200'500'000, 77'000'000, 77'000'000};
+  run.memory.engine_file = 52'000'000;
+  run.memory.weights = 51'000'000;
   const std::vector<std::string> lines = bench_summary(run);
   EXPECT_THAT(lines, Contains(HasSubstr("Enqueue Time: min = 0.004 ms")));
   EXPECT_THAT(lines, Contains(HasSubstr("H2D Latency: min = 0.5 ms")));
@@ -197,7 +199,14 @@ TEST(BenchSummary, NamesEveryFigureOfADevice) {
   EXPECT_THAT(lines, Contains(HasSubstr("D2H Latency: min = 0.25 ms")));
   EXPECT_THAT(lines, Contains("Pipelined throughput: 62.5 qps on 2 streams (without data transfers)"));
   EXPECT_THAT(lines, Contains("Device memory: planned = 50 MB, allocated = 60 MB, by the driver = 77 MB"));
+  EXPECT_THAT(lines, Contains("Model size: engine file = 52 MB, packed weights = 51 MB"));
   EXPECT_THAT(lines, Contains("Memory growth over 100000 runs: host = 0.5 MB, device = 0 MB"));
+}
+
+TEST(BenchSummary, LeavesOpenWhatTheDriverCannotTellApart) {
+  bench::Run run = device_run();
+  run.memory.device.driver = 0;
+  EXPECT_THAT(bench_summary(run), Contains(HasSubstr("allocated = 60 MB, by the driver = -")));
 }
 
 TEST(BenchNotes, SayWhyTheGpuWasNotWatched) {

@@ -732,7 +732,7 @@ export const fields = {
     planned_mb: { text: "What the engine planned to take", unit: "MB", origin: "recorded" },
     allocated_mb: { text: "What the backend's allocator holds", unit: "MB", origin: "recorded" },
     peak_allocated_mb: { text: "The most that it held", unit: "MB", origin: "recorded" },
-    driver_mb: { text: "What loading took of the device's free memory, as the driver tells", unit: "MB", origin: "measured" },
+    driver_mb: { text: "What loading took of the device's free memory, as the driver tells; of systems measured alone", unit: "MB", origin: "measured" },
     process_mb: { text: "The worker's memory on the device, as the driver lists it", unit: "MB", origin: "measured" },
     streams_allocated_mb: { text: "Held with all streams of overlapping runs", unit: "MB", origin: "recorded" },
   },
