@@ -114,9 +114,10 @@ std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& de
   auto bound = std::make_shared<const graph::Graph>(graph::with_input_shapes(*engine->graph, shapes));
   engine->layout = device.image_layouts(options.precision).front();
   if (options.optimization_level > 0) {
-    TimingCache cache = options.cache_file.empty()
-                            ? TimingCache(options.cache_folder, engine->fingerprint, options.threads)
-                            : TimingCache::of_file(options.cache_file, engine->fingerprint, options.threads);
+    TimingCache cache =
+        options.cache_file.empty()
+            ? TimingCache(options.cache_folder, device.timing_fingerprint(), options.threads)
+            : TimingCache::of_file(options.cache_file, device.timing_fingerprint(), options.threads);
     search_tactics(*engine, bound, device, options, cache);
     cache.save();
   }

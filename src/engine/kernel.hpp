@@ -105,8 +105,10 @@ class Device {
   virtual ~Device() = default;
   /// "cpu".
   virtual std::string_view name() const = 0;
-  /// What tactic times and packed weights depend on: processor, instruction set, library version.
+  /// What packed weights and choices of tactics depend on: processor, instruction set, library version.
   virtual std::string fingerprint() const = 0;
+  /// What tactic times depend on: the fingerprint, and what makes no engine unfit that was built before.
+  virtual std::string timing_fingerprint() const { return fingerprint(); }
   /// Layouts for images worth trying, best guess first.
   virtual std::vector<Layout> image_layouts(Precision precision) const = 0;
   /// Names of passes on request (transform::Pass) that make graphs which this device runs faster.

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "device/cuda/plugin/cudnn.hpp"
+#include "device/cuda/plugin/driver_release.hpp"
 #include "device/cuda/plugin/early_tactics.hpp"
 #include "device/cuda/plugin/executor.hpp"
 #include "device/cuda/plugin/tactics.hpp"
@@ -86,6 +87,10 @@ class CudaDevice final : public engine::Device {
     return fmt::format("cuda; {}; sm {}.{}; driver {}; runtime {}; cuDNN {}; cuBLASLt {}", properties_.name,
                        properties_.major, properties_.minor, version_text(driver), version_text(runtime),
                        cudnn_version(), cublasLtGetVersion());
+  }
+
+  std::string timing_fingerprint() const override {
+    return fmt::format("{}; driver release {}", fingerprint(), driver_release());
   }
 
   std::vector<Layout> image_layouts(Precision) const override { return {Layout::kChannelsLast}; }
