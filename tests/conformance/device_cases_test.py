@@ -1,0 +1,50 @@
+"""Networks with constant weights, and our own cases of operators, by the engine on a device, beside the reference.
+
+usage: device_cases_test.py HONE SCRIPTS DEVICE PRECISION
+
+SCRIPTS is the folder of the tests that write the operators' cases. Without that device: exit code 4, and the reason.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import network_cases
+
+NO_DEVICE = 4
+# In fp32: two sums of k products differ by up to u sqrt(k) of their terms' size, here at most 4; 1800 terms (5 x 5 of
+# 64 channels and a layer in front), and minimal filtering, which multiplies that by up to 10 (Barabasz et al. 2020).
+ABSOLUTE = 2.0 ** -24 * 1800 ** 0.5 * 4 * 10
+RELATIVE = 1e-5
+
+
+def main():
+    hone, scripts, device, precision = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3], sys.argv[4]
+    if device != "cpu" and not list(pathlib.Path("/dev").glob("nvidia[0-9]*")):
+        print("SKIPPED: this machine has no NVIDIA GPU")
+        sys.exit(NO_DEVICE)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        network_cases.write(hone, folder / "networks")
+        for script in sorted(scripts.glob("*_test.py")):
+            subprocess.run([sys.executable, script, hone, folder / script.stem], check=True)
+        result = folder / "result.json"
+        ending = subprocess.run([hone, "conformance", folder, "--backend", "hone", "--device", device, "--precision",
+                                 precision, "--rtol", str(RELATIVE), "--atol", str(ABSOLUTE), "--json", result],
+                                stdout=subprocess.DEVNULL, check=False)
+        if ending.returncode not in (0, 5):
+            sys.exit(f"hone conformance ended with exit code {ending.returncode}")
+        cases = json.loads(result.read_text())["cases"]
+        wrong = [case for case in cases if case["status"] != "passed"]
+        for case in wrong:
+            print(f"{case['name']} {case['status']}: {case.get('message', case.get('reason'))}")
+        written = len(list(folder.rglob("model.onnx")))
+        if wrong or len(cases) != written:
+            sys.exit(f"{len(wrong)} of {written} cases failed, {written - len(cases)} did not run")
+        print(f"{len(cases)} cases passed on {device} in {precision}")
+
+
+if __name__ == "__main__":
+    main()
