@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the layers of a recorded engine as a Markdown table: time, floor, tactic; equal layers in one row.
+"""Prints the layers of a recorded engine as a Markdown table: time, floor, gap, tactic; equal layers in one row.
 
 usage: layers.py LAYERS.json     (what `hone analyze TRACE --only layers --json` printed)
 
@@ -19,15 +19,16 @@ def main(path):
         output = json.loads(layer["outputs"])[0].split()[1]
         key = (layer["kind"], layer["tactic"], layer["flops"], layer["bytes"], output)
         rows.setdefault(key, []).append(layer)
-    print("| layers | first | output | tactic | time, us | floor, us |")
-    print("|---|---|---|---|---|---|")
+    print("| layers | first | output | tactic | time, us | floor, us | gap, us |")
+    print("|---|---|---|---|---|---|---|")
     for (_, tactic, _, _, output), equal in rows.items():
         time = sum(layer["time"]["median_ns"] for layer in equal) / len(equal) / 1000
         first = equal[0]["name"].split(" + ")[0]
-        print(f"| {len(equal)} | {first} | {output} | `{tactic}` | {time:.1f} | {equal[0]['floor_ns'] / 1000:.1f} |")
+        floor = equal[0]["floor_ns"] / 1000
+        print(f"| {len(equal)} | {first} | {output} | `{tactic}` | {time:.1f} | {floor:.1f} | {time - floor:.1f} |")
     time = sum(layer["time"]["median_ns"] for layer in layers) / 1000
     floor = sum(layer["floor_ns"] for layer in layers) / 1000
-    print(f"| sum | | | | {time:.0f} | {floor:.0f} |")
+    print(f"| sum | | | | {time:.0f} | {floor:.0f} | {time - floor:.0f} |")
 
 
 if __name__ == "__main__":
