@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "device/cuda/plugin/node_views.hpp"
 #include "device/cuda/plugin/tactics.hpp"
 
 namespace hone::device::cuda {
@@ -111,11 +112,40 @@ class TransposeTactic final : public CudaTactic {
   }
 };
 
+class ViewTactic final : public CudaTactic {
+ public:
+  std::string_view name() const override { return "gather_strided"; }
+  bool handles(const std::string& op) const override { return is_node_view(op); }
+
+  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
+    NodeViews views = node_views(request);
+    if (!views.refusal.empty()) return Offer::refuse(std::move(views.refusal));
+    const DType dtype = moved_type(request);
+    const size_t bytes = tensor::dtype_size(dtype);
+    Offer offer;
+    offer.inputs = {{dtype, request.inputs[0].shape, Layout::kPlain}};
+    offer.inputs.resize(request.inputs.size());
+    for (const TensorDesc& output : request.outputs)
+      offer.outputs.push_back({dtype, output.shape, Layout::kPlain});
+    offer.kernel = std::make_shared<LaunchKernel>(
+        "a view", [=, views = std::move(views.outputs)](auto inputs, auto outputs, void*,
+                                                        const LaunchOptions& options) {
+          for (size_t i = 0; i < views.size(); ++i) {
+            const cudaError_t status = gather_strided(inputs[0], outputs[i], bytes, views[i], options);
+            if (status != cudaSuccess) return status;
+          }
+          return cudaSuccess;
+        });
+    return offer;
+  }
+};
+
 }  // namespace
 
 void add_movement_tactics(TacticList& list) {
   list.push_back(std::make_unique<ConcatTactic>());
   list.push_back(std::make_unique<TransposeTactic>());
+  list.push_back(std::make_unique<ViewTactic>());
 }
 
 }  // namespace hone::device::cuda

@@ -49,8 +49,10 @@ void add_squeeze_excite_tactics(TacticList& list);
 void add_pointwise_tactics(TacticList& list);
 /// Softmax, LayerNormalization and LRN.
 void add_normalization_tactics(TacticList& list);
-/// Concat and Transpose.
+/// Concat, Transpose, Slice, Split, Expand, DepthToSpace and SpaceToDepth.
 void add_movement_tactics(TacticList& list);
+/// Reductions over axes that lie side by side.
+void add_reduction_tactics(TacticList& list);
 
 /// Operators that a tactic of this device is for; the device asks it for those only.
 class CudaTactic : public engine::Tactic {

@@ -1,0 +1,36 @@
+// What operators that only pick or repeat elements read of their input, as strided views for
+// gather_strided().
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/cuda/plugin/kernels/movement.hpp"
+#include "engine/kernel.hpp"
+
+namespace hone::device::cuda {
+
+struct NodeViews {
+  /// Why there are none; empty when there are.
+  std::string refusal;
+  /// Of input 0 as it lies in row-major order, one per output.
+  std::vector<StridedView> outputs;
+};
+
+/// Whether node_views() knows the operator: DepthToSpace, Expand, Slice, SpaceToDepth, Split.
+bool is_node_view(const std::string& op);
+NodeViews node_views(const engine::StepRequest& request);
+
+/// The middle of a tensor as [outer][axis][inner].
+struct MiddleAxes {
+  int64_t outer = 1;
+  int64_t axis = 1;
+  int64_t inner = 1;
+};
+
+/// What lies before, in and behind the axes (0 to rank - 1, any order), or nothing when others of more than
+/// one element lie between them.
+std::optional<MiddleAxes> middle_axes(const engine::Shape& shape, const std::vector<int64_t>& axes);
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,82 @@
+// Reductions by a kernel of ours.
+#include "device/cuda/plugin/kernels/reduction.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "device/cuda/plugin/node_views.hpp"
+#include "device/cuda/plugin/tactics.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Layout;
+using engine::Offer;
+using engine::Shape;
+using engine::StepRequest;
+using engine::TensorDesc;
+using tensor::DType;
+
+struct Kind {
+  const char* op;
+  ReductionKind kind;
+};
+
+constexpr Kind kKinds[] = {
+    {"ReduceL1", ReductionKind::kL1},         {"ReduceL2", ReductionKind::kL2},
+    {"ReduceLogSum", ReductionKind::kLogSum}, {"ReduceLogSumExp", ReductionKind::kLogSumExp},
+    {"ReduceMax", ReductionKind::kMaximum},   {"ReduceMean", ReductionKind::kMean},
+    {"ReduceMin", ReductionKind::kMinimum},   {"ReduceProd", ReductionKind::kProduct},
+    {"ReduceSum", ReductionKind::kSum},       {"ReduceSumSquare", ReductionKind::kSumSquare}};
+
+const Kind* kind_of(const std::string& op) {
+  const auto* const found =
+      std::find_if(std::begin(kKinds), std::end(kKinds), [&](const Kind& kind) { return op == kind.op; });
+  return found == std::end(kKinds) ? nullptr : found;
+}
+
+class ReductionTactic final : public CudaTactic {
+ public:
+  std::string_view name() const override { return "reduce"; }
+  bool handles(const std::string& op) const override { return kind_of(op) != nullptr; }
+
+  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
+    if (request.outputs[0].dtype != DType::kFloat32) return Offer::refuse("only float32 models");
+    const Shape& shape = request.inputs[0].shape;
+    if (tensor::element_count(shape) == 0) return Offer::refuse("the input is empty");
+    const auto rank = static_cast<int64_t>(shape.size());
+    std::vector<int64_t> axes;
+    if (request.node.has_input(1)) {
+      const tensor::Tensor* constant = request.graph.constant(request.node.input(1));
+      if (constant == nullptr) return Offer::refuse("the axes are computed");
+      axes = constant->to_int64();
+    }
+    for (int64_t& axis : axes) axis = axis < 0 ? axis + rank : axis;
+    if (axes.empty()) {
+      if (request.node.attributes.get_int("noop_with_empty_axes") != 0)
+        return Offer::refuse("it reduces nothing");
+      axes.resize(shape.size());
+      std::iota(axes.begin(), axes.end(), 0);
+    }
+    const auto parts = middle_axes(shape, axes);
+    if (!parts) return Offer::refuse("the axes do not lie side by side");
+    const DType dtype = request.compute_dtype;
+    Offer offer;
+    offer.inputs = {{dtype, shape, Layout::kPlain}};
+    offer.inputs.resize(request.inputs.size());
+    offer.outputs = {{dtype, request.outputs[0].shape, Layout::kPlain}};
+    const FloatType type = float_type(dtype);
+    const ReductionKind kind = kind_of(request.node.op)->kind;
+    offer.kernel = std::make_shared<LaunchKernel>(
+        "a reduction", [=, size = *parts](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+          return reduce(inputs[0], outputs[0], type, kind, size.outer, size.axis, size.inner, options);
+        });
+    return offer;
+  }
+};
+
+}  // namespace
+
+void add_reduction_tactics(TacticList& list) { list.push_back(std::make_unique<ReductionTactic>()); }
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,143 @@
+// Operators as strided views of their input: what a view reads is what the reference gives.
+#include "device/cuda/plugin/node_views.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reference/interpreter.hpp"
+#include "support/graph_builder.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::TensorDesc;
+using test::GraphBuilder;
+using test::Shape;
+using test::Tensor;
+using test::ValueId;
+
+std::vector<float> read(const StridedView& view, const Tensor& from) {
+  const auto values = from.values<float>();
+  std::vector<float> result;
+  std::vector<int64_t> at(view.sizes.size(), 0);
+  for (int64_t left = tensor::element_count(view.sizes); left > 0; --left) {
+    int64_t index = view.offset;
+    for (size_t d = 0; d < at.size(); ++d) index += at[d] * view.strides[d];
+    result.push_back(values[static_cast<size_t>(index)]);
+    for (size_t d = at.size(); d-- > 0 && ++at[d] == view.sizes[d];) at[d] = 0;
+  }
+  return result;
+}
+
+struct Checked {
+  graph::Graph graph;
+  Tensor input;
+
+  NodeViews views() const {
+    const graph::Node& node = graph.nodes[0];
+    std::vector<TensorDesc> descs[2];
+    for (const ValueId id : node.inputs) {
+      if (id == graph::kNoValue) {
+        descs[0].push_back({});
+      } else {
+        descs[0].push_back({graph.value(id).type.dtype, shape_of(id)});
+      }
+    }
+    for (const ValueId id : node.outputs) descs[1].push_back({graph.value(id).type.dtype, shape_of(id)});
+    return node_views({.graph = graph, .node = node, .inputs = descs[0], .outputs = descs[1]});
+  }
+
+  void expect_right() const {
+    const NodeViews found = views();
+    ASSERT_EQ(found.refusal, "");
+    const std::vector<Tensor> expected = reference::run_graph(graph, std::vector<Tensor>{input});
+    ASSERT_EQ(found.outputs.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i)
+      EXPECT_THAT(read(found.outputs[i], input), testing::ElementsAreArray(expected[i].values<float>())) << i;
+  }
+
+ private:
+  Shape shape_of(ValueId id) const {
+    Shape shape;
+    for (const graph::Dim& dim : *graph.value(id).type.dims) shape.push_back(dim.value());
+    return shape;
+  }
+};
+
+class NodeView : public testing::Test {
+ protected:
+  Checked made(const Shape& shape, const std::string& op, const std::vector<ValueId>& constants,
+               const test::AttributeList& attributes = {}, int outputs = 1) {
+    graph::Dims dims(shape.begin(), shape.end());
+    std::vector<ValueId> inputs{builder_.input("x", dims)};
+    inputs.insert(inputs.end(), constants.begin(), constants.end());
+    return {builder_.finish(builder_.nodes(op, inputs, outputs, attributes)), test::random_tensor(shape, 7)};
+  }
+  ValueId ints(const std::vector<int64_t>& values) { return builder_.ints(values); }
+
+  GraphBuilder builder_;
+};
+
+TEST_F(NodeView, SlicesForwardsAndBackwards) {
+  made({4, 5, 6}, "Slice", {ints({-1, 1}), ints({INT64_MIN, -1}), ints({-1, 0}), ints({-2, 2})})
+      .expect_right();
+}
+
+TEST_F(NodeView, SlicesWithoutAxesOrSteps) {
+  made({4, 5, 6}, "Slice", {ints({1, -9}), ints({99, 3})}).expect_right();
+}
+
+TEST_F(NodeView, SlicesInStepsBeyondTheAxis) {
+  made({4, 5}, "Slice", {ints({9, 0}), ints({INT64_MIN, 5}), ints({0, 1}), ints({INT64_MIN, INT64_MAX})})
+      .expect_right();
+}
+
+TEST_F(NodeView, SplitsIntoUnequalParts) {
+  made({2, 7, 3}, "Split", {ints({1, 4, 2})}, {{"axis", int64_t{-2}}}, 3).expect_right();
+}
+
+TEST_F(NodeView, ExpandsAheadAndInBetween) { made({3, 1, 2}, "Expand", {ints({2, 1, 4, 1})}).expect_right(); }
+
+TEST_F(NodeView, BringsDepthToSpaceInBothOrders) {
+  made({2, 18, 2, 4}, "DepthToSpace", {}, {{"blocksize", int64_t{3}}}).expect_right();
+}
+
+TEST_F(NodeView, BringsDepthToSpaceColumnsFirst) {
+  made({2, 18, 2, 4}, "DepthToSpace", {}, {{"blocksize", int64_t{3}}, {"mode", std::string("CRD")}})
+      .expect_right();
+}
+
+TEST_F(NodeView, BringsSpaceToDepth) {
+  made({2, 3, 4, 6}, "SpaceToDepth", {}, {{"blocksize", int64_t{2}}}).expect_right();
+}
+
+TEST_F(NodeView, IsRefusedForEmptyOutputs) {
+  EXPECT_EQ(made({4, 5}, "Slice", {ints({3}), ints({3}), ints({0}), ints({-1})}).views().refusal,
+            "an output is empty");
+}
+
+TEST_F(NodeView, IsRefusedWhereItDependsOnTheInputs) {
+  const ValueId starts = builder_.input("starts", {1}, graph::DType::kInt64);
+  Checked checked = made({4, 5}, "Slice", {starts, ints({3}), ints({0})});
+  // As if the length were known.
+  checked.graph.value(checked.graph.outputs[0]).type.dims = graph::Dims{2, 5};
+  EXPECT_EQ(checked.views().refusal, "starts, axes or steps are computed");
+}
+
+TEST(MiddleAxes, AreOuterAxisAndInner) {
+  const auto parts = [](const Shape& shape, const std::vector<int64_t>& axes) {
+    const auto found = middle_axes(shape, axes);
+    return found ? std::vector<int64_t>{found->outer, found->axis, found->inner} : std::vector<int64_t>{};
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(parts({2, 3, 4, 5}, {1, 2}), ElementsAre(2, 12, 5));
+  EXPECT_THAT(parts({2, 3, 4, 5}, {3, 2}), ElementsAre(6, 20, 1));
+  EXPECT_THAT(parts({2, 3, 1, 5}, {3, 1}), ElementsAre(2, 15, 1)) << "one element between them is none";
+  EXPECT_THAT(parts({2, 3, 4, 5}, {0, 1, 2, 3}), ElementsAre(1, 120, 1));
+  EXPECT_THAT(parts({2, 3}, {}), ElementsAre(6, 1, 1));
+  EXPECT_THAT(parts({}, {}), ElementsAre(1, 1, 1));
+  EXPECT_TRUE(parts({2, 3, 4, 5}, {1, 3}).empty());
+}
+
+}  // namespace
+}  // namespace hone::device::cuda
