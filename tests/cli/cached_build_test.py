@@ -43,11 +43,12 @@ def main():
         assert sorted(file.name for file in folder.iterdir()) == [
             "cached.hone", "timed.hone", "times.json", "untimed.hone"]
 
-        # Without one step, of other threads, of something else: refused, and left as it is.
+        # Without one choice, of other threads, of something else: refused, and left as it is.
         content = times.read_text()
         others = r"holds tactic times of '[^']*; 2 threads', .* needs those of '[^']*; 1 threads'"
         for text, code, sentence, threads in (
-                (content.replace('":{"chosen"', '!":{"chosen"', 1), ENVIRONMENT, "the timing cache lacks ", 2),
+                (content.replace('"layout ', '"other '), ENVIRONMENT, "lacks the choice of a layout", 2),
+                (content.replace('"group ', '"other '), ENVIRONMENT, "lacks the choice of a batch group", 2),
                 (content, BAD_INPUT, others, 1),
                 ("[]", BAD_INPUT, "is no file of tactic times", 2),
                 ("{", BAD_INPUT, "is no file of tactic times", 2)):
