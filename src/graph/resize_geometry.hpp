@@ -23,6 +23,9 @@ struct ResizeAxis {
   double scale = 1;
   double roi_start = 0;
   double roi_end = 1;
+
+  /// Every output position reads its own.
+  bool is_identity() const { return input == output && scale == 1 && roi_start == 0 && roi_end == 1; }
 };
 
 /// The optional inputs of a Resize; an empty tensor counts as absent.

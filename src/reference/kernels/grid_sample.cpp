@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/cubic_weight.hpp"
 #include "reference/kernels/convolution_family.hpp"
-#include "reference/kernels/cubic.hpp"
 #include "reference/kernels/rounding.hpp"
 
 namespace hone::reference {
@@ -71,7 +71,7 @@ std::vector<Tap> axis_taps(const SampledAxis& axis, const std::string& mode, dou
   std::vector<Tap> taps;
   for (int k = 1 - reach; k <= reach; ++k) {
     const double distance = first + k - x;
-    const double weight = reach == 2 ? cubic_weight(distance, kCubic) : 1 - std::abs(distance);
+    const double weight = reach == 2 ? graph::cubic_weight(distance, kCubic) : 1 - std::abs(distance);
     taps.push_back({axis.index(first + k), weight});
   }
   return taps;

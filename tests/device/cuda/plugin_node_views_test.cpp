@@ -4,17 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reference/interpreter.hpp"
-#include "support/graph_builder.hpp"
+#include "one_node.hpp"
 
 namespace hone::device::cuda {
 namespace {
 
-using engine::TensorDesc;
-using test::GraphBuilder;
-using test::Shape;
-using test::Tensor;
-using test::ValueId;
+using test_support::GraphBuilder;
+using test_support::one_node;
+using test_support::OneNode;
+using test_support::Shape;
+using test_support::Tensor;
+using test_support::ValueId;
 
 std::vector<float> read(const StridedView& view, const Tensor& from) {
   const auto values = from.values<float>();
@@ -29,49 +29,24 @@ std::vector<float> read(const StridedView& view, const Tensor& from) {
   return result;
 }
 
-struct Checked {
-  graph::Graph graph;
-  Tensor input;
+NodeViews views_of(const OneNode& checked) { return checked.asked(node_views); }
 
-  NodeViews views() const {
-    const graph::Node& node = graph.nodes[0];
-    std::vector<TensorDesc> descs[2];
-    for (const ValueId id : node.inputs) {
-      if (id == graph::kNoValue) {
-        descs[0].push_back({});
-      } else {
-        descs[0].push_back({graph.value(id).type.dtype, shape_of(id)});
-      }
-    }
-    for (const ValueId id : node.outputs) descs[1].push_back({graph.value(id).type.dtype, shape_of(id)});
-    return node_views({.graph = graph, .node = node, .inputs = descs[0], .outputs = descs[1]});
+void expect_right(const OneNode& checked) {
+  const NodeViews found = views_of(checked);
+  ASSERT_EQ(found.refusal, "");
+  const std::vector<Tensor> expected = checked.expected();
+  ASSERT_EQ(found.outputs.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_THAT(read(found.outputs[i], checked.input), testing::ElementsAreArray(expected[i].values<float>()))
+        << i;
   }
-
-  void expect_right() const {
-    const NodeViews found = views();
-    ASSERT_EQ(found.refusal, "");
-    const std::vector<Tensor> expected = reference::run_graph(graph, std::vector<Tensor>{input});
-    ASSERT_EQ(found.outputs.size(), expected.size());
-    for (size_t i = 0; i < expected.size(); ++i)
-      EXPECT_THAT(read(found.outputs[i], input), testing::ElementsAreArray(expected[i].values<float>())) << i;
-  }
-
- private:
-  Shape shape_of(ValueId id) const {
-    Shape shape;
-    for (const graph::Dim& dim : *graph.value(id).type.dims) shape.push_back(dim.value());
-    return shape;
-  }
-};
+}
 
 class NodeView : public testing::Test {
  protected:
-  Checked made(const Shape& shape, const std::string& op, const std::vector<ValueId>& constants,
-               const test::AttributeList& attributes = {}, int outputs = 1) {
-    graph::Dims dims(shape.begin(), shape.end());
-    std::vector<ValueId> inputs{builder_.input("x", dims)};
-    inputs.insert(inputs.end(), constants.begin(), constants.end());
-    return {builder_.finish(builder_.nodes(op, inputs, outputs, attributes)), test::random_tensor(shape, 7)};
+  OneNode made(const Shape& shape, const std::string& op, const std::vector<ValueId>& constants,
+               const hone::test::AttributeList& attributes = {}, int outputs = 1) {
+    return one_node(builder_, shape, op, constants, attributes, outputs);
   }
   ValueId ints(const std::vector<int64_t>& values) { return builder_.ints(values); }
 
@@ -79,49 +54,49 @@ class NodeView : public testing::Test {
 };
 
 TEST_F(NodeView, SlicesForwardsAndBackwards) {
-  made({4, 5, 6}, "Slice", {ints({-1, 1}), ints({INT64_MIN, -1}), ints({-1, 0}), ints({-2, 2})})
-      .expect_right();
+  expect_right(
+      made({4, 5, 6}, "Slice", {ints({-1, 1}), ints({INT64_MIN, -1}), ints({-1, 0}), ints({-2, 2})}));
 }
 
 TEST_F(NodeView, SlicesWithoutAxesOrSteps) {
-  made({4, 5, 6}, "Slice", {ints({1, -9}), ints({99, 3})}).expect_right();
+  expect_right(made({4, 5, 6}, "Slice", {ints({1, -9}), ints({99, 3})}));
 }
 
 TEST_F(NodeView, SlicesInStepsBeyondTheAxis) {
-  made({4, 5}, "Slice", {ints({9, 0}), ints({INT64_MIN, 5}), ints({0, 1}), ints({INT64_MIN, INT64_MAX})})
-      .expect_right();
+  expect_right(made({4, 5}, "Slice",
+                    {ints({9, 0}), ints({INT64_MIN, 5}), ints({0, 1}), ints({INT64_MIN, INT64_MAX})}));
 }
 
 TEST_F(NodeView, SplitsIntoUnequalParts) {
-  made({2, 7, 3}, "Split", {ints({1, 4, 2})}, {{"axis", int64_t{-2}}}, 3).expect_right();
+  expect_right(made({2, 7, 3}, "Split", {ints({1, 4, 2})}, {{"axis", int64_t{-2}}}, 3));
 }
 
-TEST_F(NodeView, ExpandsAheadAndInBetween) { made({3, 1, 2}, "Expand", {ints({2, 1, 4, 1})}).expect_right(); }
+TEST_F(NodeView, ExpandsAheadAndInBetween) { expect_right(made({3, 1, 2}, "Expand", {ints({2, 1, 4, 1})})); }
 
 TEST_F(NodeView, BringsDepthToSpaceInBothOrders) {
-  made({2, 18, 2, 4}, "DepthToSpace", {}, {{"blocksize", int64_t{3}}}).expect_right();
+  expect_right(made({2, 18, 2, 4}, "DepthToSpace", {}, {{"blocksize", int64_t{3}}}));
 }
 
 TEST_F(NodeView, BringsDepthToSpaceColumnsFirst) {
-  made({2, 18, 2, 4}, "DepthToSpace", {}, {{"blocksize", int64_t{3}}, {"mode", std::string("CRD")}})
-      .expect_right();
+  expect_right(
+      made({2, 18, 2, 4}, "DepthToSpace", {}, {{"blocksize", int64_t{3}}, {"mode", std::string("CRD")}}));
 }
 
 TEST_F(NodeView, BringsSpaceToDepth) {
-  made({2, 3, 4, 6}, "SpaceToDepth", {}, {{"blocksize", int64_t{2}}}).expect_right();
+  expect_right(made({2, 3, 4, 6}, "SpaceToDepth", {}, {{"blocksize", int64_t{2}}}));
 }
 
 TEST_F(NodeView, IsRefusedForEmptyOutputs) {
-  EXPECT_EQ(made({4, 5}, "Slice", {ints({3}), ints({3}), ints({0}), ints({-1})}).views().refusal,
+  EXPECT_EQ(views_of(made({4, 5}, "Slice", {ints({3}), ints({3}), ints({0}), ints({-1})})).refusal,
             "an output is empty");
 }
 
 TEST_F(NodeView, IsRefusedWhereItDependsOnTheInputs) {
   const ValueId starts = builder_.input("starts", {1}, graph::DType::kInt64);
-  Checked checked = made({4, 5}, "Slice", {starts, ints({3}), ints({0})});
+  OneNode checked = made({4, 5}, "Slice", {starts, ints({3}), ints({0})});
   // As if the length were known.
   checked.graph.value(checked.graph.outputs[0]).type.dims = graph::Dims{2, 5};
-  EXPECT_EQ(checked.views().refusal, "starts, axes or steps are computed");
+  EXPECT_EQ(views_of(checked).refusal, "starts, axes or steps are computed");
 }
 
 TEST(MiddleAxes, AreOuterAxisAndInner) {

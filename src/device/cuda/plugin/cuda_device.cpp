@@ -39,6 +39,7 @@ TacticList make_tactics() {
   add_normalization_tactics(list);
   add_movement_tactics(list);
   add_reduction_tactics(list);
+  add_resize_tactics(list);
   return list;
 }
 

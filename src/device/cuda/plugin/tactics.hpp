@@ -51,6 +51,8 @@ void add_pointwise_tactics(TacticList& list);
 void add_normalization_tactics(TacticList& list);
 /// Concat, Transpose, Slice, Split, Expand, DepthToSpace and SpaceToDepth.
 void add_movement_tactics(TacticList& list);
+/// Resize of images.
+void add_resize_tactics(TacticList& list);
 /// Reductions over axes that lie side by side.
 void add_reduction_tactics(TacticList& list);
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace hone::reference {
+namespace hone::graph {
 
 /// Weight of a sample at this distance, for the coefficient `a` (-0.5 or -0.75 as a rule); 0 from 2 on.
 inline double cubic_weight(double distance, double a) {
@@ -15,4 +15,4 @@ inline double cubic_weight(double distance, double a) {
   return 0;
 }
 
-}  // namespace hone::reference
+}  // namespace hone::graph

@@ -1,0 +1,32 @@
+// A Resize of an image as the tables that resize() reads.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/kernel.hpp"
+
+namespace hone::device::cuda {
+
+/// One spatial axis: int32 positions and float weights, [output][taps]; -1 stands for the extrapolation
+/// value. An axis that stays has neither.
+struct ResizeTable {
+  int64_t input = 1;
+  int64_t output = 1;
+  int taps = 1;
+  tensor::Tensor positions;
+  tensor::Tensor weights;
+  bool stays() const { return positions.size() == 0; }
+};
+
+struct ResizeTables {
+  /// Why there are none; empty when there are.
+  std::string refusal;
+  std::vector<ResizeTable> axes;
+  float extrapolation = 0;
+};
+
+/// Of images with one to three spatial axes, whose batch and channels stay.
+ResizeTables resize_tables(const engine::StepRequest& request);
+
+}  // namespace hone::device::cuda
