@@ -18,7 +18,7 @@ std::optional<std::vector<int64_t>> constant_integers(const StepRequest& request
 }
 
 size_t axis_of(int64_t axis, const Shape& shape) {
-  return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(shape.size()) : axis);
+  return static_cast<size_t>(tensor::normalize_axis(axis, static_cast<int64_t>(shape.size())));
 }
 
 NodeViews slice(const StepRequest& request) {
@@ -58,15 +58,8 @@ NodeViews split(const StepRequest& request) {
 }
 
 NodeViews expand(const StepRequest& request) {
-  const Shape& shape = request.inputs[0].shape;
   const Shape& wanted = request.outputs[0].shape;
-  const Shape strides = tensor::row_major_strides(shape);
-  StridedView view{wanted, Shape(wanted.size(), 0), 0};
-  const size_t ahead = wanted.size() - shape.size();
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] > 1) view.strides[ahead + i] = strides[i];
-  }
-  return {"", {view}};
+  return {"", {{wanted, tensor::broadcast_strides(request.inputs[0].shape, wanted), 0}}};
 }
 
 /// Both read [batch][channels][height][width] in blocks of `size` by `size` pixels; ONNX's specification of

@@ -51,7 +51,7 @@ class ReductionTactic final : public CudaTactic {
       if (constant == nullptr) return Offer::refuse("the axes are computed");
       axes = constant->to_int64();
     }
-    for (int64_t& axis : axes) axis = axis < 0 ? axis + rank : axis;
+    for (int64_t& axis : axes) axis = tensor::normalize_axis(axis, rank);
     if (axes.empty()) {
       if (request.node.attributes.get_int("noop_with_empty_axes") != 0)
         return Offer::refuse("it reduces nothing");
