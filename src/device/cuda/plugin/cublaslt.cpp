@@ -63,9 +63,10 @@ std::vector<cublasLtMatmulHeuristicResult_t> Matmul::recommended(int most) const
                                              &kWorkspaceBytes, sizeof kWorkspaceBytes),
         "stating a preference");
   // Other schemes add the parts of a split depth in the type of the result.
-  const uint32_t in_float = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+  const uint32_t schemes = data_type(product_.result) == CUDA_R_32F ? CUBLASLT_REDUCTION_SCHEME_MASK
+                                                                    : CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   check(cublasLtMatmulPreferenceSetAttribute(preference.get(), CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-                                             &in_float, sizeof in_float),
+                                             &schemes, sizeof schemes),
         "stating a preference");
   std::vector<cublasLtMatmulHeuristicResult_t> results(static_cast<size_t>(most));
   int count = 0;
