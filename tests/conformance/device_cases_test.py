@@ -17,7 +17,7 @@ NO_DEVICE = 4
 # In fp32: two sums of k products differ by up to u sqrt(k) of their terms' size, here at most 4; 1800 terms (5 x 5 of
 # 64 channels and a layer in front), and minimal filtering, which multiplies that by up to 10 (Barabasz et al. 2020).
 ABSOLUTE = 2.0 ** -24 * 1800 ** 0.5 * 4 * 10
-RELATIVE = 1e-5
+RELATIVE = 1e-5  # as the scripts that write the operators' cases allow
 
 
 def main():
