@@ -63,6 +63,9 @@ class Network:
         value = self.value
         return self.then("Sigmoid").node("Mul", value, self.value)
 
+    def padded(self, amounts, mode="constant"):
+        return self.then("Pad", self.constant(amounts, np.int64), mode=mode)
+
     def linear(self, features):
         weight = self.normal((features, self.channels), self.channels)
         self.channels = features
@@ -154,6 +157,14 @@ def layers():
     yield chain.then("Mul", chain.constant(np.linspace(0.5, 2, 32).reshape(1, 32, 1, 1)))
     mean = Network("mean_of_pixels", image).conv(32, 1)
     yield mean.then("ReduceMean", mean.constant([2, 3], np.int64), keepdims=0)
+    yield Network("reflected", image).conv(32, 1).padded([0, 0, 2, 1, 0, 0, 0, 3], mode="reflect")
+    yield Network("padded_and_cropped", image).conv(32, 1).padded([0, 1, -2, 1, 0, 3, 0, -1])
+    yield Network("largest_channel", image).then("MaxPool", kernel_shape=[2, 2]).then("ArgMax", axis=1).then(
+        "Cast", to=onnx.TensorProto.FLOAT)
+    rows = Network("picked_rows", (2, 17, 64))
+    yield rows.then("Gather", rows.constant([3, -1, 0], np.int64), axis=1)
+    embedded = Network("embedded", (4, 8)).then("ArgMax", axis=1, keepdims=0)
+    yield embedded.node("Gather", embedded.normal((8, 24), 2), embedded.value)
     large = Network("enlarged", image).conv(32, 1)
     yield large.then("Resize", "", large.constant([1, 1, 2, 2]), mode="linear")
 

@@ -99,6 +99,17 @@ TEST_F(NodeView, IsRefusedWhereItDependsOnTheInputs) {
   EXPECT_EQ(views_of(checked).refusal, "starts, axes or steps are computed");
 }
 
+TEST(MiddleAxes, LieAroundOneAxis) {
+  const auto parts = [](size_t axis) {
+    const MiddleAxes found = around_axis({2, 3, 4, 5}, axis);
+    return std::vector<int64_t>{found.outer, found.axis, found.inner};
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(parts(0), ElementsAre(1, 2, 60));
+  EXPECT_THAT(parts(2), ElementsAre(6, 4, 5));
+  EXPECT_THAT(parts(3), ElementsAre(24, 5, 1));
+}
+
 TEST(MiddleAxes, AreOuterAxisAndInner) {
   const auto parts = [](const Shape& shape, const std::vector<int64_t>& axes) {
     const auto found = middle_axes(shape, axes);

@@ -38,6 +38,7 @@ TacticList make_tactics() {
   add_pointwise_tactics(list);
   add_normalization_tactics(list);
   add_movement_tactics(list);
+  add_indexing_tactics(list);
   add_reduction_tactics(list);
   add_resize_tactics(list);
   return list;

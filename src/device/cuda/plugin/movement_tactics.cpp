@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "device/cuda/plugin/moved_values.hpp"
 #include "device/cuda/plugin/node_views.hpp"
 #include "device/cuda/plugin/tactics.hpp"
 
@@ -15,19 +16,6 @@ using engine::Shape;
 using engine::StepRequest;
 using engine::TensorDesc;
 using tensor::DType;
-
-/// Element type that a value of this operator has between steps.
-DType moved_type(const StepRequest& request) {
-  const DType declared = request.outputs[0].dtype;
-  return declared == DType::kFloat32 ? request.compute_dtype : declared;
-}
-
-/// Where values lie that Concat moves: as images do when they are of a type that reorders can bring there,
-/// plain otherwise.
-Layout moved_layout(const StepRequest& request, DType dtype) {
-  return is_float_type(dtype) ? engine::layout_for_shape(request.layout, request.outputs[0].shape)
-                              : Layout::kPlain;
-}
 
 class ConcatTactic final : public CudaTactic {
  public:

@@ -122,6 +122,12 @@ NodeViews node_views(const StepRequest& request) {
   return views;
 }
 
+MiddleAxes around_axis(const Shape& shape, size_t axis) {
+  const std::span<const int64_t> sizes = shape;
+  return {tensor::element_count(sizes.first(axis)), shape[axis],
+          tensor::element_count(sizes.subspan(axis + 1))};
+}
+
 std::optional<MiddleAxes> middle_axes(const Shape& shape, const std::vector<int64_t>& axes) {
   MiddleAxes result;
   for (size_t i = 0; i < shape.size(); ++i) {

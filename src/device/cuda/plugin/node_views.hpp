@@ -29,6 +29,9 @@ struct MiddleAxes {
   int64_t inner = 1;
 };
 
+/// Around one axis, below the rank.
+MiddleAxes around_axis(const engine::Shape& shape, size_t axis);
+
 /// What lies before, in and behind the axes (0 to rank - 1, any order), or nothing when others of more than
 /// one element lie between them.
 std::optional<MiddleAxes> middle_axes(const engine::Shape& shape, const std::vector<int64_t>& axes);

@@ -20,14 +20,16 @@ using tensor::DType;
 struct Kind {
   const char* op;
   ReductionKind kind;
+  /// Whether results stay in float32: products and squares soon leave fp16's range.
+  bool wide = false;
 };
 
 constexpr Kind kKinds[] = {
     {"ReduceL1", ReductionKind::kL1},         {"ReduceL2", ReductionKind::kL2},
     {"ReduceLogSum", ReductionKind::kLogSum}, {"ReduceLogSumExp", ReductionKind::kLogSumExp},
     {"ReduceMax", ReductionKind::kMaximum},   {"ReduceMean", ReductionKind::kMean},
-    {"ReduceMin", ReductionKind::kMinimum},   {"ReduceProd", ReductionKind::kProduct},
-    {"ReduceSum", ReductionKind::kSum},       {"ReduceSumSquare", ReductionKind::kSumSquare}};
+    {"ReduceMin", ReductionKind::kMinimum},   {"ReduceProd", ReductionKind::kProduct, true},
+    {"ReduceSum", ReductionKind::kSum},       {"ReduceSumSquare", ReductionKind::kSumSquare, true}};
 
 const Kind* kind_of(const std::string& op) {
   const auto* const found =
@@ -60,13 +62,14 @@ class ReductionTactic final : public CudaTactic {
     }
     const auto parts = middle_axes(shape, axes);
     if (!parts) return Offer::refuse("the axes do not lie side by side");
-    const DType dtype = request.compute_dtype;
+    const Kind& known = *kind_of(request.node.op);
+    const DType dtype = known.wide ? DType::kFloat32 : request.compute_dtype;
     Offer offer;
     offer.inputs = {{dtype, shape, Layout::kPlain}};
     offer.inputs.resize(request.inputs.size());
     offer.outputs = {{dtype, request.outputs[0].shape, Layout::kPlain}};
     const FloatType type = float_type(dtype);
-    const ReductionKind kind = kind_of(request.node.op)->kind;
+    const ReductionKind kind = known.kind;
     offer.kernel = std::make_shared<LaunchKernel>(
         "a reduction", [=, size = *parts](auto inputs, auto outputs, void*, const LaunchOptions& options) {
           return reduce(inputs[0], outputs[0], type, kind, size.outer, size.axis, size.inner, options);
@@ -75,8 +78,43 @@ class ReductionTactic final : public CudaTactic {
   }
 };
 
+class ArgExtremeTactic final : public CudaTactic {
+ public:
+  std::string_view name() const override { return "arg_extreme"; }
+  bool handles(const std::string& op) const override { return op == "ArgMax" || op == "ArgMin"; }
+
+  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
+    if (request.graph.value(request.node.input(0)).type.dtype != DType::kFloat32)
+      return Offer::refuse("only float32 models");
+    const TensorDesc& given = request.inputs[0];
+    if (tensor::element_count(given.shape) == 0) return Offer::refuse("the input is empty");
+    const graph::Attributes& attributes = request.node.attributes;
+    const int64_t axis =
+        tensor::normalize_axis(attributes.get_int("axis"), static_cast<int64_t>(given.shape.size()));
+    MiddleAxes size = around_axis(given.shape, static_cast<size_t>(axis));
+    // Channels of an image lie side by side where it comes channels-last.
+    const bool last = axis == 1 && given.layout == Layout::kChannelsLast;
+    if (last) size = {size.outer * size.inner, size.axis, 1};
+    Offer offer;
+    offer.inputs = {{request.compute_dtype, given.shape, last ? Layout::kChannelsLast : Layout::kPlain}};
+    offer.outputs = {{DType::kInt64, request.outputs[0].shape, Layout::kPlain}};
+    const FloatType type = float_type(request.compute_dtype);
+    const bool largest = request.node.op == "ArgMax";
+    const bool last_of_equals = attributes.get_int("select_last_index") != 0;
+    offer.kernel = std::make_shared<LaunchKernel>(
+        "a search for extremes", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+          return arg_extreme(inputs[0], static_cast<int64_t*>(outputs[0]), type, largest, last_of_equals,
+                             size.outer, size.axis, size.inner, options);
+        });
+    return offer;
+  }
+};
+
 }  // namespace
 
-void add_reduction_tactics(TacticList& list) { list.push_back(std::make_unique<ReductionTactic>()); }
+void add_reduction_tactics(TacticList& list) {
+  list.push_back(std::make_unique<ReductionTactic>());
+  list.push_back(std::make_unique<ArgExtremeTactic>());
+}
 
 }  // namespace hone::device::cuda

@@ -51,9 +51,11 @@ void add_pointwise_tactics(TacticList& list);
 void add_normalization_tactics(TacticList& list);
 /// Concat, Transpose, Slice, Split, Expand, DepthToSpace and SpaceToDepth.
 void add_movement_tactics(TacticList& list);
+/// Gather and Pad.
+void add_indexing_tactics(TacticList& list);
 /// Resize of images.
 void add_resize_tactics(TacticList& list);
-/// Reductions over axes that lie side by side.
+/// Reductions over axes that lie side by side, and the places of extremes.
 void add_reduction_tactics(TacticList& list);
 
 /// Operators that a tactic of this device is for; the device asks it for those only.
