@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "device/cuda/plugin/tactics.hpp"
+#include "device/cuda/plugin/convolution_request.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -36,6 +36,14 @@ std::string read_epilogue(const StepRequest& request, Product& product) {
   return "";
 }
 
+cublasComputeType_t compute_type(Precision precision) {
+  switch (precision) {
+    case Precision::kFp32: return CUBLAS_COMPUTE_32F_PEDANTIC;
+    case Precision::kTf32: return CUBLAS_COMPUTE_32F_FAST_TF32;
+    default: return CUBLAS_COMPUTE_32F;
+  }
+}
+
 }  // namespace
 
 bool is_product(const std::string& op) {
@@ -57,9 +65,7 @@ std::string read_product(const StepRequest& request, Product& product) {
   product.result = std::find(leaving.begin(), leaving.end(), node.outputs[0]) != leaving.end()
                        ? DType::kFloat32
                        : product.dtype;
-  product.compute = request.precision == Precision::kFp32   ? CUBLAS_COMPUTE_32F_PEDANTIC
-                    : request.precision == Precision::kTf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
-                                                            : CUBLAS_COMPUTE_32F;
+  product.compute = compute_type(request.precision);
   if (is_gemm(node)) {
     if (node.attributes.get_int("transA") != 0) return "the first operand is transposed";
     product.transposed = node.attributes.get_int("transB") != 0;
@@ -85,6 +91,30 @@ std::string read_product(const StepRequest& request, Product& product) {
     product.epilogue = CUBLASLT_EPILOGUE_BIAS;
   }
   if (request.graph.value(node.inputs[1]).constant && w.size() == 2) product.transposed = true;
+  return read_epilogue(request, product);
+}
+
+bool is_convolution(const std::string& op) { return op == "Conv" || op == "FusedConv"; }
+
+std::string read_pixel_product(const StepRequest& request, Product& product) {
+  ConvolutionRequest convolution;
+  if (std::string reason = read_convolution_request(request, convolution); !reason.empty()) return reason;
+  const graph::Convolution& geometry = convolution.geometry;
+  if (geometry.group != 1) return "it has groups";
+  for (const graph::WindowAxis& axis : geometry.axes) {
+    if (axis.kernel != 1) return "its window is larger than a pixel";
+    if (axis.stride != 1 || axis.output != axis.input) return "it skips or adds pixels";
+  }
+  product.dtype = product.result = request.compute_dtype;
+  product.compute = compute_type(request.precision);
+  product.rows = geometry.batch * geometry.axes[0].output * geometry.axes[1].output;
+  product.columns = geometry.out_channels;
+  product.depth = geometry.in_channels;
+  product.transposed = product.shared_w = true;
+  if (convolution.has_bias) {
+    product.bias = true;
+    product.epilogue = CUBLASLT_EPILOGUE_BIAS;
+  }
   return read_epilogue(request, product);
 }
 

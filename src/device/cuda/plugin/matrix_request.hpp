@@ -1,4 +1,5 @@
-// A Gemm, a MatMul or a fused form of them as the tactics of this device see it.
+// A Gemm, a MatMul, a convolution that is a product, or a fused form of them as the tactics of this device
+// see it.
 #pragma once
 
 #include <limits>
@@ -14,6 +15,12 @@ bool is_gemm(const graph::Node& node);
 
 /// Empty when the product is filled in; else why no tactic of this device takes the step.
 std::string read_product(const engine::StepRequest& request, Product& product);
+
+bool is_convolution(const std::string& op);
+
+/// A convolution by filters of one pixel, without groups: every pixel of a channels-last image is a row.
+/// Empty when the product is filled in; else why it is none.
+std::string read_pixel_product(const engine::StepRequest& request, Product& product);
 
 /// A product with a constant matrix and at most a rectifier behind it, as kernels of ours take it.
 struct LayerProduct {
