@@ -35,7 +35,8 @@ struct BuildOptions {
   std::map<std::string, ShapeRange> shapes;
   /// Threads to tune for and to run with; 0: all processors.
   int threads = 0;
-  /// 0: nothing is timed … 5: many samples of every tactic (`hone build --builderOptimizationLevel`).
+  /// 0: nothing is timed … 4: many samples of every tactic, 5: of every engine and knob of cuDNN
+  /// (`hone build --builderOptimizationLevel`).
   int optimization_level = 3;
   /// Parameters of a built-in architecture, a .safetensors file; empty: they come from `seed`.
   std::filesystem::path weights;

@@ -77,8 +77,10 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
       command.add_option("--optShapes", options.opt_shapes, "Input shapes to tune for"),
       command.add_option("--maxShapes", options.max_shapes, "Largest input shapes"),
       command
-          .add_option("--builderOptimizationLevel", options.level,
-                      "0: time nothing … 3: time tactics, layouts and batch groups … 5: with more samples")
+          .add_option(
+              "--builderOptimizationLevel", options.level,
+              "0: time nothing … 3: time tactics, layouts and batch groups, 4: with more samples, 5: on cuda "
+              "with every engine and knob of cuDNN")
           ->check(CLI::Range(0, 5))
           ->capture_default_str(),
       command

@@ -18,7 +18,7 @@ struct BuildOptions {
   Precision precision = Precision::kFp32;
   int threads = 1;
   /// 0: the first tactic that accepts, nothing is timed. 1, 2: tactics are timed in the device's favourite
-  /// layout. 3: all layouts and batch groups. 4, 5: the same with more samples.
+  /// layout. 3: all layouts and batch groups. 4: the same with more samples. 5: an exhaustive search, too.
   int optimization_level = 3;
   /// By input name; inputs without one accept any shape and are tuned for `default_batch` images.
   std::map<std::string, ShapeProfile> shapes;

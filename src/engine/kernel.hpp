@@ -45,6 +45,8 @@ struct StepRequest {
   Layout layout = Layout::kPlain;
   /// Weights are rounded to bfloat16 although arithmetic is in float32 (bf16 emulated).
   bool round_bf16 = false;
+  /// Variants that a library does not recommend are wanted as well.
+  bool exhaustive = false;
 };
 
 struct Offer {

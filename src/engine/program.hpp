@@ -96,6 +96,8 @@ struct ProgramOptions {
   std::vector<std::string> tactics;
   /// Ask every tactic, for a search, instead of stopping at the first that accepts.
   bool list_candidates = false;
+  /// Ask for variants that a library does not recommend, too.
+  bool exhaustive = false;
 };
 
 /// Compiles a graph whose input shapes are all concrete. Bad input when a step cannot run at all.

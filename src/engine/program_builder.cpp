@@ -167,6 +167,7 @@ class ProgramBuilder {
     const Node& node = graph_->nodes[static_cast<size_t>(index)];
     StepRequest request{.graph = *graph_, .node = node, .layout = options_.layout};
     request.precision = options_.precision;
+    request.exhaustive = options_.exhaustive;
     if (device_.computes_in(options_.precision)) {
       request.compute_dtype = tensor::storage_dtype(options_.precision);
     } else {

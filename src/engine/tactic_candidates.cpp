@@ -64,13 +64,14 @@ std::vector<std::string> LayoutSearch::tactics(size_t node_count) const {
   return result;
 }
 
-LayoutSearch find_steps(const graph::Graph& graph, Layout layout, Precision precision,
+LayoutSearch find_steps(const graph::Graph& graph, Layout layout, Precision precision, bool exhaustive,
                         const TimingCache& cache) {
   LayoutSearch search{layout, {}};
   std::map<std::string, size_t> known;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     if (is_view(graph.nodes[i])) continue;
-    const std::string signature = step_signature(graph, graph.nodes[i], layout, precision);
+    std::string signature = step_signature(graph, graph.nodes[i], layout, precision);
+    if (exhaustive) signature += "; exhaustive";
     const auto [found, is_new] = known.try_emplace(signature, search.steps.size());
     if (is_new) {
       StepSearch step;

@@ -49,8 +49,9 @@ struct LayoutSearch {
   std::vector<std::string> tactics(size_t node_count) const;
 };
 
-/// Steps of the graph by signature, with what the cache knows of them.
-LayoutSearch find_steps(const graph::Graph& graph, Layout layout, Precision precision,
+/// Steps of the graph by signature, with what the cache knows of them. An exhaustive search has times of its
+/// own there, for it knows more candidates.
+LayoutSearch find_steps(const graph::Graph& graph, Layout layout, Precision precision, bool exhaustive,
                         const TimingCache& cache);
 
 }  // namespace hone::engine

@@ -75,6 +75,8 @@ class Search {
     if (options_.progress) options_.progress(done, what);
   }
 
+  bool exhaustive() const { return options_.optimization_level >= 5; }
+
   static bool is_open(const StepSearch& step) { return !step.cached && !step.candidates.empty(); }
 
   void refuse_to_time(const std::string& lacks) const {
@@ -82,19 +84,23 @@ class Search {
   }
 
   std::unique_ptr<Program> program(Layout layout, const std::vector<std::string>& tactics, bool list) const {
-    return build_program(
-        bound_, device_, engine_.weights,
-        {.precision = engine_.precision, .layout = layout, .tactics = tactics, .list_candidates = list});
+    return build_program(bound_, device_, engine_.weights,
+                         {.precision = engine_.precision,
+                          .layout = layout,
+                          .tactics = tactics,
+                          .list_candidates = list,
+                          .exhaustive = list && exhaustive()});
   }
 
   LayoutSearch search_layout(Layout layout) {
-    LayoutSearch search = find_steps(*bound_, layout, engine_.precision, cache_);
+    LayoutSearch search = find_steps(*bound_, layout, engine_.precision, exhaustive(), cache_);
     const bool all_cached = std::all_of(search.steps.begin(), search.steps.end(),
                                         [](const StepSearch& step) { return step.cached; });
     if (all_cached && (!device_.overlaps_steps() || agrees_with_favourites(search))) return search;
     if (all_cached) refuse_to_time("right choices: with its own, the network computes something else");
     // Either side may be the wrong one; a search of its own has more voters.
-    if (all_cached) search = find_steps(*bound_, layout, engine_.precision, TimingCache({}, "", 0));
+    if (all_cached)
+      search = find_steps(*bound_, layout, engine_.precision, exhaustive(), TimingCache({}, "", 0));
     list_candidates(search);
     const auto open = std::find_if(search.steps.begin(), search.steps.end(), is_open);
     if (open != search.steps.end()) {
@@ -330,7 +336,7 @@ class Search {
   /// As the cache has it, so that a build that finds everything there logs what the one before it did.
   void append_log(Layout layout, const LayoutSearch& chosen) {
     const bool is_chosen = layout == chosen.layout;
-    LayoutSearch search = find_steps(*bound_, layout, engine_.precision, cache_);
+    LayoutSearch search = find_steps(*bound_, layout, engine_.precision, exhaustive(), cache_);
     for (size_t i = 0; i < search.steps.size(); ++i) {
       StepSearch& step = search.steps[i];
       if (!step.cached && is_chosen) step = chosen.steps[i];

@@ -46,6 +46,8 @@ class FakeTactic final : public Tactic {
     bool misses_form = false;
     /// Names, best guess first, and their delays or kRefuses.
     std::vector<std::pair<std::string, double>> variants;
+    /// The last variant is named in exhaustive searches alone.
+    bool hides_last = false;
   };
 
   FakeTactic(std::string name, Behaviour behaviour)
@@ -55,9 +57,10 @@ class FakeTactic final : public Tactic {
 
   Offer offer(const StepRequest& request, WeightStore&) const override { return make(request, ""); }
 
-  std::vector<std::string> variants(const StepRequest&) const override {
+  std::vector<std::string> variants(const StepRequest& request) const override {
     std::vector<std::string> names;
     for (const auto& [name, delay] : behaviour_.variants) names.push_back(name);
+    if (behaviour_.hides_last && !request.exhaustive) names.pop_back();
     return names;
   }
 

@@ -343,6 +343,22 @@ TEST_F(TacticSearch, ASecondBuildTakesEverythingFromTheCache) {
   expect_right(graph, second, device);
 }
 
+TEST_F(TacticSearch, AnExhaustiveSearchFindsWhatNobodyRecommendsThoughTheCacheKnowsTheRest) {
+  const FakeTactic tiles("tiles", {.variants = {{"n=1", 150}, {"n=2", 80}, {"n=4", 20}}, .hides_last = true});
+  const FakeDevice device({&tiles}, true);
+  const auto graph = relu_network();
+  BuildOptions ordinary = options(4);
+  ordinary.cache_folder = folder_;
+  BuildOptions exhaustive = options(5);
+  exhaustive.cache_folder = folder_;
+  EXPECT_THAT(relu_tactics(*build_engine(graph, device, ordinary)), Each("tiles:n=2"));
+  const auto engine = build_engine(graph, device, exhaustive);
+  EXPECT_THAT(relu_tactics(*engine), Each("tiles:n=4"));
+  EXPECT_FALSE(build_engine(graph, device, exhaustive)->tuned) << "its times are kept too";
+  EXPECT_THAT(relu_tactics(*build_engine(graph, device, ordinary)), Each("tiles:n=2"));
+  expect_right(graph, engine, device);
+}
+
 TEST_F(TacticSearch, TheCacheKeepsWhyTacticsAreRefused) {
   const FakeTactic wrong("wrong", {.scale = 0.5f});
   const FakeTactic one("one", {.delay_us = 20});

@@ -81,6 +81,9 @@ class CudnnGraph {
   /// Engine configurations that the heuristics recommend, best first, as texts ("e3,k2=1,k5=0"). Those that
   /// would round inputs below the precision asked for are left out.
   std::vector<std::string> recommended() const;
+  /// Those, every other engine that takes the graph, and what the recommended ones become when one knob at a
+  /// time is turned: tiles, stages, splits, clusters and whatever else an engine declares.
+  std::vector<std::string> swept() const;
   const CudnnDescriptor& descriptor() const { return graph_; }
 
  private:
@@ -92,7 +95,7 @@ class CudnnGraph {
 /// A compiled engine configuration.
 class CudnnPlan {
  public:
-  /// `config` is one of CudnnGraph::recommended(). Environment error when cuDNN refuses it.
+  /// `config` is one of CudnnGraph::swept(). Environment error when cuDNN refuses it.
   CudnnPlan(std::shared_ptr<const CudnnGraph> graph, std::string_view config);
   int64_t workspace_bytes() const { return workspace_bytes_; }
   /// Hands the work to the stream. `ids` and `pointers` name every tensor that is not virtual.

@@ -1,5 +1,5 @@
-// Convolutions through cuDNN's fused graphs: every engine configuration that its heuristics recommend is a
-// variant, so that the tactic search times them all.
+// Convolutions through cuDNN's fused graphs: every engine configuration that its heuristics recommend, or in
+// an exhaustive search that its engines have, is a variant, so that the tactic search times them all.
 #include "device/cuda/plugin/convolution_request.hpp"
 #include "device/cuda/plugin/cudnn_compiler.hpp"
 #include "device/cuda/plugin/kernels/reorder.hpp"
@@ -112,7 +112,8 @@ class CudnnConvolutionTactic final : public CudaTactic {
     Plan plan;
     if (!make_plan(request, plan).empty()) return {};
     try {
-      return CudnnGraph(plan.convolution).recommended();
+      const CudnnGraph graph(plan.convolution);
+      return request.exhaustive ? graph.swept() : graph.recommended();
     } catch (const Error&) {
       return {};  // offer() says why
     }

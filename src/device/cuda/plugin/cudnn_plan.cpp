@@ -1,10 +1,6 @@
-// Operation graphs, heuristics and execution plans of cuDNN; see cudnn.hpp.
-#include <algorithm>
-#include <array>
-#include <charconv>
-
-#include "base/error.hpp"
+// Operation graphs and execution plans of cuDNN; see cudnn.hpp.
 #include "device/cuda/plugin/cudnn.hpp"
+#include "device/cuda/plugin/cudnn_knobs.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -52,97 +48,6 @@ CudnnDescriptor make_pointwise(const CudnnPointwise& op) {
   if (op.mode == CUDNN_POINTWISE_ELU_FWD) descriptor.set_double(CUDNN_ATTR_POINTWISE_ELU_ALPHA, op.slope);
   descriptor.finalize();
   return descriptor;
-}
-
-bool has_note(const CudnnDescriptor& engine, cudnnBackendNumericalNote_t wanted) {
-  std::array<cudnnBackendNumericalNote_t, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> notes{};
-  int64_t count = 0;
-  if (cudnnBackendGetAttribute(engine.get(), CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
-                               CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &count,
-                               notes.data()) != CUDNN_STATUS_SUCCESS) {
-    return false;
-  }
-  return std::find(notes.begin(), notes.begin() + count, wanted) != notes.begin() + count;
-}
-
-/// Whether an engine keeps the precision asked for.
-bool is_precise(const CudnnDescriptor& engine, Precision precision) {
-  if (precision == Precision::kFp32 && has_note(engine, CUDNN_NUMERICAL_NOTE_TENSOR_CORE)) return false;
-  if (precision == Precision::kFp32 && has_note(engine, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS))
-    return false;
-  if (has_note(engine, CUDNN_NUMERICAL_NOTE_FFT) || has_note(engine, CUDNN_NUMERICAL_NOTE_WINOGRAD))
-    return false;
-  return !has_note(engine, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION);
-}
-
-int64_t engine_index(const CudnnDescriptor& engine) {
-  int64_t index = 0;
-  int64_t count = 0;
-  check(cudnnBackendGetAttribute(engine.get(), CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &count,
-                                 &index),
-        "reading an engine's number");
-  return index;
-}
-
-/// Whether an engine takes far more of the device than the workspace it asks for. Engine 8 in fp32 took 1.4
-/// to 6.6 GB at the first run of each of ResNet-18's 3x3 convolutions (cuDNN 9.19) and kept them.
-bool takes_hidden_memory(int64_t engine, Precision precision) {
-  return precision == Precision::kFp32 && engine == 8;
-}
-
-/// "e3,k2=1": the engine's number and the knobs of one configuration.
-std::string config_text(const CudnnDescriptor& config, const CudnnDescriptor& engine) {
-  std::string text = fmt::format("e{}", engine_index(engine));
-  std::vector<CudnnDescriptor> choices;
-  for (int i = 0; i < CUDNN_KNOB_TYPE_COUNTS; ++i) choices.emplace_back(CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
-  std::vector<cudnnBackendDescriptor_t> pointers;
-  for (const CudnnDescriptor& choice : choices) pointers.push_back(choice.get());
-  int64_t count = 0;
-  check(
-      cudnnBackendGetAttribute(config.get(), CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                               CUDNN_KNOB_TYPE_COUNTS, &count, static_cast<void*>(pointers.data())),
-      "reading knobs");
-  for (int64_t i = 0; i < count; ++i) {
-    cudnnBackendKnobType_t type{};
-    int64_t value = 0;
-    int64_t found = 0;
-    check(cudnnBackendGetAttribute(pointers[static_cast<size_t>(i)], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE,
-                                   CUDNN_TYPE_KNOB_TYPE, 1, &found, &type),
-          "reading a knob");
-    check(cudnnBackendGetAttribute(pointers[static_cast<size_t>(i)], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE,
-                                   CUDNN_TYPE_INT64, 1, &found, &value),
-          "reading a knob");
-    text += fmt::format(",k{}={}", static_cast<int>(type), value);
-  }
-  return text;
-}
-
-struct ParsedConfig {
-  int64_t engine = 0;
-  std::vector<std::pair<int64_t, int64_t>> knobs;
-};
-
-/// Reads what config_text wrote; bad input otherwise (the text may come from a file).
-ParsedConfig parse_config(std::string_view text) {
-  const auto fail = [&] { fail_bad_input("'{}' is no cuDNN engine configuration", text); };
-  const char* at = text.data();
-  const char* end = text.data() + text.size();
-  const auto number = [&](char mark) {
-    int64_t value = 0;
-    if (at == end || *at != mark) fail();
-    const auto [next, error] = std::from_chars(at + 1, end, value);
-    if (error != std::errc()) fail();
-    at = next;
-    return value;
-  };
-  ParsedConfig config;
-  config.engine = number('e');
-  while (at != end) {
-    if (*at++ != ',') fail();
-    const int64_t knob = number('k');
-    config.knobs.emplace_back(knob, number('='));
-  }
-  return config;
 }
 
 }  // namespace
@@ -214,45 +119,9 @@ CudnnGraph::CudnnGraph(const CudnnConvolution& c)
       .finalize();
 }
 
-std::vector<std::string> CudnnGraph::recommended() const {
-  std::vector<std::string> result;
-  constexpr int64_t kMost = 32;
-  for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_FALLBACK}) {
-    if (mode == CUDNN_HEUR_MODE_FALLBACK && !result.empty()) break;
-    CudnnDescriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
-    heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph_)
-        .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
-    if (cudnnBackendFinalize(heuristics.get()) != CUDNN_STATUS_SUCCESS) continue;
-    std::vector<CudnnDescriptor> configs;
-    for (int64_t i = 0; i < kMost; ++i) configs.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-    std::vector<cudnnBackendDescriptor_t> pointers;
-    for (const CudnnDescriptor& config : configs) pointers.push_back(config.get());
-    int64_t count = 0;
-    if (cudnnBackendGetAttribute(heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
-                                 CUDNN_TYPE_BACKEND_DESCRIPTOR, kMost, &count,
-                                 static_cast<void*>(pointers.data())) != CUDNN_STATUS_SUCCESS) {
-      continue;
-    }
-    for (int64_t i = 0; i < std::min(count, kMost); ++i) {
-      const CudnnDescriptor& config = configs[static_cast<size_t>(i)];
-      const CudnnDescriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
-      cudnnBackendDescriptor_t pointer = engine.get();
-      int64_t found = 0;
-      if (cudnnBackendGetAttribute(config.get(), CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                                   1, &found, static_cast<void*>(&pointer)) != CUDNN_STATUS_SUCCESS ||
-          !is_precise(engine, precision_) || takes_hidden_memory(engine_index(engine), precision_)) {
-        continue;
-      }
-      std::string text = config_text(config, engine);
-      if (std::find(result.begin(), result.end(), text) == result.end()) result.push_back(std::move(text));
-    }
-  }
-  return result;
-}
-
 CudnnPlan::CudnnPlan(std::shared_ptr<const CudnnGraph> graph, std::string_view config)
     : graph_(std::move(graph)), plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
-  const ParsedConfig parsed = parse_config(config);
+  const CudnnConfig parsed = parse_config(config);
   CudnnDescriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   engine.set(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph_->descriptor())
       .set(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, parsed.engine)
