@@ -159,6 +159,11 @@ def layers():
     yield mean.then("ReduceMean", mean.constant([2, 3], np.int64), keepdims=0)
     yield Network("reflected", image).conv(32, 1).padded([0, 0, 2, 1, 0, 0, 0, 3], mode="reflect")
     yield Network("padded_and_cropped", image).conv(32, 1).padded([0, 1, -2, 1, 0, 3, 0, -1])
+    few = Network("group_norm_of_few", image).conv(32, 1)
+    yield few.then("GroupNormalization", few.constant(np.full(32, 1.1)), few.constant(np.full(32, 0.1)), num_groups=16)
+    instance = Network("instance_norm", image).conv(32, 1)
+    yield instance.then("InstanceNormalization", instance.constant(np.linspace(0.5, 2, 32)),
+                        instance.constant(np.linspace(-1, 1, 32))).relu()
     yield Network("largest_channel", image).then("MaxPool", kernel_shape=[2, 2]).then("ArgMax", axis=1).then(
         "Cast", to=onnx.TensorProto.FLOAT)
     rows = Network("picked_rows", (2, 17, 64))

@@ -101,6 +101,10 @@ def normalizations(cases: Cases) -> None:
     scale, bias = normal(6), normal(6)
     cases.add("GroupNormalization", "GroupNormalization", [x, scale, bias],
                [from_torch(lambda v, s, b: F.group_norm(v, 3, s, b), x, scale, bias)], num_groups=3)
+    x3, x5 = normal(3, 6, 20), normal(2, 6, 3, 2, 4)
+    for name, image in (("InstanceNormalization_1", x3), ("InstanceNormalization_3", x5)):
+        cases.add(name, "InstanceNormalization", [image, scale, bias],
+                   [from_torch(lambda v, s, b: F.instance_norm(v, weight=s, bias=b), image, scale, bias)])
     plain = from_torch(F.group_norm, x, num_groups=3).reshape(2, 3, 12)
     scale, bias = normal(3), normal(3)
     cases.add("GroupNormalization_18", "GroupNormalization", [x, scale, bias],

@@ -121,6 +121,8 @@ void check_normalization() {
         for (const ImageOrder order : kOrders) {
           check_groups(family, type, order, {2, 24, 4, 35}, false, parameters);
           check_groups(family, type, order, {2, 6, 6, 150}, false, parameters);
+          check_groups(family, type, order, {3, 5, 5, 1}, false, parameters);
+          check_groups(family, type, order, {1, 64, 2, 900}, false, parameters);
         }
       }
     }

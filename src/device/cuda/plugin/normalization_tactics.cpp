@@ -89,6 +89,55 @@ class LayerNormalizationTactic final : public CudaTactic {
   }
 };
 
+/// Groups of channels, and single channels.
+class GroupNormalizationTactic final : public CudaTactic {
+ public:
+  std::string_view name() const override { return "group_normalization"; }
+  bool handles(const std::string& op) const override {
+    return op == "GroupNormalization" || op == "InstanceNormalization";
+  }
+
+  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
+    if (request.outputs[0].dtype != DType::kFloat32) return Offer::refuse("only float32 models");
+    const Shape& shape = request.inputs[0].shape;
+    if (shape.size() < 2) return Offer::refuse("it has no channels");
+    const int64_t channels = shape[1];
+    const bool grouped = request.node.op == "GroupNormalization";
+    const int64_t groups = grouped ? request.node.attributes.get_int("num_groups") : channels;
+    if (groups < 1 || channels % groups != 0) return Offer::refuse("the channels do not divide into groups");
+    const TensorDesc desc{request.compute_dtype, shape, layout_of(request, channels / groups)};
+    Offer offer;
+    offer.inputs = {desc};
+    for (size_t i = 1; i <= 2; ++i) {
+      if (tensor::element_count(request.inputs[i].shape) != channels)
+        return Offer::refuse("scale or bias is not one value per channel");
+      offer.inputs.push_back({DType::kFloat32, request.inputs[i].shape, Layout::kPlain});
+    }
+    offer.outputs = {desc};
+    const FloatType type = float_type(desc.dtype);
+    const ImageOrder order = image_order(desc.layout);
+    const float epsilon = request.node.attributes.get_float("epsilon");
+    const int64_t batch = shape[0];
+    const int64_t pixels = product(shape, 2, shape.size());
+    offer.kernel = std::make_shared<LaunchKernel>(
+        "a group normalization", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+          return group_normalization(inputs[0], outputs[0], type, order, static_cast<const float*>(inputs[1]),
+                                     static_cast<const float*>(inputs[2]), epsilon, batch, channels, groups,
+                                     pixels, options);
+        });
+    return offer;
+  }
+
+ private:
+  /// As images lie where the channels that share statistics fill what memory hands over at once.
+  static Layout layout_of(const StepRequest& request, int64_t members) {
+    constexpr int64_t kSectorBytes = 32;
+    const auto bytes = static_cast<int64_t>(tensor::dtype_size(request.compute_dtype));
+    return members * bytes < kSectorBytes ? Layout::kPlain
+                                          : engine::layout_for_shape(request.layout, request.inputs[0].shape);
+  }
+};
+
 class LrnTactic final : public CudaTactic {
  public:
   std::string_view name() const override { return "lrn"; }
@@ -127,6 +176,7 @@ class LrnTactic final : public CudaTactic {
 void add_normalization_tactics(TacticList& list) {
   list.push_back(std::make_unique<SoftmaxTactic>());
   list.push_back(std::make_unique<LayerNormalizationTactic>());
+  list.push_back(std::make_unique<GroupNormalizationTactic>());
   list.push_back(std::make_unique<LrnTactic>());
 }
 

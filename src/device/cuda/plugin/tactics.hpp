@@ -47,7 +47,7 @@ void add_bottleneck_tactics(TacticList& list);
 void add_squeeze_excite_tactics(TacticList& list);
 /// Elementwise operators and chains.
 void add_pointwise_tactics(TacticList& list);
-/// Softmax, LayerNormalization and LRN.
+/// Softmax, normalizations of layers, groups and instances, and LRN.
 void add_normalization_tactics(TacticList& list);
 /// Concat, Transpose, Slice, Split, Expand, DepthToSpace and SpaceToDepth.
 void add_movement_tactics(TacticList& list);
