@@ -50,6 +50,13 @@ class Network:
         return self.node("Conv", *inputs, kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[pad] * 4,
                          dilations=[dilation] * 2, group=group)
 
+    def conv_transpose(self, filters, kernel, stride=1, group=1, **attributes):
+        covered = max(kernel // stride, 1) ** 2  # taps that an output has
+        weight = self.normal((self.channels, filters // group, kernel, kernel), self.channels // group * covered)
+        self.channels = filters
+        return self.then("ConvTranspose", weight, self.constant(self.random.standard_normal(filters) * 0.1),
+                         kernel_shape=[kernel] * 2, strides=[stride] * 2, group=group, **attributes)
+
     def norm(self):
         scale, shift, mean = (self.constant(centre + 0.1 * self.random.standard_normal(self.channels))
                               for centre in (1, 0, 0))
@@ -95,6 +102,10 @@ def convolutions():
     yield Network("conv_depthwise_5x5_stride_2", image).conv(64, 5, stride=2, group=64).norm().swish()
     clipped = Network("conv_clipped", image).conv(96, 1).norm()
     yield clipped.then("Clip", clipped.constant(0), clipped.constant(6))
+    yield Network("conv_transpose_doubling", image).conv(64, 1).conv_transpose(32, 2, stride=2).relu()
+    yield Network("conv_transpose_4x4", image).conv(64, 1).conv_transpose(24, 4, stride=2, pads=[1] * 4)
+    yield Network("conv_transpose_3x3", image).conv(64, 1).conv_transpose(40, 3, stride=2, pads=[1] * 4, group=8,
+                                                                          output_padding=[1, 1])
     yield Network("stem_with_pool", (2, 3, 56, 56)).conv(64, 7, stride=2, pad=3).norm().relu().then(
         "MaxPool", kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
     yield Network("stem_3x3", (2, 3, 32, 32)).conv(32, 3, stride=2).norm().swish()
@@ -148,6 +159,11 @@ def layers():
     group = Network("group_norm", image)
     yield group.then("GroupNormalization", group.constant(np.full(32, 1.1)), group.constant(np.full(32, 0.1)),
                      num_groups=4)
+    few = Network("group_norm_of_few", image).conv(32, 1)
+    yield few.then("GroupNormalization", few.constant(np.full(32, 1.1)), few.constant(np.full(32, 0.1)), num_groups=16)
+    instance = Network("instance_norm", image).conv(32, 1)
+    yield instance.then("InstanceNormalization", instance.constant(np.linspace(0.5, 2, 32)),
+                        instance.constant(np.linspace(-1, 1, 32))).relu()
     yield Network("transposed", image).conv(32, 1).then("Transpose", perm=[0, 2, 3, 1])
     shuffle = Network("shuffled_channels", image).conv(32, 1)
     shuffle.then("Reshape", shuffle.constant([2, 4, 8, 15, 15], np.int64)).then("Transpose", perm=[0, 2, 1, 3, 4])
@@ -159,11 +175,6 @@ def layers():
     yield mean.then("ReduceMean", mean.constant([2, 3], np.int64), keepdims=0)
     yield Network("reflected", image).conv(32, 1).padded([0, 0, 2, 1, 0, 0, 0, 3], mode="reflect")
     yield Network("padded_and_cropped", image).conv(32, 1).padded([0, 1, -2, 1, 0, 3, 0, -1])
-    few = Network("group_norm_of_few", image).conv(32, 1)
-    yield few.then("GroupNormalization", few.constant(np.full(32, 1.1)), few.constant(np.full(32, 0.1)), num_groups=16)
-    instance = Network("instance_norm", image).conv(32, 1)
-    yield instance.then("InstanceNormalization", instance.constant(np.linspace(0.5, 2, 32)),
-                        instance.constant(np.linspace(-1, 1, 32))).relu()
     yield Network("largest_channel", image).then("MaxPool", kernel_shape=[2, 2]).then("ArgMax", axis=1).then(
         "Cast", to=onnx.TensorProto.FLOAT)
     rows = Network("picked_rows", (2, 17, 64))

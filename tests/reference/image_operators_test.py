@@ -51,6 +51,13 @@ def convolutions(cases: Cases) -> None:
     y = F.conv_transpose2d(x, w, b, stride=(2, 3), padding=(1, 2), output_padding=(1, 2), groups=2, dilation=(2, 1))
     cases.add("conv_transpose_groups", "ConvTranspose", [x, w, b], [y], strides=[2, 3], pads=[1, 2, 1, 2],
               output_padding=[1, 2], dilations=[2, 1], group=2)
+    x, w, b = torch.randn(2, 3, 9), torch.randn(3, 4, 4), torch.randn(4)
+    cases.add("conv_transpose_1d", "ConvTranspose", [x, w, b], [F.conv_transpose1d(x, w, b, stride=2, padding=1)],
+              strides=[2], pads=[1, 1])
+    x, w = torch.randn(1, 4, 3, 4, 5), torch.randn(4, 2, 2, 3, 3)
+    y = F.conv_transpose3d(x, w, stride=(2, 1, 3), padding=(0, 1, 1), output_padding=(1, 0, 2))
+    cases.add("conv_transpose_3d", "ConvTranspose", [x, w], [y], strides=[2, 1, 3], pads=[0, 1, 1, 0, 1, 1],
+              output_padding=[1, 0, 2])
     columns = torch.randn(2, 3 * 6, 15)
     y = F.fold(columns, (7, 9), (2, 3), dilation=(2, 1), padding=(1, 1), stride=(3, 2))
     cases.add("col2im", "Col2Im", [columns, ints(7, 9), ints(2, 3)], [y], dilations=[2, 1], pads=[1, 1, 1, 1],

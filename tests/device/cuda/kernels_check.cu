@@ -181,6 +181,7 @@ constexpr Check kChecks[] = {
     {"depthwise", hone::device::cuda::check::check_depthwise},
     {"grouped", hone::device::cuda::check::check_grouped},
     {"direct", hone::device::cuda::check::check_direct},
+    {"transposed_convolution", hone::device::cuda::check::check_transposed_convolution},
     {"pooling", hone::device::cuda::check::check_pooling},
     {"pointwise", hone::device::cuda::check::check_pointwise},
     {"normalization", hone::device::cuda::check::check_normalization},

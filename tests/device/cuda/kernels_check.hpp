@@ -91,6 +91,7 @@ void check_reorder();
 void check_depthwise();
 void check_grouped();
 void check_direct();
+void check_transposed_convolution();
 void check_pooling();
 void check_pointwise();
 void check_normalization();

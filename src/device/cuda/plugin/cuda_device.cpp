@@ -27,6 +27,7 @@ TacticList make_tactics() {
   add_cudnn_tactics(list);
   add_direct_convolution_tactics(list);
   add_winograd_tactics(list);
+  add_transposed_convolution_tactics(list);
   add_matrix_tactics(list);
   add_layer_tactics(list);
   add_sum_convolution_tactics(list);

@@ -24,6 +24,8 @@ using TacticList = std::vector<std::unique_ptr<engine::Tactic>>;
 void add_gemm_tactics(TacticList& list);
 /// Conv and FusedConv through cuDNN.
 void add_cudnn_tactics(TacticList& list);
+/// ConvTranspose.
+void add_transposed_convolution_tactics(TacticList& list);
 /// Depthwise, grouped and IEEE float convolutions by kernels of ours.
 void add_direct_convolution_tactics(TacticList& list);
 /// Conv and FusedConv in fp32 by minimal filtering.
