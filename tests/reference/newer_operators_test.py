@@ -76,6 +76,11 @@ def splits_and_pads(cases: Cases) -> None:
                [np.pad(x, [(2, 3), (0, 0), (1, 0)], constant_values=7)])
     cases.add("Pad_crops", "Pad", [x, ints(0, -1, 1, 0, -2, 0)], [np.pad(x, [(0, 0), (0, 0), (1, 0)])[:, 1:2]])
     cases.add("Pad_bool", "Pad", [np.array([True]), ints(1, 1), np.array(True)], [np.array([True] * 3)])
+    cases.add("Tile", "Tile", [x, ints(2, 1, 3)], [np.tile(x, (2, 1, 3))])
+    half = x.astype(np.float16)
+    cases.add("Tile_half", "Tile", [half, ints(1, 2, 2)], [np.tile(half, (1, 2, 2))])
+    parts = [normal(2, 1, 4), normal(3, 1), normal(1)]
+    cases.add("Mean_broadcast", "Mean", parts, [((parts[0] + parts[1] + parts[2]) / 3).astype(np.float32)])
     x = normal(20, 10, 3)
     cases.add("CenterCropPad_crop", "CenterCropPad", [x, ints(10, 7, 3)], [x[5:15, 1:8]])
     cases.add("CenterCropPad_both", "CenterCropPad", [x, ints(10, 13, 3)],

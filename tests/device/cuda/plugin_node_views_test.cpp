@@ -73,6 +73,14 @@ TEST_F(NodeView, SplitsIntoUnequalParts) {
 
 TEST_F(NodeView, ExpandsAheadAndInBetween) { expect_right(made({3, 1, 2}, "Expand", {ints({2, 1, 4, 1})})); }
 
+TEST_F(NodeView, Tiles) { expect_right(made({2, 1, 3}, "Tile", {ints({3, 2, 2})})); }
+
+TEST_F(NodeView, TilesOnce) { expect_right(made({4, 5}, "Tile", {ints({1, 1})})); }
+
+TEST_F(NodeView, IsRefusedWhereNothingIsTiled) {
+  EXPECT_EQ(views_of(made({4, 5}, "Tile", {ints({1, 0})})).refusal, "an output is empty");
+}
+
 TEST_F(NodeView, BringsDepthToSpaceInBothOrders) {
   expect_right(made({2, 18, 2, 4}, "DepthToSpace", {}, {{"blocksize", int64_t{3}}}));
 }

@@ -62,6 +62,17 @@ NodeViews expand(const StepRequest& request) {
   return {"", {{wanted, tensor::broadcast_strides(request.inputs[0].shape, wanted), 0}}};
 }
 
+NodeViews tile(const StepRequest& request) {
+  const Shape& shape = request.inputs[0].shape;
+  const Shape strides = tensor::row_major_strides(shape);
+  StridedView view;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    view.sizes.insert(view.sizes.end(), {request.outputs[0].shape[i] / shape[i], shape[i]});
+    view.strides.insert(view.strides.end(), {0, strides[i]});
+  }
+  return {"", {view}};
+}
+
 /// Both read [batch][channels][height][width] in blocks of `size` by `size` pixels; ONNX's specification of
 /// DepthToSpace gives the order of channels in its two modes.
 NodeViews depth_to_space(const StepRequest& request) {
@@ -93,11 +104,8 @@ struct Operator {
   NodeViews (*views)(const StepRequest& request);
 };
 
-constexpr Operator kOperators[] = {{"DepthToSpace", depth_to_space},
-                                   {"Expand", expand},
-                                   {"Slice", slice},
-                                   {"SpaceToDepth", space_to_depth},
-                                   {"Split", split}};
+constexpr Operator kOperators[] = {{"DepthToSpace", depth_to_space}, {"Expand", expand}, {"Slice", slice},
+                                   {"SpaceToDepth", space_to_depth}, {"Split", split},   {"Tile", tile}};
 
 const Operator* find(const std::string& op) {
   const auto* const found = std::find_if(std::begin(kOperators), std::end(kOperators),

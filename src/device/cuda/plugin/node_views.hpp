@@ -18,7 +18,7 @@ struct NodeViews {
   std::vector<StridedView> outputs;
 };
 
-/// Whether node_views() knows the operator: DepthToSpace, Expand, Slice, SpaceToDepth, Split.
+/// Whether node_views() knows the operator: DepthToSpace, Expand, Slice, SpaceToDepth, Split, Tile.
 bool is_node_view(const std::string& op);
 NodeViews node_views(const engine::StepRequest& request);
 

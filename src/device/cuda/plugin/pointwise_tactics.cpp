@@ -51,6 +51,13 @@ std::string_view chain_name(graph::PostOp op) {
   return kNames[static_cast<size_t>(op)];
 }
 
+/// The sum of that many inputs, divided by their number.
+void add_mean(int inputs, PointwiseStep sum, PointwiseProgram& program) {
+  sum.operation = "Sum";
+  program.steps = {
+      std::move(sum), {"Constant", {inputs}, static_cast<double>(inputs)}, {"Div", {inputs, inputs + 1}}};
+}
+
 /// The steps of the node's program over its inputs. Empty when they are filled in.
 std::string read_steps(const StepRequest& request, PointwiseProgram& program) {
   const graph::Node& node = request.node;
@@ -90,7 +97,12 @@ std::string read_steps(const StepRequest& request, PointwiseProgram& program) {
     step.operation = attributes.get_string("approximate") == "tanh" ? "GeluTanh" : "GeluErf";
   } else if (node.op == "Mod") {
     step.operation = attributes.get_int("fmod") != 0 ? "Fmod" : "Mod";
-  } else if (node.op == "Cast") {
+  } else if (node.op == "Mean") {
+    add_mean(inputs, std::move(step), program);
+    return "";
+  } else if (node.op == "Cast" || node.op == "CastLike") {
+    step.operation = "Cast";
+    step.arguments = {0};
     const auto to = storage(request.outputs[0].dtype);
     if (!to) return "an element type without kernels";
     step.to = *to;
@@ -149,7 +161,7 @@ class PointwiseTactic final : public CudaTactic {
  public:
   std::string_view name() const override { return "pointwise"; }
   bool handles(const std::string& op) const override {
-    return op == "FusedElementwise" || op == "Gelu" ||
+    return op == "FusedElementwise" || op == "Gelu" || op == "Mean" || op == "CastLike" ||
            (op != "Identity" && op != "Constant" && find_pointwise_operation(op) != nullptr);
   }
 

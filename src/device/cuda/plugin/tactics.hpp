@@ -51,7 +51,7 @@ void add_squeeze_excite_tactics(TacticList& list);
 void add_pointwise_tactics(TacticList& list);
 /// Softmax, normalizations of layers, groups and instances, and LRN.
 void add_normalization_tactics(TacticList& list);
-/// Concat, Transpose, Slice, Split, Expand, DepthToSpace and SpaceToDepth.
+/// Concat, Transpose, Slice, Split, Expand, Tile, DepthToSpace and SpaceToDepth.
 void add_movement_tactics(TacticList& list);
 /// Gather and Pad.
 void add_indexing_tactics(TacticList& list);
