@@ -2,6 +2,7 @@
 // an exhaustive search that its engines have, is a variant, so that the tactic search times them all.
 #include "device/cuda/plugin/convolution_request.hpp"
 #include "device/cuda/plugin/cudnn_compiler.hpp"
+#include "device/cuda/plugin/kernels/movement.hpp"
 #include "device/cuda/plugin/kernels/reorder.hpp"
 
 namespace hone::device::cuda {
@@ -19,8 +20,11 @@ struct Plan {
   CudnnConvolution convolution;
   /// Node input behind each pointwise operand, in the order of their ids.
   std::vector<size_t> operands;
-  /// Channels of the source after padding.
+  /// Channels of the source and of the result, padded to what tensor cores take.
   int64_t channels = 0;
+  int64_t filters = 0;
+
+  bool pads_filters() const { return filters != request.geometry.out_channels; }
 };
 
 /// Empty when the post-op is appended.
@@ -67,23 +71,38 @@ std::string append(const PostOpRequest& post, Plan& plan) {
   return "";
 }
 
+/// Why filters cannot be padded where they would have to be; empty otherwise. What is added to the result or
+/// multiplied with it is not padded.
+std::string filter_padding_refusal(const StepRequest& request, const Plan& plan) {
+  if (!plan.pads_filters()) return "";
+  const int64_t filters = plan.request.geometry.out_channels;
+  if (plan.request.geometry.group > 1) return fmt::format("{} output channels in groups, padded", filters);
+  if (plan.request.has_bias && !request.graph.value(request.node.inputs[2]).constant)
+    return fmt::format("{} output channels, padded, and a bias that is not constant", filters);
+  for (const PostOpRequest& post : plan.request.post_ops) {
+    if (graph::is_binary(post.op))
+      return fmt::format("{} output channels, padded, and a post-op's operand", filters);
+  }
+  return "";
+}
+
 /// Empty when the plan is filled in.
 std::string make_plan(const StepRequest& request, Plan& plan) {
   if (std::string reason = read_convolution_request(request, plan.request); !reason.empty()) return reason;
   const graph::Convolution& geometry = plan.request.geometry;
   const int64_t multiple = tensor::dtype_size(request.compute_dtype) == 2 ? 8 : 4;
-  if (geometry.out_channels % multiple != 0)
-    return fmt::format("{} output channels, not a multiple of {}", geometry.out_channels, multiple);
   plan.channels = (geometry.in_channels + multiple - 1) / multiple * multiple;
   if (geometry.group > 1 && plan.channels != geometry.in_channels)
     return fmt::format("{} input channels in groups, not a multiple of {}", geometry.in_channels, multiple);
+  plan.filters = (geometry.out_channels + multiple - 1) / multiple * multiple;
+  if (std::string reason = filter_padding_refusal(request, plan); !reason.empty()) return reason;
   CudnnConvolution& c = plan.convolution;
   c.precision = request.precision;
   const auto& axes = geometry.axes;
   c.x = {geometry.batch, plan.channels, axes[0].input, axes[1].input};
-  c.w = {geometry.out_channels, geometry.group > 1 ? geometry.group_inputs() : plan.channels, axes[0].kernel,
+  c.w = {plan.filters, geometry.group > 1 ? geometry.group_inputs() : plan.channels, axes[0].kernel,
          axes[1].kernel};
-  c.y = {geometry.batch, geometry.out_channels, axes[0].output, axes[1].output};
+  c.y = {geometry.batch, plan.filters, axes[0].output, axes[1].output};
   for (const graph::WindowAxis& axis : axes) {
     c.strides.push_back(axis.stride);
     c.dilations.push_back(axis.dilation);
@@ -154,29 +173,42 @@ class CudnnConvolutionTactic final : public CudaTactic {
     const auto compiled = compiled_plan(plan.convolution, variant);
     Offer offer = make_convolution_offer(request, plan.request, DType::kFloat32);
     const graph::Convolution& geometry = plan.request.geometry;
-    const PackedConstant filter =
-        pack_filter(request, 1, request.compute_dtype, FilterOrder::kKrsc, plan.convolution.w[1], weights);
+    const PackedConstant filter = pack_filter(request, 1, request.compute_dtype, FilterOrder::kKrsc,
+                                              plan.convolution.w[1], weights, plan.filters);
     offer.packed = {filter.key};
+    PackedConstant bias;
+    if (plan.pads_filters() && plan.request.has_bias) {
+      bias = pack_bias(request, 2, plan.filters, weights);
+      offer.packed.push_back(bias.key);
+      offer.inputs[2] = {};
+    }
 
     const bool pads = plan.channels != geometry.in_channels;
     ImageSize image{geometry.batch, geometry.in_channels, geometry.axes[0].input * geometry.axes[1].input};
-    constexpr int64_t kAlignment = 256;
-    int64_t padded_bytes = 0;
+    const auto scratch_bytes = [&](int64_t pixels, int64_t width) {
+      constexpr int64_t kAlignment = 256;
+      const int64_t bytes = pixels * width * static_cast<int64_t>(tensor::dtype_size(request.compute_dtype));
+      return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    };
+    int64_t image_bytes = 0;
     FloatType source_type = float_type(request.compute_dtype);
     if (pads) {
       // Few channels: the image comes as it is and is widened into the scratch area first.
       offer.inputs[0] = {request.inputs[0].dtype, request.inputs[0].shape, Layout::kPlain};
       source_type = float_type(request.inputs[0].dtype);
-      padded_bytes = image.batch * image.pixels * plan.channels *
-                     static_cast<int64_t>(tensor::dtype_size(request.compute_dtype));
-      padded_bytes = (padded_bytes + kAlignment - 1) / kAlignment * kAlignment;
+      image_bytes = scratch_bytes(image.batch * image.pixels, plan.channels);
     }
-    offer.scratch_bytes = padded_bytes + compiled->workspace_bytes();
+    const int64_t pixels = geometry.batch * geometry.axes[0].output * geometry.axes[1].output;
+    const int64_t result_bytes = plan.pads_filters() ? scratch_bytes(pixels, plan.filters) : 0;
+    offer.scratch_bytes = image_bytes + result_bytes + compiled->workspace_bytes();
 
     std::vector<int64_t> ids = {kCudnnX, kCudnnW, kCudnnY};
     for (size_t i = 0; i < plan.operands.size(); ++i)
       ids.push_back(kCudnnFirstOperand + static_cast<int64_t>(i));
     const FloatType type = float_type(request.compute_dtype);
+    const auto element_bytes = static_cast<int64_t>(tensor::dtype_size(request.compute_dtype));
+    const int64_t row_bytes = geometry.out_channels * element_bytes;
+    const int64_t padded_row_bytes = plan.filters * element_bytes;
     offer.kernel = std::make_shared<LaunchKernel>(
         "a convolution", [=, operands = plan.operands, channels = plan.channels](
                              auto inputs, auto outputs, void* scratch, const LaunchOptions& options) {
@@ -187,11 +219,16 @@ class CudnnConvolutionTactic final : public CudaTactic {
             if (status != cudaSuccess) return status;
             x = scratch;
           }
-          std::vector<void*> pointers = {const_cast<void*>(x), filter.device->data(), outputs[0]};
-          for (const size_t operand : operands) pointers.push_back(const_cast<void*>(inputs[operand]));
-          compiled->execute(options.stream, ids, std::move(pointers),
-                            static_cast<std::byte*>(scratch) + padded_bytes);
-          return cudaSuccess;
+          std::byte* const result = static_cast<std::byte*>(scratch) + image_bytes;
+          void* const y = result_bytes > 0 ? result : outputs[0];
+          std::vector<void*> pointers = {const_cast<void*>(x), filter.device->data(), y};
+          for (const size_t operand : operands) {
+            const bool packed = operand == 2 && bias.device != nullptr;
+            pointers.push_back(packed ? bias.device->data() : const_cast<void*>(inputs[operand]));
+          }
+          compiled->execute(options.stream, ids, std::move(pointers), result + result_bytes);
+          if (result_bytes == 0) return cudaSuccess;
+          return copy_blocks(result, padded_row_bytes, outputs[0], row_bytes, row_bytes, pixels, options);
         });
     return offer;
   }

@@ -74,28 +74,37 @@ std::string_view name_of(FilterOrder order) {
 }  // namespace
 
 PackedConstant pack_filter(const StepRequest& request, size_t operand, DType dtype, FilterOrder order,
-                           int64_t channels, WeightStore& weights) {
+                           int64_t channels, WeightStore& weights, int64_t padded) {
   const Shape& shape = request.graph.value(request.node.inputs[operand]).constant->shape();
   const int64_t filters = shape[0];
+  const int64_t width = padded == 0 ? filters : padded;
   const int64_t depth = shape[1];
   const int64_t taps = tensor::element_count(shape) / std::max<int64_t>(filters * depth, 1);
   const bool filters_first = order != FilterOrder::kRsck;
   const bool rounds = order == FilterOrder::kKrscTf32;
   const std::string format =
-      fmt::format("{}{}", name_of(order), channels == depth ? "" : std::to_string(channels));
-  return pack(request, operand, dtype, FilterAxis::kFirst, format, filters * taps * channels, weights,
+      fmt::format("{}{}{}", name_of(order), channels == depth ? "" : std::to_string(channels),
+                  width == filters ? "" : fmt::format("x{}", width));
+  return pack(request, operand, dtype, FilterAxis::kFirst, format, width * taps * channels, weights,
               [&](const auto* from, auto* to) {
                 for (int64_t k = 0; k < filters; ++k) {
                   for (int64_t c = 0; c < depth; ++c) {
                     for (int64_t t = 0; t < taps; ++t) {
                       const int64_t at =
-                          filters_first ? (k * taps + t) * channels + c : (t * channels + c) * filters + k;
+                          filters_first ? (k * taps + t) * channels + c : (t * channels + c) * width + k;
                       const auto value = from[(k * depth + c) * taps + t];
                       to[at] = rounds ? round_to_tf32(value) : value;
                     }
                   }
                 }
               });
+}
+
+PackedConstant pack_bias(const StepRequest& request, size_t operand, int64_t count, WeightStore& weights) {
+  const Shape& shape = request.graph.value(request.node.inputs[operand]).constant->shape();
+  const auto bytes = static_cast<size_t>(tensor::element_count(shape)) * sizeof(float);
+  return pack(request, operand, DType::kFloat32, FilterAxis::kFirst, fmt::format("row{}", count), count,
+              weights, [&](const auto* from, auto* to) { std::memcpy(to, from, bytes); });
 }
 
 PackedConstant pack_stem(const StepRequest& request, size_t operand, DType dtype, const StemLayout& layout,

@@ -37,7 +37,7 @@ void add_global_pooled_convolution_tactics(TacticList& list);
 /// FusedConvMaxPool and FusedConvGlobalPool by the tactics of the list for convolutions, each followed by a
 /// pool.
 void add_pooled_convolution_tactics(TacticList& list);
-/// Gemm, MatMul and their fused forms through cuBLASLt.
+/// Gemm, MatMul, Conv by filters of one pixel, and their fused forms through cuBLASLt.
 void add_matrix_tactics(TacticList& list);
 /// The same with a constant matrix by kernels of ours.
 void add_layer_tactics(TacticList& list);
@@ -135,9 +135,14 @@ struct PackedConstant {
 enum class FilterOrder : uint8_t { kKrsc, kKrscTf32, kRsck };
 
 /// The constant filter (K, C, spatial...) in the element type and order asked for, with C padded by zeros to
-/// `channels`; from the store or packed into it now. Environment error when only another form is stored.
+/// `channels` and K to `filters`, of which 0 stands for K; from the store or packed into it now. Environment
+/// error when only another form is stored.
 PackedConstant pack_filter(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
-                           FilterOrder order, int64_t channels, engine::WeightStore& weights);
+                           FilterOrder order, int64_t channels, engine::WeightStore& weights,
+                           int64_t filters = 0);
+/// The constant bias as floats, padded by zeros to `count`.
+PackedConstant pack_bias(const engine::StepRequest& request, size_t operand, int64_t count,
+                         engine::WeightStore& weights);
 /// The constant filter of a stem, as its layout says, in that order.
 PackedConstant pack_stem(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
                          const StemLayout& layout, StemOrder order, engine::WeightStore& weights);
