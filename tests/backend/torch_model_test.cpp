@@ -103,6 +103,20 @@ TEST(TorchModels, ARunIsAnUploadAnExecutionAndADownload) {
   }
 }
 
+TEST(TorchModels, TheCpuHasNeitherPhasesNorAPipelineNorABus) {
+  const Graph graph = small_network();
+  const std::vector<std::vector<Tensor>> sets{{random_tensor({2, 3, 12, 12}, 11)}};
+  for (const char* backend : {"torch", "torchscript"}) {
+    const auto executable = load(backend, model_of(graph));
+    executable->upload(sets[0]);
+    EXPECT_FALSE(executable->has_phases()) << backend;
+    EXPECT_EQ(executable->time_phases(/*cold=*/false).device_ms, 0) << backend;
+    EXPECT_FALSE(executable->has_pipeline()) << backend;
+    EXPECT_EQ(executable->make_pipeline(2, /*transfers=*/true, sets), nullptr) << backend;
+    EXPECT_EQ(executable->bus_id(), "") << backend;
+  }
+}
+
 /// The sentence of an environment error, or of its absence.
 std::string environment_error(const std::function<void()>& action) {
   try {

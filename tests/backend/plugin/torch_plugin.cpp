@@ -72,7 +72,7 @@ TEST(TorchLayout, BothComputeTheSame) {
   for (const MakeRunner make : {make_eager_runner, make_script_runner}) {
     for (const bool channels_last : {false, true}) {
       const auto runner = make(graph, {Precision::kFp32, at::kCPU, channels_last});
-      runner->set_inputs({view_of(input)});
+      runner->set_inputs({view_of(input)}, /*pinned=*/false);
       for (int run = 0; run < 2; ++run) {
         const at::Tensor output = runner->run().at(0);
         EXPECT_LE(test::relative_error(copy_of(output, tensor::DType::kFloat32), expected), kTolerance);
@@ -94,6 +94,7 @@ class FakeRunner final : public Runner {
     EXPECT_EQ(alive, 1) << "two runners hold device memory at the same time";
   }
   ~FakeRunner() override { --alive; }
+  std::unique_ptr<Runner> share() const override { return nullptr; }
   std::vector<at::Tensor> run() override { return {}; }
   int64_t weight_bytes() const override { return 0; }
   std::vector<StepInfo> steps() const override { return {}; }
@@ -157,6 +158,42 @@ TEST(TorchLayout, AMeasurementRunsTheModel) {
   const BoundGraph graph = bound(image_network());
   const auto runner = make_eager_runner(graph, {});
   EXPECT_GT(measure_runs(*graph, *runner), 0);
+}
+
+TEST(TorchRunners, ThoseThatShareWeightsHaveInputsOfTheirOwn) {
+  const c10::InferenceMode inference;
+  const BoundGraph graph = bound(image_network());
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> expected;
+  for (const int seed : {5, 6}) {
+    inputs.push_back(test::random_tensor({2, 4, 12, 12}, seed));
+    expected.push_back(reference::run_graph(*graph, std::vector<Tensor>{inputs.back()})[0]);
+  }
+  for (const MakeRunner make : {make_eager_runner, make_script_runner}) {
+    auto first = make(graph, {});
+    const auto second = first->share();
+    EXPECT_EQ(second->weight_bytes(), first->weight_bytes());
+    first->set_inputs({view_of(inputs[0])}, /*pinned=*/false);
+    second->set_inputs({view_of(inputs[1])}, /*pinned=*/false);
+    const auto error = [&](Runner& runner, size_t set) {
+      return test::relative_error(copy_of(runner.run().at(0), tensor::DType::kFloat32), expected[set]);
+    };
+    EXPECT_LE(error(*first, 0), kTolerance);
+    EXPECT_LE(error(*second, 1), kTolerance);
+    first.reset();
+    EXPECT_LE(error(*second, 1), kTolerance) << "its weights went with the other one";
+  }
+}
+
+TEST(TorchErrors, PyTorchsOwnBecomeOurs) {
+  EXPECT_EQ(translated([] { return 3; }), 3);
+  try {
+    translated([] { TORCH_CHECK(false, "CUDA error: unspecified launch failure"); });
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+    EXPECT_STREQ(error.what(), "PyTorch says: CUDA error: unspecified launch failure");
+  }
 }
 
 TEST(TorchErrors, WhatTheDeviceRefusesIsOfTheEnvironment) {

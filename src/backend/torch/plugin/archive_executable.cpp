@@ -11,9 +11,12 @@ namespace {
 
 class ArchiveRunner final : public Runner {
  public:
-  ArchiveRunner(const std::filesystem::path& file, const Placement& placement)
-      : Runner(placement), script_(Script::read(file, placement)) {}
+  ArchiveRunner(std::shared_ptr<Script> script, const Placement& placement)
+      : Runner(placement), script_(std::move(script)) {}
 
+  std::unique_ptr<Runner> share() const override {
+    return std::make_unique<ArchiveRunner>(script_, placement_);
+  }
   std::vector<at::Tensor> run() override { return script_->run(inputs_); }
   int64_t weight_bytes() const override { return script_->weight_bytes(); }
   std::vector<StepInfo> steps() const override { return script_->steps(); }
@@ -36,13 +39,13 @@ class ArchiveRunner final : public Runner {
   }
 
  private:
-  std::unique_ptr<Script> script_;
+  std::shared_ptr<Script> script_;
 };
 
 class ArchiveExecutable final : public RunnerExecutable {
  public:
   ArchiveExecutable(const importer::Model& model, const LoadOptions& options, at::Device device)
-      : RunnerExecutable(options, device), runner_(model.file, placement_) {
+      : RunnerExecutable(options, device), runner_(Script::read(model.file, placement_), placement_) {
     const c10::InferenceMode inference;
     if (!options.input_shapes.empty()) runner_.warm_up(options.input_shapes);
   }

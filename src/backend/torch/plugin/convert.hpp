@@ -30,4 +30,15 @@ std::string message_line(const std::exception& error);
 /// Environment for what the device refused (no memory left, a lost GPU), else bad input.
 ErrorKind error_kind(const std::exception& error);
 
+/// Does it; errors of PyTorch outside of any operator become ours: copies, and failures of the device that
+/// show when it is waited for.
+template <class F>
+auto translated(F action) {
+  try {
+    return action();
+  } catch (const c10::Error& error) {
+    throw Error(error_kind(error), "PyTorch says: " + message_line(error));
+  }
+}
+
 }  // namespace hone::backend::aten

@@ -2,8 +2,12 @@
 // there is none.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "backend/torch/plugin/runner.hpp"
 
@@ -20,6 +24,25 @@ void synchronize(at::Device device);
 void release_cache(at::Device device);
 /// Device memory that PyTorch's caching allocator holds, in bytes; 0 on the CPU.
 int64_t held_bytes(at::Device device);
+/// Where the GPU is plugged in ("0000:1B:00.0"); empty for the CPU.
+std::string bus_id(at::Device device);
+
+/// Writes over twice the size of the GPU's L2 cache, and waits for that; nothing on the CPU.
+void evict_caches(at::Device device);
+/// Milliseconds, by the GPU's clock, between events before and after what `enqueue` hands to the current
+/// stream; waits for it. 0 on the CPU.
+double time_between_events(at::Device device, const std::function<void()>& enqueue);
+enum class Direction { kToDevice, kToHost };
+/// Milliseconds, by the GPU's clock, of copies of so many bytes each between pinned host memory and the
+/// device; 0 on the CPU.
+double time_copies(at::Device device, std::span<const int64_t> sizes, Direction direction);
+
+/// The element type in which output i is handed out.
+using OutputType = std::function<tensor::DType(size_t i, const at::Tensor& output)>;
+/// As Executable::make_pipeline, with runners that share the weights of this one; null without CUDA.
+std::unique_ptr<Pipeline> make_stream_pipeline(const Runner& runner, int streams, bool transfers,
+                                               std::span<const std::vector<tensor::Tensor>> sets,
+                                               const OutputType& output_type);
 
 /// The calls of the eager runner captured in one CUDA graph, with inputs and outputs at fixed addresses.
 /// Bad input when something in the model waits for the device, which a capture cannot hold.

@@ -6,6 +6,7 @@
 #include "backend/torch/plugin/convert.hpp"
 #include "backend/torch/plugin/cuda.hpp"
 #include "backend/torch/plugin/observer.hpp"
+#include "base/clock.hpp"
 
 namespace hone::backend::aten {
 namespace {
@@ -21,17 +22,6 @@ std::vector<std::string> cpu_notes(Precision precision) {
     return {"bf16 is emulated by oneDNN: this CPU has no AVX-512 BF16"};
   }
   return {};
-}
-
-/// Errors of PyTorch outside of any operator: copies, and failures of the device that show when it is waited
-/// for.
-template <class F>
-void translated(F action) {
-  try {
-    action();
-  } catch (const c10::Error& error) {
-    throw Error(error_kind(error), "PyTorch says: " + message_line(error));
-  }
 }
 
 }  // namespace
@@ -50,6 +40,8 @@ std::vector<tensor::Tensor> RunnerExecutable::run(std::span<const tensor::Tensor
 void RunnerExecutable::upload(std::span<const tensor::Tensor> inputs) {
   set_inputs(inputs);
   translated([&] { synchronize(placement_.device); });
+  input_bytes_.clear();
+  for (const tensor::Tensor& input : inputs) input_bytes_.push_back(static_cast<int64_t>(input.byte_size()));
 }
 
 void RunnerExecutable::execute() {
@@ -64,7 +56,7 @@ void RunnerExecutable::set_inputs(std::span<const tensor::Tensor> inputs) {
     runner_ = &runner_for(inputs);
     std::vector<at::Tensor> views;
     for (const tensor::Tensor& input : inputs) views.push_back(view_of(input));
-    runner_->set_inputs(views);
+    runner_->set_inputs(views, /*pinned=*/false);
   });
 }
 
@@ -84,6 +76,42 @@ std::vector<tensor::Tensor> RunnerExecutable::download() {
   results_.clear();
   return outputs;
 }
+
+RunPhases RunnerExecutable::time_phases(bool cold) {
+  if (!has_phases()) return {};
+  const c10::InferenceMode inference;
+  const at::Device device = placement_.device;
+  return translated([&] {
+    RunPhases phases;
+    phases.h2d_ms = time_copies(device, input_bytes_, Direction::kToDevice);
+    phases.device_ms = runner_->time_on_device(cold);
+    const auto start = base::Clock::now();
+    const std::vector<at::Tensor> outputs = runner_->run();
+    phases.enqueue_ms = base::milliseconds_between(start, base::Clock::now());
+    synchronize(device);
+    std::vector<int64_t> output_bytes;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const auto size = static_cast<int64_t>(tensor::dtype_size(output_type(i, outputs[i])));
+      output_bytes.push_back(outputs[i].numel() * size);
+    }
+    phases.d2h_ms = time_copies(device, output_bytes, Direction::kToHost);
+    return phases;
+  });
+}
+
+std::unique_ptr<Pipeline> RunnerExecutable::make_pipeline(int streams, bool transfers,
+                                                          std::span<const std::vector<tensor::Tensor>> sets) {
+  if (!has_pipeline()) return nullptr;
+  use_settings(placement_, threads_);
+  const c10::InferenceMode inference;
+  return translated([&] {
+    return make_stream_pipeline(
+        runner_for(sets[0]), streams, transfers, sets,
+        [this](size_t i, const at::Tensor& output) { return output_type(i, output); });
+  });
+}
+
+std::string RunnerExecutable::bus_id() const { return aten::bus_id(placement_.device); }
 
 MemoryUse RunnerExecutable::memory() const {
   if (current() == nullptr) return {};

@@ -17,6 +17,12 @@ class RunnerExecutable : public Executable {
   void upload(std::span<const tensor::Tensor> inputs) final;
   void execute() final;
   std::vector<tensor::Tensor> download() final;
+  bool has_phases() const final { return placement_.device.is_cuda(); }
+  RunPhases time_phases(bool cold) final;
+  bool has_pipeline() const final { return placement_.device.is_cuda(); }
+  std::unique_ptr<Pipeline> make_pipeline(int streams, bool transfers,
+                                          std::span<const std::vector<tensor::Tensor>> sets) final;
+  std::string bus_id() const final;
   MemoryUse memory() const final;
   std::unique_ptr<Observer> observe(const ObserveOptions& options) final;
   std::vector<StepInfo> steps() const final;
@@ -43,6 +49,8 @@ class RunnerExecutable : public Executable {
   void compute();
 
   Runner* runner_ = nullptr;
+  /// Bytes of each input that was uploaded.
+  std::vector<int64_t> input_bytes_;
   std::vector<at::Tensor> results_;
 };
 

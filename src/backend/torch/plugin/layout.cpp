@@ -84,7 +84,7 @@ double measure_runs(const graph::Graph& graph, Runner& runner) {
     for (const graph::Dim& dim : *type.dims) shape.push_back(dim.value());
     zeros.push_back(at::zeros(shape, at::TensorOptions().dtype(to_scalar_type(type.dtype))));
   }
-  runner.set_inputs(zeros);
+  runner.set_inputs(zeros, /*pinned=*/false);
   const at::Device device = runner.placement().device;
   for (int i = 0; i < kWarmUpRuns; ++i) runner.run();
   synchronize(device);

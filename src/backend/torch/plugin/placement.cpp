@@ -12,11 +12,12 @@ at::ScalarType Placement::scalar_type(at::ScalarType type) const {
   return precision == Precision::kBf16 ? at::kBFloat16 : at::kFloat;
 }
 
-at::Tensor Placement::place(const at::Tensor& tensor) const {
+at::Tensor Placement::place(const at::Tensor& tensor, bool pinned) const {
   const bool image = channels_last && tensor.dim() == 4;
   // Copied as it is, and converted where it will be used.
-  return tensor.to(device).to(scalar_type(tensor.scalar_type()), /*non_blocking=*/false, /*copy=*/false,
-                              image ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Preserve);
+  return tensor.to(device, /*non_blocking=*/pinned)
+      .to(scalar_type(tensor.scalar_type()), /*non_blocking=*/false, /*copy=*/false,
+          image ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Preserve);
 }
 
 std::string Placement::text() const {

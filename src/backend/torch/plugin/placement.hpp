@@ -17,8 +17,9 @@ struct Placement {
 
   /// float32 becomes float16 under fp16 and bfloat16 under bf16; other types stay.
   at::ScalarType scalar_type(at::ScalarType type) const;
-  /// The tensor on this device, in this precision and layout; itself when it is so already.
-  at::Tensor place(const at::Tensor& tensor) const;
+  /// The tensor on this device, in this precision and layout; itself when it is so already. `pinned`: it lies
+  /// in pinned host memory, and the copy of it may still be under way on the current stream.
+  at::Tensor place(const at::Tensor& tensor, bool pinned = false) const;
   /// "fp16, channels-last".
   std::string text() const;
 };

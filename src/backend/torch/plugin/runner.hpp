@@ -18,13 +18,20 @@ class Runner {
   explicit Runner(const Placement& placement) : placement_(placement) {}
   virtual ~Runner() = default;
 
+  /// Another one with the same weights and with inputs of its own, made for the stream that is current. Runs
+  /// of both may overlap on a GPU, but one thread hands them over.
+  virtual std::unique_ptr<Runner> share() const = 0;
   /// Takes inputs on the host, in graph order and in the model's own types, to where run() computes.
-  virtual void set_inputs(const std::vector<at::Tensor>& inputs) {
+  /// `pinned`: they lie in pinned memory and stay there until the run is done.
+  virtual void set_inputs(const std::vector<at::Tensor>& inputs, bool pinned) {
     inputs_.clear();
-    for (const at::Tensor& input : inputs) inputs_.push_back(placement_.place(input));
+    for (const at::Tensor& input : inputs) inputs_.push_back(placement_.place(input, pinned));
   }
   /// Outputs, as placed, for the inputs that were set. On a GPU the work may still be under way.
   virtual std::vector<at::Tensor> run() = 0;
+  /// Milliseconds of a run from its first to its last step, by the GPU's clock; 0 on the CPU. `cold`: with
+  /// the GPU's caches emptied before.
+  virtual double time_on_device(bool cold);
   virtual int64_t weight_bytes() const = 0;
   virtual std::vector<StepInfo> steps() const = 0;
   const Placement& placement() const { return placement_; }

@@ -10,15 +10,18 @@ namespace {
 
 class ScriptRunner final : public Runner {
  public:
-  ScriptRunner(std::unique_ptr<Script> script, const Placement& placement)
+  ScriptRunner(std::shared_ptr<Script> script, const Placement& placement)
       : Runner(placement), script_(std::move(script)) {}
 
+  std::unique_ptr<Runner> share() const override {
+    return std::make_unique<ScriptRunner>(script_, placement_);
+  }
   std::vector<at::Tensor> run() override { return script_->run(inputs_); }
   int64_t weight_bytes() const override { return script_->weight_bytes(); }
   std::vector<StepInfo> steps() const override { return script_->steps(); }
 
  private:
-  std::unique_ptr<Script> script_;
+  std::shared_ptr<Script> script_;
 };
 
 }  // namespace

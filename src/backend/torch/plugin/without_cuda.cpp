@@ -20,6 +20,16 @@ at::Device find_device(const LoadOptions& options, std::string_view backend) {
 void synchronize(at::Device) {}
 void release_cache(at::Device) {}
 int64_t held_bytes(at::Device) { return 0; }
+std::string bus_id(at::Device) { return {}; }
+void evict_caches(at::Device) {}
+double time_between_events(at::Device, const std::function<void()>&) { return 0; }
+double time_copies(at::Device, std::span<const int64_t>, Direction) { return 0; }
+
+std::unique_ptr<Pipeline> make_stream_pipeline(const Runner&, int, bool,
+                                               std::span<const std::vector<tensor::Tensor>>,
+                                               const OutputType&) {
+  return nullptr;
+}
 
 std::unique_ptr<Runner> make_captured_runner(BoundGraph, const Placement&) {
   require_cuda_build("torch-graph");

@@ -6,6 +6,7 @@
 
 #include "backend/torch/plugin/convert.hpp"
 #include "backend/torch/plugin/cuda.hpp"
+#include "backend/torch/plugin/cuda/event.hpp"
 #include "backend/torch/plugin/program.hpp"
 #include "base/ranges.hpp"
 
@@ -28,27 +29,38 @@ class NvtxRanges final : public base::RangeListener {
   void end() override { nvtxRangePop(); }
 };
 
+/// Where to capture: the default stream cannot be. Libraries keep a workspace for every stream, so graphs
+/// that may run at the same time are to be captured on streams of their own.
+c10::cuda::CUDAStream capturing_stream(at::Device device) {
+  const c10::cuda::CUDAStream current = c10::cuda::getCurrentCUDAStream(device.index());
+  if (current != c10::cuda::getDefaultCUDAStream(device.index())) return current;
+  return c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index());
+}
+
 class CapturedRunner final : public Runner {
  public:
-  CapturedRunner(BoundGraph graph, const Placement& placement)
-      : Runner(placement), program_(std::move(graph), placement, "torch-graph", /*traced=*/false) {
-    inputs_ = program_.zero_inputs();
-    synchronize(placement.device);
-    // The default stream cannot be captured.
-    const c10::cuda::CUDAStream stream =
-        c10::cuda::getStreamFromPool(/*isHighPriority=*/false, placement.device.index());
-    const c10::cuda::CUDAStreamGuard guard(stream);
-    for (int i = 0; i < kWarmUpRuns; ++i) program_.run(inputs_);
-    stream.synchronize();
-    capture();
+  explicit CapturedRunner(std::shared_ptr<Program> program)
+      : Runner(program->placement()),
+        program_(std::move(program)),
+        stream_(capturing_stream(placement_.device)) {
+    inputs_ = program_->zero_inputs();
+    synchronize(placement_.device);
+    const c10::cuda::CUDAStreamGuard guard(stream_);
+    for (int i = 0; i < kWarmUpRuns; ++i) program_->run(inputs_);
+    stream_.synchronize();
+    graph_.capture_begin();
+    capture(graph_, [this] { outputs_ = program_->run(inputs_); });
   }
 
-  void set_inputs(const std::vector<at::Tensor>& inputs) override {
+  std::unique_ptr<Runner> share() const override { return std::make_unique<CapturedRunner>(program_); }
+
+  void set_inputs(const std::vector<at::Tensor>& inputs, bool pinned) override {
     for (size_t i = 0; i < inputs.size(); ++i) {
       const at::Tensor& source = inputs[i];
       const bool same = source.scalar_type() == inputs_[i].scalar_type() && inputs_[i].is_contiguous();
       // What has to be converted is copied as it is, and converted on the device.
-      inputs_[i].copy_(same ? source : source.to(placement_.device));
+      inputs_[i].copy_(same ? source : source.to(placement_.device, /*non_blocking=*/pinned),
+                       /*non_blocking=*/pinned);
     }
   }
 
@@ -57,40 +69,77 @@ class CapturedRunner final : public Runner {
     return outputs_;
   }
 
-  int64_t weight_bytes() const override { return program_.weight_bytes(); }
-  std::vector<StepInfo> steps() const override { return program_.steps("ATen, in a CUDA graph"); }
+  double time_on_device(bool cold) override {
+    if (timed_ == nullptr) capture_timed();
+    if (cold) evict_caches(placement_.device);
+    timed_->graph.replay();
+    synchronize(placement_.device);
+    return Event::milliseconds_between(timed_->begin, timed_->end);
+  }
+
+  int64_t weight_bytes() const override { return program_->weight_bytes(); }
+  std::vector<StepInfo> steps() const override { return program_->steps("ATen, in a CUDA graph"); }
 
  private:
-  void capture() {
+  /// The steps between two events. Around the launch of a graph, events would hold the way from the host to
+  /// the device as well.
+  struct TimedGraph {
+    Event begin;
+    Event end;
+    at::cuda::CUDAGraph graph;
+  };
+
+  void capture_timed() {
+    const c10::cuda::CUDAStreamGuard guard(stream_);
+    auto timed = std::make_unique<TimedGraph>();
+    // The two are never launched at the same time, so they use the same memory.
+    timed->graph.capture_begin(graph_.pool());
+    capture(timed->graph, [&] {
+      timed->begin.record();
+      program_->run(inputs_);
+      timed->end.record();
+    });
+    // The first launch brings the graph to the device.
+    timed->graph.replay();
+    stream_.synchronize();
+    timed_ = std::move(timed);
+  }
+
+  /// Ends the capture that has begun behind what `enqueue` hands over.
+  template <class F>
+  static void capture(at::cuda::CUDAGraph& graph, F&& enqueue) {
     const NvtxRanges ranges;
-    graph_.capture_begin();
     try {
-      outputs_ = program_.run(inputs_);
+      enqueue();
     } catch (const Error& error) {
-      abandon();
+      abandon(graph);
       fail_bad_input("the model cannot be captured in a CUDA graph: {}", error.what());
     }
-    graph_.capture_end();
+    graph.capture_end();
   }
 
   /// Takes the stream out of a capture that has failed.
-  void abandon() {
+  static void abandon(at::cuda::CUDAGraph& graph) {
     try {
-      graph_.capture_end();
+      graph.capture_end();
     } catch (const std::exception&) {
       // It ends with the error that has just been reported.
     }
   }
 
-  Program program_;
+  std::shared_ptr<Program> program_;
+  c10::cuda::CUDAStream stream_;
   at::cuda::CUDAGraph graph_;
   std::vector<at::Tensor> outputs_;
+  /// Null until it is asked for.
+  std::unique_ptr<TimedGraph> timed_;
 };
 
 }  // namespace
 
 std::unique_ptr<Runner> make_captured_runner(BoundGraph graph, const Placement& placement) {
-  return std::make_unique<CapturedRunner>(std::move(graph), placement);
+  return std::make_unique<CapturedRunner>(
+      std::make_shared<Program>(std::move(graph), placement, "torch-graph", /*traced=*/false));
 }
 
 }  // namespace hone::backend::aten

@@ -1,8 +1,12 @@
 // The device side of cuda.hpp.
 #include <ATen/ops/zeros.h>
 #include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
+#include <cuda_runtime_api.h>
+
+#include <array>
 
 #include "backend/torch/plugin/convert.hpp"
 #include "backend/torch/plugin/cuda.hpp"
@@ -37,6 +41,13 @@ int64_t held_bytes(at::Device device) {
   if (!device.is_cuda()) return 0;
   // Element 0 of a statistic is the sum over all pools.
   return c10::cuda::CUDACachingAllocator::getDeviceStats(device.index()).reserved_bytes[0].current;
+}
+
+std::string bus_id(at::Device device) {
+  if (!device.is_cuda()) return {};
+  std::array<char, 32> text{};
+  C10_CUDA_CHECK(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device.index()));
+  return text.data();
 }
 
 }  // namespace hone::backend::aten
