@@ -167,6 +167,29 @@ def indexing(cases: Cases) -> None:
         for row, update in zip(rows[:, 0], slices):
             expected[row] = combine(expected[row], update)
         cases.add(f"ScatterND_{reduction}", "ScatterND", [data, rows, slices], [expected], reduction=reduction)
+    columns = np.array([[3, 0, -1], [1, 4, 2]], np.int32)
+    written = data.copy()
+    written[np.arange(2)[:, None], columns] = updates
+    cases.add("ScatterElements_int32", "ScatterElements", [data, columns, updates], [written], axis=1)
+    cube = normal(3, 4, 5)
+    places = np.array([[[0, 1], [-1, 3]], [[2, -2], [1, 1]]], np.int64)
+    written, slices = cube.copy(), normal(2, 2, 5)
+    written[places[..., 0], places[..., 1]] = slices
+    cases.add("ScatterND", "ScatterND", [cube, places, slices], [written])
+    cases.add("GatherND", "GatherND", [cube, places], [cube[places[..., 0], places[..., 1]]])
+    along = RANDOM.integers(-4, 4, (3, 6, 5)).astype(np.int32)
+    cases.add("GatherElements_int32", "GatherElements", [cube, along], [np.take_along_axis(cube, along, 1)], axis=1)
+    cases.add("Gather_int32", "Gather", [cube, np.array([[1, -1], [0, 3]], np.int32)], [cube[:, [[1, -1], [0, 3]]]],
+              axis=1)
+    for largest in (0, 1):
+        order = np.argsort(-cube if largest else cube, axis=1, kind="stable")[:, :3]
+        cases.add(f"TopK_{largest}", "TopK", [cube, ints(3)], [np.take_along_axis(cube, order, 1), order], axis=1,
+                  largest=largest)
+    for reverse in (0, 1):
+        long = normal(2, 70, 3)
+        sums = np.cumsum(long.astype(np.float64)[:, ::-1] if reverse else long.astype(np.float64), axis=1)
+        cases.add(f"CumSum_{reverse}", "CumSum", [long, np.int64(-2)],
+                  [(sums[:, ::-1] if reverse else sums).astype(np.float32)], reverse=reverse)
     values = np.array([[7, 2 ** 64 - 1, 3], [2 ** 63, 5, 5]], np.uint64)
     order = np.array([[1, 0], [0, 1]], np.int64)
     cases.add("TopK_unsigned", "TopK", [values, ints(2)], [np.take_along_axis(values, order, 1), order])

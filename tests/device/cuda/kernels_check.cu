@@ -186,6 +186,8 @@ constexpr Check kChecks[] = {
     {"pointwise", hone::device::cuda::check::check_pointwise},
     {"normalization", hone::device::cuda::check::check_normalization},
     {"movement", hone::device::cuda::check::check_movement},
+    {"indexing", hone::device::cuda::check::check_indexing},
+    {"ranking", hone::device::cuda::check::check_ranking},
     {"reduction", hone::device::cuda::check::check_reduction},
     {"resize", hone::device::cuda::check::check_resize},
     {"matrix_vector", hone::device::cuda::check::check_matrix_vector},

@@ -96,6 +96,8 @@ void check_pooling();
 void check_pointwise();
 void check_normalization();
 void check_movement();
+void check_indexing();
+void check_ranking();
 void check_reduction();
 void check_resize();
 void check_matrix_vector();

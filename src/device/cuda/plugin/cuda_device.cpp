@@ -40,6 +40,8 @@ TacticList make_tactics() {
   add_normalization_tactics(list);
   add_movement_tactics(list);
   add_indexing_tactics(list);
+  add_scatter_tactics(list);
+  add_ranking_tactics(list);
   add_reduction_tactics(list);
   add_resize_tactics(list);
   return list;

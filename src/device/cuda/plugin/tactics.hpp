@@ -55,6 +55,10 @@ void add_normalization_tactics(TacticList& list);
 void add_movement_tactics(TacticList& list);
 /// Gather and Pad.
 void add_indexing_tactics(TacticList& list);
+/// GatherElements, GatherND, ScatterElements and ScatterND.
+void add_scatter_tactics(TacticList& list);
+/// TopK and CumSum.
+void add_ranking_tactics(TacticList& list);
 /// Resize of images.
 void add_resize_tactics(TacticList& list);
 /// Reductions over axes that lie side by side, and the places of extremes.
