@@ -188,6 +188,7 @@ constexpr Check kChecks[] = {
     {"movement", hone::device::cuda::check::check_movement},
     {"indexing", hone::device::cuda::check::check_indexing},
     {"ranking", hone::device::cuda::check::check_ranking},
+    {"grid_sample", hone::device::cuda::check::check_grid_sample},
     {"reduction", hone::device::cuda::check::check_reduction},
     {"resize", hone::device::cuda::check::check_resize},
     {"matrix_vector", hone::device::cuda::check::check_matrix_vector},

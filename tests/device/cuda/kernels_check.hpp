@@ -98,6 +98,7 @@ void check_normalization();
 void check_movement();
 void check_indexing();
 void check_ranking();
+void check_grid_sample();
 void check_reduction();
 void check_resize();
 void check_matrix_vector();

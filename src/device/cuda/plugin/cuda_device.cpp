@@ -42,6 +42,7 @@ TacticList make_tactics() {
   add_indexing_tactics(list);
   add_scatter_tactics(list);
   add_ranking_tactics(list);
+  add_sampling_tactics(list);
   add_reduction_tactics(list);
   add_resize_tactics(list);
   return list;

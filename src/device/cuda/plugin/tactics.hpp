@@ -59,6 +59,8 @@ void add_indexing_tactics(TacticList& list);
 void add_scatter_tactics(TacticList& list);
 /// TopK and CumSum.
 void add_ranking_tactics(TacticList& list);
+/// GridSample.
+void add_sampling_tactics(TacticList& list);
 /// Resize of images.
 void add_resize_tactics(TacticList& list);
 /// Reductions over axes that lie side by side, and the places of extremes.
