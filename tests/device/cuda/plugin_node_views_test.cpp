@@ -107,6 +107,13 @@ TEST_F(NodeView, IsRefusedWhereItDependsOnTheInputs) {
   EXPECT_EQ(views_of(checked).refusal, "starts, axes or steps are computed");
 }
 
+TEST(AxesLast, LieBehindTheOthers) {
+  using testing::ElementsAre;
+  const StridedView view = axes_last({2, 3, 4, 5}, {2, 0});
+  EXPECT_THAT(view.sizes, ElementsAre(3, 5, 2, 4));
+  EXPECT_THAT(view.strides, ElementsAre(20, 1, 60, 5));
+}
+
 TEST(MiddleAxes, LieAroundOneAxis) {
   const auto parts = [](size_t axis) {
     const MiddleAxes found = around_axis({2, 3, 4, 5}, axis);

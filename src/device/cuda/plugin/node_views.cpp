@@ -147,4 +147,17 @@ std::optional<MiddleAxes> middle_axes(const Shape& shape, const std::vector<int6
   return result;
 }
 
+StridedView axes_last(const Shape& shape, const std::vector<int64_t>& axes) {
+  const Shape strides = tensor::row_major_strides(shape);
+  StridedView view;
+  for (const bool last : {false, true}) {
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if ((std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) != axes.end()) != last) continue;
+      view.sizes.push_back(shape[i]);
+      view.strides.push_back(strides[i]);
+    }
+  }
+  return view;
+}
+
 }  // namespace hone::device::cuda

@@ -61,7 +61,9 @@ class ReductionTactic final : public CudaTactic {
       std::iota(axes.begin(), axes.end(), 0);
     }
     const auto parts = middle_axes(shape, axes);
-    if (!parts) return Offer::refuse("the axes do not lie side by side");
+    const StridedView moved = axes_last(shape, axes);
+    if (!parts && merged(moved).sizes.size() > kMostMoved)
+      return Offer::refuse("the axes lie between too many others");
     const Kind& known = *kind_of(request.node.op);
     const DType dtype = known.wide ? DType::kFloat32 : request.compute_dtype;
     Offer offer;
@@ -70,9 +72,22 @@ class ReductionTactic final : public CudaTactic {
     offer.outputs = {{dtype, request.outputs[0].shape, Layout::kPlain}};
     const FloatType type = float_type(dtype);
     const ReductionKind kind = known.kind;
+    if (parts) {
+      offer.kernel = std::make_shared<LaunchKernel>(
+          "a reduction", [=, size = *parts](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+            return reduce(inputs[0], outputs[0], type, kind, size.outer, size.axis, size.inner, options);
+          });
+      return offer;
+    }
+    const size_t bytes = tensor::dtype_size(dtype);
+    const int64_t rows = tensor::element_count(request.outputs[0].shape);
+    const int64_t columns = tensor::element_count(shape) / rows;
+    offer.scratch_bytes = offer.inputs[0].bytes();
     offer.kernel = std::make_shared<LaunchKernel>(
-        "a reduction", [=, size = *parts](auto inputs, auto outputs, void*, const LaunchOptions& options) {
-          return reduce(inputs[0], outputs[0], type, kind, size.outer, size.axis, size.inner, options);
+        "a reduction", [=](auto inputs, auto outputs, void* scratch, const LaunchOptions& options) {
+          const cudaError_t status = gather_strided(inputs[0], scratch, bytes, moved, options);
+          if (status != cudaSuccess) return status;
+          return reduce(scratch, outputs[0], type, kind, rows, columns, 1, options);
         });
     return offer;
   }

@@ -63,7 +63,7 @@ void add_ranking_tactics(TacticList& list);
 void add_sampling_tactics(TacticList& list);
 /// Resize of images.
 void add_resize_tactics(TacticList& list);
-/// Reductions over axes that lie side by side, and the places of extremes.
+/// Reductions, and the places of extremes.
 void add_reduction_tactics(TacticList& list);
 
 /// Operators that a tactic of this device is for; the device asks it for those only.
