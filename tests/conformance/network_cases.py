@@ -177,6 +177,9 @@ def layers():
     yield Network("padded_and_cropped", image).conv(32, 1).padded([0, 1, -2, 1, 0, 3, 0, -1])
     yield Network("largest_channel", image).then("MaxPool", kernel_shape=[2, 2]).then("ArgMax", axis=1).then(
         "Cast", to=onnx.TensorProto.FLOAT)
+    mask = Network("turned_mask", image).then("MaxPool", kernel_shape=[2, 2])
+    mask.then("Greater", mask.constant(0.5)).then("Transpose", perm=[0, 2, 3, 1])
+    yield mask.then("Cast", to=onnx.TensorProto.FLOAT)
     rows = Network("picked_rows", (2, 17, 64))
     yield rows.then("Gather", rows.constant([3, -1, 0], np.int64), axis=1)
     embedded = Network("embedded", (4, 8)).then("ArgMax", axis=1, keepdims=0)

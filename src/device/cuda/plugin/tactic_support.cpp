@@ -54,6 +54,21 @@ LaunchOptions launch_options() {
   return {current_stream(), kProgrammatic, kProgrammatic && next_step_waits()};
 }
 
+namespace {
+
+/// Of elements that are not computed with, from the other order.
+std::shared_ptr<engine::Kernel> make_move_kernel(size_t bytes, ImageOrder to_order, const ImageSize& size) {
+  const bool last = to_order == ImageOrder::kChannelsLast;
+  const int64_t rows = last ? size.channels : size.pixels;
+  const int64_t columns = last ? size.pixels : size.channels;
+  return std::make_shared<LaunchKernel>(
+      "a reorder", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+        return transpose_matrices(inputs[0], outputs[0], bytes, size.batch, rows, columns, options);
+      });
+}
+
+}  // namespace
+
 std::shared_ptr<engine::Kernel> make_reorder_kernel(const TensorDesc& from, const TensorDesc& to) {
   if (same_arrangement(from, to)) {
     const auto bytes = static_cast<size_t>(to.bytes());
@@ -64,8 +79,6 @@ std::shared_ptr<engine::Kernel> make_reorder_kernel(const TensorDesc& from, cons
                  : cudaMemcpyAsync(outputs[0], inputs[0], bytes, cudaMemcpyDeviceToDevice, options.stream);
     });
   }
-  if (!is_float_type(from.dtype) || !is_float_type(to.dtype))
-    fail_internal("no copy from {} to {} on the GPU", from.text(), to.text());
   ImageSize size;
   const ImageOrder from_order = image_order(from.layout);
   const ImageOrder to_order = image_order(to.layout);
@@ -74,6 +87,11 @@ std::shared_ptr<engine::Kernel> make_reorder_kernel(const TensorDesc& from, cons
   } else {
     size = {to.shape[0], to.shape[1], 1};
     for (size_t i = 2; i < to.shape.size(); ++i) size.pixels *= to.shape[i];
+  }
+  if (!is_float_type(from.dtype) || !is_float_type(to.dtype)) {
+    if (from.dtype != to.dtype || from_order == to_order)
+      fail_internal("no copy from {} to {} on the GPU", from.text(), to.text());
+    return make_move_kernel(tensor::dtype_size(to.dtype), to_order, size);
   }
   const FloatType from_type = float_type(from.dtype);
   const FloatType to_type = float_type(to.dtype);

@@ -22,6 +22,10 @@ cudaError_t reorder(const void* /*from*/, FloatType /*from_type*/, ImageOrder /*
                     const LaunchOptions& /*options*/) {
   return cudaErrorNotSupported;
 }
+cudaError_t transpose_matrices(const void* /*from*/, void* /*to*/, size_t /*bytes*/, int64_t /*batch*/,
+                               int64_t /*rows*/, int64_t /*columns*/, const LaunchOptions& /*options*/) {
+  return cudaErrorNotSupported;
+}
 
 namespace {
 
