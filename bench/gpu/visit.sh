@@ -5,7 +5,7 @@
 #
 # INSTALL is an installed tree (bin/hone, lib/libhone-cuda.so, bin/*_check), OUTPUT a folder for what is measured.
 # Parts: kernels, gemm, stable, models, sweep (the default); peers (needs lib/libhone-torch.so, see build_torch.sh),
-# figures, profile, soak, sanitize, conformance (needs CASES).
+# figures, profile, soak, sanitize, conformance (needs CASES), tactics (needs CASES, those that tests/conformance writes).
 # libcudnn.so.9 and libcublasLt.so.13 must be findable, compute-sanitizer for sanitize (CHECKS: which of kernels_check's).
 # pack.sh makes INSTALL for a machine without our libraries.
 set -uo pipefail
@@ -94,6 +94,17 @@ if part conformance; then
   done
   wait
   tail -qn 1 "$output"/conformance-*.log
+fi
+
+if part tactics; then
+  # By every tactic, the folders side by side.
+  for precision in ${PRECISIONS:-fp32 tf32 bf16 fp16}; do
+    for folder in "${CASES:?the folder of device cases}"/*; do
+      step "tactics-$precision-$(basename "$folder")" "$install/bin/tactics_check" cuda "$precision" 1e-5 1.01e-4 "$folder" &
+    done
+  done
+  wait
+  tail -qn 1 "$output"/tactics-*.log
 fi
 
 # Whole runs of what `hone bench` can tell of a GPU; each prints its summary.

@@ -1,8 +1,9 @@
 """Networks with constant weights, and our own cases of operators, by the engine on a device, beside the reference.
 
-usage: device_cases_test.py HONE SCRIPTS DEVICE PRECISION
+usage: device_cases_test.py HONE CHECK SCRIPTS DEVICE PRECISION
 
-SCRIPTS is the folder of the tests that write the operators' cases. Without that device: exit code 4, and the reason.
+First as a build runs them, then by every tactic, which the program CHECK does. SCRIPTS is the folder of the tests that
+write the operators' cases. Without that device: exit code 4, and the reason.
 """
 import json
 import pathlib
@@ -21,14 +22,14 @@ RELATIVE = 1e-5  # as the scripts that write the operators' cases allow
 
 
 def main():
-    hone, scripts, device, precision = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3], sys.argv[4]
+    hone, check, scripts, device, precision = sys.argv[1:]
     if device != "cpu" and not list(pathlib.Path("/dev").glob("nvidia[0-9]*")):
         print("SKIPPED: this machine has no NVIDIA GPU")
         sys.exit(NO_DEVICE)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         network_cases.write(hone, folder / "networks")
-        for script in sorted(scripts.glob("*_test.py")):
+        for script in sorted(pathlib.Path(scripts).glob("*_test.py")):
             subprocess.run([sys.executable, script, hone, folder / script.stem], check=True)
         result = folder / "result.json"
         ending = subprocess.run([hone, "conformance", folder, "--backend", "hone", "--device", device, "--precision",
@@ -43,7 +44,8 @@ def main():
         written = len(list(folder.rglob("model.onnx")))
         if wrong or len(cases) != written:
             sys.exit(f"{len(wrong)} of {written} cases failed, {written - len(cases)} did not run")
-        print(f"{len(cases)} cases passed on {device} in {precision}")
+        print(f"{len(cases)} cases passed on {device} in {precision}", flush=True)
+        sys.exit(subprocess.run([check, device, precision, str(RELATIVE), str(ABSOLUTE), folder], check=False).returncode)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,151 @@
+// Runs ONNX cases by every tactic that a device has for their steps, each variant of it, and compares with
+// the expected outputs: a build runs the fastest ones alone.
+//
+// usage: tactics_check DEVICE PRECISION RELATIVE ABSOLUTE FOLDER…
+//
+// In round k all steps run by their candidate k, in rotation, with images in each of the device's layouts, on
+// memory that was poisoned before. Exit code 1
+// when a case fails, 4 without the device.
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "backend/hone/hone_backend.hpp"
+#include "base/error.hpp"
+#include "bench/conformance.hpp"
+#include "device/devices.hpp"
+#include "engine/builder.hpp"
+#include "engine/output_check.hpp"
+
+namespace hone {
+namespace {
+
+constexpr int kFailed = 1;
+
+/// A network whose steps run by the tactics of one round.
+class Round final : public backend::Executable {
+ public:
+  Round(std::shared_ptr<engine::Engine> engine, std::unique_ptr<engine::Program> program, bool overlapping)
+      : engine_(std::move(engine)), program_(std::move(program)), overlapping_(overlapping) {}
+
+  std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs) override {
+    return engine::OutputCheck(engine_->precision, inputs, overlapping_).run(*program_);
+  }
+
+ private:
+  std::shared_ptr<engine::Engine> engine_;
+  std::unique_ptr<engine::Program> program_;
+  bool overlapping_;
+};
+
+class RoundBackend final : public backend::Backend {
+ public:
+  std::string_view name() const override { return "one round of tactics"; }
+  std::string version(std::string_view) const override { return ""; }
+
+  std::unique_ptr<backend::Executable> load(const importer::Model& model,
+                                            const backend::LoadOptions& options) override {
+    const engine::Device& device = device::find_device(options.device);
+    engine::BuildOptions build = backend::build_options(model, options);
+    build.optimization_level = 0;
+    auto engine = engine::build_engine(*model.graph, device, build);
+    engine::ProgramOptions choice{.precision = options.precision, .layout = layout_, .list_candidates = true};
+    const auto listed = engine::build_program(engine->graph, device, engine->weights, choice);
+    choice.tactics.resize(engine->graph->nodes.size());
+    rounds_ = 1;
+    for (const engine::ProgramStep& step : listed->steps()) {
+      if (step.node < 0 || step.candidates.empty()) continue;
+      rounds_ = std::max(rounds_, step.candidates.size());
+      choice.tactics[static_cast<size_t>(step.node)] = step.candidates[round_ % step.candidates.size()];
+    }
+    choice.list_candidates = false;
+    auto program = engine::build_program(engine->graph, device, engine->weights, choice);
+    ran_.clear();
+    for (const engine::ProgramStep& step : program->steps()) {
+      if (step.node >= 0) ran_.push_back(step.tactic);
+    }
+    return std::make_unique<Round>(std::move(engine), std::move(program), device.overlaps_steps());
+  }
+
+  void use(engine::Layout layout, size_t round) {
+    layout_ = layout;
+    round_ = round;
+  }
+  /// Of the network that was loaded last.
+  size_t rounds() const { return rounds_; }
+  const std::vector<std::string>& ran() const { return ran_; }
+
+ private:
+  engine::Layout layout_ = engine::Layout::kPlain;
+  size_t round_ = 0;
+  size_t rounds_ = 1;
+  std::vector<std::string> ran_;
+};
+
+/// A case by every tactic, with images in one layout.
+class Check {
+ public:
+  explicit Check(const bench::ConformanceOptions& options) : options_(options) {}
+
+  void run(const bench::ConformanceCase& test, engine::Layout layout) {
+    for (size_t round = 0; round == 0 || round < backend_.rounds(); ++round) {
+      backend_.use(layout, round);
+      const bench::CaseResult result = bench::run_case(test, backend_, options_);
+      for (const std::string& tactic : backend_.ran())
+        seen_[tactic.substr(0, tactic.find(':'))].insert(tactic);
+      if (result.status == bench::CaseStatus::kPassed) continue;
+      ++failures_;
+      fmt::print("{}, {}, round {}: {}{}; by {}\n", test.name, layout_name(layout), round, result.message,
+                 result.reason, fmt::join(backend_.ran(), " "));
+      if (result.status == bench::CaseStatus::kSkipped) break;
+    }
+  }
+
+  size_t failures() const { return failures_; }
+  /// Tactics, with those of their variants that ran.
+  const std::map<std::string, std::set<std::string>>& seen() const { return seen_; }
+
+ private:
+  const bench::ConformanceOptions& options_;
+  RoundBackend backend_;
+  size_t failures_ = 0;
+  std::map<std::string, std::set<std::string>> seen_;
+};
+
+int check_all(const bench::ConformanceOptions& options, std::span<const std::filesystem::path> folders) {
+  Check check(options);
+  const auto cases = bench::find_cases(folders);
+  for (const engine::Layout layout : device::find_device(options.device).image_layouts(options.precision)) {
+    for (const bench::ConformanceCase& test : cases) check.run(test, layout);
+  }
+  for (const auto& [tactic, variants] : check.seen())
+    fmt::print("{}: {} variants\n", tactic, variants.size());
+  fmt::print("{} cases on {} in {}, {} failures\n", cases.size(), options.device,
+             precision_name(options.precision), check.failures());
+  return check.failures() == 0 ? 0 : kFailed;
+}
+
+int main_of(int count, char** words) {
+  if (count < 6) fail_usage("tactics_check DEVICE PRECISION RELATIVE ABSOLUTE FOLDER…");
+  bench::ConformanceOptions options;
+  options.device = words[1];
+  options.precision = tensor::parse_precision(words[2]);
+  options.tolerance = {std::atof(words[3]), std::atof(words[4])};
+  const std::vector<std::filesystem::path> folders(words + 5, words + count);
+  return check_all(options, folders);
+}
+
+}  // namespace
+}  // namespace hone
+
+int main(int count, char** words) {
+  try {
+    return hone::main_of(count, words);
+  } catch (const hone::Error& error) {
+    fmt::print(stderr, "tactics_check: {}\n", error.what());
+    return hone::kFailed;
+  }
+}
