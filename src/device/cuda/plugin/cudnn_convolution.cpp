@@ -2,6 +2,7 @@
 // an exhaustive search that its engines have, is a variant, so that the tactic search times them all.
 #include "device/cuda/plugin/convolution_request.hpp"
 #include "device/cuda/plugin/cudnn_compiler.hpp"
+#include "device/cuda/plugin/cudnn_knobs.hpp"
 #include "device/cuda/plugin/kernels/movement.hpp"
 #include "device/cuda/plugin/kernels/reorder.hpp"
 
@@ -161,6 +162,9 @@ class CudnnConvolutionTactic final : public CudaTactic {
     if (std::string reason = make_plan(request, plan); !reason.empty())
       return Offer::refuse(std::move(reason));
     try {
+      // Engines and times of old may name it.
+      if (request.precision == Precision::kTf32 && has_race_in_tf32(parse_config(variant)))
+        return Offer::refuse("its kernel has a race");
       return make(request, plan, variant, weights);
     } catch (const Error& error) {
       return Offer::refuse(error.what());
