@@ -5,7 +5,8 @@
 #
 # INSTALL is an installed tree (bin/hone, lib/libhone-cuda.so, bin/*_check), OUTPUT a folder for what is measured.
 # Parts: kernels, gemm, stable, models, sweep (the default); peers (needs lib/libhone-torch.so, see build_torch.sh),
-# figures, profile, soak, sanitize, conformance (needs CASES), tactics (needs CASES, those that tests/conformance writes).
+# figures, profile, soak, sanitize, conformance (needs CASES), tactics (CASES: those of
+# tests/conformance/network_cases.py).
 # libcudnn.so.9 and libcublasLt.so.13 must be findable, compute-sanitizer for sanitize (CHECKS: which of kernels_check's).
 # pack.sh makes INSTALL for a machine without our libraries.
 set -uo pipefail

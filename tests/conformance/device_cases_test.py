@@ -28,9 +28,7 @@ def main():
         sys.exit(NO_DEVICE)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        network_cases.write(hone, folder / "networks")
-        for script in sorted(pathlib.Path(scripts).glob("*_test.py")):
-            subprocess.run([sys.executable, script, hone, folder / script.stem], check=True)
+        network_cases.write_all(hone, pathlib.Path(scripts), folder)
         result = folder / "result.json"
         ending = subprocess.run([hone, "conformance", folder, "--backend", "hone", "--device", device, "--precision",
                                  precision, "--rtol", str(RELATIVE), "--atol", str(ABSOLUTE), "--json", result],

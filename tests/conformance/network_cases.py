@@ -1,8 +1,13 @@
 """Small networks with constant weights, as trained ones are, written as ONNX cases whose expected outputs are the
 reference's. The ONNX project's cases give weights at run time, so that no fused or packed kernel takes them.
+
+usage: network_cases.py HONE SCRIPTS FOLDER
+
+Writes them, and the operators' cases of the tests in the folder SCRIPTS, to folders of FOLDER.
 """
 import pathlib
 import subprocess
+import sys
 
 import numpy as np
 import onnx
@@ -204,3 +209,13 @@ def write(hone: str, folder: pathlib.Path) -> None:
                        check=True, stdout=subprocess.DEVNULL)
         expected = np.load(data / "out.npz")["y"]
         (data / "output_0.pb").write_bytes(numpy_helper.from_array(expected, "y").SerializeToString())
+
+
+def write_all(hone: str, scripts: pathlib.Path, folder: pathlib.Path) -> None:
+    write(hone, folder / "networks")
+    for script in sorted(scripts.glob("*_test.py")):
+        subprocess.run([sys.executable, script, hone, folder / script.stem], check=True)
+
+
+if __name__ == "__main__":
+    write_all(sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))
