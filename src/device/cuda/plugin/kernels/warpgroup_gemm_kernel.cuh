@@ -70,12 +70,15 @@ struct GemmBlock {
     __syncthreads();
   }
 
-  /// All copies, by the warp that does not multiply.
-  __device__ __forceinline__ void copy() const {
+  /// All copies, by the warp that does not multiply. `meet` runs before it waits for a place to become empty:
+  /// a warp that stands there may keep others from passing a barrier that it has not passed.
+  template <class Meet>
+  __device__ __forceinline__ void copy(const Meet& meet) const {
     if (ptx::warp() != kCopier / 32) return;
     CopiesOf<TileT> stages(p, place.tile_m * TileT::kM, place.tile_n, depth.first);
     const int ahead = min(p.stages, depth.count);
     stages.start_ring(p, ring, ahead);
+    meet();
     RingPlace next{ahead == p.stages ? 0 : ahead, ahead == p.stages ? 1U : 0U};
     stages.start_stages(p, ring, next, depth.count, ahead);
   }
@@ -91,7 +94,7 @@ __global__ void __launch_bounds__(WithCopier<TileT>::kThreads)
   const GemmBlock<TileT> block(p, memory);
   load_bias<TileT::kN>(p.epilogue, block.place.tile_n * TileT::kN, p.anywhere, block.bias);
   block.begin();
-  block.copy();
+  block.copy([] {});
   ptx::wait_for_previous_kernel();
   if (p.epilogue.prefetched != nullptr)
     prefetch_operand<T, TileT::kN, Whole::kThreads>(p.epilogue, share_of<Whole>(p, block.place),

@@ -19,15 +19,15 @@ __global__ void __launch_bounds__(WithCopier<TileT>::kThreads)
   if (static_cast<int>(threadIdx.x) == GemmBlock<TileT>::kCopier)
     ptx::expect_copies(block.received, TileT::kM * TileT::kN * 4);
   ptx::arrive_cluster();  // this block's memory can be written to
-  block.copy();
+  block.copy([] { ptx::wait_cluster(); });
   const BlockPlace& place = block.place;
   const int parts = ptx::in_register(p.split_k);
   unsigned char* const receive = memory + p.stages * TileT::kStageBytes;
   const SumExchange<T, TileT> exchange(p, place.part, ptx::shared_address(receive), block.received);
-  const ShareFinish<T, TileT, kSteps> finish(p.epilogue, p.stream,
-                                             place.tile_m * TileT::kM + place.part * (TileT::kM / parts),
-                                             place.tile_n * TileT::kN, block.prefetched);
-  ptx::wait_cluster();
+  const PixelRows rows(place.tile_m * TileT::kM + place.part * (TileT::kM / parts), p.epilogue.rows);
+  const ShareFinish<T, TileT, kSteps> finish(p.epilogue, p.stream, rows, place.tile_n * TileT::kN,
+                                             block.prefetched);
+  if (block.multiplies()) ptx::wait_cluster();
   ptx::wait_for_previous_kernel();
   if (block.multiplies()) finish.prefetch(parts);
   ptx::commit_copies();
