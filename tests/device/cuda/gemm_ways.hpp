@@ -9,7 +9,6 @@
 #include "device/cuda/plugin/kernels/resident_gemm.hpp"
 #include "device/cuda/plugin/kernels/stem_gemm.hpp"
 #include "device/cuda/plugin/kernels/warpgroup_gemm.hpp"
-#include "device/cuda/plugin/kernels/warpgroup_slab.hpp"
 
 namespace hone::device::cuda::check {
 
@@ -35,11 +34,6 @@ inline Way way_of(const ConvProblem& problem, const WarpgroupConfig& config) {
             return launch_warpgroup(problem, config, args, pdl, stream);
           }};
 }
-inline Way way_of(const ConvProblem& problem, const SlabConfig& config) {
-  return {"slab " + config.text(), 0, [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
-            return launch_slab(problem, config, args, pdl, stream);
-          }};
-}
 
 /// Its `x` is the image itself.
 inline Way way_of(const StemLayout& layout, const StemConfig& config) {
@@ -57,7 +51,6 @@ inline std::vector<Way> gemm_ways(const ConvProblem& problem, const DeviceLimits
     ways.push_back(way_of(problem, config));
   for (const WarpgroupConfig& config : warpgroup_configs(problem, device, limit))
     ways.push_back(way_of(problem, config));
-  for (const SlabConfig& config : slab_configs(problem, device)) ways.push_back(way_of(problem, config));
   return ways;
 }
 

@@ -294,7 +294,6 @@ void check_chain(const DeviceLimits& device, Counts& counts) {
     const WarpgroupConfig third = *WarpgroupConfig::parse(turn.warpgroup);
     add(third, warpgroup_refusal(p, third, device));
   }
-  for (const SlabConfig& config : slab_configs(p, device)) add(config, "");
   int64_t bytes = 4;
   for (const Way& way : ways) bytes = std::max(bytes, way.workspace);
   const Buffer<char> workspace(bytes);

@@ -4,7 +4,6 @@
 #include "device/cuda/plugin/kernels/reorder.hpp"
 #include "device/cuda/plugin/kernels/resident_gemm.hpp"
 #include "device/cuda/plugin/kernels/warpgroup_gemm.hpp"
-#include "device/cuda/plugin/kernels/warpgroup_slab.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -91,20 +90,6 @@ struct WarpgroupGemm {
   static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
                             const LaunchOptions& options) {
     return launch_warpgroup(problem, config, args, options.pdl, options.stream);
-  }
-};
-
-struct WarpgroupSlab {
-  using Config = SlabConfig;
-  static constexpr std::string_view kName = "warpgroup_slab";
-  static std::vector<Config> configs(const ConvProblem& problem) { return slab_configs(problem, limits()); }
-  static std::string refusal(const ConvProblem& problem, const Config& config) {
-    return slab_refusal(problem, config, limits());
-  }
-  static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
-  static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
-                            const LaunchOptions& options) {
-    return launch_slab(problem, config, args, options.pdl, options.stream);
   }
 };
 
@@ -198,7 +183,6 @@ class GemmTactic final : public CudaTactic {
 void add_gemm_tactics(TacticList& list) {
   list.push_back(std::make_unique<GemmTactic<ResidentGemm>>());
   list.push_back(std::make_unique<GemmTactic<WarpgroupGemm>>());
-  list.push_back(std::make_unique<GemmTactic<WarpgroupSlab>>());
   list.push_back(std::make_unique<GemmTactic<ImplicitGemm>>());
 }
 

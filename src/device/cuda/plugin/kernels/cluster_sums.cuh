@@ -93,34 +93,20 @@ class SumExchange {
   uint32_t barrier_[TileT::kFragments][2];
 };
 
-/// The rows of a block's share, where a tile's rows are pixels of y that follow each other.
-class PixelRows {
- public:
-  /// `first` of `count` pixels in all.
-  __device__ __forceinline__ PixelRows(int first, int count)
-      : first_(ptx::in_register(first)), count_(ptx::in_register(count)) {}
-  /// Whether a row of the share is a pixel of y, and which.
-  __device__ __forceinline__ bool valid(int row) const { return first_ + row < count_; }
-  __device__ __forceinline__ int pixel(int row) const { return first_ + row; }
-
- private:
-  int first_;
-  int count_;
-};
-
 /// Finishes a block's share of its tile by the warpgroups that multiply: a run of eight channels a thread.
-/// kSteps: by the list of steps, else by a StreamEpilogue that adds or bounds. Rows are as PixelRows.
-template <class T, class TileT, bool kSteps, class Rows = PixelRows>
+/// kSteps: by the list of steps, else by a StreamEpilogue that adds or bounds.
+template <class T, class TileT, bool kSteps>
 class ShareFinish {
  public:
   static constexpr int kThreads = TileT::kGroups * 128;
 
-  /// `channel`: the first of the share; `prefetched`: a place for operands of the share.
-  __device__ __forceinline__ ShareFinish(const EpilogueParams& p, const StreamEpilogue& stream,
-                                         const Rows& rows, int channel, uint4* prefetched)
+  /// `row`, `channel`: the first of the share; `prefetched`: a place for operands of the share.
+  __device__ __forceinline__ ShareFinish(const EpilogueParams& p, const StreamEpilogue& stream, int row,
+                                         int channel, uint4* prefetched)
       : p_(p),
-        rows_(rows),
+        row_(ptx::in_register(row)),
         channel_(ptx::in_register(channel)),
+        rows_(ptx::in_register(p.rows)),
         filters_(ptx::in_register(p.filters)),
         y_(ptx::in_register(static_cast<T*>(p.y))),
         operand_(ptx::in_register(static_cast<const T*>(p.prefetched))),
@@ -167,10 +153,10 @@ class ShareFinish {
   /// Where a run lies in y.
   struct Place {
     __device__ __forceinline__ Place(const ShareFinish& finish, int run)
-        : row(finish.rows_.pixel(run / kPerRow)),
+        : row(finish.row_ + run / kPerRow),
           channel(finish.channel_ + column()),
           filters(finish.filters_),
-          valid(finish.rows_.valid(run / kPerRow) && channel < filters) {}
+          valid(row < finish.rows_ && channel < filters) {}
     __device__ __forceinline__ size_t offset() const { return static_cast<size_t>(row) * filters + channel; }
 
     int row;
@@ -240,8 +226,9 @@ class ShareFinish {
   }
 
   const EpilogueParams& p_;
-  Rows rows_;
+  int row_;
   int channel_;
+  int rows_;
   int filters_;
   T* y_;
   const T* operand_;

@@ -7,20 +7,20 @@
 #include "device/cuda/plugin/kernels/tensor_maps.hpp"
 
 namespace hone::device::cuda {
-bool map_filters(const ConvProblem& p, int tile_n, const void* w, CUtensorMap& map) {
+namespace {
+
+/// Boxes of 64 channels of tile_n filters at one tap. What lies outside of w is zero.
+CUresult map_filters(const ConvProblem& p, const WarpgroupConfig& config, const void* w, CUtensorMap& map) {
   const auto channels = static_cast<cuuint64_t>(p.channels);
   const cuuint64_t taps = static_cast<cuuint64_t>(p.kernel_h) * p.kernel_w;
   const cuuint64_t extents[] = {channels, taps, static_cast<cuuint64_t>(p.filters)};
   const cuuint64_t pitches[] = {channels * 2, taps * channels * 2};
-  const cuuint32_t box[] = {kStageDepth, 1, static_cast<cuuint32_t>(tile_n)};
+  const cuuint32_t box[] = {kStageDepth, 1, static_cast<cuuint32_t>(config.tile_n)};
   const cuuint32_t strides[] = {1, 1, 1};
   return map_encoders().tiled(&map, map_type(p.element), 3, const_cast<void*>(w), extents, pitches, box,
                               strides, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                              CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+                              CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
-
-namespace {
 
 /// Columns of tile_m windows' pixels, 64 channels each. The box of the corners that windows take runs from
 /// -padding to the last one; padding and what follows the last image is zero.
@@ -63,7 +63,7 @@ SourceWindows source_geometry(const ConvProblem& problem) {
 
 bool set_maps(const ConvProblem& problem, const WarpgroupConfig& config, const void* x, const void* w,
               SourceMaps& maps) {
-  return map_filters(problem, config.tile_n, w, maps.filters) &&
+  return map_filters(problem, config, w, maps.filters) == CUDA_SUCCESS &&
          map_windows(problem, config, x, maps.windows) == CUDA_SUCCESS;
 }
 

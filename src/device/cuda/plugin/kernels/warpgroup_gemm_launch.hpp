@@ -6,10 +6,6 @@
 
 namespace hone::device::cuda {
 
-/// Boxes of 64 channels of tile_n filters at one tap. What lies outside of w is zero. False where the driver
-/// cannot describe it.
-bool map_filters(const ConvProblem& problem, int tile_n, const void* w, CUtensorMap& map);
-
 /// Stages of a tap.
 FastDivisor source_chunks(const ConvProblem& problem);
 SourceWindows source_geometry(const ConvProblem& problem);

@@ -24,9 +24,9 @@ __global__ void __launch_bounds__(WithCopier<TileT>::kThreads)
   const int parts = ptx::in_register(p.split_k);
   unsigned char* const receive = memory + p.stages * TileT::kStageBytes;
   const SumExchange<T, TileT> exchange(p, place.part, ptx::shared_address(receive), block.received);
-  const PixelRows rows(place.tile_m * TileT::kM + place.part * (TileT::kM / parts), p.epilogue.rows);
-  const ShareFinish<T, TileT, kSteps> finish(p.epilogue, p.stream, rows, place.tile_n * TileT::kN,
-                                             block.prefetched);
+  const ShareFinish<T, TileT, kSteps> finish(p.epilogue, p.stream,
+                                             place.tile_m * TileT::kM + place.part * (TileT::kM / parts),
+                                             place.tile_n * TileT::kN, block.prefetched);
   if (block.multiplies()) ptx::wait_cluster();
   ptx::wait_for_previous_kernel();
   if (block.multiplies()) finish.prefetch(parts);
