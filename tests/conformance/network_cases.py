@@ -113,10 +113,6 @@ def convolutions():
                                                                           output_padding=[1, 1])
     yield Network("stem_with_pool", (2, 3, 56, 56)).conv(64, 7, stride=2, pad=3).norm().relu().then(
         "MaxPool", kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
-    entry = Network("stem_with_pool_and_next", (2, 3, 56, 56)).conv(64, 7, stride=2, pad=3).norm().relu().then(
-        "MaxPool", kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
-    pooled = entry.value
-    yield entry.node("Concat", pooled, entry.conv(64, 1).norm().relu().value, axis=1)
     yield Network("stem_3x3", (2, 3, 32, 32)).conv(32, 3, stride=2).norm().swish()
 
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -127,7 +126,7 @@ inline double bench_layer(const Layer& layer, const DeviceLimits& device, cudaSt
   return order[0].time;
 }
 
-/// Times the kernel that needs no padded image, with what the layout has behind it.
+/// Times the kernel that needs no padded image.
 inline void bench_stem(const StemLayout& layout, const float* image, const DeviceLimits& device,
                        cudaStream_t stream) {
   const Buffer<__half> weights = random_buffer<__half>(layout.weight_elements(), 10, 0.1f);
@@ -139,18 +138,11 @@ inline void bench_stem(const StemLayout& layout, const float* image, const Devic
   args.bias = bias.get();
   args.y = y.get();
   args.steps[args.step_count++].op = EpilogueOp::kRelu;
-  const Buffer<__half> next_weights = random_buffer<__half>(size_t{64} * 64, 12, 0.1f);
-  const Buffer<__half> next_y(y.count());
-  const StemNext next{next_weights.get(),
-                      bias.get(),
-                      next_y.get(),
-                      {StreamKind::kBounds, 0, 0, std::numeric_limits<float>::infinity()}};
-  const char* const pooled = layout.pool ? "stem and its pool" : "stem from the image";
-  std::printf("%-22s b%-3d", layout.next ? "stem, pool, 1x1" : pooled, layout.problem.batch);
+  std::printf("%-22s b%-3d", layout.pool ? "stem and its pool" : "stem from the image", layout.problem.batch);
   for (const StemConfig& config : stem_configs(layout, device)) {
     const double time = microseconds(stream, 20, [&](int i) {
       args.next_waits = device.clusters && i + 1 < 20;
-      return launch_stem(layout, config, args, device.clusters, stream, next);
+      return launch_stem(layout, config, args, device.clusters, stream);
     });
     std::printf("  %6.2f %s", time, config.text().c_str());
   }
@@ -185,8 +177,6 @@ inline void bench(const DeviceLimits& device, const char* path, const std::strin
     std::printf("%-22s b%-3d %.2f\n", "pad image", batch, pad);
     bench_stem(layout, source.get(), device, stream);
     layout.pool = StemPool{1, 1, 56, 56};
-    bench_stem(layout, source.get(), device, stream);
-    layout.next = true;
     bench_stem(layout, source.get(), device, stream);
     for (Layer layer : resnet50()) {
       if (!wanted(layer.name)) continue;

@@ -203,8 +203,6 @@ constexpr Check kChecks[] = {
     {"convolution_sum_chains", hone::device::cuda::check::check_convolution_sum_chains},
     {"pooled_gemm", hone::device::cuda::check::check_pooled_gemm},
     {"pooled_gemm_chains", hone::device::cuda::check::check_pooled_gemm_chains},
-    {"fused_stem", hone::device::cuda::check::check_fused_stem},
-    {"fused_stem_layers", hone::device::cuda::check::check_fused_stem_layers},
     {"winograd", hone::device::cuda::check::check_winograd},
     {"early_launches", hone::device::cuda::check::check_early_launches},
     {"stamps", hone::device::cuda::check::check_stamps}};

@@ -113,8 +113,6 @@ void check_convolution_sum_layers();
 void check_convolution_sum_chains();
 void check_pooled_gemm();
 void check_pooled_gemm_chains();
-void check_fused_stem();
-void check_fused_stem_layers();
 void check_winograd();
 void check_early_launches();
 void check_stamps();

@@ -159,17 +159,6 @@ TEST(StemConfigs, PoolByWarpgroupsAlone) {
   EXPECT_EQ(stem_refusal(layout, StemConfig{128, 64, false}, {}), "it does not pool");
 }
 
-TEST(StemConfigs, TakeWhatIsBehindThePoolInATileOfItsChannels) {
-  StemLayout layout = *stem_layout(stem(224, 3, 7, 2, 3));
-  layout.next = true;
-  EXPECT_THAT(config_texts(layout), testing::IsEmpty());
-  layout.pool = StemPool{1, 1, 56, 56};
-  EXPECT_THAT(config_texts(layout), testing::ElementsAre("w256x64"));
-  layout.problem.filters = 72;
-  EXPECT_EQ(stem_refusal(layout, StemConfig{256, 64, true}, {}),
-            "what is behind the pool has other channels than its tile");
-}
-
 TEST(StemConfigs, WarpgroupsNeedRowsThatTheCopyUnitCanRead) {
   EXPECT_THAT(config_texts(*stem_layout(stem(224, 3, 7, 2, 3))), testing::Contains("w256x64"));
   const StemLayout odd = *stem_layout(stem(221, 3, 7, 2, 3));

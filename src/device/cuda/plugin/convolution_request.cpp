@@ -26,21 +26,6 @@ std::string read_convolution_request(const StepRequest& request, ConvolutionRequ
   return "";
 }
 
-std::string read_gemm_request(const StepRequest& request, ConvolutionRequest& out) {
-  if (!is_float_type(request.compute_dtype)) return "no floats";
-  if (std::string reason = read_convolution_request(request, out); !reason.empty()) return reason;
-  if (out.geometry.group != 1) return "it has groups";
-  if (out.post_ops.size() > kMaxEpilogueSteps) return "too many post-ops";
-  // It is read before the kernel ahead has ended.
-  if (out.has_bias && !request.graph.value(request.node.inputs[2]).constant)
-    return "the bias is not constant";
-  constexpr int64_t kMostElements = int64_t{1} << 31;
-  if (tensor::element_count(request.inputs[0].shape) >= kMostElements ||
-      tensor::element_count(request.outputs[0].shape) >= kMostElements)
-    return "an image of 2^31 elements or more";
-  return {};
-}
-
 Element element_of(const StepRequest& request) {
   if (request.precision == tensor::Precision::kTf32) return Element::kTf32;
   switch (request.compute_dtype) {
@@ -91,17 +76,6 @@ ConvArgs conv_args(const ConvolutionRequest& request) {
 static_assert(static_cast<int>(EpilogueOp::kSub) == static_cast<int>(graph::PostOp::kSub));
 static_assert(static_cast<int>(OperandShape::kPerChannel) ==
               static_cast<int>(PostOpRequest::Shape::kPerChannel));
-
-void bind_operands(const ConvolutionRequest& request, std::span<const void* const> inputs,
-                   std::span<void* const> outputs, const LaunchOptions& options, ConvArgs& args) {
-  args.x = inputs[0];
-  args.bias = request.has_bias ? static_cast<const float*>(inputs[2]) : nullptr;
-  args.y = outputs[0];
-  args.next_waits = options.next_waits;
-  for (size_t i = 0; i < request.post_ops.size(); ++i) {
-    if (graph::is_binary(request.post_ops[i].op)) args.steps[i].operand = inputs[request.post_ops[i].operand];
-  }
-}
 
 Offer make_convolution_offer(const StepRequest& request, const ConvolutionRequest& convolution,
                              DType operand_type) {

@@ -24,9 +24,6 @@ struct ConvolutionRequest {
 /// Empty when `out` is filled in; else why no tactic of this device takes the step.
 std::string read_convolution_request(const engine::StepRequest& request, ConvolutionRequest& out);
 
-/// The same for a GEMM kernel of ours.
-std::string read_gemm_request(const engine::StepRequest& request, ConvolutionRequest& out);
-
 /// The elements that tensor cores are to multiply.
 Element element_of(const engine::StepRequest& request);
 
@@ -35,10 +32,6 @@ ConvProblem conv_problem(const graph::Convolution& geometry, Element element);
 
 /// What all launches have in common: the post-ops, at most kMaxEpilogueSteps, without their operands.
 ConvArgs conv_args(const ConvolutionRequest& request);
-
-/// Those of a run, in arguments made by conv_args(): everything but the weights.
-void bind_operands(const ConvolutionRequest& request, std::span<const void* const> inputs,
-                   std::span<void* const> outputs, const LaunchOptions& options, ConvArgs& args);
 
 /// An offer with the operands of the convolution arranged: the source, the bias as floats, full operands like
 /// the result, operands per image and channel or per channel plain, of type `operand_type`.

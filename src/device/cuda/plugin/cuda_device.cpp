@@ -23,7 +23,6 @@ constexpr int kOldestMinor = 5;
 
 TacticList make_tactics() {
   TacticList list;
-  add_stem_tactics(list);
   add_gemm_tactics(list);
   add_cudnn_tactics(list);
   add_direct_convolution_tactics(list);
@@ -34,7 +33,6 @@ TacticList make_tactics() {
   add_sum_convolution_tactics(list);
   add_global_pooled_convolution_tactics(list);
   add_pooled_convolution_tactics(list);
-  add_stem_part_tactics(list);
   add_pooling_tactics(list);
   add_bottleneck_tactics(list);
   add_squeeze_excite_tactics(list);
@@ -111,7 +109,6 @@ class CudaDevice final : public engine::Device {
     if (narrow && limits().warpgroups) {
       passes.emplace_back("pool_fusion");
       passes.emplace_back("bottleneck_fusion");
-      passes.emplace_back("stem_fusion");
       passes.emplace_back("convolution_sum_fusion");
       passes.emplace_back("global_pool_fusion");
     }

@@ -11,6 +11,18 @@ using engine::Offer;
 using engine::StepRequest;
 using engine::TensorDesc;
 
+/// Says for a while whether the next kernel waits by griddepcontrol.
+class NextWaits {
+ public:
+  explicit NextWaits(bool waits) : before_(next_step_waits()) { set_next_step_waits(waits); }
+  ~NextWaits() { set_next_step_waits(before_); }
+  NextWaits(const NextWaits&) = delete;
+  NextWaits& operator=(const NextWaits&) = delete;
+
+ private:
+  bool before_;
+};
+
 /// From what a convolution has made to the step's result.
 using Pool = std::function<cudaError_t(const void* from, void* to, const LaunchOptions& options)>;
 

@@ -98,18 +98,6 @@ cudaStream_t current_stream();
 bool next_step_waits();
 void set_next_step_waits(bool waits);
 
-/// Says so for a while, for a kernel that another one of the same step follows.
-class NextWaits {
- public:
-  explicit NextWaits(bool waits) : before_(next_step_waits()) { set_next_step_waits(waits); }
-  ~NextWaits() { set_next_step_waits(before_); }
-  NextWaits(const NextWaits&) = delete;
-  NextWaits& operator=(const NextWaits&) = delete;
-
- private:
-  bool before_;
-};
-
 /// Makes a stream the current one for a while.
 class StreamScope {
  public:

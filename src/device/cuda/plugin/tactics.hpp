@@ -20,9 +20,7 @@ namespace hone::device::cuda {
 
 using TacticList = std::vector<std::unique_ptr<engine::Tactic>>;
 
-/// Conv, FusedConv, FusedConvMaxPool and FusedStem of an image by kernels of ours, which read it as it is.
-void add_stem_tactics(TacticList& list);
-/// Conv and FusedConv by implicit GEMM kernels of ours.
+/// Conv, FusedConv and FusedConvMaxPool by implicit GEMM kernels of ours.
 void add_gemm_tactics(TacticList& list);
 /// Conv and FusedConv through cuDNN.
 void add_cudnn_tactics(TacticList& list);
@@ -39,8 +37,6 @@ void add_global_pooled_convolution_tactics(TacticList& list);
 /// FusedConvMaxPool and FusedConvGlobalPool by the tactics of the list for convolutions, each followed by a
 /// pool.
 void add_pooled_convolution_tactics(TacticList& list);
-/// FusedStem by the tactics of the list for FusedConvMaxPool, each followed by a convolution.
-void add_stem_part_tactics(TacticList& list);
 /// Gemm, MatMul, Conv by filters of one pixel, and their fused forms through cuBLASLt.
 void add_matrix_tactics(TacticList& list);
 /// The same with a constant matrix by kernels of ours.

@@ -64,11 +64,8 @@ class ReorderKernel final : public engine::Kernel {
 
 class EmulatedDevice final : public engine::Device {
  public:
-  /// That asks for these passes, and for parts of FusedStem has those tactics.
-  explicit EmulatedDevice(std::vector<std::string> passes, TacticList parts = {})
-      : passes_(std::move(passes)), tactics_(std::move(parts)) {
-    add_stem_tactics(tactics_);
-    add_stem_part_tactics(tactics_);
+  /// That asks for these passes.
+  explicit EmulatedDevice(std::vector<std::string> passes) : passes_(std::move(passes)) {
     add_sum_convolution_tactics(tactics_);
     add_global_pooled_convolution_tactics(tactics_);
     add_bottleneck_tactics(tactics_);

@@ -26,67 +26,22 @@ class StemCase {
   void expect_pooled(const char* config, int pad_top, int pad_left, const std::vector<Schedule>& schedules) {
     SCOPED_TRACE("padded by " + std::to_string(pad_top) + " and " + std::to_string(pad_left));
     const ConvProblem& p = stem_.problem();
-    set_pool(pad_top, pad_left);
+    const auto outputs = [](int size, int pad) { return (size + 2 * pad - 3 + (pad == 0 ? 1 : 0)) / 2 + 1; };
+    layout_.pool =
+        StemPool{pad_top, pad_left, outputs(p.out_height(), pad_top), outputs(p.out_width(), pad_left)};
     expect_result(config, schedules, {p.batch, layout_.pool->out_height, layout_.pool->out_width, p.filters},
                   pooled(stem_.expected()));
   }
 
-  /// With that pool and a convolution of 1 x 1 behind it, without a bias where it has none.
-  void expect_next(int pad_top, int pad_left, const StreamEpilogue& bounds, bool has_bias,
-                   const std::vector<Schedule>& schedules) {
-    const ConvProblem& p = stem_.problem();
-    set_pool(pad_top, pad_left);
-    layout_.next = true;
-    const std::vector<double> image = pooled(stem_.expected());
-    // Many of the pool's results have a few bits; rounded they are what is multiplied.
-    std::vector<float> elements(image.size());
-    for (size_t i = 0; i < image.size(); ++i) elements[i] = rounded(p.element, image[i]);
-    const ConvProblem behind = next_problem();
-    const Tensor filters(p.element, behind.filters * behind.depth(), 1, 7);
-    const Tensor bias(Element::kFloat, behind.filters, 4, 8);
-    std::vector<double> expected = convolve(behind, elements, filters.values);
-    for (size_t i = 0; i < expected.size(); ++i) {
-      const double sum = expected[i] + (has_bias ? bias.values[i % behind.filters] : 0.0);
-      expected[i] = std::clamp<double>(sum, bounds.low, bounds.high);
-    }
-    for (const Schedule& schedule : schedules) {
-      SCOPED_TRACE(text(schedule) + ", next");
-      Output y(p.element, result_extents(behind));
-      Output next_y(p.element, result_extents(behind));
-      const StemNext next{filters.get(), has_bias ? bias.floats() : nullptr, next_y.get(), bounds};
-      expect_launch(schedule, [&] { return launch("w256x64", y, next, &next_y); });
-      EXPECT_TRUE(y.holds(image));
-      EXPECT_TRUE(next_y.holds(expected));
-    }
-    layout_.next = false;
-  }
-
-  cudaError_t launch(const char* config, Output& y, const StemNext& next = {},
-                     const Output* next_y = nullptr) const {
+  cudaError_t launch(const char* config, Output& y) const {
     ConvArgs args = stem_.args(y);
     args.x = planes_.get();
     args.w = runs_.get();
     planes_.be_busy();
-    if (next_y != nullptr) next_y->be_busy();
-    return launch_stem(layout_, StemConfig::parse(config).value(), args, true, nullptr, next);
+    return launch_stem(layout_, StemConfig::parse(config).value(), args, true, nullptr);
   }
 
  private:
-  void set_pool(int pad_top, int pad_left) {
-    const ConvProblem& p = stem_.problem();
-    const auto outputs = [](int size, int pad) { return (size + 2 * pad - 3 + (pad == 0 ? 1 : 0)) / 2 + 1; };
-    layout_.pool =
-        StemPool{pad_top, pad_left, outputs(p.out_height(), pad_top), outputs(p.out_width(), pad_left)};
-  }
-
-  ConvProblem next_problem() const {
-    ConvProblem next = problem(stem_.problem().batch, 1, stem_.problem().filters, 64, 1);
-    next.element = stem_.problem().element;
-    next.height = layout_.pool->out_height;
-    next.width = layout_.pool->out_width;
-    return next;
-  }
-
   static std::vector<float> planes_of(const ConvCase& stem) {
     const ConvProblem& p = stem.problem();
     const size_t plane = static_cast<size_t>(p.height) * p.width;
@@ -218,38 +173,6 @@ TEST(EmulatedStem, WindowsOfAllKinds) {
     test.expect("w256x32", kFewSchedules);
     test.expect_pooled("w256x64", 1, 1, {{Pace::kAnyTime, Pace::kAnyTime, 5}});
     element = element == Element::kHalf ? Element::kBFloat16 : Element::kHalf;
-  }
-}
-
-constexpr StreamEpilogue kReluBounds{StreamKind::kBounds, 0, 0, INFINITY};
-constexpr StreamEpilogue kClipBounds{StreamKind::kBounds, 0, -30, 40};
-constexpr StreamEpilogue kNoBounds{StreamKind::kBounds, 0, -INFINITY, INFINITY};
-
-// Several tiles a block, of two images, the last ones with pixels outside.
-TEST(EmulatedStem, ConvolvesWhatItPools) {
-  emulator::set_multiprocessors(1);
-  for (const Element element : {Element::kHalf, Element::kBFloat16}) {
-    ConvProblem p = image(element, 36, 68, 64);
-    p.batch = 2;
-    StemCase(p, kClip).expect_next(1, 1, kClipBounds, true,
-                                   element == Element::kHalf ? kAllSchedules : kFewSchedules);
-  }
-}
-
-TEST(EmulatedStem, ConvolvesPoolsOfEveryPadding) {
-  emulator::set_multiprocessors(132);
-  StemCase test(image(Element::kHalf, 34, 36, 64), kClip);
-  for (const auto& [top, left] : {std::pair(0, 0), std::pair(0, 1), std::pair(1, 0), std::pair(1, 1)})
-    test.expect_next(top, left, kReluBounds, top == left, kFewSchedules);
-  StemCase(image(Element::kBFloat16, 20, 28, 64), kClip).expect_next(1, 1, kNoBounds, true, kFewSchedules);
-}
-
-// Pixels of eight channels; other depths, which move the matrices.
-TEST(EmulatedStem, ConvolvesBehindWindowsOfAllKinds) {
-  emulator::set_multiprocessors(132);
-  for (const ConvProblem& each :
-       {problem(1, 36, 3, 64, 3, 2), problem(1, 20, 3, 64, 3), problem(1, 20, 4, 64, 5, 2)}) {
-    StemCase(each, kClip).expect_next(1, 1, kReluBounds, true, {{Pace::kAnyTime, Pace::kAnyTime, 5}});
   }
 }
 

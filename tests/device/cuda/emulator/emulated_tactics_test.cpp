@@ -39,9 +39,8 @@ constexpr double kTolerance = 4.0 / 2048;
 
 /// Builds an engine of half elements, runs it, and compares with the graph as it is. Gives the
 /// tactics of its steps; copies and plain steps left out.
-std::string run(const graph::Graph& graph, std::vector<std::string> passes, int64_t batch,
-                TacticList parts = {}) {
-  const emulator::EmulatedDevice device(std::move(passes), std::move(parts));
+std::string run(const graph::Graph& graph, std::vector<std::string> passes, int64_t batch) {
+  const emulator::EmulatedDevice device(std::move(passes));
   engine::BuildOptions options;
   options.precision = tensor::Precision::kFp16;
   options.optimization_level = 0;
@@ -108,73 +107,6 @@ TEST(EmulatedTactics, ConvolutionAndGlobalPoolTakeTheirOperands) {
     EXPECT_EQ(run(b.finish(adds ? std::vector{mean} : std::vector{mean, b.node("Relu", {y})}),
                   {"global_pool_fusion"}, 2),
               "warpgroup_pooled");
-  }
-}
-
-/// A convolution and its pool as the reference runs them.
-class PlainTactic final : public CudaTactic {
- public:
-  std::string_view name() const override { return "plain"; }
-  bool handles(const std::string& op) const override { return op == "FusedConv" || op == "FusedConvMaxPool"; }
-  std::vector<std::string> variants(const engine::StepRequest&) const override { return {"slow"}; }
-  engine::Offer offer(const engine::StepRequest&, engine::WeightStore&) const override {
-    return engine::Offer::refuse("it has a variant");
-  }
-  engine::Offer offer_variant(const engine::StepRequest& request, engine::WeightStore& weights,
-                              std::string_view) const override {
-    engine::Offer offer = engine::reference_tactic().offer(request, weights);
-    offer.scratch_bytes = 16;
-    return offer;
-  }
-};
-
-/// The beginning of a residual network, whose pooled image others read too.
-graph::Graph stem(bool bias, bool next_bias, int64_t width) {
-  GraphBuilder b;
-  const ValueId x = b.input("x", {Dim::symbol("N"), 3, 20, width});
-  const ValueId relu = b.node("Relu", {conv(b, x, {64, 3, 7, 7}, 2, bias)});
-  const ValueId pooled = b.node(
-      "MaxPool", {relu}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints(4, 1)}});
-  const ValueId next = conv(b, pooled, {64, 64, 1, 1}, 1, next_bias);
-  return b.finish({b.node("Clip", {next, b.scalar(-0.5), b.scalar(2)}), b.node("Sigmoid", {pooled})});
-}
-
-TEST(EmulatedTactics, StemsTakeTheirOperands) {
-  for (const bool bias : {false, true}) {
-    for (const bool next_bias : {false, true})
-      EXPECT_EQ(run(stem(bias, next_bias, 28), {"pool_fusion", "stem_fusion"}, 2), "stem_gemm");
-  }
-}
-
-/// As the pass would not make it: rows that the kernel's copies cannot read.
-graph::Graph odd_stem(bool bias) {
-  GraphBuilder b;
-  const ValueId x = b.input("x", {Dim::symbol("N"), 3, 20, 26});
-  const std::vector<ValueId> inputs = {x, b.random({64, 3, 7, 7}, -0.3, 0.3),
-                                       b.random({64, 64, 1, 1}, -0.3, 0.3),
-                                       bias ? b.random({64}) : graph::kNoValue, b.random({64})};
-  const std::vector<std::string> relu = {"relu"};
-  const std::vector<float> zero(1);
-  return b.finish(b.nodes("FusedStem", inputs, 2,
-                          {{"strides", Ints{2, 2}},
-                           {"pads", Ints(4, 3)},
-                           {"pool_kernel_shape", Ints{3, 3}},
-                           {"pool_strides", Ints{2, 2}},
-                           {"pool_pads", Ints(4, 1)},
-                           {"post_ops", relu},
-                           {"post_alphas", zero},
-                           {"post_betas", zero},
-                           {"next_post_ops", relu},
-                           {"next_post_alphas", zero},
-                           {"next_post_betas", zero}}));
-}
-
-TEST(EmulatedTactics, StemsThatNoKernelTakesAreTheirParts) {
-  for (const bool bias : {false, true}) {
-    EXPECT_EQ(run(odd_stem(bias), {}, 2), "");
-    TacticList parts;
-    parts.push_back(std::make_unique<PlainTactic>());
-    EXPECT_EQ(run(odd_stem(bias), {}, 2, std::move(parts)), "plain+next");
   }
 }
 

@@ -39,8 +39,6 @@ struct StemLayout {
       0;         ///< of the padded image: 4 when windows then start at multiples of 16 bytes, else 8
   int taps = 0;  ///< kernel_w, rounded up to 32 bytes; weights of the taps beyond kernel_w are zero
   std::optional<StemPool> pool;
-  /// A convolution of 1 x 1, from 64 channels to 64, reads what is pooled, and both results are wanted.
-  bool next = false;
 
   size_t image_elements() const {
     return static_cast<size_t>(problem.batch) * padded_height * padded_width * pixel_channels;

@@ -135,7 +135,7 @@ std::optional<StemConfig> StemConfig::parse(const std::string& text) {
 
 std::string stem_refusal(const StemLayout& layout, const StemConfig& config, const DeviceLimits& device) {
   if (config.warpgroups) return warpgroup_stem_refusal(layout, config, device);
-  if (layout.pool || layout.next) return "it does not pool";
+  if (layout.pool) return "it does not pool";
   if (find_kernel(layout, config) == nullptr) return "no kernel has the tile of " + config.text();
   if (!device.clusters) return "it needs compute capability 9.0";
   const ResidentPatch patch = resident_patch(window_problem(layout), config.tile_m);
@@ -158,12 +158,12 @@ std::vector<StemConfig> stem_configs(const StemLayout& layout, const DeviceLimit
 }
 
 cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args, bool pdl,
-                        cudaStream_t stream, const StemNext& next) {
+                        cudaStream_t stream) {
   DeviceLimits limits;
   if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
   if (!stem_refusal(layout, config, limits).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
   if (!is_unary(args)) return cudaErrorInvalidValue;
-  if (config.warpgroups) return launch_warpgroup_stem(layout, config, args, next, pdl, stream);
+  if (config.warpgroups) return launch_warpgroup_stem(layout, config, args, pdl, stream);
   const ConvProblem problem = window_problem(layout);
   const ResidentPatch patch = resident_patch(problem, config.tile_m);
   const StemMemory memory = stem_memory(layout, config, patch);

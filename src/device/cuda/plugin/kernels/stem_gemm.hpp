@@ -1,8 +1,7 @@
 // The first convolution of an image network, straight from the image: a block lays out the part of it under
 // its windows in shared memory, 4 or 8 channels a pixel, where a window's row is one run, so that the image
 // is read once and no padded copy of it is made. mma.sync or wgmma, compute capability 9.0. By warpgroups it
-// can pool as well, so that the outputs of the convolution stay in shared memory, and multiply what it has
-// pooled with the filters of the next convolution.
+// can pool as well, so that the outputs of the convolution stay in shared memory.
 #pragma once
 
 #include <optional>
@@ -10,7 +9,6 @@
 #include <vector>
 
 #include "device/cuda/plugin/kernels/stem.hpp"
-#include "device/cuda/plugin/kernels/stream_epilogue.hpp"
 
 namespace hone::device::cuda {
 
@@ -31,14 +29,6 @@ struct StemConfig {
   bool operator==(const StemConfig&) const = default;
 };
 
-/// What reads the pool, where the layout has that. All 16-byte aligned.
-struct StemNext {
-  const void* w = nullptr;      ///< [filters][channels]
-  const float* bias = nullptr;  ///< null for none
-  void* y = nullptr;            ///< channels last
-  StreamEpilogue bounds = {};   ///< of kind kBounds
-};
-
 /// Why the stem cannot run so on that device; empty when it can.
 std::string stem_refusal(const StemLayout& layout, const StemConfig& config, const DeviceLimits& device);
 
@@ -48,6 +38,6 @@ std::vector<StemConfig> stem_configs(const StemLayout& layout, const DeviceLimit
 /// Enqueues the convolution. `args.x` is the image, float32 NCHW; weights are those of the layout, in the
 /// configuration's order; steps must be unary; everything else is as for launch_conv, without a workspace.
 cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args, bool pdl,
-                        cudaStream_t stream, const StemNext& next = {});
+                        cudaStream_t stream);
 
 }  // namespace hone::device::cuda

@@ -30,46 +30,34 @@ struct StemPatch {
   int64_t pixels() const { return int64_t{height} * width; }
 };
 
-/// Outputs, filters, where a convolution is behind the pool its filters and its matrix of pixels, patch
-/// (which may begin a pixel later), planes, barriers and that convolution's biases, one behind the other.
-/// Both matrices begin at multiples of 1024: outputs and weights of 64 filters take whole ones.
+/// Outputs, filters, patch (which may begin a pixel later), planes and two barriers, one behind the other.
 struct StemMemory {
   int64_t weights_at;
-  int64_t next_filters_at;
-  int64_t pooled_at;
   int64_t patch_at;
   int64_t planes_at;
   int64_t barrier_at;
-  int64_t next_bias_at;
   int64_t total;
 
   StemMemory(const StemLayout& layout, const StemConfig& config, const StemPatch& patch)
       : weights_at(int64_t{config.tile_m} * config.tile_n * 2),
-        next_filters_at(weights_at + layout.problem.depth() * config.tile_n * 2),
-        pooled_at(next_filters_at + (layout.next ? StemNextParams::kMatrixBytes : 0)),
-        patch_at(pooled_at + (layout.next ? StemNextParams::kMatrixBytes : 0)),
+        patch_at(weights_at + layout.problem.depth() * config.tile_n * 2),
         planes_at((patch_at + (patch.pixels() + 1) * layout.pixel_channels * 2 + 127) / 128 * 128),
         barrier_at((planes_at + patch.pixels() * layout.image_channels * 4 + 7) / 8 * 8),
-        next_bias_at(barrier_at + (layout.next ? 3 : 2) * 8),
-        total(next_bias_at + (layout.next ? StemNextParams::kChannels * 4 : 0)) {}
+        total(barrier_at + 2 * 8) {}
 };
 
 template <class T, int kN, int kChannels>
 const void* kernel_of(StreamKind kind, bool pool) {
   if (kind == StreamKind::kSwish)
-    return kernel_address(&warpgroup_stem<T, kN, kChannels, StreamKind::kSwish, false, StemNoProduct>);
-  return pool ? kernel_address(&warpgroup_stem<T, kN, kChannels, StreamKind::kBounds, true, StemNoProduct>)
-              : kernel_address(&warpgroup_stem<T, kN, kChannels, StreamKind::kBounds, false, StemNoProduct>);
+    return kernel_address(&warpgroup_stem<T, kN, kChannels, StreamKind::kSwish, false>);
+  return pool ? kernel_address(&warpgroup_stem<T, kN, kChannels, StreamKind::kBounds, true>)
+              : kernel_address(&warpgroup_stem<T, kN, kChannels, StreamKind::kBounds, false>);
 }
 
 template <class T>
 const void* find_kernel(const StemLayout& layout, const StemConfig& config, StreamKind kind) {
   const bool narrow = layout.pixel_channels == 4;
   const bool pool = layout.pool.has_value();
-  if (layout.next) {
-    return narrow ? kernel_address(&warpgroup_stem<T, 64, 4, StreamKind::kBounds, true, StemNextProduct<T>>)
-                  : kernel_address(&warpgroup_stem<T, 64, 8, StreamKind::kBounds, true, StemNextProduct<T>>);
-  }
   if (config.tile_n == 64) return narrow ? kernel_of<T, 64, 4>(kind, pool) : kernel_of<T, 64, 8>(kind, pool);
   return narrow ? kernel_of<T, 32, 4>(kind, pool) : kernel_of<T, 32, 8>(kind, pool);
 }
@@ -106,13 +94,6 @@ CUresult map_output(const ConvProblem& p, const StemConfig& config, void* y, CUt
                 config.tile_n == 64 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B, map);
 }
 
-/// All filters of the convolution behind the pool.
-CUresult map_next_filters(Element element, const void* filters, CUtensorMap& map) {
-  constexpr cuuint32_t kChannels = StemNextParams::kChannels;
-  return encode(map_type(element), filters, {kChannels, kChannels, 1, 1}, 2, {kChannels, kChannels, 1, 1},
-                CU_TENSOR_MAP_SWIZZLE_128B, map);
-}
-
 /// Tiles, and where they lie in the outputs. `windows` is window_problem().
 void set_tiles(const StemLayout& layout, const ConvProblem& windows, const StemConfig& config,
                WarpgroupStemParams& params) {
@@ -138,11 +119,12 @@ void set_tiles(const StemLayout& layout, const ConvProblem& windows, const StemC
   params.tiles_n = FastDivisor((windows.filters + config.tile_n - 1) / config.tile_n);
 }
 
-StemNextParams make_params(const StemLayout& layout, const ConvProblem& windows, const StemConfig& config,
-                           const ConvArgs& args, const StreamEpilogue& finish, const StemNext& next) {
+WarpgroupStemParams make_params(const StemLayout& layout, const ConvProblem& windows,
+                                const StemConfig& config, const ConvArgs& args,
+                                const StreamEpilogue& finish) {
   const StemPatch patch(windows);
   const StemMemory memory(layout, config, patch);
-  StemNextParams params{};
+  WarpgroupStemParams params{};
   set_tiles(layout, windows, config, params);
   params.epilogue = make_epilogue(windows, args);
   params.finish = finish;
@@ -161,12 +143,6 @@ StemNextParams make_params(const StemLayout& layout, const ConvProblem& windows,
   params.planes_at = static_cast<int>(memory.planes_at);
   params.barrier_at = static_cast<int>(memory.barrier_at);
   params.next_waits = args.next_waits;
-  params.next_bias = next.bias;
-  params.next_y = next.y;
-  params.next_finish = next.bounds;
-  params.next_filters_at = static_cast<int>(memory.next_filters_at);
-  params.pooled_at = static_cast<int>(memory.pooled_at);
-  params.next_bias_at = static_cast<int>(memory.next_bias_at);
   return params;
 }
 
@@ -176,9 +152,6 @@ std::string warpgroup_stem_refusal(const StemLayout& layout, const StemConfig& c
                                    const DeviceLimits& device) {
   if (config.tile_m != kStemTile * kStemTile || (config.tile_n != 64 && config.tile_n != 32))
     return "no kernel has the tile of " + config.text();
-  if (layout.next && (!layout.pool || layout.problem.filters != StemNextParams::kChannels ||
-                      config.tile_n != StemNextParams::kChannels))
-    return "what is behind the pool has other channels than its tile";
   if (!device.warpgroups) return "it is for compute capability 9.0";
   const ConvProblem windows = window_problem(layout);
   if (windows.stride_w * layout.pixel_channels * 2 != kWindowBytes || windows.dilation_h != 1)
@@ -193,22 +166,18 @@ std::string warpgroup_stem_refusal(const StemLayout& layout, const StemConfig& c
 }
 
 cudaError_t launch_warpgroup_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args,
-                                  const StemNext& next, bool pdl, cudaStream_t stream) {
+                                  bool pdl, cudaStream_t stream) {
   DeviceLimits limits;
   if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
   const std::optional<StreamEpilogue> finish = stream_epilogue(args);
   if (!finish || finish->kind == StreamKind::kAdd || (layout.pool && finish->kind == StreamKind::kSwish))
     return cudaErrorInvalidValue;
-  if (layout.next && (next.w == nullptr || next.y == nullptr || next.bounds.kind != StreamKind::kBounds))
-    return cudaErrorInvalidValue;
   if (map_encoders().tiled == nullptr) return cudaErrorNotSupported;
   const ConvProblem windows = window_problem(layout);
-  StemNextParams params = make_params(layout, windows, config, args, *finish, next);
+  WarpgroupStemParams params = make_params(layout, windows, config, args, *finish);
   if (map_image(layout, StemPatch(windows), args.x, params.image) != CUDA_SUCCESS)
     return cudaErrorInvalidValue;
   if (!layout.pool && map_output(windows, config, args.y, params.output) != CUDA_SUCCESS)
-    return cudaErrorInvalidValue;
-  if (layout.next && map_next_filters(windows.element, next.w, params.next_filters) != CUDA_SUCCESS)
     return cudaErrorInvalidValue;
 
   GemmLaunch launch;
@@ -223,8 +192,7 @@ cudaError_t launch_warpgroup_stem(const StemLayout& layout, const StemConfig& co
   // As many blocks as run at once, the same number for every tile of filters.
   const int64_t tiles_n = params.tiles_n.divisor;
   launch.blocks = std::min<int64_t>(params.tiles_m, std::max<int64_t>(1, resident / tiles_n)) * tiles_n;
-  // Kernels without what is behind the pool take the first part of the parameters.
-  return launch_gemm(launch, limits, static_cast<const WarpgroupStemParams*>(&params), stream);
+  return launch_gemm(launch, limits, &params, stream);
 }
 
 }  // namespace hone::device::cuda

@@ -10,6 +10,6 @@ namespace hone::device::cuda {
 std::string warpgroup_stem_refusal(const StemLayout& layout, const StemConfig& config,
                                    const DeviceLimits& device);
 cudaError_t launch_warpgroup_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args,
-                                  const StemNext& next, bool pdl, cudaStream_t stream);
+                                  bool pdl, cudaStream_t stream);
 
 }  // namespace hone::device::cuda

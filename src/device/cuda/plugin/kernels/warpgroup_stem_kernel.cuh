@@ -6,13 +6,29 @@
 #pragma once
 
 #include "device/cuda/plugin/kernels/kernel_stamp.cuh"
-#include "device/cuda/plugin/kernels/warpgroup_stem_next.cuh"
+#include "device/cuda/plugin/kernels/warpgroup_gemm_finish.cuh"
+#include "device/cuda/plugin/kernels/warpgroup_stem_params.hpp"
 
 namespace hone::device::cuda {
 
 /// The tile: 16 x 16 outputs as four fragments of 8 x 8, two a warpgroup.
 template <int kN>
 using StemTile = WarpgroupTile<kStemTile * kStemTile, kN, 2>;
+inline constexpr int kStemThreads = 256;
+
+/// Where a tile's outputs begin.
+struct StemCorner {
+  int image;
+  int y;
+  int x;
+
+  __device__ __forceinline__ StemCorner(const WarpgroupStemParams& p, int tile) {
+    const int row = static_cast<int>(p.tiles_x.divide(tile));
+    image = static_cast<int>(p.tiles_y.divide(row));
+    x = p.first_x + (tile - row * static_cast<int>(p.tiles_x.divisor)) * p.tile_step;
+    y = p.first_y + (row - image * static_cast<int>(p.tiles_y.divisor)) * p.tile_step;
+  }
+};
 
 /// Filters as wgmma reads them without swizzling: [depth / 8][kN] runs of 8 elements. By one warp. Of a tile
 /// that has fewer filters, the others' sums are never read.
@@ -116,11 +132,10 @@ __device__ __forceinline__ void take_larger(uint4& best, const uint4& other) {
   for (int i = 0; i < 4; ++i) to[i] = __hmax2_nan(to[i], from[i]);
 }
 
-/// The pool of a finished tile, to memory and to what is behind it. A thread takes eight filters of an
-/// output.
-template <class T, int kN, class Next>
+/// The pool of a finished tile, to memory. A thread takes eight filters of an output.
+template <class T, int kN>
 __device__ __forceinline__ void pool_tile(const WarpgroupStemParams& p, const StemCorner& corner, int tile_n,
-                                          const unsigned char* output, const Next& next) {
+                                          const unsigned char* output) {
   using Slabs = OutputSlabs<StemTile<kN>>;
   using Pair = typename PairOf<T>::Type;
   constexpr int kPieces = kN / 8;
@@ -129,11 +144,10 @@ __device__ __forceinline__ void pool_tile(const WarpgroupStemParams& p, const St
     const int pixel = i / kPieces;
     const int down = pixel / kPooledTile;
     const int right = pixel - down * kPooledTile;
-    const int y = corner.pooled_y(p) + down;
-    const int x = corner.pooled_x(p) + right;
+    const int y = (corner.y - p.first_y) / 2 + down;
+    const int x = (corner.x - p.first_x) / 2 + right;
     const int filter = tile_n * kN + piece * 8;
-    const bool outside = y >= p.pooled_height || x >= p.pooled_width || filter >= p.epilogue.filters;
-    if (!Next::kKeeps && outside) continue;
+    if (y >= p.pooled_height || x >= p.pooled_width || filter >= p.epilogue.filters) continue;
     // A neighbour inside the image stands for what lies outside of it: it is under the window, too.
     int rows[3];
     int columns[3];
@@ -148,19 +162,15 @@ __device__ __forceinline__ void pool_tile(const WarpgroupStemParams& p, const St
 #pragma unroll
     for (int k = 1; k < 9; ++k)
       take_larger<Pair>(best, *reinterpret_cast<const uint4*>(output + rows[k / 3] + columns[k % 3]));
-    next.keep(pixel, piece, best);
-    if (Next::kKeeps && outside) continue;
     const int64_t to = (static_cast<int64_t>(corner.image) * p.pooled_height + y) * p.pooled_width + x;
     *reinterpret_cast<uint4*>(static_cast<T*>(p.epilogue.y) + to * p.epilogue.filters + filter) = best;
   }
 }
 
-/// Blocks take one tile after another, so that the weights are read once. Next: what is
-/// behind the pool.
-template <class T, int kN, int kChannels, StreamKind kKind, bool kPool, class Next>
+/// Blocks take one tile after another, so that the weights are read once.
+template <class T, int kN, int kChannels, StreamKind kKind, bool kPool>
 __global__ void __launch_bounds__(kStemThreads, 2)
-    warpgroup_stem(const __grid_constant__ typename Next::Params p, KernelStamp* stamp) {
-  static_assert(!Next::kKeeps || (kPool && kN == StemNextParams::kChannels));
+    warpgroup_stem(const __grid_constant__ WarpgroupStemParams p, KernelStamp* stamp) {
   const RunningKernel running(stamp);
   using TileT = StemTile<kN>;
   using Slabs = OutputSlabs<TileT>;
@@ -176,20 +186,16 @@ __global__ void __launch_bounds__(kStemThreads, 2)
   const uint32_t barrier = output + p.barrier_at;
   const uint32_t filters_barrier = barrier + 8;
   const uint32_t patch = output + p.patch_at;
-  const Next next(p, memory, filters_barrier + 8);
   if (threadIdx.x == 0) {
     ptx::prefetch_map(p.image);
     ptx::init_barrier(barrier, 1);
     ptx::init_barrier(filters_barrier, 1);
-    next.init();
     ptx::fence_barriers();
   }
   __syncthreads();
   if (ptx::warp() == 1) copy_stem_filters<T, kN>(p, tile_n, weights, filters_barrier);
-  if (ptx::warp() == 2) next.fetch_filters();
   ptx::wait_for_previous_kernel();
   if (threadIdx.x == 0) fetch_planes(p, StemCorner(p, first), planes, barrier);
-  next.prepare();
   uint32_t parity = 0;
   for (int tile = first; tile < p.tiles_m; tile += stride) {
     const StemCorner corner(p, tile);
@@ -212,8 +218,7 @@ __global__ void __launch_bounds__(kStemThreads, 2)
     finish_sums<kKind>(p.finish, output, product);
     if constexpr (kPool) {
       __syncthreads();
-      pool_tile<T, kN>(p, corner, tile_n, memory, next);
-      next.multiply(corner);
+      pool_tile<T, kN>(p, corner, tile_n, memory);
     } else {
       ptx::fence_for_copies();
       __syncthreads();

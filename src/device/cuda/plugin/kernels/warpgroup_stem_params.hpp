@@ -49,21 +49,4 @@ struct WarpgroupStemParams {
   bool next_waits;
 };
 
-/// The same with a convolution of 1 x 1 behind the pool.
-struct StemNextParams : WarpgroupStemParams {
-  static constexpr int kChannels = 64;  ///< before and behind it
-  static constexpr int kRowBytes = kChannels * 2;
-  /// 64 rows, filters or pixels, swizzled by 128 bytes.
-  static constexpr int kMatrixBytes = 64 * kRowBytes;
-
-  CUtensorMap next_filters;
-  const float* next_bias;
-  void* next_y;
-  StreamEpilogue next_finish;
-  // Bytes from the start of shared memory.
-  int next_filters_at;
-  int pooled_at;
-  int next_bias_at;
-};
-
 }  // namespace hone::device::cuda
