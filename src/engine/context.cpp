@@ -114,7 +114,6 @@ bool keeps_images_apart(const graph::Node& node, int64_t rank) {
                                                  "FusedConvSum",
                                                  "FusedBottleneck",
                                                  "FusedSqueezeExcite",
-                                                 "FusedStem",
                                                  "ConvTranspose",
                                                  "AveragePool",
                                                  "GlobalAveragePool",

@@ -43,10 +43,6 @@ const std::vector<Pass>& passes() {
        "Makes one node of a bottleneck's last two convolutions and the next one's first, for devices that "
        "ask",
        bottleneck_fusion, false, true},
-      {"stem_fusion",
-       "Makes one node of an image's convolution, its max pool and the convolution behind it, for devices "
-       "that ask",
-       stem_fusion, false, true},
       {"convolution_sum_fusion",
        "Makes one node of two convolutions whose results are added, for devices that ask",
        convolution_sum_fusion, false, true},

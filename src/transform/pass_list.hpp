@@ -23,7 +23,6 @@ Summary batch_norm_lowering(Graph& graph);
 Summary convolution_fusion(Graph& graph);
 Summary pool_fusion(Graph& graph);
 Summary bottleneck_fusion(Graph& graph);
-Summary stem_fusion(Graph& graph);
 Summary convolution_sum_fusion(Graph& graph);
 Summary squeeze_excite_fusion(Graph& graph);
 Summary global_pool_fusion(Graph& graph);

@@ -12,10 +12,9 @@ import tempfile
 import onnx
 
 # What only passes make, from nodes that have cases; tests/reference/fused_test.cpp has theirs, and
-# fused_bottleneck_test.cpp and fused_stem_test.cpp beside it.
+# fused_bottleneck_test.cpp beside it.
 MADE_BY_PASSES = {"FusedBottleneck", "FusedConv", "FusedConvGlobalPool", "FusedConvMaxPool",
-                  "FusedConvSum", "FusedElementwise", "FusedGemm", "FusedMatMul", "FusedSqueezeExcite",
-                  "FusedStem"}
+                  "FusedConvSum", "FusedElementwise", "FusedGemm", "FusedMatMul", "FusedSqueezeExcite"}
 
 
 def operators(graph: onnx.GraphProto) -> set:

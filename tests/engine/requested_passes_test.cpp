@@ -15,8 +15,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-const std::vector<std::string> kPasses = {"pool_fusion",        "bottleneck_fusion",
-                                          "stem_fusion",        "squeeze_excite_fusion",
+const std::vector<std::string> kPasses = {"pool_fusion", "bottleneck_fusion", "squeeze_excite_fusion",
                                           "global_pool_fusion", "convolution_sum_fusion"};
 
 graph::Graph stem() {
@@ -24,15 +23,6 @@ graph::Graph stem() {
   const auto x = b.input("x", {test::Dim::symbol("N"), 3, 12, 12});
   const auto relu = b.node("Relu", {b.conv(x, 3, 6)});
   return b.finish({b.node("MaxPool", {relu}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}})});
-}
-
-/// The beginning of a residual network: what is pooled is projected, too.
-graph::Graph residual_stem() {
-  test::GraphBuilder b;
-  const auto x = b.input("x", {test::Dim::symbol("N"), 3, 12, 12});
-  const auto relu = b.node("Relu", {b.conv(x, 3, 64)});
-  const auto pooled = b.node("MaxPool", {relu}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}});
-  return b.finish({b.node("Relu", {b.conv(pooled, 64, 64, 1)}), b.conv(pooled, 64, 24, 1)});
 }
 
 /// A stem with squeeze and excitation behind it.
@@ -100,7 +90,6 @@ TEST(RequestedPasses, LeaveBatchesThatCanBeSplit) {
   FakeDevice device({}, false);
   device.requested_passes = kPasses;
   EXPECT_TRUE(splits_by_batch(*build(gated_stem(), device)->graph));
-  EXPECT_TRUE(splits_by_batch(*build(residual_stem(), device)->graph));
   EXPECT_TRUE(splits_by_batch(*build(bottlenecks(), device)->graph));
   EXPECT_TRUE(splits_by_batch(*build(last_block(), device)->graph));
   EXPECT_TRUE(splits_by_batch(*build(projected_block(), device)->graph));
@@ -127,7 +116,6 @@ void expect_runs_and_is_saved(const graph::Graph& graph, const std::string& stru
 
 TEST(RequestedPasses, MakeWhatRunsAtEveryBatchAndIsSaved) {
   expect_runs_and_is_saved(gated_stem(), "FusedConvMaxPool[relu] FusedSqueezeExcite");
-  expect_runs_and_is_saved(residual_stem(), "FusedStem[relu] Conv");
   expect_runs_and_is_saved(bottlenecks(), "FusedBottleneck FusedBottleneck");
   expect_runs_and_is_saved(last_block(), "FusedConvGlobalPool[add,relu]");
   expect_runs_and_is_saved(projected_block(), "FusedConvSum[relu]");

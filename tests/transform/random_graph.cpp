@@ -186,26 +186,8 @@ Graph RandomGraph::stage() {
   return b_.finish(outputs);
 }
 
-/// The beginning of a ResNet, up to the first convolutions behind the pool.
-Graph RandomGraph::entry() {
-  const ValueId x = b_.input("x", {Dim::symbol("N"), 1 + pick(4), 9, chance(80) ? 12 : 10});
-  const int64_t channels = b_.type(x).dims->at(1).value();
-  const ValueId stem = normalized(x, channels, chance(90) ? 64 : 32, 3, true);
-  const int64_t filters = b_.type(stem).dims->at(1).value();
-  const int64_t pad = pick(2);
-  const ValueId pooled =
-      b_.node("MaxPool", {stem},
-              {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints{pad, pad, pad, pad}}});
-  std::vector<ValueId> outputs;
-  if (chance(50)) outputs.push_back(normalized(pooled, filters, 8, 1, false));
-  outputs.push_back(normalized(pooled, filters, 64, chance(80) ? 1 : 3, true));
-  if (chance(20)) outputs.push_back(pooled);
-  return b_.finish(outputs);
-}
-
 Graph RandomGraph::build() {
   if (chance(8)) return stage();
-  if (chance(5)) return entry();
   const bool image = chance(60);
   const Shape shape = image ? Shape{4, 5, 5} : Shape{3, 6};
   Dims dims{Dim::symbol("N")};

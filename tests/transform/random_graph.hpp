@@ -38,7 +38,6 @@ class RandomGraph {
   ValueId head(const Feature& x);
   ValueId normalized(ValueId x, int64_t in, int64_t out, int64_t kernel, bool bounded);
   Graph stage();
-  Graph entry();
 
   std::mt19937 generator_;
   GraphBuilder b_;

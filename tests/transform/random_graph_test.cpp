@@ -9,8 +9,7 @@ namespace hone::test {
 namespace {
 
 constexpr uint32_t kCases = 400;
-const std::vector<std::string> kRequested = {"pool_fusion",        "bottleneck_fusion",
-                                             "stem_fusion",        "squeeze_excite_fusion",
+const std::vector<std::string> kRequested = {"pool_fusion", "bottleneck_fusion", "squeeze_excite_fusion",
                                              "global_pool_fusion", "convolution_sum_fusion"};
 
 void check_seed(uint32_t seed) {

@@ -109,20 +109,6 @@ TEST(ZooNodeCountsOnRequest, ProjectedShortcutsAreAddedInOneNode) {
             count_nodes(optimized("mobilenet_v2")));
 }
 
-/// The first bottleneck begins with as many channels as the stem has, and reads what it pools. ResNet-18's
-/// first block begins with a convolution of 3 x 3.
-TEST(ZooNodeCountsOnRequest, StemsTakeTheConvolutionBehindTheirPool) {
-  Counts counts = count_nodes(optimized("resnet50", {.requested = {"pool_fusion", "bottleneck_fusion"}}));
-  counts["FusedConv"] -= 1;
-  counts.erase("FusedConvMaxPool");
-  counts["FusedStem"] = 1;
-  EXPECT_EQ(
-      count_nodes(optimized("resnet50", {.requested = {"pool_fusion", "bottleneck_fusion", "stem_fusion"}})),
-      counts);
-  EXPECT_EQ(count_nodes(optimized("resnet18", {.requested = {"pool_fusion", "stem_fusion"}})),
-            count_nodes(optimized("resnet18", {.requested = {"pool_fusion"}})));
-}
-
 /// Of images of 7 x 7 pixels. SqueezeNet's have 13 x 13, and what DenseNet pools is a Relu's.
 TEST(ZooNodeCountsOnRequest, TheLastConvolutionTakesItsPool) {
   for (const char* name : {"resnet18", "resnet50", "mobilenet_v2", "efficientnet_b0"}) {

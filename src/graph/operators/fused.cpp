@@ -13,6 +13,8 @@
 namespace hone::graph {
 namespace {
 
+using Kind = AttributeKind;
+
 /// Input `i` must broadcast to output 0 without making it larger.
 void require_broadcast_into_result(const InferenceContext& context, const Dims& result, size_t i) {
   require_same_dtype(context, 0, i);
@@ -55,7 +57,17 @@ void infer_fused_conv(InferenceContext& context) {
 
 void infer_fused_conv_max_pool(InferenceContext& context) {
   infer_fused_conv(context);
-  pool_result(context);
+  std::optional<Dims> dims = context.results()[0].type.dims;
+  if (dims) {
+    const Attributes pool = max_pool_attributes(context.attributes());
+    const auto& kernel = pool.get_ints("kernel_shape");
+    context.require(kernel.size() + 2 == dims->size(),
+                    "attribute 'pool_kernel_shape' has {} entries, expected {}", kernel.size(),
+                    dims->size() - 2);
+    const Window window = read_window(pool, kernel);
+    for (size_t i = 0; i < window.rank(); ++i) (*dims)[i + 2] = window_output(window, i, (*dims)[i + 2]);
+  }
+  context.set_output(0, context.dtype(0), std::move(dims));
 }
 
 void infer_fused_conv_global_pool(InferenceContext& context) {
@@ -114,14 +126,37 @@ double fused_conv_flops(const Graph& graph, const Node& node) {
   return convolution_flops(graph, node, 1, 2) + post_op_flops(graph, node);
 }
 
+/// Elements of what the convolution makes ahead of its pool.
+double pooled_elements(const Graph& graph, const Node& node) {
+  std::vector<int64_t> shapes[2];
+  for (size_t i = 0; i < 2; ++i) {
+    for (const Dim& dim : *graph.value(node.inputs[i]).type.dims) shapes[i].push_back(dim.value());
+  }
+  double elements = 1;
+  for (const int64_t size : read_convolution(node.attributes, shapes[0], shapes[1]).output_shape())
+    elements *= static_cast<double>(size);
+  return elements;
+}
+
+/// The operations of a convolution of so many results and of its post-ops.
+double pooled_conv_flops(const Graph& graph, const Node& node, double results) {
+  const auto post_ops = static_cast<double>(node.attributes.get<std::vector<std::string>>("post_ops").size());
+  return convolution_flops(graph, node, 1, 2, results) + post_ops * results;
+}
+
+/// The operations of the convolution that is pooled, and one for each element of every window of the pool.
 double fused_conv_max_pool_flops(const Graph& graph, const Node& node) {
-  return max_pooled_flops(graph, node, 2);
+  double window = 1;
+  for (const int64_t size : node.attributes.get_ints("pool_kernel_shape"))
+    window *= static_cast<double>(size);
+  return pooled_conv_flops(graph, node, pooled_elements(graph, node)) +
+         window * value_elements(graph, node.output(0));
 }
 
 /// The operations of the convolution that is pooled, and one for each of its results.
 double fused_conv_global_pool_flops(const Graph& graph, const Node& node) {
   const double results = pooled_elements(graph, node);
-  return pooled_convolution_flops(graph, node, 2, results) + results;
+  return pooled_conv_flops(graph, node, results) + results;
 }
 
 /// The operations of the pool, of both convolutions with their activations, and of the product.
@@ -163,8 +198,12 @@ OperatorDef fused(std::string name, int min_inputs, std::vector<AttributeDef> at
 
 void add_fused_operators(std::vector<OperatorDef>& table) {
   table.push_back(fused("FusedConv", 2, convolution_attributes(), infer_fused_conv, fused_conv_flops));
-  table.push_back(fused("FusedConvMaxPool", 2, pooled_convolution_attributes(), infer_fused_conv_max_pool,
-                        fused_conv_max_pool_flops));
+  std::vector<AttributeDef> pooled = convolution_attributes();
+  for (const char* name : {"pool_kernel_shape", "pool_pads", "pool_strides"})
+    pooled.push_back(required_attribute(name, Kind::kInts));
+  pooled.push_back(int_attribute("pool_ceil_mode", 0));
+  table.push_back(
+      fused("FusedConvMaxPool", 2, std::move(pooled), infer_fused_conv_max_pool, fused_conv_max_pool_flops));
   table.push_back(fused("FusedConvGlobalPool", 2, convolution_attributes(), infer_fused_conv_global_pool,
                         fused_conv_global_pool_flops));
   table.push_back(fused("FusedMatMul", 2, {}, infer_fused_matmul, fused_matmul_flops));
@@ -179,7 +218,6 @@ void add_fused_operators(std::vector<OperatorDef>& table) {
                    .infer = infer_fused_squeeze_excite,
                    .flops = fused_squeeze_excite_flops});
   add_bottleneck_operator(table);
-  add_stem_operator(table);
   add_convolution_sum_operator(table);
   table.push_back(fused("FusedElementwise", 1, {}, infer_fused_elementwise, post_op_flops));
 }

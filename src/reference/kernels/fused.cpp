@@ -76,10 +76,10 @@ void fused_squeeze_excite(KernelContext& context) {
   context.outputs[0] = run("Mul", {&x, &gate});
 }
 
-/// A convolution of a larger node that keeps the image's size: the filters at input `w` and their bias, after
-/// an addition where there is an `operand` the activation of that prefix.
-Tensor convolution_part(const KernelContext& context, const Tensor& x, size_t w, size_t b, const char* prefix,
-                        const Tensor* operand = nullptr) {
+/// A convolution of a FusedBottleneck: the filters at input `w` and their bias, after an addition where there
+/// is an `operand` the activation of that prefix.
+Tensor bottleneck_part(const KernelContext& context, const Tensor& x, size_t w, size_t b, const char* prefix,
+                       const Tensor* operand = nullptr) {
   graph::Node convolution;
   convolution.op = "FusedConv";
   if (prefix != nullptr) convolution.attributes = context.attributes().part(prefix);
@@ -108,23 +108,10 @@ Tensor convolution_part(const KernelContext& context, const Tensor& x, size_t w,
 void fused_bottleneck(KernelContext& context) {
   const bool projects = context.has_input(8);
   const Tensor shortcut =
-      projects ? convolution_part(context, context.input(4), 8, 9, nullptr) : context.input(4);
-  const Tensor middle = convolution_part(context, context.input(0), 1, 5, "window_");
-  context.outputs[0] = convolution_part(context, middle, 2, 6, "wide_", &shortcut);
-  context.outputs[1] = convolution_part(context, context.outputs[0], 3, 7, "narrow_");
-}
-
-void fused_stem(KernelContext& context) {
-  graph::Node pooled;
-  pooled.op = "FusedConvMaxPool";
-  for (const auto& [name, value] : context.attributes()) {
-    if (!name.starts_with("next_")) pooled.attributes.set(name, value);
-  }
-  pooled.inputs = {0, 1, 2};
-  pooled.outputs = {3};
-  const Tensor* const bias = context.has_input(3) ? &context.input(3) : nullptr;
-  context.outputs[0] = run_node(pooled, {&context.input(0), &context.input(1), bias})[0];
-  context.outputs[1] = convolution_part(context, context.outputs[0], 2, 4, "next_");
+      projects ? bottleneck_part(context, context.input(4), 8, 9, nullptr) : context.input(4);
+  const Tensor middle = bottleneck_part(context, context.input(0), 1, 5, "window_");
+  context.outputs[0] = bottleneck_part(context, middle, 2, 6, "wide_", &shortcut);
+  context.outputs[1] = bottleneck_part(context, context.outputs[0], 3, 7, "narrow_");
 }
 
 void fused_matmul(KernelContext& context) {
@@ -157,7 +144,6 @@ constexpr KernelEntry kKernels[] = {
     {"FusedGemm", fused_gemm},
     {"FusedMatMul", fused_matmul},
     {"FusedSqueezeExcite", fused_squeeze_excite},
-    {"FusedStem", fused_stem},
 };
 
 }  // namespace

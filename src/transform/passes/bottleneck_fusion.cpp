@@ -1,7 +1,10 @@
 // Fuses the last two convolutions of a bottleneck (He et al. 2016), its shortcut included, with the
 // convolution that begins the next one: where images are large, what lies between them need not be written
 // and read.
-#include "transform/convolution_parts.hpp"
+#include <algorithm>
+
+#include "graph/convolution_geometry.hpp"
+#include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
 
 namespace hone::transform {
@@ -24,9 +27,40 @@ struct Tail {
   int32_t last() const { return project < 0 ? expand : project; }
 };
 
+/// Whether the node is a convolution with constant filters of that shape.
+bool is_convolution(const Graph& graph, const Node& node, const tensor::Shape& wanted) {
+  if (node.op != "Conv" && node.op != "FusedConv") return false;
+  const auto& constant = graph.value(node.inputs[1]).constant;
+  return constant && constant->shape() == wanted;
+}
+
 bool adds_first(const Node& node) {
   const PostOps post_ops = post_ops_of(node);
   return !post_ops.ops.empty() && post_ops.ops[0] == "add" && post_ops.extras.size() == 1;
+}
+
+bool all_are(const std::vector<int64_t>& values, int64_t expected) {
+  return std::all_of(values.begin(), values.end(), [=](int64_t value) { return value == expected; });
+}
+
+/// Why a convolution cannot be a part; empty when it can. `from` post-ops are an addition that belongs.
+std::string convolution_refusal(const Graph& graph, const Node& node, size_t from) {
+  if (node.has_input(2) && !graph.value(node.inputs[2]).constant)
+    return fmt::format("the bias of '{}' is not constant", node.name);
+  const tensor::Shape& filters = graph.value(node.inputs[1]).constant->shape();
+  const graph::Window window = graph::read_window(node.attributes, {filters[2], filters[3]});
+  const int64_t pad = filters[2] / 2;
+  if (node.attributes.get_int("group") != 1 || window.auto_pad != graph::AutoPad::kNotSet ||
+      !all_are(window.strides, 1) || !all_are(window.dilations, 1) || !all_are(window.pads_begin, pad) ||
+      !all_are(window.pads_end, pad))
+    return fmt::format("'{}' has groups, strides, dilations or other padding", node.name);
+  const PostOps post_ops = post_ops_of(node);
+  const bool bounds =
+      post_ops.ops.size() <= from ||
+      (post_ops.ops.size() == from + 1 && (post_ops.ops[from] == "relu" || post_ops.ops[from] == "clip"));
+  if (!bounds || post_ops.extras.size() != from)
+    return fmt::format("'{}' ends with more than a Relu or Clip", node.name);
+  return {};
 }
 
 /// The convolution that reads the bottleneck's result as its image, or -1; one that can be a part where some
@@ -38,7 +72,7 @@ int32_t next_convolution(const Editor& editor, ValueId wide, bool projects) {
     const bool fits = is_convolution(editor.graph(), node, {kChannels, kWide, 1, 1}) ||
                       (!projects && is_convolution(editor.graph(), node, {2 * kChannels, kWide, 1, 1}));
     if (!fits || node.inputs[0] != wide) continue;
-    if (part_refusal(editor.graph(), node, 0).empty()) return reader;
+    if (convolution_refusal(editor.graph(), node, 0).empty()) return reader;
     if (found < 0) found = reader;
   }
   return found;
@@ -74,7 +108,7 @@ std::string refusal(const Editor& editor, const Tail& tail) {
     return fmt::format("others want the result of '{}' too", window.name);
   for (const int32_t part : {tail.window, tail.expand, tail.project, tail.next}) {
     if (part < 0) continue;
-    if (std::string reason = part_refusal(graph, editor.node(part), part == tail.last() ? 1 : 0);
+    if (std::string reason = convolution_refusal(graph, editor.node(part), part == tail.last() ? 1 : 0);
         !reason.empty())
       return reason;
   }
@@ -91,6 +125,17 @@ std::string refusal(const Editor& editor, const Tail& tail) {
     return fmt::format("rows of {} pixels fill less than three quarters of tiles of {}", width.value(),
                        kTilePixels);
   return {};
+}
+
+void set_activation(Node& fused, const std::string& prefix, const Node& convolution, size_t from) {
+  const PostOps post_ops = post_ops_of(convolution);
+  const auto rest = [&](auto values) {
+    values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(from));
+    return values;
+  };
+  fused.attributes.set(prefix + "post_ops", rest(post_ops.ops));
+  fused.attributes.set(prefix + "post_alphas", rest(post_ops.alphas));
+  fused.attributes.set(prefix + "post_betas", rest(post_ops.betas));
 }
 
 Node fuse(const Editor& editor, const Tail& tail) {
