@@ -137,11 +137,11 @@ std::vector<CudnnConfig> recommend(const CudnnDescriptor& graph, Precision preci
   return result;
 }
 
-/// Those without a race.
+/// Those that are not suspected of a race.
 std::vector<std::string> texts(const std::vector<CudnnConfig>& configs, Precision precision) {
   std::vector<std::string> result;
   for (const CudnnConfig& config : configs) {
-    if (precision != Precision::kTf32 || !has_race_in_tf32(config)) result.push_back(config_text(config));
+    if (precision != Precision::kTf32 || !is_suspect_in_tf32(config)) result.push_back(config_text(config));
   }
   return result;
 }

@@ -39,7 +39,7 @@ CudnnConfig parse_config(std::string_view text) {
   return config;
 }
 
-bool has_race_in_tf32(const CudnnConfig& config) {
+bool is_suspect_in_tf32(const CudnnConfig& config) {
   constexpr int64_t kEngine = 4;
   constexpr int64_t kKernelKnob = 24;  // CUDNN_KNOB_TYPE_KERNEL_CFG
   constexpr std::array<int64_t, 4> kKernels = {19, 36, 37, 39};
