@@ -87,6 +87,7 @@ struct Thread {
   size_t products = 0;             ///< and groups of them that it has come to
   bool sums_fenced = false;
   uint64_t cluster_turn = 0;  ///< in which it has arrived
+  bool at_cluster = false;    ///< has arrived, and has not passed
 
   int lane() const { return index % kWarpThreads; }
 };

@@ -207,6 +207,27 @@ TEST(Emulator, BlocksOfAClusterSeeEachOthersStoresBehindTheirBarrier) {
   EXPECT_TRUE(std::isnan(from[0]));
 }
 
+/// Waits for a barrier that another thread arrives at; when wrong, between the halves of the cluster's.
+void wait_at_cluster(Params p, KernelStamp* /*stamp*/) {
+  const uint32_t barrier = ptx::shared_address(memory);
+  if (threadIdx.x == 0) {
+    ptx::init_barrier(barrier, 1);
+    ptx::fence_barriers();
+  }
+  __syncthreads();
+  ptx::arrive_cluster();
+  if (!p.wrong) ptx::wait_cluster();
+  if (threadIdx.x == 1) ptx::arrive(barrier);
+  if (threadIdx.x == 0) ptx::wait_barrier(barrier, 0);
+  if (p.wrong) ptx::wait_cluster();
+}
+
+TEST(Emulator, WaitingBeforeTheClustersBarrierIsPassedIsFound) {
+  for (const Schedule& schedule : kSchedules) EXPECT_EQ(run(&wait_at_cluster, {}, 32, schedule, 2), "");
+  EXPECT_THAT(run(&wait_at_cluster, {nullptr, nullptr, true}, 32, {}, 2),
+              HasSubstr("other threads are waited for before the cluster's barrier is passed"));
+}
+
 void write_beyond(Params /*p*/, KernelStamp* /*stamp*/) { memory[kSharedBytes + threadIdx.x] = 0; }
 
 TEST(Emulator, WritesBeyondABlocksMemoryAreFound) {

@@ -141,6 +141,7 @@ void Machine::arrive_cluster() {
   size_t threads = 0;
   for (const auto& block : blocks_) threads += block->threads.size();
   thread_->cluster_turn = cluster_.turn;
+  thread_->at_cluster = true;
   if (static_cast<size_t>(++cluster_.arrived) < threads) return;
   cluster_.arrived = 0;
   ++cluster_.turn;
@@ -148,6 +149,7 @@ void Machine::arrive_cluster() {
 
 void Machine::wait_cluster() {
   wait("the cluster", [this, turn = thread_->cluster_turn] { return cluster_.turn != turn; });
+  thread_->at_cluster = false;
 }
 
 OperationPointer Machine::start(std::function<void()> work, const std::function<void()>& poison) {
