@@ -27,7 +27,7 @@ TEST(CudnnKnobs, OtherTextsAreRefused) {
     EXPECT_THROW(parse_config(text), Error) << text;
 }
 
-TEST(CudnnKnobs, KernelsWithARaceAreKnown) {
+TEST(CudnnKnobs, SuspectedKernelsAreKnown) {
   EXPECT_TRUE(is_suspect_in_tf32(parse_config("e4,k24=19")));
   EXPECT_TRUE(is_suspect_in_tf32(parse_config("e4,k17=1,k24=37")));
   for (const char* text : {"e4", "e4,k24=20", "e4,k19=19", "e40,k24=19"})

@@ -25,8 +25,8 @@ std::string config_text(const CudnnConfig& config);
 CudnnConfig parse_config(std::string_view text);
 
 /// Whether the configuration's kernel is suspected of a race in tf32: kernels 19, 36, 37 and 39 of engine 4
-/// gave other sums in each run of a 1x1 convolution to whose result another image is added, behind a product
-/// of cuBLASLt's (cuDNN 9.19). Kernels 2 and 12 did so too, but only where many processes share the card.
+/// gave other sums in each run of a 1x1 convolution to whose result another image is added (cuDNN 9.19).
+/// Kernels 2 and 12 did once, while many processes shared the card, and are not refused.
 bool is_suspect_in_tf32(const CudnnConfig& config);
 
 /// The values that an engine takes for one knob: from the least to the most, `stride` apart.
