@@ -205,6 +205,7 @@ constexpr Check kChecks[] = {
     {"pooled_gemm_chains", hone::device::cuda::check::check_pooled_gemm_chains},
     {"winograd", hone::device::cuda::check::check_winograd},
     {"early_launches", hone::device::cuda::check::check_early_launches},
+    {"library_calls", hone::device::cuda::check::check_library_calls},
     {"stamps", hone::device::cuda::check::check_stamps}};
 
 }  // namespace

@@ -115,6 +115,7 @@ void check_pooled_gemm();
 void check_pooled_gemm_chains();
 void check_winograd();
 void check_early_launches();
+void check_library_calls();
 void check_stamps();
 
 }  // namespace hone::device::cuda::check

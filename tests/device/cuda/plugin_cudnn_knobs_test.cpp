@@ -27,13 +27,6 @@ TEST(CudnnKnobs, OtherTextsAreRefused) {
     EXPECT_THROW(parse_config(text), Error) << text;
 }
 
-TEST(CudnnKnobs, SuspectedKernelsAreKnown) {
-  EXPECT_TRUE(is_suspect_in_tf32(parse_config("e4,k24=19")));
-  EXPECT_TRUE(is_suspect_in_tf32(parse_config("e4,k17=1,k24=37")));
-  for (const char* text : {"e4", "e4,k24=20", "e4,k19=19", "e40,k24=19"})
-    EXPECT_FALSE(is_suspect_in_tf32(parse_config(text))) << text;
-}
-
 TEST(CudnnKnobs, ASweepChangesOneKnobAtATime) {
   const std::vector<CudnnKnobRange> ranges = {{2, 0, 2, 1}, {14, 1, 5, 2}};
   EXPECT_THAT(texts(sweep_knobs({3, {{2, 1}}}, ranges, 8)),

@@ -2,6 +2,8 @@
 #include "device/cuda/plugin/cublaslt.hpp"
 
 #include "base/error.hpp"
+#include "device/cuda/plugin/kernels/library_call.hpp"
+#include "device/cuda/plugin/runtime.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -83,10 +85,13 @@ void Matmul::run(const cublasLtMatmulHeuristicResult_t& choice, const void* w, c
                  const void* bias, const void* addend, void* y, void* workspace, cudaStream_t stream) {
   if (product_.bias) set_bias(bias);
   const float beta = product_.addend >= 0 ? 1.0f : 0.0f;
-  check(cublasLtMatmul(handle(), operation_.get(), &product_.alpha, w, w_.get(), x, x_.get(), &beta,
-                       addend == nullptr ? y : addend, y_.get(), y, y_.get(), &choice.algo, workspace,
-                       choice.workspaceSize, stream),
-        "a matrix product");
+  const auto multiply = [&] {
+    check(cublasLtMatmul(handle(), operation_.get(), &product_.alpha, w, w_.get(), x, x_.get(), &beta,
+                         addend == nullptr ? y : addend, y_.get(), y, y_.get(), &choice.algo, workspace,
+                         choice.workspaceSize, stream),
+          "a matrix product");
+  };
+  check(call_library(stream, multiply), "a matrix product");
 }
 
 void Matmul::set_bias(const void* bias) { set(operation_.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias); }

@@ -137,20 +137,15 @@ std::vector<CudnnConfig> recommend(const CudnnDescriptor& graph, Precision preci
   return result;
 }
 
-/// Those that are not suspected of a race.
-std::vector<std::string> texts(const std::vector<CudnnConfig>& configs, Precision precision) {
+std::vector<std::string> texts(const std::vector<CudnnConfig>& configs) {
   std::vector<std::string> result;
-  for (const CudnnConfig& config : configs) {
-    if (precision != Precision::kTf32 || !is_suspect_in_tf32(config)) result.push_back(config_text(config));
-  }
+  for (const CudnnConfig& config : configs) result.push_back(config_text(config));
   return result;
 }
 
 }  // namespace
 
-std::vector<std::string> CudnnGraph::recommended() const {
-  return texts(recommend(graph_, precision_), precision_);
-}
+std::vector<std::string> CudnnGraph::recommended() const { return texts(recommend(graph_, precision_)); }
 
 std::vector<std::string> CudnnGraph::swept() const {
   std::vector<CudnnConfig> result = recommend(graph_, precision_);
@@ -172,7 +167,7 @@ std::vector<std::string> CudnnGraph::swept() const {
     for (const CudnnConfig& changed : sweep_knobs(config, found->second, kMostKnobValues)) add(changed);
   }
   if (result.size() > kMostSwept) result.resize(kMostSwept);
-  return texts(result, precision_);
+  return texts(result);
 }
 
 }  // namespace hone::device::cuda

@@ -2,7 +2,6 @@
 // an exhaustive search that its engines have, is a variant, so that the tactic search times them all.
 #include "device/cuda/plugin/convolution_request.hpp"
 #include "device/cuda/plugin/cudnn_compiler.hpp"
-#include "device/cuda/plugin/cudnn_knobs.hpp"
 #include "device/cuda/plugin/kernels/movement.hpp"
 #include "device/cuda/plugin/kernels/reorder.hpp"
 
@@ -14,7 +13,6 @@ using engine::Offer;
 using engine::StepRequest;
 using graph::PostOp;
 using tensor::DType;
-using tensor::Precision;
 
 struct Plan {
   ConvolutionRequest request;
@@ -162,9 +160,6 @@ class CudnnConvolutionTactic final : public CudaTactic {
     if (std::string reason = make_plan(request, plan); !reason.empty())
       return Offer::refuse(std::move(reason));
     try {
-      // Engines and times of old may name it.
-      if (request.precision == Precision::kTf32 && is_suspect_in_tf32(parse_config(variant)))
-        return Offer::refuse("its kernel gave other sums in each run");
       return make(request, plan, variant, weights);
     } catch (const Error& error) {
       return Offer::refuse(error.what());

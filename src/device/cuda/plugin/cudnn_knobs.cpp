@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 #include "base/error.hpp"
@@ -37,17 +36,6 @@ CudnnConfig parse_config(std::string_view text) {
     config.knobs.emplace_back(knob, number('='));
   }
   return config;
-}
-
-bool is_suspect_in_tf32(const CudnnConfig& config) {
-  constexpr int64_t kEngine = 4;
-  constexpr int64_t kKernelKnob = 24;  // CUDNN_KNOB_TYPE_KERNEL_CFG
-  constexpr std::array<int64_t, 4> kKernels = {19, 36, 37, 39};
-  return config.engine == kEngine &&
-         std::any_of(config.knobs.begin(), config.knobs.end(), [&](const auto& knob) {
-           return knob.first == kKernelKnob &&
-                  std::find(kKernels.begin(), kKernels.end(), knob.second) != kKernels.end();
-         });
 }
 
 std::vector<CudnnConfig> sweep_knobs(const CudnnConfig& config, std::span<const CudnnKnobRange> ranges,

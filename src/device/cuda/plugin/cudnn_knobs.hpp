@@ -24,11 +24,6 @@ std::string config_text(const CudnnConfig& config);
 /// Reads what config_text wrote; bad input otherwise (the text may come from a file).
 CudnnConfig parse_config(std::string_view text);
 
-/// Whether the configuration's kernel is suspected of a race in tf32: kernels 19, 36, 37 and 39 of engine 4
-/// gave other sums in each run of a 1x1 convolution to whose result another image is added (cuDNN 9.19).
-/// Kernels 2 and 12 did once, while many processes shared the card, and are not refused.
-bool is_suspect_in_tf32(const CudnnConfig& config);
-
 /// The values that an engine takes for one knob: from the least to the most, `stride` apart.
 struct CudnnKnobRange {
   int64_t knob = 0;

@@ -1,6 +1,8 @@
 // Operation graphs and execution plans of cuDNN; see cudnn.hpp.
 #include "device/cuda/plugin/cudnn.hpp"
 #include "device/cuda/plugin/cudnn_knobs.hpp"
+#include "device/cuda/plugin/kernels/library_call.hpp"
+#include "device/cuda/plugin/runtime.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -161,7 +163,10 @@ void CudnnPlan::execute(cudaStream_t stream, const std::vector<int64_t>& ids, st
            static_cast<const void*>(pointers.data()))
       .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, static_cast<const void*>(&workspace))
       .finalize();
-  check(cudnnBackendExecute(cudnn_handle(), plan_.get(), pack.get()), "running a plan");
+  const auto run = [&] {
+    check(cudnnBackendExecute(cudnn_handle(), plan_.get(), pack.get()), "running a plan");
+  };
+  check(call_library(stream, run), "running a plan");
 }
 
 }  // namespace hone::device::cuda

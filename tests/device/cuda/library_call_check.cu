@@ -1,0 +1,98 @@
+// A kernel that reads without waiting, as some of cuDNN's do, behind one that lets it in early.
+#include <functional>
+
+#include "device/cuda/plugin/kernels/launch.cuh"
+#include "device/cuda/plugin/kernels/library_call.hpp"
+#include "kernels_check.hpp"
+
+namespace hone::device::cuda::check {
+namespace {
+
+constexpr int kAnswer = 42;
+constexpr int kReplays = 50;
+
+__global__ void write_late(int* value, KernelStamp*) {
+  ptx::allow_next_kernel();
+  constexpr uint64_t kDelay = 20'000;
+  for (const uint64_t start = ptx::global_time(); ptx::global_time() - start < kDelay;) {
+  }
+  *value = kAnswer;
+}
+
+__global__ void read_at_once(const volatile int* value, int* copy, KernelStamp*) { *copy = *value; }
+
+struct Pair {
+  cudaStream_t stream = nullptr;
+  DeviceBuffer value{sizeof(int)};
+  DeviceBuffer copy{sizeof(int)};
+
+  Pair() { (void)cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking); }
+  ~Pair() { (void)cudaStreamDestroy(stream); }
+
+  cudaError_t enqueue(bool ordered) const {
+    (void)cudaMemsetAsync(value.get(), 0, sizeof(int), stream);
+    cudaError_t error = launch(write_late, 1, 1, {stream, true}, static_cast<int*>(value.get()));
+    if (error != cudaSuccess) return error;
+    cudaError_t reading = cudaSuccess;
+    const auto read = [&] {
+      reading = launch(read_at_once, 1, 1, {stream, true}, static_cast<const volatile int*>(value.get()),
+                       static_cast<int*>(copy.get()));
+    };
+    if (ordered) {
+      error = call_library(stream, read);
+    } else {
+      read();
+    }
+    return error != cudaSuccess ? error : reading;
+  }
+
+  int result() const {
+    int found = -1;
+    (void)cudaStreamSynchronize(stream);
+    copy.download(&found);
+    return found;
+  }
+};
+
+/// How many of the replays read what was written.
+int count_right(Family& family, const Pair& pair, const std::function<cudaError_t()>& run, const char* what) {
+  int right = 0;
+  for (int i = 0; i < kReplays; ++i) {
+    family.launched(run(), what);
+    right += pair.result() == kAnswer ? 1 : 0;
+  }
+  return right;
+}
+
+int count_captured(Family& family, const Pair& pair, bool ordered) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t instance = nullptr;
+  family.launched(cudaStreamBeginCapture(pair.stream, cudaStreamCaptureModeThreadLocal), "a capture");
+  family.launched(pair.enqueue(ordered), "captured");
+  family.launched(cudaStreamEndCapture(pair.stream, &graph), "the capture's end");
+  family.launched(cudaGraphInstantiate(&instance, graph, 0), "an instance");
+  const int right = count_right(
+      family, pair, [&] { return cudaGraphLaunch(instance, pair.stream); }, "a graph");
+  (void)cudaGraphExecDestroy(instance);
+  (void)cudaGraphDestroy(graph);
+  return right;
+}
+
+}  // namespace
+
+void check_library_calls() {
+  Family family("library calls");
+  const Pair pair;
+  family.expect(count_right(
+                    family, pair, [&] { return pair.enqueue(true); }, "a stream") == kReplays,
+                "in a stream, after everything ahead");
+  family.expect(count_captured(family, pair, true) == kReplays, "in a graph, after everything ahead");
+  // Else this check could not fail.
+  family.expect(count_right(
+                    family, pair, [&] { return pair.enqueue(false); }, "a stream") < kReplays,
+                "in a stream, too early when nothing orders it");
+  family.expect(count_captured(family, pair, false) < kReplays,
+                "in a graph, too early when nothing orders it");
+}
+
+}  // namespace hone::device::cuda::check
