@@ -4,8 +4,8 @@
 // usage: tactics_check DEVICE PRECISION RELATIVE ABSOLUTE FOLDER…
 //
 // In round k all steps run by their candidate k, in rotation, with images in each of the device's layouts, on
-// memory that was poisoned before, and again: outputs that move from run to run are a race. Exit code 1 when
-// a case fails, 4 without the device.
+// memory that was poisoned before, and again, in runs that overlap too: outputs that move are a race. Exit
+// code 1 when a case fails, 4 without the device.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -45,10 +45,22 @@ class Round final : public backend::Executable {
       if (!std::ranges::equal(outputs, check.run(*program_), same_bytes))
         fail_internal("outputs move from run to run");
     }
+    for (const int runs : {2, 3}) {
+      if (!std::ranges::equal(outputs, run_overlapped(runs), same_bytes))
+        fail_internal("outputs of runs that overlap are others");
+    }
     return outputs;
   }
 
  private:
+  std::vector<tensor::Tensor> run_overlapped(int runs) {
+    engine::Executor& executor = program_->executor();
+    executor.poison();
+    for (int i = 0; i < runs; ++i) executor.submit(/*transfers=*/true);
+    executor.finish();
+    return executor.download();
+  }
+
   std::shared_ptr<engine::Engine> engine_;
   std::unique_ptr<engine::Program> program_;
   bool overlapping_;

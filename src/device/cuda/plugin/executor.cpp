@@ -10,6 +10,8 @@
 
 #include "device/cuda/plugin/captured_graph.hpp"
 #include "device/cuda/plugin/gpu_watch.hpp"
+#include "device/cuda/plugin/io_buffers.hpp"
+#include "device/cuda/plugin/overlapped_runs.hpp"
 #include "device/cuda/plugin/runtime.hpp"
 #include "device/cuda/plugin/stamped_steps.hpp"
 #include "device/cuda/plugin/tactics.hpp"
@@ -41,29 +43,29 @@ class CudaExecutor final : public engine::Executor {
       : program_(program),
         arena_(program.memory_plan().peak_bytes),
         scratch_(program.scratch_bytes()),
-        dynamic_(program) {
-    const graph::Graph& graph = program.graph();
-    for (const graph::ValueId id : graph.inputs) add_buffer(graph.value(id).type, inputs_);
-    for (const graph::ValueId id : graph.outputs) add_buffer(graph.value(id).type, outputs_);
+        dynamic_(program),
+        pinned_(program.graph()) {
     load_constants();
-    for (const ProgramStep& step : program.steps()) {
+    first_ = make_binding();
+    latest_ = &first_->io;
+    for (const ProgramStep& step : program.steps())
       host_steps_ = host_steps_ || step.kernel == nullptr || step.kernel->runs_on_host();
-      bind(step);
-    }
     if (host_steps_) open_outputs_ = program.make_outputs();
   }
 
   void upload(std::span<const Tensor> inputs) override {
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i].byte_size() == 0) continue;
-      std::memcpy(inputs_[i].host.data(), inputs[i].bytes(), inputs[i].byte_size());
-      copy(inputs_[i].device.data(), inputs_[i].host.data(), inputs[i].byte_size(), cudaMemcpyHostToDevice);
+      std::memcpy(pinned_.inputs[i].data(), inputs[i].bytes(), inputs[i].byte_size());
+      copy(first_->io.inputs[i].data(), pinned_.inputs[i].data(), inputs[i].byte_size(),
+           cudaMemcpyHostToDevice);
     }
     synchronize();
   }
 
   void execute(std::vector<double>* step_times) override {
     const StreamScope scope(stream_);
+    latest_ = &first_->io;
     if (step_times != nullptr) {
       execute_stepwise(*step_times);
     } else if (host_steps_) {
@@ -78,6 +80,11 @@ class CudaExecutor final : public engine::Executor {
 
   void submit(bool transfers) override {
     const StreamScope scope(stream_);
+    if (transfers && !host_steps_) {
+      latest_ = &overlapped_runs().submit();
+      return;
+    }
+    latest_ = &first_->io;
     const Event& done = done_[submissions_ % done_.size()];
     if (submissions_ >= done_.size()) check(cudaEventSynchronize(done.get()), "the GPU work");
     if (transfers) copy_inputs();
@@ -92,6 +99,7 @@ class CudaExecutor final : public engine::Executor {
   }
 
   void finish() override {
+    if (overlapped_runs_ != nullptr) overlapped_runs_->finish();
     stream_.synchronize();
     submissions_ = 0;
   }
@@ -137,7 +145,10 @@ class CudaExecutor final : public engine::Executor {
     };
     fill(arena_);
     fill(scratch_);
-    for (const Buffer& output : outputs_) fill(output.device);
+    for (const auto* binding : {first_.get(), second_.get()}) {
+      if (binding == nullptr) continue;
+      for (const DeviceBytes& output : binding->io.outputs) fill(output);
+    }
     stream_.synchronize();
   }
 
@@ -147,8 +158,8 @@ class CudaExecutor final : public engine::Executor {
     synchronize();
     for (size_t i = 0; i < results.size(); ++i) {
       if (!results[i].defined()) results[i] = open_outputs_[i];
-      if (results[i].byte_size() != 0 && outputs_[i].device.size() != 0)
-        std::memcpy(results[i].mutable_bytes(), outputs_[i].host.data(), results[i].byte_size());
+      if (results[i].byte_size() != 0 && first_->io.outputs[i].size() != 0)
+        std::memcpy(results[i].mutable_bytes(), pinned_.outputs[i].data(), results[i].byte_size());
     }
     return results;
   }
@@ -170,24 +181,18 @@ class CudaExecutor final : public engine::Executor {
  private:
   static constexpr int64_t kAlignment = 256;
 
-  struct Buffer {
-    DeviceBytes device;
-    PinnedBytes host;
-  };
   struct BoundStep {
     std::vector<const void*> inputs;
     std::vector<void*> outputs;
   };
+  /// The steps with addresses: all but those of inputs and outputs are the same for all bindings.
+  struct Binding {
+    explicit Binding(DeviceIo places) : io(std::move(places)) {}
 
-  static void add_buffer(const graph::TensorType& type, std::vector<Buffer>& buffers) {
-    int64_t bytes = 0;
-    if (type.fully_known()) {
-      engine::TensorDesc desc{type.dtype, {}, engine::Layout::kPlain};
-      for (const graph::Dim& dim : *type.dims) desc.shape.push_back(dim.value());
-      bytes = desc.bytes();
-    }
-    buffers.push_back({DeviceBytes(bytes), PinnedBytes(bytes)});
-  }
+    DeviceIo io;
+    std::vector<BoundStep> steps;
+    std::unique_ptr<CapturedGraph> graph;
+  };
 
   /// Copies all constants that steps read plain, in one piece, which programs with the same constants share.
   void load_constants() {
@@ -206,12 +211,12 @@ class CudaExecutor final : public engine::Executor {
     constants_ = device_copy_of_content(packed);
   }
 
-  std::byte* address(const Operand& operand) const {
+  std::byte* address(const Operand& operand, const DeviceIo& io) const {
     const auto index = static_cast<size_t>(operand.position);
     switch (operand.place) {
       case Operand::Place::kArena: return arena_.data() + operand.position;
-      case Operand::Place::kInput: return inputs_[index].device.data();
-      case Operand::Place::kOutput: return outputs_[index].device.data();
+      case Operand::Place::kInput: return io.inputs[index].data();
+      case Operand::Place::kOutput: return io.outputs[index].data();
       case Operand::Place::kConstant: {
         const auto found = constant_offsets_.find({operand.data, operand.desc.bytes()});
         return found == constant_offsets_.end() ? nullptr : constants_->data() + found->second;
@@ -222,18 +227,23 @@ class CudaExecutor final : public engine::Executor {
     return nullptr;
   }
 
-  void bind(const ProgramStep& step) {
-    BoundStep bound;
-    for (const Operand& operand : step.inputs) bound.inputs.push_back(address(operand));
-    for (const Operand& operand : step.outputs) bound.outputs.push_back(address(operand));
-    bound_.push_back(std::move(bound));
+  std::unique_ptr<Binding> make_binding() const {
+    auto binding = std::make_unique<Binding>(DeviceIo(program_.graph()));
+    for (const ProgramStep& step : program_.steps()) {
+      BoundStep& bound = binding->steps.emplace_back();
+      for (const Operand& operand : step.inputs) bound.inputs.push_back(address(operand, binding->io));
+      for (const Operand& operand : step.outputs) bound.outputs.push_back(address(operand, binding->io));
+    }
+    return binding;
   }
 
-  void hand_over() {
-    for (size_t i = 0; i < bound_.size(); ++i) run_step(i);
+  void hand_over() { hand_over(*first_); }
+  void hand_over(const Binding& binding) {
+    for (size_t i = 0; i < binding.steps.size(); ++i) run_step(i, binding);
   }
 
-  void run_step(size_t index) {
+  void run_step(size_t index) { run_step(index, *first_); }
+  void run_step(size_t index, const Binding& binding) {
     const ProgramStep& step = program_.steps()[index];
     const StepRange range(step);
     if (step.kernel == nullptr) {
@@ -243,8 +253,9 @@ class CudaExecutor final : public engine::Executor {
     } else if (step.kernel->runs_on_host()) {
       run_on_host(step);
     } else {
-      set_next_step_waits(index + 1 < bound_.size() && waits(program_.steps()[index + 1]));
-      step.kernel->run(bound_[index].inputs, bound_[index].outputs, scratch_.data());
+      const BoundStep& bound = binding.steps[index];
+      set_next_step_waits(index + 1 < binding.steps.size() && waits(program_.steps()[index + 1]));
+      step.kernel->run(bound.inputs, bound.outputs, scratch_.data());
     }
   }
 
@@ -279,7 +290,7 @@ class CudaExecutor final : public engine::Executor {
       return {operand.desc.dtype, operand.desc.shape, static_cast<const std::byte*>(operand.data), nullptr};
     }
     Tensor value(operand.desc.dtype, operand.desc.shape);
-    copy(value.mutable_bytes(), address(operand), value.byte_size(), cudaMemcpyDeviceToHost);
+    copy(value.mutable_bytes(), address(operand, first_->io), value.byte_size(), cudaMemcpyDeviceToHost);
     stream_.synchronize();
     return value;
   }
@@ -289,21 +300,15 @@ class CudaExecutor final : public engine::Executor {
       open_outputs_[static_cast<size_t>(operand.position)] = value.clone();
       return;
     }
-    copy(address(operand), value.bytes(), value.byte_size(), cudaMemcpyHostToDevice);
+    copy(address(operand, first_->io), value.bytes(), value.byte_size(), cudaMemcpyHostToDevice);
     stream_.synchronize();
   }
 
-  void copy_inputs() const {
-    for (const Buffer& input : inputs_)
-      copy(input.device.data(), input.host.data(), static_cast<size_t>(input.device.size()),
-           cudaMemcpyHostToDevice);
+  auto copier(cudaMemcpyKind kind) const {
+    return [this, kind](void* to, const void* from, size_t bytes) { copy(to, from, bytes, kind); };
   }
-
-  void copy_outputs() const {
-    for (const Buffer& output : outputs_)
-      copy(output.host.data(), output.device.data(), static_cast<size_t>(output.device.size()),
-           cudaMemcpyDeviceToHost);
-  }
+  void copy_inputs() const { cuda::copy_inputs(pinned_, first_->io, copier(cudaMemcpyHostToDevice)); }
+  void copy_outputs() const { cuda::copy_outputs(*latest_, pinned_, copier(cudaMemcpyDeviceToHost)); }
 
   void synchronize() const {
     if (watch_ != nullptr) return watch_->synchronize();
@@ -348,8 +353,21 @@ class CudaExecutor final : public engine::Executor {
   }
 
   const CapturedGraph& steps_graph() {
-    if (graph_ == nullptr) graph_ = capture([this] { hand_over(); });
-    return *graph_;
+    if (first_->graph == nullptr) first_->graph = capture([this] { hand_over(); });
+    return *first_->graph;
+  }
+
+  OverlappedRuns& overlapped_runs() {
+    if (overlapped_runs_ == nullptr) {
+      steps_graph();
+      second_ = make_binding();
+      second_->graph = capture([this] { hand_over(*second_); });
+      overlapped_runs_ = std::make_unique<OverlappedRuns>(
+          stream_, pinned_,
+          std::array{OverlappedRuns::Lane{&first_->io, first_->graph.get()},
+                     OverlappedRuns::Lane{&second_->io, second_->graph.get()}});
+    }
+    return *overlapped_runs_;
   }
 
   template <class F>
@@ -367,7 +385,7 @@ class CudaExecutor final : public engine::Executor {
     stamped_steps_->launch(stream_);
     stream_.synchronize();
     times = step_times(stamped_steps_->nodes(), stamped_steps_->stretches(), stamped_steps_->stamps(),
-                       bound_.size());
+                       first_->steps.size());
   }
 
   /// Whether there are.
@@ -376,8 +394,8 @@ class CudaExecutor final : public engine::Executor {
     hand_over();  // as capture() does
     stream_.synchronize();
     try {
-      stamped_steps_ =
-          std::make_unique<StampedSteps>(stream_, bound_.size(), [this](size_t step) { run_step(step); });
+      stamped_steps_ = std::make_unique<StampedSteps>(stream_, first_->steps.size(),
+                                                      [this](size_t step) { run_step(step); });
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kInternal) throw;
       forks_ = true;
@@ -386,18 +404,19 @@ class CudaExecutor final : public engine::Executor {
   }
 
   void execute_between_events(std::vector<double>& times) {
-    times.assign(bound_.size(), 0.0);
-    while (step_events_.size() <= bound_.size()) step_events_.emplace_back();
+    times.assign(first_->steps.size(), 0.0);
+    while (step_events_.size() <= first_->steps.size()) step_events_.emplace_back();
     const auto record = [this](size_t i) {
       check(cudaEventRecord(step_events_[i].get(), stream_.get()), "an event");
     };
-    for (size_t i = 0; i < bound_.size(); ++i) {
+    for (size_t i = 0; i < first_->steps.size(); ++i) {
       record(i);
       run_step(i);
     }
-    record(bound_.size());
+    record(first_->steps.size());
     stream_.synchronize();
-    for (size_t i = 0; i < bound_.size(); ++i) times[i] = elapsed_us(step_events_[i], step_events_[i + 1]);
+    for (size_t i = 0; i < first_->steps.size(); ++i)
+      times[i] = elapsed_us(step_events_[i], step_events_[i + 1]);
   }
 
   const Program& program_;
@@ -405,12 +424,10 @@ class CudaExecutor final : public engine::Executor {
   DeviceBytes arena_;
   DeviceBytes scratch_;
   engine::DynamicValues dynamic_;
-  std::vector<Buffer> inputs_;
-  std::vector<Buffer> outputs_;
+  PinnedIo pinned_;
   std::shared_ptr<const DeviceBytes> constants_;
   /// By address on the host and bytes: of two constants at one address, one may end behind the other.
   std::map<std::pair<const void*, int64_t>, int64_t> constant_offsets_;
-  std::vector<BoundStep> bound_;
   /// Whether any step runs on the host, so that nothing can be captured.
   bool host_steps_ = false;
   /// Outputs whose shape is only known when the program runs.
@@ -418,7 +435,12 @@ class CudaExecutor final : public engine::Executor {
   Event begin_;
   Event end_;
   std::vector<Event> step_events_;
-  std::unique_ptr<CapturedGraph> graph_;
+  std::unique_ptr<Binding> first_;
+  /// For runs beside those of the first; null while none overlap.
+  std::unique_ptr<Binding> second_;
+  std::unique_ptr<OverlappedRuns> overlapped_runs_;
+  /// Where the outputs of the last run lie.
+  const DeviceIo* latest_ = nullptr;
   std::unique_ptr<StampedSteps> stamped_steps_;
   bool forks_ = false;  ///< the graph of the steps is no chain, which stamping takes
   std::unique_ptr<CapturedGraph> bracketed_graph_;

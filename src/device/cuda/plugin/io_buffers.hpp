@@ -1,0 +1,38 @@
+// Inputs and outputs of a program: on the device, where its steps read and write them, and in pinned memory
+// on the host, which the device copies from and to.
+#pragma once
+
+#include <vector>
+
+#include "device/cuda/plugin/runtime.hpp"
+#include "graph/graph.hpp"
+
+namespace hone::device::cuda {
+
+/// One buffer for each input and output, in graph order; empty ones where the shape is not known.
+template <class Buffer>
+struct IoBuffers {
+  explicit IoBuffers(const graph::Graph& graph);
+
+  std::vector<Buffer> inputs;
+  std::vector<Buffer> outputs;
+};
+
+using DeviceIo = IoBuffers<DeviceBytes>;
+using PinnedIo = IoBuffers<PinnedBytes>;
+
+/// Hands each input's copy to `copy(to, from, bytes)`.
+template <class Copy>
+void copy_inputs(const PinnedIo& from, const DeviceIo& to, Copy&& copy) {
+  for (size_t i = 0; i < to.inputs.size(); ++i)
+    copy(to.inputs[i].data(), from.inputs[i].data(), static_cast<size_t>(to.inputs[i].size()));
+}
+
+/// The same for the outputs.
+template <class Copy>
+void copy_outputs(const DeviceIo& from, const PinnedIo& to, Copy&& copy) {
+  for (size_t i = 0; i < from.outputs.size(); ++i)
+    copy(to.outputs[i].data(), from.outputs[i].data(), static_cast<size_t>(from.outputs[i].size()));
+}
+
+}  // namespace hone::device::cuda
