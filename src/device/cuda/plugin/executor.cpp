@@ -6,12 +6,11 @@
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <map>
 
 #include "device/cuda/plugin/captured_graph.hpp"
 #include "device/cuda/plugin/gpu_watch.hpp"
-#include "device/cuda/plugin/io_buffers.hpp"
 #include "device/cuda/plugin/overlapped_runs.hpp"
+#include "device/cuda/plugin/program_memory.hpp"
 #include "device/cuda/plugin/runtime.hpp"
 #include "device/cuda/plugin/stamped_steps.hpp"
 #include "device/cuda/plugin/tactics.hpp"
@@ -41,13 +40,10 @@ class CudaExecutor final : public engine::Executor {
  public:
   explicit CudaExecutor(const Program& program)
       : program_(program),
-        arena_(program.memory_plan().peak_bytes),
-        scratch_(program.scratch_bytes()),
+        memory_(program),
         dynamic_(program),
-        pinned_(program.graph()) {
-    load_constants();
-    first_ = make_binding();
-    latest_ = &first_->io;
+        pinned_(program.graph()),
+        first_(program, memory_) {
     for (const ProgramStep& step : program.steps())
       host_steps_ = host_steps_ || step.kernel == nullptr || step.kernel->runs_on_host();
     if (host_steps_) open_outputs_ = program.make_outputs();
@@ -57,7 +53,7 @@ class CudaExecutor final : public engine::Executor {
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i].byte_size() == 0) continue;
       std::memcpy(pinned_.inputs[i].data(), inputs[i].bytes(), inputs[i].byte_size());
-      copy(first_->io.inputs[i].data(), pinned_.inputs[i].data(), inputs[i].byte_size(),
+      copy(first_.io.inputs[i].data(), pinned_.inputs[i].data(), inputs[i].byte_size(),
            cudaMemcpyHostToDevice);
     }
     synchronize();
@@ -65,7 +61,7 @@ class CudaExecutor final : public engine::Executor {
 
   void execute(std::vector<double>* step_times) override {
     const StreamScope scope(stream_);
-    latest_ = &first_->io;
+    latest_ = &first_.io;
     if (step_times != nullptr) {
       execute_stepwise(*step_times);
     } else if (host_steps_) {
@@ -84,7 +80,7 @@ class CudaExecutor final : public engine::Executor {
       latest_ = &overlapped_runs().submit();
       return;
     }
-    latest_ = &first_->io;
+    latest_ = &first_.io;
     const Event& done = done_[submissions_ % done_.size()];
     if (submissions_ >= done_.size()) check(cudaEventSynchronize(done.get()), "the GPU work");
     if (transfers) copy_inputs();
@@ -143,9 +139,9 @@ class CudaExecutor final : public engine::Executor {
         check(cudaMemsetAsync(bytes.data(), kPoison, static_cast<size_t>(bytes.size()), stream_.get()),
               "a fill");
     };
-    fill(arena_);
-    fill(scratch_);
-    for (const auto* binding : {first_.get(), second_.get()}) {
+    fill(memory_.arena());
+    fill(memory_.scratch());
+    for (const Binding* binding : {&first_, second_.get()}) {
       if (binding == nullptr) continue;
       for (const DeviceBytes& output : binding->io.outputs) fill(output);
     }
@@ -158,7 +154,7 @@ class CudaExecutor final : public engine::Executor {
     synchronize();
     for (size_t i = 0; i < results.size(); ++i) {
       if (!results[i].defined()) results[i] = open_outputs_[i];
-      if (results[i].byte_size() != 0 && first_->io.outputs[i].size() != 0)
+      if (results[i].byte_size() != 0 && first_.io.outputs[i].size() != 0)
         std::memcpy(results[i].mutable_bytes(), pinned_.outputs[i].data(), results[i].byte_size());
     }
     return results;
@@ -179,70 +175,12 @@ class CudaExecutor final : public engine::Executor {
   }
 
  private:
-  static constexpr int64_t kAlignment = 256;
-
-  struct BoundStep {
-    std::vector<const void*> inputs;
-    std::vector<void*> outputs;
-  };
-  /// The steps with addresses: all but those of inputs and outputs are the same for all bindings.
-  struct Binding {
-    explicit Binding(DeviceIo places) : io(std::move(places)) {}
-
-    DeviceIo io;
-    std::vector<BoundStep> steps;
-    std::unique_ptr<CapturedGraph> graph;
-  };
-
-  /// Copies all constants that steps read plain, in one piece, which programs with the same constants share.
-  void load_constants() {
-    int64_t size = 0;
-    for (const ProgramStep& step : program_.steps()) {
-      for (const Operand& operand : step.inputs) {
-        if (operand.place != Operand::Place::kConstant || operand.data == nullptr) continue;
-        const int64_t bytes = operand.desc.bytes();
-        if (bytes == 0 || !constant_offsets_.try_emplace({operand.data, bytes}, size).second) continue;
-        size += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-      }
-    }
-    Tensor packed(DType::kUInt8, {size});
-    for (const auto& [source, offset] : constant_offsets_)
-      std::memcpy(packed.mutable_bytes() + offset, source.first, static_cast<size_t>(source.second));
-    constants_ = device_copy_of_content(packed);
-  }
-
-  std::byte* address(const Operand& operand, const DeviceIo& io) const {
-    const auto index = static_cast<size_t>(operand.position);
-    switch (operand.place) {
-      case Operand::Place::kArena: return arena_.data() + operand.position;
-      case Operand::Place::kInput: return io.inputs[index].data();
-      case Operand::Place::kOutput: return io.outputs[index].data();
-      case Operand::Place::kConstant: {
-        const auto found = constant_offsets_.find({operand.data, operand.desc.bytes()});
-        return found == constant_offsets_.end() ? nullptr : constants_->data() + found->second;
-      }
-      case Operand::Place::kAbsent:
-      case Operand::Place::kDynamic: break;
-    }
-    return nullptr;
-  }
-
-  std::unique_ptr<Binding> make_binding() const {
-    auto binding = std::make_unique<Binding>(DeviceIo(program_.graph()));
-    for (const ProgramStep& step : program_.steps()) {
-      BoundStep& bound = binding->steps.emplace_back();
-      for (const Operand& operand : step.inputs) bound.inputs.push_back(address(operand, binding->io));
-      for (const Operand& operand : step.outputs) bound.outputs.push_back(address(operand, binding->io));
-    }
-    return binding;
-  }
-
-  void hand_over() { hand_over(*first_); }
+  void hand_over() { hand_over(first_); }
   void hand_over(const Binding& binding) {
     for (size_t i = 0; i < binding.steps.size(); ++i) run_step(i, binding);
   }
 
-  void run_step(size_t index) { run_step(index, *first_); }
+  void run_step(size_t index) { run_step(index, first_); }
   void run_step(size_t index, const Binding& binding) {
     const ProgramStep& step = program_.steps()[index];
     const StepRange range(step);
@@ -253,9 +191,9 @@ class CudaExecutor final : public engine::Executor {
     } else if (step.kernel->runs_on_host()) {
       run_on_host(step);
     } else {
-      const BoundStep& bound = binding.steps[index];
+      const Binding::Step& bound = binding.steps[index];
       set_next_step_waits(index + 1 < binding.steps.size() && waits(program_.steps()[index + 1]));
-      step.kernel->run(bound.inputs, bound.outputs, scratch_.data());
+      step.kernel->run(bound.inputs, bound.outputs, memory_.scratch().data());
     }
   }
 
@@ -290,7 +228,8 @@ class CudaExecutor final : public engine::Executor {
       return {operand.desc.dtype, operand.desc.shape, static_cast<const std::byte*>(operand.data), nullptr};
     }
     Tensor value(operand.desc.dtype, operand.desc.shape);
-    copy(value.mutable_bytes(), address(operand, first_->io), value.byte_size(), cudaMemcpyDeviceToHost);
+    copy(value.mutable_bytes(), memory_.address(operand, first_.io), value.byte_size(),
+         cudaMemcpyDeviceToHost);
     stream_.synchronize();
     return value;
   }
@@ -300,14 +239,14 @@ class CudaExecutor final : public engine::Executor {
       open_outputs_[static_cast<size_t>(operand.position)] = value.clone();
       return;
     }
-    copy(address(operand, first_->io), value.bytes(), value.byte_size(), cudaMemcpyHostToDevice);
+    copy(memory_.address(operand, first_.io), value.bytes(), value.byte_size(), cudaMemcpyHostToDevice);
     stream_.synchronize();
   }
 
   auto copier(cudaMemcpyKind kind) const {
     return [this, kind](void* to, const void* from, size_t bytes) { copy(to, from, bytes, kind); };
   }
-  void copy_inputs() const { cuda::copy_inputs(pinned_, first_->io, copier(cudaMemcpyHostToDevice)); }
+  void copy_inputs() const { cuda::copy_inputs(pinned_, first_.io, copier(cudaMemcpyHostToDevice)); }
   void copy_outputs() const { cuda::copy_outputs(*latest_, pinned_, copier(cudaMemcpyDeviceToHost)); }
 
   void synchronize() const {
@@ -353,19 +292,19 @@ class CudaExecutor final : public engine::Executor {
   }
 
   const CapturedGraph& steps_graph() {
-    if (first_->graph == nullptr) first_->graph = capture([this] { hand_over(); });
-    return *first_->graph;
+    if (graph_ == nullptr) graph_ = capture([this] { hand_over(); });
+    return *graph_;
   }
 
   OverlappedRuns& overlapped_runs() {
     if (overlapped_runs_ == nullptr) {
       steps_graph();
-      second_ = make_binding();
-      second_->graph = capture([this] { hand_over(*second_); });
+      second_ = std::make_unique<Binding>(program_, memory_);
+      second_graph_ = capture([this] { hand_over(*second_); });
       overlapped_runs_ = std::make_unique<OverlappedRuns>(
           stream_, pinned_,
-          std::array{OverlappedRuns::Lane{&first_->io, first_->graph.get()},
-                     OverlappedRuns::Lane{&second_->io, second_->graph.get()}});
+          std::array{OverlappedRuns::Lane{&first_.io, graph_.get()},
+                     OverlappedRuns::Lane{&second_->io, second_graph_.get()}});
     }
     return *overlapped_runs_;
   }
@@ -385,7 +324,7 @@ class CudaExecutor final : public engine::Executor {
     stamped_steps_->launch(stream_);
     stream_.synchronize();
     times = step_times(stamped_steps_->nodes(), stamped_steps_->stretches(), stamped_steps_->stamps(),
-                       first_->steps.size());
+                       first_.steps.size());
   }
 
   /// Whether there are.
@@ -394,7 +333,7 @@ class CudaExecutor final : public engine::Executor {
     hand_over();  // as capture() does
     stream_.synchronize();
     try {
-      stamped_steps_ = std::make_unique<StampedSteps>(stream_, first_->steps.size(),
+      stamped_steps_ = std::make_unique<StampedSteps>(stream_, first_.steps.size(),
                                                       [this](size_t step) { run_step(step); });
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kInternal) throw;
@@ -404,30 +343,27 @@ class CudaExecutor final : public engine::Executor {
   }
 
   void execute_between_events(std::vector<double>& times) {
-    times.assign(first_->steps.size(), 0.0);
-    while (step_events_.size() <= first_->steps.size()) step_events_.emplace_back();
+    times.assign(first_.steps.size(), 0.0);
+    while (step_events_.size() <= first_.steps.size()) step_events_.emplace_back();
     const auto record = [this](size_t i) {
       check(cudaEventRecord(step_events_[i].get(), stream_.get()), "an event");
     };
-    for (size_t i = 0; i < first_->steps.size(); ++i) {
+    for (size_t i = 0; i < first_.steps.size(); ++i) {
       record(i);
       run_step(i);
     }
-    record(first_->steps.size());
+    record(first_.steps.size());
     stream_.synchronize();
-    for (size_t i = 0; i < first_->steps.size(); ++i)
+    for (size_t i = 0; i < first_.steps.size(); ++i)
       times[i] = elapsed_us(step_events_[i], step_events_[i + 1]);
   }
 
   const Program& program_;
   Stream stream_;
-  DeviceBytes arena_;
-  DeviceBytes scratch_;
+  ProgramMemory memory_;
   engine::DynamicValues dynamic_;
   PinnedIo pinned_;
-  std::shared_ptr<const DeviceBytes> constants_;
-  /// By address on the host and bytes: of two constants at one address, one may end behind the other.
-  std::map<std::pair<const void*, int64_t>, int64_t> constant_offsets_;
+  Binding first_;
   /// Whether any step runs on the host, so that nothing can be captured.
   bool host_steps_ = false;
   /// Outputs whose shape is only known when the program runs.
@@ -435,12 +371,13 @@ class CudaExecutor final : public engine::Executor {
   Event begin_;
   Event end_;
   std::vector<Event> step_events_;
-  std::unique_ptr<Binding> first_;
+  std::unique_ptr<CapturedGraph> graph_;
   /// For runs beside those of the first; null while none overlap.
   std::unique_ptr<Binding> second_;
+  std::unique_ptr<CapturedGraph> second_graph_;
   std::unique_ptr<OverlappedRuns> overlapped_runs_;
   /// Where the outputs of the last run lie.
-  const DeviceIo* latest_ = nullptr;
+  const DeviceIo* latest_ = &first_.io;
   std::unique_ptr<StampedSteps> stamped_steps_;
   bool forks_ = false;  ///< the graph of the steps is no chain, which stamping takes
   std::unique_ptr<CapturedGraph> bracketed_graph_;
