@@ -26,7 +26,7 @@ namespace hone {
 namespace {
 
 constexpr int kFailed = 1;
-constexpr int kRepeats = 3;
+constexpr int kRepeats = 2;
 
 bool same_bytes(const tensor::Tensor& a, const tensor::Tensor& b) {
   return a.byte_size() == b.byte_size() && std::memcmp(a.bytes(), b.bytes(), a.byte_size()) == 0;
@@ -45,18 +45,17 @@ class Round final : public backend::Executable {
       if (!std::ranges::equal(outputs, check.run(*program_), same_bytes))
         fail_internal("outputs move from run to run");
     }
-    for (const int runs : {2, 3}) {
-      if (!std::ranges::equal(outputs, run_overlapped(runs), same_bytes))
-        fail_internal("outputs of runs that overlap are others");
-    }
+    if (!std::ranges::equal(outputs, run_overlapped(), same_bytes))
+      fail_internal("outputs of runs that overlap are others");
     return outputs;
   }
 
  private:
-  std::vector<tensor::Tensor> run_overlapped(int runs) {
+  /// The outputs of the second of two runs, which has inputs and outputs of its own.
+  std::vector<tensor::Tensor> run_overlapped() {
     engine::Executor& executor = program_->executor();
     executor.poison();
-    for (int i = 0; i < runs; ++i) executor.submit(/*transfers=*/true);
+    for (int i = 0; i < 2; ++i) executor.submit(/*transfers=*/true);
     executor.finish();
     return executor.download();
   }
