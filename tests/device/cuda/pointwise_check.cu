@@ -211,6 +211,24 @@ void check_logic(Family& family) {
   family.expect(good, "logic");
 }
 
+/// Rounded to bytes: halves go to even numbers, what lies outside to the nearest end, NaN to the lowest.
+void check_quantization(Family& family) {
+  const std::vector<double> from = {-1000, -128.5, -2.5, -1.5,  0.5,         1.5,
+                                    126.5, 127.5,  1e30, -1e30, std::nan("")};
+  const signed char wanted[] = {-128, -128, -2, -2, 0, 2, 126, 127, 127, -128, -128};
+  const Values x(from, FloatType::kFloat);
+  const auto count = static_cast<int64_t>(from.size());
+  DeviceBuffer result(from.size());
+  const PointwiseProgram program{
+      {Storage::kFloat}, {{"Round", {0}}, {"Saturate", {1}, -128, 127}}, {2}, {Storage::kInt8}};
+  const std::vector<const void*> inputs = {x.get()};
+  const std::vector<void*> outputs = {result.get()};
+  run(family, program, {{count}, {{1}}}, inputs, outputs, "quantization");
+  std::vector<signed char> found(from.size());
+  result.download(found.data());
+  family.expect(std::equal(found.begin(), found.end(), wanted), "quantized values");
+}
+
 void check_refusals(Family& family) {
   const auto refuses = [&](const PointwiseProgram& program, const PointwiseGeometry& geometry) {
     try {
@@ -260,6 +278,12 @@ void check_pointwise() {
   check_integers<int16_t>(
       family, Storage::kInt16, "Mod",
       [](int16_t a, int16_t b) { return static_cast<int16_t>(((a % b) + b) % b); }, -99, 99);
+  check_integers<uint16_t>(
+      family, Storage::kUint16, "BitwiseXor",
+      [](uint16_t a, uint16_t b) { return static_cast<uint16_t>(a ^ b); }, 0, 65535);
+  check_integers<uint32_t>(
+      family, Storage::kUint32, "BitwiseAnd", [](uint32_t a, uint32_t b) { return a & b; }, 0, 4294967295u);
+  check_quantization(family);
   check_logic(family);
   check_refusals(family);
 }

@@ -99,6 +99,9 @@ TEST(PointwiseSource, StepsThatMakeNoSenseAreNamed) {
   EXPECT_EQ(complaint_of({"Where", {0, 0, 0}}, one), "pointwise step 'Where': argument 0 is no bool");
   EXPECT_EQ(complaint_of({"Add", {0, 1}}, mixed), "pointwise step 'Add': arguments of different kinds");
   EXPECT_EQ(complaint_of({"Exp", {1}}, mixed), "pointwise step 'Exp': arguments of the wrong kind");
+  EXPECT_EQ(complaint_of({"BitwiseNot", {0}}, one),
+            "pointwise step 'BitwiseNot': arguments of the wrong kind");
+  EXPECT_EQ(complaint_of({"BitwiseNot", {1}}, mixed), "no complaint");
   EXPECT_EQ(complaint_of({"Relu", {1}}, one), "pointwise step 'Relu': argument 0 is no earlier value");
   EXPECT_EQ(complaint_of({"Relu", {-1}}, one), "pointwise step 'Relu': argument 0 is no earlier value");
 }

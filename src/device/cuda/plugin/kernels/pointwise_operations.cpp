@@ -10,6 +10,7 @@ constexpr PointwiseOperation kOperations[] = {
     {"Relu", 1, kNumber, "x < T(0) ? T(0) : x"},
     {"LeakyRelu", 1, kFloat, "x < 0.0f ? a * x : x"},
     {"Clip", 1, kNumber, "clip(x, a, b)"},
+    {"Saturate", 1, kFloat, "x > a ? (x < b ? x : b) : a"},
     {"Sigmoid", 1, kFloat, "sigmoid(x)"},
     {"Tanh", 1, kFloat, "tanhf(x)"},
     {"HardSwish", 1, kFloat, "x * clip(x + 3.0f, 0.0f, 6.0f) * (1.0f / 6)"},
@@ -72,6 +73,10 @@ constexpr PointwiseOperation kOperations[] = {
     {"Or", 2, kLogic, "x || y"},
     {"Xor", 2, kLogic, "x != y"},
     {"Not", 1, kLogic, "!x"},
+    {"BitwiseAnd", 2, kBits, "x & y"},
+    {"BitwiseOr", 2, kBits, "x | y"},
+    {"BitwiseXor", 2, kBits, "x ^ y"},
+    {"BitwiseNot", 1, kBits, "~x"},
     {"Where", 3, kSelect, "x ? y : z"},
     {"Cast", 1, kCast, ""},
 };

@@ -9,7 +9,19 @@
 namespace hone::device::cuda {
 
 /// Element types in memory. Floating types are computed in float, integers in int64, kBool as bool.
-enum class Storage : uint8_t { kFloat, kHalf, kBfloat16, kBool, kInt8, kUint8, kInt16, kInt32, kInt64 };
+enum class Storage : uint8_t {
+  kFloat,
+  kHalf,
+  kBfloat16,
+  kBool,
+  kInt8,
+  kUint8,
+  kInt16,
+  kUint16,
+  kInt32,
+  kUint32,
+  kInt64
+};
 
 size_t storage_bytes(Storage type);
 
@@ -66,6 +78,7 @@ struct PointwiseOperation {
     kCompare,  ///< two numbers, bool result
     kTest,     ///< float, bool result
     kLogic,    ///< bool arguments, bool result
+    kBits,     ///< int64 arguments, result alike
     kSelect,   ///< bool x, numbers y and z
     kCast      ///< anything, result as PointwiseStep::to
   };

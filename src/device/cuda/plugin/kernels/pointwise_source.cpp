@@ -26,7 +26,8 @@ StorageInfo info(Storage type) {
       {"float", 4, Class::kFloat},         {"half_t", 2, Class::kFloat},
       {"bfloat16_t", 2, Class::kFloat},    {"bool", 1, Class::kBool},
       {"signed char", 1, Class::kInteger}, {"unsigned char", 1, Class::kInteger},
-      {"short", 2, Class::kInteger},       {"int", 4, Class::kInteger},
+      {"short", 2, Class::kInteger},       {"unsigned short", 2, Class::kInteger},
+      {"int", 4, Class::kInteger},         {"unsigned int", 4, Class::kInteger},
       {"int64", 8, Class::kInteger}};
   return kInfos[static_cast<size_t>(type)];
 }
@@ -212,8 +213,9 @@ class Writer {
     const bool wants_bool = operation.kind == Kind::kLogic;
     const bool wants_float = operation.kind == Kind::kFloat || operation.kind == Kind::kTest;
     const bool wants_number = operation.kind == Kind::kNumber;
+    const bool wants_bits = operation.kind == Kind::kBits;
     if ((wants_bool && type != Class::kBool) || (wants_float && type != Class::kFloat) ||
-        (wants_number && type == Class::kBool)) {
+        (wants_number && type == Class::kBool) || (wants_bits && type != Class::kInteger)) {
       fail(step, "arguments of the wrong kind");
     }
     return type;
