@@ -102,7 +102,9 @@ Json to_json(const Sweep& sweep) {
             {"enqueue_ms", "host time to hand over a run; in runs of their own"},
             {"h2d_ms, d2h_ms", "copies from and to pinned host memory, by events of the device"},
             {"pipelined",
-             "batch x runs / wall time of runs that overlap on `streams` streams, two in flight each"},
+             "batch x runs / wall time of runs that overlap on `streams` streams, two in flight each (three "
+             "of hone's with "
+             "transfers)"},
             {"percentile", "nearest rank"},
             {"clock", "steady_clock"},
             {"mb", "1e6 bytes"}}},

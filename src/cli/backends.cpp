@@ -1,17 +1,24 @@
 // `hone backends`: which systems can run models here, and what is missing for the others.
 #include <fmt/core.h>
 
+#include <memory>
+
 #include "backend/backend.hpp"
 #include "cli/command.hpp"
+#include "cli/engine_options.hpp"
 
 namespace hone::cli {
 
 void add_backends_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand("backends", "List the systems that can run models here");
-  command->callback([] {
+  const auto device = std::make_shared<std::string>("cpu");
+  add_device_option(*command, *device);
+  command->callback([device] {
     for (const std::string& name : backend::backend_names()) {
       try {
-        fmt::print("{:<12} {}\n", name, backend::make_backend(name)->version("cpu"));
+        const auto backend = backend::make_backend(name);
+        backend->require_device(*device);
+        fmt::print("{:<12} {}\n", name, backend->version(*device));
       } catch (const Error& error) {
         fmt::print("{:<12} not available: {}\n", name, error.what());
       }

@@ -254,7 +254,7 @@ void add_bench_command(CLI::App& program) {
       ->delimiter(',');
   command
       ->add_option("--precisions", sweep.precisions,
-                   "fp32, tf32, bf16, fp16, int8 (default: fp32 bf16; on cuda fp32 fp16)")
+                   "fp32, tf32, bf16, fp16; int8 of peers alone (default: fp32 bf16; on cuda fp32 fp16)")
       ->delimiter(',');
   add_device_option(*command, sweep.measure.device);
   command->add_flag("--includeDataTransfers", sweep.measure.transfers,

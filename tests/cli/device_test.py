@@ -77,6 +77,14 @@ class Device(unittest.TestCase):
             with self.subTest(name):
                 self.fails(ENVIRONMENT, NO_DRIVER, *command, "--device", "cuda")
 
+    def test_backends_of_a_gpu(self):
+        done = subprocess.run([HONE, "backends", "--device", "cuda"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        rows = dict(line.split(None, 1) for line in done.stdout.splitlines())
+        self.assertEqual(rows["reference"], "not available: the backend reference runs on the CPU, not on cuda")
+        if HAS_PLUGIN and not has_gpu():
+            self.assertEqual(rows["hone"], "not available: " + NO_DRIVER)
+
     def test_a_driver_that_cannot_be_used(self):
         if not HAS_PLUGIN:
             self.skip("this build has no cuda plugin")
