@@ -38,22 +38,21 @@ std::optional<PostOps> unary(const Node& node) {
   return post_ops;
 }
 
-/// A bound of Clip: absent and infinite ones are the ends of float32's range, as an engine file holds
-/// attributes in JSON, which has no infinity. Nullopt when it is computed.
+/// A bound of Clip, `absent` without one. Nullopt when it is computed.
 std::optional<float> clip_bound(const Graph& graph, ValueId id, float absent) {
   if (id == kNoValue) return absent;
   const auto value = scalar_constant(graph, id);
   if (!value) return std::nullopt;
-  constexpr double kMost = std::numeric_limits<float>::max();
-  return static_cast<float>(std::clamp(*value, -kMost, kMost));
+  return static_cast<float>(*value);
 }
 
 PostOpsOrReason clip(const Graph& graph, const Node& node) {
   if (graph.value(node.inputs[0]).type.dtype == DType::kFloat64) {
     return refused("post-ops hold bounds in float32, which would round those of a float64 Clip");
   }
-  const auto low = clip_bound(graph, node.input(1), std::numeric_limits<float>::lowest());
-  const auto high = clip_bound(graph, node.input(2), std::numeric_limits<float>::max());
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto low = clip_bound(graph, node.input(1), -kInfinity);
+  const auto high = clip_bound(graph, node.input(2), kInfinity);
   if (!low || !high) return refused("a bound of Clip is computed at run time");
   if (std::isnan(*low) || std::isnan(*high)) return refused("a bound of Clip is NaN");
   // With min above max ONNX gives max; devices differ there, so the bounds never cross in a post-op.

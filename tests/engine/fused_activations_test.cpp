@@ -203,6 +203,25 @@ TEST(FusedClip, WithCrossedBoundsGivesTheUpperOne) {
   }
 }
 
+/// Also of a chain, where infinity comes out as it went in.
+TEST(FusedClip, WithoutAnUpperBoundKeepsInfinity) {
+  for (const bool image : {true, false}) {
+    GraphBuilder b;
+    const ValueId x = b.input("x", {1, 2, 2, 2});
+    const ValueId y = image ? b.conv(x, 2, 2) : b.node("Neg", {b.node("Neg", {x})});
+    const graph::Graph graph = b.finish({b.node("Clip", {b.node("Add", {y, x}), b.scalar(0.5f)})});
+    std::vector<float> values(8, 1);
+    values[3] = std::numeric_limits<float>::infinity();
+    const std::vector<tensor::Tensor> inputs = {tensor::Tensor::of<float>(values, {1, 2, 2, 2})};
+    Context context(build(graph), device(), 2);
+    const auto result = context.run(inputs)[0].to_double();
+    const auto expected = reference::run_graph(graph, inputs)[0].to_double();
+    for (size_t i = 0; i < result.size(); ++i)
+      EXPECT_EQ(std::isinf(result[i]), std::isinf(expected[i])) << image << ", element " << i;
+    EXPECT_TRUE(image || std::isinf(result[3]));
+  }
+}
+
 /// The file holds bounds in JSON, which knows numbers only.
 TEST(FusedClip, WithABoundThatIsNotFiniteComesBackFromItsFile) {
   using Limits = std::numeric_limits<float>;

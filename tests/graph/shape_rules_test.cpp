@@ -160,6 +160,8 @@ TEST(ShapeRules, RefusalsNameTheFault) {
   EXPECT_EQ(refusal("Reshape", {{2, 3}}, {ints({-1, -1})}), "the new shape has two dimensions of -1");
   EXPECT_EQ(refusal("Transpose", {{2, 3}}, {}, {{"perm", std::vector<int64_t>{0, 0}}}),
             "axis 0 is named twice");
+  EXPECT_EQ(refusal("Transpose", {{2, 3}}, {}, {{"perm", std::vector<int64_t>{-1, 0}}}),
+            "attribute 'perm' has a negative entry");
   EXPECT_EQ(refusal("Concat", {{2, 3}, {3, 3}}, {}, {{"axis", int64_t{1}}}),
             "dimension 0 is 2 and 3 in different inputs");
   EXPECT_EQ(refusal("MatMul", {{2, 3}, {4, 5}}), "shapes 2x3 and 4x5 do not multiply: 3 columns meet 4 rows");
@@ -181,6 +183,33 @@ TEST(ShapeRules, RefusalsNameTheFault) {
             "term 'ijk' of equation 'ijk->i' does not fit an input of rank 2");
   EXPECT_EQ(refusal("BatchNormalization", {{1, 3, 2, 2}, {3}, {3}, {4}, {3}}),
             "the channel count is 3 and 4 in different inputs");
+}
+
+/// Devices do not look at more than the index along the axis.
+TEST(ShapeRules, IndicesAndUpdatesFitTheData) {
+  const auto zeros = [](const tensor::Shape& shape) {
+    return Tensor::of<int64_t>(std::vector<int64_t>(static_cast<size_t>(tensor::element_count(shape))),
+                               shape);
+  };
+  const auto values = [](const tensor::Shape& shape) {
+    return Tensor::of<float>(std::vector<float>(static_cast<size_t>(tensor::element_count(shape))), shape);
+  };
+  const std::vector<std::pair<std::string, Attribute>> axis = {{"axis", int64_t{1}}};
+  EXPECT_EQ(refusal("GatherElements", {{2, 3}}, {zeros({2, 50})}, axis), "accepted");
+  EXPECT_EQ(refusal("GatherElements", {{2, 3}}, {zeros({50, 1})}, axis),
+            "indices of shape 50x1 for data of shape 2x3 along axis 1");
+  EXPECT_EQ(refusal("ScatterElements", {{2, 3}}, {zeros({50, 1}), values({50, 1})}, axis),
+            "indices of shape 50x1 for data of shape 2x3 along axis 1");
+  EXPECT_EQ(refusal("ScatterElements", {{4}}, {zeros({4}), values({1})}),
+            "inputs 1 and 2 have shapes 4 and 1");
+  EXPECT_EQ(refusal("ScatterND", {{4, 3}}, {zeros({2, 1}), values({2, 3})}), "accepted");
+  EXPECT_EQ(refusal("ScatterND", {{4, 3}}, {zeros({2, 1}), values({1})}), "updates have rank 1, expected 2");
+  EXPECT_EQ(refusal("ScatterND", {{4, 3}}, {zeros({2, 1}), values({1, 3})}),
+            "inputs 2 and 1 have shapes 1x3 and 2x1");
+  EXPECT_EQ(refusal("ScatterND", {{4, 3}}, {zeros({2, 1}), values({2, 2})}),
+            "inputs 2 and 0 have shapes 2x2 and 4x3");
+  EXPECT_EQ(refusal("GatherND", {{1, 3}}, {zeros({40, 1})}, {{"batch_dims", int64_t{1}}}),
+            "inputs 0 and 1 have shapes 1x3 and 40x1");
 }
 
 /// Constants may be huge; following them as shape data would cost more memory than they have themselves.

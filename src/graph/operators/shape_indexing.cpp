@@ -43,11 +43,34 @@ void require_same_rank(const InferenceContext& context, size_t a, size_t b) {
                   context.rank(a), context.rank(b));
 }
 
-void infer_gather_elements(InferenceContext& context) {
-  require_index_type(context, 1);
+/// As many of input a in dimension i as of input b in dimension j, as far as both are known.
+void require_same_dim(const InferenceContext& context, size_t a, int64_t i, size_t b, int64_t j) {
+  const Dim& one = context.dims(a)[static_cast<size_t>(i)];
+  const Dim& other = context.dims(b)[static_cast<size_t>(j)];
+  context.require(!one.known() || !other.known() || one.value() == other.value(),
+                  "inputs {} and {} have shapes {} and {}", a, b, dims_text(context.dims(a)),
+                  dims_text(context.dims(b)));
+}
+
+/// Indices (input 1) along an axis of the data (input 0) are no more than the data in the other dimensions.
+void require_fitting_indices(const InferenceContext& context) {
   context.require_rank(0, 1, INT64_MAX);
   require_same_rank(context, 0, 1);
-  if (context.ranked(0)) context.axis("axis", context.rank(0));
+  if (!context.ranked(0)) return;
+  const int64_t axis = context.axis("axis", context.rank(0));
+  if (!context.ranked(1)) return;
+  for (int64_t i = 0; i < context.rank(0); ++i) {
+    const Dim& data = context.dims(0)[static_cast<size_t>(i)];
+    const Dim& indices = context.dims(1)[static_cast<size_t>(i)];
+    context.require(i == axis || !data.known() || !indices.known() || indices.value() <= data.value(),
+                    "indices of shape {} for data of shape {} along axis {}", dims_text(context.dims(1)),
+                    dims_text(context.dims(0)), axis);
+  }
+}
+
+void infer_gather_elements(InferenceContext& context) {
+  require_index_type(context, 1);
+  require_fitting_indices(context);
   context.set_output(0, context.dtype(0), context.input(1).dims);
 }
 
@@ -72,6 +95,7 @@ void infer_gather_nd(InferenceContext& context) {
   const auto length = tuple_length(context, batch_dims);
   context.set_output(0, context.dtype(0), std::nullopt);
   if (!length) return;
+  for (int64_t i = 0; i < batch_dims; ++i) require_same_dim(context, 0, i, 1, i);
   Dims result(context.dims(1).begin(), context.dims(1).end() - 1);
   const Dims& data = context.dims(0);
   result.insert(result.end(), data.begin() + batch_dims + *length, data.end());
@@ -87,15 +111,26 @@ void infer_scatter(InferenceContext& context) {
 
 void infer_scatter_elements(InferenceContext& context) {
   infer_scatter(context);
-  context.require_rank(0, 1, INT64_MAX);
-  require_same_rank(context, 0, 1);
+  require_fitting_indices(context);
   require_same_rank(context, 1, 2);
-  if (context.ranked(0)) context.axis("axis", context.rank(0));
+  if (!context.ranked(1) || !context.ranked(2)) return;
+  for (int64_t i = 0; i < context.rank(1); ++i) require_same_dim(context, 1, i, 2, i);
 }
 
 void infer_scatter_nd(InferenceContext& context) {
   infer_scatter(context);
-  tuple_length(context, 0);
+  const auto length = tuple_length(context, 0);
+  if (!length || !context.ranked(2)) return;
+  const int64_t tuples = context.rank(1) - 1;
+  const int64_t rank = tuples + context.rank(0) - *length;
+  context.require(context.rank(2) == rank, "updates have rank {}, expected {}", context.rank(2), rank);
+  for (int64_t i = 0; i < rank; ++i) {
+    if (i < tuples) {
+      require_same_dim(context, 2, i, 1, i);
+    } else {
+      require_same_dim(context, 2, i, 0, *length + i - tuples);
+    }
+  }
 }
 
 void infer_compress(InferenceContext& context) {

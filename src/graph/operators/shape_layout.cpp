@@ -164,6 +164,9 @@ void infer_transpose(InferenceContext& context) {
   if (context.attributes().has("perm")) perm = context.attributes().get_ints("perm");
   context.require(perm.size() == dims.size(), "attribute 'perm' has {} entries, the input has rank {}",
                   perm.size(), dims.size());
+  // Unlike axes elsewhere, which may count from the end.
+  context.require(std::none_of(perm.begin(), perm.end(), [](int64_t axis) { return axis < 0; }),
+                  "attribute 'perm' has a negative entry");
   Dims result;
   for (const int64_t axis : checked_axes(context, perm, context.rank(0))) {
     result.push_back(dims[static_cast<size_t>(axis)]);

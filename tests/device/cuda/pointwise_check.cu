@@ -229,6 +229,29 @@ void check_quantization(Family& family) {
   family.expect(std::equal(found.begin(), found.end(), wanted), "quantized values");
 }
 
+/// What lies outside an integer type becomes its nearest end, NaN becomes 0.
+template <class T>
+void check_cast(Family& family, Storage type, const std::vector<T>& wanted) {
+  const Values x({300, -5.75, 2.5, 1e30, -1e30, std::nan("")}, FloatType::kFloat);
+  DeviceBuffer result(wanted.size() * sizeof(T));
+  PointwiseStep cast{"Cast", {0}};
+  cast.to = type;
+  run(family, {{Storage::kFloat}, {cast}, {1}, {type}}, {{6}, {{1}}}, {x.get()}, {result.get()}, "a cast");
+  std::vector<T> found(wanted.size());
+  result.download(found.data());
+  family.expect(found == wanted, "cast to " + std::to_string(8 * sizeof(T)) + " bits");
+}
+
+void check_casts(Family& family) {
+  check_cast<signed char>(family, Storage::kInt8, {127, -5, 2, 127, -128, 0});
+  check_cast<unsigned char>(family, Storage::kUint8, {255, 0, 2, 255, 0, 0});
+  check_cast<int16_t>(family, Storage::kInt16, {300, -5, 2, 32767, -32768, 0});
+  check_cast<uint16_t>(family, Storage::kUint16, {300, 0, 2, 65535, 0, 0});
+  check_cast<int32_t>(family, Storage::kInt32, {300, -5, 2, INT32_MAX, INT32_MIN, 0});
+  check_cast<uint32_t>(family, Storage::kUint32, {300, 0, 2, UINT32_MAX, 0, 0});
+  check_cast<int64_t>(family, Storage::kInt64, {300, -5, 2, INT64_MAX, INT64_MIN, 0});
+}
+
 void check_refusals(Family& family) {
   const auto refuses = [&](const PointwiseProgram& program, const PointwiseGeometry& geometry) {
     try {
@@ -284,6 +307,7 @@ void check_pointwise() {
   check_integers<uint32_t>(
       family, Storage::kUint32, "BitwiseAnd", [](uint32_t a, uint32_t b) { return a & b; }, 0, 4294967295u);
   check_quantization(family);
+  check_casts(family);
   check_logic(family);
   check_refusals(family);
 }

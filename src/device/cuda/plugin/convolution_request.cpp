@@ -17,6 +17,7 @@ std::string read_convolution_request(const StepRequest& request, ConvolutionRequ
   if (tensor::element_count(request.outputs[0].shape) == 0) return "the output is empty";
   if (tensor::element_count(shape) == 0) return "the input is empty";
   out.geometry = graph::read_convolution(request.node.attributes, shape, request.inputs[1].shape);
+  if (!fits_in_int(out.geometry.axes)) return "a window beyond 2^31";
   auto post_ops = read_post_ops(request, 3);
   if (!post_ops) return "a post-op's operand is broadcast in a way no kernel has";
   out.post_ops = std::move(*post_ops);

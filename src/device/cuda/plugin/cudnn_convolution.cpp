@@ -1,5 +1,7 @@
 // Convolutions through cuDNN's fused graphs: every engine configuration that its heuristics recommend, or in
 // an exhaustive search that its engines have, is a variant, so that the tactic search times them all.
+#include <cmath>
+
 #include "device/cuda/plugin/convolution_request.hpp"
 #include "device/cuda/plugin/cudnn_compiler.hpp"
 #include "device/cuda/plugin/kernels/movement.hpp"
@@ -39,8 +41,8 @@ std::string append(const PostOpRequest& post, Plan& plan) {
       // A ReLU between bounds is max(lower, min(x, upper)) for a lower bound of 0 only.
       if (post.alpha != 0) return "clip has a lower bound other than 0";
       op.mode = CUDNN_POINTWISE_RELU_FWD;
-      op.bounded = true;
-      op.upper = post.beta;
+      op.bounded = std::isfinite(post.beta);
+      op.upper = op.bounded ? post.beta : 0;
       break;
     case PostOp::kSigmoid: op.mode = CUDNN_POINTWISE_SIGMOID_FWD; break;
     case PostOp::kTanh: op.mode = CUDNN_POINTWISE_TANH_FWD; break;

@@ -24,6 +24,16 @@ size_t axis_of(const StepRequest& request) {
   return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(request.inputs[0].shape.size()) : axis);
 }
 
+/// Whether a scale or bias has one value for each element of a row: the data's dimensions from the axis on,
+/// with no others than of size 1 in front.
+bool covers(const Shape& scale, const Shape& data, size_t axis) {
+  const size_t inner = data.size() - axis;
+  if (scale.size() < inner) return false;
+  const auto from = scale.end() - static_cast<std::ptrdiff_t>(inner);
+  return std::equal(from, scale.end(), data.begin() + static_cast<std::ptrdiff_t>(axis)) &&
+         std::all_of(scale.begin(), from, [](int64_t size) { return size == 1; });
+}
+
 class SoftmaxTactic final : public CudaTactic {
  public:
   std::string_view name() const override { return "softmax"; }
@@ -70,8 +80,7 @@ class LayerNormalizationTactic final : public CudaTactic {
     offer.inputs[0] = desc;
     for (size_t i = 1; i < request.inputs.size(); ++i) {
       if (!request.node.has_input(i)) continue;
-      if (tensor::element_count(request.inputs[i].shape) != columns)
-        return Offer::refuse("scale or bias is broadcast");
+      if (!covers(request.inputs[i].shape, shape, axis)) return Offer::refuse("scale or bias is broadcast");
       offer.inputs[i] = {DType::kFloat32, request.inputs[i].shape, Layout::kPlain};
     }
     offer.outputs = {desc};

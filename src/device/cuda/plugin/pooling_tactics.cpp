@@ -1,6 +1,9 @@
 // Pools over windows and over whole images by kernels of ours.
 #include "device/cuda/plugin/kernels/pooling.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include "device/cuda/plugin/tactics.hpp"
 #include "graph/convolution_geometry.hpp"
 
@@ -27,6 +30,7 @@ class PoolTactic final : public CudaTactic {
     const bool average = request.node.op == "AveragePool";
     const graph::Window window = graph::read_window(attributes, attributes.get_ints("kernel_shape"));
     const auto axes = graph::resolve_window(window, std::span(shape).subspan(2));
+    if (!fits_in_int(axes)) return Offer::refuse("a window beyond 2^31");
     const PoolSize size = pool_size(shape[0], shape[1], axes);
     const PoolKind kind = !average                                       ? PoolKind::kMax
                           : attributes.get_int("count_include_pad") != 0 ? PoolKind::kAveragePadded
@@ -79,6 +83,18 @@ class GlobalPoolTactic final : public CudaTactic {
 };
 
 }  // namespace
+
+bool fits_in_int(const std::vector<graph::WindowAxis>& axes) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  return std::all_of(axes.begin(), axes.end(), [](const graph::WindowAxis& axis) {
+    // Factors first: their products do not overflow then.
+    for (const int64_t value :
+         {axis.input, axis.output, axis.kernel, axis.stride, axis.dilation, axis.pad_begin, axis.pad_end}) {
+      if (value > kMost) return false;
+    }
+    return axis.output * axis.stride <= kMost && axis.extent() <= kMost;
+  });
+}
 
 PoolSize pool_size(int64_t batch, int64_t channels, const std::vector<graph::WindowAxis>& axes) {
   PoolSize size;

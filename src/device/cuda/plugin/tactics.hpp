@@ -100,6 +100,8 @@ class LaunchKernel final : public EarlyKernel {
 
 /// A pool of an image of that batch and these channels.
 PoolSize pool_size(int64_t batch, int64_t channels, const std::vector<graph::WindowAxis>& axes);
+/// Whether kernels, which compute windows in 32 bits, can run these.
+bool fits_in_int(const std::vector<graph::WindowAxis>& axes);
 
 FloatType float_type(tensor::DType dtype);
 /// Whether kernels compute with elements of this type.

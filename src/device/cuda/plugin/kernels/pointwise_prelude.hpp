@@ -45,7 +45,21 @@ INLINE float widen(half_t x) {
 INLINE float widen(bfloat16_t x) { return __uint_as_float(static_cast<unsigned>(x.bits) << 16); }
 INLINE bool widen(bool x) { return x; }
 template <class T> INLINE int64 widen(T x) { return x; }
-template <class To> struct narrow { template <class T> static INLINE To of(T x) { return static_cast<To>(x); } };
+// A float outside an integer type becomes its nearest end, NaN becomes 0: tensor/convert.hpp.
+template <class To> INLINE To saturated(float x) {
+  constexpr bool negative = To(-1) < To(0);
+  constexpr int bits = 8 * sizeof(To) - negative;
+  constexpr float above = 2.0f * static_cast<float>(1ull << (bits - 1));
+  constexpr To highest = static_cast<To>((1ull << (bits - 1)) - 1 + (1ull << (bits - 1)));
+  constexpr To lowest = negative ? static_cast<To>(-highest - 1) : To(0);
+  return x != x ? To(0) : x >= above ? highest : x <= (negative ? -above : 0.0f) ? lowest
+                                                                                  : static_cast<To>(static_cast<int64>(x));
+}
+template <class To> struct narrow {
+  template <class T> static INLINE To of(T x) { return static_cast<To>(x); }
+  static INLINE To of(float x) { return saturated<To>(x); }
+};
+template <> struct narrow<float> { template <class T> static INLINE float of(T x) { return static_cast<float>(x); } };
 template <> struct narrow<bool> { template <class T> static INLINE bool of(T x) { return x != T(0); } };
 template <> struct narrow<half_t> {
   template <class T> static INLINE half_t of(T x) {
