@@ -69,7 +69,7 @@ class Executor {
     return {.enqueue_us = times.enqueue_us, .device_us = times.device_us};
   }
   /// Hands one execution over; with `transfers`, between copies of the inputs that were uploaded last, from
-  /// the memory that copies start from, and of the outputs back. Waits only while two are under way.
+  /// the memory that copies start from, and of the outputs back. Waits only while a few are under way.
   virtual void submit(bool /*transfers*/) { execute(nullptr); }
   /// Waits for everything submitted.
   virtual void finish() {}

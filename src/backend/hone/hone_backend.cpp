@@ -143,7 +143,8 @@ class HoneExecutable final : public Executable {
 
   std::unique_ptr<Observer> observe(const ObserveOptions& options) override {
     if (!options.device || !times_device()) return nullptr;
-    return std::make_unique<DeviceObserver>(context_.program(last_shapes_).executor().watch());
+    auto watch = context_.program(last_shapes_).executor().watch();
+    return watch == nullptr ? nullptr : std::make_unique<DeviceObserver>(std::move(watch));
   }
 
   std::string bus_id() const override { return device_.bus_id(); }

@@ -17,6 +17,7 @@ class Graph {
       record();
     } catch (...) {
       (void)cudaStreamEndCapture(stream.get(), &graph_);
+      (void)cudaGetLastError();  // or a later launch that is all right would be blamed
       destroy();
       throw;
     }

@@ -2,6 +2,7 @@
 #include <cublasLt.h>
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 
 #include "device/cuda/plugin/cudnn.hpp"
@@ -64,8 +65,11 @@ cudaDeviceProp find_gpu() {
     fail_environment("the NVIDIA driver is for CUDA {}, this build needs a driver for CUDA {}",
                      version_text(driver), version_text(runtime));
   }
-  if (status == cudaErrorNoDevice || (status == cudaSuccess && count == 0))
+  if (status == cudaErrorNoDevice || (status == cudaSuccess && count == 0)) {
+    if (const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES"); visible != nullptr)
+      fail_environment("no NVIDIA GPU is visible: CUDA_VISIBLE_DEVICES is '{}'", visible);
     fail_environment("this machine has no NVIDIA GPU");
+  }
   if (status != cudaSuccess)
     fail_environment("the NVIDIA driver gives no access to a GPU: {}", cudaGetErrorString(status));
   cudaDeviceProp properties{};

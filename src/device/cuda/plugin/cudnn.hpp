@@ -16,7 +16,7 @@ namespace hone::device::cuda {
 
 /// Environment error that says what failed and cuDNN's own reason.
 void check(cudnnStatus_t status, std::string_view what);
-/// The handle of the calling thread. Handles are never destroyed: plans made with one outlive its thread.
+/// The handle of the calling thread, which ends with it; so plans are made by threads that outlive them.
 cudnnHandle_t cudnn_handle();
 /// "9.19.0", of the library loaded.
 std::string cudnn_version();

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -16,6 +17,25 @@ namespace hone::device::cuda {
 namespace {
 
 using PlanFuture = std::shared_future<std::shared_ptr<const CudnnPlan>>;
+
+/// From so many plans on, those that nobody holds are dropped: a process whose shapes change would gather
+/// them without end.
+constexpr size_t kMostPlans = 1024;
+
+bool is_ready(const PlanFuture& plan) {
+  return plan.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
+/// Whether it could not be made, as when there was no memory at the time.
+bool has_failed(const PlanFuture& plan) {
+  if (!is_ready(plan)) return false;
+  try {
+    plan.get();
+    return false;
+  } catch (const std::exception&) {
+    return true;
+  }
+}
 
 std::string key_of(const CudnnConvolution& c, std::string_view config) {
   std::string key =
@@ -45,7 +65,15 @@ class Compiler {
   PlanFuture submit(const CudnnConvolution& convolution, std::string_view config) {
     const std::lock_guard lock(mutex_);
     const std::string key = key_of(convolution, config);
-    if (const auto known = plans_.find(key); known != plans_.end()) return known->second;
+    if (const auto known = plans_.find(key); known != plans_.end()) {
+      if (!has_failed(known->second)) return known->second;
+      plans_.erase(known);
+    }
+    if (plans_.size() >= kMostPlans) {
+      std::erase_if(plans_, [](const auto& entry) {
+        return is_ready(entry.second) && (has_failed(entry.second) || entry.second.get().use_count() == 1);
+      });
+    }
     auto task = std::make_shared<std::packaged_task<std::shared_ptr<const CudnnPlan>()>>(
         [convolution, config = std::string(config)] {
           return std::make_shared<const CudnnPlan>(std::make_shared<const CudnnGraph>(convolution), config);

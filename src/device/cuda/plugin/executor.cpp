@@ -163,8 +163,8 @@ class CudaExecutor final : public engine::Executor {
   bool can_be_watched() const override { return !host_steps_; }
 
   std::unique_ptr<engine::DeviceWatch> watch() override {
-    if (!can_be_watched()) return nullptr;
     const StreamScope scope(stream_);
+    if (!make_stamped_steps()) return nullptr;
     // Libraries load their kernels when first used, which a capture forbids.
     hand_over();
     stream_.synchronize();

@@ -68,8 +68,8 @@ class PointwiseTactic final : public CudaTactic {
     } catch (const std::invalid_argument& error) {
       return Offer::refuse(error.what());
     } catch (const std::runtime_error& error) {
-      // hone::Error is one too; either way the step has no such kernel.
-      return Offer::refuse(error.what());
+      // Of the machine, not of the step: refused, it would run on the host from now on.
+      fail_environment("{}", error.what());
     }
   }
 

@@ -4,6 +4,8 @@
 #include <c10/cuda/CUDAStream.h>
 #include <nvtx3/nvToolsExt.h>
 
+#include <string_view>
+
 #include "backend/torch/plugin/convert.hpp"
 #include "backend/torch/plugin/cuda.hpp"
 #include "backend/torch/plugin/cuda/event.hpp"
@@ -48,6 +50,8 @@ class CapturedRunner final : public Runner {
     const c10::cuda::CUDAStreamGuard guard(stream_);
     for (int i = 0; i < kWarmUpRuns; ++i) program_->run(inputs_);
     stream_.synchronize();
+    // A capture allocates from a pool of its own, and gives nothing of the other one back meanwhile.
+    release_cache(placement_.device);
     graph_.capture_begin();
     capture(graph_, [this] { outputs_ = program_->run(inputs_); });
   }
@@ -113,6 +117,7 @@ class CapturedRunner final : public Runner {
       enqueue();
     } catch (const Error& error) {
       abandon(graph);
+      if (std::string_view(error.what()).find("out of memory") != std::string_view::npos) throw;
       fail_bad_input("the model cannot be captured in a CUDA graph: {}", error.what());
     }
     graph.capture_end();

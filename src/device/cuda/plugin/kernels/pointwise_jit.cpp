@@ -15,8 +15,9 @@ namespace hone::device::cuda {
 namespace {
 
 void require(cudaError_t error, const char* what) {
-  if (error != cudaSuccess)
-    throw std::runtime_error(std::string("pointwise kernel: ") + what + ": " + cudaGetErrorString(error));
+  if (error == cudaSuccess) return;
+  (void)cudaGetLastError();  // or a later launch that is all right would be blamed
+  throw std::runtime_error(std::string("pointwise kernel: ") + what + ": " + cudaGetErrorString(error));
 }
 
 class NvrtcProgram {
