@@ -74,6 +74,17 @@ class PointwiseTactic final : public CudaTactic {
   }
 
  private:
+  /// What is compared with a value that was rounded between steps is rounded likewise.
+  static DType operand_type(const StepRequest& request, size_t input) {
+    const DType dtype = request.inputs[input].dtype;
+    const PointwiseOperation* const operation = find_pointwise_operation(request.node.op);
+    const bool compares = operation != nullptr && operation->kind == PointwiseOperation::Kind::kCompare;
+    if (!compares || dtype != DType::kFloat32 ||
+        request.graph.constant(request.node.inputs[input]) == nullptr)
+      return dtype;
+    return request.inputs[1 - input].dtype == request.compute_dtype ? request.compute_dtype : dtype;
+  }
+
   static Offer make(const StepRequest& request) {
     const DType declared = request.outputs[0].dtype;
     const Shape& shape = request.outputs[0].shape;
@@ -117,10 +128,11 @@ class PointwiseTactic final : public CudaTactic {
       std::transform(step.arguments.begin(), step.arguments.end(), step.arguments.begin(), renumber);
     for (const size_t i : read) {
       const TensorDesc& input = request.inputs[i];
-      const auto type = pointwise_storage(input.dtype);
+      const DType dtype = operand_type(request, i);
+      const auto type = pointwise_storage(dtype);
       if (!type) return Offer::refuse("an element type without kernels");
       const Layout arranged = input.shape == shape ? layout : Layout::kPlain;
-      offer.inputs[i] = {input.dtype, input.shape, arranged};
+      offer.inputs[i] = {dtype, input.shape, arranged};
       program.operands.push_back(*type);
       where.strides.push_back(geometry.strides(broadcast_shape(request, i), arranged));
     }
