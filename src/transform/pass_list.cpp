@@ -13,6 +13,8 @@ const std::vector<Pass>& passes() {
        common_subexpression, true},
       {"reshape_cancellation", "Makes one Reshape of several, and constant shapes of computed ones",
        reshape_cancellation, true},
+      {"einsum_lowering", "Makes transpositions and a matrix product of an Einsum that is one",
+       einsum_lowering, true},
       {"transpose_cancellation", "Composes or cancels transpositions, also through elementwise nodes",
        transpose_cancellation, true},
       {"reduce_to_pool", "Makes global average pools of means over all spatial axes", reduce_to_pool, true},

@@ -40,6 +40,63 @@ TEST(GemmCanonical, FactorsAndTransposedOperands) {
   EXPECT_EQ(attributes.get_int("transB"), 1);
 }
 
+TEST(EinsumLowering, MakesProductsOfAttention) {
+  struct Case {
+    const char* equation;
+    Dims a, b;
+    const char* structure;
+  };
+  const Dim n = Dim::symbol("N");
+  const Case cases[] = {
+      {"bhid,bhdj->bhij", {n, 2, 5, 4}, {n, 2, 4, 3}, "MatMul"},
+      {"bhid,bhjd->bhij", {n, 2, 5, 4}, {n, 2, 3, 4}, "Transpose MatMul"},
+      {"bhid,bhjd->bhji", {n, 2, 5, 4}, {n, 2, 3, 4}, "Transpose MatMul"},
+      {"bihd,bjhd->bhij", {n, 5, 2, 4}, {n, 3, 2, 4}, "Transpose Transpose MatMul"},
+      {"bhij,bjhd->bihd", {n, 2, 5, 3}, {n, 3, 2, 4}, "Transpose MatMul Transpose"},
+      {"...ij,...jk->...ik", {n, 2, 5, 4}, {n, 1, 4, 3}, "MatMul"},
+      {"ij,jk", {5, 4}, {4, 3}, "MatMul"},
+      {"ji,kj->ik", {4, 5}, {3, 4}, "MatMul Transpose"},
+  };
+  for (const Case& test : cases) {
+    SCOPED_TRACE(test.equation);
+    GraphBuilder b;
+    const ValueId y = b.node("Einsum", {b.input("a", test.a), b.input("b", test.b)},
+                             {{"equation", std::string(test.equation)}});
+    EXPECT_EQ(structure(check_pass(b.finish({y}), "einsum_lowering").graph), test.structure);
+  }
+}
+
+TEST(EinsumLowering, TransposesOneOperand) {
+  GraphBuilder b;
+  const ValueId y = b.node("Einsum", {b.input("x", {2, 3, 4})}, {{"equation", std::string("abc->cab")}});
+  EXPECT_EQ(structure(check_pass(b.finish({y}), "einsum_lowering").graph), "Transpose");
+}
+
+TEST(EinsumLowering, LeavesWhatIsNoProduct) {
+  struct Case {
+    const char* equation;
+    std::vector<Dims> inputs;
+  };
+  const Case cases[] = {
+      {"ij,jk,kl->il", {{2, 3}, {3, 4}, {4, 5}}},  // three operands
+      {"ij,jk->i", {{2, 3}, {3, 4}}},              // one is summed alone
+      {"ij,kl->ijkl", {{2, 3}, {4, 5}}},           // nothing is summed
+      {"bij,bjkl->bikl", {{2, 3, 4}, {2, 4, 5, 6}}},
+      {"ii,ij->ij", {{3, 3}, {3, 4}}},  // a diagonal
+      {"ij,jk->ik", {{2, 1}, {3, 4}}},  // spreads a size of 1
+      {"ij->i", {{2, 3}}},
+  };
+  for (const Case& test : cases) {
+    SCOPED_TRACE(test.equation);
+    GraphBuilder b;
+    std::vector<ValueId> inputs;
+    for (size_t i = 0; i < test.inputs.size(); ++i)
+      inputs.push_back(b.input("x" + std::to_string(i), test.inputs[i]));
+    const ValueId y = b.node("Einsum", inputs, {{"equation", std::string(test.equation)}});
+    EXPECT_EQ(structure(check_pass(b.finish({y}), "einsum_lowering").graph), "Einsum");
+  }
+}
+
 TEST(MatMulFusion, BiasActivationAndResidualOfTokens) {
   GraphBuilder b;
   const ValueId x = b.input("x", kTokens);
