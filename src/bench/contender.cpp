@@ -62,7 +62,6 @@ void Contender::prepare(const Command& command, const std::filesystem::path& fol
 
 void Contender::load(const Command& command, const std::filesystem::path& folder, const StopFlag* stop) {
   const Configuration& configuration = run_.configuration;
-  run_.threads = options_.threads;
   if (!setup_.model.runs_at(configuration.batch)) {
     fail_bad_input("the model's batch is fixed at {}", setup_.model.fixed_batch);
   }
@@ -83,10 +82,6 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
   request.transfers = options_.transfers;
   request.cold_l2 = options_.cold_l2;
   request.streams = options_.streams;
-  run_.device = options_.device;
-  run_.transfers = options_.transfers;
-  run_.cold_l2 = options_.cold_l2;
-  run_.streams = options_.streams;
   const size_t sets = count_sets(setup_.model, configuration.batch);
   request.inputs = setup_.inputs.at_batch(configuration.batch, sets);
   for (const InputFile& input : request.inputs) {
@@ -96,13 +91,18 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
   }
   loaded_ = worker_->load(request);
   run_.load_ms = loaded_.load_ms;
-  if (loaded_.tuned && options_.device != "cpu") {
+  const bool replaced = loaded_.tuned && options_.device != "cpu";
+  if (replaced) {
     // The candidates' kernels stay in the device's memory; whoever runs the model later has the chosen ones.
     worker_->quit();
     start();
     loaded_ = worker_->load(request);
   }
   run_.notes = loaded_.notes;
+  if (replaced && loaded_.tuned)
+    run_.notes.emplace_back(
+        "its memory includes kernels of candidates: loaded again, it found no choices in the cache and timed "
+        "them once more");
   if (!loaded_.version.empty()) run_.backend_version = loaded_.version;
   if (setup_.gpu != nullptr) setup_.gpu->add_worker(worker_->pid(), loaded_.bus_id);
   if (options_.cold_l2 && !loaded_.has(kColdL2Feature))

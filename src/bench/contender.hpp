@@ -52,6 +52,7 @@ void judge_run(Run* run, double percentile);
 
 class Contender {
  public:
+  /// The run says already what is measured and how: its threads, device and flags are those of the options.
   Contender(Run* run, const MeasureOptions& options, const ModelSetup& setup)
       : run_(*run), options_(options), setup_(setup) {}
 

@@ -73,8 +73,23 @@ std::string describe_ratio(const base::Ratio& ratio) {
                      100 * (ratio.high - 1));
 }
 
+/// On the CPU nothing is transferred, whatever was asked for.
+bool has_transfers(const Run& run) { return run.transfers && run.device != "cpu"; }
+
 std::string device_text(const Run& run) {
-  return run.device + (run.transfers ? " with data transfers" : "") + (run.cold_l2 ? " with a cold L2" : "");
+  return run.device + (has_transfers(run) ? " with data transfers" : "") +
+         (run.cold_l2 ? " with a cold L2" : "");
+}
+
+void require_same_way(const Run& then, const Run& now) {
+  if (then.threads != now.threads) {
+    fail_environment("{}: the baseline used {} threads, this sweep {}; such times cannot be compared",
+                     then.configuration.text(), then.threads, now.threads);
+  }
+  if (then.device != now.device || has_transfers(then) != has_transfers(now) || then.cold_l2 != now.cold_l2) {
+    fail_environment("{}: the baseline was measured on {}, this sweep on {}; such times cannot be compared",
+                     then.configuration.text(), device_text(then), device_text(now));
+  }
 }
 
 GateRow compare_row(const Run& then, const Run& now, double max_regression, const Remeasure& remeasure) {
@@ -84,14 +99,6 @@ GateRow compare_row(const Run& then, const Run& now, double max_regression, cons
     row.outcome = GateRow::Outcome::kFailed;
     row.sentence = "failed: " + now.failure.value_or("no samples");
     return row;
-  }
-  if (then.threads != now.threads) {
-    fail_environment("{}: the baseline used {} threads, this sweep {}; such times cannot be compared",
-                     then.configuration.text(), then.threads, now.threads);
-  }
-  if (then.device != now.device || then.transfers != now.transfers || then.cold_l2 != now.cold_l2) {
-    fail_environment("{}: the baseline was measured on {}, this sweep on {}; such times cannot be compared",
-                     then.configuration.text(), device_text(then), device_text(now));
   }
   row.ratio = slowdown(then, now);
   while (proven_above(row.ratio, max_regression) && row.confirmations < kConfirmations) {
@@ -117,12 +124,25 @@ bool Gate::passed() const {
   });
 }
 
-Gate compare_with_baseline(const Sweep& baseline, const Sweep& now, double max_regression,
-                           const Remeasure& remeasure) {
+void require_comparable(const Sweep& baseline, const Sweep& now) {
   require_same_machine(baseline, now);
   require_same_gpu(baseline, now);
-  Gate gate;
   bool any = false;
+  for (const Run& then : baseline.runs) {
+    const Run* run = then.measured() ? find_run(now, then.configuration) : nullptr;
+    if (run == nullptr) continue;
+    any = true;
+    require_same_way(then, *run);
+  }
+  if (!any)
+    fail_usage("the baseline and this sweep have no configuration in common: it has {}, this sweep {}",
+               runs_text(baseline), runs_text(now));
+}
+
+Gate compare_with_baseline(const Sweep& baseline, const Sweep& now, double max_regression,
+                           const Remeasure& remeasure) {
+  require_comparable(baseline, now);
+  Gate gate;
   for (const Run& then : baseline.runs) {
     if (!then.measured()) continue;
     const Run* run = find_run(now, then.configuration);
@@ -130,12 +150,8 @@ Gate compare_with_baseline(const Sweep& baseline, const Sweep& now, double max_r
       gate.rows.push_back({then.configuration, GateRow::Outcome::kAbsent, {}, 0, "not part of this sweep"});
       continue;
     }
-    any = true;
     gate.rows.push_back(compare_row(then, *run, max_regression, remeasure));
   }
-  if (!any)
-    fail_usage("the baseline and this sweep have no configuration in common: it has {}, this sweep {}",
-               runs_text(baseline), runs_text(now));
   return gate;
 }
 

@@ -32,8 +32,12 @@ struct Gate {
 /// Measures one configuration again, with new processes.
 using Remeasure = std::function<Run(const Configuration&)>;
 
-/// `max_regression` 0.05 allows 5 %. Environment error when the sweeps cannot be compared (another CPU, or
-/// other threads for the same configuration); usage error when they share no configuration.
+/// Environment error when the sweeps cannot be compared (another CPU or GPU; for the same configuration
+/// another device, other threads or flags); usage error when they share no configuration. Of `now` no samples
+/// are asked for, so that a sweep can be refused before it is measured; its GPU may be unknown by then.
+void require_comparable(const Sweep& baseline, const Sweep& now);
+
+/// `max_regression` 0.05 allows 5 %. Errors as of require_comparable.
 Gate compare_with_baseline(const Sweep& baseline, const Sweep& now, double max_regression,
                            const Remeasure& remeasure);
 

@@ -3,15 +3,37 @@
 
 #include <atomic>
 
+#include "base/clock.hpp"
+
 namespace hone::bench {
 namespace {
 
+/// One wish to end may come as several signals: GNU timeout sends its own to the program, then to the group.
+constexpr int64_t kOneWishNs = 1'000'000'000;
+
 StopFlag g_stop = false;
 std::atomic<int> g_signal = 0;
-static_assert(StopFlag::is_always_lock_free && std::atomic<int>::is_always_lock_free,
+/// When the first signal of each kind came; 0 before.
+std::atomic<int64_t> g_first_ns[NSIG];
+static_assert(StopFlag::is_always_lock_free && std::atomic<int>::is_always_lock_free &&
+                  std::atomic<int64_t>::is_always_lock_free,
               "a signal handler must not wait for a lock");
 
+/// Whether somebody asks again who was not content with the orderly end.
+bool is_impatient(int signal) {
+  const int64_t now = base::monotonic_ns();
+  int64_t first = 0;
+  const bool is_first = g_first_ns[signal].compare_exchange_strong(first, now);
+  // The way to the end writes to the closed pipe again.
+  return !is_first && signal != SIGPIPE && now - first > kOneWishNs;
+}
+
 extern "C" void ask_to_stop(int signal) {
+  if (is_impatient(signal)) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+    return;
+  }
   // A pipe closes as well when the terminal does, and that was the cause.
   if (signal != SIGPIPE || g_signal == 0) g_signal = signal;
   g_stop = true;
@@ -35,8 +57,6 @@ Interruptible::Interruptible() {
     ::sigaction(signal, nullptr, &before_[i]);
     const bool asked_for = signal == SIGINT || signal == SIGTERM;
     if (!asked_for && before_[i].sa_handler == SIG_IGN) continue;
-    // The way to the end writes to the closed pipe again.
-    action.sa_flags = signal == SIGPIPE ? 0 : static_cast<int>(SA_RESETHAND);
     ::sigaction(signal, &action, nullptr);
   }
 }

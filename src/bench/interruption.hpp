@@ -16,10 +16,10 @@ int interrupting_signal();
 /// Throws Interrupted once there was one.
 void throw_if_interrupted();
 
-/// While it lives, the first Ctrl-C, Ctrl-\, SIGTERM or SIGHUP only sets the flag; a second one of its kind
-/// ends the program at once. So does SIGPIPE, though not the second one: whoever closed the pipe is told
-/// nothing more by the way to the end. A SIGHUP that is ignored stays so: that is what nohup is for; and so
-/// do SIGQUIT and SIGPIPE.
+/// While it lives, the first Ctrl-C, Ctrl-\, SIGTERM or SIGHUP only sets the flag; another one of its kind is
+/// taken for the same wish within a second, and ends the program at once after that. SIGPIPE sets the flag
+/// however often it comes: whoever closed the pipe is told nothing more by the way to the end. A SIGHUP that
+/// is ignored stays so: that is what nohup is for; and so do SIGQUIT and SIGPIPE.
 class Interruptible {
  public:
   Interruptible();

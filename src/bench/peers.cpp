@@ -54,9 +54,8 @@ Command Peers::command(const std::string& backend) const {
   if (is_builtin(backend)) return builtin_;
   const std::filesystem::path worker = find_worker(backend);
   if (worker.empty()) {
-    fail_usage(
-        "unknown backend '{}' (built in: {}; external ones: a folder of bench/peers, or --peer name=command)",
-        backend, fmt::join(backend::backend_names(), ", "));
+    fail_usage("unknown backend '{}' (built in: {}; external ones: a folder of bench/peers{})", backend,
+               fmt::join(backend::backend_names(), ", "), has_option_ ? ", or --peer name=command" : "");
   }
   return {worker.string()};
 }

@@ -12,7 +12,9 @@ using Command = std::vector<std::string>;
 
 class Peers {
  public:
-  explicit Peers(Command builtin) : builtin_(std::move(builtin)) {}
+  /// `has_option`: whether the user can name others by --peer.
+  explicit Peers(Command builtin, bool has_option = true)
+      : builtin_(std::move(builtin)), has_option_(has_option) {}
 
   /// "name=command", run by the shell; usage error when malformed.
   void add(const std::string& definition);
@@ -23,6 +25,7 @@ class Peers {
 
  private:
   Command builtin_;
+  bool has_option_;
   std::map<std::string, std::string> shell_commands_;
 };
 

@@ -18,6 +18,8 @@ namespace {
 const std::vector<int64_t> kDefaultBatches = {1, 8, 16, 32};
 /// Rounds of what the latency does not tell, after those of latencies: enough to even out the turns.
 constexpr int kExtraRounds = 3;
+/// Of a run until it is judged: a sweep that is killed leaves a file that says so.
+constexpr const char* kNotFinished = "not finished: the sweep was still running when this file was written";
 /// Another worker is started beside those alive only while this much memory would stay free.
 constexpr int64_t kMemoryReserve = int64_t{1} << 30;
 
@@ -61,10 +63,11 @@ class SweepRunner {
     std::vector<Subject> subjects;
     for (const std::string& spec : options_.models) subjects.push_back(describe(spec));
     check_shape_names(subjects);
-    const size_t configurations = count_configurations(subjects);
+    const Sweep planned = plan(subjects);
+    if (events_.on_plan) events_.on_plan(planned);
     // Contenders keep pointers to their runs.
-    sweep_.runs.reserve(configurations);
-    plan_ = std::make_unique<TimePlan>(configurations, options_.measure.duration_seconds);
+    sweep_.runs.reserve(planned.runs.size());
+    plan_ = std::make_unique<TimePlan>(planned.runs.size(), options_.measure.duration_seconds);
     changed();
     try {
       for (const Subject& subject : subjects) run_model(subject);
@@ -104,10 +107,28 @@ class SweepRunner {
     }
   }
 
-  size_t count_configurations(const std::vector<Subject>& subjects) const {
-    size_t batches = 0;
-    for (const Subject& subject : subjects) batches += subject.batches.size();
-    return batches * options_.backends.size() * options_.precisions.size();
+  Sweep plan(const std::vector<Subject>& subjects) const {
+    Sweep planned{sweep_.context, sweep_.options, {}, false};
+    for (const Subject& subject : subjects) {
+      for (const int64_t batch : subject.batches) add_group(subject.info.spec, batch, &planned.runs);
+    }
+    return planned;
+  }
+
+  /// The runs of one group, none of them begun.
+  void add_group(const std::string& model, int64_t batch, std::vector<Run>* runs) const {
+    for (const std::string& precision : options_.precisions) {
+      for (const std::string& backend : options_.backends) {
+        Run& run = runs->emplace_back();
+        run.configuration = {model, backend, precision, batch};
+        run.threads = options_.measure.threads;
+        run.device = options_.measure.device;
+        run.transfers = options_.measure.transfers;
+        run.cold_l2 = options_.measure.cold_l2;
+        run.streams = options_.measure.streams;
+        run.verdict = {false, {kNotFinished}};
+      }
+    }
   }
 
   void run_model(const Subject& subject) {
@@ -138,15 +159,10 @@ class SweepRunner {
 
   void run_group(const ModelSetup& setup, int64_t batch) {
     const size_t first = sweep_.runs.size();
-    std::deque<Run*> waiting;
-    for (const std::string& precision : options_.precisions) {
-      for (const std::string& backend : options_.backends) {
-        Run& run = sweep_.runs.emplace_back();
-        run.configuration = {setup.model.spec, backend, precision, batch};
-        waiting.push_back(&run);
-      }
-    }
+    add_group(setup.model.spec, batch, &sweep_.runs);
     const std::span<Run> group(sweep_.runs.data() + first, sweep_.runs.size() - first);
+    std::deque<Run*> waiting;
+    for (Run& run : group) waiting.push_back(&run);
     try {
       while (!waiting.empty()) run_together(setup, &waiting);
     } catch (const Interrupted&) {
@@ -167,7 +183,7 @@ class SweepRunner {
     std::vector<Run> kept;
     for (Run& run : group) {
       if (!run.failure && run.rounds.empty()) continue;
-      if (run.verdict.reasons.empty() && !run.verdict.valid) {
+      if (run.verdict.reasons == std::vector<std::string>{kNotFinished}) {
         judge_run(&run, options_.measure.percentile);
         run.verdict.valid = false;
         run.verdict.reasons.emplace_back("the sweep was interrupted");

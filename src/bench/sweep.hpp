@@ -28,6 +28,9 @@ struct SweepOptions {
 
 /// What happens to a sweep while it runs. Calls come from the thread that runs it.
 struct SweepEvents {
+  /// Once the models are known, before anything is measured: every run that is to come, without samples. An
+  /// error thrown from here ends the sweep.
+  std::function<void(const Sweep&)> on_plan;
   std::function<void(const base::Progress&)> on_progress;
   /// After every round and every failure: the sweep so far.
   std::function<void(const Sweep&)> on_change;

@@ -187,6 +187,8 @@ void run_bench(Arguments* arguments) {
 
   BenchScreen screen(arguments->sweep);
   bench::SweepEvents events;
+  if (!arguments->baseline.empty())
+    events.on_plan = [&](const bench::Sweep& planned) { bench::require_comparable(baseline, planned); };
   events.on_progress = [&](const base::Progress& progress) { screen.progress(progress); };
   events.on_change = [&](const bench::Sweep& sweep) { bench::write_sweep(sweep, path); };
   events.on_group = [&](std::span<const bench::Run> runs) { screen.group(runs); };

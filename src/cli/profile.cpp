@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 
+#include "backend/backend.hpp"
 #include "base/file.hpp"
 #include "bench/context.hpp"
 #include "bench/interruption.hpp"
@@ -18,8 +19,10 @@
 #include "cli/folder.hpp"
 #include "cli/model_argument.hpp"
 #include "cli/profile_metrics.hpp"
+#include "device/devices.hpp"
 #include "trace/collect/model_recorder.hpp"
 #include "trace/collect/recorder.hpp"
+#include "trace/collect/schedule.hpp"
 #include "trace/store.hpp"
 
 namespace hone::cli {
@@ -132,25 +135,41 @@ std::string cost_text(const trace::ModelRecording& recording) {
   return fmt::format("{:+.1f} %", 100 * (recorded.p50 / plain.p50 - 1));
 }
 
+/// Refuses what no model can be recorded with, before anything is read or made.
+void check_recording(const Options& options, const bench::Peers& peers) {
+  const trace::ModelRecordOptions& record = options.record;
+  const bool cpu = record.device == "cpu";
+  if (!record.metrics.empty() && cpu) fail_usage("--metrics is of kernels of a GPU: --device cuda");
+  if (record.cupti && cpu) fail_usage("--cupti is of a GPU: --device cuda");
+  trace::check_schedule(record.schedule);
+  for (const std::string& precision : options.precisions) backend::parse_precision(precision);
+  for (const std::string& backend : options.backends) {
+    peers.command(backend);
+    // A peer knows best what it runs on.
+    if (!peers.is_external(backend)) device::require_device(record.device);
+  }
+}
+
 void profile_model(Options options) {
-  const bench::ModelInfo model = speaking_of(options.model, [&] {
-    return bench::describe_model(load_given_model(options.model), options.model, {});
-  });
-  const bench::Peers peers({std::filesystem::canonical("/proc/self/exe").string(), "worker"});
-  const std::filesystem::path folder = options.output.empty() ? "runs" : options.output;
-  make_folder(folder);
   trace::ModelRecordOptions& record = options.record;
   record.model = options.model;
   record.driver_api = !options.no_driver_api;
   record.metrics = trace::want_metrics(options.metrics);
   const bool measures = !record.metrics.empty();
-  if (measures && record.device == "cpu") fail_usage("--metrics is of kernels of a GPU: --device cuda");
-  if (record.cupti && record.device == "cpu") fail_usage("--cupti is of a GPU: --device cuda");
   if (options.counters && record.device != "cpu") record.counter_rate = options.counter_rate;
   record.thread_counters = options.counters && record.device == "cpu";
-  const bench::Interruptible interruptible;
+  const bench::Peers peers({std::filesystem::canonical("/proc/self/exe").string(), "worker"}, false);
+  check_recording(options, peers);
+  const bench::ModelInfo model = speaking_of(options.model, [&] {
+    return bench::describe_model(load_given_model(options.model), options.model, {});
+  });
   for (const int64_t batch : options.batches) {
     if (!model.runs_at(batch)) fail_usage("the batch of {} is fixed at {}", model.name, model.fixed_batch);
+  }
+  const std::filesystem::path folder = options.output.empty() ? "runs" : options.output;
+  make_folder(folder);
+  const bench::Interruptible interruptible;
+  for (const int64_t batch : options.batches) {
     for (const std::string& precision : options.precisions) {
       for (const std::string& backend : options.backends) {
         record.batch = batch;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/statistics.hpp"
+#include "bench/figures.hpp"
 
 namespace hone::report {
 namespace {
@@ -21,13 +22,15 @@ std::string times_line(const char* name, const std::vector<double>& times) {
                      percentile_text(s, 0.95, s.p95), percentile_text(s, 0.99, s.p99));
 }
 
-/// What a device tells beyond the latency, in trtexec's words and order.
+/// What a device tells beyond the latency, in trtexec's words and order; nothing of a part that is not known.
 void add_phases(const bench::Run& run, std::vector<std::string>* lines) {
-  if (run.phases.device_ms.empty()) return;
-  lines->push_back(times_line("Enqueue Time", run.phases.enqueue_ms));
-  lines->push_back(times_line("H2D Latency", run.phases.h2d_ms));
-  lines->push_back(times_line("GPU Compute Time", run.phases.device_ms));
-  lines->push_back(times_line("D2H Latency", run.phases.d2h_ms));
+  const auto add = [&](const char* name, const std::vector<double>& times) {
+    if (bench::phase_figure(times)) lines->push_back(times_line(name, times));
+  };
+  add("Enqueue Time", run.phases.enqueue_ms);
+  add("H2D Latency", run.phases.h2d_ms);
+  add("GPU Compute Time", run.phases.device_ms);
+  add("D2H Latency", run.phases.d2h_ms);
 }
 
 void add_memory(const bench::Run& run, std::vector<std::string>* lines) {

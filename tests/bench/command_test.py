@@ -143,6 +143,8 @@ class BenchCommand(unittest.TestCase):
         for line in ("device ms", "pipelined", "GPU MB", "Enqueue Time: min", "GPU Compute Time: min",
                      "Pipelined throughput: 2000 qps on 2 streams (without data transfers)"):
             self.assertIn(line, done.stdout)
+        self.assertIsNone(run["d2h_ms"])
+        self.assertNotIn("D2H Latency", done.stdout, "what was not measured is no line of zeros")
 
     def test_a_cold_run_is_no_baseline_of_a_warm_one(self):
         common = ["--device", "cuda", "--backends", "gpu", fake("gpu")]
@@ -168,7 +170,15 @@ class BenchCommand(unittest.TestCase):
         self.assertIn(f"{cores + 1} threads share {cores} cores", self.result()["runs"][0]["verdict"]["reasons"])
         self.bench("--backends", "reference", "--threads", str(cores + 1), "--require-valid", code=5)
 
-    def interrupt(self, process, number):
+    def start_sweep(self):
+        arguments = self.arguments("--backends", "good", fake("good 20"), "--batches", "1,2,3", "--duration", "1",
+                                   "--rounds", "20")
+        # nohup lets commands ignore that their terminal was closed; here it counts.
+        return subprocess.Popen(arguments, env=self.environment, cwd=self.folder, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True,
+                                preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
+
+    def interrupt(self, process, number, times=1):
         """Sends the signal once the first group is done and the second has begun."""
         deadline = time.monotonic() + 100
         while time.monotonic() < deadline:
@@ -178,7 +188,10 @@ class BenchCommand(unittest.TestCase):
                 if len(runs) > 1 and runs[1]["samples_ms"]:
                     break
             time.sleep(0.02)
-        process.send_signal(number)
+        for _ in range(times):
+            process.send_signal(number)
+            # A signal that comes while one of its kind waits is none.
+            time.sleep(0.0005)
         return process.communicate(timeout=60)
 
     def test_control_c_leaves_a_complete_file(self):
@@ -204,13 +217,9 @@ class BenchCommand(unittest.TestCase):
                 self.check_interrupted(number)
                 shutil.rmtree(os.path.join(self.folder, "runs"))
 
-    def check_interrupted(self, number):
-        arguments = self.arguments("--backends", "good", fake("good 20"), "--batches", "1,2,3", "--duration", "1",
-                                   "--rounds", "20")
-        # nohup lets commands ignore that their terminal was closed; here it counts.
-        process = subprocess.Popen(arguments, env=self.environment, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
-        stdout, _ = self.interrupt(process, number)
+    def check_interrupted(self, number, times=1):
+        process = self.start_sweep()
+        stdout, _ = self.interrupt(process, number, times)
         self.assertEqual(process.returncode, -number)
         self.assertIn("interrupted", stdout)
         result = self.result()
@@ -220,6 +229,22 @@ class BenchCommand(unittest.TestCase):
         self.assertGreater(result["runs"][1]["latency_ms"]["n"], 0)
         self.assertIn("the sweep was interrupted", result["runs"][1]["verdict"]["reasons"])
         self.assert_no_scratch_left()
+
+    def test_two_signals_of_one_wish_end_it_in_order(self):
+        """GNU timeout signals the program and then its whole group."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number.name):
+                self.check_interrupted(number, 2)
+                shutil.rmtree(os.path.join(self.folder, "runs"))
+
+    def test_a_file_of_a_sweep_that_was_killed_says_what_was_not_finished(self):
+        process = self.start_sweep()
+        self.interrupt(process, signal.SIGKILL)
+        result = self.result()
+        self.assertFalse(result["complete"])
+        self.assertNotIn("not finished", str(result["runs"][0]["verdict"]))
+        self.assertEqual(result["runs"][1]["verdict"], {"valid": False, "reasons": [
+            "not finished: the sweep was still running when this file was written"]})
 
     def scaled_baseline(self, factor):
         result = self.result()
@@ -241,6 +266,46 @@ class BenchCommand(unittest.TestCase):
         with open(os.path.join(self.folder, "baseline.json"), "w") as file:
             file.write("{}")
         self.bench(*common, "--baseline", os.path.join(self.folder, "baseline.json"), code=3)
+
+    def baseline_of(self, *more):
+        self.bench(*more)
+        path = os.path.join(self.folder, "baseline.json")
+        shutil.move(self.result_files()[-1], path)
+        return path
+
+    def refuses(self, sentence, code, *more):
+        """One sentence before anything is measured: no file."""
+        done = self.bench(*more, code=code)
+        self.assertEqual(done.stderr, f"hone: {sentence}\n")
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(self.result_files(), [])
+
+    def test_a_baseline_that_cannot_be_compared_is_refused_before_measuring(self):
+        self.environment.update(HONE_NVML=FAKE_NVML, FAKE_NVML="sm=1755")
+        here = f"{self.model} gpu fp32 batch 1"
+        alike = ["--backends", "gpu", fake("gpu")]
+        one = ["--threads", "1"]
+        baseline = self.baseline_of(*alike, *one)
+        compare = [*alike, "--baseline", baseline]
+        never = "; such times cannot be compared"
+        self.refuses(f"{here}: the baseline used 1 threads, this sweep 2{never}", 4, *compare, "--threads", "2")
+        self.refuses(f"{here}: the baseline was measured on cpu, this sweep on cuda with data transfers{never}", 4,
+                     *compare, *one, "--device", "cuda", "--includeDataTransfers")
+        self.refuses("the baseline and this sweep have no configuration in common: it has "
+                     f"{here}, this sweep {self.model} gpu fp32 batch 2 and 1 more", 2, *compare, *one, "--batches", "2,3")
+        with open(baseline) as file:
+            result = json.load(file)
+        cpu, result["context"]["cpu"] = result["context"]["cpu"], "another"
+        with open(baseline, "w") as file:
+            json.dump(result, file)
+        self.refuses(f"the baseline was measured on 'another', this is '{cpu}'{never}", 4, *compare, *one)
+
+    def test_transfers_change_nothing_on_the_cpu(self):
+        common = ["--backends", "steady", fake("steady 5")]
+        baseline = self.baseline_of(*common)
+        self.assertIn("ok ", self.bench(*common, "--includeDataTransfers", "--baseline", baseline).stdout)
+        baseline = self.baseline_of(*common, "--includeDataTransfers")
+        self.assertIn("ok ", self.bench(*common, "--baseline", baseline).stdout)
 
     def test_the_onnxruntime_peer_runs_or_says_how_to_get_it(self):
         without = os.path.join(self.folder, "onnxruntime")

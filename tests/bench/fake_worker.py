@@ -126,7 +126,10 @@ def device_record(runs):
 
 
 def tuning():
-    """In mode 'tuning' the first worker times candidates; later ones find what it chose in the cache."""
+    """In mode 'tuning' the first worker times candidates; later ones find what it chose in the cache, and none in mode
+    'forgetful'."""
+    if MODE == "forgetful":
+        return {"tuned": True}
     if MODE != "tuning":
         return {}
     marker = os.path.join(os.environ["HONE_CACHE_DIR"], "tuned")
@@ -137,7 +140,7 @@ def tuning():
     return {"notes": ["timed candidates"], "load_ms": 9000.0, "tuned": True}
 
 
-GOOD_MODES = ("good", "noisy", "wrong", "nan", "old", "gpu", "telling", "silent", "timing", "tuning")
+GOOD_MODES = ("good", "noisy", "wrong", "nan", "old", "gpu", "telling", "silent", "timing", "tuning", "forgetful")
 # What a worker on a GPU offers and says.
 FEATURES = {"features": ["phases", "pipeline", "cold_l2"], "bus_id": "0000:1b:00.0"} if MODE == "gpu" else {}
 if MODE in ("telling", "silent"):

@@ -124,8 +124,10 @@ TEST(Gate, RefusesToCompareWhatCannotBeCompared) {
   other_device.runs[0].device = "cuda";
   EXPECT_THROW(compare_with_baseline(baseline, other_device, 0.05, never), Error);
   Sweep other_way = make_sweep({make_run("hone", 10, 0.01, 2)});
-  other_way.runs[0].transfers = true;
-  EXPECT_THROW(compare_with_baseline(baseline, other_way, 0.05, never), Error);
+  other_way.runs[0].device = "cuda";
+  Sweep with_transfers = other_way;
+  with_transfers.runs[0].transfers = true;
+  EXPECT_THROW(compare_with_baseline(other_way, with_transfers, 0.05, never), Error);
   Sweep cold = make_sweep({make_run("hone", 10, 0.01, 2)});
   cold.runs[0].cold_l2 = true;
   EXPECT_THROW(compare_with_baseline(baseline, cold, 0.05, never), Error);
@@ -142,6 +144,32 @@ TEST(Gate, RefusesToCompareWhatCannotBeCompared) {
   EXPECT_THROW(compare_with_baseline(nonsense, first_gpu, 0.05, never), Error);
   const Sweep other_backend = make_sweep({make_run("torch", 10, 0.01, 2)});
   EXPECT_THROW(compare_with_baseline(baseline, other_backend, 0.05, never), Error);
+}
+
+TEST(Gate, IgnoresTransfersOnTheCpuWhereThereAreNone) {
+  const Sweep without = make_sweep({make_run("hone", 10, 0.01, 1)});
+  Sweep with = make_sweep({make_run("hone", 10, 0.01, 2)});
+  with.runs[0].transfers = true;
+  EXPECT_TRUE(compare_with_baseline(without, with, 0.05, never).passed());
+  EXPECT_TRUE(compare_with_baseline(with, without, 0.05, never).passed());
+  Sweep cold = with;
+  cold.runs[0].cold_l2 = true;
+  EXPECT_THROW(compare_with_baseline(without, cold, 0.05, never), Error);
+}
+
+TEST(Gate, RefusesASweepThatIsOnlyPlanned) {
+  const Sweep baseline = make_sweep({make_run("hone", 10, 0.01, 1), make_failed("torch")});
+  Sweep planned = make_sweep({make_run("torch", 10, 0.01, 2), make_run("hone", 10, 0.01, 2)});
+  for (bench::Run& run : planned.runs) run.rounds.clear();
+  EXPECT_NO_THROW(require_comparable(baseline, planned));
+  Sweep other_threads = planned;
+  other_threads.runs[0].threads = 1;
+  EXPECT_NO_THROW(require_comparable(baseline, other_threads)) << "the baseline has no times of torch";
+  other_threads.runs[1].threads = 1;
+  EXPECT_THROW(require_comparable(baseline, other_threads), Error);
+  Sweep only_failed = planned;
+  only_failed.runs.pop_back();
+  EXPECT_THROW(require_comparable(baseline, only_failed), Error);
 }
 
 TEST(Gate, KnowsAModelUnderAnotherSpelling) {

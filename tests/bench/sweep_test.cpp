@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Sweep sweep_of(const SweepOptions& options, const std::vector<std::string>& modes) {
   Peers peers = make_peers();
@@ -143,6 +144,68 @@ TEST(Sweep, KeepsWhatWasMeasuredWhenInterrupted) {
   EXPECT_EQ(groups, (std::vector<size_t>{1, 1}));
 }
 
+TEST(Sweep, SaysOfEveryRunUnderWayThatItIsNotFinished) {
+  const TemporaryCache cache;
+  SweepOptions options = quick_options({"good", "crash"});
+  Peers peers = make_peers();
+  for (const char* mode : {"good", "crash"}) peers.add(std::string(mode) + "=" + fake_worker(mode));
+  size_t unfinished = 0;
+  SweepEvents events;
+  events.on_change = [&](const Sweep& sweep) {
+    for (const bench::Run& run : sweep.runs) {
+      EXPECT_EQ(run.verdict.valid, run.verdict.reasons.empty());
+      const auto reason = Contains("not finished: the sweep was still running when this file was written");
+      if (::testing::Value(run.verdict.reasons, reason)) ++unfinished;
+      if (run.failure || sweep.complete) {
+        EXPECT_THAT(run.verdict.reasons, Not(reason));
+      }
+    }
+  };
+  run_sweep(options, peers, events, nullptr);
+  EXPECT_GT(unfinished, 0u);
+}
+
+TEST(Sweep, TellsItsPlanBeforeItMeasures) {
+  const TemporaryCache cache;
+  SweepOptions options = quick_options({"good", "absent"});
+  options.batches = {};
+  options.measure.threads = 3;
+  options.measure.transfers = true;
+  Peers peers = make_peers();
+  peers.add("good=" + fake_worker("good"));
+  peers.add("absent=/no/such/program");
+  SweepEvents events;
+  std::vector<std::string> planned;
+  bool changed = false;
+  events.on_change = [&](const Sweep&) { changed = true; };
+  events.on_plan = [&](const Sweep& plan) {
+    EXPECT_TRUE(plan.context.contains("cpu"));
+    for (const bench::Run& run : plan.runs) {
+      planned.push_back(run.configuration.text());
+      EXPECT_EQ(run.threads, 3);
+      EXPECT_TRUE(run.transfers);
+      EXPECT_FALSE(run.measured());
+    }
+    fail_environment("no, thank you");
+  };
+  EXPECT_THROW(run_sweep(options, peers, events, nullptr), Error);
+  ASSERT_EQ(planned.size(), 8u) << "the batches of a model that leaves them open";
+  EXPECT_EQ(planned[1], "tiny absent fp32 batch 1");
+  EXPECT_EQ(planned[6], "tiny good fp32 batch 32");
+  EXPECT_FALSE(changed) << "nothing is written for a sweep that does not begin";
+}
+
+TEST(Sweep, SaysOfAWorkerThatCannotStartWhereItWouldHaveRun) {
+  const TemporaryCache cache;
+  SweepOptions options = quick_options({"absent"});
+  options.measure.device = "cuda";
+  Peers peers = make_peers();
+  peers.add("absent=/no/such/program");
+  const Sweep sweep = run_sweep(options, peers, {}, nullptr);
+  EXPECT_TRUE(sweep.runs[0].failure.has_value());
+  EXPECT_EQ(sweep.runs[0].device, "cuda");
+}
+
 TEST(Sweep, StopsWhenTheResultCannotBeWritten) {
   const TemporaryCache cache;
   SweepEvents events;
@@ -208,6 +271,21 @@ TEST(Sweep, MeasuresAWorkerThatFoundItsChoicesInTheCache) {
   const Sweep sweep = sweep_of(gpu_options({"tuning"}), {"tuning"});
   EXPECT_THAT(sweep.runs[0].notes, Contains("choices from the cache"));
   EXPECT_EQ(sweep.runs[0].load_ms, 9000) << "of the cold load";
+}
+
+constexpr const char* kCandidatesStay =
+    "its memory includes kernels of candidates: loaded again, it found no choices in the cache and timed "
+    "them once more";
+
+TEST(Sweep, SaysThatCandidatesStayInMemoryWhereTheCacheKeepsNothing) {
+  const TemporaryCache cache;
+  const Sweep again = sweep_of(gpu_options({"forgetful"}), {"forgetful"});
+  EXPECT_TRUE(again.runs[0].measured()) << again.runs[0].failure.value_or("");
+  EXPECT_THAT(again.runs[0].notes, Contains(kCandidatesStay));
+  const Sweep once = sweep_of(gpu_options({"tuning"}), {"tuning"});
+  EXPECT_THAT(once.runs[0].notes, Not(Contains(kCandidatesStay)));
+  const Sweep cpu = sweep_of(quick_options({"forgetful"}), {"forgetful"});
+  EXPECT_THAT(cpu.runs[0].notes, Not(Contains(kCandidatesStay)));
 }
 
 TEST(Sweep, MeasuresTheWorkerThatTunedOnTheCpu) {

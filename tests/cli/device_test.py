@@ -73,7 +73,9 @@ class Device(unittest.TestCase):
             self.skip("this build has no cuda plugin")
         if has_gpu():
             self.skip("this machine has a GPU")
-        for name, command in self.commands().items():
+        commands = self.commands()
+        commands["profile"] = ["profile", DIGITS / "digits.onnx", "-o", self.folder / "out"]
+        for name, command in commands.items():
             with self.subTest(name):
                 self.fails(ENVIRONMENT, NO_DRIVER, *command, "--device", "cuda")
 
@@ -91,6 +93,7 @@ class Device(unittest.TestCase):
         cases = [
             ({"FAKE_CUDA_VERSION": 12020}, "the NVIDIA driver is for CUDA 12.2, this build needs a driver for CUDA "),
             ({"FAKE_CUDA_INIT": 100}, "this machine has no NVIDIA GPU"),
+            ({"FAKE_CUDA_INIT": 100, "CUDA_VISIBLE_DEVICES": ""}, "no NVIDIA GPU is visible: CUDA_VISIBLE_DEVICES is ''"),
             # A library and a kernel module of different drivers, a GPU that does not answer, a driver that lacks functions.
             ({"FAKE_CUDA_INIT": 803}, "the NVIDIA driver gives no access to a GPU: "),
             ({"FAKE_CUDA_INIT": 999}, "the NVIDIA driver gives no access to a GPU: "),

@@ -12,6 +12,9 @@ import sys
 import tempfile
 import unittest
 
+import onnx
+from onnx import TensorProto, helper
+
 HONE = sys.argv[1]
 MODEL = str(pathlib.Path(sys.argv[2]) / "digits.onnx")
 HAS_TORCH = sys.argv[3] == "1"
@@ -169,13 +172,35 @@ class Profile(unittest.TestCase):
                 ([MODEL, "--cupti"], 2, "hone: --cupti is of a GPU: --device cuda\n"),
                 ([MODEL, "--active", "0"], 2, "hone: --active must be between 1 and 1000000\n"),
                 (["/nonexistent.onnx"], 3, None),
+                ([MODEL, "--cupti", "--counters"], 2, "hone: --cupti is of a GPU: --device cuda\n"),
+                ([MODEL, "--metrics", "dram_read_bytes"], 2, "hone: --metrics is of kernels of a GPU: --device cuda\n"),
+                ([MODEL, "--metrics", "no_such"], 2, None),
+                ([MODEL, "--backends", "hone,foo"], 2, None),
                 ([MODEL, "--precisions", "fp12"], 2, None)]:
             with self.subTest(arguments=arguments), tempfile.TemporaryDirectory() as folder:
-                done = profile(*(["-o", folder] if arguments else []), *arguments)
+                output = pathlib.Path(folder, "traces")
+                done = profile(*(["-o", output] if arguments else []), *arguments)
+                self.assertFalse(output.exists(), "an empty folder stays behind")
                 self.assertEqual(done.returncode, code, done.stderr)
                 self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
                 if sentence:
                     self.assertEqual(done.stderr, sentence)
+
+    def test_an_unknown_backend_is_not_sent_to_an_option_of_bench(self):
+        done = profile(MODEL, "--backends", "foo")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertRegex(done.stderr, r"^hone: unknown backend 'foo' \(built in: [a-z, -]+; external ones: a folder of "
+                                      r"bench/peers\)\n$")
+
+    def test_a_batch_that_the_model_has_not(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model, output = pathlib.Path(folder, "fixed.onnx"), pathlib.Path(folder, "traces")
+            value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [4, 6])
+            graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "fixed", [value("x")], [value("y")])
+            onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), model)
+            done = profile(str(model), "--batches", "1", "-o", str(output))
+            self.assertEqual((done.returncode, done.stderr), (2, "hone: the batch of fixed is fixed at 4\n"))
+            self.assertFalse(output.exists())
 
 
 unittest.main(argv=sys.argv[:1])
