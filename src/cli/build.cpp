@@ -9,6 +9,7 @@
 #include "device/devices.hpp"
 #include "engine/description.hpp"
 #include "engine/engine_file.hpp"
+#include "report/sheet.hpp"
 
 namespace hone::cli {
 namespace {
@@ -18,7 +19,9 @@ struct Options : EngineOptions {
 };
 
 void build(const Options& options) {
-  refuse_overwriting(options.output, {options.model, options.weights, options.cache_file});
+  refuse_overwriting(options.output, {options.model, options.weights});
+  if (is_one_file(options.output, options.cache_file))
+    fail_usage("{}: the engine would overwrite the timing cache", options.output);
   base::check_writable(options.output);
   const auto engine = build_from(options);
   const engine::Device& device = device::find_device(options.device);
@@ -33,6 +36,8 @@ void build(const Options& options) {
       description.steps.size(), engine::layout_name(engine->layout), description.weight_bytes / kMega,
       description.arena_bytes / kMega, description.naive_bytes / kMega, description.planned_bytes() / kMega,
       engine->build_seconds);
+  if (!engine->not_timed.empty())
+    fmt::print("{}: no tactic was timed: {}\n", options.output, report::printable(engine->not_timed));
 }
 
 }  // namespace

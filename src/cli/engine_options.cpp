@@ -14,6 +14,7 @@
 #include "bench/model_info.hpp"
 #include "cli/model_argument.hpp"
 #include "device/devices.hpp"
+#include "engine/timing_cache.hpp"
 
 namespace hone::cli {
 namespace {
@@ -103,7 +104,10 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
 }
 
 std::shared_ptr<engine::Engine> build_from(const EngineOptions& options) {
-  if (!options.cache_file.empty() && !options.cached_only) base::check_writable(options.cache_file);
+  if (!options.cache_file.empty()) {
+    engine::check_cache_file(options.cache_file, options.cached_only);
+    if (!options.cached_only) base::check_writable(options.cache_file);
+  }
   const importer::Model model =
       load_given_model(options.model, {.weights = options.weights, .seed = options.seed});
   backend::LoadOptions load;

@@ -76,6 +76,7 @@ void print_text(const engine::Engine& engine, const engine::Description& descrip
   fmt::print("layout {}, batch group {}, {} threads, {:.2f} GFLOP\n", engine::layout_name(engine.layout),
              engine.micro_batch == 0 ? "all" : std::to_string(engine.micro_batch), engine.threads,
              description.flops / 1e9);
+  if (!engine.not_timed.empty()) print_line("no tactic was timed: {}", engine.not_timed);
   if (!description.note.empty()) print_line("note: {}", description.note);
   if (!description.note.empty()) fmt::print("\n");
   if (description.note.empty()) print_memory(description);
@@ -112,7 +113,7 @@ void inspect(const Options& options) {
     refuse_given(options.building, fmt::format("is for building an engine: {} is built", options.model));
   const std::shared_ptr<engine::Engine> engine =
       stored ? engine::load_engine(options.model) : build_from(options);
-  const engine::Description description = describe(engine);
+  const engine::Description description = speaking_of(options.model, [&] { return describe(engine); });
   const uint64_t file_bytes = stored ? std::filesystem::file_size(options.model) : 0;
   if (options.json) {
     Json json = engine::description_json(*engine, description);

@@ -73,4 +73,14 @@ void refuse_overwriting(const std::filesystem::path& output, const std::vector<s
   }
 }
 
+bool is_one_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+  // Whoever opens a file of which nothing can be found out tells why.
+  std::error_code unknown;
+  if (std::filesystem::equivalent(a, b, unknown)) return true;
+  const auto full = [&](const std::filesystem::path& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, unknown), unknown);
+  };
+  return !full(a).empty() && full(a) == full(b);
+}
+
 }  // namespace hone::cli

@@ -171,6 +171,16 @@ std::unique_ptr<backend::Executable> load_executable(const RunOptions& options, 
   return backend::make_backend(options.backend)->load(model, load);
 }
 
+/// Errors name the engine's file: what is wrong may be that it is for another machine.
+std::unique_ptr<backend::Executable> load_stored(const RunOptions& options,
+                                                 const std::shared_ptr<const engine::Engine>& engine) {
+  try {
+    return backend::make_engine_executable(engine, options.threads);
+  } catch (const Error& error) {
+    throw error.within(options.model);
+  }
+}
+
 void run(const RunOptions& options) {
   check_output(options);
   const bool stored = engine::is_engine_file(options.model);
@@ -185,8 +195,7 @@ void run(const RunOptions& options) {
   const RunInputs inputs = read_run_inputs(slots, options.inputs, preprocessing_for(options, model.metadata),
                                            forced_layout(options.layout));
   const auto executable = speaking_of(options.model, [&] {
-    return stored ? backend::make_engine_executable(engine, options.threads)
-                  : load_executable(options, model, slots, inputs);
+    return stored ? load_stored(options, engine) : load_executable(options, model, slots, inputs);
   });
   for (const std::string& note : executable->notes())
     fmt::print(stderr, "note: {}\n", report::printable(note));

@@ -17,8 +17,9 @@ struct BuildOptions {
   std::map<std::string, std::string> metadata;
   Precision precision = Precision::kFp32;
   int threads = 1;
-  /// 0: the first tactic that accepts, nothing is timed. 1, 2: tactics are timed in the device's favourite
-  /// layout. 3: all layouts and batch groups. 4: the same with more samples. 5: an exhaustive search, too.
+  /// 0: the first tactic that accepts, nothing is timed. 1: tactics are timed in the device's favourite
+  /// layout. 2: where steps overlap, in whole networks, too. 3: all layouts and batch groups. 4: the same
+  /// with more samples. 5: an exhaustive search, too.
   int optimization_level = 3;
   /// By input name; inputs without one accept any shape and are tuned for `default_batch` images.
   std::map<std::string, ShapeProfile> shapes;

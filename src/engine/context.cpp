@@ -12,7 +12,14 @@ namespace hone::engine {
 using tensor::Tensor;
 
 Context::Context(std::shared_ptr<const Engine> engine, const Device& device, int threads)
-    : engine_(std::move(engine)), device_(device), threads_(threads) {}
+    : engine_(std::move(engine)), device_(device), threads_(threads) {
+  // A builder is asked for what the device has, and bf16 is emulated where it has it not.
+  const Precision precision = engine_->precision;
+  if (precision != Precision::kBf16 && !device.computes_in(precision)) {
+    fail_bad_input("field 'precision' is {}, in which the device {} does not run",
+                   tensor::precision_name(precision), device.name());
+  }
+}
 
 std::vector<Tensor> Context::run(std::span<const Tensor> inputs) {
   reference::check_inputs(*engine_->graph, inputs);

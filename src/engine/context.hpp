@@ -16,6 +16,7 @@ namespace hone::engine {
 /// shape may pack weights into it.
 class Context {
  public:
+  /// Bad input for an engine in a precision that the device does not run, which no builder makes.
   Context(std::shared_ptr<const Engine> engine, const Device& device, int threads);
 
   /// Outputs in graph order. Bad input when an input's type or shape is outside what the engine accepts.

@@ -206,6 +206,7 @@ Json description_json(const Engine& engine, const Description& description) {
           {"shapes", shapes},
           {"flops", description.flops},
           {"memory", memory_json(description)},
+          {"not_timed", engine.not_timed.empty() ? Json(nullptr) : Json(engine.not_timed)},
           {"note", description.note.empty() ? Json(nullptr) : Json(description.note)},
           {"passes", passes},
           {"steps", steps}};

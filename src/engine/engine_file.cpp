@@ -13,6 +13,7 @@
 #include "base/json.hpp"
 #include "engine/context.hpp"
 #include "engine/graph_json.hpp"
+#include "engine/regular_file.hpp"
 #include "engine/shape_profile.hpp"
 
 namespace hone::engine {
@@ -238,6 +239,8 @@ std::shared_ptr<Engine> read_header(const Json& header, const ReadBlob& read,
   engine->micro_batch = header.at("micro_batch").get<int64_t>();
   engine->passes = read_passes(header.at("passes"));
   engine->log = read_log(header.at("log"));
+  // Files of earlier versions lack it.
+  if (header.contains("not_timed")) engine->not_timed = header["not_timed"].get<std::string>();
   engine->graph = std::make_shared<const graph::Graph>(graph_from_json(header.at("graph"), read));
   engine->shapes = read_profiles(header.at("shapes"), *engine->graph);
   if (engine->micro_batch < 0 || (engine->micro_batch > 0 && !splits_by_batch(*engine->graph))) {
@@ -274,6 +277,7 @@ void assemble(const Engine& engine, const Device& device,
   header["shapes"] = profiles_to_json(engine.shapes);
   header["passes"] = passes_to_json(engine.passes);
   header["log"] = log_to_json(engine.log);
+  header["not_timed"] = engine.not_timed;
   const auto write = [&](const std::byte* data, int64_t size) { return blobs.add(data, size); };
   header["graph"] =
       graph_to_json(*engine.graph, write, [&](graph::ValueId id) { return needed[static_cast<size_t>(id)]; });
@@ -356,6 +360,7 @@ std::shared_ptr<Engine> read_engine(std::span<const std::byte> bytes, std::share
 }
 
 std::shared_ptr<Engine> load_engine(const std::filesystem::path& path) {
+  check_regular_file(path);
   auto file = std::make_shared<base::MappedFile>(path);
   try {
     return read_engine(file->bytes(), file);
@@ -366,6 +371,10 @@ std::shared_ptr<Engine> load_engine(const std::filesystem::path& path) {
 
 bool is_engine_file(const std::filesystem::path& path) {
   if (path.extension() == ".hone") return true;
+  // A folder may be named like a built-in architecture.
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) return false;
+  check_regular_file(path);
   std::ifstream file(path, std::ios::binary);
   std::array<char, kMagic.size()> start{};
   return file.read(start.data(), start.size()) && start == kMagic;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <random>
 
+#include "base/error.hpp"
+
 namespace hone::engine {
 
 using tensor::Tensor;
@@ -17,10 +19,14 @@ std::vector<Tensor> timing_inputs(const graph::Graph& graph) {
     const graph::TensorType& type = graph.value(id).type;
     Shape shape;
     for (const graph::Dim& dim : *type.dims) shape.push_back(dim.value());
-    Tensor input(DType::kFloat32, shape);
-    for (float& x : input.mutable_values<float>())
-      x = tensor::is_floating(type.dtype) ? normal(random) : 1.0f;
-    inputs.push_back(input.cast(type.dtype));
+    try {
+      Tensor input(DType::kFloat32, shape);
+      for (float& x : input.mutable_values<float>())
+        x = tensor::is_floating(type.dtype) ? normal(random) : 1.0f;
+      inputs.push_back(input.cast(type.dtype));
+    } catch (const Error& error) {
+      throw error.within(fmt::format("input '{}'", graph.value(id).name));
+    }
   }
   return inputs;
 }

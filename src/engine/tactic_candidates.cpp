@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "engine/program.hpp"
 #include "engine/step_signature.hpp"
 #include "engine/step_timer.hpp"
 
@@ -45,8 +44,15 @@ void StepSearch::refuse(size_t candidate, const std::string& reason) {
   candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(candidate));
 }
 
-TimingEntry StepSearch::entry() {
-  TimingEntry result{candidates[chosen].tactic, {}, refusals};
+void StepSearch::reopen() {
+  candidates.clear();
+  refusals.clear();
+  cached = false;
+  chosen = 0;
+}
+
+TimingEntry StepSearch::entry(int level) {
+  TimingEntry result{candidates[chosen].tactic, {}, refusals, level};
   for (Candidate& candidate : candidates) {
     candidate.cached = {sample_quantile(candidate.times, 0.5), sample_quantile(candidate.times, 0.25),
                         static_cast<int>(candidate.times.size())};
@@ -64,19 +70,51 @@ std::vector<std::string> LayoutSearch::tactics(size_t node_count) const {
   return result;
 }
 
-LayoutSearch find_steps(const graph::Graph& graph, Layout layout, Precision precision, bool exhaustive,
+void LayoutSearch::reopen(const std::set<size_t>& nodes, const Program& listed) {
+  std::set<size_t> unknown = nodes;
+  const std::vector<std::string> chosen = tactics(listed.graph().nodes.size());
+  for (const ProgramStep& step : listed.steps()) {
+    if (step.node < 0) continue;
+    const auto node = static_cast<size_t>(step.node);
+    if (std::find(step.candidates.begin(), step.candidates.end(), chosen[node]) != step.candidates.end())
+      unknown.erase(node);
+  }
+  for (StepSearch& step : steps) {
+    if (std::any_of(step.nodes.begin(), step.nodes.end(),
+                    [&](size_t node) { return unknown.contains(node); }))
+      step.reopen();
+  }
+}
+
+std::vector<const std::string*> tactics_that_run(const Program& program, size_t node_count) {
+  std::vector<const std::string*> ran(node_count, nullptr);
+  for (const ProgramStep& step : program.steps()) {
+    if (step.node >= 0) ran[static_cast<size_t>(step.node)] = &step.tactic;
+  }
+  return ran;
+}
+
+std::set<size_t> nodes_run_otherwise(const Program& program, const std::vector<std::string>& tactics) {
+  const std::vector<const std::string*> ran = tactics_that_run(program, tactics.size());
+  std::set<size_t> nodes;
+  for (size_t node = 0; node < tactics.size(); ++node) {
+    if (!tactics[node].empty() && ran[node] != nullptr && *ran[node] != tactics[node]) nodes.insert(node);
+  }
+  return nodes;
+}
+
+LayoutSearch find_steps(const graph::Graph& graph, Layout layout, Precision precision, int least_level,
                         const TimingCache& cache) {
   LayoutSearch search{layout, {}};
   std::map<std::string, size_t> known;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     if (is_view(graph.nodes[i])) continue;
     std::string signature = step_signature(graph, graph.nodes[i], layout, precision);
-    if (exhaustive) signature += "; exhaustive";
     const auto [found, is_new] = known.try_emplace(signature, search.steps.size());
     if (is_new) {
       StepSearch step;
       step.signature = signature;
-      if (const TimingEntry* entry = cache.find(signature)) step.use(*entry);
+      if (const TimingEntry* entry = cache.find(signature, least_level)) step.use(*entry);
       search.steps.push_back(std::move(step));
     }
     search.steps[found->second].nodes.push_back(i);

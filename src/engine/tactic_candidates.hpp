@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "engine/engine.hpp"
+#include "engine/program.hpp"
 #include "engine/timing_cache.hpp"
 
 namespace hone::engine {
@@ -37,8 +39,10 @@ struct StepSearch {
   void choose();
   /// Moves a candidate to the refusals.
   void refuse(size_t candidate, const std::string& reason);
-  /// For the cache; fills in the candidates' summaries.
-  TimingEntry entry();
+  /// Forgets what came from an earlier search.
+  void reopen();
+  /// For the cache; fills in the candidates' summaries. `level`: the search's.
+  TimingEntry entry(int level);
 };
 
 /// All steps of a graph in one layout.
@@ -47,11 +51,18 @@ struct LayoutSearch {
   std::vector<StepSearch> steps;
   /// Chosen tactic per node, as ProgramOptions takes them.
   std::vector<std::string> tactics(size_t node_count) const;
+  /// Forgets the choices for those of the nodes that a program with all candidates does not offer. One that
+  /// it offers stays, also where it refuses beside the other choices: so it did when it was made.
+  void reopen(const std::set<size_t>& nodes, const Program& listed);
 };
 
-/// Steps of the graph by signature, with what the cache knows of them. An exhaustive search has times of its
-/// own there, for it knows more candidates.
-LayoutSearch find_steps(const graph::Graph& graph, Layout layout, Precision precision, bool exhaustive,
+/// The tactic that each node of the graph runs by; null where it has no step of its own.
+std::vector<const std::string*> tactics_that_run(const Program& program, size_t node_count);
+/// Nodes that run by another tactic than was chosen for them, since that one is unknown or refuses.
+std::set<size_t> nodes_run_otherwise(const Program& program, const std::vector<std::string>& tactics);
+
+/// Steps of the graph by signature, with what the cache knows of them from searches of that level or above.
+LayoutSearch find_steps(const graph::Graph& graph, Layout layout, Precision precision, int least_level,
                         const TimingCache& cache);
 
 }  // namespace hone::engine

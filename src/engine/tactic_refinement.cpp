@@ -161,8 +161,8 @@ class Refinement {
     try {
       return beats_current(tactics);
     } catch (const Error& error) {
-      // Two networks at once may not fit.
-      if (error.kind() == ErrorKind::kEnvironment) return false;
+      // Two networks at once may not fit, on the device or in what tensors may take.
+      if (error.kind() == ErrorKind::kEnvironment || error.kind() == ErrorKind::kBadInput) return false;
       throw;
     }
   }

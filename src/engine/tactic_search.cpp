@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <exception>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "base/error.hpp"
 #include "engine/context.hpp"
@@ -29,6 +31,12 @@ constexpr double kBudgetSeconds = 6;
 constexpr double kRefineSeconds = 30;
 constexpr double kLongRefineSeconds = 60;
 
+/// What the made-up inputs of the search cannot be run with. The model may be sound: its inputs may be shapes
+/// or indices, which random numbers are not.
+struct UnfitInputs : Error {
+  explicit UnfitInputs(const Error& error) : Error(error) {}
+};
+
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -48,20 +56,18 @@ class Search {
   void run() {
     std::vector<Layout> considered = device_.image_layouts(engine_.precision);
     if (options_.optimization_level < 3) considered.resize(1);
-    std::vector<Layout> layouts = considered;
     const std::string graph_key = "layout " + graph_signature(*bound_, engine_.precision);
-    const TimingEntry* known = cache_.find(graph_key);
-    if (known != nullptr) {
-      std::erase_if(layouts, [&](Layout layout) { return layout_name(layout) != known->chosen; });
-      if (layouts.empty()) layouts = {considered.front()};
-    }
+    const std::vector<Layout> layouts = open_layouts(considered, graph_key);
     if (layouts.size() > 1) refuse_to_time("the choice of a layout for this network");
     std::vector<LayoutSearch> searches;
+    std::exception_ptr first_failure;
     for (size_t i = 0; i < layouts.size(); ++i) {
       report(static_cast<double>(i) / static_cast<double>(layouts.size()),
              fmt::format("timing tactics, {}", layout_name(layouts[i])));
-      searches.push_back(search_layout(layouts[i]));
+      const bool fit = fits([&] { searches.push_back(search_layout(layouts[i])); });
+      if (!fit && !first_failure) first_failure = failure_;
     }
+    if (searches.empty()) std::rethrow_exception(first_failure);
     const size_t best = searches.size() == 1 ? 0 : fastest(searches, graph_key);
     engine_.layout = searches[best].layout;
     for (const Layout layout : considered) append_log(layout, searches[best]);
@@ -76,6 +82,21 @@ class Search {
   }
 
   bool exhaustive() const { return options_.optimization_level >= 5; }
+
+  /// The lowest level whose search looks as closely as this one at what both look at.
+  int least_level() const {
+    if (options_.optimization_level > 3) return options_.optimization_level;
+    return device_.overlaps_steps() ? std::min(options_.optimization_level, 2) : 1;
+  }
+
+  /// The layouts to choose from: all, or the one that the cache has chosen among them.
+  std::vector<Layout> open_layouts(const std::vector<Layout>& considered, const std::string& key) const {
+    const TimingEntry* known = considered.size() > 1 ? cache_.find(key, least_level()) : nullptr;
+    for (const Layout layout : considered) {
+      if (known != nullptr && layout_name(layout) == known->chosen) return {layout};
+    }
+    return considered;
+  }
 
   static bool is_open(const StepSearch& step) { return !step.cached && !step.candidates.empty(); }
 
@@ -93,14 +114,16 @@ class Search {
   }
 
   LayoutSearch search_layout(Layout layout) {
-    LayoutSearch search = find_steps(*bound_, layout, engine_.precision, exhaustive(), cache_);
+    LayoutSearch search = find_steps(*bound_, layout, engine_.precision, least_level(), cache_);
+    reopen_unknown(search);
     const bool all_cached = std::all_of(search.steps.begin(), search.steps.end(),
                                         [](const StepSearch& step) { return step.cached; });
     if (all_cached && (!device_.overlaps_steps() || agrees_with_favourites(search))) return search;
     if (all_cached) refuse_to_time("right choices: with its own, the network computes something else");
     // Either side may be the wrong one; a search of its own has more voters.
-    if (all_cached)
-      search = find_steps(*bound_, layout, engine_.precision, exhaustive(), TimingCache({}, "", 0));
+    if (all_cached) {
+      for (StepSearch& step : search.steps) step.reopen();
+    }
     list_candidates(search);
     const auto open = std::find_if(search.steps.begin(), search.steps.end(), is_open);
     if (open != search.steps.end()) {
@@ -121,10 +144,19 @@ class Search {
     }
     for (StepSearch& step : search.steps) {
       if (step.cached || step.candidates.empty()) continue;
-      cache_.set(step.signature, step.entry());
+      cache_.set(step.signature, step.entry(options_.optimization_level));
       engine_.tuned = true;
     }
     return search;
+  }
+
+  /// Opens steps for which the cache chose what the device does not offer.
+  void reopen_unknown(LayoutSearch& search) const {
+    const std::vector<std::string> tactics = search.tactics(bound_->nodes.size());
+    if (std::all_of(tactics.begin(), tactics.end(), [](const std::string& name) { return name.empty(); }))
+      return;
+    const std::set<size_t> doubted = nodes_run_otherwise(*program(search.layout, tactics, false), tactics);
+    if (!doubted.empty()) search.reopen(doubted, *program(search.layout, {}, true));
   }
 
   void list_candidates(LayoutSearch& search) {
@@ -168,10 +200,7 @@ class Search {
   void time_round(LayoutSearch& search, Program& program, size_t k) const {
     StepTimer timer(program);
     timer.sample(inputs_);
-    std::vector<const std::string*> ran(bound_->nodes.size(), nullptr);
-    for (const ProgramStep& made : program.steps()) {
-      if (made.node >= 0) ran[static_cast<size_t>(made.node)] = &made.tactic;
-    }
+    const std::vector<const std::string*> ran = tactics_that_run(program, bound_->nodes.size());
     for (StepSearch& step : search.steps) {
       if (step.cached || step.candidates.empty()) continue;
       Candidate& candidate = step.candidates[k % step.candidates.size()];
@@ -184,16 +213,31 @@ class Search {
     }
   }
 
-  /// Does it, unless the device has no room for it: then false, and no_room_ says why.
+  /// Does it, unless there is no room for it, on the device or in what tensors may take, or a step cannot
+  /// run: then false, and failure_ says why.
   template <class Action>
   bool fits(const Action& action) {
     try {
       action();
       return true;
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kEnvironment) throw;
+      if (error.kind() != ErrorKind::kEnvironment && error.kind() != ErrorKind::kBadInput) throw;
       no_room_ = error.what();
+      failure_ = std::current_exception();
       return false;
+    }
+  }
+
+  /// Outputs of a program that has not run yet.
+  Outputs first_outputs(Program& made) const {
+    // All that the shapes ask for; what fails after it is a step.
+    made.executor();
+    made.make_outputs();
+    try {
+      return check_.run(made);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kBadInput) throw;
+      throw UnfitInputs(error);
     }
   }
 
@@ -205,13 +249,13 @@ class Search {
     for (size_t k = 0; k < outputs.size(); ++k) {
       any = fits([&] {
               const auto made = program_of_round(search, k);
-              Outputs of_round = check_.run(*made);
+              Outputs of_round = first_outputs(*made);
               time_round(search, *made, k);
               outputs[k] = std::move(of_round);
             }) ||
             any;
     }
-    if (!any) fail_environment("{}", no_room_);
+    if (!any) std::rethrow_exception(failure_);
     return outputs;
   }
 
@@ -221,11 +265,15 @@ class Search {
     const auto begin = std::chrono::steady_clock::now();
     for (size_t first = 0; first < rounds;) {
       std::vector<std::unique_ptr<Program>> programs;
-      while (first + programs.size() < rounds &&
-             fits([&] { programs.push_back(program_of_round(search, first + programs.size())); })) {
+      while (first + programs.size() < rounds && fits([&] {
+               auto made = program_of_round(search, first + programs.size());
+               made->executor();
+               programs.push_back(std::move(made));
+             })) {
       }
       for (int i = 0; i < looks && (i == 0 || seconds_since(begin) <= kBudgetSeconds); ++i) {
-        for (size_t k = 0; k < programs.size(); ++k) time_round(search, *programs[k], first + k);
+        for (size_t k = 0; k < programs.size(); ++k)
+          fits([&] { time_round(search, *programs[k], first + k); });
       }
       first += std::max<size_t>(1, programs.size());
     }
@@ -252,10 +300,15 @@ class Search {
     sound_tactics_ = sound;
   }
 
+  bool fits_and_agrees(Layout layout, const std::vector<std::string>& tactics) {
+    bool right = false;
+    return fits([&] { right = check_.agrees(*program(layout, tactics, false)); }) && right;
+  }
+
   /// Candidates that are right one by one can be wrong together; then as many as possible are kept.
-  void check_together(LayoutSearch& search) const {
+  void check_together(LayoutSearch& search) {
     const auto agrees = [&](const std::vector<std::string>& tactics) {
-      return check_.agrees(*program(search.layout, tactics, false));
+      return fits_and_agrees(search.layout, tactics);
     };
     if (!agrees(search.tactics(bound_->nodes.size())))
       keep_what_agrees(search, bound_->nodes.size(), sound_tactics_, agrees);
@@ -263,8 +316,8 @@ class Search {
 
   /// Choices of an earlier search against the device's favourites.
   bool agrees_with_favourites(const LayoutSearch& search) {
-    check_.expect({check_.run(*program(search.layout, {}, false))});
-    return check_.agrees(*program(search.layout, search.tactics(bound_->nodes.size()), false));
+    check_.expect({first_outputs(*program(search.layout, {}, false))});
+    return fits_and_agrees(search.layout, search.tactics(bound_->nodes.size()));
   }
 
   /// A round whose outputs are as expected.
@@ -275,6 +328,7 @@ class Search {
   }
 
   void time_candidates(LayoutSearch& search) {
+    no_room_.clear();
     refuse_wrong(search, look(search));
     std::vector<std::vector<Candidate>> hopeless(search.steps.size());
     for (size_t i = 0; i < search.steps.size(); ++i) {
@@ -306,37 +360,45 @@ class Search {
   }
 
   size_t fastest(std::vector<LayoutSearch>& searches, const std::string& key) {
-    std::vector<std::vector<double>> totals(searches.size());
-    std::vector<std::unique_ptr<Program>> programs;
-    for (const LayoutSearch& search : searches) {
-      programs.push_back(program(search.layout, search.tactics(bound_->nodes.size()), false));
-      programs.back()->run(inputs_);
+    struct Network {
+      size_t search;
+      std::unique_ptr<Program> program;
+      std::vector<double> totals;
+    };
+    std::vector<Network> networks;
+    for (size_t i = 0; i < searches.size(); ++i) {
+      fits([&] {
+        auto made = program(searches[i].layout, searches[i].tactics(bound_->nodes.size()), false);
+        first_outputs(*made);
+        networks.push_back({i, std::move(made), {}});
+      });
     }
+    if (networks.empty()) std::rethrow_exception(failure_);
     const auto begin = std::chrono::steady_clock::now();
     for (int round = 0; round < 7 && (round < 2 || seconds_since(begin) < kBudgetSeconds); ++round) {
-      for (size_t i = 0; i < searches.size(); ++i) {
-        StepTimer timer(*programs[i]);
+      for (Network& network : networks) {
+        StepTimer timer(*network.program);
         timer.sample(inputs_);
-        totals[i].push_back(timer.total_times()[0]);
+        network.totals.push_back(timer.total_times()[0]);
       }
     }
-    size_t best = 0;
-    TimingEntry entry;
-    for (size_t i = 0; i < searches.size(); ++i) {
-      if (sample_quantile(totals[i], 0.5) < sample_quantile(totals[best], 0.5) * kMargin) best = i;
-      entry.times[std::string(layout_name(searches[i].layout))] = {sample_quantile(totals[i], 0.5),
-                                                                   sample_quantile(totals[i], 0.25),
-                                                                   static_cast<int>(totals[i].size())};
+    const Network* best = networks.data();
+    TimingEntry entry{.level = options_.optimization_level};
+    for (const Network& network : networks) {
+      const double median = sample_quantile(network.totals, 0.5);
+      if (median < sample_quantile(best->totals, 0.5) * kMargin) best = &network;
+      entry.times[std::string(layout_name(searches[network.search].layout))] = {
+          median, sample_quantile(network.totals, 0.25), static_cast<int>(network.totals.size())};
     }
-    entry.chosen = layout_name(searches[best].layout);
+    entry.chosen = layout_name(searches[best->search].layout);
     cache_.set(key, std::move(entry));
-    return best;
+    return best->search;
   }
 
   /// As the cache has it, so that a build that finds everything there logs what the one before it did.
   void append_log(Layout layout, const LayoutSearch& chosen) {
     const bool is_chosen = layout == chosen.layout;
-    LayoutSearch search = find_steps(*bound_, layout, engine_.precision, exhaustive(), cache_);
+    LayoutSearch search = find_steps(*bound_, layout, engine_.precision, least_level(), cache_);
     for (size_t i = 0; i < search.steps.size(); ++i) {
       StepSearch& step = search.steps[i];
       if (!step.cached && is_chosen) step = chosen.steps[i];
@@ -363,11 +425,10 @@ class Search {
     const int64_t batch = inputs_.empty() || inputs_[0].rank() == 0 ? 1 : inputs_[0].shape()[0];
     if (batch < 2 || !splits_by_batch(*engine_.graph)) return;
     const std::string key = "group " + graph_signature(*bound_, engine_.precision);
-    if (const TimingEntry* known = cache_.find(key)) {
-      const std::string& chosen = known->chosen;
+    if (const TimingEntry* known = cache_.find(key, least_level())) {
+      const char* const end = known->chosen.data() + known->chosen.size();
       int64_t images = -1;
-      std::from_chars(chosen.data(), chosen.data() + chosen.size(), images);
-      if (images >= 0 && images <= batch) {
+      if (std::from_chars(known->chosen.data(), end, images).ptr == end && images >= 0 && images <= batch) {
         engine_.micro_batch = images;
         return;
       }
@@ -390,18 +451,21 @@ class Search {
       auto variant = std::make_shared<Engine>(engine_);
       variant->micro_batch = images;
       variant->shapes.clear();
-      Group group{images, std::make_unique<Context>(std::move(variant), device_, engine_.threads), {}};
-      // The first run also touches the memory; it only tells what is hopeless.
-      const double first_us = sample(group);
-      fastest_us = std::min(fastest_us, first_us);
-      if (images == 0 || first_us <= fastest_us * kHopeless) groups.push_back(std::move(group));
+      fits([&] {
+        Group group{images, std::make_unique<Context>(variant, device_, engine_.threads), {}};
+        // The first run also touches the memory; it only tells what is hopeless.
+        const double first_us = sample(group);
+        fastest_us = std::min(fastest_us, first_us);
+        if (images == 0 || first_us <= fastest_us * kHopeless) groups.push_back(std::move(group));
+      });
     }
+    if (groups.empty()) std::rethrow_exception(failure_);
     const auto begin = std::chrono::steady_clock::now();
     for (int round = 0; round < 5 && (round < 1 || seconds_since(begin) < kBudgetSeconds); ++round) {
       for (Group& group : groups) group.times.push_back(sample(group));
     }
     size_t best = 0;
-    TimingEntry entry;
+    TimingEntry entry{.level = options_.optimization_level};
     for (size_t i = 0; i < groups.size(); ++i) {
       const std::vector<double>& times = groups[i].times;
       if (sample_quantile(times, 0.5) < sample_quantile(groups[best].times, 0.5) * kMargin) best = i;
@@ -419,7 +483,9 @@ class Search {
   const BuildOptions& options_;
   TimingCache& cache_;
   std::vector<tensor::Tensor> inputs_;
-  std::string no_room_;  ///< why the last trial that did not fit did not
+  /// Why the last trial that did not fit did not: the sentence of the present layout's, and the error.
+  std::string no_room_;
+  std::exception_ptr failure_;
   OutputCheck check_;
   /// Tactics with which the network computes what it should, per node.
   std::vector<std::string> sound_tactics_;
@@ -431,14 +497,11 @@ void search_tactics(Engine& engine, const std::shared_ptr<const graph::Graph>& b
                     const BuildOptions& options, TimingCache& cache) {
   try {
     Search(engine, bound, device, options, cache).run();
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kBadInput) throw;
-    // Inputs that are shapes or indices cannot be made up: such a model is built without timing.
+  } catch (const UnfitInputs& error) {
     engine.layout = device.image_layouts(engine.precision).front();
     engine.tactics.clear();
     engine.micro_batch = 0;
-    engine.log = {
-        {.step = "(all)", .tactic = "(not timed)", .layout = engine.layout, .refusal = error.what()}};
+    engine.not_timed = error.what();
   }
 }
 

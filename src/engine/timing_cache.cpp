@@ -8,13 +8,14 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
+#include "engine/regular_file.hpp"
 
 namespace hone::engine {
 namespace {
 
 /// Another one whenever tactics come or change, or times mean something else: a cached step would never see
 /// it.
-constexpr int kVersion = 5;
+constexpr int kVersion = 6;
 constexpr uint64_t kMaxFileBytes = 64u << 20;
 
 uint64_t hash(const std::string& text) {
@@ -43,10 +44,10 @@ class FolderLock {
 TimingEntry entry_of(const Json& item) {
   TimingEntry entry;
   entry.chosen = item.at("chosen").get<std::string>();
+  entry.level = item.at("level").get<int>();
   for (const auto& [tactic, time] : item.at("times").items())
     entry.times[tactic] = {time.at(0).get<double>(), time.at(1).get<double>(), time.at(2).get<int>()};
-  if (!item.contains("refusals")) return entry;
-  for (std::string& refusal : item["refusals"].get<std::vector<std::string>>()) {
+  for (std::string& refusal : item.at("refusals").get<std::vector<std::string>>()) {
     if (refusal.find(": ") != std::string::npos) entry.refusals.push_back(std::move(refusal));
   }
   return entry;
@@ -56,10 +57,19 @@ Json json_of(const TimingEntry& entry) {
   Json times = Json::object();
   for (const auto& [tactic, time] : entry.times)
     times[tactic] = {time.median_us, time.lower_quartile_us, time.samples};
-  return {{"chosen", entry.chosen}, {"times", std::move(times)}, {"refusals", entry.refusals}};
+  return {{"chosen", entry.chosen},
+          {"level", entry.level},
+          {"times", std::move(times)},
+          {"refusals", entry.refusals}};
 }
 
 }  // namespace
+
+void check_cache_file(const std::filesystem::path& file, bool must_exist) {
+  check_regular_file(file);
+  if (must_exist && !std::filesystem::exists(file))
+    throw Error(ErrorKind::kBadInput, "there is no such file", file.string());
+}
 
 TimingCache::TimingCache(const std::filesystem::path& folder, const std::string& fingerprint, int threads)
     : fingerprint_(fmt::format("{}; {} threads", fingerprint, threads)) {
@@ -81,6 +91,7 @@ std::map<std::string, TimingEntry> TimingCache::read() const {
   std::map<std::string, TimingEntry> entries;
   try {
     if (!std::filesystem::exists(file_)) return {};
+    check_regular_file(file_);
     const Json json = Json::parse(base::read_file(file_, kMaxFileBytes));
     const auto version = json.at("version").get<int>();
     const auto fingerprint = json.at("fingerprint").get<std::string>();
@@ -89,7 +100,11 @@ std::map<std::string, TimingEntry> TimingCache::read() const {
       fail_bad_input("{} holds tactic times of '{}', version {}; this build needs those of '{}', version {}",
                      file_.string(), fingerprint, version, fingerprint_, kVersion);
     }
-    for (const auto& [signature, item] : json.at("steps").items()) entries[signature] = entry_of(item);
+    for (const auto& [signature, item] : json.at("steps").items()) {
+      TimingEntry entry = entry_of(item);
+      // A choice that was not timed is none.
+      if (entry.times.contains(entry.chosen)) entries[signature] = std::move(entry);
+    }
   } catch (const Json::exception&) {
     if (!named_) return {};
     fail_bad_input("{} is no file of tactic times", file_.string());
@@ -100,9 +115,9 @@ std::map<std::string, TimingEntry> TimingCache::read() const {
   return entries;
 }
 
-const TimingEntry* TimingCache::find(const std::string& signature) const {
+const TimingEntry* TimingCache::find(const std::string& signature, int least_level) const {
   const auto found = entries_.find(signature);
-  if (found == entries_.end()) return nullptr;
+  if (found == entries_.end() || found->second.level < least_level) return nullptr;
   used_.insert(signature);
   return &found->second;
 }

@@ -20,9 +20,15 @@ struct TimingEntry {
   };
   std::string chosen;
   std::map<std::string, Time> times;
-  /// "tactic: reason"; of an entry of an earlier version none.
+  /// "tactic: reason".
   std::vector<std::string> refusals;
+  /// Optimization level of the search: a higher one looks closer.
+  int level = 0;
 };
+
+/// Bad input when the file of a timing cache is something else than a regular file or, where it must be
+/// there, is not.
+void check_cache_file(const std::filesystem::path& file, bool must_exist);
 
 /// One JSON file per device fingerprint and thread count.
 class TimingCache {
@@ -34,7 +40,8 @@ class TimingCache {
   /// this version, device and thread count; environment error from save() when it cannot be written.
   static TimingCache of_file(const std::filesystem::path& file, const std::string& fingerprint, int threads);
 
-  const TimingEntry* find(const std::string& signature) const;
+  /// Null when nothing was found at that level or a higher one.
+  const TimingEntry* find(const std::string& signature, int least_level) const;
   void set(const std::string& signature, TimingEntry entry);
   /// Adds what was set to the file, beside what other builds have added meanwhile. Entries that this build
   /// did not use are left out beyond `most_bytes`.

@@ -3,6 +3,7 @@ lacks or holds in place of times is told.
 
 usage: cached_build_test.py HONE MODELS_DIGITS
 """
+import json
 import pathlib
 import re
 import subprocess
@@ -34,8 +35,10 @@ def main():
 
         # Several layouts and batch groups to choose from.
         batches = ["squeezenet1_1", "--minShapes", "input:1x3x224x224", "--optShapes", "input:4x3x224x224"]
+        refused(BAD_INPUT, "times.json: there is no such file", digits)
         for model in ([digits], batches):
-            refused(ENVIRONMENT, "the timing cache lacks ", *model)
+            if times.exists():
+                refused(ENVIRONMENT, "the timing cache lacks ", *model)
             timed = build("timed.hone", *model)
             cached = build("cached.hone", *model, "--errorOnTimingCacheMiss")
             assert timed == cached, f"{model[0]}: the files differ"
@@ -55,6 +58,26 @@ def main():
             times.write_text(text)
             refused(code, sentence, *batches, threads=threads)
             assert times.read_text() == text
+
+        # Choices that nobody offers are none.
+        for kind, sentence in (("layout", "the choice of a layout"), ("group", "the choice of a batch group"),
+                               ("", "the times of .*, the first of [0-9]+ such steps")):
+            known = json.loads(content)
+            for signature, entry in known["steps"].items():
+                if signature.startswith(kind + " ") or not (kind or signature.startswith(("layout ", "group "))):
+                    entry["times"]["nobody"] = entry["times"].pop(entry["chosen"])
+                    entry["chosen"] = "nobody"
+            times.write_text(json.dumps(known))
+            refused(ENVIRONMENT, "the timing cache lacks " + sentence, *batches)
+
+        # What was timed with fewer samples is not enough; what was timed with more is.
+        times.unlink()
+        build("timed.hone", digits)
+        refused(ENVIRONMENT, "the timing cache lacks ", digits, "--builderOptimizationLevel", "4")
+        closer = build("timed.hone", digits, "--builderOptimizationLevel", "4")
+        for level in ("4", "3"):
+            cached = build("cached.hone", digits, "--errorOnTimingCacheMiss", "--builderOptimizationLevel", level)
+            assert cached == closer, f"level {level}: the files differ"
 
 
 if __name__ == "__main__":

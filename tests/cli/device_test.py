@@ -148,7 +148,7 @@ class Device(unittest.TestCase):
         content[24:24 + length] = header.replace(old, new).encode()
         struct.pack_into("<I", content, 12, zlib.crc32(content[16:]))
         moved.write_bytes(content)
-        self.fails(ENVIRONMENT, NO_DRIVER, "run", moved, "--input", self.folder / "x.npy")
+        self.fails(ENVIRONMENT, f"hone: {moved}: {NO_DRIVER}", "run", moved, "--input", self.folder / "x.npy")
 
     def test_cuda_without_the_plugin(self):
         tree = self.copy_tree()

@@ -12,7 +12,7 @@ import tempfile
 import zlib
 
 PRELUDE, CHECKSUM_FROM = 24, 16  # bytes; docs in src/engine/engine_file.hpp
-ENVIRONMENT = 4
+BAD_INPUT, ENVIRONMENT = 3, 4
 SENTENCE = "this engine is for another machine (cpu; Another Processor"
 
 
@@ -26,14 +26,15 @@ def output(*command):
     return ending.stdout
 
 
-def moved(engine, target):
-    """The engine as if another processor had built it; the header keeps its length."""
+def forged(engine, field, text, target):
+    """The engine with another text in a field, filled up with dots: the header keeps its length."""
     content = bytearray(engine.read_bytes())
     length, = struct.unpack_from("<Q", content, 16)
     header = content[PRELUDE:PRELUDE + length].decode()
-    old = json.loads(header)["fingerprint"]
-    new = "cpu; Another Processor".ljust(len(old), ".")[:len(old)]
-    content[PRELUDE:PRELUDE + length] = header.replace(old, new).encode()
+    old = json.loads(header)[field]
+    new = text.ljust(len(old), ".")[:len(old)]
+    before = f'"{field}":"'
+    content[PRELUDE:PRELUDE + length] = header.replace(before + old, before + new).encode()
     struct.pack_into("<I", content, 12, zlib.crc32(content[CHECKSUM_FROM:]))
     target.write_bytes(content)
     return target
@@ -45,7 +46,7 @@ def main():
         folder = pathlib.Path(name)
         here = folder / "here.hone"
         output(hone, "build", digits / "digits.onnx", "--builderOptimizationLevel", 1, "--noTimingCache", "-o", here)
-        there = moved(here, folder / "there.hone")
+        there = forged(here, "fingerprint", "cpu; Another Processor", folder / "there.hone")
 
         mine = json.loads(output(hone, "inspect", here, "--json"))
         assert mine["note"] is None and mine["memory"]["arena_bytes"] > 0
@@ -76,6 +77,14 @@ def main():
         assert SENTENCE in text and "no kernels were made" in text and "MB planned" not in text, text
         ending = run(hone, "run", there, "--input", digits / "held_out.npz")
         assert ending.returncode == ENVIRONMENT and "build it again here" in ending.stderr, ending.stderr
+        assert ending.stderr.startswith(f"hone: {there}: the engine was built for 'cpu; Another Processor"), ending.stderr
+
+        # A precision for which no engine is built for the CPU would give other numbers.
+        half = forged(here, "precision", "fp16", folder / "half.hone")
+        for command in (["run", half, "--input", digits / "held_out.npz"], ["inspect", half], ["inspect", half, "--json"]):
+            ending = run(hone, *command)
+            sentence = f"hone: {half}: field 'precision' is fp16, in which the device cpu does not run\n"
+            assert ending.returncode == BAD_INPUT and ending.stderr == sentence, ending.stderr
 
 
 if __name__ == "__main__":

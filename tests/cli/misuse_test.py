@@ -2,6 +2,7 @@
 
 usage: misuse_test.py HONE MODELS_DIGITS
 """
+import os
 import pathlib
 import shutil
 import subprocess
@@ -67,6 +68,9 @@ def main():
         (folder / "to" / "gpu_trace.csv").write_text('{"traceEvents": []}')
         copy, image, trace = f"{name}/copy.onnx", f"{name}/x.npy", f"{name}/trace.json"
         shutil.copy(digits, copy)
+        pipe, irregular = f"{name}/pipe", "this is not a regular file"
+        for file in (pipe, f"{name}/pipe.hone"):
+            os.mkfifo(file)
         out = ["-o", f"{name}/out.hone"]
         engine = f"{name}/digits.hone"
         subprocess.run([hone, "build", digits, "--builderOptimizationLevel", "0", "--noTimingCache", "-o", engine],
@@ -107,8 +111,18 @@ def main():
             (USAGE, "input 'input' is given two shapes, the second with 'input:2x1x8x8'",
              ["build", digits, *out, "--optShapes", "input:1x1x8x8,input:2x1x8x8"]),
             (BAD_INPUT, f"{image} is no file of tactic times", ["build", digits, *out, "--timingCacheFile", image]),
-            (ENVIRONMENT, "the timing cache lacks ",
+            (BAD_INPUT, f"{name}/none.json: there is no such file",
              ["build", digits, *out, "--timingCacheFile", f"{name}/none.json", "--errorOnTimingCacheMiss"]),
+            *[(BAD_INPUT, f"{file}: {what}", ["build", digits, *out, "--timingCacheFile", file, *more])
+              for file, what in ((name, "it is a directory"), (pipe, irregular), ("/dev/zero", irregular))
+              for more in ([], ["--errorOnTimingCacheMiss"])],
+            *[(USAGE, "new.hone: the engine would overwrite the timing cache",
+               ["build", digits, "-o", f"{name}/new.hone", "--timingCacheFile", file])
+              for file in (f"{name}/new.hone", f"{name}/to/../new.hone")],
+            (USAGE, f"{trace}: the engine would overwrite the timing cache",
+             ["build", digits, "-o", trace, "--timingCacheFile", trace]),
+            *[(BAD_INPUT, f"{file}: {irregular}", command) for file in (pipe, f"{name}/pipe.hone")
+              for command in (["run", file, "--input", image], ["inspect", file])],
             (ENVIRONMENT, "/proc", ["build", digits, *out, "--timingCacheFile", "/proc/times.json"]),
             *[(BAD_INPUT, f"{engine}: this is an engine, built already: hone run and hone inspect take it", command)
               for command in (["export", engine, *out], ["build", engine, *out], ["profile", engine, "-o", name],
@@ -135,7 +149,7 @@ def main():
         ]
         before = sorted(folder.iterdir())
         for code, part, arguments in rows:
-            ending = subprocess.run([hone, *arguments], capture_output=True, text=True, check=False)
+            ending = subprocess.run([hone, *arguments], capture_output=True, text=True, check=False, timeout=600)
             shown = f"hone {' '.join(arguments)}: {ending.returncode}: {ending.stderr}"
             assert ending.returncode == code and part in ending.stderr, shown
             assert ending.stderr.count("\n") == 1 and ending.stderr.startswith("hone: "), shown

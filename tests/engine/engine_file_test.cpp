@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -170,6 +171,18 @@ TEST_F(EngineFile, ThreadsOutsideTheirRangeAreRefused) {
   EXPECT_EQ(load(forged([](Json& h) { h["threads"] = 1024; })), "");
 }
 
+TEST_F(EngineFile, APrecisionThatTheDeviceHasNotIsRefused) {
+  for (const char* precision : {"fp16", "tf32"}) {
+    EXPECT_EQ(load(forged([&](Json& h) { h["precision"] = precision; })),
+              fmt::format("field 'precision' is {}, in which the device cpu does not run", precision));
+  }
+}
+
+TEST_F(EngineFile, OfAnEarlierVersionSaysNothingOfWhatWasNotTimed) {
+  EXPECT_EQ(load(forged([](Json& h) { h.erase("not_timed"); })), "");
+  EXPECT_THAT(load(forged([](Json& h) { h["not_timed"] = 1; })), ::testing::HasSubstr("is not valid"));
+}
+
 TEST_F(EngineFile, ShapeRangesThatAreNoneAreRefused) {
   const auto sentence = [this](const char* which, const Shape& shape) {
     return load(forged([&](Json& h) { h["shapes"]["x"][which] = shape; }));
@@ -227,6 +240,29 @@ TEST_F(EngineFile, OtherFilesAreNoEngines) {
   base::write_file_atomic(other, bytes_);
   EXPECT_TRUE(is_engine_file(other));
   std::filesystem::remove(other);
+  EXPECT_FALSE(is_engine_file(std::filesystem::temp_directory_path()));
+  EXPECT_FALSE(is_engine_file("resnet50"));
+}
+
+/// Opening one waits for whoever writes to it.
+TEST_F(EngineFile, APipeIsNotOpened) {
+  const auto sentence = [](const auto& action) -> std::string {
+    try {
+      action();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
+      return error.what();
+    }
+    return "";
+  };
+  std::filesystem::remove(path_);
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  const std::string refusal = path_.string() + ": this is not a regular file";
+  EXPECT_EQ(sentence([&] { load_engine(path_); }), refusal);
+  const std::filesystem::path unnamed = std::filesystem::path(path_).replace_extension();
+  std::filesystem::rename(path_, unnamed);
+  EXPECT_EQ(sentence([&] { is_engine_file(unnamed); }), unnamed.string() + ": this is not a regular file");
+  std::filesystem::remove(unnamed);
 }
 
 }  // namespace

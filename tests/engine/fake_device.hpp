@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -165,6 +166,9 @@ class FakeDevice final : public Device {
   std::vector<std::string> notes(Precision) const override { return {}; }
 
   std::vector<std::string> requested_passes;
+  /// Programs whose memory finds room at a time.
+  int room = std::numeric_limits<int>::max();
+  mutable int executors = 0;
 
   /// Steps of the CPU device take next to nothing.
   double step_us(const Program& program, const ProgramStep& step) const {
@@ -216,15 +220,22 @@ class FakeDevice final : public Device {
 class FakeExecutor final : public Executor {
  public:
   FakeExecutor(const FakeDevice& device, const Program& program)
-      : host_(make_host_executor(program)),
+      : device_(device),
+        host_(make_host_executor(program)),
         hidden_us_(device.hidden_us(program)),
         is_wrong_(device.is_wrong(program)) {
+    if (device.executors == device.room) fail_bad_input("the limit has no room for it");
+    ++device_.executors;
     double delay = 0;
     for (const ProgramStep& step : program.steps()) {
       step_us_.push_back(device.step_us(program, step) + delay);
       delay = device.delays_next_us(step);
     }
   }
+
+  ~FakeExecutor() override { --device_.executors; }
+  FakeExecutor(const FakeExecutor&) = delete;
+  FakeExecutor& operator=(const FakeExecutor&) = delete;
 
   void upload(std::span<const tensor::Tensor> inputs) override { host_->upload(inputs); }
   void execute(std::vector<double>* step_times) override {
@@ -245,6 +256,7 @@ class FakeExecutor final : public Executor {
   }
 
  private:
+  const FakeDevice& device_;
   std::unique_ptr<Executor> host_;
   std::vector<double> step_us_;
   double hidden_us_;

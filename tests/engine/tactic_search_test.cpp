@@ -90,6 +90,29 @@ void expect_right(const graph::Graph& graph, const std::shared_ptr<Engine>& engi
     EXPECT_LE(test::relative_error(actual[i], expected[i]), test::rounding_tolerance(graph));
 }
 
+/// What a build finds that the cache lacks, as its error says it.
+std::string lacks(const graph::Graph& graph, const Device& device, const BuildOptions& build) {
+  try {
+    build_engine(graph, device, build);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kEnvironment) << error.what();
+    return error.what();
+  }
+  return "";
+}
+
+/// The sentence, with its place.
+template <class Action>
+std::string bad_input(const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBadInput) << error.what();
+    return error.what();
+  }
+  return "";
+}
+
 class TacticSearch : public ::testing::Test {
  protected:
   TacticSearch()
@@ -99,6 +122,24 @@ class TacticSearch : public ::testing::Test {
     std::filesystem::create_directories(folder_);
   }
   ~TacticSearch() override { std::filesystem::remove_all(folder_); }
+
+  /// Lets every entry of the cache in the folder whose signature starts so choose another tactic, which has
+  /// been timed by what the cache says. How many do.
+  int choose_in_cache(const std::string& start, const std::string& tactic) const {
+    int changed = 0;
+    for (const auto& file : std::filesystem::directory_iterator(folder_)) {
+      if (file.path().extension() != ".json") continue;
+      Json json = Json::parse(base::read_file(file.path()));
+      for (auto& [signature, entry] : json["steps"].items()) {
+        if (!signature.starts_with(start)) continue;
+        entry["times"][tactic] = {1.0, 1.0, 7};
+        entry["chosen"] = tactic;
+        ++changed;
+      }
+      base::write_file_atomic(file.path(), json.dump());
+    }
+    return changed;
+  }
 
   std::filesystem::path folder_;
 };
@@ -144,6 +185,58 @@ TEST_F(TacticSearch, NothingIsBuiltOfTacticsThatAllDoNotFit) {
   EXPECT_THROW(build_engine(relu_network(), device, options(3)), Error);
 }
 
+TEST_F(TacticSearch, ProgramsThatFindRoomOnlyOneByOneAreTimedOneByOne) {
+  const FakeTactic slow("slow", {.delay_us = 200});
+  const FakeTactic quick("quick", {.delay_us = 20});
+  for (const bool overlaps : {false, true}) {
+    FakeDevice device({&slow, &quick}, overlaps);
+    device.room = 1;
+    const auto engine = build_engine(relu_network(), device, options(3));
+    EXPECT_EQ(engine->not_timed, "");
+    EXPECT_THAT(relu_tactics(*engine), Each("quick"));
+    EXPECT_GT(records(*engine, "quick").at(0).samples, kLayers) << "more than one look";
+    EXPECT_EQ(device.executors, 0);
+  }
+}
+
+TEST_F(TacticSearch, ShapesThatPassTheLimitOfMemoryAreAnError) {
+  FakeDevice device({}, false);
+  device.room = 0;
+  EXPECT_EQ(bad_input([&] { build_engine(relu_network(), device, options(3)); }),
+            "the limit has no room for it");
+  GraphBuilder b;
+  const auto graph = b.finish({b.node("Relu", {b.input("x", {graph::Dim::symbol("batch"), 4, 24, 24})})});
+  BuildOptions build = options(3);
+  const Shape huge = {99'999'999'999, 4, 24, 24};
+  build.shapes["x"] = {huge, huge, huge};
+  EXPECT_THAT(
+      bad_input([&] { build_engine(graph, device::cpu::cpu_device(), build); }),
+      ::testing::AllOf(::testing::HasSubstr("input 'x': "), ::testing::HasSubstr("more than the limit of")));
+}
+
+TEST_F(TacticSearch, InputsThatCannotBeMadeUpAreToldInTheEngine) {
+  GraphBuilder b;
+  const auto x = b.input("x", {1, 4, 24, 24});
+  const auto graph =
+      b.finish({b.node("Gather", {relu_layers(b, x), b.input("indices", {2}, DType::kInt64)})});
+  BuildOptions build = options(3);
+  build.shapes["indices"] = {{2}, {2}, {2}};
+  const auto engine = build_engine(graph, device::cpu::cpu_device(), build);
+  EXPECT_THAT(engine->not_timed, ::testing::HasSubstr("Gather"));
+  EXPECT_TRUE(engine->log.empty());
+  const auto file = folder_ / "engine.hone";
+  save_engine(*engine, device::cpu::cpu_device(), file);
+  const auto loaded = load_engine(file);
+  EXPECT_EQ(loaded->not_timed, engine->not_timed);
+  tensor::Tensor zeros(DType::kInt64, {2});
+  for (int64_t& index : zeros.mutable_values<int64_t>()) index = 0;
+  EXPECT_EQ(Context(loaded, device::cpu::cpu_device(), 1)
+                .run(std::vector{test::random_inputs(graph, 7, 1)[0], zeros})[0]
+                .shape(),
+            (Shape{2, 4, 24, 24}));
+  EXPECT_EQ(build_engine(relu_network(), device::cpu::cpu_device(), options(3))->not_timed, "");
+}
+
 TEST_F(TacticSearch, AnImpossibleGroupOfTheCacheIsSearchedAnew) {
   GraphBuilder b;
   const auto x = relu_layers(b, b.input("x", {graph::Dim::symbol("batch"), 4, 24, 24}));
@@ -152,19 +245,92 @@ TEST_F(TacticSearch, AnImpossibleGroupOfTheCacheIsSearchedAnew) {
   build.shapes["x"] = {{1, 4, 24, 24}, {4, 4, 24, 24}, {4, 4, 24, 24}};
   build.cache_folder = folder_;
   const auto first = build_engine(graph, device::cpu::cpu_device(), build);
-  for (const auto& file : std::filesystem::directory_iterator(folder_)) {
-    if (file.path().extension() != ".json") continue;
-    Json json = Json::parse(base::read_file(file.path()));
-    int groups = 0;
-    for (auto& [signature, entry] : json["steps"].items()) {
-      if (!signature.starts_with("group ")) continue;
-      entry["chosen"] = "x";
-      ++groups;
-    }
-    EXPECT_EQ(groups, 1);
-    base::write_file_atomic(file.path(), json.dump());
+  for (const char* group : {"x", "1x", "5", "-1"}) {
+    ASSERT_EQ(choose_in_cache("group ", group), 1);
+    build.cached_only = true;
+    EXPECT_THAT(lacks(graph, device::cpu::cpu_device(), build),
+                ::testing::HasSubstr("the choice of a batch group"));
+    build.cached_only = false;
+    EXPECT_NO_THROW(build_engine(graph, device::cpu::cpu_device(), build));
   }
-  EXPECT_NO_THROW(build_engine(graph, device::cpu::cpu_device(), build));
+}
+
+TEST_F(TacticSearch, AnUnknownLayoutOfTheCacheIsSearchedAnew) {
+  const auto graph = relu_network();
+  BuildOptions build = options(3);
+  build.cache_folder = folder_;
+  build_engine(graph, device::cpu::cpu_device(), build);
+  ASSERT_EQ(choose_in_cache("layout ", "spiral"), 1);
+  build.cached_only = true;
+  EXPECT_THAT(lacks(graph, device::cpu::cpu_device(), build), ::testing::HasSubstr("the choice of a layout"));
+  build.cached_only = false;
+  build_engine(graph, device::cpu::cpu_device(), build);
+  build.cached_only = true;
+  EXPECT_EQ(lacks(graph, device::cpu::cpu_device(), build), "");
+}
+
+TEST_F(TacticSearch, AnUnknownTacticOfTheCacheIsSearchedAnew) {
+  const FakeTactic slow("slow", {.delay_us = 150});
+  const FakeTactic tiles("tiles", {.variants = {{"n=1", 80}, {"n=2", 20}}});
+  const auto graph = relu_network();
+  BuildOptions build = options(3);
+  build.cache_folder = folder_;
+  for (const bool overlaps : {false, true}) {
+    const FakeDevice device({&slow, &tiles}, overlaps);
+    build_engine(graph, device, build);
+    for (const char* unknown : {"nobody", "nobody:n=1", "tiles:n=9"}) {
+      ASSERT_EQ(choose_in_cache("Relu ", unknown), 1);
+      build.cached_only = true;
+      EXPECT_THAT(lacks(graph, device, build), ::testing::HasSubstr("the times of Relu"));
+      build.cached_only = false;
+      const auto engine = build_engine(graph, device, build);
+      EXPECT_TRUE(engine->tuned);
+      EXPECT_THAT(relu_tactics(*engine), Each("tiles:n=2"));
+      EXPECT_TRUE(records(*engine, unknown).empty());
+    }
+  }
+}
+
+TEST_F(TacticSearch, ACachedChoiceThatIsOfferedAndThenRefusesStays) {
+  const FakeTactic tiles("tiles", {.variants = {{"n=1", 80}, {"n=2", FakeTactic::kRefuses}, {"n=4", 20}}});
+  const FakeDevice device({&tiles}, false);
+  BuildOptions build = options(3);
+  build.cache_folder = folder_;
+  build_engine(relu_network(), device, build);
+  ASSERT_EQ(choose_in_cache("Relu ", "tiles:n=2"), 1);
+  build.cached_only = true;
+  EXPECT_EQ(lacks(relu_network(), device, build), "");
+}
+
+TEST_F(TacticSearch, AHigherLevelTimesAnewWhatALowerOneTimedWithFewerSamples) {
+  const FakeTactic slow("slow", {.delay_us = 150});
+  const FakeTactic quick("quick", {.delay_us = 20});
+  const auto graph = relu_network();
+  // Only where steps overlap does level 2 do more than level 1; level 3 has more layouts and groups, no more
+  // samples.
+  const auto timed_by = [&](bool overlaps, const std::vector<int>& levels) {
+    const FakeDevice device({&slow, &quick}, overlaps);
+    std::vector<bool> timed;
+    for (const int level : levels) {
+      BuildOptions build = options(level);
+      build.cache_folder = folder_ / (overlaps ? "overlapping" : "one by one");
+      timed.push_back(build_engine(graph, device, build)->tuned);
+    }
+    return timed;
+  };
+  EXPECT_THAT(timed_by(false, {1, 2, 3, 4, 3, 1, 4, 5, 4, 5}),
+              ElementsAre(true, false, false, true, false, false, false, true, false, false));
+  EXPECT_THAT(timed_by(true, {1, 2, 3, 4, 3, 1}), ElementsAre(true, true, false, true, false, false));
+}
+
+TEST_F(TacticSearch, AHigherLevelChoosesTheLayoutAnew) {
+  const auto graph = relu_network();
+  BuildOptions build = options(3);
+  build.cache_folder = folder_;
+  build_engine(graph, device::cpu::cpu_device(), build);
+  build.optimization_level = 4;
+  build.cached_only = true;
+  EXPECT_THAT(lacks(graph, device::cpu::cpu_device(), build), ::testing::HasSubstr("the choice of a layout"));
 }
 
 TEST_F(TacticSearch, AWrongFavouriteIsRefusedWhenMostAgreeOnSomethingElse) {
@@ -355,7 +521,9 @@ TEST_F(TacticSearch, AnExhaustiveSearchFindsWhatNobodyRecommendsThoughTheCacheKn
   const auto engine = build_engine(graph, device, exhaustive);
   EXPECT_THAT(relu_tactics(*engine), Each("tiles:n=4"));
   EXPECT_FALSE(build_engine(graph, device, exhaustive)->tuned) << "its times are kept too";
-  EXPECT_THAT(relu_tactics(*build_engine(graph, device, ordinary)), Each("tiles:n=2"));
+  const auto lower = build_engine(graph, device, ordinary);
+  EXPECT_FALSE(lower->tuned) << "a lower level takes what a higher one found";
+  EXPECT_THAT(relu_tactics(*lower), Each("tiles:n=4"));
   expect_right(graph, engine, device);
 }
 

@@ -1,9 +1,6 @@
 // Pools over windows and over whole images by kernels of ours.
 #include "device/cuda/plugin/kernels/pooling.hpp"
 
-#include <algorithm>
-#include <limits>
-
 #include "device/cuda/plugin/tactics.hpp"
 #include "graph/convolution_geometry.hpp"
 
@@ -83,18 +80,6 @@ class GlobalPoolTactic final : public CudaTactic {
 };
 
 }  // namespace
-
-bool fits_in_int(const std::vector<graph::WindowAxis>& axes) {
-  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  return std::all_of(axes.begin(), axes.end(), [](const graph::WindowAxis& axis) {
-    // Factors first: their products do not overflow then.
-    for (const int64_t value :
-         {axis.input, axis.output, axis.kernel, axis.stride, axis.dilation, axis.pad_begin, axis.pad_end}) {
-      if (value > kMost) return false;
-    }
-    return axis.output * axis.stride <= kMost && axis.extent() <= kMost;
-  });
-}
 
 PoolSize pool_size(int64_t batch, int64_t channels, const std::vector<graph::WindowAxis>& axes) {
   PoolSize size;

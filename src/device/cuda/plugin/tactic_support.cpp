@@ -1,4 +1,7 @@
 // What tactics share: types, launches, post-ops; see tactics.hpp.
+#include <algorithm>
+#include <limits>
+
 #include "device/cuda/plugin/kernels/gemm_launch.hpp"
 #include "device/cuda/plugin/kernels/reorder.hpp"
 #include "device/cuda/plugin/tactics.hpp"
@@ -40,6 +43,18 @@ const DeviceLimits& limits() {
     return found;
   }();
   return kLimits;
+}
+
+bool fits_in_int(const std::vector<graph::WindowAxis>& axes) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  return std::all_of(axes.begin(), axes.end(), [](const graph::WindowAxis& axis) {
+    // Factors first: their products do not overflow then.
+    for (const int64_t value :
+         {axis.input, axis.output, axis.kernel, axis.stride, axis.dilation, axis.pad_begin, axis.pad_end}) {
+      if (value > kMost) return false;
+    }
+    return axis.output * axis.stride <= kMost && axis.extent() <= kMost;
+  });
 }
 
 LaunchOptions launch_options() {
