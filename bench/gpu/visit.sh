@@ -5,7 +5,7 @@
 #
 # INSTALL is an installed tree (bin/hone, lib/libhone-cuda.so, bin/*_check), OUTPUT a folder for what is measured.
 # Parts: kernels, gemm, stable, models, sweep (the default); peers (needs lib/libhone-torch.so, see build_torch.sh),
-# figures, profile, soak, sanitize, conformance (needs CASES), tactics (CASES: those of
+# figures, profile, soak, sanitize, conformance (needs CASES), tactics and races (CASES: those of
 # tests/conformance/network_cases.py).
 # libcudnn.so.9 and libcublasLt.so.13 must be findable, compute-sanitizer for sanitize (CHECKS: which of kernels_check's).
 # pack.sh makes INSTALL for a machine without our libraries.
@@ -106,6 +106,20 @@ if part tactics; then
   done
   wait
   tail -qn 1 "$output"/tactics-*.log
+fi
+
+if part races; then
+  # A process a case, side by side: the tool prepares every kernel when it first runs, and has one thread for it.
+  race() {
+    local log=$2/race-$(basename "$3").log
+    timeout "${RACE_SECONDS:-300}" "$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)" --tool racecheck \
+      --error-exitcode 9 --print-limit 5 "$1/bin/tactics_check" --once cuda "${PRECISIONS:-fp16}" 1e-5 1.01e-4 "$3" >"$log" 2>&1
+    local code=$?
+    printf 'race %s: exit %d, %s\n' "$(basename "$3")" "$code" "$(grep -o 'RACECHECK SUMMARY.*' "$log")"
+  }
+  export -f race
+  find "${CASES:?the folder of device cases}" -name model.onnx -printf '%h\n' | sort |
+    xargs -P "$(nproc)" -I{} bash -c 'race "$0" "$1" "$2"' "$install" "$output" {}
 fi
 
 # Whole runs of what `hone bench` can tell of a GPU; each prints its summary.

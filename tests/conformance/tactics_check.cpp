@@ -1,11 +1,12 @@
 // Runs ONNX cases by every tactic that a device has for their steps, each variant of it, and compares with
 // the expected outputs: a build runs the fastest ones alone.
 //
-// usage: tactics_check DEVICE PRECISION RELATIVE ABSOLUTE FOLDER…
+// usage: tactics_check [--once] DEVICE PRECISION RELATIVE ABSOLUTE FOLDER…
 //
 // In round k all steps run by their candidate k, in rotation, with images in each of the device's layouts, on
-// memory that was poisoned before, and again, in runs that overlap too: outputs that move are a race. Exit
-// code 1 when a case fails, 4 without the device.
+// memory that was poisoned before, and again, in runs that overlap too: outputs that move are a race. With
+// --once each round runs once, for tools under which every launch is slow. Exit code 1 when a case fails, 4
+// without the device.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -35,10 +36,15 @@ bool same_bytes(const tensor::Tensor& a, const tensor::Tensor& b) {
 /// A network whose steps run by the tactics of one round.
 class Round final : public backend::Executable {
  public:
-  Round(std::shared_ptr<engine::Engine> engine, std::unique_ptr<engine::Program> program, bool overlapping)
-      : engine_(std::move(engine)), program_(std::move(program)), overlapping_(overlapping) {}
+  Round(std::shared_ptr<engine::Engine> engine, std::unique_ptr<engine::Program> program, bool overlapping,
+        bool once)
+      : engine_(std::move(engine)), program_(std::move(program)), overlapping_(overlapping), once_(once) {}
 
   std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs) override {
+    if (once_) {
+      program_->executor().poison();
+      return program_->run(inputs);
+    }
     const engine::OutputCheck check(engine_->precision, inputs, overlapping_);
     std::vector<tensor::Tensor> outputs = check.run(*program_);
     for (int i = 0; i < kRepeats; ++i) {
@@ -63,10 +69,13 @@ class Round final : public backend::Executable {
   std::shared_ptr<engine::Engine> engine_;
   std::unique_ptr<engine::Program> program_;
   bool overlapping_;
+  bool once_;
 };
 
 class RoundBackend final : public backend::Backend {
  public:
+  explicit RoundBackend(bool once) : once_(once) {}
+
   std::string_view name() const override { return "one round of tactics"; }
   std::string version(std::string_view) const override { return ""; }
 
@@ -91,7 +100,7 @@ class RoundBackend final : public backend::Backend {
     for (const engine::ProgramStep& step : program->steps()) {
       if (step.node >= 0) ran_.push_back(step.tactic);
     }
-    return std::make_unique<Round>(std::move(engine), std::move(program), device.overlaps_steps());
+    return std::make_unique<Round>(std::move(engine), std::move(program), device.overlaps_steps(), once_);
   }
 
   void use(engine::Layout layout, size_t round) {
@@ -103,6 +112,7 @@ class RoundBackend final : public backend::Backend {
   const std::vector<std::string>& ran() const { return ran_; }
 
  private:
+  bool once_;
   engine::Layout layout_ = engine::Layout::kPlain;
   size_t round_ = 0;
   size_t rounds_ = 1;
@@ -112,7 +122,7 @@ class RoundBackend final : public backend::Backend {
 /// A case by every tactic, with images in one layout.
 class Check {
  public:
-  explicit Check(const bench::ConformanceOptions& options) : options_(options) {}
+  Check(const bench::ConformanceOptions& options, bool once) : options_(options), backend_(once) {}
 
   void run(const bench::ConformanceCase& test, engine::Layout layout) {
     for (size_t round = 0; round == 0 || round < backend_.rounds(); ++round) {
@@ -139,8 +149,9 @@ class Check {
   std::map<std::string, std::set<std::string>> seen_;
 };
 
-int check_all(const bench::ConformanceOptions& options, std::span<const std::filesystem::path> folders) {
-  Check check(options);
+int check_all(const bench::ConformanceOptions& options, bool once,
+              std::span<const std::filesystem::path> folders) {
+  Check check(options, once);
   const auto cases = bench::find_cases(folders);
   for (const engine::Layout layout : device::find_device(options.device).image_layouts(options.precision)) {
     for (const bench::ConformanceCase& test : cases) check.run(test, layout);
@@ -153,13 +164,18 @@ int check_all(const bench::ConformanceOptions& options, std::span<const std::fil
 }
 
 int main_of(int count, char** words) {
-  if (count < 6) fail_usage("tactics_check DEVICE PRECISION RELATIVE ABSOLUTE FOLDER…");
+  const bool once = count > 1 && std::string_view(words[1]) == "--once";
+  if (once) {
+    --count;
+    ++words;
+  }
+  if (count < 6) fail_usage("tactics_check [--once] DEVICE PRECISION RELATIVE ABSOLUTE FOLDER…");
   bench::ConformanceOptions options;
   options.device = words[1];
   options.precision = tensor::parse_precision(words[2]);
   options.tolerance = {std::atof(words[3]), std::atof(words[4])};
   const std::vector<std::filesystem::path> folders(words + 5, words + count);
-  return check_all(options, folders);
+  return check_all(options, once, folders);
 }
 
 }  // namespace
