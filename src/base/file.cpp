@@ -31,7 +31,8 @@ class Descriptor {
 
 /// Opens a regular file for reading; size in *size.
 int open_regular(const std::filesystem::path& path, uint64_t* size) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe would be waited for until somebody writes to it.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     throw Error(ErrorKind::kBadInput, fmt::format("cannot open the file: {}", std::strerror(errno)),
                 path.string());

@@ -13,7 +13,6 @@
 #include "base/json.hpp"
 #include "engine/context.hpp"
 #include "engine/graph_json.hpp"
-#include "engine/regular_file.hpp"
 #include "engine/shape_profile.hpp"
 
 namespace hone::engine {
@@ -360,7 +359,6 @@ std::shared_ptr<Engine> read_engine(std::span<const std::byte> bytes, std::share
 }
 
 std::shared_ptr<Engine> load_engine(const std::filesystem::path& path) {
-  check_regular_file(path);
   auto file = std::make_shared<base::MappedFile>(path);
   try {
     return read_engine(file->bytes(), file);
@@ -371,10 +369,9 @@ std::shared_ptr<Engine> load_engine(const std::filesystem::path& path) {
 
 bool is_engine_file(const std::filesystem::path& path) {
   if (path.extension() == ".hone") return true;
-  // A folder may be named like a built-in architecture.
+  // A folder may be named like a built-in architecture; opening a pipe waits for its writer.
   std::error_code unknown;
-  if (std::filesystem::is_directory(path, unknown)) return false;
-  check_regular_file(path);
+  if (!std::filesystem::is_regular_file(path, unknown)) return false;
   std::ifstream file(path, std::ios::binary);
   std::array<char, kMagic.size()> start{};
   return file.read(start.data(), start.size()) && start == kMagic;

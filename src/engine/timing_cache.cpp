@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
-#include "engine/regular_file.hpp"
 
 namespace hone::engine {
 namespace {
@@ -66,9 +65,15 @@ Json json_of(const TimingEntry& entry) {
 }  // namespace
 
 void check_cache_file(const std::filesystem::path& file, bool must_exist) {
-  check_regular_file(file);
-  if (must_exist && !std::filesystem::exists(file))
-    throw Error(ErrorKind::kBadInput, "there is no such file", file.string());
+  std::error_code unknown;
+  const std::filesystem::file_status status = std::filesystem::status(file, unknown);
+  if (!std::filesystem::exists(status)) {
+    if (must_exist) throw Error(ErrorKind::kBadInput, "there is no such file", file.string());
+  } else if (!std::filesystem::is_regular_file(status)) {
+    const bool folder = std::filesystem::is_directory(status);
+    throw Error(ErrorKind::kBadInput, folder ? "it is a directory" : "this is not a regular file",
+                file.string());
+  }
 }
 
 TimingCache::TimingCache(const std::filesystem::path& folder, const std::string& fingerprint, int threads)
@@ -91,7 +96,6 @@ std::map<std::string, TimingEntry> TimingCache::read() const {
   std::map<std::string, TimingEntry> entries;
   try {
     if (!std::filesystem::exists(file_)) return {};
-    check_regular_file(file_);
     const Json json = Json::parse(base::read_file(file_, kMaxFileBytes));
     const auto version = json.at("version").get<int>();
     const auto fingerprint = json.at("fingerprint").get<std::string>();

@@ -40,11 +40,11 @@ class WriteFile : public testing::Test {
 };
 
 /// The sentence of the environment error that it must end in.
-std::string failure(const std::function<void()>& action) {
+std::string failure(const std::function<void()>& action, ErrorKind kind = ErrorKind::kEnvironment) {
   try {
     action();
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+    EXPECT_EQ(error.kind(), kind);
     return error.what();
   }
   ADD_FAILURE() << "no error";
@@ -85,6 +85,15 @@ TEST_F(WriteFile, RefusesWhatIsNoRegularFile) {
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
   EXPECT_THAT(failure([&] { check_writable(folder_); }), HasSubstr("it is a directory"));
   EXPECT_THAT(failure([] { check_writable("/dev/full"); }), HasSubstr("it is not a regular file"));
+}
+
+/// Opening a pipe would wait for somebody who writes to it.
+TEST_F(WriteFile, ReadsNoPipe) {
+  const auto pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const auto& action :
+       {std::function([&] { read_file(pipe); }), std::function([&] { MappedFile{pipe}; })})
+    EXPECT_THAT(failure(action, ErrorKind::kBadInput), HasSubstr("pipe: this is not a regular file"));
 }
 
 TEST_F(WriteFile, ChecksTheFolderBeforehand) {

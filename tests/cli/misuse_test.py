@@ -69,7 +69,7 @@ def main():
         copy, image, trace = f"{name}/copy.onnx", f"{name}/x.npy", f"{name}/trace.json"
         shutil.copy(digits, copy)
         pipe, irregular = f"{name}/pipe", "this is not a regular file"
-        for file in (pipe, f"{name}/pipe.hone"):
+        for file in (pipe, f"{name}/pipe.hone", f"{name}/pipe.onnx"):
             os.mkfifo(file)
         out = ["-o", f"{name}/out.hone"]
         engine = f"{name}/digits.hone"
@@ -121,7 +121,7 @@ def main():
               for file in (f"{name}/new.hone", f"{name}/to/../new.hone")],
             (USAGE, f"{trace}: the engine would overwrite the timing cache",
              ["build", digits, "-o", trace, "--timingCacheFile", trace]),
-            *[(BAD_INPUT, f"{file}: {irregular}", command) for file in (pipe, f"{name}/pipe.hone")
+            *[(BAD_INPUT, f"{file}: {irregular}", command) for file in (f"{name}/pipe.onnx", f"{name}/pipe.hone")
               for command in (["run", file, "--input", image], ["inspect", file])],
             (ENVIRONMENT, "/proc", ["build", digits, *out, "--timingCacheFile", "/proc/times.json"]),
             *[(BAD_INPUT, f"{engine}: this is an engine, built already: hone run and hone inspect take it", command)

@@ -261,7 +261,7 @@ TEST_F(EngineFile, APipeIsNotOpened) {
   EXPECT_EQ(sentence([&] { load_engine(path_); }), refusal);
   const std::filesystem::path unnamed = std::filesystem::path(path_).replace_extension();
   std::filesystem::rename(path_, unnamed);
-  EXPECT_EQ(sentence([&] { is_engine_file(unnamed); }), unnamed.string() + ": this is not a regular file");
+  EXPECT_FALSE(is_engine_file(unnamed));
   std::filesystem::remove(unnamed);
 }
 
