@@ -52,7 +52,8 @@ class Engine {
   static Engine build(const std::string& model, const BuildOptions& options = {});
   /// An engine file that `save` or `hone build` wrote. Bad input when it is damaged, environment error when
   /// it was built on another model of CPU or GPU, or with other versions of the libraries that it runs on or,
-  /// on cuda, of the driver (docs/BACKENDS.md, "Engine files"). `threads` as it was tuned for when 0.
+  /// on cuda, with a driver of another CUDA version (docs/BACKENDS.md, "Engine files"). `threads` as it was
+  /// tuned for when 0.
   static Engine load(const std::filesystem::path& file, int threads = 0);
 
   ~Engine();

@@ -105,7 +105,8 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
 
 std::shared_ptr<engine::Engine> build_from(const EngineOptions& options) {
   if (!options.cache_file.empty()) {
-    engine::check_cache_file(options.cache_file, options.cached_only);
+    // Level 0 reads none.
+    engine::check_cache_file(options.cache_file, options.cached_only && options.level > 0);
     if (!options.cached_only) base::check_writable(options.cache_file);
   }
   const importer::Model model =

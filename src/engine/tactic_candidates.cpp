@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "engine/step_signature.hpp"
-#include "engine/step_timer.hpp"
 
 namespace hone::engine {
 namespace {
@@ -70,6 +69,36 @@ std::vector<std::string> LayoutSearch::tactics(size_t node_count) const {
   return result;
 }
 
+size_t LayoutSearch::rounds() const {
+  size_t rounds = 1;
+  for (const StepSearch& step : steps) rounds = std::max(rounds, step.cached ? 1 : step.candidates.size());
+  return rounds;
+}
+
+std::vector<std::string> LayoutSearch::tactics_of_round(size_t k, size_t node_count) const {
+  std::vector<std::string> tactics(node_count);
+  for (const StepSearch& step : steps) {
+    if (step.candidates.empty()) continue;
+    const size_t candidate = step.cached ? step.chosen : k % step.candidates.size();
+    for (const size_t node : step.nodes) tactics[node] = step.candidates[candidate].tactic;
+  }
+  return tactics;
+}
+
+void LayoutSearch::take_times(const StepTimer& timer, const Program& program, size_t k, size_t node_count) {
+  const std::vector<const std::string*> ran = tactics_that_run(program, node_count);
+  for (StepSearch& step : steps) {
+    if (step.cached || step.candidates.empty()) continue;
+    Candidate& candidate = step.candidates[k % step.candidates.size()];
+    for (const size_t node : step.nodes) {
+      // A variant can turn out not to run; another then stands in, whose time is not its.
+      if (ran[node] == nullptr || *ran[node] != candidate.tactic) continue;
+      const auto& times = timer.node_times(node);
+      candidate.times.insert(candidate.times.end(), times.begin(), times.end());
+    }
+  }
+}
+
 void LayoutSearch::reopen(const std::set<size_t>& nodes, const Program& listed) {
   std::set<size_t> unknown = nodes;
   const std::vector<std::string> chosen = tactics(listed.graph().nodes.size());
@@ -80,9 +109,7 @@ void LayoutSearch::reopen(const std::set<size_t>& nodes, const Program& listed) 
       unknown.erase(node);
   }
   for (StepSearch& step : steps) {
-    if (std::any_of(step.nodes.begin(), step.nodes.end(),
-                    [&](size_t node) { return unknown.contains(node); }))
-      step.reopen();
+    if (unknown.contains(step.nodes.front())) step.reopen();
   }
 }
 

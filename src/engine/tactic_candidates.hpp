@@ -8,6 +8,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/program.hpp"
+#include "engine/step_timer.hpp"
 #include "engine/timing_cache.hpp"
 
 namespace hone::engine {
@@ -51,8 +52,15 @@ struct LayoutSearch {
   std::vector<StepSearch> steps;
   /// Chosen tactic per node, as ProgramOptions takes them.
   std::vector<std::string> tactics(size_t node_count) const;
-  /// Forgets the choices for those of the nodes that a program with all candidates does not offer. One that
-  /// it offers stays, also where it refuses beside the other choices: so it did when it was made.
+  /// Rounds that let every candidate of every step run.
+  size_t rounds() const;
+  /// The same for round `k`: candidate k of every step, or what the cache chose.
+  std::vector<std::string> tactics_of_round(size_t k, size_t node_count) const;
+  /// Takes the samples of a program that ran with the tactics of round `k`.
+  void take_times(const StepTimer& timer, const Program& program, size_t k, size_t node_count);
+  /// Forgets the choices for those of the nodes that a program with all candidates does not offer. A step's
+  /// first node speaks for all, as in a search. What is offered stays, also where it refuses beside the other
+  /// choices: so it did when it was made.
   void reopen(const std::set<size_t>& nodes, const Program& listed);
 };
 

@@ -173,44 +173,15 @@ class Search {
     }
   }
 
-  /// Tactics of round `k`: candidate k of every step, or what the cache chose.
-  std::vector<std::string> tactics_of_round(const LayoutSearch& search, size_t k) const {
-    std::vector<std::string> tactics(bound_->nodes.size());
-    for (const StepSearch& step : search.steps) {
-      if (step.candidates.empty()) continue;
-      const size_t candidate = step.cached ? step.chosen : k % step.candidates.size();
-      for (const size_t node : step.nodes) tactics[node] = step.candidates[candidate].tactic;
-    }
-    return tactics;
-  }
-
-  /// Rounds that let every candidate of every step run.
-  static size_t rounds_of(const LayoutSearch& search) {
-    size_t rounds = 1;
-    for (const StepSearch& step : search.steps)
-      rounds = std::max(rounds, step.cached ? 1 : step.candidates.size());
-    return rounds;
-  }
-
   std::unique_ptr<Program> program_of_round(const LayoutSearch& search, size_t k) const {
-    return program(search.layout, tactics_of_round(search, k), false);
+    return program(search.layout, search.tactics_of_round(k, bound_->nodes.size()), false);
   }
 
   /// One sample of every step of round `k`.
   void time_round(LayoutSearch& search, Program& program, size_t k) const {
     StepTimer timer(program);
     timer.sample(inputs_);
-    const std::vector<const std::string*> ran = tactics_that_run(program, bound_->nodes.size());
-    for (StepSearch& step : search.steps) {
-      if (step.cached || step.candidates.empty()) continue;
-      Candidate& candidate = step.candidates[k % step.candidates.size()];
-      for (const size_t node : step.nodes) {
-        // A variant can turn out not to run; another then stands in, whose time is not its.
-        if (ran[node] == nullptr || *ran[node] != candidate.tactic) continue;
-        const auto& times = timer.node_times(node);
-        candidate.times.insert(candidate.times.end(), times.begin(), times.end());
-      }
-    }
+    search.take_times(timer, program, k, bound_->nodes.size());
   }
 
   /// Does it, unless there is no room for it, on the device or in what tensors may take, or a step cannot
@@ -222,7 +193,7 @@ class Search {
       return true;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kEnvironment && error.kind() != ErrorKind::kBadInput) throw;
-      no_room_ = error.what();
+      misfit_ = error.what();
       failure_ = std::current_exception();
       return false;
     }
@@ -244,7 +215,7 @@ class Search {
   /// One look at every candidate, one program after another: all of them at once would take much memory.
   /// Nothing of a round that does not fit.
   std::vector<Outputs> look(LayoutSearch& search) {
-    std::vector<Outputs> outputs(rounds_of(search));
+    std::vector<Outputs> outputs(search.rounds());
     bool any = false;
     for (size_t k = 0; k < outputs.size(); ++k) {
       any = fits([&] {
@@ -261,7 +232,7 @@ class Search {
 
   /// Several looks, for which the programs take turns: all of them, or as many as fit at a time.
   void time_interleaved(LayoutSearch& search, int looks) {
-    const size_t rounds = rounds_of(search);
+    const size_t rounds = search.rounds();
     const auto begin = std::chrono::steady_clock::now();
     for (size_t first = 0; first < rounds;) {
       std::vector<std::unique_ptr<Program>> programs;
@@ -285,7 +256,8 @@ class Search {
     std::vector<Outputs> found = outputs;
     std::erase_if(found, [](const Outputs& of_round) { return of_round.empty(); });
     check_.expect(found);
-    const std::vector<std::string> sound = tactics_of_round(search, sound_round(outputs));
+    const std::vector<std::string> sound =
+        search.tactics_of_round(sound_round(outputs), bound_->nodes.size());
     for (StepSearch& step : search.steps) {
       if (step.cached) continue;
       for (size_t k = std::min(step.candidates.size(), outputs.size()); k-- > 0;) {
@@ -294,7 +266,7 @@ class Search {
         for (const size_t node : step.nodes) tactics[node] = step.candidates[k].tactic;
         bool right = false;
         const bool fit = fits([&] { right = check_.agrees(*program(search.layout, tactics, false)); });
-        if (!right) step.refuse(k, fit ? "with it the network computes something else" : no_room_);
+        if (!right) step.refuse(k, fit ? "with it the network computes something else" : misfit_);
       }
     }
     sound_tactics_ = sound;
@@ -317,7 +289,7 @@ class Search {
   /// Choices of an earlier search against the device's favourites.
   bool agrees_with_favourites(const LayoutSearch& search) {
     check_.expect({first_outputs(*program(search.layout, {}, false))});
-    return fits_and_agrees(search.layout, search.tactics(bound_->nodes.size()));
+    return check_.agrees(*program(search.layout, search.tactics(bound_->nodes.size()), false));
   }
 
   /// A round whose outputs are as expected.
@@ -328,7 +300,7 @@ class Search {
   }
 
   void time_candidates(LayoutSearch& search) {
-    no_room_.clear();
+    misfit_.clear();
     refuse_wrong(search, look(search));
     std::vector<std::vector<Candidate>> hopeless(search.steps.size());
     for (size_t i = 0; i < search.steps.size(); ++i) {
@@ -336,7 +308,7 @@ class Search {
       if (step.cached) continue;
       for (size_t k = step.candidates.size(); k-- > 0;) {
         if (step.candidates[k].times.empty() && step.candidates.size() > 1)
-          step.refuse(k, no_room_.empty() ? "it cannot run this step" : no_room_);
+          step.refuse(k, misfit_.empty() ? "it cannot run this step" : misfit_);
       }
       std::vector<double> medians = {1e300};
       for (size_t k = 0; k < step.candidates.size(); ++k) medians.push_back(step.median(k));
@@ -484,7 +456,7 @@ class Search {
   TimingCache& cache_;
   std::vector<tensor::Tensor> inputs_;
   /// Why the last trial that did not fit did not: the sentence of the present layout's, and the error.
-  std::string no_room_;
+  std::string misfit_;
   std::exception_ptr failure_;
   OutputCheck check_;
   /// Tactics with which the network computes what it should, per node.

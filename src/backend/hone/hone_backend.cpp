@@ -144,7 +144,10 @@ class HoneExecutable final : public Executable {
   std::unique_ptr<Observer> observe(const ObserveOptions& options) override {
     if (!options.device || !times_device()) return nullptr;
     auto watch = context_.program(last_shapes_).executor().watch();
-    return watch == nullptr ? nullptr : std::make_unique<DeviceObserver>(std::move(watch));
+    if (watch == nullptr)
+      fail_environment(
+          "some steps run beside others on the GPU and cannot time themselves; record with --cupti");
+    return std::make_unique<DeviceObserver>(std::move(watch));
   }
 
   std::string bus_id() const override { return device_.bus_id(); }

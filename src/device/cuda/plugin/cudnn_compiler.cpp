@@ -18,9 +18,9 @@ namespace {
 
 using PlanFuture = std::shared_future<std::shared_ptr<const CudnnPlan>>;
 
-/// From so many plans on, those that nobody holds are dropped: a process whose shapes change would gather
-/// them without end.
-constexpr size_t kMostPlans = 1024;
+/// From so many plans on, more than a search asks for, those that nobody holds are dropped: a process whose
+/// shapes change would gather them without end.
+constexpr size_t kMostPlans = 16384;
 
 bool is_ready(const PlanFuture& plan) {
   return plan.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
@@ -65,10 +65,7 @@ class Compiler {
   PlanFuture submit(const CudnnConvolution& convolution, std::string_view config) {
     const std::lock_guard lock(mutex_);
     const std::string key = key_of(convolution, config);
-    if (const auto known = plans_.find(key); known != plans_.end()) {
-      if (!has_failed(known->second)) return known->second;
-      plans_.erase(known);
-    }
+    if (const auto known = plans_.find(key); known != plans_.end()) return known->second;
     if (plans_.size() >= kMostPlans) {
       std::erase_if(plans_, [](const auto& entry) {
         return is_ready(entry.second) && (has_failed(entry.second) || entry.second.get().use_count() == 1);

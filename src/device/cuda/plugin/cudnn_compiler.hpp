@@ -13,7 +13,8 @@ namespace hone::device::cuda {
 /// Starts compiling configurations in the background, unless that has been asked for before.
 void start_compiling(const CudnnConvolution& convolution, const std::vector<std::string>& configs);
 
-/// The plan, kept for the process; waits for it. Environment error when cuDNN refuses the configuration.
+/// The plan, kept while anybody holds it, and for long after; waits for it. Environment error when cuDNN
+/// refuses the configuration.
 std::shared_ptr<const CudnnPlan> compiled_plan(const CudnnConvolution& convolution, std::string_view config);
 
 }  // namespace hone::device::cuda

@@ -32,9 +32,11 @@ class NvrtcProgram {
   std::string compile(int architecture) {
     const std::string target = "--gpu-architecture=sm_" + std::to_string(architecture);
     const char* options[] = {target.c_str(), "--std=c++17"};
-    if (const nvrtcResult result = nvrtcCompileProgram(program_, 2, options); result != NVRTC_SUCCESS)
-      throw std::runtime_error("pointwise kernel: NVRTC: " + std::string(nvrtcGetErrorString(result)) + "\n" +
-                               log());
+    const nvrtcResult result = nvrtcCompileProgram(program_, 2, options);
+    // Of the chain, wherever it is compiled; anything else is of the machine.
+    if (result == NVRTC_ERROR_COMPILATION)
+      throw std::invalid_argument("pointwise kernel: NVRTC: " + first_line(log()));
+    check(result);
     size_t size = 0;
     check(nvrtcGetCUBINSize(program_, &size));
     std::string cubin(size, '\0');
@@ -47,6 +49,8 @@ class NvrtcProgram {
     if (result != NVRTC_SUCCESS)
       throw std::runtime_error(std::string("pointwise kernel: NVRTC: ") + nvrtcGetErrorString(result));
   }
+
+  static std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
   std::string log() {
     size_t size = 0;

@@ -13,8 +13,9 @@ namespace hone::device::cuda {
 /// source and architecture.
 class PointwiseKernel {
  public:
-  /// `architecture` is 90 for sm_90; 0 asks the current device. Throws std::invalid_argument for a malformed
-  /// program, std::runtime_error with the compiler's or driver's words when it cannot be compiled or loaded.
+  /// `architecture` is 90 for sm_90; 0 asks the current device. Throws std::invalid_argument for a
+  /// program that is malformed or does not compile, std::runtime_error with the compiler's or driver's words
+  /// when this machine cannot compile or load it.
   PointwiseKernel(const PointwiseProgram& program, const PointwiseGeometry& geometry, int architecture = 0);
 
   /// cudaErrorMisalignedAddress when the geometry promised aligned pointers that are not. An output may share
