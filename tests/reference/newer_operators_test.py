@@ -99,6 +99,9 @@ def normalizations(cases: Cases) -> None:
                 deviation.astype(np.float32)], axis=2, epsilon=1e-3)
     cases.add("LayerNormalization_no_bias", "LayerNormalization", [x, normal(5) * 0 + 2],
                [2 * from_torch(F.layer_norm, x, normalized_shape=(5,))])
+    rows = normal(4, 1)
+    cases.add("LayerNormalization_scale_of_rows", "LayerNormalization", [x, rows],
+               [(rows * from_torch(F.layer_norm, x, normalized_shape=(5,))).astype(np.float32)])
     half = x.astype(np.float16)
     cases.add("LayerNormalization_half", "LayerNormalization", [half, np.ones(5, np.float16)],
                [from_torch(F.layer_norm, half, normalized_shape=(5,), dtype=np.float16)])
@@ -124,6 +127,12 @@ def normalizations(cases: Cases) -> None:
 
 
 def elementwise(cases: Cases) -> None:
+    # What lies outside an integer type becomes its nearest end, NaN becomes 0 (tensor/convert.hpp).
+    wide = np.array([300, -5.75, 2.5, 4e4, -4e4, np.nan, np.inf, -np.inf], np.float32)
+    for kind, to in ((np.uint8, 2), (np.int8, 3), (np.uint16, 4), (np.int16, 5), (np.int32, 6), (np.int64, 7)):
+        ends = np.iinfo(kind)
+        values = [0 if np.isnan(v) else ends.max if v >= ends.max else ends.min if v <= ends.min else int(v) for v in wide]
+        cases.add(f"Cast_to_{kind.__name__}", "Cast", [wide], [np.array(values, kind)], to=to)
     x = normal(3, 4) * 3
     cases.add("Gelu", "Gelu", [x], [from_torch(F.gelu, x)])
     tanh = 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)))

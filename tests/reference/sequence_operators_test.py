@@ -128,6 +128,7 @@ def quantization(cases: Cases) -> None:
     cases.add("quantize_output_dtype", "QuantizeLinear", [x, scale], [q], output_dtype=5)
     long = random.integers(-2 ** 24, 2 ** 24, (4, 3)).astype(np.int32)
     cases.add("dequantize_int32", "DequantizeLinear", [long, scale], [(long * scale).astype(np.float32)])
+    cases.add("quantize_number", "QuantizeLinear", [np.float32(3.25), np.float32([0.5]), np.int8([3])], [np.int8(9)])
     half = np.array([1.5, -2.5, 0.25], np.float16)
     cases.add("quantize_float16", "QuantizeLinear", [half, np.float16(0.5), np.int8(3)], [np.array([6, -2, 3], np.int8)])
     cases.add("dequantize_float16", "DequantizeLinear", [np.array([6, -2], np.int8), np.float16(0.5), np.int8(3)],

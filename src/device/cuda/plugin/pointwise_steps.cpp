@@ -186,7 +186,8 @@ Shape broadcast_shape(const StepRequest& request, size_t input) {
   const std::string& op = request.node.op;
   Shape shape = request.inputs[input].shape;
   const bool scales = input > 0 && (op == "QuantizeLinear" || op == "DequantizeLinear");
-  if (!scales || tensor::element_count(shape) == 1) return shape;
+  if (!scales) return shape;
+  if (tensor::element_count(shape) == 1) return {};  // of a vector, it has a dimension more than a number
   const auto rank = static_cast<int64_t>(request.inputs[0].shape.size());
   const int64_t axis =
       tensor::normalize_axis(request.node.attributes.get_int("axis"), rank, "attribute 'axis'");
