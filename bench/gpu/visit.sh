@@ -110,10 +110,12 @@ fi
 
 if part races; then
   # A process a case, side by side: the tool prepares every kernel when it first runs, and has one thread for it.
+  # RACE_WITHOUT: tactics to leave out ("cudnn cublaslt" leaves hone's own kernels).
   race() {
     local log=$2/race-$(basename "$3").log
     timeout "${RACE_SECONDS:-300}" "$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)" --tool racecheck \
-      --error-exitcode 9 --print-limit 5 "$1/bin/tactics_check" --once cuda "${PRECISIONS:-fp16}" 1e-5 1.01e-4 "$3" >"$log" 2>&1
+      --error-exitcode 9 --print-limit 5 "$1/bin/tactics_check" \
+      --once ${RACE_WITHOUT:+$(printf -- '--without %s ' $RACE_WITHOUT)} cuda "${PRECISIONS:-fp16}" 1e-5 1.01e-4 "$3" >"$log" 2>&1
     local code=$?
     printf 'race %s: exit %d, %s\n' "$(basename "$3")" "$code" "$(grep -o 'RACECHECK SUMMARY.*' "$log")"
   }

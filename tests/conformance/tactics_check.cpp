@@ -1,12 +1,13 @@
 // Runs ONNX cases by every tactic that a device has for their steps, each variant of it, and compares with
 // the expected outputs: a build runs the fastest ones alone.
 //
-// usage: tactics_check [--once] DEVICE PRECISION RELATIVE ABSOLUTE FOLDER…
+// usage: tactics_check [--once] [--without TACTIC]… DEVICE PRECISION RELATIVE ABSOLUTE FOLDER…
 //
 // In round k all steps run by their candidate k, in rotation, with images in each of the device's layouts, on
 // memory that was poisoned before, and again, in runs that overlap too: outputs that move are a race. With
-// --once each round runs once, for tools under which every launch is slow. Exit code 1 when a case fails, 4
-// without the device.
+// --once each round runs once, for tools under which every launch is slow; --without leaves a tactic out
+// where a step has others: the same tools take minutes for a library's hundreds of kernels. Exit code 1 when
+// a case fails, 4 without the device.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -32,6 +33,8 @@ constexpr int kRepeats = 2;
 bool same_bytes(const tensor::Tensor& a, const tensor::Tensor& b) {
   return a.byte_size() == b.byte_size() && std::memcmp(a.bytes(), b.bytes(), a.byte_size()) == 0;
 }
+
+std::string tactic_of(const std::string& variant) { return variant.substr(0, variant.find(':')); }
 
 /// A network whose steps run by the tactics of one round.
 class Round final : public backend::Executable {
@@ -74,7 +77,7 @@ class Round final : public backend::Executable {
 
 class RoundBackend final : public backend::Backend {
  public:
-  explicit RoundBackend(bool once) : once_(once) {}
+  RoundBackend(bool once, std::set<std::string> without) : once_(once), without_(std::move(without)) {}
 
   std::string_view name() const override { return "one round of tactics"; }
   std::string version(std::string_view) const override { return ""; }
@@ -82,25 +85,16 @@ class RoundBackend final : public backend::Backend {
   std::unique_ptr<backend::Executable> load(const importer::Model& model,
                                             const backend::LoadOptions& options) override {
     const engine::Device& device = device::find_device(options.device);
-    engine::BuildOptions build = backend::build_options(model, options);
-    build.optimization_level = 0;
-    auto engine = engine::build_engine(*model.graph, device, build);
-    engine::ProgramOptions choice{.precision = options.precision, .layout = layout_, .list_candidates = true};
-    const auto listed = engine::build_program(engine->graph, device, engine->weights, choice);
-    choice.tactics.resize(engine->graph->nodes.size());
-    rounds_ = 1;
-    for (const engine::ProgramStep& step : listed->steps()) {
-      if (step.node < 0 || step.candidates.empty()) continue;
-      rounds_ = std::max(rounds_, step.candidates.size());
-      choice.tactics[static_cast<size_t>(step.node)] = step.candidates[round_ % step.candidates.size()];
-    }
-    choice.list_candidates = false;
-    auto program = engine::build_program(engine->graph, device, engine->weights, choice);
+    if (round_ == 0) list(model, device, options);
+    engine::ProgramOptions choice{.precision = options.precision, .layout = layout_};
+    for (const std::vector<std::string>& candidates : candidates_)
+      choice.tactics.push_back(candidates.empty() ? "" : candidates[round_ % candidates.size()]);
+    auto program = engine::build_program(engine_->graph, device, engine_->weights, choice);
     ran_.clear();
     for (const engine::ProgramStep& step : program->steps()) {
       if (step.node >= 0) ran_.push_back(step.tactic);
     }
-    return std::make_unique<Round>(std::move(engine), std::move(program), device.overlaps_steps(), once_);
+    return std::make_unique<Round>(engine_, std::move(program), device.overlaps_steps(), once_);
   }
 
   void use(engine::Layout layout, size_t round) {
@@ -108,28 +102,53 @@ class RoundBackend final : public backend::Backend {
     round_ = round;
   }
   /// Of the network that was loaded last.
-  size_t rounds() const { return rounds_; }
+  size_t rounds() const { return std::ranges::max(candidates_, {}, &std::vector<std::string>::size).size(); }
   const std::vector<std::string>& ran() const { return ran_; }
 
  private:
+  /// The network of the rounds that follow, and what each of its steps may run by.
+  void list(const importer::Model& model, const engine::Device& device, const backend::LoadOptions& options) {
+    candidates_ = {{}};
+    engine::BuildOptions build = backend::build_options(model, options);
+    build.optimization_level = 0;
+    engine_ = engine::build_engine(*model.graph, device, build);
+    const auto listed =
+        engine::build_program(engine_->graph, device, engine_->weights,
+                              {.precision = options.precision, .layout = layout_, .list_candidates = true});
+    candidates_.assign(engine_->graph->nodes.size(), {});
+    for (const engine::ProgramStep& step : listed->steps()) {
+      if (step.node >= 0) candidates_[static_cast<size_t>(step.node)] = wanted(step.candidates);
+    }
+  }
+
+  std::vector<std::string> wanted(const std::vector<std::string>& candidates) const {
+    std::vector<std::string> left;
+    std::ranges::copy_if(candidates, std::back_inserter(left),
+                         [&](const std::string& name) { return !without_.contains(tactic_of(name)); });
+    return left.empty() ? candidates : left;
+  }
+
   bool once_;
+  std::set<std::string> without_;
+  std::shared_ptr<engine::Engine> engine_;
+  std::vector<std::vector<std::string>> candidates_ = {{}};  // by node
   engine::Layout layout_ = engine::Layout::kPlain;
   size_t round_ = 0;
-  size_t rounds_ = 1;
   std::vector<std::string> ran_;
 };
 
 /// A case by every tactic, with images in one layout.
 class Check {
  public:
-  Check(const bench::ConformanceOptions& options, bool once) : options_(options), backend_(once) {}
+  Check(const bench::ConformanceOptions& options, RoundBackend backend, bool once)
+      : options_(options), backend_(std::move(backend)), once_(once) {}
 
   void run(const bench::ConformanceCase& test, engine::Layout layout) {
     for (size_t round = 0; round == 0 || round < backend_.rounds(); ++round) {
       backend_.use(layout, round);
       const bench::CaseResult result = bench::run_case(test, backend_, options_);
-      for (const std::string& tactic : backend_.ran())
-        seen_[tactic.substr(0, tactic.find(':'))].insert(tactic);
+      if (once_) report(test.name, layout, round);
+      for (const std::string& tactic : backend_.ran()) seen_[tactic_of(tactic)].insert(tactic);
       if (result.status == bench::CaseStatus::kPassed) continue;
       ++failures_;
       fmt::print("{}, {}, round {}: {}{}; by {}\n", test.name, layout_name(layout), round, result.message,
@@ -143,15 +162,22 @@ class Check {
   const std::map<std::string, std::set<std::string>>& seen() const { return seen_; }
 
  private:
+  /// For a run that may be cut off.
+  void report(std::string_view test, engine::Layout layout, size_t round) const {
+    fmt::print("{}, {}: round {} of {}\n", test, layout_name(layout), round + 1, backend_.rounds());
+    std::fflush(stdout);
+  }
+
   const bench::ConformanceOptions& options_;
   RoundBackend backend_;
+  bool once_;
   size_t failures_ = 0;
   std::map<std::string, std::set<std::string>> seen_;
 };
 
-int check_all(const bench::ConformanceOptions& options, bool once,
+int check_all(const bench::ConformanceOptions& options, bool once, std::set<std::string> without,
               std::span<const std::filesystem::path> folders) {
-  Check check(options, once);
+  Check check(options, RoundBackend(once, std::move(without)), once);
   const auto cases = bench::find_cases(folders);
   for (const engine::Layout layout : device::find_device(options.device).image_layouts(options.precision)) {
     for (const bench::ConformanceCase& test : cases) check.run(test, layout);
@@ -164,18 +190,27 @@ int check_all(const bench::ConformanceOptions& options, bool once,
 }
 
 int main_of(int count, char** words) {
-  const bool once = count > 1 && std::string_view(words[1]) == "--once";
-  if (once) {
-    --count;
-    ++words;
+  std::vector<std::string> arguments(words + 1, words + count);
+  bool once = false;
+  std::set<std::string> without;
+  size_t at = 0;
+  for (; at < arguments.size() && arguments[at].starts_with("--"); ++at) {
+    if (arguments[at] == "--once")
+      once = true;
+    else if (arguments[at] == "--without" && at + 1 < arguments.size())
+      without.insert(arguments[++at]);
+    else
+      fail_usage("there is no option {}", arguments[at]);
   }
-  if (count < 6) fail_usage("tactics_check [--once] DEVICE PRECISION RELATIVE ABSOLUTE FOLDER…");
+  if (arguments.size() - at < 5)
+    fail_usage("tactics_check [--once] [--without TACTIC]… DEVICE PRECISION RELATIVE ABSOLUTE FOLDER…");
   bench::ConformanceOptions options;
-  options.device = words[1];
-  options.precision = tensor::parse_precision(words[2]);
-  options.tolerance = {std::atof(words[3]), std::atof(words[4])};
-  const std::vector<std::filesystem::path> folders(words + 5, words + count);
-  return check_all(options, once, folders);
+  options.device = arguments[at];
+  options.precision = tensor::parse_precision(arguments[at + 1]);
+  options.tolerance = {std::atof(arguments[at + 2].c_str()), std::atof(arguments[at + 3].c_str())};
+  const std::vector<std::filesystem::path> folders(arguments.begin() + static_cast<ptrdiff_t>(at) + 4,
+                                                   arguments.end());
+  return check_all(options, once, std::move(without), folders);
 }
 
 }  // namespace
