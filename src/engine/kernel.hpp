@@ -76,6 +76,9 @@ struct Offer {
   }
 };
 
+/// Work in the background for whoever holds it; what of it has not begun is given up with the last holder.
+using Preparation = std::shared_ptr<const void>;
+
 class Tactic {
  public:
   virtual ~Tactic() = default;
@@ -86,7 +89,7 @@ class Tactic {
   /// first; empty when there is one way only. "cudnn:e3k1=2" is variant "e3k1=2" of tactic "cudnn".
   virtual std::vector<std::string> variants(const StepRequest&) const { return {}; }
   /// Says that all variants are about to be asked for, so that the tactic can get them ready meanwhile.
-  virtual void expect(const StepRequest&, const std::vector<std::string>&) const {}
+  virtual Preparation expect(const StepRequest&, const std::vector<std::string>&) const { return nullptr; }
   /// The offer of one variant; an unknown one is refused.
   virtual Offer offer_variant(const StepRequest& request, WeightStore& weights, std::string_view) const {
     return offer(request, weights);

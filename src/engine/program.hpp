@@ -73,6 +73,8 @@ class Program {
   const std::vector<WeightKey>& packed() const { return packed_; }
   /// Constants some step reads in plain form.
   const std::vector<graph::ValueId>& plain_constants() const { return plain_constants_; }
+  /// With ProgramOptions::list_candidates, what gets them ready: hold it for as long as they may be asked for.
+  const std::vector<Preparation>& preparations() const { return preparations_; }
 
  private:
   friend class ProgramBuilder;
@@ -84,6 +86,7 @@ class Program {
   int64_t scratch_bytes_ = 0;
   std::vector<WeightKey> packed_;
   std::vector<graph::ValueId> plain_constants_;
+  std::vector<Preparation> preparations_;
   /// Constants brought into another arrangement when the program was made.
   std::vector<tensor::Tensor> owned_;
   std::unique_ptr<Executor> executor_;

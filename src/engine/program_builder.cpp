@@ -234,7 +234,7 @@ class ProgramBuilder {
     }
     variants = tactic.variants(request);
     if (variants.empty()) return ask(tactic, request, nullptr);
-    if (options_.list_candidates) tactic.expect(request, variants);
+    if (options_.list_candidates) program_->preparations_.push_back(tactic.expect(request, variants));
     std::erase(variants, named);  // it has refused
     for (; !variants.empty(); variants.erase(variants.begin())) {
       offer = ask(tactic, request, &variants.front());

@@ -50,6 +50,8 @@ struct StepSearch {
 struct LayoutSearch {
   Layout layout = Layout::kPlain;
   std::vector<StepSearch> steps;
+  /// What gets the candidates ready.
+  std::vector<Preparation> preparations;
   /// Chosen tactic per node, as ProgramOptions takes them.
   std::vector<std::string> tactics(size_t node_count) const;
   /// Rounds that let every candidate of every step run.

@@ -163,6 +163,7 @@ class Search {
     std::map<size_t, StepSearch*> step_of;
     for (StepSearch& step : search.steps) step_of[step.nodes.front()] = &step;
     const auto listed = program(search.layout, {}, true);
+    search.preparations = listed->preparations();
     for (const ProgramStep& made : listed->steps()) {
       const auto found = made.node < 0 ? step_of.end() : step_of.find(static_cast<size_t>(made.node));
       if (found == step_of.end()) continue;

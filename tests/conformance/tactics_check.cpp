@@ -34,6 +34,7 @@ bool same_bytes(const tensor::Tensor& a, const tensor::Tensor& b) {
   return a.byte_size() == b.byte_size() && std::memcmp(a.bytes(), b.bytes(), a.byte_size()) == 0;
 }
 
+/// Of "cudnn+pool:e3": cudnn+pool.
 std::string tactic_of(const std::string& variant) { return variant.substr(0, variant.find(':')); }
 
 /// A network whose steps run by the tactics of one round.
@@ -85,16 +86,26 @@ class RoundBackend final : public backend::Backend {
   std::unique_ptr<backend::Executable> load(const importer::Model& model,
                                             const backend::LoadOptions& options) override {
     const engine::Device& device = device::find_device(options.device);
-    if (round_ == 0) list(model, device, options);
-    engine::ProgramOptions choice{.precision = options.precision, .layout = layout_};
-    for (const std::vector<std::string>& candidates : candidates_)
-      choice.tactics.push_back(candidates.empty() ? "" : candidates[round_ % candidates.size()]);
-    auto program = engine::build_program(engine_->graph, device, engine_->weights, choice);
+    engine::BuildOptions build = backend::build_options(model, options);
+    build.optimization_level = 0;
+    auto engine = engine::build_engine(*model.graph, device, build);
+    engine::ProgramOptions choice{.precision = options.precision, .layout = layout_, .list_candidates = true};
+    const auto listed = engine::build_program(engine->graph, device, engine->weights, choice);
+    choice.tactics.resize(engine->graph->nodes.size());
+    rounds_ = 1;
+    for (const engine::ProgramStep& step : listed->steps()) {
+      if (step.node < 0 || step.candidates.empty()) continue;
+      const std::vector<std::string> candidates = wanted(step.candidates);
+      rounds_ = std::max(rounds_, candidates.size());
+      choice.tactics[static_cast<size_t>(step.node)] = candidates[round_ % candidates.size()];
+    }
+    choice.list_candidates = false;
+    auto program = engine::build_program(engine->graph, device, engine->weights, choice);
     ran_.clear();
     for (const engine::ProgramStep& step : program->steps()) {
       if (step.node >= 0) ran_.push_back(step.tactic);
     }
-    return std::make_unique<Round>(engine_, std::move(program), device.overlaps_steps(), once_);
+    return std::make_unique<Round>(std::move(engine), std::move(program), device.overlaps_steps(), once_);
   }
 
   void use(engine::Layout layout, size_t round) {
@@ -102,38 +113,23 @@ class RoundBackend final : public backend::Backend {
     round_ = round;
   }
   /// Of the network that was loaded last.
-  size_t rounds() const { return std::ranges::max(candidates_, {}, &std::vector<std::string>::size).size(); }
+  size_t rounds() const { return rounds_; }
   const std::vector<std::string>& ran() const { return ran_; }
 
  private:
-  /// The network of the rounds that follow, and what each of its steps may run by.
-  void list(const importer::Model& model, const engine::Device& device, const backend::LoadOptions& options) {
-    candidates_ = {{}};
-    engine::BuildOptions build = backend::build_options(model, options);
-    build.optimization_level = 0;
-    engine_ = engine::build_engine(*model.graph, device, build);
-    const auto listed =
-        engine::build_program(engine_->graph, device, engine_->weights,
-                              {.precision = options.precision, .layout = layout_, .list_candidates = true});
-    candidates_.assign(engine_->graph->nodes.size(), {});
-    for (const engine::ProgramStep& step : listed->steps()) {
-      if (step.node >= 0) candidates_[static_cast<size_t>(step.node)] = wanted(step.candidates);
-    }
-  }
-
   std::vector<std::string> wanted(const std::vector<std::string>& candidates) const {
     std::vector<std::string> left;
-    std::ranges::copy_if(candidates, std::back_inserter(left),
-                         [&](const std::string& name) { return !without_.contains(tactic_of(name)); });
+    std::ranges::copy_if(candidates, std::back_inserter(left), [&](const std::string& name) {
+      return !without_.contains(name.substr(0, name.find_first_of(":+")));
+    });
     return left.empty() ? candidates : left;
   }
 
   bool once_;
   std::set<std::string> without_;
-  std::shared_ptr<engine::Engine> engine_;
-  std::vector<std::vector<std::string>> candidates_ = {{}};  // by node
   engine::Layout layout_ = engine::Layout::kPlain;
   size_t round_ = 0;
+  size_t rounds_ = 1;
   std::vector<std::string> ran_;
 };
 

@@ -1,5 +1,4 @@
-// Compiling cuDNN plans ahead, on all cores: a plan takes up to a second, a search asks for hundreds, and
-// networks repeat their convolutions.
+// Compiling cuDNN's plans of convolutions, also ahead.
 #pragma once
 
 #include <memory>
@@ -7,11 +6,13 @@
 #include <vector>
 
 #include "device/cuda/plugin/cudnn.hpp"
+#include "engine/kernel.hpp"
 
 namespace hone::device::cuda {
 
 /// Starts compiling configurations in the background, unless that has been asked for before.
-void start_compiling(const CudnnConvolution& convolution, const std::vector<std::string>& configs);
+engine::Preparation start_compiling(const CudnnConvolution& convolution,
+                                    const std::vector<std::string>& configs);
 
 /// The plan, kept while anybody holds it, and for long after; waits for it. Environment error when cuDNN
 /// refuses the configuration.

@@ -139,9 +139,10 @@ class CudnnConvolutionTactic final : public CudaTactic {
     }
   }
 
-  void expect(const StepRequest& request, const std::vector<std::string>& variants) const override {
+  engine::Preparation expect(const StepRequest& request,
+                             const std::vector<std::string>& variants) const override {
     Plan plan;
-    if (make_plan(request, plan).empty()) start_compiling(plan.convolution, variants);
+    return make_plan(request, plan).empty() ? start_compiling(plan.convolution, variants) : nullptr;
   }
 
   Offer offer(const StepRequest& request, engine::WeightStore&) const override {

@@ -84,8 +84,9 @@ class PooledConvolutionTactic final : public CudaTactic {
   std::vector<std::string> variants(const StepRequest& request) const override {
     return convolution_.variants(ConvolutionPart(request).request);
   }
-  void expect(const StepRequest& request, const std::vector<std::string>& variants) const override {
-    convolution_.expect(ConvolutionPart(request).request, variants);
+  engine::Preparation expect(const StepRequest& request,
+                             const std::vector<std::string>& variants) const override {
+    return convolution_.expect(ConvolutionPart(request).request, variants);
   }
   Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
     const ConvolutionPart part(request);

@@ -1,0 +1,93 @@
+// Plans that are asked for and given up: none is made that nobody wants, none is left running.
+#include "device/cuda/plugin/plan_compiler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+
+namespace hone::device::cuda {
+namespace {
+
+using Requests = std::vector<std::shared_ptr<const PlanCompiler::Request>>;
+
+/// More than there are threads.
+size_t many() { return 8 * std::max(1u, std::thread::hardware_concurrency()); }
+
+/// Holds up all threads of the compiler until it is opened.
+class Gate {
+ public:
+  PlanPointer pass() {
+    ++begun;
+    opened_.wait();
+    ++ended;
+    return nullptr;
+  }
+  void open() { open_.set_value(); }
+
+  std::atomic<size_t> begun = 0;
+  std::atomic<size_t> ended = 0;
+
+ private:
+  std::promise<void> open_;
+  std::shared_future<void> opened_ = open_.get_future().share();
+};
+
+TEST(PlanCompiler, MakesAPlanOncePerKey) {
+  PlanCompiler compiler;
+  std::atomic<int> made = 0;
+  const auto make = [&] { return ++made, PlanPointer(); };
+  const auto first = compiler.request("a", make);
+  const auto second = compiler.request("a", make);
+  const auto other = compiler.request("b", make);
+  for (const auto& request : {first, second, other}) request->get();
+  compiler.request("a", make)->get();
+  EXPECT_EQ(made, 2);
+}
+
+TEST(PlanCompiler, GivesUpWhatNobodyWantsAndWaitsForWhatHasBegun) {
+  PlanCompiler compiler;
+  Gate gate;
+  Requests requests;
+  for (size_t i = 0; i < many(); ++i)
+    requests.push_back(compiler.request(std::to_string(i), [&] { return gate.pass(); }));
+  while (gate.begun < std::max(1u, std::thread::hardware_concurrency())) std::this_thread::yield();
+  std::atomic<bool> released = false;
+  std::thread holder([&] {
+    requests.clear();
+    released = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(released) << "plans were left running";
+  gate.open();
+  holder.join();
+  EXPECT_EQ(gate.ended, gate.begun);
+  EXPECT_LT(gate.begun, many()) << "plans were made that nobody wanted";
+}
+
+TEST(PlanCompiler, MakesAPlanThatWasGivenUpWhenItIsAskedForAgain) {
+  PlanCompiler compiler;
+  Gate gate;
+  Requests blocking;
+  for (size_t i = 0; i < many(); ++i)
+    blocking.push_back(compiler.request(std::to_string(i), [&] { return gate.pass(); }));
+  std::atomic<int> made = 0;
+  const auto make = [&] { return ++made, PlanPointer(); };
+  (void)compiler.request("wanted", make);
+  const auto again = compiler.request("wanted", make);
+  gate.open();
+  again->get();
+  EXPECT_EQ(made, 1);
+}
+
+TEST(PlanCompiler, GivesTheErrorToWhoeverAsks) {
+  PlanCompiler compiler;
+  const auto request = compiler.request("bad", []() -> PlanPointer { throw std::runtime_error("refused"); });
+  EXPECT_THROW(request->get(), std::runtime_error);
+  EXPECT_THROW(compiler.request("bad", [] { return PlanPointer(); })->get(), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace hone::device::cuda
