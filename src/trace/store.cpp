@@ -4,12 +4,11 @@
 #include <fmt/format.h>
 
 #include <limits>
-#include <system_error>
 #include <unordered_map>
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/file.hpp"
+#include "trace/pending_file.hpp"
 #include "trace/sqlite.hpp"
 #include "trace/store_schema.hpp"
 
@@ -186,8 +185,10 @@ void create_tables(SqliteDatabase& database, const Trace& trace) {
 }
 
 void write_all(SqliteDatabase& database, const Trace& trace) {
-  // The file is new and renamed when it is whole, so a journal would protect nothing; the commit syncs it.
+  // The file is new and renamed when it is whole, so a journal would protect nothing, and who renames it
+  // syncs it.
   database.execute("PRAGMA journal_mode = OFF");
+  database.execute("PRAGMA synchronous = OFF");
   database.execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
   database.execute(fmt::format("PRAGMA user_version = {}", kVersion));
   database.execute("BEGIN");
@@ -293,22 +294,12 @@ void read_pairs(SqliteDatabase& database, const StringIds& strings, Trace& trace
 }  // namespace
 
 void write_store(const Trace& trace, const std::filesystem::path& path) {
-  base::check_writable(path);
-  const std::filesystem::path temporary = path.string() + ".tmp";
-  std::error_code ignored;
-  std::filesystem::remove(temporary, ignored);
-  try {
-    SqliteDatabase database = SqliteDatabase::create(temporary);
+  PendingFile file(path);
+  {
+    SqliteDatabase database = SqliteDatabase::create(file.path());
     write_all(database, trace);
-  } catch (...) {
-    std::filesystem::remove(temporary, ignored);
-    throw;
   }
-  std::error_code error;
-  std::filesystem::rename(temporary, path, error);
-  if (!error) return;
-  std::filesystem::remove(temporary, ignored);
-  fail_environment("{}: {}", path.string(), error.message());
+  file.publish();
 }
 
 bool is_store(SqliteDatabase& database) { return pragma(database, "application_id") == kApplicationId; }

@@ -1,13 +1,11 @@
 // See text_sink.hpp.
 #include "trace/format/text_sink.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
 #include "base/error.hpp"
@@ -23,20 +21,15 @@ constexpr unsigned kBuffer = 1U << 16;
 }  // namespace
 
 TextSink::TextSink(std::filesystem::path path, bool gzip)
-    : path_(std::move(path)), temporary_(path_.string() + ".tmp") {
-  descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) fail();
-  file_ = gzdopen(dup(descriptor_), gzip ? kPacked : kPlain);
+    : path_(std::move(path)),
+      pending_(path_),
+      file_(gzdopen(dup(pending_.descriptor()), gzip ? kPacked : kPlain)) {
   if (file_ == nullptr) fail();
   gzbuffer(file_, kBuffer);
 }
 
 TextSink::~TextSink() {
   if (file_ != nullptr) gzclose(file_);
-  if (descriptor_ < 0) return;
-  close(descriptor_);
-  std::error_code ignored;
-  std::filesystem::remove(temporary_, ignored);
 }
 
 void TextSink::write(std::string_view text) {
@@ -45,11 +38,8 @@ void TextSink::write(std::string_view text) {
 }
 
 void TextSink::finish() {
-  if (gzclose(std::exchange(file_, nullptr)) != Z_OK || fsync(descriptor_) != 0) fail();
-  std::error_code error;
-  std::filesystem::rename(temporary_, path_, error);
-  if (error) fail_environment("{}: {}", path_.string(), error.message());
-  close(std::exchange(descriptor_, -1));
+  if (gzclose(std::exchange(file_, nullptr)) != Z_OK) fail();
+  pending_.publish();
 }
 
 void TextSink::fail() { fail_environment("{}: {}", path_.string(), std::strerror(errno)); }

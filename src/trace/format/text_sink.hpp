@@ -4,13 +4,15 @@
 #include <filesystem>
 #include <string_view>
 
+#include "trace/pending_file.hpp"
+
 struct gzFile_s;
 
 namespace hone::trace {
 
 class TextSink {
  public:
-  /// Writes to `<path>.tmp`. Environment error when it cannot.
+  /// Writes beside it, to a file of another name. Environment error when it cannot.
   TextSink(std::filesystem::path path, bool gzip);
   /// Removes what was written when `finish` was not reached.
   ~TextSink();
@@ -25,8 +27,7 @@ class TextSink {
   [[noreturn]] void fail();
 
   std::filesystem::path path_;
-  std::filesystem::path temporary_;
-  int descriptor_ = -1;
+  PendingFile pending_;
   gzFile_s* file_ = nullptr;
 };
 
