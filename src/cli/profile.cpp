@@ -59,11 +59,15 @@ std::vector<std::string>& profiled_command() {
   return command;
 }
 
-/// "python3.trace.sqlite", or the first free one of "python3-2.trace.sqlite" and so on.
-std::string free_name(const std::string& stem) {
+/// Claims "python3.trace.sqlite", or the first free one of "python3-2.trace.sqlite" and so on.
+std::unique_ptr<base::ReservedFile> claim_trace(const std::string& stem) {
   for (int number = 1;; ++number) {
-    std::string name = fmt::format("{}{}.trace.sqlite", stem, number == 1 ? "" : fmt::format("-{}", number));
-    if (!std::filesystem::exists(name)) return name;
+    const std::string name =
+        fmt::format("{}{}.trace.sqlite", stem, number == 1 ? "" : fmt::format("-{}", number));
+    if (std::filesystem::exists(name)) continue;
+    auto file = std::make_unique<base::ReservedFile>(name);
+    // Where somebody was faster, it would be "python3.trace-2.sqlite".
+    if (file->path() == name) return file;
   }
 }
 
@@ -101,9 +105,9 @@ std::string passed_on_text(const trace::Recording& recording) {
 
 void profile_command(const Options& options) {
   const std::vector<std::string>& command = profiled_command();
-  const std::string output = options.output.empty()
-                                 ? free_name(std::filesystem::path(command[0]).filename().string())
-                                 : options.output;
+  std::unique_ptr<base::ReservedFile> claimed;
+  if (options.output.empty()) claimed = claim_trace(std::filesystem::path(command[0]).filename().string());
+  const std::string output = claimed ? claimed->path().string() : options.output;
   base::check_writable(output);
   const bench::Interruptible interruptible;
   trace::Recording recording =
@@ -175,9 +179,9 @@ void profile_model(Options options) {
         record.batch = batch;
         record.precision = precision;
         record.backend = backend;
-        const std::string output =
-            free_name((folder / fmt::format("{}-{}-{}-b{}", model.name, backend, precision, batch)).string());
-        base::check_writable(output);
+        const auto claimed = claim_trace(
+            (folder / fmt::format("{}-{}-{}-b{}", model.name, backend, precision, batch)).string());
+        const std::string output = claimed->path().string();
         const trace::ModelRecording recording = trace::record_model(model, peers, record);
         trace::write_store(recording.trace, output);
         print_summary(recording.trace, output, measures);

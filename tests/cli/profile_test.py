@@ -51,6 +51,28 @@ class Profile(unittest.TestCase):
             for name in ("b2-2", "b3"):
                 self.assertTrue(pathlib.Path(folder, f"digits-hone-fp32-{name}.trace.sqlite").exists())
 
+    def test_recordings_at_once_lose_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "digits-hone-fp32-b1.trace.sqlite.tmp").write_text("precious")
+            recordings = [subprocess.Popen([HONE, "profile", MODEL, "-o", folder], stdout=subprocess.PIPE,
+                                           stderr=subprocess.PIPE, text=True) for _ in range(3)]
+            said = [recording.communicate(timeout=300) for recording in recordings]
+            self.assertEqual([recording.returncode for recording in recordings], [0, 0, 0], said)
+            named = {out.split()[-1] for out, _ in said}
+            self.assertEqual(named, {f"{folder}/digits-hone-fp32-b1{n}.trace.sqlite" for n in ("", "-2", "-3")})
+            for trace in named:
+                with sqlite3.connect(trace) as database:
+                    self.assertGreater(database.execute("SELECT count(*) FROM host").fetchone()[0], 0)
+            self.assertEqual(len(list(pathlib.Path(folder).iterdir())), 4)
+            self.assertEqual(pathlib.Path(folder, "digits-hone-fp32-b1.trace.sqlite.tmp").read_text(), "precious")
+
+    def test_a_recording_that_fails_claims_no_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([HONE, "profile", "--", "./not-there"], cwd=folder, capture_output=True, text=True,
+                                  timeout=60)
+            self.assertEqual(done.returncode, 4, done.stderr)
+            self.assertEqual(list(pathlib.Path(folder).iterdir()), [])
+
     def test_two_recordings_are_compared(self):
         with tempfile.TemporaryDirectory() as folder:
             done = profile(MODEL, "--precisions", "fp32,bf16", "--active", "4", "-o", folder)
