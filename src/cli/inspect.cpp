@@ -9,6 +9,7 @@
 #include "device/devices.hpp"
 #include "engine/description.hpp"
 #include "engine/engine_file.hpp"
+#include "engine/shape_profile.hpp"
 #include "report/sheet.hpp"
 
 namespace hone::cli {
@@ -69,8 +70,8 @@ void print_text(const engine::Engine& engine, const engine::Description& descrip
   print_line("{}: {} engine for {}", engine.model, tensor::precision_name(engine.precision),
              engine.fingerprint);
   for (const auto& [name, profile] : engine.shapes) {
-    print_line("input {}: {} to {}, tuned for {}", name, tensor::shape_text(profile.min),
-               tensor::shape_text(profile.max), tensor::shape_text(profile.opt));
+    print_line("input {}: {}, tuned for {}", name, engine::range_text(profile),
+               tensor::shape_text(profile.opt));
   }
   if (file_bytes > 0) fmt::print("file {:.2f} MB\n", file_bytes / kMega);
   fmt::print("layout {}, batch group {}, {} threads, {:.2f} GFLOP\n", engine::layout_name(engine.layout),

@@ -42,19 +42,24 @@ std::map<std::string, int64_t> symbol_sizes(const graph::Graph& graph, const Bui
   return sizes;
 }
 
-Shape default_shape(const graph::Dims& dims, const std::map<std::string, int64_t>& sizes, int64_t batch) {
-  Shape shape;
+/// All that the model allows.
+ShapeProfile default_profile(const graph::Dims& dims, const std::map<std::string, int64_t>& sizes,
+                             int64_t batch) {
+  ShapeProfile profile;
   for (const graph::Dim& dim : dims) {
     const auto size = sizes.find(dim.symbol());
-    shape.push_back(dim.known() ? dim.value() : size == sizes.end() ? batch : size->second);
+    profile.min.push_back(dim.known() ? dim.value() : 0);
+    profile.opt.push_back(dim.known() ? dim.value() : size == sizes.end() ? batch : size->second);
+    profile.max.push_back(dim.known() ? dim.value() : kAnySize);
   }
-  return shape;
+  return profile;
 }
 
-/// The shapes to tune for.
-std::map<std::string, Shape> tuning_shapes(const graph::Graph& graph, const BuildOptions& options) {
+/// A range for every input: what an engine is stored with.
+std::map<std::string, ShapeProfile> complete_profiles(const graph::Graph& graph,
+                                                      const BuildOptions& options) {
   std::set<std::string> known;
-  std::map<std::string, Shape> shapes;
+  std::map<std::string, ShapeProfile> profiles;
   std::vector<Shape> ordered;
   const auto sizes = symbol_sizes(graph, options);
   for (const graph::ValueId id : graph.inputs) {
@@ -63,20 +68,20 @@ std::map<std::string, Shape> tuning_shapes(const graph::Graph& graph, const Buil
     if (const auto found = options.shapes.find(input.name); found != options.shapes.end()) {
       if (const std::string fault = profile_fault(input, found->second); !fault.empty())
         fail_usage("shape range of input '{}': {}", input.name, fault);
-      ordered.push_back(found->second.opt);
+      profiles[input.name] = found->second;
     } else if (input.type.ranked()) {
-      ordered.push_back(default_shape(*input.type.dims, sizes, options.default_batch));
+      profiles[input.name] = default_profile(*input.type.dims, sizes, options.default_batch);
     } else {
       fail_usage("input '{}' has no known rank; name its shape with --optShapes", input.name);
     }
-    shapes[input.name] = ordered.back();
+    ordered.push_back(profiles[input.name].opt);
   }
   for (const auto& [name, profile] : options.shapes) {
     if (!known.contains(name)) fail_usage("the model has no input named '{}'", name);
   }
   if (const std::string conflict = reference::symbol_conflict(graph, ordered); !conflict.empty())
     fail_usage("{}", conflict);
-  return shapes;
+  return profiles;
 }
 
 /// Drops packed weights that no chosen kernel holds.
@@ -101,7 +106,6 @@ std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& de
   engine->hone_version = HONE_VERSION;
   engine->precision = options.precision;
   engine->threads = options.threads;
-  engine->shapes = options.shapes;
   device.set_threads(options.threads);
 
   graph::Graph optimised = graph;
@@ -110,7 +114,9 @@ std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& de
   make_constant_names_unique(optimised);
   engine->graph = std::make_shared<const graph::Graph>(std::move(optimised));
 
-  const auto shapes = tuning_shapes(*engine->graph, options);
+  engine->shapes = complete_profiles(*engine->graph, options);
+  std::map<std::string, Shape> shapes;
+  for (const auto& [name, profile] : engine->shapes) shapes[name] = profile.opt;
   auto bound = std::make_shared<const graph::Graph>(graph::with_input_shapes(*engine->graph, shapes));
   engine->layout = device.image_layouts(options.precision).front();
   if (options.optimization_level > 0) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/shape_profile.hpp"
 #include "graph/infer.hpp"
 #include "reference/interpreter.hpp"
 
@@ -58,8 +59,8 @@ void Context::check_profile(std::span<const Tensor> inputs) const {
     bool inside = shape.size() == min.size() && shape.size() == max.size();
     for (size_t d = 0; inside && d < shape.size(); ++d) inside = shape[d] >= min[d] && shape[d] <= max[d];
     if (!inside) {
-      fail_bad_input("input '{}' has shape {}, the engine was built for {} to {}", name,
-                     tensor::shape_text(shape), tensor::shape_text(min), tensor::shape_text(max));
+      fail_bad_input("input '{}' has shape {}, the engine was built for {}", name, tensor::shape_text(shape),
+                     range_text(found->second));
     }
   }
 }

@@ -2,6 +2,7 @@
 // a Context runs it. Built by builder.hpp, stored by engine_file.hpp.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,6 +13,9 @@
 #include "transform/pass.hpp"
 
 namespace hone::engine {
+
+/// Stands in `max` for a dimension without a largest size.
+constexpr int64_t kAnySize = INT64_MAX;
 
 /// Shapes of one input that the engine accepts, and the one it was tuned for.
 struct ShapeProfile {
@@ -48,6 +52,7 @@ struct Engine {
   /// Threads the tactics were timed with.
   int threads = 1;
   std::shared_ptr<const graph::Graph> graph;
+  /// Of every input.
   std::map<std::string, ShapeProfile> shapes;
   Layout layout = Layout::kPlain;
   /// Chosen tactic per node; empty: the first that accepts.

@@ -23,4 +23,12 @@ std::string profile_fault(const graph::Value& input, const ShapeProfile& profile
   return "";
 }
 
+std::string range_text(const ShapeProfile& profile) {
+  std::string max;
+  for (const int64_t size : profile.max)
+    max += (max.empty() ? "" : "x") + (size == kAnySize ? "*" : std::to_string(size));
+  return fmt::format("{} to {}", tensor::shape_text(profile.min),
+                     profile.max.empty() ? tensor::shape_text(profile.max) : max);
+}
+
 }  // namespace hone::engine

@@ -10,4 +10,7 @@ namespace hone::engine {
 /// Why the range is none, or none of this input, as a clause; empty when it is.
 std::string profile_fault(const graph::Value& input, const ShapeProfile& profile);
 
+/// "1x3x224x224 to 8x3x224x224", for people; a dimension without a largest size is *.
+std::string range_text(const ShapeProfile& profile);
+
 }  // namespace hone::engine

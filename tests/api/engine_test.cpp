@@ -1,7 +1,12 @@
-// The public API's engines: what it refuses before any work is done.
+// The public API's engines: what it refuses before any work is done, and what keeps an engine whose shapes
+// nobody named.
 #include "hone/engine.hpp"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
 
 #include "hone/error.hpp"
 
@@ -26,6 +31,27 @@ TEST(ApiEngine, ThreadsHaveALimit) {
   EXPECT_EQ(usage_error([&] { Engine::build("alexnet", options); }), "threads is 1025, the limit is 1024");
   EXPECT_EQ(usage_error([] { Engine::load("none.hone", 1025); }), "threads is 1025, the limit is 1024");
   EXPECT_EQ(usage_error([] { Engine::load("none.hone", -1); }), "threads is -1");
+}
+
+/// As README.md has it: the engine is tuned for a batch of 1 and takes every batch, from a file as well.
+TEST(ApiEngine, AnEngineWithoutShapesCanBeKept) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "hone-api-XXXXXX").string();
+  const std::filesystem::path folder = ::mkdtemp(pattern.data());
+  BuildOptions options;
+  options.optimization_level = 0;
+  options.threads = 1;
+  Engine built = Engine::build(HONE_SOURCE_DIR "/models/digits/digits.onnx", options);
+  built.save(folder / "digits.hone");
+  Engine kept = Engine::load(folder / "digits.hone");
+  for (const int64_t batch : {1, 3}) {
+    const std::vector<float> images(static_cast<size_t>(batch) * 64, 0.5F);
+    const TensorView view{std::span<const float>(images), {batch, 1, 8, 8}};
+    const auto expected = built.run({view});
+    const auto found = kept.run({view});
+    ASSERT_EQ(found.at(0).dims, (Dims{batch, 10}));
+    EXPECT_TRUE(std::ranges::equal(found[0].elements<float>(), expected[0].elements<float>()));
+  }
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

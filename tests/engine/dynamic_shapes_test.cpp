@@ -9,6 +9,7 @@
 #include "engine/builder.hpp"
 #include "engine/context.hpp"
 #include "engine/engine_file.hpp"
+#include "engine/shape_profile.hpp"
 #include "support/equivalence.hpp"
 
 namespace hone::engine {
@@ -196,7 +197,9 @@ TEST(OpenBatch, TunedShapesGiveASymbolOneSize) {
   const auto graph = b.finish({b.node("Add", {x, b.input("y", {Dim::symbol("n"), 4})})});
   BuildOptions build = options();
   build.shapes["y"] = {{1, 4}, {3, 4}, {8, 4}};
-  EXPECT_NO_THROW(build_engine(graph, device(), build)) << "x is tuned for 3 rows too";
+  const auto engine = build_engine(graph, device(), build);
+  EXPECT_EQ(engine->shapes["x"].opt, (Shape{3, 4})) << "x is tuned for 3 rows too";
+  EXPECT_EQ(range_text(engine->shapes["x"]), "0x4 to *x4");
   build.shapes["x"] = {{1, 4}, {2, 4}, {8, 4}};
   try {
     build_engine(graph, device(), build);

@@ -244,7 +244,7 @@ engine::BuildOptions build_options(const importer::Model& model, const LoadOptio
     for (size_t i = 0; i < profile.opt.size(); ++i) {
       if ((*input.type.dims)[i].known()) continue;
       profile.min[i] = 0;
-      profile.max[i] = INT64_MAX;
+      profile.max[i] = engine::kAnySize;
     }
     build.shapes[input.name] = std::move(profile);
   }
