@@ -9,10 +9,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <string_view>
+
+#include "base/clock.hpp"
 
 namespace hone::bench {
 namespace {
@@ -100,20 +103,49 @@ ThreadCounters::~ThreadCounters() {
   }
 }
 
-std::vector<uint64_t> ThreadCounters::read() const {
-  std::vector<uint64_t> values(threads_.size() * names_.size(), 0);
+CounterReading ThreadCounters::read() const {
+  CounterReading reading{std::vector<uint64_t>(threads_.size() * names_.size(), 0),
+                         std::vector<int64_t>(threads_.size())};
   for (size_t i = 0; i < threads_.size(); ++i) {
-    uint64_t* const to = values.data() + i * names_.size();
-    if (groups_.empty()) {
-      *to = cpu_time(threads_[i]);
-      continue;
-    }
-    if (groups_[i].files.size() != names_.size()) continue;
-    std::array<uint64_t, 1 + kEvents.size()> group{};  // how many, then each
-    if (::read(groups_[i].files[0], group.data(), sizeof group) > 0)
-      std::copy_n(group.begin() + 1, names_.size(), to);
+    read_thread(i, reading.values.data() + i * names_.size());
+    reading.times[i] = base::monotonic_ns();
   }
-  return values;
+  return reading;
+}
+
+void ThreadCounters::read_thread(size_t place, uint64_t* to) const {
+  if (groups_.empty()) {
+    *to = cpu_time(threads_[place]);
+    return;
+  }
+  if (groups_[place].files.size() != names_.size()) return;
+  std::array<uint64_t, 1 + kEvents.size()> group{};  // how many, then each
+  if (::read(groups_[place].files[0], group.data(), sizeof group) > 0)
+    std::copy_n(group.begin() + 1, names_.size(), to);
+}
+
+std::vector<int64_t> used_in(const CountedRange& range, size_t thread) {
+  const size_t columns = range.at_start.values.size() / range.at_start.times.size();
+  const auto time_between = [thread](const CounterReading& a, const CounterReading& b) {
+    return static_cast<double>(b.times[thread] - a.times[thread]);
+  };
+  const auto before = static_cast<double>(range.start_ns - range.at_start.times[thread]);
+  const auto after = static_cast<double>(range.at_end.times[thread] - range.end_ns);
+  std::vector<int64_t> used;
+  for (size_t i = thread * columns; i < (thread + 1) * columns; ++i) {
+    // Of a thread that ended the counters fall to 0.
+    const auto between = [i](const CounterReading& a, const CounterReading& b) {
+      return b.values[i] > a.values[i] ? static_cast<double>(b.values[i] - a.values[i]) : 0;
+    };
+    const auto rate = [&](const CounterReading& a, const CounterReading& b) {
+      return between(a, b) / std::max(time_between(a, b), 1.0);
+    };
+    const double beside =
+        before * rate(range.beyond_start, range.at_start) + after * rate(range.at_end, range.beyond_end);
+    used.push_back(std::llround(std::max(between(range.at_start, range.at_end) - beside, 0.0)));
+  }
+  used.front() = std::min(used.front(), range.end_ns - range.start_ns);
+  return used;
 }
 
 }  // namespace hone::bench

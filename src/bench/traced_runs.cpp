@@ -24,6 +24,7 @@ namespace {
 class Recorder final : public base::RangeListener {
  public:
   Recorder(TracedRuns& runs, const ThreadCounters* counters) : runs_(runs), counters_(counters) {
+    read_counters();
     base::listen_to_ranges(this);
   }
   ~Recorder() override { base::listen_to_ranges(nullptr); }
@@ -35,42 +36,60 @@ class Recorder final : public base::RangeListener {
     const auto [place, is_new] = ids_.try_emplace(name, runs_.names.size());
     if (is_new) runs_.names.push_back(name);
     const int64_t thread = gettid();
-    open_[thread].push_back({runs_.ranges.size(), counters_ == nullptr ? Values() : counters_->read()});
+    open_[thread].push_back({runs_.ranges.size(), read_counters()});
     runs_.ranges.push_back({place->second, thread, base::monotonic_ns(), 0});
   }
 
   void end() override {
     const int64_t time = base::monotonic_ns();
     const std::lock_guard lock(mutex_);
-    std::vector<Open>& open = open_[gettid()];
+    std::vector<Counted>& open = open_[gettid()];
     runs_.ranges[open.back().range].end_ns = time;
-    if (counters_ != nullptr) add_usages(open.back());
+    open.back().at_end = read_counters();
+    if (counters_ != nullptr) counted_.push_back(open.back());
     open.pop_back();
   }
 
+  /// What threads used in the ranges, when no more will come.
+  void add_usages() {
+    if (counters_ == nullptr) return;
+    read_counters();
+    for (const Counted& counted : counted_) {
+      const TracedRuns::Range& range = runs_.ranges[counted.range];
+      const CountedRange around{range.start_ns,
+                                range.end_ns,
+                                readings_[counted.at_start - 1],
+                                readings_[counted.at_start],
+                                readings_[counted.at_end],
+                                readings_[counted.at_end + 1]};
+      for (size_t i = 0; i < counters_->threads().size(); ++i) {
+        TracedRuns::Usage usage{counted.range, counters_->threads()[i], used_in(around, i)};
+        if (usage.values.front() > 0) runs_.usages.push_back(std::move(usage));
+      }
+    }
+  }
+
  private:
-  using Values = std::vector<uint64_t>;
-  struct Open {
+  struct Counted {
     size_t range;
-    Values before;
+    size_t at_start;  ///< index of the reading
+    size_t at_end = 0;
   };
 
-  void add_usages(const Open& open) {
-    const Values after = counters_->read();
-    const size_t columns = counters_->names().size();
-    for (size_t i = 0; i < counters_->threads().size(); ++i) {
-      TracedRuns::Usage usage{open.range, counters_->threads()[i], {}};
-      for (size_t k = i * columns; k < (i + 1) * columns; ++k)
-        usage.values.push_back(static_cast<int64_t>(after[k] - open.before[k]));
-      if (usage.values.front() > 0) runs_.usages.push_back(std::move(usage));
-    }
+  /// Returns its place.
+  size_t read_counters() {
+    if (counters_ == nullptr) return 0;
+    readings_.push_back(counters_->read());
+    return readings_.size() - 1;
   }
 
   TracedRuns& runs_;
   const ThreadCounters* counters_;
   std::mutex mutex_;
   std::map<std::string, size_t> ids_;
-  std::map<int64_t, std::vector<Open>> open_;
+  std::map<int64_t, std::vector<Counted>> open_;
+  std::vector<Counted> counted_;
+  std::vector<CounterReading> readings_;
 };
 
 void add(TracedRuns& traced, backend::Observed observed) {
@@ -194,7 +213,7 @@ TracedRuns trace_runs(backend::Executable& executable, std::span<const std::vect
     traced.counters = counters->names();
     traced.counters_missing = counters->missing();
   }
-  const Recorder recorder(traced, counters.get());
+  Recorder recorder(traced, counters.get());
   const std::unique_ptr<backend::Observer> observer = executable.observe(options.observe);
   for (int64_t i = 0; i < count; ++i) {
     const std::vector<tensor::Tensor>& inputs = sets[static_cast<size_t>(i) % sets.size()];
@@ -207,6 +226,7 @@ TracedRuns trace_runs(backend::Executable& executable, std::span<const std::vect
     }
     traced.runs.push_back({start, base::monotonic_ns()});
   }
+  recorder.add_usages();
   if (observer != nullptr) add(traced, observer->finish());
   traced.steps = executable.steps();
   return traced;

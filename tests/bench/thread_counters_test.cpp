@@ -1,10 +1,12 @@
 // Threads that compute and threads that sleep.
 #include "bench/thread_counters.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <ctime>
@@ -13,6 +15,8 @@
 
 namespace hone::bench {
 namespace {
+
+using ::testing::ElementsAre;
 
 /// A thread that computes while it is told to.
 class Worker {
@@ -70,9 +74,9 @@ TEST(ThreadCounters, TellThreadsApart) {
     EXPECT_NE(found, threads.end());
     return static_cast<size_t>(found - threads.begin()) * counters.names().size();
   };
-  const auto before = counters.read();
+  const auto before = counters.read().values;
   busy.compute(0.05);
-  const auto after = counters.read();
+  const auto after = counters.read().values;
   const auto used = [&](pid_t thread) {
     return static_cast<double>(after[place(thread)] - before[place(thread)]);
   };
@@ -89,7 +93,31 @@ TEST(ThreadCounters, OfAThreadThatEndedDoNotFail) {
   auto gone = std::make_unique<Worker>();
   const ThreadCounters counters;
   gone.reset();
-  EXPECT_EQ(counters.read().size(), counters.threads().size() * counters.names().size());
+  EXPECT_EQ(counters.read().values.size(), counters.threads().size() * counters.names().size());
+}
+
+/// Readings of two counters of one thread, at 0, 100, 300 and 400, around a range from 180 to 220.
+std::vector<int64_t> used(const std::vector<std::array<uint64_t, 2>>& values) {
+  std::vector<CounterReading> readings;
+  for (size_t i = 0; i < 4; ++i)
+    readings.push_back({{values[i][0], values[i][1]}, {std::array{0, 100, 300, 400}[i]}});
+  return used_in({180, 220, readings[0], readings[1], readings[2], readings[3]}, 0);
+}
+
+TEST(UsedIn, LeavesOutWhatReadingTook) {
+  // It computed or span all the time, 2 instructions a ns beside the range and 3 in it.
+  EXPECT_THAT(used({{0, 0}, {100, 200}, {300, 640}, {400, 840}}), ElementsAre(40, 120));
+  // It slept until the range and after it.
+  EXPECT_THAT(used({{0, 0}, {0, 0}, {30, 90}, {30, 90}}), ElementsAre(30, 90));
+  // It was woken by the range, and span from then on.
+  EXPECT_THAT(used({{0, 0}, {0, 0}, {120, 240}, {220, 440}}), ElementsAre(40, 80));
+  EXPECT_THAT(used({{0, 0}, {0, 0}, {0, 0}, {0, 0}}), ElementsAre(0, 0));
+}
+
+TEST(UsedIn, IsNeitherNegativeNorLongerThanTheRange) {
+  EXPECT_THAT(used({{0, 0}, {100, 0}, {210, 0}, {310, 0}}), ElementsAre(0, 0));
+  EXPECT_THAT(used({{0, 0}, {100, 0}, {305, 0}, {405, 0}}), ElementsAre(40, 0));
+  EXPECT_THAT(used({{50, 50}, {100, 100}, {0, 0}, {0, 0}}), ElementsAre(0, 0)) << "a thread that ended";
 }
 
 }  // namespace
