@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "analysis/names.hpp"
+#include "analysis/trace_diff.hpp"
 #include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/log_file.hpp"
@@ -123,6 +124,17 @@ std::string csv_text(const Options& options, const report::Answers& answers) {
   return text;
 }
 
+/// Empty where the trace does not tell.
+std::string recording_cost(const trace::Trace& trace) {
+  const analysis::Recorded recorded = analysis::Recorded::of(trace);
+  if (!recorded.plain_ms || !recorded.recorded_ms) return "";
+  constexpr double kNanoseconds = 1e6;
+  return fmt::format("Cost of recording: {:+.1f} % (medians: {} as it is, {} recorded)",
+                     100 * (*recorded.recorded_ms / *recorded.plain_ms - 1),
+                     base::time_text(kNanoseconds * *recorded.plain_ms),
+                     base::time_text(kNanoseconds * *recorded.recorded_ms));
+}
+
 std::string people_text(const Options& options, const report::Answers& answers) {
   const report::SheetStyle style =
       options.log_file.empty() ? terminal_style(options.rows) : file_style(options.rows);
@@ -131,6 +143,7 @@ std::string people_text(const Options& options, const report::Answers& answers) 
       fmt::format("{}: {}, {} host events, {} device events", options.trace,
                   base::time_text(static_cast<double>(analysis::length(trace::extent(trace)))),
                   trace.host_events.size(), trace.device_events.size())};
+  if (std::string cost = recording_cost(trace); !cost.empty()) head.push_back(std::move(cost));
   for (std::string& line : report::doubt_text(trace.doubts, style.width)) head.push_back(std::move(line));
   std::string text;
   append_block(&text, head);
