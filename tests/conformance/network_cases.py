@@ -109,6 +109,7 @@ def convolutions():
     yield clipped.then("Clip", clipped.constant(0), clipped.constant(6))
     yield Network("conv_transpose_doubling", image).conv(64, 1).conv_transpose(32, 2, stride=2).relu()
     yield Network("conv_transpose_4x4", image).conv(64, 1).conv_transpose(24, 4, stride=2, pads=[1] * 4)
+    yield Network("conv_transpose_depthwise", image).conv(64, 1).conv_transpose(64, 4, stride=2, pads=[1] * 4, group=64)
     yield Network("conv_transpose_3x3", image).conv(64, 1).conv_transpose(40, 3, stride=2, pads=[1] * 4, group=8,
                                                                           output_padding=[1, 1])
     yield Network("stem_with_pool", (2, 3, 56, 56)).conv(64, 7, stride=2, pad=3).norm().relu().then(

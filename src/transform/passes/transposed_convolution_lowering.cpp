@@ -1,0 +1,287 @@
+// Makes a convolution of stride 1 of a transposed one: it computes all outputs that lie between two input
+// pixels as channels of one pixel, which are then moved to their places.
+#include <algorithm>
+
+#include "graph/convolution_geometry.hpp"
+#include "transform/constants.hpp"
+#include "transform/fusion.hpp"
+#include "transform/pass_list.hpp"
+
+namespace hone::transform {
+namespace {
+
+using tensor::Shape;
+
+/// The convolution holds zeros where an output has fewer taps than its neighbours.
+constexpr double kMostGrowth = 4;
+/// Convolutions of smaller groups are no faster than what reads each input once.
+constexpr int64_t kLeastGroup = 8;
+/// Stands for an image's unknown size, from which the padding does not depend.
+constexpr int64_t kAnySize = 1 << 20;
+
+/// One axis: output o = q * stride + r reads input i by tap t where o + pad = i * stride + t * dilation
+/// (ONNX's specification), so at an offset i - q that q does not change.
+struct Axis {
+  explicit Axis(const graph::WindowAxis& transposed) : from(transposed) {
+    for (int64_t r = 0; r < from.stride; ++r) {
+      for (int64_t t = 0; t < from.kernel; ++t) {
+        const int64_t distance = r + from.pad_begin - t * from.dilation;
+        if (distance % from.stride != 0) continue;
+        first = std::min(first, distance / from.stride);
+        last = std::max(last, distance / from.stride);
+      }
+    }
+    // What a window beyond the outputs makes is cut off.
+    made = std::max((from.input + from.stride - 1) / from.stride, from.output - last);
+  }
+
+  int64_t kernel() const { return last - first + 1; }
+  int64_t pad_begin() const { return -first; }
+  int64_t pad_end() const { return made + last - from.output; }
+  int64_t crop() const { return made * from.stride - from.input; }
+  /// The tap of output r that position `at` of the new kernel holds, or -1.
+  int64_t tap(int64_t r, int64_t at) const {
+    const int64_t distance = r + from.pad_begin - (first + at) * from.stride;
+    const bool reads = distance >= 0 && distance % from.dilation == 0;
+    return reads && distance / from.dilation < from.kernel ? distance / from.dilation : -1;
+  }
+
+  graph::WindowAxis from;
+  int64_t first = 0;  ///< least offset
+  int64_t last = 0;
+  int64_t made = 0;  ///< pixels of the convolution
+};
+
+/// Counts through all positions within `sizes`, the last one fastest.
+bool next_position(std::vector<int64_t>& position, const std::vector<int64_t>& sizes) {
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (++position[i] < sizes[i]) return true;
+    position[i] = 0;
+  }
+  return false;
+}
+
+class Lowering {
+ public:
+  Lowering(Editor& editor, int32_t index, Summary& summary)
+      : editor_(editor), index_(index), node_(editor.node(index)), summary_(summary) {}
+
+  void run() {
+    const std::string reason = read();
+    if (!reason.empty())
+      return summary_.refuse(fmt::format("'{}' stays a transposed convolution: {}", node_.name, reason));
+    add_convolution();
+    const int32_t end = add_activation();
+    if (outputs_per_pixel_ > 1) add_spread();
+    add_crop();
+    place(end);
+    summary_.change(
+        fmt::format("'{}' became a convolution with {} outputs a pixel", node_.name, outputs_per_pixel_));
+  }
+
+ private:
+  /// Why it cannot be one, or nothing.
+  std::string read() {
+    const Graph& graph = editor_.graph();
+    weights_ = graph.constant(node_.inputs[1]);
+    if (weights_ == nullptr) return "its weights are computed";
+    if (node_.has_input(2) && graph.constant(node_.inputs[2]) == nullptr) return "its bias is computed";
+    const graph::TensorType& x = graph.value(node_.inputs[0]).type;
+    if (!x.ranked()) return "the rank of its input is not known";
+    Shape shape;
+    for (const graph::Dim& dim : *x.dims) {
+      known_ = known_ && (shape.size() < 2 || dim.known());
+      shape.push_back(dim.known() ? dim.value() : kAnySize);
+    }
+    if (!(*x.dims)[1].known()) return "its channels are not known";
+    const bool automatic =
+        node_.attributes.get_string("auto_pad").starts_with("SAME") || node_.attributes.has("output_shape");
+    if (automatic && !known_) return "its padding depends on sizes that are not known";
+    geometry_ = graph::read_transposed_convolution(node_.attributes, shape, weights_->shape());
+    if (geometry_.group > 1 && weights_->shape()[0] / geometry_.group < kLeastGroup)
+      return "its groups are small";
+    return read_axes();
+  }
+
+  std::string read_axes() {
+    double growth = 1;
+    for (const graph::WindowAxis& axis : geometry_.axes) {
+      growth *= static_cast<double>(axis.stride) / static_cast<double>(axis.kernel);
+      if (growth > kMostGrowth) break;  // whose loops may have no end
+      axes_.emplace_back(axis);
+      growth *= static_cast<double>(axes_.back().kernel());
+      outputs_per_pixel_ *= axis.stride;
+    }
+    if (growth > kMostGrowth) return "most of the convolution's weights would be zeros";
+    for (const Axis& axis : axes_) {
+      if (axis.pad_end() >= axis.kernel()) return "its output reaches far beyond its input";
+    }
+    if (!is_image() && outputs_per_pixel_ > 1 && !known_) return "its image has no known size";
+    return "";
+  }
+
+  /// Whether DepthToSpace can move the outputs.
+  bool is_image() const { return axes_.size() == 2 && axes_[0].from.stride == axes_[1].from.stride; }
+
+  ValueId constant(const std::string& what, Tensor tensor) {
+    return editor_.add_constant(node_.name + what, std::move(tensor));
+  }
+  ValueId integers(const std::string& what, const std::vector<int64_t>& values) {
+    return constant(what, Tensor::of<int64_t>(values, {static_cast<int64_t>(values.size())}));
+  }
+
+  void add_convolution() {
+    Node conv = derived_node(node_, "Conv", {node_.inputs[0], constant(".weights", lowered_weights())});
+    if (node_.has_input(2)) conv.inputs.push_back(constant(".bias", lowered_bias()));
+    std::vector<int64_t> pads;
+    for (const Axis& axis : axes_) pads.push_back(axis.pad_begin());
+    for (const Axis& axis : axes_) pads.push_back(axis.pad_end());
+    conv.attributes.set("pads", std::move(pads));
+    conv.attributes.set("group", geometry_.group);
+    steps_.push_back(std::move(conv));
+  }
+
+  /// [C, M / group, kernel...] to [M * outputs per pixel, C / group, kernel...]: the outputs of a pixel
+  /// follow each other, as in mode CRD of DepthToSpace.
+  Tensor lowered_weights() const {
+    const int64_t inputs = geometry_.out_channels / geometry_.group;
+    const int64_t outputs = geometry_.in_channels / geometry_.group;
+    std::vector<int64_t> phases, kernel;
+    Shape shape = {geometry_.in_channels * outputs_per_pixel_, inputs};
+    for (const Axis& axis : axes_) {
+      phases.push_back(axis.from.stride);
+      kernel.push_back(axis.kernel());
+      shape.push_back(axis.kernel());
+    }
+    const std::vector<double> from = weights_->to_double();
+    std::vector<double> to;
+    to.reserve(static_cast<size_t>(tensor::element_count(shape)));
+    for (int64_t channel = 0; channel < geometry_.in_channels; ++channel) {
+      const int64_t first = channel / outputs * inputs;
+      std::vector<int64_t> phase(axes_.size(), 0);
+      do {
+        for (int64_t input = first; input < first + inputs; ++input) {
+          const int64_t filter = input * outputs + channel % outputs;
+          std::vector<int64_t> at(axes_.size(), 0);
+          do to.push_back(weight(from, filter, phase, at));
+          while (next_position(at, kernel));
+        }
+      } while (next_position(phase, phases));
+    }
+    return floating_tensor(weights_->dtype(), std::move(shape), to);
+  }
+
+  double weight(const std::vector<double>& from, int64_t filter, const std::vector<int64_t>& phase,
+                const std::vector<int64_t>& at) const {
+    int64_t index = filter;
+    for (size_t i = 0; i < axes_.size(); ++i) {
+      const int64_t tap = axes_[i].tap(phase[i], at[i]);
+      if (tap < 0) return 0;
+      index = index * axes_[i].from.kernel + tap;
+    }
+    return from[static_cast<size_t>(index)];
+  }
+
+  Tensor lowered_bias() const {
+    const Tensor& bias = *editor_.graph().constant(node_.inputs[2]);
+    std::vector<double> to;
+    for (const double element : bias.to_double())
+      to.insert(to.end(), static_cast<size_t>(outputs_per_pixel_), element);
+    const auto size = static_cast<int64_t>(to.size());
+    return floating_tensor(bias.dtype(), {size}, to);
+  }
+
+  /// Takes an activation that alone reads the result ahead of the outputs' moving, where it can be fused; the
+  /// node that makes what the new ones make.
+  int32_t add_activation() {
+    const int32_t reader = editor_.single_reader(node_.outputs[0]);
+    if (reader < 0) return index_;
+    const Node& activation = editor_.node(reader);
+    const auto found = as_post_ops(editor_.graph(), activation, node_.outputs[0]);
+    if (!found.post_ops || !found.post_ops->extras.empty()) return index_;
+    steps_.push_back(activation);
+    return reader;
+  }
+
+  void add_spread() {
+    if (is_image()) {
+      Node& spread = add("DepthToSpace", ".depth_to_space");
+      spread.attributes.set("blocksize", axes_[0].from.stride);
+      spread.attributes.set("mode", std::string("CRD"));
+      return;
+    }
+    const auto rank = static_cast<int64_t>(axes_.size());
+    std::vector<int64_t> split = {0, geometry_.in_channels}, joined = split, perm = {0, 1};
+    for (const Axis& axis : axes_) split.push_back(axis.from.stride);
+    for (const Axis& axis : axes_) split.push_back(axis.made);
+    for (const Axis& axis : axes_) joined.push_back(axis.made * axis.from.stride);
+    for (int64_t i = 0; i < rank; ++i) perm.insert(perm.end(), {2 + rank + i, 2 + i});
+    add("Reshape", ".split").inputs.push_back(integers(".split_shape", split));
+    add("Transpose", ".spread").attributes.set("perm", std::move(perm));
+    add("Reshape", ".joined").inputs.push_back(integers(".joined_shape", joined));
+  }
+
+  void add_crop() {
+    std::vector<int64_t> ends, axes;
+    for (size_t i = 0; i < axes_.size(); ++i) {
+      if (axes_[i].crop() == 0) continue;
+      ends.push_back(-axes_[i].crop());
+      axes.push_back(static_cast<int64_t>(i) + 2);
+    }
+    if (axes.empty()) return;
+    const std::vector<int64_t> starts(axes.size(), 0);
+    Node& crop = add("Slice", ".crop");
+    crop.inputs.insert(crop.inputs.end(), {integers(".crop_starts", starts), integers(".crop_ends", ends),
+                                           integers(".crop_axes", axes)});
+  }
+
+  Node& add(const char* op, const char* what) {
+    Node node = derived_node(node_, op, {kNoValue});
+    node.name += what;
+    return steps_.emplace_back(std::move(node));
+  }
+
+  /// Puts the steps ahead of node `end`, the last one in its place.
+  void place(int32_t end) {
+    const graph::DType dtype = editor_.graph().value(node_.outputs[0]).type.dtype;
+    const std::vector<ValueId> results = editor_.node(end).outputs;
+    ValueId value = node_.inputs[0];
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      Node& step = steps_[i];
+      step.inputs[0] = value;
+      if (i + 1 == steps_.size()) break;
+      value = editor_.add_value(step.name + ".result", dtype);
+      step.outputs = {value};
+      editor_.insert_before(end, std::move(step));
+    }
+    steps_.back().outputs = results;
+    editor_.replace(end, std::move(steps_.back()));
+    if (end != index_) editor_.remove(index_);
+  }
+
+  Editor& editor_;
+  int32_t index_;
+  const Node node_;
+  Summary& summary_;
+  const Tensor* weights_ = nullptr;
+  bool known_ = true;
+  graph::Convolution geometry_;
+  std::vector<Axis> axes_;
+  int64_t outputs_per_pixel_ = 1;
+  std::vector<Node> steps_;
+};
+
+}  // namespace
+
+Summary transposed_convolution_lowering(Graph& graph) {
+  Summary summary;
+  Editor editor(graph);
+  const int32_t count = editor.count();
+  for (int32_t i = 0; i < count; ++i) {
+    if (editor.alive(i) && editor.node(i).op == "ConvTranspose") Lowering(editor, i, summary).run();
+  }
+  editor.commit();
+  return summary;
+}
+
+}  // namespace hone::transform
