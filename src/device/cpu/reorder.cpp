@@ -7,6 +7,7 @@
 #include "device/cpu/chain_math.hpp"
 #include "device/cpu/onednn.hpp"
 #include "device/cpu/tactics.hpp"
+#include "graph/image_blocks.hpp"
 
 namespace hone::device::cpu {
 namespace {
@@ -73,6 +74,25 @@ tensor::DType carrier(tensor::DType dtype) {
   }
 }
 
+/// The input's elements in another order: those of the output as `dims`, whose strides in the input are
+/// `from`.
+Offer moved(const StepRequest& request, const memory::dims& dims, const memory::dims& from) {
+  const engine::Shape& shape = request.inputs[0].shape;
+  if (tensor::element_count(shape) == 0) return Offer::refuse("the tensor is empty");
+  const bool floating = request.outputs[0].dtype == tensor::DType::kFloat32;
+  const tensor::DType dtype = floating ? request.compute_dtype : request.outputs[0].dtype;
+  if (carrier(dtype) == tensor::DType::kUndefined) return Offer::refuse("elements of 8 bytes");
+  return guard_onednn([&] {
+    const auto type = onednn_type(carrier(dtype));
+    const auto to = tensor::row_major_strides(engine::Shape(dims.begin(), dims.end()));
+    Offer offer;
+    offer.inputs = {{dtype, shape, Layout::kPlain}};
+    offer.outputs = {{dtype, request.outputs[0].shape, Layout::kPlain}};
+    offer.kernel = reorder_kernel({dims, type, from}, {dims, type, memory::dims(to.begin(), to.end())});
+    return offer;
+  });
+}
+
 class TransposeTactic final : public CpuTactic {
  public:
   std::string_view name() const override { return "onednn_reorder"; }
@@ -81,16 +101,6 @@ class TransposeTactic final : public CpuTactic {
   Offer offer(const StepRequest& request, engine::WeightStore&) const override {
     const engine::Shape& shape = request.inputs[0].shape;
     if (shape.empty() || shape.size() > 6) return Offer::refuse("rank 1 to 6 only");
-    if (tensor::element_count(shape) == 0) return Offer::refuse("the tensor is empty");
-    const bool floating = request.outputs[0].dtype == tensor::DType::kFloat32;
-    const tensor::DType dtype = floating ? request.compute_dtype : request.outputs[0].dtype;
-    if (carrier(dtype) == tensor::DType::kUndefined) return Offer::refuse("elements of 8 bytes");
-    return guard_onednn([&] { return make(request, dtype); });
-  }
-
- private:
-  static Offer make(const StepRequest& request, tensor::DType dtype) {
-    const engine::Shape& shape = request.inputs[0].shape;
     std::vector<int64_t> perm(shape.size());
     for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(perm.size() - 1 - i);
     if (request.node.attributes.has("perm")) perm = request.node.attributes.get_ints("perm");
@@ -102,13 +112,21 @@ class TransposeTactic final : public CpuTactic {
       dims.push_back(shape[static_cast<size_t>(axis)]);
       from.push_back(strides[static_cast<size_t>(axis)]);
     }
-    const auto type = onednn_type(carrier(dtype));
-    const auto to = tensor::row_major_strides(engine::Shape(dims.begin(), dims.end()));
-    Offer offer;
-    offer.inputs = {{dtype, shape, Layout::kPlain}};
-    offer.outputs = {{dtype, request.outputs[0].shape, Layout::kPlain}};
-    offer.kernel = reorder_kernel({dims, type, from}, {dims, type, memory::dims(to.begin(), to.end())});
-    return offer;
+    return moved(request, dims, from);
+  }
+};
+
+class BlocksTactic final : public CpuTactic {
+ public:
+  std::string_view name() const override { return "onednn_reorder"; }
+  bool handles(const std::string& op) const override { return op == "DepthToSpace" || op == "SpaceToDepth"; }
+
+  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
+    const auto blocks_of =
+        request.node.op == "DepthToSpace" ? graph::depth_to_space_blocks : graph::space_to_depth_blocks;
+    const graph::ImageBlocks blocks =
+        blocks_of(request.node.attributes, request.inputs[0].shape, /*channels_last=*/false);
+    return moved(request, blocks.sizes, blocks.strides);
   }
 };
 
@@ -126,6 +144,9 @@ std::shared_ptr<engine::Kernel> make_rounding_kernel(std::shared_ptr<engine::Ker
   return std::make_shared<RoundingKernel>(std::move(kernel), std::move(outputs));
 }
 
-void add_transpose_tactics(TacticList& list) { list.push_back(std::make_unique<TransposeTactic>()); }
+void add_reorder_tactics(TacticList& list) {
+  list.push_back(std::make_unique<TransposeTactic>());
+  list.push_back(std::make_unique<BlocksTactic>());
+}
 
 }  // namespace hone::device::cpu

@@ -22,8 +22,8 @@ void add_elementwise_tactics(TacticList& list);
 void add_concat_tactics(TacticList& list);
 /// Softmax, LRN and LayerNormalization through oneDNN.
 void add_normalization_tactics(TacticList& list);
-/// Transpose through oneDNN's reorder.
-void add_transpose_tactics(TacticList& list);
+/// Transpose, DepthToSpace and SpaceToDepth through oneDNN's reorder.
+void add_reorder_tactics(TacticList& list);
 
 /// Operators that a tactic of this device is for; the device asks it for those only.
 class CpuTactic : public engine::Tactic {
