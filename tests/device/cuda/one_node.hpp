@@ -16,12 +16,14 @@ struct OneNode {
   graph::Graph graph;
   Tensor input;
 
-  /// What `ask` makes of the request.
+  /// What `ask` makes of the request, of an input that lies in this layout.
   template <class Ask>
-  auto asked(const Ask& ask) const {
+  auto asked(const Ask& ask, engine::Layout layout = engine::Layout::kPlain) const {
     const graph::Node& node = graph.nodes[0];
-    return ask(engine::StepRequest{
-        .graph = graph, .node = node, .inputs = descs(node.inputs), .outputs = descs(node.outputs)});
+    engine::StepRequest request{
+        .graph = graph, .node = node, .inputs = descs(node.inputs), .outputs = descs(node.outputs)};
+    request.inputs[0].layout = layout;
+    return ask(request);
   }
   std::vector<Tensor> expected() const { return reference::run_graph(graph, std::vector<Tensor>{input}); }
 

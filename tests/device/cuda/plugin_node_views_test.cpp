@@ -31,15 +31,32 @@ std::vector<float> read(const StridedView& view, const Tensor& from) {
 
 NodeViews views_of(const OneNode& checked) { return checked.asked(node_views); }
 
-void expect_right(const OneNode& checked) {
-  const NodeViews found = views_of(checked);
+void expect_reads(const NodeViews& found, const Tensor& input, const std::vector<Tensor>& expected) {
   ASSERT_EQ(found.refusal, "");
-  const std::vector<Tensor> expected = checked.expected();
   ASSERT_EQ(found.outputs.size(), expected.size());
-  for (size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_THAT(read(found.outputs[i], checked.input), testing::ElementsAreArray(expected[i].values<float>()))
-        << i;
-  }
+  for (size_t i = 0; i < expected.size(); ++i)
+    EXPECT_THAT(read(found.outputs[i], input), testing::ElementsAreArray(expected[i].values<float>())) << i;
+}
+
+/// [N, C, …] with the channels behind the rest.
+Tensor channels_last(const Tensor& plain) {
+  StridedView view{plain.shape(), tensor::row_major_strides(plain.shape()), 0};
+  for (auto* dimensions : {&view.sizes, &view.strides})
+    std::rotate(dimensions->begin() + 1, dimensions->begin() + 2, dimensions->end());
+  return Tensor::of<float>(read(view, plain), view.sizes);
+}
+
+void expect_right(const OneNode& checked) {
+  expect_reads(views_of(checked), checked.input, checked.expected());
+}
+
+/// The same of images that lie channels-last.
+void expect_right_channels_last(const OneNode& checked) {
+  const NodeViews found = checked.asked(node_views, engine::Layout::kChannelsLast);
+  EXPECT_EQ(found.layout, engine::Layout::kChannelsLast);
+  std::vector<Tensor> expected = checked.expected();
+  std::transform(expected.begin(), expected.end(), expected.begin(), channels_last);
+  expect_reads(found, channels_last(checked.input), expected);
 }
 
 class NodeView : public testing::Test {
@@ -92,6 +109,34 @@ TEST_F(NodeView, BringsDepthToSpaceColumnsFirst) {
 
 TEST_F(NodeView, BringsSpaceToDepth) {
   expect_right(made({2, 3, 4, 6}, "SpaceToDepth", {}, {{"blocksize", int64_t{2}}}));
+}
+
+using NodeViewChannelsLast = NodeView;
+
+TEST_F(NodeViewChannelsLast, BringsDepthToSpace) {
+  expect_right_channels_last(made({2, 18, 2, 4}, "DepthToSpace", {}, {{"blocksize", int64_t{3}}}));
+}
+
+TEST_F(NodeViewChannelsLast, BringsDepthToSpaceColumnsFirst) {
+  expect_right_channels_last(
+      made({2, 18, 2, 4}, "DepthToSpace", {}, {{"blocksize", int64_t{3}}, {"mode", std::string("CRD")}}));
+}
+
+TEST_F(NodeViewChannelsLast, BringsSpaceToDepth) {
+  expect_right_channels_last(made({2, 3, 4, 6}, "SpaceToDepth", {}, {{"blocksize", int64_t{2}}}));
+}
+
+TEST_F(NodeViewChannelsLast, Slices) {
+  expect_right_channels_last(made(
+      {2, 5, 4, 6}, "Slice", {ints({-1, 1, 0}), ints({INT64_MIN, 4, 9}), ints({1, 2, 3}), ints({-2, 1, 2})}));
+}
+
+TEST_F(NodeViewChannelsLast, SplitsChannels) {
+  expect_right_channels_last(made({2, 7, 3, 4}, "Split", {ints({1, 4, 2})}, {{"axis", int64_t{1}}}, 3));
+}
+
+TEST_F(NodeViewChannelsLast, SplitsWidths) {
+  expect_right_channels_last(made({2, 3, 7}, "Split", {ints({5, 2})}, {{"axis", int64_t{-1}}}, 2));
 }
 
 TEST_F(NodeView, IsRefusedForEmptyOutputs) {

@@ -111,10 +111,10 @@ class ViewTactic final : public CudaTactic {
     const DType dtype = moved_type(request);
     const size_t bytes = tensor::dtype_size(dtype);
     Offer offer;
-    offer.inputs = {{dtype, request.inputs[0].shape, Layout::kPlain}};
+    offer.inputs = {{dtype, request.inputs[0].shape, views.layout}};
     offer.inputs.resize(request.inputs.size());
     for (const TensorDesc& output : request.outputs)
-      offer.outputs.push_back({dtype, output.shape, Layout::kPlain});
+      offer.outputs.push_back({dtype, output.shape, views.layout});
     offer.kernel = std::make_shared<LaunchKernel>(
         "a view", [=, views = std::move(views.outputs)](auto inputs, auto outputs, void*,
                                                         const LaunchOptions& options) {

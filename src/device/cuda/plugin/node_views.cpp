@@ -3,9 +3,12 @@
 
 #include <algorithm>
 
+#include "graph/image_blocks.hpp"
+
 namespace hone::device::cuda {
 namespace {
 
+using engine::Layout;
 using engine::Shape;
 using engine::StepRequest;
 
@@ -21,9 +24,36 @@ size_t axis_of(int64_t axis, const Shape& shape) {
   return static_cast<size_t>(tensor::normalize_axis(axis, static_cast<int64_t>(shape.size())));
 }
 
+/// Channels-last where input 0 lies so.
+Layout layout_of(const StepRequest& request) {
+  return request.inputs[0].layout == Layout::kChannelsLast ? Layout::kChannelsLast : Layout::kPlain;
+}
+
+/// Brings the channels of a tensor's dimensions to where they lie: behind all others with channels-last.
+void bring_channels(std::vector<int64_t>& dimensions, Layout layout) {
+  if (layout == Layout::kChannelsLast)
+    std::rotate(dimensions.begin() + 1, dimensions.begin() + 2, dimensions.end());
+}
+
+/// Of the dimensions in the tensor's own order.
+Shape strides_of(const Shape& shape, Layout layout) {
+  Shape lying = shape;
+  bring_channels(lying, layout);
+  Shape strides = tensor::row_major_strides(lying);
+  if (layout == Layout::kChannelsLast) std::rotate(strides.begin() + 1, strides.end() - 1, strides.end());
+  return strides;
+}
+
+StridedView as_it_lies(StridedView view, Layout layout) {
+  bring_channels(view.sizes, layout);
+  bring_channels(view.strides, layout);
+  return view;
+}
+
 NodeViews slice(const StepRequest& request) {
   const Shape& shape = request.inputs[0].shape;
-  StridedView view{request.outputs[0].shape, tensor::row_major_strides(shape), 0};
+  const Layout layout = layout_of(request);
+  StridedView view{request.outputs[0].shape, strides_of(shape, layout), 0};
   const auto starts = constant_integers(request, 1);
   auto axes = std::optional(std::vector<int64_t>());
   auto steps = axes;
@@ -39,19 +69,20 @@ NodeViews slice(const StepRequest& request) {
     // A step may be larger than any axis, of which one element is left then.
     if (view.sizes[axis] > 1) view.strides[axis] *= step;
   }
-  return {"", {view}};
+  return {"", {as_it_lies(std::move(view), layout)}, layout};
 }
 
 NodeViews split(const StepRequest& request) {
   const Shape& shape = request.inputs[0].shape;
   const size_t axis = axis_of(request.node.attributes.get_int("axis"), shape);
-  const Shape strides = tensor::row_major_strides(shape);
-  NodeViews views;
+  const Layout layout = layout_of(request);
+  const Shape strides = strides_of(shape, layout);
+  NodeViews views{"", {}, layout};
   int64_t offset = 0;
   for (size_t i = 0; i < request.outputs.size(); ++i) {
     if (!request.node.has_output(i)) return refuse("an output is left out");
     const Shape& part = request.outputs[i].shape;
-    views.outputs.push_back({part, strides, offset});
+    views.outputs.push_back(as_it_lies({part, strides, offset}, layout));
     offset += part[axis] * strides[axis];
   }
   return views;
@@ -73,30 +104,12 @@ NodeViews tile(const StepRequest& request) {
   return {"", {view}};
 }
 
-/// Both read [batch][channels][height][width] in blocks of `size` by `size` pixels; ONNX's specification of
-/// DepthToSpace gives the order of channels in its two modes.
-NodeViews depth_to_space(const StepRequest& request) {
-  const Shape& shape = request.inputs[0].shape;
-  const int64_t size = request.node.attributes.get_int("blocksize");
-  const Shape strides = tensor::row_major_strides(shape);
-  const int64_t channels = shape[1] / (size * size);
-  const bool columns_first = request.node.attributes.get_string("mode") == "CRD";
-  const int64_t channel = columns_first ? size * size * strides[1] : strides[1];
-  const int64_t column = columns_first ? strides[1] : channels * strides[1];
-  return {"",
-          {{{shape[0], channels, shape[2], size, shape[3], size},
-            {strides[0], channel, strides[2], size * column, strides[3], column},
-            0}}};
-}
-
-NodeViews space_to_depth(const StepRequest& request) {
-  const Shape& shape = request.inputs[0].shape;
-  const int64_t size = request.node.attributes.get_int("blocksize");
-  const Shape strides = tensor::row_major_strides(shape);
-  return {"",
-          {{{shape[0], size, size, shape[1], shape[2] / size, shape[3] / size},
-            {strides[0], strides[2], strides[3], strides[1], size * strides[2], size * strides[3]},
-            0}}};
+template <auto blocks_of>
+NodeViews image_blocks(const StepRequest& request) {
+  const Layout layout = layout_of(request);
+  graph::ImageBlocks blocks =
+      blocks_of(request.node.attributes, request.inputs[0].shape, layout == Layout::kChannelsLast);
+  return {"", {{std::move(blocks.sizes), std::move(blocks.strides), 0}}, layout};
 }
 
 struct Operator {
@@ -104,8 +117,9 @@ struct Operator {
   NodeViews (*views)(const StepRequest& request);
 };
 
-constexpr Operator kOperators[] = {{"DepthToSpace", depth_to_space}, {"Expand", expand}, {"Slice", slice},
-                                   {"SpaceToDepth", space_to_depth}, {"Split", split},   {"Tile", tile}};
+constexpr Operator kOperators[] = {
+    {"DepthToSpace", image_blocks<graph::depth_to_space_blocks>}, {"Expand", expand}, {"Slice", slice},
+    {"SpaceToDepth", image_blocks<graph::space_to_depth_blocks>}, {"Split", split},   {"Tile", tile}};
 
 const Operator* find(const std::string& op) {
   const auto* const found = std::find_if(std::begin(kOperators), std::end(kOperators),

@@ -14,8 +14,10 @@ namespace hone::device::cuda {
 struct NodeViews {
   /// Why there are none; empty when there are.
   std::string refusal;
-  /// Of input 0 as it lies in row-major order, one per output.
+  /// Of input 0 as it lies in `layout`, one per output, which then lies so too.
   std::vector<StridedView> outputs;
+  /// That in which the producer of input 0 leaves it, where the operator can read it so; else plain.
+  engine::Layout layout = engine::Layout::kPlain;
 };
 
 /// Whether node_views() knows the operator: DepthToSpace, Expand, Slice, SpaceToDepth, Split, Tile.
