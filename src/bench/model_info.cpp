@@ -1,6 +1,8 @@
 // See model_info.hpp.
 #include "bench/model_info.hpp"
 
+#include <fmt/ranges.h>
+
 #include <charconv>
 #include <cstring>
 #include <string_view>
@@ -90,6 +92,16 @@ void hash_graph(const graph::Graph& graph, Hash* hash) {
   hash_ids(graph.outputs, hash);
 }
 
+/// For the user to adapt: what is fixed as it is.
+std::string example_shape(const graph::Dims& dims) {
+  std::vector<int64_t> shape;
+  for (const graph::Dim& dim : dims) {
+    const int64_t open = shape.empty() ? 1 : 224;
+    shape.push_back(dim.known() ? dim.value() : open);
+  }
+  return fmt::format("{}", fmt::join(shape, "x"));
+}
+
 InputInfo describe_input(const graph::Value& value, const std::map<std::string, tensor::Shape>& shapes) {
   InputInfo input;
   input.name = value.name;
@@ -119,8 +131,8 @@ InputInfo describe_input(const graph::Value& value, const std::map<std::string, 
     } else if (given != shapes.end()) {
       input.shape.push_back(given->second[i]);
     } else {
-      fail_usage("dimension {} ('{}') of input '{}' is open: give --shapes {}:1x3x224x224", i, dims[i].text(),
-                 value.name, value.name);
+      fail_usage("dimension {} ('{}') of input '{}' is open: give --shapes {}:{}", i, dims[i].text(),
+                 value.name, value.name, example_shape(dims));
     }
   }
   return input;
@@ -145,7 +157,9 @@ ModelInfo describe_model(const importer::Model& model, const std::string& spec,
   } else {
     if (shapes.empty()) {
       fail_usage(
-          "{} is a TorchScript archive, which does not name its inputs: give --shapes input:1x3x224x224",
+          "{} is a TorchScript archive: give --shapes NAME:1x3x224x224 for each argument of its forward (to "
+          "a "
+          "wrong NAME the answer has the right ones)",
           model.name);
     }
     for (const auto& [name, shape] : shapes) {

@@ -89,7 +89,7 @@ void complete(Arguments* arguments) {
     if (cuda) sweep.backends.insert(sweep.backends.end() - 1, "torch-graph");
   }
   if (sweep.precisions.empty()) sweep.precisions = {"fp32", cuda ? "fp16" : "bf16"};
-  for (const std::string& text : arguments->shapes) bench::parse_shapes(text, &sweep.shapes);
+  sweep.shapes = parse_named_shapes(arguments->shapes);
   for (const std::string& name : sweep.precisions) backend::parse_precision(name);
   bench::parse_share(arguments->max_regression);
   check_device_options(sweep.measure);
@@ -271,7 +271,7 @@ void add_bench_command(CLI::App& program) {
   command->add_option("--batches", sweep.batches, "Batch sizes (default: 1 8 16 32)")
       ->delimiter(',')
       ->check(CLI::Range(int64_t{1}, int64_t{65536}));
-  command->add_option("--shapes", arguments->shapes, "Dimensions a model leaves open: name:1x3x224x224");
+  add_shapes_option(*command, arguments->shapes);
   add_measure_options(command, arguments.get());
   command->add_option("--compare-to", sweep.compare_to,
                       "Backend that speedups refer to (default: torch, else the first)");

@@ -19,12 +19,6 @@
 namespace hone::cli {
 namespace {
 
-std::map<std::string, tensor::Shape> parse_named_shapes(const std::vector<std::string>& items) {
-  std::map<std::string, tensor::Shape> result;
-  for (const std::string& item : items) bench::parse_shapes(item, &result);
-  return result;
-}
-
 /// Ranges for every input: what is named, and the model's own dimensions (open ones 1) for the rest.
 std::map<std::string, engine::ShapeProfile> profiles(const graph::Graph& graph,
                                                      const EngineOptions& options) {
@@ -61,6 +55,16 @@ std::map<std::string, engine::ShapeProfile> profiles(const graph::Graph& graph,
 }
 
 }  // namespace
+
+CLI::Option* add_shapes_option(CLI::App& command, std::vector<std::string>& shapes) {
+  return command.add_option("--shapes", shapes, "Dimensions a model leaves open: name:1x3x224x224");
+}
+
+std::map<std::string, tensor::Shape> parse_named_shapes(const std::vector<std::string>& items) {
+  std::map<std::string, tensor::Shape> result;
+  for (const std::string& item : items) bench::parse_shapes(item, &result);
+  return result;
+}
 
 CLI::Option* add_device_option(CLI::App& command, std::string& device) {
   return command.add_option("--device", device, "cpu or cuda")

@@ -1,6 +1,8 @@
-// Options that `hone build` and `hone inspect` share: what to build from, for which shapes and precision.
+// Options that commands share: those of `hone build` and `hone inspect` (what to build from, for which shapes
+// and precision), --shapes and --device.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/option_checks.hpp"
 #include "engine/engine.hpp"
+#include "tensor/shape.hpp"
 
 namespace hone::cli {
 
@@ -28,6 +31,10 @@ struct EngineOptions {
   bool cached_only = false;
 };
 
+/// --shapes, for commands that run a model as it is.
+CLI::Option* add_shapes_option(CLI::App& command, std::vector<std::string>& shapes);
+/// What stands behind such options; usage error as bench::parse_shapes has it.
+std::map<std::string, tensor::Shape> parse_named_shapes(const std::vector<std::string>& items);
 /// --device, for every command that runs a model: a usage error for an unknown name.
 CLI::Option* add_device_option(CLI::App& command, std::string& device);
 /// Returns them: none of them is for an engine that is already built.

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -33,6 +34,7 @@ struct Options {
   std::vector<std::string> backends = {"hone"};
   std::vector<std::string> precisions = {"fp32"};
   std::vector<int64_t> batches = {1};
+  std::vector<std::string> shapes;
   trace::ModelRecordOptions record;
   std::string output;
   bool no_driver_api = false;
@@ -154,6 +156,20 @@ void check_recording(const Options& options, const bench::Peers& peers) {
   }
 }
 
+bench::ModelInfo described_model(const Options& options) {
+  const std::map<std::string, tensor::Shape> shapes = parse_named_shapes(options.shapes);
+  bench::ModelInfo model = speaking_of(options.model, [&] {
+    return bench::describe_model(load_given_model(options.model), options.model, shapes);
+  });
+  for (const auto& [name, shape] : shapes) {
+    const auto is_input = [&name = name](const bench::InputInfo& input) { return input.name == name; };
+    if (std::none_of(model.inputs.begin(), model.inputs.end(), is_input))
+      fail_usage("--shapes names an input '{}', the first input of {} is '{}'", name, model.name,
+                 model.inputs.empty() ? "" : model.inputs.front().name);
+  }
+  return model;
+}
+
 void profile_model(Options options) {
   trace::ModelRecordOptions& record = options.record;
   record.model = options.model;
@@ -164,9 +180,7 @@ void profile_model(Options options) {
   record.thread_counters = options.counters && record.device == "cpu";
   const bench::Peers peers({std::filesystem::canonical("/proc/self/exe").string(), "worker"}, false);
   check_recording(options, peers);
-  const bench::ModelInfo model = speaking_of(options.model, [&] {
-    return bench::describe_model(load_given_model(options.model), options.model, {});
-  });
+  const bench::ModelInfo model = described_model(options);
   for (const int64_t batch : options.batches) {
     if (!model.runs_at(batch)) fail_usage("the batch of {} is fixed at {}", model.name, model.fixed_batch);
   }
@@ -233,6 +247,7 @@ OptionList add_model_options(CLI::App& command, Options& options) {
           ->delimiter(',')
           ->check(CLI::Range(int64_t{1}, int64_t{65536}))
           ->capture_default_str(),
+      add_shapes_option(command, options.shapes),
       add_device_option(command, options.record.device),
       command.add_option("--threads", options.record.threads, "Threads of the model (default: all cores)")
           ->check(CLI::Range(1, 4096)),

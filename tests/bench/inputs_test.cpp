@@ -1,6 +1,7 @@
 // Inputs: the same samples whatever the batch, several distinct sets, never all zero; and shapes.
 #include "bench/inputs.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -10,6 +11,9 @@
 
 namespace hone::bench {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 std::string set_bytes(const InputFile& input, size_t set) {
   const size_t size =
@@ -29,6 +33,47 @@ TEST(InputPool, GivesEveryBatchTheSameSamples) {
   EXPECT_EQ(set_bytes(eight[0], 0).substr(0, 24), set_bytes(one[0], 0));
   EXPECT_NE(set_bytes(eight[0], 0), set_bytes(eight[0], 3));
   EXPECT_EQ(set_bytes(eight[0], 3).size(), 8u * 6 * 4);
+}
+
+TEST(InputPool, GrowsWithWhatIsReserved) {
+  const Scratch scratch;
+  const ModelInfo model = describe_model(make_model("tiny"), "tiny", {});
+  InputPool pool(model, 1, scratch.make_folder("grown"));
+  pool.reserve(3);
+  pool.reserve(2);
+  const InputPool whole(model, 3, scratch.make_folder("whole"));
+  for (size_t set = 0; set < 4; ++set)
+    EXPECT_EQ(set_bytes(pool.at_batch(3, 4)[0], set), set_bytes(whole.at_batch(3, 4)[0], set)) << set;
+}
+
+TEST(InputPool, KeepsWhatItHasWhenABatchIsTooLarge) {
+  const Scratch scratch;
+  const ModelInfo model = describe_model(make_model("tiny"), "tiny", {});
+  InputPool pool(model, 1, scratch.folder());
+  const std::string before = base::read_file(pool.at_batch(1, 1)[0].file);
+  try {
+    pool.reserve(int64_t{1} << 40);
+    FAIL() << "53 TB were made";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+    EXPECT_EQ(std::string(error.what())
+                  .find("the inputs of batch 1099511627776 take 52776558.1 MB, more than tensors may take"),
+              0u)
+        << error.what();
+  }
+  EXPECT_EQ(base::read_file(pool.at_batch(1, 1)[0].file), before);
+}
+
+TEST(InputPool, StopsWhenInterrupted) {
+  const Scratch scratch;
+  const ModelInfo model = describe_model(make_model("tiny"), "tiny", {});
+  StopFlag stop = false;
+  InputPool pool(model, scratch.folder(), &stop);
+  pool.reserve(1);
+  const std::string before = base::read_file(pool.at_batch(1, 1)[0].file);
+  stop = true;
+  EXPECT_THROW(pool.reserve(1000), Interrupted);
+  EXPECT_EQ(base::read_file(pool.at_batch(1, 1)[0].file), before);
 }
 
 TEST(InputPool, DependsOnTheModelAlone) {
@@ -74,7 +119,9 @@ TEST(DescribeModel, AsksForOpenDimensions) {
   graph->value(graph->inputs[0]).type.dims =
       graph::Dims{graph::Dim::symbol("n"), graph::Dim::symbol("width")};
   model.graph = graph;
-  EXPECT_THROW(describe_model(model, "net", {}), Error);
+  EXPECT_THAT(
+      [&] { describe_model(model, "net", {}); },
+      ThrowsMessage<Error>(HasSubstr("dimension 1 ('width') of input 'x' is open: give --shapes x:1x224")));
   const ModelInfo info = describe_model(model, "net", {{"x", {1, 640}}});
   EXPECT_EQ(info.inputs[0].shape, (tensor::Shape{1, 640}));
   EXPECT_THROW(describe_model(model, "net", {{"x", {640}}}), Error);
@@ -82,7 +129,9 @@ TEST(DescribeModel, AsksForOpenDimensions) {
 
 TEST(DescribeModel, NeedsShapesForAnArchive) {
   const importer::Model archive{"net", "net.pt", nullptr};
-  EXPECT_THROW(describe_model(archive, "net.pt", {}), Error);
+  EXPECT_THAT(
+      [&] { describe_model(archive, "net.pt", {}); },
+      ThrowsMessage<Error>(HasSubstr("give --shapes NAME:1x3x224x224 for each argument of its forward")));
   const ModelInfo info = describe_model(archive, "net.pt", {{"input", {1, 3, 8, 8}}});
   EXPECT_TRUE(info.dynamic_batch);
   EXPECT_FALSE(info.has_graph);

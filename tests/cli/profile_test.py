@@ -199,6 +199,8 @@ class Profile(unittest.TestCase):
                 ([MODEL, "--metrics", "dram_read_bytes"], 2, "hone: --metrics is of kernels of a GPU: --device cuda\n"),
                 ([MODEL, "--metrics", "no_such"], 2, None),
                 ([MODEL, "--backends", "hone,foo"], 2, None),
+                (["--shapes", "x:1x2", "--", "true"], 2, "hone: --shapes is for models: a program after -- runs as it says "
+                 "itself\n"),
                 ([MODEL, "--precisions", "fp12"], 2, None)]:
             with self.subTest(arguments=arguments), tempfile.TemporaryDirectory() as folder:
                 output = pathlib.Path(folder, "traces")
@@ -224,6 +226,25 @@ class Profile(unittest.TestCase):
             done = profile(str(model), "--batches", "1", "-o", str(output))
             self.assertEqual((done.returncode, done.stderr), (2, "hone: the batch of fixed is fixed at 4\n"))
             self.assertFalse(output.exists())
+
+    def test_dimensions_that_the_model_leaves_open(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model, output = pathlib.Path(folder, "open.onnx"), pathlib.Path(folder, "traces")
+            value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 2, "h", "w"])
+            graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "open", [value("x")], [value("y")])
+            onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), model)
+            done = profile(str(model), "-o", str(output))
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(done.stderr, "hone: dimension 2 ('h') of input 'x' is open: give --shapes x:1x2x224x224\n")
+            done = profile(str(model), "-o", str(output), "--shapes", "y:1x2x8x8,x:1x2x8x8")
+            self.assertEqual((done.returncode, done.stderr),
+                             (2, "hone: --shapes names an input 'y', the first input of open is 'x'\n"))
+            self.assertFalse(output.exists())
+            done = profile(str(model), "--batch", "3", "-o", str(output), "--shapes", "x:1x2x224x224")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with sqlite3.connect(output / "open-hone-fp32-b3.trace.sqlite") as database:
+                outputs = database.execute("SELECT s.value FROM model_steps m JOIN strings s ON s.id = m.outputs").fetchall()
+            self.assertIn("3x2x224x224", outputs[-1][0])
 
 
 unittest.main(argv=sys.argv[:1])
