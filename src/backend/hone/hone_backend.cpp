@@ -213,7 +213,7 @@ class HoneBackend final : public Backend {
 
   std::unique_ptr<Executable> load(const importer::Model& model, const LoadOptions& options) override {
     if (model.graph == nullptr)
-      fail_bad_input("{} is a TorchScript archive; use --backend torchscript", model.name);
+      fail_bad_input("{} is a TorchScript archive, which the backend torchscript runs", model.name);
     const engine::Device& device = device::find_device(options.device);
     const int64_t free_before = device.memory().free;
     const auto engine = engine::build_engine(*model.graph, device, build_options(model, options));

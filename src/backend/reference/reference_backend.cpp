@@ -30,7 +30,7 @@ class ReferenceBackend final : public Backend {
                        precision_name(options.precision));
     }
     if (model.graph == nullptr)
-      fail_bad_input("{} is a TorchScript archive; use --backend torchscript", model.name);
+      fail_bad_input("{} is a TorchScript archive, which the backend torchscript runs", model.name);
     return std::make_unique<ReferenceExecutable>(model.graph);
   }
 };

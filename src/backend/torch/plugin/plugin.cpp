@@ -49,7 +49,7 @@ class TorchBackend final : public Backend {
     check_precision(options.precision, device, name());
     if (model.graph == nullptr) {
       if (name() != "torchscript")
-        fail_bad_input("{} is a TorchScript archive; use --backend torchscript", model.name);
+        fail_bad_input("{} is a TorchScript archive, which the backend torchscript runs", model.name);
       return make_archive_executable(model, options, device);
     }
     return make_graph_executable(model, options, device, kind_.make_runner);
