@@ -109,6 +109,10 @@ def convolutions():
     yield clipped.then("Clip", clipped.constant(0), clipped.constant(6))
     yield Network("conv_transpose_doubling", image).conv(64, 1).conv_transpose(32, 2, stride=2).relu()
     yield Network("conv_transpose_4x4", image).conv(64, 1).conv_transpose(24, 4, stride=2, pads=[1] * 4)
+    # Windows of padding alone; an operand of the result's shape behind what a matrix product may compute.
+    yield Network("conv_beyond_the_image", (1, 16, 1, 5), (1, 24, 1, 5)).conv(24, 2, pad=1, dilation=2).relu().then(
+        "Add", "x1")
+    yield Network("conv_1x1_padded_gated", (2, 16, 9, 9), (2, 32, 11, 11)).conv(32, 1, pad=1).relu().then("Mul", "x1")
     yield Network("conv_transpose_depthwise", image).conv(64, 1).conv_transpose(64, 4, stride=2, pads=[1] * 4, group=64)
     yield Network("conv_transpose_3x3", image).conv(64, 1).conv_transpose(40, 3, stride=2, pads=[1] * 4, group=8,
                                                                           output_padding=[1, 1])

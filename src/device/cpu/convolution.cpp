@@ -101,6 +101,21 @@ class ConvolutionTactic final : public CpuTactic {
            });
   }
 
+  static bool has_window_of_padding(const graph::Convolution& geometry) {
+    return std::any_of(geometry.axes.begin(), geometry.axes.end(), [](const graph::WindowAxis& axis) {
+      for (int64_t o = 0; o < axis.output; ++o) {
+        if (graph::taps_inside(axis, o).size() == 0) return true;
+      }
+      return false;
+    });
+  }
+
+  static bool has_whole_operand(const StepRequest& request, const PostOps& post) {
+    return std::any_of(post.binary_inputs.begin(), post.binary_inputs.end(), [&](const auto& operand) {
+      return request.inputs[operand.first].shape == request.outputs[0].shape;
+    });
+  }
+
   void arrange(const StepRequest& request, Plan& plan) const {
     const Layout layout = variant_ == Variant::kPlain ? Layout::kPlain : request.layout;
     plan.source = {request.compute_dtype, request.inputs[0].shape,
@@ -127,6 +142,9 @@ class ConvolutionTactic final : public CpuTactic {
     if (fused) post = translate_post_ops(request, 3, plan.result, inside, allow_sum);
     if (fused && post.count < inside)
       return Offer::refuse(fmt::format("post-op {} does not fit into the primitive", post.count));
+    // oneDNN 2.6 ends the process there, in its code for AVX-512, when a function comes before the sum.
+    if (post.accumulate_input >= 0 && has_window_of_padding(plan.geometry))
+      return Offer::refuse("a sum where a window is padding alone");
     const bool per_image = variant_ == Variant::kPerImage;
     if (per_image && !post.binary_inputs.empty())
       return Offer::refuse("a binary post-op over the whole batch");
@@ -140,6 +158,10 @@ class ConvolutionTactic final : public CpuTactic {
     const auto pd = primitive_desc(plan, onednn_desc(source), onednn_desc(result), attributes);
     if (const std::string reason = refuse_implementation(pd.impl_info_str()); !reason.empty())
       return Offer::refuse(reason);
+    // oneDNN 2.6 reads such an operand as if it lay row-major.
+    if (std::string_view(pd.impl_info_str()).find("gemm") != std::string_view::npos &&
+        result.layout == Layout::kChannelsLast && has_whole_operand(request, post))
+      return Offer::refuse("an operand of the result's shape, in channels-last by a matrix product");
 
     auto kernel = std::make_shared<OnednnKernel>(dnnl::convolution_forward(pd));
     Offer offer;
