@@ -42,7 +42,7 @@ Outputs OutputCheck::run(Program& program) const {
   return program.run(inputs_);
 }
 
-void OutputCheck::expect(const std::vector<Outputs>& outputs) {
+void OutputCheck::expect(const std::vector<Outputs>& outputs, const std::function<Outputs()>& decide) {
   // A kernel that reads what nobody wrote brings in values that are not finite, and many that do agree.
   std::vector<size_t> broken;
   for (const Outputs& candidate : outputs) broken.push_back(values_not_finite(candidate));
@@ -59,7 +59,7 @@ void OutputCheck::expect(const std::vector<Outputs>& outputs) {
     most = agreeing;
     best = outputs[i];
   }
-  expected_ = std::move(best);
+  expected_ = most == 1 && outputs.size() > 1 ? decide() : std::move(best);
 }
 
 bool OutputCheck::agrees(const Outputs& outputs) const {

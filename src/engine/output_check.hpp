@@ -2,6 +2,7 @@
 // must not win a search.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -23,8 +24,8 @@ class OutputCheck {
   Outputs run(Program& program) const;
 
   /// What programs must compute from now on (at least one must be given): of those with the fewest values
-  /// that are not finite, what the largest group agrees on, the first one when in doubt.
-  void expect(const std::vector<Outputs>& outputs);
+  /// that are not finite, what the largest group agrees on; what `decide` gives where no two agree.
+  void expect(const std::vector<Outputs>& outputs, const std::function<Outputs()>& decide);
   bool agrees(const Outputs& outputs) const;
   bool agrees(Program& program) const { return agrees(run(program)); }
 

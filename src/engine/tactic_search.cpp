@@ -256,9 +256,8 @@ class Search {
   void refuse_wrong(LayoutSearch& search, const std::vector<Outputs>& outputs) {
     std::vector<Outputs> found = outputs;
     std::erase_if(found, [](const Outputs& of_round) { return of_round.empty(); });
-    check_.expect(found);
-    const std::vector<std::string> sound =
-        search.tactics_of_round(sound_round(outputs), bound_->nodes.size());
+    check_.expect(found, [&] { return first_outputs(*program(search.layout, reference_tactics(), false)); });
+    const std::vector<std::string> sound = sound_tactics(search, outputs);
     for (StepSearch& step : search.steps) {
       if (step.cached) continue;
       for (size_t k = std::min(step.candidates.size(), outputs.size()); k-- > 0;) {
@@ -289,15 +288,21 @@ class Search {
 
   /// Choices of an earlier search against the device's favourites.
   bool agrees_with_favourites(const LayoutSearch& search) {
-    check_.expect({first_outputs(*program(search.layout, {}, false))});
+    check_.expect({first_outputs(*program(search.layout, {}, false))}, {});
     return check_.agrees(*program(search.layout, search.tactics(bound_->nodes.size()), false));
   }
 
-  /// A round whose outputs are as expected.
-  size_t sound_round(const std::vector<Outputs>& outputs) const {
+  std::vector<std::string> reference_tactics() const {
+    return std::vector<std::string>(bound_->nodes.size(), std::string(reference_tactic().name()));
+  }
+
+  /// Those of a round whose outputs are as expected.
+  std::vector<std::string> sound_tactics(const LayoutSearch& search,
+                                         const std::vector<Outputs>& outputs) const {
     const auto found =
         std::find_if(outputs.begin(), outputs.end(), [this](const Outputs& o) { return check_.agrees(o); });
-    return static_cast<size_t>(found - outputs.begin());
+    if (found == outputs.end()) return reference_tactics();
+    return search.tactics_of_round(static_cast<size_t>(found - outputs.begin()), bound_->nodes.size());
   }
 
   void time_candidates(LayoutSearch& search) {

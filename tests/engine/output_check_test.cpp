@@ -22,9 +22,13 @@ Outputs outputs(float value) {
 
 const float kNan = std::numeric_limits<float>::quiet_NaN();
 
-OutputCheck check_of(const std::vector<Outputs>& all) {
+/// `decided`: what the reference computes.
+OutputCheck check_of(const std::vector<Outputs>& all, const Outputs& decided = {}) {
   OutputCheck check(tensor::Precision::kFp32, {}, true);
-  check.expect(all);
+  check.expect(all, [&] {
+    EXPECT_FALSE(decided.empty()) << "the reference is asked where two agree";
+    return decided;
+  });
   return check;
 }
 
@@ -46,6 +50,14 @@ TEST(OutputCheck, FindsTheRightOnesAmongManyThatAreWrongInTheirOwnWays) {
       check_of({outputs(2), outputs(7), outputs(8), outputs(9), outputs(2), outputs(10)});
   EXPECT_TRUE(check.agrees(outputs(2)));
   EXPECT_FALSE(check.agrees(outputs(7)));
+}
+
+TEST(OutputCheck, AsksTheReferenceWhereNoTwoAgree) {
+  const OutputCheck second = check_of({outputs(7), outputs(2)}, outputs(2));
+  EXPECT_TRUE(second.agrees(outputs(2)));
+  EXPECT_FALSE(second.agrees(outputs(7)));
+  const OutputCheck neither = check_of({outputs(7), outputs(8), outputs(9)}, outputs(2));
+  EXPECT_FALSE(neither.agrees(outputs(7)));
 }
 
 TEST(OutputCheck, IsNotSwitchedOffByOneProgramThatIsNotFinite) {

@@ -131,6 +131,20 @@ TEST_F(TacticSearch, AWrongFavouriteIsRefusedWhenMostAgreeOnSomethingElse) {
   expect_right(graph, engine, device);
 }
 
+TEST_F(TacticSearch, WhereNoTwoAgreeTheReferenceDecides) {
+  const FakeTactic wrong("wrong", {.scale = 0.5f});
+  const FakeTactic right("right", {.delay_us = 20});
+  const FakeTactic other("other", {.scale = 2.0f});
+  const auto graph = relu_network();
+  for (const std::vector<const FakeTactic*>& tactics :
+       {std::vector<const FakeTactic*>{&wrong, &right}, {&wrong, &other, &right}}) {
+    const FakeDevice device(tactics, false);
+    const auto engine = build_engine(graph, device, options(3));
+    EXPECT_THAT(relu_tactics(*engine), Each("right"));
+    expect_right(graph, engine, device);
+  }
+}
+
 TEST_F(TacticSearch, ATacticThatLivesOffEarlierRunsIsRefused) {
   const FakeTactic slow("slow", {.delay_us = 200});
   const FakeTactic stale("stale", {.writes_once = true});
