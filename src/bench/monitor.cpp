@@ -1,12 +1,11 @@
 // See monitor.hpp; the formats are those of proc(5).
 #include "bench/monitor.hpp"
 
+#include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include "base/clock.hpp"
@@ -19,21 +18,12 @@ double tick_seconds() {
   return seconds;
 }
 
-/// utime + stime of a process; 0 when it is gone.
+/// To the nanosecond, unlike the ticks of /proc/PID/stat; 0 when it is gone.
 double process_cpu_seconds(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;
-  std::getline(file, text);
-  // The name in parentheses may hold spaces; what follows the last ')' starts with field 3.
-  const size_t end = text.rfind(')');
-  if (end == std::string::npos) return 0;
-  std::istringstream fields(text.substr(end + 1));
-  std::string skipped;
-  for (int field = 3; field < 14; ++field) fields >> skipped;
-  double user = 0;
-  double system = 0;
-  fields >> user >> system;
-  return (user + system) * tick_seconds();
+  clockid_t clock = 0;
+  timespec time{};
+  if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 int64_t read_throttle_events() {
@@ -73,7 +63,7 @@ CpuCounters read_cpu_counters(pid_t worker) {
 
 void Interference::add(const CpuCounters& before, const CpuCounters& after, int cores) {
   capacity_s += (after.wall_s - before.wall_s) * cores;
-  other_s += std::max(0.0, (after.busy_s - before.busy_s) - (after.own_s - before.own_s));
+  other_s += (after.busy_s - before.busy_s) - (after.own_s - before.own_s);
   steal_s += after.steal_s - before.steal_s;
   throttle_events += after.throttle_events - before.throttle_events;
 }

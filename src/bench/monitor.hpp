@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace hone::bench {
@@ -22,13 +23,13 @@ CpuCounters read_cpu_counters(pid_t worker);
 /// What happened on the machine while a configuration was being measured, summed over its rounds.
 struct Interference {
   double capacity_s = 0;  ///< cores times wall time
-  double other_s = 0;
+  double other_s = 0;     ///< a few ticks of rounding below 0 where there was nobody
   double steal_s = 0;
   int64_t throttle_events = 0;
 
   void add(const CpuCounters& before, const CpuCounters& after, int cores);
   /// Shares of the machine in [0, 1].
-  double other_share() const { return capacity_s > 0 ? other_s / capacity_s : 0; }
+  double other_share() const { return capacity_s > 0 ? std::max(0.0, other_s) / capacity_s : 0; }
   double steal_share() const { return capacity_s > 0 ? steal_s / capacity_s : 0; }
 };
 

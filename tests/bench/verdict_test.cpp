@@ -73,8 +73,21 @@ TEST(Verdict, SeesOtherProcesses) {
   EXPECT_TRUE(judge(input).valid);
   input.interference.other_s = 3;
   EXPECT_THAT(judge(input).reasons, ElementsAre(HasSubstr("other processes used 30 % of the CPU")));
-  input.interference.capacity_s = 0.1;  // too short for the ticks of /proc/stat
+}
+
+/// A run of 0.2 s on two cores: 5 % are 20 ms, and three ticks of /proc/stat are let pass.
+TEST(Verdict, SeesOthersInShortRunsBeyondTheTicks) {
+  VerdictInput input = good_run();
+  input.interference.capacity_s = 0.4;
+  input.interference.other_s = 0.04;
   EXPECT_TRUE(judge(input).valid);
+  input.interference.other_s = 0.06;
+  EXPECT_THAT(judge(input).reasons, ElementsAre(HasSubstr("other processes used 15 % of the CPU")));
+  input.interference.other_s = 0;
+  input.interference.steal_s = 0.03;
+  EXPECT_TRUE(judge(input).valid);
+  input.interference.steal_s = 0.05;
+  EXPECT_THAT(judge(input).reasons, ElementsAre(HasSubstr("the hypervisor took 12 %")));
 }
 
 TEST(Verdict, SeesStolenTime) {
