@@ -24,6 +24,7 @@ std::vector<std::vector<Tensor>> run_reference(const ReferenceRequest& request, 
   load.backend = "reference";
   load.model = request.model.spec;
   load.threads = request.threads;
+  request.inputs.reserve(kSamples);
   load.inputs = request.inputs.at_batch(request.model.dynamic_batch ? 1 : request.model.fixed_batch,
                                         static_cast<size_t>(units));
   worker.load(load);

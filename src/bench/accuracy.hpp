@@ -37,7 +37,7 @@ class ReferenceOutputs {
 
 struct ReferenceRequest {
   const ModelInfo& model;
-  const InputPool& inputs;
+  InputPool& inputs;
   Command command;  ///< of a worker that runs the reference backend
   std::filesystem::path folder;
   double timeout_seconds = 120;

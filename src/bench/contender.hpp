@@ -39,7 +39,8 @@ struct MeasureOptions {
 /// What the contenders of one model share.
 struct ModelSetup {
   const ModelInfo& model;
-  const InputPool& inputs;
+  /// With the batch of the contenders reserved.
+  InputPool& inputs;
   /// The model as an ONNX file for external workers; empty when there are none.
   std::string onnx;
   const ReferenceOutputs& reference;

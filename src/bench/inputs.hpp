@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/random.hpp"
 #include "bench/model_info.hpp"
+#include "bench/process.hpp"
 #include "bench/protocol.hpp"
 
 namespace hone::bench {
@@ -15,16 +17,37 @@ size_t count_sets(const ModelInfo& model, int64_t batch);
 
 class InputPool {
  public:
-  /// Writes one file per input into `folder`, with samples enough for every set at the largest batch.
-  /// Floating-point values are standard normal, integers in [1, 9], never all zero.
-  InputPool(const ModelInfo& model, int64_t max_batch, const std::filesystem::path& folder);
+  /// Writes one file per input into `folder`, which grows with what is reserved. Floating-point values are
+  /// standard normal, integers in [1, 9], never all zero. Without a stop flag, what interrupts the whole
+  /// command (interruption.hpp) ends the writing.
+  InputPool(const ModelInfo& model, std::filesystem::path folder, const StopFlag* stop = nullptr);
+  /// The same with one batch reserved.
+  InputPool(const ModelInfo& model, int64_t batch, std::filesystem::path folder);
 
-  /// The inputs of one run at a batch: set k holds samples k * batch to (k + 1) * batch - 1.
+  /// Makes samples enough for every set at this batch. Environment error, before anything is written where
+  /// that can be told, when memory or the disk does not hold them; what was reserved before stays.
+  void reserve(int64_t batch);
+
+  /// The inputs of one run at a batch that was reserved: set k holds samples k * batch to
+  /// (k + 1) * batch - 1.
   std::vector<InputFile> at_batch(int64_t batch, size_t sets) const;
 
  private:
+  /// One input's file so far.
+  struct Part {
+    std::filesystem::path file;
+    base::Random random;  ///< what gives the values behind those that are written
+    int64_t units = 0;
+  };
+  void require_room(int64_t batch, size_t sets) const;
+  void grow(const InputInfo& input, int64_t units, Part* part) const;
+  /// `written`: there are values already. A file that another pool left in the folder is overwritten.
+  void append(const InputInfo& input, int64_t count, bool written, Part* part) const;
+
   const ModelInfo& model_;
-  std::vector<std::filesystem::path> files_;
+  std::filesystem::path folder_;
+  const StopFlag* stop_;
+  std::vector<Part> parts_;
 };
 
 }  // namespace hone::bench

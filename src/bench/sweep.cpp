@@ -133,8 +133,7 @@ class SweepRunner {
 
   void run_model(const Subject& subject) {
     const std::filesystem::path folder = scratch_.make_folder(fmt::format("model_{}", model_index_++));
-    const InputPool inputs(subject.info, *std::max_element(subject.batches.begin(), subject.batches.end()),
-                           folder);
+    InputPool inputs(subject.info, folder, stop_);
     progress(subject.info.name + ": reference outputs");
     const ReferenceOutputs reference =
         reference_outputs({subject.info, inputs, peers_.command("reference"), folder,
@@ -162,14 +161,33 @@ class SweepRunner {
     add_group(setup.model.spec, batch, &sweep_.runs);
     const std::span<Run> group(sweep_.runs.data() + first, sweep_.runs.size() - first);
     std::deque<Run*> waiting;
-    for (Run& run : group) waiting.push_back(&run);
     try {
+      if (make_inputs(setup, batch, group)) {
+        for (Run& run : group) waiting.push_back(&run);
+      }
       while (!waiting.empty()) run_together(setup, &waiting);
     } catch (const Interrupted&) {
       finish_interrupted(group);
       throw;
     }
     finish_group(group);
+  }
+
+  /// False when they cannot be made, which fails every run of the group.
+  bool make_inputs(const ModelSetup& setup, int64_t batch, std::span<Run> group) {
+    progress(fmt::format("{} batch {}: making inputs", setup.model.spec, batch));
+    try {
+      setup.inputs.reserve(batch);
+      return true;
+    } catch (const Error& error) {
+      for (Run& run : group) {
+        run.failure = error.what();
+        judge_run(&run, options_.measure.percentile);
+        plan_->prepared(0);
+        plan_->finished(0);
+      }
+      return false;
+    }
   }
 
   void finish_group(std::span<Run> group) {

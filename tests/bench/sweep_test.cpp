@@ -37,6 +37,21 @@ TEST(Sweep, GoesOnWhenWorkersFail) {
   EXPECT_FALSE(sweep.runs[3].verdict.valid);
 }
 
+TEST(Sweep, FailsTheRowsOfABatchThatIsTooLarge) {
+  const TemporaryCache cache;
+  SweepOptions options = quick_options({"good", "crash"});
+  options.batches = {int64_t{1} << 40, 1};
+  const Sweep sweep = sweep_of(options, {"good", "crash"});
+  ASSERT_EQ(sweep.runs.size(), 4u);
+  EXPECT_TRUE(sweep.complete);
+  for (const size_t row : {0, 1}) {
+    EXPECT_THAT(*sweep.runs[row].failure, HasSubstr("the inputs of batch 1099511627776 take"));
+    EXPECT_FALSE(sweep.runs[row].verdict.valid);
+  }
+  EXPECT_TRUE(sweep.runs[2].measured());
+  EXPECT_THAT(*sweep.runs[3].failure, HasSubstr("crashed with signal 11"));
+}
+
 TEST(Sweep, FailsTheRowOfAProgramThatIsMissing) {
   const TemporaryCache cache;
   SweepOptions options = quick_options({"absent", "good"});
