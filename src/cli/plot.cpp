@@ -36,12 +36,13 @@ struct Options {
   std::string theme = "light";
 };
 
-/// A trace, as far as a waterfall needs it.
+/// A trace, as far as a waterfall needs it, and the figures of what it tells alone.
 struct TracedModel {
   report::TraceLabel label;
   std::string model;  ///< empty where the trace does not say
   bool baseline = false;
   analysis::DiffSide side;
+  std::vector<report::Figure> figures = {};
 };
 
 void say(const std::string& sentence) { fmt::print(stderr, "hone: {}\n", report::printable(sentence)); }
@@ -126,8 +127,7 @@ void plot_sweeps(const std::vector<report::RunFile>& files, Plotter* plotter) {
   }
 }
 
-/// Draws what the trace alone tells.
-TracedModel plot_trace(const fs::path& path, const std::string& name, Plotter* plotter) {
+TracedModel read_trace(const fs::path& path, const std::string& name) {
   const trace::Trace trace = trace::open_trace(path);
   const analysis::StepList steps = analysis::find_steps(trace);
   const auto model = trace.metadata.find("model");
@@ -135,73 +135,95 @@ TracedModel plot_trace(const fs::path& path, const std::string& name, Plotter* p
                      model == trace.metadata.end() ? "" : bench::file_stem(model->second), false,
                      analysis::diff_side(trace, steps)};
   const auto layers = layers_figure(traced.label, traced.side.layers);
-  if (layers) plotter->draw(*layers);
+  if (layers) traced.figures.push_back(*layers);
   if (!layers) say(path.string() + ": no layers were announced, so there is no figure of them");
   const auto breakdown = steps_figure(traced.label, analysis::break_down_steps(trace, steps));
-  if (breakdown) plotter->draw(*breakdown);
+  if (breakdown) traced.figures.push_back(*breakdown);
   if (!breakdown) say(path.string() + ": no steps were announced, so there is no figure of them");
   return traced;
 }
 
-void plot_waterfall(const TracedModel& a, const TracedModel& b, Plotter* plotter) {
-  plotter->draw(waterfall_figure(a.label, b.label, analysis::compare_traces(a.side, b.side)));
-}
-
-/// Every other trace beside the baseline.
-void plot_from_baseline(const std::vector<TracedModel>& traces, Plotter* plotter) {
-  for (const TracedModel& a : traces) {
-    if (!a.baseline) continue;
-    for (const TracedModel& b : traces) {
-      const bool comparable = a.model.empty() || b.model.empty() || a.model == b.model;
-      if (!b.baseline && comparable) plot_waterfall(a, b, plotter);
-    }
-  }
-}
-
-/// The two traces of a model that has two.
-void plot_pairs(const std::vector<TracedModel>& traces, Plotter* plotter) {
-  std::map<std::string, std::vector<const TracedModel*>> models;
-  for (const TracedModel& traced : traces) models[traced.model].push_back(&traced);
-  for (const auto& [model, of_model] : models) {
-    if (model.empty() || of_model.size() < 2) continue;
-    if (of_model.size() == 2) {
-      plot_waterfall(*of_model[0], *of_model[1], plotter);
-    } else {
-      say(fmt::format("there are {} traces of {}; --baseline TRACE compares the others with one of them",
-                      of_model.size(), model));
-    }
-  }
-}
-
-void plot_traces(const std::vector<report::RunFile>& files, const Options& options, Plotter* plotter) {
+/// Fails where the baseline cannot be read: nothing that was asked for would be drawn.
+std::vector<TracedModel> read_traces(const std::vector<report::RunFile>& files, const Options& options) {
   std::vector<TracedModel> traces;
   std::set<std::string> names;
   for (const report::RunFile& file : files) {
     if (file.kind != report::RunFileKind::kTrace) continue;
     const std::string name = unique_name(report::trace_stem(file.path), &names);
-    reading([&] {
-      traces.push_back(plot_trace(file.path, name, plotter));
-      std::error_code error;
-      traces.back().baseline =
-          !options.baseline.empty() && fs::equivalent(file.path, options.baseline, error);
-    });
+    std::error_code error;
+    if (!options.baseline.empty() &&
+        (file.path == options.baseline || fs::equivalent(file.path, options.baseline, error))) {
+      traces.push_back(read_trace(file.path, name));
+      traces.back().baseline = true;
+      continue;
+    }
+    reading([&] { traces.push_back(read_trace(file.path, name)); });
   }
-  if (options.baseline.empty()) {
-    plot_pairs(traces, plotter);
-  } else {
-    plot_from_baseline(traces, plotter);
+  return traces;
+}
+
+report::Figure waterfall(const TracedModel& a, const TracedModel& b) {
+  return waterfall_figure(a.label, b.label, analysis::compare_traces(a.side, b.side));
+}
+
+/// Every other trace beside the baseline.
+std::vector<report::Figure> from_baseline(const std::vector<TracedModel>& traces, const std::string& named) {
+  std::vector<report::Figure> figures;
+  for (const TracedModel& a : traces) {
+    if (!a.baseline) continue;
+    for (const TracedModel& b : traces) {
+      const bool comparable = a.model.empty() || b.model.empty() || a.model == b.model;
+      if (!b.baseline && comparable) figures.push_back(waterfall(a, b));
+    }
+    if (figures.empty())
+      fail_usage("--baseline {}: there is no other trace{} to compare it with", named,
+                 a.model.empty() ? "" : " of " + report::printable(a.model));
   }
+  return figures;
+}
+
+/// The two traces of a model that has two.
+std::vector<report::Figure> of_pairs(const std::vector<TracedModel>& traces) {
+  std::map<std::string, std::vector<const TracedModel*>> models;
+  for (const TracedModel& traced : traces) models[traced.model].push_back(&traced);
+  std::vector<report::Figure> figures;
+  for (const auto& [model, of_model] : models) {
+    if (model.empty() || of_model.size() < 2) continue;
+    if (of_model.size() == 2) {
+      figures.push_back(waterfall(*of_model[0], *of_model[1]));
+    } else {
+      say(fmt::format("there are {} traces of {}; --baseline TRACE compares the others with one of them",
+                      of_model.size(), model));
+    }
+  }
+  return figures;
+}
+
+void check_baseline(const std::string& baseline) {
+  if (fs::is_directory(baseline)) fail_bad_input("--baseline {}: it is a folder, not a trace", baseline);
+  const report::RunFiles found = report::find_run_files({baseline});
+  if (found.files.front().kind == report::RunFileKind::kSweep)
+    fail_bad_input("--baseline {}: it is a result of a benchmark, not a trace", baseline);
 }
 
 void run(const Options& options) {
   Plotter plotter(options);
   std::vector<std::string> inputs = options.inputs;
-  if (!options.baseline.empty()) inputs.push_back(options.baseline);
+  if (!options.baseline.empty()) {
+    check_baseline(options.baseline);
+    inputs.push_back(options.baseline);
+  }
   const report::RunFiles found = report::find_run_files(inputs);
   for (const std::string& sentence : found.sentences) say(sentence);
+  const std::vector<TracedModel> traces = read_traces(found.files, options);
+  const std::vector<report::Figure> waterfalls =
+      options.baseline.empty() ? of_pairs(traces) : from_baseline(traces, options.baseline);
   make_folder(options.output);
   plot_sweeps(found.files, &plotter);
-  plot_traces(found.files, options, &plotter);
+  for (const TracedModel& traced : traces) {
+    for (const report::Figure& figure : traced.figures) plotter.draw(figure);
+  }
+  for (const report::Figure& figure : waterfalls) plotter.draw(figure);
   if (plotter.drawn() > 0) return;
   fail_bad_input("nothing to plot: {} no result of `hone bench` and no trace that can be read",
                  found.others > 0 ? "among the JSON files there is" : "there is");

@@ -6,6 +6,7 @@ import gzip
 import json
 import pathlib
 import shutil
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -88,6 +89,26 @@ def check_traces(hone, folder):
         check_picture(path, 2)
 
 
+def check_baselines(hone, source, folder):
+    """A waterfall was asked for, so one that cannot be drawn is an error, and nothing else is drawn."""
+    traces = folder / "traces"
+    result = next((source / "bench/results/epyc-2-cores").glob("*.json"))
+    other, damaged = folder / "other.sqlite", folder / "damaged.sqlite"
+    shutil.copy(traces / "resnet50-torch-fp16-b1.sqlite", other)
+    with sqlite3.connect(other) as database:
+        database.execute("UPDATE metadata SET value = 'alexnet' WHERE key = 'model'")
+    damaged.write_text("no database")
+    for baseline, code, sentence in [
+            (result, BAD_INPUT, "it is a result of a benchmark, not a trace"),
+            (traces, BAD_INPUT, "it is a folder, not a trace"),
+            (folder / "nosuch", BAD_INPUT, "nosuch: "),
+            (damaged, BAD_INPUT, "damaged.sqlite: "),
+            (other, USAGE, "there is no other trace of alexnet to compare it with")]:
+        ending = plot(hone, traces / "resnet50-hone-fp16-b1.sqlite", "-o", folder / "unplotted", "--baseline", baseline)
+        assert ending.returncode == code and sentence in ending.stderr and ending.stdout == "", (baseline, ending)
+        assert ending.stderr.count("\n") == 1 and not (folder / "unplotted").exists(), (baseline, ending)
+
+
 def check_damage(hone, source, folder):
     """What is damaged is named, and the rest is plotted; impossible values are left out."""
     mixed = folder / "mixed"
@@ -168,6 +189,7 @@ def main():
         check_results(hone, source, folder)
         unpack_traces(source, folder / "traces")
         check_traces(hone, folder)
+        check_baselines(hone, source, folder)
         check_damage(hone, source, folder)
         check_sizes(hone, source, folder)
         check_refusals(hone, source, folder)
