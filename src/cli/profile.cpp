@@ -210,8 +210,10 @@ void profile_model(Options options) {
 }
 
 void run(const Options& options) {
-  if (options.query_metrics) return list_metrics(options.chip, options.json);
   const bool has_command = !profiled_command().empty();
+  if (options.query_metrics && (has_command || !options.model.empty()))
+    fail_usage("--query-metrics lists the metrics: it profiles neither a model nor a program");
+  if (options.query_metrics) return list_metrics(options.chip, options.json);
   if (options.counters && !options.metrics.empty())
     fail_usage("--metrics and --counters read the same counters of the GPU: one of them at a time");
   if (has_command && !options.model.empty())

@@ -201,6 +201,8 @@ class Profile(unittest.TestCase):
                 ([MODEL, "--backends", "hone,foo"], 2, None),
                 (["--shapes", "x:1x2", "--", "true"], 2, "hone: --shapes is for models: a program after -- runs as it says "
                  "itself\n"),
+                *[([*more[:1], "--query-metrics", *more[1:]], 2, "hone: --query-metrics lists the metrics: it profiles "
+                   "neither a model nor a program\n") for more in ([MODEL], ["--json", "--", "sleep", "1"])],
                 ([MODEL, "--precisions", "fp12"], 2, None)]:
             with self.subTest(arguments=arguments), tempfile.TemporaryDirectory() as folder:
                 output = pathlib.Path(folder, "traces")
