@@ -26,6 +26,8 @@ void print_operator(const graph::OperatorDef& def) {
 }
 
 void run(const Options& options) {
+  if (options.markdown && !options.names.empty())
+    fail_usage("--markdown writes all operators: name none with it");
   if (options.markdown) {
     fmt::print("{}", graph::operators_markdown());
     return;
@@ -47,7 +49,7 @@ void add_ops_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand("ops", "List the operators that models may use");
   const auto options = std::make_shared<Options>();
   command->add_option("operator", options->names, "Only these");
-  command->add_flag("--markdown", options->markdown, "Write docs/OPERATORS.md");
+  command->add_flag("--markdown", options->markdown, "Write docs/OPERATORS.md, which has all of them");
   command->callback([options] { run(*options); });
 }
 

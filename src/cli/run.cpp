@@ -44,6 +44,8 @@ struct RunOptions {
   std::string layout;
   /// Those that an engine file answers itself.
   OptionList fixed_by_engine;
+  /// Those that say how images become a tensor.
+  OptionList of_images;
 };
 
 importer::Preprocessing preprocessing_for(const RunOptions& options, const importer::Metadata& metadata) {
@@ -194,6 +196,7 @@ void run(const RunOptions& options) {
   const std::vector<InputSlot> slots = input_slots(model, options.inputs.size());
   const RunInputs inputs = read_run_inputs(slots, options.inputs, preprocessing_for(options, model.metadata),
                                            forced_layout(options.layout));
+  if (inputs.images.empty()) refuse_given(options.of_images, "is for images: no --input is one");
   const auto executable = speaking_of(options.model, [&] {
     return stored ? load_stored(options, engine) : load_executable(options, model, slots, inputs);
   });
@@ -243,22 +246,23 @@ void add_run_command(CLI::App& program) {
           ->capture_default_str();
   options->fixed_by_engine = {backend, device, precision, weights, seed};
   const std::string images = "Images";
-  command->add_option("--resize", options->resize, "Length of the shorter side; 0: as it is")
-      ->check(CLI::Range(0, 16384))
-      ->group(images);
-  command->add_option("--crop", options->crop, "Side of the square taken from the middle; 0: everything")
-      ->check(CLI::Range(0, 16384))
-      ->group(images);
-  command->add_option("--scale", options->scale, "Factor on the pixels 0..255 (default 1/255)")
-      ->check(finite_range(-kMostScale, kMostScale))
-      ->group(images);
-  command->add_option("--mean", options->mean, "Subtracted after scaling: one number, or one a channel")
-      ->group(images);
-  command->add_option("--std", options->std, "Divided by after that: one number, or one a channel")
-      ->group(images);
-  command->add_option("--layout", options->layout, "Axes of the input, when the model does not tell")
-      ->check(CLI::IsMember({"nchw", "nhwc"}))
-      ->group(images);
+  options->of_images = {
+      command->add_option("--resize", options->resize, "Length of the shorter side; 0: as it is")
+          ->check(CLI::Range(0, 16384))
+          ->group(images),
+      command->add_option("--crop", options->crop, "Side of the square taken from the middle; 0: everything")
+          ->check(CLI::Range(0, 16384))
+          ->group(images),
+      command->add_option("--scale", options->scale, "Factor on the pixels 0..255 (default 1/255)")
+          ->check(finite_range(-kMostScale, kMostScale))
+          ->group(images),
+      command->add_option("--mean", options->mean, "Subtracted after scaling: one number, or one a channel")
+          ->group(images),
+      command->add_option("--std", options->std, "Divided by after that: one number, or one a channel")
+          ->group(images),
+      command->add_option("--layout", options->layout, "Axes of the input, when the model does not tell")
+          ->check(CLI::IsMember({"nchw", "nhwc"}))
+          ->group(images)};
   command->callback([options] { run(*options); });
 }
 

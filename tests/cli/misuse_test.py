@@ -142,6 +142,10 @@ def main():
                ["profile", "-o", f"{name}/x.sqlite", *words, "--", "true"])
               for words in (["--batch", "4"], ["--device", "cuda"], ["--backends", "torch"], ["--precisions", "fp16"],
                             ["--active", "3"], ["--warmup", "1"], ["--threads", "2"])],
+            *[(USAGE, f"{flag} is for images: no --input is one", ["run", digits, "--input", image, flag, value])
+              for flag, value in (("--resize", "100"), ("--crop", "8"), ("--scale", "1"), ("--mean", "0"), ("--std", "1"),
+                                  ("--layout", "nchw"))],
+            (USAGE, "--markdown writes all operators: name none with it", ["ops", "Conv", "--markdown"]),
             (USAGE, "--gzip is for kineto and csv, not for trtexec",
              ["convert", "t", f"{name}/to", "--to", "trtexec", "--gzip"]),
             *[(USAGE, f"--whole-microseconds is for kineto, not for {to}",
