@@ -6,6 +6,20 @@
 #include "base/checked.hpp"
 
 namespace hone::graph {
+namespace {
+
+int64_t checked_difference(int64_t a, int64_t b) {
+  int64_t result;
+  if (__builtin_sub_overflow(a, b, &result)) fail_bad_input("size {} - {} overflows", a, b);
+  return result;
+}
+
+int64_t checked_quotient(int64_t a, int64_t b) {
+  if (a == INT64_MIN && b == -1) fail_bad_input("size {} / {} overflows", a, b);
+  return a / b;
+}
+
+}  // namespace
 
 Dim operator+(const Dim& a, const Dim& b) {
   if (a.known() && b.known()) return base::checked_add(a.value(), b.value());
@@ -15,7 +29,7 @@ Dim operator+(const Dim& a, const Dim& b) {
 }
 
 Dim operator-(const Dim& a, const Dim& b) {
-  if (a.known() && b.known()) return a.value() - b.value();
+  if (a.known() && b.known()) return checked_difference(a.value(), b.value());
   if (b.is(0)) return a;
   if (a.same_as(b)) return 0;
   return {};
@@ -31,7 +45,7 @@ Dim operator*(const Dim& a, const Dim& b) {
 
 Dim operator/(const Dim& a, const Dim& b) {
   if (b.is(0)) fail_bad_input("a dimension is divided by zero");
-  if (a.known() && b.known()) return a.value() / b.value();
+  if (a.known() && b.known()) return checked_quotient(a.value(), b.value());
   if (b.is(1)) return a;
   if (a.same_as(b)) return 1;
   return {};
