@@ -219,6 +219,19 @@ TEST(ShapeRules, LargeConstantsAreNotFollowed) {
   EXPECT_EQ(s.data(s.add("Add", {large, large})), "?");
 }
 
+/// What does not fit is left to the kernels, which wrap around; it is no size yet that could be refused.
+TEST(ShapeRules, OverflowOfFollowedIntegersIsUnknown) {
+  Sketch s;
+  EXPECT_EQ(s.data(s.add("Add", {ints({INT64_MAX, 2}), ints({1, 1})})), "?x3");
+  EXPECT_EQ(s.data(s.add("Sub", {ints({INT64_MIN, 2}), ints({1, 1})})), "?x1");
+  EXPECT_EQ(s.data(s.add("Mul", {ints({INT64_MAX, 2}), ints({2, 2})})), "?x4");
+  EXPECT_EQ(s.data(s.add("Div", {ints({INT64_MIN, 2}), ints({-1, -1})})), "?x-2");
+  EXPECT_EQ(s.data(s.add("Div", {ints({1, 2}), ints({0, 1})})), "?x2");
+  const ValueId shape = s.add("Shape", {s.input({n(), 2})});
+  const ValueId ends = s.add("Add", {shape, ints({INT64_MAX})});
+  EXPECT_EQ(s.shape(s.add("Slice", {s.input({4, 4}), ints({0, 1}), ends})), "?x?");
+}
+
 TEST(ShapeRules, Costs) {
   Graph graph;
   Node node;

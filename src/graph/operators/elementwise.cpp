@@ -11,6 +11,29 @@ namespace {
 
 using Kind = AttributeKind;
 
+// Shape data are no sizes yet: what overflows is unknown here, and the kernels wrap around.
+
+Dim sum(const Dim& a, const Dim& b) {
+  int64_t result;
+  const bool overflows = a.known() && b.known() && __builtin_add_overflow(a.value(), b.value(), &result);
+  return overflows ? Dim() : a + b;
+}
+
+Dim difference(const Dim& a, const Dim& b) {
+  int64_t result;
+  const bool overflows = a.known() && b.known() && __builtin_sub_overflow(a.value(), b.value(), &result);
+  return overflows ? Dim() : a - b;
+}
+
+Dim product(const Dim& a, const Dim& b) {
+  int64_t result;
+  const bool overflows = a.known() && b.known() && __builtin_mul_overflow(a.value(), b.value(), &result);
+  return overflows ? Dim() : a * b;
+}
+
+/// ONNX divides integers towards zero, as C++ does; a zero divisor is left to the kernel.
+Dim quotient(const Dim& a, const Dim& b) { return b.is(0) || (a.is(INT64_MIN) && b.is(-1)) ? Dim() : a / b; }
+
 /// Add, Sub, Mul, Div on shape data, so that computed shapes stay symbolic.
 template <Dim (*op)(const Dim&, const Dim&)>
 void infer_arithmetic(InferenceContext& context) {
@@ -26,9 +49,6 @@ void infer_arithmetic(InferenceContext& context) {
   }
   context.set_output_data(0, std::move(result));
 }
-
-/// ONNX divides integers towards zero, as C++ does; a zero divisor is left to the kernel.
-Dim divide(const Dim& a, const Dim& b) { return b.is(0) ? Dim() : a / b; }
 
 void infer_integers(InferenceContext& context) {
   require_integer(context, 0);
@@ -139,10 +159,10 @@ void add_elementwise_operators(std::vector<OperatorDef>& table) {
   table.push_back(
       fixed("Cast", 21, 1, infer_cast, {required_attribute("to", Kind::kInt), int_attribute("saturate", 1)}));
   table.push_back(fixed("CastLike", 21, 2, infer_cast_like, {int_attribute("saturate", 1)}));
-  table.push_back(fixed("Add", 14, 2, infer_arithmetic<(operator+)>));
-  table.push_back(fixed("Sub", 14, 2, infer_arithmetic<(operator-)>));
-  table.push_back(fixed("Mul", 14, 2, infer_arithmetic<(operator*)>));
-  table.push_back(fixed("Div", 14, 2, infer_arithmetic<divide>));
+  table.push_back(fixed("Add", 14, 2, infer_arithmetic<sum>));
+  table.push_back(fixed("Sub", 14, 2, infer_arithmetic<difference>));
+  table.push_back(fixed("Mul", 14, 2, infer_arithmetic<product>));
+  table.push_back(fixed("Div", 14, 2, infer_arithmetic<quotient>));
   table.push_back(fixed("Mod", 13, 2, infer_mod, {int_attribute("fmod", 0)}));
   table.push_back(fixed("Pow", 15, 2, infer_pow));
   table.push_back(
