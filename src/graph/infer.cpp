@@ -1,6 +1,8 @@
 // See infer.hpp.
 #include "graph/infer.hpp"
 
+#include <utility>
+
 #include "graph/operator.hpp"
 
 namespace hone::graph {
@@ -27,6 +29,17 @@ bool merge(TensorType& known, const TensorType& found) {
   return true;
 }
 
+/// Elements that are followed are computed as int64 and never wrap around: no other type is, but for int32,
+/// of which those that do not fit are unknown.
+std::optional<Dims> exact_data(DType dtype, std::optional<Dims> data) {
+  if (!data || dtype == DType::kInt64) return data;
+  if (dtype != DType::kInt32) return std::nullopt;
+  for (Dim& element : *data) {
+    if (element.known() && !std::in_range<int32_t>(element.value())) element = Dim();
+  }
+  return data;
+}
+
 }  // namespace
 
 void infer_node(Graph& graph, const Node& node) {
@@ -50,7 +63,7 @@ void infer_node(Graph& graph, const Node& node) {
                               value.type.text()),
                   node.text());
     }
-    if (result.data) value.data = std::move(result.data);
+    if (auto data = exact_data(value.type.dtype, std::move(result.data))) value.data = std::move(data);
   }
 }
 

@@ -1,6 +1,8 @@
 // See operator.hpp.
 #include "graph/operator.hpp"
 
+#include <algorithm>
+
 #include "tensor/shape.hpp"
 
 namespace hone::graph {
@@ -8,6 +10,16 @@ namespace {
 
 /// Longest list of integers followed as shape data: far above any rank, far below any weight.
 constexpr int64_t kMaxFollowed = 1024;
+
+/// Elements of a constant; nullopt for other types than integers and for what int64 does not hold.
+std::optional<std::vector<int64_t>> exact_integers(const Tensor& tensor) {
+  if (!tensor::is_integer(tensor.dtype())) return std::nullopt;
+  auto values = tensor.to_int64();
+  const bool wraps = tensor.dtype() == DType::kUInt64 &&
+                     std::any_of(values.begin(), values.end(), [](int64_t value) { return value < 0; });
+  if (wraps) return std::nullopt;
+  return values;
+}
 
 }  // namespace
 
@@ -28,20 +40,17 @@ const Dims& InferenceContext::dims(size_t i) const {
 std::optional<Dims> InferenceContext::data(size_t i) const {
   if (!has_input(i)) return std::nullopt;
   if (const Tensor* tensor = constant(i)) {
-    if (!tensor::is_integer(tensor->dtype()) || tensor->rank() > 1) return std::nullopt;
-    if (tensor->size() > kMaxFollowed) return std::nullopt;
-    const auto values = tensor->to_int64();
-    return Dims(values.begin(), values.end());
+    if (tensor->rank() > 1 || tensor->size() > kMaxFollowed) return std::nullopt;
+    const auto values = exact_integers(*tensor);
+    if (!values) return std::nullopt;
+    return Dims(values->begin(), values->end());
   }
   return graph_.value(node_.input(i)).data;
 }
 
 std::optional<std::vector<int64_t>> InferenceContext::known_data(size_t i) const {
   if (!has_input(i)) return std::nullopt;
-  if (const Tensor* tensor = constant(i)) {
-    if (!tensor::is_integer(tensor->dtype())) return std::nullopt;
-    return tensor->to_int64();
-  }
+  if (const Tensor* tensor = constant(i)) return exact_integers(*tensor);
   const auto& dims = graph_.value(node_.input(i)).data;
   if (!dims || !all_known(*dims)) return std::nullopt;
   std::vector<int64_t> result;

@@ -232,6 +232,30 @@ TEST(ShapeRules, OverflowOfFollowedIntegersIsUnknown) {
   EXPECT_EQ(s.shape(s.add("Slice", {s.input({4, 4}), ints({0, 1}), ends})), "?x?");
 }
 
+/// Types that wrap around earlier than int64 are not followed, int32 as far as its elements fit.
+TEST(ShapeRules, NarrowAndUnsignedIntegersAreNotFollowed) {
+  Sketch s;
+  const auto numbers = [](const std::vector<int64_t>& values, DType dtype) {
+    return ints(values).cast(dtype);
+  };
+  for (const DType dtype :
+       {DType::kUInt8, DType::kInt8, DType::kUInt16, DType::kInt16, DType::kUInt32, DType::kUInt64}) {
+    const ValueId difference = s.add("Sub", {numbers({0}, dtype), numbers({1}, dtype)});
+    EXPECT_EQ(s.data(difference), "?");
+    EXPECT_EQ(s.data(s.add("Cast", {difference}, {{"to", int64_t{7}}})), "?");
+    EXPECT_EQ(s.data(s.add("Cast", {numbers({1}, dtype)}, {{"to", int64_t{7}}})), "1");
+    EXPECT_EQ(s.data(s.add("Concat", {numbers({1}, dtype)}, {{"axis", int64_t{0}}})), "?");
+  }
+  const Tensor large = Tensor::of<uint64_t>({uint64_t{1} << 63}, {1});
+  EXPECT_EQ(s.data(s.add("Cast", {large}, {{"to", int64_t{7}}})), "?");
+  const Tensor two = numbers({2, 2}, DType::kInt32);
+  const ValueId product = s.add("Mul", {numbers({2000000000, 3}, DType::kInt32), two});
+  EXPECT_EQ(s.data(product), "?x6");
+  EXPECT_EQ(s.data(s.add("Div", {product, two})), "?x3");
+  EXPECT_EQ(s.data(s.add("Cast", {ints({4294967301, -1})}, {{"to", int64_t{6}}})), "?x-1");
+  EXPECT_EQ(s.data(s.add("Cast", {s.add("Shape", {s.input({n(), 2})})}, {{"to", int64_t{6}}})), "Nx2");
+}
+
 TEST(ShapeRules, Costs) {
   Graph graph;
   Node node;

@@ -94,10 +94,7 @@ void infer_identity(InferenceContext& context) {
 
 void cast_to(InferenceContext& context, DType dtype) {
   context.set_output(0, dtype, context.input(0).dims);
-  auto data = context.data(0);
-  if (data && (dtype == DType::kInt64 || dtype == DType::kInt32)) {
-    context.set_output_data(0, std::move(*data));
-  }
+  if (auto data = context.data(0)) context.set_output_data(0, std::move(*data));
 }
 
 void infer_cast(InferenceContext& context) {
