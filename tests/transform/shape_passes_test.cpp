@@ -157,6 +157,22 @@ TEST(PadFolding, IntoConvolution) {
   EXPECT_EQ(result.graph.nodes[0].attributes.get_ints("pads"), (Ints{2, 3, 2, 1}));
 }
 
+/// auto_pad VALID means no padding, whatever the pads beside it say.
+TEST(PadFolding, IgnoresPadsThatAutoPadSwitchesOff) {
+  const AttributeList valid = {{"auto_pad", std::string("VALID")}, {"pads", Ints{1, 1, 1, 1}}};
+  GraphBuilder b;
+  const ValueId x = pad(b, b.input("x", {Dim::symbol("N"), 4, 7, 7}), kSpatial);
+  const ValueId y = b.node("Conv", {x, b.random({5, 4, 3, 3})}, valid);
+  const auto convolution = check_pass(b.finish({y}), "pad_folding");
+  EXPECT_EQ(structure(convolution.graph), "Conv");
+  EXPECT_EQ(convolution.graph.nodes[0].attributes.get_ints("pads"), (Ints{1, 2, 1, 0}));
+  GraphBuilder c;
+  const ValueId z = pool(c, "AveragePool", pad(c, c.input("z", kImage), kSpatial), valid);
+  const auto averages = check_pass(c.finish({z}), "pad_folding");
+  EXPECT_EQ(structure(averages.graph), "AveragePool");
+  EXPECT_EQ(averages.graph.nodes[0].attributes.get_ints("pads"), (Ints{1, 2, 1, 0}));
+}
+
 TEST(PadFolding, IntoAveragePool) {
   for (const int64_t include : {0, 1}) {
     GraphBuilder b;

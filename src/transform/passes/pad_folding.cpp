@@ -58,8 +58,10 @@ std::optional<double> pad_value(const Graph& graph, const Node& pad) {
   return pad.has_input(2) ? scalar_constant(graph, pad.input(2)) : 0.0;
 }
 
+/// Padding of a node whose auto_pad is NOTSET or VALID, which switches the attribute 'pads' off.
 Pads own_pads(const Node& node, size_t count) {
-  return node.attributes.has("pads") ? node.attributes.get_ints("pads") : Pads(count, 0);
+  const bool reads_pads = node.attributes.get_string("auto_pad") == "NOTSET" && node.attributes.has("pads");
+  return reads_pads ? node.attributes.get_ints("pads") : Pads(count, 0);
 }
 
 /// Why a pool cannot take the padding; empty when it can.
