@@ -160,5 +160,28 @@ TEST(TorchOperators, Resizes) {
                   .more = scaled({1, 1, 2, 2})});
 }
 
+/// ONNX's reference takes scale times length for the length of the result, before it is rounded down.
+TEST(TorchOperators, ResizesByScalesThatGiveNoWholeLength) {
+  for (const char* mode : {"nearest", "linear", "cubic"}) {
+    for (const char* coordinates :
+         {"half_pixel", "half_pixel_symmetric", "asymmetric", "align_corners", "pytorch_half_pixel"}) {
+      for (const Shape& shape : {Shape{1, 2, 5, 6}, Shape{2, 5, 6}}) {
+        std::vector<float> scales(shape.size(), 1);
+        scales[shape.size() - 2] = 1.5f;
+        scales.back() = 0.6f;
+        expect_covered(
+            {.op = "Resize",
+             .shape = shape,
+             .attributes = {{"mode", std::string(mode)},
+                            {"coordinate_transformation_mode", std::string(coordinates)}},
+             .more = [=](GraphBuilder& b) {
+               const auto rank = static_cast<int64_t>(scales.size());
+               return std::vector<ValueId>{kNoValue, b.constant(Tensor::of<float>(scales, {rank}))};
+             }});
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hone::test

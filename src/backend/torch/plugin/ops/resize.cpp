@@ -33,13 +33,26 @@ struct ResizeMode {
   bool exclude_outside;
 };
 
+/// Length of the result before it is rounded down; align_corners goes by it, as ONNX's reference does
+/// (test_resize_downsample_scales_linear_align_corners).
+double exact_length(const AxisScale& axis) { return axis.scale * static_cast<double>(axis.in); }
+
+/// Whether the result has that length, but for the rounding of a float32 scale.
+bool has_exact_length(const AxisScale& axis) {
+  const auto out = static_cast<double>(axis.out);
+  return std::abs(exact_length(axis) - out) <= out * 0x1p-23;
+}
+
 /// Where output x lies in the input (ONNX Resize, coordinate_transformation_mode).
 double source_coordinate(const ResizeMode& mode, const AxisScale& axis, int64_t x) {
   const auto position = static_cast<double>(x);
   const auto in = static_cast<double>(axis.in);
   const auto out = static_cast<double>(axis.out);
   if (mode.coordinates == "asymmetric") return position / axis.scale;
-  if (mode.coordinates == "align_corners") return axis.out == 1 ? 0 : position * (in - 1) / (out - 1);
+  if (mode.coordinates == "align_corners") {
+    const double length = exact_length(axis);
+    return length == 1 ? 0 : position * (in - 1) / (length - 1);
+  }
   if (mode.coordinates == "pytorch_half_pixel" && axis.out == 1) return 0;
   if (mode.coordinates == "half_pixel_symmetric") {
     const double adjustment = out / (axis.scale * in);
@@ -136,6 +149,7 @@ Operation native_resize(const ResizeMode& mode, const AxisScale& rows, const Axi
   const bool half = mode.coordinates == "half_pixel" ||
                     (mode.coordinates == "pytorch_half_pixel" && rows.out > 1 && columns.out > 1);
   if (!corners && !half) return {};
+  if (corners && !(has_exact_length(rows) && has_exact_length(columns))) return {};
   if (mode.kind == "linear") {
     return single([=](const Arguments& in) { return at::upsample_bilinear2d(in[0], size, corners, h, w); });
   }
