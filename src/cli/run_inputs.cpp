@@ -82,7 +82,9 @@ class Collector {
     const auto found = std::find_if(tensors_.begin(), tensors_.end(),
                                     [](const Tensor& tensor) { return !tensor.defined(); });
     if (found == tensors_.end()) {
-      fail_bad_input("{} is one file too many: the model has {} inputs", file, slots_.size());
+      fail_bad_input("{} is one file too many: other files give {} already", file,
+                     slots_.size() == 1 ? fmt::format("the model's one input, '{}',", slots_.front().name)
+                                        : fmt::format("all {} inputs of the model", slots_.size()));
     }
     return static_cast<size_t>(found - tensors_.begin());
   }

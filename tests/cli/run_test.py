@@ -146,7 +146,11 @@ def check_bad_inputs(runner, digits):
     runner.bad(BAD_INPUT, "claims to unpack", model, "--input", folder / "bomb.npz")
     runner.bad(BAD_INPUT, "cannot open the file", model, "--input", folder / "missing.npy")
     runner.bad(BAD_INPUT, "input 'b' of type float32[3] is given no file", two, "--input", folder / "a.npy")
-    runner.bad(BAD_INPUT, "one file too many", two, "--input", *[folder / "a.npy", folder / "b.npy"] * 2)
+    runner.bad(BAD_INPUT, "b.npy is one file too many: other files give all 2 inputs of the model already", two,
+               "--input", *[folder / "a.npy", folder / "b.npy"], folder / "b.npy")
+    np.savez(folder / "input.npz", input=np.zeros((1, 1, 8, 8), np.float32))
+    runner.bad(BAD_INPUT, "seven.png is one file too many: other files give the model's one input, 'input', already",
+               model, "--input", digits / "seven.png", folder / "input.npz")
     runner.bad(BAD_INPUT, "cannot open the file", folder / "no.onnx", "--input", folder / "a.npy")
     runner.bad(BAD_INPUT, "neither in .onnx", folder / "text.png", "--input", folder / "a.npy")
     runner.bad(USAGE, "did you mean resnet50", "resnet5", "--input", folder / "a.npy")
