@@ -6,22 +6,37 @@
 #include <charconv>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 
 #include "base/error.hpp"
 
 namespace hone::cli {
 namespace {
 
+/// "1 to 1024" of an option that names its range, else what the type can hold.
+template <class T>
+std::string range_of(const std::string& type) {
+  using Limits = std::numeric_limits<T>;
+  constexpr std::string_view kOpen = " in [";
+  constexpr std::string_view kBetween = " - ";
+  const size_t open = type.find(kOpen);
+  const size_t between = type.find(kBetween, open);
+  const size_t close = type.find(']', between);
+  if (close == std::string::npos) return fmt::format("{} to {}", Limits::min(), Limits::max());
+  const size_t least = open + kOpen.size();
+  const size_t most = between + kBetween.size();
+  return fmt::format("{} to {}", type.substr(least, between - least), type.substr(most, close - most));
+}
+
 /// Writes the number anew in the way that everybody reads alike; why not, where it is none.
 template <class T>
-std::string plain_number(std::string* text) {
-  using Limits = std::numeric_limits<T>;
+std::string plain_number(std::string* text, const std::string& type) {
   T value = 0;
   const char* const end = text->data() + text->size();
   const auto [stop, error] = std::from_chars(text->data(), end, value);
   const bool negative = std::is_unsigned_v<T> && text->starts_with('-');
   if (negative || (error == std::errc::result_out_of_range && stop == end))
-    return fmt::format("Value {} not in range {} to {}", *text, Limits::min(), Limits::max());
+    return fmt::format("Value {} not in range {}", *text, range_of<T>(type));
   if (error != std::errc() || stop != end) return fmt::format("Value {} is no whole number", *text);
   *text = std::to_string(value);
   return "";
@@ -31,10 +46,10 @@ CLI::Validator value_check(const std::string& type) {
   // "INT in [0 - 5]" and "INT:…" too.
   const bool natural = type.starts_with("UINT");
   const bool whole = type.starts_with("INT");
-  return {[natural, whole](std::string& text) -> std::string {
+  return {[natural, whole, type](std::string& text) -> std::string {
             if (text.empty()) return "Value is empty";
-            if (natural) return plain_number<uint64_t>(&text);
-            return whole ? plain_number<int64_t>(&text) : "";
+            if (natural) return plain_number<uint64_t>(&text, type);
+            return whole ? plain_number<int64_t>(&text, type) : "";
           },
           ""};
 }

@@ -103,6 +103,10 @@ def main():
               for command, flag in empty_values(bench, profile, digits, image)],
             *[(USAGE, f"{flag}: Value {value} ", [*command, flag, value])
               for command, flag, values in wrong_whole_numbers(digits, image) for value in values],
+            *[(USAGE, f"{flag}: Value 99999999999999999999 not in range {bounds} ",
+               ["run", digits, "--input", image, flag, "99999999999999999999"])
+              for flag, bounds in (("--threads", "1 to 1024"), ("--top", "1 to 100000"),
+                                   ("--seed", f"0 to {2**64 - 1}"))],
             *[(USAGE, f"{file}: the output is the input", command)
               for command, file in own_inputs(copy, engine, image, trace)],
             (USAGE, "/../copy.onnx: the output is the input", ["export", copy, "-o", f"{name}/to/../copy.onnx"]),
