@@ -92,6 +92,7 @@ class BenchCommand(unittest.TestCase):
         done = self.bench("--backends", "reference", "--save-result")
         self.assertIn("=== Performance summary ===", done.stdout)
         self.assertIn("percentile(99%)", done.stdout)
+        self.assertIn("\nwritten: results/tiny/reference.json\nwritten: ", done.stdout)
         with open(os.path.join(self.folder, "results", "tiny", "reference.json")) as file:
             self.assertGreater(json.load(file)["results"][0]["throughput_per_s"], 0)
 
