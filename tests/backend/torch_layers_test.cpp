@@ -183,5 +183,10 @@ TEST(TorchOperators, ResizesByScalesThatGiveNoWholeLength) {
   }
 }
 
+TEST(TorchOperators, GlobalAveragesOfNothingAreNan) {
+  expect_covered({.op = "GlobalAveragePool", .shape = {2, 3, 0, 4}});
+  expect_covered({.op = "GlobalAveragePool", .shape = {2, 3, 0}});
+}
+
 }  // namespace
 }  // namespace hone::test

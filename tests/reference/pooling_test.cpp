@@ -1,6 +1,8 @@
 // Pools on planes small enough to check by hand.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "reference/single_node.hpp"
 #include "tensor/tensor.hpp"
 
@@ -80,6 +82,16 @@ TEST(GlobalPools, ReduceEveryPlane) {
             (std::vector<float>{12, 5}));
   EXPECT_EQ(refusal(node_of("GlobalMaxPool"), {Tensor(tensor::DType::kFloat32, {1, 2, 0})}),
             "input 0 has no elements along axis 2");
+}
+
+/// ReduceMean over all spatial axes, which a pass makes of it, gives the same.
+TEST(GlobalPools, AverageOfNothingIsNan) {
+  for (const tensor::Shape& shape : {tensor::Shape{1, 2, 0}, tensor::Shape{1, 2, 3, 0}}) {
+    const Tensor y =
+        run_single_node(node_of("GlobalAveragePool"), {Tensor(tensor::DType::kFloat32, shape)})[0];
+    for (const float average : floats(y)) EXPECT_TRUE(std::isnan(average));
+    EXPECT_EQ(y.size(), 2);
+  }
 }
 
 TEST(MaxUnpool, PutsMaximaBack) {

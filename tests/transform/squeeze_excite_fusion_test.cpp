@@ -103,6 +103,11 @@ TEST(SqueezeExciteFusion, WithAnyActivationsAndWithoutBiases) {
   }
 }
 
+TEST(SqueezeExciteFusion, TakesEmptyImages) {
+  GraphBuilder b;
+  EXPECT_EQ(fuse(block(b, {.image = {Dim::symbol("N"), 16, 0, 4}})).graph.nodes[0].op, "FusedSqueezeExcite");
+}
+
 TEST(SqueezeExciteFusion, OthersMayReadTheImage) {
   GraphBuilder b;
   const ValueId x = b.node("Relu", {b.input("x", kImage)});

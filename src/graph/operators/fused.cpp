@@ -106,8 +106,6 @@ void infer_fused_squeeze_excite(InferenceContext& context) {
   expect_dims(context, 4, {channels});
   if (!context.ranked(0)) return;
   const Dims& x = context.dims(0);
-  for (size_t i = 2; i < x.size(); ++i)
-    context.require(!x[i].is(0), "input 0 has no elements along axis {}", i);
   Dims weights(x.size(), Dim(1));
   weights[0] = hidden;
   weights[1] = x[1];

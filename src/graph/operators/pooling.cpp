@@ -1,4 +1,6 @@
 // Operator table entries of the convolution family: pools over windows and over whole planes.
+#include <algorithm>
+
 #include "graph/convolution_geometry.hpp"
 #include "graph/operators/attribute_defs.hpp"
 #include "graph/operators/convolution_rules.hpp"
@@ -52,16 +54,22 @@ void infer_lp_pool(InferenceContext& context) {
   infer_float_pool(context);
 }
 
-void infer_global_pool(InferenceContext& context) {
+void infer_global_average_pool(InferenceContext& context) {
   require_floating(context, 0);
   context.require_rank(0, 3, kMaxRank);
   if (!context.ranked(0)) return context.set_output(0, context.dtype(0), std::nullopt);
   Dims dims = context.dims(0);
-  for (size_t i = 2; i < dims.size(); ++i) {
-    context.require(!dims[i].is(0), "input 0 has no elements along axis {}", i);
-    dims[i] = 1;
-  }
+  std::fill(dims.begin() + 2, dims.end(), Dim(1));
   context.set_output(0, context.dtype(0), std::move(dims));
+}
+
+/// An empty plane has an average, NaN as for ReduceMean, but no maximum.
+void infer_global_pool(InferenceContext& context) {
+  infer_global_average_pool(context);
+  if (!context.ranked(0)) return;
+  const Dims& dims = context.dims(0);
+  for (size_t i = 2; i < dims.size(); ++i)
+    context.require(!dims[i].is(0), "input 0 has no elements along axis {}", i);
 }
 
 void infer_global_lp_pool(InferenceContext& context) {
@@ -145,7 +153,7 @@ void add_pooling_operators(std::vector<OperatorDef>& table) {
   table.push_back(pool("MaxPool", {int_attribute("storage_order", 0)}, infer_max_pool, 2));
   table.push_back(pool("AveragePool", {int_attribute("count_include_pad", 0)}, infer_float_pool));
   table.push_back(pool("LpPool", {int_attribute("p", 2)}, infer_lp_pool));
-  table.push_back(global_pool("GlobalAveragePool", {}, infer_global_pool));
+  table.push_back(global_pool("GlobalAveragePool", {}, infer_global_average_pool));
   table.push_back(global_pool("GlobalMaxPool", {}, infer_global_pool));
   table.push_back(global_pool("GlobalLpPool", {int_attribute("p", 2)}, infer_global_lp_pool));
   table.push_back({.name = "MaxUnpool",

@@ -17,7 +17,6 @@ void reduce_planes(KernelContext& context, Reduce&& reduce) {
   shape[0] = x.shape()[0];
   shape[1] = x.shape()[1];
   Tensor& y = context.make_output(0, x.dtype(), std::move(shape));
-  if (y.size() > 0 && x.size() == 0) fail_bad_input("input 0 has empty planes");
   const std::vector<double> in = x.to_double();
   const size_t plane = y.size() == 0 ? 0 : in.size() / static_cast<size_t>(y.size());
   tensor::visit_floating(x.dtype(), [&]<class T>() {
@@ -28,8 +27,14 @@ void reduce_planes(KernelContext& context, Reduce&& reduce) {
   });
 }
 
+void refuse_empty_planes(const Tensor& x) {
+  if (x.rank() < 3 || x.size() > 0 || x.shape()[0] == 0 || x.shape()[1] == 0) return;
+  fail_bad_input("input 0 has empty planes");
+}
+
 }  // namespace
 
+/// NaN for empty planes, as ReduceMean gives.
 void global_average_pool(KernelContext& context) {
   reduce_planes(context, [](std::span<const double> plane) {
     double sum = 0;
@@ -39,6 +44,7 @@ void global_average_pool(KernelContext& context) {
 }
 
 void global_max_pool(KernelContext& context) {
+  refuse_empty_planes(context.input(0));
   reduce_planes(context, [](std::span<const double> plane) {
     double best = plane[0];
     for (const double value : plane) {
@@ -49,6 +55,7 @@ void global_max_pool(KernelContext& context) {
 }
 
 void global_lp_pool(KernelContext& context) {
+  refuse_empty_planes(context.input(0));
   const auto p = static_cast<double>(context.attributes().get_int("p"));
   reduce_planes(context, [p](std::span<const double> plane) {
     double sum = 0;

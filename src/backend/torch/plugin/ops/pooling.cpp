@@ -140,7 +140,8 @@ std::vector<int64_t> spatial_axes(const at::Tensor& x) {
 
 Operation global_average_pool(const Lowering&) {
   return single([](const Arguments& in) {
-    if (in[0].dim() == 4) return at::adaptive_avg_pool2d(in[0], {1, 1});
+    // adaptive_avg_pool2d refuses empty planes, of which the mean is NaN.
+    if (in[0].dim() == 4 && in[0].numel() != 0) return at::adaptive_avg_pool2d(in[0], {1, 1});
     return at::mean(in[0], spatial_axes(in[0]), true);
   });
 }
