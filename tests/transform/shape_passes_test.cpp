@@ -139,6 +139,14 @@ TEST(ReduceToPool, RefusesOtherAxes) {
   EXPECT_TRUE(refuses(result, "does not average over all spatial axes"));
 }
 
+TEST(ReduceToPool, RefusesEmptyPlanes) {
+  GraphBuilder b;
+  const ValueId x = b.input("x", {2, 4, 0, 6});
+  const auto result = check_pass(b.finish({mean(b, x, {2, 3}, 1)}), "reduce_to_pool");
+  EXPECT_EQ(structure(result.graph), "ReduceMean");
+  EXPECT_TRUE(refuses(result, "axis 2 has no elements"));
+}
+
 ValueId pad(GraphBuilder& b, ValueId x, const Ints& amounts, float value = 0) {
   return b.node("Pad", {x, b.ints(amounts), b.scalar(value)});
 }

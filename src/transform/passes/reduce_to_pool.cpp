@@ -31,6 +31,11 @@ void rewrite_mean(Editor& editor, int32_t index, Summary& summary) {
         fmt::format("'{}' is no global pool: it does not average over all spatial axes", mean.name));
     return;
   }
+  for (size_t i = 2; i < type.dims->size(); ++i) {
+    if (!(*type.dims)[i].is(0)) continue;
+    summary.refuse(fmt::format("'{}' is no global pool: axis {} has no elements", mean.name, i));
+    return;
+  }
   summary.change(fmt::format("'{}' became GlobalAveragePool", mean.name));
   Node pool = derived_node(mean, "GlobalAveragePool", {mean.inputs[0]});
   if (mean.attributes.get_int("keepdims") != 0) return editor.replace(index, std::move(pool));
