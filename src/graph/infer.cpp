@@ -40,6 +40,17 @@ std::optional<Dims> exact_data(DType dtype, std::optional<Dims> data) {
   return data;
 }
 
+/// Rules index what is followed by the value's shape, so that both have to be as long; what is followed says
+/// how long a list of unknown length is.
+bool fits(TensorType& type, const Dims& data) {
+  if (!type.ranked() || type.dims->size() > 1) return false;
+  const auto length = static_cast<int64_t>(data.size());
+  if (type.dims->empty()) return length == 1;
+  Dim& dim = type.dims->front();
+  if (!dim.known()) dim = length;
+  return dim.is(length);
+}
+
 }  // namespace
 
 void infer_node(Graph& graph, const Node& node) {
@@ -63,7 +74,8 @@ void infer_node(Graph& graph, const Node& node) {
                               value.type.text()),
                   node.text());
     }
-    if (auto data = exact_data(value.type.dtype, std::move(result.data))) value.data = std::move(data);
+    auto data = exact_data(value.type.dtype, std::move(result.data));
+    if (data && fits(value.type, *data)) value.data = std::move(data);
   }
 }
 

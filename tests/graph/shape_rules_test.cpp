@@ -256,6 +256,25 @@ TEST(ShapeRules, NarrowAndUnsignedIntegersAreNotFollowed) {
   EXPECT_EQ(s.data(s.add("Cast", {s.add("Shape", {s.input({n(), 2})})}, {{"to", int64_t{6}}})), "Nx2");
 }
 
+/// A file may say of such a list that it is longer than it is.
+TEST(ShapeRules, FollowedIntegersAreAsLongAsTheirValue) {
+  Sketch s;
+  const ValueId shape = s.add("Shape", {s.input({n(), 4})});
+  const ValueId list = s.add("Reshape", {shape, s.input({1}, DType::kInt64)});
+  EXPECT_EQ(s.shape(list), "2");
+  EXPECT_EQ(s.data(list), "Nx4");
+  const auto sentence = [&](const std::string& op, const Tensor& operand) {
+    try {
+      Sketch(s).add(op, {list, operand}, {}, op == "Split" ? 2 : 1);
+    } catch (const Error& error) {
+      return error.sentence();
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(sentence("Split", ints({5000, 5000})), "parts sum up to 10000, the axis has length 2");
+  EXPECT_EQ(sentence("Reshape", ints({9000})), "2 elements of shape 2 do not fit shape 9000");
+}
+
 TEST(ShapeRules, Costs) {
   Graph graph;
   Node node;
