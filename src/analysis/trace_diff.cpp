@@ -216,3 +216,7 @@ TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
 Json to_json(const TraceDiff& diff) { return base::described_json(diff); }
 
 }  // namespace hone::analysis
+bool is_first(const DiffSide& side, const DiffSide& other) {
+  return side.layers.iteration.mean >= other.layers.iteration.mean;
+}
+

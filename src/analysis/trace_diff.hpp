@@ -84,6 +84,9 @@ struct DiffSide {
 
 DiffSide diff_side(const trace::Trace& trace, const StepList& steps);
 
+/// Whether `side` is A where nobody says which is: the slower one, so that changes are gains.
+bool is_first(const DiffSide& side, const DiffSide& other);
+
 TraceDiff compare_traces(const DiffSide& a, const DiffSide& b);
 
 Json to_json(const TraceDiff& diff);

@@ -190,7 +190,8 @@ std::vector<report::Figure> of_pairs(const std::vector<TracedModel>& traces) {
   for (const auto& [model, of_model] : models) {
     if (model.empty() || of_model.size() < 2) continue;
     if (of_model.size() == 2) {
-      figures.push_back(waterfall(*of_model[0], *of_model[1]));
+      const bool in_order = analysis::is_first(of_model[0]->side, of_model[1]->side);
+      figures.push_back(waterfall(*of_model[in_order ? 0 : 1], *of_model[in_order ? 1 : 0]));
     } else {
       say(fmt::format("there are {} traces of {}; --baseline TRACE compares the others with one of them",
                       of_model.size(), model));

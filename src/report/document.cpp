@@ -71,7 +71,7 @@ class Maker {
 };
 
 ReportDiff make_diff(const DiffCandidate& one, const DiffCandidate& other) {
-  const bool in_order = one.side.layers.iteration.mean >= other.side.layers.iteration.mean;
+  const bool in_order = analysis::is_first(one.side, other.side);
   const DiffCandidate& a = in_order ? one : other;
   const DiffCandidate& b = in_order ? other : one;
   return {a.id, b.id, {analysis::to_json(analysis::compare_traces(a.side, b.side))}};

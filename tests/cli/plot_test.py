@@ -87,6 +87,8 @@ def check_traces(hone, folder):
     assert folder / "w" / f"{torch}-to-{hone_trace}-waterfall.png" in paths, paths
     for path in paths:
         check_picture(path, 2)
+    paths, _ = written(hone, folder / "traces" / f"{hone_trace}.sqlite", baseline, "-o", folder / "o", "--formats=svg")
+    assert folder / "o" / f"{torch}-to-{hone_trace}-waterfall.svg" in paths, f"the slower one is A, as in a report: {paths}"
 
 
 def check_baselines(hone, source, folder):
