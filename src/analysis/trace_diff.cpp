@@ -17,6 +17,9 @@
 namespace hone::analysis {
 namespace {
 
+/// Of sums of times in ns: no clock tells a picosecond.
+constexpr double kRoundingError = 1e-3;
+
 Estimate estimate(const base::Summary& summary) {
   if (summary.n < 2) return {summary.mean, std::nullopt};
   return {summary.mean,
@@ -203,6 +206,9 @@ TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
   } else {
     diff.waterfall.push_back({"outside of layers", rest});
   }
+  for (WaterfallBar& bar : diff.waterfall) {
+    if (std::abs(bar.change) < kRoundingError) bar.change = 0;
+  }
   for (const auto& [name, side] : {std::pair("A", &side_a), std::pair("B", &side_b)}) {
     for (const std::string& note : side->notes) diff.notes.push_back(fmt::format("{}: {}", name, note));
   }
@@ -213,10 +219,10 @@ TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
   return diff;
 }
 
-Json to_json(const TraceDiff& diff) { return base::described_json(diff); }
-
-}  // namespace hone::analysis
 bool is_first(const DiffSide& side, const DiffSide& other) {
   return side.layers.iteration.mean >= other.layers.iteration.mean;
 }
 
+Json to_json(const TraceDiff& diff) { return base::described_json(diff); }
+
+}  // namespace hone::analysis

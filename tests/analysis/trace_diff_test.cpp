@@ -73,6 +73,25 @@ TEST(TraceDiff, TheWaterfallAddsUp) {
   EXPECT_NEAR(diff.waterfall[3].change, -235, 1e-9);
 }
 
+TEST(TraceDiff, TheWaterfallHasNoRoundingErrors) {
+  LayerTable a = separate();
+  a.layer_sum = base::summarize({0.3});
+  a.other_device = base::summarize({0});
+  a.device_busy = base::summarize({0.3});
+  LayerTable b = a;
+  b.layer_sum = base::summarize({0.1});
+  b.other_device = base::summarize({0.2});
+  const TraceDiff diff = compare_traces({a}, {b});
+  EXPECT_EQ(diff.waterfall.at(2).name, "work of the device side by side");
+  EXPECT_EQ(diff.waterfall.at(2).change, 0) << "0.3 - (0.1 + 0.2)";
+}
+
+TEST(TraceDiff, TheSlowerSideIsA) {
+  EXPECT_TRUE(is_first({separate()}, {fused()}));
+  EXPECT_FALSE(is_first({fused()}, {separate()}));
+  EXPECT_TRUE(is_first({fused()}, {fused()}));
+}
+
 TEST(TraceDiff, SplitsIdleTimeByWhatTheDeviceWaitedFor) {
   const TraceDiff diff =
       compare_traces({separate(), IterationIdle{200, 10, 5, 3, 0}}, {fused(), IterationIdle{2, 4, 0, 1, 0}});
