@@ -57,6 +57,7 @@ std::vector<Sheet> layer_sheets(const analysis::LayerTable& table) {
                {"Kernels", "", false, true}},
               {},
               table.notes};
+  if (!table.layers.empty()) sheet.notes.emplace_back("Share: of the mean time, so that shares add up.");
   std::vector<const Layer*> order;
   for (const Layer& layer : table.layers) order.push_back(&layer);
   std::stable_sort(order.begin(), order.end(),
@@ -64,7 +65,7 @@ std::vector<Sheet> layer_sheets(const analysis::LayerTable& table) {
   constexpr double kTera = 1e12;
   constexpr double kGiga = 1e9;
   for (const Layer* layer : order) {
-    sheet.rows.push_back({share_cell(table.layer_sum.p50 > 0 ? layer->time.p50 / table.layer_sum.p50 : 0),
+    sheet.rows.push_back({share_cell(table.layer_sum.mean > 0 ? layer->time.mean / table.layer_sum.mean : 0),
                           time_cell(layer->time.p50), time_cell(layer->time.p25), time_cell(layer->time.p75),
                           number_cell(layer->flops_rate() / kTera, "{:.3g}"),
                           number_cell(layer->bytes_rate() / kGiga, "{:.3g}"),
