@@ -80,6 +80,10 @@ AdviceList advise(const Findings& findings) {
        {framework_rules(), waiting_rules(), idle_rules(), kernel_rules(), trace_rules()}) {
     for (const Rule& rule : group) {
       ++list.rules;
+      if (context.devices.empty() && !rule.judges_host_alone) {
+        list.unjudged.push_back({std::string(rule.name), "there is no work of a GPU"});
+        continue;
+      }
       Ruling ruling = rule.judge(context);
       if (!ruling.unjudged.empty()) list.unjudged.push_back({std::string(rule.name), ruling.unjudged});
       if (!ruling.advice) continue;

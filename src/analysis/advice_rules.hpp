@@ -51,6 +51,8 @@ struct Ruling {
 struct Rule {
   std::string_view name;
   Ruling (*judge)(const RuleContext& context);
+  /// Whether it can say anything where no device event was recorded.
+  bool judges_host_alone = false;
 };
 
 /// The seven of TensorBoard's profiler plugin, with its mistakes mended.

@@ -230,13 +230,13 @@ Ruling full_memory(const RuleContext& context) {
   return {std::move(advice), {}};
 }
 
-constexpr std::array<Rule, 7> kRules = {{{"data-loading", data_loading},
+constexpr std::array<Rule, 7> kRules = {{{"data-loading", data_loading, true},
                                          {"data-parallel", data_parallel},
                                          {"nccl-backend", nccl_backend},
                                          {"communication", communication},
                                          {"gpu-utilization", gpu_utilization},
                                          {"tensor-cores", tensor_cores},
-                                         {"full-memory", full_memory}}};
+                                         {"full-memory", full_memory, true}}};
 
 }  // namespace
 

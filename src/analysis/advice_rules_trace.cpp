@@ -66,7 +66,8 @@ Ruling warm_up(const RuleContext& context) {
           {}};
 }
 
-constexpr std::array<Rule, 2> kRules = {{{"profiler-overhead", profiler_overhead}, {"warm-up", warm_up}}};
+constexpr std::array<Rule, 2> kRules = {
+    {{"profiler-overhead", profiler_overhead, true}, {"warm-up", warm_up, true}}};
 
 }  // namespace
 

@@ -34,6 +34,22 @@ std::string evidence_text(const Evidence& evidence, trace::Time origin) {
                      time_text(static_cast<double>(evidence.place.start - origin)));
 }
 
+/// In the order of the first rules.
+std::vector<std::pair<std::string, std::vector<std::string>>> rules_by_reason(
+    const std::vector<analysis::Unjudged>& unjudged) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+  for (const analysis::Unjudged& rule : unjudged) {
+    const auto same = std::find_if(reasons.begin(), reasons.end(),
+                                   [&](const auto& reason) { return reason.first == rule.reason; });
+    if (same == reasons.end()) {
+      reasons.push_back({rule.reason, {rule.rule}});
+    } else {
+      same->second.push_back(rule.rule);
+    }
+  }
+  return reasons;
+}
+
 }  // namespace
 
 std::vector<std::string> advice_text(const analysis::AdviceList& list, trace::Time origin, size_t width) {
@@ -54,8 +70,8 @@ std::vector<std::string> advice_text(const analysis::AdviceList& list, trace::Ti
   }
   if (list.advice.size() > 1)
     lines.emplace_back("Gains overlap and do not add up. Times are counted from the start of the trace.");
-  for (const analysis::Unjudged& rule : list.unjudged)
-    append(&lines, fmt::format("Not judged: {}: {}.", rule.rule, rule.reason), width, 2);
+  for (const auto& [reason, rules] : rules_by_reason(list.unjudged))
+    append(&lines, fmt::format("Not judged: {}: {}.", fmt::join(rules, ", "), reason), width, 2);
   return lines;
 }
 

@@ -139,5 +139,18 @@ TEST(AdviceFullMemory, OfGpusNotOfTheHost) {
   EXPECT_TRUE(is_unjudged(host, "full-memory"));
 }
 
+TEST(AdviceWithoutGpu, JudgesOnlyByTheRulesOfTheHost) {
+  TraceBuilder b;
+  b.host(trace::HostKind::kStep, "ProfilerStep#0", 0, 1'000'000);
+  b.op("aten::conv2d", 0, 900'000);
+  const AdviceList list = analyze(b.build()).advice;
+  EXPECT_THAT(list.advice, testing::IsEmpty());
+  EXPECT_EQ(list.rules - static_cast<int64_t>(list.unjudged.size()), 3);
+  for (const char* rule : {"data-loading", "profiler-overhead", "warm-up"})
+    EXPECT_FALSE(is_unjudged(b, rule));
+  for (const char* rule : {"long-gaps", "half-precision", "synchronization", "gpu-utilization"})
+    EXPECT_TRUE(is_unjudged(b, rule));
+}
+
 }  // namespace
 }  // namespace hone::analysis

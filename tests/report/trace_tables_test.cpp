@@ -94,6 +94,10 @@ TEST(TraceTables, AdviceComesWithGainAndPlace) {
       ElementsAre("Advice",
                   "Nothing to say: none of the 19 rules that could be judged found something worth changing.",
                   "Not judged: full-memory: nothing was recorded."));
+  list.unjudged = {{"a", "no GPU"}, {"b", "no memory"}, {"c", "no GPU"}};
+  EXPECT_THAT(advice_text(list, 0, 100),
+              testing::IsSupersetOf({"Not judged: a, c: no GPU.", "Not judged: b: no memory."}));
+  list.unjudged = {{"full-memory", "nothing was recorded"}};
   list.advice.push_back({"sync", "It waits.", {{"a wait", {150, 250}}}, "Do not.", 100, "the wait"});
   list.advice.push_back({"other", "Strange.", {{"odd", {}}}, "Look.", 0, "not known"});
   EXPECT_THAT(
