@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "bench/protocol.hpp"
 
 namespace hone::bench {
 namespace {
@@ -92,14 +93,13 @@ void hash_graph(const graph::Graph& graph, Hash* hash) {
   hash_ids(graph.outputs, hash);
 }
 
-/// For the user to adapt: what is fixed as it is.
-std::string example_shape(const graph::Dims& dims) {
-  std::vector<int64_t> shape;
-  for (const graph::Dim& dim : dims) {
-    const int64_t open = shape.empty() ? 1 : 224;
-    shape.push_back(dim.known() ? dim.value() : open);
+/// Workers load the model by it.
+void check_spec(const std::string& spec) {
+  try {
+    (void)line_of(spec);
+  } catch (const Error& error) {
+    throw error.within(spec);
   }
-  return fmt::format("{}", fmt::join(shape, "x"));
 }
 
 InputInfo describe_input(const graph::Value& value, const std::map<std::string, tensor::Shape>& shapes) {
@@ -140,8 +140,18 @@ InputInfo describe_input(const graph::Value& value, const std::map<std::string, 
 
 }  // namespace
 
+std::string example_shape(const graph::Dims& dims) {
+  std::vector<int64_t> shape;
+  for (const graph::Dim& dim : dims) {
+    const int64_t open = shape.empty() ? 1 : 224;
+    shape.push_back(dim.known() ? dim.value() : open);
+  }
+  return fmt::format("{}", fmt::join(shape, "x"));
+}
+
 ModelInfo describe_model(const importer::Model& model, const std::string& spec,
                          const std::map<std::string, tensor::Shape>& shapes) {
+  check_spec(spec);
   ModelInfo info;
   info.name = model.name;
   info.spec = spec;

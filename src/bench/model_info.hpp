@@ -42,9 +42,13 @@ struct ModelInfo {
 };
 
 /// `shapes` gives dimensions that the model leaves open (and, for TorchScript archives, all inputs).
-/// Usage error naming the input when a dimension other than the batch stays unknown.
+/// Usage error naming the input when a dimension other than the batch stays unknown; bad input for a name or
+/// path that no worker can be told.
 ModelInfo describe_model(const importer::Model& model, const std::string& spec,
                          const std::map<std::string, tensor::Shape>& shapes);
+
+/// A shape for the user to adapt, "1x3x224x224": what is fixed as it is.
+std::string example_shape(const graph::Dims& dims);
 
 /// "name:1x3x224x224" (several with commas, as trtexec writes them) into the map; usage error when malformed,
 /// and for a name that is in the map already.

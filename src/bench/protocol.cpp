@@ -33,6 +33,14 @@ tensor::DType parse_dtype(const std::string& name) {
   fail_bad_input("unknown element type '{}'", name);
 }
 
+std::string line_of(const Json& message) {
+  try {
+    return message.dump();
+  } catch (const Json::type_error&) {
+    fail_bad_input("a name or path that is not UTF-8 cannot be told to a worker");
+  }
+}
+
 Json to_json(const LoadRequest& request) {
   Json inputs = Json::array();
   for (const InputFile& input : request.inputs) inputs.push_back(to_json(input));

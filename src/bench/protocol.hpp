@@ -89,6 +89,9 @@ PipelineBlock parse_pipeline_block(const Json& json);
 backend::MemoryUse parse_memory_use(const Json& json);
 backend::Rival parse_rival(const Json& json);
 
+/// A message as it is sent; bad input for text that is not UTF-8, as paths may be: JSON cannot hold it.
+std::string line_of(const Json& message);
+
 /// Bad input for an unknown name.
 tensor::DType parse_dtype(const std::string& name);
 

@@ -44,7 +44,7 @@ Json WorkerClient::ask(const char* type, const Json& request) {
   const auto deadline = base::Clock::now() + std::chrono::duration_cast<base::Clock::duration>(
                                                  std::chrono::duration<double>(timeout_s_));
   // A worker that has ended may have said why before: its answer is read even when it takes no request.
-  process_.send_line(line.dump());
+  process_.send_line(line_of(line));
   std::string text;
   for (int noise = 0; noise < kMaxNoiseLines; ++noise) {
     switch (process_.read_line(&text, deadline)) {

@@ -127,6 +127,17 @@ TEST(DescribeModel, AsksForOpenDimensions) {
   EXPECT_THROW(describe_model(model, "net", {{"x", {640}}}), Error);
 }
 
+TEST(DescribeModel, RefusesPathsThatNoWorkerCanBeTold) {
+  EXPECT_NO_THROW(describe_model(make_model("net"), "m\xc3\xbcnze/net.onnx", {}));
+  try {
+    describe_model(make_model("net"), "b\xff/net.onnx", {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
+    EXPECT_STREQ(error.what(), "b\xff/net.onnx: a name or path that is not UTF-8 cannot be told to a worker");
+  }
+}
+
 TEST(DescribeModel, NeedsShapesForAnArchive) {
   const importer::Model archive{"net", "net.pt", nullptr};
   EXPECT_THAT(
