@@ -19,7 +19,25 @@
 namespace hone::cli {
 namespace {
 
-/// Ranges for every input: what is named, and the model's own dimensions (open ones 1) for the rest.
+/// An open batch is 1; usage error where more is open, since an engine for other dimensions of 1 is of no
+/// use.
+tensor::Shape default_shape(const graph::Value& input) {
+  if (!input.type.ranked())
+    fail_usage("input '{}' has no known rank; name its shape with --optShapes", input.name);
+  const graph::Dims& dims = *input.type.dims;
+  tensor::Shape shape;
+  for (const graph::Dim& dim : dims) {
+    if (!dim.known() && !shape.empty())
+      fail_usage(
+          "dimension {} ('{}') of input '{}' is open: give --optShapes {}:{} (for a range --minShapes and "
+          "--maxShapes)",
+          shape.size(), dim.text(), input.name, input.name, bench::example_shape(dims));
+    shape.push_back(dim.known() ? dim.value() : 1);
+  }
+  return shape;
+}
+
+/// Ranges for every input: what is named, and the model's own dimensions for the rest.
 std::map<std::string, engine::ShapeProfile> profiles(const graph::Graph& graph,
                                                      const EngineOptions& options) {
   const auto min = parse_named_shapes(options.min_shapes);
@@ -45,10 +63,7 @@ std::map<std::string, engine::ShapeProfile> profiles(const graph::Graph& graph,
   for (const graph::ValueId id : graph.inputs) {
     const graph::Value& input = graph.value(id);
     if (result.contains(input.name)) continue;
-    if (!input.type.ranked())
-      fail_usage("input '{}' has no known rank; name its shape with --optShapes", input.name);
-    tensor::Shape shape;
-    for (const graph::Dim& dim : *input.type.dims) shape.push_back(dim.known() ? dim.value() : 1);
+    const tensor::Shape shape = default_shape(input);
     result[input.name] = {shape, shape, shape};
   }
   return result;
@@ -79,7 +94,9 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
           ->capture_default_str(),
       command.add_option("--minShapes", options.min_shapes,
                          "Smallest input shapes, input:1x3x224x224[,other:…]"),
-      command.add_option("--optShapes", options.opt_shapes, "Input shapes to tune for"),
+      command.add_option(
+          "--optShapes", options.opt_shapes,
+          "Input shapes to tune for (default: a batch of 1; none where more than the batch is open)"),
       command.add_option("--maxShapes", options.max_shapes, "Largest input shapes"),
       command
           .add_option(
