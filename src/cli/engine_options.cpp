@@ -124,19 +124,33 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
           ->excludes(command.get_option("--errorOnTimingCacheMiss"))};
 }
 
+namespace {
+
+/// What is wrong with a cache that was named, before a model is loaded that has nothing to do with it.
+void check_cache(const EngineOptions& options, int threads) {
+  if (options.cache_file.empty()) return;
+  // Level 0 reads none.
+  const bool reads = options.level > 0;
+  engine::check_cache_file(options.cache_file, options.cached_only && reads);
+  if (!options.cached_only) base::check_writable(options.cache_file);
+  if (!reads) return;
+  const engine::Device& device = device::find_device(options.device);
+  engine::TimingCache::of_file(options.cache_file, device.timing_fingerprint(), threads);
+}
+
+}  // namespace
+
 std::shared_ptr<engine::Engine> build_from(const EngineOptions& options) {
-  if (!options.cache_file.empty()) {
-    // Level 0 reads none.
-    engine::check_cache_file(options.cache_file, options.cached_only && options.level > 0);
-    if (!options.cached_only) base::check_writable(options.cache_file);
-  }
+  const int threads = options.threads > 0
+                          ? options.threads
+                          : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  check_cache(options, threads);
   const importer::Model model =
       load_given_model(options.model, {.weights = options.weights, .seed = options.seed});
   backend::LoadOptions load;
   load.device = options.device;
   load.precision = backend::parse_precision(options.precision);
-  load.threads = options.threads > 0 ? options.threads
-                                     : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  load.threads = threads;
   load.optimization_level = options.level;
   load.disabled_passes = options.disabled_passes;
   if (model.graph == nullptr)

@@ -74,8 +74,8 @@ def main():
                 (content.replace('"layout ', '"other '), ENVIRONMENT, "lacks the choice of a layout", 2),
                 (content.replace('"group ', '"other '), ENVIRONMENT, "lacks the choice of a batch group", 2),
                 (content, BAD_INPUT, others, 1),
-                ("[]", BAD_INPUT, "is no file of tactic times", 2),
-                ("{", BAD_INPUT, "is no file of tactic times", 2)):
+                ("[]", BAD_INPUT, "hone: [^:]*/times.json is no file of tactic times", 2),
+                ("{", BAD_INPUT, "hone: [^:]*/times.json is no file of tactic times", 2)):
             times.write_text(text)
             refused(code, sentence, *batches, threads=threads)
             assert times.read_text() == text
