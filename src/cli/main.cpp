@@ -16,6 +16,7 @@
 #include "cli/command.hpp"
 #include "cli/option_checks.hpp"
 #include "report/sheet.hpp"
+#include "tensor/memory.hpp"
 
 namespace {
 
@@ -118,6 +119,8 @@ int main(int argc, char** argv) {
   program.require_subcommand(1);
   program.set_version_flag("--version", HONE_VERSION);
   for (const auto add : kCommands) add(program);
+  // Where it is wrong, the variable is to blame, and no model that is being read when it is first asked for.
+  program.parse_complete_callback([] { hone::tensor::memory_limit(); });
   hone::cli::check_values(program);
   const int code = run_command(program, argc, argv);
   return code == 0 ? finish_output() : code;
