@@ -202,10 +202,10 @@ std::string_view status_name(CaseStatus status) {
 std::vector<ConformanceCase> find_cases(std::span<const fs::path> folders) {
   std::vector<ConformanceCase> cases;
   for (const fs::path& folder : folders) {
-    if (!fs::is_directory(folder)) fail_usage("{} is not a folder", folder.string());
+    if (!fs::is_directory(folder)) fail_bad_input("{} is not a folder", folder.string());
     const size_t before = cases.size();
     add_cases_below(fs::canonical(folder), cases);
-    if (cases.size() == before) fail_usage("{} holds no ONNX test case", folder.string());
+    if (cases.size() == before) fail_bad_input("{} holds no ONNX test case", folder.string());
   }
   std::sort(cases.begin(), cases.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return cases;

@@ -35,7 +35,7 @@ struct CaseResult {
 
 std::string_view status_name(CaseStatus status);
 
-/// Every case below the folders, by name; usage error for a folder that is none or holds none.
+/// Every case below the folders, by name; bad input for a folder that is none or holds none.
 std::vector<ConformanceCase> find_cases(std::span<const std::filesystem::path> folders);
 
 /// How cases run, and how far their outputs may be off.
