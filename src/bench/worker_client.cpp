@@ -63,23 +63,35 @@ Json WorkerClient::ask(const char* type, const Json& request) {
   fail_environment("the worker wrote {} lines that are no answer to '{}'", kMaxNoiseLines, type);
 }
 
-WorkerHello WorkerClient::hello(const std::string& backend) {
-  const Json answer = ask("hello", {{"protocol", kProtocolVersion}, {"backend", backend}});
-  const int protocol = member<int>(answer, "protocol");
-  if (protocol != kProtocolVersion) {
-    fail_environment("the worker speaks protocol {}, not {}", protocol, kProtocolVersion);
+template <class Read>
+auto WorkerClient::ask(const char* type, const Json& request, const Read& read) {
+  const Json answer = ask(type, request);
+  try {
+    return read(answer);
+  } catch (const Error& error) {
+    throw error.within(fmt::format("the worker's answer to '{}'", type));
   }
-  return {member<std::string>(answer, "backend"), member<std::string>(answer, "version")};
+}
+
+WorkerHello WorkerClient::hello(const std::string& backend) {
+  const Json request = {{"protocol", kProtocolVersion}, {"backend", backend}};
+  return ask("hello", request, [](const Json& answer) -> WorkerHello {
+    const int protocol = member<int>(answer, "protocol");
+    if (protocol != kProtocolVersion)
+      fail_environment("it speaks protocol {}, not {}", protocol, kProtocolVersion);
+    return {member<std::string>(answer, "backend"), member<std::string>(answer, "version")};
+  });
 }
 
 WorkerLoaded WorkerClient::load(const LoadRequest& request) {
-  const Json answer = ask("load", to_json(request));
-  return {member<std::vector<std::string>>(answer, "notes"),
-          member<double>(answer, "load_ms"),
-          member_or(answer, "features", std::vector<std::string>()),
-          member_or(answer, "bus_id", std::string()),
-          member_or(answer, "version", std::string()),
-          member_or(answer, "tuned", false)};
+  return ask("load", to_json(request), [](const Json& answer) -> WorkerLoaded {
+    return {member<std::vector<std::string>>(answer, "notes"),
+            member<double>(answer, "load_ms"),
+            member_or(answer, "features", std::vector<std::string>()),
+            member_or(answer, "bus_id", std::string()),
+            member_or(answer, "version", std::string()),
+            member_or(answer, "tuned", false)};
+  });
 }
 
 bool WorkerLoaded::has(std::string_view feature) const {
@@ -88,42 +100,46 @@ bool WorkerLoaded::has(std::string_view feature) const {
 
 Block WorkerClient::run(Purpose purpose, int64_t runs, double seconds) {
   const char* type = purpose == Purpose::kWarmup ? "warmup" : "sample";
-  return parse_block(ask(type, {{"runs", runs}, {"seconds", seconds}}));
+  return ask(type, {{"runs", runs}, {"seconds", seconds}}, parse_block);
 }
 
 PhaseBlock WorkerClient::phases(double seconds) {
-  return parse_phase_block(ask(kPhasesFeature, {{"seconds", seconds}}));
+  return ask(kPhasesFeature, {{"seconds", seconds}}, parse_phase_block);
 }
 
 PipelineBlock WorkerClient::pipeline(double seconds) {
-  return parse_pipeline_block(ask(kPipelineFeature, {{"seconds", seconds}}));
+  return ask(kPipelineFeature, {{"seconds", seconds}}, parse_pipeline_block);
 }
 
 TracedRuns WorkerClient::trace(int64_t runs, const TraceOptions& options) {
-  TracedRuns traced = parse_traced_runs(ask(kTraceFeature, {{"runs", runs},
-                                                            {"record_shapes", options.observe.shapes},
-                                                            {"profile_memory", options.observe.memory},
-                                                            {"record_device", options.observe.device},
-                                                            {"thread_counters", options.thread_counters}}));
-  if (static_cast<int64_t>(traced.runs.size()) != runs)
-    fail_bad_input("the field 'runs' holds {} runs, not {}", traced.runs.size(), runs);
-  return traced;
+  const Json request = {{"runs", runs},
+                        {"record_shapes", options.observe.shapes},
+                        {"profile_memory", options.observe.memory},
+                        {"record_device", options.observe.device},
+                        {"thread_counters", options.thread_counters}};
+  return ask(kTraceFeature, request, [runs](const Json& answer) {
+    TracedRuns traced = parse_traced_runs(answer);
+    if (static_cast<int64_t>(traced.runs.size()) != runs)
+      fail_bad_input("the field 'runs' holds {} runs, not {}", traced.runs.size(), runs);
+    return traced;
+  });
 }
 
 std::vector<std::vector<OutputFile>> WorkerClient::accuracy(std::span<const size_t> sets,
                                                             const std::filesystem::path& folder) {
-  const Json answer =
-      ask("accuracy", {{"sets", std::vector<size_t>(sets.begin(), sets.end())}, {"folder", folder.string()}});
-  std::vector<std::vector<OutputFile>> outputs;
-  for (const Json& set : member<Json>(answer, "outputs")) {
-    std::vector<OutputFile>& files = outputs.emplace_back();
-    for (const Json& file : set) files.push_back(parse_output_file(file));
-  }
-  if (outputs.size() != sets.size()) fail_bad_input("the field 'outputs' holds {} sets", outputs.size());
-  return outputs;
+  const Json request = {{"sets", std::vector<size_t>(sets.begin(), sets.end())}, {"folder", folder.string()}};
+  return ask("accuracy", request, [&](const Json& answer) {
+    std::vector<std::vector<OutputFile>> outputs;
+    for (const Json& set : member<Json>(answer, "outputs")) {
+      std::vector<OutputFile>& files = outputs.emplace_back();
+      for (const Json& file : set) files.push_back(parse_output_file(file));
+    }
+    if (outputs.size() != sets.size()) fail_bad_input("the field 'outputs' holds {} sets", outputs.size());
+    return outputs;
+  });
 }
 
-backend::MemoryUse WorkerClient::memory() { return parse_memory_use(ask("memory", Json::object())); }
+backend::MemoryUse WorkerClient::memory() { return ask("memory", Json::object(), parse_memory_use); }
 
 void WorkerClient::quit() {
   if (process_.send_line(Json{{"id", next_id_++}, {"type", "quit"}}.dump())) process_.describe_end();

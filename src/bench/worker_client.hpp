@@ -62,6 +62,9 @@ class WorkerClient {
 
  private:
   Json ask(const char* type, const Json& request);
+  /// What `read` makes of the answer; an Error of its own says whose answer it was.
+  template <class Read>
+  auto ask(const char* type, const Json& request, const Read& read);
   [[noreturn]] void fail_ended(const char* type);
 
   Process process_;

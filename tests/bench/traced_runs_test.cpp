@@ -254,7 +254,7 @@ TEST(TracedRuns, AreAsManyAsWereAskedFor) {
     worker.trace(3, {});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "the field 'runs' holds 2 runs, not 3");
+    EXPECT_STREQ(error.what(), "the worker's answer to 'trace': the field 'runs' holds 2 runs, not 3");
   }
 }
 
