@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "base/error.hpp"
@@ -12,6 +13,8 @@ namespace hone::base {
 namespace {
 
 constexpr double kNormal975 = 1.959963984540054;
+constexpr Interval kUnbounded = {-std::numeric_limits<double>::infinity(),
+                                 std::numeric_limits<double>::infinity()};
 
 double sample_sd(std::span<const double> samples, double mean) {
   if (samples.size() < 2) return 0;
@@ -37,7 +40,7 @@ Interval median_interval(std::span<const double> sorted) {
       below += probability;
     }
   }
-  if (rank == 0) return {sorted.front(), sorted.back()};
+  if (rank == 0) return kUnbounded;
   return {sorted[rank - 1], sorted[n - rank]};
 }
 

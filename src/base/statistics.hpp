@@ -1,6 +1,7 @@
 // Descriptive statistics of samples: percentiles, spread, and intervals that assume no distribution.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,6 +18,8 @@ double median(std::vector<double> samples);
 struct Interval {
   double low = 0;
   double high = 0;
+
+  bool bounded() const { return std::isfinite(low) && std::isfinite(high); }
 };
 
 /// All in the unit of the samples; zeros when there are none.
@@ -33,7 +36,8 @@ struct Summary {
   double p95 = 0;
   double p99 = 0;
   /// 95 % confidence interval of the median from order statistics (binomial; David and Nagaraja, Order
-  /// Statistics, 7.1); the full range when there are too few samples for one.
+  /// Statistics, 7.1). Unbounded, both ends infinite, below six samples: even the smallest and the largest
+  /// hold the median between them less surely than that.
   Interval p50_interval;
 };
 

@@ -46,7 +46,8 @@ TimesFigure times_figure(const std::vector<double>& times) {
           s.n,
           s.min,
           s.max,
-          std::array{s.p50_interval.low, s.p50_interval.high},
+          s.p50_interval.bounded() ? std::optional(std::array{s.p50_interval.low, s.p50_interval.high})
+                                   : std::nullopt,
           supported_percentiles(s.n)};
 }
 

@@ -63,9 +63,14 @@ TEST(Summarize, MedianIntervalHasTheBinomialRanks) {
   const Interval hundred = summarize(one_to(100)).p50_interval;
   EXPECT_EQ(hundred.low, 40);
   EXPECT_EQ(hundred.high, 61);
-  const Interval three = summarize(one_to(3)).p50_interval;
-  EXPECT_EQ(three.low, 1);
-  EXPECT_EQ(three.high, 3);
+}
+
+/// All samples lie on one side of the median with probability 2 / 2^n: 6 % for five, 3 % for six.
+TEST(Summarize, MedianIntervalNeedsSixSamples) {
+  for (const int n : {1, 3, 5}) EXPECT_FALSE(summarize(one_to(n)).p50_interval.bounded()) << n;
+  const Interval six = summarize(one_to(6)).p50_interval;
+  EXPECT_EQ(six.low, 1);
+  EXPECT_EQ(six.high, 6);
 }
 
 TEST(Summarize, MedianIntervalIsContinuousWhereTheFormulaChanges) {
