@@ -51,7 +51,7 @@ TEST_F(Page, HoldsTheReportAsJson) {
   const std::string begin = "id=\"hone-report\">";
   const size_t from = page.rfind(begin) + begin.size();
   const Json json = Json::parse(page.substr(from, page.find("</script>", from) - from));
-  EXPECT_EQ(json, to_json(report));
+  EXPECT_EQ(json, Json::parse(to_json(report).dump())) << "numbers that are not finite are written as null";
   EXPECT_EQ(json["profiles"][0]["name"], "toy a fp32 batch 1");
   EXPECT_EQ(json["profiles"][0]["timeline"]["strings"][1], "k");
 }
