@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <set>
@@ -20,9 +22,11 @@ constexpr int kMostLevels = 16;
 constexpr std::array<std::string_view, 5> kTraceEndings = {".sqlite", ".sqlite.gz", ".trace.json",
                                                            ".trace.json.gz", ".json.gz"};
 
-std::string beginning(const fs::path& path) {
+/// Nothing where the file cannot be read.
+std::optional<std::string> beginning(const fs::path& path) {
   std::string bytes(4096, '\0');
   std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
   return bytes;
@@ -32,20 +36,6 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 
 /// The result of a benchmark says so in its first field.
 bool is_sweep(const std::string& bytes) { return contains(bytes, "\"hone.bench\""); }
-
-/// Of a file in a folder, where people keep other things, too.
-std::optional<RunFileKind> kind_of(const fs::path& path, size_t* others) {
-  const std::string name = path.filename().string();
-  const auto ends_so = [&](std::string_view ending) { return name.ends_with(ending); };
-  if (std::any_of(kTraceEndings.begin(), kTraceEndings.end(), ends_so)) return RunFileKind::kTrace;
-  if (!name.ends_with(".json")) return std::nullopt;
-  const std::string bytes = beginning(path);
-  if (is_sweep(bytes)) return RunFileKind::kSweep;
-  if (contains(bytes, "\"traceEvents\"") || contains(bytes, "\"deviceProperties\""))
-    return RunFileKind::kTrace;
-  ++*others;
-  return std::nullopt;
-}
 
 class Search {
  public:
@@ -57,7 +47,7 @@ class Search {
       add_folder(path);
       return;
     }
-    const bool sweep = fs::is_regular_file(path, error) && is_sweep(beginning(path));
+    const bool sweep = fs::is_regular_file(path, error) && is_sweep(beginning(path).value_or(""));
     add_file({path, sweep ? RunFileKind::kSweep : RunFileKind::kTrace});
   }
 
@@ -71,24 +61,50 @@ class Search {
 
   void add_folder(const fs::path& folder) {
     std::vector<fs::path> paths;
-    std::error_code error;
     size_t entries = 0;
-    fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error);
-    while (!error && entry != fs::recursive_directory_iterator()) {
-      if (++entries > most_entries_) {
-        found_.sentences.push_back(
-            fmt::format("{}: more than {} files; name a smaller folder", folder.string(), most_entries_));
-        return;
-      }
-      if (entry.depth() >= kMostLevels) entry.disable_recursion_pending();
-      if (fs::is_regular_file(entry->symlink_status(error))) paths.push_back(entry->path());
-      entry.increment(error);
+    list(folder, 0, &entries, &paths);
+    if (entries > most_entries_) {
+      found_.sentences.push_back(
+          fmt::format("{}: more than {} files; name a smaller folder", folder.string(), most_entries_));
+      return;
     }
-    if (error) found_.sentences.push_back(fmt::format("{}: {}", folder.string(), error.message()));
     std::sort(paths.begin(), paths.end());
     for (const fs::path& path : paths) {
-      if (const auto kind = kind_of(path, &found_.others)) add_file({path, *kind});
+      if (const auto kind = kind_of(path)) add_file({path, *kind});
     }
+  }
+
+  /// Not by fs::recursive_directory_iterator, which ends at the first folder that cannot be read or skips it
+  /// without a word.
+  void list(const fs::path& folder, int level, size_t* entries, std::vector<fs::path>* paths) {
+    std::error_code error;
+    fs::directory_iterator entry(folder, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      if (++*entries > most_entries_) return;
+      std::error_code gone;
+      const fs::file_status status = entry->symlink_status(gone);
+      if (fs::is_regular_file(status)) paths->push_back(entry->path());
+      if (fs::is_directory(status) && level < kMostLevels) list(entry->path(), level + 1, entries, paths);
+    }
+    if (error) found_.sentences.push_back(fmt::format("{}: {}", folder.string(), error.message()));
+  }
+
+  /// Of a file in a folder, where people keep other things, too.
+  std::optional<RunFileKind> kind_of(const fs::path& path) {
+    const std::string name = path.filename().string();
+    const auto ends_so = [&](std::string_view ending) { return name.ends_with(ending); };
+    if (std::any_of(kTraceEndings.begin(), kTraceEndings.end(), ends_so)) return RunFileKind::kTrace;
+    if (!name.ends_with(".json")) return std::nullopt;
+    const std::optional<std::string> bytes = beginning(path);
+    if (!bytes) {
+      found_.sentences.push_back(fmt::format("{}: {}", path.string(), std::strerror(errno)));
+      return std::nullopt;
+    }
+    if (is_sweep(*bytes)) return RunFileKind::kSweep;
+    if (contains(*bytes, "\"traceEvents\"") || contains(*bytes, "\"deviceProperties\""))
+      return RunFileKind::kTrace;
+    ++found_.others;
+    return std::nullopt;
   }
 
   size_t most_entries_;

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "trace/temporary_folder.hpp"
 
@@ -58,6 +59,46 @@ TEST(RunFiles, AFolderOfTooManyFilesIsNotSearched) {
   const RunFiles found = find_run_files({folder.path()}, 2);
   EXPECT_THAT(found.files, IsEmpty());
   EXPECT_THAT(found.sentences, ElementsAre(HasSubstr("more than 2 files; name a smaller folder")));
+}
+
+/// While it lives, files are read as somebody who owns none of them: root may read everything.
+class Stranger {
+ public:
+  Stranger() {
+    constexpr uid_t kNobody = 65534;
+    if (user_ == 0) changed_ = ::seteuid(kNobody) == 0;
+  }
+  ~Stranger() {
+    if (changed_ && ::seteuid(user_) != 0) ADD_FAILURE() << "the user cannot be set back";
+  }
+  Stranger(const Stranger&) = delete;
+  Stranger& operator=(const Stranger&) = delete;
+
+ private:
+  uid_t user_ = ::geteuid();
+  bool changed_ = false;
+};
+
+TEST(RunFiles, WhatCannotBeReadIsSaidAndTheRestFound) {
+  const trace::TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "b");
+  std::filesystem::create_directories(folder.path() / "c");
+  folder.write("a.sqlite", "");
+  folder.write("b/hidden.sqlite", "");
+  folder.write("c/z.sqlite", "");
+  const auto closed = folder.write("c/closed.json", "{}");
+  using std::filesystem::perms;
+  std::filesystem::permissions(folder.path() / "b", perms::none);
+  std::filesystem::permissions(closed, perms::none);
+  const RunFiles found = [&] {
+    const Stranger stranger;
+    return find_run_files({folder.path()});
+  }();
+  std::filesystem::permissions(folder.path() / "b", perms::owner_all);
+  EXPECT_THAT(names(found), ElementsAre("trace a.sqlite", "trace z.sqlite"));
+  EXPECT_THAT(found.sentences, ElementsAre((folder.path() / "b").string() + ": Permission denied",
+                                           closed.string() + ": Permission denied"));
+  EXPECT_EQ(found.others, 0U);
 }
 
 TEST(RunFiles, NamesOfTracesLoseTheirExtensions) {
