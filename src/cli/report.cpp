@@ -36,8 +36,13 @@ void run(const Options& options) {
   }
   const std::string page = report::page_with(report);
   base::write_file_atomic(options.output, page);
+  const std::string comparisons =
+      report.diffs_left_out == 0
+          ? many(report.diffs.size(), "comparison")
+          : fmt::format("{} of {} comparisons (hone diff makes any other)", report.diffs.size(),
+                        report.diffs.size() + report.diffs_left_out);
   fmt::print("{}: {}, {}, {}; {}\n", options.output, many(report.sweeps.size(), "benchmark"),
-             many(report.profiles.size(), "profile"), many(report.diffs.size(), "comparison"),
+             many(report.profiles.size(), "profile"), comparisons,
              base::bytes_text(static_cast<double>(page.size())));
 }
 

@@ -1,6 +1,9 @@
 // See document.hpp.
 #include "report/document.hpp"
 
+#include <algorithm>
+#include <functional>
+
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/version.hpp"
@@ -46,7 +49,7 @@ class Maker {
         report_.problems.push_back({file.path.string(), error.what()});
       }
     }
-    report_.diffs = compare_profiles(candidates_);
+    compare_profiles(candidates_, &report_);
     return std::move(report_);
   }
 
@@ -77,6 +80,15 @@ ReportDiff make_diff(const DiffCandidate& one, const DiffCandidate& other) {
   return {a.id, b.id, {analysis::to_json(analysis::compare_traces(a.side, b.side))}};
 }
 
+struct Pair {
+  std::reference_wrapper<const DiffCandidate> one;
+  std::reference_wrapper<const DiffCandidate> other;
+
+  bool has_hone_and_another() const {
+    return (one.get().backend == "hone") != (other.get().backend == "hone");
+  }
+};
+
 /// Nothing that people measure nests deeper; writing the JSON recurses.
 constexpr int kDeepestJson = 64;
 
@@ -97,19 +109,26 @@ std::string Ids::take(const std::string& wanted) {
 }
 
 DiffCandidate diff_candidate(const std::string& id, const trace::Trace& trace) {
-  return {id, subject_of(trace), analysis::diff_side(trace, analysis::find_steps(trace))};
+  return {id, subject_of(trace), value(trace, "backend"),
+          analysis::diff_side(trace, analysis::find_steps(trace))};
 }
 
-std::vector<ReportDiff> compare_profiles(std::span<const DiffCandidate> candidates) {
-  std::vector<ReportDiff> diffs;
+void compare_profiles(std::span<const DiffCandidate> candidates, Report* report) {
+  std::vector<Pair> pairs;
   for (size_t i = 0; i < candidates.size(); ++i) {
-    for (size_t j = i + 1; j < candidates.size() && diffs.size() < kMostDiffs; ++j) {
+    for (size_t j = i + 1; j < candidates.size(); ++j) {
       const std::string& subject = candidates[i].subject;
       if (!subject.empty() && subject == candidates[j].subject)
-        diffs.push_back(make_diff(candidates[i], candidates[j]));
+        pairs.push_back({candidates[i], candidates[j]});
     }
   }
-  return diffs;
+  std::stable_partition(pairs.begin(), pairs.end(),
+                        [](const Pair& pair) { return pair.has_hone_and_another(); });
+  const size_t kept = std::min(pairs.size(), kMostDiffs);
+  report->diffs.clear();
+  for (const Pair& pair : std::span(pairs).first(kept))
+    report->diffs.push_back(make_diff(pair.one, pair.other));
+  report->diffs_left_out = pairs.size() - kept;
 }
 
 ReportProfile make_profile(const std::string& id, const Answers& answers) {

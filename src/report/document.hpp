@@ -55,6 +55,7 @@ struct Report {
   std::vector<ReportSweep> sweeps;
   std::vector<ReportProfile> profiles;
   std::vector<ReportDiff> diffs;
+  size_t diffs_left_out = 0;  ///< pairs beyond as many as a page holds
   std::vector<ReportProblem> problems;
 };
 
@@ -62,6 +63,7 @@ struct Report {
 struct DiffCandidate {
   std::string id;
   std::string subject;  ///< model and batch; empty where the trace does not tell
+  std::string backend;
   analysis::DiffSide side;
 };
 
@@ -75,8 +77,8 @@ class Ids {
 };
 
 DiffCandidate diff_candidate(const std::string& id, const trace::Trace& trace);
-/// Those of one subject, each two; the first sixteen pairs.
-std::vector<ReportDiff> compare_profiles(std::span<const DiffCandidate> candidates);
+/// Sets the comparisons: those of one subject, each two, of hone with others first, sixteen at most.
+void compare_profiles(std::span<const DiffCandidate> candidates, Report* report);
 
 /// Without a timeline.
 ReportProfile make_profile(const std::string& id, const Answers& answers);

@@ -145,6 +145,9 @@ struct Description<report::Report> {
       Field{"sweeps", &Report::sweeps, "Results of benchmarks"},
       Field{"profiles", &Report::profiles, "Profiles of traces"},
       Field{"diffs", &Report::diffs, "Comparisons of profiles"},
+      Field{"diffs_left_out", &Report::diffs_left_out,
+            "Pairs of profiles of one model and batch beyond as many as a page compares", unit::kCount,
+            origin::kMeasured},
       Field{"problems", &Report::problems, "Files that could not be read"}};
 };
 

@@ -215,7 +215,7 @@ Report Site::current() {
       if (entry->candidate) candidates.push_back(*entry->candidate);
     }
   }
-  report.diffs = compare_profiles(candidates);
+  compare_profiles(candidates, &report);
   return report;
 }
 

@@ -69,6 +69,17 @@ TEST_F(Page, ComparesProfilesOfOneModel) {
   EXPECT_EQ(report.diffs[0].b, "b");
 }
 
+TEST_F(Page, ComparesHoneFirstAndSaysWhatItLeavesOut) {
+  std::vector<std::string> traces;
+  for (const char* backend : {"a", "b", "c", "d", "e", "f", "hone"})
+    traces.push_back(write_trace(backend, "k"));
+  const Report report = report_of(traces);
+  ASSERT_EQ(report.diffs.size(), 16U);
+  EXPECT_EQ(report.diffs_left_out, 5U);
+  for (size_t i = 0; i < report.diffs.size(); ++i)
+    EXPECT_EQ(report.diffs[i].a == "hone" || report.diffs[i].b == "hone", i < 6) << i;
+}
+
 TEST_F(Page, FilesThatCannotBeReadAreTold) {
   const Report report =
       report_of({write_text("broken.trace.sqlite", "nothing"), write_trace("good", "k"),

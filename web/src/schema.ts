@@ -690,6 +690,7 @@ export interface Report {
   sweeps: ReportSweep[];
   profiles: Profile[];
   diffs: ReportDiff[];
+  diffs_left_out: number;
   problems: ReportProblem[];
 }
 
@@ -1315,6 +1316,7 @@ export const fields = {
     sweeps: { text: "Results of benchmarks", unit: "", origin: "" },
     profiles: { text: "Profiles of traces", unit: "", origin: "" },
     diffs: { text: "Comparisons of profiles", unit: "", origin: "" },
+    diffs_left_out: { text: "Pairs of profiles of one model and batch beyond as many as a page compares", unit: "count", origin: "measured" },
     problems: { text: "Files that could not be read", unit: "", origin: "" },
   },
 } as const satisfies Record<string, Record<string, FieldMeaning>>;

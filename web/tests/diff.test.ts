@@ -111,6 +111,14 @@ describe('Difference', () => {
     expect(await opened.page.locator('main').innerText()).toContain(sentence);
     quiet(opened);
   });
+
+  it('says how many pairs were left out', async () => {
+    const few = await viewer.open(report(real()), '#/diff/0');
+    expect(await few.page.locator('header.nav').innerText()).not.toContain('pairs');
+    const many = await viewer.open({ ...report(real()), diffs_left_out: 5 }, '#/diff/0');
+    expect(await many.page.locator('header.nav').textContent()).toContain('1 of 6 pairs, those of hone with another first');
+    quiet(many);
+  });
 });
 
 describe('bad differences', () => {

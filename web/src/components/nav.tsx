@@ -60,6 +60,7 @@ function Diffs({ report, route }: { report: Report; route: Route }) {
           <Item key={i} path={['diff', String(i)]} here={route.path[0] === 'diff' && route.path[1] === String(i)}>{`${nameOf(a)} → ${nameOf(b)}`}</Item>
         ))}
       </ul>
+      {report.diffs_left_out > 0 && <p class="muted">{report.diffs.length} of {report.diffs.length + report.diffs_left_out} pairs, those of hone with another first. <code>hone diff A B</code> compares any two.</p>}
     </section>
   );
 }

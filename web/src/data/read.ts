@@ -1,5 +1,6 @@
 // Reads a document that may be partial or broken: pages get the outer shape they expect, and what was left
 // out becomes a problem that is shown.
+import { finite } from '../format';
 import type { Run } from '../schema';
 import type { ReportDiff, ReportProblem, Profile, Report, ReportSweep, Sweep } from './document';
 
@@ -88,6 +89,7 @@ export function readReport(value: unknown): Report {
     sweeps: all('sweeps', 'sweep', readSweepEntry),
     profiles: all('profiles', 'profile', readProfile),
     diffs: all('diffs', 'diff', readDiff),
+    diffs_left_out: Math.max(finite(value['diffs_left_out']) ?? 0, 0),
     problems,
   };
 }
