@@ -60,6 +60,9 @@ describe('Compare', () => {
     const { page } = await viewer.open(only, '#/compare/resnet50');
     const table = page.locator('table').filter({ hasText: 'Throughput' });
     const heads = (await table.locator('thead th').allInnerTexts()).map((head) => head.replace(/[●○◇▪↑↓\s]+$/, '').trim());
+    const errors = await table.locator(`tbody td:nth-child(${heads.indexOf('Error (relative L2)') + 1})`).allInnerTexts();
+    expect(errors.length).toBeGreaterThan(0);
+    expect(errors.join(' ')).not.toContain('×');
     const rows = await table.locator('tbody tr').evaluateAll((all) => all.map((row) => [...row.children].map((cell) => (cell as HTMLElement).dataset['value'] ?? (cell as HTMLElement).innerText)));
     expect(rows).toHaveLength(entry!.sweep.runs.length);
     for (const run of entry!.sweep.runs) {

@@ -12,7 +12,7 @@ const COLUMNS: Column<Row>[] = [
   { key: 'line', title: 'Line', value: ({ line }) => line.name },
   { key: 'batch', of: { struct: 'Run', field: 'batch' }, value: ({ run }) => run.batch },
   { key: 'latency', title: 'Latency', of: { struct: 'Times', field: 'p50' }, value: ({ run }) => run.latency_ms.p50 },
-  { key: 'error', title: 'Relative L2 error', of: { struct: 'Accuracy', field: 'relative_l2' }, value: ({ run }) => run.accuracy.relative_l2 },
+  { key: 'error', title: 'Relative L2 error', unit: '', of: { struct: 'Accuracy', field: 'relative_l2' }, value: ({ run }) => run.accuracy.relative_l2 },
   { key: 'top1', title: 'Same first choice', of: { struct: 'Accuracy', field: 'top1_agreement' }, value: ({ run }) => run.accuracy.top1_agreement },
 ];
 
