@@ -114,6 +114,8 @@ def main():
              ["convert", f"{name}/to/gpu_trace.csv", f"{name}/to", "--to", "csv"]),
             (USAGE, "input 'input' is given two shapes, the second with 'input:2x1x8x8'",
              ["build", digits, *out, "--optShapes", "input:1x1x8x8,input:2x1x8x8"]),
+            (BAD_INPUT, f"{name}/none is not a folder", ["conformance", f"{name}/none"]),
+            (BAD_INPUT, f"{name}/to holds no ONNX test case", ["conformance", f"{name}/to"]),
             (BAD_INPUT, f"{image} is no file of tactic times", ["build", digits, *out, "--timingCacheFile", image]),
             (BAD_INPUT, f"{name}/none.json: there is no such file",
              ["build", digits, *out, "--timingCacheFile", f"{name}/none.json", "--errorOnTimingCacheMiss"]),
