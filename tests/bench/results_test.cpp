@@ -52,6 +52,7 @@ TEST(Results, HaveEveryFieldOfTheSchema) {
   EXPECT_NEAR(latency["mean"].get<double>(), 67.0 / 6, 1e-12);
   EXPECT_GT(latency["sd"].get<double>(), 0);
   EXPECT_EQ(latency["n"], 6);
+  EXPECT_EQ(latency["p50_interval"], Json({latency["min"], latency["max"]}));
   EXPECT_THAT(latency["supported"], ElementsAre("p50"));
   EXPECT_NEAR(json["throughput_per_s"].get<double>(), 8 * 6 / 0.070, 1e-9);
   EXPECT_EQ(json["peak_memory_mb"], 200);
@@ -63,6 +64,13 @@ TEST(Results, HaveEveryFieldOfTheSchema) {
   EXPECT_TRUE(json["verdict"]["reasons"].empty());
   EXPECT_TRUE(json["failure"].is_null());
   EXPECT_EQ(json["samples_ms"].size(), 2u);
+}
+
+TEST(Results, HaveNoIntervalOfFiveSamples) {
+  bench::Run run = measured_run();
+  run.rounds = {{10, 11, 12}, {10, 11}};
+  EXPECT_EQ(to_json(run)["latency_ms"]["n"], 5);
+  EXPECT_TRUE(to_json(run)["latency_ms"]["p50_interval"].is_null());
 }
 
 TEST(Results, KeepThreeFiguresApartOnADevice) {
