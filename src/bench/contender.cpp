@@ -91,9 +91,10 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
   }
   loaded_ = worker_->load(request);
   run_.load_ms = loaded_.load_ms;
-  const bool replaced = loaded_.tuned && options_.device != "cpu";
+  const bool replaced = loaded_.tuned;
   if (replaced) {
-    // The candidates' kernels stay in the device's memory; whoever runs the model later has the chosen ones.
+    // Kernels of candidates stay in a device's memory, and what trying them took in the peak of the process;
+    // whoever runs the model later has the chosen ones alone.
     worker_->quit();
     start();
     loaded_ = worker_->load(request);
@@ -101,7 +102,7 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
   run_.notes = loaded_.notes;
   if (replaced && loaded_.tuned)
     run_.notes.emplace_back(
-        "its memory includes kernels of candidates: loaded again, it found no choices in the cache and timed "
+        "its memory includes what candidates took: loaded again, it found no choices in the cache and timed "
         "them once more");
   if (!loaded_.version.empty()) run_.backend_version = loaded_.version;
   if (setup_.gpu != nullptr) setup_.gpu->add_worker(worker_->pid(), loaded_.bus_id);
