@@ -174,12 +174,26 @@ def check_report(hone, folder):
     (folder / "broken.trace.sqlite").unlink()
 
 
+def check_many_comparisons(hone, folder):
+    """As many as a page holds, and the rest is counted."""
+    folder.mkdir()
+    for i in range(7):
+        trace = training_steps()
+        trace.add("metadata", key="model", value="toy")
+        trace.write(folder / f"{i}.trace.sqlite")
+    ending = subprocess.run([hone, "report", folder, "-o", folder / "report.html"], capture_output=True, text=True,
+                            check=True)
+    assert "7 profiles, 16 of 21 comparisons (hone diff makes any other);" in ending.stdout, ending
+
+
 def main():
     hone = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         training_steps().write(folder / "train.trace.sqlite")
         check_report(hone, folder)
+        with tempfile.TemporaryDirectory() as many:
+            check_many_comparisons(hone, pathlib.Path(many) / "runs")
         with Server(hone, folder) as server:
             check_answers(server)
             check_refusals(server)
