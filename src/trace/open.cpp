@@ -70,6 +70,8 @@ Trace open_trace(const std::filesystem::path& path) {
   const Beginning beginning = beginning_of(path);
   if (beginning.bytes.starts_with(kSqliteMagic)) return open_database(path);
   if (beginning.packed || looks_like_json(beginning.bytes)) return read_kineto(path);
+  if (beginning.bytes.empty())
+    fail_bad_input("{}: the file is empty, as that of a recording is until it ends", path.string());
   const std::string extension = path.extension().string();
   for (const KnownFile& known : kKnownFiles) {
     if (extension == known.extension) fail_bad_input("{}: no trace, but {}", path.string(), known.advice);

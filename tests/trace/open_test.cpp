@@ -52,7 +52,8 @@ TEST_F(OpenTrace, NamesWhatItCannotRead) {
   EXPECT_THAT(refusal(folder_.write("a.qdrep", "QD")), HasSubstr("nsys export --type sqlite"));
   EXPECT_THAT(refusal(folder_.write("a.ncu-rep", "NVR")), HasSubstr("Nsight Compute"));
   EXPECT_THAT(refusal(folder_.write("a.txt", "hello")), HasSubstr("neither SQLite"));
-  EXPECT_THAT(refusal(folder_.write("empty", "")), HasSubstr("neither SQLite"));
+  EXPECT_THAT(refusal(folder_.write("empty", "")),
+              HasSubstr("the file is empty, as that of a recording is until it ends"));
   EXPECT_THAT(refusal(folder_.write("b.json", "{}")), HasSubstr("no trace"));
   EXPECT_THAT(refusal(folder_.path() / "missing"), HasSubstr("no such file"));
 
