@@ -110,6 +110,17 @@ TEST(WorkerClient, RefusesAnswersOfTheWrongForm) {
   EXPECT_EQ(failure_of("unkind"), "no idea");
 }
 
+TEST(WorkerClient, SaysWhoseAnswerLacksAField) {
+  const Scratch scratch;
+  WorkerClient worker(shell(fake_worker("nameless")), scratch.folder() / "stderr.txt", 60, nullptr);
+  try {
+    worker.hello("fake");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "the worker's answer to 'hello': the field 'version' is missing");
+  }
+}
+
 TEST(WorkerClient, RefusesAnotherProtocol) {
   const Scratch scratch;
   WorkerClient worker(shell(fake_worker("old")), scratch.folder() / "stderr.txt", 60, nullptr);
