@@ -159,6 +159,18 @@ class BenchCommand(unittest.TestCase):
         done = self.bench("--backends", "reference", code=3)
         self.assertIn("tiny.onnx", done.stderr)
 
+    def test_a_path_that_no_worker_can_be_told_is_exit_3_before_anything_is_measured(self):
+        folder = os.fsencode(self.folder) + b"/b\xff"
+        os.mkdir(folder)
+        model = shutil.copy(os.fsencode(self.model), folder)
+        for command in ("bench", "profile"):
+            done = subprocess.run([HONE, command, model, "--backends", "hone", "-o", "runs"], env=self.environment,
+                                  cwd=self.folder, capture_output=True, timeout=200)
+            self.assertEqual(done.returncode, 3, done)
+            self.assertEqual(done.stderr, b"hone: " + model + b": a name or path that is not UTF-8 cannot be told to a "
+                             b"worker\n")
+        self.assertEqual(self.result_files(), [])
+
     def test_a_folder_that_cannot_be_written_is_exit_4(self):
         for folder in ("/proc/hone", "/dev/null/runs", "/sys/kernel"):
             done = self.bench("--backends", "reference", "-o", folder, code=4)
