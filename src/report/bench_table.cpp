@@ -27,6 +27,7 @@ int decimals(double value) {
 std::string number(double value) { return fmt::format("{:.{}f}", value, decimals(value)); }
 
 std::string latency_cell(const base::Summary& summary) {
+  if (!summary.p50_interval.bounded()) return number(summary.p50);
   const double half = (summary.p50_interval.high - summary.p50_interval.low) / 2;
   return fmt::format("{} ±{:.{}f}", number(summary.p50), half, decimals(summary.p50));
 }

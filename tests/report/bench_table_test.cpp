@@ -119,6 +119,12 @@ TEST(BenchTable, ShowsTheHalfIntervalAsFinelyAsTheMedian) {
   EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("0.01766 ±0.00002"));
 }
 
+TEST(BenchTable, ShowsNoIntervalOfFewSamples) {
+  bench::Run run = run_of("hone");
+  run.rounds = {{20, 21, 22}};
+  EXPECT_THAT(BenchTable(options()).row(run), AllOf(HasSubstr(" 21.00 "), Not(HasSubstr("±"))));
+}
+
 TEST(BenchTable, SaysThatTheCacheIsCold) {
   bench::SweepOptions cold = device_options();
   cold.measure.cold_l2 = true;
