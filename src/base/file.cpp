@@ -79,7 +79,9 @@ class PendingFile {
       fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
       named_ = fd_ >= 0;
     }
-    if (fd_ < 0 && errno == ENOENT) fail_write(target, "its folder does not exist");
+    if (fd_ < 0 && errno == ENOENT)  // of /proc, too
+      fail_write(target, ::stat(folder_.c_str(), &info) == 0 ? "its folder takes no new files"
+                                                             : "its folder does not exist");
     if (fd_ < 0) fail_write(target, std::strerror(errno));
   }
   ~PendingFile() {

@@ -101,6 +101,7 @@ TEST_F(WriteFile, ChecksTheFolderBeforehand) {
   EXPECT_THAT(names(), testing::IsEmpty());
   EXPECT_THAT(failure([&] { check_writable(folder_ / "missing" / "a"); }),
               HasSubstr("missing/a: cannot write the file: its folder does not exist"));
+  EXPECT_THAT(failure([] { check_writable("/proc/a"); }), HasSubstr("its folder takes no new files"));
   write_file_atomic(folder_ / "a", "old");
   check_writable(folder_ / "a");
   EXPECT_EQ(read_file(folder_ / "a"), "old");
