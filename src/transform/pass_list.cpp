@@ -39,6 +39,8 @@ const std::vector<Pass>& passes() {
       {"transposed_convolution_lowering",
        "Makes a convolution of stride 1 of a transposed one, and moves its outputs to their places",
        transposed_convolution_lowering, false},
+      {"row_lifting", "Makes images one pixel high of the rows that convolutions read, for devices that ask",
+       row_lifting, false, true},
       {"convolution_fusion", "Fuses a convolution with the activations and additions that follow it",
        convolution_fusion, false},
       {"pool_fusion",

@@ -109,6 +109,13 @@ def convolutions():
     yield clipped.then("Clip", clipped.constant(0), clipped.constant(6))
     yield Network("conv_transpose_doubling", image).conv(64, 1).conv_transpose(32, 2, stride=2).relu()
     yield Network("conv_transpose_4x4", image).conv(64, 1).conv_transpose(24, 4, stride=2, pads=[1] * 4)
+    rows = Network("rows", (2, 16, 40))
+    for filters, kernel, dilation in ((32, 3, 1), (16, 3, 2)):
+        inputs = [rows.value, rows.normal((filters, rows.channels, kernel), rows.channels * kernel)]
+        rows.node("Conv", *inputs, rows.constant(rows.random.standard_normal(filters) * 0.1),
+                  pads=[dilation] * 2, dilations=[dilation]).relu()
+        rows.channels = filters
+    yield rows.then("Add", "x0").then("MaxPool", kernel_shape=[2], strides=[2])
     # Windows of padding alone; an operand of the result's shape behind what a matrix product may compute.
     yield Network("conv_beyond_the_image", (1, 16, 1, 5), (1, 24, 1, 5)).conv(24, 2, pad=1, dilation=2).relu().then(
         "Add", "x1")

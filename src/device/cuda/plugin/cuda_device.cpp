@@ -109,7 +109,7 @@ class CudaDevice final : public engine::Device {
   /// Where a kernel of ours can pool or add what it has computed, and where blocks can share an image.
   std::vector<std::string> passes(Precision precision) const override {
     const bool narrow = precision == Precision::kFp16 || precision == Precision::kBf16;
-    std::vector<std::string> passes;
+    std::vector<std::string> passes = {"row_lifting"};
     if (narrow && limits().warpgroups) {
       passes.emplace_back("pool_fusion");
       passes.emplace_back("bottleneck_fusion");
