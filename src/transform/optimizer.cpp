@@ -111,7 +111,9 @@ std::vector<Summary> optimize(Graph& graph, const PassOptions& options) {
   };
   for (int round = 0; round < kMaxRounds && run_all(Phase::kSimplify); ++round) {
   }
-  if (run_all(Phase::kFuse)) run_all(Phase::kCleanUp);
+  const bool fused = run_all(Phase::kFuse);
+  for (int round = 0; fused && round < kMaxRounds && run_all(Phase::kCleanUp); ++round) {
+  }
   std::vector<Summary> summaries;
   for (size_t i = 0; i < list.size(); ++i) {
     if (!enabled[i]) continue;

@@ -81,6 +81,21 @@ TEST(TransposedConvolution, EverySmallGeometry) {
   }
 }
 
+TEST(TransposedConvolution, LeavesNothingForASecondRun) {
+  GraphBuilder b;
+  const ValueId x = b.input("x", {Dim::symbol("N"), 4, 9});
+  const auto grown = [&] {
+    const ValueId y =
+        b.node("ConvTranspose", {x, b.random({4, 6, 4})}, {{"strides", Ints{2}}, {"pads", Ints{1, 1}}});
+    return b.node("Reshape", {y, b.ints({0, 3, 36})});
+  };
+  Graph graph =
+      b.finish({b.node("MatMul", {grown(), b.node("Transpose", {grown()}, {{"perm", Ints{0, 2, 1}}})})});
+  transform::optimize(graph);
+  for (const transform::Summary& summary : transform::optimize(graph))
+    EXPECT_EQ(summary.changes, 0) << summary.name;
+}
+
 TEST(TransposedConvolution, TakesItsActivationAlong) {
   const Case test{"", {5, 7}, {2, 2}, {2, 2}, {}};
   EXPECT_EQ(structure(check_pass(transposed(test, "Relu"), kPass).graph), "Conv Relu DepthToSpace");
