@@ -167,9 +167,8 @@ ModelInfo describe_model(const importer::Model& model, const std::string& spec,
   } else {
     if (shapes.empty()) {
       fail_usage(
-          "{} is a TorchScript archive: give --shapes NAME:1x3x224x224 for each argument of its forward (to "
-          "a "
-          "wrong NAME the answer has the right ones)",
+          "{} is a TorchScript archive: give --shapes NAME:1x3x224x224 for each argument of its forward "
+          "(to a wrong NAME the answer has the right ones)",
           model.name);
     }
     for (const auto& [name, shape] : shapes) {
