@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <string_view>
@@ -183,6 +184,23 @@ ModelInfo describe_model(const importer::Model& model, const std::string& spec,
   }
   info.hash = hash.value();
   return info;
+}
+
+void check_shape_names(const std::map<std::string, tensor::Shape>& shapes,
+                       std::span<const ModelInfo> models) {
+  for (const auto& [name, shape] : shapes) {
+    const auto has_input = [&name = name](const ModelInfo& model) {
+      return std::any_of(model.inputs.begin(), model.inputs.end(),
+                         [&](const InputInfo& input) { return input.name == name; });
+    };
+    if (std::any_of(models.begin(), models.end(), has_input)) continue;
+    const auto some = std::find_if(models.begin(), models.end(),
+                                   [](const ModelInfo& model) { return !model.inputs.empty(); });
+    if (some == models.end())
+      fail_usage("--shapes names an input '{}', {} has no inputs", name, models.front().name);
+    fail_usage("--shapes names an input '{}', the first input of {} is '{}'", name, some->name,
+               some->inputs.front().name);
+  }
 }
 
 void parse_shapes(const std::string& text, std::map<std::string, tensor::Shape>* shapes) {

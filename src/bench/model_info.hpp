@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct ModelInfo {
 /// path that no worker can be told.
 ModelInfo describe_model(const importer::Model& model, const std::string& spec,
                          const std::map<std::string, tensor::Shape>& shapes);
+
+/// Usage error for a shape of an input that none of the models (one at least) has: it would change nothing.
+void check_shape_names(const std::map<std::string, tensor::Shape>& shapes, std::span<const ModelInfo> models);
 
 /// A shape for the user to adapt, "1x3x224x224": what is fixed as it is.
 std::string example_shape(const graph::Dims& dims);

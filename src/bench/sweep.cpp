@@ -60,9 +60,7 @@ class SweepRunner {
 
   Sweep run() {
     for (const std::string& backend : options_.backends) peers_.command(backend);
-    std::vector<Subject> subjects;
-    for (const std::string& spec : options_.models) subjects.push_back(describe(spec));
-    check_shape_names(subjects);
+    const std::vector<Subject> subjects = describe_subjects();
     const Sweep planned = plan(subjects);
     if (events_.on_plan) events_.on_plan(planned);
     // Contenders keep pointers to their runs.
@@ -80,31 +78,19 @@ class SweepRunner {
   }
 
  private:
-  Subject describe(const std::string& spec) {
-    const importer::Model model = options_.load_model(spec);
-    Subject subject{describe_model(model, spec, options_.shapes), options_.batches};
-    if (subject.batches.empty()) {
-      subject.batches =
-          subject.info.dynamic_batch ? kDefaultBatches : std::vector<int64_t>{subject.info.fixed_batch};
+  std::vector<Subject> describe_subjects() const {
+    std::vector<ModelInfo> models;
+    for (const std::string& spec : options_.models)
+      models.push_back(describe_model(options_.load_model(spec), spec, options_.shapes));
+    check_shape_names(options_.shapes, models);
+    std::vector<Subject> subjects;
+    for (ModelInfo& model : models) {
+      std::vector<int64_t> batches = options_.batches;
+      if (batches.empty())
+        batches = model.dynamic_batch ? kDefaultBatches : std::vector<int64_t>{model.fixed_batch};
+      subjects.push_back({std::move(model), std::move(batches)});
     }
-    return subject;
-  }
-
-  /// A shape for an input that no model has would change nothing.
-  void check_shape_names(const std::vector<Subject>& subjects) const {
-    for (const auto& named_shape : options_.shapes) {
-      // No structured binding: Clang before 16 cannot capture one.
-      const std::string& name = named_shape.first;
-      const bool known = std::any_of(subjects.begin(), subjects.end(), [&](const Subject& subject) {
-        const auto& inputs = subject.info.inputs;
-        return std::any_of(inputs.begin(), inputs.end(),
-                           [&](const auto& input) { return input.name == name; });
-      });
-      if (!known) {
-        fail_usage("--shapes names an input '{}', the first input of {} is '{}'", name,
-                   subjects.front().info.name, subjects.front().info.inputs.front().name);
-      }
-    }
+    return subjects;
   }
 
   Sweep plan(const std::vector<Subject>& subjects) const {

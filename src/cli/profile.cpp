@@ -161,12 +161,7 @@ bench::ModelInfo described_model(const Options& options) {
   bench::ModelInfo model = speaking_of(options.model, [&] {
     return bench::describe_model(load_given_model(options.model), options.model, shapes);
   });
-  for (const auto& [name, shape] : shapes) {
-    const auto is_input = [&name = name](const bench::InputInfo& input) { return input.name == name; };
-    if (std::none_of(model.inputs.begin(), model.inputs.end(), is_input))
-      fail_usage("--shapes names an input '{}', the first input of {} is '{}'", name, model.name,
-                 model.inputs.empty() ? "" : model.inputs.front().name);
-  }
+  bench::check_shape_names(shapes, {&model, 1});
   return model;
 }
 

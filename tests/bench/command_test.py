@@ -220,6 +220,19 @@ class BenchCommand(unittest.TestCase):
         self.assertIsNone(self.result()["runs"][0]["failure"])
         self.assert_no_scratch_left()
 
+    def test_a_model_without_inputs(self):
+        model = os.path.join(self.folder, "without.onnx")
+        output = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1])
+        weight = helper.make_tensor("w", TensorProto.FLOAT, [1], [1.0])
+        graph = helper.make_graph([helper.make_node("Relu", ["w"], ["y"])], "without", [], [output], [weight])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), model)
+        for command in ("bench", "profile"):
+            with self.subTest(command):
+                done = subprocess.run([HONE, command, model, "--shapes", "x:1"], env=self.environment, cwd=self.folder,
+                                      capture_output=True, text=True, timeout=200)
+                self.assertEqual((done.returncode, done.stderr),
+                                 (2, "hone: --shapes names an input 'x', without has no inputs\n"))
+
     def test_a_model_named_twice_is_measured_once(self):
         self.bench("./tiny.onnx", "--backends", "reference")
         self.assertEqual(len(self.result()["runs"]), 1)

@@ -334,6 +334,38 @@ TEST(Sweep, MeasuresAColdCacheOnlyWhereItCanBeEmptied) {
   EXPECT_EQ(*sweep.runs[1].failure, "the backend good cannot empty the GPU's caches before a run");
 }
 
+/// y = Relu(w).
+importer::Model make_model_without_inputs(const std::string& name) {
+  importer::Model model = make_model(name);
+  const auto graph = std::make_shared<graph::Graph>(*model.graph);
+  const graph::ValueId weight = graph->add_constant("w", tensor::Tensor::of<float>({1}, {1}));
+  graph->replace_uses(graph->inputs[0], weight);
+  graph->inputs.clear();
+  model.graph = graph;
+  return model;
+}
+
+TEST(Sweep, RefusesShapesOfInputsThatNoModelHas) {
+  SweepOptions options = quick_options({"hone"});
+  options.load_model = [](const std::string& spec) {
+    return spec == "without" ? make_model_without_inputs(spec) : make_model(spec);
+  };
+  options.shapes = {{"z", {1}}};
+  const auto complaint = [&](const std::vector<std::string>& models) {
+    options.models = models;
+    try {
+      sweep_of(options, {});
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+      return std::string(error.what());
+    }
+    return std::string("no complaint");
+  };
+  EXPECT_EQ(complaint({"tiny"}), "--shapes names an input 'z', the first input of tiny is 'x'");
+  EXPECT_EQ(complaint({"without"}), "--shapes names an input 'z', without has no inputs");
+  EXPECT_EQ(complaint({"without", "tiny"}), "--shapes names an input 'z', the first input of tiny is 'x'");
+}
+
 TEST(Sweep, RefusesUnknownBackendsBeforeMeasuring) {
   EXPECT_THROW(run_sweep(quick_options({"no-such"}), make_peers(), {}, nullptr), Error);
 }
