@@ -173,12 +173,9 @@ bool same_model(const std::string& a, const std::string& b) {
          std::filesystem::equivalent(first, second, missing);
 }
 
-void write_small_results(const Sweep& sweep, const std::filesystem::path& folder) {
-  std::vector<std::string> models;
-  for (const Run& run : sweep.runs) {
-    if (std::find(models.begin(), models.end(), run.configuration.model) == models.end())
-      models.push_back(run.configuration.model);
-  }
+std::vector<std::filesystem::path> write_small_results(const Sweep& sweep,
+                                                       const std::vector<std::string>& models,
+                                                       const std::filesystem::path& folder) {
   const std::vector<std::string> names = distinct_names(models);
   std::map<std::filesystem::path, Json> files;
   for (const Run& run : sweep.runs) {
@@ -186,7 +183,7 @@ void write_small_results(const Sweep& sweep, const std::filesystem::path& folder
     const Configuration& configuration = run.configuration;
     const auto model = std::find(models.begin(), models.end(), configuration.model) - models.begin();
     Json& file =
-        files[folder / names[static_cast<size_t>(model)] / (file_stem(configuration.backend) + ".json")];
+        files[folder / names.at(static_cast<size_t>(model)) / (file_stem(configuration.backend) + ".json")];
     if (file.is_null()) {
       file = {{"model", configuration.model}, {"backend", configuration.backend}, {"results", Json::array()}};
     }
@@ -197,13 +194,16 @@ void write_small_results(const Sweep& sweep, const std::filesystem::path& folder
          {"throughput_per_s", run.throughput()},
          {"valid", run.verdict.valid}});
   }
+  std::vector<std::filesystem::path> written;
   for (const auto& [path, json] : files) {
     std::error_code error;
     std::filesystem::create_directories(path.parent_path(), error);
     if (error)
       fail_environment("cannot create the folder {}: {}", path.parent_path().string(), error.message());
     base::write_file_atomic(path, json.dump(1) + "\n");
+    written.push_back(path);
   }
+  return written;
 }
 
 }  // namespace hone::bench

@@ -34,9 +34,12 @@ Sweep read_sweep(const std::filesystem::path& path);
 /// The same of the file's text.
 Sweep parse_sweep(const Json& json);
 
-/// Small files `<folder>/<model>/<backend>.json`: latency and throughput per precision and batch. Models are
-/// named as distinct_names does.
-void write_small_results(const Sweep& sweep, const std::filesystem::path& folder);
+/// Small files `<folder>/<model>/<backend>.json`: latency and throughput per precision and batch. `models`
+/// are all that the sweep was to measure, named as distinct_names does, whether or not it came to them.
+/// Returns the files that it wrote.
+std::vector<std::filesystem::path> write_small_results(const Sweep& sweep,
+                                                       const std::vector<std::string>& models,
+                                                       const std::filesystem::path& folder);
 
 /// The model's name as a file name: the stem of a path, with other characters than letters, digits, '.', '-'
 /// and '_' replaced; "model" where nothing is left.

@@ -7,7 +7,6 @@
 #include <functional>
 #include <iterator>
 #include <memory>
-#include <set>
 
 #include "backend/backend.hpp"
 #include "base/clock.hpp"
@@ -165,22 +164,6 @@ void judge_sweep(const Arguments& arguments, const bench::Sweep& sweep) {
   }
 }
 
-/// Returns the files, as write_small_results names them.
-std::vector<std::string> save_small_results(const bench::Sweep& sweep,
-                                            const std::vector<std::string>& models) {
-  const std::filesystem::path folder = "results";
-  bench::write_small_results(sweep, folder);
-  const std::vector<std::string> names = bench::distinct_names(models);
-  std::set<std::string> files;
-  for (const bench::Run& run : sweep.runs) {
-    const auto model = std::find(models.begin(), models.end(), run.configuration.model) - models.begin();
-    if (run.measured())
-      files.insert(folder / names.at(static_cast<size_t>(model)) /
-                   (bench::file_stem(run.configuration.backend) + ".json"));
-  }
-  return {files.begin(), files.end()};
-}
-
 void run_bench(Arguments* arguments) {
   complete(arguments);
   bench::Peers peers({std::filesystem::canonical("/proc/self/exe").string(), "worker"});
@@ -223,8 +206,8 @@ void run_bench(Arguments* arguments) {
   }
   for (const std::string& note : report::bench_notes(sweep, arguments->sweep)) screen.line(note);
   if (arguments->save_result) {
-    for (const std::string& file : save_small_results(sweep, arguments->sweep.models))
-      screen.line("written: " + file);
+    for (const auto& file : bench::write_small_results(sweep, arguments->sweep.models, "results"))
+      screen.line("written: " + file.string());
   }
   screen.line((sweep.complete ? "written: " : "interrupted; what was measured is in ") + path.string());
   bench::throw_if_interrupted();

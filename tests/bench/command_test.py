@@ -183,8 +183,8 @@ class BenchCommand(unittest.TestCase):
         self.assertIn(f"{cores + 1} threads share {cores} cores", self.result()["runs"][0]["verdict"]["reasons"])
         self.bench("--backends", "reference", "--threads", str(cores + 1), "--require-valid", code=5)
 
-    def start_sweep(self):
-        arguments = self.arguments("--backends", "good", fake("good 20"), "--batches", "1,2,3", "--duration", "1",
+    def start_sweep(self, *more):
+        arguments = self.arguments(*more, "--backends", "good", fake("good 20"), "--batches", "1,2,3", "--duration", "1",
                                    "--rounds", "20")
         # nohup lets commands ignore that their terminal was closed; here it counts.
         return subprocess.Popen(arguments, env=self.environment, cwd=self.folder, stdout=subprocess.PIPE,
@@ -209,6 +209,16 @@ class BenchCommand(unittest.TestCase):
 
     def test_control_c_leaves_a_complete_file(self):
         self.check_interrupted(signal.SIGINT)
+
+    def test_an_interrupted_sweep_names_small_results_as_a_complete_one(self):
+        os.mkdir(os.path.join(self.folder, "other"))
+        shutil.copy(self.model, os.path.join(self.folder, "other"))
+        process = self.start_sweep("other/tiny.onnx", "--save-result")
+        stdout, _ = self.interrupt(process, signal.SIGINT)
+        small = f"results/{os.path.basename(self.folder)}/tiny/good.json"
+        self.assertEqual([line for line in stdout.splitlines() if line.startswith("written: ")], [f"written: {small}"])
+        written = glob.glob("results/**/*.json", root_dir=self.folder, recursive=True)
+        self.assertEqual(written, [small])
 
     def test_a_closed_pipe_ends_it_in_order(self):
         reader, writer = os.pipe()

@@ -217,7 +217,8 @@ TEST(Results, WriteSmallFilesPerModelAndBackend) {
   const Scratch scratch;
   Sweep sweep;
   sweep.runs = {measured_run(), failed_run()};
-  write_small_results(sweep, scratch.folder());
+  EXPECT_THAT(write_small_results(sweep, {"resnet50"}, scratch.folder()),
+              ElementsAre(scratch.folder() / "resnet50" / "hone.json"));
   const Json json = Json::parse(base::read_file(scratch.folder() / "resnet50" / "hone.json"));
   EXPECT_EQ(json["results"][0]["latency_ms"]["p50"], 11);
   EXPECT_FALSE(std::filesystem::exists(scratch.folder() / "resnet50" / "torch.json"));
@@ -229,12 +230,22 @@ TEST(Results, WriteSmallFilesOfModelsOfOneName) {
   sweep.runs = {measured_run(), measured_run()};
   sweep.runs[0].configuration.model = "a/net.onnx";
   sweep.runs[1].configuration.model = "b/net.onnx";
-  write_small_results(sweep, scratch.folder());
+  write_small_results(sweep, {"a/net.onnx", "b/net.onnx"}, scratch.folder());
   for (const char* folder : {"a", "b"}) {
     const Json json = Json::parse(base::read_file(scratch.folder() / folder / "net" / "hone.json"));
     EXPECT_EQ(json["model"], std::string(folder) + "/net.onnx");
     EXPECT_EQ(json["results"].size(), 1u);
   }
+}
+
+TEST(Results, WriteSmallFilesOfASweepThatWasCutShortUnderTheNamesOfAWholeOne) {
+  const Scratch scratch;
+  Sweep sweep;
+  sweep.runs = {measured_run()};
+  sweep.runs[0].configuration.model = "a/net.onnx";
+  const auto file = scratch.folder() / "a" / "net" / "hone.json";
+  EXPECT_THAT(write_small_results(sweep, {"a/net.onnx", "b/net.onnx"}, scratch.folder()), ElementsAre(file));
+  EXPECT_TRUE(std::filesystem::exists(file));
 }
 
 TEST(DistinctNames, ShowAsMuchOfThePathAsTheyMust) {
