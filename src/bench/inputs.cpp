@@ -47,6 +47,10 @@ int64_t set_stride(const ModelInfo& model, const InputInfo& input, int64_t batch
   return base::checked_mul(unit_bytes(input), model.units(batch));
 }
 
+void require_written(const std::ofstream& file, const std::filesystem::path& path) {
+  if (!file) fail_environment("{}: cannot write: {}", path.string(), std::strerror(errno));
+}
+
 }  // namespace
 
 size_t count_sets(const ModelInfo& model, int64_t batch) {
@@ -114,16 +118,18 @@ void InputPool::grow(const InputInfo& input, int64_t units, Part* part) const {
 
 void InputPool::append(const InputInfo& input, int64_t count, bool written, Part* part) const {
   std::ofstream file(part->file, std::ios::binary | (written ? std::ios::app : std::ios::trunc));
+  require_written(file, part->file);
   while (count > 0) {
     if (*stop_) throw Interrupted{};
     Tensor values(input.dtype, {std::min(count, kChunkElements)});
     tensor::visit_dtype(input.dtype, [&]<class T>() { fill(values.mutable_values<T>(), &part->random); });
     file.write(reinterpret_cast<const char*>(values.bytes()),
                static_cast<std::streamsize>(values.byte_size()));
+    require_written(file, part->file);
     count -= values.shape().front();
   }
   file.flush();
-  if (!file) fail_environment("{}: cannot write: {}", part->file.string(), std::strerror(errno));
+  require_written(file, part->file);
 }
 
 std::vector<InputFile> InputPool::at_batch(int64_t batch, size_t sets) const {

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -74,6 +77,40 @@ TEST(InputPool, StopsWhenInterrupted) {
   stop = true;
   EXPECT_THROW(pool.reserve(1000), Interrupted);
   EXPECT_EQ(base::read_file(pool.at_batch(1, 1)[0].file), before);
+}
+
+/// Also asks to stop, which only a loop that goes on would hear.
+StopFlag full_disk_met = false;
+
+TEST(InputPool, MakesNothingMoreOnceTheDiskIsFull) {
+  const Scratch scratch;
+  const ModelInfo model = describe_model(make_model("tiny"), "tiny", {});
+  full_disk_met = false;
+  InputPool pool(model, scratch.folder(), &full_disk_met);
+  pool.reserve(1);
+  const std::string before = base::read_file(pool.at_batch(1, 1)[0].file);
+  // A limit on the size of files stands for the full disk: both fail in write().
+  rlimit unlimited{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &unlimited), 0);
+  const auto handler = std::signal(SIGXFSZ, [](int) { full_disk_met = true; });
+  const rlimit small{4096, unlimited.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_THAT([&] { pool.reserve(100'000); },
+              ThrowsMessage<Error>(HasSubstr("input_0.bin: cannot write: File too large")));
+  ::setrlimit(RLIMIT_FSIZE, &unlimited);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_TRUE(full_disk_met);
+  EXPECT_EQ(base::read_file(pool.at_batch(1, 1)[0].file), before);
+}
+
+TEST(InputPool, MakesNothingForAFileThatCannotBeOpened) {
+  const Scratch scratch;
+  const ModelInfo model = describe_model(make_model("tiny"), "tiny", {});
+  // Only a loop that goes on would hear it.
+  const StopFlag stop = true;
+  InputPool pool(model, scratch.folder() / "missing", &stop);
+  EXPECT_THAT([&] { pool.reserve(1); },
+              ThrowsMessage<Error>(HasSubstr("input_0.bin: cannot write: No such file or directory")));
 }
 
 TEST(InputPool, DependsOnTheModelAlone) {
