@@ -202,7 +202,10 @@ std::string_view status_name(CaseStatus status) {
 std::vector<ConformanceCase> find_cases(std::span<const fs::path> folders) {
   std::vector<ConformanceCase> cases;
   for (const fs::path& folder : folders) {
-    if (!fs::is_directory(folder)) fail_bad_input("{} is not a folder", folder.string());
+    std::error_code error;
+    const bool is_folder = fs::is_directory(folder, error);
+    if (error) fail_bad_input("{} is not a folder: {}", folder.string(), error.message());
+    if (!is_folder) fail_bad_input("{} is not a folder", folder.string());
     const size_t before = cases.size();
     add_cases_below(fs::canonical(folder), cases);
     if (cases.size() == before) fail_bad_input("{} holds no ONNX test case", folder.string());

@@ -63,6 +63,7 @@ def main():
         np.save(folder / "x.npy", np.zeros((1, 1, 8, 8), np.float32))
         (folder / "empty.onnx").touch()
         (folder / "folder.onnx").mkdir()
+        (folder / "itself").symlink_to("itself")
         (folder / "trace.json").write_text('{"traceEvents": []}')
         (folder / "to").mkdir()
         (folder / "to" / "gpu_trace.csv").write_text('{"traceEvents": []}')
@@ -115,6 +116,9 @@ def main():
             (USAGE, "input 'input' is given two shapes, the second with 'input:2x1x8x8'",
              ["build", digits, *out, "--optShapes", "input:1x1x8x8,input:2x1x8x8"]),
             (BAD_INPUT, f"{name}/none is not a folder", ["conformance", f"{name}/none"]),
+            (BAD_INPUT, f"{name}/itself is not a folder: Too many levels of symbolic links",
+             ["conformance", f"{name}/itself"]),
+            (BAD_INPUT, f"{'x' * 300} is not a folder: File name too long", ["conformance", "x" * 300]),
             (BAD_INPUT, f"{name}/to holds no ONNX test case", ["conformance", f"{name}/to"]),
             (BAD_INPUT, f"{image} is no file of tactic times", ["build", digits, *out, "--timingCacheFile", image]),
             (BAD_INPUT, f"{name}/none.json: there is no such file",
