@@ -1,12 +1,29 @@
 // Plans that are asked for and given up: none is made that nobody wants, none is left running.
 #include "device/cuda/plugin/plan_compiler.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <stdexcept>
+
+#include "base/error.hpp"
+
+namespace {
+std::atomic<bool> no_more_threads = false;
+}  // namespace
+
+/// The system's, unless it is to have no room for another thread.
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
+                              void* argument) {
+  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static const auto kSystem = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
+  return no_more_threads ? EAGAIN : kSystem(thread, attributes, run, argument);
+}
 
 namespace hone::device::cuda {
 namespace {
@@ -80,6 +97,18 @@ TEST(PlanCompiler, MakesAPlanThatWasGivenUpWhenItIsAskedForAgain) {
   gate.open();
   again->get();
   EXPECT_EQ(made, 1);
+}
+
+TEST(PlanCompiler, WorksWithTheThreadsThatItGets) {
+  PlanCompiler compiler;
+  const auto make = [] { return PlanPointer(); };
+  no_more_threads = true;
+  EXPECT_THROW(compiler.request("a", make), Error);
+  no_more_threads = false;
+  compiler.request("a", make)->get();
+  no_more_threads = true;
+  compiler.request("b", make)->get();
+  no_more_threads = false;
 }
 
 TEST(PlanCompiler, GivesTheErrorToWhoeverAsks) {

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
+
+#include "base/error.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -36,10 +39,9 @@ struct PlanCompiler::Request::Task {
   bool begun = false;
 };
 
-PlanCompiler::Request::Request(PlanCompiler& compiler, std::shared_ptr<Task> task)
-    : compiler_(compiler), task_(std::move(task)) {}
-
-PlanCompiler::Request::~Request() { compiler_.release(*task_); }
+PlanCompiler::Request::~Request() {
+  if (task_ != nullptr) compiler_.release(*task_);
+}
 
 PlanPointer PlanCompiler::Request::get() const { return task_->plan.get(); }
 
@@ -55,20 +57,34 @@ PlanCompiler::~PlanCompiler() {
 }
 
 std::shared_ptr<const PlanCompiler::Request> PlanCompiler::request(const std::string& key, Make make) {
+  const std::shared_ptr<Request> request(new Request(*this));
   const std::lock_guard lock(mutex_);
-  if (tasks_.size() >= kMostPlans) drop_unused();
-  auto [entry, fresh] = tasks_.try_emplace(key);
-  std::shared_ptr<Task>& task = entry->second;
-  if (fresh) {
-    task = std::make_shared<Task>(key, std::move(make));
-    waiting_.push_back(task);
-    const size_t wanted = std::max(1u, std::thread::hardware_concurrency());
-    if (threads_.size() < wanted) threads_.emplace_back([this] { work(); });
-    wake_.notify_one();
-  }
-  ++task->requests;
+  const auto known = tasks_.find(key);
+  request->task_ = known != tasks_.end() ? known->second : start(key, std::move(make));
+  ++request->task_->requests;
   ++requests_;
-  return std::shared_ptr<const Request>(new Request(*this, task));
+  idle_.notify_all();
+  return request;
+}
+
+/// Leaves nothing behind when it throws, but a task that no request wants, which work() skips.
+std::shared_ptr<PlanCompiler::Task> PlanCompiler::start(const std::string& key, Make make) {
+  if (tasks_.size() >= kMostPlans) drop_unused();
+  auto task = std::make_shared<Task>(key, std::move(make));
+  start_thread();
+  waiting_.push_back(task);
+  tasks_.emplace(key, task);
+  wake_.notify_one();
+  return task;
+}
+
+void PlanCompiler::start_thread() {
+  if (threads_.size() >= std::max(1u, std::thread::hardware_concurrency())) return;
+  try {
+    threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error& error) {
+    if (threads_.empty()) fail_environment("no thread can be started: {}", error.what());
+  }
 }
 
 void PlanCompiler::release(Task& task) {

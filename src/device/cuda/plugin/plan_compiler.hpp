@@ -36,7 +36,7 @@ class PlanCompiler {
    private:
     friend class PlanCompiler;
     struct Task;
-    Request(PlanCompiler& compiler, std::shared_ptr<Task> task);
+    explicit Request(PlanCompiler& compiler) : compiler_(compiler) {}
 
     PlanCompiler& compiler_;
     std::shared_ptr<Task> task_;
@@ -48,12 +48,14 @@ class PlanCompiler {
   PlanCompiler(const PlanCompiler&) = delete;
   PlanCompiler& operator=(const PlanCompiler&) = delete;
 
-  /// The plan of that key, made unless it is known.
+  /// The plan of that key, made unless it is known. Environment error when there is no thread to make it.
   std::shared_ptr<const Request> request(const std::string& key, Make make);
 
  private:
   using Task = Request::Task;
 
+  std::shared_ptr<Task> start(const std::string& key, Make make);
+  void start_thread();
   void release(Task& task);
   void work();
   void drop_unused();
