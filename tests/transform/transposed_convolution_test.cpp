@@ -1,6 +1,8 @@
 // Transposed convolutions as convolutions, over what a ConvTranspose can be.
 #include <gmock/gmock.h>
 
+#include <chrono>
+
 #include "support/passes.hpp"
 
 namespace hone::test {
@@ -81,6 +83,21 @@ TEST(TransposedConvolution, EverySmallGeometry) {
   }
 }
 
+TEST(TransposedConvolution, TakesNoLongerForWideWindows) {
+  constexpr int64_t kWide = 100000;
+  GraphBuilder b;
+  const ValueId x = b.input("x", {1, 1, 2});
+  const Graph graph =
+      b.finish({b.node("ConvTranspose", {x, b.random({1, 1, kWide})}, {{"strides", Ints{kWide}}})});
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(structure(apply_passes(graph, {kPass}).graph), "Conv Reshape Transpose Reshape");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  GraphBuilder weightless;
+  const ValueId w = weightless.constant(Tensor(DType::kFloat32, {0, 1, int64_t{1} << 40}));
+  const ValueId none = weightless.node("ConvTranspose", {weightless.input("x", {1, 0, 2}), w});
+  EXPECT_EQ(structure(apply_passes(weightless.finish({none}), {kPass}).graph), "ConvTranspose");
+}
+
 TEST(TransposedConvolution, LeavesNothingForASecondRun) {
   GraphBuilder b;
   const ValueId x = b.input("x", {Dim::symbol("N"), 4, 9});
@@ -113,6 +130,8 @@ TEST(TransposedConvolution, StaysWhereMostWeightsWouldBeZerosOrAreNotKnown) {
   const Case far{"", {5, 7}, {3, 3}, {int64_t{1} << 40, 1}, {}};
   EXPECT_EQ(structure(apply_passes(transposed(far), {kPass}).graph), "ConvTranspose");
   EXPECT_EQ(structure(check_pass(transposed(small_groups), kPass).graph), "ConvTranspose");
+  const Case empty{"", {0, 7}, {4, 4}, {2, 2}, {}, {}, {}, 1, "SAME_UPPER"};
+  EXPECT_EQ(structure(check_pass(transposed(empty), kPass).graph), "ConvTranspose");
   GraphBuilder b;
   const ValueId y = b.node("ConvTranspose", {b.input("x", {1, 4, 5, 5}), b.input("w", {4, 6, 2, 2})},
                            {{"strides", Ints{2, 2}}});

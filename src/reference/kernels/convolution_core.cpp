@@ -62,13 +62,15 @@ std::vector<WindowAxis> merge_pointwise(const std::vector<WindowAxis>& axes) {
   return {merged};
 }
 
-Plan make_plan(const Convolution& conv) {
+/// `weightless`: without weights nothing is added up, and a window may be of any size.
+Plan make_plan(const Convolution& conv, bool weightless) {
   const auto axes = merge_pointwise(conv.axes);
   Plan plan{.last = axes.back(), .rows = {{{0, 0}}}};
   for (const WindowAxis& axis : axes) {
     plan.input_plane *= axis.input;
     plan.output_plane *= axis.output;
   }
+  if (weightless) return plan;
   for (size_t i = 0; i + 1 < axes.size(); ++i) plan.rows = add_axis(plan.rows, axes[i]);
   for (int64_t tap = 0; tap < plan.last.kernel; ++tap) plan.columns.push_back(outputs_inside(plan.last, tap));
   return plan;
@@ -147,7 +149,7 @@ void add_channel_transposed(const Plan& plan, const double* y, const double* w, 
 
 void convolve(const Convolution& conv, std::span<const double> x, std::span<const double> w,
               const StorePlane& store) {
-  const Plan plan = make_plan(conv);
+  const Plan plan = make_plan(conv, w.empty());
   const int64_t inputs = conv.group_inputs();
 #pragma omp parallel for collapse(2) schedule(dynamic)
   for (int64_t n = 0; n < conv.batch; ++n) {
@@ -167,7 +169,7 @@ void convolve(const Convolution& conv, std::span<const double> x, std::span<cons
 
 void convolve_transposed(const Convolution& conv, std::span<const double> y, std::span<const double> w,
                          const StorePlane& store) {
-  const Plan plan = make_plan(conv);
+  const Plan plan = make_plan(conv, w.empty());
   const int64_t inputs = conv.group_inputs();
   const int64_t outputs = conv.group_outputs();
 #pragma omp parallel for collapse(2) schedule(dynamic)

@@ -23,16 +23,15 @@ constexpr int64_t kAnySize = 1 << 20;
 /// (ONNX's specification), so at an offset i - q that q does not change.
 struct Axis {
   explicit Axis(const graph::WindowAxis& transposed) : from(transposed) {
-    for (int64_t r = 0; r < from.stride; ++r) {
-      for (int64_t t = 0; t < from.kernel; ++t) {
-        const int64_t distance = r + from.pad_begin - t * from.dilation;
-        if (distance % from.stride != 0) continue;
-        first = std::min(first, distance / from.stride);
-        last = std::max(last, distance / from.stride);
-      }
+    for (int64_t t = 0; t < from.kernel; ++t) {
+      const int64_t distance = from.pad_begin - t * from.dilation;
+      // The one r whose outputs the tap reaches.
+      const int64_t r = (from.stride - distance % from.stride) % from.stride;
+      first = std::min(first, (distance + r) / from.stride);
+      last = std::max(last, (distance + r) / from.stride);
     }
     // What a window beyond the outputs makes is cut off.
-    made = std::max((from.input + from.stride - 1) / from.stride, from.output - last);
+    made = std::max(from.input / from.stride + (from.input % from.stride != 0), from.output - last);
   }
 
   int64_t kernel() const { return last - first + 1; }
@@ -86,6 +85,7 @@ class Lowering {
     weights_ = graph.constant(node_.inputs[1]);
     if (weights_ == nullptr) return "its weights are computed";
     if (node_.has_input(2) && graph.constant(node_.inputs[2]) == nullptr) return "its bias is computed";
+    if (weights_->size() == 0) return "it has no weights";
     const graph::TensorType& x = graph.value(node_.inputs[0]).type;
     if (!x.ranked()) return "the rank of its input is not known";
     Shape shape;
@@ -107,13 +107,14 @@ class Lowering {
     double growth = 1;
     for (const graph::WindowAxis& axis : geometry_.axes) {
       growth *= static_cast<double>(axis.stride) / static_cast<double>(axis.kernel);
-      if (growth > kMostGrowth) break;  // whose loops may have no end
+      if (growth > kMostGrowth) break;
       axes_.emplace_back(axis);
       growth *= static_cast<double>(axes_.back().kernel());
       outputs_per_pixel_ *= axis.stride;
     }
     if (growth > kMostGrowth) return "most of the convolution's weights would be zeros";
     for (const Axis& axis : axes_) {
+      if (axis.from.input == 0) return "its output is empty";
       if (axis.pad_end() >= axis.kernel()) return "its output reaches far beyond its input";
     }
     if (!is_image() && outputs_per_pixel_ > 1 && !known_) return "its image has no known size";
