@@ -24,7 +24,8 @@ class OutputCheck {
   Outputs run(Program& program) const;
 
   /// What programs must compute from now on (at least one must be given): of those with the fewest values
-  /// that are not finite, what the largest group agrees on; what `decide` gives where no two agree.
+  /// that are not finite, what the largest group agrees on; where no two agree, the one that agrees with what
+  /// `decide` gives, the first one when none does.
   void expect(const std::vector<Outputs>& outputs, const std::function<Outputs()>& decide);
   bool agrees(const Outputs& outputs) const;
   bool agrees(Program& program) const { return agrees(run(program)); }

@@ -256,8 +256,9 @@ class Search {
   void refuse_wrong(LayoutSearch& search, const std::vector<Outputs>& outputs) {
     std::vector<Outputs> found = outputs;
     std::erase_if(found, [](const Outputs& of_round) { return of_round.empty(); });
-    check_.expect(found, [&] { return first_outputs(*program(search.layout, reference_tactics(), false)); });
-    const std::vector<std::string> sound = sound_tactics(search, outputs);
+    check_.expect(found, [&] { return reference_outputs(search.layout); });
+    const std::vector<std::string> sound =
+        search.tactics_of_round(sound_round(outputs), bound_->nodes.size());
     for (StepSearch& step : search.steps) {
       if (step.cached) continue;
       for (size_t k = std::min(step.candidates.size(), outputs.size()); k-- > 0;) {
@@ -292,17 +293,16 @@ class Search {
     return check_.agrees(*program(search.layout, search.tactics(bound_->nodes.size()), false));
   }
 
-  std::vector<std::string> reference_tactics() const {
-    return std::vector<std::string>(bound_->nodes.size(), std::string(reference_tactic().name()));
-  }
-
-  /// Those of a round whose outputs are as expected.
-  std::vector<std::string> sound_tactics(const LayoutSearch& search,
-                                         const std::vector<Outputs>& outputs) const {
+  /// A round whose outputs are as expected.
+  size_t sound_round(const std::vector<Outputs>& outputs) const {
     const auto found =
         std::find_if(outputs.begin(), outputs.end(), [this](const Outputs& o) { return check_.agrees(o); });
-    if (found == outputs.end()) return reference_tactics();
-    return search.tactics_of_round(static_cast<size_t>(found - outputs.begin()), bound_->nodes.size());
+    return static_cast<size_t>(found - outputs.begin());
+  }
+
+  Outputs reference_outputs(Layout layout) const {
+    const std::string name(reference_tactic().name());
+    return first_outputs(*program(layout, std::vector<std::string>(bound_->nodes.size(), name), false));
   }
 
   void time_candidates(LayoutSearch& search) {

@@ -57,7 +57,7 @@ TEST(OutputCheck, AsksTheReferenceWhereNoTwoAgree) {
   EXPECT_TRUE(second.agrees(outputs(2)));
   EXPECT_FALSE(second.agrees(outputs(7)));
   const OutputCheck neither = check_of({outputs(7), outputs(8), outputs(9)}, outputs(2));
-  EXPECT_FALSE(neither.agrees(outputs(7)));
+  EXPECT_TRUE(neither.agrees(outputs(7))) << "the first one, when even the reference is of no help";
 }
 
 TEST(OutputCheck, IsNotSwitchedOffByOneProgramThatIsNotFinite) {
