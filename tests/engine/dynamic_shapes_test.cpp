@@ -152,6 +152,36 @@ TEST(OpenBatch, AxesCountedFromTheEndForbidGroupsToo) {
   }
 }
 
+TEST(OpenBatch, MovesWithinImagesAllowGroups) {
+  using Ints = std::vector<int64_t>;
+  struct Case {
+    bool apart;
+    std::string op;
+    std::vector<Ints> constants;
+    test::AttributeList attributes = {};
+  };
+  const Case cases[] = {
+      {true, "Slice", {{0, 0}, {1, 1}, {-1, 1}}},
+      {false, "Slice", {{0, 0}, {1, 1}, {-3, 1}}},
+      {false, "Slice", {{0}, {1}}},
+      {true, "Transpose", {}, {{"perm", Ints{0, 2, 1}}}},
+      {false, "Transpose", {}},
+      {true, "Reshape", {{0, 2, 2, -1}}},
+      {true, "Unsqueeze", {{2, -1}}},
+      {false, "Unsqueeze", {{-4}}},
+  };
+  for (const Case& test : cases) {
+    GraphBuilder b;
+    std::vector<graph::ValueId> inputs = {b.input("x", {Dim::symbol("n"), 4, 6})};
+    for (const Ints& constant : test.constants) inputs.push_back(b.ints(constant));
+    graph::Graph graph = b.finish({b.node(test.op, inputs, test.attributes)});
+    EXPECT_EQ(splits_by_batch(graph), test.apart) << test.op;
+  }
+  GraphBuilder b;
+  const auto x = b.input("x", {Dim::symbol("n"), 4, 1, 6});
+  EXPECT_TRUE(splits_by_batch(b.finish({b.node("Squeeze", {x, b.ints({2})})})));
+}
+
 TEST(OpenBatch, IndicesOfAPoolForbidGroups) {
   for (const int outputs : {1, 2}) {
     GraphBuilder b;
