@@ -106,7 +106,8 @@ class CudaDevice final : public engine::Device {
 
   std::vector<Layout> image_layouts(Precision) const override { return {Layout::kChannelsLast}; }
 
-  /// Where a kernel of ours can pool or add what it has computed, and where blocks can share an image.
+  /// Kernels are written for images, not for rows; on some devices they can pool or add what they have
+  /// computed, or share an image between blocks.
   std::vector<std::string> passes(Precision precision) const override {
     const bool narrow = precision == Precision::kFp16 || precision == Precision::kBf16;
     std::vector<std::string> passes = {"row_lifting"};
