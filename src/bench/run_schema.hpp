@@ -24,7 +24,8 @@ struct Description<bench::TimesFigure> {
       Field{"min", &Times::min, "Fastest run", unit::kMs, origin::kMeasured},
       Field{"max", &Times::max, "Slowest run", unit::kMs, origin::kMeasured},
       Field{"p50_interval", &Times::p50_interval,
-            "95 % confidence interval of the median, from order statistics", unit::kMs, origin::kEstimated},
+            "95 % confidence interval of the median, from order statistics; null below 6 samples", unit::kMs,
+            origin::kEstimated},
       Field{"supported", &Times::supported, "Percentiles that so many runs can tell"}};
 };
 

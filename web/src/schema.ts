@@ -712,7 +712,7 @@ export const fields = {
     n: { text: "Runs that were measured", unit: "count", origin: "measured" },
     min: { text: "Fastest run", unit: "ms", origin: "measured" },
     max: { text: "Slowest run", unit: "ms", origin: "measured" },
-    p50_interval: { text: "95 % confidence interval of the median, from order statistics", unit: "ms", origin: "estimated" },
+    p50_interval: { text: "95 % confidence interval of the median, from order statistics; null below 6 samples", unit: "ms", origin: "estimated" },
     supported: { text: "Percentiles that so many runs can tell", unit: "", origin: "" },
   },
   Pipelined: {
@@ -885,8 +885,8 @@ export const fields = {
     p25_ns: { text: "A quarter of the values is at most this", unit: "ns", origin: "measured" },
     median_ns: { text: "Half of the values are at most this", unit: "ns", origin: "measured" },
     p75_ns: { text: "Three quarters of the values are at most this", unit: "ns", origin: "measured" },
-    median_low_ns: { text: "Lower end of the median's 95 % confidence interval, from order statistics", unit: "ns", origin: "estimated" },
-    median_high_ns: { text: "Upper end of the median's 95 % confidence interval, from order statistics", unit: "ns", origin: "estimated" },
+    median_low_ns: { text: "Lower end of the median's 95 % confidence interval, from order statistics; null below 6 values", unit: "ns", origin: "estimated" },
+    median_high_ns: { text: "Upper end of the median's 95 % confidence interval, from order statistics; null below 6 values", unit: "ns", origin: "estimated" },
   },
   Trend: {
     slope: { text: "Median of the changes from one value to the next (Theil and Sen)", unit: "ns", origin: "estimated" },

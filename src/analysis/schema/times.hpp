@@ -25,11 +25,11 @@ struct Description<Summary> {
       Field{"p75_ns", &Summary::p75, "Three quarters of the values are at most this", unit::kNs,
             origin::kMeasured},
       Field{"median_low_ns", [](const Summary& s) { return s.p50_interval.low; },
-            "Lower end of the median's 95 % confidence interval, from order statistics", unit::kNs,
-            origin::kEstimated},
+            "Lower end of the median's 95 % confidence interval, from order statistics; null below 6 values",
+            unit::kNs, origin::kEstimated},
       Field{"median_high_ns", [](const Summary& s) { return s.p50_interval.high; },
-            "Upper end of the median's 95 % confidence interval, from order statistics", unit::kNs,
-            origin::kEstimated}};
+            "Upper end of the median's 95 % confidence interval, from order statistics; null below 6 values",
+            unit::kNs, origin::kEstimated}};
 };
 
 template <>
