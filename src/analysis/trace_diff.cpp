@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -139,15 +138,13 @@ void add_differences(const Recorded& a, const Recorded& b, std::vector<std::stri
     if (!in_a->empty() && !in_b->empty() && *in_a != *in_b)
       notes.push_back(fmt::format("A and B are of different {}: {} and {}", what, *in_a, *in_b));
   }
-  if (!a.plain_ms || !b.plain_ms || !a.recorded_ms || !b.recorded_ms) return;
+  if (!a.cost || !b.cost) return;
   constexpr double kNanoseconds = 1e6;
   notes.push_back(fmt::format(
-      "These are times while recording, which cost A {} and B {}. Without it they took {} and {}: {:.3g} "
-      "times "
-      "as fast.",
-      base::share_text(*a.recorded_ms / *a.plain_ms - 1), base::share_text(*b.recorded_ms / *b.plain_ms - 1),
-      base::time_text(kNanoseconds * *a.plain_ms), base::time_text(kNanoseconds * *b.plain_ms),
-      *a.plain_ms / *b.plain_ms));
+      "These are times while recording. What that cost: A {}, B {}. Without it they took {} and {}: {:.3g} "
+      "times as fast.",
+      a.cost->text, b.cost->text, base::time_text(kNanoseconds * a.cost->plain_ms),
+      base::time_text(kNanoseconds * b.cost->plain_ms), a.cost->plain_ms / b.cost->plain_ms));
 }
 
 }  // namespace
@@ -157,14 +154,7 @@ Recorded Recorded::of(const trace::Trace& trace) {
     const auto found = trace.metadata.find(key);
     return found == trace.metadata.end() ? std::string() : found->second;
   };
-  const auto number = [&text](const char* key) -> std::optional<double> {
-    const std::string digits = text(key);
-    double value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    return error == std::errc() && std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
-  };
-  return {text("model"), text("device"), text("batch"), number("latency_plain_ms"),
-          number("latency_recorded_ms")};
+  return {text("model"), text("device"), text("batch"), trace::RecordingCost::of(trace)};
 }
 
 std::optional<bool> differ(const Estimate& a, const Estimate& b) {

@@ -9,6 +9,7 @@
 #include "analysis/iteration_idle.hpp"
 #include "analysis/kernel_exchanges.hpp"
 #include "analysis/layers.hpp"
+#include "trace/recording_cost.hpp"
 
 namespace hone::analysis {
 
@@ -67,8 +68,7 @@ struct Recorded {
   std::string model;
   std::string device;
   std::string batch;
-  std::optional<double> plain_ms;     ///< median latency when nothing was recorded
-  std::optional<double> recorded_ms;  ///< and while it was
+  std::optional<trace::RecordingCost> cost;
 
   static Recorded of(const trace::Trace& trace);
 };

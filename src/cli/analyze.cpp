@@ -6,9 +6,9 @@
 #include <charconv>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include "analysis/names.hpp"
-#include "analysis/trace_diff.hpp"
 #include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/log_file.hpp"
@@ -17,6 +17,7 @@
 #include "report/path_tables.hpp"
 #include "report/trace_tables.hpp"
 #include "trace/open.hpp"
+#include "trace/recording_cost.hpp"
 
 namespace hone::cli {
 namespace {
@@ -126,13 +127,12 @@ std::string csv_text(const Options& options, const report::Answers& answers) {
 
 /// Empty where the trace does not tell.
 std::string recording_cost(const trace::Trace& trace) {
-  const analysis::Recorded recorded = analysis::Recorded::of(trace);
-  if (!recorded.plain_ms || !recorded.recorded_ms) return "";
+  const std::optional<trace::RecordingCost> cost = trace::RecordingCost::of(trace);
+  if (!cost) return "";
   constexpr double kNanoseconds = 1e6;
-  return fmt::format("Cost of recording: {:+.1f} % (medians: {} as it is, {} recorded)",
-                     100 * (*recorded.recorded_ms / *recorded.plain_ms - 1),
-                     base::time_text(kNanoseconds * *recorded.plain_ms),
-                     base::time_text(kNanoseconds * *recorded.recorded_ms));
+  return fmt::format("Cost of recording: {} (medians: {} as it is, {} recorded)", cost->text,
+                     base::time_text(kNanoseconds * cost->plain_ms),
+                     base::time_text(kNanoseconds * cost->recorded_ms));
 }
 
 std::string people_text(const Options& options, const report::Answers& answers) {

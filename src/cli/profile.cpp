@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "backend/backend.hpp"
@@ -24,6 +25,7 @@
 #include "trace/collect/model_recorder.hpp"
 #include "trace/collect/recorder.hpp"
 #include "trace/collect/schedule.hpp"
+#include "trace/recording_cost.hpp"
 #include "trace/store.hpp"
 
 namespace hone::cli {
@@ -131,14 +133,10 @@ void profile_command(const Options& options) {
   if (!signal.empty()) fmt::print(stderr, "hone: {}the program ended in order\n", signal);
 }
 
-/// What recording costs; intervals of the medians that overlap tell nothing.
-std::string cost_text(const trace::ModelRecording& recording) {
-  const base::Summary& plain = recording.plain;
-  const base::Summary& recorded = recording.recorded;
-  if (recorded.p50_interval.low <= plain.p50_interval.high &&
-      plain.p50_interval.low <= recorded.p50_interval.high)
-    return "no difference beyond noise";
-  return fmt::format("{:+.1f} %", 100 * (recorded.p50 / plain.p50 - 1));
+/// As `hone analyze` says it of the trace.
+std::string cost_text(const trace::Trace& trace) {
+  const std::optional<trace::RecordingCost> cost = trace::RecordingCost::of(trace);
+  return cost ? cost->text : "its cost cannot be told";
 }
 
 /// Refuses what no model can be recorded with, before anything is read or made.
@@ -198,7 +196,7 @@ void profile_model(Options options) {
         if (measures) continue;
         fmt::print("{} {} {} batch {}: {:.4f} ms as it is, {:.4f} ms recorded ({})  {}\n", model.name,
                    backend, precision, batch, recording.plain.p50, recording.recorded.p50,
-                   cost_text(recording), output);
+                   cost_text(recording.trace), output);
       }
     }
   }

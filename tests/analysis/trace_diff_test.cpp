@@ -141,13 +141,14 @@ TEST(TraceDiff, PassesOnWhatWasLeftOutOfSteps) {
 TEST(TraceDiff, SaysWhatRecordingCostAndWhatElseDiffers) {
   DiffSide a{separate()};
   DiffSide b{fused()};
-  a.recorded = {"resnet18", "cuda", "1", 3.0, 6.0};
-  b.recorded = {"resnet18", "cuda", "8", 0.5, 0.75};
+  a.recorded = {"resnet18", "cuda", "1", trace::RecordingCost{3.0, 6.0, "+100.0 %"}};
+  b.recorded = {"resnet18", "cuda", "8", trace::RecordingCost{0.5, 0.48, "no difference beyond noise"}};
   EXPECT_THAT(
       compare_traces(a, b).notes,
-      ElementsAre("A and B are of different batches: 1 and 8",
-                  "These are times while recording, which cost A 100.0 % and B 50.0 %. Without it they took "
-                  "3.000 ms and 500.0 us: 6 times as fast."));
+      ElementsAre(
+          "A and B are of different batches: 1 and 8",
+          "These are times while recording. What that cost: A +100.0 %, B no difference beyond noise. "
+          "Without it they took 3.000 ms and 500.0 us: 6 times as fast."));
 }
 
 /// Steps that launch and do not wait: the host is done long before the device.

@@ -6,6 +6,7 @@ usage: profile_test.py HONE MODELS_DIGITS HAS_TORCH
 """
 import json
 import pathlib
+import re
 import sqlite3
 import subprocess
 import sys
@@ -165,7 +166,29 @@ class Profile(unittest.TestCase):
             self.assertGreater(sum(layer["cpu_ns"] for layer in threads["layers"]), 0)
             done = subprocess.run([HONE, "analyze", trace, "--only", "layers"], capture_output=True, text=True, timeout=60)
             self.assertIn("Threads in layers", done.stdout)
-            self.assertRegex(done.stdout, r"Cost of recording: [+-][0-9.]+ % \(medians: [0-9.]+ .s as it is, [0-9.]+ .s recorded\)")
+
+    def test_the_cost_of_recording_is_said_alike(self):
+        def said(trace):
+            done = subprocess.run([HONE, "analyze", trace, "--only", "steps"], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            found = re.search(r"Cost of recording: (.*) \(medians: [0-9.]+ .s as it is, [0-9.]+ .s recorded\)", done.stdout)
+            self.assertTrue(found, done.stdout)
+            return found[1]
+
+        with tempfile.TemporaryDirectory() as folder:
+            done = profile(MODEL, "-o", folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            trace = f"{folder}/digits-hone-fp32-b1.trace.sqlite"
+            self.assertIn(f"ms recorded ({said(trace)})  {trace}\n", done.stdout)
+            for verdict, text in (("noise", "no difference beyond noise"), ("too few runs", "too few runs to tell"),
+                                  ("differs", "-10.0 %"), (None, "no difference that can be told")):
+                with self.subTest(verdict=verdict), sqlite3.connect(trace) as database:
+                    for key, value in (("latency_plain_ms", "1.0"), ("latency_recorded_ms", "0.9"), ("recording_cost", verdict)):
+                        database.execute("DELETE FROM metadata WHERE key = ?", (key,))
+                        if value is not None:
+                            database.execute("INSERT INTO metadata VALUES (?, ?)", (key, value))
+                    database.commit()
+                    self.assertEqual(said(trace), text)
 
     def test_what_a_backend_does_not_tell_is_said(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -20,6 +20,7 @@
 #include "trace/collect/injection.hpp"
 #include "trace/collect/metric_values.hpp"
 #include "trace/cut.hpp"
+#include "trace/recording_cost.hpp"
 
 namespace hone::trace {
 namespace {
@@ -267,10 +268,7 @@ class Session {
     metadata["device"] = options_.device;
     metadata["batch"] = std::to_string(options_.batch);
     metadata["threads"] = std::to_string(options_.threads);
-    if (options_.metrics.empty()) {
-      metadata["latency_plain_ms"] = fmt::format("{:.6f}", recording.plain.p50);
-      metadata["latency_recorded_ms"] = fmt::format("{:.6f}", recording.recorded.p50);
-    }
+    if (options_.metrics.empty()) describe_cost(recording.trace, recording.plain, recording.recorded);
     metadata["recorded_at"] = base::utc_date();
     if (recording.self_timed)
       metadata["utc_epoch_ns"] = std::to_string(base::utc_ns() - base::monotonic_ns());

@@ -1,0 +1,64 @@
+// See recording_cost.hpp.
+#include "trace/recording_cost.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+namespace hone::trace {
+namespace {
+
+constexpr const char* kPlain = "latency_plain_ms";
+constexpr const char* kRecorded = "latency_recorded_ms";
+/// One of the words below; traces of earlier versions have none.
+constexpr const char* kVerdict = "recording_cost";
+constexpr std::string_view kDiffers = "differs";
+constexpr std::string_view kNoise = "noise";
+constexpr std::string_view kTooFewRuns = "too few runs";
+
+/// Intervals of the medians that overlap tell nothing, nor do those that are unbounded.
+std::string_view verdict(const base::Interval& plain, const base::Interval& recorded) {
+  if (!plain.bounded() || !recorded.bounded()) return kTooFewRuns;
+  return recorded.low <= plain.high && plain.low <= recorded.high ? kNoise : kDiffers;
+}
+
+std::string text_of(const Trace& trace, const char* key) {
+  const auto found = trace.metadata.find(key);
+  return found == trace.metadata.end() ? "" : found->second;
+}
+
+std::optional<double> positive(const std::string& digits) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || !std::isfinite(value) || value <= 0) return std::nullopt;
+  return value;
+}
+
+/// Nobody knows how sure the medians are that come without a verdict, but nothing is faster for being
+/// recorded.
+std::string cost_text(double share, std::string_view verdict) {
+  if (verdict == kTooFewRuns) return "too few runs to tell";
+  if (verdict == kNoise) return "no difference beyond noise";
+  constexpr double kLeastShown = 0.0005;
+  if (verdict != kDiffers && share < kLeastShown) return "no difference that can be told";
+  return fmt::format("{:+.1f} %", 100 * share);
+}
+
+}  // namespace
+
+std::optional<RecordingCost> RecordingCost::of(const Trace& trace) {
+  const std::optional<double> plain = positive(text_of(trace, kPlain));
+  const std::optional<double> recorded = positive(text_of(trace, kRecorded));
+  if (!plain || !recorded) return std::nullopt;
+  return RecordingCost{*plain, *recorded, cost_text(*recorded / *plain - 1, text_of(trace, kVerdict))};
+}
+
+void describe_cost(Trace& trace, const base::Summary& plain, const base::Summary& recorded) {
+  trace.metadata[kPlain] = fmt::format("{:.6f}", plain.p50);
+  trace.metadata[kRecorded] = fmt::format("{:.6f}", recorded.p50);
+  trace.metadata[kVerdict] = verdict(plain.p50_interval, recorded.p50_interval);
+}
+
+}  // namespace hone::trace

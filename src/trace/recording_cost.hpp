@@ -1,0 +1,26 @@
+// What recording a model cost: told from runs with and without it, kept in the trace, and said in the same
+// words by all commands.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/statistics.hpp"
+#include "trace/trace.hpp"
+
+namespace hone::trace {
+
+struct RecordingCost {
+  double plain_ms = 0;     ///< median latency when nothing was recorded
+  double recorded_ms = 0;  ///< and while it was
+  /// "+3.1 %"; or that the runs do not tell, whatever their medians are.
+  std::string text;
+
+  /// Nothing where the trace does not tell.
+  static std::optional<RecordingCost> of(const Trace& trace);
+};
+
+/// Puts the medians, in milliseconds, and whether they differ into the metadata.
+void describe_cost(Trace& trace, const base::Summary& plain, const base::Summary& recorded);
+
+}  // namespace hone::trace
