@@ -66,18 +66,20 @@ bool write_all(int fd, std::string_view content) {
 class PendingFile {
  public:
   explicit PendingFile(const std::filesystem::path& target)
-      : target_(target),
-        folder_(target.has_parent_path() ? target.parent_path() : "."),
-        temporary_(target.string() + ".tmp." + std::to_string(::getpid())) {
+      : target_(target), folder_(target.has_parent_path() ? target.parent_path() : ".") {
     struct stat info {};
-    if (::stat(target.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    const bool found = ::stat(target.c_str(), &info) == 0;
+    if (!found && errno == ENAMETOOLONG) fail_write(target, std::strerror(errno));
+    if (found && !S_ISREG(info.st_mode)) {
       // A rename would put a file in the place of a device or of a pipe.
       fail_write(target, S_ISDIR(info.st_mode) ? "it is a directory" : "it is not a regular file");
     }
     fd_ = ::open(folder_.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0644);
     if (fd_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
-      fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-      named_ = fd_ >= 0;
+      give_name([this](const char* name) {
+        fd_ = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        return fd_ >= 0;
+      });
     }
     if (fd_ < 0 && errno == ENOENT)  // of /proc, too
       fail_write(target, ::stat(folder_.c_str(), &info) == 0 ? "its folder takes no new files"
@@ -97,7 +99,7 @@ class PendingFile {
 
   /// Syncs, then puts the file in the place of its target.
   void publish() {
-    if (::fsync(fd_) != 0 || (!named_ && !give_name()) ||
+    if (::fsync(fd_) != 0 || (!named_ && !link_name()) ||
         ::rename(temporary_.c_str(), target_.c_str()) != 0) {
       fail_write(target_, std::strerror(errno));
     }
@@ -107,11 +109,22 @@ class PendingFile {
   }
 
  private:
-  bool give_name() {
-    ::unlink(temporary_.c_str());
+  /// One that no file has, short whatever the target's is. False where `make` fails for another reason.
+  template <class Make>
+  bool give_name(const Make& make) {
+    for (int number = 1; !named_; ++number) {
+      temporary_ = folder_ / fmt::format(".hone.{}.{}", ::getpid(), number);
+      named_ = make(temporary_.c_str());
+      if (!named_ && errno != EEXIST) return false;
+    }
+    return true;
+  }
+
+  bool link_name() {
     const std::string self = "/proc/self/fd/" + std::to_string(fd_);
-    named_ = ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0;
-    return named_;
+    return give_name([&](const char* name) {
+      return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+    });
   }
 
   std::filesystem::path target_;

@@ -13,7 +13,7 @@ namespace hone::base {
 /// The whole file; bad input when it is missing, is no regular file, or is larger than `limit` bytes.
 std::string read_file(const std::filesystem::path& path, uint64_t limit = uint64_t{1} << 40);
 
-/// Writes a file without a name (or `<path>.tmp.<pid>`, where the file system wants one) beside the target,
+/// Writes a file without a name (or `.hone.<pid>.<n>`, where the file system wants one) beside the target,
 /// syncs it, renames it to the target, syncs the folder. Environment error (disk full, read-only or missing
 /// folder, a target that is no regular file) leaves the old file as it was and no temporary file.
 void write_file_atomic(const std::filesystem::path& path, std::span<const std::string_view> parts);

@@ -23,7 +23,8 @@ namespace {
 PendingFile::PendingFile(std::filesystem::path target) : target_(std::move(target)) {
   base::check_writable(target_);
   for (int number = 1; descriptor_ < 0; ++number) {
-    path_ = fmt::format("{}.tmp.{}.{}", target_.string(), ::getpid(), number);
+    // Short whatever the target's name is: SQLite makes longer ones of it.
+    path_ = target_.parent_path() / fmt::format(".hone.{}.{}", ::getpid(), number);
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (descriptor_ < 0 && errno != EEXIST) fail(target_);
   }

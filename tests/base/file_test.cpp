@@ -58,6 +58,18 @@ TEST_F(WriteFile, ReplacesTheOldContentAndLeavesNothingElse) {
   EXPECT_THAT(names(), testing::ElementsAre("a"));
 }
 
+TEST_F(WriteFile, TakesTheLongestNameAndRefusesALongerOneBeforehand) {
+  constexpr size_t kLongest = 255;
+  const std::string name(kLongest, 'n');
+  const std::string taken = fmt::format(".hone.{}.1", ::getpid());
+  write_file_atomic(folder_ / taken, "of another");
+  write_file_atomic(folder_ / name, "new");
+  EXPECT_EQ(read_file(folder_ / name), "new");
+  EXPECT_EQ(read_file(folder_ / taken), "of another");
+  EXPECT_THAT(names(), testing::UnorderedElementsAre(name, taken));
+  EXPECT_THAT(failure([&] { check_writable(folder_ / (name + "n")); }), HasSubstr("File name too long"));
+}
+
 TEST_F(WriteFile, AFullDiskLeavesTheOldFile) {
   write_file_atomic(folder_ / "a", "old");
   // A limit on the size of files stands for the full disk: both fail in write().

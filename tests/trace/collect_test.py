@@ -237,5 +237,21 @@ class Collect(unittest.TestCase):
         self.assertEqual(done.stderr, "hone: /nonexistent cannot be started: no such program\n")
         self.assertIsNone(database)
 
+    def test_a_trace_may_have_the_longest_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for length in (250, 255):
+                trace = os.path.join(folder, "n" * (length - 7) + ".sqlite")
+                done = subprocess.run([HONE, "profile", "-o", trace, "--", "true"], capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                done = subprocess.run([HONE, "analyze", trace], capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(len(os.listdir(folder)), 2)
+            trace, started = os.path.join(folder, "n" * 249 + ".sqlite"), os.path.join(folder, "started")
+            done = subprocess.run([HONE, "profile", "-o", trace, "--", "touch", started], capture_output=True, text=True,
+                                  timeout=60)
+            self.assertEqual((done.returncode, done.stderr),
+                             (4, f"hone: {trace}: cannot write the file: File name too long\n"))
+            self.assertFalse(os.path.exists(started), "it is refused before the program runs")
+
 
 unittest.main(argv=sys.argv[:1])

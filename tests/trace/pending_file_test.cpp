@@ -63,6 +63,24 @@ TEST_F(Pending, RefuseATargetThatIsNoRegularFile) {
   EXPECT_THROW(PendingFile(at("missing/a")), Error);
 }
 
+TEST_F(Pending, OfTheLongestNameHasAShortOne) {
+  constexpr size_t kLongest = 255;
+  const std::string name(kLongest, 'n');
+  const PendingFile file(at(name));
+  EXPECT_EQ(file.path().parent_path(), folder_.path());
+  EXPECT_LT(file.path().filename().string().size(), 40U);
+  write_store(Trace(), at(name));
+  EXPECT_EQ(read_store(at(name)).host_events.size(), 0U);
+}
+
+TEST_F(Pending, LeavesTheFilesOfOthersUnderSuchNames) {
+  const std::string taken = fmt::format(".hone.{}.1", ::getpid());
+  base::write_file_atomic(at(taken), "precious");
+  const PendingFile file(at("a"));
+  EXPECT_NE(file.path(), at(taken));
+  EXPECT_EQ(base::read_file(at(taken)), "precious");
+}
+
 TEST_F(Pending, TracesAndTablesTouchNoFilesOfOthers) {
   base::write_file_atomic(at("a.sqlite.tmp"), "precious");
   base::write_file_atomic(at("a.csv.tmp"), "precious");
