@@ -25,8 +25,9 @@ constexpr int64_t kTextAlways = 1 << 20;
 /// Called by SQLite every kStepsAtOnce steps; other than 0 ends the statement.
 int count_steps(void* budget) { return --static_cast<SqliteBudget*>(budget)->steps < 0 ? 1 : 0; }
 
-/// What is wrong with the file is bad input; what is wrong with the disk is the environment. A damaged file
-/// that is read may ask for any amount of memory, or for a journal to be written.
+/// What is wrong with a file that is read is bad input, and it may ask for any amount of memory, or for a
+/// journal to be written; what is wrong with the disk, and whatever keeps a file of ours from being written,
+/// is the environment.
 [[noreturn]] void fail(sqlite3* database, const std::string& file) {
   const int code = sqlite3_errcode(database) & 0xff;
   const std::string message = sqlite3_errmsg(database);
@@ -34,9 +35,7 @@ int count_steps(void* budget) { return --static_cast<SqliteBudget*>(budget)->ste
   if (reading && code == SQLITE_NOMEM) fail_bad_input("{}: damaged, as it asks for too much memory", file);
   if (code == SQLITE_INTERRUPT)
     fail_bad_input("{}: damaged, as it holds more rows than its size has room for", file);
-  const bool writing_failed = code == SQLITE_READONLY || code == SQLITE_NOMEM;
-  if (code == SQLITE_FULL || code == SQLITE_IOERR || (writing_failed && !reading))
-    fail_environment("{}: {}", file, message);
+  if (code == SQLITE_FULL || code == SQLITE_IOERR || !reading) fail_environment("{}: {}", file, message);
   fail_bad_input("{}: {}", file, message);
 }
 
@@ -114,8 +113,12 @@ SqliteDatabase::SqliteDatabase(const std::filesystem::path& path, std::string fi
 
 void SqliteDatabase::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
 
+SqliteDatabase SqliteDatabase::create(const std::filesystem::path& path, std::string named) {
+  return {path, std::move(named), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
+}
+
 SqliteDatabase SqliteDatabase::create(const std::filesystem::path& path) {
-  return {path, path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
+  return create(path, path.string());
 }
 
 SqliteDatabase SqliteDatabase::open_read_only(const std::filesystem::path& path) {

@@ -53,7 +53,9 @@ class SqliteStatement {
 
 class SqliteDatabase {
  public:
-  /// A new database in a file that is empty or not there. Environment error when it cannot be written.
+  /// A new database in a file that is empty or not there. Environment error, of the file `named`, when it
+  /// cannot be written.
+  static SqliteDatabase create(const std::filesystem::path& path, std::string named);
   static SqliteDatabase create(const std::filesystem::path& path);
   /// Packed with gzip or not. Nothing is written to it. What is left of a file that breaks off, or whose list
   /// of tables is damaged, can be read table by table; `damage()` says so. Bad input when the file is not

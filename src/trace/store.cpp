@@ -296,7 +296,7 @@ void read_pairs(SqliteDatabase& database, const StringIds& strings, Trace& trace
 void write_store(const Trace& trace, const std::filesystem::path& path) {
   PendingFile file(path);
   {
-    SqliteDatabase database = SqliteDatabase::create(file.path());
+    SqliteDatabase database = SqliteDatabase::create(file.path(), path.string());
     write_all(database, trace);
   }
   file.publish();

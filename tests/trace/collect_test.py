@@ -3,6 +3,8 @@
 usage: collect_test.py HONE RECORDED_PROGRAM FAKE_CUPTI FAKE_NVML
 """
 import os
+import resource
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -252,6 +254,18 @@ class Collect(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr),
                              (4, f"hone: {trace}: cannot write the file: File name too long\n"))
             self.assertFalse(os.path.exists(started), "it is refused before the program runs")
+
+    def test_a_full_disk_is_said_of_the_trace(self):
+        def full_disk():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "a.sqlite")
+            done = subprocess.run([HONE, "profile", "-o", trace, "--", "true"], capture_output=True, text=True, timeout=60,
+                                  preexec_fn=full_disk)
+            self.assertEqual((done.returncode, done.stderr), (4, f"hone: {trace}: disk I/O error\n"))
+            self.assertEqual(os.listdir(folder), [])
 
 
 unittest.main(argv=sys.argv[:1])

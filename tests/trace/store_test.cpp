@@ -3,10 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <optional>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -69,6 +72,27 @@ Trace small_trace() {
   trace.doubt(Severity::kLoss, "kernels", "were dropped", 3);
   normalize(trace);
   return trace;
+}
+
+TEST_F(Store, NamesTheFileThatCannotBeWrittenAndNotTheTemporaryOne) {
+  // A limit on the size of files stands for the full disk: both fail in write().
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{4096, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  std::optional<Error> refusal;
+  try {
+    write_store(small_trace(), path_);
+  } catch (const Error& error) {
+    refusal = error;
+  }
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->kind(), ErrorKind::kEnvironment);
+  EXPECT_STREQ(refusal->what(), (path_.string() + ": disk I/O error").c_str());
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
 TEST_F(Store, GivesBackEveryColumn) {
