@@ -176,8 +176,8 @@ std::vector<report::Figure> from_baseline(const std::vector<TracedModel>& traces
       if (!b.baseline && comparable) figures.push_back(waterfall(a, b));
     }
     if (figures.empty())
-      fail_usage("--baseline {}: there is no other trace{} to compare it with", named,
-                 a.model.empty() ? "" : " of " + report::printable(a.model));
+      fail_bad_input("--baseline {}: there is no other trace{} to compare it with", named,
+                     a.model.empty() ? "" : " of " + report::printable(a.model));
   }
   return figures;
 }
@@ -201,7 +201,10 @@ std::vector<report::Figure> of_pairs(const std::vector<TracedModel>& traces) {
 }
 
 void check_baseline(const std::string& baseline) {
-  if (fs::is_directory(baseline)) fail_bad_input("--baseline {}: it is a folder, not a trace", baseline);
+  std::error_code error;
+  const bool folder = fs::is_directory(baseline, error);
+  if (error) fail_bad_input("--baseline {}: {}", baseline, error.message());
+  if (folder) fail_bad_input("--baseline {}: it is a folder, not a trace", baseline);
   const report::RunFiles found = report::find_run_files({baseline});
   if (found.files.front().kind == report::RunFileKind::kSweep)
     fail_bad_input("--baseline {}: it is a result of a benchmark, not a trace", baseline);

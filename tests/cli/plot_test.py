@@ -100,12 +100,15 @@ def check_baselines(hone, source, folder):
     with sqlite3.connect(other) as database:
         database.execute("UPDATE metadata SET value = 'alexnet' WHERE key = 'model'")
     damaged.write_text("no database")
+    (folder / "itself").symlink_to(folder / "itself")
     for baseline, code, sentence in [
             (result, BAD_INPUT, "it is a result of a benchmark, not a trace"),
             (traces, BAD_INPUT, "it is a folder, not a trace"),
-            (folder / "nosuch", BAD_INPUT, "nosuch: "),
+            (folder / "nosuch", BAD_INPUT, "nosuch: No such file or directory"),
+            (folder / "itself", BAD_INPUT, "itself: Too many levels of symbolic links"),
+            (folder / ("n" * 300), BAD_INPUT, "n: File name too long"),
             (damaged, BAD_INPUT, "damaged.sqlite: "),
-            (other, USAGE, "there is no other trace of alexnet to compare it with")]:
+            (other, BAD_INPUT, "there is no other trace of alexnet to compare it with")]:
         ending = plot(hone, traces / "resnet50-hone-fp16-b1.sqlite", "-o", folder / "unplotted", "--baseline", baseline)
         assert ending.returncode == code and sentence in ending.stderr and ending.stdout == "", (baseline, ending)
         assert ending.stderr.count("\n") == 1 and not (folder / "unplotted").exists(), (baseline, ending)
