@@ -73,7 +73,8 @@ class Program {
   const std::vector<WeightKey>& packed() const { return packed_; }
   /// Constants some step reads in plain form.
   const std::vector<graph::ValueId>& plain_constants() const { return plain_constants_; }
-  /// With ProgramOptions::list_candidates, what gets them ready: hold it for as long as they may be asked for.
+  /// With ProgramOptions::list_candidates, what gets them ready: hold it for as long as they may be asked
+  /// for.
   const std::vector<Preparation>& preparations() const { return preparations_; }
 
  private:
