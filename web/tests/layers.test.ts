@@ -89,6 +89,21 @@ describe('Layers', () => {
     await expect.poll(() => page.url()).toContain('sel=1');
   });
 
+  it('goes on in a chart from where the reader was, after a layer was looked at', async () => {
+    const { page } = await viewer.open(reportOf([profile(analysisOf('resnet50-hone-fp16-b1'))]), '#/profile/p/layers');
+    const box = page.locator('.canvas').first();
+    await box.press('ArrowRight');
+    await box.press('ArrowRight');
+    await box.press('Enter');
+    await page.locator('.drawer').waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('.drawer').waitFor({ state: 'detached' });
+    await settle(page);
+    await box.press('ArrowRight');
+    await box.press('Enter');
+    await expect.poll(() => page.url()).toContain('sel=2');
+  });
+
   it('goes into a block, and keeps that in the address', async () => {
     const { page } = await viewer.open(reportOf([profile({ layers: small })]), '#/profile/p/layers?by=kind');
     const tree = page.locator('figure', { hasText: 'Time by kind' });

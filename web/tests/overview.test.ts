@@ -43,6 +43,15 @@ describe('the overview', () => {
     expect(idle.map((row) => row['Time'])).toEqual(gpu().idle.devices[0].causes.map((row: any) => row.time_ns));
   });
 
+  it.each([
+    ['noise', '0.480', 'no difference beyond noise'], ['too few runs', '0.480', 'too few runs to tell'],
+    [undefined, '0.310', 'no difference that can be told'], ['differs', '0.310', '0.969'],
+  ])('says what a verdict of %s on %s ms recorded tells', async (verdict, recorded, said) => {
+    const metadata = { latency_plain_ms: '0.320', latency_recorded_ms: recorded, ...(verdict && { recording_cost: verdict }) };
+    const { page } = await open(gpu(), { metadata });
+    expect(await page.getByText('Recorded by not recorded').locator('..').innerText()).toContain(said);
+  });
+
   it('shows advice that leads into the timeline', async () => {
     const analysis = gpu();
     const { page } = await open(analysis);

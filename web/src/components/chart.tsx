@@ -26,7 +26,7 @@ export interface ChartProps<Row> {
   description: string;
   /// Laid over what all charts share. Has to be the same function as long as the data is (useCallback).
   option: (of: Look) => EChartsCoreOption;
-  /// The same data, for the table and for CSV.
+  /// The same data, for the table and for CSV. Has to be the same object as long as the points are (useMemo).
   data: ChartData<Row>;
   height?: number;
   onPick?: (pick: ChartPick) => void;
@@ -60,8 +60,12 @@ export function Chart<Row>({ title, description, option, data, height = 300, onP
     const own = keepZoom(chart.current, option(of)) as Record<string, any>;
     const base = baseOption(of);
     chart.current?.setOption({ ...base, ...own, tooltip: { ...base.tooltip, ...own['tooltip'] }, grid: { ...base.grid, ...own['grid'] } }, true);
-    spot.current = null;
   }, [option, theme, asTable]);
+
+  // Where a reader is outlasts a selection or a theme, not the points themselves.
+  useEffect(() => {
+    spot.current = null;
+  }, [data]);
 
   useEffect(() => {
     chart.current?.off('click');

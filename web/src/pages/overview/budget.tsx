@@ -32,19 +32,30 @@ const PIECES: Column<Piece>[] = [
   { key: 'value', title: 'Mean', of: time('mean_ns'), value: ({ value }) => value },
 ];
 
+/// The verdicts that a trace has where its medians do not tell that recording cost anything.
+const UNTOLD: Record<string, string> = { noise: 'no difference beyond noise', 'too few runs': 'too few runs to tell' };
+
+/// Traces of earlier versions have no verdict; nothing is faster for being recorded.
+function untold(ratio: number, verdict: string | undefined): string | null {
+  if (verdict && Object.hasOwn(UNTOLD, verdict)) return UNTOLD[verdict]!;
+  return verdict !== 'differs' && ratio < 1.0005 ? 'no difference that can be told' : null;
+}
+
 function Recording({ metadata, overhead }: { metadata: Record<string, string>; overhead: number | null }) {
   const of = (key: string) => finite(Number(metadata[key] ?? NaN));
   const [plain, recorded] = [of('latency_plain_ms'), of('latency_recorded_ms')];
   if (plain === null && recorded === null && !overhead) return null;
   const P50 = { struct: 'Times', field: 'p50' };
+  const ratio = plain && recorded ? recorded / plain : null;
+  const said = ratio && untold(ratio, metadata['recording_cost']);
   return (
     <div class="figures">
       <Figure label="Median, not recorded" value={plain} of={P50} hint="Latency of the same runs before recording began." />
       <Figure label="Median while recorded" value={recorded} of={P50} hint="Latency of the runs that this trace holds." />
-      {plain && recorded && (
+      {ratio && (
         <div class="labelled">
           <span class="label">Recorded by not recorded</span>
-          <span class="figure" tabIndex={0} data-hint="What recording costs: above 1, the trace is slower than the program is without it." data-value={recorded / plain}><Value {...parts(recorded / plain, 'ratio')} /></span>
+          {said ?? <span class="figure" tabIndex={0} data-hint="What recording costs: above 1, the trace is slower than the program is without it." data-value={ratio}><Value {...parts(ratio, 'ratio')} /></span>}
         </div>
       )}
       {overhead !== null && <Figure label="Profiler’s own time" value={overhead} of={{ struct: 'Step', field: 'profiler_overhead_ns' }} hint="All steps together." />}

@@ -42,7 +42,8 @@ export function Stacked({ title, description, parts, bars, pageKey, query, onPic
   const page = Math.max(0, pages.findIndex(({ id }) => id === (query.get(pageKey) ?? '')));
   const shown = useMemo(() => bars.slice(page * AT_ONCE, (page + 1) * AT_ONCE), [bars, page]);
   const option = useCallback((of: Look) => stackedOption(parts, shown, narrow, of), [parts, shown, narrow]);
-  const data = useMemo(() => ({ columns: columnsOf(parts), rows: bars }), [parts, bars]);
+  // Of the page as well: the points that are drawn are others then.
+  const data = useMemo(() => ({ columns: columnsOf(parts), rows: bars }), [parts, bars, page]);
   const pick = useCallback(({ dataIndex }: ChartPick) => onPick?.(page * AT_ONCE + dataIndex), [onPick, page]);
   return (
     <Chart title={title} description={description} option={option} data={data} height={320} onPick={onPick && pick}
