@@ -1,4 +1,4 @@
-// See file.hpp. The write path follows "All File Systems Are Not Created Equal" (OSDI 2014).
+// See file.hpp.
 #include "base/file.hpp"
 
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "base/pending_file.hpp"
 
 namespace hone::base {
 namespace {
@@ -46,93 +47,6 @@ int open_regular(const std::filesystem::path& path, uint64_t* size) {
   *size = static_cast<uint64_t>(info.st_size);
   return fd;
 }
-
-[[noreturn]] void fail_write(const std::filesystem::path& path, const char* reason) {
-  throw Error(ErrorKind::kEnvironment, fmt::format("cannot write the file: {}", reason), path.string());
-}
-
-bool write_all(int fd, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t n = ::write(fd, content.data(), content.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    content.remove_prefix(static_cast<size_t>(n));
-  }
-  return true;
-}
-
-/// A file in the making beside its target. It has no name until it is complete, where the file system can do
-/// that, so that nothing stays behind even when the program is killed.
-class PendingFile {
- public:
-  explicit PendingFile(const std::filesystem::path& target)
-      : target_(target), folder_(target.has_parent_path() ? target.parent_path() : ".") {
-    struct stat info {};
-    const bool found = ::stat(target.c_str(), &info) == 0;
-    if (!found && errno == ENAMETOOLONG) fail_write(target, std::strerror(errno));
-    if (found && !S_ISREG(info.st_mode)) {
-      // A rename would put a file in the place of a device or of a pipe.
-      fail_write(target, S_ISDIR(info.st_mode) ? "it is a directory" : "it is not a regular file");
-    }
-    fd_ = ::open(folder_.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0644);
-    if (fd_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
-      give_name([this](const char* name) {
-        fd_ = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-        return fd_ >= 0;
-      });
-    }
-    if (fd_ < 0 && errno == ENOENT)  // of /proc, too
-      fail_write(target, ::stat(folder_.c_str(), &info) == 0 ? "its folder takes no new files"
-                                                             : "its folder does not exist");
-    if (fd_ < 0) fail_write(target, std::strerror(errno));
-  }
-  ~PendingFile() {
-    ::close(fd_);
-    if (named_) ::unlink(temporary_.c_str());
-  }
-  PendingFile(const PendingFile&) = delete;
-  PendingFile& operator=(const PendingFile&) = delete;
-
-  void write(std::string_view content) {
-    if (!write_all(fd_, content)) fail_write(target_, std::strerror(errno));
-  }
-
-  /// Syncs, then puts the file in the place of its target.
-  void publish() {
-    if (::fsync(fd_) != 0 || (!named_ && !link_name()) ||
-        ::rename(temporary_.c_str(), target_.c_str()) != 0) {
-      fail_write(target_, std::strerror(errno));
-    }
-    named_ = false;
-    const Descriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder.get() >= 0) ::fsync(folder.get());
-  }
-
- private:
-  /// One that no file has, short whatever the target's is. False where `make` fails for another reason.
-  template <class Make>
-  bool give_name(const Make& make) {
-    for (int number = 1; !named_; ++number) {
-      temporary_ = folder_ / fmt::format(".hone.{}.{}", ::getpid(), number);
-      named_ = make(temporary_.c_str());
-      if (!named_ && errno != EEXIST) return false;
-    }
-    return true;
-  }
-
-  bool link_name() {
-    const std::string self = "/proc/self/fd/" + std::to_string(fd_);
-    return give_name([&](const char* name) {
-      return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
-    });
-  }
-
-  std::filesystem::path target_;
-  std::filesystem::path folder_;
-  std::filesystem::path temporary_;
-  int fd_ = -1;
-  bool named_ = false;
-};
 
 /// For those without a home: below a folder that all users share, so nobody else may have made it. Empty
 /// where somebody has.
@@ -190,7 +104,10 @@ ReservedFile::ReservedFile(const std::filesystem::path& wanted) : path_(wanted) 
   for (int number = 2;; ++number) {
     const Descriptor fd(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
     if (fd.get() >= 0) return;
-    if (errno != EEXIST) fail_write(path_, std::strerror(errno));
+    if (errno != EEXIST) {
+      throw Error(ErrorKind::kEnvironment, fmt::format("cannot write the file: {}", std::strerror(errno)),
+                  path_.string());
+    }
     path_ = wanted.parent_path() /
             fmt::format("{}-{}{}", wanted.stem().string(), number, wanted.extension().string());
   }

@@ -93,9 +93,8 @@ Json to_json(const Sweep& sweep) {
           {"options", sweep.options},
           {"definitions",
            {{"latency_ms",
-             "synchronous: from the call with inputs in host memory to outputs in host memory, "
-             "with every copy the backend makes; on another device than the CPU without includes_transfers: "
-             "from the "
+             "synchronous: from the call with inputs in host memory to outputs in host memory, with every "
+             "copy the backend makes; on another device than the CPU without includes_transfers: from the "
              "call until the outputs are computed, inputs and outputs in device memory"},
             {"throughput_per_s", "batch x runs / wall time of back-to-back runs, one in flight"},
             {"device_ms", "from the first to the last step, by events of the device; in runs of their own"},
@@ -103,8 +102,7 @@ Json to_json(const Sweep& sweep) {
             {"h2d_ms, d2h_ms", "copies from and to pinned host memory, by events of the device"},
             {"pipelined",
              "batch x runs / wall time of runs that overlap on `streams` streams, two in flight each (three "
-             "of hone's with "
-             "transfers)"},
+             "of hone's with transfers)"},
             {"percentile", "nearest rank"},
             {"clock", "steady_clock"},
             {"mb", "1e6 bytes"}}},

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "trace/pending_file.hpp"
 #include "trace/sqlite.hpp"
 #include "trace/store_schema.hpp"
 
@@ -294,7 +293,7 @@ void read_pairs(SqliteDatabase& database, const StringIds& strings, Trace& trace
 }  // namespace
 
 void write_store(const Trace& trace, const std::filesystem::path& path) {
-  PendingFile file(path);
+  base::PendingFile file(path, base::PendingFile::Name::kFromTheStart);
   {
     SqliteDatabase database = SqliteDatabase::create(file.path(), path.string());
     write_all(database, trace);

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "trace/temporary_folder.hpp"
+#include "base/temporary_folder.hpp"
 
 namespace hone::report {
 namespace {
@@ -24,8 +24,8 @@ std::vector<std::string> names(const RunFiles& found) {
 }
 
 TEST(RunFiles, FoldersAreSearchedAndSortedAndLinksNotFollowed) {
-  const trace::TemporaryFolder folder;
-  const trace::TemporaryFolder& f = folder;
+  const base::TemporaryFolder folder;
+  const base::TemporaryFolder& f = folder;
   std::filesystem::create_directories(f.path() / "in" / "deeper");
   f.write("in/deeper/b.json", R"({"schema": "hone.bench", "version": 1)");
   f.write("in/a.trace.sqlite", "");
@@ -44,7 +44,7 @@ TEST(RunFiles, FoldersAreSearchedAndSortedAndLinksNotFollowed) {
 }
 
 TEST(RunFiles, NamedFilesAreTakenOnceAndInTheirOrder) {
-  const trace::TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   const auto sweep = folder.write("z.json", R"({"schema": "hone.bench"})");
   const auto text = folder.write("a.txt", "anything");
   const RunFiles found =
@@ -53,7 +53,7 @@ TEST(RunFiles, NamedFilesAreTakenOnceAndInTheirOrder) {
 }
 
 TEST(RunFiles, AFolderOfTooManyFilesIsNotSearched) {
-  const trace::TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   for (const char* name : {"a.sqlite", "b.sqlite", "c.sqlite"}) folder.write(name, "");
   EXPECT_THAT(names(find_run_files({folder.path()}, 3)), SizeIs(3));
   const RunFiles found = find_run_files({folder.path()}, 2);
@@ -80,7 +80,7 @@ class Stranger {
 };
 
 TEST(RunFiles, WhatCannotBeReadIsSaidAndTheRestFound) {
-  const trace::TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   std::filesystem::create_directories(folder.path() / "b");
   std::filesystem::create_directories(folder.path() / "c");
   folder.write("a.sqlite", "");

@@ -9,11 +9,11 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/temporary_folder.hpp"
 #include "trace/format/kineto_samples.hpp"
 #include "trace/gzip.hpp"
 #include "trace/sqlite.hpp"
 #include "trace/store.hpp"
-#include "trace/temporary_folder.hpp"
 
 namespace hone::trace {
 namespace {
@@ -34,7 +34,7 @@ class OpenTrace : public ::testing::Test {
     ADD_FAILURE() << path << " was opened";
     return "";
   }
-  TemporaryFolder folder_;
+  base::TemporaryFolder folder_;
 };
 
 TEST_F(OpenTrace, OpensStoresAndJsonWhateverTheirNames) {

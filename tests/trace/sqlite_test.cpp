@@ -7,9 +7,9 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/temporary_folder.hpp"
 #include "trace/open.hpp"
 #include "trace/store.hpp"
-#include "trace/temporary_folder.hpp"
 
 namespace hone::trace {
 namespace {
@@ -38,7 +38,7 @@ class Sqlite : public ::testing::Test {
     ADD_FAILURE() << path << " was opened";
     return "";
   }
-  TemporaryFolder folder_;
+  base::TemporaryFolder folder_;
   int files_ = 0;
 };
 

@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/temporary_folder.hpp"
 #include "trace/sqlite.hpp"
 
 namespace hone::trace {
@@ -22,17 +23,9 @@ using ::testing::HasSubstr;
 
 class Store : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              fmt::format("hone-store-{}-{}", ::testing::UnitTest::GetInstance()->current_test_info()->name(),
-                          getpid());
-    std::filesystem::create_directories(folder_);
-    path_ = folder_ / "a.trace.sqlite";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::filesystem::path folder_;
-  std::filesystem::path path_;
+  base::TemporaryFolder temporary_;
+  std::filesystem::path folder_ = temporary_.path();
+  std::filesystem::path path_ = folder_ / "a.trace.sqlite";
 };
 
 Trace small_trace() {
@@ -72,6 +65,20 @@ Trace small_trace() {
   trace.doubt(Severity::kLoss, "kernels", "were dropped", 3);
   normalize(trace);
   return trace;
+}
+
+TEST_F(Store, TouchesNoFileOfOthers) {
+  const std::filesystem::path other = path_.string() + ".tmp";
+  base::write_file_atomic(other, "precious");
+  write_store(Trace(), path_);
+  EXPECT_EQ(base::read_file(other), "precious");
+}
+
+TEST_F(Store, HasTheLongestName) {
+  constexpr size_t kLongest = 255;
+  const std::filesystem::path path = folder_ / std::string(kLongest, 'n');
+  write_store(Trace(), path);
+  EXPECT_EQ(read_store(path).host_events.size(), 0U);
 }
 
 TEST_F(Store, NamesTheFileThatCannotBeWrittenAndNotTheTemporaryOne) {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "trace/pending_file.hpp"
+#include "base/pending_file.hpp"
 
 struct gzFile_s;
 
@@ -27,7 +27,7 @@ class TextSink {
   [[noreturn]] void fail();
 
   std::filesystem::path path_;
-  PendingFile pending_;
+  base::PendingFile pending_;
   gzFile_s* file_ = nullptr;
 };
 

@@ -6,7 +6,7 @@
 
 #include "base/json.hpp"
 #include "report/plot/sweep_groups.hpp"
-#include "trace/temporary_folder.hpp"
+#include "base/temporary_folder.hpp"
 
 namespace hone::report {
 
@@ -47,7 +47,7 @@ inline Json sweep_json(std::vector<Json> runs, const std::string& date = "2026-1
 }
 
 inline std::vector<SweepRun> read_json(const Json& json) {
-  const trace::TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   return read_sweep_file(folder.write("sweep.json", json.dump()));
 }
 

@@ -11,7 +11,7 @@
 #include "trace/collect/raw_reader.hpp"
 #include "trace/collect/raw_records.hpp"
 #include "trace/store.hpp"
-#include "trace/temporary_folder.hpp"
+#include "base/temporary_folder.hpp"
 
 namespace hone::trace {
 namespace {
@@ -57,7 +57,7 @@ class RawMetrics : public ::testing::Test {
  protected:
   Trace read(const std::string& bytes) const { return read_raw({folder_.write("7.honeraw", bytes)}); }
 
-  TemporaryFolder folder_;
+  base::TemporaryFolder folder_;
 };
 
 TEST_F(RawMetrics, ArriveWithTheirNamesAndInTheStore) {

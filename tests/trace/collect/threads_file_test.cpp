@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "trace/temporary_folder.hpp"
+#include "base/temporary_folder.hpp"
 
 namespace hone::trace::threads {
 namespace {
@@ -22,7 +22,7 @@ void limit_files(rlim_t bytes) {
 }
 
 TEST(ThreadsFile, GoesOnWithoutAGapAfterTheDiskWasFull) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   setenv("HONE_TRACE_FOLDER", folder.path().c_str(), 1);
   std::signal(SIGXFSZ, SIG_IGN);
   ASSERT_TRUE(prepare_file(1));

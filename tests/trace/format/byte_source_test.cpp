@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "trace/gzip.hpp"
-#include "trace/temporary_folder.hpp"
+#include "base/temporary_folder.hpp"
 
 namespace hone::trace {
 namespace {
@@ -28,7 +28,7 @@ std::string numbers() {
 }
 
 TEST(ByteSource, ReadsPlainAndPackedFilesInPiecesOfAnySize) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   const std::string text = numbers();
   for (const std::string& content :
        {text, gzip(text), gzip(text.substr(0, 1000)) + gzip(text.substr(1000))}) {
@@ -41,7 +41,7 @@ TEST(ByteSource, ReadsPlainAndPackedFilesInPiecesOfAnySize) {
 }
 
 TEST(ByteSource, GivesWhatCameBeforeTheDamage) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   const std::string text = numbers();
   std::string packed = gzip(text);
   ByteSource cut(folder.write("cut", std::string_view(packed).substr(0, packed.size() / 2)));
@@ -57,14 +57,14 @@ TEST(ByteSource, GivesWhatCameBeforeTheDamage) {
 }
 
 TEST(ByteSource, TakesBytesBehindThePackedOnesForPadding) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   ByteSource source(folder.write("a", gzip("abc") + std::string(512, '\0')));
   EXPECT_EQ(read_all(source, 4096), "abc");
   EXPECT_EQ(source.damage(), "");
 }
 
 TEST(ByteSource, RefusesWhatIsNoFile) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   EXPECT_THROW(ByteSource(folder.path() / "missing"), Error);
   EXPECT_THROW(ByteSource(folder.path()), Error);
 }

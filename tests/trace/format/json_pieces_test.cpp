@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "trace/temporary_folder.hpp"
+#include "base/temporary_folder.hpp"
 
 namespace hone::trace {
 namespace {
@@ -20,7 +20,7 @@ struct Cut {
 };
 
 Cut cut(std::string_view document) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   ByteSource source(folder.write("a.json", document));
   JsonPieces pieces(source, "list");
   Cut result;

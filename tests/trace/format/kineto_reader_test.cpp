@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "trace/format/kineto_samples.hpp"
 #include "trace/gzip.hpp"
-#include "trace/temporary_folder.hpp"
+#include "base/temporary_folder.hpp"
 
 namespace hone::trace {
 namespace {
@@ -27,7 +27,7 @@ class KinetoReader : public ::testing::Test {
     ADD_FAILURE() << name << " is missing";
     return none_;
   }
-  TemporaryFolder folder_;
+  base::TemporaryFolder folder_;
   HostEvent none_;
 };
 

@@ -16,7 +16,7 @@
 #include "trace/format/kineto_reader.hpp"
 #include "trace/format/kineto_samples.hpp"
 #include "trace/rows.hpp"
-#include "trace/temporary_folder.hpp"
+#include "base/temporary_folder.hpp"
 
 namespace hone::trace {
 namespace {
@@ -112,7 +112,7 @@ class KinetoWriter : public ::testing::Test {
     return found.at(0);
   }
 
-  TemporaryFolder folder_;
+  base::TemporaryFolder folder_;
   Trace trace_;
   int32_t thread_ = 0;
 };

@@ -10,7 +10,7 @@
 #include "trace/format/nsys_samples.hpp"
 #include "trace/open.hpp"
 #include "trace/sqlite.hpp"
-#include "trace/temporary_folder.hpp"
+#include "base/temporary_folder.hpp"
 
 namespace hone::trace {
 namespace {
@@ -39,7 +39,7 @@ class NsysReader : public ::testing::Test {
       return doubt.severity == severity && (doubt.about + " " + doubt.text).find(part) != std::string::npos;
     });
   }
-  TemporaryFolder folder_;
+  base::TemporaryFolder folder_;
   HostEvent none_;
   int files_ = 0;
 };

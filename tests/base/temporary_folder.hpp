@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace hone::trace {
+namespace hone::base {
 
 class TemporaryFolder {
  public:
@@ -34,4 +34,4 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace hone::trace
+}  // namespace hone::base
