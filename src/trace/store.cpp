@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/pending_file.hpp"
 #include "trace/sqlite.hpp"
 #include "trace/store_schema.hpp"
 

@@ -124,12 +124,12 @@ void check_epilogues(const DeviceLimits& device, Counts& counts) {
 }
 
 /// The stem of `whole` with a pool behind it, padded by 1 or as far as ceil_mode asks for.
-template <class T>
+template <class T, class Packed>
 void check_pooled_stem(const std::string& name, StemLayout layout, int pad_top, int pad_left,
-                       const DeviceLimits& device, const ConvArgs& args, const Case<T>& whole,
+                       const DeviceLimits& device, ConvArgs args, const Packed& packed, const Case<T>& whole,
                        Counts& counts) {
   const ConvProblem& p = layout.problem;
-  const bool possible = stem_refusal(layout, StemConfig{256, 64, true}, device).empty();
+  const bool possible = stem_refusal(layout, StemConfig{256, 64, StemWay::kWarpgroups}, device).empty();
   const auto outputs = [](int size, int pad) { return (size + 2 * pad - 3 + (pad == 0 ? 1 : 0)) / 2 + 1; };
   layout.pool =
       StemPool{pad_top, pad_left, outputs(p.out_height(), pad_top), outputs(p.out_width(), pad_left)};
@@ -148,7 +148,10 @@ void check_pooled_stem(const std::string& name, StemLayout layout, int pad_top, 
     ++counts.failures;
     std::printf("FAILED %s: no way to pool it\n", name.c_str());
   }
-  for (const StemConfig& config : configs) test.try_way(way_of(layout, config), device, args, counts);
+  for (const StemConfig& config : configs) {
+    args.w = packed(config);
+    test.try_way(way_of(layout, config), device, args, counts);
+  }
 }
 
 /// `weights` are [filters][kernel_h][kernel_w][channels] of `p`.
@@ -192,6 +195,13 @@ void check_stem(const Layer& layer, const DeviceLimits& device, Counts& counts) 
   const Buffer<T> dense(rounded);
   const Buffer<T> windows(pack_stem(*layout, p, StemOrder::kWindows, weights));
   const Buffer<T> runs(pack_stem(*layout, p, StemOrder::kRuns, weights));
+  const Buffer<T> fragments(pack_stem(*layout, p, StemOrder::kFragments, weights));
+  const auto packed = [&](const StemConfig& config) {
+    const StemOrder order = config.order();
+    return order == StemOrder::kFragments ? fragments.get()
+           : order == StemOrder::kRuns    ? runs.get()
+                                          : windows.get();
+  };
   const Buffer<T> padded(layout->image_elements());
   HONE_MUST(cudaMemset(padded.get(), 0xff, layout->image_elements() * sizeof(T)));
   HONE_MUST(launch_pad_image(*layout, image.get(), padded.get(), device.clusters, nullptr));
@@ -209,13 +219,12 @@ void check_stem(const Layer& layer, const DeviceLimits& device, Counts& counts) 
   test.run(device, args, 10000, counts);
   args.x = image.get();
   for (const StemConfig& config : stem_configs(*layout, device)) {
-    args.w = config.order() == StemOrder::kRuns ? runs.get() : windows.get();
+    args.w = packed(config);
     test.try_way(way_of(*layout, config), device, args, counts);
   }
-  args.w = runs.get();                                                         // no other kernel pools
   if (args.step_count != 0 && args.steps[0].op == EpilogueOp::kSwish) return;  // not monotonic
   for (const auto& [top, left] : {std::pair(0, 0), std::pair(1, 1), std::pair(1, 0)})
-    check_pooled_stem(layer.name, *layout, top, left, device, args, test, counts);
+    check_pooled_stem(layer.name, *layout, top, left, device, args, packed, test, counts);
 }
 
 /// The plain convolution itself, against the same loop on the host.

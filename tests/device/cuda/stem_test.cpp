@@ -77,7 +77,7 @@ TEST(StemLayout, EveryWeightHasAPlaceOfItsOwn) {
   for (const ConvProblem& p : stems()) {
     const auto layout = stem_layout(p);
     ASSERT_TRUE(layout);
-    for (const StemOrder order : {StemOrder::kWindows, StemOrder::kRuns}) {
+    for (const StemOrder order : {StemOrder::kWindows, StemOrder::kRuns, StemOrder::kFragments}) {
       std::set<size_t> places;
       for (int k = 0; k < p.filters; ++k) {
         for (int r = 0; r < p.kernel_h; ++r) {
@@ -107,10 +107,31 @@ TEST(StemLayout, RunsOfNeighbouringFiltersLieSideBySide) {
   EXPECT_EQ(place(63, 6, 6, 2), (27u * 64 + 63) * 8 + 2);
 }
 
-TEST(StemLayout, RunsDoNotStandForTheConstant) {
+TEST(StemLayout, FragmentsAreThoseOfAThread) {
+  ConvProblem p = stem(224, 3, 7, 2, 3);  // 14 steps of the depth
+  p.filters = 128;
+  const auto layout = stem_layout(p);
+  const auto place = [&](int k, int r, int s, int c) {
+    return layout->weight_index(StemOrder::kFragments, k, r, s, c);
+  };
+  // Thread 0: filters 0 and 8 of a warp, the first two of each eight of the depth.
+  EXPECT_EQ(place(0, 0, 0, 0), 0u);
+  EXPECT_EQ(place(0, 0, 0, 1), 1u);
+  EXPECT_EQ(place(8, 0, 0, 0), 2u);
+  EXPECT_EQ(place(0, 0, 2, 0), 4u);
+  EXPECT_EQ(place(8, 0, 2, 1), 7u);
+  EXPECT_EQ(place(0, 0, 0, 2), 8u);              // thread 1
+  EXPECT_EQ(place(1, 0, 0, 0), 4u * 8);          // thread 4
+  EXPECT_EQ(place(16, 0, 0, 0), 32u * 8);        // the next warp
+  EXPECT_EQ(place(0, 0, 4, 0), 128u * 8);        // the next step
+  EXPECT_EQ(place(64, 0, 0, 0), 14u * 128 * 8);  // the next filters
+}
+
+TEST(StemLayout, OrdersForWarpgroupsDoNotStandForTheConstant) {
   const auto layout = stem_layout(stem(224, 3, 7, 2, 3));
   EXPECT_EQ(layout->form(StemOrder::kWindows), "stem8x4");
   EXPECT_EQ(layout->form(StemOrder::kRuns), "!stem-runs8x4");
+  EXPECT_EQ(layout->form(StemOrder::kFragments), "!stem-fragments8x4");
 }
 
 TEST(StemLayout, FourChannelsAPixelWhereWindowsStartAtSixteenBytes) {
@@ -152,18 +173,50 @@ TEST(StemConfigs, PoolByWarpgroupsAlone) {
   StemLayout layout = *stem_layout(stem(224, 3, 7, 2, 3));
   EXPECT_THAT(config_texts(layout), testing::Contains("128x64"));
   layout.pool = StemPool{1, 1, 56, 56};
-  EXPECT_THAT(config_texts(layout), testing::ElementsAre("w256x64", "w256x32"));
+  EXPECT_THAT(config_texts(layout), testing::ElementsAre("p240x64", "p144x64", "w256x64", "w256x32"));
   DeviceLimits other;
   other.warpgroups = false;
   EXPECT_THAT(config_texts(layout, other), testing::IsEmpty());
-  EXPECT_EQ(stem_refusal(layout, StemConfig{128, 64, false}, {}), "it does not pool");
+  EXPECT_EQ(stem_refusal(layout, StemConfig{128, 64}, {}), "it does not pool");
+}
+
+TEST(StemConfigs, PoolInRegistersWindowsOfSevenRowsAlone) {
+  const auto refusal = [](ConvProblem p, const char* config, bool pools = true) {
+    StemLayout layout = *stem_layout(p);
+    if (pools) layout.pool = StemPool{1, 1, 8, 8};
+    return stem_refusal(layout, StemConfig::parse(config).value(), {});
+  };
+  const ConvProblem good = stem(224, 3, 7, 2, 3);
+  EXPECT_EQ(refusal(good, "p240x64"), "");
+  EXPECT_EQ(refusal(good, "p144x64"), "");
+  EXPECT_EQ(refusal(good, "p256x64"), "no kernel has the tile of p256x64");
+  EXPECT_EQ(refusal(good, "p240x32"), "no kernel has the tile of p240x32");
+  EXPECT_EQ(refusal(good, "p240x64", false), "it is for stems with a pool");
+  EXPECT_EQ(refusal(stem(224, 3, 3, 2, 1), "p240x64"),
+            "its windows are not of seven rows of five to eight pixels of four channels at most");
+  EXPECT_EQ(refusal(stem(224, 5, 7, 2, 3), "p240x64"),
+            "its windows are not of seven rows of five to eight pixels of four channels at most");
+  ConvProblem few = good;
+  few.filters = 96;
+  EXPECT_EQ(refusal(few, "p240x64"), "its filters are no multiple of 64");
+  EXPECT_EQ(refusal(stem(221, 3, 7, 2, 3), "p240x64"), "rows of its image do not start 16 bytes apart");
+}
+
+TEST(StemConfigs, AreReadAsTheyAreWritten) {
+  for (const char* const text : {"128x64", "w256x32", "p240x64"}) {
+    const auto config = StemConfig::parse(text);
+    ASSERT_TRUE(config);
+    EXPECT_EQ(config->text(), text);
+  }
+  for (const char* const text : {"", "p", "x240x64", "p240x64x", "p0240x64"})
+    EXPECT_FALSE(StemConfig::parse(text)) << text;
 }
 
 TEST(StemConfigs, WarpgroupsNeedRowsThatTheCopyUnitCanRead) {
   EXPECT_THAT(config_texts(*stem_layout(stem(224, 3, 7, 2, 3))), testing::Contains("w256x64"));
   const StemLayout odd = *stem_layout(stem(221, 3, 7, 2, 3));
   EXPECT_THAT(config_texts(odd), testing::Not(testing::Contains("w256x64")));
-  EXPECT_EQ(stem_refusal(odd, StemConfig{256, 64, true}, {}),
+  EXPECT_EQ(stem_refusal(odd, StemConfig{256, 64, StemWay::kWarpgroups}, {}),
             "rows of its image do not start 16 bytes apart");
 }
 
@@ -172,7 +225,7 @@ TEST(StemConfigs, WarpgroupsRefuseAPatchThatTheCopyUnitDoesNotTake) {
   tall.height = 1024;
   tall.kernel_h = 17;
   tall.stride_h = 16;
-  EXPECT_EQ(stem_refusal(*stem_layout(tall), StemConfig{256, 32, true}, {}),
+  EXPECT_EQ(stem_refusal(*stem_layout(tall), StemConfig{256, 32, StemWay::kWarpgroups}, {}),
             "its patch is larger than the copy unit takes");
 }
 

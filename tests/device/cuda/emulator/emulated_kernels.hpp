@@ -142,7 +142,6 @@ class Output {
     return testing::AssertionSuccess();
   }
 
- private:
   double value(size_t i) const {
     const std::byte* const from = memory_.get() + i * element_bytes(element_);
     uint16_t bits = 0;
@@ -156,6 +155,7 @@ class Output {
                                       : __bfloat162float(__ushort_as_bfloat16(bits));
   }
 
+ private:
   /// The functions of an epilogue err by a few roundings of float, which are far smaller.
   double slack(double value, double roundings) const {
     const double unit = element_ == Element::kHalf       ? 0x1p-11

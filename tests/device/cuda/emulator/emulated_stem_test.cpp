@@ -1,4 +1,9 @@
 // Stems by warpgroups on the emulator, with and without their pool.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 
 #include "device/cuda/conv_problems.hpp"
@@ -11,11 +16,16 @@ namespace {
 /// A network's first convolution: the image as float planes, the weights as the kernel wants them.
 class StemCase {
  public:
-  StemCase(const ConvProblem& problem, const Steps& steps)
+  /// Floats of the planes with a value of their own, which expect() does not know of.
+  using Special = std::vector<std::pair<size_t, float>>;
+
+  StemCase(const ConvProblem& problem, const Steps& steps, const Special& special = {})
       : stem_(problem, steps),
         layout_(stem_layout(problem).value()),
-        planes_(Element::kFloat, planes_of(stem_)),
-        runs_(problem.element, runs_of(stem_, layout_)) {}
+        planes_(Element::kFloat, planes_of(stem_, special)),
+        runs_(problem.element, packed(stem_, layout_, StemOrder::kRuns)),
+        fragments_(problem.element, problem.filters % 64 == 0 ? packed(stem_, layout_, StemOrder::kFragments)
+                                                              : std::vector<float>()) {}
 
   void expect(const char* config, const std::vector<Schedule>& schedules) {
     layout_.pool.reset();
@@ -33,16 +43,30 @@ class StemCase {
                   pooled(stem_.expected()));
   }
 
+  /// What it gives with a pool that is padded by 1.
+  std::vector<double> pooled_by(const char* config) {
+    const ConvProblem& p = stem_.problem();
+    layout_.pool = StemPool{1, 1, (p.out_height() - 1) / 2 + 1, (p.out_width() - 1) / 2 + 1};
+    const Extents extents = {p.batch, layout_.pool->out_height, layout_.pool->out_width, p.filters};
+    Output y(p.element, extents);
+    expect_launch(kFewSchedules.front(), [&] { return launch(config, y); });
+    std::vector<double> values;
+    for (size_t i = 0; i < static_cast<size_t>(extents[0] * extents[1] * extents[2] * extents[3]); ++i)
+      values.push_back(y.value(i));
+    return values;
+  }
+
   cudaError_t launch(const char* config, Output& y) const {
     ConvArgs args = stem_.args(y);
     args.x = planes_.get();
-    args.w = runs_.get();
+    const StemConfig way = StemConfig::parse(config).value();
+    args.w = way.order() == StemOrder::kRuns ? runs_.get() : fragments_.get();
     planes_.be_busy();
-    return launch_stem(layout_, StemConfig::parse(config).value(), args, true, nullptr);
+    return launch_stem(layout_, way, args, true, nullptr);
   }
 
  private:
-  static std::vector<float> planes_of(const ConvCase& stem) {
+  static std::vector<float> planes_of(const ConvCase& stem, const Special& special) {
     const ConvProblem& p = stem.problem();
     const size_t plane = static_cast<size_t>(p.height) * p.width;
     std::vector<float> planes(stem.x().values.size());
@@ -50,22 +74,23 @@ class StemCase {
       const size_t pixel = i / p.channels;
       planes[(pixel / plane * p.channels + i % p.channels) * plane + pixel % plane] = stem.x().values[i];
     }
+    for (const auto& [at, value] : special) planes[at] = value;
     return planes;
   }
 
-  static std::vector<float> runs_of(const ConvCase& stem, const StemLayout& layout) {
+  static std::vector<float> packed(const ConvCase& stem, const StemLayout& layout, StemOrder order) {
     const ConvProblem& p = stem.problem();
-    std::vector<float> runs(layout.weight_elements());
+    std::vector<float> result(layout.weight_elements());
     size_t next = 0;
     for (int k = 0; k < p.filters; ++k) {
       for (int r = 0; r < p.kernel_h; ++r) {
         for (int s = 0; s < p.kernel_w; ++s) {
           for (int c = 0; c < p.channels; ++c)
-            runs[layout.weight_index(StemOrder::kRuns, k, r, s, c)] = stem.w().values[next++];
+            result[layout.weight_index(order, k, r, s, c)] = stem.w().values[next++];
         }
       }
     }
-    return runs;
+    return result;
   }
 
   std::vector<double> pooled(const std::vector<double>& values) const {
@@ -105,6 +130,7 @@ class StemCase {
   StemLayout layout_;
   Tensor planes_;
   Tensor runs_;
+  Tensor fragments_;  ///< empty where the filters do not fill them
 };
 
 /// ResNet's window over a small image of three channels; tiles are of 16 x 16 outputs.
@@ -147,6 +173,37 @@ TEST(EmulatedStem, PoolsOfEveryPadding) {
     test.expect_pooled("w256x32", top, left, kFewSchedules);
 }
 
+// Tiles above, within, below and beside the image; two blocks make several tiles each, one after the other.
+TEST(EmulatedStem, PoolsInRegisters) {
+  for (const char* const config : {"p240x64", "p144x64"}) {
+    emulator::set_multiprocessors(1);
+    ConvProblem p = image(Element::kHalf, 68, 84, 64);
+    p.batch = 2;
+    StemCase(p, kRelu).expect_pooled(config, 1, 1, kAllSchedules);
+    p.element = Element::kBFloat16;
+    StemCase(p, kClip).expect_pooled(config, 0, 1, kFewSchedules);
+    StemCase(p, {}).expect_pooled(config, 1, 0, kFewSchedules);
+    emulator::set_multiprocessors(132);
+    p = image(Element::kHalf, 36, 32, 128);
+    p.channels = 4;
+    p.kernel_w = 5;
+    p.stride_h = 1;
+    StemCase(p, {}).expect_pooled(config, 0, 0, kFewSchedules);
+  }
+}
+
+// Of an image with NaN and infinities, whatever a window's columns of zeros make of them.
+TEST(EmulatedStem, PoolsInRegistersWhatTheOtherWayPools) {
+  emulator::set_multiprocessors(132);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const ConvProblem p = image(Element::kHalf, 36, 44, 64);
+  StemCase test(p, kRelu, {{100, NAN}, {1500, kInfinity}, {3000, -kInfinity}});
+  const std::vector<double> expected = test.pooled_by("w256x64");
+  EXPECT_TRUE(std::any_of(expected.begin(), expected.end(), [](double each) { return std::isnan(each); }));
+  for (const char* const config : {"p240x64", "p144x64"})
+    EXPECT_THAT(test.pooled_by(config), testing::Pointwise(testing::NanSensitiveDoubleEq(), expected));
+}
+
 std::vector<ConvProblem> windows() {
   // Pixels of four channels, two apart.
   std::vector<ConvProblem> result = {problem(1, 36, 3, 32, 3, 2), problem(2, 20, 4, 24, 5, 2),
@@ -187,6 +244,7 @@ TEST(EmulatedStem, WhatNoKernelDoesIsRefused) {
   EXPECT_EQ(launched(good, "w256x32", {{EpilogueOp::kHardSwish}}), cudaErrorInvalidValue);
   EXPECT_EQ(launched(image(Element::kHalf, 20, 22, 32), "w256x32", {}), cudaErrorInvalidValue);
   EXPECT_EQ(launched(problem(1, 20, 3, 32, 11, 4), "w256x32", {}), cudaErrorInvalidValue);
+  EXPECT_EQ(launched(image(Element::kHalf, 20, 20, 64), "p240x64", {}), cudaErrorInvalidValue);
 }
 
 }  // namespace

@@ -175,6 +175,26 @@ void store_matrix(uint32_t address, const uint32_t (&fragment)[4]) {
   });
 }
 
+void store_transposed(uint32_t address, const uint32_t (&fragment)[2]) {
+  struct Lane {
+    uint32_t address;
+    const uint32_t* fragment;
+    Thread* thread;
+  } mine{address, fragment, &machine().thread()};
+  machine().together("stmatrix", &mine, [](void* const* lanes) {
+    for (int i = 0; i < 2 * kWarpThreads * 2; ++i) {  // elements
+      const int matrix = i / 64;
+      const int row = i % 64 / 8;
+      const int column = i % 8;
+      const Lane& from = *static_cast<const Lane*>(lanes[row * 4 + column / 2]);
+      const auto element = static_cast<uint16_t>(from.fragment[matrix] >> column % 2 * 16);
+      const uint32_t to = static_cast<const Lane*>(lanes[matrix * 8 + column])->address + row * 2;
+      std::memcpy(block().at(to, 2, "stmatrix"), &element, 2);
+      block().wrote(to, 2, *from.thread);
+    }
+  });
+}
+
 void multiply_by_warp(MatrixType type, float (&sums)[4], const uint32_t (&left)[4], uint32_t right0,
                       uint32_t right1) {
   struct Lane {

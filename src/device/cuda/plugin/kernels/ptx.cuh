@@ -29,6 +29,24 @@ __device__ __forceinline__ T in_register(T value) {
 /// Whatever reads the value behind this stays behind it.
 __device__ __forceinline__ void hold(float& value) { asm volatile("" : "+f"(value)); }
 
+/// The larger of both; NaN where one is NaN.
+__device__ __forceinline__ float larger(float a, float b) {
+  float result = 0;
+#if __CUDA_ARCH__ >= 800
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+#endif
+  return result;
+}
+
+/// 16 bytes that no kernel writes, asked for here: the compiler moves other loads to where they are used.
+__device__ __forceinline__ uint4 load_constant(const uint4* from) {
+  uint4 value;
+  asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+               : "l"(from));
+  return value;
+}
+
 /// Nanoseconds; on an H200 it goes in steps of 32.
 __device__ __forceinline__ uint64_t global_time() {
   uint64_t time;

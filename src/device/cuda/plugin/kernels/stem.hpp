@@ -21,8 +21,9 @@ struct StemPool {
 
 /// Order of a stem's weights. kWindows, for launch_conv: [filters][kernel_h][taps][pixel_channels]. kRuns:
 /// that depth in runs of eight, [depth / 8][filters][8], so that runs of neighbouring filters lie side by
-/// side.
-enum class StemOrder : uint8_t { kWindows, kRuns };
+/// side. kFragments: 64 filters and 16 of that depth after the other as wgmma takes a left matrix from
+/// registers, [filters / 64][depth / 16][128 threads][8].
+enum class StemOrder : uint8_t { kWindows, kRuns, kFragments };
 
 /// How a stem runs.
 struct StemLayout {
@@ -46,18 +47,13 @@ struct StemLayout {
   size_t weight_elements() const {
     return static_cast<size_t>(problem.filters) * problem.kernel_h * taps * pixel_channels;
   }
-  /// What engine files call weights of that order. Only a kernel for warpgroups takes runs, and not of every
-  /// image: their name begins as that of a form that does not stand for the constant (engine::kFinalForm).
-  std::string form(StemOrder order) const {
-    const std::string size = std::to_string(taps) + "x" + std::to_string(pixel_channels);
-    return order == StemOrder::kRuns ? "!stem-runs" + size : "stem" + size;
-  }
-  /// Where the weight of filter k, row r, column s and channel c goes; all others are zero.
-  size_t weight_index(StemOrder order, int k, int r, int s, int c) const {
-    const size_t along = (static_cast<size_t>(r) * taps + s) * pixel_channels + c;
-    if (order == StemOrder::kRuns) return (along / 8 * problem.filters + k) * 8 + along % 8;
-    return static_cast<size_t>(k) * problem.kernel_h * taps * pixel_channels + along;
-  }
+  /// What engine files call weights of that order. Only kernels for warpgroups take runs and fragments, and
+  /// not of every image: their names begin as those of forms that do not stand for the constant
+  /// (engine::kFinalForm).
+  std::string form(StemOrder order) const;
+  /// Where the weight of filter k, row r, column s and channel c goes; all others are zero. Of kFragments
+  /// filters have to be a multiple of 64.
+  size_t weight_index(StemOrder order, int k, int r, int s, int c) const;
 };
 
 /// The layout for a convolution with 1 to 8 channels; nullopt when its elements are not of two bytes,

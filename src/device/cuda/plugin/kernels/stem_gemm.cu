@@ -7,6 +7,7 @@
 #include "device/cuda/plugin/kernels/gemm_launch.hpp"
 #include "device/cuda/plugin/kernels/kernel_address.hpp"
 #include "device/cuda/plugin/kernels/stem_gemm_kernel.cuh"
+#include "device/cuda/plugin/kernels/warpgroup_pooled_stem.hpp"
 #include "device/cuda/plugin/kernels/warpgroup_stem.hpp"
 
 namespace hone::device::cuda {
@@ -123,10 +124,24 @@ ConvProblem window_problem(const StemLayout& layout) {
   return problem;
 }
 
+std::string StemConfig::text() const {
+  const char* const names[] = {"", "w", "p"};
+  return names[static_cast<int>(way)] + std::to_string(tile_m) + "x" + std::to_string(tile_n);
+}
+
+StemOrder StemConfig::order() const {
+  switch (way) {
+    case StemWay::kWarpgroups: return StemOrder::kRuns;
+    case StemWay::kPooled: return StemOrder::kFragments;
+    default: return StemOrder::kWindows;
+  }
+}
+
 std::optional<StemConfig> StemConfig::parse(const std::string& text) {
   StemConfig config;
-  config.warpgroups = text.starts_with('w');
-  const char* const tile = text.c_str() + (config.warpgroups ? 1 : 0);
+  if (text.starts_with('w')) config.way = StemWay::kWarpgroups;
+  if (text.starts_with('p')) config.way = StemWay::kPooled;
+  const char* const tile = text.c_str() + (config.way == StemWay::kWarps ? 0 : 1);
   // Comparing with the text of what was read refuses everything that has a second spelling.
   if (std::sscanf(tile, "%4dx%4d", &config.tile_m, &config.tile_n) != 2 || config.text() != text)
     return std::nullopt;
@@ -134,7 +149,8 @@ std::optional<StemConfig> StemConfig::parse(const std::string& text) {
 }
 
 std::string stem_refusal(const StemLayout& layout, const StemConfig& config, const DeviceLimits& device) {
-  if (config.warpgroups) return warpgroup_stem_refusal(layout, config, device);
+  if (config.way == StemWay::kWarpgroups) return warpgroup_stem_refusal(layout, config, device);
+  if (config.way == StemWay::kPooled) return warpgroup_pooled_stem_refusal(layout, config, device);
   if (layout.pool) return "it does not pool";
   if (find_kernel(layout, config) == nullptr) return "no kernel has the tile of " + config.text();
   if (!device.clusters) return "it needs compute capability 9.0";
@@ -146,10 +162,10 @@ std::string stem_refusal(const StemLayout& layout, const StemConfig& config, con
 
 std::vector<StemConfig> stem_configs(const StemLayout& layout, const DeviceLimits& device) {
   std::vector<StemConfig> configs;
-  for (const bool warpgroups : {true, false}) {
+  for (const StemWay way : {StemWay::kPooled, StemWay::kWarpgroups, StemWay::kWarps}) {
     for (const int tile_n : {64, 32}) {
-      for (const int tile_m : {256, 128, 64}) {
-        const StemConfig config{tile_m, tile_n, warpgroups};
+      for (const int tile_m : {256, 240, 144, 128, 64}) {
+        const StemConfig config{tile_m, tile_n, way};
         if (stem_refusal(layout, config, device).empty()) configs.push_back(config);
       }
     }
@@ -163,7 +179,8 @@ cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, cons
   if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
   if (!stem_refusal(layout, config, limits).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
   if (!is_unary(args)) return cudaErrorInvalidValue;
-  if (config.warpgroups) return launch_warpgroup_stem(layout, config, args, pdl, stream);
+  if (config.way == StemWay::kWarpgroups) return launch_warpgroup_stem(layout, config, args, pdl, stream);
+  if (config.way == StemWay::kPooled) return launch_warpgroup_pooled_stem(layout, config, args, pdl, stream);
   const ConvProblem problem = window_problem(layout);
   const ResidentPatch patch = resident_patch(problem, config.tile_m);
   const StemMemory memory = stem_memory(layout, config, patch);

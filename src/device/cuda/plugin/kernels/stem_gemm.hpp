@@ -12,19 +12,20 @@
 
 namespace hone::device::cuda {
 
-/// One way to run a stem: output pixels and filters of a block, by warps or by warpgroups (compute capability
-/// 9.0 alone, windows that start 16 bytes apart).
+/// What multiplies: warps, warpgroups with filters in shared memory, or lone ones with filters in registers,
+/// which pool as well. Warpgroups are of compute capability 9.0 alone, for windows that start 16 bytes apart.
+enum class StemWay : uint8_t { kWarps, kWarpgroups, kPooled };
+
+/// One way to run a stem: output pixels and filters of a block's tile.
 struct StemConfig {
   int tile_m = 128;
   int tile_n = 64;
-  bool warpgroups = false;
+  StemWay way = StemWay::kWarps;
 
-  /// For instance "128x64" or "w256x64".
-  std::string text() const {
-    return (warpgroups ? "w" : "") + std::to_string(tile_m) + "x" + std::to_string(tile_n);
-  }
+  /// For instance "128x64", "w256x64" or "p240x64".
+  std::string text() const;
   /// How it wants the weights.
-  StemOrder order() const { return warpgroups ? StemOrder::kRuns : StemOrder::kWindows; }
+  StemOrder order() const;
   static std::optional<StemConfig> parse(const std::string& text);
   bool operator==(const StemConfig&) const = default;
 };

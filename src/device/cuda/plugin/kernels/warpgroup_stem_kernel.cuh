@@ -1,11 +1,9 @@
-// The stem by warpgroups. The copy unit brings the planes of the image under a tile, zeros around it
-// included, while the tile before is worked on; they are rounded and interleaved to a patch of pixels of 8 or
-// 16 bytes. Windows start 16 bytes apart, so that the windows' rows of eight neighbouring outputs overlap
-// just as wgmma reads eight rows of 16 bytes: the patch is multiplied where it lies, and no window is ever
-// laid out.
+// The stem by warpgroups: pixels are the left matrix, filters the right one. The copy unit brings the planes
+// under a tile while the one before is worked on (stem_planes.cuh).
 #pragma once
 
 #include "device/cuda/plugin/kernels/kernel_stamp.cuh"
+#include "device/cuda/plugin/kernels/stem_planes.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_finish.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_stem_params.hpp"
 
@@ -15,20 +13,6 @@ namespace hone::device::cuda {
 template <int kN>
 using StemTile = WarpgroupTile<kStemTile * kStemTile, kN, 2>;
 inline constexpr int kStemThreads = 256;
-
-/// Where a tile's outputs begin.
-struct StemCorner {
-  int image;
-  int y;
-  int x;
-
-  __device__ __forceinline__ StemCorner(const WarpgroupStemParams& p, int tile) {
-    const int row = static_cast<int>(p.tiles_x.divide(tile));
-    image = static_cast<int>(p.tiles_y.divide(row));
-    x = p.first_x + (tile - row * static_cast<int>(p.tiles_x.divisor)) * p.tile_step;
-    y = p.first_y + (row - image * static_cast<int>(p.tiles_y.divisor)) * p.tile_step;
-  }
-};
 
 /// Filters as wgmma reads them without swizzling: [depth / 8][kN] runs of 8 elements. By one warp. Of a tile
 /// that has fewer filters, the others' sums are never read.
@@ -43,48 +27,6 @@ __device__ __forceinline__ void copy_stem_filters(const WarpgroupStemParams& p, 
   for (int run = lane; run < runs; run += 32)
     ptx::copy_bulk(target + run * kN * 16, w + static_cast<int64_t>(run) * p.epilogue.filters * 8,
                    filters * 16, barrier);
-}
-
-/// The first column of the image under a tile, and how far behind one that the copy unit can begin with.
-__device__ __forceinline__ int first_column(const WarpgroupStemParams& p, const StemCorner& corner) {
-  return corner.x * p.stride_w - p.pad_left;
-}
-__device__ __forceinline__ int column_shift(int column) { return column & (kStemColumns - 1); }
-
-/// Has the copy unit bring a tile's planes; one thread.
-__device__ __forceinline__ void fetch_planes(const WarpgroupStemParams& p, const StemCorner& corner,
-                                             uint32_t planes, uint32_t barrier) {
-  const int column = first_column(p, corner);
-  ptx::expect_copies(barrier, p.patch_height * p.patch_width * p.image_channels * 4);
-  ptx::copy_planes(planes, p.image, barrier, column - column_shift(column), corner.y * p.stride_h - p.pad_top,
-                   corner.image);
-}
-
-/// Planes to pixels of kChannels elements. A thread takes four neighbours, as many as 16 bytes of a plane.
-template <class T, int kChannels>
-__device__ __forceinline__ void interleave_planes(const WarpgroupStemParams& p, const float4* planes,
-                                                  T* patch) {
-  const int fours = p.patch_height * p.patch_width / 4;
-  for (int i = static_cast<int>(threadIdx.x); i < fours; i += kStemThreads) {
-    alignas(16) T pixels[4][kChannels];
-#pragma unroll
-    for (int c = 0; c < kChannels; ++c) {
-      const float4 four = c < p.image_channels ? planes[c * fours + i] : make_float4(0, 0, 0, 0);
-      pixels[0][c] = static_cast<T>(four.x);
-      pixels[1][c] = static_cast<T>(four.y);
-      pixels[2][c] = static_cast<T>(four.z);
-      pixels[3][c] = static_cast<T>(four.w);
-    }
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      T* const to = patch + (i * 4 + k) * kChannels;
-      if constexpr (kChannels == 4) {
-        *reinterpret_cast<uint2*>(to) = *reinterpret_cast<const uint2*>(pixels[k]);
-      } else {
-        *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(pixels[k]);
-      }
-    }
-  }
 }
 
 /// A warpgroup's product with the whole depth.
@@ -201,11 +143,11 @@ __global__ void __launch_bounds__(kStemThreads, 2)
     const StemCorner corner(p, tile);
     ptx::wait_barrier(barrier, parity);
     parity ^= 1;
-    // The first window begins at a multiple of 16 bytes, two pixels of 8.
     const int shift = column_shift(first_column(p, corner));
-    const int skip = kChannels == 4 ? shift & 1 : 0;
-    interleave_planes<T, kChannels>(p, reinterpret_cast<const float4*>(memory + p.planes_at),
-                                    reinterpret_cast<T*>(memory + p.patch_at) + skip * kChannels);
+    const int skip = patch_skip<kChannels>(shift);
+    interleave_planes<T, kChannels, kStemThreads>(
+        p, reinterpret_cast<const float4*>(memory + p.planes_at),
+        reinterpret_cast<T*>(memory + p.patch_at) + skip * kChannels);
     ptx::fence_for_copies();  // wgmma reads what was written, and the copy unit writes what was read
     if (!kPool && threadIdx.x == 0) ptx::wait_stores_read();
     __syncthreads();

@@ -224,6 +224,16 @@ __device__ __forceinline__ void store_matrix_x4(uint32_t address, const uint32_t
 #endif
 }
 
+/// stmatrix.trans: the same of two matrices, whose rows are then columns of the fragment, at the addresses of
+/// lanes 0 to 15.
+__device__ __forceinline__ void store_matrix_x2_transposed(uint32_t address, const uint32_t (&fragment)[2]) {
+#ifdef HONE_HAS_WGMMA
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(address),
+               "r"(fragment[0]), "r"(fragment[1])
+               : "memory");
+#endif
+}
+
 /// Before the first wgmma, and whenever registers of sums were touched by other instructions.
 __device__ __forceinline__ void fence_sums() {
 #ifdef HONE_HAS_WGMMA
@@ -248,15 +258,20 @@ __device__ __forceinline__ void wait_products() {
 // The lists of registers of the instruction: kN / 2 sums a thread.
 #define HONE_SUMS4(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define HONE_SUMS16(d, i) HONE_SUMS4(d, i), HONE_SUMS4(d, i + 4), HONE_SUMS4(d, i + 8), HONE_SUMS4(d, i + 12)
+#define HONE_SUMS36(d, i) HONE_SUMS16(d, i), HONE_SUMS16(d, i + 16), HONE_SUMS4(d, i + 32)
+#define HONE_SUMS60(d, i) \
+  HONE_SUMS36(d, i), HONE_SUMS16(d, i + 36), HONE_SUMS4(d, i + 52), HONE_SUMS4(d, i + 56)
 #define HONE_SUMS64(d, i) \
   HONE_SUMS16(d, i), HONE_SUMS16(d, i + 16), HONE_SUMS16(d, i + 32), HONE_SUMS16(d, i + 48)
 #define HONE_NAMES16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define HONE_NAMES32 \
   HONE_NAMES16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define HONE_NAMES64                                                                   \
-  HONE_NAMES32                                                                         \
-  ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-  "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define HONE_NAMES36 HONE_NAMES32 ", %32, %33, %34, %35"
+#define HONE_NAMES60                                                                   \
+  HONE_NAMES36                                                                         \
+  ", %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, " \
+  "%52, %53, %54, %55, %56, %57, %58, %59"
+#define HONE_NAMES64 HONE_NAMES60 ", %60, %61, %62, %63"
 #define HONE_NAMES128                                                                      \
   HONE_NAMES64                                                                             \
   ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "     \
@@ -278,6 +293,10 @@ __device__ __forceinline__ void wait_products() {
 #define HONE_WGMMA_LEFT_ALL(type)                                                                       \
   if constexpr (kN == 64) {                                                                             \
     HONE_WGMMA_LEFT(64, type, HONE_NAMES32, 32, 33, 34, 35, 36, HONE_SUMS16(d, 0), HONE_SUMS16(d, 16)); \
+  } else if constexpr (kN == 72) {                                                                      \
+    HONE_WGMMA_LEFT(72, type, HONE_NAMES36, 36, 37, 38, 39, 40, HONE_SUMS36(d, 0));                     \
+  } else if constexpr (kN == 120) {                                                                     \
+    HONE_WGMMA_LEFT(120, type, HONE_NAMES60, 60, 61, 62, 63, 64, HONE_SUMS60(d, 0));                    \
   } else {                                                                                              \
     static_assert(kN == 128);                                                                           \
     HONE_WGMMA_LEFT(128, type, HONE_NAMES64, 64, 65, 66, 67, 68, HONE_SUMS64(d, 0));                    \
@@ -327,9 +346,13 @@ __device__ __forceinline__ void multiply(float (&d)[kN / 2], const uint32_t (&le
 #undef HONE_WGMMA
 #undef HONE_NAMES128
 #undef HONE_NAMES64
+#undef HONE_NAMES60
+#undef HONE_NAMES36
 #undef HONE_NAMES32
 #undef HONE_NAMES16
 #undef HONE_SUMS64
+#undef HONE_SUMS60
+#undef HONE_SUMS36
 #undef HONE_SUMS16
 #undef HONE_SUMS4
 

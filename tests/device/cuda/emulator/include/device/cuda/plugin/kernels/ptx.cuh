@@ -4,6 +4,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <cmath>
 #include <cstdint>
 
 #include "device/cuda/emulator/device_functions.hpp"
@@ -17,6 +18,9 @@ T in_register(T value) {
   return value;
 }
 inline void hold(float& /*value*/) {}
+
+inline float larger(float a, float b) { return std::isnan(a) || a > b ? a : b; }
+inline uint4 load_constant(const uint4* from) { return *from; }
 
 inline uint64_t global_time() { return 0; }
 inline uint32_t clock_ticks() { return 0; }

@@ -60,6 +60,10 @@ inline void store_matrix_x4(uint32_t address, const uint32_t (&fragment)[4]) {
   emulator::store_matrix(address, fragment);
 }
 
+inline void store_matrix_x2_transposed(uint32_t address, const uint32_t (&fragment)[2]) {
+  emulator::store_transposed(address, fragment);
+}
+
 inline void fence_sums() { emulator::fence_sums(); }
 inline void commit_products() { emulator::commit_products(); }
 template <int kPending>

@@ -1,0 +1,74 @@
+// The planes of an image under a tile: the copy unit brings them, zeros around the image included, and
+// threads round and interleave them to a patch of pixels of 8 or 16 bytes. Windows start 16 bytes apart, so
+// that the windows' rows of eight neighbouring outputs overlap just as wgmma reads eight rows of 16 bytes:
+// the patch is multiplied where it lies, and no window is ever laid out.
+#pragma once
+
+#include "device/cuda/plugin/kernels/stem_planes.hpp"
+#include "device/cuda/plugin/kernels/wgmma.cuh"
+
+namespace hone::device::cuda {
+
+/// Where a tile's outputs begin.
+struct StemCorner {
+  int image;
+  int y;
+  int x;
+
+  __device__ __forceinline__ StemCorner(const StemPlanes& p, int tile) {
+    const int row = static_cast<int>(p.tiles_x.divide(tile));
+    image = static_cast<int>(p.tiles_y.divide(row));
+    x = p.first_x + (tile - row * static_cast<int>(p.tiles_x.divisor)) * p.step_x;
+    y = p.first_y + (row - image * static_cast<int>(p.tiles_y.divisor)) * p.step_y;
+  }
+};
+
+/// The first column of the image under a tile, and how far behind one that the copy unit can begin with.
+__device__ __forceinline__ int first_column(const StemPlanes& p, const StemCorner& corner) {
+  return corner.x * p.stride_w - p.pad_left;
+}
+__device__ __forceinline__ int column_shift(int column) { return column & (kStemColumns - 1); }
+
+/// Pixels by which a patch begins later, so that its first window begins at a multiple of 16 bytes.
+template <int kChannels>
+__device__ __forceinline__ int patch_skip(int shift) {
+  return kChannels == 4 ? shift & 1 : 0;
+}
+
+/// Has the copy unit bring a tile's planes; one thread.
+__device__ __forceinline__ void fetch_planes(const StemPlanes& p, const StemCorner& corner, uint32_t planes,
+                                             uint32_t barrier) {
+  const int column = first_column(p, corner);
+  ptx::expect_copies(barrier, p.patch_height * p.patch_width * p.image_channels * 4);
+  ptx::copy_planes(planes, p.image, barrier, column - column_shift(column), corner.y * p.stride_h - p.pad_top,
+                   corner.image);
+}
+
+/// Planes to pixels of kChannels elements, by kThreads. A thread takes four neighbours, as many as 16 bytes
+/// of a plane.
+template <class T, int kChannels, int kThreads>
+__device__ __forceinline__ void interleave_planes(const StemPlanes& p, const float4* planes, T* patch) {
+  const int fours = p.patch_height * p.patch_width / 4;
+  for (int i = static_cast<int>(threadIdx.x); i < fours; i += kThreads) {
+    alignas(16) T pixels[4][kChannels];
+#pragma unroll
+    for (int c = 0; c < kChannels; ++c) {
+      const float4 four = c < p.image_channels ? planes[c * fours + i] : make_float4(0, 0, 0, 0);
+      pixels[0][c] = static_cast<T>(four.x);
+      pixels[1][c] = static_cast<T>(four.y);
+      pixels[2][c] = static_cast<T>(four.z);
+      pixels[3][c] = static_cast<T>(four.w);
+    }
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      T* const to = patch + (i * 4 + k) * kChannels;
+      if constexpr (kChannels == 4) {
+        *reinterpret_cast<uint2*>(to) = *reinterpret_cast<const uint2*>(pixels[k]);
+      } else {
+        *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(pixels[k]);
+      }
+    }
+  }
+}
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,110 @@
+// Launch of the pooled stem. See warpgroup_pooled_stem.hpp.
+#include "device/cuda/plugin/kernels/warpgroup_pooled_stem.hpp"
+
+#include <algorithm>
+
+#include "device/cuda/plugin/kernels/gemm_launch.hpp"
+#include "device/cuda/plugin/kernels/kernel_address.hpp"
+#include "device/cuda/plugin/kernels/stem_gemm_params.hpp"
+#include "device/cuda/plugin/kernels/warpgroup_pooled_stem_kernel.cuh"
+
+namespace hone::device::cuda {
+namespace {
+
+struct PooledStemKernel {
+  StemTiles tiles;
+  int output_bytes;
+  const void* half;
+  const void* bfloat16;
+};
+
+template <class TileT>
+PooledStemKernel kernel_of() {
+  return {TileT::kTiles, TileT::kBytes, kernel_address(&warpgroup_pooled_stem<__half, TileT>),
+          kernel_address(&warpgroup_pooled_stem<__nv_bfloat16, TileT>)};
+}
+
+/// Null for a tile that no kernel has.
+const PooledStemKernel* find_kernel(const StemConfig& config) {
+  static const PooledStemKernel kKernels[] = {kernel_of<PooledStemTile<7>>(), kernel_of<PooledStemTile<4>>()};
+  const auto* const found =
+      std::find_if(std::begin(kKernels), std::end(kKernels), [&](const PooledStemKernel& kernel) {
+        return kernel.tiles.rows * kernel.tiles.columns == config.tile_m &&
+               kernel.tiles.filters == config.tile_n;
+      });
+  return found == std::end(kKernels) ? nullptr : found;
+}
+
+/// Outputs, two patches (which may begin a pixel later), planes and a barrier, one behind the other.
+struct PooledStemMemory {
+  int64_t patch_at;
+  int64_t patch_bytes;
+  int64_t planes_at;
+  int64_t barrier_at;
+  int64_t total;
+
+  PooledStemMemory(const StemLayout& layout, const PooledStemKernel& kernel, const StemPatch& patch)
+      : patch_at(kernel.output_bytes),
+        patch_bytes(((patch.pixels() + 1) * layout.pixel_channels * 2 + 127) / 128 * 128),
+        planes_at(patch_at + 2 * patch_bytes),
+        barrier_at((planes_at + patch.pixels() * layout.image_channels * 4 + 7) / 8 * 8),
+        total(barrier_at + 8) {}
+};
+
+}  // namespace
+
+std::string warpgroup_pooled_stem_refusal(const StemLayout& layout, const StemConfig& config,
+                                          const DeviceLimits& device) {
+  const PooledStemKernel* const kernel = find_kernel(config);
+  if (kernel == nullptr) return "no kernel has the tile of " + config.text();
+  if (!device.warpgroups) return "it is for compute capability 9.0";
+  if (!layout.pool) return "it is for stems with a pool";
+  const ConvProblem windows = window_problem(layout);
+  if (layout.pixel_channels != 4 || windows.kernel_h != kPooledStemRows || windows.kernel_w != 8)
+    return "its windows are not of seven rows of five to eight pixels of four channels at most";
+  if (windows.filters % kPooledStemFilters != 0) return "its filters are no multiple of 64";
+  if (std::string reason = stem_planes_refusal(layout, windows, kernel->tiles); !reason.empty())
+    return reason;
+  if (PooledStemMemory(layout, *kernel, StemPatch(windows, kernel->tiles)).total > device.shared_memory)
+    return "its operands are larger than the shared memory of a block";
+  return {};
+}
+
+cudaError_t launch_warpgroup_pooled_stem(const StemLayout& layout, const StemConfig& config,
+                                         const ConvArgs& args, bool pdl, cudaStream_t stream) {
+  DeviceLimits limits;
+  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
+  const std::optional<StreamEpilogue> finish = stream_epilogue(args);
+  if (!finish || finish->kind != StreamKind::kBounds) return cudaErrorInvalidValue;
+  const PooledStemKernel& kernel = *find_kernel(config);
+  const ConvProblem windows = window_problem(layout);
+  const PooledStemMemory memory(layout, kernel, StemPatch(windows, kernel.tiles));
+  PooledStemParams params{};
+  if (const cudaError_t error = set_stem_planes(layout, windows, kernel.tiles, args.x, params);
+      error != cudaSuccess)
+    return error;
+  params.finish = *finish;
+  params.w = args.w;
+  params.bias = args.bias;
+  params.y = args.y;
+  params.filters = windows.filters;
+  params.patch_at = static_cast<int>(memory.patch_at);
+  params.patch_bytes = static_cast<int>(memory.patch_bytes);
+  params.planes_at = static_cast<int>(memory.planes_at);
+  params.barrier_at = static_cast<int>(memory.barrier_at);
+  params.next_waits = args.next_waits;
+
+  GemmLaunch launch;
+  launch.function = windows.element == Element::kHalf ? kernel.half : kernel.bfloat16;
+  launch.threads = kPooledStemThreads;
+  launch.shared_bytes = memory.total;
+  launch.pdl = pdl;
+  int64_t resident = 0;
+  if (const cudaError_t error = resident_blocks(launch, limits, resident); error != cudaSuccess) return error;
+  // As many blocks as run at once, the same number for every tile of filters.
+  const int64_t tiles_n = params.tiles_n.divisor;
+  launch.blocks = std::min<int64_t>(params.tiles_m, std::max<int64_t>(1, resident / tiles_n)) * tiles_n;
+  return launch_gemm(launch, limits, &params, stream);
+}
+
+}  // namespace hone::device::cuda
