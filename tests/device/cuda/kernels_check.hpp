@@ -83,6 +83,10 @@ class Family {
 /// Of all families so far.
 int failures();
 
+/// Whether a kernel runs beside one that has not ended. Under tools that watch memory none does, and what is
+/// to be seen of that cannot be checked; a family then says so and leaves.
+bool launches_overlap();
+
 /// 2^-24, the unit roundoff of float: `terms` additions of magnitude at most `magnitude` differ from the
 /// exact sum by at most terms * kFloat * terms * magnitude; sums of random signs stay far below.
 constexpr double kFloatRoundoff = 5.9604644775390625e-08;

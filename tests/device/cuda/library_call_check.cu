@@ -1,4 +1,5 @@
 // A kernel that reads without waiting, as some of cuDNN's do, behind one that lets it in early.
+#include <cstdio>
 #include <functional>
 
 #include "device/cuda/plugin/kernels/launch.cuh"
@@ -64,6 +65,17 @@ int count_right(Family& family, const Pair& pair, const std::function<cudaError_
   return right;
 }
 
+/// Tells whether it was seen to be told, within a tenth of a second.
+__global__ void wait_to_be_told(const volatile int* told, int* seen) {
+  constexpr uint64_t kPatience = 100'000'000;
+  const uint64_t start = ptx::global_time();
+  while (*told == 0 && ptx::global_time() - start < kPatience) {
+  }
+  *seen = *told;
+}
+
+__global__ void tell(int* told) { *told = 1; }
+
 int count_captured(Family& family, const Pair& pair, bool ordered) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t instance = nullptr;
@@ -80,7 +92,31 @@ int count_captured(Family& family, const Pair& pair, bool ordered) {
 
 }  // namespace
 
+bool launches_overlap() {
+  const DeviceBuffer told(sizeof(int));
+  const DeviceBuffer seen(sizeof(int));
+  cudaStream_t streams[2] = {};
+  for (cudaStream_t& stream : streams) (void)cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  int found = 0;
+  for (int turn = 0; turn < 2; ++turn) {  // in the first one kernels are loaded, which waits for others
+    (void)cudaMemset(told.get(), 0, sizeof(int));
+    (void)cudaDeviceSynchronize();
+    wait_to_be_told<<<1, 1, 0, streams[0]>>>(static_cast<const int*>(told.get()),
+                                             static_cast<int*>(seen.get()));
+    tell<<<1, 1, 0, streams[1]>>>(static_cast<int*>(told.get()));
+    (void)cudaDeviceSynchronize();
+    seen.download(&found);
+  }
+  for (cudaStream_t stream : streams) (void)cudaStreamDestroy(stream);
+  return found == 1;
+}
+
 void check_library_calls() {
+  if (!launches_overlap()) {
+    std::printf(
+        "SKIPPED library calls: no launch runs beside another here, as under a tool that watches memory\n");
+    return;
+  }
   Family family("library calls");
   const Pair pair;
   family.expect(count_right(

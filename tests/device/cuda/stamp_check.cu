@@ -1,4 +1,6 @@
 // Checks of kernel_stamp.hpp and clock_echo.hpp: launches say when they ran, in the order in which they ran.
+#include <cstdio>
+
 #include "device/cuda/plugin/kernels/clock_echo.hpp"
 #include "device/cuda/plugin/kernels/kernel_stamp.hpp"
 #include "device/cuda/plugin/kernels/reorder.hpp"
@@ -67,6 +69,12 @@ void check_order(Family& family, bool pdl) {
 }  // namespace
 
 void check_stamps() {
+  if (!launches_overlap()) {
+    std::printf(
+        "SKIPPED stamps: launches take longer where none runs beside another, as under a tool that watches "
+        "memory\n");
+    return;
+  }
   Family family("stamps");
   check_order(family, false);
   check_order(family, true);
