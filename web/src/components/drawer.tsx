@@ -11,9 +11,14 @@ interface DrawerProps {
 
 export function Drawer({ title, label, onClose, children }: DrawerProps) {
   useEffect(() => {
-    const key = (event: KeyboardEvent) => event.key === 'Escape' && onClose();
-    addEventListener('keydown', key);
-    return () => removeEventListener('keydown', key);
+    // Before what lies below hears of it: a chart would forget where its reader is.
+    const key = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      event.stopPropagation();
+      onClose();
+    };
+    addEventListener('keydown', key, true);
+    return () => removeEventListener('keydown', key, true);
   }, [onClose]);
   return (
     <aside class="drawer" aria-label={label} tabIndex={-1}>
