@@ -149,7 +149,9 @@ TEST(TensorCores, AreToldByNamesOfManyYears) {
         "void hone::device::cuda::implicit_gemm<__half, Tile<64, 64, 64, 2, 2>, WindowPixels>(GemmParams)",
         "void hone::device::cuda::implicit_gemm<hone::device::cuda::ptx::Tf32, Tile<64>>(GemmParams)",
         "void hone::device::cuda::warpgroup_gemm<__half, WarpgroupTile<64, 32, 1>>(WarpgroupParams)",
-        "void hone::device::cuda::warpgroup_stem<__half, 64, 4, (StreamKind)0>(WarpgroupStemParams)"})
+        "void hone::device::cuda::warpgroup_stem<__half, 64, 4, (StreamKind)0>(WarpgroupStemParams)",
+        "void hone::device::cuda::warpgroup_pooled_stem<__half, PooledStemTile<7>>(PooledStemParams)",
+        "void hone::device::cuda::bottleneck_kernel<__half, 64, false, 2>(BottleneckParams)"})
     EXPECT_TRUE(uses_tensor_cores_by_name(name)) << name;
   for (const char* name :
        {"void at::native::vectorized_elementwise_kernel<4>(int)", "ampere_sgemm_128x64_nn",

@@ -120,6 +120,13 @@ inline std::vector<Layer> stems() {
   tall.problem.kernel_h = 5;
   tall.problem.pad_top = 2;
   layers.push_back(tall);
+  // Blocks make several tiles, of more filters than one holds.
+  layers.push_back({"stem 7x7/2, many", square(224, 3, 128, 7, 2, 3)});
+  layers.back().problem.batch = 8;
+  Layer wide{"stem 7x5 of 4", square(120, 4, 64, 7, 2, 3)};
+  wide.problem.kernel_w = 5;
+  wide.problem.stride_h = 1;
+  layers.push_back(wide);
   return layers;
 }
 

@@ -195,7 +195,8 @@ void check_stem(const Layer& layer, const DeviceLimits& device, Counts& counts) 
   const Buffer<T> dense(rounded);
   const Buffer<T> windows(pack_stem(*layout, p, StemOrder::kWindows, weights));
   const Buffer<T> runs(pack_stem(*layout, p, StemOrder::kRuns, weights));
-  const Buffer<T> fragments(pack_stem(*layout, p, StemOrder::kFragments, weights));
+  const Buffer<T> fragments(p.filters % 64 == 0 ? pack_stem(*layout, p, StemOrder::kFragments, weights)
+                                                : std::vector<T>(1));  // no kernel takes it
   const auto packed = [&](const StemConfig& config) {
     const StemOrder order = config.order();
     return order == StemOrder::kFragments ? fragments.get()

@@ -234,7 +234,8 @@ class StemTactic final : public CudaTactic {
     if (std::string reason = stem_refusal(*plan.stem, *config, limits()); !reason.empty())
       return Offer::refuse(std::move(reason));
     const auto finish = stream_epilogue(conv_args(plan.request));
-    if (config->way != StemWay::kWarps && !finish) return Offer::refuse("its epilogue is more than bounds or a swish");
+    if (config->way != StemWay::kWarps && !finish)
+      return Offer::refuse("its epilogue is more than bounds or a swish");
     if (plan.stem->pool && finish->kind != StreamKind::kBounds)
       return Offer::refuse("what it pools has more than bounds");
     Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);

@@ -37,6 +37,7 @@ class PooledStemBlock {
     if (threadIdx.x == 0) fetch(first);
     lay_out(first, stride, 0);
     int patch = 0;
+    // Warps multiply and store matrices as a whole: their threads meet behind what some of them do alone.
     for (int tile = first; tile < p_.tiles_m; tile += stride) {
       const StemCorner corner(p_, tile);
       float sums[2][TileT::kN / 2];
@@ -49,7 +50,7 @@ class PooledStemBlock {
       pool(sums);
       __syncthreads();
       store(corner);
-      __syncwarp();  // warps multiply as a whole
+      __syncwarp();
     }
   }
 
@@ -102,11 +103,17 @@ class PooledStemBlock {
     }
     __syncthreads();
     if (threadIdx.x == 0 && tile + stride < p_.tiles_m) fetch(tile + stride);
+    __syncwarp();
   }
 
+  /// The compiler would begin the second half's behind the first product.
   __device__ __forceinline__ void begin(float (&sums)[2][TileT::kN / 2]) const {
 #pragma unroll
-    for (int i = 0; i < TileT::kN / 2; ++i) sums[0][i] = sums[1][i] = bias_[i / 2 % 2];
+    for (int i = 0; i < TileT::kN / 2; ++i) {
+      sums[0][i] = sums[1][i] = bias_[i / 2 % 2];
+      ptx::hold(sums[0][i]);
+      ptx::hold(sums[1][i]);
+    }
   }
 
   /// Of both halves with the whole depth. Windows are 16 bytes apart.
