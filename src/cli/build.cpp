@@ -9,6 +9,7 @@
 #include "device/devices.hpp"
 #include "engine/description.hpp"
 #include "engine/engine_file.hpp"
+#include "engine/shape_profile.hpp"
 #include "report/sheet.hpp"
 
 namespace hone::cli {
@@ -36,6 +37,8 @@ void build(const Options& options) {
       description.steps.size(), engine::layout_name(engine->layout), description.weight_bytes / kMega,
       description.arena_bytes / kMega, description.naive_bytes / kMega, description.planned_bytes() / kMega,
       engine->build_seconds);
+  for (const auto& [name, profile] : engine->shapes)
+    fmt::print("{}: {}\n", options.output, report::printable(engine::input_text(name, profile)));
   if (!engine->not_timed.empty())
     fmt::print("{}: no tactic was timed: {}\n", options.output, report::printable(engine->not_timed));
 }

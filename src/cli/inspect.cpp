@@ -69,10 +69,7 @@ void print_text(const engine::Engine& engine, const engine::Description& descrip
                 const Options& options) {
   print_line("{}: {} engine for {}", engine.model, tensor::precision_name(engine.precision),
              engine.fingerprint);
-  for (const auto& [name, profile] : engine.shapes) {
-    print_line("input {}: {}, tuned for {}", name, engine::range_text(profile),
-               tensor::shape_text(profile.opt));
-  }
+  for (const auto& [name, profile] : engine.shapes) print_line("{}", engine::input_text(name, profile));
   if (file_bytes > 0) fmt::print("file {:.2f} MB\n", file_bytes / kMega);
   fmt::print("layout {}, batch group {}, {} threads, {:.2f} GFLOP\n", engine::layout_name(engine.layout),
              engine.micro_batch == 0 ? "all" : std::to_string(engine.micro_batch), engine.threads,

@@ -31,4 +31,9 @@ std::string range_text(const ShapeProfile& profile) {
                      profile.max.empty() ? tensor::shape_text(profile.max) : max);
 }
 
+std::string input_text(const std::string& name, const ShapeProfile& profile) {
+  return fmt::format("input {}: {}, tuned for {}", name, range_text(profile),
+                     tensor::shape_text(profile.opt));
+}
+
 }  // namespace hone::engine

@@ -42,8 +42,9 @@ def main():
         assert "input x: 2x3x16x16 to 2x3x16x16, tuned for 2x3x16x16" in ending.stdout, ending
 
         onnx.save(model_of("n", 3, 8, 8), model)
-        ending = run("inspect")
-        assert "input x: 1x3x8x8 to 1x3x8x8, tuned for 1x3x8x8" in ending.stdout, ending
+        for command in (("inspect",), ("build", "-o", engine)):
+            ending = run(*command)
+            assert "input x: 1x3x8x8 to 1x3x8x8, tuned for 1x3x8x8" in ending.stdout, ending
 
 
 if __name__ == "__main__":
