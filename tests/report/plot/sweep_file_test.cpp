@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 TEST(SweepFile, TextThatIsNoJsonIsSaidToBeNone) {
-  const trace::TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   const auto path = folder.write("half.json", R"({"schema": "hone.bench", "runs": [)");
   EXPECT_THROW(
       {
