@@ -54,7 +54,7 @@ def main():
         ending = build(model)
         assert ending.returncode == 0 and not ending.stderr, ending.stderr
         reason = "node 'pick' (Gather): index 1 is outside an axis of length 1"
-        assert ending.stdout.splitlines()[1:] == [f"{engine}: no tactic was timed: {reason}"], ending.stdout
+        assert ending.stdout.splitlines()[-1] == f"{engine}: no tactic was timed: {reason}", ending.stdout
         assert f"\nno tactic was timed: {reason}\n" in run("inspect", engine).stdout
         assert json.loads(run("inspect", engine, "--json").stdout)["not_timed"] == reason
         # The model itself is sound.
@@ -64,7 +64,7 @@ def main():
         assert np.load(folder / "y.npy").tolist() == [[0, 0, 1, 2]] * 2
 
         ending = build(digits)
-        assert ending.returncode == 0 and ending.stdout.count("\n") == 1, ending
+        assert ending.returncode == 0 and "no tactic was timed" not in ending.stdout, ending
         assert "no tactic was timed" not in run("inspect", engine).stdout
         assert json.loads(run("inspect", engine, "--json").stdout)["not_timed"] is None
 
