@@ -21,6 +21,7 @@ TacticList make_tactics() {
   add_elementwise_tactics(list);
   add_concat_tactics(list);
   add_normalization_tactics(list);
+  add_recurrent_tactics(list);
   add_reorder_tactics(list);
   return list;
 }

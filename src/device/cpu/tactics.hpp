@@ -22,6 +22,8 @@ void add_elementwise_tactics(TacticList& list);
 void add_concat_tactics(TacticList& list);
 /// Softmax, LRN and LayerNormalization through oneDNN.
 void add_normalization_tactics(TacticList& list);
+/// LSTM, GRU and RNN through oneDNN.
+void add_recurrent_tactics(TacticList& list);
 /// Transpose, DepthToSpace and SpaceToDepth through oneDNN's reorder.
 void add_reorder_tactics(TacticList& list);
 
