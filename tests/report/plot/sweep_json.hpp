@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "report/plot/sweep_groups.hpp"
 #include "base/temporary_folder.hpp"
+#include "report/plot/sweep_groups.hpp"
 
 namespace hone::report {
 

@@ -7,11 +7,11 @@
 #include <random>
 
 #include "base/error.hpp"
+#include "base/temporary_folder.hpp"
 #include "trace/collect/metric_values.hpp"
 #include "trace/collect/raw_reader.hpp"
 #include "trace/collect/raw_records.hpp"
 #include "trace/store.hpp"
-#include "base/temporary_folder.hpp"
 
 namespace hone::trace {
 namespace {

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "trace/gzip.hpp"
 #include "base/temporary_folder.hpp"
+#include "trace/gzip.hpp"
 
 namespace hone::trace {
 namespace {

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "base/temporary_folder.hpp"
 #include "trace/format/kineto_samples.hpp"
 #include "trace/gzip.hpp"
-#include "base/temporary_folder.hpp"
 
 namespace hone::trace {
 namespace {

@@ -13,10 +13,10 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
+#include "base/temporary_folder.hpp"
 #include "trace/format/kineto_reader.hpp"
 #include "trace/format/kineto_samples.hpp"
 #include "trace/rows.hpp"
-#include "base/temporary_folder.hpp"
 
 namespace hone::trace {
 namespace {

@@ -7,10 +7,10 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/temporary_folder.hpp"
 #include "trace/format/nsys_samples.hpp"
 #include "trace/open.hpp"
 #include "trace/sqlite.hpp"
-#include "base/temporary_folder.hpp"
 
 namespace hone::trace {
 namespace {
