@@ -157,17 +157,24 @@ void load_matrix(uint32_t address, uint32_t (&fragment)[4]) {
   });
 }
 
+namespace {
+
+/// What a lane gives to stmatrix.
+struct StoringLane {
+  uint32_t address;
+  const uint32_t* fragment;
+  Thread* thread;
+};
+
+}  // namespace
+
 void store_matrix(uint32_t address, const uint32_t (&fragment)[4]) {
-  struct Lane {
-    uint32_t address;
-    const uint32_t* fragment;
-    Thread* thread;
-  } mine{address, fragment, &machine().thread()};
+  StoringLane mine{address, fragment, &machine().thread()};
   machine().together("stmatrix", &mine, [](void* const* lanes) {
     for (int i = 0; i < kWarpThreads; ++i) {
-      const Lane& from = *static_cast<const Lane*>(lanes[i]);
+      const StoringLane& from = *static_cast<const StoringLane*>(lanes[i]);
       for (int m = 0; m < 4; ++m) {
-        const uint32_t row = static_cast<const Lane*>(lanes[8 * m + i / 4])->address;
+        const uint32_t row = static_cast<const StoringLane*>(lanes[8 * m + i / 4])->address;
         std::memcpy(block().at(row, 16, "stmatrix") + i % 4 * 4, from.fragment + m, 4);
         block().wrote(row + i % 4 * 4, 4, *from.thread);
       }
@@ -176,19 +183,15 @@ void store_matrix(uint32_t address, const uint32_t (&fragment)[4]) {
 }
 
 void store_transposed(uint32_t address, const uint32_t (&fragment)[2]) {
-  struct Lane {
-    uint32_t address;
-    const uint32_t* fragment;
-    Thread* thread;
-  } mine{address, fragment, &machine().thread()};
+  StoringLane mine{address, fragment, &machine().thread()};
   machine().together("stmatrix", &mine, [](void* const* lanes) {
     for (int i = 0; i < 2 * kWarpThreads * 2; ++i) {  // elements
       const int matrix = i / 64;
       const int row = i % 64 / 8;
       const int column = i % 8;
-      const Lane& from = *static_cast<const Lane*>(lanes[row * 4 + column / 2]);
+      const StoringLane& from = *static_cast<const StoringLane*>(lanes[row * 4 + column / 2]);
       const auto element = static_cast<uint16_t>(from.fragment[matrix] >> column % 2 * 16);
-      const uint32_t to = static_cast<const Lane*>(lanes[matrix * 8 + column])->address + row * 2;
+      const uint32_t to = static_cast<const StoringLane*>(lanes[matrix * 8 + column])->address + row * 2;
       std::memcpy(block().at(to, 2, "stmatrix"), &element, 2);
       block().wrote(to, 2, *from.thread);
     }

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "device/cuda/plugin/kernels/kernel_stamp.hpp"
@@ -91,6 +92,14 @@ cudaError_t launch_gemm(const GemmLaunch& launch, const DeviceLimits& limits, co
   KernelStamp* stamp = next_stamp();
   void* arguments[] = {const_cast<void*>(params), &stamp};
   return cudaLaunchKernelExC(&config, launch.function, arguments);
+}
+
+cudaError_t launch_resident_tiles(GemmLaunch launch, const DeviceLimits& limits, int64_t tiles_m,
+                                  int64_t tiles_n, const void* params, cudaStream_t stream) {
+  int64_t resident = 0;
+  if (const cudaError_t error = resident_blocks(launch, limits, resident); error != cudaSuccess) return error;
+  launch.blocks = std::min(tiles_m, std::max<int64_t>(1, resident / tiles_n)) * tiles_n;
+  return launch_gemm(launch, limits, params, stream);
 }
 
 }  // namespace hone::device::cuda

@@ -28,4 +28,9 @@ cudaError_t resident_blocks(const GemmLaunch& launch, const DeviceLimits& limits
 cudaError_t launch_gemm(const GemmLaunch& launch, const DeviceLimits& limits, const void* params,
                         cudaStream_t stream);
 
+/// The same of a kernel whose blocks take one tile of pixels after another, `tiles_m` of them, for one of
+/// `tiles_n` tiles of filters: as many blocks as run at once, the same number for every tile of filters.
+cudaError_t launch_resident_tiles(GemmLaunch launch, const DeviceLimits& limits, int64_t tiles_m,
+                                  int64_t tiles_n, const void* params, cudaStream_t stream);
+
 }  // namespace hone::device::cuda

@@ -197,12 +197,7 @@ cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, cons
   launch.threads = kernel->threads;
   launch.shared_bytes = memory.total;
   launch.pdl = pdl;
-  int64_t resident = 0;
-  if (const cudaError_t error = resident_blocks(launch, limits, resident); error != cudaSuccess) return error;
-  // As many blocks as run at once, the same number for every tile of filters.
-  const int64_t tiles_n = g.tiles_n.divisor;
-  launch.blocks = std::min<int64_t>(params.tiles_m, std::max<int64_t>(1, resident / tiles_n)) * tiles_n;
-  return launch_gemm(launch, limits, &params, stream);
+  return launch_resident_tiles(launch, limits, params.tiles_m, g.tiles_n.divisor, &params, stream);
 }
 
 }  // namespace hone::device::cuda

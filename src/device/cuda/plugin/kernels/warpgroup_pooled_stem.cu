@@ -99,12 +99,7 @@ cudaError_t launch_warpgroup_pooled_stem(const StemLayout& layout, const StemCon
   launch.threads = kPooledStemThreads;
   launch.shared_bytes = memory.total;
   launch.pdl = pdl;
-  int64_t resident = 0;
-  if (const cudaError_t error = resident_blocks(launch, limits, resident); error != cudaSuccess) return error;
-  // As many blocks as run at once, the same number for every tile of filters.
-  const int64_t tiles_n = params.tiles_n.divisor;
-  launch.blocks = std::min<int64_t>(params.tiles_m, std::max<int64_t>(1, resident / tiles_n)) * tiles_n;
-  return launch_gemm(launch, limits, &params, stream);
+  return launch_resident_tiles(launch, limits, params.tiles_m, params.tiles_n.divisor, &params, stream);
 }
 
 }  // namespace hone::device::cuda
