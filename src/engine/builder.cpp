@@ -84,6 +84,14 @@ std::map<std::string, ShapeProfile> complete_profiles(const graph::Graph& graph,
   return profiles;
 }
 
+/// The batch that inputs will mostly have; 0 when they differ.
+int64_t usual_images(const graph::Graph& graph, const BuildOptions& options) {
+  std::set<int64_t> images;
+  for (const auto& [name, profile] : complete_profiles(graph, options))
+    images.insert(profile.opt.empty() ? 0 : profile.opt[0]);
+  return images.size() == 1 ? *images.begin() : 0;
+}
+
 /// Drops packed weights that no chosen kernel holds.
 void trim_weights(Engine& engine, const std::map<std::string, Shape>& shapes, const Device& device) {
   auto shared = std::shared_ptr<Engine>(&engine, [](Engine*) {});
@@ -110,7 +118,8 @@ std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& de
 
   graph::Graph optimised = graph;
   engine->passes = transform::optimize(
-      optimised, {.disabled = options.disabled_passes, .requested = device.passes(options.precision)});
+      optimised, {.disabled = options.disabled_passes,
+                  .requested = device.passes(options.precision, usual_images(graph, options))});
   make_constant_names_unique(optimised);
   engine->graph = std::make_shared<const graph::Graph>(std::move(optimised));
 

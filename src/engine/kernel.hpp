@@ -116,8 +116,9 @@ class Device {
   virtual std::string timing_fingerprint() const { return fingerprint(); }
   /// Layouts for images worth trying, best guess first.
   virtual std::vector<Layout> image_layouts(Precision precision) const = 0;
-  /// Names of passes on request (transform::Pass) that make graphs which this device runs faster.
-  virtual std::vector<std::string> passes(Precision /*precision*/) const { return {}; }
+  /// Names of passes on request (transform::Pass) that make graphs which this device runs faster. `images`:
+  /// the batch that the engine is tuned for, 0 where that is not known.
+  virtual std::vector<std::string> passes(Precision /*precision*/, int64_t /*images*/) const { return {}; }
   /// Tactics for an operator in order of preference. The reference implementation is not among them:
   /// the engine closes every list with it.
   virtual std::vector<const Tactic*> tactics(const graph::Node& node) const = 0;

@@ -50,6 +50,11 @@ const std::vector<Pass>& passes() {
        "Makes one node of a bottleneck's last two convolutions and the next one's first, for devices that "
        "ask",
        bottleneck_fusion, false, true},
+      {"cluster_bottleneck_fusion",
+       "The same of more channels, whose filters the blocks of a cluster share, for devices that ask where "
+       "an "
+       "engine is for one image",
+       cluster_bottleneck_fusion, false, true},
       {"convolution_sum_fusion",
        "Makes one node of two convolutions whose results are added, for devices that ask",
        convolution_sum_fusion, false, true},

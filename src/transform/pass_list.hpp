@@ -26,6 +26,7 @@ Summary row_lifting(Graph& graph);
 Summary convolution_fusion(Graph& graph);
 Summary pool_fusion(Graph& graph);
 Summary bottleneck_fusion(Graph& graph);
+Summary cluster_bottleneck_fusion(Graph& graph);
 Summary convolution_sum_fusion(Graph& graph);
 Summary squeeze_excite_fusion(Graph& graph);
 Summary global_pool_fusion(Graph& graph);

@@ -149,7 +149,7 @@ class FakeDevice final : public Device {
     return cpu().make_reorder(from, to);
   }
   std::unique_ptr<Executor> make_executor(const Program& program) const override;
-  std::vector<std::string> passes(Precision) const override { return requested_passes; }
+  std::vector<std::string> passes(Precision, int64_t) const override { return requested_passes; }
   bool overlaps_steps() const override { return overlaps_; }
   bool starts_early(std::string_view tactic) const override {
     return std::any_of(relu_.begin(), relu_.end(), [&](const FakeTactic* known) {

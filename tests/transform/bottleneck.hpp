@@ -77,8 +77,7 @@ inline Graph bottleneck(const Parts& parts = {}) {
 }
 
 /// Behind convolution_fusion, which it follows, asked for; outputs stay the same, and nothing is left to do.
-inline Transformed fuse_bottlenecks(const Graph& original) {
-  const std::string pass = "bottleneck_fusion";
+inline Transformed fuse_bottlenecks(const Graph& original, const std::string& pass = "bottleneck_fusion") {
   const auto run = [&](const Graph& graph) {
     Transformed result{graph, {}};
     transform::PassOptions options{.disabled = {}, .requested = {pass}};

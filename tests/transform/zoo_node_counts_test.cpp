@@ -93,6 +93,17 @@ TEST(ZooNodeCountsOnRequest, BottlenecksOfTheFirstStageAreOneNodeEach) {
   }
 }
 
+/// Of the second and third stage, those that begin no stage and whose next one does not either.
+TEST(ZooNodeCountsOnRequest, BottlenecksWithinTheMiddleStagesAreOneNodeEach) {
+  for (const auto& [name, third_stage] : {std::pair("resnet50", 6), {"resnet101", 23}}) {
+    const int fused = 4 - 2 + third_stage - 2;
+    Counts counts = count_nodes(optimized(name));
+    counts["FusedConv"] -= 3 * fused;
+    counts["FusedBottleneck"] = fused;
+    EXPECT_EQ(count_nodes(optimized(name, {.requested = {"cluster_bottleneck_fusion"}})), counts) << name;
+  }
+}
+
 /// Each stage behind the first has a projected shortcut; that of ResNet-50's first stage is in a bottleneck's
 /// node already.
 TEST(ZooNodeCountsOnRequest, ProjectedShortcutsAreAddedInOneNode) {

@@ -1,6 +1,6 @@
 // Fuses the last two convolutions of a bottleneck (He et al. 2016), its shortcut included, with the
 // convolution that begins the next one: where images are large, what lies between them need not be written
-// and read.
+// and read; where they are small, three steps take longer to begin and to end than to multiply.
 #include <algorithm>
 
 #include "graph/convolution_geometry.hpp"
@@ -10,11 +10,19 @@
 namespace hone::transform {
 namespace {
 
-/// What the kernel of the devices that ask for this pass takes (bottleneck.hpp): channels, and the pixels of
-/// a row that it makes at once.
-constexpr int64_t kChannels = 64;
-constexpr int64_t kWide = 256;
-constexpr int64_t kTilePixels = 64;
+/// Which blocks have the filters, each all of them or those of a cluster a part each: what the kernels of the
+/// devices that ask for these passes take (bottleneck.hpp, cluster_bottleneck.hpp).
+enum class Filters { kInEachBlock, kInCluster };
+
+constexpr int64_t kChannels = 64;    ///< whose filters fit into a block
+constexpr int64_t kTilePixels = 64;  ///< of a row, that a block makes at once
+constexpr int64_t kClusterTilePixels = 32;
+/// Of a device that runs them all at once.
+constexpr int64_t kMostBlocks = 128;
+
+bool takes_channels(Filters filters, int64_t channels) {
+  return filters == Filters::kInEachBlock ? channels == kChannels : channels == 128 || channels == 256;
+}
 
 /// Nodes of a pattern.
 struct Tail {
@@ -65,12 +73,13 @@ std::string convolution_refusal(const Graph& graph, const Node& node, size_t fro
 
 /// The convolution that reads the bottleneck's result as its image, or -1; one that can be a part where some
 /// can.
-int32_t next_convolution(const Editor& editor, ValueId wide, bool projects) {
+int32_t next_convolution(const Editor& editor, ValueId wide, int64_t channels, bool projects) {
   int32_t found = -1;
+  const bool any = channels == kChannels && !projects;
   for (const int32_t reader : editor.readers(wide)) {
     const Node& node = editor.node(reader);
-    const bool fits = is_convolution(editor.graph(), node, {kChannels, kWide, 1, 1}) ||
-                      (!projects && is_convolution(editor.graph(), node, {2 * kChannels, kWide, 1, 1}));
+    const bool fits = is_convolution(editor.graph(), node, {channels, 4 * channels, 1, 1}) ||
+                      (any && is_convolution(editor.graph(), node, {2 * channels, 4 * channels, 1, 1}));
     if (!fits || node.inputs[0] != wide) continue;
     if (convolution_refusal(editor.graph(), node, 0).empty()) return reader;
     if (found < 0) found = reader;
@@ -78,25 +87,61 @@ int32_t next_convolution(const Editor& editor, ValueId wide, bool projects) {
   return found;
 }
 
+/// What a convolution reads; 0 where its filters are not constant, or the node is none.
+int64_t channels_of(const Graph& graph, const Node& node) {
+  if (node.op != "Conv" && node.op != "FusedConv") return 0;
+  const auto& constant = graph.value(node.inputs[1]).constant;
+  return constant && constant->shape().size() > 1 ? constant->shape()[1] : 0;
+}
+
 /// The pattern whose expansion is node `index`.
-std::optional<Tail> find_tail(const Editor& editor, int32_t index) {
+std::optional<Tail> find_tail(const Editor& editor, int32_t index, Filters filters) {
   const Graph& graph = editor.graph();
   const Node& expand = editor.node(index);
-  if (!is_convolution(graph, expand, {kWide, kChannels, 1, 1})) return std::nullopt;
+  const int64_t channels = channels_of(graph, expand);
+  if (!takes_channels(filters, channels) || !is_convolution(graph, expand, {4 * channels, channels, 1, 1}))
+    return std::nullopt;
   Tail tail{.window = editor.producer(expand.inputs[0]), .expand = index};
-  if (tail.window < 0 || !is_convolution(graph, editor.node(tail.window), {kChannels, kChannels, 3, 3}))
+  if (tail.window < 0 || !is_convolution(graph, editor.node(tail.window), {channels, channels, 3, 3}))
     return std::nullopt;
   if (!adds_first(expand)) {
+    if (filters == Filters::kInCluster) return std::nullopt;
     // Of two convolutions that could take the addition the later one has it.
     tail.project = editor.single_reader(expand.outputs[0]);
     if (tail.project < 0) return std::nullopt;
     const Node& project = editor.node(tail.project);
-    if (!is_convolution(graph, project, {kWide, kChannels, 1, 1}) || !adds_first(project) ||
+    if (!is_convolution(graph, project, {4 * channels, channels, 1, 1}) || !adds_first(project) ||
         post_ops_of(project).extras[0] != expand.outputs[0])
       return std::nullopt;
   }
-  tail.next = next_convolution(editor, editor.node(tail.last()).outputs[0], tail.project >= 0);
+  tail.next = next_convolution(editor, editor.node(tail.last()).outputs[0], channels, tail.project >= 0);
   return tail.next < 0 ? std::nullopt : std::optional(tail);
+}
+
+/// Why images of one size stay with three steps; empty when they do not.
+std::string size_refusal(const graph::Dim& height, const graph::Dim& width, int64_t channels) {
+  if (!width.known()) return "the width of its images is not known";
+  const int64_t w = width.value();
+  if (channels == kChannels) {
+    const int64_t tiles = (w + kTilePixels - 1) / kTilePixels;
+    if (w * 4 < tiles * kTilePixels * 3)
+      return fmt::format("rows of {} pixels fill less than three quarters of tiles of {}", w, kTilePixels);
+    return {};
+  }
+  if (!height.known()) return "the height of its images is not known";
+  // Two columns lie between rows of a tile, and the kernel has room for what the windows of a tile reach.
+  const int64_t rows = (kClusterTilePixels + 2) / (w + 2);
+  const int64_t room = channels == 128 ? 104 : 72;
+  if (rows * w * 4 < kClusterTilePixels * 3)
+    return fmt::format("{} rows of {} pixels fill less than three quarters of tiles of {}", rows, w,
+                       kClusterTilePixels);
+  if (std::max(rows * (w + 2), kClusterTilePixels + 2) + 2 * (w + 2) > room)
+    return fmt::format("rows of {} pixels are too long for {} channels", w, channels);
+  const int64_t pieces = channels / kChannels;
+  const int64_t blocks = (height.value() + rows - 1) / rows * pieces * pieces;
+  if (blocks > kMostBlocks)
+    return fmt::format("an image takes {} blocks, and only {} surely run at once", blocks, kMostBlocks);
+  return {};
 }
 
 /// Why a pattern stays as it is; empty when it does not.
@@ -118,13 +163,7 @@ std::string refusal(const Editor& editor, const Tail& tail) {
   const graph::TensorType& wide = graph.value(last.outputs[0]).type;
   if (wide.dtype != graph::DType::kFloat32) return "its elements are not float32";
   if (!same_shape(graph.value(post_ops_of(last).extras[0]).type, wide)) return "its shortcut is broadcast";
-  const graph::Dim& width = wide.dims->back();
-  if (!width.known()) return "the width of its images is not known";
-  const int64_t tiles = (width.value() + kTilePixels - 1) / kTilePixels;
-  if (width.value() * 4 < tiles * kTilePixels * 3)
-    return fmt::format("rows of {} pixels fill less than three quarters of tiles of {}", width.value(),
-                       kTilePixels);
-  return {};
+  return size_refusal((*wide.dims)[2], (*wide.dims)[3], channels_of(graph, expand));
 }
 
 void set_activation(Node& fused, const std::string& prefix, const Node& convolution, size_t from) {
@@ -166,14 +205,12 @@ Node fuse(const Editor& editor, const Tail& tail) {
   return fused;
 }
 
-}  // namespace
-
-Summary bottleneck_fusion(Graph& graph) {
+Summary fuse_all(Graph& graph, Filters filters) {
   Summary summary;
   Editor editor(graph);
   for (int32_t i = 0; i < editor.count(); ++i) {
     if (!editor.alive(i)) continue;
-    const std::optional<Tail> tail = find_tail(editor, i);
+    const std::optional<Tail> tail = find_tail(editor, i, filters);
     if (!tail) continue;
     const std::string first = editor.node(tail->window).name;
     const std::string next = editor.node(tail->next).name;
@@ -192,5 +229,10 @@ Summary bottleneck_fusion(Graph& graph) {
   editor.commit();
   return summary;
 }
+
+}  // namespace
+
+Summary bottleneck_fusion(Graph& graph) { return fuse_all(graph, Filters::kInEachBlock); }
+Summary cluster_bottleneck_fusion(Graph& graph) { return fuse_all(graph, Filters::kInCluster); }
 
 }  // namespace hone::transform

@@ -1,7 +1,9 @@
 // What the bottleneck's kernel refuses; the rest of it needs a GPU.
-#include "device/cuda/plugin/kernels/bottleneck.hpp"
-
 #include <gtest/gtest.h>
+
+#include <vector>
+
+#include "device/cuda/plugin/kernels/cluster_bottleneck.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -33,6 +35,76 @@ TEST(Bottleneck, MakesSomePixelsOfARowATile) {
   EXPECT_EQ(bottleneck_refusal(sized(0, 3, 65, 64), {}), "");
   EXPECT_NE(bottleneck_refusal(sized(1, 0, 65, 64), {}), "");
   EXPECT_NE(bottleneck_refusal(sized(int64_t{1} << 30, 3, 65, 64), {}), "");
+}
+
+Bottleneck clustered(int64_t channels, int64_t height, int64_t width) {
+  Bottleneck size = sized(1, height, width, channels);
+  size.channels = channels;
+  return size;
+}
+
+TEST(ClusterBottleneck, TakesRowsWhoseWindowsFitIntoSharedMemory) {
+  EXPECT_EQ(bottleneck_refusal(clustered(128, 28, 28), {}), "");
+  EXPECT_EQ(bottleneck_refusal(clustered(128, 28, 32), {}), "");
+  EXPECT_EQ(bottleneck_refusal(clustered(128, 1, 1), {}), "");
+  EXPECT_EQ(bottleneck_refusal(clustered(256, 14, 17), {}), "");
+  EXPECT_EQ(bottleneck_refusal(clustered(128, 28, 33), {}), "rows of 33 pixels do not fit");
+  EXPECT_EQ(bottleneck_refusal(clustered(256, 14, 18), {}), "rows of 18 pixels do not fit");
+  EXPECT_NE(bottleneck_refusal(clustered(128, 0, 28), {}), "");
+}
+
+TEST(ClusterBottleneck, RefusesOtherChannelsAndProjections) {
+  EXPECT_NE(bottleneck_refusal(clustered(192, 28, 28), {}), "");
+  Bottleneck size = clustered(128, 28, 28);
+  size.next = 256;
+  EXPECT_NE(bottleneck_refusal(size, {}), "");
+  size = clustered(128, 28, 28);
+  size.projects = true;
+  EXPECT_NE(bottleneck_refusal(size, {}), "");
+  DeviceLimits device;
+  device.clusters = false;
+  EXPECT_NE(bottleneck_refusal(clustered(128, 28, 28), device), "");
+}
+
+TEST(ClusterBottleneck, MakesAsManyRowsATileAsFit) {
+  EXPECT_EQ(ClusterBottleneck::tiles(clustered(128, 28, 28)), 28);
+  EXPECT_EQ(ClusterBottleneck::tiles(clustered(256, 14, 14)), 7);
+  EXPECT_EQ(ClusterBottleneck::tiles(clustered(256, 13, 14)), 7);
+  EXPECT_EQ(ClusterBottleneck::tiles(clustered(128, 7, 7)), 3);
+}
+
+/// Each weight has a place of its own, and a block's lie together.
+TEST(ClusterBottleneck, PlacesOfWeightsAreAPermutation) {
+  for (const int64_t channels : {128, 256}) {
+    const int64_t wide = 4 * channels;
+    const int64_t blocks = ClusterBottleneck::cluster(channels);
+    std::vector<int> window(static_cast<size_t>(9 * channels * channels));
+    std::vector<int> expand(static_cast<size_t>(wide * channels));
+    std::vector<int> next(static_cast<size_t>(wide * channels));
+    const auto of_block = [&](size_t at, const std::vector<int>& all) {
+      return static_cast<int64_t>(at) / (static_cast<int64_t>(all.size()) / blocks);
+    };
+    for (int64_t k = 0; k < channels; ++k) {
+      for (int64_t c = 0; c < channels; ++c) {
+        for (int64_t tap = 0; tap < 9; ++tap) {
+          const size_t at = ClusterBottleneck::window_index(channels, k, tap, c);
+          ++window.at(at);
+          EXPECT_EQ(of_block(at, window), k / 64 * (channels / 64) + c / 64);
+        }
+      }
+    }
+    for (int64_t w = 0; w < wide; ++w) {
+      for (int64_t c = 0; c < channels; ++c) {
+        const size_t expand_at = ClusterBottleneck::expand_index(channels, w, c);
+        const size_t next_at = ClusterBottleneck::next_index(channels, c, w);
+        ++expand.at(expand_at);
+        ++next.at(next_at);
+        EXPECT_EQ(of_block(expand_at, expand), w / (wide / blocks));
+        EXPECT_EQ(of_block(next_at, next), w / (wide / blocks));
+      }
+    }
+    for (const auto& places : {window, expand, next}) EXPECT_EQ(places, std::vector<int>(places.size(), 1));
+  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // FusedBottleneck by a kernel of ours.
-#include "device/cuda/plugin/kernels/bottleneck.hpp"
+#include "device/cuda/plugin/kernels/cluster_bottleneck.hpp"
 
 #include "device/cuda/plugin/tactics.hpp"
 
@@ -49,10 +49,10 @@ std::string read_size(const StepRequest& request, Bottleneck& size) {
   const engine::Shape& window = request.inputs[1].shape;
   const engine::Shape& expand = request.inputs[2].shape;
   size.projects = node.has_input(8);
-  if (window[0] != Bottleneck::kChannels || window[1] != Bottleneck::kChannels ||
-      (size.projects && request.inputs[4].shape[1] != Bottleneck::kChannels))
-    return fmt::format("channels other than {}", Bottleneck::kChannels);
-  if (expand[0] != Bottleneck::kWide) return fmt::format("{} channels, not {}", expand[0], Bottleneck::kWide);
+  size.channels = window[0];
+  if (window[1] != size.channels || (size.projects && request.inputs[4].shape[1] != size.channels))
+    return fmt::format("not {} channels throughout", size.channels);
+  if (expand[0] != size.wide()) return fmt::format("{} channels, not {}", expand[0], size.wide());
   size.batch = x[0];
   size.height = x[2];
   size.width = x[3];
@@ -81,16 +81,23 @@ class BottleneckTactic final : public CudaTactic {
         offer.inputs[i] = {DType::kFloat32, request.inputs[i].shape, Layout::kPlain};
     }
     for (const engine::TensorDesc& output : request.outputs) offer.outputs.push_back(image(output.shape));
-    const auto pack = [&](size_t operand) {
-      PackedConstant filter =
-          pack_filter(request, operand, dtype, FilterOrder::kKrsc, request.inputs[operand].shape[1], weights);
+    const int64_t channels = size.channels;
+    const auto pack = [&](size_t operand, const auto& place) {
+      const bool shared = channels != Bottleneck::kChannels;
+      PackedConstant filter = shared ? pack_fragments(request, operand, dtype, place, weights)
+                                     : pack_filter(request, operand, dtype, FilterOrder::kKrsc,
+                                                   request.inputs[operand].shape[1], weights);
       offer.packed.push_back(filter.key);
       return filter.device;
     };
-    const auto window = pack(1);
-    const auto expand = pack(2);
-    const auto next = pack(3);
-    const auto projection = size.projects ? pack(8) : nullptr;
+    const auto window = pack(1, [=](int64_t k, int64_t tap, int64_t c) {
+      return ClusterBottleneck::window_index(channels, k, tap, c);
+    });
+    const auto expand = pack(
+        2, [=](int64_t k, int64_t, int64_t c) { return ClusterBottleneck::expand_index(channels, k, c); });
+    const auto next =
+        pack(3, [=](int64_t k, int64_t, int64_t c) { return ClusterBottleneck::next_index(channels, k, c); });
+    const auto projection = size.projects ? pack(8, nullptr) : nullptr;
     const auto launch = [=, type = float_type(dtype)](std::span<const void* const> inputs,
                                                       std::span<void* const> outputs, void*,
                                                       const LaunchOptions& options) {
@@ -103,12 +110,20 @@ class BottleneckTactic final : public CudaTactic {
                                 bias(9),        outputs[0],   outputs[1]};
       return bottleneck(args, type, size, options);
     };
-    offer.kernel = std::make_shared<LaunchKernel>("a bottleneck", launch, size.tiles() != 0);
+    offer.kernel = std::make_shared<LaunchKernel>("a bottleneck", launch, size.batch != 0);
     return offer;
   }
 };
 
 }  // namespace
+
+bool runs_cluster_bottlenecks() {
+  // An image of ResNet's third stage takes seven.
+  constexpr int64_t kImage = 7;
+  constexpr int64_t kChannels = 256;
+  int64_t clusters = 0;
+  return cluster_bottlenecks_at_once(kChannels, clusters) == cudaSuccess && clusters >= kImage;
+}
 
 void add_bottleneck_tactics(TacticList& list) { list.push_back(std::make_unique<BottleneckTactic>()); }
 

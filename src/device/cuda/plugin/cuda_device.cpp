@@ -108,12 +108,13 @@ class CudaDevice final : public engine::Device {
 
   /// Kernels are written for images, not for rows; on some devices they can pool or add what they have
   /// computed, or share an image between blocks.
-  std::vector<std::string> passes(Precision precision) const override {
+  std::vector<std::string> passes(Precision precision, int64_t images) const override {
     const bool narrow = precision == Precision::kFp16 || precision == Precision::kBf16;
     std::vector<std::string> passes = {"row_lifting"};
     if (narrow && limits().warpgroups) {
       passes.emplace_back("pool_fusion");
       passes.emplace_back("bottleneck_fusion");
+      if (images == 1 && runs_cluster_bottlenecks()) passes.emplace_back("cluster_bottleneck_fusion");
       passes.emplace_back("convolution_sum_fusion");
       passes.emplace_back("global_pool_fusion");
     }

@@ -45,6 +45,8 @@ void add_layer_tactics(TacticList& list);
 void add_pooling_tactics(TacticList& list);
 /// FusedBottleneck.
 void add_bottleneck_tactics(TacticList& list);
+/// Whether the device runs all clusters of a bottleneck of one image at once.
+bool runs_cluster_bottlenecks();
 /// FusedSqueezeExcite.
 void add_squeeze_excite_tactics(TacticList& list);
 /// Elementwise operators and chains.
@@ -148,6 +150,11 @@ enum class FilterOrder : uint8_t { kKrsc, kKrscTf32, kRsck };
 PackedConstant pack_filter(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
                            FilterOrder order, int64_t channels, engine::WeightStore& weights,
                            int64_t filters = 0);
+/// Where a weight goes among as many: `place(filter, tap, channel)`.
+using FragmentPlace = std::function<size_t(int64_t, int64_t, int64_t)>;
+/// The constant filter, each weight where `place` says: as wgmma takes left matrices from registers.
+PackedConstant pack_fragments(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
+                              const FragmentPlace& place, engine::WeightStore& weights);
 /// The constant bias as floats, padded by zeros to `count`.
 PackedConstant pack_bias(const engine::StepRequest& request, size_t operand, int64_t count,
                          engine::WeightStore& weights);

@@ -1,16 +1,14 @@
-// The bottleneck's kernel on the emulator: one row of pixels a block, and two.
+// The bottlenecks' kernels on the emulator: one row of pixels a block, and two; the blocks of a cluster.
 #include "device/cuda/plugin/kernels/bottleneck.hpp"
 
 #include <limits>
 
 #include "device/cuda/conv_problems.hpp"
 #include "device/cuda/emulator/emulated_kernels.hpp"
+#include "device/cuda/plugin/kernels/cluster_bottleneck.hpp"
 
 namespace hone::device::cuda::emulated {
 namespace {
-
-constexpr int kChannels = static_cast<int>(Bottleneck::kChannels);
-constexpr int kWide = static_cast<int>(Bottleneck::kWide);
 
 StreamEpilogue bounds(float low, float high) { return {StreamKind::kBounds, 0, low, high}; }
 const StreamEpilogue kNone =
@@ -24,24 +22,27 @@ class BottleneckCase {
       : size_(size),
         element_(element),
         with_biases_(with_biases),
-        window_layer_(layer(kChannels, kChannels, 3)),
-        expand_layer_(layer(kChannels, kWide)),
-        next_layer_(layer(kWide, static_cast<int>(size.next))),
-        x_(element, window_layer_.rows() * kChannels, 2, 1),
-        shortcut_(element, window_layer_.rows() * (size.projects ? kChannels : kWide), 2, 2),
-        window_(filters(window_layer_, 3, 32)),
-        expand_(filters(expand_layer_, 4, 8)),
-        next_(filters(next_layer_, 5, 8)),
+        window_layer_(layer(size.channels, size.channels, 3)),
+        expand_layer_(layer(size.channels, size.wide())),
+        next_layer_(layer(size.wide(), size.next)),
+        x_(element, window_layer_.rows() * size.channels, 2, 1),
+        shortcut_(element, window_layer_.rows() * (size.projects ? size.channels : size.wide()), 2, 2),
+        window_(filters(window_layer_, 3, sparsity(32))),
+        expand_(filters(expand_layer_, 4, sparsity(8))),
+        next_(filters(next_layer_, 5, sparsity(8))),
+        packed_window_(packed_window()),
+        packed_expand_(packed_expand()),
+        packed_next_(packed_next()),
         projection_(filters(expand_layer_, 6, 16)),
-        window_bias_(Element::kFloat, kChannels, 2, 7),
-        expand_bias_(Element::kFloat, kWide, 2, 8),
+        window_bias_(Element::kFloat, size.channels, 2, 7),
+        expand_bias_(Element::kFloat, size.wide(), 2, 8),
         next_bias_(Element::kFloat, size.next, 4, 9),
-        projection_bias_(Element::kFloat, kWide, 2, 10) {}
+        projection_bias_(Element::kFloat, size.wide(), 2, 10) {}
 
   void expect(const std::vector<Schedule>& schedules) const {
     SCOPED_TRACE(std::to_string(size_.batch) + " x " + std::to_string(size_.height) + " x " +
-                 std::to_string(size_.width) + " to " + std::to_string(size_.next) +
-                 (size_.projects ? ", projected" : ""));
+                 std::to_string(size_.width) + " of " + std::to_string(size_.channels) + " to " +
+                 std::to_string(size_.next) + (size_.projects ? ", projected" : ""));
     const std::vector<float> made_wide = make_wide();
     const std::vector<float> made_narrow =
         bounded(sums(next_layer_, made_wide, next_, next_bias_), size_.narrow_bounds);
@@ -56,8 +57,9 @@ class BottleneckCase {
   }
 
  private:
-  ConvProblem layer(int channels, int filters, int kernel = 1) const {
-    ConvProblem p = problem(static_cast<int>(size_.batch), 0, channels, filters, kernel);
+  ConvProblem layer(int64_t channels, int64_t filters, int kernel = 1) const {
+    ConvProblem p = problem(static_cast<int>(size_.batch), 0, static_cast<int>(channels),
+                            static_cast<int>(filters), kernel);
     p.element = element_;
     p.height = static_cast<int>(size_.height);
     p.width = static_cast<int>(size_.width);
@@ -68,6 +70,38 @@ class BottleneckCase {
     return {p.element, p.filters * p.depth(), 1, seed, one_in};
   }
 
+  /// One filter's weight in so many is not zero, less often where there are more channels.
+  unsigned sparsity(unsigned of_fewest) const {
+    return of_fewest * static_cast<unsigned>(size_.channels / Bottleneck::kChannels);
+  }
+
+  /// As the kernel takes filters: `place(filter, tap, channel)` of each.
+  template <class Place>
+  Tensor packed(const Tensor& filters, int64_t taps, int64_t channels, const Place& place) const {
+    if (size_.channels == Bottleneck::kChannels) return filters;
+    std::vector<float> result(filters.values.size());
+    for (size_t i = 0; i < result.size(); ++i) {
+      const auto at = static_cast<int64_t>(i);
+      result[place(at / channels / taps, at / channels % taps, at % channels)] = filters.values[i];
+    }
+    return {element_, result};
+  }
+  Tensor packed_window() const {
+    return packed(window_, 9, size_.channels, [&](int64_t k, int64_t tap, int64_t c) {
+      return ClusterBottleneck::window_index(size_.channels, k, tap, c);
+    });
+  }
+  Tensor packed_expand() const {
+    return packed(expand_, 1, size_.channels, [&](int64_t k, int64_t, int64_t c) {
+      return ClusterBottleneck::expand_index(size_.channels, k, c);
+    });
+  }
+  Tensor packed_next() const {
+    return packed(next_, 1, size_.wide(), [&](int64_t k, int64_t, int64_t c) {
+      return ClusterBottleneck::next_index(size_.channels, k, c);
+    });
+  }
+
   cudaError_t launch(Output& wide, Output& narrow) const {
     const auto bias = [&](const Tensor& values) { return with_biases_ ? values.floats() : nullptr; };
     emulator::busy_ahead(nullptr, 0);
@@ -75,12 +109,18 @@ class BottleneckCase {
     shortcut_.be_busy();
     wide.be_busy();
     narrow.be_busy();
-    const BottleneckArgs args{x_.get(),           shortcut_.get(),
-                              window_.get(),      expand_.get(),
-                              next_.get(),        size_.projects ? projection_.get() : nullptr,
-                              bias(window_bias_), bias(expand_bias_),
-                              bias(next_bias_),   bias(projection_bias_),
-                              wide.get(),         narrow.get()};
+    const BottleneckArgs args{x_.get(),
+                              shortcut_.get(),
+                              packed_window_.get(),
+                              packed_expand_.get(),
+                              packed_next_.get(),
+                              size_.projects ? projection_.get() : nullptr,
+                              bias(window_bias_),
+                              bias(expand_bias_),
+                              bias(next_bias_),
+                              bias(projection_bias_),
+                              wide.get(),
+                              narrow.get()};
     const FloatType type = element_ == Element::kHalf ? FloatType::kHalf : FloatType::kBfloat16;
     return bottleneck(args, type, size_, {nullptr, true, true});
   }
@@ -123,6 +163,9 @@ class BottleneckCase {
   Tensor window_;
   Tensor expand_;
   Tensor next_;
+  Tensor packed_window_;
+  Tensor packed_expand_;
+  Tensor packed_next_;
   Tensor projection_;
   Tensor window_bias_;
   Tensor expand_bias_;
@@ -139,6 +182,13 @@ struct Image {
 Bottleneck bottleneck_of(const Image& image, int64_t next, bool projects,
                          const StreamEpilogue& narrow = bounds(-20, 40)) {
   return {image.batch, image.height, image.width, next, projects, bounds(0, 6), bounds(0, 15), narrow};
+}
+
+/// Of as many channels as so many pieces of 64.
+Bottleneck cluster_of(const Image& image, int64_t channels, const StreamEpilogue& narrow = bounds(-20, 40)) {
+  Bottleneck size = bottleneck_of(image, channels, false, narrow);
+  size.channels = channels;
+  return size;
 }
 
 // Where tiles are more than multiprocessors, two warpgroups make two rows; one multiprocessor holds one
@@ -182,6 +232,20 @@ TEST(EmulatedBottleneck, ElementsMayBeBfloat16) {
       BottleneckCase(bottleneck_of({1, 2, 9}, next, projects), Element::kBFloat16, true)
           .expect(kFewSchedules);
   }
+}
+
+// A tile of one row and of several, whose last row may lie outside; several tiles and images.
+TEST(EmulatedBottleneck, ClustersOfFourShareTheFilters) {
+  BottleneckCase(cluster_of({1, 1, 28}, 128), Element::kHalf, true).expect(kAllSchedules);
+  BottleneckCase(cluster_of({1, 3, 14}, 128), Element::kHalf, false).expect(kFewSchedules);
+  BottleneckCase(cluster_of({2, 2, 32}, 128, kNone), Element::kHalf, true).expect(kFewSchedules);
+  BottleneckCase(cluster_of({1, 5, 7}, 128), Element::kBFloat16, true).expect(kFewSchedules);
+  BottleneckCase(cluster_of({1, 1, 1}, 128), Element::kHalf, true).expect(kFewSchedules);
+}
+
+TEST(EmulatedBottleneck, ClustersOfSixteenShareTheFilters) {
+  BottleneckCase(cluster_of({1, 3, 14}, 256), Element::kHalf, true).expect({kFewSchedules[1]});
+  BottleneckCase(cluster_of({1, 1, 17}, 256, kNone), Element::kBFloat16, false).expect({kFewSchedules[0]});
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ class EmulatedDevice final : public engine::Device {
   std::vector<engine::Layout> image_layouts(tensor::Precision) const override {
     return {engine::Layout::kChannelsLast};
   }
-  std::vector<std::string> passes(tensor::Precision) const override { return passes_; }
+  std::vector<std::string> passes(tensor::Precision, int64_t) const override { return passes_; }
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
     std::vector<const engine::Tactic*> result;
     for (const auto& tactic : tactics_) {

@@ -127,5 +127,17 @@ TEST(EmulatedTactics, BottlenecksTakeTheirOperands) {
   }
 }
 
+TEST(EmulatedTactics, BottlenecksInClustersTakeTheirOperands) {
+  for (const bool bias : {false, true}) {
+    GraphBuilder b;
+    const ValueId x = b.input("x", {Dim::symbol("N"), 128, 2, 28});
+    const ValueId y = b.input("y", {Dim::symbol("N"), 512, 2, 28});
+    const ValueId middle = b.node("Relu", {conv(b, x, {128, 128, 3, 3}, 1, bias)});
+    const ValueId wide = b.node("Relu", {b.node("Add", {conv(b, middle, {512, 128, 1, 1}, 1, bias), y})});
+    const ValueId next = b.node("Relu", {conv(b, wide, {128, 512, 1, 1}, 1, bias)});
+    EXPECT_EQ(run(b.finish({next, wide}), {"cluster_bottleneck_fusion"}, 1), "bottleneck");
+  }
+}
+
 }  // namespace
 }  // namespace hone::device::cuda

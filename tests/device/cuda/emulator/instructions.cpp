@@ -182,10 +182,28 @@ void store_matrix(uint32_t address, const uint32_t (&fragment)[4]) {
   });
 }
 
-void store_transposed(uint32_t address, const uint32_t (&fragment)[2]) {
+void load_transposed(uint32_t address, uint32_t (&fragment)[4]) {
+  struct Lane {
+    uint32_t address;
+    uint32_t* fragment;
+  } mine{address, fragment};
+  machine().together("ldmatrix", &mine, [](void* const* lanes) {
+    for (int i = 0; i < kWarpThreads; ++i) {
+      for (int element = 0; element < 8; ++element) {
+        const int matrix = element / 2;
+        const uint32_t row = static_cast<const Lane*>(lanes[8 * matrix + i % 4 * 2 + element % 2])->address;
+        std::memcpy(reinterpret_cast<std::byte*>(static_cast<const Lane*>(lanes[i])->fragment + matrix) +
+                        element % 2 * 2,
+                    block().at(row, 16, "ldmatrix") + i / 4 * 2, 2);
+      }
+    }
+  });
+}
+
+void store_transposed(uint32_t address, const uint32_t* fragment, int matrices) {
   StoringLane mine{address, fragment, &machine().thread()};
-  machine().together("stmatrix", &mine, [](void* const* lanes) {
-    for (int i = 0; i < 2 * kWarpThreads * 2; ++i) {  // elements
+  machine().together("stmatrix", &mine, [matrices](void* const* lanes) {
+    for (int i = 0; i < matrices * kWarpThreads * 2; ++i) {  // elements
       const int matrix = i / 64;
       const int row = i % 64 / 8;
       const int column = i % 8;

@@ -46,8 +46,9 @@ void load_remote(uint32_t address, void* value, uint32_t bytes);
 void load_shared(uint32_t address, void* value, uint32_t bytes);
 void load_matrix(uint32_t address, uint32_t (&fragment)[4]);
 void store_matrix(uint32_t address, const uint32_t (&fragment)[4]);
-/// Two matrices, their columns as rows.
-void store_transposed(uint32_t address, const uint32_t (&fragment)[2]);
+/// Their columns as rows.
+void load_transposed(uint32_t address, uint32_t (&fragment)[4]);
+void store_transposed(uint32_t address, const uint32_t* fragment, int matrices);
 
 enum class MatrixType { kHalf, kBFloat16, kTf32 };
 /// mma.sync: sums += left * right, 16 x 8 x 16, of kTf32 16 x 8 x 8.

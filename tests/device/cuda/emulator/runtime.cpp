@@ -104,6 +104,12 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
   return cudaSuccess;
 }
 
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* /*function*/,
+                                           const cudaLaunchConfig_t* config) {
+  *clusters = runtime().multiprocessors / cluster_of(*config);
+  return cudaSuccess;
+}
+
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
   return launch(*config, function, arguments);
 }

@@ -2,9 +2,9 @@
 #include "device/cuda/plugin/kernels/bottleneck.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 
 #include "device/cuda/plugin/kernels/bottleneck_kernel.cuh"
+#include "device/cuda/plugin/kernels/cluster_bottleneck.hpp"
 #include "device/cuda/plugin/kernels/element.cuh"
 #include "device/cuda/plugin/kernels/gemm_launch.hpp"
 #include "device/cuda/plugin/kernels/kernel_address.hpp"
@@ -13,45 +13,23 @@
 namespace hone::device::cuda {
 namespace {
 
-constexpr int kMostRank = 4;
-
-/// Boxes of a tensor without gaps, first dimension first, swizzled by 128 bytes.
-bool encode(CUtensorMap& map, Element element, const void* memory, std::initializer_list<int64_t> extents,
-            std::initializer_list<int64_t> box) {
-  cuuint64_t sizes[kMostRank];
-  cuuint64_t pitches[kMostRank];
-  cuuint32_t boxes[kMostRank];
-  cuuint32_t strides[kMostRank];
-  std::copy(extents.begin(), extents.end(), sizes);
-  std::copy(box.begin(), box.end(), boxes);
-  std::fill_n(strides, kMostRank, 1);
-  cuuint64_t bytes = 2;
-  for (size_t i = 0; i < extents.size(); ++i) {
-    bytes *= sizes[i];
-    pitches[i] = bytes;
-  }
-  return map_encoders().tiled(
-             &map, map_type(element), static_cast<cuuint32_t>(extents.size()), const_cast<void*>(memory),
-             sizes, pitches, boxes, strides, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
-}
-
 bool encode_maps(const BottleneckArgs& args, const Bottleneck& size, Element element, int rows,
                  BottleneckParams& p) {
   constexpr int64_t kChannels = Bottleneck::kChannels;
   constexpr int64_t kWide = Bottleneck::kWide;
   const auto image = [&](CUtensorMap& map, const void* memory, int64_t channels, int64_t width,
                          int64_t rows) {
-    return encode(map, element, memory, {channels, size.width, size.height, size.batch},
-                  {64, width, rows, 1});
+    return encode_boxes(map, element, memory, {channels, size.width, size.height, size.batch},
+                        {64, width, rows, 1});
   };
   return image(p.x, args.x, kChannels, p.patch_width, rows + 2) &&
          image(p.shortcut, args.shortcut, size.projects ? kChannels : kWide, 64, 1) &&
          image(p.wide, args.wide, kWide, 16, 1) && image(p.narrow, args.narrow, size.next, 16, 1) &&
-         encode(p.window, element, args.window, {kChannels, 9, kChannels}, {64, 1, 64}) &&
-         encode(p.expand, element, args.expand, {kChannels, kWide}, {64, 64}) &&
-         encode(p.next, element, args.next, {kWide, size.next}, {64, size.next}) &&
-         (!size.projects || encode(p.projection, element, args.projection, {kChannels, kWide}, {64, 64}));
+         encode_boxes(p.window, element, args.window, {kChannels, 9, kChannels}, {64, 1, 64}) &&
+         encode_boxes(p.expand, element, args.expand, {kChannels, kWide}, {64, 64}) &&
+         encode_boxes(p.next, element, args.next, {kWide, size.next}, {64, size.next}) &&
+         (!size.projects ||
+          encode_boxes(p.projection, element, args.projection, {kChannels, kWide}, {64, 64}));
 }
 
 template <class T, int kNext, bool kProjects>
@@ -77,6 +55,7 @@ void choose(const Bottleneck& size, int rows, GemmLaunch& launch) {
 
 cudaError_t bottleneck(const BottleneckArgs& args, FloatType type, const Bottleneck& size,
                        const LaunchOptions& options) {
+  if (size.channels != Bottleneck::kChannels) return cluster_bottleneck(args, type, size, options);
   DeviceLimits limits;
   if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
   if (!bottleneck_refusal(size, limits).empty() || type == FloatType::kFloat) return cudaErrorInvalidValue;

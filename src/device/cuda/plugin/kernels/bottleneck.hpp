@@ -13,21 +13,23 @@ namespace hone::device::cuda {
 /// wide = bounds(expand(bounds(window(x))) + shortcut), narrow = bounds(next(wide)), where window is a
 /// convolution of 3 x 3 with one pixel of padding, and expand and next are of 1 x 1.
 struct Bottleneck {
-  static constexpr int64_t kChannels = 64;  ///< of x and behind window
-  static constexpr int64_t kWide = 256;     ///< behind expand
+  static constexpr int64_t kChannels = 64;  ///< where a block has all filters
+  static constexpr int64_t kWide = 256;     ///< behind expand then
   static constexpr int64_t kTilePixels = 64;
   static constexpr int64_t kMostTiles = int64_t{1} << 30;
 
   int64_t batch = 1;
   int64_t height = 0;
   int64_t width = 0;
-  int64_t next = 0;       ///< channels of narrow: 64, or 128 without projection
+  int64_t next = 0;       ///< channels of narrow: 64, or 128 without projection; of more channels as many
   bool projects = false;  ///< what is added is a convolution of 1 x 1 of `shortcut`, of kChannels
   /// Bounds of what the convolutions make; kinds are ignored.
   StreamEpilogue window_bounds = {};
   StreamEpilogue wide_bounds = {};
   StreamEpilogue narrow_bounds = {};
+  int64_t channels = kChannels;  ///< of x and behind window: 64, or 128 or 256 (cluster_bottleneck.hpp)
 
+  int64_t wide() const { return 4 * channels; }  ///< channels behind expand
   /// Tiles of a row.
   int64_t segments() const { return (width + kTilePixels - 1) / kTilePixels; }
   /// Each some of the pixels of a row.
@@ -37,10 +39,11 @@ struct Bottleneck {
 /// Why it cannot run on such a device; empty when it can.
 std::string bottleneck_refusal(const Bottleneck& size, const DeviceLimits& device);
 
-/// Device pointers, images channels-last and 16-byte aligned. Filters are [filters][taps][channels].
+/// Device pointers, images channels-last and 16-byte aligned. Filters are [filters][taps][channels], of more
+/// than 64 channels as ClusterBottleneck says.
 struct BottleneckArgs {
-  const void* x = nullptr;         ///< [pixels][kChannels]
-  const void* shortcut = nullptr;  ///< [pixels][kWide], or [pixels][kChannels] when that is projected
+  const void* x = nullptr;         ///< [pixels][channels]
+  const void* shortcut = nullptr;  ///< [pixels][wide()], or [pixels][channels] when that is projected
   const void* window = nullptr;
   const void* expand = nullptr;
   const void* next = nullptr;

@@ -1,9 +1,11 @@
 // See bottleneck.hpp.
 #include "device/cuda/plugin/kernels/bottleneck.hpp"
+#include "device/cuda/plugin/kernels/cluster_bottleneck.hpp"
 
 namespace hone::device::cuda {
 
 std::string bottleneck_refusal(const Bottleneck& size, const DeviceLimits& device) {
+  if (size.channels != Bottleneck::kChannels) return cluster_bottleneck_refusal(size, device);
   if (!device.warpgroups) return "the device has no products of warpgroups";
   if (size.next != 64 && size.next != 128)
     return std::to_string(size.next) + " channels behind it, not 64 or 128";

@@ -21,13 +21,49 @@ constexpr bool kCompiledForHopper = false;
 /// The same for every configuration: what a launch needs is not what an earlier, captured one needs, and a
 /// multiprocessor must be idle to change its split between cache and shared memory, so that kernels which
 /// prefer different splits could not overlap.
-cudaError_t prepare(const void* function, const DeviceLimits& limits) {
-  const cudaError_t error =
-      cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, limits.shared_memory);
-  if (error != cudaSuccess) return error;
-  return cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout,
-                              cudaSharedmemCarveoutMaxShared);
+cudaError_t prepare(const GemmLaunch& launch, const DeviceLimits& limits) {
+  constexpr int kPortableCluster = 8;
+  const std::pair<cudaFuncAttribute, int> attributes[] = {
+      {cudaFuncAttributeMaxDynamicSharedMemorySize, limits.shared_memory},
+      {cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared},
+      {cudaFuncAttributeNonPortableClusterSizeAllowed, 1}};
+  for (const auto& [attribute, value] : attributes) {
+    if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed && launch.cluster <= kPortableCluster)
+      continue;
+    if (const cudaError_t error = cudaFuncSetAttribute(launch.function, attribute, value);
+        error != cudaSuccess)
+      return error;
+  }
+  return cudaSuccess;
 }
+
+/// How a launch is configured. The attributes are its own, so that it stays where it is made.
+struct Configured {
+  cudaLaunchAttribute attributes[2];
+  cudaLaunchConfig_t config{};
+
+  Configured(const GemmLaunch& launch, cudaStream_t stream) {
+    config.gridDim = dim3(static_cast<unsigned>(launch.blocks));
+    config.blockDim = dim3(static_cast<unsigned>(launch.threads));
+    config.dynamicSmemBytes = static_cast<size_t>(launch.shared_bytes);
+    config.stream = stream;
+    config.attrs = attributes;
+    if (launch.cluster > 1) {
+      attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
+      attributes[config.numAttrs].val.clusterDim.x = static_cast<unsigned>(launch.cluster);
+      attributes[config.numAttrs].val.clusterDim.y = 1;
+      attributes[config.numAttrs].val.clusterDim.z = 1;
+      ++config.numAttrs;
+    }
+    if (launch.pdl) {
+      attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      attributes[config.numAttrs].val.programmaticStreamSerializationAllowed = 1;
+      ++config.numAttrs;
+    }
+  }
+  Configured(const Configured&) = delete;
+  Configured& operator=(const Configured&) = delete;
+};
 
 }  // namespace
 
@@ -54,7 +90,7 @@ cudaError_t device_limits(DeviceLimits& limits) {
 }
 
 cudaError_t resident_blocks(const GemmLaunch& launch, const DeviceLimits& limits, int64_t& blocks) {
-  if (const cudaError_t error = prepare(launch.function, limits); error != cudaSuccess) return error;
+  if (const cudaError_t error = prepare(launch, limits); error != cudaSuccess) return error;
   int device = 0;
   int processors = 0;
   int of_one = 0;
@@ -67,31 +103,24 @@ cudaError_t resident_blocks(const GemmLaunch& launch, const DeviceLimits& limits
   return error;
 }
 
+cudaError_t resident_clusters(const GemmLaunch& launch, const DeviceLimits& limits, int64_t& clusters) {
+  if (const cudaError_t error = prepare(launch, limits); error != cudaSuccess) return error;
+  GemmLaunch one = launch;
+  one.blocks = launch.cluster;
+  const Configured configured(one, nullptr);
+  int count = 0;
+  const cudaError_t error = cudaOccupancyMaxActiveClusters(&count, launch.function, &configured.config);
+  clusters = count;
+  return error;
+}
+
 cudaError_t launch_gemm(const GemmLaunch& launch, const DeviceLimits& limits, const void* params,
                         cudaStream_t stream) {
-  if (const cudaError_t error = prepare(launch.function, limits); error != cudaSuccess) return error;
-  cudaLaunchAttribute attributes[2];
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(launch.blocks));
-  config.blockDim = dim3(static_cast<unsigned>(launch.threads));
-  config.dynamicSmemBytes = static_cast<size_t>(launch.shared_bytes);
-  config.stream = stream;
-  config.attrs = attributes;
-  if (launch.cluster > 1) {
-    attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
-    attributes[config.numAttrs].val.clusterDim.x = static_cast<unsigned>(launch.cluster);
-    attributes[config.numAttrs].val.clusterDim.y = 1;
-    attributes[config.numAttrs].val.clusterDim.z = 1;
-    ++config.numAttrs;
-  }
-  if (launch.pdl) {
-    attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[config.numAttrs].val.programmaticStreamSerializationAllowed = 1;
-    ++config.numAttrs;
-  }
+  if (const cudaError_t error = prepare(launch, limits); error != cudaSuccess) return error;
+  const Configured configured(launch, stream);
   KernelStamp* stamp = next_stamp();
   void* arguments[] = {const_cast<void*>(params), &stamp};
-  return cudaLaunchKernelExC(&config, launch.function, arguments);
+  return cudaLaunchKernelExC(&configured.config, launch.function, arguments);
 }
 
 cudaError_t launch_resident_tiles(GemmLaunch launch, const DeviceLimits& limits, int64_t tiles_m,

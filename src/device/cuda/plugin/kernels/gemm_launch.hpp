@@ -24,6 +24,9 @@ cudaError_t device_limits(DeviceLimits& limits);
 /// Blocks of this launch that the whole device holds at once.
 cudaError_t resident_blocks(const GemmLaunch& launch, const DeviceLimits& limits, int64_t& blocks);
 
+/// Clusters of this launch that the whole device holds at once.
+cudaError_t resident_clusters(const GemmLaunch& launch, const DeviceLimits& limits, int64_t& clusters);
+
 /// `params` points to the kernel's first parameter; the second is the place of its stamp.
 cudaError_t launch_gemm(const GemmLaunch& launch, const DeviceLimits& limits, const void* params,
                         cudaStream_t stream);

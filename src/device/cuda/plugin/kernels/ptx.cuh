@@ -106,6 +106,14 @@ __device__ __forceinline__ void load_matrix_x4(uint32_t (&fragment)[4], uint32_t
                : "memory");
 }
 
+/// ldmatrix.trans: the same of matrices whose rows are columns of the fragment.
+__device__ __forceinline__ void load_matrix_x4_transposed(uint32_t (&fragment)[4], uint32_t address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
+               : "r"(address)
+               : "memory");
+}
+
 /// D += A * B for 16 x 8 x 16, A row-major, B column-major, sums in float32.
 template <class T>
 __device__ __forceinline__ void mma(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
@@ -165,6 +173,14 @@ __device__ __forceinline__ float4 load_shared(uint32_t address) {
                : "r"(address)
                : "memory");
   return value;
+}
+
+/// Four words from this block's shared memory.
+__device__ __forceinline__ void load_words(uint32_t (&words)[4], uint32_t address) {
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+               : "r"(address)
+               : "memory");
 }
 
 /// griddepcontrol: returns when the kernels before this one have finished and their writes are visible; at
@@ -277,6 +293,16 @@ __device__ __forceinline__ void store_counted(uint32_t address, const float4& va
       "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
           address),
       "f"(value.x), "f"(value.y), "f"(value.z), "f"(value.w), "r"(barrier)
+      : "memory");
+#endif
+}
+
+/// The same of 8 bytes.
+__device__ __forceinline__ void store_counted(uint32_t address, const uint2& value, uint32_t barrier) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];" ::"r"(address),
+      "r"(value.x), "r"(value.y), "r"(barrier)
       : "memory");
 #endif
 }

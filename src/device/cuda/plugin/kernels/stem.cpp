@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "device/cuda/plugin/kernels/wgmma_operands.cuh"
+
 namespace hone::device::cuda {
 
 std::string StemLayout::form(StemOrder order) const {
@@ -20,10 +22,8 @@ size_t StemLayout::weight_index(StemOrder order, int k, int r, int s, int c) con
   const size_t along = (static_cast<size_t>(r) * taps + s) * pixel_channels + c;
   if (order == StemOrder::kRuns) return (along / 8 * problem.filters + filter) * 8 + along % 8;
   if (order == StemOrder::kWindows) return filter * depth + along;
-  // Row lane / 4 + 8 h of a warp's 16, columns 8 i + lane % 4 * 2 and the next, are register 2 i + h.
-  const size_t thread = filter % 64 / 16 * 32 + filter % 8 * 4 + along % 8 / 2;
-  const size_t element = along % 16 / 8 * 4 + filter % 16 / 8 * 2 + along % 2;
-  return ((filter / 64 * (depth / 16) + along / 16) * 128 + thread) * 8 + element;
+  return (filter / 64 * (depth / 16) + along / 16) * ptx::kLeftElements +
+         ptx::left_place(filter % 64, along % 16);
 }
 
 std::optional<StemLayout> stem_layout(const ConvProblem& stem) {

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <type_traits>
 
 namespace hone::device::cuda {
@@ -28,6 +29,27 @@ const MapEncoders& map_encoders() {
 
 CUtensorMapDataType map_type(Element element) {
   return element == Element::kHalf ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+}
+
+bool encode_boxes(CUtensorMap& map, Element element, const void* memory,
+                  std::initializer_list<int64_t> extents, std::initializer_list<int64_t> box) {
+  constexpr int kMostRank = 4;
+  cuuint64_t sizes[kMostRank];
+  cuuint64_t pitches[kMostRank];
+  cuuint32_t boxes[kMostRank];
+  cuuint32_t strides[kMostRank];
+  std::copy(extents.begin(), extents.end(), sizes);
+  std::copy(box.begin(), box.end(), boxes);
+  std::fill_n(strides, kMostRank, 1);
+  cuuint64_t bytes = 2;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    bytes *= sizes[i];
+    pitches[i] = bytes;
+  }
+  return map_encoders().tiled(
+             &map, map_type(element), static_cast<cuuint32_t>(extents.size()), const_cast<void*>(memory),
+             sizes, pitches, boxes, strides, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
 }  // namespace hone::device::cuda

@@ -4,6 +4,9 @@
 #include <cuda.h>
 #include <cudaTypedefs.h>
 
+#include <cstdint>
+#include <initializer_list>
+
 #include "device/cuda/plugin/kernels/conv_problem.hpp"
 
 namespace hone::device::cuda {
@@ -18,5 +21,10 @@ const MapEncoders& map_encoders();
 
 /// Of elements of two bytes.
 CUtensorMapDataType map_type(Element element);
+
+/// Boxes of a tensor of up to four dimensions without gaps, the first the innermost, swizzled by 128 bytes;
+/// false when there is no such map.
+bool encode_boxes(CUtensorMap& map, Element element, const void* memory,
+                  std::initializer_list<int64_t> extents, std::initializer_list<int64_t> box);
 
 }  // namespace hone::device::cuda

@@ -234,6 +234,15 @@ __device__ __forceinline__ void store_matrix_x2_transposed(uint32_t address, con
 #endif
 }
 
+/// The same of four, at the addresses of all lanes.
+__device__ __forceinline__ void store_matrix_x4_transposed(uint32_t address, const uint32_t (&fragment)[4]) {
+#ifdef HONE_HAS_WGMMA
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+               "r"(fragment[0]), "r"(fragment[1]), "r"(fragment[2]), "r"(fragment[3])
+               : "memory");
+#endif
+}
+
 /// Before the first wgmma, and whenever registers of sums were touched by other instructions.
 __device__ __forceinline__ void fence_sums() {
 #ifdef HONE_HAS_WGMMA
@@ -291,7 +300,9 @@ __device__ __forceinline__ void wait_products() {
                : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "l"(right))
 #ifdef HONE_HAS_WGMMA
 #define HONE_WGMMA_LEFT_ALL(type)                                                                       \
-  if constexpr (kN == 64) {                                                                             \
+  if constexpr (kN == 32) {                                                                             \
+    HONE_WGMMA_LEFT(32, type, HONE_NAMES16, 16, 17, 18, 19, 20, HONE_SUMS16(d, 0));                     \
+  } else if constexpr (kN == 64) {                                                                      \
     HONE_WGMMA_LEFT(64, type, HONE_NAMES32, 32, 33, 34, 35, 36, HONE_SUMS16(d, 0), HONE_SUMS16(d, 16)); \
   } else if constexpr (kN == 72) {                                                                      \
     HONE_WGMMA_LEFT(72, type, HONE_NAMES36, 36, 37, 38, 39, 40, HONE_SUMS36(d, 0));                     \

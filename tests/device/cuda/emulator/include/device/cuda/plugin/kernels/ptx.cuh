@@ -43,6 +43,10 @@ inline void load_matrix_x4(uint32_t (&fragment)[4], uint32_t address) {
   emulator::load_matrix(address, fragment);
 }
 
+inline void load_matrix_x4_transposed(uint32_t (&fragment)[4], uint32_t address) {
+  emulator::load_transposed(address, fragment);
+}
+
 template <class T>
 void mma(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
   const auto type = __is_same(T, __half)          ? emulator::MatrixType::kHalf
@@ -64,6 +68,10 @@ inline float4 load_shared(uint32_t address) {
   return value;
 }
 
+inline void load_words(uint32_t (&words)[4], uint32_t address) {
+  emulator::load_shared(address, words, sizeof words);
+}
+
 inline void wait_for_previous_kernel() { emulator::wait_for_previous_kernel(); }
 inline void allow_next_kernel() {}
 
@@ -82,6 +90,9 @@ inline void store_remote(uint32_t address, const float4& value) {
 }
 inline void store_counted(uint32_t address, const float4& value, uint32_t barrier) {
   emulator::store_counted(address, &value, 16, barrier);
+}
+inline void store_counted(uint32_t address, const uint2& value, uint32_t barrier) {
+  emulator::store_counted(address, &value, 8, barrier);
 }
 inline float4 load_from_block(uint32_t address, uint32_t rank) {
   float4 value;

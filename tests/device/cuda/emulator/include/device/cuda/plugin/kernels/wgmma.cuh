@@ -61,7 +61,10 @@ inline void store_matrix_x4(uint32_t address, const uint32_t (&fragment)[4]) {
 }
 
 inline void store_matrix_x2_transposed(uint32_t address, const uint32_t (&fragment)[2]) {
-  emulator::store_transposed(address, fragment);
+  emulator::store_transposed(address, fragment, 2);
+}
+inline void store_matrix_x4_transposed(uint32_t address, const uint32_t (&fragment)[4]) {
+  emulator::store_transposed(address, fragment, 4);
 }
 
 inline void fence_sums() { emulator::fence_sums(); }

@@ -1,0 +1,82 @@
+// What the kernel of a bottleneck in a cluster gets as its parameter, and how its blocks' shared memory lies.
+// Internal.
+#pragma once
+
+#include <cuda.h>
+
+#include "device/cuda/plugin/kernels/cluster_bottleneck.hpp"
+#include "device/cuda/plugin/kernels/fast_divisor.hpp"
+
+namespace hone::device::cuda {
+
+struct ClusterBottleneckParams {
+  CUtensorMap x;
+  CUtensorMap shortcut;
+  CUtensorMap wide;
+  const void* window;
+  const void* expand;
+  const void* next;
+  const float* window_bias;
+  const float* expand_bias;
+  const float* next_bias;
+  void* narrow;
+  StreamEpilogue window_bounds;
+  StreamEpilogue wide_bounds;
+  StreamEpilogue narrow_bounds;
+  FastDivisor strips;  ///< of an image
+  FastDivisor pitch;   ///< pixels of a row of a tile, with the two that lie beside it
+  int rows;            ///< of a tile
+  int width;
+  int height;
+  bool next_waits;
+};
+
+/// Byte offsets of a block's shared memory. A slab is rows (filters or pixels) of 64 channels, swizzled by
+/// 128 bytes.
+template <int kChannels>
+struct ClusterBottleneckMemory {
+  static constexpr int kPieces = kChannels / 64;
+  static constexpr int kCluster = kPieces * kPieces;
+  static constexpr int kRowBytes = 128;
+  static constexpr int kPixels = ClusterBottleneck::kTilePixels;
+  /// Channels behind the expansion that a block makes, and of the other two convolutions those that it
+  /// finishes.
+  static constexpr int kExpanded = 4 * kChannels / kCluster;
+  static constexpr int kFinished = 64 / kPieces;
+  static constexpr int kWideSlabs = kExpanded / 64;
+
+  static constexpr int kFragmentBytes = 64 * 16 * 2;  ///< 64 filters, 16 of their depth
+  /// Of the block's filters of 3 x 3, which pass through the beginning of its memory.
+  static constexpr int kWindowBytes = 2 * 18 * kFragmentBytes;
+  static constexpr int kFilterBytes = kExpanded * kChannels * 2;  ///< of the expansion; of the next as many
+  static constexpr int kPatchBytes = static_cast<int>(ClusterBottleneck::patch_rows(kChannels)) * kRowBytes;
+  /// Of the tile's pixels, and of two more that no image has: what is added, and in its place the sum.
+  static constexpr int kWideSlab = 40 * kRowBytes;
+  /// What the window gives, not swizzled: eight channels of all pixels lie in a row.
+  static constexpr int kEight = kPixels * 16;
+  /// Sums of kFinished channels: of the window by two warpgroups of kPieces blocks, of the next convolution
+  /// by all blocks.
+  static constexpr int kPart = kFinished * kPixels * 4;
+  static constexpr int kWindowParts = 2 * kPieces;
+  static constexpr int kBiases = 2 * kFinished + kExpanded;
+  static constexpr int kBarriers = 7;
+
+  static constexpr int kExpandAt = 0;
+  /// In the place of the expansion's filters, once no block wants these any more.
+  static constexpr int kNextPartsAt = kExpandAt;
+  static constexpr int kNextAt = kExpandAt + kFilterBytes;
+  static constexpr int kPatchAt = kNextAt + kFilterBytes;
+  static constexpr int kWideAt = kPatchAt + kPatchBytes;
+  static constexpr int kMiddleAt = kWideAt + kWideSlabs * kWideSlab;
+  static constexpr int kWindowPartsAt = kMiddleAt + kChannels / 8 * kEight;
+  static constexpr int kBiasAt = kWindowPartsAt + kWindowParts * kPart;
+  static constexpr int kBarrierAt = kBiasAt + kBiases * 4;
+  static constexpr int kBytes = kBarrierAt + kBarriers * 8;
+  /// So that a multiprocessor holds two blocks: the next kernel's brings its filters beside this one.
+  static constexpr int kMostBytes = 113 * 1024;
+  static_assert(kWindowBytes <= kBiasAt);
+  static_assert(kBytes <= kMostBytes && kCluster * kPart <= kFilterBytes);
+  static_assert(kPatchBytes % 1024 == 0 && kWideSlab % 1024 == 0);
+};
+
+}  // namespace hone::device::cuda
