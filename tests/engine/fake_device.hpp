@@ -149,7 +149,10 @@ class FakeDevice final : public Device {
     return cpu().make_reorder(from, to);
   }
   std::unique_ptr<Executor> make_executor(const Program& program) const override;
-  std::vector<std::string> passes(Precision, int64_t) const override { return requested_passes; }
+  std::vector<std::string> passes(Precision, int64_t images) const override {
+    asked_images = images;
+    return requested_passes;
+  }
   bool overlaps_steps() const override { return overlaps_; }
   bool starts_early(std::string_view tactic) const override {
     return std::any_of(relu_.begin(), relu_.end(), [&](const FakeTactic* known) {
@@ -166,6 +169,7 @@ class FakeDevice final : public Device {
   std::vector<std::string> notes(Precision) const override { return {}; }
 
   std::vector<std::string> requested_passes;
+  mutable int64_t asked_images = -1;  ///< when the passes were asked for
   /// Programs whose memory finds room at a time.
   int room = std::numeric_limits<int>::max();
   mutable int executors = 0;

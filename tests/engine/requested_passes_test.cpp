@@ -121,5 +121,21 @@ TEST(RequestedPasses, MakeWhatRunsAtEveryBatchAndIsSaved) {
   expect_runs_and_is_saved(projected_block(), "FusedConvSum[relu]");
 }
 
+TEST(RequestedPasses, DependOnTheBatchThatTheEngineIsTunedFor) {
+  const FakeDevice device({}, false);
+  build(stem(), device);
+  EXPECT_EQ(device.asked_images, 2);
+  test::GraphBuilder b;
+  const auto x = b.node("Relu", {b.input("x", {test::Dim::symbol("N"), 4})});
+  BuildOptions options;
+  options.default_batch = 3;
+  build_engine(b.finish({x, b.node("Neg", {b.input("y", {test::Dim::symbol("N"), 2})})}), device, options);
+  EXPECT_EQ(device.asked_images, 3);
+  test::GraphBuilder mixed;
+  const auto wide = mixed.node("Relu", {mixed.input("x", {5, 4})});
+  build_engine(mixed.finish({wide, mixed.node("Neg", {mixed.input("y", {6, 2})})}), device, {});
+  EXPECT_EQ(device.asked_images, 0);
+}
+
 }  // namespace
 }  // namespace hone::engine
