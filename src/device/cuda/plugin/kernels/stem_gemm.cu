@@ -162,7 +162,7 @@ std::string stem_refusal(const StemLayout& layout, const StemConfig& config, con
 
 std::vector<StemConfig> stem_configs(const StemLayout& layout, const DeviceLimits& device) {
   std::vector<StemConfig> configs;
-  for (const StemWay way : {StemWay::kWarpgroups, StemWay::kPooled, StemWay::kWarps}) {
+  for (const StemWay way : {StemWay::kPooled, StemWay::kWarpgroups, StemWay::kWarps}) {
     for (const int tile_n : {64, 32}) {
       for (const int tile_m : {256, 240, 144, 128, 64}) {
         const StemConfig config{tile_m, tile_n, way};
