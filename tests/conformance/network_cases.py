@@ -131,7 +131,8 @@ def convolutions():
 def blocks():
     basic = Network("residual", (2, 64, 14, 14)).conv(64, 3).norm().relu().conv(64, 3).norm()
     yield basic.then("Add", "x0").relu()
-    for name, size, planes in (("bottleneck", 14, 32), ("bottleneck_56", 56, 64)):
+    for name, size, planes in (("bottleneck", 14, 32), ("bottleneck_56", 56, 64), ("bottleneck_28", 28, 128),
+                               ("bottleneck_14", 14, 256)):
         deep = Network(name, (1, 4 * planes, size, size)).conv(planes, 1).norm().relu().conv(planes, 3).norm().relu()
         yield deep.conv(4 * planes, 1).norm().then("Add", "x0").relu().conv(planes, 1).norm().relu()
     down = Network("projected_shortcut", (2, 64, 14, 14)).conv(64, 3, stride=2).norm().relu().conv(256, 1).norm()
