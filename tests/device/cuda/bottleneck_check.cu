@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <deque>
 #include <limits>
+#include <vector>
 
 #include "device/cuda/plugin/kernels/cluster_bottleneck.hpp"
 #include "device/cuda/plugin/kernels/gemm_launch.hpp"
@@ -71,38 +72,23 @@ class Case {
     family.compare(narrow, 8 * kFloatRoundoff * std::sqrt(wide_channels_) * most_, what + ", narrow");
   }
 
-  /// Links that each read what the one before has written, without and with programmatic launches.
-  void run_chain(Family& family) {
-    constexpr int kLinks = 8;
-    constexpr int kReplays = 50;
-    const size_t wide_bytes = static_cast<size_t>(pixels_ * wide_channels_) * 2;
-    const size_t narrow_bytes = static_cast<size_t>(pixels_ * channels_) * 2;
-    const DeviceBuffer wide[2] = {DeviceBuffer(wide_bytes), DeviceBuffer(wide_bytes)};
-    const DeviceBuffer narrow[2] = {DeviceBuffer(narrow_bytes), DeviceBuffer(narrow_bytes)};
-    std::vector<unsigned char> plain(narrow_bytes);
-    std::vector<unsigned char> early(narrow_bytes);
-    const auto chain = [&](bool pdl, std::vector<unsigned char>& result) {
-      for (const int i : {0, 1}) {
-        cudaMemset(wide[i].get(), 0xff, wide_bytes);
-        cudaMemset(narrow[i].get(), 0xff, narrow_bytes);
-      }
-      cudaError_t error = cudaSuccess;
-      for (int i = 0; i < kLinks && error == cudaSuccess; ++i) {
-        const int to = i % 2;
-        const BottleneckArgs args =
-            arguments(i == 0 ? x_.get() : narrow[1 - to].get(), i == 0 ? shortcut_.get() : wide[1 - to].get(),
-                      wide[to].get(), narrow[to].get());
-        error = bottleneck(args, type_, size_, {nullptr, pdl, pdl && i + 1 < kLinks});
-      }
-      family.launched(error, "chain");
-      narrow[1].download(result.data());
-    };
-    chain(false, plain);
-    for (int i = 0; i < kReplays; ++i) {
-      chain(true, early);
-      family.expect(std::memcmp(plain.data(), early.data(), narrow_bytes) == 0,
-                    "a chain differs from ordinary launches");
-    }
+  /// Images that links of a chain write in turn.
+  struct Images {
+    explicit Images(const Case& of)
+        : wide{DeviceBuffer(2 * of.pixels_ * of.wide_channels_),
+               DeviceBuffer(2 * of.pixels_ * of.wide_channels_)},
+          narrow{DeviceBuffer(2 * of.pixels_ * of.channels_), DeviceBuffer(2 * of.pixels_ * of.channels_)} {}
+    DeviceBuffer wide[2];
+    DeviceBuffer narrow[2];
+  };
+
+  /// Reads what link `i` - 1 has written.
+  cudaError_t link(int i, const Images& images, const LaunchOptions& options) const {
+    const int to = i % 2;
+    const void* const x = i == 0 ? x_.get() : images.narrow[1 - to].get();
+    const void* const shortcut = i == 0 ? shortcut_.get() : images.wide[1 - to].get();
+    return bottleneck(arguments(x, shortcut, images.wide[to].get(), images.narrow[to].get()), type_, size_,
+                      options);
   }
 
  private:
@@ -263,6 +249,57 @@ constexpr std::pair<int64_t, Image> kClusterImages[] = {
     {128, {1, 28, 28}}, {128, {1, 1, 1}},  {128, {2, 5, 7}}, {128, {3, 3, 32}}, {128, {12, 28, 28}},
     {256, {1, 14, 14}}, {256, {1, 1, 17}}, {256, {3, 5, 9}}, {256, {9, 13, 14}}};
 
+/// Chains whose links take turns, as one graph: without and with programmatic launches, the same results.
+void run_chains(Family& family, const std::deque<Case>& cases) {
+  constexpr int kLinks = 8;
+  constexpr int kReplays = 200;
+  std::deque<Case::Images> images;
+  for (const Case& each : cases) images.emplace_back(each);
+  cudaStream_t stream = nullptr;
+  cudaStreamCreate(&stream);
+  const auto instantiate = [&](bool pdl) {
+    const int links = kLinks * static_cast<int>(cases.size());
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < links && error == cudaSuccess; ++i) {
+      const size_t chain = static_cast<size_t>(i) % cases.size();
+      error = cases[chain].link(i / static_cast<int>(cases.size()), images[chain],
+                                {stream, pdl && i > 0, pdl && i + 1 < links});
+    }
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t instance = nullptr;
+    cudaStreamEndCapture(stream, &graph);
+    family.launched(error, "chain");
+    cudaGraphInstantiate(&instance, graph, 0);
+    cudaGraphDestroy(graph);
+    return instance;
+  };
+  const auto run = [&](cudaGraphExec_t graph) {
+    for (const Case::Images& of : images) {
+      for (const DeviceBuffer* buffers : {of.wide, of.narrow}) {
+        for (const int i : {0, 1}) cudaMemset(buffers[i].get(), 0xff, buffers[i].bytes());
+      }
+    }
+    cudaDeviceSynchronize();
+    cudaGraphLaunch(graph, stream);
+    family.launched(cudaStreamSynchronize(stream), "a graph of chains");
+    std::vector<std::vector<unsigned char>> results;
+    for (const Case::Images& of : images) {
+      results.emplace_back(of.narrow[1].bytes());
+      of.narrow[1].download(results.back().data());
+    }
+    return results;
+  };
+  const cudaGraphExec_t plain = instantiate(false);
+  const cudaGraphExec_t early = instantiate(true);
+  const auto expected = run(plain);
+  for (int i = 0; i < kReplays; ++i)
+    family.expect(run(early) == expected, "a chain differs from ordinary launches");
+  cudaGraphExecDestroy(plain);
+  cudaGraphExecDestroy(early);
+  cudaStreamDestroy(stream);
+}
+
 }  // namespace
 
 void check_bottleneck() {
@@ -310,20 +347,30 @@ void check_bottleneck_chains() {
   Family family("chains of bottlenecks");
   DeviceLimits device;
   if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  const auto chained = [](int64_t channels, const Image& image) {
+    const StreamEpilogue narrow = bounds(0, 2);
+    Bottleneck size{image.batch, image.height,         image.width, channels,
+                    false,       bounds(0, kInfinity), narrow,      narrow};
+    size.channels = channels;
+    return size;
+  };
+  const Bottleneck kFirst = chained(64, {1, 56, 56});
+  const Bottleneck kSecond = chained(128, {1, 28, 28});
+  const Bottleneck kThird = chained(256, {1, 14, 14});
+  const std::vector<Bottleneck> kChains[] = {{kFirst},
+                                             {chained(64, {90, 2, 66})},
+                                             {chained(64, {8, 56, 56})},
+                                             {kSecond},
+                                             {kThird},
+                                             {chained(256, {5, 14, 14})},
+                                             // Behind kernels that leave multiprocessors idle.
+                                             {kFirst, kSecond, kThird},
+                                             {chained(64, {1, 2, 9}), kThird, kSecond}};
   for (const FloatType type : {FloatType::kHalf, FloatType::kBfloat16}) {
-    for (const Image& image : {Image{1, 56, 56}, Image{90, 2, 66}, Image{8, 56, 56}}) {
-      Case({image.batch, image.height, image.width, 64, false, bounds(0, kInfinity), bounds(0, 2),
-            bounds(0, 2)},
-           type, true)
-          .run_chain(family);
-    }
-    for (const auto& [channels, image] :
-         {std::pair(int64_t{128}, Image{1, 28, 28}), std::pair(int64_t{256}, Image{1, 14, 14}),
-          std::pair(int64_t{256}, Image{5, 14, 14})}) {
-      Bottleneck size{image.batch, image.height,         image.width,  channels,
-                      false,       bounds(0, kInfinity), bounds(0, 2), bounds(0, 2)};
-      size.channels = channels;
-      Case(size, type, true).run_chain(family);
+    for (const auto& sizes : kChains) {
+      std::deque<Case> cases;
+      for (const Bottleneck& size : sizes) cases.emplace_back(size, type, true);
+      run_chains(family, cases);
     }
   }
 }

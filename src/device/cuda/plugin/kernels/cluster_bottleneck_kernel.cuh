@@ -60,7 +60,10 @@ class ClusterBottleneckBlock {
     }
     uint32_t filters[kSteps][4];
     load_window(filters);
-    __syncthreads();  // other filters come into their place
+    // Other filters come into their place: without the fence the copy unit writes while loads are on their
+    // way.
+    ptx::fence_for_copies();
+    __syncthreads();
     if (warp_ == 0) {
       if (ptx::elected()) copy_filters();
       __syncwarp();
