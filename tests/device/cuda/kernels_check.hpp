@@ -86,6 +86,8 @@ int failures();
 /// Whether a kernel runs beside one that has not ended. Under tools that watch memory none does, and what is
 /// to be seen of that cannot be checked; a family then says so and leaves.
 bool launches_overlap();
+/// How often to run what could go wrong between kernels: `wanted` times, or twice where none overlap.
+int replays(int wanted);
 
 /// 2^-24, the unit roundoff of float: `terms` additions of magnitude at most `magnitude` differ from the
 /// exact sum by at most terms * kFloat * terms * magnitude; sums of random signs stay far below.

@@ -67,7 +67,7 @@ class Case {
   /// Links that each read what the one before has written, without and with programmatic launches.
   void run_chain(Family& family, const DeviceLimits& device) {
     constexpr int kLinks = 8;
-    constexpr int kReplays = 50;
+    const int count = replays(50);
     const size_t bytes = x_.host.size() * float_bytes(type_);
     const DeviceBuffer a(bytes);
     const DeviceBuffer b(bytes);
@@ -87,7 +87,7 @@ class Case {
       b.download(result.data());
     };
     run(false, plain);
-    for (int i = 0; i < kReplays; ++i) {
+    for (int i = 0; i < count; ++i) {
       run(true, early);
       family.expect(std::memcmp(plain.data(), early.data(), bytes) == 0,
                     "a chain differs from ordinary launches");
