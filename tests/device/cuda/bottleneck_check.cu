@@ -322,6 +322,19 @@ void check_bottleneck() {
       }
     }
   }
+  family.expect(bottleneck({}, FloatType::kFloat, {1, 8, 8, 64}, {}) == cudaErrorInvalidValue,
+                "float elements are taken");
+  family.expect(bottleneck({}, FloatType::kHalf, {1, 8, 8, 96}, {}) == cudaErrorInvalidValue,
+                "96 channels are taken");
+}
+
+void check_cluster_bottleneck() {
+  Family family("bottlenecks in clusters");
+  DeviceLimits device;
+  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  const StreamEpilogue relu = bounds(0, kInfinity);
+  const StreamEpilogue none = bounds(-kInfinity, kInfinity);
+  int turn = 0;
   for (const FloatType type : {FloatType::kHalf, FloatType::kBfloat16}) {
     for (const auto& [channels, image] : kClusterImages) {
       ++turn;
@@ -337,10 +350,6 @@ void check_bottleneck() {
       Case(size, type, turn % 3 != 0).run(family);
     }
   }
-  family.expect(bottleneck({}, FloatType::kFloat, {1, 8, 8, 64}, {}) == cudaErrorInvalidValue,
-                "float elements are taken");
-  family.expect(bottleneck({}, FloatType::kHalf, {1, 8, 8, 96}, {}) == cudaErrorInvalidValue,
-                "96 channels are taken");
 }
 
 void check_bottleneck_chains() {
