@@ -84,11 +84,13 @@ std::map<std::string, ShapeProfile> complete_profiles(const graph::Graph& graph,
   return profiles;
 }
 
-/// The batch that inputs will mostly have; 0 when they differ.
+/// The batch that inputs will mostly have; 0 when theirs differ, or a range of batches is to be served.
 int64_t usual_images(const graph::Graph& graph, const BuildOptions& options) {
   std::set<int64_t> images;
-  for (const auto& [name, profile] : complete_profiles(graph, options))
-    images.insert(profile.opt.empty() ? 0 : profile.opt[0]);
+  for (const auto& [name, profile] : complete_profiles(graph, options)) {
+    const bool one = !profile.opt.empty() && (profile.max[0] == kAnySize || profile.max[0] == profile.opt[0]);
+    images.insert(one ? profile.opt[0] : 0);
+  }
   return images.size() == 1 ? *images.begin() : 0;
 }
 

@@ -117,7 +117,7 @@ class Device {
   /// Layouts for images worth trying, best guess first.
   virtual std::vector<Layout> image_layouts(Precision precision) const = 0;
   /// Names of passes on request (transform::Pass) that make graphs which this device runs faster. `images`:
-  /// the batch that the engine is tuned for, 0 where that is not known.
+  /// the batch that the engine is for, 0 where that is not known or there are several.
   virtual std::vector<std::string> passes(Precision /*precision*/, int64_t /*images*/) const { return {}; }
   /// Tactics for an operator in order of preference. The reference implementation is not among them:
   /// the engine closes every list with it.
