@@ -108,10 +108,12 @@ const ProgramStep& step_of(Context& context, const std::vector<Tensor>& inputs) 
   return *std::find_if(steps.begin(), steps.end(), [](const ProgramStep& step) { return step.node >= 0; });
 }
 
-/// A step rounds sums of features + hidden products, once a product at most, and hands its error on to the
-/// steps after it; weights are below 1 and gates flatten what they are given.
+/// A step rounds sums of features + hidden products, once a product at most, has an activation that errs by a
+/// few roundings (tanh by up to six), and hands its error on to the steps after it; weights are below 1 and
+/// gates flatten what they are given.
 double tolerance(const Layer& layer, int64_t steps) {
-  return static_cast<double>(std::max<int64_t>(steps, 1) * (layer.features + layer.hidden)) *
+  constexpr int64_t kOfActivation = 8;
+  return static_cast<double>(std::max<int64_t>(steps, 1) * (layer.features + layer.hidden + kOfActivation)) *
          static_cast<double>(std::numeric_limits<float>::epsilon());
 }
 
