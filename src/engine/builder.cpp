@@ -85,9 +85,9 @@ std::map<std::string, ShapeProfile> complete_profiles(const graph::Graph& graph,
 }
 
 /// The batch that inputs will mostly have; 0 when theirs differ, or a range of batches is to be served.
-int64_t usual_images(const graph::Graph& graph, const BuildOptions& options) {
+int64_t usual_images(const std::map<std::string, ShapeProfile>& profiles) {
   std::set<int64_t> images;
-  for (const auto& [name, profile] : complete_profiles(graph, options)) {
+  for (const auto& [name, profile] : profiles) {
     const bool one = !profile.opt.empty() && (profile.max[0] == kAnySize || profile.max[0] == profile.opt[0]);
     images.insert(one ? profile.opt[0] : 0);
   }
@@ -118,14 +118,14 @@ std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& de
   engine->threads = options.threads;
   device.set_threads(options.threads);
 
+  engine->shapes = complete_profiles(graph, options);
   graph::Graph optimised = graph;
   engine->passes = transform::optimize(
       optimised, {.disabled = options.disabled_passes,
-                  .requested = device.passes(options.precision, usual_images(graph, options))});
+                  .requested = device.passes(options.precision, usual_images(engine->shapes))});
   make_constant_names_unique(optimised);
   engine->graph = std::make_shared<const graph::Graph>(std::move(optimised));
 
-  engine->shapes = complete_profiles(*engine->graph, options);
   std::map<std::string, Shape> shapes;
   for (const auto& [name, profile] : engine->shapes) shapes[name] = profile.opt;
   auto bound = std::make_shared<const graph::Graph>(graph::with_input_shapes(*engine->graph, shapes));

@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-#include "device/cuda/plugin/kernels/cluster_bottleneck.hpp"
+#include "device/cuda/bottleneck_filters.hpp"
 #include "device/cuda/plugin/kernels/gemm_launch.hpp"
 #include "kernels_check.hpp"
 
@@ -42,9 +42,9 @@ class Case {
         window_(filters(channels_, 9 * channels_, type)),
         expand_(filters(wide_channels_, channels_, type)),
         next_(filters(size.next, wide_channels_, type)),
-        packed_window_(packed_window(), type),
-        packed_expand_(packed_expand(), type),
-        packed_next_(packed_next(), type),
+        packed_window_(arranged_window(size, window_.host), type),
+        packed_expand_(arranged_expand(size, expand_.host), type),
+        packed_next_(arranged_next(size, next_.host), type),
         projection_(filters(wide_channels_, channels_, type)),
         window_bias_(channels_, FloatType::kFloat),
         expand_bias_(wide_channels_, FloatType::kFloat),
@@ -108,32 +108,6 @@ class Case {
             bias(projection_bias_),
             wide,
             narrow};
-  }
-
-  /// As the kernel takes filters: `place(filter, tap, channel)` of each.
-  template <class Place>
-  std::vector<double> packed(const Values& filters, int64_t taps, int64_t channels,
-                             const Place& place) const {
-    if (channels_ == Bottleneck::kChannels) return filters.host;
-    std::vector<double> result(filters.host.size());
-    for (int64_t i = 0; i < static_cast<int64_t>(result.size()); ++i)
-      result[place(i / channels / taps, i / channels % taps, i % channels)] = filters[i];
-    return result;
-  }
-  std::vector<double> packed_window() const {
-    return packed(window_, 9, channels_, [&](int64_t k, int64_t tap, int64_t c) {
-      return ClusterBottleneck::window_index(channels_, k, tap, c);
-    });
-  }
-  std::vector<double> packed_expand() const {
-    return packed(expand_, 1, channels_, [&](int64_t k, int64_t, int64_t c) {
-      return ClusterBottleneck::expand_index(channels_, k, c);
-    });
-  }
-  std::vector<double> packed_next() const {
-    return packed(next_, 1, wide_channels_, [&](int64_t k, int64_t, int64_t c) {
-      return ClusterBottleneck::next_index(channels_, k, c);
-    });
   }
 
   static double bound(const StreamEpilogue& limits, double value) {

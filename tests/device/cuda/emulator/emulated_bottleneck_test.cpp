@@ -3,9 +3,9 @@
 
 #include <limits>
 
+#include "device/cuda/bottleneck_filters.hpp"
 #include "device/cuda/conv_problems.hpp"
 #include "device/cuda/emulator/emulated_kernels.hpp"
-#include "device/cuda/plugin/kernels/cluster_bottleneck.hpp"
 
 namespace hone::device::cuda::emulated {
 namespace {
@@ -30,9 +30,9 @@ class BottleneckCase {
         window_(filters(window_layer_, 3, sparsity(32))),
         expand_(filters(expand_layer_, 4, sparsity(8))),
         next_(filters(next_layer_, 5, sparsity(8))),
-        packed_window_(packed_window()),
-        packed_expand_(packed_expand()),
-        packed_next_(packed_next()),
+        packed_window_(element, arranged_window(size, window_.values)),
+        packed_expand_(element, arranged_expand(size, expand_.values)),
+        packed_next_(element, arranged_next(size, next_.values)),
         projection_(filters(expand_layer_, 6, 16)),
         window_bias_(Element::kFloat, size.channels, 2, 7),
         expand_bias_(Element::kFloat, size.wide(), 2, 8),
@@ -73,33 +73,6 @@ class BottleneckCase {
   /// One filter's weight in so many is not zero, less often where there are more channels.
   unsigned sparsity(unsigned of_fewest) const {
     return of_fewest * static_cast<unsigned>(size_.channels / Bottleneck::kChannels);
-  }
-
-  /// As the kernel takes filters: `place(filter, tap, channel)` of each.
-  template <class Place>
-  Tensor packed(const Tensor& filters, int64_t taps, int64_t channels, const Place& place) const {
-    if (size_.channels == Bottleneck::kChannels) return filters;
-    std::vector<float> result(filters.values.size());
-    for (size_t i = 0; i < result.size(); ++i) {
-      const auto at = static_cast<int64_t>(i);
-      result[place(at / channels / taps, at / channels % taps, at % channels)] = filters.values[i];
-    }
-    return {element_, result};
-  }
-  Tensor packed_window() const {
-    return packed(window_, 9, size_.channels, [&](int64_t k, int64_t tap, int64_t c) {
-      return ClusterBottleneck::window_index(size_.channels, k, tap, c);
-    });
-  }
-  Tensor packed_expand() const {
-    return packed(expand_, 1, size_.channels, [&](int64_t k, int64_t, int64_t c) {
-      return ClusterBottleneck::expand_index(size_.channels, k, c);
-    });
-  }
-  Tensor packed_next() const {
-    return packed(next_, 1, size_.wide(), [&](int64_t k, int64_t, int64_t c) {
-      return ClusterBottleneck::next_index(size_.channels, k, c);
-    });
   }
 
   cudaError_t launch(Output& wide, Output& narrow) const {

@@ -141,16 +141,23 @@ void load_shared(uint32_t address, void* value, uint32_t bytes) {
   std::memcpy(value, block().at(address, bytes, "a load"), bytes);
 }
 
+namespace {
+
+/// What a lane gives to ldmatrix.
+struct LoadingLane {
+  uint32_t address;
+  uint32_t* fragment;
+};
+
+}  // namespace
+
 void load_matrix(uint32_t address, uint32_t (&fragment)[4]) {
-  struct Lane {
-    uint32_t address;
-    uint32_t* fragment;
-  } mine{address, fragment};
+  LoadingLane mine{address, fragment};
   machine().together("ldmatrix", &mine, [](void* const* lanes) {
     for (int i = 0; i < kWarpThreads; ++i) {
       for (int m = 0; m < 4; ++m) {
-        const uint32_t row = static_cast<const Lane*>(lanes[8 * m + i / 4])->address;
-        std::memcpy(static_cast<const Lane*>(lanes[i])->fragment + m,
+        const uint32_t row = static_cast<const LoadingLane*>(lanes[8 * m + i / 4])->address;
+        std::memcpy(static_cast<const LoadingLane*>(lanes[i])->fragment + m,
                     block().at(row, 16, "ldmatrix") + i % 4 * 4, 4);
       }
     }
@@ -183,18 +190,17 @@ void store_matrix(uint32_t address, const uint32_t (&fragment)[4]) {
 }
 
 void load_transposed(uint32_t address, uint32_t (&fragment)[4]) {
-  struct Lane {
-    uint32_t address;
-    uint32_t* fragment;
-  } mine{address, fragment};
+  LoadingLane mine{address, fragment};
   machine().together("ldmatrix", &mine, [](void* const* lanes) {
     for (int i = 0; i < kWarpThreads; ++i) {
       for (int element = 0; element < 8; ++element) {
         const int matrix = element / 2;
-        const uint32_t row = static_cast<const Lane*>(lanes[8 * matrix + i % 4 * 2 + element % 2])->address;
-        std::memcpy(reinterpret_cast<std::byte*>(static_cast<const Lane*>(lanes[i])->fragment + matrix) +
-                        element % 2 * 2,
-                    block().at(row, 16, "ldmatrix") + i / 4 * 2, 2);
+        const uint32_t row =
+            static_cast<const LoadingLane*>(lanes[8 * matrix + i % 4 * 2 + element % 2])->address;
+        std::memcpy(
+            reinterpret_cast<std::byte*>(static_cast<const LoadingLane*>(lanes[i])->fragment + matrix) +
+                element % 2 * 2,
+            block().at(row, 16, "ldmatrix") + i / 4 * 2, 2);
       }
     }
   });

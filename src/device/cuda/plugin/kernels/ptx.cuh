@@ -297,16 +297,6 @@ __device__ __forceinline__ void store_counted(uint32_t address, const float4& va
 #endif
 }
 
-/// The same of 8 bytes.
-__device__ __forceinline__ void store_counted(uint32_t address, const uint2& value, uint32_t barrier) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile(
-      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];" ::"r"(address),
-      "r"(value.x), "r"(value.y), "r"(barrier)
-      : "memory");
-#endif
-}
-
 /// Four floats from the shared memory of block `rank` of the cluster, at the address that `address` has here.
 __device__ __forceinline__ float4 load_from_block(uint32_t address, uint32_t rank) {
   float4 value{};

@@ -91,9 +91,6 @@ inline void store_remote(uint32_t address, const float4& value) {
 inline void store_counted(uint32_t address, const float4& value, uint32_t barrier) {
   emulator::store_counted(address, &value, 16, barrier);
 }
-inline void store_counted(uint32_t address, const uint2& value, uint32_t barrier) {
-  emulator::store_counted(address, &value, 8, barrier);
-}
 inline float4 load_from_block(uint32_t address, uint32_t rank) {
   float4 value;
   emulator::load_remote(address_in_block(address, rank), &value, 16);
