@@ -40,9 +40,9 @@ std::string record_text(const engine::TacticRecord& record) {
 }
 
 void print_passes(const engine::Engine& engine) {
-  fmt::print("\n{:<24} {:>8} {:>9}\n", "pass", "changes", "ms");
+  fmt::print("\n{:<31} {:>8} {:>9}\n", "pass", "changes", "ms");
   for (const auto& pass : engine.passes) {
-    print_line("{:<24} {:>8} {:>9}", pass.name, pass.changes,
+    print_line("{:<31} {:>8} {:>9}", pass.name, pass.changes,
                pass.milliseconds ? fmt::format("{:.2f}", *pass.milliseconds) : "-");
     for (const std::string& note : pass.notes) print_line("    {}", note);
     for (const std::string& refusal : pass.refusals) print_line("    not done: {}", refusal);

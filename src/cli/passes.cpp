@@ -10,7 +10,7 @@ void add_passes_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand("passes", "List the passes that optimise a graph");
   command->callback([] {
     for (const transform::Pass& pass : transform::passes()) {
-      fmt::print("{:<24} {}\n", pass.name, pass.description);
+      fmt::print("{:<31} {}\n", pass.name, pass.description);
     }
   });
 }
