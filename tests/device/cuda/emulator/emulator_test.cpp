@@ -81,6 +81,14 @@ TEST(Emulator, WhoDoesNotWaitForALateCopyReadsNothing) {
   EXPECT_TRUE(std::isnan(to[0]));
 }
 
+/// Shows when it runs twice in one process, as Emulator.repeated does.
+TEST(Emulator, NothingIsLeftOfTestsBefore) {
+  static const std::vector<float> from(kNumbers, 1.0F);
+  std::vector<float> to(kNumbers);
+  EXPECT_EQ(run(&copy_numbers, {from.data(), to.data()}, 64), "");
+  emulator::busy_ahead(from.data(), from.size() * 4);
+}
+
 TEST(Emulator, CopiesOfWhatIsBusyMustWaitForTheKernelAhead) {
   const std::vector<float> from(kNumbers, 1.0F);
   std::vector<float> to(kNumbers);
