@@ -11,6 +11,7 @@
 #include "engine/engine_file.hpp"
 #include "engine/shape_profile.hpp"
 #include "report/sheet.hpp"
+#include "transform/pass.hpp"
 
 namespace hone::cli {
 namespace {
@@ -40,9 +41,10 @@ std::string record_text(const engine::TacticRecord& record) {
 }
 
 void print_passes(const engine::Engine& engine) {
-  fmt::print("\n{:<31} {:>8} {:>9}\n", "pass", "changes", "ms");
+  const size_t width = transform::longest_pass_name();
+  fmt::print("\n{:<{}} {:>8} {:>9}\n", "pass", width, "changes", "ms");
   for (const auto& pass : engine.passes) {
-    print_line("{:<31} {:>8} {:>9}", pass.name, pass.changes,
+    print_line("{:<{}} {:>8} {:>9}", pass.name, width, pass.changes,
                pass.milliseconds ? fmt::format("{:.2f}", *pass.milliseconds) : "-");
     for (const std::string& note : pass.notes) print_line("    {}", note);
     for (const std::string& refusal : pass.refusals) print_line("    not done: {}", refusal);

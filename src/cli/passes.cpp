@@ -9,8 +9,9 @@ namespace hone::cli {
 void add_passes_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand("passes", "List the passes that optimise a graph");
   command->callback([] {
+    const size_t width = transform::longest_pass_name();
     for (const transform::Pass& pass : transform::passes()) {
-      fmt::print("{:<31} {}\n", pass.name, pass.description);
+      fmt::print("{:<{}} {}\n", pass.name, width, pass.description);
     }
   });
 }

@@ -92,6 +92,12 @@ std::vector<std::string> pass_names() {
   return names;
 }
 
+size_t longest_pass_name() {
+  size_t longest = 0;
+  for (const Pass& pass : passes()) longest = std::max(longest, pass.name.size());
+  return longest;
+}
+
 std::vector<Summary> optimize(Graph& graph, const PassOptions& options) {
   const std::vector<bool> enabled = enabled_passes(options);
   const auto& list = passes();

@@ -51,6 +51,8 @@ struct PassOptions {
 /// Every pass, in the order it runs.
 const std::vector<Pass>& passes();
 std::vector<std::string> pass_names();
+/// For columns of names, in characters.
+size_t longest_pass_name();
 
 /// Runs the list over a graph of any shapes, symbolic ones included; types are inferred anew and the
 /// graph is verified after every pass that changed something. One summary for each enabled pass.

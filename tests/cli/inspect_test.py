@@ -4,6 +4,7 @@ usage: inspect_test.py HONE MODELS_DIGITS
 """
 import json
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -40,6 +41,15 @@ def forged(engine, field, text, target):
     return target
 
 
+def check_columns_of_passes(text, listing):
+    """Whatever the longest name is."""
+    table = text[text.index("\npass ") + 1:].splitlines()
+    lines = [line for line in table[:table.index("") if "" in table else None] if not line.startswith(" ")]
+    assert len(lines) > 10 and len({len(line) for line in lines}) == 1, table
+    starts = {re.match(r"\S+ +", line).end() for line in listing.splitlines()}
+    assert len(starts) == 1, listing
+
+
 def main():
     hone, digits = sys.argv[1], pathlib.Path(sys.argv[2])
     with tempfile.TemporaryDirectory() as name:
@@ -70,6 +80,7 @@ def main():
         shutil.copy(digits / "digits.onnx", hostile)
         text = output(hone, "inspect", hostile, "--builderOptimizationLevel", 0, "--noTimingCache", "--passes")
         assert text.startswith(r"\x1b]0;owned\x07: fp32 engine") and "\x1b" not in text, text
+        check_columns_of_passes(text, output(hone, "passes"))
         ending = run(hone, "inspect", hostile, "--optShapes", "\x1b[31m:1")
         assert ending.returncode == 2 and r"\x1b[31m" in ending.stderr and "\x1b" not in ending.stderr, ending.stderr
 
