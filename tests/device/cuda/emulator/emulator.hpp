@@ -29,7 +29,8 @@ struct Schedule {
 /// For the launches that follow.
 void set_schedule(const Schedule& schedule);
 
-/// Of the device that launchers see; 132 at first.
+constexpr int kMultiprocessors = 132;
+/// Of the device that launchers see; kMultiprocessors at first.
 void set_multiprocessors(int count);
 
 /// Memory that the kernel ahead may still read or write: the launches that follow must not touch it by copies

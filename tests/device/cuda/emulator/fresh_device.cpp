@@ -8,7 +8,6 @@ namespace {
 
 class FreshDevice : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo& /*test*/) override {
-    constexpr int kMultiprocessors = 132;
     set_multiprocessors(kMultiprocessors);
     set_schedule({});
     busy_ahead(nullptr, 0);

@@ -16,7 +16,7 @@ constexpr int kBlockSharedBytes = 232448;
 
 struct Runtime {
   std::map<const void*, Kernel> kernels;
-  int multiprocessors = 132;
+  int multiprocessors = kMultiprocessors;
   std::string faults;
 };
 
