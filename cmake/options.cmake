@@ -37,7 +37,7 @@ endif()
 # Everything is found relative to the file that needs it, so an installed tree can be moved.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
-# Libraries lie in one folder: each more of them would be searched in 24 variants for processors at every start.
+# Libraries lie in one folder: each more would be searched at every start, in some 20 variants for processors.
 set(CMAKE_INSTALL_RPATH "$ORIGIN")
 # DT_RPATH and not DT_RUNPATH: only the former also holds for what the bundled libraries need themselves.
 add_link_options(-Wl,--disable-new-dtags)
