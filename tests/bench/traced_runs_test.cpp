@@ -149,14 +149,20 @@ TEST(TracedRuns, CountNoMoreThanTheTimeOfShortRanges) {
     while (!done) continue;
   });
   Busy executable(1000);
-  const TracedRuns runs = counted(executable, 100);
+  // A thread that got no time in a range has no usage; how often that is so is the machine's business.
+  constexpr size_t kUsages = 50;
+  size_t seen = 0;
+  for (int round = 0; seen < kUsages && round < 100; ++round) {
+    const TracedRuns runs = counted(executable, 100);
+    seen += runs.usages.size();
+    for (const TracedRuns::Usage& usage : runs.usages) {
+      const TracedRuns::Range& range = runs.ranges.at(usage.range);
+      EXPECT_LE(usage.values.at(0), range.end_ns - range.start_ns);
+    }
+  }
   done = true;
   spinning.join();
-  EXPECT_GE(runs.usages.size(), 50U);
-  for (const TracedRuns::Usage& usage : runs.usages) {
-    const TracedRuns::Range& range = runs.ranges.at(usage.range);
-    EXPECT_LE(usage.values.at(0), range.end_ns - range.start_ns);
-  }
+  EXPECT_GE(seen, kUsages);
 }
 
 TEST(TracedRuns, MayLackOperatorsAndAllocations) {
