@@ -139,6 +139,25 @@ std::string with_input(bool projects, size_t i, Tensor other) {
   return refusal(bottleneck(), inputs, 2);
 }
 
+TEST(FusedBottleneck, TheLastConvolutionMayBeMissing) {
+  const Activations activations = {{{"relu"}, {"clip", 0, 25}, {}}};
+  for (const bool projects : {false, true}) {
+    std::vector<Tensor> inputs = all_inputs(projects);
+    inputs[3] = inputs[7] = Tensor();
+    while (!inputs.back().defined()) inputs.pop_back();
+    EXPECT_EQ(inputs.size(), projects ? 10 : 7);
+    const auto actual = run_single_node(bottleneck(activations), inputs, 1);
+    ASSERT_EQ(actual.size(), 1u);
+    EXPECT_EQ(actual[0].to_double(),
+              run_single_node(bottleneck(activations), all_inputs(projects), 2)[0].to_double());
+  }
+  EXPECT_EQ(refusal(bottleneck(), all_inputs(false), 1), "1 outputs with input 3");
+  EXPECT_EQ(with_input(false, 3, Tensor()), "input 7 is the bias of filters, which input 3 lacks");
+  std::vector<Tensor> inputs = all_inputs(false);
+  inputs[3] = inputs[7] = Tensor();
+  EXPECT_EQ(refusal(bottleneck(), inputs, 2), "2 outputs without input 3");
+}
+
 TEST(FusedBottleneck, OtherShapesAreRefused) {
   for (const bool projects : {false, true}) {
     EXPECT_EQ(with_input(projects, 7, Tensor()), "");
@@ -178,7 +197,7 @@ TEST(FusedBottleneck, OtherShapesAreRefused) {
 
 TEST(FusedBottleneck, OtherInputsAreRefused) {
   EXPECT_EQ(with_input(true, kProjectionBias, Tensor()), "");
-  for (const size_t needed : {1, 2, 3, 4}) EXPECT_NE(with_input(false, needed, Tensor()), "") << needed;
+  for (const size_t needed : {1, 2, 4}) EXPECT_NE(with_input(false, needed, Tensor()), "") << needed;
   for (size_t i = 1; i <= kProjectionBias; ++i) {
     const Tensor doubles = all_inputs(true)[i].cast(tensor::DType::kFloat64);
     EXPECT_NE(with_input(true, i, doubles), "") << i;
@@ -186,7 +205,7 @@ TEST(FusedBottleneck, OtherInputsAreRefused) {
   std::vector<Tensor> inputs = all_inputs(false);
   inputs.resize(kProjectionBias);
   inputs.push_back(ramp({5}));
-  EXPECT_EQ(refusal(bottleneck(), inputs, 2), "input 9 is the bias of a projection, which input 8 lacks");
+  EXPECT_EQ(refusal(bottleneck(), inputs, 2), "input 9 is the bias of filters, which input 8 lacks");
 }
 
 TEST(FusedBottleneck, OtherPostOpsAreRefused) {

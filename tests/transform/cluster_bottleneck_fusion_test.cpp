@@ -33,9 +33,25 @@ TEST(ClusterBottleneckFusion, TakesTheStagesOfResNet) {
 TEST(ClusterBottleneckFusion, LeavesOtherChannelsAlone) {
   EXPECT_EQ(fused(parts_of(64, 2, 56)), kApart);
   EXPECT_EQ(fused(parts_of(96, 2, 28)), kApart);
-  Parts wider = parts_of(128, 2, 28);
-  wider.next.filters[0] = 256;
-  EXPECT_EQ(fused(wider), kApart);
+}
+
+TEST(ClusterBottleneckFusion, DoesWithoutTheNextConvolutionWhereThatIsNone) {
+  for (const int64_t channels : {128, 256}) {
+    Parts parts = parts_of(channels, 2, channels == 128 ? 28 : 14);
+    parts.next.filters[0] = 2 * channels;
+    const auto result = fuse_bottlenecks(bottleneck(parts), kPass);
+    ASSERT_EQ(structure(result.graph), "FusedBottleneck FusedConv[relu]");
+    EXPECT_EQ(result.graph.nodes[0].name, "Conv1 + Relu1 + Conv2 + Add1 + Relu2");
+    EXPECT_EQ(result.graph.nodes[0].outputs.size(), 1u);
+    EXPECT_EQ(result.graph.nodes[0].inputs.size(), 7u);
+  }
+  Parts strided = parts_of(128, 2, 28);
+  strided.next.attributes = {{"strides", Ints{2, 2}}};
+  EXPECT_EQ(fused(strided), "FusedBottleneck FusedConv[relu]");
+  GraphBuilder b;
+  EXPECT_EQ(
+      structure(fuse_bottlenecks(b.finish({add_bottleneck(b, parts_of(128, 2, 28)).wide}), kPass).graph),
+      "FusedBottleneck");
 }
 
 TEST(ClusterBottleneckFusion, LeavesProjectionsAlone) {

@@ -1,5 +1,5 @@
 // FusedBottleneck: the convolution of 3 x 3 of a bottleneck, the one of 1 x 1 behind it with the shortcut
-// added, and the one of 1 x 1 that begins the next bottleneck.
+// added, and, where it is a part, the one of 1 x 1 that begins the next bottleneck.
 #include "graph/operators/convolution_rules.hpp"
 #include "graph/operators/fused_rules.hpp"
 #include "graph/operators/type_rules.hpp"
@@ -11,29 +11,32 @@ constexpr const char* kActivations[] = {"window_", "wide_", "narrow_"};
 
 /// x [N, C, H, W], filters [M, C, 3, 3], [K, M, 1, 1] and [L, K, 1, 1], shortcut [N, K, H, W], biases [M],
 /// [K] and [L] where there are any; with filters [K, S, 1, 1] of a projection, and their bias [K], the
-/// shortcut is [N, S, H, W]. Results are [N, K, H, W] and [N, L, H, W].
+/// shortcut is [N, S, H, W]. Results are [N, K, H, W] and [N, L, H, W]; without the third filters the first.
 void infer_bottleneck(InferenceContext& context) {
   require_floating(context, 0);
   for (size_t i = 1; i < context.input_count(); ++i) {
     if (context.has_input(i)) require_same_dtype(context, 0, i);
   }
   for (const char* prefix : kActivations) check_activation(context, prefix);
-  for (const size_t i : {0, 1, 2, 3, 4}) context.require_rank(i, 4, 4);
+  context.require(context.has_input(4), "required input 4 is missing");
+  for (const size_t i : {0, 1, 2, 4}) context.require_rank(i, 4, 4);
+  for (const auto& [filters, bias] : {std::pair<size_t, size_t>(3, 7), {8, 9}}) {
+    if (context.has_input(filters)) {
+      context.require_rank(filters, 4, 4);
+    } else {
+      context.require(!context.has_input(bias), "input {} is the bias of filters, which input {} lacks", bias,
+                      filters);
+    }
+  }
   const Dim channels = dim_of(context, 0, 1);
   const Dim middle = dim_of(context, 1, 0);
   const Dim wide = dim_of(context, 2, 0);
-  const Dim narrow = dim_of(context, 3, 0);
   expect_dims(context, 1, {middle, channels, 3, 3});
   expect_dims(context, 2, {wide, middle, 1, 1});
-  expect_dims(context, 3, {narrow, wide, 1, 1});
   expect_dims(context, 5, {middle});
   expect_dims(context, 6, {wide});
-  expect_dims(context, 7, {narrow});
   const bool projects = context.has_input(8);
-  context.require(projects || !context.has_input(9),
-                  "input 9 is the bias of a projection, which input 8 lacks");
   if (projects) {
-    context.require_rank(8, 4, 4);
     expect_dims(context, 8, {wide, dim_of(context, 4, 1), 1, 1});
     expect_dims(context, 9, {wide});
   }
@@ -42,6 +45,13 @@ void infer_bottleneck(InferenceContext& context) {
   if (projects) shortcut[1] = dim_of(context, 4, 1);
   expect_dims(context, 4, shortcut);
   context.set_output(0, context.dtype(0), result);
+  const bool narrows = context.has_input(3);
+  context.require(context.output_count() == (narrows ? 2 : 1), "{} outputs {} input 3",
+                  context.output_count(), narrows ? "with" : "without");
+  if (!narrows) return;
+  const Dim narrow = dim_of(context, 3, 0);
+  expect_dims(context, 3, {narrow, wide, 1, 1});
+  expect_dims(context, 7, {narrow});
   result[1] = narrow;
   context.set_output(1, context.dtype(0), result);
 }
@@ -49,7 +59,6 @@ void infer_bottleneck(InferenceContext& context) {
 /// The operations of all convolutions with their activations, and of the addition.
 double bottleneck_flops(const Graph& graph, const Node& node) {
   const double wide = value_elements(graph, node.output(0));
-  const double narrow = value_elements(graph, node.output(1));
   const auto filters = [&](size_t i) {
     return static_cast<double>(graph.value(node.inputs[i]).type.dims->front().value());
   };
@@ -59,8 +68,11 @@ double bottleneck_flops(const Graph& graph, const Node& node) {
   };
   const double middle = wide / filters(2) * filters(1);
   double flops = convolution_flops(graph, node, 1, 5, middle) + convolution_flops(graph, node, 2, 6, wide) +
-                 convolution_flops(graph, node, 3, 7, narrow) + wide + post_ops(0) * middle +
-                 post_ops(1) * wide + post_ops(2) * narrow;
+                 wide + post_ops(0) * middle + post_ops(1) * wide;
+  if (node.has_input(3)) {
+    const double narrow = value_elements(graph, node.output(1));
+    flops += convolution_flops(graph, node, 3, 7, narrow) + post_ops(2) * narrow;
+  }
   if (node.has_input(8)) flops += convolution_flops(graph, node, 8, 9, wide);
   return flops;
 }
@@ -72,9 +84,9 @@ void add_bottleneck_operator(std::vector<OperatorDef>& table) {
   for (const char* prefix : kActivations) add_post_op_attributes(attributes, prefix);
   table.push_back({.name = "FusedBottleneck",
                    .since_version = 0,
-                   .min_inputs = 5,
+                   .min_inputs = 3,
                    .max_inputs = 10,
-                   .min_outputs = 2,
+                   .min_outputs = 1,
                    .max_outputs = 2,
                    .attributes = std::move(attributes),
                    .infer = infer_bottleneck,

@@ -111,7 +111,8 @@ void fused_bottleneck(KernelContext& context) {
       projects ? bottleneck_part(context, context.input(4), 8, 9, nullptr) : context.input(4);
   const Tensor middle = bottleneck_part(context, context.input(0), 1, 5, "window_");
   context.outputs[0] = bottleneck_part(context, middle, 2, 6, "wide_", &shortcut);
-  context.outputs[1] = bottleneck_part(context, context.outputs[0], 3, 7, "narrow_");
+  if (context.has_input(3))
+    context.outputs[1] = bottleneck_part(context, context.outputs[0], 3, 7, "narrow_");
 }
 
 void fused_matmul(KernelContext& context) {

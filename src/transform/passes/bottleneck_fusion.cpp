@@ -29,7 +29,7 @@ struct Tail {
   int32_t window = -1;  ///< of 3 x 3
   int32_t expand = -1;
   int32_t project = -1;  ///< of the shortcut, and -1 where nothing is
-  int32_t next = -1;
+  int32_t next = -1;     ///< -1 where none fits, which blocks of a cluster do without
 
   /// The node that makes the result of the bottleneck.
   int32_t last() const { return project < 0 ? expand : project; }
@@ -72,17 +72,18 @@ std::string convolution_refusal(const Graph& graph, const Node& node, size_t fro
 }
 
 /// The convolution that reads the bottleneck's result as its image, or -1; one that can be a part where some
-/// can.
-int32_t next_convolution(const Editor& editor, ValueId wide, int64_t channels, bool projects) {
+/// can, and else, where the kernel needs one, one that cannot.
+int32_t next_convolution(const Editor& editor, const Tail& tail, int64_t channels, Filters filters) {
   int32_t found = -1;
-  const bool any = channels == kChannels && !projects;
+  const ValueId wide = editor.node(tail.last()).outputs[0];
+  const bool any = channels == kChannels && tail.project < 0;
   for (const int32_t reader : editor.readers(wide)) {
     const Node& node = editor.node(reader);
     const bool fits = is_convolution(editor.graph(), node, {channels, 4 * channels, 1, 1}) ||
                       (any && is_convolution(editor.graph(), node, {2 * channels, 4 * channels, 1, 1}));
     if (!fits || node.inputs[0] != wide) continue;
     if (convolution_refusal(editor.graph(), node, 0).empty()) return reader;
-    if (found < 0) found = reader;
+    if (found < 0 && filters == Filters::kInEachBlock) found = reader;
   }
   return found;
 }
@@ -114,8 +115,8 @@ std::optional<Tail> find_tail(const Editor& editor, int32_t index, Filters filte
         post_ops_of(project).extras[0] != expand.outputs[0])
       return std::nullopt;
   }
-  tail.next = next_convolution(editor, editor.node(tail.last()).outputs[0], channels, tail.project >= 0);
-  return tail.next < 0 ? std::nullopt : std::optional(tail);
+  tail.next = next_convolution(editor, tail, channels, filters);
+  return tail.next < 0 && filters == Filters::kInEachBlock ? std::nullopt : std::optional(tail);
 }
 
 /// Why images of one size stay with three steps; empty when they do not.
@@ -181,26 +182,28 @@ Node fuse(const Editor& editor, const Tail& tail) {
   const Node& window = editor.node(tail.window);
   const Node& expand = editor.node(tail.expand);
   const Node& last = editor.node(tail.last());
-  const Node& next = editor.node(tail.next);
+  const Node* const next = tail.next < 0 ? nullptr : &editor.node(tail.next);
   const bool projects = tail.project >= 0;
   std::vector<ValueId> inputs = {window.inputs[0],
                                  window.inputs[1],
                                  expand.inputs[1],
-                                 next.inputs[1],
+                                 next == nullptr ? kNoValue : next->inputs[1],
                                  projects ? last.inputs[0] : post_ops_of(last).extras[0],
                                  window.input(2),
                                  expand.input(2),
-                                 next.input(2)};
+                                 next == nullptr ? kNoValue : next->input(2)};
   if (projects) inputs.insert(inputs.end(), {last.inputs[1], last.input(2)});
   while (inputs.back() == kNoValue) inputs.pop_back();
   Node fused = derived_node(last, "FusedBottleneck", std::move(inputs));
-  fused.outputs.push_back(next.outputs[0]);
   set_activation(fused, "window_", window, 0);
   set_activation(fused, "wide_", last, 1);
-  set_activation(fused, "narrow_", next, 0);
   std::vector<const Node*> parts = {&window, &expand};
   if (projects) parts.push_back(&last);
-  parts.push_back(&next);
+  if (next != nullptr) {
+    fused.outputs.push_back(next->outputs[0]);
+    set_activation(fused, "narrow_", *next, 0);
+    parts.push_back(next);
+  }
   join_names(fused, parts);
   return fused;
 }
@@ -213,16 +216,16 @@ Summary fuse_all(Graph& graph, Filters filters) {
     const std::optional<Tail> tail = find_tail(editor, i, filters);
     if (!tail) continue;
     const std::string first = editor.node(tail->window).name;
-    const std::string next = editor.node(tail->next).name;
+    const std::string end = editor.node(tail->next < 0 ? tail->last() : tail->next).name;
     if (const std::string reason = refusal(editor, *tail); !reason.empty()) {
-      summary.refuse(fmt::format("'{}' to '{}' not fused: {}", first, next, reason));
+      summary.refuse(fmt::format("'{}' to '{}' not fused: {}", first, end, reason));
       continue;
     }
-    summary.change(fmt::format("the bottleneck from '{}' and '{}' became one node", first, next));
+    summary.change(fmt::format("the bottleneck from '{}' to '{}' became one node", first, end));
     Node fused = fuse(editor, *tail);
     const int32_t last = tail->last();
     for (const int32_t part : {tail->window, tail->expand, tail->next}) {
-      if (part != last) editor.remove(part);
+      if (part >= 0 && part != last) editor.remove(part);
     }
     editor.replace(last, std::move(fused));
   }

@@ -19,6 +19,7 @@ TEST(Bottleneck, TakesTheNextChannelsThatFitIntoSharedMemory) {
   EXPECT_EQ(bottleneck_refusal(sized(1, 56, 56, 64, true), device), "");
   EXPECT_NE(bottleneck_refusal(sized(1, 56, 56, 128, true), device), "");
   EXPECT_NE(bottleneck_refusal(sized(1, 56, 56, 96), device), "");
+  EXPECT_NE(bottleneck_refusal(sized(1, 56, 56, 0), device), "");
 }
 
 TEST(Bottleneck, RefusesDevicesWithoutProductsOfWarpgroups) {
@@ -51,6 +52,9 @@ TEST(ClusterBottleneck, TakesRowsWhoseWindowsFitIntoSharedMemory) {
   EXPECT_EQ(bottleneck_refusal(clustered(128, 28, 33), {}), "rows of 33 pixels do not fit");
   EXPECT_EQ(bottleneck_refusal(clustered(256, 14, 18), {}), "rows of 18 pixels do not fit");
   EXPECT_NE(bottleneck_refusal(clustered(128, 0, 28), {}), "");
+  Bottleneck alone = clustered(256, 14, 14);
+  alone.next = 0;
+  EXPECT_EQ(bottleneck_refusal(alone, {}), "");
 }
 
 TEST(ClusterBottleneck, RefusesOtherChannelsAndProjections) {

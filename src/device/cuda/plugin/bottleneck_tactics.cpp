@@ -56,7 +56,7 @@ std::string read_size(const StepRequest& request, Bottleneck& size) {
   size.batch = x[0];
   size.height = x[2];
   size.width = x[3];
-  size.next = request.inputs[3].shape[0];
+  size.next = node.has_input(3) ? request.inputs[3].shape[0] : 0;
   return bottleneck_refusal(size, limits());
 }
 
@@ -95,8 +95,9 @@ class BottleneckTactic final : public CudaTactic {
     });
     const auto expand = pack(
         2, [=](int64_t k, int64_t, int64_t c) { return ClusterBottleneck::expand_index(channels, k, c); });
-    const auto next =
-        pack(3, [=](int64_t k, int64_t, int64_t c) { return ClusterBottleneck::next_index(channels, k, c); });
+    const auto next = size.next == 0 ? nullptr : pack(3, [=](int64_t k, int64_t, int64_t c) {
+      return ClusterBottleneck::next_index(channels, k, c);
+    });
     const auto projection = size.projects ? pack(8, nullptr) : nullptr;
     const auto launch = [=, type = float_type(dtype)](std::span<const void* const> inputs,
                                                       std::span<void* const> outputs, void*,
@@ -104,10 +105,18 @@ class BottleneckTactic final : public CudaTactic {
       const auto bias = [&](size_t i) {
         return i < inputs.size() ? static_cast<const float*>(inputs[i]) : nullptr;
       };
-      const BottleneckArgs args{inputs[0],      inputs[4],    window->data(),
-                                expand->data(), next->data(), size.projects ? projection->data() : nullptr,
-                                bias(5),        bias(6),      bias(7),
-                                bias(9),        outputs[0],   outputs[1]};
+      const BottleneckArgs args{inputs[0],
+                                inputs[4],
+                                window->data(),
+                                expand->data(),
+                                next ? next->data() : nullptr,
+                                projection ? projection->data() : nullptr,
+                                bias(5),
+                                bias(6),
+                                bias(7),
+                                bias(9),
+                                outputs[0],
+                                size.next == 0 ? nullptr : outputs[1]};
       return bottleneck(args, type, size, options);
     };
     offer.kernel = std::make_shared<LaunchKernel>("a bottleneck", launch, size.batch != 0);

@@ -93,7 +93,7 @@ class BottleneckCase {
                               bias(next_bias_),
                               bias(projection_bias_),
                               wide.get(),
-                              narrow.get()};
+                              size_.next == 0 ? nullptr : narrow.get()};
     const FloatType type = element_ == Element::kHalf ? FloatType::kHalf : FloatType::kBfloat16;
     return bottleneck(args, type, size_, {nullptr, true, true});
   }
@@ -157,9 +157,15 @@ Bottleneck bottleneck_of(const Image& image, int64_t next, bool projects,
   return {image.batch, image.height, image.width, next, projects, bounds(0, 6), bounds(0, 15), narrow};
 }
 
-/// Of as many channels as so many pieces of 64.
 Bottleneck cluster_of(const Image& image, int64_t channels, const StreamEpilogue& narrow = bounds(-20, 40)) {
   Bottleneck size = bottleneck_of(image, channels, false, narrow);
+  size.channels = channels;
+  return size;
+}
+
+/// Without the next one's convolution.
+Bottleneck last_of(const Image& image, int64_t channels) {
+  Bottleneck size = bottleneck_of(image, 0, false);
   size.channels = channels;
   return size;
 }
@@ -214,11 +220,14 @@ TEST(EmulatedBottleneck, ClustersOfFourShareTheFilters) {
   BottleneckCase(cluster_of({2, 2, 32}, 128, kNone), Element::kHalf, true).expect(kFewSchedules);
   BottleneckCase(cluster_of({1, 5, 7}, 128), Element::kBFloat16, true).expect(kFewSchedules);
   BottleneckCase(cluster_of({1, 1, 1}, 128), Element::kHalf, true).expect(kFewSchedules);
+  BottleneckCase(last_of({1, 1, 28}, 128), Element::kHalf, true).expect(kAllSchedules);
+  BottleneckCase(last_of({2, 5, 7}, 128), Element::kBFloat16, false).expect(kFewSchedules);
 }
 
 TEST(EmulatedBottleneck, ClustersOfSixteenShareTheFilters) {
   BottleneckCase(cluster_of({1, 3, 14}, 256), Element::kHalf, true).expect({kFewSchedules[1]});
   BottleneckCase(cluster_of({1, 1, 17}, 256, kNone), Element::kBFloat16, false).expect({kFewSchedules[0]});
+  BottleneckCase(last_of({1, 3, 14}, 256), Element::kHalf, true).expect({kFewSchedules[1]});
 }
 
 }  // namespace

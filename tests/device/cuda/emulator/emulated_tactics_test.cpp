@@ -136,6 +136,7 @@ TEST(EmulatedTactics, BottlenecksInClustersTakeTheirOperands) {
     const ValueId wide = b.node("Relu", {b.node("Add", {conv(b, middle, {512, 128, 1, 1}, 1, bias), y})});
     const ValueId next = b.node("Relu", {conv(b, wide, {128, 512, 1, 1}, 1, bias)});
     EXPECT_EQ(run(b.finish({next, wide}), {"cluster_bottleneck_fusion"}, 1), "bottleneck");
+    EXPECT_EQ(run(b.finish({wide}), {"cluster_bottleneck_fusion"}, 1), "bottleneck");
   }
 }
 

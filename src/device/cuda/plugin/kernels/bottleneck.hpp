@@ -11,7 +11,8 @@
 namespace hone::device::cuda {
 
 /// wide = bounds(expand(bounds(window(x))) + shortcut), narrow = bounds(next(wide)), where window is a
-/// convolution of 3 x 3 with one pixel of padding, and expand and next are of 1 x 1.
+/// convolution of 3 x 3 with one pixel of padding, and expand and next are of 1 x 1; narrow is not made where
+/// it has no channels.
 struct Bottleneck {
   static constexpr int64_t kChannels = 64;  ///< where a block has all filters
   static constexpr int64_t kWide = 256;     ///< behind expand then
@@ -21,7 +22,7 @@ struct Bottleneck {
   int64_t batch = 1;
   int64_t height = 0;
   int64_t width = 0;
-  int64_t next = 0;       ///< channels of narrow: 64, or 128 without projection; of more channels as many
+  int64_t next = 0;  ///< channels of narrow: 64, or 128 without projection; of more channels as many, or 0
   bool projects = false;  ///< what is added is a convolution of 1 x 1 of `shortcut`, of kChannels
   /// Bounds of what the convolutions make; kinds are ignored.
   StreamEpilogue window_bounds = {};
@@ -46,7 +47,7 @@ struct BottleneckArgs {
   const void* shortcut = nullptr;  ///< [pixels][wide()], or [pixels][channels] when that is projected
   const void* window = nullptr;
   const void* expand = nullptr;
-  const void* next = nullptr;
+  const void* next = nullptr;  ///< null where narrow is
   const void* projection = nullptr;
   const float* window_bias = nullptr;  ///< biases may be null
   const float* expand_bias = nullptr;

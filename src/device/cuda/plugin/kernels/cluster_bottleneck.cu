@@ -21,22 +21,21 @@ bool encode_maps(const BottleneckArgs& args, const Bottleneck& size, Element ele
          image(p.wide, args.wide, size.wide(), p.rows);
 }
 
-template <class T, int kChannels>
-void choose(GemmLaunch& launch) {
-  launch.cluster = ClusterBottleneckMemory<kChannels>::kCluster;
-  launch.shared_bytes = ClusterBottleneckMemory<kChannels>::kBytes;
-  launch.function = kernel_address(&cluster_bottleneck_kernel<T, kChannels>);
-  launch.threads = ClusterBottleneckBlock<T, kChannels>::kThreads;
+template <class T, int kChannels, bool kNarrows>
+GemmLaunch launch_of() {
+  using Memory = ClusterBottleneckMemory<kChannels, kNarrows>;
+  GemmLaunch launch;
+  launch.cluster = Memory::kCluster;
+  launch.shared_bytes = Memory::kBytes;
+  launch.function = kernel_address(&cluster_bottleneck_kernel<T, kChannels, kNarrows>);
+  launch.threads = ClusterBottleneckBlock<T, kChannels, kNarrows>::kThreads;
+  return launch;
 }
 
-GemmLaunch chosen(FloatType type, int64_t channels) {
-  GemmLaunch launch;
-  if (type == FloatType::kHalf) {
-    channels == 128 ? choose<__half, 128>(launch) : choose<__half, 256>(launch);
-  } else {
-    channels == 128 ? choose<__nv_bfloat16, 128>(launch) : choose<__nv_bfloat16, 256>(launch);
-  }
-  return launch;
+template <class T>
+GemmLaunch chosen(int64_t channels, bool narrows) {
+  if (channels == 128) return narrows ? launch_of<T, 128, true>() : launch_of<T, 128, false>();
+  return narrows ? launch_of<T, 256, true>() : launch_of<T, 256, false>();
 }
 
 }  // namespace
@@ -74,7 +73,9 @@ cudaError_t cluster_bottleneck(const BottleneckArgs& args, FloatType type, const
   p.narrow_bounds = size.narrow_bounds;
   p.next_waits = options.next_waits;
 
-  GemmLaunch launch = chosen(type, size.channels);
+  const bool narrows = size.next != 0;
+  GemmLaunch launch = type == FloatType::kHalf ? chosen<__half>(size.channels, narrows)
+                                               : chosen<__nv_bfloat16>(size.channels, narrows);
   launch.pdl = options.pdl;
   launch.blocks = tiles * launch.cluster;
   return launch_gemm(launch, limits, &p, options.stream);
@@ -85,7 +86,7 @@ cudaError_t cluster_bottlenecks_at_once(int64_t channels, int64_t& clusters) {
   DeviceLimits limits;
   if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
   if (!limits.warpgroups) return cudaSuccess;
-  return resident_clusters(chosen(FloatType::kHalf, channels), limits, clusters);
+  return resident_clusters(chosen<__half>(channels, true), limits, clusters);
 }
 
 }  // namespace hone::device::cuda

@@ -1,7 +1,8 @@
 // The kernel of a bottleneck in a cluster. Pixels are the columns of all products, filters their left matrix,
 // in registers: so tiles may have 32 pixels, and a product reads little of shared memory. A block has 64
 // filters of 3 x 3, and 64 of their channels; it adds up with the blocks that have the other channels and
-// sends what it has finished to all blocks, whose sums it adds up again behind the last convolution.
+// sends what it has finished to all blocks; where the next bottleneck's first convolution is a part, their
+// sums are added up again behind it.
 #pragma once
 
 #include "device/cuda/plugin/kernels/cluster_bottleneck_params.hpp"
@@ -23,10 +24,10 @@ struct ClusterBottleneckBarriers {
   __device__ __forceinline__ uint32_t window() const { return start + 48; }
 };
 
-template <class T, int kChannels>
+template <class T, int kChannels, bool kNarrows>
 class ClusterBottleneckBlock {
  public:
-  using Memory = ClusterBottleneckMemory<kChannels>;
+  using Memory = ClusterBottleneckMemory<kChannels, kNarrows>;
   static constexpr int kThreads = 256;
 
   __device__ __forceinline__ ClusterBottleneckBlock(const ClusterBottleneckParams& params,
@@ -77,7 +78,7 @@ class ClusterBottleneckBlock {
     send_window(sums);
     finish_window();
     expand_and_narrow();
-    finish_narrow();
+    if constexpr (kNarrows) finish_narrow();
     if (warp_ == 0 && ptx::elected()) ptx::wait_stores_read();  // shared memory is the block's until it ends
   }
 
@@ -92,12 +93,13 @@ class ClusterBottleneckBlock {
     for (int i = 0; i < Memory::kBarriers; ++i) ptx::init_barrier(barriers_.start + 8 * i, 1);
     ptx::fence_barriers();
     ptx::expect_copies(barriers_.window(), Memory::kWindowBytes);
-    ptx::expect_copies(barriers_.filters(), 2 * Memory::kFilterBytes);
+    ptx::expect_copies(barriers_.filters(), Memory::kExpandBytes + Memory::kNextBytes);
     ptx::expect_copies(barriers_.patch(), (p_.rows + 2) * row_bytes());
     ptx::expect_copies(barriers_.shortcut(), Memory::kWideSlabs * p_.rows * row_bytes());
     ptx::expect_copies(barriers_.window_parts(), (Memory::kWindowParts - 2) * Memory::kPart);
     ptx::expect_copies(barriers_.middle(), (Memory::kCluster - 1) * Memory::kFinished / 8 * Memory::kEight);
-    ptx::expect_copies(barriers_.next_parts(), (Memory::kCluster - 1) * Memory::kPart);
+    if constexpr (kNarrows)
+      ptx::expect_copies(barriers_.next_parts(), (Memory::kCluster - 1) * Memory::kPart);
   }
 
   /// Of a tile and what lies beside it.
@@ -124,7 +126,8 @@ class ClusterBottleneckBlock {
   /// By all warps but the first.
   __device__ __forceinline__ void load_biases() const {
     const auto value = [](const float* bias, int i) { return bias == nullptr ? 0.0f : bias[i]; };
-    for (int i = static_cast<int>(threadIdx.x) - 32; i < Memory::kBiases; i += kThreads - 32) {
+    constexpr int kCount = Memory::kBiases - (kNarrows ? 0 : Memory::kFinished);
+    for (int i = static_cast<int>(threadIdx.x) - 32; i < kCount; i += kThreads - 32) {
       const int finished = i - Memory::kExpanded;
       if (finished < 0) {
         biases()[i] = value(p_.expand_bias, rank_ * Memory::kExpanded + i);
@@ -142,11 +145,13 @@ class ClusterBottleneckBlock {
   }
 
   __device__ __forceinline__ void copy_filters() const {
-    constexpr int kBytes = Memory::kFilterBytes;
+    constexpr int kBytes = Memory::kExpandBytes;
     ptx::copy_bulk(memory_ + Memory::kExpandAt, static_cast<const char*>(p_.expand) + rank_ * kBytes, kBytes,
                    barriers_.filters());
-    ptx::copy_bulk(memory_ + Memory::kNextAt, static_cast<const char*>(p_.next) + rank_ * kBytes, kBytes,
-                   barriers_.filters());
+    if constexpr (kNarrows) {
+      ptx::copy_bulk(memory_ + Memory::kNextAt, static_cast<const char*>(p_.next) + rank_ * kBytes, kBytes,
+                     barriers_.filters());
+    }
   }
 
   /// What lies outside of the image comes as zeros.
@@ -286,18 +291,22 @@ class ClusterBottleneckBlock {
     for (int i = 0; i < 8; ++i) ptx::load_words(to[i], from + i * Memory::kFragmentBytes);
   }
 
-  /// The expansion with what is added; and all filters of the next convolution, of the channels that the
-  /// block has made then, sent to the blocks that finish them. A warpgroup has eight fragments of either: 64
-  /// filters of the expansion, or half the depth of 64.
+  /// A warpgroup has eight fragments of the filters of either convolution: 64 filters of the expansion, or
+  /// half the depth of 64.
   __device__ __forceinline__ void expand_and_narrow() const {
-    constexpr bool kHalves = Memory::kWideSlabs == 1;
-    constexpr int kTiles = kChannels / 128;  // of 64 filters of the next convolution, a warpgroup
     uint32_t filters[8][4];
     uint32_t next[8][4];
-    float sums[16];
     ptx::wait_barrier(barriers_.filters(), 0);
     load_fragments(Memory::kExpandAt, filters);
-    load_fragments(Memory::kNextAt, next);
+    if constexpr (kNarrows) load_fragments(Memory::kNextAt, next);
+    expand(filters);
+    if constexpr (kNarrows) narrow(next);
+  }
+
+  /// The expansion with what is added.
+  __device__ __forceinline__ void expand(const uint32_t (&filters)[8][4]) const {
+    constexpr bool kHalves = Memory::kWideSlabs == 1;
+    float sums[16];
     begin_with_bias(sums);
     ptx::wait_received(barriers_.middle());
     ptx::fence_for_copies();
@@ -309,7 +318,7 @@ class ClusterBottleneckBlock {
       ptx::multiply<T, 32>(sums, filters[k], middle + k * (2 * Memory::kEight >> 4));
     ptx::commit_products();
     wait_for(sums);
-    ptx::arrive_cluster();  // the place of the expansion's filters is free
+    if constexpr (kNarrows) ptx::arrive_cluster();  // the place of the expansion's filters is free
     if constexpr (kHalves) {
       float mine[8];
       add_halves(sums, mine);
@@ -321,9 +330,15 @@ class ClusterBottleneckBlock {
     __syncthreads();
     if (warp_ == 0 && ptx::elected()) store_wide();
     __syncwarp();
-    float narrow[kTiles][16];
+  }
+
+  /// All filters of the next convolution, of the channels that the block has made, sent to the blocks that
+  /// finish them.
+  __device__ __forceinline__ void narrow(const uint32_t (&filters)[8][4]) const {
+    constexpr int kTiles = kChannels / 128;  // of 64 filters, a warpgroup
+    float sums[kTiles][16];
 #pragma unroll
-    for (int tile = 0; tile < kTiles; ++tile) clear(narrow[tile]);
+    for (int tile = 0; tile < kTiles; ++tile) clear(sums[tile]);
     ptx::fence_sums();
 #pragma unroll
     for (int tile = 0; tile < kTiles; ++tile) {
@@ -331,17 +346,17 @@ class ClusterBottleneckBlock {
       for (int k = 0; k < 8 / kTiles; ++k) {
         const uint64_t pixels =
             ptx::matrix_descriptor(memory_ + Memory::kWideAt + k / 4 * Memory::kWideSlab) + k % 4 * 2;
-        ptx::multiply<T, 32>(narrow[tile], next[tile * (8 / kTiles) + k], pixels);
+        ptx::multiply<T, 32>(sums[tile], filters[tile * (8 / kTiles) + k], pixels);
       }
     }
     ptx::commit_products();
 #pragma unroll
-    for (int tile = 0; tile < kTiles; ++tile) wait_for(narrow[tile]);
+    for (int tile = 0; tile < kTiles; ++tile) wait_for(sums[tile]);
     ptx::wait_cluster();
 #pragma unroll
     for (int tile = 0; tile < kTiles; ++tile) {
       const int filter = (group() * kTiles + tile) * 64 + warp_ % 4 * 16;
-      send(narrow[tile], Memory::kNextPartsAt + rank_ * Memory::kPart, filter % Memory::kFinished,
+      send(sums[tile], Memory::kNextPartsAt + rank_ * Memory::kPart, filter % Memory::kFinished,
            filter / Memory::kFinished, barriers_.next_parts());
     }
   }
@@ -449,12 +464,12 @@ class ClusterBottleneckBlock {
   ClusterBottleneckBarriers barriers_;
 };
 
-template <class T, int kChannels>
-__global__ void __launch_bounds__(ClusterBottleneckBlock<T, kChannels>::kThreads, 2)
+template <class T, int kChannels, bool kNarrows>
+__global__ void __launch_bounds__(ClusterBottleneckBlock<T, kChannels, kNarrows>::kThreads, 2)
     cluster_bottleneck_kernel(const __grid_constant__ ClusterBottleneckParams p, KernelStamp* stamp) {
   const RunningKernel running(stamp);
   extern __shared__ __align__(1024) unsigned char memory[];
-  ClusterBottleneckBlock<T, kChannels>(p, memory).run();
+  ClusterBottleneckBlock<T, kChannels, kNarrows>(p, memory).run();
 }
 
 }  // namespace hone::device::cuda

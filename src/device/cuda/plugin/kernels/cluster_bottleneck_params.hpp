@@ -4,6 +4,8 @@
 
 #include <cuda.h>
 
+#include <algorithm>
+
 #include "device/cuda/plugin/kernels/cluster_bottleneck.hpp"
 #include "device/cuda/plugin/kernels/fast_divisor.hpp"
 
@@ -33,7 +35,7 @@ struct ClusterBottleneckParams {
 
 /// Byte offsets of a block's shared memory. A slab is rows (filters or pixels) of 64 channels, swizzled by
 /// 128 bytes.
-template <int kChannels>
+template <int kChannels, bool kNarrows>
 struct ClusterBottleneckMemory {
   static constexpr int kPieces = kChannels / 64;
   static constexpr int kCluster = kPieces * kPieces;
@@ -48,7 +50,8 @@ struct ClusterBottleneckMemory {
   static constexpr int kFragmentBytes = 64 * 16 * 2;  ///< 64 filters, 16 of their depth
   /// Of the block's filters of 3 x 3, which pass through the beginning of its memory.
   static constexpr int kWindowBytes = 2 * 18 * kFragmentBytes;
-  static constexpr int kFilterBytes = kExpanded * kChannels * 2;  ///< of the expansion; of the next as many
+  static constexpr int kExpandBytes = kExpanded * kChannels * 2;
+  static constexpr int kNextBytes = kNarrows ? kExpandBytes : 0;
   static constexpr int kPatchBytes = static_cast<int>(ClusterBottleneck::patch_rows(kChannels)) * kRowBytes;
   /// Of the tile's pixels, and of two more that no image has: what is added, and in its place the sum.
   static constexpr int kWideSlab = 40 * kRowBytes;
@@ -64,18 +67,18 @@ struct ClusterBottleneckMemory {
   static constexpr int kExpandAt = 0;
   /// In the place of the expansion's filters, once no block wants these any more.
   static constexpr int kNextPartsAt = kExpandAt;
-  static constexpr int kNextAt = kExpandAt + kFilterBytes;
-  static constexpr int kPatchAt = kNextAt + kFilterBytes;
+  static constexpr int kNextAt = kExpandAt + kExpandBytes;
+  static constexpr int kPatchAt = kNextAt + kNextBytes;
   static constexpr int kWideAt = kPatchAt + kPatchBytes;
-  static constexpr int kMiddleAt = kWideAt + kWideSlabs * kWideSlab;
+  /// Other blocks send what lies here and behind it, whether this one has taken its filters of 3 x 3 or not.
+  static constexpr int kMiddleAt = std::max(kWideAt + kWideSlabs * kWideSlab, kWindowBytes);
   static constexpr int kWindowPartsAt = kMiddleAt + kChannels / 8 * kEight;
   static constexpr int kBiasAt = kWindowPartsAt + kWindowParts * kPart;
   static constexpr int kBarrierAt = kBiasAt + kBiases * 4;
   static constexpr int kBytes = kBarrierAt + kBarriers * 8;
   /// So that a multiprocessor holds two blocks: the next kernel's brings its filters beside this one.
   static constexpr int kMostBytes = 113 * 1024;
-  static_assert(kWindowBytes <= kBiasAt);
-  static_assert(kBytes <= kMostBytes && kCluster * kPart <= kFilterBytes);
+  static_assert(kBytes <= kMostBytes && kCluster * kPart <= kExpandBytes);
   static_assert(kPatchBytes % 1024 == 0 && kWideSlab % 1024 == 0);
 };
 

@@ -31,7 +31,7 @@ std::string cluster_bottleneck_refusal(const Bottleneck& size, const DeviceLimit
     return "the device has no products of warpgroups, or no clusters";
   if (!ClusterBottleneck::takes(size.channels))
     return std::to_string(size.channels) + " channels, not 64, 128 or 256";
-  if (size.next != size.channels)
+  if (size.next != 0 && size.next != size.channels)
     return std::to_string(size.next) + " channels behind it, not " + std::to_string(size.channels);
   if (size.projects) return "more than 64 channels with a projected shortcut";
   if (size.batch < 0 || size.height < 1 || size.width < 1) return "the image is empty";
