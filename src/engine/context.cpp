@@ -129,6 +129,7 @@ bool keeps_images_apart(const graph::Graph& graph, const graph::Node& node, int6
   static constexpr std::string_view kAlways[] = {"Conv",
                                                  "FusedConv",
                                                  "FusedConvMaxPool",
+                                                 "FusedStem",
                                                  "FusedConvGlobalPool",
                                                  "FusedConvSum",
                                                  "FusedBottleneck",

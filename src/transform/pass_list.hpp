@@ -25,6 +25,7 @@ Summary transposed_convolution_lowering(Graph& graph);
 Summary row_lifting(Graph& graph);
 Summary convolution_fusion(Graph& graph);
 Summary pool_fusion(Graph& graph);
+Summary stem_fusion(Graph& graph);
 Summary bottleneck_fusion(Graph& graph);
 Summary cluster_bottleneck_fusion(Graph& graph);
 Summary convolution_sum_fusion(Graph& graph);

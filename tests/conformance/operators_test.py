@@ -14,7 +14,8 @@ import onnx
 # What only passes make, from nodes that have cases; tests/reference/fused_test.cpp has theirs, and
 # fused_bottleneck_test.cpp beside it.
 MADE_BY_PASSES = {"FusedBottleneck", "FusedConv", "FusedConvGlobalPool", "FusedConvMaxPool",
-                  "FusedConvSum", "FusedElementwise", "FusedGemm", "FusedMatMul", "FusedSqueezeExcite"}
+                  "FusedConvSum", "FusedElementwise", "FusedGemm", "FusedMatMul", "FusedSqueezeExcite",
+                  "FusedStem"}
 
 
 def operators(graph: onnx.GraphProto) -> set:

@@ -15,14 +15,26 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-const std::vector<std::string> kPasses = {"pool_fusion", "bottleneck_fusion", "squeeze_excite_fusion",
-                                          "global_pool_fusion", "convolution_sum_fusion"};
+const std::vector<std::string> kPasses = {
+    "pool_fusion",        "bottleneck_fusion",      "squeeze_excite_fusion",
+    "global_pool_fusion", "convolution_sum_fusion", "stem_fusion"};
 
 graph::Graph stem() {
   test::GraphBuilder b;
   const auto x = b.input("x", {test::Dim::symbol("N"), 3, 12, 12});
   const auto relu = b.node("Relu", {b.conv(x, 3, 6)});
   return b.finish({b.node("MaxPool", {relu}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}})});
+}
+
+/// A stem as ResNet's, and the convolution behind it.
+graph::Graph narrow_stem() {
+  test::GraphBuilder b;
+  const auto x = b.input("x", {test::Dim::symbol("N"), 3, 8, 8});
+  const auto relu = b.node("Relu", {b.node("Conv", {x, b.random({64, 3, 7, 7}, -0.1, 0.1)},
+                                           {{"strides", Ints{2, 2}}, {"pads", Ints(4, 3)}})});
+  const auto pooled = b.node("MaxPool", {relu},
+                             {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints(4, 1)}});
+  return b.finish({b.node("Relu", {b.conv(pooled, 64, 64, 1)}), pooled});
 }
 
 /// A stem with squeeze and excitation behind it.
@@ -91,6 +103,7 @@ TEST(RequestedPasses, LeaveBatchesThatCanBeSplit) {
   device.requested_passes = kPasses;
   EXPECT_TRUE(splits_by_batch(*build(gated_stem(), device)->graph));
   EXPECT_TRUE(splits_by_batch(*build(bottlenecks(), device)->graph));
+  EXPECT_TRUE(splits_by_batch(*build(narrow_stem(), device)->graph));
   EXPECT_TRUE(splits_by_batch(*build(last_block(), device)->graph));
   EXPECT_TRUE(splits_by_batch(*build(projected_block(), device)->graph));
 }
@@ -117,6 +130,7 @@ void expect_runs_and_is_saved(const graph::Graph& graph, const std::string& stru
 TEST(RequestedPasses, MakeWhatRunsAtEveryBatchAndIsSaved) {
   expect_runs_and_is_saved(gated_stem(), "FusedConvMaxPool[relu] FusedSqueezeExcite");
   expect_runs_and_is_saved(bottlenecks(), "FusedBottleneck FusedBottleneck");
+  expect_runs_and_is_saved(narrow_stem(), "FusedStem[relu]");
   expect_runs_and_is_saved(last_block(), "FusedConvGlobalPool[add,relu]");
   expect_runs_and_is_saved(projected_block(), "FusedConvSum[relu]");
 }

@@ -95,6 +95,37 @@ TEST(Fused, ConvolutionIsPooledAfterItsPostOps) {
   }
 }
 
+TEST(Fused, StemIsAPooledConvolutionAndOneBehindIt) {
+  const Tensor x = ramp({2, 2, 7, 7}, -3, 0.05f);
+  const Tensor w = ramp({3, 2, 3, 3}, -2, 0.1f);
+  const Tensor b = ramp({3}, -1);
+  const Tensor next_w = ramp({4, 3, 1, 1}, -0.5f, 0.1f);
+  const Tensor next_b = ramp({4}, -2);
+  using Ints = std::vector<int64_t>;
+  Attributes pooled = post_ops({"relu"});
+  for (const auto& [name, value] :
+       {std::pair("pool_kernel_shape", Ints{3, 3}), {"pool_pads", Ints(4, 1)}, {"pool_strides", Ints{2, 2}}})
+    pooled.emplace_back(name, value);
+  Attributes stem = pooled;
+  for (const auto& [name, value] : post_ops({"relu"})) stem.emplace_back("next_" + name, value);
+  for (const Tensor& bias : {next_b, Tensor()}) {
+    std::vector<Tensor> inputs = {x, w, b, next_w};
+    std::vector<Tensor> next = {Tensor(), next_w};
+    if (bias.defined()) inputs.push_back(bias);
+    if (bias.defined()) next.push_back(bias);
+    const auto y = run_single_node(node_of("FusedStem", stem), inputs, 2);
+    next[0] = run_single_node(node_of("FusedConvMaxPool", pooled), {x, w, b})[0];
+    expect_close(y[0], next[0], "pooled");
+    expect_close(y[1], apply("Relu", run_single_node(node_of("Conv"), next)[0]), "behind the pool");
+  }
+  const auto refused = [&](std::vector<Tensor> inputs) {
+    return refusal(node_of("FusedStem", stem), inputs, 2);
+  };
+  EXPECT_EQ(refused({x, w, b}), "required input 3 is missing");
+  EXPECT_EQ(refused({x, w, b, ramp({4, 2, 1, 1})}), "input 3 has shape 4x2x1x1, expected 4x3x1x1");
+  EXPECT_EQ(refused({x, w, b, next_w, ramp({3})}), "input 4 has shape 3, expected 4");
+}
+
 TEST(Fused, ConvolutionsAreAddedBeforeTheActivation) {
   const Tensor x = ramp({2, 2, 5, 4}, -3, 0.05f);
   const Tensor w = ramp({3, 2, 3, 3}, -2, 0.1f);

@@ -105,6 +105,18 @@ TEST(ZooNodeCountsOnRequest, BottlenecksWithinTheMiddleStagesAreOneNodeEach) {
   }
 }
 
+TEST(ZooNodeCountsOnRequest, StemsOfBottlenecksTakeTheFirstConvolutionBehindThem) {
+  for (const auto& [name, fused] : {std::pair("resnet50", true), {"resnet18", false}}) {
+    Counts counts = count_nodes(optimized(name, {.requested = {"pool_fusion"}}));
+    if (fused) {
+      counts.erase("FusedConvMaxPool");
+      counts["FusedStem"] = 1;
+      --counts["FusedConv"];
+    }
+    EXPECT_EQ(count_nodes(optimized(name, {.requested = {"pool_fusion", "stem_fusion"}})), counts) << name;
+  }
+}
+
 /// Each stage behind the first has a projected shortcut; that of ResNet-50's first stage is in a bottleneck's
 /// node already.
 TEST(ZooNodeCountsOnRequest, ProjectedShortcutsAreAddedInOneNode) {

@@ -55,8 +55,8 @@ void infer_fused_conv(InferenceContext& context) {
   check_post_ops(context, 3);
 }
 
-void infer_fused_conv_max_pool(InferenceContext& context) {
-  infer_fused_conv(context);
+/// The max pool of output 0, whose type has been inferred ahead of it.
+void infer_pool_behind(InferenceContext& context) {
   std::optional<Dims> dims = context.results()[0].type.dims;
   if (dims) {
     const Attributes pool = max_pool_attributes(context.attributes());
@@ -68,6 +68,34 @@ void infer_fused_conv_max_pool(InferenceContext& context) {
     for (size_t i = 0; i < window.rank(); ++i) (*dims)[i + 2] = window_output(window, i, (*dims)[i + 2]);
   }
   context.set_output(0, context.dtype(0), std::move(dims));
+}
+
+void infer_fused_conv_max_pool(InferenceContext& context) {
+  infer_fused_conv(context);
+  infer_pool_behind(context);
+}
+
+/// x [N, C, spatial...], filters [M, C / group, kernel...], and a bias [M] where there is one; filters
+/// [L, M, 1...], and a bias [L] where there is one. Results are what the pool makes and [N, L, spatial...].
+void infer_fused_stem(InferenceContext& context) {
+  context.require(context.has_input(3), "required input 3 is missing");
+  for (size_t i = 1; i < context.input_count(); ++i) {
+    if (context.has_input(i)) require_same_dtype(context, 0, i);
+  }
+  for (const char* prefix : {"", "next_"}) check_activation(context, prefix);
+  find_operator("Conv")->infer(context);
+  infer_pool_behind(context);
+  std::optional<Dims> dims = context.results()[0].type.dims;
+  const Dim next = dim_of(context, 3, 0);
+  expect_dims(context, 4, {next});
+  if (dims) {
+    Dims filters(dims->size(), Dim(1));
+    filters[0] = next;
+    filters[1] = (*dims)[1];
+    expect_dims(context, 3, filters);
+    (*dims)[1] = next;
+  }
+  context.set_output(1, context.dtype(0), std::move(dims));
 }
 
 void infer_fused_conv_global_pool(InferenceContext& context) {
@@ -151,6 +179,14 @@ double fused_conv_max_pool_flops(const Graph& graph, const Node& node) {
          window * value_elements(graph, node.output(0));
 }
 
+/// Those, and the operations of the convolution that follows and of its activation.
+double fused_stem_flops(const Graph& graph, const Node& node) {
+  const double results = value_elements(graph, node.output(1));
+  const auto ops = node.attributes.get<std::vector<std::string>>("next_post_ops").size();
+  return fused_conv_max_pool_flops(graph, node) + convolution_flops(graph, node, 3, 4, results) +
+         static_cast<double>(ops) * results;
+}
+
 /// The operations of the convolution that is pooled, and one for each of its results.
 double fused_conv_global_pool_flops(const Graph& graph, const Node& node) {
   const double results = pooled_elements(graph, node);
@@ -200,6 +236,17 @@ void add_fused_operators(std::vector<OperatorDef>& table) {
   for (const char* name : {"pool_kernel_shape", "pool_pads", "pool_strides"})
     pooled.push_back(required_attribute(name, Kind::kInts));
   pooled.push_back(int_attribute("pool_ceil_mode", 0));
+  std::vector<AttributeDef> stem = pooled;
+  for (const char* prefix : {"", "next_"}) add_post_op_attributes(stem, prefix);
+  table.push_back({.name = "FusedStem",
+                   .since_version = 0,
+                   .min_inputs = 2,
+                   .max_inputs = 5,
+                   .min_outputs = 2,
+                   .max_outputs = 2,
+                   .attributes = std::move(stem),
+                   .infer = infer_fused_stem,
+                   .flops = fused_stem_flops});
   table.push_back(
       fused("FusedConvMaxPool", 2, std::move(pooled), infer_fused_conv_max_pool, fused_conv_max_pool_flops));
   table.push_back(fused("FusedConvGlobalPool", 2, convolution_attributes(), infer_fused_conv_global_pool,

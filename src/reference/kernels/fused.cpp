@@ -18,8 +18,8 @@ void fused_conv_max_pool(KernelContext& context) {
   graph::Node pool;
   pool.op = "MaxPool";
   pool.attributes = graph::max_pool_attributes(context.attributes());
-  pool.outputs = context.node.outputs;
-  context.outputs = run_node(pool, {&context.outputs[0]});
+  pool.outputs = {context.node.outputs[0]};
+  context.outputs[0] = run_node(pool, {&context.outputs[0]})[0];
 }
 
 void fused_conv_global_pool(KernelContext& context) {
@@ -49,17 +49,23 @@ void fused_conv_sum(KernelContext& context) {
   apply_post_ops(context, 5);
 }
 
-/// What a FusedConv with the weights at input `w`, their bias and the activation of that prefix makes of `x`.
-Tensor fused_squeeze_excite_part(const KernelContext& context, const Tensor& x, size_t w,
-                                 std::string_view prefix) {
+/// What a FusedConv with the weights at input `w`, the bias at `b` and the activation of that prefix makes of
+/// `x`.
+Tensor fused_part(const KernelContext& context, const Tensor& x, size_t w, size_t b,
+                  std::string_view prefix) {
   graph::Node convolution;
   convolution.op = "FusedConv";
   convolution.attributes = context.attributes().part(prefix);
   convolution.inputs = {0, 1, 2};
   convolution.outputs = {3};
   graph::complete_node(convolution);
-  const Tensor* bias = context.has_input(w + 2) ? &context.input(w + 2) : nullptr;
+  const Tensor* bias = context.has_input(b) ? &context.input(b) : nullptr;
   return run_node(convolution, {&x, &context.input(w), bias})[0];
+}
+
+void fused_stem(KernelContext& context) {
+  fused_conv_max_pool(context);
+  context.outputs[1] = fused_part(context, context.outputs[0], 3, 4, "next_");
 }
 
 void fused_squeeze_excite(KernelContext& context) {
@@ -71,8 +77,8 @@ void fused_squeeze_excite(KernelContext& context) {
   };
   const Tensor& x = context.input(0);
   const Tensor means = run("GlobalAveragePool", {&x});
-  const Tensor hidden = fused_squeeze_excite_part(context, means, 1, "squeeze_");
-  const Tensor gate = fused_squeeze_excite_part(context, hidden, 2, "gate_");
+  const Tensor hidden = fused_part(context, means, 1, 3, "squeeze_");
+  const Tensor gate = fused_part(context, hidden, 2, 4, "gate_");
   context.outputs[0] = run("Mul", {&x, &gate});
 }
 
@@ -145,6 +151,7 @@ constexpr KernelEntry kKernels[] = {
     {"FusedGemm", fused_gemm},
     {"FusedMatMul", fused_matmul},
     {"FusedSqueezeExcite", fused_squeeze_excite},
+    {"FusedStem", fused_stem},
 };
 
 }  // namespace

@@ -83,10 +83,15 @@ class Case {
     DeviceBuffer narrow[2];
   };
 
+  /// What a chain ends with: narrow, where that is made.
+  const DeviceBuffer& result(const Images& images) const {
+    return size_.next == 0 ? images.wide[1] : images.narrow[1];
+  }
+
   /// Reads what link `i` - 1 has written.
   cudaError_t link(int i, const Images& images, const LaunchOptions& options) const {
     const int to = i % 2;
-    const void* const x = i == 0 ? x_.get() : images.narrow[1 - to].get();
+    const void* const x = i == 0 || size_.next == 0 ? x_.get() : images.narrow[1 - to].get();
     const void* const shortcut = i == 0 ? shortcut_.get() : images.wide[1 - to].get();
     return bottleneck(arguments(x, shortcut, images.wide[to].get(), images.narrow[to].get()), type_, size_,
                       options);
@@ -259,9 +264,10 @@ void run_chains(Family& family, const std::deque<Case>& cases) {
     cudaGraphLaunch(graph, stream);
     family.launched(cudaStreamSynchronize(stream), "a graph of chains");
     std::vector<std::vector<unsigned char>> results;
-    for (const Case::Images& of : images) {
-      results.emplace_back(of.narrow[1].bytes());
-      of.narrow[1].download(results.back().data());
+    for (size_t i = 0; i < cases.size(); ++i) {
+      const DeviceBuffer& result = cases[i].result(images[i]);
+      results.emplace_back(result.bytes());
+      result.download(results.back().data());
     }
     return results;
   };
@@ -333,16 +339,19 @@ void check_bottleneck_chains() {
   Family family("chains of bottlenecks");
   DeviceLimits device;
   if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
-  const auto chained = [](int64_t channels, const Image& image) {
+  const auto chained = [](int64_t channels, const Image& image, bool narrows = true) {
     const StreamEpilogue narrow = bounds(0, 2);
     Bottleneck size{image.batch, image.height,         image.width, channels,
                     false,       bounds(0, kInfinity), narrow,      narrow};
     size.channels = channels;
+    if (!narrows) size.next = 0;
     return size;
   };
   const Bottleneck kFirst = chained(64, {1, 56, 56});
   const Bottleneck kSecond = chained(128, {1, 28, 28});
   const Bottleneck kThird = chained(256, {1, 14, 14});
+  const Bottleneck kSecondLast = chained(128, {1, 28, 28}, false);
+  const Bottleneck kThirdLast = chained(256, {1, 14, 14}, false);
   const std::vector<Bottleneck> kChains[] = {{kFirst},
                                              {chained(64, {90, 2, 66})},
                                              {chained(64, {8, 56, 56})},
@@ -351,6 +360,7 @@ void check_bottleneck_chains() {
                                              {chained(256, {5, 14, 14})},
                                              // Behind kernels that leave multiprocessors idle.
                                              {kFirst, kSecond, kThird},
+                                             {kSecond, kSecondLast, kThird, kThirdLast},
                                              {chained(64, {1, 2, 9}), kThird, kSecond}};
   for (const FloatType type : {FloatType::kHalf, FloatType::kBfloat16}) {
     for (const auto& sizes : kChains) {

@@ -199,6 +199,7 @@ constexpr Check kChecks[] = {
     {"bottleneck", hone::device::cuda::check::check_bottleneck},
     {"cluster_bottleneck", hone::device::cuda::check::check_cluster_bottleneck},
     {"bottleneck_chains", hone::device::cuda::check::check_bottleneck_chains},
+    {"stem_next", hone::device::cuda::check::check_stem_next},
     {"convolution_sum", hone::device::cuda::check::check_convolution_sum},
     {"convolution_sum_layers", hone::device::cuda::check::check_convolution_sum_layers},
     {"convolution_sum_chains", hone::device::cuda::check::check_convolution_sum_chains},

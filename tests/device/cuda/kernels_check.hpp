@@ -115,6 +115,7 @@ void check_squeeze_excite_layers();
 void check_bottleneck();
 void check_cluster_bottleneck();
 void check_bottleneck_chains();
+void check_stem_next();
 void check_convolution_sum();
 void check_convolution_sum_layers();
 void check_convolution_sum_chains();

@@ -33,6 +33,16 @@ std::vector<ConvProblem> stems() {
           stem(29, 8, 3, 3, 1),   stem(9, 5, 1, 1, 0),   uneven};
 }
 
+TEST(StemNext, PlacesOfFiltersAreAPermutation) {
+  std::set<size_t> places;
+  for (int64_t filter = 0; filter < StemNext::kChannels; ++filter) {
+    for (int64_t channel = 0; channel < StemNext::kChannels; ++channel)
+      places.insert(StemNext::next_index(filter, channel));
+  }
+  EXPECT_EQ(places.size(), static_cast<size_t>(StemNext::kChannels * StemNext::kChannels));
+  EXPECT_EQ(*places.rbegin(), places.size() - 1);
+}
+
 TEST(StemLayout, IsAConvolutionWithTheSameOutputs) {
   for (const ConvProblem& p : stems()) {
     SCOPED_TRACE("channels " + std::to_string(p.channels) + ", kernel " + std::to_string(p.kernel_w));

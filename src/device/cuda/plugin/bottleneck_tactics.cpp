@@ -1,6 +1,6 @@
 // FusedBottleneck by a kernel of ours.
+#include "device/cuda/plugin/activation_bounds.hpp"
 #include "device/cuda/plugin/kernels/cluster_bottleneck.hpp"
-
 #include "device/cuda/plugin/tactics.hpp"
 
 namespace hone::device::cuda {
@@ -10,26 +10,6 @@ using engine::Layout;
 using engine::Offer;
 using engine::StepRequest;
 using tensor::DType;
-
-/// Empty when `out` is filled in; else why the node cannot run so.
-std::string read_bounds(const graph::Node& node, std::string_view prefix, StreamEpilogue& out) {
-  const graph::Attributes part = node.attributes.part(prefix);
-  const auto& names = part.get<std::vector<std::string>>("post_ops");
-  ConvArgs args;
-  args.step_count = static_cast<int>(names.size());
-  if (names.size() > 1) return fmt::format("{}post_ops has more than one activation", prefix);
-  if (!names.empty()) {
-    // Both lists are in the order of graph::PostOp.
-    args.steps[0].op = static_cast<EpilogueOp>(*graph::find_post_op(names[0]));
-    args.steps[0].alpha = part.get<std::vector<float>>("post_alphas")[0];
-    args.steps[0].beta = part.get<std::vector<float>>("post_betas")[0];
-  }
-  const std::optional<StreamEpilogue> bounds = stream_epilogue(args);
-  if (!bounds || bounds->kind != StreamKind::kBounds)
-    return fmt::format("{}post_ops is no Relu or Clip", prefix);
-  out = *bounds;
-  return {};
-}
 
 std::string read_size(const StepRequest& request, Bottleneck& size) {
   const graph::Node& node = request.node;
@@ -43,7 +23,7 @@ std::string read_size(const StepRequest& request, Bottleneck& size) {
   for (const auto& [prefix, bounds] :
        {std::pair("window_", &size.window_bounds), std::pair("wide_", &size.wide_bounds),
         std::pair("narrow_", &size.narrow_bounds)}) {
-    if (std::string reason = read_bounds(node, prefix, *bounds); !reason.empty()) return reason;
+    if (std::string reason = read_activation_bounds(node, prefix, *bounds); !reason.empty()) return reason;
   }
   const engine::Shape& x = request.inputs[0].shape;
   const engine::Shape& window = request.inputs[1].shape;

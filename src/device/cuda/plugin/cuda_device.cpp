@@ -24,6 +24,7 @@ constexpr int kOldestMinor = 5;
 
 TacticList make_tactics() {
   TacticList list;
+  add_stem_tactics(list);
   add_gemm_tactics(list);
   add_cudnn_tactics(list);
   add_direct_convolution_tactics(list);
@@ -84,6 +85,10 @@ cudaDeviceProp find_gpu() {
   return properties;
 }
 
+/// Of 16 and more, what a stem multiplies on top takes longer than a step of its own
+/// (docs/PERFORMANCE-LOG.md).
+constexpr int64_t kFewImages = 8;
+
 class CudaDevice final : public engine::Device {
  public:
   CudaDevice() : properties_(find_gpu()), tactics_(make_tactics()) {}
@@ -113,6 +118,7 @@ class CudaDevice final : public engine::Device {
     std::vector<std::string> passes = {"row_lifting"};
     if (narrow && limits().warpgroups) {
       passes.emplace_back("pool_fusion");
+      if (images > 0 && images <= kFewImages) passes.emplace_back("stem_fusion");
       passes.emplace_back("bottleneck_fusion");
       if (images == 1 && runs_cluster_bottlenecks()) passes.emplace_back("cluster_bottleneck_fusion");
       passes.emplace_back("convolution_sum_fusion");

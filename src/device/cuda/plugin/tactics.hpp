@@ -20,7 +20,9 @@ namespace hone::device::cuda {
 
 using TacticList = std::vector<std::unique_ptr<engine::Tactic>>;
 
-/// Conv, FusedConv and FusedConvMaxPool by implicit GEMM kernels of ours.
+/// Conv, FusedConv, FusedConvMaxPool and FusedStem of images by kernels of ours.
+void add_stem_tactics(TacticList& list);
+/// Conv and FusedConv by implicit GEMM kernels of ours.
 void add_gemm_tactics(TacticList& list);
 /// Conv and FusedConv through cuDNN.
 void add_cudnn_tactics(TacticList& list);

@@ -43,6 +43,48 @@ class StemCase {
                   pooled(stem_.expected()));
   }
 
+  /// With a pool that is padded by 1, and a convolution of random filters behind it.
+  void expect_next(const char* config, const StreamEpilogue& bounds, bool has_bias,
+                   const std::vector<Schedule>& schedules) {
+    const ConvProblem& p = stem_.problem();
+    SCOPED_TRACE(std::string(config) + ", " + std::to_string(p.height) + " x " + std::to_string(p.width));
+    constexpr int kChannels = StemNext::kChannels;
+    layout_.pool = StemPool{1, 1, (p.out_height() - 1) / 2 + 1, (p.out_width() - 1) / 2 + 1};
+    const Extents extents = {p.batch, layout_.pool->out_height, layout_.pool->out_width, kChannels};
+    const std::vector<double> made = pooled(stem_.expected());
+    const Tensor filters(p.element, kChannels * kChannels, 1, 21, 8);
+    const Tensor bias(Element::kFloat, kChannels, 3, 22);
+    std::vector<float> packed(filters.values.size());
+    for (int i = 0; i < kChannels * kChannels; ++i)
+      packed[StemNext::next_index(i / kChannels, i % kChannels)] = filters.values[i];
+    const Tensor packed_filters(p.element, packed);
+    std::vector<double> expected;
+    for (size_t i = 0; i < made.size(); ++i) {
+      const size_t filter = i % kChannels;
+      double sum = has_bias ? bias.values[filter] : 0;
+      for (size_t c = 0; c < kChannels; ++c)
+        sum += rounded(p.element, made[i - filter + c]) * filters.values[filter * kChannels + c];
+      expected.push_back(std::clamp<double>(rounded(p.element, sum), bounds.low, bounds.high));
+    }
+    for (const Schedule& schedule : schedules) {
+      SCOPED_TRACE(text(schedule));
+      Output y(p.element, extents);
+      Output behind(p.element, extents);
+      expect_launch(schedule, [&] {
+        emulator::busy_ahead(nullptr, 0);
+        behind.be_busy();
+        ConvArgs args = stem_.args(y);
+        args.x = planes_.get();
+        args.w = fragments_.get();
+        planes_.be_busy();
+        const StemNext next{packed_filters.get(), has_bias ? bias.floats() : nullptr, behind.get(), bounds};
+        return launch_stem_and_next(layout_, StemConfig::parse(config).value(), args, next, true, nullptr);
+      });
+      EXPECT_TRUE(y.holds(made)) << "pooled";
+      EXPECT_TRUE(behind.holds(expected)) << "behind the pool";
+    }
+  }
+
   /// What it gives with a pool that is padded by 1.
   std::vector<double> pooled_by(const char* config) {
     const ConvProblem& p = stem_.problem();
@@ -189,6 +231,20 @@ TEST(EmulatedStem, PoolsInRegisters) {
     p.kernel_w = 5;
     p.stride_h = 1;
     StemCase(p, {}).expect_pooled(config, 0, 0, kFewSchedules);
+  }
+}
+
+// Several tiles a block, partly outside of the image.
+TEST(EmulatedStem, MultipliesWhatItHasPooled) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const char* const config : {"p240x64", "p144x64"}) {
+    emulator::set_multiprocessors(1);
+    ConvProblem p = image(Element::kHalf, 68, 84, 64);
+    p.batch = 2;
+    StemCase(p, kRelu).expect_next(config, {StreamKind::kBounds, 0, 0, kInfinity}, true, kAllSchedules);
+    emulator::set_multiprocessors(132);
+    StemCase(image(Element::kBFloat16, 36, 44, 64), kClip)
+        .expect_next(config, {StreamKind::kBounds, 0, -20, 30}, false, kFewSchedules);
   }
 }
 

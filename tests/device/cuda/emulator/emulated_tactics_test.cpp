@@ -110,6 +110,18 @@ TEST(EmulatedTactics, ConvolutionAndGlobalPoolTakeTheirOperands) {
   }
 }
 
+TEST(EmulatedTactics, StemsAndWhatFollowsTakeTheirOperands) {
+  for (const bool bias : {false, true}) {
+    GraphBuilder b;
+    const ValueId x = b.input("x", {Dim::symbol("N"), 3, 20, 24});
+    const ValueId y = b.node("Relu", {conv(b, x, {64, 3, 7, 7}, 2, bias)});
+    const ValueId pooled =
+        b.node("MaxPool", {y}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints(4, 1)}});
+    const ValueId next = b.node("Relu", {conv(b, pooled, {64, 64, 1, 1}, 1, bias)});
+    EXPECT_EQ(run(b.finish({next, pooled}), {"pool_fusion", "stem_fusion"}, 2), "stem_gemm");
+  }
+}
+
 TEST(EmulatedTactics, BottlenecksTakeTheirOperands) {
   for (const bool bias : {false, true}) {
     GraphBuilder b;

@@ -26,6 +26,11 @@ size_t StemLayout::weight_index(StemOrder order, int k, int r, int s, int c) con
          ptx::left_place(filter % 64, along % 16);
 }
 
+size_t StemNext::next_index(int64_t filter, int64_t channel) {
+  return static_cast<size_t>(channel) / 16 * ptx::kLeftElements +
+         ptx::left_place(static_cast<size_t>(filter), static_cast<size_t>(channel) % 16);
+}
+
 std::optional<StemLayout> stem_layout(const ConvProblem& stem) {
   ConvProblem rounded = stem;
   rounded.channels = 8;

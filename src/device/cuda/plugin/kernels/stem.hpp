@@ -8,6 +8,7 @@
 #include <string>
 
 #include "device/cuda/plugin/kernels/implicit_gemm.hpp"
+#include "device/cuda/plugin/kernels/stream_epilogue.hpp"
 
 namespace hone::device::cuda {
 
@@ -17,6 +18,19 @@ struct StemPool {
   int pad_left = 0;  ///< 0 or 1
   int out_height = 0;
   int out_width = 0;
+};
+
+/// The convolution of 1 x 1 behind the pool, of 64 channels to 64: its filters as next_index() says, what it
+/// gives, and the bounds of that.
+struct StemNext {
+  const void* w = nullptr;
+  const float* bias = nullptr;  ///< may be null
+  void* y = nullptr;            ///< [pixels of the pool][64]
+  StreamEpilogue bounds = {};
+
+  static constexpr int kChannels = 64;
+  /// As wgmma takes left matrices from registers: [channels / 16][128 threads][8].
+  static size_t next_index(int64_t filter, int64_t channel);
 };
 
 /// Order of a stem's weights. kWindows, for launch_conv: [filters][kernel_h][taps][pixel_channels]. kRuns:

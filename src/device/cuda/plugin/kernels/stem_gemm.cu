@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "device/cuda/plugin/kernels/element.cuh"
 #include "device/cuda/plugin/kernels/gemm_launch.hpp"
 #include "device/cuda/plugin/kernels/kernel_address.hpp"
 #include "device/cuda/plugin/kernels/stem_gemm_kernel.cuh"
@@ -180,7 +181,8 @@ cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, cons
   if (!stem_refusal(layout, config, limits).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
   if (!is_unary(args)) return cudaErrorInvalidValue;
   if (config.way == StemWay::kWarpgroups) return launch_warpgroup_stem(layout, config, args, pdl, stream);
-  if (config.way == StemWay::kPooled) return launch_warpgroup_pooled_stem(layout, config, args, pdl, stream);
+  if (config.way == StemWay::kPooled)
+    return launch_warpgroup_pooled_stem(layout, config, args, nullptr, pdl, stream);
   const ConvProblem problem = window_problem(layout);
   const ResidentPatch patch = resident_patch(problem, config.tile_m);
   const StemMemory memory = stem_memory(layout, config, patch);
@@ -198,6 +200,17 @@ cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, cons
   launch.shared_bytes = memory.total;
   launch.pdl = pdl;
   return launch_resident_tiles(launch, limits, params.tiles_m, g.tiles_n.divisor, &params, stream);
+}
+
+cudaError_t launch_stem_and_next(const StemLayout& layout, const StemConfig& config, const ConvArgs& args,
+                                 const StemNext& next, bool pdl, cudaStream_t stream) {
+  DeviceLimits limits;
+  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
+  if (config.way != StemWay::kPooled || !warpgroup_pooled_stem_refusal(layout, config, limits).empty() ||
+      layout.problem.filters != StemNext::kChannels || !valid_steps(args) || !is_unary(args) ||
+      !is_aligned(next.w) || !is_aligned(next.y))
+    return cudaErrorInvalidValue;
+  return launch_warpgroup_pooled_stem(layout, config, args, &next, pdl, stream);
 }
 
 }  // namespace hone::device::cuda

@@ -41,4 +41,8 @@ std::vector<StemConfig> stem_configs(const StemLayout& layout, const DeviceLimit
 cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args, bool pdl,
                         cudaStream_t stream);
 
+/// The same with the convolution behind the pool, for pooled stems of 64 filters; `next` is read when called.
+cudaError_t launch_stem_and_next(const StemLayout& layout, const StemConfig& config, const ConvArgs& args,
+                                 const StemNext& next, bool pdl, cudaStream_t stream);
+
 }  // namespace hone::device::cuda

@@ -14,14 +14,19 @@ namespace {
 struct PooledStemKernel {
   StemTiles tiles;
   int output_bytes;
-  const void* half;
-  const void* bfloat16;
+  // By whether a convolution follows.
+  const void* half[2];
+  const void* bfloat16[2];
 };
 
 template <class TileT>
 PooledStemKernel kernel_of() {
-  return {TileT::kTiles, TileT::kBytes, kernel_address(&warpgroup_pooled_stem<__half, TileT>),
-          kernel_address(&warpgroup_pooled_stem<__nv_bfloat16, TileT>)};
+  return {TileT::kTiles,
+          TileT::kBytes,
+          {kernel_address(&warpgroup_pooled_stem<__half, TileT, false>),
+           kernel_address(&warpgroup_pooled_stem<__half, TileT, true>)},
+          {kernel_address(&warpgroup_pooled_stem<__nv_bfloat16, TileT, false>),
+           kernel_address(&warpgroup_pooled_stem<__nv_bfloat16, TileT, true>)}};
 }
 
 /// Null for a tile that no kernel has.
@@ -35,19 +40,23 @@ const PooledStemKernel* find_kernel(const StemConfig& config) {
   return found == std::end(kKernels) ? nullptr : found;
 }
 
-/// Outputs, two patches (which may begin a pixel later), planes and a barrier, one behind the other.
+/// Outputs, two patches (which may begin a pixel later), planes, filters of the next convolution and a
+/// barrier, one behind the other.
 struct PooledStemMemory {
   int64_t patch_at;
   int64_t patch_bytes;
   int64_t planes_at;
+  int64_t next_at;
   int64_t barrier_at;
   int64_t total;
 
-  PooledStemMemory(const StemLayout& layout, const PooledStemKernel& kernel, const StemPatch& patch)
+  PooledStemMemory(const StemLayout& layout, const PooledStemKernel& kernel, const StemPatch& patch,
+                   bool next)
       : patch_at(kernel.output_bytes),
         patch_bytes(((patch.pixels() + 1) * layout.pixel_channels * 2 + 127) / 128 * 128),
         planes_at(patch_at + 2 * patch_bytes),
-        barrier_at((planes_at + patch.pixels() * layout.image_channels * 4 + 7) / 8 * 8),
+        next_at((planes_at + patch.pixels() * layout.image_channels * 4 + 15) / 16 * 16),
+        barrier_at(next_at + (next ? kStemNextBytes : 0)),
         total(barrier_at + 8) {}
 };
 
@@ -65,25 +74,27 @@ std::string warpgroup_pooled_stem_refusal(const StemLayout& layout, const StemCo
   if (windows.filters % kPooledStemFilters != 0) return "its filters are no multiple of 64";
   if (std::string reason = stem_planes_refusal(layout, windows, kernel->tiles); !reason.empty())
     return reason;
-  if (PooledStemMemory(layout, *kernel, StemPatch(windows, kernel->tiles)).total > device.shared_memory)
+  if (PooledStemMemory(layout, *kernel, StemPatch(windows, kernel->tiles), true).total > device.shared_memory)
     return "its operands are larger than the shared memory of a block";
   return {};
 }
 
 cudaError_t launch_warpgroup_pooled_stem(const StemLayout& layout, const StemConfig& config,
-                                         const ConvArgs& args, bool pdl, cudaStream_t stream) {
+                                         const ConvArgs& args, const StemNext* next, bool pdl,
+                                         cudaStream_t stream) {
   DeviceLimits limits;
   if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
   const std::optional<StreamEpilogue> finish = stream_epilogue(args);
   if (!finish || finish->kind != StreamKind::kBounds) return cudaErrorInvalidValue;
   const PooledStemKernel& kernel = *find_kernel(config);
   const ConvProblem windows = window_problem(layout);
-  const PooledStemMemory memory(layout, kernel, StemPatch(windows, kernel.tiles));
+  const PooledStemMemory memory(layout, kernel, StemPatch(windows, kernel.tiles), next != nullptr);
   PooledStemParams params{};
   if (const cudaError_t error = set_stem_planes(layout, windows, kernel.tiles, args.x, params);
       error != cudaSuccess)
     return error;
   params.finish = *finish;
+  if (next != nullptr) params.next = *next;
   params.w = args.w;
   params.bias = args.bias;
   params.y = args.y;
@@ -91,11 +102,12 @@ cudaError_t launch_warpgroup_pooled_stem(const StemLayout& layout, const StemCon
   params.patch_at = static_cast<int>(memory.patch_at);
   params.patch_bytes = static_cast<int>(memory.patch_bytes);
   params.planes_at = static_cast<int>(memory.planes_at);
+  params.next_at = static_cast<int>(memory.next_at);
   params.barrier_at = static_cast<int>(memory.barrier_at);
   params.next_waits = args.next_waits;
 
   GemmLaunch launch;
-  launch.function = windows.element == Element::kHalf ? kernel.half : kernel.bfloat16;
+  launch.function = (windows.element == Element::kHalf ? kernel.half : kernel.bfloat16)[next != nullptr];
   launch.threads = kPooledStemThreads;
   launch.shared_bytes = memory.total;
   launch.pdl = pdl;

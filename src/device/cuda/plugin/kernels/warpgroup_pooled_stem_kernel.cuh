@@ -1,7 +1,8 @@
 // The stem and its pool by lone warpgroups. Filters are the left matrix and stay in registers for all tiles
 // of a block, so that products take pixels alone from shared memory, half of what both matrices would ask of
 // it. A thread's sums are two filters' outputs of two neighbouring columns in all rows of a tile, so that
-// they are pooled where they are, too. While a tile is multiplied, the pixels of the next are laid out.
+// they are pooled where they are, too. While a tile is multiplied, the pixels of the next are laid out. What
+// the pool gives can be multiplied once more where it lies: its pixels are the right matrix then.
 #pragma once
 
 #include <cmath>
@@ -9,11 +10,12 @@
 #include "device/cuda/plugin/kernels/gemm_steps.cuh"
 #include "device/cuda/plugin/kernels/kernel_stamp.cuh"
 #include "device/cuda/plugin/kernels/stem_planes.cuh"
+#include "device/cuda/plugin/kernels/warpgroup_gemm_finish.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_pooled_stem_params.hpp"
 
 namespace hone::device::cuda {
 
-template <class T, class TileT>
+template <class T, class TileT, bool kNext>
 class PooledStemBlock {
  public:
   __device__ __forceinline__ PooledStemBlock(const PooledStemParams& params, unsigned char* memory)
@@ -48,9 +50,16 @@ class PooledStemBlock {
       ptx::wait_products<0>();
       if (!inside(corner)) exclude_outside(corner, sums);
       pool(sums);
+      if constexpr (kNext) ptx::fence_for_copies();  // wgmma reads it
       __syncthreads();
-      store(corner);
+      store(corner, p_.y, p_.filters);
       __syncwarp();
+      if constexpr (kNext) {
+        multiply_pooled();
+        __syncthreads();
+        store(corner, p_.next.y, StemNext::kChannels);
+        __syncwarp();
+      }
     }
   }
 
@@ -83,6 +92,21 @@ class PooledStemBlock {
     }
 #pragma unroll
     for (int h = 0; h < 2; ++h) bias_[h] = p_.bias == nullptr ? 0 : __ldg(p_.bias + filter() + 8 * h);
+    if constexpr (kNext) load_next_filters();
+  }
+
+  /// Each thread's own to shared memory: registers are scarce while the stem is multiplied.
+  __device__ __forceinline__ void load_next_filters() {
+    const auto* const from = static_cast<const uint4*>(p_.next.w) + threadIdx.x;
+#pragma unroll
+    for (int s = 0; s < kStemNextSteps; ++s)
+      next_filters()[s * kPooledStemThreads] = ptx::load_constant(from + s * kPooledStemThreads);
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+      next_bias_[h] = p_.next.bias == nullptr ? 0 : __ldg(p_.next.bias + filter() + 8 * h);
+  }
+  __device__ __forceinline__ uint4* next_filters() const {
+    return reinterpret_cast<uint4*>(memory_ + p_.next_at) + threadIdx.x;
   }
 
   __device__ __forceinline__ void fetch(int tile) const {
@@ -202,8 +226,44 @@ class PooledStemBlock {
                                       {pooled(sums, row, 0), pooled(sums, row, 1)});
   }
 
+  /// The convolution of what was pooled, in its place. Rows that the pool does not have hold anything and
+  /// reach no result.
+  __device__ __forceinline__ void multiply_pooled() const {
+    constexpr int kN = 8 * TileT::kPlaceRows;
+    uint32_t filters[kStemNextSteps][4];
+    float sums[kN / 2];
+#pragma unroll
+    for (int s = 0; s < kStemNextSteps; ++s)
+      ptx::load_words(filters[s], ptx::shared_address(next_filters() + s * kPooledStemThreads));
+#pragma unroll
+    for (int i = 0; i < kN / 2; ++i) {
+      sums[i] = next_bias_[i / 2 % 2];
+      ptx::hold(sums[i]);
+    }
+    ptx::fence_sums();
+    const uint64_t pixels = ptx::matrix_descriptor(ptx::shared_address(memory_));
+#pragma unroll
+    for (int s = 0; s < kStemNextSteps; ++s) ptx::multiply<T, kN>(sums, filters[s], pixels + s * 2);
+    ptx::commit_products();
+    ptx::wait_products<0>();
+#pragma unroll
+    for (float& sum : sums) ptx::hold(sum);
+    __syncthreads();  // all have stored and multiplied what lies there
+    const PairFinish<T, StreamKind::kBounds> finish(p_.next.bounds);
+    const uint32_t to = ptx::shared_address(
+        memory_ + place(0, lane_ % 8, static_cast<int>(threadIdx.x) / 32 * 2 + lane_ / 8 % 2));
+#pragma unroll
+    for (int row = 0; row < TileT::kPooledRows; ++row) {
+      uint32_t pairs[2];
+#pragma unroll
+      for (int h = 0; h < 2; ++h)
+        finish.run(make_float2(sums[4 * row + 2 * h], sums[4 * row + 2 * h + 1]), pairs[h]);
+      ptx::store_matrix_x2_transposed(to + row * TileT::kRowBytes, pairs);
+    }
+  }
+
   /// To memory; a thread takes eight filters of a pixel.
-  __device__ __forceinline__ void store(const StemCorner& corner) const {
+  __device__ __forceinline__ void store(const StemCorner& corner, void* image, int filters) const {
     constexpr int kPieces = kPooledStemFilters / 8;
     const int piece = static_cast<int>(threadIdx.x) % kPieces;
     const int column = static_cast<int>(threadIdx.x) / kPieces % 8;
@@ -215,7 +275,7 @@ class PooledStemBlock {
       const int y = (corner.y - p_.first_y) / 2 + row;
       if (y >= p_.pooled_height) return;
       const int64_t to = (static_cast<int64_t>(corner.image) * p_.pooled_height + y) * p_.pooled_width + x;
-      *reinterpret_cast<uint4*>(static_cast<T*>(p_.y) + to * p_.filters + tile_n_ * kPooledStemFilters +
+      *reinterpret_cast<uint4*>(static_cast<T*>(image) + to * filters + tile_n_ * kPooledStemFilters +
                                 piece * 8) =
           *reinterpret_cast<const uint4*>(memory_ + place(row, column, piece));
     }
@@ -227,16 +287,17 @@ class PooledStemBlock {
   int tile_n_;
   uint32_t filters_[kPooledStemSteps][4];
   float bias_[2];
+  float next_bias_[2];
   uint32_t parity_ = 0;
 };
 
-template <class T, class TileT>
+template <class T, class TileT, bool kNext>
 __global__ void __launch_bounds__(kPooledStemThreads, TileT::kBlocks)
     warpgroup_pooled_stem(const __grid_constant__ PooledStemParams p, KernelStamp* stamp) {
   const RunningKernel running(stamp);
   extern __shared__ __align__(1024) unsigned char memory[];
   if (p.next_waits) ptx::allow_next_kernel();
-  PooledStemBlock<T, TileT>(p, memory).run();
+  PooledStemBlock<T, TileT, kNext>(p, memory).run();
 }
 
 }  // namespace hone::device::cuda

@@ -25,15 +25,23 @@ struct PooledStemTile {
   static constexpr int kN = kRows * kColumns / 2;  ///< columns of a product
   /// Of a multiprocessor, as far as registers go: blocks hide what the others wait for.
   static constexpr int kBlocks = kPooledRows > 4 ? 2 : 3;
-  /// The pool's outputs in shared memory: places for eight columns, of 64 filters each.
+  /// The pool's outputs in shared memory: places for eight columns, of 64 filters each, and for as many rows
+  /// as a convolution of them multiplies.
   static constexpr int kPixelBytes = kPooledStemFilters * 2;
   static constexpr int kRowBytes = 8 * kPixelBytes;
-  static constexpr int kBytes = kPooledRows * kRowBytes;
+  static constexpr int kPlaceRows = kPooledRows <= 4 ? 4 : 8;
+  static constexpr int kBytes = kPlaceRows * kRowBytes;
   static constexpr StemTiles kTiles = {kRows, kColumns, kPooledStemFilters, kPooledRows, kPooledColumns};
 };
 
+/// Of the convolution of 1 x 1 behind the pool, 64 channels to 64: steps of its depth, and bytes of its
+/// filters.
+inline constexpr int kStemNextSteps = kPooledStemFilters / 16;
+inline constexpr int kStemNextBytes = kPooledStemFilters * kPooledStemFilters * 2;
+
 struct PooledStemParams : StemPlanes {
   StreamEpilogue finish;
+  StemNext next;  ///< pointers are null where there is none
   const void* w;  ///< StemOrder::kFragments
   const float* bias;
   void* y;
@@ -42,6 +50,7 @@ struct PooledStemParams : StemPlanes {
   int patch_at;
   int patch_bytes;  ///< of each of two
   int planes_at;
+  int next_at;  ///< filters of the next convolution
   int barrier_at;
   bool next_waits;
 };

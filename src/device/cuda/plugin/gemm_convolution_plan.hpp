@@ -1,0 +1,29 @@
+// A convolution as implicit GEMM kernels of ours take it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "device/cuda/plugin/convolution_request.hpp"
+#include "device/cuda/plugin/kernels/stem.hpp"
+
+namespace hone::device::cuda {
+
+struct GemmPlan {
+  ConvolutionRequest request;
+  ConvProblem problem;
+  /// For images of few channels, which the problem then sees padded: by kernels for two bytes an element, ...
+  std::optional<StemLayout> stem;
+  /// ... by a reorder otherwise; 0 where nothing is padded.
+  int image_channels = 0;
+};
+
+/// Empty when the plan is filled in.
+std::string make_gemm_plan(const engine::StepRequest& request, GemmPlan& plan);
+
+/// Fills in what a launch reads and writes.
+void bind_operands(const ConvolutionRequest& request, std::span<const void* const> inputs,
+                   std::span<void* const> outputs, const LaunchOptions& options, ConvArgs& args);
+
+}  // namespace hone::device::cuda

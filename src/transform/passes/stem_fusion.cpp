@@ -1,0 +1,121 @@
+// Fuses the convolution of an image and its max pool with the convolution of 1 x 1 that reads what they make,
+// as bottlenecks begin: of few images it takes little more time where the pool's result lies already.
+#include <algorithm>
+
+#include "graph/convolution_geometry.hpp"
+#include "transform/fusion.hpp"
+#include "transform/pass_list.hpp"
+
+namespace hone::transform {
+namespace {
+
+// What the kernel of the devices that ask for this pass takes (warpgroup_pooled_stem.hpp).
+constexpr int64_t kImageChannels = 4;
+constexpr int64_t kChannels = 64;  ///< behind each convolution
+constexpr int64_t kRowMultiple = 4;
+/// Of larger images there is enough to do in each step.
+constexpr int64_t kMostPixels = int64_t{256} * 256;
+
+bool all_are(const std::vector<int64_t>& values, int64_t expected) {
+  return std::all_of(values.begin(), values.end(), [=](int64_t value) { return value == expected; });
+}
+
+bool has_filters(const Graph& graph, const Node& node, size_t input, const tensor::Shape& wanted) {
+  const auto& constant = graph.value(node.inputs[input]).constant;
+  return constant && constant->shape() == wanted;
+}
+
+bool is_plain(const Node& node, std::vector<int64_t> kernel, int64_t stride, int64_t pad) {
+  const graph::Window window = graph::read_window(node.attributes, std::move(kernel));
+  return node.attributes.get_int("group") == 1 && window.auto_pad == graph::AutoPad::kNotSet &&
+         all_are(window.strides, stride) && all_are(window.dilations, 1) && all_are(window.pads_begin, pad) &&
+         all_are(window.pads_end, pad);
+}
+
+bool ends_with_bounds(const Node& node) {
+  const PostOps post_ops = post_ops_of(node);
+  return post_ops.ops.empty() ||
+         (post_ops.ops.size() == 1 && (post_ops.ops[0] == "relu" || post_ops.ops[0] == "clip"));
+}
+
+bool has_constant_bias(const Graph& graph, const Node& node) {
+  return !node.has_input(2) || graph.value(node.inputs[2]).constant;
+}
+
+/// The convolution of 1 x 1 that reads `image`, or -1.
+int32_t next_convolution(const Editor& editor, ValueId image) {
+  const Graph& graph = editor.graph();
+  for (const int32_t reader : editor.readers(image)) {
+    const Node& node = editor.node(reader);
+    if ((node.op == "Conv" || node.op == "FusedConv") && node.inputs[0] == image &&
+        has_filters(graph, node, 1, {kChannels, kChannels, 1, 1}))
+      return reader;
+  }
+  return -1;
+}
+
+/// Why a stem stays with its pool alone; empty when it does not.
+std::string refusal(const Graph& graph, const Node& stem, const Node& next) {
+  const graph::TensorType& image = graph.value(stem.inputs[0]).type;
+  const auto& filters = graph.value(stem.inputs[1]).constant;
+  if (image.dtype != graph::DType::kFloat32) return "its elements are not float32";
+  if (!filters || filters->shape().size() != 4) return "its filters are not constant";
+  const tensor::Shape& shape = filters->shape();
+  constexpr int64_t kWindow = 7;
+  if (shape[0] != kChannels || shape[1] > kImageChannels || shape[2] != kWindow || shape[3] != kWindow)
+    return fmt::format("it has not {} filters of {} x {}", kChannels, kWindow, kWindow);
+  if (!is_plain(stem, {kWindow, kWindow}, 2, kWindow / 2))
+    return "it has groups, dilations or other strides or padding";
+  if (!is_plain(next, {1, 1}, 1, 0)) return fmt::format("'{}' has groups, strides or padding", next.name);
+  for (const Node* const node : {&stem, &next}) {
+    if (!has_constant_bias(graph, *node)) return fmt::format("the bias of '{}' is not constant", node->name);
+    if (!ends_with_bounds(*node)) return fmt::format("'{}' ends with more than a Relu or Clip", node->name);
+  }
+  const graph::Dim& height = (*image.dims)[2];
+  const graph::Dim& width = (*image.dims)[3];
+  if (!height.known() || !width.known()) return "the size of its images is not known";
+  if (width.value() % kRowMultiple != 0)
+    return fmt::format("rows of {} pixels are no multiple of {}", width.value(), kRowMultiple);
+  if (height.value() * width.value() > kMostPixels)
+    return fmt::format("images of {} x {} pixels are large", height.value(), width.value());
+  return {};
+}
+
+Node fuse(const Node& stem, const Node& next) {
+  Node fused = stem;
+  fused.op = "FusedStem";
+  fused.inputs = {stem.inputs[0], stem.inputs[1], stem.input(2), next.inputs[1], next.input(2)};
+  while (fused.inputs.back() == kNoValue) fused.inputs.pop_back();
+  fused.outputs.push_back(next.outputs[0]);
+  const PostOps post_ops = post_ops_of(next);
+  fused.attributes.set("next_post_ops", post_ops.ops);
+  fused.attributes.set("next_post_alphas", post_ops.alphas);
+  fused.attributes.set("next_post_betas", post_ops.betas);
+  join_names(fused, stem, next);
+  return fused;
+}
+
+}  // namespace
+
+Summary stem_fusion(Graph& graph) {
+  Summary summary;
+  Editor editor(graph);
+  for (int32_t i = 0; i < editor.count(); ++i) {
+    if (!editor.alive(i) || editor.node(i).op != "FusedConvMaxPool") continue;
+    const Node stem = editor.node(i);
+    const int32_t reader = next_convolution(editor, stem.outputs[0]);
+    if (reader < 0) continue;
+    const Node next = editor.node(reader);
+    if (const std::string reason = refusal(graph, stem, next); !reason.empty()) {
+      summary.refuse(fmt::format("'{}' + '{}' not fused: {}", stem.name, next.name, reason));
+      continue;
+    }
+    summary.change(fmt::format("'{}' absorbed '{}' ({})", stem.name, next.name, next.op));
+    editor.remove(reader);
+    editor.replace(i, fuse(stem, next));
+  }
+  editor.commit();
+  return summary;
+}
+
+}  // namespace hone::transform
