@@ -99,7 +99,8 @@ class BottleneckTactic final : public CudaTactic {
                                 size.next == 0 ? nullptr : outputs[1]};
       return bottleneck(args, type, size, options);
     };
-    offer.kernel = std::make_shared<LaunchKernel>("a bottleneck", launch, size.batch != 0);
+    offer.kernel = std::make_shared<LaunchKernel>("a bottleneck", launch, size.batch != 0,
+                                                  ClusterBottleneck::takes(channels));
     return offer;
   }
 };

@@ -193,14 +193,18 @@ class CudaExecutor final : public engine::Executor {
       run_on_host(step);
     } else {
       const Binding::Step& bound = binding.steps[index];
-      set_next_step_waits(index + 1 < binding.steps.size() && waits(program_.steps()[index + 1]));
+      const EarlyKernel* const next = early_kernel(index + 1);
+      const EarlyKernel* const ahead = index == 0 ? nullptr : early_kernel(index - 1);
+      set_next_step_waits(next != nullptr && next->waits());
+      set_step_behind_half(ahead != nullptr && ahead->takes_half());
       step.kernel->run(bound.inputs, bound.outputs, memory_.scratch().data());
     }
   }
 
-  static bool waits(const ProgramStep& step) {
-    const auto* kernel = dynamic_cast<const EarlyKernel*>(step.kernel.get());
-    return kernel != nullptr && kernel->waits();
+  /// Null where there is no such step, or its kernel is another.
+  const EarlyKernel* early_kernel(size_t step) const {
+    if (step >= program_.steps().size()) return nullptr;
+    return dynamic_cast<const EarlyKernel*>(program_.steps()[step].kernel.get());
   }
 
   void run_on_host(const ProgramStep& step) {

@@ -76,12 +76,14 @@ class CudaTactic : public engine::Tactic {
   virtual bool handles(const std::string& op) const = 0;
 };
 
-/// A kernel of which one knows whether the step before it may let it in early.
+/// A kernel of which one knows whether the step before it may let it in early, and what it leaves the next.
 class EarlyKernel : public engine::Kernel {
  public:
   /// Whether it always launches something, and what it launches first waits for the kernel before it by
   /// griddepcontrol.
   virtual bool waits() const = 0;
+  /// LaunchOptions::behind_half of the next.
+  virtual bool takes_half() const { return false; }
 };
 
 /// A kernel that is one call which enqueues work and says how that went.
@@ -91,15 +93,17 @@ class LaunchKernel final : public EarlyKernel {
       std::function<cudaError_t(std::span<const void* const> inputs, std::span<void* const> outputs,
                                 void* scratch, const LaunchOptions& options)>;
   /// `what` names the kernel in errors.
-  LaunchKernel(std::string what, Launch launch, bool waits = false)
-      : what_(std::move(what)), launch_(std::move(launch)), waits_(waits) {}
+  LaunchKernel(std::string what, Launch launch, bool waits = false, bool takes_half = false)
+      : what_(std::move(what)), launch_(std::move(launch)), waits_(waits), takes_half_(takes_half) {}
   void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override;
   bool waits() const override { return waits_; }
+  bool takes_half() const override { return takes_half_; }
 
  private:
   std::string what_;
   Launch launch_;
   bool waits_;
+  bool takes_half_;
 };
 
 /// A pool of an image of that batch and these channels.

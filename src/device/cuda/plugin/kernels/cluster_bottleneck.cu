@@ -76,6 +76,7 @@ cudaError_t cluster_bottleneck(const BottleneckArgs& args, FloatType type, const
   const bool narrows = size.next != 0;
   GemmLaunch launch = type == FloatType::kHalf ? chosen<__half>(size.channels, narrows)
                                                : chosen<__nv_bfloat16>(size.channels, narrows);
+  if (!options.behind_half) launch.shared_bytes = kClusterAloneBytes;
   launch.pdl = options.pdl;
   launch.blocks = tiles * launch.cluster;
   return launch_gemm(launch, limits, &p, options.stream);
@@ -86,7 +87,9 @@ cudaError_t cluster_bottlenecks_at_once(int64_t channels, int64_t& clusters) {
   DeviceLimits limits;
   if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
   if (!limits.warpgroups) return cudaSuccess;
-  return resident_clusters(chosen<__half>(channels, true), limits, clusters);
+  GemmLaunch launch = chosen<__half>(channels, true);
+  launch.shared_bytes = kClusterAloneBytes;
+  return resident_clusters(launch, limits, clusters);
 }
 
 }  // namespace hone::device::cuda

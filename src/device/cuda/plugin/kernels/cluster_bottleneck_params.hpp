@@ -11,6 +11,11 @@
 
 namespace hone::device::cuda {
 
+/// What a block takes where no like kernel is ahead. Clusters would share multiprocessors, each with the
+/// other or with itself, while others stay idle; of such blocks a multiprocessor holds one. The next kernel's
+/// clusters find one place beside each then.
+inline constexpr int64_t kClusterAloneBytes = int64_t{114} * 1024;
+
 struct ClusterBottleneckParams {
   CUtensorMap x;
   CUtensorMap shortcut;
@@ -76,8 +81,9 @@ struct ClusterBottleneckMemory {
   static constexpr int kBiasAt = kWindowPartsAt + kWindowParts * kPart;
   static constexpr int kBarrierAt = kBiasAt + kBiases * 4;
   static constexpr int kBytes = kBarrierAt + kBarriers * 8;
-  /// So that a multiprocessor holds two blocks: the next kernel's brings its filters beside this one.
-  static constexpr int kMostBytes = 113 * 1024;
+  /// So that a multiprocessor, which has 228 KB and gives each block 1 KB more, holds a block of the next
+  /// kernel, which brings its filters, beside one that takes kAloneBytes.
+  static constexpr int kMostBytes = 112 * 1024;
   static_assert(kBytes <= kMostBytes && kCluster * kPart <= kExpandBytes);
   static_assert(kPatchBytes % 1024 == 0 && kWideSlab % 1024 == 0);
 };
