@@ -135,6 +135,27 @@ bool same_shape(const graph::TensorType& a, const graph::TensorType& b) {
   return broadcasts_into(a, b) && broadcasts_into(b, a);
 }
 
+bool all_are(const std::vector<int64_t>& values, int64_t expected) {
+  return std::all_of(values.begin(), values.end(), [=](int64_t value) { return value == expected; });
+}
+
+bool is_convolution(const Graph& graph, const Node& node, const tensor::Shape& filters) {
+  if (node.op != "Conv" && node.op != "FusedConv") return false;
+  const auto& constant = graph.value(node.inputs[1]).constant;
+  return constant && constant->shape() == filters;
+}
+
+void set_activation(Node& fused, const std::string& prefix, const Node& convolution, size_t from) {
+  const PostOps post_ops = post_ops_of(convolution);
+  const auto rest = [&](auto values) {
+    values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(from));
+    return values;
+  };
+  fused.attributes.set(prefix + "post_ops", rest(post_ops.ops));
+  fused.attributes.set(prefix + "post_alphas", rest(post_ops.alphas));
+  fused.attributes.set(prefix + "post_betas", rest(post_ops.betas));
+}
+
 Node derived_node(const Node& node, std::string op, std::vector<ValueId> inputs) {
   Node derived;
   derived.name = node.name;

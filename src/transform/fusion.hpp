@@ -52,6 +52,14 @@ bool broadcasts_into(const graph::TensorType& from, const graph::TensorType& to)
 /// Whether both types have the same shape, for certain.
 bool same_shape(const graph::TensorType& a, const graph::TensorType& b);
 
+/// Whether all entries of an attribute are the same number.
+bool all_are(const std::vector<int64_t>& values, int64_t expected);
+/// Whether the node is a convolution with constant filters of that shape.
+bool is_convolution(const Graph& graph, const Node& node, const tensor::Shape& filters);
+/// Makes the post-ops of `convolution` from the one numbered `from` on, which have no extra inputs, those of
+/// the part of `fused` whose attributes begin with `prefix`.
+void set_activation(Node& fused, const std::string& prefix, const Node& convolution, size_t from = 0);
+
 /// A node of another operator in the place of `node`: its first output, name and sources, no attributes.
 Node derived_node(const Node& node, std::string op, std::vector<ValueId> inputs);
 /// Gives `node` the name "first + second" and the sources of both.

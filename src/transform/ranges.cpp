@@ -49,7 +49,8 @@ bool is_non_negative(const Editor& editor, ValueId id, int depth) {
                        [&](ValueId part) { return is_non_negative(editor, part, depth + 1); });
   }
   if (contains(kKeepsRange, node.op)) return is_non_negative(editor, node.inputs[0], depth + 1);
-  return ends_non_negative(post_ops_of(node));
+  // Post-ops are those of the first output.
+  return node.outputs[0] == id && ends_non_negative(post_ops_of(node));
 }
 
 }  // namespace

@@ -156,6 +156,8 @@ TEST(FusedBottleneck, TheLastConvolutionMayBeMissing) {
   std::vector<Tensor> inputs = all_inputs(false);
   inputs[3] = inputs[7] = Tensor();
   EXPECT_EQ(refusal(bottleneck(), inputs, 2), "2 outputs without input 3");
+  EXPECT_EQ(refusal(bottleneck({{{}, {}, {"relu"}}}), inputs, 1),
+            "attribute 'narrow_post_ops' is of a convolution whose filters, input 3, are missing");
 }
 
 TEST(FusedBottleneck, OtherShapesAreRefused) {

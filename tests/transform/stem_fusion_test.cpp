@@ -1,7 +1,9 @@
 // The convolution of an image takes in its max pool and the convolution of 1 x 1 behind it, where that is
 // asked for.
+#include "graph/infer.hpp"
 #include "graph/operator.hpp"
 #include "support/passes.hpp"
+#include "transform/pass_list.hpp"
 
 namespace hone::test {
 namespace {
@@ -122,6 +124,58 @@ TEST(StemFusion, RefusesWhatItsKernelDoesNotTake) {
   expect_refused({.next_window = {{"strides", Ints{2, 2}}}}, "has groups, strides or padding");
   expect_refused({.activation = "Sigmoid"}, "ends with more than a Relu or Clip");
   expect_refused({.next_activation = "Sigmoid"}, "ends with more than a Relu or Clip");
+}
+
+TEST(StemFusion, RefusesImagesOfUnknownRankAndBiasesThatAreComputed) {
+  for (const bool ranked : {false, true}) {
+    Graph graph;
+    const auto constant = [&](const char* name, const Shape& shape) {
+      return graph.add_constant(name, random_tensor(shape, 1));
+    };
+    const std::optional<Dims> dims = ranked ? std::optional(Dims{1, 3, 12, 16}) : std::nullopt;
+    graph.inputs = {graph.add_value("x", {graph::DType::kFloat32, dims}),
+                    graph.add_value("b", {graph::DType::kFloat32, Dims{64}})};
+    const ValueId pooled = graph.add_value("pooled");
+    const ValueId narrow = graph.add_value("narrow");
+    Node stem{.name = "stem", .op = "FusedConvMaxPool"};
+    stem.inputs = {graph.inputs[0], constant("w", {64, 3, 7, 7})};
+    if (ranked) stem.inputs.push_back(graph.inputs[1]);
+    stem.outputs = {pooled};
+    for (const auto& [name, values] : {std::pair("strides", Ints{2, 2}),
+                                       {"pads", Ints(4, 3)},
+                                       {"pool_kernel_shape", Ints{3, 3}},
+                                       {"pool_strides", Ints{2, 2}},
+                                       {"pool_pads", Ints(4, 1)}})
+      stem.attributes.set(name, values);
+    Node next{.name = "next", .op = "Conv"};
+    next.inputs = {pooled, constant("v", {64, 64, 1, 1})};
+    next.outputs = {narrow};
+    for (Node node : {stem, next}) {
+      graph::complete_node(node);
+      graph.add_node(std::move(node));
+    }
+    graph.outputs = {narrow};
+    graph::infer_types(graph);
+    const transform::Summary summary = transform::stem_fusion(graph);
+    EXPECT_EQ(summary.changes, 0);
+    ASSERT_EQ(summary.refusals.size(), 1u);
+    EXPECT_NE(summary.refusals[0].find(ranked ? "the bias of 'stem' is not constant"
+                                              : "the size of its images is not known"),
+              std::string::npos)
+        << summary.refusals[0];
+  }
+}
+
+/// What reads the second result keeps its Relu, although the first one is a Relu's.
+TEST(StemFusion, LeavesTheActivationOfAnotherReaderAlone) {
+  GraphBuilder b;
+  const Stem stem = add_stem(b, {.next_activation = ""});
+  const ValueId other = convolve(b, b.node("Relu", {stem.narrow}), {8, 64, 1, 1}, {}, true, "");
+  const Graph original = b.finish({stem.narrow, other});
+  Graph graph = original;
+  transform::optimize(graph, {.requested = {"pool_fusion", kPass}});
+  EXPECT_EQ(structure(graph).substr(0, 9), "FusedStem");
+  expect_equivalent(original, graph);
 }
 
 TEST(StemFusion, IsLeftOutUnlessItIsAskedFor) {

@@ -48,7 +48,11 @@ void infer_bottleneck(InferenceContext& context) {
   const bool narrows = context.has_input(3);
   context.require(context.output_count() == (narrows ? 2 : 1), "{} outputs {} input 3",
                   context.output_count(), narrows ? "with" : "without");
-  if (!narrows) return;
+  if (!narrows) {
+    context.require(context.attributes().get<std::vector<std::string>>("narrow_post_ops").empty(),
+                    "attribute 'narrow_post_ops' is of a convolution whose filters, input 3, are missing");
+    return;
+  }
   const Dim narrow = dim_of(context, 3, 0);
   expect_dims(context, 3, {narrow, wide, 1, 1});
   expect_dims(context, 7, {narrow});

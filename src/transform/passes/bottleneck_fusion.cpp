@@ -35,20 +35,9 @@ struct Tail {
   int32_t last() const { return project < 0 ? expand : project; }
 };
 
-/// Whether the node is a convolution with constant filters of that shape.
-bool is_convolution(const Graph& graph, const Node& node, const tensor::Shape& wanted) {
-  if (node.op != "Conv" && node.op != "FusedConv") return false;
-  const auto& constant = graph.value(node.inputs[1]).constant;
-  return constant && constant->shape() == wanted;
-}
-
 bool adds_first(const Node& node) {
   const PostOps post_ops = post_ops_of(node);
   return !post_ops.ops.empty() && post_ops.ops[0] == "add" && post_ops.extras.size() == 1;
-}
-
-bool all_are(const std::vector<int64_t>& values, int64_t expected) {
-  return std::all_of(values.begin(), values.end(), [=](int64_t value) { return value == expected; });
 }
 
 /// Why a convolution cannot be a part; empty when it can. `from` post-ops are an addition that belongs.
@@ -167,17 +156,6 @@ std::string refusal(const Editor& editor, const Tail& tail) {
   return size_refusal((*wide.dims)[2], (*wide.dims)[3], channels_of(graph, expand));
 }
 
-void set_activation(Node& fused, const std::string& prefix, const Node& convolution, size_t from) {
-  const PostOps post_ops = post_ops_of(convolution);
-  const auto rest = [&](auto values) {
-    values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(from));
-    return values;
-  };
-  fused.attributes.set(prefix + "post_ops", rest(post_ops.ops));
-  fused.attributes.set(prefix + "post_alphas", rest(post_ops.alphas));
-  fused.attributes.set(prefix + "post_betas", rest(post_ops.betas));
-}
-
 Node fuse(const Editor& editor, const Tail& tail) {
   const Node& window = editor.node(tail.window);
   const Node& expand = editor.node(tail.expand);
@@ -195,13 +173,13 @@ Node fuse(const Editor& editor, const Tail& tail) {
   if (projects) inputs.insert(inputs.end(), {last.inputs[1], last.input(2)});
   while (inputs.back() == kNoValue) inputs.pop_back();
   Node fused = derived_node(last, "FusedBottleneck", std::move(inputs));
-  set_activation(fused, "window_", window, 0);
+  set_activation(fused, "window_", window);
   set_activation(fused, "wide_", last, 1);
   std::vector<const Node*> parts = {&window, &expand};
   if (projects) parts.push_back(&last);
   if (next != nullptr) {
     fused.outputs.push_back(next->outputs[0]);
-    set_activation(fused, "narrow_", *next, 0);
+    set_activation(fused, "narrow_", *next);
     parts.push_back(next);
   }
   join_names(fused, parts);

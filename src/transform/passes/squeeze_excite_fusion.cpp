@@ -49,10 +49,6 @@ std::optional<tensor::Shape> pointwise_filter(const Graph& graph, const Node& co
   return shape.size() == 4 && shape[2] == 1 && shape[3] == 1 ? std::optional(shape) : std::nullopt;
 }
 
-bool all_are(const std::vector<int64_t>& values, int64_t expected) {
-  return std::all_of(values.begin(), values.end(), [=](int64_t value) { return value == expected; });
-}
-
 /// Why one of the convolutions cannot be a part; empty when it can.
 std::string convolution_refusal(const Graph& graph, const Node& convolution) {
   if (!pointwise_filter(graph, convolution))

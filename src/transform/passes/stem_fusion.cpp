@@ -1,7 +1,5 @@
 // Fuses the convolution of an image and its max pool with the convolution of 1 x 1 that reads what they make,
 // as bottlenecks begin: of few images it takes little more time where the pool's result lies already.
-#include <algorithm>
-
 #include "graph/convolution_geometry.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
@@ -15,15 +13,6 @@ constexpr int64_t kChannels = 64;  ///< behind each convolution
 constexpr int64_t kRowMultiple = 4;
 /// Of larger images there is enough to do in each step.
 constexpr int64_t kMostPixels = int64_t{256} * 256;
-
-bool all_are(const std::vector<int64_t>& values, int64_t expected) {
-  return std::all_of(values.begin(), values.end(), [=](int64_t value) { return value == expected; });
-}
-
-bool has_filters(const Graph& graph, const Node& node, size_t input, const tensor::Shape& wanted) {
-  const auto& constant = graph.value(node.inputs[input]).constant;
-  return constant && constant->shape() == wanted;
-}
 
 bool is_plain(const Node& node, std::vector<int64_t> kernel, int64_t stride, int64_t pad) {
   const graph::Window window = graph::read_window(node.attributes, std::move(kernel));
@@ -44,11 +33,9 @@ bool has_constant_bias(const Graph& graph, const Node& node) {
 
 /// The convolution of 1 x 1 that reads `image`, or -1.
 int32_t next_convolution(const Editor& editor, ValueId image) {
-  const Graph& graph = editor.graph();
   for (const int32_t reader : editor.readers(image)) {
     const Node& node = editor.node(reader);
-    if ((node.op == "Conv" || node.op == "FusedConv") && node.inputs[0] == image &&
-        has_filters(graph, node, 1, {kChannels, kChannels, 1, 1}))
+    if (is_convolution(editor.graph(), node, {kChannels, kChannels, 1, 1}) && node.inputs[0] == image)
       return reader;
   }
   return -1;
@@ -71,6 +58,7 @@ std::string refusal(const Graph& graph, const Node& stem, const Node& next) {
     if (!has_constant_bias(graph, *node)) return fmt::format("the bias of '{}' is not constant", node->name);
     if (!ends_with_bounds(*node)) return fmt::format("'{}' ends with more than a Relu or Clip", node->name);
   }
+  if (!image.ranked()) return "the size of its images is not known";
   const graph::Dim& height = (*image.dims)[2];
   const graph::Dim& width = (*image.dims)[3];
   if (!height.known() || !width.known()) return "the size of its images is not known";
@@ -87,10 +75,7 @@ Node fuse(const Node& stem, const Node& next) {
   fused.inputs = {stem.inputs[0], stem.inputs[1], stem.input(2), next.inputs[1], next.input(2)};
   while (fused.inputs.back() == kNoValue) fused.inputs.pop_back();
   fused.outputs.push_back(next.outputs[0]);
-  const PostOps post_ops = post_ops_of(next);
-  fused.attributes.set("next_post_ops", post_ops.ops);
-  fused.attributes.set("next_post_alphas", post_ops.alphas);
-  fused.attributes.set("next_post_betas", post_ops.betas);
+  set_activation(fused, "next_", next);
   join_names(fused, stem, next);
   return fused;
 }

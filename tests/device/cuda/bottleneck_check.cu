@@ -59,7 +59,8 @@ class Case {
     Output wide(pixels_ * wide_channels_, type_);
     Output narrow(pixels_ * size_.next, type_);
     const BottleneckArgs args = arguments(x_.get(), shortcut_.get(), wide.get(), narrow.get());
-    family.launched(bottleneck(args, type_, size_, {}), what);
+    // As much shared memory as it needs, and no more.
+    family.launched(bottleneck(args, type_, size_, {.behind_cluster = true}), what);
     expect_wide(wide);
     family.compare(wide, wide_slack(), what + ", wide");
     if (size_.next == 0) return;

@@ -85,7 +85,7 @@ cudaDeviceProp find_gpu() {
   return properties;
 }
 
-/// Of 16 and more, what a stem multiplies on top takes longer than a step of its own
+/// Of 32, what a stem multiplies on top takes longer than a step of its own, of 8 less
 /// (docs/PERFORMANCE-LOG.md).
 constexpr int64_t kFewImages = 8;
 

@@ -196,7 +196,7 @@ class CudaExecutor final : public engine::Executor {
       const EarlyKernel* const next = early_kernel(index + 1);
       const EarlyKernel* const ahead = index == 0 ? nullptr : early_kernel(index - 1);
       set_next_step_waits(next != nullptr && next->waits());
-      set_step_behind_half(ahead != nullptr && ahead->takes_half());
+      set_step_behind_cluster(ahead != nullptr && ahead->leaves_room());
       step.kernel->run(bound.inputs, bound.outputs, memory_.scratch().data());
     }
   }

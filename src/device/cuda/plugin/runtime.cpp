@@ -17,7 +17,7 @@ std::atomic<int64_t> held_bytes{0};
 std::atomic<int64_t> peak_bytes{0};
 thread_local cudaStream_t thread_stream = nullptr;
 thread_local bool thread_next_waits = false;
-thread_local bool thread_behind_half = false;
+thread_local bool thread_behind_cluster = false;
 
 void hold(int64_t bytes) {
   const int64_t now = held_bytes += bytes;
@@ -191,8 +191,8 @@ cudaStream_t current_stream() { return thread_stream; }
 
 bool next_step_waits() { return thread_next_waits; }
 void set_next_step_waits(bool waits) { thread_next_waits = waits; }
-bool step_is_behind_half() { return thread_behind_half; }
-void set_step_behind_half(bool behind_half) { thread_behind_half = behind_half; }
+bool step_is_behind_cluster() { return thread_behind_cluster; }
+void set_step_behind_cluster(bool behind_cluster) { thread_behind_cluster = behind_cluster; }
 
 StreamScope::StreamScope(const Stream& stream) : previous_(std::exchange(thread_stream, stream.get())) {}
 StreamScope::~StreamScope() { thread_stream = previous_; }

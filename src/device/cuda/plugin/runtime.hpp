@@ -97,9 +97,9 @@ cudaStream_t current_stream();
 /// Whether the step after the one that is being enqueued waits for it by griddepcontrol itself.
 bool next_step_waits();
 void set_next_step_waits(bool waits);
-/// Whether the step ahead of it takes half of each multiprocessor (LaunchOptions::behind_half).
-bool step_is_behind_half();
-void set_step_behind_half(bool behind_half);
+/// LaunchOptions::behind_cluster of the step that is being enqueued.
+bool step_is_behind_cluster();
+void set_step_behind_cluster(bool behind_cluster);
 
 /// Makes a stream the current one for a while.
 class StreamScope {

@@ -66,7 +66,7 @@ LaunchOptions launch_options() {
     constexpr int kHopper = 9;
     return major >= kHopper;
   }();
-  return {current_stream(), kProgrammatic, kProgrammatic && next_step_waits(), step_is_behind_half()};
+  return {current_stream(), kProgrammatic, kProgrammatic && next_step_waits(), step_is_behind_cluster()};
 }
 
 namespace {

@@ -82,8 +82,8 @@ class EarlyKernel : public engine::Kernel {
   /// Whether it always launches something, and what it launches first waits for the kernel before it by
   /// griddepcontrol.
   virtual bool waits() const = 0;
-  /// LaunchOptions::behind_half of the next.
-  virtual bool takes_half() const { return false; }
+  /// LaunchOptions::behind_cluster of the next.
+  virtual bool leaves_room() const { return false; }
 };
 
 /// A kernel that is one call which enqueues work and says how that went.
@@ -93,17 +93,17 @@ class LaunchKernel final : public EarlyKernel {
       std::function<cudaError_t(std::span<const void* const> inputs, std::span<void* const> outputs,
                                 void* scratch, const LaunchOptions& options)>;
   /// `what` names the kernel in errors.
-  LaunchKernel(std::string what, Launch launch, bool waits = false, bool takes_half = false)
-      : what_(std::move(what)), launch_(std::move(launch)), waits_(waits), takes_half_(takes_half) {}
+  LaunchKernel(std::string what, Launch launch, bool waits = false, bool leaves_room = false)
+      : what_(std::move(what)), launch_(std::move(launch)), waits_(waits), leaves_room_(leaves_room) {}
   void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override;
   bool waits() const override { return waits_; }
-  bool takes_half() const override { return takes_half_; }
+  bool leaves_room() const override { return leaves_room_; }
 
  private:
   std::string what_;
   Launch launch_;
   bool waits_;
-  bool takes_half_;
+  bool leaves_room_;
 };
 
 /// A pool of an image of that batch and these channels.

@@ -95,7 +95,7 @@ class BottleneckCase {
                               wide.get(),
                               size_.next == 0 ? nullptr : narrow.get()};
     const FloatType type = element_ == Element::kHalf ? FloatType::kHalf : FloatType::kBfloat16;
-    return bottleneck(args, type, size_, {nullptr, true, true});
+    return bottleneck(args, type, size_, {nullptr, true, true, true});
   }
 
   std::vector<double> sums(const ConvProblem& p, const std::vector<float>& x, const Tensor& w,

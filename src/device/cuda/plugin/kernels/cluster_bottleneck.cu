@@ -76,9 +76,16 @@ cudaError_t cluster_bottleneck(const BottleneckArgs& args, FloatType type, const
   const bool narrows = size.next != 0;
   GemmLaunch launch = type == FloatType::kHalf ? chosen<__half>(size.channels, narrows)
                                                : chosen<__nv_bfloat16>(size.channels, narrows);
-  if (!options.behind_half) launch.shared_bytes = kClusterAloneBytes;
   launch.pdl = options.pdl;
   launch.blocks = tiles * launch.cluster;
+  if (!options.behind_cluster) {
+    GemmLaunch alone = launch;
+    alone.shared_bytes = kClusterAloneBytes;
+    int64_t at_once = 0;
+    if (const cudaError_t error = resident_clusters(alone, limits, at_once); error != cudaSuccess)
+      return error;
+    if (tiles <= at_once) launch = alone;
+  }
   return launch_gemm(launch, limits, &p, options.stream);
 }
 

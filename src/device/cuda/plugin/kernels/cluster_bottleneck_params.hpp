@@ -82,8 +82,12 @@ struct ClusterBottleneckMemory {
   static constexpr int kBarrierAt = kBiasAt + kBiases * 4;
   static constexpr int kBytes = kBarrierAt + kBarriers * 8;
   /// So that a multiprocessor, which has 228 KB and gives each block 1 KB more, holds a block of the next
-  /// kernel, which brings its filters, beside one that takes kAloneBytes.
+  /// kernel, which brings its filters, beside one that takes kClusterAloneBytes.
   static constexpr int kMostBytes = 112 * 1024;
+  static constexpr int kMultiprocessorBytes = 228 * 1024;
+  static constexpr int kReservedBytes = 1024;
+  static_assert(kClusterAloneBytes + kMostBytes + 2 * kReservedBytes <= kMultiprocessorBytes);
+  static_assert(2 * (kClusterAloneBytes + kReservedBytes) > kMultiprocessorBytes);
   static_assert(kBytes <= kMostBytes && kCluster * kPart <= kExpandBytes);
   static_assert(kPatchBytes % 1024 == 0 && kWideSlab % 1024 == 0);
 };

@@ -28,9 +28,9 @@ struct LaunchOptions {
   /// Whether the next kernel of the stream is one of ours that waits for this one itself
   /// (griddepcontrol.wait), so that it may be let in early, where this one can.
   bool next_waits = false;
-  /// Whether the kernel ahead is one whose blocks take half of a multiprocessor each, so that blocks of this
-  /// one that take the other half lie beside them.
-  bool behind_half = false;
+  /// Whether the kernel ahead is a bottleneck in clusters, whose blocks leave room for one each of the next
+  /// such kernel (cluster_bottleneck.hpp).
+  bool behind_cluster = false;
 };
 
 }  // namespace hone::device::cuda
