@@ -78,14 +78,7 @@ cudaError_t cluster_bottleneck(const BottleneckArgs& args, FloatType type, const
                                                : chosen<__nv_bfloat16>(size.channels, narrows);
   launch.pdl = options.pdl;
   launch.blocks = tiles * launch.cluster;
-  if (!options.behind_cluster) {
-    GemmLaunch alone = launch;
-    alone.shared_bytes = kClusterAloneBytes;
-    int64_t at_once = 0;
-    if (const cudaError_t error = resident_clusters(alone, limits, at_once); error != cudaSuccess)
-      return error;
-    if (tiles <= at_once) launch = alone;
-  }
+  if (!options.behind_cluster && launch.blocks <= kMostAloneBlocks) launch.shared_bytes = kClusterAloneBytes;
   return launch_gemm(launch, limits, &p, options.stream);
 }
 
