@@ -47,8 +47,8 @@ const std::vector<Pass>& passes() {
        "Fuses the convolution that reads an image with the max pool behind it, for devices that ask",
        pool_fusion, false, true},
       {"stem_fusion",
-       "Fuses that with the convolution of 1 x 1 behind it, for devices that ask where an engine is for few "
-       "images",
+       "Fuses an image's convolution and its max pool with the convolution of 1 x 1 behind them, for devices "
+       "that ask where an engine is for few images",
        stem_fusion, false, true},
       {"bottleneck_fusion",
        "Makes one node of a bottleneck's last two convolutions and the next one's first, for devices that "
