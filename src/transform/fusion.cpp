@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "graph/convolution_geometry.hpp"
+
 namespace hone::transform {
 namespace {
 
@@ -143,6 +145,25 @@ bool is_convolution(const Graph& graph, const Node& node, const tensor::Shape& f
   if (node.op != "Conv" && node.op != "FusedConv") return false;
   const auto& constant = graph.value(node.inputs[1]).constant;
   return constant && constant->shape() == filters;
+}
+
+std::string bounded_convolution_refusal(const Graph& graph, const Node& node, size_t from, int64_t stride) {
+  if (node.has_input(2) && !graph.value(node.inputs[2]).constant)
+    return fmt::format("the bias of '{}' is not constant", node.name);
+  const tensor::Shape& filters = graph.value(node.inputs[1]).constant->shape();
+  const graph::Window window = graph::read_window(node.attributes, {filters[2], filters[3]});
+  const int64_t pad = filters[2] / 2;
+  if (node.attributes.get_int("group") != 1 || window.auto_pad != graph::AutoPad::kNotSet ||
+      !all_are(window.strides, stride) || !all_are(window.dilations, 1) || !all_are(window.pads_begin, pad) ||
+      !all_are(window.pads_end, pad))
+    return fmt::format("'{}' has groups, dilations or other strides or padding", node.name);
+  const PostOps post_ops = post_ops_of(node);
+  const bool bounds =
+      post_ops.ops.size() <= from ||
+      (post_ops.ops.size() == from + 1 && (post_ops.ops[from] == "relu" || post_ops.ops[from] == "clip"));
+  if (!bounds || post_ops.extras.size() != from)
+    return fmt::format("'{}' ends with more than a Relu or Clip", node.name);
+  return {};
 }
 
 void set_activation(Node& fused, const std::string& prefix, const Node& convolution, size_t from) {

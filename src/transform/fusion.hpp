@@ -56,6 +56,11 @@ bool same_shape(const graph::TensorType& a, const graph::TensorType& b);
 bool all_are(const std::vector<int64_t>& values, int64_t expected);
 /// Whether the node is a convolution with constant filters of that shape.
 bool is_convolution(const Graph& graph, const Node& node, const tensor::Shape& filters);
+/// Why a convolution of images with constant filters is more than kernels with bounds alone make; empty when
+/// it is not: no groups or dilations, that stride, its image's size otherwise, a constant bias if any, and a
+/// Relu or a Clip at most behind the first `from` post-ops, which have an extra input each.
+std::string bounded_convolution_refusal(const Graph& graph, const Node& node, size_t from = 0,
+                                        int64_t stride = 1);
 /// Makes the post-ops of `convolution` from the one numbered `from` on, which have no extra inputs, those of
 /// the part of `fused` whose attributes begin with `prefix`.
 void set_activation(Node& fused, const std::string& prefix, const Node& convolution, size_t from = 0);

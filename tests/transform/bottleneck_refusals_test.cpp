@@ -118,7 +118,7 @@ TEST(BottleneckRefusals, OtherWindows) {
           parts.image = {Dim::symbol("N"), 64, 2, 96};
           (parts.*part).attributes = attributes;
         },
-        fmt::format("'{}' has groups, strides, dilations or other padding", name));
+        fmt::format("'{}' has groups, dilations or other strides or padding", name));
   };
   const std::pair<std::string, graph::Attribute> pads = {"pads", Ints{1, 1, 1, 1}};
   refused(&Parts::window, {pads, {"strides", Ints{2, 2}}}, "Conv1 + Relu1");
@@ -135,13 +135,13 @@ TEST(BottleneckRefusals, OtherWindows) {
         parts.image[1] = 128;
         parts.window.attributes.emplace_back("group", int64_t{2});
       },
-      "'Conv1 + Relu1' has groups, strides, dilations or other padding");
+      "'Conv1 + Relu1' has groups, dilations or other strides or padding");
   GraphBuilder b;
   Parts parts{.projects = true};
   parts.projection.attributes = {{"strides", Ints{2, 2}}};
   const ValueId large = b.input("large", {Dim::symbol("N"), 64, 4, 96});
   const Values v = add_bottleneck(b, b.input("x", parts.image), large, parts);
-  expect_refused(b.finish({v.narrow}), "+ Add1 + Relu2' has groups, strides, dilations or other padding");
+  expect_refused(b.finish({v.narrow}), "+ Add1 + Relu2' has groups, dilations or other strides or padding");
 }
 
 TEST(BottleneckRefusals, ShortcutsOfOtherShapes) {

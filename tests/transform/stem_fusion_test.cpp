@@ -120,8 +120,9 @@ TEST(StemFusion, RefusesWhatItsKernelDoesNotTake) {
   expect_refused({.image = {1, 3, 260, 256}}, "images of 260 x 256 pixels are large");
   expect_refused({.image = {1, 3, Dim::symbol("H"), 16}}, "the size of its images is not known");
   expect_refused({.window = {{"strides", Ints{2, 2}}, {"pads", Ints{2, 2, 2, 2}}}},
-                 "it has groups, dilations or other strides or padding");
-  expect_refused({.next_window = {{"strides", Ints{2, 2}}}}, "has groups, strides or padding");
+                 "has groups, dilations or other strides or padding");
+  expect_refused({.next_window = {{"strides", Ints{2, 2}}}},
+                 "has groups, dilations or other strides or padding");
   expect_refused({.activation = "Sigmoid"}, "ends with more than a Relu or Clip");
   expect_refused({.next_activation = "Sigmoid"}, "ends with more than a Relu or Clip");
 }

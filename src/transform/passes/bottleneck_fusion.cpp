@@ -40,26 +40,6 @@ bool adds_first(const Node& node) {
   return !post_ops.ops.empty() && post_ops.ops[0] == "add" && post_ops.extras.size() == 1;
 }
 
-/// Why a convolution cannot be a part; empty when it can. `from` post-ops are an addition that belongs.
-std::string convolution_refusal(const Graph& graph, const Node& node, size_t from) {
-  if (node.has_input(2) && !graph.value(node.inputs[2]).constant)
-    return fmt::format("the bias of '{}' is not constant", node.name);
-  const tensor::Shape& filters = graph.value(node.inputs[1]).constant->shape();
-  const graph::Window window = graph::read_window(node.attributes, {filters[2], filters[3]});
-  const int64_t pad = filters[2] / 2;
-  if (node.attributes.get_int("group") != 1 || window.auto_pad != graph::AutoPad::kNotSet ||
-      !all_are(window.strides, 1) || !all_are(window.dilations, 1) || !all_are(window.pads_begin, pad) ||
-      !all_are(window.pads_end, pad))
-    return fmt::format("'{}' has groups, strides, dilations or other padding", node.name);
-  const PostOps post_ops = post_ops_of(node);
-  const bool bounds =
-      post_ops.ops.size() <= from ||
-      (post_ops.ops.size() == from + 1 && (post_ops.ops[from] == "relu" || post_ops.ops[from] == "clip"));
-  if (!bounds || post_ops.extras.size() != from)
-    return fmt::format("'{}' ends with more than a Relu or Clip", node.name);
-  return {};
-}
-
 /// The convolution that reads the bottleneck's result as its image, or -1; one that can be a part where some
 /// can, and else, where the kernel needs one, one that cannot.
 int32_t next_convolution(const Editor& editor, const Tail& tail, int64_t channels, Filters filters) {
@@ -71,7 +51,7 @@ int32_t next_convolution(const Editor& editor, const Tail& tail, int64_t channel
     const bool fits = is_convolution(editor.graph(), node, {channels, 4 * channels, 1, 1}) ||
                       (any && is_convolution(editor.graph(), node, {2 * channels, 4 * channels, 1, 1}));
     if (!fits || node.inputs[0] != wide) continue;
-    if (convolution_refusal(editor.graph(), node, 0).empty()) return reader;
+    if (bounded_convolution_refusal(editor.graph(), node).empty()) return reader;
     if (found < 0 && filters == Filters::kInEachBlock) found = reader;
   }
   return found;
@@ -143,7 +123,8 @@ std::string refusal(const Editor& editor, const Tail& tail) {
     return fmt::format("others want the result of '{}' too", window.name);
   for (const int32_t part : {tail.window, tail.expand, tail.project, tail.next}) {
     if (part < 0) continue;
-    if (std::string reason = convolution_refusal(graph, editor.node(part), part == tail.last() ? 1 : 0);
+    if (std::string reason =
+            bounded_convolution_refusal(graph, editor.node(part), part == tail.last() ? 1 : 0);
         !reason.empty())
       return reason;
   }

@@ -1,7 +1,5 @@
 // Fuses squeeze and excitation: the global average pool of an image, the two small convolutions that make a
 // gate for each channel of it, and the product of the image and the gates.
-#include <algorithm>
-
 #include "graph/convolution_geometry.hpp"
 #include "graph/post_op.hpp"
 #include "transform/fusion.hpp"
@@ -90,13 +88,6 @@ std::string refusal(const Editor& editor, const Block& block) {
   if (hidden * channels > kMostWeights)
     return fmt::format("filters of {} elements, more than {}", hidden * channels, kMostWeights);
   return {};
-}
-
-void set_activation(Node& fused, const std::string& prefix, const Node& convolution) {
-  const PostOps activation = post_ops_of(convolution);
-  fused.attributes.set(prefix + "post_ops", activation.ops);
-  fused.attributes.set(prefix + "post_alphas", activation.alphas);
-  fused.attributes.set(prefix + "post_betas", activation.betas);
 }
 
 Node fuse(const Editor& editor, const Block& block) {

@@ -1,6 +1,5 @@
 // Fuses the convolution of an image and its max pool with the convolution of 1 x 1 that reads what they make,
 // as bottlenecks begin: of few images it takes little more time where the pool's result lies already.
-#include "graph/convolution_geometry.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
 
@@ -13,23 +12,6 @@ constexpr int64_t kChannels = 64;  ///< behind each convolution
 constexpr int64_t kRowMultiple = 4;
 /// Of larger images there is enough to do in each step.
 constexpr int64_t kMostPixels = int64_t{256} * 256;
-
-bool is_plain(const Node& node, std::vector<int64_t> kernel, int64_t stride, int64_t pad) {
-  const graph::Window window = graph::read_window(node.attributes, std::move(kernel));
-  return node.attributes.get_int("group") == 1 && window.auto_pad == graph::AutoPad::kNotSet &&
-         all_are(window.strides, stride) && all_are(window.dilations, 1) && all_are(window.pads_begin, pad) &&
-         all_are(window.pads_end, pad);
-}
-
-bool ends_with_bounds(const Node& node) {
-  const PostOps post_ops = post_ops_of(node);
-  return post_ops.ops.empty() ||
-         (post_ops.ops.size() == 1 && (post_ops.ops[0] == "relu" || post_ops.ops[0] == "clip"));
-}
-
-bool has_constant_bias(const Graph& graph, const Node& node) {
-  return !node.has_input(2) || graph.value(node.inputs[2]).constant;
-}
 
 /// The convolution of 1 x 1 that reads `image`, or -1.
 int32_t next_convolution(const Editor& editor, ValueId image) {
@@ -51,12 +33,9 @@ std::string refusal(const Graph& graph, const Node& stem, const Node& next) {
   constexpr int64_t kWindow = 7;
   if (shape[0] != kChannels || shape[1] > kImageChannels || shape[2] != kWindow || shape[3] != kWindow)
     return fmt::format("it has not {} filters of {} x {}", kChannels, kWindow, kWindow);
-  if (!is_plain(stem, {kWindow, kWindow}, 2, kWindow / 2))
-    return "it has groups, dilations or other strides or padding";
-  if (!is_plain(next, {1, 1}, 1, 0)) return fmt::format("'{}' has groups, strides or padding", next.name);
-  for (const Node* const node : {&stem, &next}) {
-    if (!has_constant_bias(graph, *node)) return fmt::format("the bias of '{}' is not constant", node->name);
-    if (!ends_with_bounds(*node)) return fmt::format("'{}' ends with more than a Relu or Clip", node->name);
+  for (const auto& [node, stride] : {std::pair(&stem, 2), std::pair(&next, 1)}) {
+    if (std::string reason = bounded_convolution_refusal(graph, *node, 0, stride); !reason.empty())
+      return reason;
   }
   if (!image.ranked()) return "the size of its images is not known";
   const graph::Dim& height = (*image.dims)[2];
