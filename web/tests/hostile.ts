@@ -1,6 +1,6 @@
 // Makes a document as bad as a stranger could: names that are markup, of any length and direction, and
 // fields that are missing or of another type.
-const NAMES = [
+export const NAMES = [
   '<script>window.harmed = 1</script>', '<img src=x onerror="window.harmed = 1">', '"><svg onload=window.harmed=1>',
   '</script><script>window.harmed = 1</script>', '\u202egnp.exe\u0000\u0007', 'x'.repeat(10_000), '', '__proto__', 'constructor',
   'javascript:window.harmed=1', '{{constructor.constructor("window.harmed=1")()}}',

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Viewer, type Opened } from './browser';
 import { documentOf, sweepsUnder } from './document.mjs';
-import { withDamage, withHostileNames } from './hostile';
+import { NAMES, withDamage, withHostileNames } from './hostile';
 
 let viewer: Viewer;
 beforeAll(async () => void (viewer = await Viewer.start()));
@@ -142,6 +142,14 @@ describe('a bad document', () => {
     await visitAll(opened, report);
     expect(await opened.page.evaluate(() => (window as any).harmed)).toBeUndefined();
     expect(await opened.page.locator('main script, main img, main [onload]').count()).toBe(0);
+    quiet(opened);
+  });
+
+  it('whose every name is __proto__ changes no other object', async () => {
+    const report = withHostileNames(documentOf(), () => NAMES.indexOf('__proto__'));
+    const opened = await viewer.open(report);
+    await visitAll(opened, report);
+    expect(await opened.page.evaluate(() => { const keys = []; for (const key in {}) keys.push(key); return keys; })).toEqual([]);
     quiet(opened);
   });
 

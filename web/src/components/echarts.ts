@@ -4,6 +4,10 @@ import { DataZoomInsideComponent, DataZoomSliderComponent, GridComponent, Legend
 import { init, use, type ECharts, type EChartsCoreOption } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
 
+// zrender keeps what it measured of texts in plain objects by text: one that reads `__proto__` would get
+// Object.prototype as its entry and write into it, and every loop over keys would see that.
+delete (Object.prototype as { __proto__?: unknown }).__proto__;
+
 use([
   BarChart, BoxplotChart, CustomChart, LineChart, PieChart, ScatterChart,
   DataZoomInsideComponent, DataZoomSliderComponent, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent, SVGRenderer,
