@@ -84,8 +84,8 @@ class Family {
 int failures();
 
 /// Whether a kernel runs beside one that has not ended. Under tools that watch memory none does, and what is
-/// to be seen of that cannot be checked; a family then says so and leaves.
-bool launches_overlap();
+/// to be seen of that cannot be checked: false then, and a line says that `family` is left out.
+bool launches_overlap(const char* family);
 /// How often to run what could go wrong between kernels: `wanted` times, or twice where none overlap.
 int replays(int wanted);
 

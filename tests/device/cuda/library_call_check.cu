@@ -92,7 +92,9 @@ int count_captured(Family& family, const Pair& pair, bool ordered) {
 
 }  // namespace
 
-bool launches_overlap() {
+namespace {
+
+bool sees_overlap() {
   const DeviceBuffer told(sizeof(int));
   const DeviceBuffer seen(sizeof(int));
   cudaStream_t streams[2] = {};
@@ -111,17 +113,24 @@ bool launches_overlap() {
   return found == 1;
 }
 
-int replays(int wanted) {
-  static const bool kOverlap = launches_overlap();
-  return kOverlap ? wanted : 2;
+bool overlap() {
+  static const bool kOverlap = sees_overlap();
+  return kOverlap;
 }
 
+}  // namespace
+
+bool launches_overlap(const char* family) {
+  if (overlap()) return true;
+  std::printf("SKIPPED %s: no launch runs beside another here, as under a tool that watches memory\n",
+              family);
+  return false;
+}
+
+int replays(int wanted) { return overlap() ? wanted : 2; }
+
 void check_library_calls() {
-  if (!launches_overlap()) {
-    std::printf(
-        "SKIPPED library calls: no launch runs beside another here, as under a tool that watches memory\n");
-    return;
-  }
+  if (!launches_overlap("library calls")) return;
   Family family("library calls");
   const Pair pair;
   family.expect(count_right(

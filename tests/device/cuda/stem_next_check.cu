@@ -34,6 +34,7 @@ class Case {
         has_biases_(has_biases),
         layout_(stem_layout(problem(image, type)).value()),
         x_(int64_t{image.batch} * 3 * image.height * image.width, FloatType::kFloat),
+        other_(static_cast<int64_t>(x_.host.size()), FloatType::kFloat),
         w_(packed_stem(layout_), type),
         bias_(kChannels, FloatType::kFloat),
         next_(int64_t{kChannels} * kChannels, type, -0.3, 0.3),
@@ -118,9 +119,11 @@ class Case {
     return args;
   }
 
-  cudaError_t launch(const StemConfig& config, Output& pooled, Output& behind, bool pdl,
-                     cudaStream_t stream) const {
+  /// Of `x` where that is given.
+  cudaError_t launch(const StemConfig& config, Output& pooled, Output& behind, bool pdl, cudaStream_t stream,
+                     const void* x = nullptr) const {
     ConvArgs args = arguments(pooled);
+    if (x != nullptr) args.x = x;
     args.next_waits = pdl;
     const StemNext next{next_packed_.get(),
                         has_biases_ ? static_cast<const float*>(next_bias_.get()) : nullptr,
@@ -129,7 +132,8 @@ class Case {
     return launch_stem_and_next(layout_, config, args, next, pdl, stream);
   }
 
-  /// Launches that let each other in early give the same, again and again.
+  /// Launches that let each other in early leave what the last makes, where one of other pixels is ahead of
+  /// it that writes to the same places.
   void repeat(Family& family, const StemConfig& config, const std::vector<uint16_t>& expected,
               const std::string& what) const {
     cudaStream_t stream = nullptr;
@@ -138,7 +142,8 @@ class Case {
     for (int i = 0; i < count; ++i) {
       Output pooled(elements(), type_);
       Output behind(elements(), type_);
-      for (int k = 0; k < 3; ++k) family.launched(launch(config, pooled, behind, true, stream), what);
+      for (const Values* x : {&x_, &other_, &x_})
+        family.launched(launch(config, pooled, behind, true, stream, x->get()), what);
       family.launched(cudaStreamSynchronize(stream), what);
       family.expect(bits(behind) == expected, what + ", again");
     }
@@ -161,6 +166,7 @@ class Case {
   bool has_biases_;
   StemLayout layout_;
   Values x_;
+  Values other_;  ///< other pixels
   Values w_;
   Values bias_;
   Values next_;
