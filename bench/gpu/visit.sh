@@ -110,18 +110,21 @@ fi
 
 if part races; then
   # A process a case, side by side: the tool prepares every kernel when it first runs, and has one thread for it.
-  # RACE_WITHOUT: tactics to leave out ("cudnn cublaslt" leaves hone's own kernels).
+  # RACE_WITHOUT: tactics to leave out ("cudnn cublaslt" leaves hone's own kernels). RACE_PARTS: so many processes
+  # share the rounds of a case.
   race() {
-    local log=$2/race-$(basename "$3").log
+    local log=$2/race-$(basename "$3")-$4.log
     timeout "${RACE_SECONDS:-300}" "$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)" --tool racecheck \
       --error-exitcode 9 --print-limit 5 "$1/bin/tactics_check" \
-      --once ${RACE_WITHOUT:+$(printf -- '--without %s ' $RACE_WITHOUT)} cuda "${PRECISIONS:-fp16}" 1e-5 1.01e-4 "$3" >"$log" 2>&1
+      --once --part "$4/${RACE_PARTS:-1}" ${RACE_WITHOUT:+$(printf -- '--without %s ' $RACE_WITHOUT)} cuda "${PRECISIONS:-fp16}" 1e-5 1.01e-4 "$3" >"$log" 2>&1
     local code=$?
-    printf 'race %s: exit %d, %s\n' "$(basename "$3")" "$code" "$(grep -o 'RACECHECK SUMMARY.*' "$log")"
+    printf 'race %s, part %d: exit %d, %s\n' "$(basename "$3")" "$4" "$code" "$(grep -o 'RACECHECK SUMMARY.*' "$log")"
   }
   export -f race
   find "${CASES:?the folder of device cases}" -name model.onnx -printf '%h\n' | sort |
-    xargs -P "$(nproc)" -I{} bash -c 'race "$0" "$1" "$2"' "$install" "$output" {}
+    while read -r folder; do
+      for ((k = 1; k <= ${RACE_PARTS:-1}; ++k)); do printf '%s\0%d\0' "$folder" "$k"; done
+    done | xargs -0 -n 2 -P "$(nproc)" bash -c 'race "$0" "$1" "$2" "$3"' "$install" "$output"
 fi
 
 # Whole runs of what `hone bench` can tell of a GPU; each prints its summary.

@@ -7,6 +7,7 @@ write the operators' cases. Without that device: exit code 4, and the reason.
 """
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,21 @@ NO_DEVICE = 4
 # 64 channels and a layer in front), and minimal filtering, which multiplies that by up to 10 (Barabasz et al. 2020).
 ABSOLUTE = 2.0 ** -24 * 1800 ** 0.5 * 4 * 10
 RELATIVE = 1e-5  # as the scripts that write the operators' cases allow
+
+
+def expect_parts_to_be_all(check, arguments):
+    """Two processes with a part each take every round once."""
+    rounds = []
+    for part in ("1/2", "2/2"):
+        ended = subprocess.run([check, "--once", "--part", part, *arguments], capture_output=True, text=True, check=True)
+        rounds.append(re.findall(r"(\w+), (\S+): round (\d+) of (\d+)", ended.stdout))
+    taken = {(name, layout, int(number)) for name, layout, number, _ in rounds[0] + rounds[1]}
+    whole = {(name, layout, number + 1) for name, layout, _, of in rounds[0] for number in range(int(of))}
+    if taken != whole or len(taken) != len(rounds[0]) + len(rounds[1]) or len(taken) < 4:
+        sys.exit(f"two halves are not all rounds: {rounds}")
+    ended = subprocess.run([check, "--part", "3/2", *arguments], capture_output=True, text=True, check=False)
+    if ended.returncode == 0 or "--part takes K/N" not in ended.stderr:
+        sys.exit(f"--part 3/2 is taken: {ended}")
 
 
 def main():
@@ -43,7 +59,10 @@ def main():
         if wrong or len(cases) != written:
             sys.exit(f"{len(wrong)} of {written} cases failed, {written - len(cases)} did not run")
         print(f"{len(cases)} cases passed on {device} in {precision}", flush=True)
-        sys.exit(subprocess.run([check, device, precision, str(RELATIVE), str(ABSOLUTE), folder], check=False).returncode)
+        arguments = [device, precision, str(RELATIVE), str(ABSOLUTE)]
+        if device == "cpu":
+            expect_parts_to_be_all(check, [*arguments, folder / "networks" / "conv_3x3"])
+        sys.exit(subprocess.run([check, *arguments, folder], check=False).returncode)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
 // Runs ONNX cases by every tactic that a device has for their steps, each variant of it, and compares with
 // the expected outputs: a build runs the fastest ones alone.
 //
-// usage: tactics_check [--once] [--without TACTIC]… DEVICE PRECISION RELATIVE ABSOLUTE FOLDER…
+// usage: tactics_check [--once] [--part K/N] [--without TACTIC]… DEVICE PRECISION RELATIVE ABSOLUTE FOLDER…
 //
 // In round k all steps run by their candidate k, in rotation, with images in each of the device's layouts, on
 // memory that was poisoned before, and again, in runs that overlap too: outputs that move are a race. With
-// --once each round runs once, for tools under which every launch is slow; --without leaves a tactic out
-// where a step has others: the same tools take minutes for a library's hundreds of kernels. Exit code 1 when
-// a case fails, 4 without the device.
+// --once each round runs once, for tools under which every launch is slow; --part 2/8 takes every eighth
+// round, from the second on, so that eight processes share them; --without leaves a tactic out where a step
+// has others: the same tools take minutes for a library's hundreds of kernels. Exit code 1 when a case fails,
+// 4 without the device.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -133,14 +134,36 @@ class RoundBackend final : public backend::Backend {
   std::vector<std::string> ran_;
 };
 
+/// Which rounds a process takes: every `of`-th, from `first` on.
+struct Part {
+  size_t first = 0;
+  size_t of = 1;
+
+  /// Of "2/8": the second of eight.
+  static Part parse(const std::string& text) {
+    size_t number = 0;
+    size_t of = 0;
+    char more = 0;
+    if (std::sscanf(text.c_str(), "%zu/%zu%c", &number, &of, &more) != 2 || number < 1 || number > of)
+      fail_usage("--part takes K/N with K from 1 to N, not {}", text);
+    return {number - 1, of};
+  }
+};
+
+struct CheckOptions {
+  bool once = false;
+  Part part;
+  std::set<std::string> without;
+};
+
 /// A case by every tactic, with images in one layout.
 class Check {
  public:
-  Check(const bench::ConformanceOptions& options, RoundBackend backend, bool once)
-      : options_(options), backend_(std::move(backend)), once_(once) {}
+  Check(const bench::ConformanceOptions& options, const CheckOptions& check)
+      : options_(options), backend_(check.once, check.without), once_(check.once), part_(check.part) {}
 
   void run(const bench::ConformanceCase& test, engine::Layout layout) {
-    for (size_t round = 0; round == 0 || round < backend_.rounds(); ++round) {
+    for (size_t round = part_.first; round == part_.first || round < backend_.rounds(); round += part_.of) {
       backend_.use(layout, round);
       const bench::CaseResult result = bench::run_case(test, backend_, options_);
       if (once_) report(test.name, layout, round);
@@ -167,13 +190,14 @@ class Check {
   const bench::ConformanceOptions& options_;
   RoundBackend backend_;
   bool once_;
+  Part part_;
   size_t failures_ = 0;
   std::map<std::string, std::set<std::string>> seen_;
 };
 
-int check_all(const bench::ConformanceOptions& options, bool once, std::set<std::string> without,
+int check_all(const bench::ConformanceOptions& options, const CheckOptions& how,
               std::span<const std::filesystem::path> folders) {
-  Check check(options, RoundBackend(once, std::move(without)), once);
+  Check check(options, how);
   const auto cases = bench::find_cases(folders);
   for (const engine::Layout layout : device::find_device(options.device).image_layouts(options.precision)) {
     for (const bench::ConformanceCase& test : cases) check.run(test, layout);
@@ -187,26 +211,28 @@ int check_all(const bench::ConformanceOptions& options, bool once, std::set<std:
 
 int main_of(int count, char** words) {
   std::vector<std::string> arguments(words + 1, words + count);
-  bool once = false;
-  std::set<std::string> without;
+  CheckOptions how;
   size_t at = 0;
   for (; at < arguments.size() && arguments[at].starts_with("--"); ++at) {
     if (arguments[at] == "--once")
-      once = true;
+      how.once = true;
+    else if (arguments[at] == "--part" && at + 1 < arguments.size())
+      how.part = Part::parse(arguments[++at]);
     else if (arguments[at] == "--without" && at + 1 < arguments.size())
-      without.insert(arguments[++at]);
+      how.without.insert(arguments[++at]);
     else
       fail_usage("there is no option {}", arguments[at]);
   }
   if (arguments.size() - at < 5)
-    fail_usage("tactics_check [--once] [--without TACTIC]… DEVICE PRECISION RELATIVE ABSOLUTE FOLDER…");
+    fail_usage(
+        "tactics_check [--once] [--part K/N] [--without TACTIC]… DEVICE PRECISION RELATIVE ABSOLUTE FOLDER…");
   bench::ConformanceOptions options;
   options.device = arguments[at];
   options.precision = tensor::parse_precision(arguments[at + 1]);
   options.tolerance = {std::atof(arguments[at + 2].c_str()), std::atof(arguments[at + 3].c_str())};
   const std::vector<std::filesystem::path> folders(arguments.begin() + static_cast<ptrdiff_t>(at) + 4,
                                                    arguments.end());
-  return check_all(options, once, std::move(without), folders);
+  return check_all(options, how, folders);
 }
 
 }  // namespace
