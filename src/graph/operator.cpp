@@ -105,6 +105,9 @@ void complete_node(Node& node) {
   for (int i = 0; i < def->min_inputs; ++i) {
     if (node.inputs[static_cast<size_t>(i)] == kNoValue) fail("required input {} is missing", i);
   }
+  for (int i = 0; i < def->min_outputs; ++i) {
+    if (node.outputs[static_cast<size_t>(i)] == kNoValue) fail("required output {} is missing", i);
+  }
   for (const auto& [name, value] : node.attributes) {
     const AttributeDef* attribute = def->find_attribute(name);
     if (attribute == nullptr) fail("attribute '{}' is not known", name);

@@ -88,6 +88,12 @@ TEST(GraphJson, OtherWordsAreNoFloats) {
   EXPECT_EQ(written.refusal(), "'infinite' is no number");
 }
 
+TEST(GraphJson, ANodeHasTheOutputsThatItMustHave) {
+  Written written(leaky(0.5F));
+  written.json["nodes"][0]["outputs"][0] = -1;
+  EXPECT_THAT(written.refusal(), HasSubstr("required output 0 is missing"));
+}
+
 TEST(GraphJson, AnAttributeThatIsATensorHasABlob) {
   GraphBuilder b;
   const auto shape = b.node("Shape", {b.input("x", {Dim::symbol("n"), 4})});

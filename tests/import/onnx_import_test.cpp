@@ -38,6 +38,21 @@ TEST(OnnxImport, KeepsNamesAndSymbols) {
   EXPECT_THAT(graph.nodes.at(0).sources, ElementsAre("Relu_0"));
 }
 
+TEST(OnnxImport, OutputsThatNobodyReadNeedNoName) {
+  const auto unnamed = [](onnx::ModelProto& model) {
+    model.mutable_graph()->mutable_node(0)->set_output(0, "");
+    model.mutable_graph()->mutable_node(1)->set_output(0, "");
+  };
+  const Graph graph = import_text(17, R"(g (float[1, 1, 2, 2] x) => (int64[1, 1, 1, 2] places) {
+    none = Relu(x)
+    largest, places = MaxPool <kernel_shape = [2, 1]> (x)
+  })",
+                                  unnamed);
+  EXPECT_EQ(graph.nodes.at(1).op, "MaxPool");
+  EXPECT_EQ(graph.value(graph.nodes.at(1).outputs.at(0)).type.text(), "float32[1x1x1x2]");
+  EXPECT_EQ(output(graph).type.text(), "int64[1x1x1x2]");
+}
+
 TEST(OnnxImport, ReadsEveryKindOfConstant) {
   const Graph graph =
       import_text(17, R"(g (float[1] x) => (float[1] a, int64[2] b, float c, int64 d, float[2] e) {

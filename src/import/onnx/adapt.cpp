@@ -13,7 +13,22 @@ using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
 
+namespace {
+
+/// ONNX lets a model leave out the name of any output that it does not use, our operators of optional ones
+/// alone.
+void name_required_outputs(graph::Graph& graph, Node& node) {
+  const graph::OperatorDef* def = graph::find_operator(node.op);
+  const size_t required = def == nullptr ? 0 : static_cast<size_t>(def->min_outputs);
+  for (size_t i = 0; i < std::min(required, node.outputs.size()); ++i) {
+    if (!node.has_output(i)) node.outputs[i] = graph.add_value(fmt::format("{}.output.{}", node.name, i));
+  }
+}
+
+}  // namespace
+
 void add_checked_node(graph::Graph& graph, Node node) {
+  name_required_outputs(graph, node);
   graph::complete_node(node);
   const Node& added = graph.add_node(std::move(node));
   graph::infer_node(graph, added);
