@@ -37,6 +37,11 @@ struct UnfitInputs : Error {
   explicit UnfitInputs(const Error& error) : Error(error) {}
 };
 
+/// Of the cache's entry that says so, for builds that may not try.
+std::string unfit_key(const graph::Graph& bound, Precision precision) {
+  return "unfit inputs " + graph_signature(bound, precision);
+}
+
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -101,7 +106,11 @@ class Search {
   static bool is_open(const StepSearch& step) { return !step.cached && !step.candidates.empty(); }
 
   void refuse_to_time(const std::string& lacks) const {
-    if (options_.cached_only) fail_environment("the timing cache lacks {}", lacks);
+    if (!options_.cached_only) return;
+    // Of a network that nothing could be timed of, the cache lacks nothing.
+    if (const TimingEntry* unfit = cache_.find(unfit_key(*bound_, engine_.precision), least_level()))
+      throw UnfitInputs(Error(ErrorKind::kBadInput, unfit->chosen));
+    fail_environment("the timing cache lacks {}", lacks);
   }
 
   std::unique_ptr<Program> program(Layout layout, const std::vector<std::string>& tactics, bool list) const {
@@ -480,6 +489,10 @@ void search_tactics(Engine& engine, const std::shared_ptr<const graph::Graph>& b
     engine.tactics.clear();
     engine.micro_batch = 0;
     engine.not_timed = error.what();
+    if (options.cached_only) return;
+    TimingEntry unfit{.chosen = engine.not_timed, .level = options.optimization_level};
+    unfit.times[unfit.chosen] = {};  // of no samples
+    cache.set(unfit_key(*bound, engine.precision), std::move(unfit));
   }
 }
 

@@ -16,8 +16,9 @@ namespace hone::engine {
 /// choice of candidates, in turn, and each step's own time is kept. A challenger must beat the default's
 /// median by 3 % and its lower quartile too, so that noise wins nothing.
 ///
-/// Where the inputs that were made up cannot be run with, nothing is timed and engine.not_timed says why. Bad
-/// input when the shapes cannot: they overflow, or pass the limit of what tensors may take.
+/// Where the inputs that were made up cannot be run with, nothing is timed; engine.not_timed says why, and
+/// the cache does to a later build that may time nothing. Bad input when the shapes cannot: they overflow, or
+/// pass the limit of what tensors may take.
 void search_tactics(Engine& engine, const std::shared_ptr<const graph::Graph>& bound, const Device& device,
                     const BuildOptions& options, TimingCache& cache);
 

@@ -45,6 +45,25 @@ TEST_F(CachedSearch, AnUnknownLayoutOfTheCacheIsSearchedAnew) {
   EXPECT_EQ(lacks(graph, device::cpu::cpu_device(), build), "");
 }
 
+TEST_F(CachedSearch, NothingIsMissingForANetworkThatCannotBeTimed) {
+  GraphBuilder b;
+  const auto x = relu_layers(b, b.input("x", {1, 4, 24, 24}));
+  const auto graph = b.finish({b.node("Gather", {x, b.input("indices", {2}, DType::kInt64)})});
+  BuildOptions build = options(3);
+  build.shapes["indices"] = {{2}, {2}, {2}};
+  build.cache_folder = folder_;
+  build.cached_only = true;
+  EXPECT_THAT(lacks(graph, device::cpu::cpu_device(), build), ::testing::HasSubstr("the choice of a layout"));
+  build.cached_only = false;
+  const auto searched = build_engine(graph, device::cpu::cpu_device(), build);
+  EXPECT_THAT(searched->not_timed, ::testing::HasSubstr("Gather"));
+  build.cached_only = true;
+  const auto cached = build_engine(graph, device::cpu::cpu_device(), build);
+  EXPECT_EQ(cached->not_timed, searched->not_timed);
+  EXPECT_EQ(cached->layout, searched->layout);
+  EXPECT_EQ(cached->tactics, searched->tactics);
+}
+
 TEST_F(CachedSearch, AnUnknownTacticOfTheCacheIsSearchedAnew) {
   const FakeTactic slow("slow", {.delay_us = 150});
   const FakeTactic tiles("tiles", {.variants = {{"n=1", 80}, {"n=2", 20}}});
