@@ -151,7 +151,8 @@ TEST(TensorCores, AreToldByNamesOfManyYears) {
         "void hone::device::cuda::warpgroup_gemm<__half, WarpgroupTile<64, 32, 1>>(WarpgroupParams)",
         "void hone::device::cuda::warpgroup_stem<__half, 64, 4, (StreamKind)0>(WarpgroupStemParams)",
         "void hone::device::cuda::warpgroup_pooled_stem<__half, PooledStemTile<7>>(PooledStemParams)",
-        "void hone::device::cuda::bottleneck_kernel<__half, 64, false, 2>(BottleneckParams)"})
+        "void hone::device::cuda::bottleneck_kernel<__half, 64, false, 2>(BottleneckParams)",
+        "void hone::device::cuda::pipelined_bottleneck_kernel<__half, 64, false>(PipelinedBottleneckParams)"})
     EXPECT_TRUE(uses_tensor_cores_by_name(name)) << name;
   for (const char* name :
        {"void at::native::vectorized_elementwise_kernel<4>(int)", "ampere_sgemm_128x64_nn",

@@ -1,4 +1,4 @@
-// Checks of bottleneck.hpp.
+// Checks of bottleneck.hpp and pipelined_bottleneck.hpp.
 #include "device/cuda/plugin/kernels/bottleneck.hpp"
 
 #include <cuda_bf16.h>
@@ -29,8 +29,9 @@ Values filters(int64_t rows, int64_t depth, FloatType type) {
 /// One bottleneck with random operands, and what it must give.
 class Case {
  public:
-  Case(const Bottleneck& size, FloatType type, bool with_biases)
+  Case(const Bottleneck& size, FloatType type, bool with_biases, BottleneckWay way = BottleneckWay::kUsual)
       : size_(size),
+        way_(way),
         type_(type),
         with_biases_(with_biases),
         channels_(size.channels),
@@ -42,9 +43,9 @@ class Case {
         window_(filters(channels_, 9 * channels_, type)),
         expand_(filters(wide_channels_, channels_, type)),
         next_(filters(size.next, wide_channels_, type)),
-        packed_window_(arranged_window(size, window_.host), type),
-        packed_expand_(arranged_expand(size, expand_.host), type),
-        packed_next_(arranged_next(size, next_.host), type),
+        packed_window_(arranged_window(size, way, window_.host), type),
+        packed_expand_(arranged_expand(size, way, expand_.host), type),
+        packed_next_(arranged_next(size, way, next_.host), type),
         projection_(filters(wide_channels_, channels_, type)),
         window_bias_(channels_, FloatType::kFloat),
         expand_bias_(wide_channels_, FloatType::kFloat),
@@ -60,7 +61,7 @@ class Case {
     Output narrow(pixels_ * size_.next, type_);
     const BottleneckArgs args = arguments(x_.get(), shortcut_.get(), wide.get(), narrow.get());
     // As much shared memory as it needs, and no more.
-    family.launched(bottleneck(args, type_, size_, {.behind_cluster = true}), what);
+    family.launched(launch_bottleneck(way_, args, type_, size_, {.behind_cluster = true}), what);
     expect_wide(wide);
     family.compare(wide, wide_slack(), what + ", wide");
     if (size_.next == 0) return;
@@ -94,8 +95,8 @@ class Case {
     const int to = i % 2;
     const void* const x = i == 0 || size_.next == 0 ? x_.get() : images.narrow[1 - to].get();
     const void* const shortcut = i == 0 ? shortcut_.get() : images.wide[1 - to].get();
-    return bottleneck(arguments(x, shortcut, images.wide[to].get(), images.narrow[to].get()), type_, size_,
-                      options);
+    return launch_bottleneck(way_, arguments(x, shortcut, images.wide[to].get(), images.narrow[to].get()),
+                             type_, size_, options);
   }
 
  private:
@@ -190,6 +191,7 @@ class Case {
   }
 
   Bottleneck size_;
+  BottleneckWay way_;
   FloatType type_;
   bool with_biases_;
   int64_t channels_;
@@ -282,12 +284,7 @@ void run_chains(Family& family, const std::deque<Case>& cases) {
   cudaStreamDestroy(stream);
 }
 
-}  // namespace
-
-void check_bottleneck() {
-  Family family("bottlenecks");
-  DeviceLimits device;
-  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+void check_images(Family& family, BottleneckWay way) {
   const StreamEpilogue relu = bounds(0, kInfinity);
   const StreamEpilogue none = bounds(-kInfinity, kInfinity);
   int turn = 0;
@@ -299,11 +296,27 @@ void check_bottleneck() {
         const StreamEpilogue narrow = turn % 4 == 0 ? bounds(-0.25f, 0.5f) : turn % 4 == 1 ? none : relu;
         Case({image.batch, image.height, image.width, next, projects, turn % 5 == 0 ? none : relu,
               turn % 3 == 0 ? bounds(0, 6) : relu, narrow},
-             type, turn % 2 == 0)
+             type, turn % 2 == 0, way)
             .run(family);
       }
     }
   }
+}
+
+}  // namespace
+
+void check_pipelined_bottleneck() {
+  Family family("bottlenecks in pipelines");
+  DeviceLimits device;
+  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  check_images(family, BottleneckWay::kPipelined);
+}
+
+void check_bottleneck() {
+  Family family("bottlenecks");
+  DeviceLimits device;
+  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  check_images(family, BottleneckWay::kUsual);
   family.expect(bottleneck({}, FloatType::kFloat, {1, 8, 8, 64}, {}) == cudaErrorInvalidValue,
                 "float elements are taken");
   family.expect(bottleneck({}, FloatType::kHalf, {1, 8, 8, 96}, {}) == cudaErrorInvalidValue,
@@ -368,6 +381,11 @@ void check_bottleneck_chains() {
     for (const auto& sizes : kChains) {
       std::deque<Case> cases;
       for (const Bottleneck& size : sizes) cases.emplace_back(size, type, true);
+      run_chains(family, cases);
+    }
+    for (const Image& image : {Image{1, 56, 56}, Image{90, 2, 66}, Image{8, 56, 56}}) {
+      std::deque<Case> cases;
+      cases.emplace_back(chained(64, image), type, true, BottleneckWay::kPipelined);
       run_chains(family, cases);
     }
   }

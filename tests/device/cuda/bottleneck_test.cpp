@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "device/cuda/plugin/kernels/cluster_bottleneck.hpp"
+#include "device/cuda/plugin/kernels/pipelined_bottleneck.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -36,6 +37,43 @@ TEST(Bottleneck, MakesSomePixelsOfARowATile) {
   EXPECT_EQ(bottleneck_refusal(sized(0, 3, 65, 64), {}), "");
   EXPECT_NE(bottleneck_refusal(sized(1, 0, 65, 64), {}), "");
   EXPECT_NE(bottleneck_refusal(sized(int64_t{1} << 30, 3, 65, 64), {}), "");
+}
+
+TEST(PipelinedBottleneck, TakesWhatTheOtherTakesOf64Channels) {
+  EXPECT_EQ(pipelined_bottleneck_refusal(sized(1, 56, 56, 64), {}), "");
+  EXPECT_EQ(pipelined_bottleneck_refusal(sized(1, 56, 56, 128), {}), "");
+  EXPECT_EQ(pipelined_bottleneck_refusal(sized(1, 56, 56, 64, true), {}), "");
+  EXPECT_NE(pipelined_bottleneck_refusal(sized(1, 56, 56, 128, true), {}), "");
+  Bottleneck wider = sized(1, 28, 28, 128);
+  wider.channels = 128;
+  EXPECT_EQ(pipelined_bottleneck_refusal(wider, {}), "128 channels, not 64");
+  DeviceLimits device;
+  device.warpgroups = false;
+  EXPECT_NE(pipelined_bottleneck_refusal(sized(1, 56, 56, 64), device), "");
+  // As many tiles as may be by 64 pixels, but not by 56.
+  EXPECT_EQ(bottleneck_refusal(sized(int64_t{1} << 24, 64, 64, 64), {}), "");
+  EXPECT_EQ(pipelined_bottleneck_refusal(sized(int64_t{1} << 24, 64, 64, 64), {}), "the image is too large");
+}
+
+TEST(PipelinedBottleneck, MakesAtMost56PixelsOfARowATile) {
+  EXPECT_EQ(PipelinedBottleneck::tiles(sized(2, 3, 1, 64)), 6);
+  EXPECT_EQ(PipelinedBottleneck::tiles(sized(2, 3, 56, 64)), 6);
+  EXPECT_EQ(PipelinedBottleneck::tiles(sized(2, 3, 57, 64)), 12);
+}
+
+TEST(PipelinedBottleneck, PlacesOfWeightsAreAPermutation) {
+  std::vector<int> window(size_t{64} * 9 * 64);
+  std::vector<int> expand(size_t{256} * 64);
+  std::vector<int> next(size_t{64} * 256);
+  for (int64_t k = 0; k < 256; ++k) {
+    for (int64_t c = 0; c < 64; ++c) {
+      ++expand.at(PipelinedBottleneck::expand_index(k, c));
+      ++next.at(PipelinedBottleneck::next_index(c, k));
+      for (int64_t tap = 0; k < 64 && tap < 9; ++tap)
+        ++window.at(PipelinedBottleneck::window_index(k, tap, c));
+    }
+  }
+  for (const auto& places : {window, expand, next}) EXPECT_EQ(places, std::vector<int>(places.size(), 1));
 }
 
 Bottleneck clustered(int64_t channels, int64_t height, int64_t width) {

@@ -197,6 +197,7 @@ constexpr Check kChecks[] = {
     {"squeeze_excite", hone::device::cuda::check::check_squeeze_excite},
     {"squeeze_excite_layers", hone::device::cuda::check::check_squeeze_excite_layers},
     {"bottleneck", hone::device::cuda::check::check_bottleneck},
+    {"pipelined_bottleneck", hone::device::cuda::check::check_pipelined_bottleneck},
     {"cluster_bottleneck", hone::device::cuda::check::check_cluster_bottleneck},
     {"bottleneck_chains", hone::device::cuda::check::check_bottleneck_chains},
     {"stem_next", hone::device::cuda::check::check_stem_next},

@@ -113,6 +113,7 @@ void check_warpgroup_matrix_layers();
 void check_squeeze_excite();
 void check_squeeze_excite_layers();
 void check_bottleneck();
+void check_pipelined_bottleneck();
 void check_cluster_bottleneck();
 void check_bottleneck_chains();
 void check_stem_next();

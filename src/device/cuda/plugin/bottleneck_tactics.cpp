@@ -1,6 +1,7 @@
-// FusedBottleneck by a kernel of ours.
+// FusedBottleneck by kernels of ours.
 #include "device/cuda/plugin/activation_bounds.hpp"
 #include "device/cuda/plugin/kernels/cluster_bottleneck.hpp"
+#include "device/cuda/plugin/kernels/pipelined_bottleneck.hpp"
 #include "device/cuda/plugin/tactics.hpp"
 
 namespace hone::device::cuda {
@@ -11,6 +12,7 @@ using engine::Offer;
 using engine::StepRequest;
 using tensor::DType;
 
+/// Refuses what none of the kernels takes.
 std::string read_size(const StepRequest& request, Bottleneck& size) {
   const graph::Node& node = request.node;
   if (request.outputs[0].dtype != DType::kFloat32) return "only float32 models";
@@ -37,18 +39,59 @@ std::string read_size(const StepRequest& request, Bottleneck& size) {
   size.height = x[2];
   size.width = x[3];
   size.next = node.has_input(3) ? request.inputs[3].shape[0] : 0;
-  return bottleneck_refusal(size, limits());
+  return {};
 }
+
+/// Where weights go; an empty function where they stay as they are.
+struct FilterPlaces {
+  FragmentPlace window;
+  FragmentPlace expand;
+  FragmentPlace next;
+};
+
+FilterPlaces usual_places(const Bottleneck& size) {
+  const int64_t channels = size.channels;
+  if (channels == Bottleneck::kChannels) return {};
+  return {
+      [=](int64_t k, int64_t tap, int64_t c) { return ClusterBottleneck::window_index(channels, k, tap, c); },
+      [=](int64_t k, int64_t, int64_t c) { return ClusterBottleneck::expand_index(channels, k, c); },
+      [=](int64_t k, int64_t, int64_t c) { return ClusterBottleneck::next_index(channels, k, c); }};
+}
+
+FilterPlaces pipelined_places(const Bottleneck& size) {
+  FilterPlaces places{PipelinedBottleneck::window_index,
+                      [](int64_t k, int64_t, int64_t c) { return PipelinedBottleneck::expand_index(k, c); },
+                      {}};
+  if (PipelinedBottleneck::keeps_next(size.next))
+    places.next = [](int64_t k, int64_t, int64_t c) { return PipelinedBottleneck::next_index(k, c); };
+  return places;
+}
+
+/// A kernel, and what it is called.
+struct Way {
+  std::string_view name;
+  std::string (*refusal)(const Bottleneck& size, const DeviceLimits& device);
+  FilterPlaces (*places)(const Bottleneck& size);
+  cudaError_t (*launch)(const BottleneckArgs& args, FloatType type, const Bottleneck& size,
+                        const LaunchOptions& options);
+};
+
+constexpr Way kUsual = {"bottleneck", bottleneck_refusal, usual_places, bottleneck};
+constexpr Way kPipelined = {"pipelined_bottleneck", pipelined_bottleneck_refusal, pipelined_places,
+                            pipelined_bottleneck};
 
 class BottleneckTactic final : public CudaTactic {
  public:
-  std::string_view name() const override { return "bottleneck"; }
+  explicit BottleneckTactic(const Way& way) : way_(way) {}
+
+  std::string_view name() const override { return way_.name; }
   bool handles(const std::string& op) const override { return op == "FusedBottleneck"; }
 
   Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
     Bottleneck size;
-    if (std::string reason = read_size(request, size); !reason.empty())
-      return Offer::refuse(std::move(reason));
+    std::string reason = read_size(request, size);
+    if (reason.empty()) reason = way_.refusal(size, limits());
+    if (!reason.empty()) return Offer::refuse(std::move(reason));
     const DType dtype = request.compute_dtype;
     const auto image = [&](const engine::Shape& shape) {
       return engine::TensorDesc{dtype, shape, Layout::kChannelsLast};
@@ -61,27 +104,21 @@ class BottleneckTactic final : public CudaTactic {
         offer.inputs[i] = {DType::kFloat32, request.inputs[i].shape, Layout::kPlain};
     }
     for (const engine::TensorDesc& output : request.outputs) offer.outputs.push_back(image(output.shape));
-    const int64_t channels = size.channels;
-    const auto pack = [&](size_t operand, const auto& place) {
-      const bool shared = channels != Bottleneck::kChannels;
-      PackedConstant filter = shared ? pack_fragments(request, operand, dtype, place, weights)
-                                     : pack_filter(request, operand, dtype, FilterOrder::kKrsc,
-                                                   request.inputs[operand].shape[1], weights);
+    const FilterPlaces places = way_.places(size);
+    const auto pack = [&](size_t operand, const FragmentPlace& place) {
+      PackedConstant filter = place ? pack_fragments(request, operand, dtype, place, weights)
+                                    : pack_filter(request, operand, dtype, FilterOrder::kKrsc,
+                                                  request.inputs[operand].shape[1], weights);
       offer.packed.push_back(filter.key);
       return filter.device;
     };
-    const auto window = pack(1, [=](int64_t k, int64_t tap, int64_t c) {
-      return ClusterBottleneck::window_index(channels, k, tap, c);
-    });
-    const auto expand = pack(
-        2, [=](int64_t k, int64_t, int64_t c) { return ClusterBottleneck::expand_index(channels, k, c); });
-    const auto next = size.next == 0 ? nullptr : pack(3, [=](int64_t k, int64_t, int64_t c) {
-      return ClusterBottleneck::next_index(channels, k, c);
-    });
-    const auto projection = size.projects ? pack(8, nullptr) : nullptr;
-    const auto launch = [=, type = float_type(dtype)](std::span<const void* const> inputs,
-                                                      std::span<void* const> outputs, void*,
-                                                      const LaunchOptions& options) {
+    const auto window = pack(1, places.window);
+    const auto expand = pack(2, places.expand);
+    const auto next = size.next == 0 ? nullptr : pack(3, places.next);
+    const auto projection = size.projects ? pack(8, {}) : nullptr;
+    const auto launch = [=, type = float_type(dtype), run = way_.launch](
+                            std::span<const void* const> inputs, std::span<void* const> outputs, void*,
+                            const LaunchOptions& options) {
       const auto bias = [&](size_t i) {
         return i < inputs.size() ? static_cast<const float*>(inputs[i]) : nullptr;
       };
@@ -97,12 +134,15 @@ class BottleneckTactic final : public CudaTactic {
                                 bias(9),
                                 outputs[0],
                                 size.next == 0 ? nullptr : outputs[1]};
-      return bottleneck(args, type, size, options);
+      return run(args, type, size, options);
     };
     offer.kernel = std::make_shared<LaunchKernel>("a bottleneck", launch, size.batch != 0,
-                                                  ClusterBottleneck::takes(channels));
+                                                  ClusterBottleneck::takes(size.channels));
     return offer;
   }
+
+ private:
+  const Way& way_;
 };
 
 }  // namespace
@@ -115,6 +155,8 @@ bool runs_cluster_bottlenecks() {
   return cluster_bottlenecks_at_once(kChannels, clusters) == cudaSuccess && clusters >= kImage;
 }
 
-void add_bottleneck_tactics(TacticList& list) { list.push_back(std::make_unique<BottleneckTactic>()); }
+void add_bottleneck_tactics(TacticList& list) {
+  for (const Way* way : {&kUsual, &kPipelined}) list.push_back(std::make_unique<BottleneckTactic>(*way));
+}
 
 }  // namespace hone::device::cuda

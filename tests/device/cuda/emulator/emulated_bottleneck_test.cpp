@@ -18,8 +18,10 @@ const StreamEpilogue kNone =
 /// a bound and each convolution shows in the result.
 class BottleneckCase {
  public:
-  BottleneckCase(const Bottleneck& size, Element element, bool with_biases)
+  BottleneckCase(const Bottleneck& size, Element element, bool with_biases,
+                 BottleneckWay way = BottleneckWay::kUsual)
       : size_(size),
+        way_(way),
         element_(element),
         with_biases_(with_biases),
         window_layer_(layer(size.channels, size.channels, 3)),
@@ -30,9 +32,9 @@ class BottleneckCase {
         window_(filters(window_layer_, 3, sparsity(32))),
         expand_(filters(expand_layer_, 4, sparsity(8))),
         next_(filters(next_layer_, 5, sparsity(8))),
-        packed_window_(element, arranged_window(size, window_.values)),
-        packed_expand_(element, arranged_expand(size, expand_.values)),
-        packed_next_(element, arranged_next(size, next_.values)),
+        packed_window_(element, arranged_window(size, way, window_.values)),
+        packed_expand_(element, arranged_expand(size, way, expand_.values)),
+        packed_next_(element, arranged_next(size, way, next_.values)),
         projection_(filters(expand_layer_, 6, 16)),
         window_bias_(Element::kFloat, size.channels, 2, 7),
         expand_bias_(Element::kFloat, size.wide(), 2, 8),
@@ -95,7 +97,7 @@ class BottleneckCase {
                               wide.get(),
                               size_.next == 0 ? nullptr : narrow.get()};
     const FloatType type = element_ == Element::kHalf ? FloatType::kHalf : FloatType::kBfloat16;
-    return bottleneck(args, type, size_, {nullptr, true, true, true});
+    return launch_bottleneck(way_, args, type, size_, {nullptr, true, true, true});
   }
 
   std::vector<double> sums(const ConvProblem& p, const std::vector<float>& x, const Tensor& w,
@@ -126,6 +128,7 @@ class BottleneckCase {
   }
 
   Bottleneck size_;
+  BottleneckWay way_;
   Element element_;
   bool with_biases_;
   ConvProblem window_layer_;
@@ -211,6 +214,40 @@ TEST(EmulatedBottleneck, ElementsMayBeBfloat16) {
       BottleneckCase(bottleneck_of({1, 2, 9}, next, projects), Element::kBFloat16, true)
           .expect(kFewSchedules);
   }
+}
+
+// More tiles than its rings have places, of one block; several images.
+TEST(EmulatedBottleneck, PipelinesMakeTileAfterTile) {
+  emulator::set_multiprocessors(1);
+  const Image image{2, 4, 7};
+  for (const auto& [next, projects] : {std::pair(64, false), std::pair(128, false), std::pair(64, true)})
+    BottleneckCase(bottleneck_of(image, next, projects), Element::kHalf, true, BottleneckWay::kPipelined)
+        .expect(kAllSchedules);
+}
+
+// Rows of one pixel, of as much as a tile, of more; a tile a block, and several.
+TEST(EmulatedBottleneck, PipelinesTakeRowsOfManyWidths) {
+  for (const int multiprocessors : {2, 132}) {
+    emulator::set_multiprocessors(multiprocessors);
+    const auto expect = [](const Image& image, int64_t next, bool projects, bool biases) {
+      BottleneckCase(bottleneck_of(image, next, projects, kNone), Element::kHalf, biases,
+                     BottleneckWay::kPipelined)
+          .expect(kFewSchedules);
+    };
+    expect({2, 1, 1}, 64, false, true);
+    expect({1, 2, 56}, 128, false, false);
+    expect({1, 2, 55}, 64, true, true);
+    expect({1, 1, 57}, 64, false, false);
+    expect({1, 1, 113}, 64, true, false);
+  }
+}
+
+TEST(EmulatedBottleneck, PipelinesTakeBfloat16) {
+  emulator::set_multiprocessors(2);
+  for (const auto& [next, projects] : {std::pair(64, false), std::pair(128, false), std::pair(64, true)})
+    BottleneckCase(bottleneck_of({1, 3, 9}, next, projects), Element::kBFloat16, true,
+                   BottleneckWay::kPipelined)
+        .expect(kFewSchedules);
 }
 
 // A tile of one row and of several, whose last row may lie outside; several tiles and images.

@@ -64,8 +64,9 @@ class ReorderKernel final : public engine::Kernel {
 
 class EmulatedDevice final : public engine::Device {
  public:
-  /// That asks for these passes.
-  explicit EmulatedDevice(std::vector<std::string> passes) : passes_(std::move(passes)) {
+  /// That asks for these passes, and has every tactic but one.
+  explicit EmulatedDevice(std::vector<std::string> passes, std::string without = "")
+      : passes_(std::move(passes)), without_(std::move(without)) {
     add_sum_convolution_tactics(tactics_);
     add_global_pooled_convolution_tactics(tactics_);
     add_bottleneck_tactics(tactics_);
@@ -81,7 +82,8 @@ class EmulatedDevice final : public engine::Device {
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
     std::vector<const engine::Tactic*> result;
     for (const auto& tactic : tactics_) {
-      if (static_cast<const CudaTactic&>(*tactic).handles(node.op)) result.push_back(tactic.get());
+      if (tactic->name() != without_ && static_cast<const CudaTactic&>(*tactic).handles(node.op))
+        result.push_back(tactic.get());
     }
     return result;
   }
@@ -100,6 +102,7 @@ class EmulatedDevice final : public engine::Device {
 
  private:
   std::vector<std::string> passes_;
+  std::string without_;
   TacticList tactics_;
 };
 

@@ -39,8 +39,9 @@ constexpr double kTolerance = 4.0 / 2048;
 
 /// Builds an engine of half elements, runs it, and compares with the graph as it is. Gives the
 /// tactics of its steps; copies and plain steps left out.
-std::string run(const graph::Graph& graph, std::vector<std::string> passes, int64_t batch) {
-  const emulator::EmulatedDevice device(std::move(passes));
+std::string run(const graph::Graph& graph, std::vector<std::string> passes, int64_t batch,
+                const char* without = "") {
+  const emulator::EmulatedDevice device(std::move(passes), without);
   engine::BuildOptions options;
   options.precision = tensor::Precision::kFp16;
   options.optimization_level = 0;
@@ -136,6 +137,8 @@ TEST(EmulatedTactics, BottlenecksTakeTheirOperands) {
     const graph::Graph graph =
         b.finish({b.node("Relu", {conv(b, second, {128, 256, 1, 1}, 1, bias)}), second});
     EXPECT_EQ(run(graph, {"bottleneck_fusion"}, 2), "bottleneck bottleneck");
+    EXPECT_EQ(run(graph, {"bottleneck_fusion"}, 2, "bottleneck"),
+              "pipelined_bottleneck pipelined_bottleneck");
   }
 }
 

@@ -267,14 +267,16 @@ __device__ __forceinline__ void wait_products() {
 // The lists of registers of the instruction: kN / 2 sums a thread.
 #define HONE_SUMS4(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define HONE_SUMS16(d, i) HONE_SUMS4(d, i), HONE_SUMS4(d, i + 4), HONE_SUMS4(d, i + 8), HONE_SUMS4(d, i + 12)
+#define HONE_SUMS28(d, i) \
+  HONE_SUMS16(d, i), HONE_SUMS4(d, i + 16), HONE_SUMS4(d, i + 20), HONE_SUMS4(d, i + 24)
 #define HONE_SUMS36(d, i) HONE_SUMS16(d, i), HONE_SUMS16(d, i + 16), HONE_SUMS4(d, i + 32)
 #define HONE_SUMS60(d, i) \
   HONE_SUMS36(d, i), HONE_SUMS16(d, i + 36), HONE_SUMS4(d, i + 52), HONE_SUMS4(d, i + 56)
 #define HONE_SUMS64(d, i) \
   HONE_SUMS16(d, i), HONE_SUMS16(d, i + 16), HONE_SUMS16(d, i + 32), HONE_SUMS16(d, i + 48)
 #define HONE_NAMES16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
-#define HONE_NAMES32 \
-  HONE_NAMES16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define HONE_NAMES28 HONE_NAMES16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27"
+#define HONE_NAMES32 HONE_NAMES28 ", %28, %29, %30, %31"
 #define HONE_NAMES36 HONE_NAMES32 ", %32, %33, %34, %35"
 #define HONE_NAMES60                                                                   \
   HONE_NAMES36                                                                         \
@@ -302,6 +304,8 @@ __device__ __forceinline__ void wait_products() {
 #define HONE_WGMMA_LEFT_ALL(type)                                                                       \
   if constexpr (kN == 32) {                                                                             \
     HONE_WGMMA_LEFT(32, type, HONE_NAMES16, 16, 17, 18, 19, 20, HONE_SUMS16(d, 0));                     \
+  } else if constexpr (kN == 56) {                                                                      \
+    HONE_WGMMA_LEFT(56, type, HONE_NAMES28, 28, 29, 30, 31, 32, HONE_SUMS28(d, 0));                     \
   } else if constexpr (kN == 64) {                                                                      \
     HONE_WGMMA_LEFT(64, type, HONE_NAMES32, 32, 33, 34, 35, 36, HONE_SUMS16(d, 0), HONE_SUMS16(d, 16)); \
   } else if constexpr (kN == 72) {                                                                      \
@@ -315,6 +319,8 @@ __device__ __forceinline__ void wait_products() {
 #define HONE_WGMMA_ALL(type)                                                               \
   if constexpr (kN == 32) {                                                                \
     HONE_WGMMA(32, type, HONE_NAMES16, 16, 17, HONE_SUMS16(d, 0));                         \
+  } else if constexpr (kN == 56) {                                                         \
+    HONE_WGMMA(56, type, HONE_NAMES28, 28, 29, HONE_SUMS28(d, 0));                         \
   } else if constexpr (kN == 64) {                                                         \
     HONE_WGMMA(64, type, HONE_NAMES32, 32, 33, HONE_SUMS16(d, 0), HONE_SUMS16(d, 16));     \
   } else if constexpr (kN == 128) {                                                        \
@@ -360,10 +366,12 @@ __device__ __forceinline__ void multiply(float (&d)[kN / 2], const uint32_t (&le
 #undef HONE_NAMES60
 #undef HONE_NAMES36
 #undef HONE_NAMES32
+#undef HONE_NAMES28
 #undef HONE_NAMES16
 #undef HONE_SUMS64
 #undef HONE_SUMS60
 #undef HONE_SUMS36
+#undef HONE_SUMS28
 #undef HONE_SUMS16
 #undef HONE_SUMS4
 

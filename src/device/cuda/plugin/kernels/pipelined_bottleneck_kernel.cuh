@@ -1,0 +1,489 @@
+// The pipelined bottleneck's kernel. Pixels are the columns of all products and filters their left matrix,
+// which stays in registers for all tiles of a block, so that products take pixels alone from shared memory. A
+// tile is handed from one warpgroup to the next there, while the one before makes the next tile.
+#pragma once
+
+#include "device/cuda/plugin/kernels/kernel_stamp.cuh"
+#include "device/cuda/plugin/kernels/pipelined_bottleneck_params.hpp"
+#include "device/cuda/plugin/kernels/warpgroup_gemm_finish.cuh"
+
+namespace hone::device::cuda {
+
+/// Of a block, in order: three warpgroups, and the warps that copy and store.
+struct PipelineWarps {
+  static constexpr int kPatchCopier = 12;
+  static constexpr int kSetCopier = 13;
+  static constexpr int kWideStorer = 14;
+  static constexpr int kNarrowStorer = 15;
+  static constexpr int kThreads = 512;
+  /// Registers a thread, all of a multiprocessor's in sum.
+  static constexpr int kWindow = 208;
+  static constexpr int kExpand = 152;
+  static constexpr int kNarrow = 120;
+  static constexpr int kCopiers = 32;
+  static_assert((kWindow + kExpand + kNarrow + kCopiers) * 128 == 65536);
+};
+
+/// Each ring has a barrier for its places that are full and one for those that are empty; four warps of a
+/// warpgroup arrive, or one thread that copies or has stored.
+template <class Memory>
+struct PipelineBarriers {
+  uint32_t start;
+  __device__ __forceinline__ uint32_t filters() const { return at(0); }
+  __device__ __forceinline__ uint32_t patch_full(int i) const { return at(1 + i); }
+  __device__ __forceinline__ uint32_t patch_empty(int i) const { return at(1 + Memory::kPatches + i); }
+  __device__ __forceinline__ uint32_t middle_full(int i) const { return at(kMiddle + i); }
+  __device__ __forceinline__ uint32_t middle_empty(int i) const { return at(kMiddle + Memory::kMiddles + i); }
+  __device__ __forceinline__ uint32_t narrow_full(int i) const { return at(kNarrow + i); }
+  __device__ __forceinline__ uint32_t narrow_empty(int i) const { return at(kNarrow + Memory::kNarrows + i); }
+  /// What is added has come; a chunk of the wide image has taken its place; that has been read.
+  __device__ __forceinline__ uint32_t set_full(int i) const { return at(kSet + i); }
+  __device__ __forceinline__ uint32_t set_empty(int i) const { return at(kSet + Memory::kSets + i); }
+  __device__ __forceinline__ uint32_t wide(int i, int chunk) const {
+    return at(kSet + (2 + chunk) * Memory::kSets + i);
+  }
+
+  /// By one thread.
+  __device__ __forceinline__ void init() const {
+    ptx::init_barrier(filters(), 1);
+    for (int i = 0; i < Memory::kPatches; ++i) {
+      ptx::init_barrier(patch_full(i), 1);
+      ptx::init_barrier(patch_empty(i), 4);
+    }
+    for (int i = 0; i < Memory::kMiddles; ++i) {
+      ptx::init_barrier(middle_full(i), 4);
+      ptx::init_barrier(middle_empty(i), 4);
+    }
+    for (int i = 0; i < Memory::kNarrows; ++i) {
+      ptx::init_barrier(narrow_full(i), 4);
+      ptx::init_barrier(narrow_empty(i), 1);
+    }
+    for (int i = 0; i < Memory::kSets; ++i) {
+      ptx::init_barrier(set_full(i), 1);
+      ptx::init_barrier(set_empty(i), 4 + 1);
+      for (int chunk = 0; chunk < Memory::kChunks; ++chunk) ptx::init_barrier(wide(i, chunk), 4);
+    }
+    ptx::fence_barriers();
+  }
+
+ private:
+  static constexpr int kMiddle = 1 + 2 * Memory::kPatches;
+  static constexpr int kNarrow = kMiddle + 2 * Memory::kMiddles;
+  static constexpr int kSet = kNarrow + 2 * Memory::kNarrows;
+  __device__ __forceinline__ uint32_t at(int i) const { return start + 8 * i; }
+};
+
+/// Some pixels of a row, from (x, y) of an image on.
+struct PipelineTile {
+  int x;
+  int y;
+  int image;
+
+  __device__ __forceinline__ PipelineTile(const PipelinedBottleneckParams& p, int tile) {
+    const int row = static_cast<int>(p.segments.divide(tile));
+    x = (tile - row * static_cast<int>(p.segments.divisor)) *
+        static_cast<int>(PipelinedBottleneck::kTilePixels);
+    image = static_cast<int>(p.rows.divide(row));
+    y = row - image * static_cast<int>(p.rows.divisor);
+  }
+};
+
+template <class T, int kNext, bool kProjects>
+class PipelinedBottleneckBlock {
+ public:
+  using Memory = PipelineMemory<kNext, kProjects>;
+  using Warps = PipelineWarps;
+
+  __device__ __forceinline__ PipelinedBottleneckBlock(const PipelinedBottleneckParams& params,
+                                                      unsigned char* memory)
+      : p_(params),
+        memory_(ptx::shared_address(memory)),
+        warp_(ptx::warp()),
+        barriers_{memory_ + Memory::kBarrierAt} {}
+
+  /// By all threads, together; each warpgroup then goes its way.
+  __device__ __forceinline__ void run() const {
+    if (warp_ == Warps::kPatchCopier) {
+      if (ptx::elected()) barriers_.init();
+      __syncwarp();
+    } else if (warp_ == Warps::kSetCopier) {
+      for (const CUtensorMap* map : {&p_.x, &p_.shortcut, &p_.wide, &p_.narrow}) ptx::prefetch_map(*map);
+    }
+    __syncthreads();
+    if (warp_ < 4) {
+      ptx::take_registers<Warps::kWindow>();
+      multiply_windows();
+    } else if (warp_ < 8) {
+      ptx::take_registers<Warps::kExpand>();
+      expand();
+    } else if (warp_ < 12) {
+      ptx::give_registers<Warps::kNarrow>();
+      narrow();
+    } else {
+      ptx::give_registers<Warps::kCopiers>();
+      if (warp_ == Warps::kPatchCopier) copy_patches();
+      if (warp_ == Warps::kSetCopier) copy_sets();
+      if (warp_ == Warps::kWideStorer) store_wide();
+      if (warp_ == Warps::kNarrowStorer) store_narrow();
+    }
+  }
+
+ private:
+  static constexpr int kTaps = 9;
+  static constexpr int kSteps = 4;  ///< of 16 channels, of 64
+  static constexpr int kSums = Memory::kPixels / 2;
+  static constexpr int kPieces = Memory::kPixels / 8;
+  using Sums = float[kSums];
+
+  template <class Each>
+  __device__ __forceinline__ void tiles(const Each& each) const {
+    for (int i = static_cast<int>(blockIdx.x); i < p_.tiles; i += static_cast<int>(gridDim.x)) each(i);
+  }
+
+  __device__ __forceinline__ uint32_t patch(int i) const {
+    return memory_ + Memory::kPatchesAt + i * Memory::kPatch;
+  }
+  __device__ __forceinline__ uint32_t middle(int i) const {
+    return memory_ + Memory::kMiddlesAt + i * Memory::kSlab;
+  }
+  __device__ __forceinline__ uint32_t wide(int set, int chunk) const {
+    return memory_ + Memory::kSetsAt + set * Memory::kSet + chunk * Memory::kSlab;
+  }
+  __device__ __forceinline__ uint32_t projected(int set) const { return wide(set, Memory::kChunks); }
+  __device__ __forceinline__ uint32_t narrow(int i) const {
+    return memory_ + Memory::kNarrowsAt + i * Memory::kNarrow;
+  }
+  __device__ __forceinline__ uint32_t filters(int chunk) const {
+    return memory_ + Memory::kFiltersAt + chunk * Memory::kFilterSlab;
+  }
+
+  /// The warp that brings a tile's pixels and those beside it: zeros where it has no neighbours.
+  __device__ __forceinline__ void copy_patches() const {
+    ptx::wait_for_previous_kernel();
+    RingPlace place;
+    tiles([&](int i) {
+      const PipelineTile tile(p_, i);
+      ptx::wait_barrier(barriers_.patch_empty(place.stage), place.parity ^ 1);
+      if (ptx::elected()) {
+        const uint32_t full = barriers_.patch_full(place.stage);
+        ptx::expect_copies(full, 3 * p_.patch_width * Memory::kRowBytes);
+        ptx::copy_pixels(patch(place.stage), p_.x, full, 0, tile.x - 1, tile.y - 1, tile.image);
+      }
+      __syncwarp();
+      place.next(Memory::kPatches);
+    });
+  }
+
+  /// The warp that brings what is added, or projected and then added, and the filters that are no
+  /// warpgroup's.
+  __device__ __forceinline__ void copy_sets() const {
+    if (Memory::kFilters != 0 && ptx::elected()) copy_filters();
+    __syncwarp();
+    ptx::wait_for_previous_kernel();
+    RingPlace place;
+    tiles([&](int i) {
+      const PipelineTile tile(p_, i);
+      ptx::wait_barrier(barriers_.set_empty(place.stage), place.parity ^ 1);
+      if (ptx::elected()) {
+        const uint32_t full = barriers_.set_full(place.stage);
+        constexpr int kSlabs = kProjects ? 1 : Memory::kChunks;
+        ptx::expect_copies(full, kSlabs * Memory::kSlab);
+        for (int slab = 0; slab < kSlabs; ++slab)
+          ptx::copy_pixels(kProjects ? projected(place.stage) : wide(place.stage, slab), p_.shortcut, full,
+                           slab * 64, tile.x, tile.y, tile.image);
+      }
+      __syncwarp();
+      place.next(Memory::kSets);
+    });
+  }
+
+  /// By one thread.
+  __device__ __forceinline__ void copy_filters() const {
+    ptx::expect_copies(barriers_.filters(), Memory::kFilters);
+    for (int chunk = 0; chunk < Memory::kChunks; ++chunk) {
+      if (kProjects) {
+        ptx::copy_rows(filters(chunk), p_.projection, barriers_.filters(), 0, chunk * 64);
+      } else {
+        ptx::copy_rows(filters(chunk), p_.next, barriers_.filters(), chunk * 64, 0);
+      }
+    }
+  }
+
+  /// Pixels beyond the row's end are not written.
+  __device__ __forceinline__ void store_wide() const {
+    ptx::wait_for_previous_kernel();
+    RingPlace place;
+    tiles([&](int i) {
+      const PipelineTile tile(p_, i);
+      for (int chunk = 0; chunk < Memory::kChunks; ++chunk) {
+        ptx::wait_barrier(barriers_.wide(place.stage, chunk), place.parity);
+        if (ptx::elected()) {
+          ptx::store_pixels(p_.wide, wide(place.stage, chunk), chunk * 64, tile.x, tile.y, tile.image);
+          ptx::commit_stores();
+        }
+        __syncwarp();
+      }
+      leave_stored(barriers_.set_empty(place.stage));
+      place.next(Memory::kSets);
+    });
+  }
+
+  __device__ __forceinline__ void store_narrow() const {
+    ptx::wait_for_previous_kernel();
+    RingPlace place;
+    tiles([&](int i) {
+      const PipelineTile tile(p_, i);
+      ptx::wait_barrier(barriers_.narrow_full(place.stage), place.parity);
+      if (ptx::elected()) {
+        for (int slab = 0; slab < kNext / 64; ++slab)
+          ptx::store_pixels(p_.narrow, narrow(place.stage) + slab * Memory::kSlab, slab * 64, tile.x, tile.y,
+                            tile.image);
+        ptx::commit_stores();
+      }
+      __syncwarp();
+      leave_stored(barriers_.narrow_empty(place.stage));
+      place.next(Memory::kNarrows);
+    });
+  }
+
+  /// Once this warp's stores have read shared memory.
+  static __device__ __forceinline__ void leave_stored(uint32_t barrier) {
+    if (ptx::elected()) {
+      ptx::wait_stores_read();
+      ptx::arrive(barrier);
+    }
+    __syncwarp();
+  }
+
+  /// The warpgroup of the 3 x 3 convolution. A tap's pixels are the patch from another row on; columns that
+  /// are no pixels of the tile hold anything and reach no result.
+  __device__ __forceinline__ void multiply_windows() const {
+    uint32_t left[kTaps * kSteps][4];
+    load_filters(p_.window_filters, left);
+    const Biases bias = biases(p_.window_bias, 0);
+    const PairFinish<T, StreamKind::kBounds> finish(p_.window_bounds);
+    RingPlace from;
+    RingPlace to;
+    tiles([&](int) {
+      Sums sums;
+      begin(bias, sums);
+      ptx::wait_barrier(barriers_.patch_full(from.stage), from.parity);
+      ptx::fence_sums();
+      const uint64_t pixels = ptx::matrix_descriptor(patch(from.stage));
+#pragma unroll
+      for (int tap = 0; tap < kTaps; ++tap) {
+        const uint64_t of_tap = pixels + (tap / 3 * p_.patch_width + tap % 3) * (Memory::kRowBytes >> 4);
+#pragma unroll
+        for (int k = 0; k < kSteps; ++k)
+          ptx::multiply<T, Memory::kPixels>(sums, left[tap * kSteps + k], of_tap + k * 2);
+      }
+      ptx::commit_products();
+      wait_for(sums);
+      leave(barriers_.patch_empty(from.stage));
+      from.next(Memory::kPatches);
+      ptx::wait_barrier(barriers_.middle_empty(to.stage), to.parity ^ 1);
+      store<false>(finish, sums, middle(to.stage));
+      hand_over(barriers_.middle_full(to.stage));
+      to.next(Memory::kMiddles);
+    });
+  }
+
+  /// The warpgroup of the expansion, 64 channels at a time.
+  __device__ __forceinline__ void expand() const {
+    uint32_t left[Memory::kChunks * kSteps][4];
+    load_filters(p_.expand_filters, left);
+    const PairFinish<T, kProjects ? StreamKind::kBounds : StreamKind::kAdd> finish(p_.wide_bounds);
+    if (kProjects) ptx::wait_barrier(barriers_.filters(), 0);
+    RingPlace from;
+    RingPlace set;
+    tiles([&](int) {
+      Sums sums;
+      ptx::wait_barrier(barriers_.middle_full(from.stage), from.parity);
+      ptx::wait_barrier(barriers_.set_full(set.stage), set.parity);
+      const auto start = [&](int chunk) {
+        begin(wide_bias(chunk), sums);
+        ptx::fence_sums();
+        const uint64_t pixels = ptx::matrix_descriptor(middle(from.stage));
+#pragma unroll
+        for (int k = 0; k < kSteps; ++k)
+          ptx::multiply<T, Memory::kPixels>(sums, left[chunk * kSteps + k], pixels + k * 2);
+        if (kProjects) {
+          const uint64_t projection = ptx::matrix_descriptor(filters(chunk));
+          const uint64_t shortcut = ptx::matrix_descriptor(projected(set.stage));
+#pragma unroll
+          for (int k = 0; k < kSteps; ++k)
+            ptx::multiply<T, Memory::kPixels>(sums, projection + k * 2, shortcut + k * 2);
+        }
+        ptx::commit_products();
+      };
+      start(0);
+#pragma unroll
+      for (int chunk = 0; chunk < Memory::kChunks; ++chunk) {
+        wait_for(sums);
+        store<!kProjects>(finish, sums, wide(set.stage, chunk));
+        if (chunk + 1 < Memory::kChunks) {
+          start(chunk + 1);
+        } else {
+          leave(barriers_.middle_empty(from.stage));
+        }
+        hand_over(barriers_.wide(set.stage, chunk));
+      }
+      from.next(Memory::kMiddles);
+      set.next(Memory::kSets);
+    });
+  }
+
+  /// The warpgroup of the next bottleneck's first convolution, chunk by chunk of its depth.
+  __device__ __forceinline__ void narrow() const {
+    constexpr int kParts = kNext / 64;
+    uint32_t left[Memory::kNextInRegisters ? Memory::kChunks * kSteps : 1][4];
+    if constexpr (Memory::kNextInRegisters) load_filters(p_.next_filters, left);
+    Biases bias[kParts];
+#pragma unroll
+    for (int part = 0; part < kParts; ++part) bias[part] = biases(p_.next_bias, part * 64);
+    const PairFinish<T, StreamKind::kBounds> finish(p_.narrow_bounds);
+    if (!Memory::kNextInRegisters) ptx::wait_barrier(barriers_.filters(), 0);
+    RingPlace set;
+    RingPlace to;
+    tiles([&](int) {
+      Sums sums[kParts];
+#pragma unroll
+      for (int part = 0; part < kParts; ++part) begin(bias[part], sums[part]);
+#pragma unroll
+      for (int chunk = 0; chunk < Memory::kChunks; ++chunk) {
+        ptx::wait_barrier(barriers_.wide(set.stage, chunk), set.parity);
+        ptx::fence_sums();
+        const uint64_t pixels = ptx::matrix_descriptor(wide(set.stage, chunk));
+#pragma unroll
+        for (int k = 0; k < kSteps; ++k) {
+          if constexpr (Memory::kNextInRegisters) {
+            ptx::multiply<T, Memory::kPixels>(sums[0], left[chunk * kSteps + k], pixels + k * 2);
+          } else {
+#pragma unroll
+            for (int part = 0; part < kParts; ++part)
+              ptx::multiply<T, Memory::kPixels>(
+                  sums[part], ptx::matrix_descriptor(filters(chunk) + part * 64 * Memory::kRowBytes) + k * 2,
+                  pixels + k * 2);
+          }
+        }
+        ptx::commit_products();
+      }
+#pragma unroll
+      for (int part = 0; part < kParts; ++part) wait_for(sums[part]);
+      leave(barriers_.set_empty(set.stage));
+      set.next(Memory::kSets);
+      ptx::wait_barrier(barriers_.narrow_empty(to.stage), to.parity ^ 1);
+#pragma unroll
+      for (int part = 0; part < kParts; ++part)
+        store<false>(finish, sums[part], narrow(to.stage) + part * Memory::kSlab);
+      hand_over(barriers_.narrow_full(to.stage));
+      to.next(Memory::kNarrows);
+    });
+  }
+
+  /// Asked for before the kernel ahead has ended.
+  template <int kCount>
+  static __device__ __forceinline__ void load_filters(const void* from, uint32_t (&to)[kCount][4]) {
+    const auto* const mine = static_cast<const uint4*>(from) + threadIdx.x % 128;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const uint4 four = ptx::load_constant(mine + i * 128);
+      to[i][0] = four.x;
+      to[i][1] = four.y;
+      to[i][2] = four.z;
+      to[i][3] = four.w;
+    }
+  }
+
+  struct Biases {
+    float of[2];
+  };
+
+  /// Of this thread's two channels of those from `channel` on.
+  static __device__ __forceinline__ Biases biases(const float* bias, int channel) {
+    return {bias_of(bias, channel), bias_of(bias, channel + 8)};
+  }
+
+  /// Registers are scarce while the expansion is multiplied: each time anew, from what is near.
+  __device__ __forceinline__ Biases wide_bias(int chunk) const {
+    Biases bias = biases(p_.expand_bias, chunk * 64);
+    if (!kProjects) return bias;
+    const Biases projection = biases(p_.projection_bias, chunk * 64);
+    return {bias.of[0] + projection.of[0], bias.of[1] + projection.of[1]};
+  }
+
+  static __device__ __forceinline__ float bias_of(const float* bias, int channel) {
+    const int own = static_cast<int>(threadIdx.x) % 128 / 32 * 16 + static_cast<int>(threadIdx.x) % 32 / 4;
+    return bias == nullptr ? 0 : __ldg(bias + channel + own);
+  }
+
+  static __device__ __forceinline__ void begin(const Biases& bias, Sums& sums) {
+#pragma unroll
+    for (int i = 0; i < kSums; ++i) {
+      sums[i] = bias.of[i / 2 % 2];
+      ptx::hold(sums[i]);
+    }
+  }
+
+  /// What reads the sums behind it stays behind it.
+  static __device__ __forceinline__ void wait_for(Sums& sums) {
+    ptx::wait_products<0>();
+#pragma unroll
+    for (float& sum : sums) ptx::hold(sum);
+  }
+
+  /// Finished sums to a slab; of an addition, to what lies there. Four matrices at a time, as ldmatrix and
+  /// stmatrix take them: of the warp's 16 channels and of 16 pixels, or twice of the last eight.
+  template <bool kAdds, class Finish>
+  __device__ __forceinline__ void store(const Finish& finish, const Sums& sums, uint32_t slab) const {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const uint32_t corner =
+        slab + lane % 8 * Memory::kRowBytes + ((warp_ % 4 * 2 + lane / 8 % 2) ^ (lane % 8)) * 16;
+    const uint32_t second = lane / 16 * 8 * Memory::kRowBytes;
+#pragma unroll
+    for (int j = 0; j < kPieces; j += 2) {
+      const bool last = j + 1 == kPieces;
+      const uint32_t at = corner + j * 8 * Memory::kRowBytes + (last ? 0 : second);
+      uint32_t pairs[4];
+      if (kAdds) {
+        ptx::load_matrix_x4_transposed(pairs, at);
+        __syncwarp();
+      }
+#pragma unroll
+      for (int m = 0; m < (last ? 2 : 4); ++m)
+        finish.run(make_float2(sums[4 * j + 2 * m], sums[4 * j + 2 * m + 1]), pairs[m]);
+      if (last) {
+        ptx::store_matrix_x2_transposed(at, {pairs[0], pairs[1]});
+      } else {
+        ptx::store_matrix_x4_transposed(at, pairs);
+      }
+    }
+  }
+
+  /// What this warp has written, to those who multiply or store it.
+  static __device__ __forceinline__ void hand_over(uint32_t barrier) {
+    ptx::fence_for_copies();
+    __syncwarp();
+    leave(barrier);
+  }
+
+  static __device__ __forceinline__ void leave(uint32_t barrier) {
+    if (threadIdx.x % 32 == 0) ptx::arrive(barrier);
+  }
+
+  const PipelinedBottleneckParams& p_;
+  uint32_t memory_;
+  int warp_;
+  PipelineBarriers<Memory> barriers_;
+};
+
+template <class T, int kNext, bool kProjects>
+__global__ void __launch_bounds__(PipelineWarps::kThreads, 1)
+    pipelined_bottleneck_kernel(const __grid_constant__ PipelinedBottleneckParams p, KernelStamp* stamp) {
+  const RunningKernel running(stamp, PipelineWarps::kNarrowStorer * 32);
+  extern __shared__ __align__(1024) unsigned char memory[];
+  if (p.next_waits) ptx::allow_next_kernel();
+  PipelinedBottleneckBlock<T, kNext, kProjects>(p, memory).run();
+}
+
+}  // namespace hone::device::cuda
