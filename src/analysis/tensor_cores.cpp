@@ -30,15 +30,16 @@ constexpr std::array<std::string_view, 39> kTensorParts = {
 constexpr std::array<std::string_view, 4> kOrdinaryParts = {"simt", "_ffma", "_fma_", "implicit_gemm<float"};
 
 /// Our own kernels that multiply with mma.sync or wgmma.
-constexpr std::array<std::string_view, 9> kOwn = {"hone::device::cuda::implicit_gemm",
-                                                  "hone::device::cuda::resident_gemm",
-                                                  "hone::device::cuda::warpgroup_gemm",
-                                                  "hone::device::cuda::warpgroup_stem",
-                                                  "hone::device::cuda::warpgroup_pooled_stem",
-                                                  "hone::device::cuda::stem_gemm",
-                                                  "hone::device::cuda::bottleneck_kernel",
-                                                  "hone::device::cuda::cluster_bottleneck_kernel",
-                                                  "hone::device::cuda::pipelined_bottleneck_kernel"};
+constexpr std::array<std::string_view, 10> kOwn = {"hone::device::cuda::implicit_gemm",
+                                                   "hone::device::cuda::resident_gemm",
+                                                   "hone::device::cuda::warpgroup_gemm",
+                                                   "hone::device::cuda::warpgroup_stem",
+                                                   "hone::device::cuda::warpgroup_pooled_stem",
+                                                   "hone::device::cuda::warpgroup_stationary",
+                                                   "hone::device::cuda::stem_gemm",
+                                                   "hone::device::cuda::bottleneck_kernel",
+                                                   "hone::device::cuda::cluster_bottleneck_kernel",
+                                                   "hone::device::cuda::pipelined_bottleneck_kernel"};
 
 // clang-format off
 constexpr std::array<std::string_view, 41> kEligible = {

@@ -150,6 +150,7 @@ TEST(TensorCores, AreToldByNamesOfManyYears) {
         "void hone::device::cuda::implicit_gemm<hone::device::cuda::ptx::Tf32, Tile<64>>(GemmParams)",
         "void hone::device::cuda::warpgroup_gemm<__half, WarpgroupTile<64, 32, 1>>(WarpgroupParams)",
         "void hone::device::cuda::warpgroup_stem<__half, 64, 4, (StreamKind)0>(WarpgroupStemParams)",
+        "void hone::device::cuda::warpgroup_stationary<__half, 104>(StationaryParams)",
         "void hone::device::cuda::warpgroup_pooled_stem<__half, PooledStemTile<7>>(PooledStemParams)",
         "void hone::device::cuda::bottleneck_kernel<__half, 64, false, 2>(BottleneckParams)",
         "void hone::device::cuda::pipelined_bottleneck_kernel<__half, 64, false>(PipelinedBottleneckParams)"})

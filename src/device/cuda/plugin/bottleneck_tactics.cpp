@@ -106,7 +106,7 @@ class BottleneckTactic final : public CudaTactic {
     for (const engine::TensorDesc& output : request.outputs) offer.outputs.push_back(image(output.shape));
     const FilterPlaces places = way_.places(size);
     const auto pack = [&](size_t operand, const FragmentPlace& place) {
-      PackedConstant filter = place ? pack_fragments(request, operand, dtype, place, weights)
+      PackedConstant filter = place ? pack_fragments(request, operand, dtype, "fragments", place, weights)
                                     : pack_filter(request, operand, dtype, FilterOrder::kKrsc,
                                                   request.inputs[operand].shape[1], weights);
       offer.packed.push_back(filter.key);

@@ -26,6 +26,7 @@ TacticList make_tactics() {
   TacticList list;
   add_stem_tactics(list);
   add_gemm_tactics(list);
+  add_stationary_convolution_tactics(list);
   add_cudnn_tactics(list);
   add_direct_convolution_tactics(list);
   add_winograd_tactics(list);

@@ -100,13 +100,13 @@ PackedConstant pack_filter(const StepRequest& request, size_t operand, DType dty
               });
 }
 
-PackedConstant pack_fragments(const StepRequest& request, size_t operand, DType dtype,
+PackedConstant pack_fragments(const StepRequest& request, size_t operand, DType dtype, const char* order,
                               const FragmentPlace& place, WeightStore& weights) {
   const Shape& shape = request.graph.value(request.node.inputs[operand]).constant->shape();
   const int64_t taps = tensor::element_count(shape) / std::max<int64_t>(shape[0] * shape[1], 1);
   // The kernels that take them run on one architecture, and not for every image.
-  return pack(request, operand, dtype, FilterAxis::kFirst, "!fragments", tensor::element_count(shape),
-              weights, [&](const auto* from, auto* to) {
+  return pack(request, operand, dtype, FilterAxis::kFirst, fmt::format("!{}", order),
+              tensor::element_count(shape), weights, [&](const auto* from, auto* to) {
                 for (int64_t k = 0; k < shape[0]; ++k) {
                   for (int64_t c = 0; c < shape[1]; ++c) {
                     for (int64_t tap = 0; tap < taps; ++tap) to[place(k, tap, c)] = *from++;

@@ -95,8 +95,8 @@ class StemTactic final : public CudaTactic {
     offer.outputs.push_back({dtype, request.outputs[1].shape, Layout::kChannelsLast});
     const PackedConstant filter = pack_stem(request, 1, dtype, *plan.stem, config.order(), weights);
     const PackedConstant behind = pack_fragments(
-        request, kFilters, dtype, [](int64_t k, int64_t, int64_t c) { return StemNext::next_index(k, c); },
-        weights);
+        request, kFilters, dtype, "fragments",
+        [](int64_t k, int64_t, int64_t c) { return StemNext::next_index(k, c); }, weights);
     offer.packed = {filter.key, behind.key};
     offer.kernel = std::make_shared<LaunchKernel>(
         "a convolution",

@@ -24,6 +24,8 @@ using TacticList = std::vector<std::unique_ptr<engine::Tactic>>;
 void add_stem_tactics(TacticList& list);
 /// Conv and FusedConv by implicit GEMM kernels of ours.
 void add_gemm_tactics(TacticList& list);
+/// The same of 3 x 3, with filters in registers.
+void add_stationary_convolution_tactics(TacticList& list);
 /// Conv and FusedConv through cuDNN.
 void add_cudnn_tactics(TacticList& list);
 /// ConvTranspose.
@@ -158,9 +160,10 @@ PackedConstant pack_filter(const engine::StepRequest& request, size_t operand, t
                            int64_t filters = 0);
 /// Where a weight goes among as many: `place(filter, tap, channel)`.
 using FragmentPlace = std::function<size_t(int64_t, int64_t, int64_t)>;
-/// The constant filter, each weight where `place` says: as wgmma takes left matrices from registers.
+/// The constant filter, each weight where `place` says: as wgmma takes left matrices from registers. `order`
+/// names that of all its weights.
 PackedConstant pack_fragments(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
-                              const FragmentPlace& place, engine::WeightStore& weights);
+                              const char* order, const FragmentPlace& place, engine::WeightStore& weights);
 /// The constant bias as floats, padded by zeros to `count`.
 PackedConstant pack_bias(const engine::StepRequest& request, size_t operand, int64_t count,
                          engine::WeightStore& weights);

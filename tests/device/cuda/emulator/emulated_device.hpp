@@ -71,6 +71,7 @@ class EmulatedDevice final : public engine::Device {
     add_global_pooled_convolution_tactics(tactics_);
     add_bottleneck_tactics(tactics_);
     add_stem_tactics(tactics_);
+    add_stationary_convolution_tactics(tactics_);
   }
 
   std::string_view name() const override { return "emulated"; }

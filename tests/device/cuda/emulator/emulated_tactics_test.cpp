@@ -123,6 +123,17 @@ TEST(EmulatedTactics, StemsAndWhatFollowsTakeTheirOperands) {
   }
 }
 
+TEST(EmulatedTactics, FiltersInRegistersTakeTheirOperands) {
+  for (const bool bias : {false, true}) {
+    GraphBuilder b;
+    const ValueId x = b.input("x", {Dim::symbol("N"), 256, 5, 7});
+    const ValueId y = b.node("Relu", {conv(b, x, {128, 256, 3, 3}, 1, bias)});
+    const ValueId z = conv(b, y, {128, 128, 3, 3}, 1, bias);
+    const graph::Graph graph = b.finish({b.node("Relu", {b.node("Add", {z, y})})});
+    EXPECT_EQ(run(graph, {}, 2), "warpgroup_stationary warpgroup_stationary");
+  }
+}
+
 TEST(EmulatedTactics, BottlenecksTakeTheirOperands) {
   for (const bool bias : {false, true}) {
     GraphBuilder b;

@@ -270,6 +270,7 @@ __device__ __forceinline__ void wait_products() {
 #define HONE_SUMS28(d, i) \
   HONE_SUMS16(d, i), HONE_SUMS4(d, i + 16), HONE_SUMS4(d, i + 20), HONE_SUMS4(d, i + 24)
 #define HONE_SUMS36(d, i) HONE_SUMS16(d, i), HONE_SUMS16(d, i + 16), HONE_SUMS4(d, i + 32)
+#define HONE_SUMS52(d, i) HONE_SUMS36(d, i), HONE_SUMS16(d, i + 36)
 #define HONE_SUMS60(d, i) \
   HONE_SUMS36(d, i), HONE_SUMS16(d, i + 36), HONE_SUMS4(d, i + 52), HONE_SUMS4(d, i + 56)
 #define HONE_SUMS64(d, i) \
@@ -278,10 +279,10 @@ __device__ __forceinline__ void wait_products() {
 #define HONE_NAMES28 HONE_NAMES16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27"
 #define HONE_NAMES32 HONE_NAMES28 ", %28, %29, %30, %31"
 #define HONE_NAMES36 HONE_NAMES32 ", %32, %33, %34, %35"
-#define HONE_NAMES60                                                                   \
-  HONE_NAMES36                                                                         \
-  ", %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, " \
-  "%52, %53, %54, %55, %56, %57, %58, %59"
+#define HONE_NAMES52 \
+  HONE_NAMES36       \
+  ", %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51"
+#define HONE_NAMES60 HONE_NAMES52 ", %52, %53, %54, %55, %56, %57, %58, %59"
 #define HONE_NAMES64 HONE_NAMES60 ", %60, %61, %62, %63"
 #define HONE_NAMES128                                                                      \
   HONE_NAMES64                                                                             \
@@ -310,6 +311,8 @@ __device__ __forceinline__ void wait_products() {
     HONE_WGMMA_LEFT(64, type, HONE_NAMES32, 32, 33, 34, 35, 36, HONE_SUMS16(d, 0), HONE_SUMS16(d, 16)); \
   } else if constexpr (kN == 72) {                                                                      \
     HONE_WGMMA_LEFT(72, type, HONE_NAMES36, 36, 37, 38, 39, 40, HONE_SUMS36(d, 0));                     \
+  } else if constexpr (kN == 104) {                                                                     \
+    HONE_WGMMA_LEFT(104, type, HONE_NAMES52, 52, 53, 54, 55, 56, HONE_SUMS52(d, 0));                    \
   } else if constexpr (kN == 120) {                                                                     \
     HONE_WGMMA_LEFT(120, type, HONE_NAMES60, 60, 61, 62, 63, 64, HONE_SUMS60(d, 0));                    \
   } else {                                                                                              \
@@ -364,12 +367,14 @@ __device__ __forceinline__ void multiply(float (&d)[kN / 2], const uint32_t (&le
 #undef HONE_NAMES128
 #undef HONE_NAMES64
 #undef HONE_NAMES60
+#undef HONE_NAMES52
 #undef HONE_NAMES36
 #undef HONE_NAMES32
 #undef HONE_NAMES28
 #undef HONE_NAMES16
 #undef HONE_SUMS64
 #undef HONE_SUMS60
+#undef HONE_SUMS52
 #undef HONE_SUMS36
 #undef HONE_SUMS28
 #undef HONE_SUMS16

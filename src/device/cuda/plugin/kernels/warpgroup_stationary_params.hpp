@@ -1,0 +1,35 @@
+// What the kernel of warpgroup_stationary.hpp gets as its parameter. Internal.
+#pragma once
+
+#include <cuda.h>
+
+#include "device/cuda/plugin/kernels/fast_divisor.hpp"
+#include "device/cuda/plugin/kernels/stream_epilogue.hpp"
+
+namespace hone::device::cuda {
+
+inline constexpr int kStationaryThreads = 256;
+
+struct StationaryParams {
+  CUtensorMap x;
+  const void* filters;
+  const float* bias;
+  const void* operand;  ///< of an addition, or null
+  void* y;
+  StreamEpilogue epilogue;
+  FastDivisor pitch;          ///< columns from a row of a tile to the next
+  FastDivisor strips;         ///< of an image
+  FastDivisor filter_groups;  ///< of 64
+  int width;
+  int height;
+  int rows;         ///< of a tile
+  int tiles;        ///< of all images
+  int tile_groups;  ///< blocks of the same filters that share the tiles
+  int parts;        ///< blocks of a cluster
+  int most_tiles;   ///< of a block
+  int slab_bytes;
+  int tile_bytes;
+  bool next_waits;
+};
+
+}  // namespace hone::device::cuda
