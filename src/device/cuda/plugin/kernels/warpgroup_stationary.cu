@@ -55,7 +55,6 @@ cudaError_t launch_warpgroup_stationary(const ConvProblem& problem, const ConvAr
   const int64_t filter_groups = problem.filters / StationaryPlan::kFilters;
   constexpr int64_t kBarriers = 16;
   GemmLaunch launch;
-  launch.pdl = pdl;
   launch.threads = kStationaryThreads;
   launch.cluster = plan.parts;
   launch.function = problem.element == Element::kHalf ? kernel_of<__half>(plan.columns)
@@ -91,6 +90,7 @@ cudaError_t launch_warpgroup_stationary(const ConvProblem& problem, const ConvAr
   p.tile_bytes = static_cast<int>(plan.tile_bytes);
   p.next_waits = args.next_waits;
   launch.blocks = p.tile_groups * filter_groups * plan.parts;
+  launch.pdl = pdl;
   return launch_gemm(launch, limits, &p, stream);
 }
 
