@@ -183,6 +183,16 @@ std::unique_ptr<backend::Executable> load_stored(const RunOptions& options,
   }
 }
 
+/// A model may have no inputs; an archive does not say how many it has.
+void check_inputs_given(const RunOptions& options, const importer::Model& model,
+                        const std::vector<InputSlot>& slots) {
+  if (!options.inputs.empty()) return;
+  if (model.graph == nullptr) fail_usage("--input is required: {} has inputs", options.model);
+  if (!slots.empty())
+    fail_usage("--input is required: {} has the input '{}'{}", options.model, slots.front().name,
+               slots.size() == 1 ? "" : fmt::format(" and {} more", slots.size() - 1));
+}
+
 void run(const RunOptions& options) {
   check_output(options);
   const bool stored = engine::is_engine_file(options.model);
@@ -194,6 +204,7 @@ void run(const RunOptions& options) {
       stored ? importer::Model{engine->model, options.model, engine->graph, engine->metadata}
              : importer::load_model(options.model, options.load);
   const std::vector<InputSlot> slots = input_slots(model, options.inputs.size());
+  check_inputs_given(options, model, slots);
   const RunInputs inputs = read_run_inputs(slots, options.inputs, preprocessing_for(options, model.metadata),
                                            forced_layout(options.layout));
   if (inputs.images.empty()) refuse_given(options.of_images, "is for images: no --input is one");
@@ -225,8 +236,7 @@ void add_run_command(CLI::App& program) {
   auto options = std::make_shared<RunOptions>();
   command->add_option("model", options->model, "An engine, an .onnx or .pt file, or a built-in architecture")
       ->required();
-  command->add_option("--input", options->inputs, ".npy (also NAME:FILE), .npz, PNG or JPEG files")
-      ->required();
+  command->add_option("--input", options->inputs, ".npy (also NAME:FILE), .npz, PNG or JPEG files");
   command->add_option("-o,--output", options->output, "Write the outputs to this .npz (or .npy) file");
   const CLI::Option* backend =
       command->add_option("--backend", options->backend, "The system that runs it")->capture_default_str();

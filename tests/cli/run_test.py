@@ -78,7 +78,16 @@ def check_preprocessing(runner):
     assert np.abs(actual - expected).mean() * 255 * min(std) < 1, "JPEG"
 
 
+def constant(path):
+    """A model without inputs."""
+    node = helper.make_node("Constant", [], ["y"], value_floats=[1.0, 2.0])
+    graph = helper.make_graph([node], "constant", [], [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2])])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(path))
+    return path
+
+
 def check_inputs(runner):
+    assert runner.good(constant(runner.folder / "constant.onnx"))["y"].tolist() == [1, 2]
     model = identity(runner.folder / "two.onnx", ("a", ["n", 2]), ("b", [3]))
     a, b = np.arange(4, dtype=np.float32).reshape(2, 2), np.ones(3, np.float32)
     np.save(runner.folder / "a.npy", a)
@@ -154,6 +163,9 @@ def check_bad_inputs(runner, digits):
     runner.bad(BAD_INPUT, "cannot open the file", folder / "no.onnx", "--input", folder / "a.npy")
     runner.bad(BAD_INPUT, "neither in .onnx", folder / "text.png", "--input", folder / "a.npy")
     runner.bad(USAGE, "did you mean resnet50", "resnet5", "--input", folder / "a.npy")
+    runner.bad(USAGE, f"--input is required: {model} has the input 'input'", model)
+    two = identity(folder / "two.onnx", ("a", [1]), ("b", [1]))
+    runner.bad(USAGE, f"--input is required: {two} has the input 'a' and 1 more", two)
     runner.bad(USAGE, "unknown backend", model, "--input", digits / "seven.png", "--backend", "none")
     runner.bad(USAGE, "unknown precision", model, "--input", digits / "seven.png", "--precision", "fp12")
     runner.bad(USAGE, "--mean is '1,x'", model, "--input", digits / "seven.png", "--mean", "1,x")
