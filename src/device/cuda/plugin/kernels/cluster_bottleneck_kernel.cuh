@@ -7,6 +7,7 @@
 
 #include "device/cuda/plugin/kernels/cluster_bottleneck_params.hpp"
 #include "device/cuda/plugin/kernels/kernel_stamp.cuh"
+#include "device/cuda/plugin/kernels/sum_runs.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_finish.cuh"
 
 namespace hone::device::cuda {
@@ -206,12 +207,9 @@ class ClusterBottleneckBlock {
   }
 
   /// A warp's 16 channels of all pixels to channels from `channel` on of the part at `place` of block
-  /// `owner`, each store to 512 bytes in a row: it is stores that the way to other blocks counts, not bytes.
-  /// Of two times eight pixels a thread has two neighbours each; one with an even number takes four of the
-  /// first, others of the second.
+  /// `owner`.
   __device__ __forceinline__ void send(const float (&sums)[16], int place, int channel, int owner,
                                        uint32_t barrier) const {
-    const bool odd = lane_ % 2 != 0;
     const bool own = owner == rank_;
     const int to = place + channel * Memory::kPixels * 4;
     const uint32_t remote = ptx::address_in_block(memory_ + to, owner);
@@ -220,13 +218,9 @@ class ClusterBottleneckBlock {
     for (int half = 0; half < 2; ++half) {
 #pragma unroll
       for (int j = 0; j < 4; j += 2) {
-        const float* const first = sums + 4 * j + 2 * half;
-        const float* const second = first + 4;
-        const float x = ptx::from_neighbour(odd ? first[0] : second[0]);
-        const float y = ptx::from_neighbour(odd ? first[1] : second[1]);
-        const float4 four =
-            odd ? make_float4(x, y, second[0], second[1]) : make_float4(first[0], first[1], x, y);
-        const int at = (2 * half + j / 2) * 512 + (lane_ ^ 2 * j) * 16;
+        const float* const of = sums + 4 * j + 2 * half;
+        const float4 four = four_pixels(make_float2(of[0], of[1]), make_float2(of[4], of[5]), lane_);
+        const int at = (2 * half + j / 2) * kSumRunBytes + sum_run_place(j / 2, lane_);
         if (own) {
           *reinterpret_cast<float4*>(bytes_ + to + at) = four;
         } else {
@@ -239,10 +233,8 @@ class ClusterBottleneckBlock {
   /// What send() has brought of pixel `lane`, channel `channel`, added up in order.
   template <int kParts>
   __device__ __forceinline__ float total(int place, int channel, float bias) const {
-    const int run = lane_ / 4;
-    const int from_lane = (channel % 8 * 4 + run % 2 * 2 + run % 4 / 2) ^ run / 4 * 4;
-    const auto* const from = reinterpret_cast<const float*>(bytes_ + place) + channel / 8 * 256 +
-                             run / 4 * 128 + from_lane * 4 + lane_ % 4;
+    const auto* const from = reinterpret_cast<const float*>(bytes_ + place + channel / 8 * 2 * kSumRunBytes +
+                                                            sum_place(lane_, channel % 8));
     float sum = bias;
 #pragma unroll
     for (int part = 0; part < kParts; ++part) sum += from[part * (Memory::kPart / 4)];

@@ -13,7 +13,6 @@ constexpr int kColumns[] = {56, 104, 120};
 constexpr int kRowBytes = 128;
 /// Bytes of sums of 32 pixels, of all parts that a block adds up.
 constexpr int64_t kGroupBytes = int64_t{StationaryPlan::kBlockChannels} * 32 * 4;
-constexpr int64_t kBarrierBytes = 1024;
 
 int64_t round_up(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
@@ -44,7 +43,8 @@ StationaryPlan StationaryPlan::of(const ConvProblem& p, const DeviceLimits& devi
   const int64_t pixels = std::max((plan.rows + 3) * pitch, 2 * pitch + 2 + plan.columns);
   plan.slab_bytes = static_cast<int>(round_up(pixels * kRowBytes, 1024));
   plan.tile_bytes = 2 * plan.slab_bytes + plan.pixel_groups() * kGroupBytes;
-  plan.most_tiles = static_cast<int>((device.shared_memory - kBarrierBytes) / plan.tile_bytes);
+  plan.most_tiles = static_cast<int>((device.shared_memory - plan.shared_bytes(0)) /
+                                     (plan.shared_bytes(1) - plan.shared_bytes(0)));
   return plan;
 }
 

@@ -2,6 +2,9 @@
 #include "device/cuda/plugin/kernels/warpgroup_stationary.hpp"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
 
 #include "device/cuda/plugin/kernels/element.cuh"
 #include "device/cuda/plugin/kernels/gemm_epilogue.hpp"
@@ -13,11 +16,30 @@
 namespace hone::device::cuda {
 namespace {
 
-template <class T>
+template <class T, int kParts>
 const void* kernel_of(int columns) {
-  if (columns == 56) return kernel_address(&warpgroup_stationary<T, 56>);
-  return columns == 104 ? kernel_address(&warpgroup_stationary<T, 104>)
-                        : kernel_address(&warpgroup_stationary<T, 120>);
+  if (columns == 56) return kernel_address(&warpgroup_stationary<T, 56, kParts>);
+  return columns == 104 ? kernel_address(&warpgroup_stationary<T, 104, kParts>)
+                        : kernel_address(&warpgroup_stationary<T, 120, kParts>);
+}
+
+template <class T>
+const void* kernel_of(const StationaryPlan& plan) {
+  if (plan.parts == 1) return kernel_of<T, 1>(plan.columns);
+  return plan.parts == 2 ? kernel_of<T, 2>(plan.columns) : kernel_of<T, 4>(plan.columns);
+}
+
+/// Clusters of a kernel that run at once: asked once, since launches may be captured.
+cudaError_t clusters_at_once(const GemmLaunch& launch, const DeviceLimits& limits, int64_t& clusters) {
+  static std::mutex mutex;
+  static std::map<std::pair<const void*, int>, int64_t> known;
+  const std::lock_guard lock(mutex);
+  const auto [found, is_new] = known.try_emplace({launch.function, limits.multiprocessors}, 0);
+  cudaError_t error = cudaSuccess;
+  if (is_new) error = resident_clusters(launch, limits, found->second);
+  clusters = found->second;
+  if (error != cudaSuccess) known.erase(found);
+  return error;
 }
 
 /// How many tiles blocks of the same filters take one after the other: few enough that all tiles are taken at
@@ -26,7 +48,7 @@ cudaError_t tiles_a_block(const GemmLaunch& launch, const DeviceLimits& limits, 
                           int64_t tiles, int64_t filter_groups, int64_t& result) {
   int64_t clusters = limits.multiprocessors;
   if (plan.parts > 1) {
-    if (const cudaError_t error = resident_clusters(launch, limits, clusters); error != cudaSuccess)
+    if (const cudaError_t error = clusters_at_once(launch, limits, clusters); error != cudaSuccess)
       return error;
   }
   const int64_t at_once = std::max<int64_t>(1, clusters / filter_groups);
@@ -53,18 +75,17 @@ cudaError_t launch_warpgroup_stationary(const ConvProblem& problem, const ConvAr
   const StationaryPlan plan = StationaryPlan::of(problem, limits);
   const int64_t tiles = int64_t{problem.batch} * plan.strips;
   const int64_t filter_groups = problem.filters / StationaryPlan::kFilters;
-  constexpr int64_t kBarriers = 16;
   GemmLaunch launch;
   launch.threads = kStationaryThreads;
   launch.cluster = plan.parts;
-  launch.function = problem.element == Element::kHalf ? kernel_of<__half>(plan.columns)
-                                                      : kernel_of<__nv_bfloat16>(plan.columns);
-  launch.shared_bytes = plan.most_tiles * (plan.tile_bytes + kBarriers);
+  launch.function =
+      problem.element == Element::kHalf ? kernel_of<__half>(plan) : kernel_of<__nv_bfloat16>(plan);
+  launch.shared_bytes = plan.shared_bytes(plan.most_tiles);
   int64_t of_block = 0;
   if (const cudaError_t error = tiles_a_block(launch, limits, plan, tiles, filter_groups, of_block);
       error != cudaSuccess)
     return error;
-  launch.shared_bytes = of_block * (plan.tile_bytes + kBarriers);
+  launch.shared_bytes = plan.shared_bytes(of_block);
 
   StationaryParams p{};
   if (!encode_boxes(p.x, problem.element, args.x,
@@ -84,7 +105,6 @@ cudaError_t launch_warpgroup_stationary(const ConvProblem& problem, const ConvAr
   p.rows = plan.rows;
   p.tiles = static_cast<int>(tiles);
   p.tile_groups = static_cast<int>((tiles + of_block - 1) / of_block);
-  p.parts = plan.parts;
   p.most_tiles = static_cast<int>(of_block);
   p.slab_bytes = plan.slab_bytes;
   p.tile_bytes = static_cast<int>(plan.tile_bytes);

@@ -1,7 +1,7 @@
 // Convolutions of 3 x 3 whose filters stay in registers: a warpgroup has 64 filters of 64 channels, and where
 // there are more channels than a block has warpgroups for, the blocks of a cluster add their sums up. Pixels
-// are the columns of all products, so that nothing but them comes after the wait for the kernel ahead. Half
-// and bfloat16.
+// are the columns of all products, so that of what is multiplied nothing else comes after the wait for the
+// kernel ahead. They stay for as many tiles as a block has room for. Half and bfloat16.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -28,6 +28,8 @@ struct StationaryPlan {
 
   /// Of what warpgroup_stationary_refusal() takes.
   static StationaryPlan of(const ConvProblem& problem, const DeviceLimits& device);
+  /// Of a block that takes so many: their pixels and sums, barriers, and biases.
+  int64_t shared_bytes(int64_t tiles) const { return tiles * (tile_bytes + 16) + kFilters * 4; }
   int pixel_groups() const { return (columns + 31) / 32; }
 };
 
@@ -37,7 +39,8 @@ size_t stationary_place(int64_t channels, int64_t filter, int64_t tap, int64_t c
 /// Why the problem cannot run so on that device; empty when it can.
 std::string warpgroup_stationary_refusal(const ConvProblem& problem, const DeviceLimits& device);
 
-/// Enqueues it; args.w lies as stationary_place() says and is read before the kernel ahead has ended. Steps
+/// Enqueues it; args.w lies as stationary_place() says, and is read before the kernel ahead has ended, as
+/// args.bias is. Steps
 /// are at most those of StreamKind::kBounds and kAdd, others give cudaErrorInvalidValue. With `pdl` it begins
 /// early.
 cudaError_t launch_warpgroup_stationary(const ConvProblem& problem, const ConvArgs& args, bool pdl,

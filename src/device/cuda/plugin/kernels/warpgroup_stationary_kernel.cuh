@@ -3,12 +3,14 @@
 #pragma once
 
 #include "device/cuda/plugin/kernels/kernel_stamp.cuh"
+#include "device/cuda/plugin/kernels/sum_runs.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_finish.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_stationary_params.hpp"
 
 namespace hone::device::cuda {
 
-template <class T, int kColumns>
+/// kParts: blocks of a cluster.
+template <class T, int kColumns, int kParts>
 class StationaryBlock {
  public:
   __device__ __forceinline__ StationaryBlock(const StationaryParams& params, unsigned char* memory)
@@ -17,8 +19,8 @@ class StationaryBlock {
         memory_(ptx::shared_address(memory)),
         warp_(ptx::warp()),
         lane_(static_cast<int>(threadIdx.x) % 32) {
-    const int cluster = static_cast<int>(blockIdx.x) / p_.parts;
-    rank_ = static_cast<int>(blockIdx.x) - cluster * p_.parts;
+    const int cluster = static_cast<int>(blockIdx.x) / kParts;
+    rank_ = static_cast<int>(blockIdx.x) % kParts;
     first_tile_ = static_cast<int>(p_.filter_groups.divide(cluster));
     filter_group_ = cluster - first_tile_ * static_cast<int>(p_.filter_groups.divisor);
     tiles_ = (p_.tiles - first_tile_ + p_.tile_groups - 1) / p_.tile_groups;
@@ -33,22 +35,21 @@ class StationaryBlock {
       ptx::prefetch_map(p_.x);
     }
     __syncthreads();
-    if (p_.parts > 1) ptx::arrive_cluster();  // others may send from now on
+    if (kParts > 1) ptx::arrive_cluster();  // others may send from now on
+    load_bias();
     uint32_t filters[kSteps][4];
     load_filters(filters);
-    if (warp_ == 0) {
-      ptx::wait_for_previous_kernel();
-      if (ptx::elected()) copy_pixels();
-      __syncwarp();
-    }
-    for (int i = 0; i < tiles_; ++i) {
-      float sums[kColumns / 2];
-      multiply(i, filters, sums);
-      if (i == 0 && p_.parts > 1) ptx::wait_cluster();
-      send(i, sums);
+    ptx::wait_for_previous_kernel();
+    if (warp_ == 0) copy_pixels();
+    for (int i = 0; i <= tiles_; ++i) {
+      if (i != tiles_) {
+        float sums[kColumns / 2];
+        multiply(i, filters, sums);
+        if (i == 0 && kParts > 1) ptx::wait_cluster();
+        send(i, sums);
+      }
       if (i != 0) finish(i - 1);
     }
-    finish(tiles_ - 1);
   }
 
  private:
@@ -57,19 +58,26 @@ class StationaryBlock {
   static constexpr int kRowBytes = 128;
   static constexpr int kEights = kColumns / 8;
   static constexpr int kGroups = (kColumns + 31) / 32;
-  /// Of eight channels and 16 pixels: what a warp stores at once.
-  static constexpr int kRun = 512;
+  static constexpr int kWarps = kStationaryThreads / 32;
+  static constexpr int kFinished = 64 / kParts;  ///< filters that a block finishes
+  static constexpr int kEightsFinished = kFinished / 8;
+  /// Sums of one warpgroup, of these filters: [32 pixels each][8 filters each][2 runs].
+  static constexpr int kPartBytes = kGroups * kEightsFinished * 2 * kSumRunBytes;
+  /// Of 32 pixels and eight filters: a warp has those of the same filters.
+  static constexpr int kUnits = kGroups * kEightsFinished;
+  static constexpr int kUnitsOfWarp = (kUnits + kWarps - 1) / kWarps;
+  static_assert(kWarps % kEightsFinished == 0);
 
   __device__ __forceinline__ int group() const { return warp_ / 4; }
-  /// Filters that this block finishes.
-  __device__ __forceinline__ int finished() const { return 64 / p_.parts; }
-  /// Sums of one warpgroup, of these filters: [32 pixels][8 filters][2 runs].
-  __device__ __forceinline__ int part_bytes() const { return kGroups * finished() * 32 * 4; }
   __device__ __forceinline__ int tile_at(int i) const { return i * p_.tile_bytes; }
   __device__ __forceinline__ int parts_at(int i) const { return tile_at(i) + 2 * p_.slab_bytes; }
-  __device__ __forceinline__ uint32_t barriers() const { return memory_ + p_.most_tiles * p_.tile_bytes; }
-  __device__ __forceinline__ uint32_t pixels_came(int i) const { return barriers() + i * 16; }
+  /// Behind the tiles: two barriers of each, then biases.
+  __device__ __forceinline__ int barriers_at() const { return p_.most_tiles * p_.tile_bytes; }
+  __device__ __forceinline__ uint32_t pixels_came(int i) const { return memory_ + barriers_at() + i * 16; }
   __device__ __forceinline__ uint32_t parts_came(int i) const { return pixels_came(i) + 8; }
+  __device__ __forceinline__ float* biases() const {
+    return reinterpret_cast<float*>(bytes_ + barriers_at() + p_.most_tiles * 16);
+  }
   /// Of 64 channels, with the rows around it and one more.
   __device__ __forceinline__ int copied_bytes() const {
     return (p_.rows + 3) * static_cast<int>(p_.pitch.divisor) * kRowBytes;
@@ -84,12 +92,20 @@ class StationaryBlock {
     ptx::fence_barriers();
     for (int i = 0; i < tiles_; ++i) {
       ptx::expect_copies(pixels_came(i), 2 * copied_bytes());
-      ptx::expect_copies(parts_came(i), 2 * (p_.parts - 1) * (finished() / 8) * ((kEights + 1) / 2) * kRun);
+      ptx::expect_copies(parts_came(i),
+                         2 * (kParts - 1) * kEightsFinished * ((kEights + 1) / 2) * kSumRunBytes);
     }
   }
 
+  __device__ __forceinline__ void load_bias() const {
+    const int i = static_cast<int>(threadIdx.x);
+    if (i < kFinished)
+      biases()[i] = p_.bias == nullptr ? 0 : __ldg(p_.bias + filter_group_ * 64 + rank_ * kFinished + i);
+    __syncwarp();
+  }
+
   __device__ __forceinline__ void load_filters(uint32_t (&to)[kSteps][4]) const {
-    const int slice = (filter_group_ * p_.parts + rank_) * 2 + group();
+    const int slice = (filter_group_ * kParts + rank_) * 2 + group();
     const auto* const from = static_cast<const uint4*>(p_.filters) + slice * kSteps * 128 + threadIdx.x % 128;
 #pragma unroll
     for (int i = 0; i < kSteps; ++i) {
@@ -111,14 +127,17 @@ class StationaryBlock {
     return {image, (number - image * static_cast<int>(p_.strips.divisor)) * p_.rows};
   }
 
-  /// By one thread. What lies outside of the image comes as zeros; the column between two rows is that left
-  /// of the second and right of the first.
+  /// By a warp. What lies outside of the image comes as zeros; the column between two rows is that left of
+  /// the second and right of the first.
   __device__ __forceinline__ void copy_pixels() const {
     for (int i = 0; i < tiles_; ++i) {
       const Tile at = tile(i);
-      for (int slab = 0; slab < 2; ++slab)
-        ptx::copy_pixels(memory_ + tile_at(i) + slab * p_.slab_bytes, p_.x, pixels_came(i),
-                         (rank_ * 2 + slab) * 64, -1, at.top - 1, at.image);
+      if (ptx::elected()) {
+        for (int slab = 0; slab < 2; ++slab)
+          ptx::copy_pixels(memory_ + tile_at(i) + slab * p_.slab_bytes, p_.x, pixels_came(i),
+                           (rank_ * 2 + slab) * 64, -1, at.top - 1, at.image);
+      }
+      __syncwarp();
     }
   }
 
@@ -149,15 +168,12 @@ class StationaryBlock {
     for (float& sum : sums) ptx::hold(sum);
   }
 
-  /// A warp's 16 filters of all pixels to the block that finishes them, each store to 512 bytes in a row: it
-  /// is stores that the way to other blocks counts, not bytes. Of two times eight pixels a thread has two
-  /// neighbours each; one with an even number takes four of the first, others of the second.
+  /// A warp's 16 filters of all pixels to the block that finishes them.
   __device__ __forceinline__ void send(int i, const float (&sums)[kColumns / 2]) const {
-    const bool odd = lane_ % 2 != 0;
     const int filter = warp_ % 4 * 16;
-    const int owner = filter / finished();
+    const int owner = filter / kFinished;
     const int place =
-        parts_at(i) + (rank_ * 2 + group()) * part_bytes() + (filter - owner * finished()) / 8 * 2 * kRun;
+        parts_at(i) + (rank_ * 2 + group()) * kPartBytes + filter % kFinished / 8 * 2 * kSumRunBytes;
     const bool own = owner == rank_;
     const uint32_t remote = own ? 0 : ptx::address_in_block(memory_ + place, owner);
     const uint32_t counted = own ? 0 : ptx::address_in_block(parts_came(i), owner);
@@ -165,16 +181,12 @@ class StationaryBlock {
     for (int j = 0; j < kEights; j += 2) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const float* const first = sums + 4 * j + 2 * half;
-        const bool single = j + 1 == kEights;
-        const float second[2] = {single ? 0 : first[4], single ? 0 : first[5]};
-        const float x = ptx::from_neighbour(odd ? first[0] : second[0]);
-        const float y = ptx::from_neighbour(odd ? first[1] : second[1]);
-        const float4 four =
-            odd ? make_float4(x, y, second[0], second[1]) : make_float4(first[0], first[1], x, y);
-        // Runs of odd numbers are turned by four lanes, so that reading them meets no bank twice.
+        const float* const of = sums + 4 * j + 2 * half;
+        const float2 second = j + 1 == kEights ? make_float2(0, 0) : make_float2(of[4], of[5]);
+        const float4 four = four_pixels(make_float2(of[0], of[1]), second, lane_);
         const int run = j / 2 % 2;
-        const int at = j / 4 * finished() / 8 * 2 * kRun + (2 * half + run) * kRun + (lane_ ^ 4 * run) * 16;
+        const int at =
+            (j / 4 * kEightsFinished * 2 + 2 * half + run) * kSumRunBytes + sum_run_place(run, lane_);
         if (own) {
           *reinterpret_cast<float4*>(bytes_ + place + at) = four;
         } else {
@@ -184,53 +196,64 @@ class StationaryBlock {
     }
   }
 
-  /// What send() has brought of pixel `lane` of 32 and filter `filter` of eight, at `from`, added up in
-  /// order.
-  __device__ __forceinline__ float total(const unsigned char* from, int filter) const {
-    const int four = lane_ / 4;
-    const int sender = (filter * 4 + four % 2 * 2 + four % 4 / 2) ^ four / 4 * 4;
-    const unsigned char* at = from + four / 4 * kRun + sender * 16 + lane_ % 4 * 4;
-    float sum = 0;
-    for (int part = 0; part < 2 * p_.parts; ++part, at += part_bytes())
-      sum += *reinterpret_cast<const float*>(at);
-    return sum;
+  /// A pixel of a tile, and the place of its first filter that this thread finishes; -1 where it is none.
+  __device__ __forceinline__ int64_t result_at(const Tile& at, int unit) const {
+    const int column = unit / kEightsFinished * 32 + lane_;
+    const int row = static_cast<int>(p_.pitch.divide(column));
+    const int x = column - row * static_cast<int>(p_.pitch.divisor);
+    if (unit >= kUnits || row >= p_.rows || x >= p_.width || at.top + row >= p_.height) return -1;
+    const int64_t pixel = (static_cast<int64_t>(at.image) * p_.height + at.top + row) * p_.width + x;
+    return pixel * static_cast<int>(p_.filter_groups.divisor) * 64 + filter_group_ * 64 + rank_ * kFinished +
+           unit % kEightsFinished * 8;
   }
 
-  /// Eight filters of a pixel a thread.
+  /// Eight filters of a pixel a thread, with what is added, which comes meanwhile.
   __device__ __forceinline__ void finish(int i) const {
-    if (p_.parts > 1) ptx::wait_received(parts_came(i));
-    __syncthreads();  // the block's own sums
     const Tile at = tile(i);
-    const int eights = finished() / 8;
-    const PairFinish<T, StreamKind::kBounds> bounds(p_.epilogue);
-    for (int unit = warp_; unit < kGroups * eights; unit += kStationaryThreads / 32) {
-      const int pixels = unit / eights;
-      const int eight = unit - pixels * eights;
-      const int column = pixels * 32 + lane_;
-      const int row = static_cast<int>(p_.pitch.divide(column));
-      const int x = column - row * static_cast<int>(p_.pitch.divisor);
-      if (row >= p_.rows || x >= p_.width || at.top + row >= p_.height) continue;
-      const int filter = filter_group_ * 64 + rank_ * finished() + eight * 8;
-      const int64_t pixel = (static_cast<int64_t>(at.image) * p_.height + at.top + row) * p_.width + x;
-      const int64_t to = pixel * static_cast<int>(p_.filter_groups.divisor) * 64 + filter;
-      const unsigned char* const from = bytes_ + parts_at(i) + (pixels * eights + eight) * 2 * kRun;
-      uint4 added = make_uint4(0, 0, 0, 0);
-      if (p_.operand != nullptr)
-        added = *reinterpret_cast<const uint4*>(static_cast<const T*>(p_.operand) + to);
-      const uint32_t words[4] = {added.x, added.y, added.z, added.w};
-      uint32_t result[4];
+    uint4 added[kUnitsOfWarp];
+    int64_t to[kUnitsOfWarp];
 #pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        float2 pair = make_float2(total(from, 2 * k), total(from, 2 * k + 1));
-        if (p_.bias != nullptr) {
-          pair.x += __ldg(p_.bias + filter + 2 * k);
-          pair.y += __ldg(p_.bias + filter + 2 * k + 1);
+    for (int u = 0; u < kUnitsOfWarp; ++u) {
+      to[u] = result_at(at, warp_ + u * kWarps);
+      added[u] = make_uint4(0, 0, 0, 0);
+      if (p_.operand != nullptr && to[u] >= 0)
+        added[u] = *reinterpret_cast<const uint4*>(static_cast<const T*>(p_.operand) + to[u]);
+    }
+    if (kParts > 1) ptx::wait_received(parts_came(i));
+    __syncthreads();  // the block's own sums, and biases
+    const PairFinish<T, StreamKind::kBounds> bounds(p_.epilogue);
+#pragma unroll
+    for (int u = 0; u < kUnitsOfWarp; ++u) {
+      const int unit = warp_ + u * kWarps;
+      if (to[u] >= 0) {
+        const uint32_t words[4] = {added[u].x, added[u].y, added[u].z, added[u].w};
+        uint32_t result[4];
+        float sums[8];
+        add_up(parts_at(i) + unit * 2 * kSumRunBytes, biases() + unit % kEightsFinished * 8, sums);
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          const float2 operand = widen(reinterpret_cast<const typename PairOf<T>::Type&>(words[k]));
+          bounds.run(make_float2(sums[2 * k] + operand.x, sums[2 * k + 1] + operand.y), result[k]);
         }
-        const float2 operand = widen(reinterpret_cast<const typename PairOf<T>::Type&>(words[k]));
-        bounds.run(make_float2(pair.x + operand.x, pair.y + operand.y), result[k]);
+        *reinterpret_cast<uint4*>(static_cast<T*>(p_.y) + to[u]) =
+            make_uint4(result[0], result[1], result[2], result[3]);
       }
-      *reinterpret_cast<uint4*>(static_cast<T*>(p_.y) + to) =
-          make_uint4(result[0], result[1], result[2], result[3]);
+    }
+    __syncwarp();
+  }
+
+  /// What send() has brought of pixel `lane` of 32 and eight filters, part by part, behind the bias.
+  __device__ __forceinline__ void add_up(int place, const float* bias, float (&sums)[8]) const {
+#pragma unroll
+    for (int filter = 0; filter < 8; ++filter) {
+      const unsigned char* const from = bytes_ + place + sum_place(lane_, filter);
+      float parts[2 * kParts];
+#pragma unroll
+      for (int part = 0; part < 2 * kParts; ++part)
+        parts[part] = *reinterpret_cast<const float*>(from + part * kPartBytes);
+      sums[filter] = bias[filter];
+#pragma unroll
+      for (int part = 0; part < 2 * kParts; ++part) sums[filter] += parts[part];
     }
   }
 
@@ -245,12 +268,12 @@ class StationaryBlock {
   int tiles_;
 };
 
-template <class T, int kColumns>
+template <class T, int kColumns, int kParts>
 __global__ void __launch_bounds__(kStationaryThreads, 1)
     warpgroup_stationary(const __grid_constant__ StationaryParams p, KernelStamp* stamp) {
   const RunningKernel running(stamp);
   extern __shared__ __align__(1024) unsigned char memory[];
-  StationaryBlock<T, kColumns>(p, memory).run();
+  StationaryBlock<T, kColumns, kParts>(p, memory).run();
 }
 
 }  // namespace hone::device::cuda

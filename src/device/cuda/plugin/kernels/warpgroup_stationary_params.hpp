@@ -24,8 +24,7 @@ struct StationaryParams {
   int height;
   int rows;         ///< of a tile
   int tiles;        ///< of all images
-  int tile_groups;  ///< blocks of the same filters that share the tiles
-  int parts;        ///< blocks of a cluster
+  int tile_groups;  ///< clusters of the same filters, which share the tiles
   int most_tiles;   ///< of a block
   int slab_bytes;
   int tile_bytes;
