@@ -387,6 +387,9 @@ void check_bottleneck_chains() {
       std::deque<Case> cases;
       cases.emplace_back(chained(64, image), type, true, BottleneckWay::kPipelined);
       run_chains(family, cases);
+      cases.emplace_back(kThird, type, true);
+      cases.emplace_back(chained(64, image), type, true);
+      run_chains(family, cases);
     }
   }
 }

@@ -47,7 +47,7 @@ std::vector<Number> arranged_expand(const Bottleneck& size, BottleneckWay way,
 template <class Number>
 std::vector<Number> arranged_next(const Bottleneck& size, BottleneckWay way,
                                   const std::vector<Number>& filters) {
-  const bool kept = way == BottleneckWay::kPipelined ? !PipelinedBottleneck::keeps_next(size.next)
+  const bool kept = way == BottleneckWay::kPipelined ? !PipelinedBottleneck::next_in_registers(size.next)
                                                      : size.channels == Bottleneck::kChannels;
   if (kept) return filters;
   return arranged(filters, 1, size.wide(), [&](int64_t k, int64_t, int64_t c) {

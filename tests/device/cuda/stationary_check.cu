@@ -40,7 +40,7 @@ class StationaryCase {
     for (const double value : y.expected) most = std::max(most, std::abs(value));
     family.launched(launch(x_.get(), y.get(), false, false), name());
     family.compare(y, 8 * kFloatRoundoff * std::sqrt(static_cast<double>(problem_.depth())) * most, name());
-    if (problem_.channels == problem_.filters && !adds_) run_chain(family);
+    if (problem_.channels == problem_.filters) run_chain(family);
   }
 
  private:
@@ -71,32 +71,51 @@ class StationaryCase {
     return args;
   }
 
-  cudaError_t launch(const void* x, void* y, bool pdl, bool next_waits) const {
+  cudaError_t launch(const void* x, void* y, bool pdl, bool next_waits, cudaStream_t stream = nullptr) const {
     ConvArgs args = arguments(x, y);
     args.w = packed_.get();
     args.next_waits = next_waits;
-    return launch_warpgroup_stationary(problem_, args, pdl, nullptr);
+    return launch_warpgroup_stationary(problem_, args, pdl, stream);
   }
 
-  /// Links that read what the one before has made, without and with programmatic launches.
+  /// Links that read what the one before has made, as one graph: without and with programmatic launches.
   void run_chain(Family& family) const {
     constexpr int kLinks = 8;
     const size_t bytes = x_.host.size() * 2;
     const DeviceBuffer image[2] = {DeviceBuffer(bytes), DeviceBuffer(bytes)};
-    const auto chain = [&](bool pdl) {
-      for (const DeviceBuffer& buffer : image) cudaMemset(buffer.get(), 0xff, bytes);
+    cudaStream_t stream = nullptr;
+    cudaStreamCreate(&stream);
+    const auto instantiate = [&](bool pdl) {
+      cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
       for (int i = 0; i < kLinks; ++i)
-        family.launched(launch(i == 0 ? x_.get() : image[1 - i % 2].get(), image[i % 2].get(), pdl,
-                               pdl && i + 1 < kLinks),
-                        name() + ", chain");
+        family.launched(launch(i == 0 ? x_.get() : image[1 - i % 2].get(), image[i % 2].get(), pdl && i > 0,
+                               pdl && i + 1 < kLinks, stream),
+                        name() + ", captured");
+      cudaGraph_t graph = nullptr;
+      cudaGraphExec_t instance = nullptr;
+      cudaStreamEndCapture(stream, &graph);
+      family.launched(cudaGraphInstantiate(&instance, graph, 0), name() + ", an instance");
+      cudaGraphDestroy(graph);
+      return instance;
+    };
+    const auto run = [&](cudaGraphExec_t graph) {
+      for (const DeviceBuffer& buffer : image) cudaMemset(buffer.get(), 0xff, bytes);
+      cudaDeviceSynchronize();
+      cudaGraphLaunch(graph, stream);
+      family.launched(cudaStreamSynchronize(stream), name() + ", chain");
       std::vector<uint16_t> bits(bytes / 2);
       image[(kLinks - 1) % 2].download(bits.data());
       return bits;
     };
-    const std::vector<uint16_t> plain = chain(false);
+    const cudaGraphExec_t plain = instantiate(false);
+    const cudaGraphExec_t early = instantiate(true);
+    const std::vector<uint16_t> expected = run(plain);
     const int count = replays(50);
     for (int i = 0; i < count; ++i)
-      family.expect(chain(true) == plain, name() + ": a chain differs from ordinary launches");
+      family.expect(run(early) == expected, name() + ": a chain differs from ordinary launches");
+    cudaGraphExecDestroy(plain);
+    cudaGraphExecDestroy(early);
+    cudaStreamDestroy(stream);
   }
 
   std::string name() const {

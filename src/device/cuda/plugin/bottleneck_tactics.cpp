@@ -62,7 +62,7 @@ FilterPlaces pipelined_places(const Bottleneck& size) {
   FilterPlaces places{PipelinedBottleneck::window_index,
                       [](int64_t k, int64_t, int64_t c) { return PipelinedBottleneck::expand_index(k, c); },
                       {}};
-  if (PipelinedBottleneck::keeps_next(size.next))
+  if (PipelinedBottleneck::next_in_registers(size.next))
     places.next = [](int64_t k, int64_t, int64_t c) { return PipelinedBottleneck::next_index(k, c); };
   return places;
 }
@@ -70,15 +70,16 @@ FilterPlaces pipelined_places(const Bottleneck& size) {
 /// A kernel, and what it is called.
 struct Way {
   std::string_view name;
+  const char* order;  ///< of weights
   std::string (*refusal)(const Bottleneck& size, const DeviceLimits& device);
   FilterPlaces (*places)(const Bottleneck& size);
   cudaError_t (*launch)(const BottleneckArgs& args, FloatType type, const Bottleneck& size,
                         const LaunchOptions& options);
 };
 
-constexpr Way kUsual = {"bottleneck", bottleneck_refusal, usual_places, bottleneck};
-constexpr Way kPipelined = {"pipelined_bottleneck", pipelined_bottleneck_refusal, pipelined_places,
-                            pipelined_bottleneck};
+constexpr Way kUsual = {"bottleneck", "fragments", bottleneck_refusal, usual_places, bottleneck};
+constexpr Way kPipelined = {"pipelined_bottleneck", "pipelined", pipelined_bottleneck_refusal,
+                            pipelined_places, pipelined_bottleneck};
 
 class BottleneckTactic final : public CudaTactic {
  public:
@@ -106,7 +107,7 @@ class BottleneckTactic final : public CudaTactic {
     for (const engine::TensorDesc& output : request.outputs) offer.outputs.push_back(image(output.shape));
     const FilterPlaces places = way_.places(size);
     const auto pack = [&](size_t operand, const FragmentPlace& place) {
-      PackedConstant filter = place ? pack_fragments(request, operand, dtype, "fragments", place, weights)
+      PackedConstant filter = place ? pack_fragments(request, operand, dtype, way_.order, place, weights)
                                     : pack_filter(request, operand, dtype, FilterOrder::kKrsc,
                                                   request.inputs[operand].shape[1], weights);
       offer.packed.push_back(filter.key);

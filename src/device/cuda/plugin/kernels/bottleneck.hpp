@@ -40,8 +40,8 @@ struct Bottleneck {
 /// Why it cannot run on such a device; empty when it can.
 std::string bottleneck_refusal(const Bottleneck& size, const DeviceLimits& device);
 
-/// Device pointers, images channels-last and 16-byte aligned. Filters are [filters][taps][channels], of more
-/// than 64 channels as ClusterBottleneck says.
+/// Device pointers, images channels-last and 16-byte aligned. Filters are [filters][taps][channels], for
+/// clusters as ClusterBottleneck says and for pipelines as PipelinedBottleneck does.
 struct BottleneckArgs {
   const void* x = nullptr;         ///< [pixels][channels]
   const void* shortcut = nullptr;  ///< [pixels][wide()], or [pixels][channels] when that is projected

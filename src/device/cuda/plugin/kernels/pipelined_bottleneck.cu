@@ -26,7 +26,7 @@ bool encode_maps(const BottleneckArgs& args, const Bottleneck& size, Element ele
   return image(p.x, args.x, kChannels, p.patch_width, 3) &&
          image(p.shortcut, args.shortcut, size.projects ? kChannels : kWide, kPixels, 1) &&
          image(p.wide, args.wide, kWide, kPixels, 1) && image(p.narrow, args.narrow, size.next, kPixels, 1) &&
-         (PipelinedBottleneck::keeps_next(size.next) ||
+         (PipelinedBottleneck::next_in_registers(size.next) ||
           encode_boxes(p.next, element, args.next, {kWide, size.next}, {64, size.next})) &&
          (!size.projects ||
           encode_boxes(p.projection, element, args.projection, {kChannels, kWide}, {64, 64}));

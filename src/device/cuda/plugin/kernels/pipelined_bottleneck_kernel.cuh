@@ -16,31 +16,36 @@ struct PipelineWarps {
   static constexpr int kWideStorer = 14;
   static constexpr int kNarrowStorer = 15;
   static constexpr int kThreads = 512;
-  /// Registers a thread, all of a multiprocessor's in sum.
-  static constexpr int kWindow = 208;
-  static constexpr int kExpand = 152;
-  static constexpr int kNarrow = 120;
-  static constexpr int kCopiers = 32;
-  static_assert((kWindow + kExpand + kNarrow + kCopiers) * 128 == 65536);
+  /// A thread's, all of a multiprocessor's in sum.
+  static constexpr int kWindowRegisters = 200;
+  static constexpr int kExpandRegisters = 160;
+  static constexpr int kNarrowRegisters = 120;
+  static constexpr int kCopierRegisters = 32;
+  static_assert((kWindowRegisters + kExpandRegisters + kNarrowRegisters + kCopierRegisters) * 128 == 65536);
 };
 
-/// Each ring has a barrier for its places that are full and one for those that are empty; four warps of a
-/// warpgroup arrive, or one thread that copies or has stored.
+/// Each ring has a barrier for its places that are full and one for those that are empty. At those of a place
+/// that a warpgroup fills or leaves its four warps arrive, at others one thread that copies or has stored; a
+/// set is left by both. A middle is what the 3 x 3 convolution gives.
 template <class Memory>
 struct PipelineBarriers {
   uint32_t start;
   __device__ __forceinline__ uint32_t filters() const { return at(0); }
   __device__ __forceinline__ uint32_t patch_full(int i) const { return at(1 + i); }
   __device__ __forceinline__ uint32_t patch_empty(int i) const { return at(1 + Memory::kPatches + i); }
-  __device__ __forceinline__ uint32_t middle_full(int i) const { return at(kMiddle + i); }
-  __device__ __forceinline__ uint32_t middle_empty(int i) const { return at(kMiddle + Memory::kMiddles + i); }
-  __device__ __forceinline__ uint32_t narrow_full(int i) const { return at(kNarrow + i); }
-  __device__ __forceinline__ uint32_t narrow_empty(int i) const { return at(kNarrow + Memory::kNarrows + i); }
+  __device__ __forceinline__ uint32_t middle_full(int i) const { return at(kMiddleBarriers + i); }
+  __device__ __forceinline__ uint32_t middle_empty(int i) const {
+    return at(kMiddleBarriers + Memory::kMiddles + i);
+  }
+  __device__ __forceinline__ uint32_t narrow_full(int i) const { return at(kNarrowBarriers + i); }
+  __device__ __forceinline__ uint32_t narrow_empty(int i) const {
+    return at(kNarrowBarriers + Memory::kNarrows + i);
+  }
   /// What is added has come; a chunk of the wide image has taken its place; that has been read.
-  __device__ __forceinline__ uint32_t set_full(int i) const { return at(kSet + i); }
-  __device__ __forceinline__ uint32_t set_empty(int i) const { return at(kSet + Memory::kSets + i); }
+  __device__ __forceinline__ uint32_t set_full(int i) const { return at(kSetBarriers + i); }
+  __device__ __forceinline__ uint32_t set_empty(int i) const { return at(kSetBarriers + Memory::kSets + i); }
   __device__ __forceinline__ uint32_t wide(int i, int chunk) const {
-    return at(kSet + (2 + chunk) * Memory::kSets + i);
+    return at(kSetBarriers + (2 + chunk) * Memory::kSets + i);
   }
 
   /// By one thread.
@@ -67,9 +72,9 @@ struct PipelineBarriers {
   }
 
  private:
-  static constexpr int kMiddle = 1 + 2 * Memory::kPatches;
-  static constexpr int kNarrow = kMiddle + 2 * Memory::kMiddles;
-  static constexpr int kSet = kNarrow + 2 * Memory::kNarrows;
+  static constexpr int kMiddleBarriers = 1 + 2 * Memory::kPatches;
+  static constexpr int kNarrowBarriers = kMiddleBarriers + 2 * Memory::kMiddles;
+  static constexpr int kSetBarriers = kNarrowBarriers + 2 * Memory::kNarrows;
   __device__ __forceinline__ uint32_t at(int i) const { return start + 8 * i; }
 };
 
@@ -111,16 +116,16 @@ class PipelinedBottleneckBlock {
     }
     __syncthreads();
     if (warp_ < 4) {
-      ptx::take_registers<Warps::kWindow>();
+      ptx::take_registers<Warps::kWindowRegisters>();
       multiply_windows();
     } else if (warp_ < 8) {
-      ptx::take_registers<Warps::kExpand>();
+      ptx::take_registers<Warps::kExpandRegisters>();
       expand();
     } else if (warp_ < 12) {
-      ptx::give_registers<Warps::kNarrow>();
+      ptx::give_registers<Warps::kNarrowRegisters>();
       narrow();
     } else {
-      ptx::give_registers<Warps::kCopiers>();
+      ptx::give_registers<Warps::kCopierRegisters>();
       if (warp_ == Warps::kPatchCopier) copy_patches();
       if (warp_ == Warps::kSetCopier) copy_sets();
       if (warp_ == Warps::kWideStorer) store_wide();
@@ -134,6 +139,8 @@ class PipelinedBottleneckBlock {
   static constexpr int kSums = Memory::kPixels / 2;
   static constexpr int kPieces = Memory::kPixels / 8;
   using Sums = float[kSums];
+  /// Of a channel's two neighbouring pixels each.
+  using Pairs = uint32_t[(kPieces + 1) / 2][4];
 
   template <class Each>
   __device__ __forceinline__ void tiles(const Each& each) const {
@@ -141,17 +148,17 @@ class PipelinedBottleneckBlock {
   }
 
   __device__ __forceinline__ uint32_t patch(int i) const {
-    return memory_ + Memory::kPatchesAt + i * Memory::kPatch;
+    return memory_ + Memory::kPatchesAt + i * Memory::kPatchBytes;
   }
   __device__ __forceinline__ uint32_t middle(int i) const {
     return memory_ + Memory::kMiddlesAt + i * Memory::kSlab;
   }
   __device__ __forceinline__ uint32_t wide(int set, int chunk) const {
-    return memory_ + Memory::kSetsAt + set * Memory::kSet + chunk * Memory::kSlab;
+    return memory_ + Memory::kSetsAt + set * Memory::kSetBytes + chunk * Memory::kSlab;
   }
   __device__ __forceinline__ uint32_t projected(int set) const { return wide(set, Memory::kChunks); }
   __device__ __forceinline__ uint32_t narrow(int i) const {
-    return memory_ + Memory::kNarrowsAt + i * Memory::kNarrow;
+    return memory_ + Memory::kNarrowsAt + i * Memory::kNarrowBytes;
   }
   __device__ __forceinline__ uint32_t filters(int chunk) const {
     return memory_ + Memory::kFiltersAt + chunk * Memory::kFilterSlab;
@@ -282,13 +289,14 @@ class PipelinedBottleneckBlock {
       leave(barriers_.patch_empty(from.stage));
       from.next(Memory::kPatches);
       ptx::wait_barrier(barriers_.middle_empty(to.stage), to.parity ^ 1);
-      store<false>(finish, sums, middle(to.stage));
+      store(finish, sums, middle(to.stage));
       hand_over(barriers_.middle_full(to.stage));
       to.next(Memory::kMiddles);
     });
   }
 
-  /// The warpgroup of the expansion, 64 channels at a time.
+  /// The warpgroup of the expansion, 64 channels at a time: the next are multiplied while some are
+  /// finished.
   __device__ __forceinline__ void expand() const {
     uint32_t left[Memory::kChunks * kSteps][4];
     load_filters(p_.expand_filters, left);
@@ -297,10 +305,11 @@ class PipelinedBottleneckBlock {
     RingPlace from;
     RingPlace set;
     tiles([&](int) {
-      Sums sums;
+      Sums both[2];
       ptx::wait_barrier(barriers_.middle_full(from.stage), from.parity);
       ptx::wait_barrier(barriers_.set_full(set.stage), set.parity);
       const auto start = [&](int chunk) {
+        Sums& sums = both[chunk % 2];
         begin(wide_bias(chunk), sums);
         ptx::fence_sums();
         const uint64_t pixels = ptx::matrix_descriptor(middle(from.stage));
@@ -319,13 +328,16 @@ class PipelinedBottleneckBlock {
       start(0);
 #pragma unroll
       for (int chunk = 0; chunk < Memory::kChunks; ++chunk) {
+        Pairs pairs;
+        if constexpr (!kProjects) load(wide(set.stage, chunk), pairs);
+        Sums& sums = both[chunk % 2];
         wait_for(sums);
-        store<!kProjects>(finish, sums, wide(set.stage, chunk));
         if (chunk + 1 < Memory::kChunks) {
           start(chunk + 1);
         } else {
           leave(barriers_.middle_empty(from.stage));
         }
+        store(finish, sums, pairs, wide(set.stage, chunk));
         hand_over(barriers_.wide(set.stage, chunk));
       }
       from.next(Memory::kMiddles);
@@ -375,7 +387,7 @@ class PipelinedBottleneckBlock {
       ptx::wait_barrier(barriers_.narrow_empty(to.stage), to.parity ^ 1);
 #pragma unroll
       for (int part = 0; part < kParts; ++part)
-        store<false>(finish, sums[part], narrow(to.stage) + part * Memory::kSlab);
+        store(finish, sums[part], narrow(to.stage) + part * Memory::kSlab);
       hand_over(barriers_.narrow_full(to.stage));
       to.next(Memory::kNarrows);
     });
@@ -432,32 +444,45 @@ class PipelinedBottleneckBlock {
     for (float& sum : sums) ptx::hold(sum);
   }
 
-  /// Finished sums to a slab; of an addition, to what lies there. Four matrices at a time, as ldmatrix and
-  /// stmatrix take them: of the warp's 16 channels and of 16 pixels, or twice of the last eight.
-  template <bool kAdds, class Finish>
-  __device__ __forceinline__ void store(const Finish& finish, const Sums& sums, uint32_t slab) const {
+  /// Where this lane's eight channels of a pixel lie in a slab, as ldmatrix and stmatrix take four matrices
+  /// at a time: of the warp's 16 channels and of the 16 pixels from 8 * `piece` on, or twice of the last
+  /// eight.
+  __device__ __forceinline__ uint32_t place(uint32_t slab, int piece) const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    const uint32_t corner =
-        slab + lane % 8 * Memory::kRowBytes + ((warp_ % 4 * 2 + lane / 8 % 2) ^ (lane % 8)) * 16;
-    const uint32_t second = lane / 16 * 8 * Memory::kRowBytes;
+    const int row = lane % 8 + (piece + 1 == kPieces ? 0 : lane / 16 * 8);
+    return slab + (piece * 8 + row) * Memory::kRowBytes + ((warp_ % 4 * 2 + lane / 8 % 2) ^ (lane % 8)) * 16;
+  }
+
+  /// What is added: all of it ahead of all that is stored.
+  __device__ __forceinline__ void load(uint32_t slab, Pairs& pairs) const {
 #pragma unroll
-    for (int j = 0; j < kPieces; j += 2) {
-      const bool last = j + 1 == kPieces;
-      const uint32_t at = corner + j * 8 * Memory::kRowBytes + (last ? 0 : second);
-      uint32_t pairs[4];
-      if (kAdds) {
-        ptx::load_matrix_x4_transposed(pairs, at);
-        __syncwarp();
-      }
+    for (int piece = 0; piece < kPieces; piece += 2)
+      ptx::load_matrix_x4_transposed(pairs[piece / 2], place(slab, piece));
+    __syncwarp();
+  }
+
+  /// Finished sums to a slab, behind the addition of `pairs`.
+  template <class Finish>
+  __device__ __forceinline__ void store(const Finish& finish, const Sums& sums, Pairs& pairs,
+                                        uint32_t slab) const {
+#pragma unroll
+    for (int piece = 0; piece < kPieces; piece += 2) {
+      const bool last = piece + 1 == kPieces;
+      uint32_t(&four)[4] = pairs[piece / 2];
 #pragma unroll
       for (int m = 0; m < (last ? 2 : 4); ++m)
-        finish.run(make_float2(sums[4 * j + 2 * m], sums[4 * j + 2 * m + 1]), pairs[m]);
+        finish.run(make_float2(sums[4 * piece + 2 * m], sums[4 * piece + 2 * m + 1]), four[m]);
       if (last) {
-        ptx::store_matrix_x2_transposed(at, {pairs[0], pairs[1]});
+        ptx::store_matrix_x2_transposed(place(slab, piece), {four[0], four[1]});
       } else {
-        ptx::store_matrix_x4_transposed(at, pairs);
+        ptx::store_matrix_x4_transposed(place(slab, piece), four);
       }
     }
+  }
+  template <class Finish>
+  __device__ __forceinline__ void store(const Finish& finish, const Sums& sums, uint32_t slab) const {
+    Pairs pairs;
+    store(finish, sums, pairs, slab);
   }
 
   /// What this warp has written, to those who multiply or store it.

@@ -40,9 +40,9 @@ struct PipelineMemory {
   static constexpr int kSlab = kPixels * kRowBytes;
   static constexpr int kChunks = static_cast<int>(Bottleneck::kWide) / 64;
   /// Three rows of up to 58 pixels. The last window's matrix ends 2 * 58 + 2 + 56 rows behind the first.
-  static constexpr int kPatch = 176 * kRowBytes;
+  static constexpr int kPatchBytes = 176 * kRowBytes;
   /// The filters of one convolution that registers have no room for, 64 of their depth a slab.
-  static constexpr bool kNextInRegisters = PipelinedBottleneck::keeps_next(kNext);
+  static constexpr bool kNextInRegisters = PipelinedBottleneck::next_in_registers(kNext);
   static constexpr int kFilterSlab = kNextInRegisters ? 64 * kRowBytes : kNext * kRowBytes;
   static constexpr int kFilters = kProjects || !kNextInRegisters ? kChunks * kFilterSlab : 0;
   /// How many tiles may lie between two warpgroups. A set is what is added, and the wide image in its place.
@@ -50,19 +50,19 @@ struct PipelineMemory {
   static constexpr int kSets = kFilters == 0 ? 3 : 2;
   static constexpr int kMiddles = 2;
   static constexpr int kNarrows = 2;
-  static constexpr int kSet = (kChunks + (kProjects ? 1 : 0)) * kSlab;
-  static constexpr int kNarrow = kNext / 64 * kSlab;
+  static constexpr int kSetBytes = (kChunks + (kProjects ? 1 : 0)) * kSlab;
+  static constexpr int kNarrowBytes = kNext / 64 * kSlab;
 
   static constexpr int kFiltersAt = 0;
   static constexpr int kPatchesAt = kFiltersAt + kFilters;
-  static constexpr int kSetsAt = kPatchesAt + kPatches * kPatch;
-  static constexpr int kMiddlesAt = kSetsAt + kSets * kSet;
+  static constexpr int kSetsAt = kPatchesAt + kPatches * kPatchBytes;
+  static constexpr int kMiddlesAt = kSetsAt + kSets * kSetBytes;
   static constexpr int kNarrowsAt = kMiddlesAt + kMiddles * kSlab;
-  static constexpr int kBarrierAt = kNarrowsAt + kNarrows * kNarrow;
+  static constexpr int kBarrierAt = kNarrowsAt + kNarrows * kNarrowBytes;
   static constexpr int kBarriers = 1 + 2 * kPatches + 2 * kMiddles + (2 + kChunks) * kSets + 2 * kNarrows;
   static constexpr int kBytes = kBarrierAt + kBarriers * 8;
   static constexpr int kMostBytes = 227 * 1024;
-  static_assert(kBytes <= kMostBytes && kPatch % 1024 == 0 && kSlab % 1024 == 0);
+  static_assert(kBytes <= kMostBytes && kPatchBytes % 1024 == 0 && kSlab % 1024 == 0);
 };
 
 }  // namespace hone::device::cuda
