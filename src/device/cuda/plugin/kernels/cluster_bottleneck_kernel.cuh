@@ -219,7 +219,7 @@ class ClusterBottleneckBlock {
 #pragma unroll
       for (int j = 0; j < 4; j += 2) {
         const float* const of = sums + 4 * j + 2 * half;
-        const float4 four = four_pixels(make_float2(of[0], of[1]), make_float2(of[4], of[5]), lane_);
+        const float4 four = four_neighbours(make_float2(of[0], of[1]), make_float2(of[4], of[5]), lane_);
         const int at = (2 * half + j / 2) * kSumRunBytes + sum_run_place(j / 2, lane_);
         if (own) {
           *reinterpret_cast<float4*>(bytes_ + to + at) = four;

@@ -7,6 +7,7 @@
 #include "device/cuda/plugin/kernels/gemm_store.cuh"
 #include "device/cuda/plugin/kernels/implicit_gemm_params.hpp"
 #include "device/cuda/plugin/kernels/stream_epilogue.hpp"
+#include "device/cuda/plugin/kernels/sum_runs.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_stages.cuh"
 
 namespace hone::device::cuda {
@@ -64,24 +65,20 @@ class SumExchange {
  private:
   static constexpr bool kMayCount = TileT::kM * TileT::kN <= 64 * 64;
 
-  /// Of two times eight columns, in which a thread has two neighbours each, a thread with an even number
-  /// takes four neighbours of the first, one with an odd number of the second: 16 bytes a store.
+  /// Sums of 16 columns at a time: 16 bytes a store.
   template <class Store>
   __device__ __forceinline__ void send_each(const WarpgroupProduct<T, TileT>& product,
                                             const Store& store) const {
-    const bool odd = threadIdx.x % 2 != 0;
 #pragma unroll
     for (int i = 0; i < TileT::kFragments; ++i) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
 #pragma unroll
         for (int j = 0; j < TileT::kN / 8; j += 2) {
-          const float* const first = product.sums[i] + 4 * j + 2 * half;
-          const float* const second = first + 4;
-          const float x = ptx::from_neighbour(odd ? first[0] : second[0]);
-          const float y = ptx::from_neighbour(odd ? first[1] : second[1]);
+          const float* const of = product.sums[i] + 4 * j + 2 * half;
           store(i, half, j * 32,
-                odd ? make_float4(x, y, second[0], second[1]) : make_float4(first[0], first[1], x, y));
+                four_neighbours(make_float2(of[0], of[1]), make_float2(of[4], of[5]),
+                                static_cast<int>(threadIdx.x)));
         }
       }
     }

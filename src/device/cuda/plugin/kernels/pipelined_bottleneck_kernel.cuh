@@ -4,6 +4,7 @@
 #pragma once
 
 #include "device/cuda/plugin/kernels/kernel_stamp.cuh"
+#include "device/cuda/plugin/kernels/left_matrices.cuh"
 #include "device/cuda/plugin/kernels/pipelined_bottleneck_barriers.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_finish.cuh"
 
@@ -182,7 +183,7 @@ class PipelinedBottleneckBlock {
   /// are no pixels of the tile hold anything and reach no result.
   __device__ __forceinline__ void multiply_windows() const {
     uint32_t left[kTaps * kSteps][4];
-    load_filters(p_.window_filters, left);
+    load_left(left, p_.window_filters);
     const Biases bias = biases(p_.window_bias, 0);
     const PairFinish<T, StreamKind::kBounds> finish(p_.window_bounds);
     RingPlace from;
@@ -215,7 +216,7 @@ class PipelinedBottleneckBlock {
   /// finished.
   __device__ __forceinline__ void expand() const {
     uint32_t left[Memory::kChunks * kSteps][4];
-    load_filters(p_.expand_filters, left);
+    load_left(left, p_.expand_filters);
     const PairFinish<T, kProjects ? StreamKind::kBounds : StreamKind::kAdd> finish(p_.wide_bounds);
     if (kProjects) ptx::wait_barrier(barriers_.filters(), 0);
     RingPlace from;
@@ -265,7 +266,7 @@ class PipelinedBottleneckBlock {
   __device__ __forceinline__ void narrow() const {
     constexpr int kParts = kNext / 64;
     uint32_t left[Memory::kNextInRegisters ? Memory::kChunks * kSteps : 1][4];
-    if constexpr (Memory::kNextInRegisters) load_filters(p_.next_filters, left);
+    if constexpr (Memory::kNextInRegisters) load_left(left, p_.next_filters);
     Biases bias[kParts];
 #pragma unroll
     for (int part = 0; part < kParts; ++part) bias[part] = biases(p_.next_bias, part * 64);
@@ -307,20 +308,6 @@ class PipelinedBottleneckBlock {
       hand_over(barriers_.narrow_full(to.stage));
       to.next(Memory::kNarrows);
     });
-  }
-
-  /// Asked for before the kernel ahead has ended.
-  template <int kCount>
-  static __device__ __forceinline__ void load_filters(const void* from, uint32_t (&to)[kCount][4]) {
-    const auto* const mine = static_cast<const uint4*>(from) + threadIdx.x % 128;
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-      const uint4 four = ptx::load_constant(mine + i * 128);
-      to[i][0] = four.x;
-      to[i][1] = four.y;
-      to[i][2] = four.z;
-      to[i][3] = four.w;
-    }
   }
 
   struct Biases {

@@ -14,9 +14,9 @@ inline constexpr int kSumRunBytes = 512;
 /// meets no bank twice.
 __device__ __forceinline__ int sum_run_place(int run, int lane) { return (lane ^ 4 * run) * 16; }
 
-/// Four neighbouring pixels of a channel. Of eight pixels each (`first`, `second`) a thread has two
+/// Four neighbouring sums of a row. Of eight columns each (`first`, `second`) a thread has two
 /// neighbours; one with an even number takes four of the first, others of the second.
-__device__ __forceinline__ float4 four_pixels(float2 first, float2 second, int lane) {
+__device__ __forceinline__ float4 four_neighbours(float2 first, float2 second, int lane) {
   const bool odd = lane % 2 != 0;
   const float x = ptx::from_neighbour(odd ? first.x : second.x);
   const float y = ptx::from_neighbour(odd ? first.y : second.y);

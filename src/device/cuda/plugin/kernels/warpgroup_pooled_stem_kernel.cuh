@@ -9,6 +9,7 @@
 
 #include "device/cuda/plugin/kernels/gemm_steps.cuh"
 #include "device/cuda/plugin/kernels/kernel_stamp.cuh"
+#include "device/cuda/plugin/kernels/left_matrices.cuh"
 #include "device/cuda/plugin/kernels/stem_planes.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_finish.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_pooled_stem_params.hpp"
@@ -80,16 +81,7 @@ class PooledStemBlock {
 
   /// Asked for before the kernel ahead has finished, and not waited for.
   __device__ __forceinline__ void load_filters() {
-    const auto* const from = static_cast<const uint4*>(p_.w) +
-                             tile_n_ * kPooledStemSteps * kPooledStemThreads + static_cast<int>(threadIdx.x);
-#pragma unroll
-    for (int s = 0; s < kPooledStemSteps; ++s) {
-      const uint4 four = ptx::load_constant(from + s * kPooledStemThreads);
-      filters_[s][0] = four.x;
-      filters_[s][1] = four.y;
-      filters_[s][2] = four.z;
-      filters_[s][3] = four.w;
-    }
+    load_left(filters_, static_cast<const uint4*>(p_.w) + tile_n_ * kPooledStemSteps * kPooledStemThreads);
 #pragma unroll
     for (int h = 0; h < 2; ++h) bias_[h] = p_.bias == nullptr ? 0 : __ldg(p_.bias + filter() + 8 * h);
     if constexpr (kNext) load_next_filters();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/cuda/plugin/kernels/kernel_stamp.cuh"
+#include "device/cuda/plugin/kernels/left_matrices.cuh"
 #include "device/cuda/plugin/kernels/sum_runs.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_finish.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_stationary_params.hpp"
@@ -38,7 +39,8 @@ class StationaryBlock {
     if (kParts > 1) ptx::arrive_cluster();  // others may send from now on
     load_bias();
     uint32_t filters[kSteps][4];
-    load_filters(filters);
+    const int slice = (filter_group_ * kParts + rank_) * 2 + group();
+    load_left(filters, static_cast<const uint4*>(p_.filters) + slice * kSteps * 128);
     ptx::wait_for_previous_kernel();
     if (warp_ == 0) copy_pixels();
     for (int i = 0; i <= tiles_; ++i) {
@@ -102,19 +104,6 @@ class StationaryBlock {
     if (i < kFinished)
       biases()[i] = p_.bias == nullptr ? 0 : __ldg(p_.bias + filter_group_ * 64 + rank_ * kFinished + i);
     __syncwarp();
-  }
-
-  __device__ __forceinline__ void load_filters(uint32_t (&to)[kSteps][4]) const {
-    const int slice = (filter_group_ * kParts + rank_) * 2 + group();
-    const auto* const from = static_cast<const uint4*>(p_.filters) + slice * kSteps * 128 + threadIdx.x % 128;
-#pragma unroll
-    for (int i = 0; i < kSteps; ++i) {
-      const uint4 four = ptx::load_constant(from + i * 128);
-      to[i][0] = four.x;
-      to[i][1] = four.y;
-      to[i][2] = four.z;
-      to[i][3] = four.w;
-    }
   }
 
   struct Tile {
@@ -183,7 +172,7 @@ class StationaryBlock {
       for (int half = 0; half < 2; ++half) {
         const float* const of = sums + 4 * j + 2 * half;
         const float2 second = j + 1 == kEights ? make_float2(0, 0) : make_float2(of[4], of[5]);
-        const float4 four = four_pixels(make_float2(of[0], of[1]), second, lane_);
+        const float4 four = four_neighbours(make_float2(of[0], of[1]), second, lane_);
         const int run = j / 2 % 2;
         const int at =
             (j / 4 * kEightsFinished * 2 + 2 * half + run) * kSumRunBytes + sum_run_place(run, lane_);
