@@ -161,7 +161,7 @@ void check(Family& family) {
 }  // namespace
 
 void check_stationary() {
-  Family family("filters in registers");
+  Family family("filters that stay");
   DeviceLimits device;
   if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
   check<__half>(family);

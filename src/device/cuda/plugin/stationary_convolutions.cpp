@@ -1,4 +1,4 @@
-// Convolutions of 3 x 3 by a kernel of ours that keeps filters in registers.
+// Convolutions of 3 x 3 by a kernel of ours that keeps filters in shared memory.
 #include "device/cuda/plugin/gemm_convolution_plan.hpp"
 #include "device/cuda/plugin/kernels/stream_epilogue.hpp"
 #include "device/cuda/plugin/kernels/warpgroup_stationary.hpp"
@@ -33,7 +33,7 @@ class StationaryTactic final : public CudaTactic {
       return Offer::refuse(std::move(reason));
     Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
     const PackedConstant filter = pack_fragments(
-        request, 1, request.compute_dtype, "stationary",
+        request, 1, request.compute_dtype, "slabs",
         [channels = plan.problem.channels](int64_t k, int64_t tap, int64_t c) {
           return stationary_place(channels, k, tap, c);
         },

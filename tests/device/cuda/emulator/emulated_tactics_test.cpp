@@ -123,7 +123,7 @@ TEST(EmulatedTactics, StemsAndWhatFollowsTakeTheirOperands) {
   }
 }
 
-TEST(EmulatedTactics, FiltersInRegistersTakeTheirOperands) {
+TEST(EmulatedTactics, FiltersThatStayTakeTheirOperands) {
   for (const bool bias : {false, true}) {
     GraphBuilder b;
     const ValueId x = b.input("x", {Dim::symbol("N"), 256, 5, 7});

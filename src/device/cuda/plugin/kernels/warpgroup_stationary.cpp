@@ -3,18 +3,16 @@
 
 #include <algorithm>
 
-#include "device/cuda/plugin/kernels/wgmma_operands.cuh"
-
 namespace hone::device::cuda {
 namespace {
 
 /// Of the products that kernels are compiled for.
 constexpr int kColumns[] = {56, 104, 120};
 constexpr int kRowBytes = 128;
-/// Bytes of sums of 32 pixels, of all parts that a block adds up.
-constexpr int64_t kGroupBytes = int64_t{StationaryPlan::kBlockChannels} * 32 * 4;
+/// Sums of eight columns by a warpgroup.
+constexpr int64_t kEightBytes = 128 * 16;
 
-int64_t round_up(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+int64_t divide_up(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
 int rows_of(const ConvProblem& p, int columns) { return std::min(p.height, (columns + 1) / (p.width + 1)); }
 
@@ -41,17 +39,21 @@ StationaryPlan StationaryPlan::of(const ConvProblem& p, const DeviceLimits& devi
   // Rows above and below, and the first pixel behind them; the last window's columns end later.
   const int64_t pitch = p.width + 1;
   const int64_t pixels = std::max((plan.rows + 3) * pitch, 2 * pitch + 2 + plan.columns);
-  plan.slab_bytes = static_cast<int>(round_up(pixels * kRowBytes, 1024));
-  plan.tile_bytes = 2 * plan.slab_bytes + plan.pixel_groups() * kGroupBytes;
-  plan.most_tiles = static_cast<int>((device.shared_memory - plan.shared_bytes(0)) /
-                                     (plan.shared_bytes(1) - plan.shared_bytes(0)));
+  // A warpgroup finishes every other eight columns. What the other one gives it takes the place of pixels.
+  const int64_t eights = divide_up(plan.columns, 16);
+  plan.slab_bytes =
+      static_cast<int>(divide_up(std::max(pixels * kRowBytes, eights * kEightBytes), 1024) * 1024);
+  const int64_t room = device.shared_memory - plan.shared_bytes(0);
+  plan.most_tiles = room < 0 ? 0
+                             : static_cast<int>(std::min<int64_t>(most_stationary_tiles(plan.columns),
+                                                                  room / (2 * plan.slab_bytes)));
   return plan;
 }
 
 size_t stationary_place(int64_t channels, int64_t filter, int64_t tap, int64_t channel) {
-  const int64_t group = filter / 64 * (channels / 64) + channel / 64;
-  const int64_t step = group * 36 + tap * 4 + channel % 64 / 16;
-  return static_cast<size_t>(step) * ptx::kLeftElements + ptx::left_place(filter % 64, channel % 16);
+  const int64_t matrix = (filter / 64 * (channels / 64) + channel / 64) * 9 + tap;
+  const int64_t chunk = (channel % 64 / 8) ^ (filter % 8);
+  return static_cast<size_t>((matrix * 64 + filter % 64) * 64 + chunk * 8 + channel % 8);
 }
 
 std::string warpgroup_stationary_refusal(const ConvProblem& p, const DeviceLimits& device) {

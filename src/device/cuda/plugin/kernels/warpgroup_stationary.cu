@@ -105,9 +105,7 @@ cudaError_t launch_warpgroup_stationary(const ConvProblem& problem, const ConvAr
   p.rows = plan.rows;
   p.tiles = static_cast<int>(tiles);
   p.tile_groups = static_cast<int>((tiles + of_block - 1) / of_block);
-  p.most_tiles = static_cast<int>(of_block);
   p.slab_bytes = plan.slab_bytes;
-  p.tile_bytes = static_cast<int>(plan.tile_bytes);
   p.next_waits = args.next_waits;
   launch.blocks = p.tile_groups * filter_groups * plan.parts;
   launch.pdl = pdl;

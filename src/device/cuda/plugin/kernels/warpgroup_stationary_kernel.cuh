@@ -1,10 +1,10 @@
-// The kernel of warpgroup_stationary.hpp. A block has the filters of two warpgroups, whose sums, and those of
-// the cluster's other blocks, are added up by the block that finishes some of the filters.
+// The kernel of warpgroup_stationary.hpp. A block has the filters of two warpgroups, 64 channels each. All
+// sums of the same pixels and filters lie in the same registers of the same lanes, so that they are added up
+// as they lie: first those of the two warpgroups, which finish every other eight columns each, then those of
+// the cluster's blocks.
 #pragma once
 
 #include "device/cuda/plugin/kernels/kernel_stamp.cuh"
-#include "device/cuda/plugin/kernels/left_matrices.cuh"
-#include "device/cuda/plugin/kernels/sum_runs.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_finish.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_stationary_params.hpp"
 
@@ -27,83 +27,157 @@ class StationaryBlock {
     tiles_ = (p_.tiles - first_tile_ + p_.tile_groups - 1) / p_.tile_groups;
   }
 
-  /// By all threads, together. Each tile has memory of its own, so that nobody waits for room.
+  /// By all threads, together. Each tile has memory and registers of its own, so that nobody waits for room.
   __device__ __forceinline__ void run() const {
-    if (warp_ == 0) {
-      if (ptx::elected()) init_barriers();
-      __syncwarp();
-    } else if (warp_ == 1) {
-      ptx::prefetch_map(p_.x);
+    if (warp_ == kCopier) {
+      copy();
+      return;
     }
+    const float2 bias = load_bias();
+    int places[kPieces];
+    find_places(places);
     __syncthreads();
-    if (kParts > 1) ptx::arrive_cluster();  // others may send from now on
-    load_bias();
-    uint32_t filters[kSteps][4];
-    const int slice = (filter_group_ * kParts + rank_) * 2 + group();
-    load_left(filters, static_cast<const uint4*>(p_.filters) + slice * kSteps * 128);
-    ptx::wait_for_previous_kernel();
-    if (warp_ == 0) copy_pixels();
-    for (int i = 0; i <= tiles_; ++i) {
-      if (i != tiles_) {
-        float sums[kColumns / 2];
-        multiply(i, filters, sums);
-        if (i == 0 && kParts > 1) ptx::wait_cluster();
-        send(i, sums);
+    Kept kept[kTiles];
+    {
+      float sums[kTiles][kSums];
+#pragma unroll
+      for (int i = 0; i < kTiles; ++i) {
+        if (has_tile(i)) multiply(i, sums[i]);
       }
-      if (i != 0) finish(i - 1);
+      if (kParts > 1) ptx::arrive_cluster();
+      exchange(sums, kept);
+    }
+    // Every block has multiplied all filters: what others send takes their place.
+    if (kParts > 1) ptx::wait_cluster();
+#pragma unroll
+    for (int i = 0; i < kTiles; ++i) {
+      if (kParts > 1 && has_tile(i)) send(i, kept[i]);
+    }
+    ptx::wait_for_previous_kernel();
+#pragma unroll
+    for (int i = 0; i < kTiles; ++i) {
+      if (has_tile(i)) finish(i, kept[i], bias, places);
     }
   }
 
  private:
   static constexpr int kTaps = 9;
-  static constexpr int kSteps = kTaps * 4;
   static constexpr int kRowBytes = 128;
+  static constexpr int kTapBytes = 64 * kRowBytes;
+  static constexpr int kGroupBytes = kTaps * kTapBytes;  ///< filters of a warpgroup
+  static constexpr int kCopier = 8;
+  /// Filters come in so many copies, of 1, 2, 3 and 3 taps: products begin when little has come.
+  static constexpr int kFilterCopies = 4;
+  static constexpr __device__ int first_tap(int copy) { return min(copy * (copy + 1) / 2, kTaps); }
+
+  static constexpr int kSums = kColumns / 2;
   static constexpr int kEights = kColumns / 8;
-  static constexpr int kGroups = (kColumns + 31) / 32;
-  static constexpr int kWarps = kStationaryThreads / 32;
-  static constexpr int kFinished = 64 / kParts;  ///< filters that a block finishes
-  static constexpr int kEightsFinished = kFinished / 8;
-  /// Sums of one warpgroup, of these filters: [32 pixels each][8 filters each][2 runs].
-  static constexpr int kPartBytes = kGroups * kEightsFinished * 2 * kSumRunBytes;
-  /// Of 32 pixels and eight filters: a warp has those of the same filters.
-  static constexpr int kUnits = kGroups * kEightsFinished;
-  static constexpr int kUnitsOfWarp = (kUnits + kWarps - 1) / kWarps;
-  static_assert(kWarps % kEightsFinished == 0);
+  static constexpr int kKept = (kEights + 1) / 2;  ///< of a warpgroup; the second may have one less
+  static constexpr int kOwned = (kKept + kParts - 1) / kParts;  ///< of these, those that its block finishes
+  static constexpr int kEightBytes = 128 * 16;                  ///< sums of eight columns, of a warpgroup
+  static constexpr int kPieces = (kOwned + 1) / 2;              ///< results of 16 pixels
+  static constexpr int kTiles = most_stationary_tiles(kColumns);
+  static constexpr int kBarriersAt = 2 * kGroupBytes;
+  static constexpr int kSlabAlignment = 1024;  ///< swizzling repeats
+  static constexpr int kGroupBarriers = kFilterCopies + 2 * kTiles;
+  static_assert(2 * kGroupBarriers * 8 <= kSlabAlignment);
+  using Kept = float4[kKept];
+  static constexpr int kNoPlace = 0x7fffffff;
 
+  /// Every block has a first tile.
+  __device__ __forceinline__ bool has_tile(int i) const { return i == 0 || i < tiles_; }
   __device__ __forceinline__ int group() const { return warp_ / 4; }
-  __device__ __forceinline__ int tile_at(int i) const { return i * p_.tile_bytes; }
-  __device__ __forceinline__ int parts_at(int i) const { return tile_at(i) + 2 * p_.slab_bytes; }
-  /// Behind the tiles: two barriers of each, then biases.
-  __device__ __forceinline__ int barriers_at() const { return p_.most_tiles * p_.tile_bytes; }
-  __device__ __forceinline__ uint32_t pixels_came(int i) const { return memory_ + barriers_at() + i * 16; }
-  __device__ __forceinline__ uint32_t parts_came(int i) const { return pixels_came(i) + 8; }
-  __device__ __forceinline__ float* biases() const {
-    return reinterpret_cast<float*>(bytes_ + barriers_at() + p_.most_tiles * 16);
+  /// [warpgroup][tap], then barriers, then tile by tile the two slabs of pixels.
+  __device__ __forceinline__ int filters_at(int group, int tap) const {
+    return group * kGroupBytes + tap * kTapBytes;
   }
-  /// Of 64 channels, with the rows around it and one more.
-  __device__ __forceinline__ int copied_bytes() const {
-    return (p_.rows + 3) * static_cast<int>(p_.pitch.divisor) * kRowBytes;
+  __device__ __forceinline__ int slab_at(int i, int group) const {
+    return kBarriersAt + kSlabAlignment + (2 * i + group) * p_.slab_bytes;
+  }
+  /// Where warpgroup `group` gives this lane's sums of eight columns to the other one: in its slab, which
+  /// nobody multiplies any more.
+  __device__ __forceinline__ float4& given(int i, int group, int e) const {
+    return *reinterpret_cast<float4*>(bytes_ + slab_at(i, group) + e * kEightBytes + lane_place());
+  }
+  /// In the place of filters: sums of warpgroup `group` from one of the kParts - 1 other blocks, counted from
+  /// the one behind this.
+  __device__ __forceinline__ int received_at(int i, int group, int from, int j) const {
+    return (((2 * i + group) * (kParts - 1) + from) * kOwned + j) * kEightBytes + lane_place();
+  }
+  /// Behind them, a warp's results of 16 filters: 32 bytes a pixel, whose halves change places every four
+  /// pixels, so that no bank is met twice.
+  __device__ __forceinline__ int result_at(int pixel, int half) const {
+    static_assert(kTiles * 2 * (kParts - 1) * kOwned * kEightBytes <= kGroupBytes);
+    return kGroupBytes + (warp_ * kPieces * 16 + pixel) * 32 + (half ^ (pixel / 4 & 1)) * 16;
+  }
+  __device__ __forceinline__ int lane_place() const { return (warp_ % 4 * 32 + lane_) * 16; }
+  /// Of each warpgroup: of its filters, and of each tile's pixels and what is received.
+  __device__ __forceinline__ uint32_t barrier(int group, int number) const {
+    return memory_ + kBarriersAt + (group * kGroupBarriers + number) * 8;
+  }
+  __device__ __forceinline__ uint32_t filters_came(int group, int copy) const { return barrier(group, copy); }
+  __device__ __forceinline__ uint32_t pixels_came(int group, int i) const {
+    return barrier(group, kFilterCopies + 2 * i);
+  }
+  __device__ __forceinline__ uint32_t sums_came(int group, int i) const {
+    return barrier(group, kFilterCopies + 2 * i + 1);
   }
 
-  /// By one thread. Each barrier waits for nothing but bytes; what other blocks send comes in pairs of runs.
-  __device__ __forceinline__ void init_barriers() const {
-    for (int i = 0; i < tiles_; ++i) {
-      ptx::init_barrier(pixels_came(i), 1);
-      ptx::init_barrier(parts_came(i), 1);
+  /// The warp that copies. Pixels come behind the first filters: blocks that begin late would wait for all.
+  __device__ __forceinline__ void copy() const {
+    if (ptx::elected()) init_barriers();
+    __syncthreads();
+    if (ptx::elected()) {
+      for (int group = 0; group < 2; ++group) copy_filters(group, 0);
     }
-    ptx::fence_barriers();
-    for (int i = 0; i < tiles_; ++i) {
-      ptx::expect_copies(pixels_came(i), 2 * copied_bytes());
-      ptx::expect_copies(parts_came(i),
-                         2 * (kParts - 1) * kEightsFinished * ((kEights + 1) / 2) * kSumRunBytes);
-    }
-  }
-
-  __device__ __forceinline__ void load_bias() const {
-    const int i = static_cast<int>(threadIdx.x);
-    if (i < kFinished)
-      biases()[i] = p_.bias == nullptr ? 0 : __ldg(p_.bias + filter_group_ * 64 + rank_ * kFinished + i);
     __syncwarp();
+    ptx::wait_for_previous_kernel();
+    if (ptx::elected()) {
+      for (int group = 0; group < 2; ++group) copy_pixels(0, group);
+      for (int copy = 1; copy < kFilterCopies; ++copy) {
+        for (int group = 0; group < 2; ++group) copy_filters(group, copy);
+      }
+      for (int i = 1; i < tiles_; ++i) {
+        for (int group = 0; group < 2; ++group) copy_pixels(i, group);
+      }
+    }
+    __syncwarp();
+    if (kParts > 1) {
+      ptx::arrive_cluster();
+      ptx::wait_cluster();
+    }
+  }
+
+  /// They wait for nothing but bytes. Where they lie is known when this is compiled: an address that is not
+  /// takes 80 clocks instead of 6.
+  __device__ __forceinline__ void init_barriers() const {
+#pragma unroll
+    for (int i = 0; i < 2 * kGroupBarriers; ++i) ptx::init_barrier(barrier(0, i), 1);
+    ptx::fence_barriers();
+    const int pixel_bytes = (p_.rows + 3) * static_cast<int>(p_.pitch.divisor) * kRowBytes;
+#pragma unroll
+    for (int group = 0; group < 2; ++group) {
+#pragma unroll
+      for (int copy = 0; copy < kFilterCopies; ++copy)
+        ptx::expect_copies(filters_came(group, copy), filter_bytes(copy));
+      const int sum_bytes = (kParts - 1) * eights(group) * kEightBytes;
+#pragma unroll
+      for (int i = 0; i < kTiles; ++i) {
+        ptx::expect_copies(pixels_came(group, i), pixel_bytes);
+        if (kParts > 1) ptx::expect_copies(sums_came(group, i), sum_bytes);
+      }
+    }
+  }
+
+  static __device__ __forceinline__ int filter_bytes(int copy) {
+    return (first_tap(copy + 1) - first_tap(copy)) * kTapBytes;
+  }
+  __device__ __forceinline__ void copy_filters(int group, int copy) const {
+    const int first = first_tap(copy);
+    const int64_t slice = (filter_group_ * kParts + rank_) * 2 + group;
+    ptx::copy_bulk(memory_ + filters_at(group, first),
+                   static_cast<const unsigned char*>(p_.filters) + slice * kGroupBytes + first * kTapBytes,
+                   filter_bytes(copy), filters_came(group, copy));
   }
 
   struct Tile {
@@ -116,134 +190,176 @@ class StationaryBlock {
     return {image, (number - image * static_cast<int>(p_.strips.divisor)) * p_.rows};
   }
 
-  /// By a warp. What lies outside of the image comes as zeros; the column between two rows is that left of
-  /// the second and right of the first.
-  __device__ __forceinline__ void copy_pixels() const {
-    for (int i = 0; i < tiles_; ++i) {
-      const Tile at = tile(i);
-      if (ptx::elected()) {
-        for (int slab = 0; slab < 2; ++slab)
-          ptx::copy_pixels(memory_ + tile_at(i) + slab * p_.slab_bytes, p_.x, pixels_came(i),
-                           (rank_ * 2 + slab) * 64, -1, at.top - 1, at.image);
-      }
-      __syncwarp();
+  /// 64 channels of a tile, with the rows around it and one more. What lies outside of the image comes as
+  /// zeros; the column between two rows is that left of the second and right of the first.
+  __device__ __forceinline__ void copy_pixels(int i, int group) const {
+    const Tile at = tile(i);
+    ptx::copy_pixels(memory_ + slab_at(i, group), p_.x, pixels_came(group, i), (rank_ * 2 + group) * 64, -1,
+                     at.top - 1, at.image);
+  }
+
+  /// Of the lane's two filters.
+  __device__ __forceinline__ float2 load_bias() const {
+    if (p_.bias == nullptr) return make_float2(0, 0);
+    const float* const bias = p_.bias + first_filter() + lane_ / 4;
+    return make_float2(__ldg(bias), __ldg(bias + 8));
+  }
+  __device__ __forceinline__ int first_filter() const { return filter_group_ * 64 + warp_ % 4 * 16; }
+
+  /// The number among all eights of the `j`th that the block finishes.
+  __device__ __forceinline__ int eight(int group, int j) const { return 2 * (j * kParts + rank_) + group; }
+
+  /// How many it finishes.
+  __device__ __forceinline__ int eights(int group) const {
+    return (kEights - 2 * rank_ - group + 2 * kParts - 1) / (2 * kParts);
+  }
+
+  __device__ __forceinline__ int filters() const { return static_cast<int>(p_.filter_groups.divisor) * 64; }
+  /// Where, from the first pixel of a tile on, this lane's pieces of results go: eight filters of a pixel.
+  __device__ __forceinline__ void find_places(int (&places)[kPieces]) const {
+#pragma unroll
+    for (int piece = 0; piece < kPieces; ++piece) {
+      const int pixel = piece * 16 + lane_ / 2;
+      const int column = eight(group(), pixel / 8) * 8 + pixel % 8;
+      const int row = static_cast<int>(p_.pitch.divide(column));
+      const int x = column - row * static_cast<int>(p_.pitch.divisor);
+      const bool is_pixel = pixel < kOwned * 8 && column < kColumns && row < p_.rows && x < p_.width;
+      places[piece] = is_pixel ? (row * p_.width + x) * filters() + first_filter() + lane_ % 2 * 8 : kNoPlace;
     }
   }
 
   /// 64 filters of the warpgroup's channels. A tap's pixels are the slab from another row on; columns that
   /// are no pixels of the tile hold anything and reach no result.
-  __device__ __forceinline__ void multiply(int i, const uint32_t (&filters)[kSteps][4],
-                                           float (&sums)[kColumns / 2]) const {
+  __device__ __forceinline__ void multiply(int i, float (&sums)[kSums]) const {
 #pragma unroll
-    for (float& sum : sums) {
-      sum = 0;
-      ptx::hold(sum);
+    for (int k = 0; k < kSums; ++k) {
+      sums[k] = 0;
+      ptx::hold(sums[k]);
     }
-    ptx::wait_barrier(pixels_came(i), 0);
+    ptx::wait_barrier(pixels_came(group(), i), 0);
     // Not before: the next kernel's blocks would begin on multiprocessors that this one leaves free.
     if (i == 0 && p_.next_waits) ptx::allow_next_kernel();
-    ptx::fence_sums();
-    const uint64_t slab = ptx::matrix_descriptor(memory_ + tile_at(i) + group() * p_.slab_bytes);
+    const uint64_t filters = ptx::matrix_descriptor(memory_ + filters_at(group(), 0));
+    const uint64_t slab = ptx::matrix_descriptor(memory_ + slab_at(i, group()));
     const int pitch = static_cast<int>(p_.pitch.divisor);
 #pragma unroll
-    for (int tap = 0; tap < kTaps; ++tap) {
-      const uint64_t pixels = slab + (tap / 3 * pitch + tap % 3) * (kRowBytes >> 4);
+    for (int copy = 0; copy < kFilterCopies; ++copy) {
+      ptx::wait_barrier(filters_came(group(), copy), 0);
+      ptx::fence_sums();
 #pragma unroll
-      for (int k = 0; k < 4; ++k) ptx::multiply<T, kColumns>(sums, filters[tap * 4 + k], pixels + k * 2);
+      for (int tap = first_tap(copy); tap < first_tap(copy + 1); ++tap) {
+        const uint64_t left = filters + tap * (kTapBytes >> 4);
+        const uint64_t pixels = slab + (tap / 3 * pitch + tap % 3) * (kRowBytes >> 4);
+#pragma unroll
+        for (int k = 0; k < 4; ++k) ptx::multiply<T, kColumns>(sums, left + k * 2, pixels + k * 2);
+      }
     }
     ptx::commit_products();
     ptx::wait_products<0>();
 #pragma unroll
-    for (float& sum : sums) ptx::hold(sum);
+    for (int k = 0; k < kSums; ++k) ptx::hold(sums[k]);
   }
 
-  /// A warp's 16 filters of all pixels to the block that finishes them.
-  __device__ __forceinline__ void send(int i, const float (&sums)[kColumns / 2]) const {
-    const int filter = warp_ % 4 * 16;
-    const int owner = filter / kFinished;
-    const int place =
-        parts_at(i) + (rank_ * 2 + group()) * kPartBytes + filter % kFinished / 8 * 2 * kSumRunBytes;
-    const bool own = owner == rank_;
-    const uint32_t remote = own ? 0 : ptx::address_in_block(memory_ + place, owner);
-    const uint32_t counted = own ? 0 : ptx::address_in_block(parts_came(i), owner);
+  /// The two warpgroups' sums: of eights with even numbers to the first, of others to the second.
+  __device__ __forceinline__ void exchange(const float (&sums)[kTiles][kSums], Kept (&kept)[kTiles]) const {
+    const bool odd = group() != 0;
+    ptx::sync_threads(2 + group(), 128);
 #pragma unroll
-    for (int j = 0; j < kEights; j += 2) {
+    for (int i = 0; i < kTiles; ++i) {
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const float* const of = sums + 4 * j + 2 * half;
-        const float2 second = j + 1 == kEights ? make_float2(0, 0) : make_float2(of[4], of[5]);
-        const float4 four = four_neighbours(make_float2(of[0], of[1]), second, lane_);
-        const int run = j / 2 % 2;
-        const int at =
-            (j / 4 * kEightsFinished * 2 + 2 * half + run) * kSumRunBytes + sum_run_place(run, lane_);
-        if (own) {
-          *reinterpret_cast<float4*>(bytes_ + place + at) = four;
-        } else {
-          ptx::store_counted(remote + at, four, counted);
-        }
+      for (int e = 0; e < kKept; ++e) {
+        const bool paired = 2 * e + 1 < kEights;
+        const float4 even = four(sums[i], 2 * e);
+        const float4 next = four(sums[i], paired ? 2 * e + 1 : 2 * e);
+        kept[i][e] = choose(odd, next, even);
+        if (has_tile(i) && (paired || odd)) given(i, group(), e) = choose(odd, even, next);
+      }
+    }
+    ptx::sync_threads(1, 256);
+#pragma unroll
+    for (int i = 0; i < kTiles; ++i) {
+#pragma unroll
+      for (int e = 0; e < kKept; ++e) {
+        if (has_tile(i)) kept[i][e] = add(kept[i][e], given(i, 1 - group(), e));
       }
     }
   }
 
-  /// A pixel of a tile, and the place of its first filter that this thread finishes; -1 where it is none.
-  __device__ __forceinline__ int64_t result_at(const Tile& at, int unit) const {
-    const int column = unit / kEightsFinished * 32 + lane_;
-    const int row = static_cast<int>(p_.pitch.divide(column));
-    const int x = column - row * static_cast<int>(p_.pitch.divisor);
-    if (unit >= kUnits || row >= p_.rows || x >= p_.width || at.top + row >= p_.height) return -1;
-    const int64_t pixel = (static_cast<int64_t>(at.image) * p_.height + at.top + row) * p_.width + x;
-    return pixel * static_cast<int>(p_.filter_groups.divisor) * 64 + filter_group_ * 64 + rank_ * kFinished +
-           unit % kEightsFinished * 8;
+  static __device__ __forceinline__ float4 choose(bool first, const float4& a, const float4& b) {
+    return make_float4(first ? a.x : b.x, first ? a.y : b.y, first ? a.z : b.z, first ? a.w : b.w);
+  }
+  static __device__ __forceinline__ float4 four(const float (&sums)[kSums], int eight) {
+    return make_float4(sums[4 * eight], sums[4 * eight + 1], sums[4 * eight + 2], sums[4 * eight + 3]);
+  }
+  static __device__ __forceinline__ float4 add(const float4& a, const float4& b) {
+    return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
   }
 
-  /// Eight filters of a pixel a thread, with what is added, which comes meanwhile.
-  __device__ __forceinline__ void finish(int i) const {
+  /// To each other block what it finishes.
+  __device__ __forceinline__ void send(int i, const Kept& kept) const {
+#pragma unroll
+    for (int e = 0; e < kKept; ++e) {
+      const int owner = e % kParts;
+      const int from = (rank_ - owner + kParts) % kParts - 1;
+      if (owner != rank_ && 2 * e + group() < kEights)
+        ptx::store_counted(ptx::address_in_block(memory_ + received_at(i, group(), from, e / kParts), owner),
+                           kept[e], ptx::address_in_block(sums_came(group(), i), owner));
+    }
+  }
+
+  /// Sums of a lane are of two filters and two pixels each, results of eight filters of a pixel: between them
+  /// they lie in shared memory, as what is added does.
+  __device__ __forceinline__ void finish(int i, const Kept& kept, const float2& bias,
+                                         const int (&places)[kPieces]) const {
     const Tile at = tile(i);
-    uint4 added[kUnitsOfWarp];
-    int64_t to[kUnitsOfWarp];
+    const int64_t start = (static_cast<int64_t>(at.image) * p_.height + at.top) * p_.width * filters();
+    const int end = min(p_.rows, p_.height - at.top) * p_.width * filters();
+    const auto piece_at = [&](int piece) {
+      return reinterpret_cast<uint4*>(bytes_ + result_at(piece * 16 + lane_ / 2, lane_ % 2));
+    };
+    if (p_.operand != nullptr) {
 #pragma unroll
-    for (int u = 0; u < kUnitsOfWarp; ++u) {
-      to[u] = result_at(at, warp_ + u * kWarps);
-      added[u] = make_uint4(0, 0, 0, 0);
-      if (p_.operand != nullptr && to[u] >= 0)
-        added[u] = *reinterpret_cast<const uint4*>(static_cast<const T*>(p_.operand) + to[u]);
-    }
-    if (kParts > 1) ptx::wait_received(parts_came(i));
-    __syncthreads();  // the block's own sums, and biases
-    const PairFinish<T, StreamKind::kBounds> bounds(p_.epilogue);
-#pragma unroll
-    for (int u = 0; u < kUnitsOfWarp; ++u) {
-      const int unit = warp_ + u * kWarps;
-      if (to[u] >= 0) {
-        const uint32_t words[4] = {added[u].x, added[u].y, added[u].z, added[u].w};
-        uint32_t result[4];
-        float sums[8];
-        add_up(parts_at(i) + unit * 2 * kSumRunBytes, biases() + unit % kEightsFinished * 8, sums);
-#pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          const float2 operand = widen(reinterpret_cast<const typename PairOf<T>::Type&>(words[k]));
-          bounds.run(make_float2(sums[2 * k] + operand.x, sums[2 * k + 1] + operand.y), result[k]);
-        }
-        *reinterpret_cast<uint4*>(static_cast<T*>(p_.y) + to[u]) =
-            make_uint4(result[0], result[1], result[2], result[3]);
+      for (int piece = 0; piece < kPieces; ++piece) {
+        const T* const operand = static_cast<const T*>(p_.operand) + start + places[piece];
+        if (places[piece] < end) *piece_at(piece) = *reinterpret_cast<const uint4*>(operand);
       }
+      __syncwarp();
+    }
+    if (kParts > 1) ptx::wait_received(sums_came(group(), i));
+    const PairFinish<T, StreamKind::kAdd> bounds(p_.epilogue);
+#pragma unroll
+    for (int piece = 0; piece < kPieces; ++piece) {
+      // As ldmatrix and stmatrix take them: of eight filters and eight pixels each.
+      const uint32_t matrices = memory_ + result_at(piece * 16 + lane_ / 16 * 8 + lane_ % 8, lane_ / 8 % 2);
+      uint32_t pairs[4] = {};
+      if (p_.operand != nullptr) ptx::load_matrix_x4_transposed(pairs, matrices);
+#pragma unroll
+      for (int j = 2 * piece; j < 2 * piece + 2 && j < kOwned; ++j) {
+        const float4 sums = owned(i, kept, j);
+        bounds.run(make_float2(sums.x + bias.x, sums.y + bias.x), pairs[j % 2 * 2]);
+        bounds.run(make_float2(sums.z + bias.y, sums.w + bias.y), pairs[j % 2 * 2 + 1]);
+      }
+      ptx::store_matrix_x4_transposed(matrices, pairs);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int piece = 0; piece < kPieces; ++piece) {
+      if (places[piece] < end)
+        *reinterpret_cast<uint4*>(static_cast<T*>(p_.y) + start + places[piece]) = *piece_at(piece);
     }
     __syncwarp();
   }
 
-  /// What send() has brought of pixel `lane` of 32 and eight filters, part by part, behind the bias.
-  __device__ __forceinline__ void add_up(int place, const float* bias, float (&sums)[8]) const {
+  /// The sums of all channels, of the `j`th eight columns that the block finishes.
+  __device__ __forceinline__ float4 owned(int i, const Kept& kept, int j) const {
+    float4 sums = kept[j * kParts];
 #pragma unroll
-    for (int filter = 0; filter < 8; ++filter) {
-      const unsigned char* const from = bytes_ + place + sum_place(lane_, filter);
-      float parts[2 * kParts];
+    for (int rank = 1; rank < kParts && j * kParts + rank < kKept; ++rank)
+      sums = choose(rank_ == rank, kept[j * kParts + rank], sums);
 #pragma unroll
-      for (int part = 0; part < 2 * kParts; ++part)
-        parts[part] = *reinterpret_cast<const float*>(from + part * kPartBytes);
-      sums[filter] = bias[filter];
-#pragma unroll
-      for (int part = 0; part < 2 * kParts; ++part) sums[filter] += parts[part];
-    }
+    for (int from = 0; from < kParts - 1; ++from)
+      sums = add(sums, *reinterpret_cast<const float4*>(bytes_ + received_at(i, group(), from, j)));
+    return sums;
   }
 
   const StationaryParams& p_;

@@ -5,10 +5,12 @@
 
 #include "device/cuda/plugin/kernels/fast_divisor.hpp"
 #include "device/cuda/plugin/kernels/stream_epilogue.hpp"
+#include "device/cuda/plugin/kernels/warpgroup_stationary.hpp"
 
 namespace hone::device::cuda {
 
-inline constexpr int kStationaryThreads = 256;
+/// Two warpgroups that multiply, and a warp that copies.
+inline constexpr int kStationaryThreads = 2 * 128 + 32;
 
 struct StationaryParams {
   CUtensorMap x;
@@ -25,9 +27,7 @@ struct StationaryParams {
   int rows;         ///< of a tile
   int tiles;        ///< of all images
   int tile_groups;  ///< clusters of the same filters, which share the tiles
-  int most_tiles;   ///< of a block
   int slab_bytes;
-  int tile_bytes;
   bool next_waits;
 };
 

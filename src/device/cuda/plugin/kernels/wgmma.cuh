@@ -326,6 +326,10 @@ __device__ __forceinline__ void wait_products() {
     HONE_WGMMA(56, type, HONE_NAMES28, 28, 29, HONE_SUMS28(d, 0));                         \
   } else if constexpr (kN == 64) {                                                         \
     HONE_WGMMA(64, type, HONE_NAMES32, 32, 33, HONE_SUMS16(d, 0), HONE_SUMS16(d, 16));     \
+  } else if constexpr (kN == 104) {                                                        \
+    HONE_WGMMA(104, type, HONE_NAMES52, 52, 53, HONE_SUMS52(d, 0));                        \
+  } else if constexpr (kN == 120) {                                                        \
+    HONE_WGMMA(120, type, HONE_NAMES60, 60, 61, HONE_SUMS60(d, 0));                        \
   } else if constexpr (kN == 128) {                                                        \
     HONE_WGMMA(128, type, HONE_NAMES64, 64, 65, HONE_SUMS64(d, 0));                        \
   } else {                                                                                 \
