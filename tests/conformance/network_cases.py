@@ -96,6 +96,7 @@ def convolutions():
     yield Network("conv_1x1", image).conv(64, 1)
     yield Network("conv_1x1_many", (1, 512, 7, 7)).conv(256, 1).relu()
     yield Network("conv_3x3", image).conv(64, 3).relu()
+    yield Network("conv_3x3_of_512", (5, 512, 7, 7)).conv(64, 3).relu()
     yield Network("conv_3x3_stride_2", image).conv(128, 3, stride=2).norm().relu()
     yield Network("conv_3x3_dilated", image).conv(64, 3, dilation=2)
     yield Network("conv_3x3_unpadded", image).conv(32, 3, pad=0)
@@ -131,6 +132,7 @@ def convolutions():
 def blocks():
     basic = Network("residual", (2, 64, 14, 14)).conv(64, 3).norm().relu().conv(64, 3).norm()
     yield basic.then("Add", "x0").relu()
+    yield Network("residual_14", (2, 256, 14, 14)).conv(256, 3).norm().then("Add", "x0").relu()
     for name, size, planes in (("bottleneck", 14, 32), ("bottleneck_56", 56, 64), ("bottleneck_28", 28, 128),
                                ("bottleneck_14", 14, 256)):
         deep = Network(name, (1, 4 * planes, size, size)).conv(planes, 1).norm().relu().conv(planes, 3).norm().relu()
