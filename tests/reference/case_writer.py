@@ -60,7 +60,7 @@ class Cases:
 
     @staticmethod
     def _info(name: str, value: np.ndarray):
-        return helper.make_tensor_value_info(name, onnx.mapping.NP_TYPE_TO_TENSOR_TYPE[value.dtype], value.shape)
+        return helper.make_tensor_value_info(name, numpy_helper.from_array(value).data_type, value.shape)
 
     def run(self) -> None:
         """Ends the program with a message unless every case passed."""
