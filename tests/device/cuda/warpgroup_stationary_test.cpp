@@ -64,6 +64,7 @@ TEST(WarpgroupStationary, RefusesOtherConvolutions) {
   EXPECT_THAT(refusal(problem(8, 14, 384, 384)), HasSubstr("384 channels"));
   EXPECT_THAT(refusal(problem(8, 14, 1024, 64)), HasSubstr("1024 channels"));
   EXPECT_THAT(refusal(problem(8, 14, 256, 96)), HasSubstr("96 filters"));
+  EXPECT_THAT(refusal(problem(1, 28, 128, 64 << 20)), HasSubstr("too large"));
   EXPECT_THAT(refusal(problem(8, 121, 256, 64)), HasSubstr("rows of 121 pixels"));
   EXPECT_THAT(refusal(problem(8, 82, 256, 64)), HasSubstr("does not fit"));
   ConvProblem p = problem(8, 14, 256, 256);

@@ -16,9 +16,6 @@ std::string make_plan(const StepRequest& request, GemmPlan& plan) {
   const auto finish = stream_epilogue(conv_args(plan.request));
   if (!finish || finish->kind == StreamKind::kSwish)
     return "its epilogue is more than bounds, also behind an addition";
-  // It is read before the kernel ahead has ended.
-  if (plan.request.has_bias && !request.graph.value(request.node.inputs[2]).constant)
-    return "the bias is not constant";
   return warpgroup_stationary_refusal(plan.problem, limits());
 }
 

@@ -78,6 +78,11 @@ TEST(EmulatedStationary, OtherStepsAreRefused) {
     Output y(p.element, result_extents(p));
     EXPECT_EQ(launch_warpgroup_stationary(p, test.args(y), true, nullptr), cudaErrorInvalidValue);
   }
+  const ConvCase test(p, kAddRelu);
+  Output y(p.element, result_extents(p));
+  ConvArgs args = test.args(y);
+  args.steps[0].operand = nullptr;
+  EXPECT_EQ(launch_warpgroup_stationary(p, args, true, nullptr), cudaErrorInvalidValue);
 }
 
 }  // namespace

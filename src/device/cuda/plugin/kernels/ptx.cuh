@@ -248,7 +248,7 @@ __device__ __forceinline__ void wait_copy_barrier(uint32_t barrier) {
 #endif
 }
 
-/// First half of sync_cluster without its promise on memory: says that this block has started.
+/// First half of sync_cluster without its promise on memory: says that this thread has come so far.
 __device__ __forceinline__ void arrive_cluster() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");

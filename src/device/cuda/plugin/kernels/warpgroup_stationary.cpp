@@ -36,7 +36,7 @@ StationaryPlan StationaryPlan::of(const ConvProblem& p, const DeviceLimits& devi
   plan.rows = rows_of(p, plan.columns);
   plan.strips = strips_of(p, plan.columns);
   plan.parts = p.channels / kBlockChannels;
-  // Rows above and below, and the first pixel behind them; the last window's columns end later.
+  // Rows above and below, and the first pixel behind them; the last window's columns may end later.
   const int64_t pitch = p.width + 1;
   const int64_t pixels = std::max((plan.rows + 3) * pitch, 2 * pitch + 2 + plan.columns);
   // A warpgroup finishes every other eight columns. What the other one gives it takes the place of pixels.
@@ -81,7 +81,9 @@ std::string warpgroup_stationary_refusal(const ConvProblem& p, const DeviceLimit
   const StationaryPlan plan = StationaryPlan::of(p, device);
   if (plan.most_tiles < 1) return "a tile does not fit into shared memory";
   constexpr int64_t kMost = int64_t{1} << 30;
-  if (int64_t{p.batch} * plan.strips * p.filters / 64 * parts > kMost) return "the image is too large";
+  if (int64_t{p.batch} * plan.strips * p.filters / 64 * parts > kMost ||
+      int64_t{plan.rows} * p.width * p.filters > kMost)
+    return "the image is too large";
   return {};
 }
 

@@ -63,7 +63,8 @@ cudaError_t launch_warpgroup_stationary(const ConvProblem& problem, const ConvAr
   DeviceLimits limits;
   if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
   const std::optional<StreamEpilogue> steps = stream_epilogue(args);
-  if (!warpgroup_stationary_refusal(problem, limits).empty() || !steps || steps->kind == StreamKind::kSwish)
+  if (!warpgroup_stationary_refusal(problem, limits).empty() || !steps || !valid_steps(args) ||
+      steps->kind == StreamKind::kSwish)
     return cudaErrorInvalidValue;
   const void* const operand = steps->kind == StreamKind::kAdd ? args.steps[0].operand : nullptr;
   for (const void* pointer : {args.x, args.w, operand, static_cast<const void*>(args.y)}) {

@@ -44,6 +44,7 @@ class StationaryBlock {
       for (int i = 0; i < kTiles; ++i) {
         if (has_tile(i)) multiply(i, sums[i]);
       }
+      // Without a promise on memory: products and copies have been waited for, and write nothing.
       if (kParts > 1) ptx::arrive_cluster();
       exchange(sums, kept);
     }
