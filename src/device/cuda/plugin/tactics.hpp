@@ -160,8 +160,8 @@ PackedConstant pack_filter(const engine::StepRequest& request, size_t operand, t
                            int64_t filters = 0);
 /// Where a weight goes among as many: `place(filter, tap, channel)`.
 using FragmentPlace = std::function<size_t(int64_t, int64_t, int64_t)>;
-/// The constant filter, each weight where `place` says: as wgmma takes left matrices. `order`
-/// names that of all its weights.
+/// The constant filter, each weight where `place` says: as wgmma takes left matrices. `order` names that of
+/// all its weights.
 PackedConstant pack_fragments(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
                               const char* order, const FragmentPlace& place, engine::WeightStore& weights);
 /// The constant bias as floats, padded by zeros to `count`.
