@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 
+#include "device/cuda/plugin/kernels/ceil_divide.hpp"
 #include "device/cuda/plugin/kernels/implicit_gemm_params.hpp"
 
 namespace hone::device::cuda {
@@ -19,8 +20,6 @@ constexpr int kOfLargeTiles = 4;
 /// Offsets are 32-bit, with room for a tile past the end.
 constexpr int64_t kMaxElements = int64_t{1} << 30;
 constexpr int kMaxExtent = 1 << 20;
-
-int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 int64_t tiles_of(const ConvProblem& problem, int tile_m, int tile_n) {
   return ceil_divide(problem.rows(), tile_m) * ceil_divide(problem.filters, tile_n);

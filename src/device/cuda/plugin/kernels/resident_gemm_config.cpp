@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "device/cuda/plugin/kernels/ceil_divide.hpp"
 #include "device/cuda/plugin/kernels/resident_gemm_params.hpp"
 
 namespace hone::device::cuda {
@@ -10,7 +11,6 @@ namespace {
 /// Offsets into y are 32-bit.
 constexpr int64_t kMaxOutputs = int64_t{1} << 30;
 
-int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t align(int64_t bytes) { return ceil_divide(bytes, 128) * 128; }
 
 const ResidentShape* find_shape(const ResidentConfig& config) {
@@ -79,8 +79,8 @@ ResidentPatch resident_patch(const ConvProblem& problem, int tile_m) {
     ResidentPatch patch;
     patch.tile_h = tile_m / tile_w;
     patch.tile_w = tile_w;
-    patch.tiles_y = static_cast<int>(ceil_divide(problem.out_height(), patch.tile_h));
-    patch.tiles_x = static_cast<int>(ceil_divide(problem.out_width(), patch.tile_w));
+    patch.tiles_y = ceil_divide(problem.out_height(), patch.tile_h);
+    patch.tiles_x = ceil_divide(problem.out_width(), patch.tile_w);
     patch.height = (patch.tile_h - 1) * problem.stride_h + (problem.kernel_h - 1) * problem.dilation_h + 1;
     patch.width = (patch.tile_w - 1) * problem.stride_w + (problem.kernel_w - 1) * problem.dilation_w + 1;
     const int64_t tiles = int64_t{patch.tiles_y} * patch.tiles_x;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "device/cuda/plugin/kernels/ceil_divide.hpp"
 #include "device/cuda/plugin/kernels/squeeze_excite.hpp"
 
 namespace hone::device::cuda {
@@ -16,11 +17,6 @@ constexpr int kMostThreads = 512;
 constexpr int kLeastPartRuns = 4;
 /// Floats between rows of sums, beside the channels: threads of one warp then read other banks.
 constexpr int kSumPad = 4;
-
-template <class Int>
-Int ceil_div(Int a, Int b) {
-  return (a + b - 1) / b;
-}
 
 /// The largest power of two up to `most` and up to `limit`, 1 at least.
 int lanes(int64_t most, int limit) {
@@ -41,7 +37,7 @@ class Places {
  public:
   int take(int64_t bytes) {
     const auto at = static_cast<int>(next_);
-    next_ += ceil_div<int64_t>(bytes, kRunBytes) * kRunBytes;
+    next_ += ceil_divide(bytes, kRunBytes) * kRunBytes;
     return at;
   }
   int64_t end() const { return next_; }
@@ -90,8 +86,8 @@ std::optional<SqueezeExcitePlan> make_plan(const SqueezeExcite& size, int pixel_
   const auto runs = static_cast<int>(size.channels / kRun);
   plan.pixel_parts = pixel_parts;
   plan.channel_parts = channel_parts;
-  plan.part_runs = ceil_div(runs, channel_parts);
-  plan.part_pixels = static_cast<int>(ceil_div<int64_t>(size.pixels, pixel_parts));
+  plan.part_runs = ceil_divide(runs, channel_parts);
+  plan.part_pixels = static_cast<int>(ceil_divide(size.pixels, pixel_parts));
   if ((channel_parts - 1) * plan.part_runs >= runs || plan.part_runs > kMostThreads) return std::nullopt;
   if (channel_parts > 1 && plan.part_runs < kLeastPartRuns) return std::nullopt;
   if (int64_t{pixel_parts - 1} * plan.part_pixels >= size.pixels) return std::nullopt;
@@ -99,7 +95,7 @@ std::optional<SqueezeExcitePlan> make_plan(const SqueezeExcite& size, int pixel_
   const bool few = block_runs <= int64_t{4} * kFewThreads;
   plan.threads = few && plan.part_runs <= kFewThreads ? kFewThreads : kMostThreads;
   plan.rows = std::min(plan.threads / plan.part_runs, plan.part_pixels);
-  plan.rounds = ceil_div(plan.part_pixels, plan.rows);
+  plan.rounds = ceil_divide(plan.part_pixels, plan.rows);
   const int64_t channels = int64_t{plan.part_runs} * kRun;
   plan.sum_pitch = static_cast<int>(channels) + kSumPad;
   plan.sum_lanes = lanes(plan.threads / channels, std::min(plan.rows, kRun));
@@ -118,7 +114,7 @@ std::optional<SqueezeExcitePlan> make_plan(const SqueezeExcite& size, int pixel_
 /// Reads and writes of a block in runs: what it cannot keep it reads twice.
 double work(const SqueezeExcite& size, const SqueezeExcitePlan& plan) {
   // Memory is read by 32 bytes.
-  const int read_runs = plan.channel_parts == 1 ? plan.part_runs : ceil_div(plan.part_runs, 2) * 2;
+  const int read_runs = plan.channel_parts == 1 ? plan.part_runs : ceil_divide(plan.part_runs, 2) * 2;
   const double again = static_cast<double>(plan.rounds - plan.kept_rounds) / plan.rounds;
   return (2 + again) * plan.part_pixels * read_runs + static_cast<double>(weight_runs(size, plan));
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "device/cuda/plugin/kernels/ceil_divide.hpp"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_params.hpp"
 
 namespace hone::device::cuda {
@@ -13,8 +14,6 @@ constexpr int kMaxStages = 8;
 constexpr int kMaxCorner = 127;
 constexpr int kMaxOffset = 255;
 constexpr int kMaxStride = 8;
-
-int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Microseconds that a configuration may take, from figures of an H200 (docs/PERFORMANCE-LOG.md): 90 bytes a
 /// clock from L2 to a multiprocessor, 15 from one to another, matrix products at 4,096 operations a clock

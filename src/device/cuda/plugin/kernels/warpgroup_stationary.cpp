@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "device/cuda/plugin/kernels/ceil_divide.hpp"
+
 namespace hone::device::cuda {
 namespace {
 
@@ -12,14 +14,9 @@ constexpr int kRowBytes = 128;
 /// Sums of eight columns by a warpgroup.
 constexpr int64_t kEightBytes = 128 * 16;
 
-int64_t divide_up(int64_t value, int64_t by) { return (value + by - 1) / by; }
-
 int rows_of(const ConvProblem& p, int columns) { return std::min(p.height, (columns + 1) / (p.width + 1)); }
 
-int strips_of(const ConvProblem& p, int columns) {
-  const int rows = rows_of(p, columns);
-  return (p.height + rows - 1) / rows;
-}
+int strips_of(const ConvProblem& p, int columns) { return ceil_divide(p.height, rows_of(p, columns)); }
 
 }  // namespace
 
@@ -40,9 +37,9 @@ StationaryPlan StationaryPlan::of(const ConvProblem& p, const DeviceLimits& devi
   const int64_t pitch = p.width + 1;
   const int64_t pixels = std::max((plan.rows + 3) * pitch, 2 * pitch + 2 + plan.columns);
   // A warpgroup finishes every other eight columns. What the other one gives it takes the place of pixels.
-  const int64_t eights = divide_up(plan.columns, 16);
+  const int64_t eights = ceil_divide(plan.columns, 16);
   plan.slab_bytes =
-      static_cast<int>(divide_up(std::max(pixels * kRowBytes, eights * kEightBytes), 1024) * 1024);
+      static_cast<int>(ceil_divide(std::max(pixels * kRowBytes, eights * kEightBytes), 1024) * 1024);
   const int64_t room = device.shared_memory - plan.shared_bytes(0);
   plan.most_tiles = room < 0 ? 0
                              : static_cast<int>(std::min<int64_t>(most_stationary_tiles(plan.columns),
