@@ -56,6 +56,26 @@ TEST(Check, GivesTheReasonOfEverythingElse) {
   EXPECT_THAT(error.what(), HasSubstr("no kernels for the GPU; configure it with -DHONE_CUDA_ARCHITECTURES"));
 }
 
+Error error_of_library(const char* reason, bool memory_full) {
+  try {
+    fail_library_call("a convolution", "cuDNN", reason, memory_full);
+  } catch (const Error& error) {
+    return error;
+  }
+}
+
+TEST(LibraryCall, CallsAFullMemoryByItsName) {
+  const Error error = error_of_library("CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED", true);
+  EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+  EXPECT_THAT(error.what(), HasSubstr("a convolution failed because the GPU's memory is full: "));
+}
+
+TEST(LibraryCall, GivesTheLibrarysReasonWhereTheRuntimeKnowsOfNothing) {
+  const Error error = error_of_library("CUDNN_STATUS_NOT_SUPPORTED", false);
+  EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+  EXPECT_STREQ(error.what(), "a convolution failed in cuDNN: CUDNN_STATUS_NOT_SUPPORTED");
+}
+
 TEST(DeviceBytes, HoldsNothingWhereThereIsNoMemory) {
   int count = 0;
   if (cudaGetDeviceCount(&count) == cudaSuccess && count > 0) GTEST_SKIP() << "this machine has a GPU";

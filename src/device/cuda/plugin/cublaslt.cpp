@@ -1,7 +1,6 @@
 // See cublaslt.hpp.
 #include "device/cuda/plugin/cublaslt.hpp"
 
-#include "base/error.hpp"
 #include "device/cuda/plugin/kernels/library_call.hpp"
 #include "device/cuda/plugin/runtime.hpp"
 
@@ -14,8 +13,8 @@ constexpr size_t kWorkspaceBytes = size_t{32} << 20;
 constexpr uintptr_t kAlignment = 256;
 
 void check(cublasStatus_t status, std::string_view what) {
-  if (status != CUBLAS_STATUS_SUCCESS)
-    fail_environment("{} failed in cuBLASLt: {}", what, cublasLtGetStatusString(status));
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  fail_library_call(what, "cuBLASLt", cublasLtGetStatusString(status), status == CUBLAS_STATUS_ALLOC_FAILED);
 }
 
 cublasLtHandle_t handle() {

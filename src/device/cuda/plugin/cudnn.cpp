@@ -4,11 +4,13 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "device/cuda/plugin/runtime.hpp"
 
 namespace hone::device::cuda {
 void check(cudnnStatus_t status, std::string_view what) {
-  if (status != CUDNN_STATUS_SUCCESS)
-    fail_environment("{} failed in cuDNN: {}", what, cudnnGetErrorString(status));
+  if (status == CUDNN_STATUS_SUCCESS) return;
+  fail_library_call(what, "cuDNN", cudnnGetErrorString(status),
+                    status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED);
 }
 
 cudnnHandle_t cudnn_handle() {

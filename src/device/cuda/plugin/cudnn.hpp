@@ -14,7 +14,7 @@
 
 namespace hone::device::cuda {
 
-/// Environment error that says what failed and cuDNN's own reason.
+/// Throws unless `status` is success, as fail_library_call() does.
 void check(cudnnStatus_t status, std::string_view what);
 /// The handle of the calling thread, which ends with it; so plans are made by threads that outlive them.
 cudnnHandle_t cudnn_handle();

@@ -87,6 +87,14 @@ void check(cudaError_t status, std::string_view what) {
   fail_environment("{} failed on the GPU: {}", what, reason);
 }
 
+void fail_library_call(std::string_view what, std::string_view library, const char* reason,
+                       bool memory_full) {
+  const cudaError_t known = memory_full ? cudaErrorMemoryAllocation : cudaGetLastError();
+  // Anything else may be what an earlier refusal has left.
+  if (known == cudaErrorMemoryAllocation || is_fault(known) || is_loss(known)) check(known, what);
+  fail_environment("{} failed in {}: {}", what, library, reason);
+}
+
 DeviceBytes::DeviceBytes(int64_t size) : size_(size) {
   if (size == 0) return;
   void* memory = nullptr;

@@ -17,6 +17,12 @@ namespace hone::device::cuda {
 /// gone, or CUDA's own reason.
 void check(cudaError_t status, std::string_view what);
 
+/// Of a call into `library` that failed for `reason`: the sentence of check() where memory was full, or where
+/// the runtime knows of a fault or of a GPU that is gone, which libraries call a failed execution; else an
+/// environment error with `reason`.
+[[noreturn]] void fail_library_call(std::string_view what, std::string_view library, const char* reason,
+                                    bool memory_full);
+
 /// Device memory, 256-byte aligned. Environment error, with the sizes, when the device has no room.
 class DeviceBytes {
  public:
