@@ -8,6 +8,7 @@
 
 #include "base/checked.hpp"
 #include "base/error.hpp"
+#include "base/units.hpp"
 #include "bench/interruption.hpp"
 #include "bench/monitor.hpp"
 #include "tensor/memory.hpp"
@@ -21,7 +22,6 @@ using tensor::Tensor;
 constexpr int64_t kLargeSetBytes = 8 << 20;
 /// Made at a time: some hundredths of a second, after which whoever interrupts is heard.
 constexpr int64_t kChunkElements = 1 << 20;
-constexpr double kMegabyte = 1e6;
 
 template <class T>
 void fill(std::span<T> values, base::Random* random) {
@@ -91,8 +91,9 @@ void InputPool::require_room(int64_t batch, size_t sets) const {
   }
   const auto require = [&](int64_t needed, int64_t room, const std::string& whose) {
     if (needed <= room) return;
-    fail_environment("the inputs of batch {} take {:.1f} MB, more than {} ({:.1f} MB)", batch,
-                     static_cast<double>(held) / kMegabyte, whose, static_cast<double>(room) / kMegabyte);
+    fail_environment("the inputs of batch {} take {}, more than {} ({})", batch,
+                     base::bytes_text(static_cast<double>(held)), whose,
+                     base::bytes_text(static_cast<double>(room)));
   };
   require(held, tensor::memory_limit(), "tensors may take by HONE_MEMORY_LIMIT_MB or its default");
   if (const int64_t memory = available_memory(); memory > 0) require(held, memory, "the memory that is free");

@@ -186,8 +186,18 @@ ModelInfo describe_model(const importer::Model& model, const std::string& spec,
   return info;
 }
 
-void check_shape_names(const std::map<std::string, tensor::Shape>& shapes,
-                       std::span<const ModelInfo> models) {
+void check_shapes(const std::map<std::string, tensor::Shape>& shapes, std::span<const ModelInfo> models,
+                  std::span<const int64_t> batches) {
+  for (const ModelInfo& model : models) {
+    for (const InputInfo& input : model.inputs) {
+      const auto given = shapes.find(input.name);
+      if (!input.batched || given == shapes.end()) continue;
+      const int64_t batch = given->second.front();
+      if (batch != 1 && (batches.size() != 1 || batches.front() != batch))
+        fail_usage("--shapes gives input '{}' a batch of {}: --batches says which are run", input.name,
+                   batch);
+    }
+  }
   for (const auto& [name, shape] : shapes) {
     const auto has_input = [&name = name](const ModelInfo& model) {
       return std::any_of(model.inputs.begin(), model.inputs.end(),

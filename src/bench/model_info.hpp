@@ -48,8 +48,10 @@ struct ModelInfo {
 ModelInfo describe_model(const importer::Model& model, const std::string& spec,
                          const std::map<std::string, tensor::Shape>& shapes);
 
-/// Usage error for a shape of an input that none of the models (one at least) has: it would change nothing.
-void check_shape_names(const std::map<std::string, tensor::Shape>& shapes, std::span<const ModelInfo> models);
+/// Usage error for a shape of an input that none of the models (one at least) has, and for one whose batch is
+/// neither 1 nor the only one of `batches`: it would change nothing.
+void check_shapes(const std::map<std::string, tensor::Shape>& shapes, std::span<const ModelInfo> models,
+                  std::span<const int64_t> batches);
 
 /// A shape for the user to adapt, "1x3x224x224": what is fixed as it is.
 std::string example_shape(const graph::Dims& dims);

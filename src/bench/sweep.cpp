@@ -82,7 +82,7 @@ class SweepRunner {
     std::vector<ModelInfo> models;
     for (const std::string& spec : options_.models)
       models.push_back(describe_model(options_.load_model(spec), spec, options_.shapes));
-    check_shape_names(options_.shapes, models);
+    check_shapes(options_.shapes, models, options_.batches.empty() ? kDefaultBatches : options_.batches);
     std::vector<Subject> subjects;
     for (ModelInfo& model : models) {
       std::vector<int64_t> batches = options_.batches;

@@ -107,11 +107,20 @@ std::string passed_on_text(const trace::Recording& recording) {
   return name == nullptr ? "" : fmt::format("SIG{} was passed on, and ", name);
 }
 
+/// "137 (128 + SIGKILL)": what a shell calls the end by a signal.
+std::string exit_code_text(int code) {
+  constexpr int kSignalBase = 128;
+  const char* name = code > kSignalBase ? ::sigabbrev_np(code - kSignalBase) : nullptr;
+  return name == nullptr ? std::to_string(code) : fmt::format("{} ({} + SIG{})", code, kSignalBase, name);
+}
+
 void profile_command(const Options& options) {
   const std::vector<std::string>& command = profiled_command();
   std::unique_ptr<base::ReservedFile> claimed;
   if (options.output.empty()) claimed = claim_trace(std::filesystem::path(command[0]).filename().string());
   const std::string output = claimed ? claimed->path().string() : options.output;
+  // A script that is forgotten behind -o, say.
+  refuse_overwriting(output, command);
   base::check_writable(output);
   const bench::Interruptible interruptible;
   trace::Recording recording =
@@ -129,7 +138,7 @@ void profile_command(const Options& options) {
   const std::string signal = passed_on_text(recording);
   if (recording.exit_code != 0)
     fail_environment("{}the program ended with exit code {}; what it did until then is in {}", signal,
-                     recording.exit_code, output);
+                     exit_code_text(recording.exit_code), output);
   if (!signal.empty()) fmt::print(stderr, "hone: {}the program ended in order\n", signal);
 }
 
@@ -159,7 +168,7 @@ bench::ModelInfo described_model(const Options& options) {
   bench::ModelInfo model = speaking_of(options.model, [&] {
     return bench::describe_model(load_given_model(options.model), options.model, shapes);
   });
-  bench::check_shape_names(shapes, {&model, 1});
+  bench::check_shapes(shapes, {&model, 1}, options.batches);
   return model;
 }
 

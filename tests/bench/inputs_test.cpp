@@ -60,7 +60,7 @@ TEST(InputPool, KeepsWhatItHasWhenABatchIsTooLarge) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
     EXPECT_EQ(std::string(error.what())
-                  .find("the inputs of batch 1099511627776 take 52776558.1 MB, more than tensors may take"),
+                  .find("the inputs of batch 1099511627776 take 52.78 TB, more than tensors may take"),
               0u)
         << error.what();
   }

@@ -84,7 +84,7 @@ class Interrupt(unittest.TestCase):
                 code, stderr = self.record("echo $$ > pid; exec sleep 100", number)
                 self.assertEqual(code, ENVIRONMENT, stderr)
                 self.assertIn(f"hone: {number.name} was passed on, and the program ended with exit code "
-                              f"{128 + number}; what it did until then is in x.sqlite\n", stderr)
+                              f"{128 + number} (128 + {number.name}); what it did until then is in x.sqlite\n", stderr)
                 self.assertEqual(self.recorded_exit_code(), 128 + number)
 
     @unittest.skipUnless(HAS_COLLECTOR, "built without the collector")

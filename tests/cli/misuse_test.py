@@ -47,13 +47,16 @@ def wrong_whole_numbers(digits, image):
             (["run", digits, "--input", image], "--seed", ["-7"])]
 
 
-def own_inputs(digits, engine, image, result):
+def own_inputs(digits, engine, image, result, case):
     """Commands that would write over what they read, and the file."""
     return [(["build", digits, "-o", digits], digits), (["export", digits, "-o", digits], digits),
             (["export", "alexnet", "--weights", digits, "-o", digits], digits),
             (["run", engine, "--input", image, "-o", image], image),
             (["run", engine, "--input", f"input:{image}", "-o", image], image),
-            (["report", result, "-o", result], result), (["analyze", result, "--log-file", result], result)]
+            (["report", result, "-o", result], result), (["analyze", result, "--log-file", result], result),
+            (["conformance", case, "--json", f"{case}/model.onnx"], f"{case}/model.onnx"),
+            (["conformance", case, "--json", f"{case}/test_data_set_0/input_0.pb"], f"{case}/test_data_set_0/input_0.pb"),
+            (["profile", "-o", image, "--", "cat", image], image)]
 
 
 def main():
@@ -69,6 +72,10 @@ def main():
         (folder / "to" / "gpu_trace.csv").write_text('{"traceEvents": []}')
         copy, image, trace = f"{name}/copy.onnx", f"{name}/x.npy", f"{name}/trace.json"
         shutil.copy(digits, copy)
+        case = f"{name}/case"
+        (folder / "case" / "test_data_set_0").mkdir(parents=True)
+        shutil.copy(digits, f"{case}/model.onnx")
+        (folder / "case" / "test_data_set_0" / "input_0.pb").touch()
         pipe, irregular = f"{name}/pipe", "this is not a regular file"
         for file in (pipe, f"{name}/pipe.hone", f"{name}/pipe.onnx"):
             os.mkfifo(file)
@@ -109,7 +116,7 @@ def main():
               for flag, bounds in (("--threads", "1 to 1024"), ("--top", "1 to 100000"),
                                    ("--seed", f"0 to {2**64 - 1}"))],
             *[(USAGE, f"{file}: the output is the input", command)
-              for command, file in own_inputs(copy, engine, image, trace)],
+              for command, file in own_inputs(copy, engine, image, trace, case)],
             (USAGE, "/../copy.onnx: the output is the input", ["export", copy, "-o", f"{name}/to/../copy.onnx"]),
             (USAGE, "gpu_trace.csv: the output is the input",
              ["convert", f"{name}/to/gpu_trace.csv", f"{name}/to", "--to", "csv"]),
@@ -155,6 +162,8 @@ def main():
             *[(USAGE, f"{flag} is for images: no --input is one", ["run", digits, "--input", image, flag, value])
               for flag, value in (("--resize", "100"), ("--crop", "8"), ("--scale", "1"), ("--mean", "0"), ("--std", "1"),
                                   ("--layout", "nchw"))],
+            *[(USAGE, "--shapes gives input 'input' a batch of 2: --batches says which are run", [*words, "--shapes", "input:2x1x8x8"])
+              for words in ([*bench[:-1], name], profile, [*profile, "--batches", "1,2"])],
             (USAGE, "--markdown writes all operators: name none with it", ["ops", "Conv", "--markdown"]),
             (USAGE, "--gzip is for kineto and csv, not for trtexec",
              ["convert", "t", f"{name}/to", "--to", "trtexec", "--gzip"]),

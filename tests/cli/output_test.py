@@ -21,8 +21,7 @@ SMALL = 4096  # bytes a file may have where the disk is "full"
 
 
 def full_disk():
-    """A limit on the size of files fails in write(), as a full disk does."""
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    """A limit on the size of files: whoever does not expect its signal dies of it; then write() fails, as on a full disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, SMALL))
 
 
@@ -71,6 +70,15 @@ def check_standard_output(hone, work):
     for answer in answers:
         with open("/dev/full", "w") as full:
             fails([hone, *answer], "hone: cannot write to the standard output", stdout=full, stderr=subprocess.PIPE)
+    case = work / "case" / "test_data_set_0"
+    case.mkdir(parents=True)
+    shutil.copy(work / "digits.onnx", case.parent / "model.onnx")
+    (case / "input_0.pb").write_bytes(b"x")
+    (case / "output_0.pb").write_bytes(b"x")
+    lost = subprocess.run([hone, "conformance", case.parent], stdout=open("/dev/full", "w"), stderr=subprocess.PIPE, text=True,
+                          check=False)
+    assert lost.returncode == ENVIRONMENT, lost
+    assert lost.stderr.endswith("hone: cannot write to the standard output: No space left on device\n"), lost
     for sigpipe in (signal.SIG_DFL, signal.SIG_IGN):
         for answer in answers[:5]:
             check_closed_pipe([hone, *answer], sigpipe)
