@@ -101,20 +101,22 @@ void write_json(const Options& options, const Summary& summary, const std::vecto
   base::write_file_atomic(options.json_file, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-/// A case is what lies in the folder of its model, at any depth.
+/// Cases are made of models and tensors; results of an earlier run may lie beside them.
 void refuse_overwriting_cases(const std::filesystem::path& output,
-                              const std::vector<bench::ConformanceCase>& cases) {
+                              const std::vector<std::filesystem::path>& folders) {
   if (!std::filesystem::exists(output)) return;
-  for (const bench::ConformanceCase& test : cases) {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(test.model.parent_path()))
-      refuse_overwriting(output, {entry.path().string()});
+  for (const std::filesystem::path& folder : folders) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension == ".onnx" || extension == ".pb") refuse_overwriting(output, {entry.path().string()});
+    }
   }
 }
 
 void run(const Options& options) {
   if (!options.json_file.empty()) base::check_writable(options.json_file);
   const auto cases = selected_cases(options);
-  if (!options.json_file.empty()) refuse_overwriting_cases(options.json_file, cases);
+  if (!options.json_file.empty()) refuse_overwriting_cases(options.json_file, options.folders);
   const auto results = bench::run_cases(cases, options.runner, [&](const CaseResult& result) {
     print_result(result, options.verbose);
     std::fflush(stdout);

@@ -94,10 +94,10 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
           ->capture_default_str(),
       command.add_option("--minShapes", options.min_shapes,
                          "Smallest input shapes, input:1x3x224x224[,other:…] (default: those to tune for)"),
-      command.add_option("--optShapes", options.opt_shapes,
-                         "Input shapes to tune for (default: the largest that are named, else the smallest; "
-                         "for inputs that are not "
-                         "named the model's own, with a batch of 1 where it is open)"),
+      command.add_option(
+          "--optShapes", options.opt_shapes,
+          "Input shapes to tune for (default: the largest that are named, else the smallest; "
+          "for inputs that are not named the model's own, with a batch of 1 where it is open)"),
       command.add_option("--maxShapes", options.max_shapes,
                          "Largest input shapes (default: those to tune for)"),
       command

@@ -126,7 +126,7 @@ int main(int argc, char** argv) {
   program.parse_complete_callback([] { hone::tensor::memory_limit(); });
   hone::cli::check_values(program);
   const int code = run_command(program, argc, argv);
-  // Of a threshold that was missed the answer says why.
+  // Why a threshold was missed stands in the output, so that its loss matters then as well.
   if (code != 0 && code != static_cast<int>(hone::ErrorKind::kThreshold)) return code;
   const int lost = finish_output();
   return lost == 0 ? code : lost;
