@@ -73,6 +73,12 @@ int usable_cores() {
   return CPU_COUNT(&set);
 }
 
+bool may_use_core(int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return ::sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_ISSET(core, &set);
+}
+
 std::string cpu_name() {
   const std::string name = cpuinfo_value("model name");
   return name.empty() ? "unknown" : name;

@@ -16,6 +16,9 @@ Json describe_context(const std::vector<std::string>& command_line);
 /// Cores this process may use (its affinity mask).
 int usable_cores();
 
+/// Whether this core is among them; true where that is not known.
+bool may_use_core(int core);
+
 /// The CPU's name as /proc/cpuinfo has it; "unknown" when it does not say.
 std::string cpu_name();
 

@@ -6,9 +6,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include "base/clock.hpp"
+#include "bench/context.hpp"
 
 namespace hone::bench {
 namespace {
@@ -47,14 +49,31 @@ int64_t read_kilobytes(const std::string& file, const std::string& name) {
 
 }  // namespace
 
-CpuCounters read_cpu_counters(pid_t worker) {
+CpuCounters parse_cpu_counters(std::istream& stat, const std::function<bool(int core)>& usable) {
   CpuCounters counters;
+  double all_s = 0;
+  bool cores = false;
+  for (std::string line; std::getline(stat, line) && line.rfind("cpu", 0) == 0;) {
+    std::istringstream fields(line);
+    std::string label;
+    double user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0, steal = 0;
+    fields >> label >> user >> nice >> system >> idle >> wait >> irq >> softirq >> steal;
+    const double busy_s = (user + nice + system + irq + softirq) * tick_seconds();
+    if (label == "cpu") {
+      all_s = busy_s;
+      counters.steal_s = steal * tick_seconds();
+    } else if (cores = true; usable(std::atoi(label.c_str() + 3))) {
+      counters.busy_s += busy_s;
+    }
+  }
+  if (!cores) counters.busy_s = all_s;
+  counters.elsewhere_s = std::max(0.0, all_s - counters.busy_s);
+  return counters;
+}
+
+CpuCounters read_cpu_counters(pid_t worker) {
   std::ifstream file("/proc/stat");
-  std::string label;
-  double user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0, steal = 0;
-  file >> label >> user >> nice >> system >> idle >> wait >> irq >> softirq >> steal;
-  counters.busy_s = (user + nice + system + irq + softirq) * tick_seconds();
-  counters.steal_s = steal * tick_seconds();
+  CpuCounters counters = parse_cpu_counters(file, may_use_core);
   counters.own_s = process_cpu_seconds(worker) + process_cpu_seconds(::getpid());
   counters.throttle_events = read_throttle_events();
   counters.wall_s = base::seconds_since(base::Clock::time_point());
@@ -64,6 +83,7 @@ CpuCounters read_cpu_counters(pid_t worker) {
 void Interference::add(const CpuCounters& before, const CpuCounters& after, int cores) {
   capacity_s += (after.wall_s - before.wall_s) * cores;
   other_s += (after.busy_s - before.busy_s) - (after.own_s - before.own_s);
+  elsewhere_s += after.elsewhere_s - before.elsewhere_s;
   steal_s += after.steal_s - before.steal_s;
   throttle_events += after.throttle_events - before.throttle_events;
 }

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <sstream>
+#include <string>
+
 #include "base/clock.hpp"
 
 namespace hone::bench {
@@ -26,6 +29,22 @@ TEST(Interference, TicksOfManyRoundsEvenOut) {
   EXPECT_NEAR(seen.other_share(), 0, 1e-9);
   add_round(0.01, 0.02, &seen);
   EXPECT_EQ(seen.other_share(), 0) << "a share is never negative";
+}
+
+TEST(CpuCounters, TellUsableCoresFromTheOthers) {
+  const double tick = 1.0 / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  const std::string all = "cpu  1000 20 300 9000 4 5 6 70 0 0\n";
+  const std::string cores =
+      "cpu0 400 10 100 4000 1 1 2 30 0 0\ncpu1 500 10 150 4000 2 2 2 20 0 0\ncpu12 100 0 50 1000 1 2 2 20 0 "
+      "0\n";
+  const auto usable = [](int core) { return core != 1; };
+  std::istringstream stat(all + cores + "intr 1\n");
+  const CpuCounters counters = parse_cpu_counters(stat, usable);
+  EXPECT_NEAR(counters.busy_s, (513 + 154) * tick, 1e-9);
+  EXPECT_NEAR(counters.elsewhere_s, 664 * tick, 1e-9);
+  EXPECT_NEAR(counters.steal_s, 70 * tick, 1e-9);
+  std::istringstream sums(all);
+  EXPECT_NEAR(parse_cpu_counters(sums, usable).busy_s, 1331 * tick, 1e-9) << "where cores are not told apart";
 }
 
 TEST(CpuCounters, KnowOwnTimeFinerThanTicks) {
