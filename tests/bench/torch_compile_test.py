@@ -15,6 +15,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import types
 import unittest
 from unittest import mock
@@ -153,6 +154,41 @@ class TorchCompile(unittest.TestCase):
             with torch.no_grad():
                 expected = network(sets[index]).numpy()
             self.assertEqual(np.fromfile(outputs[0]["file"], np.float32).tobytes(), expected.tobytes())
+
+    @contextlib.contextmanager
+    def gpu_that_is_none(self, evict):
+        """A GPU's part played by the CPU: what is asked of it comes back as the host's time."""
+        import network
+        import phases
+
+        def host_ms(work):
+            start = time.perf_counter()
+            work()
+            return 1e3 * (time.perf_counter() - start)
+        with mock.patch.object(network, "find_device", lambda name, precision: torch.device("cpu")), \
+                mock.patch.object(phases, "device_ms", host_ms), \
+                mock.patch.object(phases, "bus_id", lambda device: "0000:1b:00.0"), \
+                mock.patch.object(phases, "CacheEviction", lambda device: evict), \
+                mock.patch.object(torch.Tensor, "pin_memory", lambda tensor: tensor):
+            yield
+
+    def test_the_parts_of_a_run_and_cold_caches_on_a_gpu(self):
+        evict = mock.Mock(side_effect=lambda: time.sleep(0.2))
+        with compiler_that_compiles_nothing(), self.gpu_that_is_none(evict):
+            _, loaded, sample, phases = self.answers(
+                self.load_request(device="cuda", cold_l2=True), {"id": 3, "type": "sample", "runs": 3, "seconds": 100},
+                {"id": 4, "type": "phases", "seconds": 0})
+            self.assertEqual(evict.call_count, 4)
+            warm = self.answers(self.load_request(device="cuda"), {"id": 4, "type": "phases", "seconds": 0.5})
+        self.assertEqual((loaded["features"], loaded["bus_id"]), (["phases", "cold_l2"], "0000:1b:00.0"), loaded)
+        self.assertLess(sample["wall_ms"] - sum(sample["latencies_ms"]), 500, "600 ms went by in evictions")
+        self.assertEqual(warm[1]["features"], ["phases"])
+        self.assertEqual(evict.call_count, 4)
+        for answer, runs in ((phases, 1), (warm[2], 2)):
+            for part in ("h2d_ms", "enqueue_ms", "device_ms", "d2h_ms"):
+                self.assertGreaterEqual(len(answer[part]), runs)
+                self.assertEqual(len(answer[part]), len(answer["device_ms"]))
+            self.assertGreater(min(answer["device_ms"]), max(answer["d2h_ms"]), "a network takes longer than a copy")
 
     def test_a_network_that_keeps_its_first_input_is_seen(self):
         with compiler_that_compiles_nothing(keep_first_input):

@@ -70,11 +70,15 @@ class Network:
             target.copy_(source if same else source.to(self.device))
         self.synchronize()
 
-    def execute(self):
+    def launch(self):
+        """Hands a run over; on a GPU it may still be under way."""
         # The last output lies in the graph's own memory, which the next run writes to.
         self.output = None
         with torch.no_grad():
             self.output = self.compiled(*self.inputs)
+
+    def execute(self):
+        self.launch()
         self.synchronize()
 
     def run(self, inputs):
