@@ -1,0 +1,71 @@
+"""Runs every system of `hone bench` on a GPU, for what each row must tell: right outputs, parts of a run, cold caches.
+
+usage: gpu_systems_test.py HONE
+
+Without a GPU: exit code 4, and the reason. A system that is not installed (PyTorch, or a PyTorch without CUDA) is
+named as skipped; a row that fails for another reason is a failure.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+NO_DEVICE = 4
+MODEL = "squeezenet1_1"
+SYSTEMS = "hone,torch,torchscript,torch-graph,torch_compile"
+# Four times what ResNet-50, which is deeper, shows.
+ERRORS = {"fp32": 4e-6, "tf32": 5e-3, "fp16": 8e-3, "bf16": 4e-2}
+PARTS = ("device_ms", "enqueue_ms", "h2d_ms", "d2h_ms")
+MISSING = ("PyTorch is missing", "was not built", "without CUDA", "finds no NVIDIA GPU", "torch.compile came with",
+           "torchvision is missing")
+
+
+def bench(hone, *arguments):
+    with tempfile.TemporaryDirectory() as folder:
+        command = [hone, "bench", MODEL, "--device", "cuda", "--batches", "1", "--duration", "0.2", "-o", folder, *arguments]
+        ending = subprocess.run(command, capture_output=True, text=True, check=False)
+        if ending.returncode == NO_DEVICE and not list(pathlib.Path("/dev").glob("nvidia[0-9]*")):
+            print("SKIPPED: this machine has no NVIDIA GPU")
+            sys.exit(NO_DEVICE)
+        files = list(pathlib.Path(folder).glob("*.json"))
+        if not files:
+            sys.exit(f"{' '.join(command)} wrote nothing:\n{ending.stderr}")
+        return json.loads(files[0].read_text())["runs"]
+
+
+def complaints(run):
+    """What is wrong with a row; a row of a system that is not here is skipped, and named."""
+    name = f"{run['backend']} {run['precision']}" + (" with a cold L2" if run["cold_l2"] else "")
+    if run["failure"]:
+        if any(part in run["failure"] for part in MISSING):
+            print(f"SKIPPED {name}: {run['failure']}")
+            return []
+        return [f"{name} failed: {run['failure']}"]
+    found = []
+    error = run["accuracy"]["relative_l2"]
+    if error is None or not error <= ERRORS[run["precision"]]:
+        found.append(f"{name}: error {error}, at most {ERRORS[run['precision']]} was expected")
+    for part in PARTS:
+        if not run[part] or not 0 < run[part]["p50"] < 100:
+            found.append(f"{name}: {part} is {run[part]}")
+    print(f"{name}: error {error:.1e}, latency {run['latency_ms']['p50']:.3f} ms, "
+          + ", ".join(f"{part} {run[part]['p50']:.4f}" for part in PARTS if run[part]))
+    return found
+
+
+def main():
+    hone = sys.argv[1]
+    runs = bench(hone, "--backends", SYSTEMS, "--precisions", *ERRORS)
+    runs += bench(hone, "--backends", SYSTEMS, "--precisions", "fp16", "--coldL2")
+    found = [complaint for run in runs for complaint in complaints(run)]
+    warm, cold = ({run["backend"]: run for run in runs if run["precision"] == "fp16" and run["cold_l2"] == state}
+                  for state in (False, True))
+    if not cold["hone"]["device_ms"]["p50"] > warm["hone"]["device_ms"]["p50"]:
+        found.append("an empty L2 cache made no difference to hone")
+    print("\n".join(found) or f"{len(runs)} rows are as they should be")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
