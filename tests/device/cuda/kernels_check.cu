@@ -207,6 +207,7 @@ constexpr Check kChecks[] = {
     {"pooled_gemm", hone::device::cuda::check::check_pooled_gemm},
     {"pooled_gemm_chains", hone::device::cuda::check::check_pooled_gemm_chains},
     {"stationary", hone::device::cuda::check::check_stationary},
+    {"stationary_chains", hone::device::cuda::check::check_stationary_chains},
     {"winograd", hone::device::cuda::check::check_winograd},
     {"early_launches", hone::device::cuda::check::check_early_launches},
     {"library_calls", hone::device::cuda::check::check_library_calls},

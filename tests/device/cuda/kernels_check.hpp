@@ -123,6 +123,7 @@ void check_convolution_sum_chains();
 void check_pooled_gemm();
 void check_pooled_gemm_chains();
 void check_stationary();
+void check_stationary_chains();
 void check_winograd();
 void check_early_launches();
 void check_library_calls();

@@ -40,42 +40,6 @@ class StationaryCase {
     for (const double value : y.expected) most = std::max(most, std::abs(value));
     family.launched(launch(x_.get(), y.get(), false, false), name());
     family.compare(y, 8 * kFloatRoundoff * std::sqrt(static_cast<double>(problem_.depth())) * most, name());
-    if (problem_.channels == problem_.filters) run_chain(family);
-  }
-
- private:
-  static constexpr FloatType kType =
-      ElementOf<T>::kElement == Element::kHalf ? FloatType::kHalf : FloatType::kBfloat16;
-
-  /// So that sums of all depths are about as large.
-  double limit() const { return std::sqrt(6.0 / static_cast<double>(problem_.depth())); }
-
-  std::vector<double> arranged() const {
-    std::vector<double> result(w_.host.size());
-    for (size_t i = 0; i < result.size(); ++i) {
-      const auto at = static_cast<int64_t>(i);
-      const int64_t channels = problem_.channels;
-      result[stationary_place(channels, at / channels / 9, at / channels % 9, at % channels)] = w_.host[i];
-    }
-    return result;
-  }
-
-  ConvArgs arguments(const void* x, void* y) const {
-    ConvArgs args;
-    args.x = x;
-    args.w = w_.get();
-    args.bias = has_bias_ ? static_cast<const float*>(bias_.get()) : nullptr;
-    args.y = y;
-    if (adds_) args.steps[args.step_count++] = {EpilogueOp::kAdd, 0, 0, OperandShape::kFull, residual_.get()};
-    args.steps[args.step_count++] = {EpilogueOp::kRelu};
-    return args;
-  }
-
-  cudaError_t launch(const void* x, void* y, bool pdl, bool next_waits, cudaStream_t stream = nullptr) const {
-    ConvArgs args = arguments(x, y);
-    args.w = packed_.get();
-    args.next_waits = next_waits;
-    return launch_warpgroup_stationary(problem_, args, pdl, stream);
   }
 
   /// Links that read what the one before has made, as one graph: without and with programmatic launches.
@@ -118,6 +82,41 @@ class StationaryCase {
     cudaStreamDestroy(stream);
   }
 
+ private:
+  static constexpr FloatType kType =
+      ElementOf<T>::kElement == Element::kHalf ? FloatType::kHalf : FloatType::kBfloat16;
+
+  /// So that sums of all depths are about as large.
+  double limit() const { return std::sqrt(6.0 / static_cast<double>(problem_.depth())); }
+
+  std::vector<double> arranged() const {
+    std::vector<double> result(w_.host.size());
+    for (size_t i = 0; i < result.size(); ++i) {
+      const auto at = static_cast<int64_t>(i);
+      const int64_t channels = problem_.channels;
+      result[stationary_place(channels, at / channels / 9, at / channels % 9, at % channels)] = w_.host[i];
+    }
+    return result;
+  }
+
+  ConvArgs arguments(const void* x, void* y) const {
+    ConvArgs args;
+    args.x = x;
+    args.w = w_.get();
+    args.bias = has_bias_ ? static_cast<const float*>(bias_.get()) : nullptr;
+    args.y = y;
+    if (adds_) args.steps[args.step_count++] = {EpilogueOp::kAdd, 0, 0, OperandShape::kFull, residual_.get()};
+    args.steps[args.step_count++] = {EpilogueOp::kRelu};
+    return args;
+  }
+
+  cudaError_t launch(const void* x, void* y, bool pdl, bool next_waits, cudaStream_t stream = nullptr) const {
+    ConvArgs args = arguments(x, y);
+    args.w = packed_.get();
+    args.next_waits = next_waits;
+    return launch_warpgroup_stationary(problem_, args, pdl, stream);
+  }
+
   std::string name() const {
     return std::string(type_name(kType)) + " " + std::to_string(problem_.batch) + " x " +
            std::to_string(problem_.height) + " x " + std::to_string(problem_.width) + ", " +
@@ -158,6 +157,13 @@ void check(Family& family) {
   }
 }
 
+template <class T>
+void check_chains(Family& family) {
+  for (const ConvProblem& p : problems()) {
+    if (p.channels == p.filters) StationaryCase<T>(p, true, true).run_chain(family);
+  }
+}
+
 }  // namespace
 
 void check_stationary() {
@@ -166,6 +172,15 @@ void check_stationary() {
   if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
   check<__half>(family);
   check<__nv_bfloat16>(family);
+}
+
+void check_stationary_chains() {
+  if (!launches_overlap("chains of filters that stay")) return;
+  Family family("chains of filters that stay");
+  DeviceLimits device;
+  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  check_chains<__half>(family);
+  check_chains<__nv_bfloat16>(family);
 }
 
 }  // namespace hone::device::cuda::check

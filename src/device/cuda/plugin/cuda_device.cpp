@@ -81,7 +81,7 @@ cudaDeviceProp find_gpu() {
                      properties.major, properties.minor, kOldestMajor, kOldestMinor);
   }
   // Waiting by polling: waking a sleeping thread costs more than many a batch.
-  check(cudaSetDeviceFlags(cudaDeviceScheduleSpin), "choosing how to wait for the GPU");
+  check(cudaSetDeviceFlags(cudaDeviceScheduleSpin), "creating a context on the GPU");
   check(cudaSetDevice(0), "choosing the GPU");
   return properties;
 }

@@ -29,8 +29,10 @@ void hold(int64_t bytes) {
 std::string free_memory_text() {
   size_t free = 0;
   size_t total = 0;
-  if (cudaMemGetInfo(&free, &total) != cudaSuccess) {
+  const cudaError_t status = cudaMemGetInfo(&free, &total);
+  if (status != cudaSuccess) {
     (void)cudaGetLastError();
+    if (status == cudaErrorMemoryAllocation) return "some hundred MB that CUDA itself takes are not free";
     return "how much of its memory is free is unknown";
   }
   return fmt::format("{:.1f} of its {:.1f} MB are free", static_cast<double>(free) / kMega,
