@@ -3,8 +3,8 @@
 
 usage: tables.py FOLDER PRECISION [MODEL...]       FOLDER has the files; without models all of NAMES
 
-A row is a network at a batch: p50 in ms of hone, of PyTorch in a CUDA graph and of torch.compile, how many times as
-fast as the faster of these hone is, hone's error against fp32, and the dates of hone's run. * marks a run that was INVALID.
+A row is a network at a batch: p50 in ms of hone and of PyTorch's modes, how many times as fast as the fastest of these
+hone is, hone's error against fp32, and the dates of hone's run. * marks a run that was INVALID.
 """
 import json
 import pathlib
@@ -12,7 +12,8 @@ import sys
 
 NAMES = {"resnet50": "ResNet-50", "resnet18": "ResNet-18", "mobilenet_v2": "MobileNetV2", "alexnet": "AlexNet",
          "squeezenet1_1": "SqueezeNet", "efficientnet_b0": "EfficientNet-B0", "vgg16": "VGG-16"}
-PEERS = ("torch-graph", "torch_compile")
+PEERS = {"torch": "torch", "torchscript": "torchscript", "torch-graph": "torch in a CUDA graph",
+         "torch_compile": "torch.compile"}
 
 
 def newest_runs(folder, precision):
@@ -52,8 +53,8 @@ def main():
     if len(sys.argv) < 3 or not set(sys.argv[3:]) <= set(NAMES):
         sys.exit(__doc__)
     found = newest_runs(pathlib.Path(sys.argv[1]), sys.argv[2])
-    print("| network | batch | hone | torch in a CUDA graph | torch.compile | times as fast | error | measured |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(f"| network | batch | hone | {' | '.join(PEERS.values())} | times as fast | error | measured |")
+    print("|---" * (6 + len(PEERS)) + "|")
     for row in rows(found, sys.argv[3:] or NAMES):
         print("| " + " | ".join(row) + " |")
 

@@ -15,6 +15,7 @@
 #include "bench/interruption.hpp"
 #include "cli/command.hpp"
 #include "cli/option_checks.hpp"
+#include "device/devices.hpp"
 #include "report/sheet.hpp"
 #include "tensor/memory.hpp"
 
@@ -116,6 +117,7 @@ int main(int argc, char** argv) {
   // programs that are started would inherit.
   std::signal(SIGXFSZ, [](int) {});
   hone::cli::take_profiled_command(&argc, argv);
+  hone::device::own_process();
   CLI::App program(
       "hone sharpens a trained network into an inference engine and shows where every microsecond goes.",
       "hone");

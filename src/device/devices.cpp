@@ -10,16 +10,20 @@ namespace hone::device {
 namespace {
 
 /// The plugin's C interface: its device, or an exception of hone's own.
-using FindCudaDevice = const engine::Device* (*)();
+using FindCudaDevice = const engine::Device* (*)(bool own_process);
+
+bool process_is_ours = false;
 
 const engine::Device& cuda_device() {
   void* symbol = base::load_plugin_symbol(
       "cuda", "hone_cuda_device",
       "install the CUDA 13 runtime with cuDNN 9, then configure and build hone again");
-  return *reinterpret_cast<FindCudaDevice>(symbol)();
+  return *reinterpret_cast<FindCudaDevice>(symbol)(process_is_ours);
 }
 
 }  // namespace
+
+void own_process() { process_is_ours = true; }
 
 std::vector<std::string> device_names() { return {"cpu", "cuda"}; }
 

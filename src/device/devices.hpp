@@ -11,6 +11,9 @@ namespace hone::device {
 
 /// "cpu", "cuda".
 std::vector<std::string> device_names();
+/// For a program that is hone's own, before its first find_device(): what holds for all users of a device in
+/// the process may then be set as suits hone alone, as a GPU's memory for stacks.
+void own_process();
 /// Usage error for an unknown name; environment error, in one sentence, when the device is not to be had.
 const engine::Device& find_device(std::string_view name);
 /// Environment error, in one sentence, when no system whatever could use such a device on this machine:

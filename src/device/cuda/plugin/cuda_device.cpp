@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "device/cuda/plugin/context.hpp"
 #include "device/cuda/plugin/cudnn.hpp"
 #include "device/cuda/plugin/driver_release.hpp"
 #include "device/cuda/plugin/early_tactics.hpp"
@@ -80,9 +81,6 @@ cudaDeviceProp find_gpu() {
     fail_environment("{} has compute capability {}.{}, hone needs {}.{} or later", properties.name,
                      properties.major, properties.minor, kOldestMajor, kOldestMinor);
   }
-  // Waiting by polling: waking a sleeping thread costs more than many a batch.
-  check(cudaSetDeviceFlags(cudaDeviceScheduleSpin), "creating a context on the GPU");
-  check(cudaSetDevice(0), "choosing the GPU");
   return properties;
 }
 
@@ -92,7 +90,10 @@ constexpr int64_t kFewImages = 8;
 
 class CudaDevice final : public engine::Device {
  public:
-  CudaDevice() : properties_(find_gpu()), tactics_(make_tactics()) {}
+  explicit CudaDevice(bool own_process) : properties_(find_gpu()) {
+    enter_context(own_process);
+    tactics_ = make_tactics();
+  }
 
   std::string_view name() const override { return "cuda"; }
 
@@ -212,7 +213,7 @@ class CudaDevice final : public engine::Device {
 }  // namespace
 }  // namespace hone::device::cuda
 
-extern "C" const hone::engine::Device* hone_cuda_device() {
-  static const hone::device::cuda::CudaDevice kDevice;
+extern "C" const hone::engine::Device* hone_cuda_device(bool own_process) {
+  static const hone::device::cuda::CudaDevice kDevice(own_process);
   return &kDevice;
 }

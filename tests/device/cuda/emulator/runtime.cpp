@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "device/cuda/emulator/context_runtime.hpp"
 #include "device/cuda/emulator/machine.hpp"
 #include "device/cuda/emulator/tensor_map.hpp"
 #include "device/cuda/plugin/kernels/kernel_address.hpp"
@@ -122,6 +123,8 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** address,
     *address = reinterpret_cast<void*>(&encode_tiled);
   } else if (symbol == std::string_view("cuTensorMapEncodeIm2col")) {
     *address = reinterpret_cast<void*>(&encode_im2col);
+  } else if (symbol == std::string_view("cuDevicePrimaryCtxGetState") && context_runtime().active) {
+    *address = reinterpret_cast<void*>(&primary_context_state);
   } else {
     *result = cudaDriverEntryPointSymbolNotFound;
   }
