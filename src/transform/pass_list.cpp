@@ -43,6 +43,10 @@ const std::vector<Pass>& passes() {
        row_lifting, false, true},
       {"convolution_fusion", "Fuses a convolution with the activations and additions that follow it",
        convolution_fusion, false},
+      {"concatenated_convolution_fusion",
+       "Makes one convolution of those of one image whose results are concatenated, for devices that ask "
+       "where an engine is for one image",
+       concatenated_convolution_fusion, false, true},
       {"pool_fusion",
        "Fuses the convolution that reads an image with the max pool behind it, for devices that ask",
        pool_fusion, false, true},

@@ -24,6 +24,7 @@ Summary batch_norm_lowering(Graph& graph);
 Summary transposed_convolution_lowering(Graph& graph);
 Summary row_lifting(Graph& graph);
 Summary convolution_fusion(Graph& graph);
+Summary concatenated_convolution_fusion(Graph& graph);
 Summary pool_fusion(Graph& graph);
 Summary stem_fusion(Graph& graph);
 Summary bottleneck_fusion(Graph& graph);

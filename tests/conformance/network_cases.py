@@ -143,11 +143,17 @@ def blocks():
     yield down.node("Add", branch, down.value).relu()
     yield Network("conv_and_global_pool", (2, 128, 7, 7)).conv(256, 1).norm().relu().then("GlobalAveragePool")
     yield squeeze_excite()
-    fire = Network("joined_convs", (2, 16, 13, 13))
-    parts = [fire.conv(64, kernel, of=("x0", 16)).relu().value for kernel in (1, 3)]
-    yield fire.node("Concat", *parts, axis=1)
+    yield joined(Network("joined_convs", (2, 16, 13, 13)))
+    yield joined(Network("fire_module", (1, 128, 27, 27)).conv(16, 1).relu()).conv(32, 1).relu()
     head = Network("head", (3, 256, 7, 7)).then("GlobalAveragePool").then("Flatten").linear(1000)
     yield head.then("Softmax", axis=-1)
+
+
+def joined(net):
+    squeezed, channels = net.value, net.channels
+    parts = [net.conv(64, kernel, of=(squeezed, channels)).relu().value for kernel in (1, 3)]
+    net.channels = 128
+    return net.node("Concat", *parts, axis=1)
 
 
 def squeeze_excite():

@@ -118,6 +118,7 @@ class CudaDevice final : public engine::Device {
   std::vector<std::string> passes(Precision precision, int64_t images) const override {
     const bool narrow = precision == Precision::kFp16 || precision == Precision::kBf16;
     std::vector<std::string> passes = {"row_lifting"};
+    if (images == 1) passes.emplace_back("concatenated_convolution_fusion");
     if (narrow && limits().warpgroups) {
       passes.emplace_back("pool_fusion");
       if (images > 0 && images <= kFewImages) passes.emplace_back("stem_fusion");
