@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Sweeps side by side on all GPUs of a machine, each GPU with an equal part of the cores.
+#
+#   bench/gpu/lanes.sh INSTALL OUTPUT < SWEEPS
+#
+# A sweep a line: MODEL PRECISIONS BATCHES BACKENDS, lists with commas: resnet50 fp32,tf32 8,32 hone,torch-graph. They are taken in
+# this order, the next one by the GPU that is free first. LIMIT: seconds after which none begins (3600); what did not run,
+# or was cut off, stands in OUTPUT/left.txt, as such lines. DURATION: of a configuration (1).
+# INSTALL as for visit.sh. hone judges a run on a GPU by the cores that it may use, so that the others do not make it INVALID.
+set -uo pipefail
+install=$1 output=$2
+mkdir -p "$output"
+gpus=$(nvidia-smi -L | wc -l)
+export install output cores=$(($(nproc) / gpus)) end=$(($(date +%s) + ${LIMIT:-3600}))
+
+sweep() {
+  local first=$((LANE * cores)) left=$((end - $(date +%s)))
+  local log=$output/$1-${2//,/-}-${3//,/-}.log
+  if [ "$left" -le 0 ]; then
+    echo "$*" >>"$output/left.txt"
+    return
+  fi
+  CUDA_VISIBLE_DEVICES=$LANE timeout "$left" taskset -c "$first-$((first + cores - 1))" "$install/bin/hone" bench "$1" --device cuda \
+    --precisions ${2//,/ } --batches ${3//,/ } --backends "$4" --duration "${DURATION:-1}" -o "$output" >"$log" 2>&1
+  local code=$?
+  [ "$code" -eq 0 ] || echo "$*" >>"$output/left.txt"
+  printf 'GPU %d, %s: exit %d\n' "$LANE" "$*" "$code"
+  grep -E "^(model|$1) |^INVALID .* hone " "$log"
+}
+export -f sweep
+xargs -L 1 -P "$gpus" --process-slot-var=LANE bash -c 'sweep "$@"' _
