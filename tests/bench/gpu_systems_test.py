@@ -61,11 +61,12 @@ def main():
     runs += bench(hone, "--backends", f"{SYSTEMS},torch_compile", "--precisions", "fp16", "--coldL2")
     found = [complaint for run in runs for complaint in complaints(run)]
     for precision in ERRORS:
+        # None where the driver does not tell.
         held = {run["backend"]: run["device_memory"]["process_mb"] for run in runs
                 if run["precision"] == precision and not run["cold_l2"] and not run["failure"]}
         print(f"{precision}: MB of the processes {held}")
-        found += [f"{backend} {precision} holds {held[backend]} MB, no more than hone" for backend in held
-                  if backend != "hone" and held[backend] and held[backend] <= held["hone"]]
+        found += [f"{backend} {precision} holds {megabytes} MB, no more than hone" for backend, megabytes in held.items()
+                  if backend != "hone" and megabytes and megabytes <= (held["hone"] or 0)]
     warm, cold = ({run["backend"]: run for run in runs if run["precision"] == "fp16" and run["cold_l2"] == state}
                   for state in (False, True))
     if not cold["hone"]["device_ms"]["p50"] > warm["hone"]["device_ms"]["p50"]:
