@@ -1,5 +1,7 @@
 // Convolutions of one image whose results are concatenated become one behind convolution_fusion, where that
 // is asked for.
+#include <algorithm>
+
 #include "support/passes.hpp"
 
 namespace hone::test {
@@ -126,6 +128,50 @@ TEST(ConcatenatedConvolutionFusion, RefusesWhatIsNotOneConvolution) {
   const Branch corner = {.kernel = {2, 2}, .pads = {0, 0, 1, 1}};
   const Branch other_corner = {.kernel = {2, 2}, .pads = {1, 1, 0, 0}};
   expect_refused({corner, other_corner}, "do not lie within those of");
+}
+
+/// What becomes of a graph that may turn out to be wrong when its symbols are bound.
+int changes(Graph graph) {
+  const auto summaries = transform::optimize(graph, {.requested = {kPass}});
+  const auto found = std::ranges::find(summaries, kPass, &transform::Summary::name);
+  return found == summaries.end() ? -1 : static_cast<int>(found->changes);
+}
+
+/// The operator's rule lets them be where the image's are a symbol.
+TEST(ConcatenatedConvolutionFusion, RefusesOtherNumbersOfChannels) {
+  for (const bool first_is_wide : {false, true}) {
+    GraphBuilder b;
+    const ValueId x = b.input("x", {1, Dim::symbol("C"), 8, 8});
+    const auto conv = [&](int64_t channels) {
+      return b.node("Conv", {x, b.random({4, channels, 3, 3})}, {{"pads", Ints(4, 1)}});
+    };
+    const ValueId first = conv(first_is_wide ? 4096 : 1);
+    const ValueId second = conv(first_is_wide ? 1 : 4096);
+    EXPECT_EQ(changes(b.finish({b.node("Concat", {first, second}, {{"axis", int64_t{1}}})})), 0);
+  }
+}
+
+/// A row more of one result is an error that only the concatenation sees.
+TEST(ConcatenatedConvolutionFusion, RefusesOtherNumbersOfWindows) {
+  GraphBuilder b;
+  const ValueId x = b.input("x", {1, 4, Dim::symbol("H"), Dim::symbol("W")});
+  const ValueId small = b.node("Conv", {x, b.random({16, 4, 1, 1})});
+  const ValueId large = b.node("Conv", {x, b.random({16, 4, 3, 3})}, {{"pads", Ints{1, 1, 0, 0}}});
+  EXPECT_EQ(changes(b.finish({b.node("Concat", {small, large}, {{"axis", int64_t{1}}})})), 0);
+}
+
+TEST(ConcatenatedConvolutionFusion, RefusesMoreProductsThanLaunchesCost) {
+  const auto of_height = [](const Dim& height, int64_t kernel) {
+    GraphBuilder b;
+    const ValueId x = b.input("x", {1, 64, height, 32});
+    return b.finish(
+        {b.node("Concat", {b.conv(x, 64, 16, kernel), b.conv(x, 64, 16)}, {{"axis", int64_t{1}}})});
+  };
+  // 8 x 16 products with zeros for each of 64 channels, of 4096 pixels.
+  EXPECT_EQ(changes(of_height(128, 1)), 1);
+  EXPECT_EQ(changes(of_height(129, 1)), 0);
+  EXPECT_EQ(changes(of_height(Dim::symbol("H"), 1)), 0);
+  EXPECT_EQ(changes(of_height(Dim::symbol("H"), 3)), 1) << "windows of one size add none";
 }
 
 TEST(ConcatenatedConvolutionFusion, RefusesTooManyProductsWithZeros) {

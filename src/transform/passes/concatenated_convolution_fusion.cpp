@@ -1,7 +1,8 @@
 // Makes one convolution of those that read the same image and whose results are concatenated, as a fire
 // module ends (Iandola et al. 2016): their filters lie side by side, smaller windows with zeros around them
-// in the largest one. The products with zeros cost less than two more launches where images are few.
+// in the largest one. Where those add few products, they are estimated to cost less than more launches.
 #include <algorithm>
+#include <optional>
 
 #include "graph/convolution_geometry.hpp"
 #include "transform/fusion.hpp"
@@ -12,6 +13,8 @@ namespace {
 
 /// Products of the one convolution, at most, for each of the parts'.
 constexpr int64_t kMostFilling = 2;
+/// Products with zeros, at most, for an image: those of the largest fire modules are 25 million.
+constexpr int64_t kMostAdded = int64_t{1} << 25;
 
 /// A convolution whose result is concatenated.
 struct Part {
@@ -31,14 +34,26 @@ const Part& largest(const std::vector<Part>& parts) {
                            [](const Part& a, const Part& b) { return area(a) < area(b); });
 }
 
-/// Whether windows of `part` lie within those of `whole` wherever they are.
+/// Whether windows of `part` lie within those of `whole` wherever they are, and are as many, whatever the
+/// image's size is.
 bool lies_within(const graph::Window& part, const graph::Window& whole) {
   for (size_t i = 0; i < whole.rank(); ++i) {
     const int64_t before = whole.pads_begin[i] - part.pads_begin[i];
-    if (part.strides[i] != whole.strides[i] || before < 0 || before + part.kernel[i] > whole.kernel[i])
+    const int64_t after = whole.pads_end[i] - part.pads_end[i];
+    if (part.strides[i] != whole.strides[i] || before < 0 || after < 0 ||
+        before + part.kernel[i] + after != whole.kernel[i])
       return false;
   }
   return true;
+}
+
+/// Of an image of that type, (N, C, H, W); none where they are not known or too many for any products.
+std::optional<int64_t> pixels_of(const graph::TensorType& type) {
+  const graph::Dim& height = (*type.dims)[2];
+  const graph::Dim& width = (*type.dims)[3];
+  if (!height.known() || !width.known() || width.value() > kMostAdded / std::max<int64_t>(height.value(), 1))
+    return std::nullopt;
+  return height.value() * width.value();
 }
 
 bool same_activations(const Node& a, const Node& b) {
@@ -68,7 +83,7 @@ std::vector<Part> parts_of(const Editor& editor, const Node& concat) {
 }
 
 /// Reads filters and windows; why the parts stay apart, empty when they do not.
-std::string refusal(const Graph& graph, std::vector<Part>& parts) {
+std::string refusal(const Graph& graph, const Node& concat, std::vector<Part>& parts) {
   for (Part& part : parts) {
     const auto& filters = graph.value(part.node->inputs[1]).constant;
     if (!filters || (part.node->has_input(2) && !graph.value(part.node->inputs[2]).constant))
@@ -86,14 +101,22 @@ std::string refusal(const Graph& graph, std::vector<Part>& parts) {
   int64_t products = 0;
   int64_t all_filters = 0;
   for (const Part& part : parts) {
+    if (part.shape()[1] != parts[0].shape()[1])
+      return fmt::format("'{}' and '{}' read other numbers of channels", parts[0].node->name,
+                         part.node->name);
     if (!lies_within(part.window, whole.window))
       return fmt::format("windows of '{}' do not lie within those of '{}'", part.node->name,
                          whole.node->name);
     products += part.shape()[0] * area(part);
     all_filters += part.shape()[0];
   }
-  if (all_filters * area(whole) > kMostFilling * products)
+  const int64_t all_products = all_filters * area(whole);
+  if (all_products > kMostFilling * products)
     return fmt::format("one convolution would have more than {} times the products", kMostFilling);
+  const int64_t added = (all_products - products) * whole.shape()[1];
+  const std::optional<int64_t> pixels = pixels_of(graph.value(concat.outputs[0]).type);
+  if (added > 0 && (!pixels || added > kMostAdded / std::max<int64_t>(*pixels, 1)))
+    return fmt::format("one convolution could have more than {} products with zeros", kMostAdded);
   return {};
 }
 
@@ -162,7 +185,7 @@ Summary concatenated_convolution_fusion(Graph& graph) {
     const Node concat = editor.node(i);
     std::vector<Part> parts = parts_of(editor, concat);
     if (parts.empty()) continue;
-    if (const std::string reason = refusal(graph, parts); !reason.empty()) {
+    if (const std::string reason = refusal(graph, concat, parts); !reason.empty()) {
       summary.refuse(fmt::format("the convolutions of '{}' not fused: {}", concat.name, reason));
       continue;
     }

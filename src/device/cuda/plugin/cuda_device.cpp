@@ -118,7 +118,8 @@ class CudaDevice final : public engine::Device {
   std::vector<std::string> passes(Precision precision, int64_t images) const override {
     const bool narrow = precision == Precision::kFp16 || precision == Precision::kBf16;
     std::vector<std::string> passes = {"row_lifting"};
-    if (images == 1) passes.emplace_back("concatenated_convolution_fusion");
+    // In fp32 the products that are added cost most, and nothing says yet that they cost less than launches.
+    if (images == 1 && precision != Precision::kFp32) passes.emplace_back("concatenated_convolution_fusion");
     if (narrow && limits().warpgroups) {
       passes.emplace_back("pool_fusion");
       if (images > 0 && images <= kFewImages) passes.emplace_back("stem_fusion");
