@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sweeps side by side on all GPUs of a machine, each GPU with an equal part of the cores.
+# Sweeps side by side on all GPUs of a machine, each GPU with an equal part of the cores; physical ones are not shared.
 #
 #   bench/gpu/lanes.sh INSTALL OUTPUT < SWEEPS
 #
@@ -11,16 +11,19 @@ set -uo pipefail
 install=$1 output=$2
 mkdir -p "$output"
 gpus=$(nvidia-smi -L | wc -l)
-export install output cores=$(($(nproc) / gpus)) end=$(($(date +%s) + ${LIMIT:-3600}))
+# In the order of sockets and physical cores.
+order=$(lscpu -p=CPU,SOCKET,CORE | grep -v '^#' | sort -t, -k2,2n -k3,3n | cut -d, -f1 | tr '\n' ' ')
+export install output order cores=$(($(wc -w <<<"$order") / gpus)) end=$(($(date +%s) + ${LIMIT:-3600}))
 
 sweep() {
-  local first=$((LANE * cores)) left=$((end - $(date +%s)))
+  local own left=$((end - $(date +%s)))
+  own=$(cut -d' ' -f$((LANE * cores + 1))-$(((LANE + 1) * cores)) <<<"$order" | tr ' ' ,)
   local log=$output/$1-${2//,/-}-${3//,/-}.log
   if [ "$left" -le 0 ]; then
     echo "$*" >>"$output/left.txt"
     return
   fi
-  CUDA_VISIBLE_DEVICES=$LANE timeout "$left" taskset -c "$first-$((first + cores - 1))" "$install/bin/hone" bench "$1" --device cuda \
+  CUDA_VISIBLE_DEVICES=$LANE timeout "$left" taskset -c "$own" "$install/bin/hone" bench "$1" --device cuda \
     --precisions ${2//,/ } --batches ${3//,/ } --backends "$4" --duration "${DURATION:-1}" -o "$output" >"$log" 2>&1
   local code=$?
   [ "$code" -eq 0 ] || echo "$*" >>"$output/left.txt"

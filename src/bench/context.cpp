@@ -73,10 +73,15 @@ int usable_cores() {
   return CPU_COUNT(&set);
 }
 
-bool may_use_core(int core) {
+std::vector<int> usable_core_numbers() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  return ::sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_ISSET(core, &set);
+  std::vector<int> numbers;
+  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return numbers;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &set)) numbers.push_back(core);
+  }
+  return numbers;
 }
 
 std::string cpu_name() {

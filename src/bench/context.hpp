@@ -16,8 +16,8 @@ Json describe_context(const std::vector<std::string>& command_line);
 /// Cores this process may use (its affinity mask).
 int usable_cores();
 
-/// Whether this core is among them; true where that is not known.
-bool may_use_core(int core);
+/// Their numbers; none where they are not known.
+std::vector<int> usable_core_numbers();
 
 /// The CPU's name as /proc/cpuinfo has it; "unknown" when it does not say.
 std::string cpu_name();

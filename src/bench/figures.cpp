@@ -92,7 +92,7 @@ std::optional<std::array<double, 2>> interval_of(const Speedup& speedup) {
 WarmupFigure warmup_figure(const Run& run) { return {run.warmup_runs, run.warmup_seconds, run.warm}; }
 
 MachineFigure machine_figure(const Run& run) {
-  return {run.interference.other_share(), run.interference.elsewhere_share(), run.interference.steal_share(),
+  return {run.interference.other_share(), run.interference.near_share(), run.interference.steal_share(),
           run.interference.throttle_events, run.device == "cpu" ? Json(nullptr) : run.gpu.to_json()};
 }
 

@@ -65,7 +65,7 @@ WarmupFigure warmup_figure(const Run& run);
 
 struct MachineFigure {
   double other_cpu = 0;
-  double elsewhere_cpu = 0;
+  double near_cpu = 0;
   double steal = 0;
   int64_t throttles = 0;
   Json gpu;

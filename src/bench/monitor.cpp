@@ -1,9 +1,11 @@
 // See monitor.hpp; the formats are those of proc(5).
 #include "bench/monitor.hpp"
 
+#include <fmt/core.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -47,11 +49,35 @@ int64_t read_kilobytes(const std::string& file, const std::string& name) {
   return 0;
 }
 
+std::set<int> near_cores() {
+  std::set<int> near;
+  for (const int core : usable_core_numbers()) {
+    near.insert(core);
+    std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", core));
+    std::string siblings;
+    std::getline(file, siblings);
+    near.merge(parse_cpu_list(siblings));
+  }
+  return near;
+}
+
 }  // namespace
 
-CpuCounters parse_cpu_counters(std::istream& stat, const std::function<bool(int core)>& usable) {
+std::set<int> parse_cpu_list(const std::string& text) {
+  std::set<int> cores;
+  std::istringstream ranges(text);
+  for (std::string range; std::getline(ranges, range, ',');) {
+    int first = 0;
+    int last = 0;
+    const int read = std::sscanf(range.c_str(), "%d-%d", &first, &last);
+    for (int core = first; read > 0 && core <= (read == 1 ? first : last); ++core) cores.insert(core);
+  }
+  return cores;
+}
+
+CpuCounters parse_cpu_counters(std::istream& stat, const std::set<int>& near) {
   CpuCounters counters;
-  double all_s = 0;
+  double all_steal_s = 0;
   bool cores = false;
   for (std::string line; std::getline(stat, line) && line.rfind("cpu", 0) == 0;) {
     std::istringstream fields(line);
@@ -60,20 +86,24 @@ CpuCounters parse_cpu_counters(std::istream& stat, const std::function<bool(int 
     fields >> label >> user >> nice >> system >> idle >> wait >> irq >> softirq >> steal;
     const double busy_s = (user + nice + system + irq + softirq) * tick_seconds();
     if (label == "cpu") {
-      all_s = busy_s;
-      counters.steal_s = steal * tick_seconds();
-    } else if (cores = true; usable(std::atoi(label.c_str() + 3))) {
-      counters.busy_s += busy_s;
+      counters.busy_s = busy_s;
+      all_steal_s = steal * tick_seconds();
+    } else if (cores = true; near.contains(std::atoi(label.c_str() + 3))) {
+      counters.near_s += busy_s;
+      counters.steal_s += steal * tick_seconds();
     }
   }
-  if (!cores) counters.busy_s = all_s;
-  counters.elsewhere_s = std::max(0.0, all_s - counters.busy_s);
+  if (!cores || near.empty()) {
+    counters.near_s = counters.busy_s;
+    counters.steal_s = all_steal_s;
+  }
   return counters;
 }
 
 CpuCounters read_cpu_counters(pid_t worker) {
   std::ifstream file("/proc/stat");
-  CpuCounters counters = parse_cpu_counters(file, may_use_core);
+  static const std::set<int> kNear = near_cores();
+  CpuCounters counters = parse_cpu_counters(file, kNear);
   counters.own_s = process_cpu_seconds(worker) + process_cpu_seconds(::getpid());
   counters.throttle_events = read_throttle_events();
   counters.wall_s = base::seconds_since(base::Clock::time_point());
@@ -82,8 +112,9 @@ CpuCounters read_cpu_counters(pid_t worker) {
 
 void Interference::add(const CpuCounters& before, const CpuCounters& after, int cores) {
   capacity_s += (after.wall_s - before.wall_s) * cores;
-  other_s += (after.busy_s - before.busy_s) - (after.own_s - before.own_s);
-  elsewhere_s += after.elsewhere_s - before.elsewhere_s;
+  const double own_s = after.own_s - before.own_s;
+  other_s += after.busy_s - before.busy_s - own_s;
+  near_s += after.near_s - before.near_s - own_s;
   steal_s += after.steal_s - before.steal_s;
   throttle_events += after.throttle_events - before.throttle_events;
 }

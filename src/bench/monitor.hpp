@@ -6,40 +6,48 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <iosfwd>
+#include <set>
+#include <string>
 
 namespace hone::bench {
 
 /// Counters since the system's start.
 struct CpuCounters {
-  double busy_s = 0;       ///< user, nice, system, interrupts, of the cores that this process may use
-  double elsewhere_s = 0;  ///< of the other cores
-  double steal_s = 0;      ///< taken by the hypervisor
-  double own_s = 0;        ///< of the worker and of this process
+  double busy_s = 0;   ///< user, nice, system, interrupts, of all cores together
+  double near_s = 0;   ///< of the cores near this process
+  double steal_s = 0;  ///< of these, taken by the hypervisor
+  double own_s = 0;    ///< of the worker and of this process
   int64_t throttle_events = 0;
   double wall_s = 0;
 };
 
+/// Near are the cores that this process may use, and those that share a physical one with them.
 CpuCounters read_cpu_counters(pid_t worker);
 
-/// busy_s, elsewhere_s and steal_s of `stat`, the text of /proc/stat, for a process that may use the cores
-/// for which `usable` is true. A text without lines of single cores counts as that of usable ones.
-CpuCounters parse_cpu_counters(std::istream& stat, const std::function<bool(int core)>& usable);
+/// busy_s, near_s and steal_s of `stat`, the text of /proc/stat. All counts as near where the text has no
+/// lines of single cores, or `near` is empty: not known.
+CpuCounters parse_cpu_counters(std::istream& stat, const std::set<int>& near);
+
+/// The numbers of a list as the kernel writes it: "0-2,8" is 0, 1, 2 and 8.
+std::set<int> parse_cpu_list(const std::string& text);
 
 /// What happened on the machine while a configuration was being measured, summed over its rounds.
 struct Interference {
-  double capacity_s = 0;   ///< cores that this process may use times wall time
-  double other_s = 0;      ///< of these cores; a few ticks of rounding below 0 where there was nobody
-  double elsewhere_s = 0;  ///< of the machine's other cores
+  double capacity_s = 0;  ///< cores that this process may use times wall time
+  double other_s = 0;     ///< a few ticks of rounding below 0 where there was nobody
+  double near_s = 0;      ///< of it, on near cores
   double steal_s = 0;
   int64_t throttle_events = 0;
 
   void add(const CpuCounters& before, const CpuCounters& after, int cores);
-  /// Shares of the capacity; what is used elsewhere may pass 1.
-  double other_share() const { return capacity_s > 0 ? std::max(0.0, other_s) / capacity_s : 0; }
-  double elsewhere_share() const { return capacity_s > 0 ? elsewhere_s / capacity_s : 0; }
-  double steal_share() const { return capacity_s > 0 ? steal_s / capacity_s : 0; }
+  /// Shares of the capacity; above 1 where others keep many cores busy that this process may not use.
+  double other_share() const { return share(other_s); }
+  double near_share() const { return share(near_s); }
+  double steal_share() const { return share(steal_s); }
+
+ private:
+  double share(double seconds) const { return capacity_s > 0 ? std::max(0.0, seconds) / capacity_s : 0; }
 };
 
 struct ProcessMemory {

@@ -152,11 +152,10 @@ struct Description<bench::MachineFigure> {
   using Machine = bench::MachineFigure;
   static constexpr std::string_view kName = "MachineState";
   static constexpr auto kFields = std::tuple{
-      Field{"other_cpu_share", &Machine::other_cpu,
-            "Time of the cores that the sweep may use which other processes took meanwhile", unit::kShare,
-            origin::kMeasured},
-      Field{"elsewhere_cpu_share", &Machine::elsewhere_cpu,
-            "Time taken meanwhile on cores that the sweep may not use, as a share of those that it may",
+      Field{"other_cpu_share", &Machine::other_cpu, "Time of the CPU that other processes used meanwhile",
+            unit::kShare, origin::kMeasured},
+      Field{"near_cpu_share", &Machine::near_cpu,
+            "Of it, on the cores that the sweep may use and those that share a physical one with them",
             unit::kShare, origin::kMeasured},
       Field{"steal_share", &Machine::steal, "Time that the hypervisor kept the CPU from this machine",
             unit::kShare, origin::kMeasured},

@@ -31,20 +31,41 @@ TEST(Interference, TicksOfManyRoundsEvenOut) {
   EXPECT_EQ(seen.other_share(), 0) << "a share is never negative";
 }
 
-TEST(CpuCounters, TellUsableCoresFromTheOthers) {
+TEST(CpuCounters, TellNearCoresFromTheOthers) {
   const double tick = 1.0 / static_cast<double>(::sysconf(_SC_CLK_TCK));
   const std::string all = "cpu  1000 20 300 9000 4 5 6 70 0 0\n";
   const std::string cores =
       "cpu0 400 10 100 4000 1 1 2 30 0 0\ncpu1 500 10 150 4000 2 2 2 20 0 0\ncpu12 100 0 50 1000 1 2 2 20 0 "
       "0\n";
-  const auto usable = [](int core) { return core != 1; };
   std::istringstream stat(all + cores + "intr 1\n");
-  const CpuCounters counters = parse_cpu_counters(stat, usable);
-  EXPECT_NEAR(counters.busy_s, (513 + 154) * tick, 1e-9);
-  EXPECT_NEAR(counters.elsewhere_s, 664 * tick, 1e-9);
-  EXPECT_NEAR(counters.steal_s, 70 * tick, 1e-9);
+  const CpuCounters counters = parse_cpu_counters(stat, {0, 12});
+  EXPECT_NEAR(counters.busy_s, 1331 * tick, 1e-9);
+  EXPECT_NEAR(counters.near_s, (513 + 154) * tick, 1e-9);
+  EXPECT_NEAR(counters.steal_s, 50 * tick, 1e-9);
   std::istringstream sums(all);
-  EXPECT_NEAR(parse_cpu_counters(sums, usable).busy_s, 1331 * tick, 1e-9) << "where cores are not told apart";
+  const CpuCounters apart = parse_cpu_counters(sums, {0, 12});
+  EXPECT_NEAR(apart.near_s, 1331 * tick, 1e-9) << "where cores are not told apart";
+  EXPECT_NEAR(apart.steal_s, 70 * tick, 1e-9);
+  std::istringstream again(all + cores);
+  EXPECT_NEAR(parse_cpu_counters(again, {}).near_s, 1331 * tick, 1e-9) << "where nobody knows which are near";
+}
+
+TEST(CpuCounters, ReadListsOfTheKernel) {
+  EXPECT_EQ(parse_cpu_list("0-2,8"), (std::set<int>{0, 1, 2, 8}));
+  EXPECT_EQ(parse_cpu_list("5,37"), (std::set<int>{5, 37}));
+  EXPECT_EQ(parse_cpu_list(""), std::set<int>{});
+}
+
+TEST(Interference, TakesOwnTimeOffNearCoresToo) {
+  CpuCounters after;
+  after.busy_s = 5;
+  after.near_s = 2;
+  after.own_s = 1.5;
+  after.wall_s = 1;
+  Interference seen;
+  seen.add({}, after, 2);
+  EXPECT_NEAR(seen.other_share(), 3.5 / 2, 1e-9);
+  EXPECT_NEAR(seen.near_share(), 0.5 / 2, 1e-9);
 }
 
 TEST(CpuCounters, KnowOwnTimeFinerThanTicks) {

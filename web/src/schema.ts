@@ -77,7 +77,7 @@ export interface Warmup {
 
 export interface MachineState {
   other_cpu_share: number | null;
-  elsewhere_cpu_share: number | null;
+  near_cpu_share: number | null;
   steal_share: number | null;
   throttle_events: number;
   gpu: Json;
@@ -767,8 +767,8 @@ export const fields = {
     stationary: { text: "Whether latencies had settled", unit: "", origin: "" },
   },
   MachineState: {
-    other_cpu_share: { text: "Time of the cores that the sweep may use which other processes took meanwhile", unit: "share", origin: "measured" },
-    elsewhere_cpu_share: { text: "Time taken meanwhile on cores that the sweep may not use, as a share of those that it may", unit: "share", origin: "measured" },
+    other_cpu_share: { text: "Time of the CPU that other processes used meanwhile", unit: "share", origin: "measured" },
+    near_cpu_share: { text: "Of it, on the cores that the sweep may use and those that share a physical one with them", unit: "share", origin: "measured" },
     steal_share: { text: "Time that the hypervisor kept the CPU from this machine", unit: "share", origin: "measured" },
     throttle_events: { text: "Times that the CPU was throttled", unit: "count", origin: "measured" },
     gpu: { text: "Clocks, power, temperature and other processes of the GPU meanwhile", unit: "", origin: "" },
