@@ -16,6 +16,8 @@ MODEL = "squeezenet1_1"
 SYSTEMS = "hone,torch,torchscript,torch-graph"
 # Four times what ResNet-50, which is deeper, shows.
 ERRORS = {"fp32": 4e-6, "tf32": 5e-3, "fp16": 8e-3, "bf16": 4e-2}
+# Of a process of hone's. CUDA's context alone takes 552 MB of an H200 or an H100 where threads have stacks.
+MOST_MEGABYTES = 450
 PARTS = ("device_ms", "enqueue_ms", "h2d_ms", "d2h_ms")
 MISSING = ("PyTorch is missing", "was not built", "without CUDA", "finds no NVIDIA GPU", "torch.compile came with",
            "torchvision is missing")
@@ -44,7 +46,8 @@ def complaints(run):
         return [f"{name} failed: {run['failure']}"]
     found = []
     error = run["accuracy"]["relative_l2"]
-    if error is None or not error <= ERRORS[run["precision"]]:
+    error = float("nan") if error is None else error
+    if not error <= ERRORS[run["precision"]]:
         found.append(f"{name}: error {error}, at most {ERRORS[run['precision']]} was expected")
     for part in PARTS:
         if not run[part] or not 0 < run[part]["p50"] < 100:
@@ -65,11 +68,14 @@ def main():
         held = {run["backend"]: run["device_memory"]["process_mb"] for run in runs
                 if run["precision"] == precision and not run["cold_l2"] and not run["failure"]}
         print(f"{precision}: MB of the processes {held}")
+        own = held.pop("hone", None)
+        if own and own > MOST_MEGABYTES:
+            found.append(f"hone {precision} holds {own} MB, at most {MOST_MEGABYTES} were expected")
         found += [f"{backend} {precision} holds {megabytes} MB, no more than hone" for backend, megabytes in held.items()
-                  if backend != "hone" and megabytes and megabytes <= (held["hone"] or 0)]
-    warm, cold = ({run["backend"]: run for run in runs if run["precision"] == "fp16" and run["cold_l2"] == state}
-                  for state in (False, True))
-    if not cold["hone"]["device_ms"]["p50"] > warm["hone"]["device_ms"]["p50"]:
+                  if own and megabytes and megabytes <= own]
+    warm, cold = (next((run["device_ms"]["p50"] for run in runs if run["backend"] == "hone" and run["precision"] == "fp16"
+                        and run["cold_l2"] == state and run["device_ms"]), None) for state in (False, True))
+    if warm and cold and cold <= warm:
         found.append("an empty L2 cache made no difference to hone")
     print("\n".join(found) or f"{len(runs)} rows are as they should be")
     sys.exit(1 if found else 0)

@@ -98,6 +98,7 @@ class Network:
             layout = "channels-last" if self.channels_last else "NCHW"
             notes.append("without data transfers, inputs lie on the device as the run takes them "
                          f"({self.precision}, {layout})")
+            notes.append("its device times leave the host out: the GPU is kept busy until a run is handed over")
         return notes
 
 

@@ -3,6 +3,8 @@ import time
 
 import torch
 
+from failure import WorkerError
+
 # Keeps a GPU of 2 GHz busy for 2 ms: longer than the host needs to hand over a CUDA graph.
 BUSY_CYCLES = 4_000_000
 
@@ -11,8 +13,10 @@ class CacheEviction:
     """Writes over twice the size of the device's L2 cache, and waits for it."""
 
     def __init__(self, device):
-        size = 2 * torch.cuda.get_device_properties(device).L2_cache_size
-        self.buffer = torch.empty(size, dtype=torch.uint8, device=device)
+        properties = torch.cuda.get_device_properties(device)
+        if not hasattr(properties, "L2_cache_size"):
+            raise WorkerError("environment", f"PyTorch {torch.__version__} does not tell the size of the GPU's L2 cache")
+        self.buffer = torch.empty(2 * properties.L2_cache_size, dtype=torch.uint8, device=device)
 
     def __call__(self):
         self.buffer.fill_(1)
@@ -54,7 +58,7 @@ def time_phases(network, inputs, evict):
 
 
 def bus_id(device):
-    """As nvidia-smi writes it; empty where this PyTorch does not tell."""
+    """As docs/BENCHMARK.md has it, 0000:1b:00.0; empty where this PyTorch does not tell."""
     properties = torch.cuda.get_device_properties(device)
     if not hasattr(properties, "pci_bus_id"):
         return ""
