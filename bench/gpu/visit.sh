@@ -5,7 +5,7 @@
 #
 # INSTALL is an installed tree (bin/hone, lib/libhone-cuda.so, bin/*_check), OUTPUT a folder for what is measured.
 # Parts: kernels, gemm, stable, models, sweep (the default); peers (needs lib/libhone-torch.so, see build_torch.sh),
-# figures, profile, soak, sanitize, conformance (needs CASES), tactics and races (CASES: those of
+# figures, layers, profile, soak, sanitize, conformance (needs CASES), tactics and races (CASES: those of
 # tests/conformance/network_cases.py).
 # libcudnn.so.9 and libcublasLt.so.13 must be findable, compute-sanitizer for sanitize (CHECKS: which of kernels_check's).
 # pack.sh makes INSTALL for a machine without our libraries.
@@ -145,6 +145,18 @@ if part figures; then
   # Does watching disturb? The same without NVML.
   HONE_NVML=/nonexistent figures unwatched
   figures watched-again
+fi
+if part layers; then
+  # By the stamps of the engine's own kernels; tables as in docs/PERFORMANCE-LAYERS.md.
+  for model in $models; do
+    for batch in ${BATCHES:-1}; do
+      name=layers-$model-${PRECISIONS:-fp16}-$batch
+      step "$name" "$hone" profile "$model" --device cuda --backends hone --precisions "${PRECISIONS:-fp16}" --batches "$batch" \
+        --active 20 -o "$output/$name.traces"
+      "$hone" analyze "$output/$name.traces"/*.sqlite --only layers --json >"$output/$name.json" &&
+        python3 "$(dirname "$0")/layers.py" "$output/$name.json" | tee "$output/$name.md"
+    done
+  done
 fi
 if part profile; then
   # Traces of a program whose critical path is known, of an engine, and what recording costs it.
