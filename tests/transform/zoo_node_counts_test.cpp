@@ -68,6 +68,13 @@ TEST(ZooNodeCountsOnRequest, SqueezeAndExcitationIsOneNodeEach) {
                     {"Gemm", 1}}));
 }
 
+/// squeezenet1_1: a stem, eight fire modules of a squeezing convolution and two expanding ones that are
+/// concatenated, and a classifying convolution.
+TEST(ZooNodeCountsOnRequest, FireModulesEndInOneConvolutionEach) {
+  EXPECT_EQ(count_nodes(optimized("squeezenet1_1", {.requested = {"concatenated_convolution_fusion"}})),
+            (Counts{{"FusedConv", 1 + 8 * 2 + 1}, {"MaxPool", 3}, {"GlobalAveragePool", 1}, {"Flatten", 1}}));
+}
+
 /// Images of the first stage alone are wide enough, and channels as many as the kernel takes. Of the first of
 /// its three bottlenecks the node holds four convolutions, of each other one three.
 TEST(ZooNodeCountsOnRequest, BottlenecksOfTheFirstStageAreOneNodeEach) {
