@@ -29,7 +29,8 @@ cudaError_t cudaSetDevice(int /*device*/) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
-  if (limit != cudaLimitStackSize) return cudaErrorUnsupportedLimit;
+  if (limit != cudaLimitStackSize || !hone::device::cuda::emulator::context_runtime().has_limits)
+    return cudaErrorUnsupportedLimit;
   hone::device::cuda::emulator::context_runtime().stack = value;
   return cudaSuccess;
 }

@@ -11,6 +11,7 @@ struct ContextRuntime {
   std::optional<bool> active = false;  ///< none: the driver has no function that tells
   std::optional<size_t> stack;         ///< as it was set
   bool polls = false;
+  bool has_limits = true;  ///< else none may be set
 };
 ContextRuntime& context_runtime();
 

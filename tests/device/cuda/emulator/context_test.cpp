@@ -8,8 +8,8 @@
 namespace hone::device::cuda {
 namespace {
 
-std::optional<size_t> stack_after(std::optional<bool> active, bool own_process) {
-  emulator::context_runtime() = {.active = active, .stack = {}, .polls = false};
+std::optional<size_t> stack_after(std::optional<bool> active, bool own_process, bool has_limits = true) {
+  emulator::context_runtime() = {.active = active, .stack = {}, .polls = false, .has_limits = has_limits};
   enter_context(own_process);
   EXPECT_TRUE(emulator::context_runtime().polls);
   EXPECT_EQ(emulator::context_runtime().active, true);
@@ -17,6 +17,8 @@ std::optional<size_t> stack_after(std::optional<bool> active, bool own_process) 
 }
 
 TEST(Context, OfHonesOwnProgramHasNoStacks) { EXPECT_EQ(stack_after(false, true), 0U); }
+
+TEST(Context, KeepsItsStacksWhereTheDriverWants) { EXPECT_EQ(stack_after(false, true, false), std::nullopt); }
 
 TEST(Context, OfOthersIsLeftAsItIs) {
   EXPECT_EQ(stack_after(true, true), std::nullopt) << "PyTorch has made it, in a worker";
