@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <exception>
 #include <iterator>
 #include <map>
 #include <set>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "engine/batch_group.hpp"
 #include "engine/context.hpp"
 #include "engine/output_check.hpp"
 #include "engine/step_signature.hpp"
@@ -25,7 +26,7 @@ constexpr double kMargin = 0.97;
 constexpr double kHopeless = 1.5;
 /// Nor are more than so many of the fastest: their programs, which take turns, are all in memory.
 constexpr size_t kMostTimed = 16;
-/// Seconds after which no further round is timed, of one layout's steps, of layouts, of batch groups.
+/// Seconds after which no further round is timed, of one layout's steps and of layouts.
 constexpr double kBudgetSeconds = 6;
 /// The same for trying choices in whole networks, and at levels above 3.
 constexpr double kRefineSeconds = 30;
@@ -40,10 +41,6 @@ struct UnfitInputs : Error {
 /// Of the cache's entry that says so, for builds that may not try.
 std::string unfit_key(const graph::Graph& bound, Precision precision) {
   return "unfit inputs " + graph_signature(bound, precision);
-}
-
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 class Search {
@@ -243,7 +240,7 @@ class Search {
   /// Several looks, for which the programs take turns: all of them, or as many as fit at a time.
   void time_interleaved(LayoutSearch& search, int looks) {
     const size_t rounds = search.rounds();
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = base::Clock::now();
     for (size_t first = 0; first < rounds;) {
       std::vector<std::unique_ptr<Program>> programs;
       while (first + programs.size() < rounds && fits([&] {
@@ -252,7 +249,7 @@ class Search {
                programs.push_back(std::move(made));
              })) {
       }
-      for (int i = 0; i < looks && (i == 0 || seconds_since(begin) <= kBudgetSeconds); ++i) {
+      for (int i = 0; i < looks && (i == 0 || base::seconds_since(begin) <= kBudgetSeconds); ++i) {
         for (size_t k = 0; k < programs.size(); ++k)
           fits([&] { time_round(search, *programs[k], first + k); });
       }
@@ -361,8 +358,8 @@ class Search {
       });
     }
     if (networks.empty()) std::rethrow_exception(failure_);
-    const auto begin = std::chrono::steady_clock::now();
-    for (int round = 0; round < 7 && (round < 2 || seconds_since(begin) < kBudgetSeconds); ++round) {
+    const auto begin = base::Clock::now();
+    for (int round = 0; round < 7 && (round < 2 || base::seconds_since(begin) < kBudgetSeconds); ++round) {
       for (Network& network : networks) {
         StepTimer timer(*network.program);
         timer.sample(inputs_);
@@ -422,45 +419,12 @@ class Search {
     }
     refuse_to_time("the choice of a batch group for this network");
     report(0.9, "timing batch groups");
-    struct Group {
-      int64_t images;
-      std::unique_ptr<Context> context;
-      std::vector<double> times;
-    };
-    std::vector<Group> groups;
-    const auto sample = [this](Group& group) {
-      const auto begin = std::chrono::steady_clock::now();
-      group.context->run(inputs_);
-      return 1e6 * seconds_since(begin);
-    };
-    double fastest_us = 1e300;
-    for (int64_t images = 0; images < batch; images = std::max<int64_t>(1, images * 2)) {
-      auto variant = std::make_shared<Engine>(engine_);
-      variant->micro_batch = images;
-      variant->shapes.clear();
-      fits([&] {
-        Group group{images, std::make_unique<Context>(variant, device_, engine_.threads), {}};
-        // The first run also touches the memory; it only tells what is hopeless.
-        const double first_us = sample(group);
-        fastest_us = std::min(fastest_us, first_us);
-        if (images == 0 || first_us <= fastest_us * kHopeless) groups.push_back(std::move(group));
-      });
-    }
-    if (groups.empty()) std::rethrow_exception(failure_);
-    const auto begin = std::chrono::steady_clock::now();
-    for (int round = 0; round < 5 && (round < 1 || seconds_since(begin) < kBudgetSeconds); ++round) {
-      for (Group& group : groups) group.times.push_back(sample(group));
-    }
-    size_t best = 0;
-    TimingEntry entry{.level = options_.optimization_level};
-    for (size_t i = 0; i < groups.size(); ++i) {
-      const std::vector<double>& times = groups[i].times;
-      if (sample_quantile(times, 0.5) < sample_quantile(groups[best].times, 0.5) * kMargin) best = i;
-      entry.times[std::to_string(groups[i].images)] = {
-          sample_quantile(times, 0.5), sample_quantile(times, 0.25), static_cast<int>(times.size())};
-    }
-    entry.chosen = std::to_string(groups[best].images);
-    engine_.micro_batch = groups[best].images;
+    const auto groups = time_batch_groups(engine_, device_, inputs_, batch,
+                                          [this](const auto& action) { return fits(action); });
+    if (!groups) std::rethrow_exception(failure_);
+    engine_.micro_batch = groups->chosen;
+    TimingEntry entry{.chosen = std::to_string(groups->chosen), .level = options_.optimization_level};
+    for (const auto& [images, time] : groups->times) entry.times[std::to_string(images)] = time;
     cache_.set(key, std::move(entry));
   }
 
