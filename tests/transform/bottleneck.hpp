@@ -76,24 +76,8 @@ inline Graph bottleneck(const Parts& parts = {}) {
   return b.finish({add_bottleneck(b, parts).narrow});
 }
 
-/// Behind convolution_fusion, which it follows, asked for; outputs stay the same, and nothing is left to do.
 inline Transformed fuse_bottlenecks(const Graph& original, const std::string& pass = "bottleneck_fusion") {
-  const auto run = [&](const Graph& graph) {
-    Transformed result{graph, {}};
-    transform::PassOptions options{.disabled = {}, .requested = {pass}};
-    for (const std::string& name : transform::pass_names()) {
-      if (name != pass && name != "convolution_fusion") options.disabled.push_back(name);
-    }
-    for (transform::Summary& summary : transform::optimize(result.graph, options)) {
-      if (summary.name == pass) result.summary = std::move(summary);
-    }
-    EXPECT_EQ(result.summary.name, pass);
-    return result;
-  };
-  Transformed result = run(original);
-  expect_equivalent(original, result.graph);
-  EXPECT_EQ(run(result.graph).summary.changes, 0);
-  return result;
+  return check_behind_convolution_fusion(original, pass);
 }
 
 }  // namespace hone::test

@@ -1,7 +1,5 @@
 // Convolutions of one image whose results are concatenated become one behind convolution_fusion, where that
 // is asked for.
-#include <algorithm>
-
 #include "support/passes.hpp"
 
 namespace hone::test {
@@ -12,19 +10,7 @@ using Ints = std::vector<int64_t>;
 constexpr const char* kPass = "concatenated_convolution_fusion";
 const Dims kImage = {Dim::symbol("N"), 4, 7, 6};
 
-/// Behind convolution_fusion, asked for; outputs stay the same.
-Transformed fuse(const Graph& original) {
-  Transformed result{original, {}};
-  transform::PassOptions options{.requested = {kPass}};
-  for (const std::string& name : transform::pass_names()) {
-    if (name != kPass && name != "convolution_fusion") options.disabled.push_back(name);
-  }
-  for (transform::Summary& summary : transform::optimize(result.graph, options)) {
-    if (summary.name == kPass) result.summary = std::move(summary);
-  }
-  expect_equivalent(original, result.graph);
-  return result;
-}
+Transformed fuse(const Graph& original) { return check_behind_convolution_fusion(original, kPass); }
 
 struct Branch {
   int64_t filters = 5;
@@ -131,10 +117,10 @@ TEST(ConcatenatedConvolutionFusion, RefusesWhatIsNotOneConvolution) {
 }
 
 /// What becomes of a graph that may turn out to be wrong when its symbols are bound.
-int changes(Graph graph) {
-  const auto summaries = transform::optimize(graph, {.requested = {kPass}});
-  const auto found = std::ranges::find(summaries, kPass, &transform::Summary::name);
-  return found == summaries.end() ? -1 : static_cast<int>(found->changes);
+int64_t changes(const Graph& graph) {
+  const Transformed result = apply_passes(graph, {"convolution_fusion", kPass});
+  EXPECT_EQ(result.summary.name, kPass);
+  return result.summary.changes;
 }
 
 /// The operator's rule lets them be where the image's are a symbol.

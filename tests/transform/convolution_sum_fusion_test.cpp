@@ -11,19 +11,7 @@ using Ints = std::vector<int64_t>;
 constexpr const char* kPass = "convolution_sum_fusion";
 const Dims kImage = {Dim::symbol("N"), 8, 6, 6};
 
-/// Behind convolution_fusion, asked for; outputs stay the same.
-Transformed fuse(const Graph& original) {
-  Transformed result{original, {}};
-  transform::PassOptions options{.requested = {kPass}};
-  for (const std::string& name : transform::pass_names()) {
-    if (name != kPass && name != "convolution_fusion") options.disabled.push_back(name);
-  }
-  for (transform::Summary& summary : transform::optimize(result.graph, options)) {
-    if (summary.name == kPass) result.summary = std::move(summary);
-  }
-  expect_equivalent(original, result.graph);
-  return result;
-}
+Transformed fuse(const Graph& original) { return check_behind_convolution_fusion(original, kPass); }
 
 struct Parts {
   bool main_bias = true;

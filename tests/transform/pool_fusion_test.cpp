@@ -25,19 +25,7 @@ Graph stem(GraphBuilder& b, const std::vector<std::pair<std::string, graph::Attr
   return b.finish({b.node(op, {b.node("Relu", {b.conv(x, channels, 6)})}, attributes)});
 }
 
-/// Behind convolution_fusion, which it follows, asked for; outputs stay the same.
-Transformed fuse(const Graph& original) {
-  Transformed result{original, {}};
-  transform::PassOptions options{.requested = {kPass}};
-  for (const std::string& name : transform::pass_names()) {
-    if (name != kPass && name != "convolution_fusion") options.disabled.push_back(name);
-  }
-  for (transform::Summary& summary : transform::optimize(result.graph, options)) {
-    if (summary.name == kPass) result.summary = std::move(summary);
-  }
-  expect_equivalent(original, result.graph);
-  return result;
-}
+Transformed fuse(const Graph& original) { return check_behind_convolution_fusion(original, kPass); }
 
 TEST(PoolFusion, TakesThePoolOfAnImagesConvolution) {
   for (const auto& attributes : {pool(3, 2, 1), pool(3, 2, 0), pool(3, 2, 0, 1)}) {

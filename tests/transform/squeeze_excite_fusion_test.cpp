@@ -52,24 +52,7 @@ Graph block(GraphBuilder& b, const Parts& parts = {}) {
   return b.finish({add_block(b, b.input("x", parts.image), parts).product});
 }
 
-/// Behind convolution_fusion, which it follows, asked for; outputs stay the same, and nothing is left to do.
-Transformed fuse(const Graph& original) {
-  const auto run = [](const Graph& graph) {
-    Transformed result{graph, {}};
-    transform::PassOptions options{.requested = {kPass}};
-    for (const std::string& name : transform::pass_names()) {
-      if (name != kPass && name != "convolution_fusion") options.disabled.push_back(name);
-    }
-    for (transform::Summary& summary : transform::optimize(result.graph, options)) {
-      if (summary.name == kPass) result.summary = std::move(summary);
-    }
-    return result;
-  };
-  Transformed result = run(original);
-  expect_equivalent(original, result.graph);
-  EXPECT_EQ(run(result.graph).summary.changes, 0);
-  return result;
-}
+Transformed fuse(const Graph& original) { return check_behind_convolution_fusion(original, kPass); }
 
 std::string activation(const Node& node, const std::string& prefix) {
   const auto& ops = node.attributes.get<std::vector<std::string>>(prefix + "post_ops");
