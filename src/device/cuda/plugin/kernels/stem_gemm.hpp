@@ -12,8 +12,9 @@
 
 namespace hone::device::cuda {
 
-/// What multiplies: warps, warpgroups with filters in shared memory, or lone ones with filters in registers,
-/// which pool as well. Warpgroups are of compute capability 9.0 alone, for windows that start 16 bytes apart.
+/// What multiplies: warps, warpgroups with filters in shared memory, or ones with filters in registers that
+/// pool as well, in turns. Warpgroups are of compute capability 9.0 alone, for windows that start 16 bytes
+/// apart.
 enum class StemWay : uint8_t { kWarps, kWarpgroups, kPooled };
 
 /// One way to run a stem: output pixels and filters of a block's tile.

@@ -44,8 +44,22 @@ __device__ __forceinline__ void fetch_planes(const StemPlanes& p, const StemCorn
                    corner.image);
 }
 
+/// Turns four values by as many places as `turn` says, without an index of registers.
+template <class T>
+__device__ __forceinline__ void turn_four(T (&values)[4], int turn) {
+#pragma unroll
+  for (int by = 1; by <= 2; ++by) {
+    const bool turns = (turn & by) != 0;
+    T turned[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) turned[i] = turns ? values[(i + by) % 4] : values[i];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) values[i] = turned[i];
+  }
+}
+
 /// Planes to pixels of kChannels elements, by kThreads. A thread takes four neighbours, as many as 16 bytes
-/// of a plane.
+/// of a plane. Pixels of 8 bytes of threads four apart would lie in the same banks: each begins with another.
 template <class T, int kChannels, int kThreads>
 __device__ __forceinline__ void interleave_planes(const StemPlanes& p, const float4* planes, T* patch) {
   const int fours = p.patch_height * p.patch_width / 4;
@@ -59,14 +73,18 @@ __device__ __forceinline__ void interleave_planes(const StemPlanes& p, const flo
       pixels[2][c] = static_cast<T>(four.z);
       pixels[3][c] = static_cast<T>(four.w);
     }
+    if constexpr (kChannels == 4) {
+      const int turn = static_cast<int>(threadIdx.x) / 4 % 4;
+      uint2 turned[4];
 #pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      T* const to = patch + (i * 4 + k) * kChannels;
-      if constexpr (kChannels == 4) {
-        *reinterpret_cast<uint2*>(to) = *reinterpret_cast<const uint2*>(pixels[k]);
-      } else {
-        *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(pixels[k]);
-      }
+      for (int k = 0; k < 4; ++k) turned[k] = *reinterpret_cast<const uint2*>(pixels[k]);
+      turn_four(turned, turn);
+#pragma unroll
+      for (int k = 0; k < 4; ++k) *reinterpret_cast<uint2*>(patch + (i * 4 + (k + turn) % 4) * 4) = turned[k];
+    } else {
+#pragma unroll
+      for (int k = 0; k < 4; ++k)
+        *reinterpret_cast<uint4*>(patch + (i * 4 + k) * 8) = *reinterpret_cast<const uint4*>(pixels[k]);
     }
   }
 }

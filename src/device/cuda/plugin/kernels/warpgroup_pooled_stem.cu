@@ -6,6 +6,7 @@
 #include "device/cuda/plugin/kernels/gemm_launch.hpp"
 #include "device/cuda/plugin/kernels/kernel_address.hpp"
 #include "device/cuda/plugin/kernels/stem_gemm_params.hpp"
+#include "device/cuda/plugin/kernels/tensor_maps.hpp"
 #include "device/cuda/plugin/kernels/warpgroup_pooled_stem_kernel.cuh"
 
 namespace hone::device::cuda {
@@ -40,25 +41,38 @@ const PooledStemKernel* find_kernel(const StemConfig& config) {
   return found == std::end(kKernels) ? nullptr : found;
 }
 
-/// Outputs, two patches (which may begin a pixel later), planes, filters of the next convolution and a
-/// barrier, one behind the other.
+/// Outputs, also of a convolution that follows, patches (which may begin a pixel later), planes and filters
+/// of the next convolution, of each warpgroup that multiplies, and the barriers, one behind the other.
 struct PooledStemMemory {
   int64_t patch_at;
   int64_t patch_bytes;
   int64_t planes_at;
+  int64_t planes_bytes;
   int64_t next_at;
   int64_t barrier_at;
   int64_t total;
 
   PooledStemMemory(const StemLayout& layout, const PooledStemKernel& kernel, const StemPatch& patch,
                    bool next)
-      : patch_at(kernel.output_bytes),
-        patch_bytes(((patch.pixels() + 1) * layout.pixel_channels * 2 + 127) / 128 * 128),
-        planes_at(patch_at + 2 * patch_bytes),
-        next_at((planes_at + patch.pixels() * layout.image_channels * 4 + 15) / 16 * 16),
-        barrier_at(next_at + (next ? kStemNextBytes : 0)),
-        total(barrier_at + 8) {}
+      : patch_at(int64_t{PooledStemGroups::kMultiply} * (next ? 2 : 1) * kernel.output_bytes),
+        patch_bytes(aligned((patch.pixels() + 1) * layout.pixel_channels * 2)),
+        planes_at(patch_at + PooledStemGroups::kMultiply * patch_bytes),
+        planes_bytes(aligned(patch.pixels() * layout.image_channels * 4)),
+        next_at(planes_at + PooledStemGroups::kMultiply * planes_bytes),
+        barrier_at(next_at + (next ? PooledStemGroups::kMultiply * kStemNextBytes : 0)),
+        total(barrier_at + PooledStemGroups::kBarriers * 8) {}
+
+ private:
+  static int64_t aligned(int64_t bytes) { return (bytes + 127) / 128 * 128; }
 };
+
+/// Rows of the pool's outputs, 64 filters each.
+bool map_outputs(const StemLayout& layout, const StemTiles& tiles, const void* memory, CUtensorMap& map) {
+  const ConvProblem& p = layout.problem;
+  return encode_boxes(map, p.element, memory,
+                      {p.filters, layout.pool->out_width, layout.pool->out_height, p.batch},
+                      {kPooledStemFilters, tiles.pooled_columns, 1, 1});
+}
 
 }  // namespace
 
@@ -93,22 +107,24 @@ cudaError_t launch_warpgroup_pooled_stem(const StemLayout& layout, const StemCon
   if (const cudaError_t error = set_stem_planes(layout, windows, kernel.tiles, args.x, params);
       error != cudaSuccess)
     return error;
+  if (!map_outputs(layout, kernel.tiles, args.y, params.pooled) ||
+      (next != nullptr && !map_outputs(layout, kernel.tiles, next->y, params.behind)))
+    return cudaErrorInvalidValue;
   params.finish = *finish;
   if (next != nullptr) params.next = *next;
   params.w = args.w;
   params.bias = args.bias;
-  params.y = args.y;
-  params.filters = windows.filters;
   params.patch_at = static_cast<int>(memory.patch_at);
   params.patch_bytes = static_cast<int>(memory.patch_bytes);
   params.planes_at = static_cast<int>(memory.planes_at);
+  params.planes_bytes = static_cast<int>(memory.planes_bytes);
   params.next_at = static_cast<int>(memory.next_at);
   params.barrier_at = static_cast<int>(memory.barrier_at);
   params.next_waits = args.next_waits;
 
   GemmLaunch launch;
   launch.function = (windows.element == Element::kHalf ? kernel.half : kernel.bfloat16)[next != nullptr];
-  launch.threads = kPooledStemThreads;
+  launch.threads = PooledStemGroups::kThreads;
   launch.shared_bytes = memory.total;
   launch.pdl = pdl;
   return launch_resident_tiles(launch, limits, params.tiles_m, params.tiles_n.divisor, &params, stream);

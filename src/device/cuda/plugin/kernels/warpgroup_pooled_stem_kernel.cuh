@@ -1,8 +1,10 @@
-// The stem and its pool by lone warpgroups. Filters are the left matrix and stay in registers for all tiles
-// of a block, so that products take pixels alone from shared memory, half of what both matrices would ask of
-// it. A thread's sums are two filters' outputs of two neighbouring columns in all rows of a tile, so that
-// they are pooled where they are, too. While a tile is multiplied, the pixels of the next are laid out. What
-// the pool gives can be multiplied once more where it lies: its pixels are the right matrix then.
+// The stem and its pool. Filters are the left matrix and stay in registers for all tiles of a block, so that
+// products take pixels alone from shared memory, half of what both matrices would ask of it. A thread's sums
+// are two filters' outputs of two neighbouring columns in all rows of a tile, so that they are pooled where
+// they are, too. What the pool gives can be multiplied once more where it lies: its pixels are the right
+// matrix then. A product whose left matrix is in registers keeps its warps until it is nearly done, so that
+// one warpgroup lays out the pixels of tiles, and two multiply and pool them in turns: while one multiplies,
+// the other pools.
 #pragma once
 
 #include <cmath>
@@ -16,72 +18,99 @@
 
 namespace hone::device::cuda {
 
+/// What the warpgroups of a block wait for. Patches and planes have a place for each that multiplies.
+struct PooledStemBarriers {
+  uint32_t start;
+  __device__ __forceinline__ uint32_t planes_full(int i) const { return at(i); }
+  __device__ __forceinline__ uint32_t patch_full(int i) const { return at(kGroups + i); }
+  __device__ __forceinline__ uint32_t patch_empty(int i) const { return at(2 * kGroups + i); }
+  /// A warp may multiply: that of the tile before, on the same part of the multiprocessor, has begun all.
+  __device__ __forceinline__ uint32_t turn(int i, int warp) const { return at(3 * kGroups + 4 * i + warp); }
+
+  /// By one thread.
+  __device__ __forceinline__ void init() const {
+    for (int i = 0; i < kGroups; ++i) {
+      ptx::init_barrier(planes_full(i), 1);
+      ptx::init_barrier(patch_full(i), 4);
+      ptx::init_barrier(patch_empty(i), 4);
+      for (int warp = 0; warp < 4; ++warp) ptx::init_barrier(turn(i, warp), 1);
+    }
+    ptx::fence_barriers();
+  }
+
+ private:
+  static constexpr int kGroups = PooledStemGroups::kMultiply;
+  static_assert(7 * kGroups == PooledStemGroups::kBarriers);
+  __device__ __forceinline__ uint32_t at(int i) const { return start + 8 * i; }
+};
+
 template <class T, class TileT, bool kNext>
 class PooledStemBlock {
  public:
+  using Groups = PooledStemGroups;
+
   __device__ __forceinline__ PooledStemBlock(const PooledStemParams& params, unsigned char* memory)
       : p_(params),
         memory_(memory),
         lane_(static_cast<int>(threadIdx.x) % 32),
-        tile_n_(static_cast<int>(blockIdx.x) - first_tile() * static_cast<int>(p_.tiles_n.divisor)) {}
+        warp_(ptx::warp()),
+        tile_n_(static_cast<int>(blockIdx.x) - first_tile() * static_cast<int>(p_.tiles_n.divisor)),
+        stride_(static_cast<int>(gridDim.x) / static_cast<int>(p_.tiles_n.divisor)),
+        barriers_{ptx::shared_address(memory + p_.barrier_at)} {}
 
-  /// By all threads. Blocks take one tile after another.
+  /// By all threads, together; each warpgroup then goes its way. Blocks take one tile after another.
   __device__ __forceinline__ void run() {
-    if (threadIdx.x == 0) {
-      ptx::prefetch_map(p_.image);
-      ptx::init_barrier(barrier(), 1);
-      ptx::fence_barriers();
+    if (warp_ == 0) {
+      if (ptx::elected()) {
+        ptx::prefetch_map(p_.image);
+        barriers_.init();
+      }
+      __syncwarp();
     }
     __syncthreads();
-    load_filters();
-    ptx::wait_for_previous_kernel();
-    const int stride = static_cast<int>(gridDim.x) / static_cast<int>(p_.tiles_n.divisor);
-    const int first = first_tile();
-    if (threadIdx.x == 0) fetch(first);
-    lay_out(first, stride, 0);
-    int patch = 0;
-    // Warps multiply and store matrices as a whole: their threads meet behind what some of them do alone.
-    for (int tile = first; tile < p_.tiles_m; tile += stride) {
-      const StemCorner corner(p_, tile);
-      float sums[2][TileT::kN / 2];
-      begin(sums);
-      start_products(corner, patch, sums);
-      patch ^= 1;
-      lay_out(tile + stride, stride, patch);
-      ptx::wait_products<0>();
-      if (!inside(corner)) exclude_outside(corner, sums);
-      pool(sums);
-      if constexpr (kNext) ptx::fence_for_copies();  // wgmma reads it
-      __syncthreads();
-      store(corner, p_.y, p_.filters);
-      __syncwarp();
-      if constexpr (kNext) {
-        multiply_pooled();
-        __syncthreads();
-        store(corner, p_.next.y, StemNext::kChannels);
-        __syncwarp();
-      }
+    if (warp_ < 4) {
+      ptx::give_registers<Groups::kLayOutRegisters>();
+      lay_out();
+    } else {
+      ptx::take_registers<Groups::kMultiplyRegisters>();
+      multiply(warp_ / 4 - 1);
     }
   }
 
+  /// A thread of the warpgroup that makes the block's last tile.
+  __device__ __forceinline__ static unsigned last_thread(const PooledStemParams& p) {
+    const int stride = static_cast<int>(gridDim.x) / static_cast<int>(p.tiles_n.divisor);
+    const int first = static_cast<int>(p.tiles_n.divide(blockIdx.x));
+    return 128u * (1 + (p.tiles_m - 1 - first) / stride % Groups::kMultiply);
+  }
+
  private:
+  /// Named barriers: those that multiply have their own number, which is not 0.
+  static constexpr int kLaidOut = Groups::kMultiply + 1;
   using Pair = typename PairOf<T>::Type;
 
   __device__ __forceinline__ int first_tile() const {
     return static_cast<int>(p_.tiles_n.divide(blockIdx.x));
   }
-  __device__ __forceinline__ uint32_t barrier() const { return ptx::shared_address(memory_ + p_.barrier_at); }
-  __device__ __forceinline__ unsigned char* patch(int number) const {
-    return memory_ + p_.patch_at + number * p_.patch_bytes;
+  __device__ __forceinline__ unsigned char* patch(int group) const {
+    return memory_ + p_.patch_at + group * p_.patch_bytes;
   }
+  __device__ __forceinline__ unsigned char* planes(int group) const {
+    return memory_ + p_.planes_at + group * p_.planes_bytes;
+  }
+  /// Where a warpgroup's outputs of the pool lie, and behind them those of the next convolution.
+  __device__ __forceinline__ uint32_t outputs(int group) const {
+    return ptx::shared_address(memory_) + group * (kNext ? 2 : 1) * TileT::kBytes;
+  }
+  __device__ __forceinline__ uint32_t next_outputs(int group) const { return outputs(group) + TileT::kBytes; }
   /// The first of a thread's two filters; the other is eight further.
   __device__ __forceinline__ int filter() const {
-    return tile_n_ * kPooledStemFilters + static_cast<int>(threadIdx.x) / 32 * 16 + lane_ / 4;
+    return tile_n_ * kPooledStemFilters + warp_ % 4 * 16 + lane_ / 4;
   }
 
   /// Asked for before the kernel ahead has finished, and not waited for.
   __device__ __forceinline__ void load_filters() {
-    load_left(filters_, static_cast<const uint4*>(p_.w) + tile_n_ * kPooledStemSteps * kPooledStemThreads);
+    load_left(filters_, static_cast<const uint4*>(p_.w) + tile_n_ * kPooledStemSteps * 128);
 #pragma unroll
     for (int h = 0; h < 2; ++h) bias_[h] = p_.bias == nullptr ? 0 : __ldg(p_.bias + filter() + 8 * h);
     if constexpr (kNext) load_next_filters();
@@ -89,38 +118,99 @@ class PooledStemBlock {
 
   /// Each thread's own to shared memory: registers are scarce while the stem is multiplied.
   __device__ __forceinline__ void load_next_filters() {
-    const auto* const from = static_cast<const uint4*>(p_.next.w) + threadIdx.x;
+    const auto* const from = static_cast<const uint4*>(p_.next.w) + threadIdx.x % 128;
 #pragma unroll
-    for (int s = 0; s < kStemNextSteps; ++s)
-      next_filters()[s * kPooledStemThreads] = ptx::load_constant(from + s * kPooledStemThreads);
+    for (int s = 0; s < kStemNextSteps; ++s) next_filters()[s * 128] = ptx::load_constant(from + s * 128);
 #pragma unroll
     for (int h = 0; h < 2; ++h)
       next_bias_[h] = p_.next.bias == nullptr ? 0 : __ldg(p_.next.bias + filter() + 8 * h);
   }
   __device__ __forceinline__ uint4* next_filters() const {
-    return reinterpret_cast<uint4*>(memory_ + p_.next_at) + threadIdx.x;
+    return reinterpret_cast<uint4*>(memory_ + p_.next_at + (warp_ / 4 - 1) * kStemNextBytes) +
+           threadIdx.x % 128;
   }
 
-  __device__ __forceinline__ void fetch(int tile) const {
-    fetch_planes(p_, StemCorner(p_, tile), ptx::shared_address(memory_ + p_.planes_at), barrier());
-  }
-
-  /// Makes a patch of the planes, which then make room for those of the tile after. What was written to
-  /// shared memory before is visible after it, also where there is no such tile.
-  __device__ __forceinline__ void lay_out(int tile, int stride, int number) {
-    if (tile < p_.tiles_m) {
-      ptx::wait_barrier(barrier(), parity_);
-      parity_ ^= 1;
-      const int shift = column_shift(first_column(p_, StemCorner(p_, tile)));
-      interleave_planes<T, 4, kPooledStemThreads>(
-          p_, reinterpret_cast<const float4*>(memory_ + p_.planes_at),
-          reinterpret_cast<T*>(patch(number)) + patch_skip<4>(shift) * 4);
-      ptx::fence_for_copies();  // wgmma reads what was written, and the copy unit writes what was read
+  /// The warpgroup that makes patches of planes.
+  __device__ __forceinline__ void lay_out() const {
+    int tile = first_tile();
+    if (warp_ == 0) {
+      ptx::wait_for_previous_kernel();
+      for (int i = 0; i < Groups::kMultiply; ++i) fetch(tile + i * stride_, i);
     }
-    __syncthreads();
-    if (threadIdx.x == 0 && tile + stride < p_.tiles_m) fetch(tile + stride);
+    RingPlace place;
+    for (; tile < p_.tiles_m; tile += stride_) {
+      const int shift = column_shift(first_column(p_, StemCorner(p_, tile)));
+      ptx::wait_barrier(barriers_.planes_full(place.stage), place.parity);
+      ptx::wait_barrier(barriers_.patch_empty(place.stage), place.parity ^ 1);
+      interleave_planes<T, 4, 128>(p_, reinterpret_cast<const float4*>(planes(place.stage)),
+                                   reinterpret_cast<T*>(patch(place.stage)) + patch_skip<4>(shift) * 4);
+      ptx::fence_for_copies();  // wgmma reads what was written, and the copy unit writes what was read
+      arrive(barriers_.patch_full(place.stage));
+      ptx::sync_threads(kLaidOut, 128);
+      if (warp_ == 0) fetch(tile + Groups::kMultiply * stride_, place.stage);
+      place.next(Groups::kMultiply);
+    }
+  }
+
+  /// By a warp.
+  __device__ __forceinline__ void fetch(int tile, int place) const {
+    if (tile < p_.tiles_m && ptx::elected())
+      fetch_planes(p_, StemCorner(p_, tile), ptx::shared_address(planes(place)),
+                   barriers_.planes_full(place));
     __syncwarp();
   }
+
+  /// Once for each warp.
+  __device__ __forceinline__ static void arrive(uint32_t barrier) {
+    __syncwarp();
+    if (ptx::elected()) ptx::arrive(barrier);
+    __syncwarp();
+  }
+
+  /// A warpgroup that makes every second of the block's tiles.
+  __device__ __forceinline__ void multiply(int group) {
+    load_filters();
+    ptx::wait_for_previous_kernel();
+    uint32_t parity = 0;
+    for (int tile = first_tile() + group * stride_; tile < p_.tiles_m; tile += Groups::kMultiply * stride_) {
+      const StemCorner corner(p_, tile);
+      float sums[2][TileT::kN / 2];
+      begin(sums);
+      ptx::wait_barrier(barriers_.patch_full(group), parity);
+      ptx::wait_barrier(barriers_.turn(group, warp_ % 4), group == 0 ? parity ^ 1 : parity);
+      start_products(corner, group, sums);
+      arrive(barriers_.turn(Groups::kMultiply - 1 - group, warp_ % 4));
+      ptx::wait_products<0>();
+#pragma unroll
+      for (int i = 0; i < TileT::kN / 2; ++i) {
+        ptx::hold(sums[0][i]);
+        ptx::hold(sums[1][i]);
+      }
+      arrive(barriers_.patch_empty(group));
+      parity ^= 1;
+      if (!inside(corner)) exclude_outside(corner, sums);
+      if (stores()) ptx::wait_stores_read();
+      ptx::sync_threads(1 + group, 128);
+      pool(sums, outputs(group));
+      hand_over(group);
+      if (stores()) store(p_.pooled, corner, outputs(group), tile_n_ * kPooledStemFilters);
+      if constexpr (kNext) {
+        multiply_pooled(group);
+        hand_over(group);
+        if (stores()) store(p_.behind, corner, next_outputs(group), 0);
+      }
+    }
+    if (stores()) ptx::wait_stores_read();
+  }
+
+  /// Of what all threads of a warpgroup have written to shared memory, to wgmma and the copy unit.
+  __device__ __forceinline__ static void hand_over(int group) {
+    ptx::fence_for_copies();
+    ptx::sync_threads(1 + group, 128);
+  }
+
+  /// Whether this thread stores its warpgroup's tiles.
+  __device__ __forceinline__ bool stores() const { return threadIdx.x % 128 == 0; }
 
   /// The compiler would begin the second half's behind the first product.
   __device__ __forceinline__ void begin(float (&sums)[2][TileT::kN / 2]) const {
@@ -208,42 +298,39 @@ class PooledStemBlock {
 
   /// Pairs of a row of the pool and eight filters are a matrix of 8 x 8, filters down and columns across: of
   /// two neighbours the first is of the left half.
-  __device__ __forceinline__ void pool(const float (&sums)[2][TileT::kN / 2]) const {
+  __device__ __forceinline__ void pool(const float (&sums)[2][TileT::kN / 2], uint32_t outputs) const {
     const int column = lane_ % 2 * 4 + lane_ % 8 / 2;
-    const int piece = static_cast<int>(threadIdx.x) / 32 * 2 + lane_ / 8 % 2;
-    const uint32_t to = ptx::shared_address(memory_ + place(0, column, piece));
+    const int piece = warp_ % 4 * 2 + lane_ / 8 % 2;
+    const uint32_t to = outputs + place(0, column, piece);
 #pragma unroll
     for (int row = 0; row < TileT::kPooledRows; ++row)
       ptx::store_matrix_x2_transposed(to + row * TileT::kRowBytes,
                                       {pooled(sums, row, 0), pooled(sums, row, 1)});
   }
 
-  /// The convolution of what was pooled, in its place. Rows that the pool does not have hold anything and
-  /// reach no result.
-  __device__ __forceinline__ void multiply_pooled() const {
+  /// The convolution of what was pooled. Rows that the pool does not have hold anything and reach no result.
+  __device__ __forceinline__ void multiply_pooled(int group) const {
     constexpr int kN = 8 * TileT::kPlaceRows;
     uint32_t filters[kStemNextSteps][4];
     float sums[kN / 2];
 #pragma unroll
     for (int s = 0; s < kStemNextSteps; ++s)
-      ptx::load_words(filters[s], ptx::shared_address(next_filters() + s * kPooledStemThreads));
+      ptx::load_words(filters[s], ptx::shared_address(next_filters() + s * 128));
 #pragma unroll
     for (int i = 0; i < kN / 2; ++i) {
       sums[i] = next_bias_[i / 2 % 2];
       ptx::hold(sums[i]);
     }
     ptx::fence_sums();
-    const uint64_t pixels = ptx::matrix_descriptor(ptx::shared_address(memory_));
+    const uint64_t pixels = ptx::matrix_descriptor(outputs(group));
 #pragma unroll
     for (int s = 0; s < kStemNextSteps; ++s) ptx::multiply<T, kN>(sums, filters[s], pixels + s * 2);
     ptx::commit_products();
     ptx::wait_products<0>();
 #pragma unroll
     for (float& sum : sums) ptx::hold(sum);
-    __syncthreads();  // all have stored and multiplied what lies there
     const PairFinish<T, StreamKind::kBounds> finish(p_.next.bounds);
-    const uint32_t to = ptx::shared_address(
-        memory_ + place(0, lane_ % 8, static_cast<int>(threadIdx.x) / 32 * 2 + lane_ / 8 % 2));
+    const uint32_t to = next_outputs(group) + place(0, lane_ % 8, warp_ % 4 * 2 + lane_ / 8 % 2);
 #pragma unroll
     for (int row = 0; row < TileT::kPooledRows; ++row) {
       uint32_t pairs[2];
@@ -254,39 +341,33 @@ class PooledStemBlock {
     }
   }
 
-  /// To memory; a thread takes eight filters of a pixel.
-  __device__ __forceinline__ void store(const StemCorner& corner, void* image, int filters) const {
-    constexpr int kPieces = kPooledStemFilters / 8;
-    const int piece = static_cast<int>(threadIdx.x) % kPieces;
-    const int column = static_cast<int>(threadIdx.x) / kPieces % 8;
-    const int x = (corner.x - p_.first_x) / 2 + column;
-    if (column >= TileT::kPooledColumns || x >= p_.pooled_width) return;
-    constexpr int kRowsAtOnce = kPooledStemThreads / kPieces / 8;
-    for (int row = static_cast<int>(threadIdx.x) / kPieces / 8; row < TileT::kPooledRows;
-         row += kRowsAtOnce) {
-      const int y = (corner.y - p_.first_y) / 2 + row;
-      if (y >= p_.pooled_height) return;
-      const int64_t to = (static_cast<int64_t>(corner.image) * p_.pooled_height + y) * p_.pooled_width + x;
-      *reinterpret_cast<uint4*>(static_cast<T*>(image) + to * filters + tile_n_ * kPooledStemFilters +
-                                piece * 8) =
-          *reinterpret_cast<const uint4*>(memory_ + place(row, column, piece));
-    }
+  /// To memory, a row of the pool at a time; what lies outside is not written. One thread.
+  __device__ __forceinline__ void store(const CUtensorMap& map, const StemCorner& corner, uint32_t outputs,
+                                        int filter) const {
+    const int x = (corner.x - p_.first_x) / 2;
+    const int y = (corner.y - p_.first_y) / 2;
+#pragma unroll
+    for (int row = 0; row < TileT::kPooledRows; ++row)
+      ptx::store_pixels(map, outputs + row * TileT::kRowBytes, filter, x, y + row, corner.image);
+    ptx::commit_stores();
   }
 
   const PooledStemParams& p_;
   unsigned char* memory_;
   int lane_;
+  int warp_;
   int tile_n_;
+  int stride_;  ///< from one of the block's tiles to the next
+  PooledStemBarriers barriers_;
   uint32_t filters_[kPooledStemSteps][4];
   float bias_[2];
   float next_bias_[2];
-  uint32_t parity_ = 0;
 };
 
 template <class T, class TileT, bool kNext>
-__global__ void __launch_bounds__(kPooledStemThreads, TileT::kBlocks)
+__global__ void __launch_bounds__(PooledStemGroups::kThreads, 1)
     warpgroup_pooled_stem(const __grid_constant__ PooledStemParams p, KernelStamp* stamp) {
-  const RunningKernel running(stamp);
+  const RunningKernel running(stamp, PooledStemBlock<T, TileT, kNext>::last_thread(p));
   extern __shared__ __align__(1024) unsigned char memory[];
   if (p.next_waits) ptx::allow_next_kernel();
   PooledStemBlock<T, TileT, kNext>(p, memory).run();

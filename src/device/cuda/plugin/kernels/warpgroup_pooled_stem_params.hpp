@@ -8,10 +8,20 @@ namespace hone::device::cuda {
 
 /// Filters of a tile: rows of the left matrix.
 inline constexpr int kPooledStemFilters = 64;
-inline constexpr int kPooledStemThreads = 128;
 /// Windows of seven rows of eight taps of four channels: 32 elements a row, two steps of the depth.
 inline constexpr int kPooledStemRows = 7;
 inline constexpr int kPooledStemSteps = 2 * kPooledStemRows;
+
+/// The warpgroups of a block: one that lays out pixels, and those that multiply and pool.
+struct PooledStemGroups {
+  static constexpr int kMultiply = 2;
+  static constexpr int kThreads = 128 * (1 + kMultiply);
+  static constexpr int kBarriers = 7 * kMultiply;
+  /// A thread's, which a launch of so many threads has in sum.
+  static constexpr int kLayOutRegisters = 72;
+  static constexpr int kMultiplyRegisters = 216;
+  static_assert(kLayOutRegisters + kMultiply * kMultiplyRegisters <= (1 + kMultiply) * 168);
+};
 
 /// A tile's outputs of the convolution, for kPooledRows x 7 of the pool. Columns are two halves of eight,
 /// each the right matrix of a product of its own, since eight neighbouring rows of that lie as far apart as
@@ -23,8 +33,6 @@ struct PooledStemTile {
   static constexpr int kRows = 2 * kPooledRows + 1;
   static constexpr int kColumns = 16;
   static constexpr int kN = kRows * kColumns / 2;  ///< columns of a product
-  /// Of a multiprocessor, as far as registers go: blocks hide what the others wait for.
-  static constexpr int kBlocks = kPooledRows > 4 ? 2 : 3;
   /// The pool's outputs in shared memory: places for eight columns, of 64 filters each, and for as many rows
   /// as a convolution of them multiplies.
   static constexpr int kPixelBytes = kPooledStemFilters * 2;
@@ -41,16 +49,18 @@ inline constexpr int kStemNextBytes = kPooledStemFilters * kPooledStemFilters * 
 
 struct PooledStemParams : StemPlanes {
   StreamEpilogue finish;
-  StemNext next;  ///< pointers are null where there is none
-  const void* w;  ///< StemOrder::kFragments
+  StemNext next;       ///< pointers are null where there is none
+  CUtensorMap pooled;  ///< what the pool gives
+  CUtensorMap behind;  ///< and what the next convolution does
+  const void* w;       ///< StemOrder::kFragments
   const float* bias;
-  void* y;
-  int filters;
-  // Bytes from the start of shared memory, where a tile's outputs lie.
+  // Bytes from the start of shared memory, where the outputs of the warpgroups that multiply lie; each has a
+  // patch, planes, and filters of the next convolution as well.
   int patch_at;
-  int patch_bytes;  ///< of each of two
+  int patch_bytes;
   int planes_at;
-  int next_at;  ///< filters of the next convolution
+  int planes_bytes;
+  int next_at;
   int barrier_at;
   bool next_waits;
 };
