@@ -4,6 +4,7 @@
 // the patch is multiplied where it lies, and no window is ever laid out.
 #pragma once
 
+#include "device/cuda/plugin/kernels/gemm_steps.cuh"
 #include "device/cuda/plugin/kernels/stem_planes.hpp"
 #include "device/cuda/plugin/kernels/wgmma.cuh"
 
@@ -58,33 +59,67 @@ __device__ __forceinline__ void turn_four(T (&values)[4], int turn) {
   }
 }
 
-/// Planes to pixels of kChannels elements, by kThreads. A thread takes four neighbours, as many as 16 bytes
-/// of a plane. Pixels of 8 bytes of threads four apart would lie in the same banks: each begins with another.
-template <class T, int kChannels, int kThreads>
-__device__ __forceinline__ void interleave_planes(const StemPlanes& p, const float4* planes, T* patch) {
-  const int fours = p.patch_height * p.patch_width / 4;
-  for (int i = static_cast<int>(threadIdx.x); i < fours; i += kThreads) {
-    alignas(16) T pixels[4][kChannels];
+/// Four neighbouring pixels of kChannels elements, in pairs of channels.
+template <class T, int kChannels>
+struct FourPixels {
+  uint32_t pairs[4][kChannels / 2];
+
+  __device__ __forceinline__ explicit FourPixels(const float4 (&planes)[kChannels]) {
 #pragma unroll
-    for (int c = 0; c < kChannels; ++c) {
-      const float4 four = c < p.image_channels ? planes[c * fours + i] : make_float4(0, 0, 0, 0);
-      pixels[0][c] = static_cast<T>(four.x);
-      pixels[1][c] = static_cast<T>(four.y);
-      pixels[2][c] = static_cast<T>(four.z);
-      pixels[3][c] = static_cast<T>(four.w);
+    for (int c = 0; c < kChannels; c += 2) {
+      const float4& low = planes[c];
+      const float4& high = planes[c + 1];
+      pairs[0][c / 2] = rounded(low.x, high.x);
+      pairs[1][c / 2] = rounded(low.y, high.y);
+      pairs[2][c / 2] = rounded(low.z, high.z);
+      pairs[3][c / 2] = rounded(low.w, high.w);
     }
+  }
+
+  /// Those of 8 bytes that threads four apart store would lie in the same banks: each begins with another.
+  __device__ __forceinline__ void store(T* to) const {
     if constexpr (kChannels == 4) {
       const int turn = static_cast<int>(threadIdx.x) / 4 % 4;
       uint2 turned[4];
 #pragma unroll
-      for (int k = 0; k < 4; ++k) turned[k] = *reinterpret_cast<const uint2*>(pixels[k]);
+      for (int k = 0; k < 4; ++k) turned[k] = make_uint2(pairs[k][0], pairs[k][1]);
       turn_four(turned, turn);
 #pragma unroll
-      for (int k = 0; k < 4; ++k) *reinterpret_cast<uint2*>(patch + (i * 4 + (k + turn) % 4) * 4) = turned[k];
+      for (int k = 0; k < 4; ++k) *reinterpret_cast<uint2*>(to + (k + turn) % 4 * 4) = turned[k];
     } else {
 #pragma unroll
       for (int k = 0; k < 4; ++k)
-        *reinterpret_cast<uint4*>(patch + (i * 4 + k) * 8) = *reinterpret_cast<const uint4*>(pixels[k]);
+        *reinterpret_cast<uint4*>(to + k * 8) =
+            make_uint4(pairs[k][0], pairs[k][1], pairs[k][2], pairs[k][3]);
+    }
+  }
+
+ private:
+  static __device__ __forceinline__ uint32_t rounded(float low, float high) {
+    typename PairOf<T>::Type pair;
+    narrow(make_float2(low, high), pair);
+    return reinterpret_cast<const uint32_t&>(pair);
+  }
+};
+
+/// Planes to pixels of kChannels elements, by kThreads. A thread takes four neighbours, as many as 16 bytes
+/// of a plane, kAtOnce times before it stores any.
+template <class T, int kChannels, int kThreads, int kAtOnce>
+__device__ __forceinline__ void interleave_planes(const StemPlanes& p, const float4* planes, T* patch) {
+  const int fours = p.patch_height * p.patch_width / 4;
+  for (int first = static_cast<int>(threadIdx.x); first < fours; first += kAtOnce * kThreads) {
+    float4 values[kAtOnce][kChannels];
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) {
+      const int i = first + j * kThreads;
+#pragma unroll
+      for (int c = 0; c < kChannels; ++c)
+        values[j][c] = c < p.image_channels && i < fours ? planes[c * fours + i] : make_float4(0, 0, 0, 0);
+    }
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) {
+      const int i = first + j * kThreads;
+      if (i < fours) FourPixels<T, kChannels>(values[j]).store(patch + i * 4 * kChannels);
     }
   }
 }

@@ -66,12 +66,12 @@ struct PooledStemMemory {
   static int64_t aligned(int64_t bytes) { return (bytes + 127) / 128 * 128; }
 };
 
-/// Rows of the pool's outputs, 64 filters each.
+/// A tile's outputs of the pool, 64 filters each.
 bool map_outputs(const StemLayout& layout, const StemTiles& tiles, const void* memory, CUtensorMap& map) {
   const ConvProblem& p = layout.problem;
   return encode_boxes(map, p.element, memory,
                       {p.filters, layout.pool->out_width, layout.pool->out_height, p.batch},
-                      {kPooledStemFilters, tiles.pooled_columns, 1, 1});
+                      {kPooledStemFilters, tiles.pooled_columns, tiles.pooled_rows, 1});
 }
 
 }  // namespace

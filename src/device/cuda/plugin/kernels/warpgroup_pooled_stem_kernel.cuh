@@ -142,8 +142,8 @@ class PooledStemBlock {
       const int shift = column_shift(first_column(p_, StemCorner(p_, tile)));
       ptx::wait_barrier(barriers_.planes_full(place.stage), place.parity);
       ptx::wait_barrier(barriers_.patch_empty(place.stage), place.parity ^ 1);
-      interleave_planes<T, 4, 128>(p_, reinterpret_cast<const float4*>(planes(place.stage)),
-                                   reinterpret_cast<T*>(patch(place.stage)) + patch_skip<4>(shift) * 4);
+      interleave_planes<T, 4, 128, 2>(p_, reinterpret_cast<const float4*>(planes(place.stage)),
+                                      reinterpret_cast<T*>(patch(place.stage)) + patch_skip<4>(shift) * 4);
       ptx::fence_for_copies();  // wgmma reads what was written, and the copy unit writes what was read
       arrive(barriers_.patch_full(place.stage));
       ptx::sync_threads(kLaidOut, 128);
@@ -291,26 +291,29 @@ class PooledStemBlock {
     return reinterpret_cast<const uint32_t&>(result);
   }
 
-  /// Where 16 bytes of a pooled pixel lie: those of the eight columns in banks of their own.
-  __device__ __forceinline__ static int place(int row, int column, int piece) {
-    return row * TileT::kRowBytes + column * TileT::kPixelBytes + (piece ^ column) * 16;
+  /// Where 16 bytes of a pooled pixel lie: those of eight pixels in banks of their own.
+  __device__ __forceinline__ static int place(int pixel, int piece) {
+    return pixel * TileT::kPixelBytes + (piece ^ pixel % 8) * 16;
   }
 
   /// Pairs of a row of the pool and eight filters are a matrix of 8 x 8, filters down and columns across: of
-  /// two neighbours the first is of the left half.
+  /// two neighbours the first is of the left half. The column that is under no window comes behind all
+  /// pixels, a bank of its own again.
   __device__ __forceinline__ void pool(const float (&sums)[2][TileT::kN / 2], uint32_t outputs) const {
     const int column = lane_ % 2 * 4 + lane_ % 8 / 2;
     const int piece = warp_ % 4 * 2 + lane_ / 8 % 2;
-    const uint32_t to = outputs + place(0, column, piece);
 #pragma unroll
-    for (int row = 0; row < TileT::kPooledRows; ++row)
-      ptx::store_matrix_x2_transposed(to + row * TileT::kRowBytes,
+    for (int row = 0; row < TileT::kPooledRows; ++row) {
+      const int pixel =
+          column < TileT::kPooledColumns ? row * TileT::kPooledColumns + column : TileT::kPixels - 1 - row;
+      ptx::store_matrix_x2_transposed(outputs + place(pixel, piece),
                                       {pooled(sums, row, 0), pooled(sums, row, 1)});
+    }
   }
 
-  /// The convolution of what was pooled. Rows that the pool does not have hold anything and reach no result.
+  /// The convolution of what was pooled; what lies behind that reaches no result.
   __device__ __forceinline__ void multiply_pooled(int group) const {
-    constexpr int kN = 8 * TileT::kPlaceRows;
+    constexpr int kN = TileT::kPixels;
     uint32_t filters[kStemNextSteps][4];
     float sums[kN / 2];
 #pragma unroll
@@ -330,25 +333,22 @@ class PooledStemBlock {
 #pragma unroll
     for (float& sum : sums) ptx::hold(sum);
     const PairFinish<T, StreamKind::kBounds> finish(p_.next.bounds);
-    const uint32_t to = next_outputs(group) + place(0, lane_ % 8, warp_ % 4 * 2 + lane_ / 8 % 2);
+    const uint32_t to = next_outputs(group) + place(lane_ % 8, warp_ % 4 * 2 + lane_ / 8 % 2);
 #pragma unroll
-    for (int row = 0; row < TileT::kPooledRows; ++row) {
+    for (int i = 0; i < kN / 8; ++i) {
       uint32_t pairs[2];
 #pragma unroll
       for (int h = 0; h < 2; ++h)
-        finish.run(make_float2(sums[4 * row + 2 * h], sums[4 * row + 2 * h + 1]), pairs[h]);
-      ptx::store_matrix_x2_transposed(to + row * TileT::kRowBytes, pairs);
+        finish.run(make_float2(sums[4 * i + 2 * h], sums[4 * i + 2 * h + 1]), pairs[h]);
+      ptx::store_matrix_x2_transposed(to + i * 8 * TileT::kPixelBytes, pairs);
     }
   }
 
-  /// To memory, a row of the pool at a time; what lies outside is not written. One thread.
+  /// To memory; what lies outside is not written. One thread.
   __device__ __forceinline__ void store(const CUtensorMap& map, const StemCorner& corner, uint32_t outputs,
                                         int filter) const {
-    const int x = (corner.x - p_.first_x) / 2;
-    const int y = (corner.y - p_.first_y) / 2;
-#pragma unroll
-    for (int row = 0; row < TileT::kPooledRows; ++row)
-      ptx::store_pixels(map, outputs + row * TileT::kRowBytes, filter, x, y + row, corner.image);
+    ptx::store_pixels(map, outputs, filter, (corner.x - p_.first_x) / 2, (corner.y - p_.first_y) / 2,
+                      corner.image);
     ptx::commit_stores();
   }
 

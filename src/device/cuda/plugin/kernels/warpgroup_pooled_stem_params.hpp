@@ -33,12 +33,12 @@ struct PooledStemTile {
   static constexpr int kRows = 2 * kPooledRows + 1;
   static constexpr int kColumns = 16;
   static constexpr int kN = kRows * kColumns / 2;  ///< columns of a product
-  /// The pool's outputs in shared memory: places for eight columns, of 64 filters each, and for as many rows
-  /// as a convolution of them multiplies.
+  /// The pool's outputs in shared memory, 64 filters of a pixel in a row, and places for one more of each
+  /// row, as many as a convolution of them multiplies.
   static constexpr int kPixelBytes = kPooledStemFilters * 2;
-  static constexpr int kRowBytes = 8 * kPixelBytes;
-  static constexpr int kPlaceRows = kPooledRows <= 4 ? 4 : 8;
-  static constexpr int kBytes = kPlaceRows * kRowBytes;
+  static constexpr int kPixels = kPooledRows * (kPooledColumns + 1);
+  static constexpr int kBytes = kPixels * kPixelBytes;
+  static_assert(kBytes % 1024 == 0);
   static constexpr StemTiles kTiles = {kRows, kColumns, kPooledStemFilters, kPooledRows, kPooledColumns};
 };
 

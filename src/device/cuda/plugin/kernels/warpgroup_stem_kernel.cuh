@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(kStemThreads, 2)
     parity ^= 1;
     const int shift = column_shift(first_column(p, corner));
     const int skip = patch_skip<kChannels>(shift);
-    interleave_planes<T, kChannels, kStemThreads>(
+    interleave_planes<T, kChannels, kStemThreads, 1>(
         p, reinterpret_cast<const float4*>(memory + p.planes_at),
         reinterpret_cast<T*>(memory + p.patch_at) + skip * kChannels);
     ptx::fence_for_copies();  // wgmma reads what was written, and the copy unit writes what was read
