@@ -215,7 +215,7 @@ TEST(EmulatedStem, PoolsOfEveryPadding) {
     test.expect_pooled("w256x32", top, left, kFewSchedules);
 }
 
-// Tiles above, within, below and beside the image; two blocks make several tiles each, one after the other.
+// Tiles above, within, below and beside the image; a few blocks make several tiles each, one after the other.
 TEST(EmulatedStem, PoolsInRegisters) {
   for (const char* const config : {"p240x64", "p144x64"}) {
     emulator::set_multiprocessors(1);
@@ -231,6 +231,17 @@ TEST(EmulatedStem, PoolsInRegisters) {
     p.kernel_w = 5;
     p.stride_h = 1;
     StemCase(p, {}).expect_pooled(config, 0, 0, kFewSchedules);
+  }
+}
+
+// Blocks with two, three or some more tiles each, of one or two tiles of filters.
+TEST(EmulatedStem, PoolsFewTilesABlockInTurns) {
+  emulator::set_multiprocessors(1);
+  for (const char* const config : {"p240x64", "p144x64"}) {
+    for (const int height : {56, 84}) {
+      StemCase(image(Element::kHalf, height, 84, 64), kRelu).expect_pooled(config, 1, 1, kFewSchedules);
+      StemCase(image(Element::kHalf, height, 84, 128), kRelu).expect_pooled(config, 1, 1, kFewSchedules);
+    }
   }
 }
 

@@ -61,18 +61,17 @@ __device__ __forceinline__ void turn_four(T (&values)[4], int turn) {
 
 /// Four neighbouring pixels of kChannels elements, in pairs of channels.
 template <class T, int kChannels>
-struct FourPixels {
-  uint32_t pairs[4][kChannels / 2];
-
+class FourPixels {
+ public:
   __device__ __forceinline__ explicit FourPixels(const float4 (&planes)[kChannels]) {
 #pragma unroll
     for (int c = 0; c < kChannels; c += 2) {
       const float4& low = planes[c];
       const float4& high = planes[c + 1];
-      pairs[0][c / 2] = rounded(low.x, high.x);
-      pairs[1][c / 2] = rounded(low.y, high.y);
-      pairs[2][c / 2] = rounded(low.z, high.z);
-      pairs[3][c / 2] = rounded(low.w, high.w);
+      pairs_[0][c / 2] = rounded(low.x, high.x);
+      pairs_[1][c / 2] = rounded(low.y, high.y);
+      pairs_[2][c / 2] = rounded(low.z, high.z);
+      pairs_[3][c / 2] = rounded(low.w, high.w);
     }
   }
 
@@ -82,7 +81,7 @@ struct FourPixels {
       const int turn = static_cast<int>(threadIdx.x) / 4 % 4;
       uint2 turned[4];
 #pragma unroll
-      for (int k = 0; k < 4; ++k) turned[k] = make_uint2(pairs[k][0], pairs[k][1]);
+      for (int k = 0; k < 4; ++k) turned[k] = make_uint2(pairs_[k][0], pairs_[k][1]);
       turn_four(turned, turn);
 #pragma unroll
       for (int k = 0; k < 4; ++k) *reinterpret_cast<uint2*>(to + (k + turn) % 4 * 4) = turned[k];
@@ -90,7 +89,7 @@ struct FourPixels {
 #pragma unroll
       for (int k = 0; k < 4; ++k)
         *reinterpret_cast<uint4*>(to + k * 8) =
-            make_uint4(pairs[k][0], pairs[k][1], pairs[k][2], pairs[k][3]);
+            make_uint4(pairs_[k][0], pairs_[k][1], pairs_[k][2], pairs_[k][3]);
     }
   }
 
@@ -100,10 +99,12 @@ struct FourPixels {
     narrow(make_float2(low, high), pair);
     return reinterpret_cast<const uint32_t&>(pair);
   }
+
+  uint32_t pairs_[4][kChannels / 2];
 };
 
-/// Planes to pixels of kChannels elements, by kThreads. A thread takes four neighbours, as many as 16 bytes
-/// of a plane, kAtOnce times before it stores any.
+/// Planes to pixels of kChannels elements, by a block's first kThreads. A thread takes four neighbours, as
+/// many as 16 bytes of a plane, kAtOnce times before it stores any.
 template <class T, int kChannels, int kThreads, int kAtOnce>
 __device__ __forceinline__ void interleave_planes(const StemPlanes& p, const float4* planes, T* patch) {
   const int fours = p.patch_height * p.patch_width / 4;

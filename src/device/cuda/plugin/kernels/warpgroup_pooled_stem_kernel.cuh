@@ -24,7 +24,8 @@ struct PooledStemBarriers {
   __device__ __forceinline__ uint32_t planes_full(int i) const { return at(i); }
   __device__ __forceinline__ uint32_t patch_full(int i) const { return at(kGroups + i); }
   __device__ __forceinline__ uint32_t patch_empty(int i) const { return at(2 * kGroups + i); }
-  /// A warp may multiply: that of the tile before, on the same part of the multiprocessor, has begun all.
+  /// A warp may multiply: that of the tile before, on the same part of the multiprocessor, has started all of
+  /// its products.
   __device__ __forceinline__ uint32_t turn(int i, int warp) const { return at(3 * kGroups + 4 * i + warp); }
 
   /// By one thread.
@@ -40,7 +41,7 @@ struct PooledStemBarriers {
 
  private:
   static constexpr int kGroups = PooledStemGroups::kMultiply;
-  static_assert(7 * kGroups == PooledStemGroups::kBarriers);
+  static_assert((3 + 4) * kGroups == PooledStemGroups::kBarriers);
   __device__ __forceinline__ uint32_t at(int i) const { return start + 8 * i; }
 };
 
@@ -61,11 +62,12 @@ class PooledStemBlock {
   /// By all threads, together; each warpgroup then goes its way. Blocks take one tile after another.
   __device__ __forceinline__ void run() {
     if (warp_ == 0) {
-      if (ptx::elected()) {
-        ptx::prefetch_map(p_.image);
-        barriers_.init();
-      }
+      if (ptx::elected()) barriers_.init();
       __syncwarp();
+    } else if (warp_ == 1) {
+      ptx::prefetch_map(p_.image);
+      ptx::prefetch_map(p_.pooled);
+      if constexpr (kNext) ptx::prefetch_map(p_.behind);
     }
     __syncthreads();
     if (warp_ < 4) {
@@ -77,7 +79,7 @@ class PooledStemBlock {
     }
   }
 
-  /// A thread of the warpgroup that makes the block's last tile.
+  /// The thread that stores the block's last tile.
   __device__ __forceinline__ static unsigned last_thread(const PooledStemParams& p) {
     const int stride = static_cast<int>(gridDim.x) / static_cast<int>(p.tiles_n.divisor);
     const int first = static_cast<int>(p.tiles_n.divide(blockIdx.x));
@@ -85,8 +87,8 @@ class PooledStemBlock {
   }
 
  private:
-  /// Named barriers: those that multiply have their own number, which is not 0.
-  static constexpr int kLaidOut = Groups::kMultiply + 1;
+  /// Named barriers: 1 + group of those that multiply, and one of the warpgroup that lays out.
+  static constexpr int kLaidOut = 1 + Groups::kMultiply;
   using Pair = typename PairOf<T>::Type;
 
   __device__ __forceinline__ int first_tile() const {
@@ -153,10 +155,10 @@ class PooledStemBlock {
   }
 
   /// By a warp.
-  __device__ __forceinline__ void fetch(int tile, int place) const {
+  __device__ __forceinline__ void fetch(int tile, int group) const {
     if (tile < p_.tiles_m && ptx::elected())
-      fetch_planes(p_, StemCorner(p_, tile), ptx::shared_address(planes(place)),
-                   barriers_.planes_full(place));
+      fetch_planes(p_, StemCorner(p_, tile), ptx::shared_address(planes(group)),
+                   barriers_.planes_full(group));
     __syncwarp();
   }
 
@@ -167,7 +169,7 @@ class PooledStemBlock {
     __syncwarp();
   }
 
-  /// A warpgroup that makes every second of the block's tiles.
+  /// A warpgroup that makes some of the block's tiles, each after one of every other's.
   __device__ __forceinline__ void multiply(int group) {
     load_filters();
     ptx::wait_for_previous_kernel();
@@ -179,7 +181,7 @@ class PooledStemBlock {
       ptx::wait_barrier(barriers_.patch_full(group), parity);
       ptx::wait_barrier(barriers_.turn(group, warp_ % 4), group == 0 ? parity ^ 1 : parity);
       start_products(corner, group, sums);
-      arrive(barriers_.turn(Groups::kMultiply - 1 - group, warp_ % 4));
+      arrive(barriers_.turn((group + 1) % Groups::kMultiply, warp_ % 4));
       ptx::wait_products<0>();
 #pragma unroll
       for (int i = 0; i < TileT::kN / 2; ++i) {
@@ -189,18 +191,18 @@ class PooledStemBlock {
       arrive(barriers_.patch_empty(group));
       parity ^= 1;
       if (!inside(corner)) exclude_outside(corner, sums);
-      if (stores()) ptx::wait_stores_read();
+      by_one_thread([] { ptx::wait_stores_read(); });
       ptx::sync_threads(1 + group, 128);
       pool(sums, outputs(group));
       hand_over(group);
-      if (stores()) store(p_.pooled, corner, outputs(group), tile_n_ * kPooledStemFilters);
+      by_one_thread([&] { store(p_.pooled, corner, outputs(group), tile_n_ * kPooledStemFilters); });
       if constexpr (kNext) {
         multiply_pooled(group);
         hand_over(group);
-        if (stores()) store(p_.behind, corner, next_outputs(group), 0);
+        by_one_thread([&] { store(p_.behind, corner, next_outputs(group), 0); });
       }
     }
-    if (stores()) ptx::wait_stores_read();
+    by_one_thread([] { ptx::wait_stores_read(); });
   }
 
   /// Of what all threads of a warpgroup have written to shared memory, to wgmma and the copy unit.
@@ -209,8 +211,13 @@ class PooledStemBlock {
     ptx::sync_threads(1 + group, 128);
   }
 
-  /// Whether this thread stores its warpgroup's tiles.
-  __device__ __forceinline__ bool stores() const { return threadIdx.x % 128 == 0; }
+  /// Of a warpgroup, always the same one, since stores are waited for by the thread that began them.
+  template <class Do>
+  __device__ __forceinline__ void by_one_thread(const Do& act) const {
+    if (warp_ % 4 != 0) return;
+    if (ptx::elected()) act();
+    __syncwarp();
+  }
 
   /// The compiler would begin the second half's behind the first product.
   __device__ __forceinline__ void begin(float (&sums)[2][TileT::kN / 2]) const {
@@ -223,12 +230,11 @@ class PooledStemBlock {
   }
 
   /// Of both halves with the whole depth. Windows are 16 bytes apart.
-  __device__ __forceinline__ void start_products(const StemCorner& corner, int number,
+  __device__ __forceinline__ void start_products(const StemCorner& corner, int group,
                                                  float (&sums)[2][TileT::kN / 2]) const {
     constexpr int kPixelBytes = 8;
     const int shift = column_shift(first_column(p_, corner));
-    const uint32_t windows =
-        ptx::shared_address(patch(number)) + (shift + patch_skip<4>(shift)) * kPixelBytes;
+    const uint32_t windows = ptx::shared_address(patch(group)) + (shift + patch_skip<4>(shift)) * kPixelBytes;
     const int row_bytes = p_.patch_width * kPixelBytes;
     uint64_t right = ptx::plain_descriptor(windows, 16, p_.stride_h * row_bytes);
     ptx::fence_sums();
@@ -291,7 +297,7 @@ class PooledStemBlock {
     return reinterpret_cast<const uint32_t&>(result);
   }
 
-  /// Where 16 bytes of a pooled pixel lie: those of eight pixels in banks of their own.
+  /// Where 16 bytes of a pooled pixel lie, swizzled by 128 bytes as products and the copy unit take them.
   __device__ __forceinline__ static int place(int pixel, int piece) {
     return pixel * TileT::kPixelBytes + (piece ^ pixel % 8) * 16;
   }
@@ -305,7 +311,7 @@ class PooledStemBlock {
 #pragma unroll
     for (int row = 0; row < TileT::kPooledRows; ++row) {
       const int pixel =
-          column < TileT::kPooledColumns ? row * TileT::kPooledColumns + column : TileT::kPixels - 1 - row;
+          column < TileT::kPooledColumns ? row * TileT::kPooledColumns + column : TileT::kPlaces - 1 - row;
       ptx::store_matrix_x2_transposed(outputs + place(pixel, piece),
                                       {pooled(sums, row, 0), pooled(sums, row, 1)});
     }
@@ -313,7 +319,7 @@ class PooledStemBlock {
 
   /// The convolution of what was pooled; what lies behind that reaches no result.
   __device__ __forceinline__ void multiply_pooled(int group) const {
-    constexpr int kN = TileT::kPixels;
+    constexpr int kN = TileT::kPlaces;
     uint32_t filters[kStemNextSteps][4];
     float sums[kN / 2];
 #pragma unroll
@@ -367,7 +373,7 @@ class PooledStemBlock {
 template <class T, class TileT, bool kNext>
 __global__ void __launch_bounds__(PooledStemGroups::kThreads, 1)
     warpgroup_pooled_stem(const __grid_constant__ PooledStemParams p, KernelStamp* stamp) {
-  const RunningKernel running(stamp, PooledStemBlock<T, TileT, kNext>::last_thread(p));
+  const RunningKernel running(stamp, stamp == nullptr ? 0 : PooledStemBlock<T, TileT, kNext>::last_thread(p));
   extern __shared__ __align__(1024) unsigned char memory[];
   if (p.next_waits) ptx::allow_next_kernel();
   PooledStemBlock<T, TileT, kNext>(p, memory).run();

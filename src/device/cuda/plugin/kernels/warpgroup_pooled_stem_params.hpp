@@ -16,11 +16,13 @@ inline constexpr int kPooledStemSteps = 2 * kPooledStemRows;
 struct PooledStemGroups {
   static constexpr int kMultiply = 2;
   static constexpr int kThreads = 128 * (1 + kMultiply);
-  static constexpr int kBarriers = 7 * kMultiply;
-  /// A thread's, which a launch of so many threads has in sum.
+  /// For each that multiplies: its planes and its patch, full and empty, and the turns of its four warps.
+  static constexpr int kBarriers = (3 + 4) * kMultiply;
+  /// A thread's: those that a block is launched with, handed over. More would be waited for for ever.
+  static constexpr int kLaunchRegisters = 65536 / kThreads / 8 * 8;
   static constexpr int kLayOutRegisters = 72;
   static constexpr int kMultiplyRegisters = 216;
-  static_assert(kLayOutRegisters + kMultiply * kMultiplyRegisters <= (1 + kMultiply) * 168);
+  static_assert(kLayOutRegisters + kMultiply * kMultiplyRegisters <= (1 + kMultiply) * kLaunchRegisters);
 };
 
 /// A tile's outputs of the convolution, for kPooledRows x 7 of the pool. Columns are two halves of eight,
@@ -36,8 +38,8 @@ struct PooledStemTile {
   /// The pool's outputs in shared memory, 64 filters of a pixel in a row, and places for one more of each
   /// row, as many as a convolution of them multiplies.
   static constexpr int kPixelBytes = kPooledStemFilters * 2;
-  static constexpr int kPixels = kPooledRows * (kPooledColumns + 1);
-  static constexpr int kBytes = kPixels * kPixelBytes;
+  static constexpr int kPlaces = kPooledRows * (kPooledColumns + 1);
+  static constexpr int kBytes = kPlaces * kPixelBytes;
   static_assert(kBytes % 1024 == 0);
   static constexpr StemTiles kTiles = {kRows, kColumns, kPooledStemFilters, kPooledRows, kPooledColumns};
 };
