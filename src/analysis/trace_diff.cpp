@@ -130,6 +130,29 @@ void add_idle(const IterationIdle& a, const IterationIdle& b, double rest, std::
   bars.push_back({"before the device begins and after it ends", rest - (b.sum() - a.sum())});
 }
 
+std::vector<WaterfallBar> waterfall(const DiffSide& a, const DiffSide& b, bool by_layer) {
+  const Parts before(a.layers);
+  const Parts after(b.layers);
+  std::vector<WaterfallBar> bars;
+  if (by_layer) {
+    bars = {{"layers", after.layers - before.layers},
+            {"other work of the device", after.other - before.other},
+            {"work of the device side by side", after.overlap - before.overlap}};
+  } else {
+    bars = {{"work of the device", after.busy() - before.busy()}};
+  }
+  const double rest = after.rest - before.rest;
+  if (a.idle && b.idle) {
+    add_idle(*a.idle, *b.idle, rest, bars);
+  } else {
+    bars.push_back({"outside of layers", rest});
+  }
+  for (WaterfallBar& bar : bars) {
+    if (std::abs(bar.change) < kRoundingError) bar.change = 0;
+  }
+  return bars;
+}
+
 /// What makes the two recordings less comparable than their times look.
 void add_differences(const Recorded& a, const Recorded& b, std::vector<std::string>& notes) {
   for (const auto& [what, in_a, in_b] :
@@ -181,24 +204,7 @@ TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
   diff.iteration_b = estimate(b.iteration);
   diff.trend_a = a.trend;
   diff.trend_b = b.trend;
-  const Parts before(a);
-  const Parts after(b);
-  const double rest = after.rest - before.rest;
-  if (diff.layers.empty()) {
-    diff.waterfall = {{"work of the device", after.busy() - before.busy()}};
-  } else {
-    diff.waterfall = {{"layers", after.layers - before.layers},
-                      {"other work of the device", after.other - before.other},
-                      {"work of the device side by side", after.overlap - before.overlap}};
-  }
-  if (side_a.idle && side_b.idle) {
-    add_idle(*side_a.idle, *side_b.idle, rest, diff.waterfall);
-  } else {
-    diff.waterfall.push_back({"outside of layers", rest});
-  }
-  for (WaterfallBar& bar : diff.waterfall) {
-    if (std::abs(bar.change) < kRoundingError) bar.change = 0;
-  }
+  if (diff.speedup()) diff.waterfall = waterfall(side_a, side_b, !diff.layers.empty());
   for (const auto& [name, side] : {std::pair("A", &side_a), std::pair("B", &side_b)}) {
     for (const std::string& note : side->notes) diff.notes.push_back(fmt::format("{}: {}", name, note));
   }

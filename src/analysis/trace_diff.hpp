@@ -52,7 +52,7 @@ struct TraceDiff {
   std::optional<base::Trend> trend_b;
   /// Layers, other device work, events of the device at the same time, and the rest of the iteration, in
   /// which the device did nothing: by what it waited for, where that is known of both. Their sum is
-  /// iteration_b - iteration_a.
+  /// iteration_b - iteration_a. Empty where one of the two has no time.
   std::vector<WaterfallBar> waterfall;
   std::vector<std::string> notes;
 

@@ -25,7 +25,12 @@ Cell noise_cell(const Estimate& estimate) {
 /// What the change of an iteration amounts to.
 std::string verdict(const analysis::TraceDiff& diff) {
   const std::optional<double> speedup = diff.speedup();
-  if (!speedup) return "One of the two has no time that could be compared.";
+  if (!speedup) {
+    const bool has_a = diff.iteration_a.mean > 0;
+    const bool has_b = diff.iteration_b.mean > 0;
+    if (!has_a && !has_b) return "Neither A nor B has a time that could be compared.";
+    return fmt::format("{} has no time that could be compared.", has_a ? "B" : "A");
+  }
   const std::optional<bool> differs = differ(diff.iteration_a, diff.iteration_b);
   if (differs && !*differs) return "The change is not more than noise.";
   const std::string ratio =

@@ -133,6 +133,12 @@ TEST(TraceDiff, GivesNoRatioOverNothing) {
   EXPECT_FALSE(compare_traces({fused()}, {}).speedup());
 }
 
+TEST(TraceDiff, PartsNoChangeFromOrToNothing) {
+  EXPECT_TRUE(compare_traces({}, {fused()}).waterfall.empty());
+  EXPECT_TRUE(compare_traces({fused()}, {}).waterfall.empty());
+  EXPECT_TRUE(compare_traces({}, {}).waterfall.empty());
+}
+
 TEST(TraceDiff, PassesOnWhatWasLeftOutOfSteps) {
   const TraceDiff diff = compare_traces({separate(), {}, {"no steps were announced"}}, {fused()});
   EXPECT_THAT(diff.notes, ElementsAre("A: no steps were announced"));

@@ -50,5 +50,15 @@ TEST(DiffTables, NoKernelsAreShownWhereTheyAreTheSame) {
   EXPECT_EQ(diff_sheets(diff).size(), 1U);
 }
 
+TEST(DiffTables, SaysWhichSideHasNoTime) {
+  analysis::TraceDiff diff;
+  const auto last_note = [&diff] { return diff_sheets(diff).front().notes.back(); };
+  EXPECT_EQ(last_note(), "Neither A nor B has a time that could be compared.");
+  diff.iteration_b.mean = 1000;
+  EXPECT_EQ(last_note(), "A has no time that could be compared.");
+  std::swap(diff.iteration_a, diff.iteration_b);
+  EXPECT_EQ(last_note(), "B has no time that could be compared.");
+}
+
 }  // namespace
 }  // namespace hone::report
