@@ -8,11 +8,11 @@
 namespace hone::device::cuda::check {
 namespace {
 
-enum class Launcher { kDepthwise, kGrouped, kDirect };
+enum class Launcher { kDepthwise, kDepthwiseRows, kGrouped, kDirect };
 
 struct Case {
   ConvolutionSize size;
-  int strip = 0;
+  int strip = 0;  ///< or the most rows of a thread
   DirectTile tile = DirectTile::k64x64;
   size_t shift = 0;
 };
@@ -20,7 +20,8 @@ struct Case {
 /// Weights lie as [R][S][C], [K][D][R][S][C / group] and [R][S][C][K].
 int64_t weight_position(Launcher launcher, const ConvolutionSize& size, int64_t k, int64_t tap, int64_t c) {
   const int64_t taps = size.kernel[0] * size.kernel[1] * size.kernel[2];
-  if (launcher == Launcher::kDepthwise) return tap * size.out_channels + k;
+  if (launcher == Launcher::kDepthwise || launcher == Launcher::kDepthwiseRows)
+    return tap * size.out_channels + k;
   if (launcher == Launcher::kDirect) return (tap * size.in_channels + c) * size.out_channels + k;
   return (k * taps + tap) * (size.in_channels / size.group) + c;
 }
@@ -57,6 +58,8 @@ cudaError_t run(Launcher launcher, const ConvolutionArguments& arguments, FloatT
   switch (launcher) {
     case Launcher::kDepthwise:
       return depthwise_convolution(arguments, type, test.size, epilogue, test.strip, {});
+    case Launcher::kDepthwiseRows:
+      return depthwise_rows(arguments, type, test.size, epilogue, test.strip, {});
     case Launcher::kGrouped: return grouped_convolution(arguments, type, test.size, epilogue, {});
     case Launcher::kDirect: return direct_convolution(arguments, test.size, epilogue, test.tile, {});
   }
@@ -71,7 +74,8 @@ void check_case(Family& family, Launcher launcher, const Case& test, FloatType t
   const int64_t taps = size.kernel[0] * size.kernel[1] * size.kernel[2];
   const int64_t terms = taps * size.in_channels / size.group;
   const Values x(size.batch * in_pixels * size.in_channels, type, -1, 1, test.shift);
-  const Values w(terms * size.out_channels, launcher == Launcher::kDepthwise ? FloatType::kFloat : type);
+  const bool direct = launcher == Launcher::kGrouped || launcher == Launcher::kDirect;
+  const Values w(terms * size.out_channels, direct ? type : FloatType::kFloat);
   const Values bias(size.out_channels, FloatType::kFloat);
   PostOpCase post(ops, size.batch, size.out_channels, out_pixels, type);
   Output y(size.batch * out_pixels * size.out_channels, type);
@@ -137,6 +141,29 @@ void check_depthwise() {
     }
     for (const auto& ops : all_post_ops())
       check_case(family, Launcher::kDepthwise, {image(2, 16, 5, 5, 3, 1, 1)}, type, ops);
+  }
+}
+
+void check_depthwise_rows() {
+  Family family("depthwise convolution by rows");
+  std::vector<Case> cases = {{image(0, 16, 9, 9, 3, 1, 1), 4}};
+  for (const int64_t kernel : {3, 5}) {
+    for (const int64_t stride : {1, 2}) {
+      // Fewer rows than a thread takes, as many, and some that are left over.
+      for (const int rows : {2, 4, 7, 32}) {
+        cases.push_back({image(2, 16, 13, 11, kernel, stride, kernel / 2), rows});
+        cases.push_back({image(1, 40, 8, 6, kernel, stride, 0), rows});
+      }
+    }
+  }
+  // More padding at the end than at the beginning, as SAME_UPPER makes.
+  cases.push_back({image(1, 8, 8, 8, 3, 2, 0), 3});
+  cases.back().size.output[1] = cases.back().size.output[2] = 4;
+  for (const FloatType type : kFloatTypes) {
+    for (const Case& test : cases) {
+      check_case(family, Launcher::kDepthwiseRows, test, type, {});
+      check_case(family, Launcher::kDepthwiseRows, test, type, typical_post_ops());
+    }
   }
 }
 

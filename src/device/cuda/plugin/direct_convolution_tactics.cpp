@@ -86,7 +86,9 @@ class DirectTactic : public CudaTactic {
 class DepthwiseTactic final : public DirectTactic {
  public:
   std::string_view name() const override { return "depthwise"; }
-  std::vector<std::string> variants(const StepRequest&) const override { return {"auto", "1", "2", "4"}; }
+  std::vector<std::string> variants(const StepRequest&) const override {
+    return {"auto", "1", "2", "4", "rows4", "rows8", "rows16", "rows32"};
+  }
 
  protected:
   std::string refusal(const StepRequest&, const graph::Convolution& geometry,
@@ -94,6 +96,7 @@ class DepthwiseTactic final : public DirectTactic {
     if (geometry.group != geometry.in_channels || geometry.group != geometry.out_channels ||
         geometry.group == 1)
       return "it is not depthwise";
+    if (rows(variant) != 0) return depthwise_rows_refusal(convolution_size(geometry), rows(variant));
     return variant == "auto" || strip(variant) != 0 ? "" : fmt::format("'{}' is no strip length", variant);
   }
   // One filter per channel: [K][R][S] as [R][S][K].
@@ -102,12 +105,21 @@ class DepthwiseTactic final : public DirectTactic {
   cudaError_t launch(const ConvolutionArguments& arguments, FloatType type, const ConvolutionSize& size,
                      const Epilogue& epilogue, const std::string& variant,
                      const LaunchOptions& options) const override {
+    if (rows(variant) != 0) return depthwise_rows(arguments, type, size, epilogue, rows(variant), options);
     return depthwise_convolution(arguments, type, size, epilogue, strip(variant), options);
   }
 
  private:
   static int strip(std::string_view variant) {
     return variant == "1" ? 1 : variant == "2" ? 2 : variant == "4" ? 4 : 0;
+  }
+  /// At most, of a thread that goes down the image; 0 for strips.
+  static int rows(std::string_view variant) {
+    return variant == "rows4"    ? 4
+           : variant == "rows8"  ? 8
+           : variant == "rows16" ? 16
+           : variant == "rows32" ? 32
+                                 : 0;
   }
 };
 

@@ -1,6 +1,8 @@
 // Convolutions whose groups are too thin for tensor cores, on channels-last images.
 #pragma once
 
+#include <string>
+
 #include "device/cuda/plugin/kernels/epilogue.hpp"
 
 namespace hone::device::cuda {
@@ -36,6 +38,15 @@ struct ConvolutionArguments {
 cudaError_t depthwise_convolution(const ConvolutionArguments& arguments, FloatType type,
                                   const ConvolutionSize& size, const Epilogue& epilogue, int strip,
                                   const LaunchOptions& options);
+
+/// The same by threads that go down the image, at most `most_rows` outputs each, and read every input once.
+/// cudaErrorInvalidValue for what depthwise_rows_refusal() names, cudaErrorMisalignedAddress where something
+/// does not begin at a multiple of 16 bytes.
+cudaError_t depthwise_rows(const ConvolutionArguments& arguments, FloatType type, const ConvolutionSize& size,
+                           const Epilogue& epilogue, int most_rows, const LaunchOptions& options);
+
+/// Why it does not do that; empty when it does.
+std::string depthwise_rows_refusal(const ConvolutionSize& size, int64_t most_rows);
 
 /// Any group count and any kernel; one thread per output, correct rather than fast. Weights
 /// [K][D][R][S][C / group], of the image's element type.
