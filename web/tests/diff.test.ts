@@ -32,6 +32,10 @@ describe('the model of a difference', () => {
     expect(gapOf(bars)).toBe(0);
     expect(gapOf(barsOf({ ...small, iteration_b: estimate(600, 1) } as never))).toBe(-100);
   });
+  it('has no bars where one side has no time', () => {
+    expect(barsOf({ ...small, iteration_a: estimate(0, 0), waterfall: [] } as never)).toEqual([]);
+    expect(barsOf({ ...small, iteration_b: {}, waterfall: [] } as never)).toEqual([]);
+  });
   it('adds up in a real comparison', () => expect(gapOf(barsOf(real()))).toBe(0));
   it('tells noise from difference', () => {
     expect([overlap(estimate(10, 2), estimate(13, 2)), overlap(estimate(10, 1), estimate(13, 1)), overlap(estimate(10, 1), {})]).toEqual([true, false, null]);

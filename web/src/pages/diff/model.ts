@@ -50,7 +50,7 @@ export interface Bar {
 /// From A's iteration to B's: every change begins where the one before it ended.
 export function barsOf(diff: Partial<TraceDiff>): Bar[] {
   const [a, b] = [finite(dict<Estimate>(diff.iteration_a).mean_ns), finite(dict<Estimate>(diff.iteration_b).mean_ns)];
-  if (a === null || b === null) return [];
+  if (!a || !b) return [];
   let at = a;
   const changes = dicts<WaterfallBar>(diff.waterfall).map((bar) => {
     const from = at;
