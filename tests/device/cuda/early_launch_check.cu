@@ -34,15 +34,18 @@ constexpr Winograd kTransformed{kBatch, kChannels, kChannels, kEdge, kEdge, kEdg
 Values weights() { return {9 * kChannels * kChannels, FloatType::kFloat, 0, 1.0 / (9 * kChannels)}; }
 
 cudaError_t run_link(int i, const Values& w, const void* from, void* to, const LaunchOptions& options) {
+  // The link before wrote the bias, too.
   const ConvolutionArguments arguments{from, w.get(), nullptr, to};
+  const ConvolutionArguments biased{from, w.get(), static_cast<const float*>(from), to};
   const auto* const x = static_cast<const float*>(from);
   auto* const y = static_cast<float*>(to);
-  switch (i % 5) {
+  switch (i % 6) {
     case 0:
       return depthwise_convolution(arguments, FloatType::kFloat, convolution(kChannels), {}, i % 2, options);
     case 1: return direct_convolution(arguments, convolution(1), {}, DirectTile::k32x32, options);
     case 2: return grouped_convolution(arguments, FloatType::kFloat, convolution(4), {}, options);
-    case 3: return winograd_image(kTransformed, x, 0, kTransformed.tiles(), y, options);
+    case 3: return depthwise_rows(biased, FloatType::kFloat, convolution(kChannels), {}, 8, options);
+    case 4: return winograd_image(kTransformed, x, 0, kTransformed.tiles(), y, options);
     default:  // what was transformed stands for products: its values do not matter
       return winograd_result(kTransformed, x, 0, kTransformed.tiles(), nullptr, {}, y, options);
   }

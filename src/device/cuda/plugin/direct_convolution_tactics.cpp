@@ -86,8 +86,20 @@ class DirectTactic : public CudaTactic {
 class DepthwiseTactic final : public DirectTactic {
  public:
   std::string_view name() const override { return "depthwise"; }
-  std::vector<std::string> variants(const StepRequest&) const override {
-    return {"auto", "1", "2", "4", "rows4", "rows8", "rows16", "rows32"};
+  std::vector<std::string> variants(const StepRequest& request) const override {
+    std::vector<std::string> result = {"auto", "1", "2", "4"};
+    ConvolutionRequest convolution;
+    if (!read_convolution_request(request, convolution).empty()) return result;
+    const ConvolutionSize size = convolution_size(convolution.geometry);
+    int64_t runs = 0;
+    for (const int most : kMostRows) {
+      if (!depthwise_rows_refusal(size, most).empty()) continue;
+      // Of those that make as many runs of an image one does.
+      const int64_t made = (size.output[1] + most - 1) / most;
+      if (made != runs) result.push_back(fmt::format("rows{}", most));
+      runs = made;
+    }
+    return result;
   }
 
  protected:
@@ -113,14 +125,14 @@ class DepthwiseTactic final : public DirectTactic {
   static int strip(std::string_view variant) {
     return variant == "1" ? 1 : variant == "2" ? 2 : variant == "4" ? 4 : 0;
   }
-  /// At most, of a thread that goes down the image; 0 for strips.
+  /// Of a thread that goes down the image; 0 for strips.
   static int rows(std::string_view variant) {
-    return variant == "rows4"    ? 4
-           : variant == "rows8"  ? 8
-           : variant == "rows16" ? 16
-           : variant == "rows32" ? 32
-                                 : 0;
+    for (const int most : kMostRows) {
+      if (variant == fmt::format("rows{}", most)) return most;
+    }
+    return 0;
   }
+  static constexpr int kMostRows[] = {4, 8, 16, 32};
 };
 
 class IeeeTactic final : public DirectTactic {

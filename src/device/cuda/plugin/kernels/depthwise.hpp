@@ -39,7 +39,7 @@ cudaError_t depthwise_convolution(const ConvolutionArguments& arguments, FloatTy
                                   const ConvolutionSize& size, const Epilogue& epilogue, int strip,
                                   const LaunchOptions& options);
 
-/// The same by threads that go down the image, at most `most_rows` outputs each, and read every input once.
+/// The same by threads that go down the image, at most `most_rows` rows of outputs each.
 /// cudaErrorInvalidValue for what depthwise_rows_refusal() names, cudaErrorMisalignedAddress where something
 /// does not begin at a multiple of 16 bytes.
 cudaError_t depthwise_rows(const ConvolutionArguments& arguments, FloatType type, const ConvolutionSize& size,

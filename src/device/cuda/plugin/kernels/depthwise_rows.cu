@@ -1,10 +1,9 @@
 // Depthwise convolutions by threads that go down the image. See depthwise.hpp. A thread holds its channels'
-// filters and the sums of all output rows that the next input row adds to, so that each input is read once
-// and turned into float once for all windows of its strip that cover it.
+// filters and the sums of all output rows that the next input row adds to, so that it reads each input of
+// its strip once, and turns it into float once, for all windows that cover it.
 #include "device/cuda/plugin/kernels/depthwise.hpp"
+
 #include "device/cuda/plugin/kernels/epilogue.cuh"
-#include "device/cuda/plugin/kernels/gemm_launch.hpp"
-#include "device/cuda/plugin/kernels/kernel_address.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -63,8 +62,8 @@ class DepthwiseThread {
   }
   __device__ __forceinline__ bool idle() const { return idle_; }
 
-  /// Those that do not depend on the kernel before this one.
-  __device__ __forceinline__ void load_filters() {
+  /// It does not depend on the kernel before this one.
+  __device__ __forceinline__ void load_filter() {
 #pragma unroll
     for (int r = 0; r < kTaps; ++r) {
 #pragma unroll
@@ -72,33 +71,33 @@ class DepthwiseThread {
         load<kWidth>(p_.weights + static_cast<int64_t>(r * kTaps + s) * p_.channels + channel_,
                      filter_[r][s]);
     }
-#pragma unroll
-    for (int k = 0; k < kWidth; ++k) bias_[k] = p_.bias == nullptr ? 0.0f : p_.bias[channel_ + k];
   }
 
-  __device__ __forceinline__ void run(RunningKernel& running) {
-    const int count = min(p_.run, p_.out_rows - row_);
-    const int inputs = (count - 1) * kStride + kTaps;
-    float sums[Window::kLive][kStrip][kWidth];
+  __device__ __forceinline__ void run(RunningKernel& running) const {
+    /// The last of the output rows, counted from this thread's first one, and of the input rows under them.
+    const int last = min(p_.run, p_.out_rows - row_) - 1;
+    const int last_input = last * kStride + kTaps - 1;
+    float sums[Window::kLive][kStrip * kWidth];
 #pragma unroll
     for (int i = 0; i < Window::kLive; ++i) begin(sums[i]);
     Word next[Window::kReach];
     load_row(0, next);
 #pragma unroll 1
-    for (int first = 0; first < inputs; first += Window::kPeriod) {
+    for (int first = 0;; first += Window::kPeriod) {
+      if (first + Window::kPeriod > last_input) running.finishing();
 #pragma unroll
       for (int i = 0; i < Window::kPeriod; ++i) {
-        Word words[Window::kReach];
-#pragma unroll
-        for (int x = 0; x < Window::kReach; ++x) words[x] = next[x];
-        load_row(first + i + 1, next);
-        add_row(i, words, sums);
+        float values[Window::kReach][kWidth];
+        widen(next, values);
+        if (first + i < last_input) load_row(first + i + 1, next);
+        add_row(first, i, last, values, sums);
         constexpr int kEnd = kTaps - 1;
-        if (!is_added(i, kEnd)) continue;
+        if (!is_added(i, kEnd) || first + i < kEnd) continue;
         // An output row has all of its inputs.
-        float(&done)[kStrip][kWidth] = sums[place(i, kEnd)];
-        const int row = (first + i - kEnd) / kStride;
-        if (first + i >= kEnd && row < count) finish(row_ + row, row + 1 == count, done, running);
+        float(&done)[kStrip * kWidth] = sums[place(i, kEnd)];
+        const bool is_last = first + i == last_input;
+        finish(row_ + (first + i - kEnd) / kStride, is_last, done, running);
+        if (is_last) return;
         begin(done);
       }
     }
@@ -116,11 +115,13 @@ class DepthwiseThread {
     return (i - r + 2 * Window::kPeriod) / kStride % Window::kLive;
   }
 
-  __device__ __forceinline__ void begin(float (&sums)[kStrip][kWidth]) const {
+  /// The bias is near, and registers are scarce.
+  __device__ __forceinline__ void begin(float (&sums)[kStrip * kWidth]) const {
 #pragma unroll
-    for (int o = 0; o < kStrip; ++o) {
+    for (int k = 0; k < kWidth; ++k) {
+      const float bias = p_.bias == nullptr ? 0.0f : p_.bias[channel_ + k];
 #pragma unroll
-      for (int k = 0; k < kWidth; ++k) sums[o][k] = bias_[k];
+      for (int o = 0; o < kStrip; ++o) sums[o * kWidth + k] = bias;
     }
   }
 
@@ -140,39 +141,55 @@ class DepthwiseThread {
     }
   }
 
-  __device__ __forceinline__ void add_row(int i, const Word (&words)[Window::kReach],
-                                          float (&sums)[Window::kLive][kStrip][kWidth]) const {
+  __device__ __forceinline__ static void widen(const Word (&words)[Window::kReach],
+                                               float (&values)[Window::kReach][kWidth]) {
 #pragma unroll
     for (int x = 0; x < Window::kReach; ++x) {
-      T values[kWidth];
-      memcpy(values, &words[x], sizeof values);
+      T of_word[kWidth];
+      memcpy(of_word, &words[x], sizeof of_word);
 #pragma unroll
-      for (int r = 0; r < kTaps; ++r) {
-        if (!is_added(i, r)) continue;
+      for (int k = 0; k < kWidth; ++k) values[x][k] = to_float(of_word[k]);
+    }
+  }
+
+  /// Input row first + i to all output rows that it is under, but for those of other threads.
+  __device__ __forceinline__ void add_row(int first, int i, int last,
+                                          const float (&values)[Window::kReach][kWidth],
+                                          float (&sums)[Window::kLive][kStrip * kWidth]) const {
+#pragma unroll
+    for (int r = 0; r < kTaps; ++r) {
+      if (!is_added(i, r)) continue;
+      if (static_cast<unsigned>(first + i - r) > static_cast<unsigned>(last * kStride)) continue;
+#pragma unroll
+      for (int s = 0; s < kTaps; ++s) {
 #pragma unroll
         for (int o = 0; o < kStrip; ++o) {
-          const int s = x - o * kStride;
-          if (s < 0 || s >= kTaps) continue;
 #pragma unroll
-          for (int k = 0; k < kWidth; ++k)
-            sums[place(i, r)][o][k] = fmaf(to_float(values[k]), filter_[r][s][k], sums[place(i, r)][o][k]);
+          for (int k = 0; k < kWidth; ++k) {
+            float& sum = sums[place(i, r)][o * kWidth + k];
+            sum = fmaf(values[o * kStride + s][k], filter_[r][s][k], sum);
+          }
         }
       }
     }
   }
 
-  /// Of an output row; `last` of the thread's.
-  __device__ __forceinline__ void finish(int row, bool last, float (&sums)[kStrip][kWidth],
+  /// Of an output row, the thread's last one or not.
+  __device__ __forceinline__ void finish(int row, bool is_last, float (&sums)[kStrip * kWidth],
                                          RunningKernel& running) const {
+    const PixelRun strip = {p_.channels, p_.out_columns - column_};
+    const int64_t offset =
+        ((static_cast<int64_t>(image_) * p_.out_rows + row) * p_.out_columns + column_) * p_.channels +
+        channel_;
+    apply_epilogue<T, kStrip>(p_.epilogue, sums, image_, channel_, offset, strip);
+    if (is_last) running.leave();
 #pragma unroll
     for (int o = 0; o < kStrip; ++o) {
-      if (column_ + o >= p_.out_columns) break;
-      const int64_t offset =
-          ((static_cast<int64_t>(image_) * p_.out_rows + row) * p_.out_columns + column_ + o) * p_.channels +
-          channel_;
-      apply_epilogue<T>(p_.epilogue, sums[o], image_, channel_, offset);
-      if (last && o == 0) running.leave();
-      store_floats<kWidth>(static_cast<T*>(p_.output) + offset, sums[o]);
+      if (o >= strip.count) break;
+      float pixel[kWidth];
+#pragma unroll
+      for (int k = 0; k < kWidth; ++k) pixel[k] = sums[o * kWidth + k];
+      store_floats<kWidth>(static_cast<T*>(p_.output) + offset + o * strip.pitch, pixel);
     }
   }
 
@@ -183,30 +200,27 @@ class DepthwiseThread {
   int row_;  ///< first output row
   uint32_t image_;
   float filter_[kTaps][kTaps][kWidth];
-  float bias_[kWidth];
 };
 
 template <class T, class Window>
-__global__ void __launch_bounds__(kBlock, 3)
+__global__ void __launch_bounds__(kBlock, sizeof(T) == 4 ? 2 : 3)
     depthwise_rows_kernel(const __grid_constant__ DepthwiseRows p, KernelStamp* stamp) {
   RunningKernel running(stamp);
   DepthwiseThread<T, Window> thread(p);
-  if (!thread.idle()) thread.load_filters();
+  if (!thread.idle()) thread.load_filter();
   begin_kernel(p.next_waits);
-  if (thread.idle()) return;
-  running.finishing();
-  thread.run(running);
+  if (!thread.idle()) thread.run(running);
 }
 
 struct RowsKernel {
   int strip;
   int width;
-  const void* function;
+  void (*kernel)(DepthwiseRows, KernelStamp*);
 };
 
 template <class T, class Window>
 RowsKernel rows_kernel() {
-  return {Window::kStrip, Window::kWidth, kernel_address(&depthwise_rows_kernel<T, Window>)};
+  return {Window::kStrip, Window::kWidth, &depthwise_rows_kernel<T, Window>};
 }
 
 template <class T>
@@ -226,8 +240,8 @@ std::string depthwise_rows_refusal(const ConvolutionSize& size, int64_t most_row
       size.stride[1] != size.stride[2] || size.stride[1] > 2 || size.dilation[1] != 1 ||
       size.dilation[2] != 1)
     return "its windows are not of 3 x 3 or 5 x 5 with strides of 1 or 2";
-  // As many as make 16 bytes of the smallest type.
-  if (size.in_channels % 8 != 0) return "its channels are no multiple of 8";
+  // What a thread takes of 3 x 3, and twice what it takes of 5 x 5.
+  if (size.in_channels % 4 != 0) return "its channels are no multiple of 4";
   if (most_rows < 2 || most_rows > 1024) return "a thread takes 2 to 1024 rows";
   return {};
 }
@@ -266,14 +280,7 @@ cudaError_t depthwise_rows(const ConvolutionArguments& arguments, FloatType type
     params.units = size.batch * params.by_run.value * strips * groups;
     params.next_waits = options.next_waits;
     if (params.units >= int64_t{1} << 31) return cudaErrorInvalidValue;
-    DeviceLimits limits;
-    if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
-    GemmLaunch launch;
-    launch.function = kernel.function;
-    launch.blocks = divided(params.units, kBlock);
-    launch.threads = kBlock;
-    launch.pdl = options.pdl;
-    return launch_gemm(launch, limits, &params, options.stream);
+    return launch(kernel.kernel, grid_for(params.units, kBlock), kBlock, options, params);
   });
 }
 

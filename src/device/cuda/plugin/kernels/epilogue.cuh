@@ -12,30 +12,50 @@ __device__ __forceinline__ void for_each(float (&x)[width], const Function& func
   for (int i = 0; i < width; ++i) x[i] = function(x[i]);
 }
 
-/// Second operands for `width` channels from `c` of image `n`, whose first output lies at `offset`.
-template <class T, int width>
+/// Pixels of an image, one behind the other in their row.
+struct PixelRun {
+  int64_t pitch = 0;  ///< elements from one to the next
+  int count = 1;      ///< those that there are
+};
+
+/// Second operands for channels from `c` on of some pixels of image `n`, as many of each, the first of which
+/// lies at `offset`.
+template <class T, int pixels, int values>
 __device__ __forceinline__ void load_operand(const PostOpLink& link, int64_t n, int64_t c, int64_t offset,
-                                             float (&to)[width]) {
+                                             const PixelRun& run, float (&to)[values]) {
+  constexpr int kWidth = values / pixels;
   if (link.full) {
-    load_floats<width>(static_cast<const T*>(link.operand) + offset, to);
+#pragma unroll
+    for (int p = 0; p < pixels; ++p) {
+      if (pixels > 1 && p >= run.count) break;
+      float pixel[kWidth];
+      load_floats<kWidth>(static_cast<const T*>(link.operand) + offset + p * run.pitch, pixel);
+#pragma unroll
+      for (int i = 0; i < kWidth; ++i) to[p * kWidth + i] = pixel[i];
+    }
     return;
   }
   const float* from =
       static_cast<const float*>(link.operand) + n * link.batch_stride + c * link.channel_stride;
 #pragma unroll
-  for (int i = 0; i < width; ++i) to[i] = from[i * link.channel_stride];
+  for (int i = 0; i < kWidth; ++i) {
+    const float value = from[i * link.channel_stride];
+#pragma unroll
+    for (int p = 0; p < pixels; ++p) to[p * kWidth + i] = value;
+  }
 }
 
-/// Applies all links to `width` neighbouring channels of one channels-last pixel of type T.
-template <class T, int width>
+/// Applies all links to neighbouring channels of channels-last pixels of type T, as many of each, one pixel
+/// behind the other in `x`.
+template <class T, int pixels = 1, int width>
 __device__ __forceinline__ void apply_epilogue(const Epilogue& epilogue, float (&x)[width], int64_t n,
-                                               int64_t c, int64_t offset) {
+                                               int64_t c, int64_t offset, const PixelRun& run = {}) {
 #pragma unroll 1
   for (int i = 0; i < epilogue.count; ++i) {
     const PostOpLink& link = epilogue.links[i];
     const float alpha = link.alpha;
     const float beta = link.beta;
-    float y[width];
+    float y[width] = {};
     switch (link.kind) {
       case PostOpKind::kRelu: for_each(x, [](float v) { return v < 0.0f ? 0.0f : v; }); break;
       case PostOpKind::kLeakyRelu: for_each(x, [=](float v) { return v < 0.0f ? alpha * v : v; }); break;
@@ -48,15 +68,15 @@ __device__ __forceinline__ void apply_epilogue(const Epilogue& epilogue, float (
         break;
       case PostOpKind::kSigmoid: for_each(x, [](float v) { return sigmoid(v); }); break;
       case PostOpKind::kSwish: for_each(x, [=](float v) { return v * sigmoid(alpha * v); }); break;
-      case PostOpKind::kAdd: load_operand<T>(link, n, c, offset, y);
+      case PostOpKind::kAdd: load_operand<T, pixels>(link, n, c, offset, run, y);
 #pragma unroll
         for (int k = 0; k < width; ++k) x[k] += y[k];
         break;
-      case PostOpKind::kMul: load_operand<T>(link, n, c, offset, y);
+      case PostOpKind::kMul: load_operand<T, pixels>(link, n, c, offset, run, y);
 #pragma unroll
         for (int k = 0; k < width; ++k) x[k] *= y[k];
         break;
-      case PostOpKind::kSub: load_operand<T>(link, n, c, offset, y);
+      case PostOpKind::kSub: load_operand<T, pixels>(link, n, c, offset, run, y);
 #pragma unroll
         for (int k = 0; k < width; ++k) x[k] -= y[k];
         break;

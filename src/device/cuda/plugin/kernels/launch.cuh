@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "device/cuda/plugin/kernels/kernel_address.hpp"
 #include "device/cuda/plugin/kernels/kernel_stamp.cuh"
 #include "device/cuda/plugin/kernels/launch_options.hpp"
 #include "device/cuda/plugin/kernels/ptx.cuh"
@@ -40,7 +41,11 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, const L
   config.stream = options.stream;
   config.attrs = &attribute;
   config.numAttrs = options.pdl ? 1 : 0;
-  return cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)..., next_stamp());
+  const auto run = [&](Parameters... parameters) {
+    void* places[] = {&parameters...};
+    return cudaLaunchKernelExC(&config, kernel_address(kernel), places);
+  };
+  return run(std::forward<Arguments>(arguments)..., next_stamp());
 }
 
 /// Blocks so that `units` of work get a thread (or a block, with threads = 1) each. Kernels step by the size
