@@ -1,6 +1,7 @@
 // Checks of depthwise.hpp and direct_convolution.hpp.
 #include <cmath>
 
+#include "device/cuda/depthwise_sizes.hpp"
 #include "device/cuda/plugin/kernels/direct_convolution.hpp"
 #include "kernels_check.hpp"
 #include "post_op_check.hpp"
@@ -96,43 +97,27 @@ void check_case(Family& family, Launcher launcher, const Case& test, FloatType t
   family.compare(y, kFloatRoundoff * (4 * n * std::sqrt(n) + 64), text(size) + post.text());
 }
 
-ConvolutionSize image(int64_t batch, int64_t channels, int64_t rows, int64_t columns, int64_t kernel,
-                      int64_t stride, int64_t pad) {
-  ConvolutionSize size;
-  size.batch = batch;
-  size.in_channels = size.out_channels = size.group = channels;
-  const int64_t input[] = {rows, columns};
-  for (int i = 1; i < 3; ++i) {
-    size.input[i] = input[i - 1];
-    size.kernel[i] = kernel;
-    size.stride[i] = stride;
-    size.pad_begin[i] = pad;
-    size.output[i] = (size.input[i] + 2 * pad - kernel) / stride + 1;
-  }
-  return size;
-}
-
 }  // namespace
 
 void check_depthwise() {
   Family family("depthwise convolution");
-  std::vector<Case> cases = {{image(2, 24, 9, 11, 7, 1, 3)},
-                             {image(1, 5, 10, 7, 3, 1, 1)},
-                             {image(1, 16, 8, 9, 3, 1, 1), 0, DirectTile::k64x64, 4},
-                             {image(1, 16, 9, 9, 3, 3, 0)},
-                             {image(0, 16, 9, 9, 3, 1, 1)}};
-  cases.push_back({image(1, 16, 12, 12, 3, 1, 2)});
+  std::vector<Case> cases = {{depthwise_image(2, 24, 9, 11, 7, 1, 3)},
+                             {depthwise_image(1, 5, 10, 7, 3, 1, 1)},
+                             {depthwise_image(1, 16, 8, 9, 3, 1, 1), 0, DirectTile::k64x64, 4},
+                             {depthwise_image(1, 16, 9, 9, 3, 3, 0)},
+                             {depthwise_image(0, 16, 9, 9, 3, 1, 1)}};
+  cases.push_back({depthwise_image(1, 16, 12, 12, 3, 1, 2)});
   cases.back().size.dilation[1] = cases.back().size.dilation[2] = 2;
   for (const int64_t kernel : {3, 5}) {
     for (const int64_t stride : {1, 2}) {
       for (const int strip : {0, 1, 2, 4}) {
-        cases.push_back({image(2, 16, 13, 11, kernel, stride, kernel / 2), strip});
-        cases.push_back({image(1, 40, 8, 6, kernel, stride, 0), strip});
+        cases.push_back({depthwise_image(2, 16, 13, 11, kernel, stride, kernel / 2), strip});
+        cases.push_back({depthwise_image(1, 40, 8, 6, kernel, stride, 0), strip});
       }
     }
   }
   // More padding at the end than at the beginning, as SAME_UPPER makes.
-  cases.push_back({image(1, 8, 8, 8, 3, 2, 0)});
+  cases.push_back({depthwise_image(1, 8, 8, 8, 3, 2, 0)});
   cases.back().size.output[1] = cases.back().size.output[2] = 4;
   for (const FloatType type : kFloatTypes) {
     for (const Case& test : cases) {
@@ -140,24 +125,24 @@ void check_depthwise() {
       check_case(family, Launcher::kDepthwise, test, type, typical_post_ops());
     }
     for (const auto& ops : all_post_ops())
-      check_case(family, Launcher::kDepthwise, {image(2, 16, 5, 5, 3, 1, 1)}, type, ops);
+      check_case(family, Launcher::kDepthwise, {depthwise_image(2, 16, 5, 5, 3, 1, 1)}, type, ops);
   }
 }
 
 void check_depthwise_rows() {
   Family family("depthwise convolution by rows");
-  std::vector<Case> cases = {{image(0, 16, 9, 9, 3, 1, 1), 4}};
+  std::vector<Case> cases = {{depthwise_image(0, 16, 9, 9, 3, 1, 1), 4}};
   for (const int64_t kernel : {3, 5}) {
     for (const int64_t stride : {1, 2}) {
       // Fewer rows than a thread takes, as many, and some that are left over.
       for (const int rows : {2, 4, 7, 32}) {
-        cases.push_back({image(2, 16, 13, 11, kernel, stride, kernel / 2), rows});
-        cases.push_back({image(1, 40, 8, 6, kernel, stride, 0), rows});
+        cases.push_back({depthwise_image(2, 16, 13, 11, kernel, stride, kernel / 2), rows});
+        cases.push_back({depthwise_image(1, 40, 8, 6, kernel, stride, 0), rows});
       }
     }
   }
   // More padding at the end than at the beginning, as SAME_UPPER makes.
-  cases.push_back({image(1, 8, 8, 8, 3, 2, 0), 3});
+  cases.push_back({depthwise_image(1, 8, 8, 8, 3, 2, 0), 3});
   cases.back().size.output[1] = cases.back().size.output[2] = 4;
   for (const FloatType type : kFloatTypes) {
     for (const Case& test : cases) {
@@ -169,10 +154,10 @@ void check_depthwise_rows() {
 
 void check_grouped() {
   Family family("grouped convolution");
-  ConvolutionSize grouped = image(2, 12, 7, 9, 3, 2, 1);
+  ConvolutionSize grouped = depthwise_image(2, 12, 7, 9, 3, 2, 1);
   grouped.group = 3;
   grouped.out_channels = 6;
-  ConvolutionSize volume = image(1, 4, 5, 6, 3, 1, 1);
+  ConvolutionSize volume = depthwise_image(1, 4, 5, 6, 3, 1, 1);
   volume.group = 1;
   volume.input[0] = 4;
   volume.kernel[0] = 2;
@@ -191,14 +176,16 @@ void check_direct() {
     size.group = 1;
     return size;
   };
-  ConvolutionSize dilated = make(image(1, 1, 12, 11, 3, 1, 2), 8, 36);
+  ConvolutionSize dilated = make(depthwise_image(1, 1, 12, 11, 3, 1, 2), 8, 36);
   dilated.dilation[1] = 2;
   dilated.output[1] = 12;
   dilated.output[2] = 13;
-  const ConvolutionSize sizes[] = {
-      make(image(2, 1, 9, 10, 3, 1, 1), 16, 72), make(image(1, 1, 15, 15, 7, 2, 3), 3, 20),
-      make(image(3, 1, 7, 7, 1, 1, 0), 36, 132), make(image(1, 1, 8, 8, 1, 2, 0), 5, 7),
-      make(image(1, 1, 9, 9, 3, 2, 1), 20, 33),  dilated};
+  const ConvolutionSize sizes[] = {make(depthwise_image(2, 1, 9, 10, 3, 1, 1), 16, 72),
+                                   make(depthwise_image(1, 1, 15, 15, 7, 2, 3), 3, 20),
+                                   make(depthwise_image(3, 1, 7, 7, 1, 1, 0), 36, 132),
+                                   make(depthwise_image(1, 1, 8, 8, 1, 2, 0), 5, 7),
+                                   make(depthwise_image(1, 1, 9, 9, 3, 2, 1), 20, 33),
+                                   dilated};
   for (const DirectTile tile : {DirectTile::k128x64, DirectTile::k64x64, DirectTile::k32x32}) {
     for (const ConvolutionSize& size : sizes) {
       check_case(family, Launcher::kDirect, {size, 0, tile}, FloatType::kFloat, {});

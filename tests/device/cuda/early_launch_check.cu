@@ -30,7 +30,7 @@ ConvolutionSize convolution(int64_t group) {
 
 constexpr Winograd kTransformed{kBatch, kChannels, kChannels, kEdge, kEdge, kEdge, kEdge, 1, 1, 3};
 
-/// Weights that keep the values in range: each output is at most the largest input.
+/// Weights that keep the values in range: each output is at most the largest input, but for a bias.
 Values weights() { return {9 * kChannels * kChannels, FloatType::kFloat, 0, 1.0 / (9 * kChannels)}; }
 
 cudaError_t run_link(int i, const Values& w, const void* from, void* to, const LaunchOptions& options) {

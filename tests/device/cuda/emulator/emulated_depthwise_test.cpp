@@ -1,8 +1,8 @@
 // Depthwise convolutions by rows on the emulator.
 #include <gtest/gtest.h>
 
+#include "device/cuda/depthwise_sizes.hpp"
 #include "device/cuda/emulator/emulated_kernels.hpp"
-#include "device/cuda/plugin/kernels/depthwise.hpp"
 
 namespace hone::device::cuda::emulated {
 namespace {
@@ -10,22 +10,6 @@ namespace {
 constexpr std::pair<Element, FloatType> kTypes[] = {{Element::kFloat, FloatType::kFloat},
                                                     {Element::kHalf, FloatType::kHalf},
                                                     {Element::kBFloat16, FloatType::kBfloat16}};
-
-ConvolutionSize image(int64_t batch, int64_t channels, int64_t rows, int64_t columns, int64_t kernel,
-                      int64_t stride, int64_t pad) {
-  ConvolutionSize size;
-  size.batch = batch;
-  size.in_channels = size.out_channels = size.group = channels;
-  const int64_t input[] = {rows, columns};
-  for (int i = 1; i < 3; ++i) {
-    size.input[i] = input[i - 1];
-    size.kernel[i] = kernel;
-    size.stride[i] = stride;
-    size.pad_begin[i] = pad;
-    size.output[i] = (size.input[i] + 2 * pad - kernel) / stride + 1;
-  }
-  return size;
-}
 
 /// What a convolution of `size` gives of channels-last x, with weights [R][S][C].
 std::vector<double> convolve(const ConvolutionSize& size, const std::vector<float>& x,
@@ -88,8 +72,8 @@ TEST(EmulatedDepthwise, RowsOfEveryWindow) {
     for (const int64_t kernel : {3, 5}) {
       for (const int64_t stride : {1, 2}) {
         // Some rows that are left over, and fewer than a thread takes.
-        expect_rows(image(2, 16, 13, 11, kernel, stride, kernel / 2), element, type, 4);
-        expect_rows(image(1, 12, 8, 6, kernel, stride, 0), element, type, 32, false);
+        expect_rows(depthwise_image(2, 16, 13, 11, kernel, stride, kernel / 2), element, type, 4);
+        expect_rows(depthwise_image(1, 12, 8, 6, kernel, stride, 0), element, type, 32, false);
       }
     }
   }
@@ -97,41 +81,42 @@ TEST(EmulatedDepthwise, RowsOfEveryWindow) {
 
 TEST(EmulatedDepthwise, RunsOfEveryLength) {
   for (int most = 2; most <= 14; ++most) {
-    expect_rows(image(1, 8, 14, 9, 3, 1, 1), Element::kHalf, FloatType::kHalf, most);
-    expect_rows(image(1, 8, 14, 9, 3, 2, 1), Element::kHalf, FloatType::kHalf, most);
-    expect_rows(image(1, 8, 14, 9, 5, 2, 2), Element::kHalf, FloatType::kHalf, most);
+    expect_rows(depthwise_image(1, 8, 14, 9, 3, 1, 1), Element::kHalf, FloatType::kHalf, most);
+    expect_rows(depthwise_image(1, 8, 14, 9, 3, 2, 1), Element::kHalf, FloatType::kHalf, most);
+    expect_rows(depthwise_image(1, 8, 14, 9, 5, 2, 2), Element::kHalf, FloatType::kHalf, most);
   }
 }
 
 // More padding at the end than at the beginning, as SAME_UPPER makes; an image smaller than a window.
 TEST(EmulatedDepthwise, WindowsBeyondTheImage) {
-  ConvolutionSize size = image(1, 8, 8, 8, 3, 2, 0);
+  ConvolutionSize size = depthwise_image(1, 8, 8, 8, 3, 2, 0);
   size.output[1] = size.output[2] = 4;
   expect_rows(size, Element::kHalf, FloatType::kHalf, 3);
-  expect_rows(image(1, 8, 1, 2, 5, 1, 2), Element::kBFloat16, FloatType::kBfloat16, 4);
-  expect_rows(image(0, 8, 4, 4, 3, 1, 1), Element::kHalf, FloatType::kHalf, 4);
+  expect_rows(depthwise_image(1, 8, 1, 2, 5, 1, 2), Element::kBFloat16, FloatType::kBfloat16, 4);
+  expect_rows(depthwise_image(0, 8, 4, 4, 3, 1, 1), Element::kHalf, FloatType::kHalf, 4);
 }
 
 TEST(EmulatedDepthwise, WhatNoKernelDoesIsRefused) {
   const auto refusal = [](const ConvolutionSize& size) { return depthwise_rows_refusal(size, 8); };
-  EXPECT_EQ(refusal(image(1, 16, 8, 8, 5, 2, 2)), "");
-  EXPECT_EQ(refusal(image(1, 16, 8, 8, 7, 1, 3)),
+  EXPECT_EQ(refusal(depthwise_image(1, 16, 8, 8, 5, 2, 2)), "");
+  EXPECT_EQ(refusal(depthwise_image(1, 16, 8, 8, 7, 1, 3)),
             "its windows are not of 3 x 3 or 5 x 5 with strides of 1 or 2");
-  EXPECT_EQ(refusal(image(1, 16, 9, 9, 3, 3, 1)),
+  EXPECT_EQ(refusal(depthwise_image(1, 16, 9, 9, 3, 3, 1)),
             "its windows are not of 3 x 3 or 5 x 5 with strides of 1 or 2");
-  EXPECT_EQ(refusal(image(1, 12, 8, 8, 3, 1, 1)), "");
-  EXPECT_EQ(refusal(image(1, 10, 8, 8, 3, 1, 1)), "its channels are no multiple of 4");
-  ConvolutionSize grouped = image(1, 16, 8, 8, 3, 1, 1);
+  EXPECT_EQ(refusal(depthwise_image(1, 12, 8, 8, 3, 1, 1)), "");
+  EXPECT_EQ(refusal(depthwise_image(1, 10, 8, 8, 3, 1, 1)), "its channels are no multiple of 4");
+  ConvolutionSize grouped = depthwise_image(1, 16, 8, 8, 3, 1, 1);
   grouped.group = 8;
   EXPECT_EQ(refusal(grouped), "it is not depthwise");
-  ConvolutionSize volume = image(1, 16, 8, 8, 3, 1, 1);
+  ConvolutionSize volume = depthwise_image(1, 16, 8, 8, 3, 1, 1);
   volume.input[0] = volume.output[0] = 2;
   EXPECT_EQ(refusal(volume), "it is not of images");
-  EXPECT_EQ(depthwise_rows_refusal(image(1, 16, 8, 8, 3, 1, 1), 1), "a thread takes 2 to 1024 rows");
+  EXPECT_EQ(depthwise_rows_refusal(depthwise_image(1, 16, 8, 8, 3, 1, 1), 1),
+            "a thread takes 2 to 1024 rows");
   EXPECT_EQ(depthwise_rows({}, FloatType::kHalf, grouped, {}, 8, {}), cudaErrorInvalidValue);
   ConvolutionArguments misaligned;
   misaligned.input = reinterpret_cast<const void*>(8);
-  EXPECT_EQ(depthwise_rows(misaligned, FloatType::kHalf, image(1, 16, 8, 8, 3, 1, 1), {}, 8, {}),
+  EXPECT_EQ(depthwise_rows(misaligned, FloatType::kHalf, depthwise_image(1, 16, 8, 8, 3, 1, 1), {}, 8, {}),
             cudaErrorMisalignedAddress);
 }
 

@@ -154,12 +154,6 @@ int choose_strip(int64_t outputs) {
   return outputs >= 2 * kEnough ? 2 : 1;
 }
 
-bool has_strips(const ConvolutionSize& size) {
-  const int64_t taps = size.kernel[1];
-  return (taps == 3 || taps == 5) && size.kernel[2] == taps && size.stride[1] == size.stride[2] &&
-         size.stride[1] <= 2 && size.dilation[1] == 1 && size.dilation[2] == 1;
-}
-
 Plan plan_of(const ConvolutionSize& size, int width, int strip) {
   const auto narrow = [](int64_t value) { return static_cast<int>(value); };
   Plan plan{};
@@ -200,7 +194,7 @@ cudaError_t depthwise_convolution(const ConvolutionArguments& arguments, FloatTy
     const bool vector = size.in_channels % kVector<T> == 0 && is_aligned(arguments.input) &&
                         is_aligned(arguments.weights) && is_aligned(arguments.output) && is_aligned(epilogue);
     const int width = vector ? kVector<T> : 1;
-    const bool strips = vector && has_strips(size);
+    const bool strips = vector && has_small_windows(size);
     const int length = !strips ? 1 : strip != 0 ? strip : choose_strip(outputs / width);
     const Plan plan = plan_of(size, width, length);
     if (plan.units >= int64_t{1} << 31) return cudaErrorInvalidValue;

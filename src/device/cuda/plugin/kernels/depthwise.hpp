@@ -31,10 +31,17 @@ struct ConvolutionArguments {
   void* output = nullptr;
 };
 
+/// Square windows of 3 x 3 or 5 x 5 with strides of 1 or 2 and without dilation.
+inline bool has_small_windows(const ConvolutionSize& size) {
+  const int64_t taps = size.kernel[1];
+  return (taps == 3 || taps == 5) && size.kernel[2] == taps && size.stride[1] == size.stride[2] &&
+         size.stride[1] <= 2 && size.dilation[1] == 1 && size.dilation[2] == 1;
+}
+
 /// in_channels == out_channels == group, two spatial axes (depth 1). Weights [R][S][C], floats for images of
 /// every type: they are few, and rounding errors of so short sums do not even out.
 /// `strip`: outputs along a row that one thread makes (1, 2 or 4; 0 chooses by the size of the image). Only
-/// square 3x3 and 5x5 kernels of stride 1 or 2 without dilation have strips; others take one output each.
+/// small windows have strips; others take one output each.
 cudaError_t depthwise_convolution(const ConvolutionArguments& arguments, FloatType type,
                                   const ConvolutionSize& size, const Epilogue& epilogue, int strip,
                                   const LaunchOptions& options);

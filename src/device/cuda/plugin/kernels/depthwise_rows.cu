@@ -236,10 +236,7 @@ RowsKernel rows_kernel(const ConvolutionSize& size) {
 std::string depthwise_rows_refusal(const ConvolutionSize& size, int64_t most_rows) {
   if (size.in_channels != size.group || size.out_channels != size.group) return "it is not depthwise";
   if (size.kernel[0] != 1 || size.input[0] != 1 || size.output[0] != 1) return "it is not of images";
-  if ((size.kernel[1] != 3 && size.kernel[1] != 5) || size.kernel[2] != size.kernel[1] ||
-      size.stride[1] != size.stride[2] || size.stride[1] > 2 || size.dilation[1] != 1 ||
-      size.dilation[2] != 1)
-    return "its windows are not of 3 x 3 or 5 x 5 with strides of 1 or 2";
+  if (!has_small_windows(size)) return "its windows are not of 3 x 3 or 5 x 5 with strides of 1 or 2";
   // What a thread takes of 3 x 3, and twice what it takes of 5 x 5.
   if (size.in_channels % 4 != 0) return "its channels are no multiple of 4";
   if (most_rows < 2 || most_rows > 1024) return "a thread takes 2 to 1024 rows";
