@@ -235,7 +235,6 @@ constexpr std::pair<int64_t, Image> kClusterImages[] = {
 /// Chains whose links take turns, as one graph: without and with programmatic launches, the same results.
 void run_chains(Family& family, const std::deque<Case>& cases) {
   constexpr int kLinks = 8;
-  constexpr int kReplays = 200;
   std::deque<Case::Images> images;
   for (const Case& each : cases) images.emplace_back(each);
   cudaStream_t stream = nullptr;
@@ -277,8 +276,7 @@ void run_chains(Family& family, const std::deque<Case>& cases) {
   const cudaGraphExec_t plain = instantiate(false);
   const cudaGraphExec_t early = instantiate(true);
   const auto expected = run(plain);
-  for (int i = 0; i < kReplays; ++i)
-    family.expect(run(early) == expected, "a chain differs from ordinary launches");
+  replay(200, [&] { family.expect(run(early) == expected, "a chain differs from ordinary launches"); });
   cudaGraphExecDestroy(plain);
   cudaGraphExecDestroy(early);
   cudaStreamDestroy(stream);

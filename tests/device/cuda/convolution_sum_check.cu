@@ -51,7 +51,6 @@ class SumCase {
   /// Links whose second image is what the one before has made, without and with programmatic launches.
   void run_chain(Family& family, const DeviceLimits& device) {
     constexpr int kLinks = 8;
-    constexpr int kReplays = 25;
     const size_t bytes = static_cast<size_t>(elements(sum_.second)) * 2;
     const DeviceBuffer image[2] = {DeviceBuffer(bytes), DeviceBuffer(bytes)};
     for (const WarpgroupConfig& config : warpgroup_sum_configs(sum_, device)) {
@@ -66,8 +65,9 @@ class SumCase {
         return bits(image[(kLinks - 1) % 2]);
       };
       const std::vector<uint16_t> plain = chain(false);
-      for (int i = 0; i < kReplays; ++i)
+      replay(25, [&] {
         family.expect(chain(true) == plain, name() + ": a chain differs from ordinary launches");
+      });
     }
   }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -86,8 +87,9 @@ int failures();
 /// Whether a kernel runs beside one that has not ended. Under tools that watch memory none does, and what is
 /// to be seen of that cannot be checked: false then, and a line says that `family` is left out.
 bool launches_overlap(const char* family);
-/// How often to run what could go wrong between kernels: `wanted` times, or twice where none overlap.
-int replays(int wanted);
+/// Runs what could go wrong between kernels `wanted` times; twice, and as often as goes into two seconds,
+/// under a tool that makes every launch long.
+void replay(int wanted, const std::function<void()>& once);
 
 /// 2^-24, the unit roundoff of float: `terms` additions of magnitude at most `magnitude` differ from the
 /// exact sum by at most terms * kFloat * terms * magnitude; sums of random signs stay far below.

@@ -67,7 +67,6 @@ class Case {
   /// Links that each read what the one before has written, without and with programmatic launches.
   void run_chain(Family& family, const DeviceLimits& device) {
     constexpr int kLinks = 8;
-    const int count = replays(50);
     const size_t bytes = x_.host.size() * float_bytes(type_);
     const DeviceBuffer a(bytes);
     const DeviceBuffer b(bytes);
@@ -87,11 +86,11 @@ class Case {
       b.download(result.data());
     };
     run(false, plain);
-    for (int i = 0; i < count; ++i) {
+    replay(50, [&] {
       run(true, early);
       family.expect(std::memcmp(plain.data(), early.data(), bytes) == 0,
                     "a chain differs from ordinary launches");
-    }
+    });
   }
 
  private:

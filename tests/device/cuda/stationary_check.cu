@@ -74,9 +74,9 @@ class StationaryCase {
     const cudaGraphExec_t plain = instantiate(false);
     const cudaGraphExec_t early = instantiate(true);
     const std::vector<uint16_t> expected = run(plain);
-    const int count = replays(50);
-    for (int i = 0; i < count; ++i)
+    replay(50, [&] {
       family.expect(run(early) == expected, name() + ": a chain differs from ordinary launches");
+    });
     cudaGraphExecDestroy(plain);
     cudaGraphExecDestroy(early);
     cudaStreamDestroy(stream);

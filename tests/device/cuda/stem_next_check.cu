@@ -138,15 +138,14 @@ class Case {
               const std::string& what) const {
     cudaStream_t stream = nullptr;
     cudaStreamCreate(&stream);
-    const int count = replays(50);
-    for (int i = 0; i < count; ++i) {
+    replay(50, [&] {
       Output pooled(elements(), type_);
       Output behind(elements(), type_);
       for (const Values* x : {&x_, &other_, &x_})
         family.launched(launch(config, pooled, behind, true, stream, x->get()), what);
       family.launched(cudaStreamSynchronize(stream), what);
       family.expect(bits(behind) == expected, what + ", again");
-    }
+    });
     cudaStreamDestroy(stream);
   }
 
