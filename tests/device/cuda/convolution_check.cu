@@ -1,19 +1,21 @@
 // Checks of depthwise.hpp and direct_convolution.hpp.
 #include <cmath>
+#include <limits>
 
 #include "device/cuda/depthwise_sizes.hpp"
 #include "device/cuda/plugin/kernels/direct_convolution.hpp"
+#include "device/cuda/plugin/kernels/gemm_launch.hpp"
 #include "kernels_check.hpp"
 #include "post_op_check.hpp"
 
 namespace hone::device::cuda::check {
 namespace {
 
-enum class Launcher { kDepthwise, kDepthwiseRows, kGrouped, kDirect };
+enum class Launcher { kDepthwise, kDepthwiseTiles, kGrouped, kDirect };
 
 struct Case {
   ConvolutionSize size;
-  int strip = 0;  ///< or the most rows of a thread
+  int strip = 0;  ///< or the rows of a thread
   DirectTile tile = DirectTile::k64x64;
   size_t shift = 0;
 };
@@ -21,7 +23,7 @@ struct Case {
 /// Weights lie as [R][S][C], [K][D][R][S][C / group] and [R][S][C][K].
 int64_t weight_position(Launcher launcher, const ConvolutionSize& size, int64_t k, int64_t tap, int64_t c) {
   const int64_t taps = size.kernel[0] * size.kernel[1] * size.kernel[2];
-  if (launcher == Launcher::kDepthwise || launcher == Launcher::kDepthwiseRows)
+  if (launcher == Launcher::kDepthwise || launcher == Launcher::kDepthwiseTiles)
     return tap * size.out_channels + k;
   if (launcher == Launcher::kDirect) return (tap * size.in_channels + c) * size.out_channels + k;
   return (k * taps + tap) * (size.in_channels / size.group) + c;
@@ -54,13 +56,22 @@ std::string text(const ConvolutionSize& size) {
          std::to_string(size.input[1]) + "x" + std::to_string(size.input[2]);
 }
 
+/// Of at most one activation.
+StreamEpilogue stream_of(const Epilogue& epilogue) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const PostOpLink& link = epilogue.links[0];
+  if (epilogue.count == 0) return {StreamKind::kBounds, 0, -kInfinity, kInfinity};
+  if (link.kind == PostOpKind::kSwish) return {StreamKind::kSwish, link.alpha, 0, 0};
+  return {StreamKind::kBounds, 0, link.alpha, link.beta};
+}
+
 cudaError_t run(Launcher launcher, const ConvolutionArguments& arguments, FloatType type, const Case& test,
                 const Epilogue& epilogue) {
   switch (launcher) {
     case Launcher::kDepthwise:
       return depthwise_convolution(arguments, type, test.size, epilogue, test.strip, {});
-    case Launcher::kDepthwiseRows:
-      return depthwise_rows(arguments, type, test.size, epilogue, test.strip, {});
+    case Launcher::kDepthwiseTiles:
+      return depthwise_tiles(arguments, type, test.size, stream_of(epilogue), test.strip, {});
     case Launcher::kGrouped: return grouped_convolution(arguments, type, test.size, epilogue, {});
     case Launcher::kDirect: return direct_convolution(arguments, test.size, epilogue, test.tile, {});
   }
@@ -129,26 +140,45 @@ void check_depthwise() {
   }
 }
 
-void check_depthwise_rows() {
-  Family family("depthwise convolution by rows");
-  std::vector<Case> cases = {{depthwise_image(0, 16, 9, 9, 3, 1, 1), 4}};
+void check_depthwise_tiles() {
+  Family family("depthwise convolution by tiles");
+  DeviceLimits device;
+  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  std::vector<Case> cases;
+  const auto add = [&](const ConvolutionSize& size) {
+    for (const int run : depthwise_tile_runs(size)) cases.push_back({size, run});
+  };
   for (const int64_t kernel : {3, 5}) {
     for (const int64_t stride : {1, 2}) {
-      // Fewer rows than a thread takes, as many, and some that are left over.
-      for (const int rows : {2, 4, 7, 32}) {
-        cases.push_back({depthwise_image(2, 16, 13, 11, kernel, stride, kernel / 2), rows});
-        cases.push_back({depthwise_image(1, 40, 8, 6, kernel, stride, 0), rows});
-      }
+      add(depthwise_image(2, 16, 13, 11, kernel, stride, kernel / 2));
+      add(depthwise_image(1, 40, 8, 6, kernel, stride, 0));
+      // More tiles than run at once, beside each other and below.
+      add(depthwise_image(9, 136, 60, 61, kernel, stride, kernel / 2));
     }
   }
+  add(depthwise_image(0, 16, 9, 9, 3, 1, 1));
+  // Several images in each.
+  add(depthwise_image(300, 200, 7, 7, 3, 1, 1));
   // More padding at the end than at the beginning, as SAME_UPPER makes.
-  cases.push_back({depthwise_image(1, 8, 8, 8, 3, 2, 0), 3});
-  cases.back().size.output[1] = cases.back().size.output[2] = 4;
-  for (const FloatType type : kFloatTypes) {
+  ConvolutionSize upper = depthwise_image(1, 8, 8, 8, 3, 2, 0);
+  upper.output[1] = upper.output[2] = 4;
+  add(upper);
+  PostOpLink clip;
+  clip.kind = PostOpKind::kClip;
+  clip.alpha = -0.5f;
+  clip.beta = 0.75f;
+  PostOpLink swish;
+  swish.kind = PostOpKind::kSwish;
+  swish.alpha = 1;
+  for (const FloatType type : {FloatType::kHalf, FloatType::kBfloat16}) {
+    int turn = 0;
     for (const Case& test : cases) {
-      check_case(family, Launcher::kDepthwiseRows, test, type, {});
-      check_case(family, Launcher::kDepthwiseRows, test, type, typical_post_ops());
+      ++turn;
+      check_case(family, Launcher::kDepthwiseTiles, test, type,
+                 turn % 3 == 0 ? std::vector<PostOpLink>() : std::vector{turn % 3 == 1 ? clip : swish});
     }
+    for (const PostOpLink& op : {clip, swish})
+      check_case(family, Launcher::kDepthwiseTiles, cases[0], type, {op});
   }
 }
 

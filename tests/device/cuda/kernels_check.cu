@@ -179,7 +179,7 @@ struct Check {
 constexpr Check kChecks[] = {
     {"reorder", hone::device::cuda::check::check_reorder},
     {"depthwise", hone::device::cuda::check::check_depthwise},
-    {"depthwise_rows", hone::device::cuda::check::check_depthwise_rows},
+    {"depthwise_tiles", hone::device::cuda::check::check_depthwise_tiles},
     {"grouped", hone::device::cuda::check::check_grouped},
     {"direct", hone::device::cuda::check::check_direct},
     {"transposed_convolution", hone::device::cuda::check::check_transposed_convolution},

@@ -97,7 +97,7 @@ constexpr double kFloatRoundoff = 5.9604644775390625e-08;
 
 void check_reorder();
 void check_depthwise();
-void check_depthwise_rows();
+void check_depthwise_tiles();
 void check_grouped();
 void check_direct();
 void check_transposed_convolution();

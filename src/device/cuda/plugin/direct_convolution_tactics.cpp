@@ -1,9 +1,11 @@
 // Convolutions without tensor cores by kernels of ours: depthwise, grouped, and IEEE float.
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "device/cuda/plugin/convolution_request.hpp"
 #include "device/cuda/plugin/kernels/direct_convolution.hpp"
+#include "device/cuda/plugin/kernels/stream_epilogue.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -31,6 +33,26 @@ ConvolutionSize convolution_size(const graph::Convolution& geometry) {
   return size;
 }
 
+struct DirectProblem {
+  ConvolutionRequest request;
+  ConvolutionSize size;
+  FloatType type = FloatType::kFloat;
+  /// What follows, where it is that.
+  std::optional<StreamEpilogue> stream;
+};
+
+/// Empty when `out` is filled in; else why none of the three takes the step.
+std::string read_problem(const StepRequest& request, DirectProblem& out) {
+  if (std::string reason = read_convolution_request(request, out.request); !reason.empty()) return reason;
+  if (out.request.post_ops.size() > Epilogue::kLimit) return "too many post-ops";
+  if (tensor::element_count(request.outputs[0].shape) > std::numeric_limits<int32_t>::max())
+    return "more outputs than its index counts";
+  out.size = convolution_size(out.request.geometry);
+  out.type = float_type(request.compute_dtype);
+  if (out.request.post_ops.size() <= kMaxEpilogueSteps) out.stream = stream_epilogue(conv_args(out.request));
+  return {};
+}
+
 /// What the three tactics do alike: they differ in the filter's order and in the launch.
 class DirectTactic : public CudaTactic {
  public:
@@ -43,21 +65,15 @@ class DirectTactic : public CudaTactic {
 
   Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
                       std::string_view variant) const override {
-    ConvolutionRequest convolution;
-    if (std::string reason = read_convolution_request(request, convolution); !reason.empty())
+    DirectProblem problem;
+    if (std::string reason = read_problem(request, problem); !reason.empty())
       return Offer::refuse(std::move(reason));
-    if (convolution.post_ops.size() > Epilogue::kLimit) return Offer::refuse("too many post-ops");
-    if (tensor::element_count(request.outputs[0].shape) > std::numeric_limits<int32_t>::max())
-      return Offer::refuse("more outputs than its index counts");
-    if (std::string reason = refusal(request, convolution.geometry, variant); !reason.empty())
+    if (std::string reason = refusal(problem, variant); !reason.empty())
       return Offer::refuse(std::move(reason));
-    Offer offer = make_convolution_offer(request, convolution, DType::kFloat32);
-    const graph::Convolution& geometry = convolution.geometry;
-    const PackedConstant filter =
-        pack_filter(request, 1, filter_type(request), filter_order(), geometry.group_inputs(), weights);
+    Offer offer = make_convolution_offer(request, problem.request, DType::kFloat32);
+    const PackedConstant filter = pack_filter(request, 1, filter_type(request), filter_order(),
+                                              problem.request.geometry.group_inputs(), weights);
     offer.packed = {filter.key};
-    const ConvolutionSize size = convolution_size(geometry);
-    const FloatType type = float_type(request.compute_dtype);
     offer.kernel = std::make_shared<LaunchKernel>(
         "a convolution",
         [=, this, chosen = std::string(variant)](auto inputs, auto outputs, void*,
@@ -65,22 +81,21 @@ class DirectTactic : public CudaTactic {
           ConvolutionArguments arguments;
           arguments.input = inputs[0];
           arguments.weights = filter.device->data();
-          arguments.bias = convolution.has_bias ? static_cast<const float*>(inputs[2]) : nullptr;
+          arguments.bias = problem.request.has_bias ? static_cast<const float*>(inputs[2]) : nullptr;
           arguments.output = outputs[0];
-          return launch(arguments, type, size, make_epilogue(convolution, inputs), chosen, options);
+          return launch(problem, arguments, make_epilogue(problem.request, inputs), chosen, options);
         },
         true);
     return offer;
   }
 
  protected:
-  virtual std::string refusal(const StepRequest& request, const graph::Convolution& geometry,
-                              std::string_view variant) const = 0;
+  virtual std::string refusal(const DirectProblem& problem, std::string_view variant) const = 0;
   virtual FilterOrder filter_order() const = 0;
   virtual DType filter_type(const StepRequest& request) const { return request.compute_dtype; }
-  virtual cudaError_t launch(const ConvolutionArguments& arguments, FloatType type,
-                             const ConvolutionSize& size, const Epilogue& epilogue,
-                             const std::string& variant, const LaunchOptions& options) const = 0;
+  virtual cudaError_t launch(const DirectProblem& problem, const ConvolutionArguments& arguments,
+                             const Epilogue& epilogue, const std::string& variant,
+                             const LaunchOptions& options) const = 0;
 };
 
 class DepthwiseTactic final : public DirectTactic {
@@ -88,51 +103,47 @@ class DepthwiseTactic final : public DirectTactic {
   std::string_view name() const override { return "depthwise"; }
   std::vector<std::string> variants(const StepRequest& request) const override {
     std::vector<std::string> result = {"auto", "1", "2", "4"};
-    ConvolutionRequest convolution;
-    if (!read_convolution_request(request, convolution).empty()) return result;
-    const ConvolutionSize size = convolution_size(convolution.geometry);
-    int64_t runs = 0;
-    for (const int most : kMostRows) {
-      if (!depthwise_rows_refusal(size, most).empty()) continue;
-      // Of those that make as many runs of an image one does.
-      const int64_t made = (size.output[1] + most - 1) / most;
-      if (made != runs) result.push_back(fmt::format("rows{}", most));
-      runs = made;
+    DirectProblem problem;
+    if (!read_problem(request, problem).empty()) return result;
+    for (const int run : depthwise_tile_runs(problem.size)) {
+      if (tiles_refusal(problem, run).empty()) result.push_back(fmt::format("tiles{}", run));
     }
     return result;
   }
 
  protected:
-  std::string refusal(const StepRequest&, const graph::Convolution& geometry,
-                      std::string_view variant) const override {
-    if (geometry.group != geometry.in_channels || geometry.group != geometry.out_channels ||
-        geometry.group == 1)
+  std::string refusal(const DirectProblem& problem, std::string_view variant) const override {
+    const ConvolutionSize& size = problem.size;
+    if (size.group != size.in_channels || size.group != size.out_channels || size.group == 1)
       return "it is not depthwise";
-    if (rows(variant) != 0) return depthwise_rows_refusal(convolution_size(geometry), rows(variant));
+    if (const int run = tile_run(problem, variant); run != 0) return tiles_refusal(problem, run);
     return variant == "auto" || strip(variant) != 0 ? "" : fmt::format("'{}' is no strip length", variant);
   }
   // One filter per channel: [K][R][S] as [R][S][K].
   FilterOrder filter_order() const override { return FilterOrder::kRsck; }
   DType filter_type(const StepRequest&) const override { return DType::kFloat32; }
-  cudaError_t launch(const ConvolutionArguments& arguments, FloatType type, const ConvolutionSize& size,
+  cudaError_t launch(const DirectProblem& problem, const ConvolutionArguments& arguments,
                      const Epilogue& epilogue, const std::string& variant,
                      const LaunchOptions& options) const override {
-    if (rows(variant) != 0) return depthwise_rows(arguments, type, size, epilogue, rows(variant), options);
-    return depthwise_convolution(arguments, type, size, epilogue, strip(variant), options);
+    if (const int run = tile_run(problem, variant); run != 0)
+      return depthwise_tiles(arguments, problem.type, problem.size, *problem.stream, run, options);
+    return depthwise_convolution(arguments, problem.type, problem.size, epilogue, strip(variant), options);
   }
 
  private:
   static int strip(std::string_view variant) {
     return variant == "1" ? 1 : variant == "2" ? 2 : variant == "4" ? 4 : 0;
   }
-  /// Of a thread that goes down the image; 0 for strips.
-  static int rows(std::string_view variant) {
-    for (const int most : kMostRows) {
-      if (variant == fmt::format("rows{}", most)) return most;
+  /// Rows of a thread; 0 for variants without tiles.
+  static int tile_run(const DirectProblem& problem, std::string_view variant) {
+    for (const int run : depthwise_tile_runs(problem.size)) {
+      if (variant == fmt::format("tiles{}", run)) return run;
     }
     return 0;
   }
-  static constexpr int kMostRows[] = {4, 8, 16, 32};
+  static std::string tiles_refusal(const DirectProblem& problem, int run) {
+    return depthwise_tiles_refusal(problem.size, problem.type, problem.stream, run, limits());
+  }
 };
 
 class IeeeTactic final : public DirectTactic {
@@ -143,22 +154,21 @@ class IeeeTactic final : public DirectTactic {
   }
 
  protected:
-  std::string refusal(const StepRequest& request, const graph::Convolution& geometry,
-                      std::string_view variant) const override {
-    if (request.compute_dtype != DType::kFloat32) return "only fp32";
-    if (geometry.group != 1) return "it has groups";
+  std::string refusal(const DirectProblem& problem, std::string_view variant) const override {
+    if (problem.type != FloatType::kFloat) return "only fp32";
+    if (problem.size.group != 1) return "it has groups";
     return variant == "64x64" || variant == "128x64" || variant == "32x32"
                ? ""
                : fmt::format("'{}' is no tile", variant);
   }
   FilterOrder filter_order() const override { return FilterOrder::kRsck; }
-  cudaError_t launch(const ConvolutionArguments& arguments, FloatType, const ConvolutionSize& size,
+  cudaError_t launch(const DirectProblem& problem, const ConvolutionArguments& arguments,
                      const Epilogue& epilogue, const std::string& variant,
                      const LaunchOptions& options) const override {
     const DirectTile tile = variant == "128x64"  ? DirectTile::k128x64
                             : variant == "32x32" ? DirectTile::k32x32
                                                  : DirectTile::k64x64;
-    return direct_convolution(arguments, size, epilogue, tile, options);
+    return direct_convolution(arguments, problem.size, epilogue, tile, options);
   }
 };
 
@@ -167,14 +177,12 @@ class GroupedTactic final : public DirectTactic {
   std::string_view name() const override { return "grouped"; }
 
  protected:
-  std::string refusal(const StepRequest&, const graph::Convolution&, std::string_view) const override {
-    return "";
-  }
+  std::string refusal(const DirectProblem&, std::string_view) const override { return ""; }
   FilterOrder filter_order() const override { return FilterOrder::kKrsc; }
-  cudaError_t launch(const ConvolutionArguments& arguments, FloatType type, const ConvolutionSize& size,
+  cudaError_t launch(const DirectProblem& problem, const ConvolutionArguments& arguments,
                      const Epilogue& epilogue, const std::string&,
                      const LaunchOptions& options) const override {
-    return grouped_convolution(arguments, type, size, epilogue, options);
+    return grouped_convolution(arguments, problem.type, problem.size, epilogue, options);
   }
 };
 

@@ -1,15 +1,14 @@
-// Depthwise convolutions by rows on the emulator.
+// Depthwise convolutions by tiles on the emulator.
 #include <gtest/gtest.h>
+
+#include <array>
+#include <optional>
 
 #include "device/cuda/depthwise_sizes.hpp"
 #include "device/cuda/emulator/emulated_kernels.hpp"
 
 namespace hone::device::cuda::emulated {
 namespace {
-
-constexpr std::pair<Element, FloatType> kTypes[] = {{Element::kFloat, FloatType::kFloat},
-                                                    {Element::kHalf, FloatType::kHalf},
-                                                    {Element::kBFloat16, FloatType::kBfloat16}};
 
 /// What a convolution of `size` gives of channels-last x, with weights [R][S][C].
 std::vector<double> convolve(const ConvolutionSize& size, const std::vector<float>& x,
@@ -33,91 +32,134 @@ std::vector<double> convolve(const ConvolutionSize& size, const std::vector<floa
   return sums;
 }
 
-/// Each channel is scaled, a shortcut is added, and a ReLU follows.
-void expect_rows(const ConvolutionSize& size, Element element, FloatType type, int most_rows,
-                 bool has_bias = true) {
-  SCOPED_TRACE("kernel " + std::to_string(size.kernel[1]) + ", stride " + std::to_string(size.stride[1]) +
-               ", " + std::to_string(size.input[1]) + " x " + std::to_string(size.input[2]) + " x " +
-               std::to_string(size.in_channels) + ", " + std::to_string(most_rows) + " rows");
-  const Extents extents = {size.batch, size.output[1], size.output[2], size.out_channels};
-  const int64_t outputs = extents[0] * extents[1] * extents[2] * extents[3];
-  const Tensor x(element, size.batch * size.input[1] * size.input[2] * size.in_channels, 3, 1);
-  const Tensor w(Element::kFloat, size.kernel[1] * size.kernel[2] * size.in_channels, 2, 2);
-  const Tensor bias(Element::kFloat, size.in_channels, 4, 3);
-  const Tensor scale(Element::kFloat, size.in_channels, 2, 5);
-  const Tensor shortcut(element, outputs, 5, 4);
-  std::vector<double> expected = convolve(size, x.values, w.values);
-  for (size_t i = 0; i < expected.size(); ++i) {
-    if (has_bias) expected[i] += bias.values[i % size.in_channels];
-    expected[i] = std::max(0.0, expected[i] * scale.values[i % size.in_channels] + shortcut.values[i]);
-  }
-  Epilogue epilogue{};
-  epilogue.links[epilogue.count].kind = PostOpKind::kMul;
-  epilogue.links[epilogue.count].channel_stride = 1;
-  epilogue.links[epilogue.count++].operand = scale.get();
-  epilogue.links[epilogue.count].kind = PostOpKind::kAdd;
-  epilogue.links[epilogue.count].full = true;
-  epilogue.links[epilogue.count++].operand = shortcut.get();
-  epilogue.links[epilogue.count++].kind = PostOpKind::kRelu;
-  expect_output({kFewSchedules.front()}, element, extents, expected, 0, [&](Output& y) {
-    const ConvolutionArguments arguments{x.get(), w.get(), has_bias ? bias.floats() : nullptr, y.get()};
-    LaunchOptions options;
-    options.pdl = options.next_waits = true;
-    return depthwise_rows(arguments, type, size, epilogue, most_rows, options);
-  });
+std::string text(const ConvolutionSize& size, int rows) {
+  return "kernel " + std::to_string(size.kernel[1]) + ", stride " + std::to_string(size.stride[1]) + ", " +
+         std::to_string(size.batch) + " x " + std::to_string(size.input[1]) + " x " +
+         std::to_string(size.input[2]) + " x " + std::to_string(size.in_channels) + ", " +
+         std::to_string(rows) + " rows";
 }
 
-TEST(EmulatedDepthwise, RowsOfEveryWindow) {
+Extents result_extents(const ConvolutionSize& size) {
+  return {size.batch, size.output[1], size.output[2], size.out_channels};
+}
+
+/// A convolution's operands, and its sums with the bias.
+struct Operands {
+  Operands(const ConvolutionSize& size, Element element, bool has_bias)
+      : x(element, size.batch * size.input[1] * size.input[2] * size.in_channels, 3, 1),
+        w(Element::kFloat, size.kernel[1] * size.kernel[2] * size.in_channels, 2, 2),
+        bias(Element::kFloat, size.in_channels, 4, 3),
+        expected(convolve(size, x.values, w.values)),
+        arguments{x.get(), w.get(), has_bias ? bias.floats() : nullptr, nullptr} {
+    for (size_t i = 0; has_bias && i < expected.size(); ++i) expected[i] += bias.values[i % size.in_channels];
+  }
+
+  ConvolutionArguments to(Output& y) const {
+    ConvolutionArguments result = arguments;
+    result.output = y.get();
+    return result;
+  }
+
+  Tensor x;
+  Tensor w;
+  Tensor bias;
+  std::vector<double> expected;
+  ConvolutionArguments arguments;
+};
+
+LaunchOptions early() {
+  LaunchOptions options;
+  options.pdl = options.next_waits = true;
+  return options;
+}
+
+/// Results are bounded; those without a bias are swished.
+void expect_tiles(const ConvolutionSize& size, Element element, FloatType type, int run,
+                  bool has_bias = true) {
+  SCOPED_TRACE(text(size, run));
+  Operands operands(size, element, has_bias);
+  for (double& value : operands.expected)
+    value = has_bias ? std::clamp(value, -3.0, 6.0) : value / (1 + std::exp(-2 * value));
+  const StreamEpilogue epilogue =
+      has_bias ? StreamEpilogue{StreamKind::kBounds, 0, -3, 6} : StreamEpilogue{StreamKind::kSwish, 2, 0, 0};
+  expect_output(
+      kFewSchedules, element, result_extents(size), operands.expected, has_bias ? 0 : 1,
+      [&](Output& y) { return depthwise_tiles(operands.to(y), type, size, epilogue, run, early()); });
+}
+
+constexpr std::pair<Element, FloatType> kTypes[] = {{Element::kHalf, FloatType::kHalf},
+                                                    {Element::kBFloat16, FloatType::kBfloat16}};
+
+// Channels and columns that fill no block, rows that fill no strip.
+TEST(EmulatedDepthwise, TilesOfEveryWindow) {
   for (const auto& [element, type] : kTypes) {
     for (const int64_t kernel : {3, 5}) {
       for (const int64_t stride : {1, 2}) {
-        // Some rows that are left over, and fewer than a thread takes.
-        expect_rows(depthwise_image(2, 16, 13, 11, kernel, stride, kernel / 2), element, type, 4);
-        expect_rows(depthwise_image(1, 12, 8, 6, kernel, stride, 0), element, type, 32, false);
+        for (const int run : stride == 1 ? std::array{4, 7} : std::array{2, 4}) {
+          expect_tiles(depthwise_image(2, 40, 13, 11, kernel, stride, kernel / 2), element, type, run);
+          expect_tiles(depthwise_image(1, 8, 8, 6, kernel, stride, 0), element, type, run, false);
+          expect_tiles(depthwise_image(1, 8, 17, 30, kernel, stride, 1), element, type, run);
+        }
       }
     }
   }
 }
 
-TEST(EmulatedDepthwise, RunsOfEveryLength) {
-  for (int most = 2; most <= 14; ++most) {
-    expect_rows(depthwise_image(1, 8, 14, 9, 3, 1, 1), Element::kHalf, FloatType::kHalf, most);
-    expect_rows(depthwise_image(1, 8, 14, 9, 3, 2, 1), Element::kHalf, FloatType::kHalf, most);
-    expect_rows(depthwise_image(1, 8, 14, 9, 5, 2, 2), Element::kHalf, FloatType::kHalf, most);
-  }
+// Several tiles beside and below each other, and several images in one.
+TEST(EmulatedDepthwise, ABlockTakesTileAfterTile) {
+  emulator::set_multiprocessors(1);
+  expect_tiles(depthwise_image(1, 8, 66, 61, 3, 1, 1), Element::kHalf, FloatType::kHalf, 4);
+  expect_tiles(depthwise_image(2, 72, 37, 30, 3, 2, 1), Element::kHalf, FloatType::kHalf, 2);
+  expect_tiles(depthwise_image(40, 40, 7, 7, 3, 1, 1), Element::kHalf, FloatType::kHalf, 7);
+  expect_tiles(depthwise_image(64, 8, 3, 5, 5, 1, 2), Element::kBFloat16, FloatType::kBfloat16, 4);
+  expect_tiles(depthwise_image(1, 8, 70, 61, 5, 1, 2), Element::kBFloat16, FloatType::kBfloat16, 7, false);
+  emulator::set_multiprocessors(132);
 }
 
-// More padding at the end than at the beginning, as SAME_UPPER makes; an image smaller than a window.
-TEST(EmulatedDepthwise, WindowsBeyondTheImage) {
+TEST(EmulatedDepthwise, TilesBeyondTheImage) {
   ConvolutionSize size = depthwise_image(1, 8, 8, 8, 3, 2, 0);
   size.output[1] = size.output[2] = 4;
-  expect_rows(size, Element::kHalf, FloatType::kHalf, 3);
-  expect_rows(depthwise_image(1, 8, 1, 2, 5, 1, 2), Element::kBFloat16, FloatType::kBfloat16, 4);
-  expect_rows(depthwise_image(0, 8, 4, 4, 3, 1, 1), Element::kHalf, FloatType::kHalf, 4);
+  expect_tiles(size, Element::kHalf, FloatType::kHalf, 4);
+  expect_tiles(depthwise_image(1, 8, 1, 2, 5, 1, 2), Element::kBFloat16, FloatType::kBfloat16, 7);
+  expect_tiles(depthwise_image(0, 8, 4, 4, 3, 1, 1), Element::kHalf, FloatType::kHalf, 4);
 }
 
-TEST(EmulatedDepthwise, WhatNoKernelDoesIsRefused) {
-  const auto refusal = [](const ConvolutionSize& size) { return depthwise_rows_refusal(size, 8); };
-  EXPECT_EQ(refusal(depthwise_image(1, 16, 8, 8, 5, 2, 2)), "");
+TEST(EmulatedDepthwise, WhatHasNoTilesIsRefused) {
+  const DeviceLimits limits;
+  const StreamEpilogue relu{StreamKind::kBounds, 0, 0, 6};
+  const auto refusal = [&](const ConvolutionSize& size, int run = 4) {
+    return depthwise_tiles_refusal(size, FloatType::kHalf, relu, run, limits);
+  };
+  const ConvolutionSize image = depthwise_image(1, 16, 8, 8, 5, 2, 2);
+  EXPECT_EQ(refusal(image), "");
   EXPECT_EQ(refusal(depthwise_image(1, 16, 8, 8, 7, 1, 3)),
             "its windows are not of 3 x 3 or 5 x 5 with strides of 1 or 2");
-  EXPECT_EQ(refusal(depthwise_image(1, 16, 9, 9, 3, 3, 1)),
-            "its windows are not of 3 x 3 or 5 x 5 with strides of 1 or 2");
-  EXPECT_EQ(refusal(depthwise_image(1, 12, 8, 8, 3, 1, 1)), "");
-  EXPECT_EQ(refusal(depthwise_image(1, 10, 8, 8, 3, 1, 1)), "its channels are no multiple of 4");
-  ConvolutionSize grouped = depthwise_image(1, 16, 8, 8, 3, 1, 1);
+  EXPECT_EQ(refusal(depthwise_image(1, 12, 8, 8, 3, 1, 1)), "its channels are no multiple of 8");
+  EXPECT_EQ(refusal(image, 7), "a thread takes 2 or 4 rows");
+  EXPECT_EQ(depthwise_tiles_refusal(image, FloatType::kFloat, relu, 4, limits), "only fp16 and bf16");
+  for (const std::optional<StreamEpilogue>& more :
+       {std::optional<StreamEpilogue>(), std::optional(StreamEpilogue{StreamKind::kAdd, 0, 0, 6})}) {
+    EXPECT_EQ(depthwise_tiles_refusal(image, FloatType::kHalf, more, 4, limits),
+              "more follows it than an activation that bounds or a swish");
+  }
+  EXPECT_EQ(refusal(depthwise_image(1, 16, 8, 8, 3, 1, 1), 2), "a thread takes 4 or 7 rows");
+  ConvolutionSize grouped = image;
   grouped.group = 8;
   EXPECT_EQ(refusal(grouped), "it is not depthwise");
-  ConvolutionSize volume = depthwise_image(1, 16, 8, 8, 3, 1, 1);
+  ConvolutionSize volume = image;
   volume.input[0] = volume.output[0] = 2;
   EXPECT_EQ(refusal(volume), "it is not of images");
-  EXPECT_EQ(depthwise_rows_refusal(depthwise_image(1, 16, 8, 8, 3, 1, 1), 1),
-            "a thread takes 2 to 1024 rows");
-  EXPECT_EQ(depthwise_rows({}, FloatType::kHalf, grouped, {}, 8, {}), cudaErrorInvalidValue);
+  DeviceLimits other;
+  other.shared_memory = 1 << 10;
+  EXPECT_EQ(depthwise_tiles_refusal(image, FloatType::kHalf, relu, 4, other),
+            "its tiles are larger than the shared memory of a block");
+  other.warpgroups = false;
+  EXPECT_EQ(depthwise_tiles_refusal(image, FloatType::kHalf, relu, 4, other),
+            "it is for compute capability 9.0");
+  EXPECT_EQ(depthwise_tiles({}, FloatType::kHalf, grouped, relu, 4, {}), cudaErrorInvalidValue);
   ConvolutionArguments misaligned;
   misaligned.input = reinterpret_cast<const void*>(8);
-  EXPECT_EQ(depthwise_rows(misaligned, FloatType::kHalf, depthwise_image(1, 16, 8, 8, 3, 1, 1), {}, 8, {}),
-            cudaErrorMisalignedAddress);
+  EXPECT_EQ(depthwise_tiles(misaligned, FloatType::kHalf, image, relu, 4, {}), cudaErrorMisalignedAddress);
 }
 
 }  // namespace

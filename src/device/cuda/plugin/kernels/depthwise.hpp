@@ -1,9 +1,12 @@
 // Convolutions whose groups are too thin for tensor cores, on channels-last images.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 
 #include "device/cuda/plugin/kernels/epilogue.hpp"
+#include "device/cuda/plugin/kernels/stream_epilogue.hpp"
 
 namespace hone::device::cuda {
 
@@ -46,14 +49,23 @@ cudaError_t depthwise_convolution(const ConvolutionArguments& arguments, FloatTy
                                   const ConvolutionSize& size, const Epilogue& epilogue, int strip,
                                   const LaunchOptions& options);
 
-/// The same by threads that go down the image, at most `most_rows` rows of outputs each.
-/// cudaErrorInvalidValue for what depthwise_rows_refusal() names, cudaErrorMisalignedAddress where something
-/// does not begin at a multiple of 16 bytes.
-cudaError_t depthwise_rows(const ConvolutionArguments& arguments, FloatType type, const ConvolutionSize& size,
-                           const Epilogue& epilogue, int most_rows, const LaunchOptions& options);
+/// The same of fp16 and bf16 for compute capability 9.0, by threads that go down tiles which the copy unit
+/// brings: `run` rows of outputs each, one of depthwise_tile_runs(). cudaErrorInvalidValue for what
+/// depthwise_tiles_refusal() names, cudaErrorMisalignedAddress where something does not begin at a multiple
+/// of 16 bytes.
+cudaError_t depthwise_tiles(const ConvolutionArguments& arguments, FloatType type,
+                            const ConvolutionSize& size, const StreamEpilogue& epilogue, int run,
+                            const LaunchOptions& options);
 
-/// Why it does not do that; empty when it does.
-std::string depthwise_rows_refusal(const ConvolutionSize& size, int64_t most_rows);
+/// Two apart, windows read twice as many rows.
+inline std::array<int, 2> depthwise_tile_runs(const ConvolutionSize& size) {
+  return size.stride[1] == 1 ? std::array{4, 7} : std::array{2, 4};
+}
+
+/// Why it does not do that; empty when it does. `epilogue`: what follows, if it is no more than that.
+std::string depthwise_tiles_refusal(const ConvolutionSize& size, FloatType type,
+                                    const std::optional<StreamEpilogue>& epilogue, int run,
+                                    const DeviceLimits& limits);
 
 /// Any group count and any kernel; one thread per output, correct rather than fast. Weights
 /// [K][D][R][S][C / group], of the image's element type.

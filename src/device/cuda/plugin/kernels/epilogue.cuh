@@ -3,6 +3,7 @@
 
 #include "device/cuda/plugin/kernels/activation.cuh"
 #include "device/cuda/plugin/kernels/element.cuh"
+#include "device/cuda/plugin/kernels/quick_sigmoid.cuh"
 
 namespace hone::device::cuda {
 
@@ -12,50 +13,36 @@ __device__ __forceinline__ void for_each(float (&x)[width], const Function& func
   for (int i = 0; i < width; ++i) x[i] = function(x[i]);
 }
 
-/// Pixels of an image, one behind the other in their row.
-struct PixelRun {
-  int64_t pitch = 0;  ///< elements from one to the next
-  int count = 1;      ///< those that there are
-};
+/// Of results of type T.
+template <class T>
+__device__ __forceinline__ float sigmoid_for(float x) {
+  return sizeof(T) == 2 ? quick_sigmoid(x) : sigmoid(x);
+}
 
-/// Second operands for channels from `c` on of some pixels of image `n`, as many of each, the first of which
-/// lies at `offset`.
-template <class T, int pixels, int values>
+/// Second operands for `width` channels from `c` of image `n`, whose first output lies at `offset`.
+template <class T, int width>
 __device__ __forceinline__ void load_operand(const PostOpLink& link, int64_t n, int64_t c, int64_t offset,
-                                             const PixelRun& run, float (&to)[values]) {
-  constexpr int kWidth = values / pixels;
+                                             float (&to)[width]) {
   if (link.full) {
-#pragma unroll
-    for (int p = 0; p < pixels; ++p) {
-      if (pixels > 1 && p >= run.count) break;
-      float pixel[kWidth];
-      load_floats<kWidth>(static_cast<const T*>(link.operand) + offset + p * run.pitch, pixel);
-#pragma unroll
-      for (int i = 0; i < kWidth; ++i) to[p * kWidth + i] = pixel[i];
-    }
+    load_floats<width>(static_cast<const T*>(link.operand) + offset, to);
     return;
   }
   const float* from =
       static_cast<const float*>(link.operand) + n * link.batch_stride + c * link.channel_stride;
 #pragma unroll
-  for (int i = 0; i < kWidth; ++i) {
-    const float value = from[i * link.channel_stride];
-#pragma unroll
-    for (int p = 0; p < pixels; ++p) to[p * kWidth + i] = value;
-  }
+  for (int i = 0; i < width; ++i) to[i] = from[i * link.channel_stride];
 }
 
-/// Applies all links to neighbouring channels of channels-last pixels of type T, as many of each, one pixel
-/// behind the other in `x`.
-template <class T, int pixels = 1, int width>
+/// Applies all links to `width` neighbouring channels of one channels-last pixel of type T.
+template <class T, int width>
 __device__ __forceinline__ void apply_epilogue(const Epilogue& epilogue, float (&x)[width], int64_t n,
-                                               int64_t c, int64_t offset, const PixelRun& run = {}) {
+                                               int64_t c, int64_t offset) {
 #pragma unroll 1
   for (int i = 0; i < epilogue.count; ++i) {
     const PostOpLink& link = epilogue.links[i];
     const float alpha = link.alpha;
     const float beta = link.beta;
-    float y[width] = {};
+    float y[width];
     switch (link.kind) {
       case PostOpKind::kRelu: for_each(x, [](float v) { return v < 0.0f ? 0.0f : v; }); break;
       case PostOpKind::kLeakyRelu: for_each(x, [=](float v) { return v < 0.0f ? alpha * v : v; }); break;
@@ -66,17 +53,17 @@ __device__ __forceinline__ void apply_epilogue(const Epilogue& epilogue, float (
       case PostOpKind::kHardSwish:
         for_each(x, [](float v) { return v * clip(v + 3.0f, 0.0f, 6.0f) * (1.0f / 6); });
         break;
-      case PostOpKind::kSigmoid: for_each(x, [](float v) { return sigmoid(v); }); break;
-      case PostOpKind::kSwish: for_each(x, [=](float v) { return v * sigmoid(alpha * v); }); break;
-      case PostOpKind::kAdd: load_operand<T, pixels>(link, n, c, offset, run, y);
+      case PostOpKind::kSigmoid: for_each(x, [](float v) { return sigmoid_for<T>(v); }); break;
+      case PostOpKind::kSwish: for_each(x, [=](float v) { return v * sigmoid_for<T>(alpha * v); }); break;
+      case PostOpKind::kAdd: load_operand<T>(link, n, c, offset, y);
 #pragma unroll
         for (int k = 0; k < width; ++k) x[k] += y[k];
         break;
-      case PostOpKind::kMul: load_operand<T, pixels>(link, n, c, offset, run, y);
+      case PostOpKind::kMul: load_operand<T>(link, n, c, offset, y);
 #pragma unroll
         for (int k = 0; k < width; ++k) x[k] *= y[k];
         break;
-      case PostOpKind::kSub: load_operand<T, pixels>(link, n, c, offset, run, y);
+      case PostOpKind::kSub: load_operand<T>(link, n, c, offset, y);
 #pragma unroll
         for (int k = 0; k < width; ++k) x[k] -= y[k];
         break;

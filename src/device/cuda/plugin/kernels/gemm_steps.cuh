@@ -3,6 +3,7 @@
 
 #include "device/cuda/plugin/kernels/gemm_epilogue.hpp"
 #include "device/cuda/plugin/kernels/ptx.cuh"
+#include "device/cuda/plugin/kernels/quick_sigmoid.cuh"
 
 namespace hone::device::cuda {
 
@@ -65,7 +66,6 @@ __device__ __forceinline__ float clamp(float v, float low, float high) {
   v = v < low ? low : v;
   return v > high ? high : v;
 }
-__device__ __forceinline__ float sigmoid(float v) { return 1.0f / (1.0f + __expf(-v)); }
 __device__ __forceinline__ float softplus(float v) {
   return (v < 0.0f ? 0.0f : v) + log1pf(__expf(-fabsf(v)));
 }
@@ -76,11 +76,11 @@ __device__ __forceinline__ float apply_unary(EpilogueOp op, float alpha, float b
     case EpilogueOp::kRelu: return v < 0.0f ? 0.0f : v;
     case EpilogueOp::kLeakyRelu: return v < 0.0f ? alpha * v : v;
     case EpilogueOp::kClip: return clamp(v, alpha, beta);
-    case EpilogueOp::kSigmoid: return sigmoid(v);
+    case EpilogueOp::kSigmoid: return quick_sigmoid(v);
     case EpilogueOp::kTanh: return tanhf(v);
     case EpilogueOp::kHardSwish: return v * clamp(v * (1.0f / 6) + 0.5f, 0.0f, 1.0f);
     case EpilogueOp::kHardSigmoid: return clamp(alpha * v + beta, 0.0f, 1.0f);
-    case EpilogueOp::kSwish: return v * sigmoid(alpha * v);
+    case EpilogueOp::kSwish: return v * quick_sigmoid(alpha * v);
     case EpilogueOp::kElu: return v < 0.0f ? alpha * expm1f(v) : v;
     case EpilogueOp::kGeluErf: return 0.5f * v * (1.0f + erff(v * 0.70710678f));
     case EpilogueOp::kGeluTanh: return 0.5f * v * (1.0f + tanhf(0.79788456f * (v + 0.044715f * v * v * v)));

@@ -38,6 +38,20 @@ __device__ __forceinline__ float larger(float a, float b) {
   return result;
 }
 
+/// 2 to the power of x to 2 ulp (5 beyond 2 in magnitude); 0 where that is below the normal numbers.
+__device__ __forceinline__ float power_of_two(float x) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+
+/// 1 / x to 1 ulp; 0 where that is below the normal numbers.
+__device__ __forceinline__ float reciprocal(float x) {
+  float result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+
 /// 16 bytes that no kernel writes, asked for here: the compiler moves other loads to where they are used.
 __device__ __forceinline__ uint4 load_constant(const uint4* from) {
   uint4 value;

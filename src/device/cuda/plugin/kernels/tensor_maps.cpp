@@ -32,7 +32,8 @@ CUtensorMapDataType map_type(Element element) {
 }
 
 bool encode_boxes(CUtensorMap& map, Element element, const void* memory,
-                  std::initializer_list<int64_t> extents, std::initializer_list<int64_t> box) {
+                  std::initializer_list<int64_t> extents, std::initializer_list<int64_t> box,
+                  CUtensorMapSwizzle swizzle) {
   constexpr int kMostRank = 4;
   cuuint64_t sizes[kMostRank];
   cuuint64_t pitches[kMostRank];
@@ -46,10 +47,10 @@ bool encode_boxes(CUtensorMap& map, Element element, const void* memory,
     bytes *= sizes[i];
     pitches[i] = bytes;
   }
-  return map_encoders().tiled(
-             &map, map_type(element), static_cast<cuuint32_t>(extents.size()), const_cast<void*>(memory),
-             sizes, pitches, boxes, strides, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+  return map_encoders().tiled(&map, map_type(element), static_cast<cuuint32_t>(extents.size()),
+                              const_cast<void*>(memory), sizes, pitches, boxes, strides,
+                              CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
 }  // namespace hone::device::cuda

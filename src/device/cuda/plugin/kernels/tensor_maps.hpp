@@ -22,9 +22,10 @@ const MapEncoders& map_encoders();
 /// Of elements of two bytes.
 CUtensorMapDataType map_type(Element element);
 
-/// Boxes of a tensor of up to four dimensions without gaps, the first the innermost, swizzled by 128 bytes;
-/// false when there is no such map.
+/// Boxes of a tensor of up to four dimensions without gaps, the first the innermost; false when
+/// there is no such map.
 bool encode_boxes(CUtensorMap& map, Element element, const void* memory,
-                  std::initializer_list<int64_t> extents, std::initializer_list<int64_t> box);
+                  std::initializer_list<int64_t> extents, std::initializer_list<int64_t> box,
+                  CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_128B);
 
 }  // namespace hone::device::cuda

@@ -1,6 +1,7 @@
 // From a warpgroup's sums to the place in shared memory that the copy unit stores y from.
 #pragma once
 
+#include "device/cuda/plugin/kernels/quick_sigmoid.cuh"
 #include "device/cuda/plugin/kernels/warpgroup_gemm_stages.cuh"
 
 namespace hone::device::cuda {
@@ -58,8 +59,10 @@ class PairFinish {
       const float2 operand = widen(result);
       pair = make_float2(pair.x + operand.x, pair.y + operand.y);
     }
-    if (kKind == StreamKind::kSwish)
-      pair = make_float2(pair.x * sigmoid(alpha_ * pair.x), pair.y * sigmoid(alpha_ * pair.y));
+    if (kKind == StreamKind::kSwish) {
+      const float2 factor = quick_sigmoid(make_float2(alpha_ * pair.x, alpha_ * pair.y));
+      pair = make_float2(pair.x * factor.x, pair.y * factor.y);
+    }
     narrow(pair, result);
     if (kKind != StreamKind::kSwish) result = __hmin2_nan(__hmax2_nan(result, low_), high_);
   }
@@ -70,10 +73,11 @@ class PairFinish {
   Pair high_;
 };
 
-/// A warpgroup's sums to their places in the output, behind the addition of what lies there. A warp's 16 rows
-/// and 16 channels are four matrices, as ldmatrix and stmatrix take them.
+/// A warpgroup's sums to their places in the output, behind the addition of what lies there: those of the
+/// first `channels`, since none but they are stored. A warp's 16 rows and 16 channels are four matrices, as
+/// ldmatrix and stmatrix take them.
 template <StreamKind kKind, class T, class TileT>
-__device__ __forceinline__ void finish_sums(const StreamEpilogue& epilogue, uint32_t output,
+__device__ __forceinline__ void finish_sums(const StreamEpilogue& epilogue, uint32_t output, int channels,
                                             const WarpgroupProduct<T, TileT>& product) {
   using Slabs = OutputSlabs<TileT>;
   constexpr int kPieces = Slabs::kChannels / 8;
@@ -85,6 +89,7 @@ __device__ __forceinline__ void finish_sums(const StreamEpilogue& epilogue, uint
   for (int i = 0; i < TileT::kFragments; ++i) {
 #pragma unroll
     for (int j = 0; j < TileT::kN / 8; j += 2) {
+      if (j * 8 >= channels) break;
       const int slab = j / kPieces;
       const uint32_t address =
           (corner ^ (j % kPieces * 16)) + slab * Slabs::kSlabBytes + i * Slabs::kBoxBytes;

@@ -135,7 +135,7 @@ __device__ __forceinline__ void stream_products(const StreamBlock<TileT>& block)
     } else {
       ptx::wait_barrier(block.barriers.stored(group), parity ^ 1);
     }
-    finish_sums<kKind>(p.stream, block.output, product);
+    finish_sums<kKind>(p.stream, block.output, p.epilogue.filters - tile_n * TileT::kN, product);
     ptx::fence_for_copies();
     __syncwarp();
     if (threadIdx.x % 32 == 0) ptx::arrive(block.barriers.finished(group));

@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(kStemThreads, 2)
     begin_sums(p.epilogue, tile_n, product);
     ptx::wait_barrier(filters_barrier, 0);
     multiply_patch<T, kN, kChannels>(p, patch + (shift + skip) * kChannels * 2, weights, product);
-    finish_sums<kKind>(p.finish, output, product);
+    finish_sums<kKind>(p.finish, output, p.epilogue.filters - tile_n * kN, product);
     if constexpr (kPool) {
       __syncthreads();
       pool_tile<T, kN>(p, corner, tile_n, memory);

@@ -20,6 +20,8 @@ T in_register(T value) {
 inline void hold(float& /*value*/) {}
 
 inline float larger(float a, float b) { return std::isnan(a) || a > b ? a : b; }
+inline float power_of_two(float x) { return std::exp2(x); }
+inline float reciprocal(float x) { return 1 / x; }
 inline uint4 load_constant(const uint4* from) { return *from; }
 
 inline uint64_t global_time() { return 0; }

@@ -1,0 +1,26 @@
+// The sigmoid of kernels whose results have few bits.
+#pragma once
+
+#include "device/cuda/plugin/kernels/ptx.cuh"
+
+namespace hone::device::cuda {
+
+/// 1 / (1 + exp(-x)) in four instructions, where a division and an exponential for all floats take some 15.
+/// Its relative error is about 2^-22 (1 + |x|); below 2^-126 it is 0.
+__device__ __forceinline__ float quick_sigmoid(float x) {
+  constexpr float kLog2E = 1.44269504f;
+  return ptx::reciprocal(1.0f + ptx::power_of_two(-kLog2E * x));
+}
+
+/// Of two, at least 2^-63, with three special functions instead of four: these have an eighth of the rate of
+/// other instructions. 1 / (a b) is one of them; times b and a it is 1 / a and 1 / b.
+__device__ __forceinline__ float2 quick_sigmoid(float2 x) {
+  constexpr float kLog2E = 1.44269504f;
+  constexpr float kMost = 63;  // the product stays finite
+  const float a = 1.0f + ptx::power_of_two(fminf(-kLog2E * x.x, kMost));
+  const float b = 1.0f + ptx::power_of_two(fminf(-kLog2E * x.y, kMost));
+  const float both = ptx::reciprocal(a * b);
+  return make_float2(both * b, both * a);
+}
+
+}  // namespace hone::device::cuda
