@@ -13,7 +13,6 @@ constexpr int64_t kBatch = 2;
 constexpr int64_t kChannels = 16;
 constexpr int64_t kEdge = 36;
 constexpr int kLinks = 40;
-constexpr int kReplays = 50;
 
 ConvolutionSize convolution(int64_t group) {
   ConvolutionSize size;
@@ -76,11 +75,11 @@ void check_early_launches() {
   run(false, plain);
   const float first = *reinterpret_cast<const float*>(plain.data());
   family.expect(first == first, "a chain of ordinary launches gives what is no number");
-  for (int i = 0; i < kReplays; ++i) {
+  replay(50, [&] {
     run(true, early);
     family.expect(std::memcmp(plain.data(), early.data(), plain.size()) == 0,
                   "a chain differs from ordinary launches");
-  }
+  });
 }
 
 }  // namespace hone::device::cuda::check

@@ -87,8 +87,8 @@ int failures();
 /// Whether a kernel runs beside one that has not ended. Under tools that watch memory none does, and what is
 /// to be seen of that cannot be checked: false then, and a line says that `family` is left out.
 bool launches_overlap(const char* family);
-/// Runs what could go wrong between kernels `wanted` times; twice, and as often as goes into two seconds,
-/// under a tool that makes every launch long.
+/// Runs what could go wrong between kernels `wanted` times; where that takes more than two seconds, as under
+/// a tool that makes every launch long, as often as goes into them, at least twice, and a line says so.
 void replay(int wanted, const std::function<void()>& once);
 
 /// 2^-24, the unit roundoff of float: `terms` additions of magnitude at most `magnitude` differ from the

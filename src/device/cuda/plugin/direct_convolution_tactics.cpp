@@ -37,7 +37,7 @@ struct DirectProblem {
   ConvolutionRequest request;
   ConvolutionSize size;
   FloatType type = FloatType::kFloat;
-  /// What follows, where it is that.
+  /// The post-ops where they are no more than that, which tiles need.
   std::optional<StreamEpilogue> stream;
 };
 

@@ -1,7 +1,9 @@
 // Depthwise convolutions by tiles on the emulator.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <limits>
 #include <optional>
 
 #include "device/cuda/depthwise_sizes.hpp"
@@ -82,9 +84,12 @@ void expect_tiles(const ConvolutionSize& size, Element element, FloatType type, 
     value = has_bias ? std::clamp(value, -3.0, 6.0) : value / (1 + std::exp(-2 * value));
   const StreamEpilogue epilogue =
       has_bias ? StreamEpilogue{StreamKind::kBounds, 0, -3, 6} : StreamEpilogue{StreamKind::kSwish, 2, 0, 0};
-  expect_output(
-      kFewSchedules, element, result_extents(size), operands.expected, has_bias ? 0 : 1,
-      [&](Output& y) { return depthwise_tiles(operands.to(y), type, size, epilogue, run, early()); });
+  expect_output(kFewSchedules, element, result_extents(size), operands.expected, has_bias ? 0 : 1,
+                [&](Output& y) {
+                  emulator::busy_ahead(nullptr, 0);
+                  operands.x.be_busy();
+                  return depthwise_tiles(operands.to(y), type, size, epilogue, run, early());
+                });
 }
 
 constexpr std::pair<Element, FloatType> kTypes[] = {{Element::kHalf, FloatType::kHalf},
@@ -122,6 +127,45 @@ TEST(EmulatedDepthwise, TilesBeyondTheImage) {
   expect_tiles(size, Element::kHalf, FloatType::kHalf, 4);
   expect_tiles(depthwise_image(1, 8, 1, 2, 5, 1, 2), Element::kBFloat16, FloatType::kBfloat16, 7);
   expect_tiles(depthwise_image(0, 8, 4, 4, 3, 1, 1), Element::kHalf, FloatType::kHalf, 4);
+}
+
+/// An image whose pixel in the middle has `values`, and what the convolution with filters of a one amid
+/// zeros, with its activation, makes of that pixel.
+std::vector<double> middle_of(const std::vector<float>& values, const StreamEpilogue& epilogue) {
+  const ConvolutionSize size = depthwise_image(1, 8, 3, 3, 3, 1, 1);
+  std::vector<float> image(9 * 8);
+  std::copy(values.begin(), values.end(), image.begin() + 4 * 8);
+  std::vector<float> filters(9 * 8);
+  std::fill_n(filters.begin() + 4 * 8, 8, 1.0F);
+  const Tensor x(Element::kBFloat16, image);
+  const Tensor w(Element::kFloat, filters);
+  Output y(Element::kBFloat16, result_extents(size));
+  expect_launch(kFewSchedules.front(), [&] {
+    return depthwise_tiles({x.get(), w.get(), nullptr, y.get()}, FloatType::kBfloat16, size, epilogue, 4,
+                           early());
+  });
+  std::vector<double> result;
+  for (size_t i = 0; i < values.size(); ++i) result.push_back(y.value(4 * 8 + i));
+  return result;
+}
+
+// Two channels share a reciprocal.
+TEST(EmulatedDepthwise, WhatIsNoNumberStaysInItsChannel) {
+  using testing::DoubleNear;
+  using testing::ElementsAre;
+  using testing::IsNan;
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto near = [](double value) { return DoubleNear(value, 4e-3 * std::abs(value)); };
+  EXPECT_THAT(middle_of({kNan, 1, -2, kNan, -1e30F, 1, -60, 3}, {StreamKind::kSwish, 1, 0, 0}),
+              ElementsAre(IsNan(), near(0.7310586), near(-0.2384058), IsNan(), 0, near(0.7310586), 0,
+                          near(2.8577224)));
+  EXPECT_THAT(
+      middle_of({-1e30F, -1e30F, 1e30F, -1e30F, kInfinity, 1, -40, 1e30F}, {StreamKind::kSwish, 1, 0, 0}),
+      ElementsAre(0, 0, near(1e30), 0, kInfinity, near(0.7310586), near(-40 * std::exp(-40.0)), near(1e30)));
+  EXPECT_THAT(
+      middle_of({kNan, 1, -2, kNan, -1e30F, 7, -kInfinity, kInfinity}, {StreamKind::kBounds, 0, -1, 6}),
+      ElementsAre(IsNan(), 1, -1, IsNan(), -1, 6, -1, 6));
 }
 
 TEST(EmulatedDepthwise, WhatHasNoTilesIsRefused) {

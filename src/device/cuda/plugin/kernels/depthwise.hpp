@@ -49,6 +49,12 @@ cudaError_t depthwise_convolution(const ConvolutionArguments& arguments, FloatTy
                                   const ConvolutionSize& size, const Epilogue& epilogue, int strip,
                                   const LaunchOptions& options);
 
+/// Rows of outputs that a thread of depthwise_tiles() may take: fewer at a stride of 2, whose windows read
+/// twice as many rows of the input.
+inline std::array<int, 2> depthwise_tile_runs(const ConvolutionSize& size) {
+  return size.stride[1] == 1 ? std::array{4, 7} : std::array{2, 4};
+}
+
 /// The same of fp16 and bf16 for compute capability 9.0, by threads that go down tiles which the copy unit
 /// brings: `run` rows of outputs each, one of depthwise_tile_runs(). cudaErrorInvalidValue for what
 /// depthwise_tiles_refusal() names, cudaErrorMisalignedAddress where something does not begin at a multiple
@@ -56,11 +62,6 @@ cudaError_t depthwise_convolution(const ConvolutionArguments& arguments, FloatTy
 cudaError_t depthwise_tiles(const ConvolutionArguments& arguments, FloatType type,
                             const ConvolutionSize& size, const StreamEpilogue& epilogue, int run,
                             const LaunchOptions& options);
-
-/// Two apart, windows read twice as many rows.
-inline std::array<int, 2> depthwise_tile_runs(const ConvolutionSize& size) {
-  return size.stride[1] == 1 ? std::array{4, 7} : std::array{2, 4};
-}
 
 /// Why it does not do that; empty when it does. `epilogue`: what follows, if it is no more than that.
 std::string depthwise_tiles_refusal(const ConvolutionSize& size, FloatType type,

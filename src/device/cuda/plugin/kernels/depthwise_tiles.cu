@@ -74,8 +74,8 @@ cudaError_t depthwise_tiles(const ConvolutionArguments& arguments, FloatType typ
   params.out_columns = narrow(size.output[2]);
   params.pad_y = narrow(size.pad_begin[1]);
   params.pad_x = narrow(size.pad_begin[2]);
-  params.across = FastDivisor(plan.tiles_across(size));
-  params.down = FastDivisor(plan.tiles_down(size));
+  params.tiles_across = FastDivisor(plan.tiles_across(size));
+  params.tiles_down = FastDivisor(plan.tiles_down(size));
   params.chunks = FastDivisor(Plan::chunks(size));
   params.next_waits = options.next_waits;
   const int64_t tiles = plan.tiles(size);
@@ -84,7 +84,8 @@ cudaError_t depthwise_tiles(const ConvolutionArguments& arguments, FloatType typ
   const bool is_half = type == FloatType::kHalf;
   if (!encode_boxes(params.input, is_half ? Element::kHalf : Element::kBFloat16, arguments.input,
                     {size.in_channels, size.input[2], size.input[1], size.batch},
-                    {Plan::kChannels, plan.columns, plan.rows, plan.images}, CU_TENSOR_MAP_SWIZZLE_NONE))
+                    {Plan::kChannels, plan.box_columns, plan.box_rows, plan.images},
+                    CU_TENSOR_MAP_SWIZZLE_NONE))
     return cudaErrorInvalidValue;
   GemmLaunch launch;
   launch.function = is_half ? tiles_kernel<__half>(size, run, params.epilogue.kind)

@@ -17,10 +17,11 @@ struct DepthwiseCorner {
   int image;
 
   __device__ __forceinline__ DepthwiseCorner(const DepthwiseTiles& p, int tile) {
-    const auto line = static_cast<int>(p.across.divide(tile));
-    column = (tile - line * static_cast<int>(p.across.divisor)) * p.plan.across * DepthwiseTilePlan::kStrip;
-    const auto part = static_cast<int>(p.down.divide(line));
-    row = (line - part * static_cast<int>(p.down.divisor)) * p.plan.down * p.plan.run;
+    const auto line = static_cast<int>(p.tiles_across.divide(tile));
+    column =
+        (tile - line * static_cast<int>(p.tiles_across.divisor)) * p.plan.across * DepthwiseTilePlan::kStrip;
+    const auto part = static_cast<int>(p.tiles_down.divide(line));
+    row = (line - part * static_cast<int>(p.tiles_down.divisor)) * p.plan.down * p.plan.run;
     image = part * p.plan.images;
   }
 };
@@ -42,9 +43,9 @@ class DepthwiseStrip {
     image_ = line / p_.plan.down;
     row_ = (line - image_ * p_.plan.down) * kRun;
     idle_ = image_ >= p_.plan.images || channel_ >= p_.channels;
-    input_at_ =
-        p_.plan.stages_at + pair * 2 +
-        ((image_ * p_.plan.rows + row_ * kStride) * p_.plan.columns + column_ * kStride) * Plan::kPixelBytes;
+    input_at_ = p_.plan.stages_at + pair * 2 +
+                ((image_ * p_.plan.box_rows + row_ * kStride) * p_.plan.box_columns + column_ * kStride) *
+                    Plan::kPixelBytes;
   }
 
   /// It does not depend on the kernel before this one.
@@ -80,6 +81,7 @@ class DepthwiseStrip {
     T* to = static_cast<T*>(p_.output) + first_pixel * p_.channels + channel_;
     const unsigned char* from = memory_ + input_at_ + stage * p_.plan.stage_bytes;
     ptx::wait_barrier(barrier, parity);
+    if (is_last_tile) running.finishing();
     float2 sums[kLive][Plan::kStrip];
 #pragma unroll
     for (int y = 0; y < (kRun - 1) * kStride + kTaps; ++y) {
@@ -87,7 +89,7 @@ class DepthwiseStrip {
 #pragma unroll
       for (int x = 0; x < kReach; ++x)
         values[x] = widen(*reinterpret_cast<const Pair*>(from + x * Plan::kPixelBytes));
-      from += p_.plan.columns * Plan::kPixelBytes;
+      from += p_.plan.box_columns * Plan::kPixelBytes;
 #pragma unroll
       for (int r = 0; r < kTaps; ++r) {
         const int row = (y - r) / kStride;  // of the outputs
@@ -192,7 +194,6 @@ __global__ void __launch_bounds__(DepthwiseTilePlan::kThreads, kTaps == 3 ? 4 : 
     const bool is_last = tile + step >= p.tiles;
     const DepthwiseCorner next(p, is_last ? tile : tile + step);
     if (!is_last) copy(next, (i + 1) % DepthwiseTilePlan::kStages);
-    if (is_last) running.finishing();
     strip.run(corner, stage, barriers + stage * 8, i / DepthwiseTilePlan::kStages % 2, is_last, running);
     corner = next;
     __syncthreads();

@@ -27,8 +27,8 @@ struct DepthwiseTilePlan {
   int across;  ///< strips beside each other
   int down;    ///< and below
   int images;
-  int columns;  ///< of the input
-  int rows;
+  int box_columns;  ///< of the input
+  int box_rows;
   int stages_at;
   int stage_bytes;
 
@@ -45,8 +45,8 @@ struct DepthwiseTilePlan {
     for (int* const each : {&images, &down, &across}) {
       while (*each > 1 && tiles(size) * chunks(size) < multiprocessors) *each = ceil_divide(*each, 2);
     }
-    columns = (across * kStrip - 1) * stride + taps;
-    rows = (down * run - 1) * stride + taps;
+    box_columns = (across * kStrip - 1) * stride + taps;
+    box_rows = (down * run - 1) * stride + taps;
     stages_at = kFilterAt + ceil_divide(taps == 3 ? 0 : taps * taps * kChannels * 4, 128) * 128;
     stage_bytes = ceil_divide(box_bytes(), 128) * 128;
   }
@@ -61,7 +61,7 @@ struct DepthwiseTilePlan {
   }
   static int64_t chunks(const ConvolutionSize& size) { return ceil_divide(size.in_channels, kChannels); }
 
-  int box_bytes() const { return images * rows * columns * kPixelBytes; }
+  int box_bytes() const { return images * box_rows * box_columns * kPixelBytes; }
   int64_t shared_bytes() const { return stages_at + int64_t{kStages} * stage_bytes; }
 };
 
@@ -80,8 +80,8 @@ struct DepthwiseTiles {
   int pad_y;
   int pad_x;
   int tiles;
-  FastDivisor across;  ///< tiles beside each other
-  FastDivisor down;    ///< and below
+  FastDivisor tiles_across;
+  FastDivisor tiles_down;
   FastDivisor chunks;  ///< blocks of all channels
   bool next_waits;
 };

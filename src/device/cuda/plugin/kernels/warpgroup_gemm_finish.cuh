@@ -74,10 +74,10 @@ class PairFinish {
 };
 
 /// A warpgroup's sums to their places in the output, behind the addition of what lies there: those of the
-/// first `channels`, since none but they are stored. A warp's 16 rows and 16 channels are four matrices, as
-/// ldmatrix and stmatrix take them.
+/// first `filters_left`, rounded up to 16; the copy unit stores none behind the last filter. A warp's 16 rows
+/// and 16 channels are four matrices, as ldmatrix and stmatrix take them.
 template <StreamKind kKind, class T, class TileT>
-__device__ __forceinline__ void finish_sums(const StreamEpilogue& epilogue, uint32_t output, int channels,
+__device__ __forceinline__ void finish_sums(const StreamEpilogue& epilogue, uint32_t output, int filters_left,
                                             const WarpgroupProduct<T, TileT>& product) {
   using Slabs = OutputSlabs<TileT>;
   constexpr int kPieces = Slabs::kChannels / 8;
@@ -89,7 +89,7 @@ __device__ __forceinline__ void finish_sums(const StreamEpilogue& epilogue, uint
   for (int i = 0; i < TileT::kFragments; ++i) {
 #pragma unroll
     for (int j = 0; j < TileT::kN / 8; j += 2) {
-      if (j * 8 >= channels) break;
+      if (j * 8 >= filters_left) break;
       const int slab = j / kPieces;
       const uint32_t address =
           (corner ^ (j % kPieces * 16)) + slab * Slabs::kSlabBytes + i * Slabs::kBoxBytes;
