@@ -237,6 +237,10 @@ void run_chains(Family& family, const std::deque<Case>& cases) {
   constexpr int kLinks = 8;
   std::deque<Case::Images> images;
   for (const Case& each : cases) images.emplace_back(each);
+  const auto launch_each = [&] {
+    for (size_t i = 0; i < cases.size(); ++i) family.launched(cases[i].link(0, images[i], {}), "a link");
+  };
+  if (!launches_are_short("a chain of bottlenecks", launch_each)) return;
   cudaStream_t stream = nullptr;
   cudaStreamCreate(&stream);
   const auto instantiate = [&](bool pdl) {

@@ -87,6 +87,10 @@ int failures();
 /// Whether a kernel runs beside one that has not ended. Under tools that watch memory none does, and what is
 /// to be seen of that cannot be checked: false then, and a line says that `family` is left out.
 bool launches_overlap(const char* family);
+/// Whether `launch_each`, which is called twice and waited for, takes less than a tenth of a second. Under a
+/// tool that watches each access to shared memory it may take seconds, and a chain of hundreds would not end:
+/// false then, and a line says that the rest of `family` is left out.
+bool launches_are_short(const char* family, const std::function<void()>& launch_each);
 /// Runs what could go wrong between kernels `wanted` times; where that takes more than two seconds, as under
 /// a tool that makes every launch long, as often as goes into them, at least twice, and a line says so.
 void replay(int wanted, const std::function<void()>& once);

@@ -124,6 +124,20 @@ bool launches_overlap(const char* family) {
   return false;
 }
 
+bool launches_are_short(const char* family, const std::function<void()>& launch_each) {
+  using Seconds = std::chrono::duration<double>;
+  launch_each();  // loads the kernels
+  (void)cudaDeviceSynchronize();
+  const auto begin = std::chrono::steady_clock::now();
+  launch_each();
+  (void)cudaDeviceSynchronize();
+  const double took = Seconds(std::chrono::steady_clock::now() - begin).count();
+  if (took < 0.1) return true;
+  std::printf("SKIPPED %s: launches take %.1f s here, as under a tool that watches shared memory\n", family,
+              took);
+  return false;
+}
+
 void replay(int wanted, const std::function<void()>& once) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point end = Clock::now() + std::chrono::seconds(2);
