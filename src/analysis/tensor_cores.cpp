@@ -30,8 +30,9 @@ constexpr std::array<std::string_view, 39> kTensorParts = {
 constexpr std::array<std::string_view, 4> kOrdinaryParts = {"simt", "_ffma", "_fma_", "implicit_gemm<float"};
 
 /// Our own kernels that multiply with mma.sync or wgmma.
-constexpr std::array<std::string_view, 10> kOwn = {"hone::device::cuda::implicit_gemm",
+constexpr std::array<std::string_view, 11> kOwn = {"hone::device::cuda::implicit_gemm",
                                                    "hone::device::cuda::resident_gemm",
+                                                   "hone::device::cuda::warp_gemm",
                                                    "hone::device::cuda::warpgroup_gemm",
                                                    "hone::device::cuda::warpgroup_stem",
                                                    "hone::device::cuda::warpgroup_pooled_stem",

@@ -148,6 +148,7 @@ TEST(TensorCores, AreToldByNamesOfManyYears) {
         "cudnn_generated_fort_native_sm90_convFwd_pointwise_pointwise_knob_24_256x64x32_8_0",
         "void hone::device::cuda::implicit_gemm<__half, Tile<64, 64, 64, 2, 2>, WindowPixels>(GemmParams)",
         "void hone::device::cuda::implicit_gemm<hone::device::cuda::ptx::Tf32, Tile<64>>(GemmParams)",
+        "void hone::device::cuda::warp_gemm<__half, (StreamKind)0, 16, 2>(WarpGemmParams)",
         "void hone::device::cuda::warpgroup_gemm<__half, WarpgroupTile<64, 32, 1>>(WarpgroupParams)",
         "void hone::device::cuda::warpgroup_stem<__half, 64, 4, (StreamKind)0>(WarpgroupStemParams)",
         "void hone::device::cuda::warpgroup_stationary<__half, 104>(StationaryParams)",

@@ -8,6 +8,8 @@
 #include "device/cuda/plugin/kernels/implicit_gemm.hpp"
 #include "device/cuda/plugin/kernels/resident_gemm.hpp"
 #include "device/cuda/plugin/kernels/stem_gemm.hpp"
+#include "device/cuda/plugin/kernels/stream_epilogue.hpp"
+#include "device/cuda/plugin/kernels/warp_gemm.hpp"
 #include "device/cuda/plugin/kernels/warpgroup_gemm.hpp"
 
 namespace hone::device::cuda::check {
@@ -34,6 +36,11 @@ inline Way way_of(const ConvProblem& problem, const WarpgroupConfig& config) {
             return launch_warpgroup(problem, config, args, pdl, stream);
           }};
 }
+inline Way way_of(const ConvProblem& problem, const WarpGemmConfig& config) {
+  return {"warp " + config.text(), 0, [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
+            return launch_warp_gemm(problem, config, args, pdl, stream);
+          }};
+}
 
 /// Its `x` is the image itself.
 inline Way way_of(const StemLayout& layout, const StemConfig& config) {
@@ -42,14 +49,18 @@ inline Way way_of(const StemLayout& layout, const StemConfig& config) {
           }};
 }
 
-/// The first `limit` of each kernel, best guesses first.
-inline std::vector<Way> gemm_ways(const ConvProblem& problem, const DeviceLimits& device, size_t limit) {
+/// The first `limit` of each kernel that has the steps of `args`, best guesses first.
+inline std::vector<Way> gemm_ways(const ConvProblem& problem, const ConvArgs& args,
+                                  const DeviceLimits& device, size_t limit) {
   std::vector<Way> ways;
   for (const ConvConfig& config : conv_configs(problem, device, limit))
     ways.push_back(way_of(problem, config));
   for (const ResidentConfig& config : resident_configs(problem, device, limit))
     ways.push_back(way_of(problem, config));
   for (const WarpgroupConfig& config : warpgroup_configs(problem, device, limit))
+    ways.push_back(way_of(problem, config));
+  if (!stream_epilogue(args)) return ways;
+  for (const WarpGemmConfig& config : warp_gemm_configs(problem, device))
     ways.push_back(way_of(problem, config));
   return ways;
 }

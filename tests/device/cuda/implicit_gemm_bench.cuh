@@ -103,7 +103,7 @@ inline double bench_layer(const Layer& layer, const DeviceLimits& device, cudaSt
   };
   std::vector<Timed> timed;
   // More than a search would try where launches are short: the order of the guess is on trial as well.
-  for (const Way& way : gemm_ways(p, device, p.batch == 1 ? 72 : 24)) {
+  for (const Way& way : gemm_ways(p, buffers.args(layer, 0, nullptr), device, p.batch == 1 ? 72 : 24)) {
     const Buffer<char> workspace(way.workspace + 4);
     HONE_MUST(cudaMemset(workspace.get(), 0, workspace.count()));
     const double time = microseconds(stream, kLaunches, [&](int i) {

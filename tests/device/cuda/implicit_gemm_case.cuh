@@ -47,7 +47,7 @@ class Case {
 
   void run(const DeviceLimits& device, ConvArgs args, size_t limit, Counts& counts) {
     ++counts.cases;
-    const std::vector<Way> ways = gemm_ways(problem_, device, limit);
+    const std::vector<Way> ways = gemm_ways(problem_, args, device, limit);
     if (ways.empty()) {
       ++counts.failures;
       std::printf("FAILED %s: no way to run it\n", name_.c_str());

@@ -264,14 +264,23 @@ void check_reference(Counts& counts) {
   }
 }
 
+/// Every configuration of a chain by its text, as many of each kernel; the device may have no warpgroups.
+struct ChainWays {
+  std::vector<const char*> implicit;
+  std::vector<const char*> others;  ///< by the resident GEMM, or by warps
+  std::vector<const char*> warpgroup;
+};
+
 /// A chain of dependent convolutions between two buffers, as one graph with programmatic launches, replayed:
-/// it must give what ordinary launches give, each time.
-void check_chain(const DeviceLimits& device, Counts& counts) {
+/// it must give what ordinary launches give, each time. `Other` is the configuration of the ways' others, and
+/// `other_refusal` says of one why it cannot run.
+template <class Other, class Refusal>
+void check_chain(const ConvProblem& p, const ChainWays& texts, const Refusal& other_refusal,
+                 const DeviceLimits& device, Counts& counts) {
   constexpr int kLinks = 48;
   constexpr int kReplays = 50;
   ++counts.cases;
-  ConvProblem p = square(14, 128, 128, 3, 1, 1);
-  const size_t count = 14 * 14 * 128;
+  const size_t count = static_cast<size_t>(p.rows()) * p.filters;
   const Buffer<__half> input = random_buffer<__half>(count, 91, 1);
   const Buffer<__half> w = random_buffer<__half>(static_cast<size_t>(p.filters) * p.depth(), 92, 0.05f);
   const Buffer<__half> a(count);
@@ -285,23 +294,13 @@ void check_chain(const DeviceLimits& device, Counts& counts) {
       std::printf("FAILED chain: %s is refused: %s\n", config.text().c_str(), refusal.c_str());
     }
   };
-  struct Turn {
-    const char* implicit;
-    const char* resident;
-    const char* warpgroup;
-  };
-  for (const Turn& turn :
-       {Turn{"32x32x64_s4", "32x32_k8", "64x32_s4_c8"}, Turn{"64x32x64_s4_c4", "32x64_k4_c2", "64x64_s6"},
-        Turn{"16x64x128_s3_c8", "64x64_k2_c4", "128x32_s3_c4"},
-        Turn{"64x64x64_s3_w6", "16x32_k8_c8", "64x128_s2_c2"},
-        Turn{"32x64x64_s5_c2", "64x32_k4_c4", "128x128_s3"},
-        Turn{"32x32x128_s3_w9", "32x32_k4", "256x64_s2_c2"}}) {
-    const ConvConfig one = *ConvConfig::parse(turn.implicit);
+  for (size_t i = 0; i < texts.implicit.size(); ++i) {
+    const ConvConfig one = *ConvConfig::parse(texts.implicit[i]);
     add(one, conv_refusal(p, one, device));
-    const ResidentConfig other = *ResidentConfig::parse(turn.resident);
-    add(other, resident_refusal(p, other, device));
+    const Other other = *Other::parse(texts.others[i]);
+    add(other, other_refusal(p, other, device));
     if (!device.warpgroups) continue;
-    const WarpgroupConfig third = *WarpgroupConfig::parse(turn.warpgroup);
+    const WarpgroupConfig third = *WarpgroupConfig::parse(texts.warpgroup[i]);
     add(third, warpgroup_refusal(p, third, device));
   }
   int64_t bytes = 4;
@@ -349,6 +348,21 @@ void check_chain(const DeviceLimits& device, Counts& counts) {
   HONE_MUST(cudaGraphExecDestroy(executable));
   HONE_MUST(cudaGraphDestroy(graph));
   HONE_MUST(cudaStreamDestroy(stream));
+}
+
+void check_chains(const DeviceLimits& device, Counts& counts) {
+  check_chain<ResidentConfig>(
+      square(14, 128, 128, 3, 1, 1),
+      {{"32x32x64_s4", "64x32x64_s4_c4", "16x64x128_s3_c8", "64x64x64_s3_w6", "32x64x64_s5_c2",
+        "32x32x128_s3_w9"},
+       {"32x32_k8", "32x64_k4_c2", "64x64_k2_c4", "16x32_k8_c8", "64x32_k4_c4", "32x32_k4"},
+       {"64x32_s4_c8", "64x64_s6", "128x32_s3_c4", "64x128_s2_c2", "128x128_s3", "256x64_s2_c2"}},
+      resident_refusal, device, counts);
+  check_chain<WarpGemmConfig>(square(14, 64, 64, 1, 1, 0),
+                              {{"32x32x32_s4", "64x32x32_s3_c2", "16x64x64_s3", "64x64x32_s4"},
+                               {"32x32", "16x32", "16x32", "32x32"},
+                               {"64x32_s2", "64x64_s2", "128x32_s2", "128x128_s2"}},
+                              warp_gemm_refusal, device, counts);
 }
 
 /// What must be refused, and with a reason.
@@ -408,7 +422,7 @@ int run(int argc, char** argv) {
   if (argc == 4) counts.way = argv[3];
   check_refusals(device, counts);
   check_reference(counts);
-  if (counts.only.empty()) check_chain(device, counts);
+  if (counts.only.empty()) check_chains(device, counts);
   check_layers<__half>(device, counts);
   check_layers<__nv_bfloat16>(device, counts);
   check_layers<float>(device, counts);

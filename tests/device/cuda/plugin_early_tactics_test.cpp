@@ -8,6 +8,7 @@ namespace {
 
 TEST(EarlyTactics, VariantsStartAsTheirTacticDoes) {
   EXPECT_TRUE(starts_early("warpgroup_gemm:64x64_s8_c4"));
+  EXPECT_TRUE(starts_early("warp_gemm:16x32"));
   EXPECT_TRUE(starts_early("warpgroup_sum:64x64_s8"));
   EXPECT_TRUE(starts_early("bottleneck"));
   EXPECT_TRUE(starts_early("pipelined_bottleneck"));

@@ -3,6 +3,8 @@
 #include "device/cuda/plugin/kernels/implicit_gemm.hpp"
 #include "device/cuda/plugin/kernels/reorder.hpp"
 #include "device/cuda/plugin/kernels/resident_gemm.hpp"
+#include "device/cuda/plugin/kernels/stream_epilogue.hpp"
+#include "device/cuda/plugin/kernels/warp_gemm.hpp"
 #include "device/cuda/plugin/kernels/warpgroup_gemm.hpp"
 
 namespace hone::device::cuda {
@@ -17,11 +19,9 @@ using tensor::DType;
 struct ImplicitGemm {
   using Config = ConvConfig;
   static constexpr std::string_view kName = "implicit_gemm";
-  static std::vector<Config> configs(const ConvProblem& problem) {
-    return conv_candidates(problem, limits());
-  }
-  static std::string refusal(const ConvProblem& problem, const Config& config) {
-    return conv_refusal(problem, config, limits());
+  static std::vector<Config> configs(const GemmPlan& plan) { return conv_candidates(plan.problem, limits()); }
+  static std::string refusal(const GemmPlan& plan, const Config& config) {
+    return conv_refusal(plan.problem, config, limits());
   }
   static int64_t workspace_bytes(const ConvProblem& problem, const Config& config) {
     return conv_workspace_bytes(problem, config);
@@ -35,11 +35,11 @@ struct ImplicitGemm {
 struct ResidentGemm {
   using Config = ResidentConfig;
   static constexpr std::string_view kName = "resident_gemm";
-  static std::vector<Config> configs(const ConvProblem& problem) {
-    return resident_configs(problem, limits());
+  static std::vector<Config> configs(const GemmPlan& plan) {
+    return resident_configs(plan.problem, limits());
   }
-  static std::string refusal(const ConvProblem& problem, const Config& config) {
-    return resident_refusal(problem, config, limits());
+  static std::string refusal(const GemmPlan& plan, const Config& config) {
+    return resident_refusal(plan.problem, config, limits());
   }
   static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
   static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
@@ -51,16 +51,35 @@ struct ResidentGemm {
 struct WarpgroupGemm {
   using Config = WarpgroupConfig;
   static constexpr std::string_view kName = "warpgroup_gemm";
-  static std::vector<Config> configs(const ConvProblem& problem) {
-    return warpgroup_configs(problem, limits());
+  static std::vector<Config> configs(const GemmPlan& plan) {
+    return warpgroup_configs(plan.problem, limits());
   }
-  static std::string refusal(const ConvProblem& problem, const Config& config) {
-    return warpgroup_refusal(problem, config, limits());
+  static std::string refusal(const GemmPlan& plan, const Config& config) {
+    return warpgroup_refusal(plan.problem, config, limits());
   }
   static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
   static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
                             const LaunchOptions& options) {
     return launch_warpgroup(problem, config, args, options.pdl, options.stream);
+  }
+};
+
+struct WarpGemm {
+  using Config = WarpGemmConfig;
+  static constexpr std::string_view kName = "warp_gemm";
+  static std::vector<Config> configs(const GemmPlan& plan) {
+    if (!stream_epilogue(conv_args(plan.request))) return {};
+    return warp_gemm_configs(plan.problem, limits());
+  }
+  static std::string refusal(const GemmPlan& plan, const Config& config) {
+    if (!stream_epilogue(conv_args(plan.request)))
+      return "its epilogue is more than bounds, also behind an addition, or a swish";
+    return warp_gemm_refusal(plan.problem, config, limits());
+  }
+  static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
+  static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
+                            const LaunchOptions& options) {
+    return launch_warp_gemm(problem, config, args, options.pdl, options.stream);
   }
 };
 
@@ -76,7 +95,7 @@ class GemmTactic final : public CudaTactic {
     GemmPlan plan;
     if (!make_gemm_plan(request, plan).empty()) return {};
     std::vector<std::string> result;
-    for (const Config& config : Kernel::configs(plan.problem)) result.push_back(config.text());
+    for (const Config& config : Kernel::configs(plan)) result.push_back(config.text());
     return result;
   }
 
@@ -93,7 +112,7 @@ class GemmTactic final : public CudaTactic {
       return Offer::refuse(std::move(reason));
     const auto config = Config::parse(std::string(variant));
     if (!config) return Offer::refuse(fmt::format("'{}' is no configuration", variant));
-    if (std::string reason = Kernel::refusal(plan.problem, *config); !reason.empty())
+    if (std::string reason = Kernel::refusal(plan, *config); !reason.empty())
       return Offer::refuse(std::move(reason));
     return make(request, plan, *config, weights);
   }
@@ -154,6 +173,7 @@ class GemmTactic final : public CudaTactic {
 void add_gemm_tactics(TacticList& list) {
   list.push_back(std::make_unique<GemmTactic<ResidentGemm>>());
   list.push_back(std::make_unique<GemmTactic<WarpgroupGemm>>());
+  list.push_back(std::make_unique<GemmTactic<WarpGemm>>());
   list.push_back(std::make_unique<GemmTactic<ImplicitGemm>>());
 }
 
