@@ -258,23 +258,37 @@ __device__ __forceinline__ void make_gates(const Params& p, const Share& share, 
       });
 }
 
+/// Of the channels of a thread's runs.
+class Gates {
+ public:
+  __device__ __forceinline__ Gates(const Params& p, const Share& share, const unsigned char* memory) {
+    const auto* const gates = reinterpret_cast<const float4*>(memory + p.plan.gates_at) + share.run * 2;
+    low_ = gates[0];
+    high_ = gates[1];
+  }
+  template <class T>
+  __device__ __forceinline__ void multiply(const uint4& run, uint4* to) const {
+    const float factors[kRun] = {low_.x, low_.y, low_.z, low_.w, high_.x, high_.y, high_.z, high_.w};
+    float values[kRun];
+    unpack<T>(&run, values);
+#pragma unroll
+    for (int k = 0; k < kRun; ++k) values[k] *= factors[k];
+    pack<T>(values, to);
+  }
+
+ private:
+  float4 low_;
+  float4 high_;
+};
+
 template <class T>
 __device__ __forceinline__ void write_products(const Params& p, const Share& share,
                                                const unsigned char* memory) {
   const SqueezeExcitePlan& plan = p.plan;
   if (share.rounds == 0) return;
-  const auto* const gates = reinterpret_cast<const float4*>(memory + plan.gates_at) + share.run * 2;
-  const float4 low = gates[0];
-  const float4 high = gates[1];
-  const float factors[kRun] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+  const Gates gates(p, share, memory);
   auto* const y = static_cast<uint4*>(p.args.y) + share.from;
-  const auto write = [&](int round, const uint4& run) {
-    float values[kRun];
-    unpack<T>(&run, values);
-#pragma unroll
-    for (int k = 0; k < kRun; ++k) values[k] *= factors[k];
-    pack<T>(values, y + round * share.step);
-  };
+  const auto write = [&](int round, const uint4& run) { gates.multiply<T>(run, y + round * share.step); };
   const int round_runs = plan.rows * plan.part_runs;
   const auto* const kept = reinterpret_cast<const uint4*>(memory + plan.x_at) + threadIdx.x;
   const int rounds = min(plan.kept_rounds, share.rounds);
@@ -283,18 +297,10 @@ __device__ __forceinline__ void write_products(const Params& p, const Share& sha
   for_runs_of_memory(p, share, plan.kept_rounds, write);
 }
 
+/// From the sums of the threads to the gates of the block's channels in shared memory.
 template <class T>
-__global__ void __launch_bounds__(kMostThreads, 2)
-    squeeze_excite_kernel(const __grid_constant__ Params p, KernelStamp* stamp) {
-  const RunningKernel running(stamp);
-  extern __shared__ __align__(16) unsigned char memory[];
-  if (p.next_waits) ptx::allow_next_kernel();
-  ptx::arrive_cluster();  // this block's memory can be written to
-  const Share share(p);
-  fetch_constants(p, share, ptx::shared_address(memory));
-  ptx::wait_for_previous_kernel();
-  float sums[kRun] = {};
-  sum_pixels<T>(p, share, memory, sums);
+__device__ __forceinline__ void excite(const Params& p, const Share& share, const float (&sums)[kRun],
+                                       unsigned char* memory) {
   if (share.row < p.plan.rows) {
     auto* const to = reinterpret_cast<float4*>(memory + p.plan.sums_at) + share.row * (p.plan.sum_pitch / 4) +
                      share.run * 2;
@@ -311,7 +317,61 @@ __global__ void __launch_bounds__(kMostThreads, 2)
   __syncthreads();
   make_gates<T>(p, share, memory);
   __syncthreads();
-  write_products<T>(p, share, memory);
+}
+
+/// The whole of a block's work behind the kernel ahead, when its threads hold all of their runs.
+template <class T>
+__device__ __forceinline__ void excite_held(const Params& p, const Share& share, unsigned char* memory) {
+  const auto* const x = static_cast<const uint4*>(p.args.x) + share.from;
+  uint4 runs[SqueezeExcitePlan::kMostHeld];
+#pragma unroll
+  for (int i = 0; i < SqueezeExcitePlan::kMostHeld; ++i) {
+    if (i < share.rounds) runs[i] = x[i * share.step];
+  }
+  float sums[kRun] = {};
+#pragma unroll
+  for (int i = 0; i < SqueezeExcitePlan::kMostHeld; ++i) {
+    if (i < share.rounds) add_run<T>(runs[i], sums);
+  }
+  ptx::wait_copies<0>();  // of the constants
+  excite<T>(p, share, sums, memory);
+  if (share.rounds == 0) return;
+  const Gates gates(p, share, memory);
+  auto* const y = static_cast<uint4*>(p.args.y) + share.from;
+#pragma unroll
+  for (int i = 0; i < SqueezeExcitePlan::kMostHeld; ++i) {
+    if (i < share.rounds) gates.multiply<T>(runs[i], y + i * share.step);
+  }
+}
+
+}  // namespace
+
+template <class T, bool kHolds>
+__global__ void __launch_bounds__(kMostThreads, 2)
+    squeeze_excite_kernel(const __grid_constant__ Params p, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
+  extern __shared__ __align__(16) unsigned char memory[];
+  if (p.next_waits) ptx::allow_next_kernel();
+  ptx::arrive_cluster();  // this block's memory can be written to
+  const Share share(p);
+  fetch_constants(p, share, ptx::shared_address(memory));
+  ptx::wait_for_previous_kernel();
+  if constexpr (kHolds) {
+    excite_held<T>(p, share, memory);
+  } else {
+    float sums[kRun] = {};
+    sum_pixels<T>(p, share, memory, sums);
+    excite<T>(p, share, sums, memory);
+    write_products<T>(p, share, memory);
+  }
+}
+
+namespace {
+
+template <class T>
+const void* kernel_of(const SqueezeExcitePlan& plan) {
+  return plan.holds ? kernel_address(&squeeze_excite_kernel<T, true>)
+                    : kernel_address(&squeeze_excite_kernel<T, false>);
 }
 
 }  // namespace
@@ -338,8 +398,7 @@ cudaError_t squeeze_excite(const SqueezeExciteArgs& args, FloatType type, const 
                       1.0f / static_cast<float>(size.pixels),
                       options.next_waits};
   GemmLaunch launch;
-  launch.function = type == FloatType::kHalf ? kernel_address(&squeeze_excite_kernel<__half>)
-                                             : kernel_address(&squeeze_excite_kernel<__nv_bfloat16>);
+  launch.function = type == FloatType::kHalf ? kernel_of<__half>(plan) : kernel_of<__nv_bfloat16>(plan);
   launch.blocks = size.batch * plan.blocks();
   launch.threads = plan.threads;
   launch.cluster = plan.blocks();

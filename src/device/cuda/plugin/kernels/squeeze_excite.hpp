@@ -39,6 +39,8 @@ struct SqueezeExcite {
 
 /// How the blocks of a cluster share an image, and how each works. A run is eight neighbouring channels.
 struct SqueezeExcitePlan {
+  static constexpr int kMostHeld = 4;  ///< rounds that registers have room for
+
   int pixel_parts = 1;
   int channel_parts = 1;
   int threads = 0;
@@ -46,7 +48,8 @@ struct SqueezeExcitePlan {
   int part_runs = 0;
   int rows = 0;         ///< pixels that the threads of a block read at once, each thread a run
   int rounds = 0;       ///< until they have read all
-  int kept_rounds = 0;  ///< whose pixels fit into shared memory; the others are read twice
+  int kept_rounds = 0;  ///< whose pixels stay in shared memory; the others are read twice
+  bool holds = false;   ///< all of them, which are few, stay in registers instead
   bool keeps_weights = false;
   int sum_pitch = 0;  ///< floats from one row's sums to the next
   int sum_lanes = 1;  ///< neighbouring threads that share one sum, product or gate

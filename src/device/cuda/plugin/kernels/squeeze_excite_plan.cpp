@@ -73,6 +73,12 @@ int64_t place(const SqueezeExcite& size, bool with_weights, SqueezeExcitePlan& p
 bool place_within(const SqueezeExcite& size, int64_t budget, bool with_weights, SqueezeExcitePlan& plan) {
   const int64_t bytes = place(size, with_weights, plan);
   if (bytes > budget) return false;
+  plan.holds = plan.rounds <= SqueezeExcitePlan::kMostHeld;
+  if (plan.holds) {
+    plan.kept_rounds = plan.rounds;
+    plan.shared_bytes = static_cast<int>(bytes);
+    return true;
+  }
   const int64_t round_bytes = int64_t{plan.rows} * plan.part_runs * kRunBytes;
   plan.kept_rounds = static_cast<int>(std::min<int64_t>(plan.rounds, (budget - bytes) / round_bytes));
   plan.shared_bytes = static_cast<int>(bytes + plan.kept_rounds * round_bytes);

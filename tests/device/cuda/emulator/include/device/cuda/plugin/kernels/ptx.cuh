@@ -87,6 +87,7 @@ inline void sync_cluster() {
 inline uint32_t address_in_block(uint32_t address, uint32_t rank) {
   return emulator::address_in_block(address, rank);
 }
+inline void store_remote(uint32_t address, float value) { emulator::store_remote(address, &value, 4); }
 inline void store_remote(uint32_t address, const float4& value) {
   emulator::store_remote(address, &value, 16);
 }
