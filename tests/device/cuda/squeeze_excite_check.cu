@@ -46,6 +46,7 @@ class Case {
   /// `in_place`: x lies where the result goes.
   void run(Family& family, int most_blocks, const DeviceLimits& device, bool in_place = false) {
     const SqueezeExcitePlan plan = squeeze_excite_plan(size_, most_blocks, device);
+    if (plan.blocks() > 8 && !squeeze_excite_fits(type_, size_, plan, device)) return;
     const std::string what = std::string(type_name(type_)) + " " + std::to_string(size_.batch) + " x " +
                              std::to_string(size_.channels) + " x " + std::to_string(size_.pixels) + ", " +
                              std::to_string(size_.hidden) + " between, " + std::to_string(plan.pixel_parts) +
@@ -221,7 +222,7 @@ void check_odd(Family& family, const Devices& devices, FloatType type, std::span
       ++turn;
       Case test({batch, layer.channels, layer.pixels, layer.hidden, relu, kSigmoid}, type, turn % 2 == 0,
                 turn / 2 % 2 == 0);
-      for (const int most : {8, 4, 2}) test.run(family, most, devices.whole);
+      for (const int most : {16, 8, 4, 2}) test.run(family, most, devices.whole);
       test.run(family, 8, devices.small);
       test.run(family, 2, devices.small, true);
     }
@@ -239,7 +240,7 @@ void check_squeeze_excite_layers() {
     for (const Layer& layer : kLayers) {
       for (const int64_t batch : {1, 3, 8}) {
         Case test({batch, layer.channels, layer.pixels, layer.hidden, kSwish, kSigmoid}, type, true, true);
-        for (const int most : {8, 4, 2}) test.run(family, most, devices.whole);
+        for (const int most : {16, 8, 4, 2}) test.run(family, most, devices.whole);
         test.run(family, 8, devices.small);
         test.run(family, 8, devices.whole, true);
       }

@@ -79,7 +79,7 @@ TEST(SqueezeExcite, SharesEveryImageThatItTakes) {
     for (const int64_t batch : {1, 16, 17, 128}) {
       for (const SqueezeExcite& size : sizes(batch)) {
         ASSERT_EQ(squeeze_excite_refusal(size, device), "");
-        for (const int most : {8, 4, 2}) {
+        for (const int most : {16, 8, 4, 2}) {
           SCOPED_TRACE(std::to_string(memory) + " bytes, " + std::to_string(batch) + " x " +
                        std::to_string(size.channels) + " x " + std::to_string(size.pixels) + ", " +
                        std::to_string(size.hidden) + ", at most " + std::to_string(most));

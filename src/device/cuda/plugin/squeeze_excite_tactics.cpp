@@ -14,7 +14,8 @@ using engine::StepRequest;
 using engine::TensorDesc;
 using tensor::DType;
 
-constexpr int kMostBlocks[] = {8, 4, 2};
+constexpr int kMostBlocks[] = {16, 8, 4, 2};
+constexpr int kUsualBlocks = 8;  ///< that every device has room for
 
 /// Empty when `out` is filled in; else why the node cannot run so.
 std::string read_activation(const graph::Node& node, std::string_view prefix, UnaryStep& out) {
@@ -117,7 +118,11 @@ class SqueezeExciteTactic final : public CudaTactic {
     if (!read_size(request, size).empty()) return result;
     int before = 0;
     for (const int most : kMostBlocks) {
-      const int blocks = squeeze_excite_plan(size, most, limits()).blocks();
+      const SqueezeExcitePlan plan = squeeze_excite_plan(size, most, limits());
+      const int blocks = plan.blocks();
+      if (blocks > kUsualBlocks &&
+          !squeeze_excite_fits(float_type(request.compute_dtype), size, plan, limits()))
+        continue;
       if (blocks != before) result.push_back(std::to_string(most));
       before = blocks;
     }
@@ -125,7 +130,7 @@ class SqueezeExciteTactic final : public CudaTactic {
   }
 
   Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
-    return offer_variant(request, weights, std::to_string(kMostBlocks[0]));
+    return offer_variant(request, weights, std::to_string(kUsualBlocks));
   }
 
   Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,

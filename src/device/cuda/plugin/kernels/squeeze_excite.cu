@@ -217,7 +217,21 @@ __device__ __forceinline__ void send_products(const Params& p, const Share& shar
       });
 }
 
+/// Of what stands between the products and behind them. kUsual: a swish and a sigmoid, without the code of
+/// other activations, which has to be fetched around.
+template <bool kUsual>
+__device__ __forceinline__ float squeezed(const Params& p, float value) {
+  if constexpr (kUsual) return value * quick_sigmoid(p.squeeze.alpha * value);
+  return apply_unary(p.squeeze.op, p.squeeze.alpha, p.squeeze.beta, value);
+}
+template <bool kUsual>
+__device__ __forceinline__ float gated(const Params& p, float value) {
+  if constexpr (kUsual) return quick_sigmoid(value);
+  return apply_unary(p.gate.op, p.gate.alpha, p.gate.beta, value);
+}
+
 /// The channels between the products, of the whole image.
+template <bool kUsual>
 __device__ __forceinline__ void make_hidden(const Params& p, unsigned char* memory) {
   const SqueezeExcitePlan& plan = p.plan;
   const auto* const received = reinterpret_cast<const float*>(memory + plan.received_at);
@@ -226,16 +240,18 @@ __device__ __forceinline__ void make_hidden(const Params& p, unsigned char* memo
   for (int s = static_cast<int>(threadIdx.x); s < p.hidden_runs * kRun; s += static_cast<int>(blockDim.x)) {
     float value = 0;
     if (s < p.hidden) {
-      for (int rank = 0; rank < p.blocks; ++rank) value += received[rank * p.hidden + s];
-      value = fmaf(value, p.inverse_pixels, b1[s]);
-      value = apply_unary(p.squeeze.op, p.squeeze.alpha, p.squeeze.beta, value);
+#pragma unroll
+      for (int rank = 0; rank < SqueezeExcitePlan::kMostBlocks; ++rank) {
+        if (rank < p.blocks) value += received[rank * p.hidden + s];
+      }
+      value = squeezed<kUsual>(p, fmaf(value, p.inverse_pixels, b1[s]));
     }
     hidden[s] = value;
   }
 }
 
 /// The gates of the block's channels.
-template <class T>
+template <class T, bool kUsual>
 __device__ __forceinline__ void make_gates(const Params& p, const Share& share, unsigned char* memory) {
   const SqueezeExcitePlan& plan = p.plan;
   const auto* const hidden = reinterpret_cast<const float*>(memory + plan.hidden_at);
@@ -254,7 +270,7 @@ __device__ __forceinline__ void make_gates(const Params& p, const Share& share, 
         return sum;
       },
       [&](int c, int lane, float sum) {
-        if (lane == 0) gates[c] = apply_unary(p.gate.op, p.gate.alpha, p.gate.beta, sum + b2[c]);
+        if (lane == 0) gates[c] = gated<kUsual>(p, sum + b2[c]);
       });
 }
 
@@ -298,7 +314,7 @@ __device__ __forceinline__ void write_products(const Params& p, const Share& sha
 }
 
 /// From the sums of the threads to the gates of the block's channels in shared memory.
-template <class T>
+template <class T, bool kUsual>
 __device__ __forceinline__ void excite(const Params& p, const Share& share, const float (&sums)[kRun],
                                        unsigned char* memory) {
   if (share.row < p.plan.rows) {
@@ -313,14 +329,14 @@ __device__ __forceinline__ void excite(const Params& p, const Share& share, cons
   ptx::wait_cluster();
   send_products<T>(p, share, memory);
   ptx::sync_cluster();
-  make_hidden(p, memory);
+  make_hidden<kUsual>(p, memory);
   __syncthreads();
-  make_gates<T>(p, share, memory);
+  make_gates<T, kUsual>(p, share, memory);
   __syncthreads();
 }
 
 /// The whole of a block's work behind the kernel ahead, when its threads hold all of their runs.
-template <class T>
+template <class T, bool kUsual>
 __device__ __forceinline__ void excite_held(const Params& p, const Share& share, unsigned char* memory) {
   const auto* const x = static_cast<const uint4*>(p.args.x) + share.from;
   uint4 runs[SqueezeExcitePlan::kMostHeld];
@@ -334,7 +350,7 @@ __device__ __forceinline__ void excite_held(const Params& p, const Share& share,
     if (i < share.rounds) add_run<T>(runs[i], sums);
   }
   ptx::wait_copies<0>();  // of the constants
-  excite<T>(p, share, sums, memory);
+  excite<T, kUsual>(p, share, sums, memory);
   if (share.rounds == 0) return;
   const Gates gates(p, share, memory);
   auto* const y = static_cast<uint4*>(p.args.y) + share.from;
@@ -346,7 +362,7 @@ __device__ __forceinline__ void excite_held(const Params& p, const Share& share,
 
 }  // namespace
 
-template <class T, bool kHolds>
+template <class T, bool kUsual, bool kHolds>
 __global__ void __launch_bounds__(kMostThreads, 2)
     squeeze_excite_kernel(const __grid_constant__ Params p, KernelStamp* stamp) {
   const RunningKernel running(stamp);
@@ -357,24 +373,49 @@ __global__ void __launch_bounds__(kMostThreads, 2)
   fetch_constants(p, share, ptx::shared_address(memory));
   ptx::wait_for_previous_kernel();
   if constexpr (kHolds) {
-    excite_held<T>(p, share, memory);
+    excite_held<T, kUsual>(p, share, memory);
   } else {
     float sums[kRun] = {};
     sum_pixels<T>(p, share, memory, sums);
-    excite<T>(p, share, sums, memory);
+    excite<T, kUsual>(p, share, sums, memory);
     write_products<T>(p, share, memory);
   }
 }
 
 namespace {
 
-template <class T>
+template <class T, bool kUsual>
 const void* kernel_of(const SqueezeExcitePlan& plan) {
-  return plan.holds ? kernel_address(&squeeze_excite_kernel<T, true>)
-                    : kernel_address(&squeeze_excite_kernel<T, false>);
+  return plan.holds ? kernel_address(&squeeze_excite_kernel<T, kUsual, true>)
+                    : kernel_address(&squeeze_excite_kernel<T, kUsual, false>);
+}
+
+template <class T>
+const void* kernel_of(const SqueezeExcite& size, const SqueezeExcitePlan& plan) {
+  const bool usual = size.squeeze.op == EpilogueOp::kSwish && size.gate.op == EpilogueOp::kSigmoid;
+  return usual ? kernel_of<T, true>(plan) : kernel_of<T, false>(plan);
+}
+
+GemmLaunch launch_of(FloatType type, const SqueezeExcite& size, const SqueezeExcitePlan& plan, bool pdl) {
+  GemmLaunch launch;
+  launch.function =
+      type == FloatType::kHalf ? kernel_of<__half>(size, plan) : kernel_of<__nv_bfloat16>(size, plan);
+  launch.blocks = size.batch * plan.blocks();
+  launch.threads = plan.threads;
+  launch.cluster = plan.blocks();
+  launch.shared_bytes = plan.shared_bytes;
+  launch.pdl = pdl;
+  return launch;
 }
 
 }  // namespace
+
+bool squeeze_excite_fits(FloatType type, const SqueezeExcite& size, const SqueezeExcitePlan& plan,
+                         const DeviceLimits& device) {
+  int64_t clusters = 0;
+  return resident_clusters(launch_of(type, size, plan, false), device, clusters) == cudaSuccess &&
+         clusters > 0;
+}
 
 cudaError_t squeeze_excite(const SqueezeExciteArgs& args, FloatType type, const SqueezeExcite& size,
                            const SqueezeExcitePlan& plan, const DeviceLimits& device,
@@ -397,14 +438,7 @@ cudaError_t squeeze_excite(const SqueezeExciteArgs& args, FloatType type, const 
                       static_cast<int>(size.hidden_pitch() / kRun),
                       1.0f / static_cast<float>(size.pixels),
                       options.next_waits};
-  GemmLaunch launch;
-  launch.function = type == FloatType::kHalf ? kernel_of<__half>(plan) : kernel_of<__nv_bfloat16>(plan);
-  launch.blocks = size.batch * plan.blocks();
-  launch.threads = plan.threads;
-  launch.cluster = plan.blocks();
-  launch.shared_bytes = plan.shared_bytes;
-  launch.pdl = options.pdl;
-  return launch_gemm(launch, device, &params, options.stream);
+  return launch_gemm(launch_of(type, size, plan, options.pdl), device, &params, options.stream);
 }
 
 }  // namespace hone::device::cuda

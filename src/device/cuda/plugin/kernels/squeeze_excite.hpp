@@ -24,7 +24,7 @@ struct SqueezeExcite {
   static constexpr int64_t kMostChannels = 8192;
   static constexpr int64_t kMostHidden = 512;
   static constexpr int64_t kMostPixels = int64_t{1} << 30;
-  static constexpr int64_t kMostImages = int64_t{1} << 27;
+  static constexpr int64_t kMostImages = int64_t{1} << 26;
 
   int64_t batch = 1;
   int64_t channels = 0;
@@ -39,7 +39,8 @@ struct SqueezeExcite {
 
 /// How the blocks of a cluster share an image, and how each works. A run is eight neighbouring channels.
 struct SqueezeExcitePlan {
-  static constexpr int kMostHeld = 4;  ///< rounds that registers have room for
+  static constexpr int kMostBlocks = 16;  ///< of a cluster; every device that has clusters has those of 8
+  static constexpr int kMostHeld = 4;     ///< rounds that registers have room for
 
   int pixel_parts = 1;
   int channel_parts = 1;
@@ -73,7 +74,8 @@ struct SqueezeExcitePlan {
 /// Why it cannot run on such a device; empty when it can.
 std::string squeeze_excite_refusal(const SqueezeExcite& size, const DeviceLimits& device);
 
-/// The plan with the least work for a block among those with at most `most_blocks` (2 to 8) blocks a cluster.
+/// The plan with the least work for a block among those with at most `most_blocks` (2 to 16) blocks a
+/// cluster.
 /// For what is not refused there is one.
 SqueezeExcitePlan squeeze_excite_plan(const SqueezeExcite& size, int most_blocks, const DeviceLimits& device);
 
@@ -86,6 +88,10 @@ struct SqueezeExciteArgs {
   const float* b2 = nullptr;  ///< [channels] or null
   void* y = nullptr;          ///< may be x
 };
+
+/// Whether the current device, of these limits, has room for a cluster of the plan.
+bool squeeze_excite_fits(FloatType type, const SqueezeExcite& size, const SqueezeExcitePlan& plan,
+                         const DeviceLimits& device);
 
 /// Elements are kHalf or kBfloat16, sums float32. Weights and biases are read before the kernel ahead has
 /// ended, so that it must not write them. `plan` is one that squeeze_excite_plan() made for this device.

@@ -10,7 +10,6 @@ namespace {
 
 constexpr int kRun = 8;
 constexpr int kRunBytes = 16;
-constexpr int kMostBlocks = 8;  ///< of a cluster, on every device that has clusters
 constexpr int kFewThreads = 256;
 constexpr int kMostThreads = 512;
 /// Shorter pieces of a pixel would waste what a read brings along.
@@ -144,7 +143,7 @@ std::string squeeze_excite_refusal(const SqueezeExcite& size, const DeviceLimits
 SqueezeExcitePlan squeeze_excite_plan(const SqueezeExcite& size, int most_blocks,
                                       const DeviceLimits& device) {
   std::optional<SqueezeExcitePlan> best;
-  for (int blocks = std::clamp(most_blocks, 2, kMostBlocks); blocks >= 1; --blocks) {
+  for (int blocks = std::clamp(most_blocks, 2, SqueezeExcitePlan::kMostBlocks); blocks >= 1; --blocks) {
     if (power_of_two(blocks) != blocks) continue;
     for (int channel_parts = 1; channel_parts <= blocks; channel_parts *= 2) {
       const auto plan = make_plan(size, blocks / channel_parts, channel_parts, device);
