@@ -262,6 +262,12 @@ void check_squeeze_excite() {
       Case({2, 48, 35, 6, kSwish, step}, type, false, true).run(family, 8, devices.whole);
       Case({2, 48, 35, 6, {}, step}, type, false, false).run(family, 8, devices.whole);
     }
+    // Pixels in registers, in shared memory, and more than fit.
+    for (const int64_t pixels : {140, 1500}) {
+      Case test({2, 40, pixels, 6, kSwish, kSigmoid}, type, true, true);
+      for (const int most : {16, 2}) test.run(family, most, devices.whole);
+      test.run(family, 2, devices.small);
+    }
   }
   const DeviceLimits& device = devices.whole;
   family.expect(squeeze_excite({}, FloatType::kFloat, {1, 8, 1, 1}, {}, device, {}) == cudaErrorInvalidValue,
