@@ -90,7 +90,9 @@ Model load_file(const std::filesystem::path& file) {
     check_torchscript(file);
     return {file.stem().string(), file, nullptr, {}};
   }
-  throw Error(ErrorKind::kBadInput, "the file's name ends neither in .onnx nor in .pt", file.string());
+  throw Error(ErrorKind::kBadInput,
+              "the file's name ends neither in .onnx nor in .pt (run and inspect take .hone as well)",
+              file.string());
 }
 
 }  // namespace

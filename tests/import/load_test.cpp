@@ -49,7 +49,8 @@ TEST(LoadModel, MissingFileIsBadInput) {
 TEST(LoadModel, UnknownFileTypeIsBadInput) {
   const Error error = load_error(write_temporary("model.h5", "data").string());
   EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
-  EXPECT_THAT(error.what(), HasSubstr("ends neither in .onnx nor in .pt"));
+  EXPECT_THAT(error.what(),
+              HasSubstr("ends neither in .onnx nor in .pt (run and inspect take .hone as well)"));
 }
 
 TEST(LoadModel, PickleIsRefusedAndZipLoadsWithoutGraph) {

@@ -34,7 +34,8 @@ def check(program, digits, scratch, environment):
     failing = subprocess.run([program, digits / "README.md", *arguments], capture_output=True, text=True,
                              check=False, env=environment)
     assert failing.returncode == BAD_INPUT, failing
-    assert failing.stderr == f"{digits}/README.md: the file's name ends neither in .onnx nor in .pt\n", failing
+    assert failing.stderr == (f"{digits}/README.md: the file's name ends neither in .onnx nor in .pt "
+                              "(run and inspect take .hone as well)\n"), failing
 
 
 def main():
