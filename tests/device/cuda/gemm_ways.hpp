@@ -59,9 +59,10 @@ inline std::vector<Way> gemm_ways(const ConvProblem& problem, const ConvArgs& ar
     ways.push_back(way_of(problem, config));
   for (const WarpgroupConfig& config : warpgroup_configs(problem, device, limit))
     ways.push_back(way_of(problem, config));
-  if (!stream_epilogue(args)) return ways;
-  for (const WarpGemmConfig& config : warp_gemm_configs(problem, device))
-    ways.push_back(way_of(problem, config));
+  if (stream_epilogue(args)) {
+    for (const WarpGemmConfig& config : warp_gemm_configs(problem, device))
+      ways.push_back(way_of(problem, config));
+  }
   return ways;
 }
 

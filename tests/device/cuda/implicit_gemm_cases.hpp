@@ -63,6 +63,9 @@ inline std::vector<Layer> other_layers() {
   for (const auto& [size, channels, filters] : pointwise) {
     layers.push_back({"mobilenet", square(size, channels, filters, 1, 1, 0)});
   }
+  // More tiles than the warps of a GPU make at once.
+  layers.push_back({"many pixels", square(112, 16, 96, 1, 1, 0)});
+  layers.back().problem.batch = 8;
   layers.push_back({"one pixel", square(1, 8, 8, 1, 1, 0)});
   layers.push_back({"fully connected", square(1, 2048, 1000, 1, 1, 0)});
   layers.push_back({"8 to 8", square(13, 8, 8, 3, 1, 1)});

@@ -143,6 +143,8 @@ TEST(SqueezeExcite, SaysWhyItRefuses) {
             "8200 channels, no multiple of 8 up to 8192");
   EXPECT_EQ(squeeze_excite_refusal(sized(1, 8, 1, 513), device), "513 channels between, not 1 to 512");
   EXPECT_EQ(squeeze_excite_refusal(sized(1, 8, 0, 1), device), "an empty or a huge image");
+  EXPECT_EQ(squeeze_excite_refusal(sized(SqueezeExcite::kMostImages + 1, 8, 1, 1), device),
+            "an empty or a huge image");
   EXPECT_EQ(squeeze_excite_refusal(sized(0, 8, 1, 1), device), "");
 }
 

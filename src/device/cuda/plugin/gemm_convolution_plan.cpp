@@ -2,6 +2,7 @@
 #include "device/cuda/plugin/gemm_convolution_plan.hpp"
 
 #include "device/cuda/plugin/kernels/implicit_gemm.hpp"
+#include "device/cuda/plugin/kernels/stream_epilogue.hpp"
 
 namespace hone::device::cuda {
 
@@ -35,6 +36,11 @@ std::string make_gemm_plan(const StepRequest& request, GemmPlan& plan) {
     }
   }
   return conv_refusal(p);
+}
+
+std::string stream_epilogue_refusal(const ConvolutionRequest& request) {
+  if (request.post_ops.size() <= kMaxEpilogueSteps && stream_epilogue(conv_args(request))) return {};
+  return "its epilogue is more than bounds, also behind an addition, or a swish";
 }
 
 void bind_operands(const ConvolutionRequest& request, std::span<const void* const> inputs,

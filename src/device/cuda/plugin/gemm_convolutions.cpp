@@ -3,7 +3,6 @@
 #include "device/cuda/plugin/kernels/implicit_gemm.hpp"
 #include "device/cuda/plugin/kernels/reorder.hpp"
 #include "device/cuda/plugin/kernels/resident_gemm.hpp"
-#include "device/cuda/plugin/kernels/stream_epilogue.hpp"
 #include "device/cuda/plugin/kernels/warp_gemm.hpp"
 #include "device/cuda/plugin/kernels/warpgroup_gemm.hpp"
 
@@ -68,12 +67,11 @@ struct WarpGemm {
   using Config = WarpGemmConfig;
   static constexpr std::string_view kName = "warp_gemm";
   static std::vector<Config> configs(const GemmPlan& plan) {
-    if (!stream_epilogue(conv_args(plan.request))) return {};
+    if (!stream_epilogue_refusal(plan.request).empty()) return {};
     return warp_gemm_configs(plan.problem, limits());
   }
   static std::string refusal(const GemmPlan& plan, const Config& config) {
-    if (!stream_epilogue(conv_args(plan.request)))
-      return "its epilogue is more than bounds, also behind an addition, or a swish";
+    if (std::string why = stream_epilogue_refusal(plan.request); !why.empty()) return why;
     return warp_gemm_refusal(plan.problem, config, limits());
   }
   static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }

@@ -1,7 +1,7 @@
 // A convolution and the global average pool behind it by one kernel of ours.
 #include "device/cuda/plugin/convolution_part.hpp"
 #include "device/cuda/plugin/convolution_request.hpp"
-#include "device/cuda/plugin/kernels/stream_epilogue.hpp"
+#include "device/cuda/plugin/gemm_convolution_plan.hpp"
 #include "device/cuda/plugin/kernels/warpgroup_pooled.hpp"
 
 namespace hone::device::cuda {
@@ -22,8 +22,7 @@ std::string make_plan(const StepRequest& request, Plan& plan) {
   if (tensor::dtype_size(request.compute_dtype) != 2) return "only fp16 and bf16";
   if (std::string reason = read_convolution_request(request, plan.request); !reason.empty()) return reason;
   if (plan.request.geometry.group != 1) return "it has groups";
-  if (plan.request.post_ops.size() > kMaxEpilogueSteps || !stream_epilogue(conv_args(plan.request)))
-    return "its epilogue is more than bounds, also behind an addition, or a swish";
+  if (std::string reason = stream_epilogue_refusal(plan.request); !reason.empty()) return reason;
   // It is read before the kernel ahead has ended.
   if (plan.request.has_bias && !request.graph.value(request.node.inputs[2]).constant)
     return "the bias is not constant";

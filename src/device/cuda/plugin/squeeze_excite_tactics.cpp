@@ -14,8 +14,8 @@ using engine::StepRequest;
 using engine::TensorDesc;
 using tensor::DType;
 
-constexpr int kMostBlocks[] = {16, 8, 4, 2};
-constexpr int kUsualBlocks = 8;  ///< that every device has room for
+/// The first of them has every device room for.
+constexpr int kMostBlocks[] = {8, 16, 4, 2};
 
 /// Empty when `out` is filled in; else why the node cannot run so.
 std::string read_activation(const graph::Node& node, std::string_view prefix, UnaryStep& out) {
@@ -49,6 +49,15 @@ std::string read_size(const StepRequest& request, SqueezeExcite& size) {
   size.pixels = shape[2] * shape[3];
   size.hidden = request.inputs[1].shape[0];
   return squeeze_excite_refusal(size, limits());
+}
+
+/// Larger clusters want that many multiprocessors side by side, with shared memory for each block.
+std::string room_refusal(const StepRequest& request, const SqueezeExcite& size, int most_blocks) {
+  const SqueezeExcitePlan plan = squeeze_excite_plan(size, most_blocks, limits());
+  if (plan.blocks() <= kMostBlocks[0] ||
+      squeeze_excite_fits(float_type(request.compute_dtype), size, plan, limits()))
+    return {};
+  return fmt::format("the device has no room for a cluster of {} such blocks", plan.blocks());
 }
 
 /// The step, with images that other steps have left where no 16 bytes begin copied to where they do: single
@@ -105,8 +114,8 @@ class SqueezeExciteStep {
   PackedConstant w2_;
 };
 
-/// A variant is the number of blocks that share an image, at most: each of them runs every shape, because an
-/// engine is built for one and has nothing else that could run the others on the device.
+/// A variant is the number of blocks that share an image, at most: the first of them runs every shape, so
+/// that an engine, which is built for one, has something that runs the others on the device.
 class SqueezeExciteTactic final : public CudaTactic {
  public:
   std::string_view name() const override { return "squeeze_excite"; }
@@ -116,21 +125,19 @@ class SqueezeExciteTactic final : public CudaTactic {
     SqueezeExcite size;
     std::vector<std::string> result;
     if (!read_size(request, size).empty()) return result;
-    int before = 0;
+    std::vector<int> seen;
     for (const int most : kMostBlocks) {
-      const SqueezeExcitePlan plan = squeeze_excite_plan(size, most, limits());
-      const int blocks = plan.blocks();
-      if (blocks > kUsualBlocks &&
-          !squeeze_excite_fits(float_type(request.compute_dtype), size, plan, limits()))
-        continue;
-      if (blocks != before) result.push_back(std::to_string(most));
-      before = blocks;
+      const int blocks = squeeze_excite_plan(size, most, limits()).blocks();
+      if (std::find(seen.begin(), seen.end(), blocks) != seen.end()) continue;
+      if (!room_refusal(request, size, most).empty()) continue;
+      seen.push_back(blocks);
+      result.push_back(std::to_string(most));
     }
     return result;
   }
 
   Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
-    return offer_variant(request, weights, std::to_string(kUsualBlocks));
+    return offer_variant(request, weights, std::to_string(kMostBlocks[0]));
   }
 
   Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
@@ -142,6 +149,8 @@ class SqueezeExciteTactic final : public CudaTactic {
                                           [&](int blocks) { return variant == std::to_string(blocks); });
     if (most == std::end(kMostBlocks))
       return Offer::refuse(fmt::format("'{}' is no number of blocks", variant));
+    if (std::string reason = room_refusal(request, size, *most); !reason.empty())
+      return Offer::refuse(std::move(reason));
     const DType dtype = request.compute_dtype;
     PackedConstant w1 = pack_filter(request, 1, dtype, FilterOrder::kKrsc, size.channels, weights);
     PackedConstant w2 = pack_filter(request, 2, dtype, FilterOrder::kKrsc, size.hidden_pitch(), weights);

@@ -100,9 +100,11 @@ class GatedCase {
 };
 
 TEST(EmulatedSqueezeExcite, HoldsFewPixelsInRegisters) {
-  const SqueezeExcite size{1, 144, 9, 20, kSwishStep, kSigmoidStep};
+  const SqueezeExcite size{1, 144, 20, 20, {EpilogueOp::kSwish, 0.5F, 0}, kSigmoidStep};
   for (const int most : {16, 8, 2}) {
-    ASSERT_TRUE(squeeze_excite_plan(size, most, {}).holds);
+    const SqueezeExcitePlan plan = squeeze_excite_plan(size, most, {});
+    ASSERT_TRUE(plan.holds);
+    ASSERT_EQ(plan.blocks(), most);
     GatedCase(size, most == 8 ? Element::kHalf : Element::kBFloat16).expect(most, {});
   }
 }
@@ -115,9 +117,10 @@ TEST(EmulatedSqueezeExcite, KeepsMorePixelsInSharedMemory) {
 
 TEST(EmulatedSqueezeExcite, ReadsPixelsTwiceThatDoNotFit) {
   DeviceLimits small;
-  small.shared_memory = 24 << 10;
+  small.shared_memory = 36 << 10;
   const SqueezeExcite size{1, 40, 1300, 6, kSwishStep, kSigmoidStep};
   const SqueezeExcitePlan plan = squeeze_excite_plan(size, 2, small);
+  ASSERT_GT(plan.kept_rounds, 0);
   ASSERT_LT(plan.kept_rounds, plan.rounds);
   GatedCase(size, Element::kHalf).expect(2, small);
 }

@@ -97,11 +97,13 @@ cudaError_t cudaFuncSetAttribute(const void* /*function*/, cudaFuncAttribute /*a
   return cudaSuccess;
 }
 
-/// By shared memory alone: registers are not known.
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* /*function*/,
-                                                          int /*threads*/, size_t shared_bytes) {
+/// By shared memory and threads: registers are not known.
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* /*function*/, int threads,
+                                                          size_t shared_bytes) {
   constexpr size_t kReserved = 1024;
-  *blocks = static_cast<int>((kBlockSharedBytes + kReserved) / (shared_bytes + kReserved));
+  constexpr int kThreads = 2048;
+  *blocks = std::min(static_cast<int>((kBlockSharedBytes + kReserved) / (shared_bytes + kReserved)),
+                     kThreads / threads);
   return cudaSuccess;
 }
 

@@ -221,13 +221,11 @@ __device__ __forceinline__ void send_products(const Params& p, const Share& shar
 /// other activations, which has to be fetched around.
 template <bool kUsual>
 __device__ __forceinline__ float squeezed(const Params& p, float value) {
-  if constexpr (kUsual) return value * quick_sigmoid(p.squeeze.alpha * value);
-  return apply_unary(p.squeeze.op, p.squeeze.alpha, p.squeeze.beta, value);
+  return apply_unary(kUsual ? EpilogueOp::kSwish : p.squeeze.op, p.squeeze.alpha, p.squeeze.beta, value);
 }
 template <bool kUsual>
 __device__ __forceinline__ float gated(const Params& p, float value) {
-  if constexpr (kUsual) return quick_sigmoid(value);
-  return apply_unary(p.gate.op, p.gate.alpha, p.gate.beta, value);
+  return apply_unary(kUsual ? EpilogueOp::kSigmoid : p.gate.op, p.gate.alpha, p.gate.beta, value);
 }
 
 /// The channels between the products, of the whole image.
@@ -413,8 +411,9 @@ GemmLaunch launch_of(FloatType type, const SqueezeExcite& size, const SqueezeExc
 bool squeeze_excite_fits(FloatType type, const SqueezeExcite& size, const SqueezeExcitePlan& plan,
                          const DeviceLimits& device) {
   int64_t clusters = 0;
-  return resident_clusters(launch_of(type, size, plan, false), device, clusters) == cudaSuccess &&
-         clusters > 0;
+  const cudaError_t error = resident_clusters(launch_of(type, size, plan, false), device, clusters);
+  if (error != cudaSuccess) (void)cudaGetLastError();  // it means no, and is nobody else's
+  return error == cudaSuccess && clusters > 0;
 }
 
 cudaError_t squeeze_excite(const SqueezeExciteArgs& args, FloatType type, const SqueezeExcite& size,

@@ -1,7 +1,7 @@
 // Squeeze and excitation in one kernel: a cluster of blocks takes an image, each block some pixels of some
-// channels. What a block has read stays in its shared memory until the gates are known. The first product is
-// linear in the means, so that each block multiplies the sums of its own part, and one exchange between the
-// blocks is enough. Hu et al., "Squeeze-and-Excitation Networks" (2018).
+// channels. What a block has read stays in its registers or its shared memory, as far as it fits, until the
+// gates are known. The first product is linear in the means, so that each block multiplies the sums of its own
+// part, and one exchange between the blocks is enough. Hu et al., "Squeeze-and-Excitation Networks" (2018).
 #pragma once
 
 #include <limits>
@@ -75,8 +75,7 @@ struct SqueezeExcitePlan {
 std::string squeeze_excite_refusal(const SqueezeExcite& size, const DeviceLimits& device);
 
 /// The plan with the least work for a block among those with at most `most_blocks` (2 to 16) blocks a
-/// cluster.
-/// For what is not refused there is one.
+/// cluster. For what is not refused there is one.
 SqueezeExcitePlan squeeze_excite_plan(const SqueezeExcite& size, int most_blocks, const DeviceLimits& device);
 
 /// Device pointers; x, w1, w2 and y 16-byte aligned.

@@ -37,8 +37,6 @@ std::string warp_gemm_refusal(const ConvProblem& problem, const WarpGemmConfig& 
   if (!device.async_copies) return "it needs compute capability 8.0";
   if (element_bytes(problem.element) != 2) return "it multiplies elements of two bytes";
   if (!is_pointwise(problem)) return "windows are not single pixels, one after the other";
-  constexpr int64_t kMostRows = int64_t{1} << 29;
-  if (problem.rows() > kMostRows) return "the image is too large";
   if (shape_of(problem, config) == std::end(kWarpGemmShapes))
     return std::to_string(problem.channels) + " channels are more than a warp has registers for";
   return {};
