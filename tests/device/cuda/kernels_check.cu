@@ -197,6 +197,7 @@ constexpr Check kChecks[] = {
     {"warpgroup_matrix_layers", hone::device::cuda::check::check_warpgroup_matrix_layers},
     {"squeeze_excite", hone::device::cuda::check::check_squeeze_excite},
     {"squeeze_excite_layers", hone::device::cuda::check::check_squeeze_excite_layers},
+    {"squeeze_excite_chains", hone::device::cuda::check::check_squeeze_excite_chains},
     {"bottleneck", hone::device::cuda::check::check_bottleneck},
     {"pipelined_bottleneck", hone::device::cuda::check::check_pipelined_bottleneck},
     {"cluster_bottleneck", hone::device::cuda::check::check_cluster_bottleneck},

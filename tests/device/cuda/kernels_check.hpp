@@ -119,6 +119,7 @@ void check_warpgroup_matrix();
 void check_warpgroup_matrix_layers();
 void check_squeeze_excite();
 void check_squeeze_excite_layers();
+void check_squeeze_excite_chains();
 void check_bottleneck();
 void check_pipelined_bottleneck();
 void check_cluster_bottleneck();

@@ -253,6 +253,14 @@ void check_squeeze_excite_layers() {
         test.run(family, 8, devices.whole, true);
       }
     }
+  }
+}
+
+void check_squeeze_excite_chains() {
+  Family family("chains of EfficientNet's gates");
+  Devices devices;
+  if (!devices.read()) return;
+  for (const FloatType type : kNarrowTypes) {
     Case({1, 1152, 49, 48, kSwish, kSigmoid}, type, true, true).run_chain(family, 16, devices.whole);
     Case({20, 240, 196, 10, kSwish, kSigmoid}, type, true, true).run_chain(family, 8, devices.whole);
     // Whose pixels lie in shared memory, and with an activation that is not compiled.
