@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "backend/hone/hone_backend.hpp"
@@ -24,6 +25,7 @@
 #include "device/devices.hpp"
 #include "engine/builder.hpp"
 #include "engine/output_check.hpp"
+#include "support/part.hpp"
 
 namespace hone {
 namespace {
@@ -134,25 +136,9 @@ class RoundBackend final : public backend::Backend {
   std::vector<std::string> ran_;
 };
 
-/// Which rounds a process takes: every `of`-th, from `first` on.
-struct Part {
-  size_t first = 0;
-  size_t of = 1;
-
-  /// Of "2/8": the second of eight.
-  static Part parse(const std::string& text) {
-    size_t number = 0;
-    size_t of = 0;
-    char more = 0;
-    if (std::sscanf(text.c_str(), "%zu/%zu%c", &number, &of, &more) != 2 || number < 1 || number > of)
-      fail_usage("--part takes K/N with K from 1 to N, not {}", text);
-    return {number - 1, of};
-  }
-};
-
 struct CheckOptions {
   bool once = false;
-  Part part;
+  Part part;  ///< of the rounds
   std::set<std::string> without;
 };
 
@@ -209,6 +195,12 @@ int check_all(const bench::ConformanceOptions& options, const CheckOptions& how,
   return check.failures() == 0 ? 0 : kFailed;
 }
 
+Part part_of(const std::string& text) {
+  const std::optional<Part> part = Part::parse(text);
+  if (!part) fail_usage("--part takes K/N with K from 1 to N, not {}", text);
+  return *part;
+}
+
 int main_of(int count, char** words) {
   std::vector<std::string> arguments(words + 1, words + count);
   CheckOptions how;
@@ -217,7 +209,7 @@ int main_of(int count, char** words) {
     if (arguments[at] == "--once")
       how.once = true;
     else if (arguments[at] == "--part" && at + 1 < arguments.size())
-      how.part = Part::parse(arguments[++at]);
+      how.part = part_of(arguments[++at]);
     else if (arguments[at] == "--without" && at + 1 < arguments.size())
       how.without.insert(arguments[++at]);
     else

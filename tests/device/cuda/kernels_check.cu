@@ -13,15 +13,20 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "gpu_or_skip.hpp"
+#include "support/part.hpp"
 
 namespace hone::device::cuda::check {
 namespace {
 
 int total_cases = 0;
 int total_failures = 0;
+Part our_part;
+size_t shared_cases = 0;
 
 void require(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
@@ -167,12 +172,14 @@ void Family::compare(const Output& output, double slack, const std::string& what
 
 int failures() { return total_failures; }
 
+bool case_is_ours() { return shared_cases++ % our_part.of == our_part.first; }
+
 }  // namespace hone::device::cuda::check
 
 namespace {
 
 struct Check {
-  const char* name;
+  std::string_view name;
   void (*run)();
 };
 
@@ -217,23 +224,33 @@ constexpr Check kChecks[] = {
 
 }  // namespace
 
-/// usage: kernels_check [NAME...]; without names all of them.
+/// usage: kernels_check [--part K/N] [NAME...]; without names all of them. Of squeeze_excite, its layers and
+/// its chains --part takes every N-th case, from the K-th on, so that N processes can share them under tools
+/// that make launches slow; what else is named runs whole.
 int main(int argc, char** argv) {
   using namespace hone::device::cuda::check;
-  for (int i = 1; i < argc; ++i) {
+  std::vector<std::string> names(argv + 1, argv + argc);
+  if (names.size() >= 2 && names[0] == "--part") {
+    const std::optional<hone::Part> part = hone::Part::parse(names[1]);
+    if (!part) {
+      std::printf("--part takes K/N with K from 1 to N, not %s\n", names[1].c_str());
+      return 2;
+    }
+    our_part = *part;
+    names.erase(names.begin(), names.begin() + 2);
+  }
+  for (const std::string& name : names) {
     if (std::none_of(std::begin(kChecks), std::end(kChecks),
-                     [&](const Check& check) { return std::strcmp(check.name, argv[i]) == 0; })) {
-      std::printf("no check is named %s; there are:", argv[i]);
-      for (const Check& check : kChecks) std::printf(" %s", check.name);
+                     [&](const Check& check) { return check.name == name; })) {
+      std::printf("no check is named %s; there are:", name.c_str());
+      for (const Check& check : kChecks) std::printf(" %s", check.name.data());
       std::printf("\n");
       return 2;
     }
   }
   if (const int status = status_without_gpu(); status != 0) return status;
   for (const Check& check : kChecks) {
-    const bool wanted = std::any_of(argv + 1, argv + argc,
-                                    [&](const char* name) { return std::strcmp(check.name, name) == 0; });
-    if (argc == 1 || wanted) check.run();
+    if (names.empty() || std::find(names.begin(), names.end(), check.name) != names.end()) check.run();
   }
   std::printf("%s\n", failures() == 0 ? "all kernels agree with the plain loops" : "FAILED");
   return failures() == 0 ? 0 : kFailed;

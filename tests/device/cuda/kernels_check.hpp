@@ -84,6 +84,9 @@ class Family {
 /// Of all families so far.
 int failures();
 
+/// Whether the next case is this process's (`--part`); asked once a case by the checks that can be shared.
+bool case_is_ours();
+
 /// Whether a kernel runs beside one that has not ended. Under tools that watch memory none does, and what is
 /// to be seen of that cannot be checked: false then, and a line says that `family` is left out.
 bool launches_overlap(const char* family);
