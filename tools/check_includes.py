@@ -14,6 +14,11 @@ LAYERS = ["base", "tensor", "graph", "import", "reference", "transform", "engine
 # An engine announces its steps to the trace as any program can, so these know nothing of it.
 STRANGERS = {"trace": {"engine", "device", "backend"}, "analysis": {"engine", "device", "backend"},
              "report": {"engine", "device", "backend"}}
+# Folders that know nothing but what is named here; the first that fits counts. CUDA kernels stand by themselves.
+KERNELS = "device/cuda/plugin/kernels/"
+CLOSED = [(KERNELS + "common/", (KERNELS + "common/",)),
+          (KERNELS + "gemm/", (KERNELS + "common/", KERNELS + "gemm/")),
+          (KERNELS, (KERNELS,))]
 # Headers that the build writes.
 GENERATED = {"hone_commit.hpp"}
 # Heavy headers, and the only places that may pay for them.
@@ -59,6 +64,9 @@ def check_include(path, quote, target, root):
         return f"{own}/ must not include {other}/"
     if other in STRANGERS.get(own, ()):
         return f"{own}/ knows nothing of {other}/"
+    closed = next((rule for rule in CLOSED if path.startswith("src/" + rule[0])), None)
+    if closed and not target.startswith(closed[1]):
+        return f"{closed[0]} must not include {target}"
     return None
 
 

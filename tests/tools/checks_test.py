@@ -47,6 +47,25 @@ class Includes(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("src/trace/a.cpp:2: trace/ knows nothing of engine/", output)
 
+    def test_kernels_stand_by_themselves(self):
+        kernels = "src/device/cuda/plugin/kernels"
+        def check(place, header):
+            return Tree({**self.BASE, f"{kernels}/common/ptx.cuh": "// P.\n#pragma once\n",
+                         f"{kernels}/gemm/gemm_store.cuh": "// S.\n#pragma once\n",
+                         f"{kernels}/stem/stem.hpp": "// S.\n#pragma once\n",
+                         f"{kernels}/{place}/a.cu": f'// A.\n#include "{header}"\n'}).check("check_includes.py")
+
+        for place, header in (("common", "gemm/gemm_store.cuh"), ("gemm/warp", "stem/stem.hpp")):
+            code, output = check(place, f"device/cuda/plugin/kernels/{header}")
+            self.assertEqual(code, 1)
+            self.assertIn(f"/{place.split('/')[0]}/ must not include device/cuda/plugin/kernels/{header}", output)
+        code, output = check("stem", "base/error.hpp")
+        self.assertEqual(code, 1)
+        self.assertIn("device/cuda/plugin/kernels/ must not include base/error.hpp", output)
+        for place, header in (("gemm/warp", "gemm/gemm_store.cuh"), ("gemm/warp", "common/ptx.cuh"), ("stem", "gemm/gemm_store.cuh")):
+            code, output = check(place, f"device/cuda/plugin/kernels/{header}")
+            self.assertEqual(code, 0, output)
+
     def test_include_of_a_missing_file(self):
         self.expect("src/graph/a.cpp", '#include "error.hpp"\n', '"error.hpp" is no file of src/')
 

@@ -1,5 +1,5 @@
 // Checks of bottleneck.hpp and pipelined_bottleneck.hpp.
-#include "device/cuda/plugin/kernels/bottleneck.hpp"
+#include "device/cuda/plugin/kernels/bottleneck/bottleneck.hpp"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "device/cuda/bottleneck_filters.hpp"
-#include "device/cuda/plugin/kernels/gemm_launch.hpp"
+#include "device/cuda/plugin/kernels/gemm/gemm_launch.hpp"
 #include "kernels_check.hpp"
 
 namespace hone::device::cuda::check {

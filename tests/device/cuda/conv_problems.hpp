@@ -1,7 +1,7 @@
 // Convolutions for tests of configurations.
 #pragma once
 
-#include "device/cuda/plugin/kernels/conv_problem.hpp"
+#include "device/cuda/plugin/kernels/common/conv_problem.hpp"
 
 namespace hone::device::cuda {
 

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "device/cuda/depthwise_sizes.hpp"
-#include "device/cuda/plugin/kernels/direct_convolution.hpp"
-#include "device/cuda/plugin/kernels/gemm_launch.hpp"
+#include "device/cuda/plugin/kernels/convolution/direct_convolution.hpp"
+#include "device/cuda/plugin/kernels/gemm/gemm_launch.hpp"
 #include "kernels_check.hpp"
 #include "post_op_check.hpp"
 

@@ -6,8 +6,8 @@
 
 #include "device/cuda/conv_problems.hpp"
 #include "device/cuda/implicit_gemm_reference.cuh"
-#include "device/cuda/plugin/kernels/gemm_launch.hpp"
-#include "device/cuda/plugin/kernels/warpgroup_sum.hpp"
+#include "device/cuda/plugin/kernels/gemm/gemm_launch.hpp"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_sum.hpp"
 #include "kernels_check.hpp"
 
 namespace hone::device::cuda::check {

@@ -1,7 +1,7 @@
 // Convolutions of a channel each, for tests of the kernels that take ConvolutionSize.
 #pragma once
 
-#include "device/cuda/plugin/kernels/depthwise.hpp"
+#include "device/cuda/plugin/kernels/convolution/depthwise.hpp"
 
 namespace hone::device::cuda {
 

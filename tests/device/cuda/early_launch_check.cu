@@ -2,8 +2,8 @@
 // each other in early: each must wait for what it reads.
 #include <cstring>
 
-#include "device/cuda/plugin/kernels/direct_convolution.hpp"
-#include "device/cuda/plugin/kernels/winograd.hpp"
+#include "device/cuda/plugin/kernels/convolution/direct_convolution.hpp"
+#include "device/cuda/plugin/kernels/convolution/winograd.hpp"
 #include "kernels_check.hpp"
 
 namespace hone::device::cuda::check {

@@ -1,5 +1,5 @@
 // Division by multiplication against plain division.
-#include "device/cuda/plugin/kernels/fast_divisor.hpp"
+#include "device/cuda/plugin/kernels/common/fast_divisor.hpp"
 
 #include <gtest/gtest.h>
 

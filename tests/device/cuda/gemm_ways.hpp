@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "device/cuda/plugin/kernels/implicit_gemm.hpp"
-#include "device/cuda/plugin/kernels/resident_gemm.hpp"
-#include "device/cuda/plugin/kernels/stem_gemm.hpp"
-#include "device/cuda/plugin/kernels/stream_epilogue.hpp"
-#include "device/cuda/plugin/kernels/warp_gemm.hpp"
-#include "device/cuda/plugin/kernels/warpgroup_gemm.hpp"
+#include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
+#include "device/cuda/plugin/kernels/gemm/implicit/implicit_gemm.hpp"
+#include "device/cuda/plugin/kernels/gemm/resident/resident_gemm.hpp"
+#include "device/cuda/plugin/kernels/gemm/warp/warp_gemm.hpp"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm.hpp"
+#include "device/cuda/plugin/kernels/stem/stem_gemm.hpp"
 
 namespace hone::device::cuda::check {
 

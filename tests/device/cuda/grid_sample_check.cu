@@ -1,6 +1,6 @@
 // Checks of grid_sample.hpp on points whose pixels are known: centres of pixels, and one far outside. The
 // modes and paddings are compared with torch by the cases of tests/reference.
-#include "device/cuda/plugin/kernels/grid_sample.hpp"
+#include "device/cuda/plugin/kernels/layers/grid_sample.hpp"
 
 #include "kernels_check.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "device/cuda/plugin/kernels/implicit_gemm.hpp"
+#include "device/cuda/plugin/kernels/gemm/implicit/implicit_gemm.hpp"
 
 namespace hone::device::cuda::check {
 

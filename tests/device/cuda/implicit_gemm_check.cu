@@ -10,7 +10,7 @@
 
 #include "device/cuda/implicit_gemm_bench.cuh"
 #include "device/cuda/implicit_gemm_case.cuh"
-#include "device/cuda/plugin/kernels/gemm_launch.hpp"
+#include "device/cuda/plugin/kernels/gemm/gemm_launch.hpp"
 
 namespace hone::device::cuda::check {
 namespace {

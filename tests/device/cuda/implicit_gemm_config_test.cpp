@@ -5,7 +5,7 @@
 #include <set>
 
 #include "device/cuda/conv_problems.hpp"
-#include "device/cuda/plugin/kernels/implicit_gemm_params.hpp"
+#include "device/cuda/plugin/kernels/gemm/implicit/implicit_gemm_params.hpp"
 
 namespace hone::device::cuda {
 namespace {

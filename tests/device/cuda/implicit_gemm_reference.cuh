@@ -10,9 +10,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "device/cuda/plugin/kernels/implicit_gemm.hpp"
-#include "device/cuda/plugin/kernels/ptx.cuh"
-#include "device/cuda/plugin/kernels/stem.hpp"
+#include "device/cuda/plugin/kernels/common/ptx.cuh"
+#include "device/cuda/plugin/kernels/gemm/implicit/implicit_gemm.hpp"
+#include "device/cuda/plugin/kernels/stem/stem.hpp"
 #include "gpu_or_skip.hpp"
 
 namespace hone::device::cuda::check {

@@ -1,5 +1,5 @@
 // Checks of indexing.hpp.
-#include "device/cuda/plugin/kernels/indexing.hpp"
+#include "device/cuda/plugin/kernels/layers/indexing.hpp"
 
 #include <cstring>
 

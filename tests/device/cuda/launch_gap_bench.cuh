@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "device/cuda/implicit_gemm_reference.cuh"
-#include "device/cuda/plugin/kernels/ptx.cuh"
+#include "device/cuda/plugin/kernels/common/ptx.cuh"
 
 namespace hone::device::cuda::check {
 

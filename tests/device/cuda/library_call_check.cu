@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <functional>
 
-#include "device/cuda/plugin/kernels/launch.cuh"
-#include "device/cuda/plugin/kernels/library_call.hpp"
+#include "device/cuda/plugin/kernels/common/launch.cuh"
+#include "device/cuda/plugin/kernels/common/library_call.hpp"
 #include "kernels_check.hpp"
 
 namespace hone::device::cuda::check {

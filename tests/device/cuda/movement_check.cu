@@ -1,5 +1,5 @@
 // Checks of movement.hpp.
-#include "device/cuda/plugin/kernels/movement.hpp"
+#include "device/cuda/plugin/kernels/layers/movement.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // Views of memory with as few dimensions as they need.
-#include "device/cuda/plugin/kernels/movement.hpp"
+#include "device/cuda/plugin/kernels/layers/movement.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

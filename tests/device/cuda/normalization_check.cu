@@ -1,5 +1,5 @@
 // Checks of normalization.hpp.
-#include "device/cuda/plugin/kernels/normalization.hpp"
+#include "device/cuda/plugin/kernels/layers/normalization.hpp"
 
 #include <algorithm>
 #include <cmath>

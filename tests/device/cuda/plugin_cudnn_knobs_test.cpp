@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
-#include "device/cuda/plugin/cudnn_knobs.hpp"
+#include "device/cuda/plugin/libraries/cudnn_knobs.hpp"
 
 namespace hone::device::cuda {
 namespace {

@@ -1,5 +1,5 @@
 // Which tactics are tried together, since their kernels start early.
-#include "device/cuda/plugin/early_tactics.hpp"
+#include "device/cuda/plugin/tactics/early_tactics.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Pads as pad() takes them: what such a pad reads is what the reference gives.
-#include "device/cuda/plugin/node_pads.hpp"
+#include "device/cuda/plugin/tactics/node_pads.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Elements and slices that indices name: what is read there, or left after writing there, is what the
 // reference gives.
-#include "device/cuda/plugin/node_picks.hpp"
+#include "device/cuda/plugin/tactics/node_picks.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Operators as strided views of their input: what a view reads is what the reference gives.
-#include "device/cuda/plugin/node_views.hpp"
+#include "device/cuda/plugin/tactics/node_views.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Plans that are asked for and given up: none is made that nobody wants, none is left running.
-#include "device/cuda/plugin/plan_compiler.hpp"
+#include "device/cuda/plugin/libraries/plan_compiler.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Quantization as chains of elementwise operations, computed here step by step beside the reference, and
 // windows that kernels can count.
-#include "device/cuda/plugin/pointwise_steps.hpp"
+#include "device/cuda/plugin/tactics/pointwise_steps.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Resizes as tables: what they read, summed up here, is what the reference gives.
-#include "device/cuda/plugin/resize_tables.hpp"
+#include "device/cuda/plugin/tactics/resize_tables.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "device/cuda/plugin/stamp_plan.hpp"
+#include "device/cuda/plugin/watch/stamp_plan.hpp"
 
 namespace hone::device::cuda {
 

@@ -1,5 +1,5 @@
 // What the GPU and the host saw becomes times on the host's clock: no GPU is needed.
-#include "device/cuda/plugin/watch_times.hpp"
+#include "device/cuda/plugin/watch/watch_times.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <stdexcept>
 
-#include "device/cuda/plugin/kernels/pointwise_jit.hpp"
+#include "device/cuda/plugin/kernels/pointwise/pointwise_jit.hpp"
 #include "kernels_check.hpp"
 
 namespace hone::device::cuda::check {

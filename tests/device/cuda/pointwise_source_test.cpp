@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "device/cuda/plugin/kernels/pointwise_program.hpp"
+#include "device/cuda/plugin/kernels/pointwise/pointwise_program.hpp"
 
 namespace hone::device::cuda {
 namespace {

@@ -1,6 +1,6 @@
 // Checks of warpgroup_pooled.hpp: against plain loops in double, and against a convolution by the same tiles
 // whose results are averaged after it.
-#include "device/cuda/plugin/kernels/warpgroup_pooled.hpp"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_pooled.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "device/cuda/conv_problems.hpp"
 #include "device/cuda/implicit_gemm_reference.cuh"
-#include "device/cuda/plugin/kernels/gemm_launch.hpp"
+#include "device/cuda/plugin/kernels/gemm/gemm_launch.hpp"
 #include "kernels_check.hpp"
 
 namespace hone::device::cuda::check {

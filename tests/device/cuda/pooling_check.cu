@@ -1,5 +1,5 @@
 // Checks of pooling.hpp.
-#include "device/cuda/plugin/kernels/pooling.hpp"
+#include "device/cuda/plugin/kernels/layers/pooling.hpp"
 
 #include <algorithm>
 #include <cmath>

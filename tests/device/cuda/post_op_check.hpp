@@ -3,7 +3,7 @@
 
 #include <deque>
 
-#include "device/cuda/plugin/kernels/epilogue.hpp"
+#include "device/cuda/plugin/kernels/common/epilogue.hpp"
 #include "kernels_check.hpp"
 
 namespace hone::device::cuda::check {

@@ -1,5 +1,5 @@
 // Checks of ranking.hpp.
-#include "device/cuda/plugin/kernels/ranking.hpp"
+#include "device/cuda/plugin/kernels/layers/ranking.hpp"
 
 #include <algorithm>
 #include <cmath>

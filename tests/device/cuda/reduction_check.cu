@@ -1,5 +1,5 @@
 // Checks of reduction.hpp.
-#include "device/cuda/plugin/kernels/reduction.hpp"
+#include "device/cuda/plugin/kernels/layers/reduction.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Checks of reorder.hpp.
-#include "device/cuda/plugin/kernels/reorder.hpp"
+#include "device/cuda/plugin/kernels/layers/reorder.hpp"
 
 #include "kernels_check.hpp"
 

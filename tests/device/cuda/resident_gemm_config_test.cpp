@@ -6,7 +6,7 @@
 #include <set>
 
 #include "device/cuda/conv_problems.hpp"
-#include "device/cuda/plugin/kernels/resident_gemm_params.hpp"
+#include "device/cuda/plugin/kernels/gemm/resident/resident_gemm_params.hpp"
 
 namespace hone::device::cuda {
 namespace {

@@ -1,5 +1,5 @@
 // Checks of resize.hpp.
-#include "device/cuda/plugin/kernels/resize.hpp"
+#include "device/cuda/plugin/kernels/layers/resize.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Checks of squeeze_excite.hpp.
-#include "device/cuda/plugin/kernels/squeeze_excite.hpp"
+#include "device/cuda/plugin/kernels/layers/squeeze_excite.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "device/cuda/plugin/kernels/gemm_launch.hpp"
+#include "device/cuda/plugin/kernels/gemm/gemm_launch.hpp"
 #include "post_op_check.hpp"
 
 namespace hone::device::cuda::check {

@@ -1,8 +1,8 @@
 // Checks of kernel_stamp.hpp and clock_echo.hpp: launches say when they ran, in the order in which they ran.
 
-#include "device/cuda/plugin/kernels/clock_echo.hpp"
-#include "device/cuda/plugin/kernels/kernel_stamp.hpp"
-#include "device/cuda/plugin/kernels/reorder.hpp"
+#include "device/cuda/plugin/kernels/common/clock_echo.hpp"
+#include "device/cuda/plugin/kernels/common/kernel_stamp.hpp"
+#include "device/cuda/plugin/kernels/layers/reorder.hpp"
 #include "kernels_check.hpp"
 
 namespace hone::device::cuda::check {

@@ -1,5 +1,5 @@
 // Checks of transposed_convolution.hpp.
-#include "device/cuda/plugin/kernels/transposed_convolution.hpp"
+#include "device/cuda/plugin/kernels/convolution/transposed_convolution.hpp"
 
 #include <cmath>
 

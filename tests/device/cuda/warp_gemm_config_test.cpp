@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "device/cuda/conv_problems.hpp"
-#include "device/cuda/plugin/kernels/warp_gemm.hpp"
+#include "device/cuda/plugin/kernels/gemm/warp/warp_gemm.hpp"
 
 namespace hone::device::cuda {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "device/cuda/conv_problems.hpp"
-#include "device/cuda/plugin/kernels/warpgroup_gemm_params.hpp"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm_params.hpp"
 
 namespace hone::device::cuda {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "device/cuda/plugin/kernels/gemm_launch.hpp"
-#include "device/cuda/plugin/kernels/warpgroup_gemm.hpp"
+#include "device/cuda/plugin/kernels/gemm/gemm_launch.hpp"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm.hpp"
 #include "kernels_check.hpp"
 
 namespace hone::device::cuda::check {

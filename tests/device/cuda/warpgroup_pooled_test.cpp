@@ -1,12 +1,12 @@
 // Configurations of the warpgroup GEMM that pools what it makes: which a problem has, why others are refused.
-#include "device/cuda/plugin/kernels/warpgroup_pooled.hpp"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_pooled.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "device/cuda/conv_problems.hpp"
-#include "device/cuda/plugin/kernels/warpgroup_pooled_params.hpp"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_pooled_params.hpp"
 
 namespace hone::device::cuda {
 namespace {

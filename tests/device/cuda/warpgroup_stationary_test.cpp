@@ -1,5 +1,5 @@
 // How convolutions whose filters stay in shared memory are cut up, and what is refused.
-#include "device/cuda/plugin/kernels/warpgroup_stationary.hpp"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_stationary.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Configurations of the warpgroup GEMM that adds two convolutions: which a sum has, why others are refused.
-#include "device/cuda/plugin/kernels/warpgroup_sum.hpp"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_sum.hpp"
 
 #include <gtest/gtest.h>
 

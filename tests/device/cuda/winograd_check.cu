@@ -1,7 +1,7 @@
 // Checks of winograd.hpp: both transforms, with products in double between them.
 #include <cmath>
 
-#include "device/cuda/plugin/kernels/winograd.hpp"
+#include "device/cuda/plugin/kernels/convolution/winograd.hpp"
 #include "kernels_check.hpp"
 #include "post_op_check.hpp"
 

@@ -1,11 +1,11 @@
 // Minimal filtering on the host: the transforms, the filters' form, what is refused.
-#include "device/cuda/plugin/kernels/winograd.hpp"
+#include "device/cuda/plugin/kernels/convolution/winograd.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "device/cuda/plugin/kernels/winograd_transforms.hpp"
+#include "device/cuda/plugin/kernels/convolution/winograd_transforms.hpp"
 
 namespace hone::device::cuda {
 namespace {

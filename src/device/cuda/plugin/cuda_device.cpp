@@ -6,11 +6,11 @@
 #include <cstring>
 
 #include "device/cuda/plugin/context.hpp"
-#include "device/cuda/plugin/cudnn.hpp"
 #include "device/cuda/plugin/driver_release.hpp"
-#include "device/cuda/plugin/early_tactics.hpp"
-#include "device/cuda/plugin/executor.hpp"
-#include "device/cuda/plugin/tactics.hpp"
+#include "device/cuda/plugin/execution/executor.hpp"
+#include "device/cuda/plugin/libraries/cudnn.hpp"
+#include "device/cuda/plugin/tactics/early_tactics.hpp"
+#include "device/cuda/plugin/tactics/tactics.hpp"
 
 namespace hone::device::cuda {
 namespace {

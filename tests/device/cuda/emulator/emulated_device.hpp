@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/cuda/plugin/tactics.hpp"
+#include "device/cuda/plugin/tactics/tactics.hpp"
 #include "engine/program.hpp"
 
 namespace hone::device::cuda::emulator {

@@ -3,7 +3,7 @@
 
 #include "device/cuda/conv_problems.hpp"
 #include "device/cuda/emulator/emulated_kernels.hpp"
-#include "device/cuda/plugin/kernels/warpgroup_gemm_params.hpp"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm_params.hpp"
 
 namespace hone::device::cuda::emulated {
 namespace {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "device/cuda/emulator/emulator.hpp"
-#include "device/cuda/plugin/kernels/conv_problem.hpp"
+#include "device/cuda/plugin/kernels/common/conv_problem.hpp"
 
 namespace hone::device::cuda::emulated {
 

@@ -5,7 +5,7 @@
 
 #include "device/cuda/conv_problems.hpp"
 #include "device/cuda/emulator/emulated_kernels.hpp"
-#include "device/cuda/plugin/kernels/resident_gemm.hpp"
+#include "device/cuda/plugin/kernels/gemm/resident/resident_gemm.hpp"
 
 namespace hone::device::cuda::emulated {
 namespace {

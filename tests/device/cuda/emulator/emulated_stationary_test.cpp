@@ -1,7 +1,7 @@
 // Convolutions whose filters stay in shared memory, on the emulator.
 #include "device/cuda/conv_problems.hpp"
 #include "device/cuda/emulator/emulated_kernels.hpp"
-#include "device/cuda/plugin/kernels/warpgroup_stationary.hpp"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_stationary.hpp"
 
 namespace hone::device::cuda::emulated {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "device/cuda/conv_problems.hpp"
 #include "device/cuda/emulator/emulated_kernels.hpp"
-#include "device/cuda/plugin/kernels/warpgroup_pooled.hpp"
-#include "device/cuda/plugin/kernels/warpgroup_sum.hpp"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_pooled.hpp"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_sum.hpp"
 
 namespace hone::device::cuda::emulated {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "device/cuda/emulator/emulated_device.hpp"
 #include "device/cuda/emulator/emulator.hpp"
-#include "device/cuda/plugin/kernels/reorder.hpp"
+#include "device/cuda/plugin/kernels/layers/reorder.hpp"
 #include "engine/builder.hpp"
 #include "engine/context.hpp"
 #include "support/equivalence.hpp"

@@ -2,8 +2,8 @@
 // tiles that pixels and filters do not fill, warps that make tile after tile.
 #include "device/cuda/conv_problems.hpp"
 #include "device/cuda/emulator/emulated_kernels.hpp"
-#include "device/cuda/plugin/kernels/warp_gemm.hpp"
-#include "device/cuda/plugin/kernels/warp_gemm_params.hpp"
+#include "device/cuda/plugin/kernels/gemm/warp/warp_gemm.hpp"
+#include "device/cuda/plugin/kernels/gemm/warp/warp_gemm_params.hpp"
 
 namespace hone::device::cuda::emulated {
 namespace {

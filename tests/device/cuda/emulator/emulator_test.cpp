@@ -9,10 +9,10 @@
 #include <numeric>
 #include <vector>
 
-#include "device/cuda/plugin/kernels/gemm_launch.hpp"
-#include "device/cuda/plugin/kernels/kernel_address.hpp"
-#include "device/cuda/plugin/kernels/kernel_stamp.hpp"
-#include "device/cuda/plugin/kernels/wgmma.cuh"
+#include "device/cuda/plugin/kernels/common/kernel_address.hpp"
+#include "device/cuda/plugin/kernels/common/kernel_stamp.hpp"
+#include "device/cuda/plugin/kernels/common/wgmma.cuh"
+#include "device/cuda/plugin/kernels/gemm/gemm_launch.hpp"
 
 namespace hone::device::cuda {
 namespace {

@@ -8,7 +8,7 @@
 #include "device/cuda/emulator/context_runtime.hpp"
 #include "device/cuda/emulator/machine.hpp"
 #include "device/cuda/emulator/tensor_map.hpp"
-#include "device/cuda/plugin/kernels/kernel_address.hpp"
+#include "device/cuda/plugin/kernels/common/kernel_address.hpp"
 
 namespace hone::device::cuda::emulator {
 namespace {

@@ -1,0 +1,60 @@
+// See program_memory.hpp.
+#include "device/cuda/plugin/execution/program_memory.hpp"
+
+#include <cstring>
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Operand;
+using engine::ProgramStep;
+using tensor::DType;
+using tensor::Tensor;
+
+constexpr int64_t kAlignment = 256;
+
+}  // namespace
+
+ProgramMemory::ProgramMemory(const engine::Program& program)
+    : arena_(program.memory_plan().peak_bytes), scratch_(program.scratch_bytes()) {
+  int64_t size = 0;
+  for (const ProgramStep& step : program.steps()) {
+    for (const Operand& operand : step.inputs) {
+      if (operand.place != Operand::Place::kConstant || operand.data == nullptr) continue;
+      const int64_t bytes = operand.desc.bytes();
+      if (bytes == 0 || !constant_offsets_.try_emplace({operand.data, bytes}, size).second) continue;
+      size += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    }
+  }
+  Tensor packed(DType::kUInt8, {size});
+  std::memset(packed.mutable_bytes(), 0, packed.byte_size());  // gaps too: equal content is shared
+  for (const auto& [source, offset] : constant_offsets_)
+    std::memcpy(packed.mutable_bytes() + offset, source.first, static_cast<size_t>(source.second));
+  constants_ = device_copy_of_content(packed);
+}
+
+std::byte* ProgramMemory::address(const Operand& operand, const DeviceIo& io) const {
+  const auto index = static_cast<size_t>(operand.position);
+  switch (operand.place) {
+    case Operand::Place::kArena: return arena_.data() + operand.position;
+    case Operand::Place::kInput: return io.inputs[index].data();
+    case Operand::Place::kOutput: return io.outputs[index].data();
+    case Operand::Place::kConstant: {
+      const auto found = constant_offsets_.find({operand.data, operand.desc.bytes()});
+      return found == constant_offsets_.end() ? nullptr : constants_->data() + found->second;
+    }
+    case Operand::Place::kAbsent:
+    case Operand::Place::kDynamic: break;
+  }
+  return nullptr;
+}
+
+Binding::Binding(const engine::Program& program, const ProgramMemory& memory) : io(program.graph()) {
+  for (const ProgramStep& from : program.steps()) {
+    Step& to = steps.emplace_back();
+    for (const Operand& operand : from.inputs) to.inputs.push_back(memory.address(operand, io));
+    for (const Operand& operand : from.outputs) to.outputs.push_back(memory.address(operand, io));
+  }
+}
+
+}  // namespace hone::device::cuda

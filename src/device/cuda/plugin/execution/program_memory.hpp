@@ -1,0 +1,46 @@
+// Where a program's operands lie on the device.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "device/cuda/plugin/execution/io_buffers.hpp"
+#include "engine/program.hpp"
+
+namespace hone::device::cuda {
+
+/// Activations, scratch area and constants. The program outlives it.
+class ProgramMemory {
+ public:
+  explicit ProgramMemory(const engine::Program& program);
+
+  const DeviceBytes& arena() const { return arena_; }
+  const DeviceBytes& scratch() const { return scratch_; }
+  /// Null for operands that are absent, or whose size only a run tells.
+  std::byte* address(const engine::Operand& operand, const DeviceIo& io) const;
+
+ private:
+  DeviceBytes arena_;
+  DeviceBytes scratch_;
+  /// All constants that steps read plain, in one piece, which programs with the same constants share.
+  std::shared_ptr<const DeviceBytes> constants_;
+  /// By address on the host and bytes: of two constants at one address, one may end behind the other.
+  std::map<std::pair<const void*, int64_t>, int64_t> constant_offsets_;
+};
+
+/// Inputs and outputs of their own, and the addresses of every step's operands with them.
+struct Binding {
+  struct Step {
+    std::vector<const void*> inputs;
+    std::vector<void*> outputs;
+  };
+
+  Binding(const engine::Program& program, const ProgramMemory& memory);
+
+  DeviceIo io;
+  std::vector<Step> steps;
+};
+
+}  // namespace hone::device::cuda

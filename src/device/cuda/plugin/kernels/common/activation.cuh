@@ -1,0 +1,35 @@
+// Activations on one float. A NaN stays a NaN. Formulas: reference/activations.hpp.
+#pragma once
+
+#include "device/cuda/plugin/kernels/common/epilogue.hpp"
+#include "device/cuda/plugin/kernels/common/launch.cuh"
+
+namespace hone::device::cuda {
+
+__device__ __forceinline__ float clip(float x, float low, float high) {
+  x = x < low ? low : x;
+  return x > high ? high : x;
+}
+/// Right to a few ulp; the exact division is a subroutine that costs registers. Beyond 2^126 it gives 0, as
+/// the limit does.
+__device__ __forceinline__ float sigmoid(float x) { return __fdividef(1.0f, 1.0f + expf(-x)); }
+__device__ __forceinline__ float softplus(float x) { return (x < 0.0f ? 0.0f : x) + log1pf(expf(-fabsf(x))); }
+__device__ __forceinline__ float gelu_erf(float x) { return 0.5f * x * (1.0f + erff(x * 0.707106781f)); }
+__device__ __forceinline__ float gelu_tanh(float x) {
+  return 0.5f * x * (1.0f + tanhf(0.797884561f * (x + 0.044715f * x * x * x)));
+}
+
+/// The activations that convolutions seldom have.
+__device__ __forceinline__ float rare_activation(PostOpKind kind, float x, float alpha) {
+  switch (kind) {
+    case PostOpKind::kTanh: return tanhf(x);
+    case PostOpKind::kElu: return x < 0.0f ? alpha * expm1f(x) : x;
+    case PostOpKind::kGeluErf: return gelu_erf(x);
+    case PostOpKind::kGeluTanh: return gelu_tanh(x);
+    case PostOpKind::kSoftplus: return softplus(x);
+    case PostOpKind::kMish: return x * tanhf(softplus(x));
+    default: return x;
+  }
+}
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,23 @@
+// How a warpgroup takes the left matrices of its products into registers, where they stay.
+#pragma once
+
+#include "device/cuda/plugin/kernels/common/ptx.cuh"
+
+namespace hone::device::cuda {
+
+/// Left matrices of 64 x 16 each for multiply(), one after the other as left_place() lays them out, by the
+/// warpgroup's 128 threads. Nobody writes them while the kernel runs, and nothing is waited for.
+template <int kCount>
+__device__ __forceinline__ void load_left(uint32_t (&to)[kCount][4], const void* from) {
+  const auto* const mine = static_cast<const uint4*>(from) + threadIdx.x % 128;
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    const uint4 four = ptx::load_constant(mine + i * 128);
+    to[i][0] = four.x;
+    to[i][1] = four.y;
+    to[i][2] = four.z;
+    to[i][3] = four.w;
+  }
+}
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,28 @@
+// The sigmoid of GEMM epilogues, and of other kernels whose results have two bytes.
+#pragma once
+
+#include "device/cuda/plugin/kernels/common/ptx.cuh"
+
+namespace hone::device::cuda {
+
+/// 1 / (1 + exp(-x)) in four instructions, where a division and an exponential for all floats take some 15.
+/// Its relative error is about 2^-22 (1 + |x|); below 2^-126 it is 0.
+__device__ __forceinline__ float quick_sigmoid(float x) {
+  constexpr float kLog2E = 1.44269504f;
+  return ptx::reciprocal(1.0f + ptx::power_of_two(-kLog2E * x));
+}
+
+/// Of two, 0 below 2^-63, with three special functions instead of four: these have an eighth of the rate of
+/// other instructions. 1 / (a b) is one of them; times b and a it is 1 / a and 1 / b.
+__device__ __forceinline__ float2 quick_sigmoid(float2 x) {
+  constexpr float kLog2E = 1.44269504f;
+  constexpr float kMost = 63;  // the product stays finite
+  const float2 power = make_float2(-kLog2E * x.x, -kLog2E * x.y);
+  // fminf() drops a NaN, which so stays in its own channel: the value that this is multiplied with has it.
+  const float a = 1.0f + ptx::power_of_two(fminf(power.x, kMost));
+  const float b = 1.0f + ptx::power_of_two(fminf(power.y, kMost));
+  const float both = ptx::reciprocal(a * b);
+  return make_float2(power.x > kMost ? 0.0f : both * b, power.y > kMost ? 0.0f : both * a);
+}
+
+}  // namespace hone::device::cuda

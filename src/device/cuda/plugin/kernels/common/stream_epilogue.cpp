@@ -1,0 +1,35 @@
+// See stream_epilogue.hpp.
+#include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
+
+#include <limits>
+
+namespace hone::device::cuda {
+
+std::optional<StreamEpilogue> stream_epilogue(const ConvArgs& args) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  StreamEpilogue result{StreamKind::kBounds, 0, -kInfinity, kInfinity};
+  int next = 0;
+  if (args.step_count > 0 && args.steps[0].op == EpilogueOp::kAdd &&
+      args.steps[0].shape == OperandShape::kFull) {
+    result.kind = StreamKind::kAdd;
+    ++next;
+  }
+  if (next == args.step_count) return result;
+  const EpilogueStep& step = args.steps[next++];
+  if (next != args.step_count) return std::nullopt;
+  switch (step.op) {
+    case EpilogueOp::kRelu: result.low = 0; return result;
+    case EpilogueOp::kClip:
+      result.low = step.alpha;
+      result.high = step.beta;
+      return result;
+    case EpilogueOp::kSwish:
+      if (result.kind == StreamKind::kAdd) return std::nullopt;
+      result.kind = StreamKind::kSwish;
+      result.alpha = step.alpha;
+      return result;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace hone::device::cuda

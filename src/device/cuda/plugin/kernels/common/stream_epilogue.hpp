@@ -1,0 +1,28 @@
+// The epilogues that kernels for warpgroups finish in registers. Internal to the kernels.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "device/cuda/plugin/kernels/common/conv_problem.hpp"
+
+namespace hone::device::cuda {
+
+/// Kernels are compiled for each kind: code that does not run costs time too, since it has to be fetched.
+enum class StreamKind : uint8_t {
+  kBounds,  ///< at most: a ReLU, a clip
+  kAdd,     ///< the addition of a full operand, then as kBounds
+  kSwish    ///< v * sigmoid(alpha * v)
+};
+
+struct StreamEpilogue {
+  StreamKind kind;
+  float alpha;
+  float low;
+  float high;
+};
+
+/// Empty when the steps are more than that.
+std::optional<StreamEpilogue> stream_epilogue(const ConvArgs& args);
+
+}  // namespace hone::device::cuda

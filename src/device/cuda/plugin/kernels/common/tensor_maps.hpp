@@ -1,0 +1,31 @@
+// The driver's functions that describe tensors to the copy unit. Internal to the kernels.
+#pragma once
+
+#include <cuda.h>
+#include <cudaTypedefs.h>
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "device/cuda/plugin/kernels/common/conv_problem.hpp"
+
+namespace hone::device::cuda {
+
+/// Null where the driver has none.
+struct MapEncoders {
+  PFN_cuTensorMapEncodeTiled_v12000 tiled = nullptr;
+  PFN_cuTensorMapEncodeIm2col_v12000 im2col = nullptr;
+};
+
+const MapEncoders& map_encoders();
+
+/// Of elements of two bytes.
+CUtensorMapDataType map_type(Element element);
+
+/// Boxes of a tensor of up to four dimensions without gaps, the first the innermost; false when
+/// there is no such map.
+bool encode_boxes(CUtensorMap& map, Element element, const void* memory,
+                  std::initializer_list<int64_t> extents, std::initializer_list<int64_t> box,
+                  CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_128B);
+
+}  // namespace hone::device::cuda

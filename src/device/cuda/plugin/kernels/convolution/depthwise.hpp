@@ -1,0 +1,77 @@
+// Convolutions whose groups are too thin for tensor cores, on channels-last images.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "device/cuda/plugin/kernels/common/epilogue.hpp"
+#include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
+
+namespace hone::device::cuda {
+
+/// A convolution over up to three spatial axes; absent axes (the first ones) have size 1. Positions outside
+/// the input read as zero, so padding at the end follows from the output's size.
+struct ConvolutionSize {
+  int64_t batch = 1;
+  int64_t in_channels = 1;
+  int64_t out_channels = 1;
+  int64_t group = 1;
+  int64_t input[3] = {1, 1, 1};
+  int64_t output[3] = {1, 1, 1};
+  int64_t kernel[3] = {1, 1, 1};
+  int64_t stride[3] = {1, 1, 1};
+  int64_t dilation[3] = {1, 1, 1};
+  int64_t pad_begin[3] = {0, 0, 0};
+};
+
+struct ConvolutionArguments {
+  const void* input = nullptr;
+  /// In the launcher's own packing and element type.
+  const void* weights = nullptr;
+  /// One per output channel, or null.
+  const float* bias = nullptr;
+  void* output = nullptr;
+};
+
+/// Square windows of 3 x 3 or 5 x 5 with strides of 1 or 2 and without dilation.
+inline bool has_small_windows(const ConvolutionSize& size) {
+  const int64_t taps = size.kernel[1];
+  return (taps == 3 || taps == 5) && size.kernel[2] == taps && size.stride[1] == size.stride[2] &&
+         size.stride[1] <= 2 && size.dilation[1] == 1 && size.dilation[2] == 1;
+}
+
+/// in_channels == out_channels == group, two spatial axes (depth 1). Weights [R][S][C], floats for images of
+/// every type: they are few, and rounding errors of so short sums do not even out.
+/// `strip`: outputs along a row that one thread makes (1, 2 or 4; 0 chooses by the size of the image). Only
+/// small windows have strips; others take one output each.
+cudaError_t depthwise_convolution(const ConvolutionArguments& arguments, FloatType type,
+                                  const ConvolutionSize& size, const Epilogue& epilogue, int strip,
+                                  const LaunchOptions& options);
+
+/// Rows of outputs that a thread of depthwise_tiles() may take: fewer at a stride of 2, whose windows read
+/// twice as many rows of the input.
+inline std::array<int, 2> depthwise_tile_runs(const ConvolutionSize& size) {
+  return size.stride[1] == 1 ? std::array{4, 7} : std::array{2, 4};
+}
+
+/// The same of fp16 and bf16 for compute capability 9.0, by threads that go down tiles which the copy unit
+/// brings: `run` rows of outputs each, one of depthwise_tile_runs(). cudaErrorInvalidValue for what
+/// depthwise_tiles_refusal() names, cudaErrorMisalignedAddress where something does not begin at a multiple
+/// of 16 bytes.
+cudaError_t depthwise_tiles(const ConvolutionArguments& arguments, FloatType type,
+                            const ConvolutionSize& size, const StreamEpilogue& epilogue, int run,
+                            const LaunchOptions& options);
+
+/// Why it does not do that; empty when it does. `epilogue`: what follows, if it is no more than that.
+std::string depthwise_tiles_refusal(const ConvolutionSize& size, FloatType type,
+                                    const std::optional<StreamEpilogue>& epilogue, int run,
+                                    const DeviceLimits& limits);
+
+/// Any group count and any kernel; one thread per output, correct rather than fast. Weights
+/// [K][D][R][S][C / group], of the image's element type.
+cudaError_t grouped_convolution(const ConvolutionArguments& arguments, FloatType type,
+                                const ConvolutionSize& size, const Epilogue& epilogue,
+                                const LaunchOptions& options);
+
+}  // namespace hone::device::cuda

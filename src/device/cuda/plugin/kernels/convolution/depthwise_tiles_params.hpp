@@ -1,0 +1,89 @@
+// What the kernel of depthwise_tiles() gets as its parameter. Internal.
+#pragma once
+
+#include <cuda.h>
+
+#include <algorithm>
+
+#include "device/cuda/plugin/kernels/common/ceil_divide.hpp"
+#include "device/cuda/plugin/kernels/common/fast_divisor.hpp"
+#include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
+#include "device/cuda/plugin/kernels/convolution/depthwise.hpp"
+
+namespace hone::device::cuda {
+
+/// How a block's strips lie beside and below each other, and in how many images.
+struct DepthwiseTilePlan {
+  static constexpr int kThreads = 128;
+  static constexpr int kChannels = 32;                      ///< of a block; a thread has two of them
+  static constexpr int kStrip = 7;                          ///< outputs along a row that a thread makes
+  static constexpr int kStrips = kThreads * 2 / kChannels;  ///< of a block
+  static constexpr int kMostAcross = 4;                     ///< strips beside each other
+  static constexpr int kStages = 2;                         ///< tiles in a block's memory
+  static constexpr int kPixelBytes = kChannels * 2;
+  static constexpr int kFilterAt = 128;  ///< behind the barriers
+
+  int run;     ///< rows of a strip
+  int across;  ///< strips beside each other
+  int down;    ///< and below
+  int images;
+  int box_columns;  ///< of the input
+  int box_rows;
+  int stages_at;
+  int stage_bytes;
+
+  DepthwiseTilePlan(const ConvolutionSize& size, int strip_rows, int multiprocessors) : run(strip_rows) {
+    const auto taps = static_cast<int>(size.kernel[1]);
+    const auto stride = static_cast<int>(size.stride[1]);
+    const auto fit = [](int64_t wanted, int most) {
+      return static_cast<int>(std::clamp<int64_t>(wanted, 1, most));
+    };
+    across = fit(ceil_divide(size.output[2], kStrip), kMostAcross);
+    down = fit(ceil_divide(size.output[1], run), kStrips / across);
+    images = fit(size.batch, kStrips / across / down);
+    // Threads may idle, multiprocessors should not.
+    for (int* const each : {&images, &down, &across}) {
+      while (*each > 1 && tiles(size) * chunks(size) < multiprocessors) *each = ceil_divide(*each, 2);
+    }
+    box_columns = (across * kStrip - 1) * stride + taps;
+    box_rows = (down * run - 1) * stride + taps;
+    stages_at = kFilterAt + ceil_divide(taps == 3 ? 0 : taps * taps * kChannels * 4, 128) * 128;
+    stage_bytes = ceil_divide(box_bytes(), 128) * 128;
+  }
+
+  /// Tiles beside and below each other, and of all images; blocks of all channels.
+  int64_t tiles_across(const ConvolutionSize& size) const {
+    return ceil_divide(size.output[2], across * kStrip);
+  }
+  int64_t tiles_down(const ConvolutionSize& size) const { return ceil_divide(size.output[1], down * run); }
+  int64_t tiles(const ConvolutionSize& size) const {
+    return tiles_across(size) * tiles_down(size) * ceil_divide(size.batch, images);
+  }
+  static int64_t chunks(const ConvolutionSize& size) { return ceil_divide(size.in_channels, kChannels); }
+
+  int box_bytes() const { return images * box_rows * box_columns * kPixelBytes; }
+  int64_t shared_bytes() const { return stages_at + int64_t{kStages} * stage_bytes; }
+};
+
+struct DepthwiseTiles {
+  CUtensorMap input;
+  const float* weights;
+  const float* bias;
+  void* output;
+  StreamEpilogue epilogue;
+  DepthwiseTilePlan plan;
+  int box_bytes;
+  int channels;
+  int batch;
+  int out_rows;
+  int out_columns;
+  int pad_y;
+  int pad_x;
+  int tiles;
+  FastDivisor tiles_across;
+  FastDivisor tiles_down;
+  FastDivisor chunks;  ///< blocks of all channels
+  bool next_waits;
+};
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,67 @@
+// Convolutions of 3 x 3 and 5 x 5 by minimal filtering (winograd_transforms.hpp): the image and the filters
+// are transformed, multiplied as 36 matrix products, and transformed back. In float alone: the sums are
+// nearly as exact as those of a direct convolution, but a narrower type would lose what the transforms
+// cancel. An infinity makes NaN of every output of the tiles that it lies in.
+#pragma once
+
+#include <string>
+
+#include "device/cuda/plugin/kernels/common/epilogue.hpp"
+
+namespace hone::device::cuda {
+
+/// Stride and dilation are 1; images and outputs are channels-last.
+struct Winograd {
+  static constexpr int kProducts = 36;
+
+  int64_t batch = 1;
+  int64_t channels = 0;
+  int64_t filters = 0;
+  int64_t height = 0;
+  int64_t width = 0;
+  int64_t out_height = 0;
+  int64_t out_width = 0;
+  int64_t pad_top = 0;
+  int64_t pad_left = 0;
+  int taps = 3;
+
+  /// Outputs along an edge of a tile.
+  int tile() const { return 7 - taps; }
+  int64_t tiles_y() const { return (out_height + tile() - 1) / tile(); }
+  int64_t tiles_x() const { return (out_width + tile() - 1) / tile(); }
+  int64_t tiles() const { return batch * tiles_y() * tiles_x(); }
+  /// Of a part's transformed image and of its products, when the tiles are taken in so many equal parts.
+  int64_t part_tiles(int64_t parts) const { return (tiles() + parts - 1) / parts; }
+  int64_t image_bytes(int64_t parts) const { return product_bytes(parts, channels); }
+  int64_t result_bytes(int64_t parts) const { return product_bytes(parts, filters); }
+  int64_t filter_elements() const { return kProducts * filters * channels; }
+
+ private:
+  int64_t product_bytes(int64_t parts, int64_t columns) const;
+};
+
+/// Why the kernels do not take it; empty when they do.
+std::string winograd_refusal(const Winograd& size);
+
+/// Why they take it without gain; empty when there may be one.
+std::string winograd_loss(const Winograd& size);
+
+/// In how many parts the tiles are taken so that what a part is transformed to has at most so many bytes, if
+/// a single tile has.
+int64_t winograd_parts(const Winograd& size, int64_t most_bytes);
+
+/// The filters [K][C][taps][taps] as [36][K][C], on the host.
+void winograd_filter(const Winograd& size, const float* filter, float* to);
+
+/// The tiles [first, first + count) of x as v [36][count][C]; zeros for those behind the last one. x is
+/// 8-byte aligned.
+cudaError_t winograd_image(const Winograd& size, const float* x, int64_t first, int64_t count, float* v,
+                           const LaunchOptions& options);
+
+/// The products m [36][count][K] of those tiles as outputs y, 8-byte aligned, with bias (or null) and
+/// post-ops.
+cudaError_t winograd_result(const Winograd& size, const float* m, int64_t first, int64_t count,
+                            const float* bias, const Epilogue& epilogue, float* y,
+                            const LaunchOptions& options);
+
+}  // namespace hone::device::cuda

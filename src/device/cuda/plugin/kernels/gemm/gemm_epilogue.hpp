@@ -1,0 +1,36 @@
+// What a GEMM kernel does with its sums: bias, then a list of steps, then the store. Internal to the kernels.
+#pragma once
+
+#include "device/cuda/plugin/kernels/common/conv_problem.hpp"
+#include "device/cuda/plugin/kernels/common/fast_divisor.hpp"
+
+namespace hone::device::cuda {
+
+/// Epilogues that are compiled as straight code; everything else walks the list of steps.
+enum class EpilogueMode : uint8_t { kPlain, kRelu, kAddRelu, kSteps };
+
+/// Floats between two rows of a staged tile: the pad spreads a half-warp's 8-byte stores over all banks.
+inline constexpr int kStagePad = 8;
+
+struct EpilogueParams {
+  const float* bias;
+  void* y;
+  /// Operand of the step that adds, multiplies or subtracts a full tensor first: prefetched into shared
+  /// memory.
+  const void* prefetched;
+  int prefetched_step;
+  int rows;
+  int filters;
+  FastDivisor pixels;  ///< out_height * out_width
+  EpilogueMode mode;
+  bool float_y;  ///< of depths split over a cluster, with bounds alone
+  int step_count;
+  EpilogueStep steps[kMaxEpilogueSteps];
+};
+
+/// Whether the steps are at most kMaxEpilogueSteps and exactly the binary ones have an operand.
+bool valid_steps(const ConvArgs& args);
+
+EpilogueParams make_epilogue(const ConvProblem& problem, const ConvArgs& args);
+
+}  // namespace hone::device::cuda

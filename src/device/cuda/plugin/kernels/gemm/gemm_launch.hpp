@@ -1,0 +1,39 @@
+// What the GEMM kernels share on the host: the limits of the device, and the launch.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "device/cuda/plugin/kernels/common/conv_problem.hpp"
+
+namespace hone::device::cuda {
+
+struct GemmLaunch {
+  const void* function = nullptr;
+  int64_t blocks = 0;
+  int threads = 0;
+  int cluster = 1;  ///< blocks of a cluster
+  int64_t shared_bytes = 0;
+  bool pdl = false;
+};
+
+/// Of the current device.
+cudaError_t device_limits(DeviceLimits& limits);
+
+/// Blocks of this launch that the whole device holds at once.
+cudaError_t resident_blocks(const GemmLaunch& launch, const DeviceLimits& limits, int64_t& blocks);
+
+/// Clusters of this launch that the whole device holds at once.
+cudaError_t resident_clusters(const GemmLaunch& launch, const DeviceLimits& limits, int64_t& clusters);
+
+/// `params` points to the kernel's first parameter; the second is the place of its stamp.
+cudaError_t launch_gemm(const GemmLaunch& launch, const DeviceLimits& limits, const void* params,
+                        cudaStream_t stream);
+
+/// The same of a kernel whose blocks take one tile of pixels after another, `tiles_m` of them, for one of
+/// `tiles_n` tiles of filters: as many blocks as run at once, the same number for every tile of filters.
+cudaError_t launch_resident_tiles(GemmLaunch launch, const DeviceLimits& limits, int64_t tiles_m,
+                                  int64_t tiles_n, const void* params, cudaStream_t stream);
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,135 @@
+// The epilogue's operations on eight neighbouring channels in float32.
+#pragma once
+
+#include "device/cuda/plugin/kernels/common/ptx.cuh"
+#include "device/cuda/plugin/kernels/common/quick_sigmoid.cuh"
+#include "device/cuda/plugin/kernels/gemm/gemm_epilogue.hpp"
+
+namespace hone::device::cuda {
+
+__device__ __forceinline__ float2 widen(__half2 pair) { return __half22float2(pair); }
+__device__ __forceinline__ float2 widen(__nv_bfloat162 pair) { return __bfloat1622float2(pair); }
+__device__ __forceinline__ float2 widen(float2 pair) { return pair; }
+__device__ __forceinline__ void narrow(float2 pair, __half2& to) { to = __float22half2_rn(pair); }
+__device__ __forceinline__ void narrow(float2 pair, __nv_bfloat162& to) { to = __float22bfloat162_rn(pair); }
+
+__device__ __forceinline__ void narrow(float2 pair, float2& to) { to = pair; }
+
+template <class T>
+struct PairOf {
+  using Type = float2;  // of float and of tf32, which is a float in memory
+};
+template <>
+struct PairOf<__half> {
+  using Type = __half2;
+};
+template <>
+struct PairOf<__nv_bfloat16> {
+  using Type = __nv_bfloat162;
+};
+
+/// 16-byte words of eight elements.
+template <class T>
+inline constexpr int kRunWords = static_cast<int>(sizeof(T)) / 2;
+
+/// Eight elements as they lie in memory.
+template <class T>
+union Packed {
+  uint4 words[kRunWords<T>];
+  typename PairOf<T>::Type pairs[4];
+};
+
+template <class T>
+__device__ __forceinline__ void unpack(const uint4* from, float (&values)[8]) {
+  Packed<T> packed;
+#pragma unroll
+  for (int i = 0; i < kRunWords<T>; ++i) packed.words[i] = from[i];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const float2 pair = widen(packed.pairs[i]);
+    values[2 * i] = pair.x;
+    values[2 * i + 1] = pair.y;
+  }
+}
+
+template <class T>
+__device__ __forceinline__ void pack(const float (&values)[8], uint4* to) {
+  Packed<T> packed;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) narrow(make_float2(values[2 * i], values[2 * i + 1]), packed.pairs[i]);
+#pragma unroll
+  for (int i = 0; i < kRunWords<T>; ++i) to[i] = packed.words[i];
+}
+
+// Comparisons are written so that NaN stays NaN, and `high` wins when bounds cross, as ONNX orders Clip.
+__device__ __forceinline__ float clamp(float v, float low, float high) {
+  v = v < low ? low : v;
+  return v > high ? high : v;
+}
+__device__ __forceinline__ float softplus(float v) {
+  return (v < 0.0f ? 0.0f : v) + log1pf(__expf(-fabsf(v)));
+}
+
+/// One unary step; the names of EpilogueOp say which formula.
+__device__ __forceinline__ float apply_unary(EpilogueOp op, float alpha, float beta, float v) {
+  switch (op) {
+    case EpilogueOp::kRelu: return v < 0.0f ? 0.0f : v;
+    case EpilogueOp::kLeakyRelu: return v < 0.0f ? alpha * v : v;
+    case EpilogueOp::kClip: return clamp(v, alpha, beta);
+    case EpilogueOp::kSigmoid: return quick_sigmoid(v);
+    case EpilogueOp::kTanh: return tanhf(v);
+    case EpilogueOp::kHardSwish: return v * clamp(v * (1.0f / 6) + 0.5f, 0.0f, 1.0f);
+    case EpilogueOp::kHardSigmoid: return clamp(alpha * v + beta, 0.0f, 1.0f);
+    case EpilogueOp::kSwish: return v * quick_sigmoid(alpha * v);
+    case EpilogueOp::kElu: return v < 0.0f ? alpha * expm1f(v) : v;
+    case EpilogueOp::kGeluErf: return 0.5f * v * (1.0f + erff(v * 0.70710678f));
+    case EpilogueOp::kGeluTanh: return 0.5f * v * (1.0f + tanhf(0.79788456f * (v + 0.044715f * v * v * v)));
+    case EpilogueOp::kSoftplus: return softplus(v);
+    case EpilogueOp::kMish: return v * tanhf(softplus(v));
+    default: return v;
+  }
+}
+
+__device__ __forceinline__ void apply_binary(EpilogueOp op, const float (&operand)[8], float (&values)[8]) {
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    if (op == EpilogueOp::kAdd) values[i] += operand[i];
+    if (op == EpilogueOp::kMul) values[i] *= operand[i];
+    if (op == EpilogueOp::kSub) values[i] -= operand[i];
+  }
+}
+
+/// All steps of the list on the channels from `channel` of pixel `row`; `prefetched` are the elements of the
+/// operand that was fetched ahead.
+template <class T>
+__device__ __forceinline__ void apply_steps(const EpilogueParams& p, int row, int channel,
+                                            const uint4* prefetched, float (&values)[8]) {
+#pragma unroll 1
+  for (int s = 0; s < p.step_count; ++s) {
+    const EpilogueStep& step = p.steps[s];
+    if (step.operand == nullptr) {
+      // One copy of the formulas: the loop stays, and the values rotate through the first place.
+#pragma unroll 1
+      for (int i = 0; i < 8; ++i) {
+        const float result = apply_unary(step.op, step.alpha, step.beta, values[0]);
+#pragma unroll
+        for (int j = 0; j < 7; ++j) values[j] = values[j + 1];
+        values[7] = result;
+      }
+      continue;
+    }
+    const uint4* bits = prefetched;
+    if (s != p.prefetched_step) {
+      size_t offset = channel;
+      if (step.shape == OperandShape::kFull) offset += static_cast<size_t>(row) * p.filters;
+      if (step.shape == OperandShape::kPerImageChannel)
+        offset += static_cast<size_t>(p.pixels.divide(row)) * p.filters;
+      bits = reinterpret_cast<const uint4*>(static_cast<const T*>(step.operand) + offset);
+    }
+    float operand[8];
+    unpack<T>(bits, operand);
+    apply_binary(step.op, operand, values);
+  }
+}
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,102 @@
+// What the implicit GEMM's kernel gets as its parameter, and the table of compiled kernels. Internal.
+#pragma once
+
+#include <cstdint>
+
+#include "device/cuda/plugin/kernels/gemm/gemm_epilogue.hpp"
+#include "device/cuda/plugin/kernels/gemm/implicit/implicit_gemm.hpp"
+
+namespace hone::device::cuda {
+
+/// What kernels that may split the depth over blocks have in common.
+struct TileParams {
+  EpilogueParams epilogue;
+  float* partials;
+  unsigned* counters;
+  FastDivisor tiles_n;
+  FastDivisor split;
+  int depth_steps;    ///< stages of the whole depth
+  int staging_bytes;  ///< of shared memory before the bias
+  int stages;
+  int split_k;
+  bool cluster;
+  bool next_waits;
+};
+
+struct GemmParams : TileParams {
+  const void* x;
+  const void* w;
+  int depth;
+  FastDivisor out_width;
+  FastDivisor channels;
+  FastDivisor kernel_w;
+  int image_pitch;  ///< elements between images, rows of pixels, pixels
+  int row_pitch;
+  int pixel_pitch;
+  int height;
+  int width;
+  int stride_h;
+  int stride_w;
+  int pad_top;
+  int pad_left;
+  int dilation_h;
+  int dilation_w;
+};
+
+/// A compiled kernel, by tile; `function` is null in a table's last entry.
+struct GemmKernel {
+  int tile_m;
+  int tile_n;
+  int tile_k;
+  int threads;
+  const void* function;
+};
+
+// One table a source file, so that the compiler's work is spread: element, loader, small or large tiles.
+extern const GemmKernel kHalfPointwiseSmall[];
+extern const GemmKernel kHalfPointwiseLarge[];
+extern const GemmKernel kHalfWindowSmall[];
+extern const GemmKernel kHalfWindowLarge[];
+extern const GemmKernel kBFloat16PointwiseSmall[];
+extern const GemmKernel kBFloat16PointwiseLarge[];
+extern const GemmKernel kBFloat16WindowSmall[];
+extern const GemmKernel kBFloat16WindowLarge[];
+extern const GemmKernel kFloatPointwise[];
+extern const GemmKernel kFloatWindow[];
+extern const GemmKernel kTf32Pointwise[];
+extern const GemmKernel kTf32Window[];
+
+/// Tiles that are compiled, small ones first: tile_m, tile_n, tile_k, threads.
+struct TileShape {
+  int tile_m;
+  int tile_n;
+  int tile_k;
+  int threads;
+};
+inline constexpr TileShape kTileShapes[] = {
+    {16, 64, 64, 128},  {16, 64, 128, 128},  {32, 32, 32, 128},  {32, 32, 64, 128},  {32, 32, 128, 128},
+    {32, 64, 64, 128},  {32, 64, 128, 128},  {64, 32, 32, 128},  {64, 32, 64, 128},  {64, 32, 128, 128},
+    {64, 64, 32, 128},  {64, 64, 64, 128},   {64, 64, 128, 128}, {64, 128, 64, 128}, {128, 64, 32, 128},
+    {128, 64, 64, 128}, {128, 128, 32, 256}, {128, 128, 64, 256}};
+/// The same for elements of four bytes.
+inline constexpr TileShape kWideTileShapes[] = {{32, 32, 32, 128},  {32, 64, 32, 128},  {64, 32, 32, 128},
+                                                {64, 64, 16, 128},  {64, 64, 32, 128},  {64, 128, 32, 128},
+                                                {128, 64, 32, 128}, {128, 128, 16, 256}};
+
+/// Tiles that can have a counter; the counters come first in the workspace and always take this many words,
+/// so that convolutions which share it never write sums over them.
+inline constexpr int kMaxCounters = 16384;
+
+/// Shared memory of a block in bytes: stages or the staged tile, then bias, then the prefetched operand.
+inline int64_t staging_bytes(const ConvConfig& config, Element element) {
+  const int64_t ring =
+      int64_t{config.stages} * (config.tile_m + config.tile_n) * config.tile_k * element_bytes(element);
+  const int64_t tile = int64_t{config.tile_m} * (config.tile_n + kStagePad) * 4;
+  return ring > tile ? ring : tile;
+}
+inline int64_t shared_bytes(const ConvConfig& config, Element element, bool prefetch) {
+  const int64_t operand = prefetch ? int64_t{config.tile_m} * config.tile_n * element_bytes(element) : 0;
+  return staging_bytes(config, element) + int64_t{config.tile_n} * 4 + operand;
+}
+
+}  // namespace hone::device::cuda

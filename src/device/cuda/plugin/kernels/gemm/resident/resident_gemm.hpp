@@ -1,0 +1,42 @@
+// Convolution for few pixels: everything that a block multiplies, all its weights and the pixels under all
+// its windows, lies in shared memory at once. The weights arrive while the kernel before still runs; what is
+// left on the critical path is one copy of the pixels, the product split over the warps along the depth, and
+// the sum. mma.sync, compute capability 9.0 for clusters. Operands are those of conv_problem.hpp.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/cuda/plugin/kernels/common/conv_problem.hpp"
+
+namespace hone::device::cuda {
+
+/// One way to run a problem.
+struct ResidentConfig {
+  int tile_m = 32;  ///< output pixels of a block
+  int tile_n = 32;  ///< filters of a block
+  int slices = 8;   ///< groups of warps among which a block divides its depth
+  int parts = 1;    ///< blocks of a cluster, which divide the input channels: 1, 2, 4 or 8
+
+  /// For instance "32x32_k8" or "32x32_k8_c4" (a cluster of 4).
+  std::string text() const;
+  static std::optional<ResidentConfig> parse(const std::string& text);
+  bool operator==(const ResidentConfig&) const = default;
+};
+
+/// Why the problem cannot run so on that device; empty when it can.
+std::string resident_refusal(const ConvProblem& problem, const ResidentConfig& config,
+                             const DeviceLimits& device);
+
+/// The configurations that are valid, best guess first, at most `limit`.
+std::vector<ResidentConfig> resident_configs(const ConvProblem& problem, const DeviceLimits& device,
+                                             size_t limit = 16);
+
+/// Enqueues the convolution; `pdl` and the errors are those of launch_conv. No workspace is used.
+cudaError_t launch_resident(const ConvProblem& problem, const ResidentConfig& config, const ConvArgs& args,
+                            bool pdl, cudaStream_t stream);
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,61 @@
+// Launch of the warpgroup GEMM. See warpgroup_gemm.hpp.
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm.hpp"
+
+#include <optional>
+
+#include "device/cuda/plugin/kernels/common/tensor_maps.hpp"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm_launch.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+/// Of one block a tile, or of a cluster.
+const WarpgroupTable& block_kernels(Element element, const WarpgroupConfig& config,
+                                    const std::optional<StreamEpilogue>& steps) {
+  const bool half = element == Element::kHalf;
+  if (config.parts == 1) return half ? kHalfBlock : kBFloat16Block;
+  if (steps && steps->kind != StreamKind::kSwish) return half ? kHalfSplit : kBFloat16Split;
+  return half ? kHalfSplitSteps : kBFloat16SplitSteps;
+}
+
+const WarpgroupTable& stream_kernels(Element element, StreamKind kind) {
+  const bool half = element == Element::kHalf;
+  switch (kind) {
+    case StreamKind::kBounds: return half ? kHalfBounds : kBFloat16Bounds;
+    case StreamKind::kAdd: return half ? kHalfAdd : kBFloat16Add;
+    case StreamKind::kSwish: break;
+  }
+  return half ? kHalfSwish : kBFloat16Swish;
+}
+
+}  // namespace
+
+cudaError_t launch_warpgroup(const ConvProblem& problem, const WarpgroupConfig& config, const ConvArgs& args,
+                             bool pdl, cudaStream_t stream) {
+  DeviceLimits limits;
+  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
+  if (!warpgroup_refusal(problem, config, limits).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
+  if (map_encoders().tiled == nullptr || map_encoders().im2col == nullptr) return cudaErrorNotSupported;
+
+  WarpgroupParams params{};
+  if (!set_source(problem, config, args.x, args.w, params)) return cudaErrorInvalidValue;
+  params.depth_steps = static_cast<int>(warpgroup_depth_steps(problem));
+  set_result(problem, config, args, params);
+
+  const std::optional<StreamEpilogue> stream_steps = stream_epilogue(args);
+  if (problem.float_result && (!stream_steps || stream_steps->kind != StreamKind::kBounds))
+    return cudaErrorInvalidValue;
+  if (stream_steps) params.stream = *stream_steps;
+  if (config.parts != 1 || !stream_steps) {
+    return launch_blocks(block_kernels(problem.element, config, stream_steps), config,
+                         params.epilogue.prefetched != nullptr, params.tiles, limits, &params, pdl, stream);
+  }
+  if (!set_rows(problem, config, args.y, params.output)) return cudaErrorInvalidValue;
+  if (params.stream.kind == StreamKind::kAdd &&
+      !set_rows(problem, config, args.steps[0].operand, params.operand))
+    return cudaErrorInvalidValue;
+  return launch_tiles(stream_kernels(problem.element, params.stream.kind), config, params.tiles, limits,
+                      &params, pdl, stream);
+}
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,42 @@
+// Convolution by warpgroup GEMM (wgmma and tensor maps, compute capability 9.0 alone): which configurations a
+// problem has, and the launch. Half and bfloat16.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/cuda/plugin/kernels/common/conv_problem.hpp"
+
+namespace hone::device::cuda {
+
+/// One way to run a problem.
+struct WarpgroupConfig {
+  int tile_m = 128;  ///< output pixels of a block
+  int tile_n = 128;  ///< filters of a block
+  int stages = 4;    ///< of 64 channels of one tap
+  int parts = 1;     ///< blocks of a cluster that share a tile's depth: 1, 2, 4 or 8
+
+  /// For instance "128x64_s4" or "64x32_s4_c8".
+  std::string text() const;
+  static std::optional<WarpgroupConfig> parse(const std::string& text);
+  bool operator==(const WarpgroupConfig&) const = default;
+};
+
+/// Why the problem cannot run so on that device; empty when it can.
+std::string warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
+                              const DeviceLimits& device);
+
+/// The configurations that are valid, best guess first, at most `limit`.
+std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceLimits& device,
+                                               size_t limit = 16);
+
+/// Enqueues the convolution; `pdl` and errors as launch_conv. The driver makes the maps of x and w: operands
+/// that it cannot describe give cudaErrorInvalidValue, as do steps other than bounds before a result of
+/// floats; a driver without maps gives cudaErrorNotSupported.
+cudaError_t launch_warpgroup(const ConvProblem& problem, const WarpgroupConfig& config, const ConvArgs& args,
+                             bool pdl, cudaStream_t stream);
+
+}  // namespace hone::device::cuda

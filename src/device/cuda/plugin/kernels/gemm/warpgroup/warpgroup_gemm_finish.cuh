@@ -1,0 +1,111 @@
+// From a warpgroup's sums to the place in shared memory that the copy unit stores y from.
+#pragma once
+
+#include "device/cuda/plugin/kernels/common/quick_sigmoid.cuh"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm_stages.cuh"
+
+namespace hone::device::cuda {
+
+/// A finished tile as the copy unit stores it, and as the operand of an addition comes: slabs of up to 64
+/// channels, kM rows each, swizzled by the length of a row.
+template <class TileT>
+struct OutputSlabs {
+  static constexpr int kChannels = TileT::kN < 64 ? TileT::kN : 64;
+  static constexpr int kRowBytes = kChannels * 2;
+  static constexpr int kSlabs = TileT::kN / kChannels;
+  static constexpr int kBoxBytes = 64 * kRowBytes;  ///< of 64 rows, one fragment
+  static constexpr int kSlabBytes = TileT::kM * kRowBytes;
+  static constexpr int kBytes = kSlabs * kSlabBytes;
+  static_assert(kChannels == 64 || kChannels == 32);
+
+  /// What a row's numbers of 16 bytes are XORed with.
+  static __device__ __forceinline__ int swizzle(int row) { return kChannels == 64 ? row & 7 : row >> 1 & 3; }
+};
+
+/// Sums begin with the bias, whose loads so pass while the first stage comes.
+template <class T, class TileT>
+__device__ __forceinline__ void begin_sums(const EpilogueParams& p, int tile_n,
+                                           WarpgroupProduct<T, TileT>& product) {
+  const int channel = tile_n * TileT::kN + static_cast<int>(threadIdx.x) % 4 * 2;
+#pragma unroll
+  for (int j = 0; j < TileT::kN / 8; ++j) {
+    const bool valid = p.bias != nullptr && channel + j * 8 < p.filters;
+    const float2 bias =
+        valid ? __ldg(reinterpret_cast<const float2*>(p.bias + channel + j * 8)) : make_float2(0, 0);
+#pragma unroll
+    for (int i = 0; i < TileT::kFragments; ++i) {
+      product.sums[i][4 * j] = product.sums[i][4 * j + 2] = bias.x;
+      product.sums[i][4 * j + 1] = product.sums[i][4 * j + 3] = bias.y;
+    }
+  }
+}
+
+/// What follows the sums, in pairs of neighbouring channels. Bounds are those of rounded numbers: rounding
+/// keeps their order. NaN stays NaN.
+template <class T, StreamKind kKind>
+class PairFinish {
+ public:
+  using Pair = typename PairOf<T>::Type;
+
+  __device__ __forceinline__ explicit PairFinish(const StreamEpilogue& epilogue) : alpha_(epilogue.alpha) {
+    narrow(make_float2(epilogue.low, epilogue.low), low_);
+    narrow(make_float2(epilogue.high, epilogue.high), high_);
+  }
+
+  /// `packed` holds what is to be added, and then the result.
+  __device__ __forceinline__ void run(float2 pair, uint32_t& packed) const {
+    Pair& result = reinterpret_cast<Pair&>(packed);
+    if (kKind == StreamKind::kAdd) {
+      const float2 operand = widen(result);
+      pair = make_float2(pair.x + operand.x, pair.y + operand.y);
+    }
+    if (kKind == StreamKind::kSwish) {
+      const float2 factor = quick_sigmoid(make_float2(alpha_ * pair.x, alpha_ * pair.y));
+      pair = make_float2(pair.x * factor.x, pair.y * factor.y);
+    }
+    narrow(pair, result);
+    if (kKind != StreamKind::kSwish) result = __hmin2_nan(__hmax2_nan(result, low_), high_);
+  }
+
+ private:
+  float alpha_;
+  Pair low_;
+  Pair high_;
+};
+
+/// A warpgroup's sums to their places in the output, behind the addition of what lies there: those of the
+/// first `filters_left`, rounded up to 16; the copy unit stores none behind the last filter. A warp's 16 rows
+/// and 16 channels are four matrices, as ldmatrix and stmatrix take them.
+template <StreamKind kKind, class T, class TileT>
+__device__ __forceinline__ void finish_sums(const StreamEpilogue& epilogue, uint32_t output, int filters_left,
+                                            const WarpgroupProduct<T, TileT>& product) {
+  using Slabs = OutputSlabs<TileT>;
+  constexpr int kPieces = Slabs::kChannels / 8;
+  const PairFinish<T, kKind> finish(epilogue);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int row = product.first_row() - lane / 4 + lane % 16;
+  const uint32_t corner = output + row * Slabs::kRowBytes + ((lane / 16) ^ Slabs::swizzle(row)) * 16;
+#pragma unroll
+  for (int i = 0; i < TileT::kFragments; ++i) {
+#pragma unroll
+    for (int j = 0; j < TileT::kN / 8; j += 2) {
+      if (j * 8 >= filters_left) break;
+      const int slab = j / kPieces;
+      const uint32_t address =
+          (corner ^ (j % kPieces * 16)) + slab * Slabs::kSlabBytes + i * Slabs::kBoxBytes;
+      uint32_t pairs[4];
+      if (kKind == StreamKind::kAdd) {
+        ptx::load_matrix_x4(pairs, address);
+        __syncwarp();
+      }
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const float* const sums = product.sums[i] + 4 * j + 2 * k;
+        finish.run(make_float2(sums[0], sums[1]), pairs[k]);
+      }
+      ptx::store_matrix_x4(address, pairs);
+    }
+  }
+}
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,124 @@
+// What the warpgroup GEMM's kernel gets as its parameter, how its shared memory lies, and the table of
+// compiled kernels. Internal.
+#pragma once
+
+#include <cuda.h>
+
+#include <array>
+#include <iterator>
+
+#include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
+#include "device/cuda/plugin/kernels/gemm/implicit/implicit_gemm_params.hpp"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm.hpp"
+
+namespace hone::device::cuda {
+
+inline constexpr int kStageDepth = 64;                  ///< elements of two bytes
+inline constexpr int kStageRowBytes = kStageDepth * 2;  ///< what swizzling takes for a row
+inline constexpr int kRingBarrierBytes = 2 * 8;         ///< of a stage
+inline constexpr int kMostSharedBytes = 232448;         ///< that a block can get, compute capability 9.0
+
+/// The operands of a convolution.
+struct SourceMaps {
+  CUtensorMap windows;  ///< im2col map of x
+  CUtensorMap filters;  ///< w as [filters][taps][channels]
+};
+
+/// How its windows lie.
+struct SourceWindows {
+  int kernel_w;
+  int stride_h;
+  int stride_w;
+  int pad_top;
+  int pad_left;
+  int dilation_h;
+  int dilation_w;
+};
+
+struct WarpgroupParams : TileParams, SourceMaps {
+  CUtensorMap output;   ///< y as [rows][filters], of a stream of tiles
+  CUtensorMap operand;  ///< of an addition, as y
+  const void* anywhere;
+  FastDivisor out_width;
+  FastDivisor out_height;
+  FastDivisor chunks;  ///< stages of a tap
+  StreamEpilogue stream;
+  int tiles;
+  SourceWindows geometry;
+};
+
+/// The second convolution of a sum, by the names that WarpgroupParams has for the first.
+struct SecondSource : SourceMaps {
+  FastDivisor chunks;
+  SourceWindows geometry;
+};
+
+/// Of a sum of two convolutions, whose depth is that of the first and then that of the second.
+struct WarpgroupSumParams : WarpgroupParams {
+  SecondSource second;
+  int first_steps;  ///< stages of the first one's depth
+};
+
+/// Tiles that are compiled: tile_m, tile_n, and the warpgroups that multiply.
+struct WarpgroupShape {
+  int tile_m;
+  int tile_n;
+  int groups;
+};
+inline constexpr WarpgroupShape kWarpgroupShapes[] = {{64, 32, 1},   {64, 64, 1},  {64, 128, 1},
+                                                      {128, 32, 2},  {128, 64, 2}, {128, 128, 2},
+                                                      {128, 256, 2}, {256, 64, 2}, {256, 128, 2}};
+
+/// Compiled kernels in the order of kWarpgroupShapes; null for tiles that never fit.
+using WarpgroupTable = std::array<const void*, std::size(kWarpgroupShapes)>;
+// One table a source file, so that the compiler's work is spread: element, then warpgroup_gemm,
+// warpgroup_gemm_split or the kind of warpgroup_gemm_stream. Sums of convolutions end with bounds.
+extern const WarpgroupTable kHalfBlock;
+extern const WarpgroupTable kHalfSplit;
+extern const WarpgroupTable kHalfSplitSteps;
+extern const WarpgroupTable kHalfBounds;
+extern const WarpgroupTable kHalfAdd;
+extern const WarpgroupTable kHalfSwish;
+extern const WarpgroupTable kHalfSum;
+extern const WarpgroupTable kHalfSumSplit;
+extern const WarpgroupTable kBFloat16Block;
+extern const WarpgroupTable kBFloat16Split;
+extern const WarpgroupTable kBFloat16SplitSteps;
+extern const WarpgroupTable kBFloat16Bounds;
+extern const WarpgroupTable kBFloat16Add;
+extern const WarpgroupTable kBFloat16Swish;
+extern const WarpgroupTable kBFloat16Sum;
+extern const WarpgroupTable kBFloat16SumSplit;
+
+/// Stages of the depth of a convolution whose extents are valid.
+int64_t warpgroup_depth_steps(const ConvProblem& problem);
+
+/// As without `depth_steps`, of a depth of so many stages: that of the convolution and of others whose sum it
+/// is.
+std::string warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
+                              const DeviceLimits& device, int64_t depth_steps);
+std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceLimits& device,
+                                               size_t limit, int64_t depth_steps);
+
+/// Shared memory of a block in bytes: the ring, whose place the staged tile takes, or behind it the sums that
+/// a cluster sends; bias (of one block a tile), barriers of the stages and of what is received, prefetched
+/// operand.
+constexpr int64_t warpgroup_staging_bytes(const WarpgroupConfig& config) {
+  const int64_t ring = int64_t{config.stages} * (config.tile_m + config.tile_n) * kStageRowBytes;
+  const int64_t tile = int64_t{config.tile_m} * (config.tile_n + kStagePad) * 4;
+  if (config.parts > 1) return ring + tile;
+  return ring > tile ? ring : tile;
+}
+constexpr int64_t warpgroup_shared_bytes(const WarpgroupConfig& config, bool prefetch) {
+  return warpgroup_staging_bytes(config) + int64_t{config.tile_n} * 4 +
+         (int64_t{config.stages} + 1) * kRingBarrierBytes +
+         (prefetch ? int64_t{config.tile_m} * config.tile_n * 2 : 0);
+}
+
+/// Of a block that makes a stream of tiles: ring, output, barriers of both.
+inline int64_t stream_shared_bytes(const WarpgroupConfig& config, int groups) {
+  return int64_t{config.stages} * ((config.tile_m + config.tile_n) * kStageRowBytes + kRingBarrierBytes) +
+         int64_t{config.tile_m} * config.tile_n * 2 + 8 + int64_t{groups} * 16;
+}
+
+}  // namespace hone::device::cuda

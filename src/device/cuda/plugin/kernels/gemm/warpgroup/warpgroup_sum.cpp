@@ -1,0 +1,102 @@
+// See warpgroup_sum.hpp.
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_sum.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "device/cuda/plugin/kernels/common/tensor_maps.hpp"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm_launch.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+int64_t sum_steps(const ConvSum& sum) {
+  return warpgroup_depth_steps(sum.first) + warpgroup_depth_steps(sum.second);
+}
+
+/// Of each convolution by itself, and of both together.
+std::string sum_refusal(const ConvSum& sum) {
+  const ConvProblem& first = sum.first;
+  const ConvProblem& second = sum.second;
+  for (const ConvProblem& problem : {first, second}) {
+    if (std::string why = conv_refusal(problem); !why.empty()) return why;
+  }
+  if (first.element != second.element || first.batch != second.batch || first.filters != second.filters ||
+      first.out_height() != second.out_height() || first.out_width() != second.out_width())
+    return "the results of both convolutions differ";
+  return {};
+}
+
+/// Behind `images` images of `elements` each.
+const void* behind(const void* memory, int64_t images, int64_t elements) {
+  constexpr int kElementBytes = 2;
+  return static_cast<const char*>(memory) + images * elements * kElementBytes;
+}
+
+int64_t input_elements(const ConvProblem& p) { return int64_t{p.height} * p.width * p.channels; }
+
+}  // namespace
+
+std::string warpgroup_sum_refusal(const ConvSum& sum, const WarpgroupConfig& config,
+                                  const DeviceLimits& device) {
+  if (std::string why = sum_refusal(sum); !why.empty()) return why;
+  for (const ConvProblem& problem : {sum.first, sum.second}) {
+    if (std::string why = warpgroup_refusal(problem, config, device, sum_steps(sum)); !why.empty())
+      return why;
+  }
+  return {};
+}
+
+std::vector<WarpgroupConfig> warpgroup_sum_configs(const ConvSum& sum, const DeviceLimits& device,
+                                                   size_t limit) {
+  if (!sum_refusal(sum).empty()) return {};
+  std::vector<WarpgroupConfig> configs = warpgroup_configs(sum.first, device, limit, sum_steps(sum));
+  // What is refused for the second one is so in every configuration.
+  if (!configs.empty() && !warpgroup_sum_refusal(sum, configs[0], device).empty()) return {};
+  return configs;
+}
+
+cudaError_t launch_warpgroup_sum(const ConvSum& sum, const WarpgroupConfig& config, const ConvSumArgs& args,
+                                 bool pdl, cudaStream_t stream) {
+  DeviceLimits limits;
+  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
+  if (!warpgroup_sum_refusal(sum, config, limits).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
+  const std::optional<StreamEpilogue> bounds = stream_epilogue(args);
+  if (!bounds || bounds->kind != StreamKind::kBounds) return cudaErrorInvalidValue;
+  if (map_encoders().tiled == nullptr || map_encoders().im2col == nullptr) return cudaErrorNotSupported;
+
+  WarpgroupSumParams params{};
+  if (!set_source(sum.first, config, args.x, args.w, params) ||
+      !set_source(sum.second, config, args.second_x, args.second_w, params.second))
+    return cudaErrorInvalidValue;
+  params.first_steps = static_cast<int>(warpgroup_depth_steps(sum.first));
+  params.depth_steps = static_cast<int>(sum_steps(sum));
+  set_result(sum.first, config, args, params);
+  params.stream = *bounds;
+  const bool half = sum.first.element == Element::kHalf;
+  if (config.parts != 1) {
+    return launch_blocks(half ? kHalfSumSplit : kBFloat16SumSplit, config, false, params.tiles, limits,
+                         &params, pdl, stream);
+  }
+  if (!set_rows(sum.first, config, args.y, params.output)) return cudaErrorInvalidValue;
+  return launch_tiles(half ? kHalfSum : kBFloat16Sum, config, params.tiles, limits, &params, pdl, stream);
+}
+
+cudaError_t launch_warpgroup_sums(const ConvSum& sum, int images, const WarpgroupConfig& config,
+                                  const ConvSumArgs& args, bool pdl, cudaStream_t stream) {
+  const int64_t result = int64_t{sum.first.out_height()} * sum.first.out_width() * sum.first.filters;
+  for (int done = 0; done < images; done += sum.first.batch) {
+    ConvSum part = sum;
+    part.first.batch = part.second.batch = std::min(sum.first.batch, images - done);
+    ConvSumArgs of_part = args;
+    of_part.x = behind(args.x, done, input_elements(sum.first));
+    of_part.second_x = behind(args.second_x, done, input_elements(sum.second));
+    of_part.y = const_cast<void*>(behind(args.y, done, result));
+    if (const cudaError_t error = launch_warpgroup_sum(part, config, of_part, pdl, stream);
+        error != cudaSuccess)
+      return error;
+  }
+  return cudaSuccess;
+}
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,46 @@
+// Kernels that move elements of 1, 2, 4 or 8 bytes without looking at them.
+#pragma once
+
+#include <vector>
+
+#include "device/cuda/plugin/kernels/common/launch_options.hpp"
+
+namespace hone::device::cuda {
+
+/// Copies `rows` blocks of `block` bytes: block i from from + i * from_stride to to + i * to_stride (bytes).
+/// One call per input makes a Concat, one per output a Split.
+cudaError_t copy_blocks(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t block,
+                        int64_t rows, const LaunchOptions& options);
+
+/// A dense output whose element at coordinates o lies in the input at offset + sum of o[d] * strides[d]:
+/// slice, transpose, expand, depth-to-space. Strides may be 0 or negative.
+struct StridedView {
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> strides;
+  int64_t offset = 0;
+};
+
+/// The same elements without dimensions of size 1, neighbours that lie alike merged.
+StridedView merged(const StridedView& view);
+
+/// Dimensions that a view may have, once merged, and an image that is padded.
+constexpr int kMostMoved = 8;
+
+cudaError_t gather_strided(const void* from, void* to, size_t bytes, const StridedView& view,
+                           const LaunchOptions& options);
+
+/// How coordinates beyond the input are read.
+enum class PadMode : uint8_t { kConstant, kEdge, kReflect, kWrap };
+
+/// Dense row-major input of `sizes`, padded by `begin` elements before and up to the output's sizes (negative
+/// padding crops). `value` points to one element on the host, used by kConstant.
+cudaError_t pad(const void* from, void* to, size_t bytes, PadMode mode, const std::vector<int64_t>& sizes,
+                const std::vector<int64_t>& begin, const std::vector<int64_t>& output_sizes,
+                const void* value, const LaunchOptions& options);
+
+/// to[o][i][k] = from[o][indices[i]][k] for [outer][axis][inner]; negative indices count from the end, those
+/// beyond it are clamped. Indices are int32 or int64 (index_bytes 4 or 8).
+cudaError_t gather(const void* from, const void* indices, size_t index_bytes, void* to, size_t bytes,
+                   int64_t outer, int64_t axis, int64_t inner, int64_t count, const LaunchOptions& options);
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,129 @@
+// See normalization.hpp: layer, group and local response normalization.
+#include "device/cuda/plugin/kernels/layers/normalization.hpp"
+
+#include "device/cuda/plugin/kernels/common/element.cuh"
+#include "device/cuda/plugin/kernels/common/reduce.cuh"
+
+namespace hone::device::cuda {
+namespace {
+
+/// A set of elements that share statistics: element i lies at (i / run) * stride + i % run.
+struct Members {
+  int64_t count;
+  int64_t run;
+  int64_t stride;
+  __device__ __forceinline__ int64_t position(int64_t i) const { return i / run * stride + i % run; }
+};
+
+struct Statistics {
+  float mean;
+  float scale;  ///< 1 / sqrt(variance + epsilon)
+};
+
+/// Two passes: the variance from sums of squares would cancel.
+template <class T>
+__device__ __forceinline__ Statistics statistics(const T* from, const Members& members, float epsilon,
+                                                 float* scratch) {
+  float sum = 0.0f;
+  for (int64_t i = threadIdx.x; i < members.count; i += blockDim.x)
+    sum += to_float(from[members.position(i)]);
+  const auto count = static_cast<float>(members.count);
+  const float mean = reduce_block(sum, scratch, Plus()) / count;
+  float squares = 0.0f;
+  for (int64_t i = threadIdx.x; i < members.count; i += blockDim.x) {
+    const float difference = to_float(from[members.position(i)]) - mean;
+    squares = fmaf(difference, difference, squares);
+  }
+  return {mean, 1.0f / sqrtf(reduce_block(squares, scratch, Plus()) / count + epsilon)};
+}
+
+/// One block per set. The parameter of element i is number first + (i / period) % parameters.
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    normalize_kernel(const T* input, T* output, const float* scale, const float* bias, float epsilon,
+                     Members members, int64_t sets, int64_t sets_per_image, int64_t image_stride,
+                     int64_t set_stride, int64_t period, int64_t parameters, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
+  begin_kernel();
+  __shared__ float scratch[kThreads / 32];
+  for (int64_t set = blockIdx.x; set < sets; set += gridDim.x) {
+    const int64_t begin = set / sets_per_image * image_stride + set % sets_per_image * set_stride;
+    const Statistics found = statistics(input + begin, members, epsilon, scratch);
+    const int64_t first = set % sets_per_image * parameters;
+    for (int64_t i = threadIdx.x; i < members.count; i += blockDim.x) {
+      const int64_t at = begin + members.position(i);
+      const int64_t parameter = first + i / period % parameters;
+      float x = (to_float(input[at]) - found.mean) * found.scale;
+      if (scale != nullptr) x *= scale[parameter];
+      if (bias != nullptr) x += bias[parameter];
+      output[at] = from_float<T>(x);
+    }
+    __syncthreads();
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    response_kernel(const T* input, T* output, int64_t size, float alpha, float beta, float bias,
+                    int64_t count, int64_t channels, int64_t stride, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
+  begin_kernel();
+  const int64_t before = (size - 1) / 2;
+  for (int64_t i = thread_index(); i < count; i += grid_threads()) {
+    const int64_t c = i / stride % channels;
+    const int64_t begin = max(c - before, int64_t{0});
+    const int64_t end = min(c - before + size, channels);
+    float sum = 0.0f;
+    for (int64_t k = begin; k < end; ++k) {
+      const float x = to_float(input[i + (k - c) * stride]);
+      sum = fmaf(x, x, sum);
+    }
+    output[i] = from_float<T>(to_float(input[i]) / powf(bias + alpha / static_cast<float>(size) * sum, beta));
+  }
+}
+
+int block_for(int64_t count) { return count <= 128 ? 32 : kThreads; }
+
+}  // namespace
+
+cudaError_t layer_normalization(const void* input, void* output, FloatType type, const float* scale,
+                                const float* bias, float epsilon, int64_t rows, int64_t columns,
+                                const LaunchOptions& options) {
+  if (rows * columns == 0) return cudaSuccess;
+  return with_float_type(type, [&]<class T>() {
+    return launch(normalize_kernel<T>, grid_for(rows, 1), block_for(columns), options,
+                  static_cast<const T*>(input), static_cast<T*>(output), scale, bias, epsilon,
+                  Members{columns, columns, columns}, rows, int64_t{1}, columns, int64_t{0}, int64_t{1},
+                  columns);
+  });
+}
+
+cudaError_t group_normalization(const void* input, void* output, FloatType type, ImageOrder order,
+                                const float* scale, const float* bias, float epsilon, int64_t batch,
+                                int64_t channels, int64_t groups, int64_t pixels,
+                                const LaunchOptions& options) {
+  if (groups <= 0 || channels % groups != 0) return cudaErrorInvalidValue;
+  if (batch * channels * pixels == 0) return cudaSuccess;
+  const int64_t members = channels / groups;
+  const bool plain = order == ImageOrder::kPlain;
+  const int64_t count = members * pixels;
+  return with_float_type(type, [&]<class T>() {
+    return launch(normalize_kernel<T>, grid_for(batch * groups, 1), block_for(count), options,
+                  static_cast<const T*>(input), static_cast<T*>(output), scale, bias, epsilon,
+                  plain ? Members{count, count, count} : Members{count, members, channels}, batch * groups,
+                  groups, channels * pixels, plain ? count : members, plain ? pixels : int64_t{1}, members);
+  });
+}
+
+cudaError_t local_response_normalization(const void* input, void* output, FloatType type, ImageOrder order,
+                                         int64_t size, float alpha, float beta, float bias, int64_t batch,
+                                         int64_t channels, int64_t pixels, const LaunchOptions& options) {
+  const int64_t count = batch * channels * pixels;
+  return with_float_type(type, [&]<class T>() {
+    return launch(response_kernel<T>, grid_for(count), kThreads, options, static_cast<const T*>(input),
+                  static_cast<T*>(output), size, alpha, beta, bias, count, channels,
+                  order == ImageOrder::kPlain ? pixels : int64_t{1});
+  });
+}
+
+}  // namespace hone::device::cuda

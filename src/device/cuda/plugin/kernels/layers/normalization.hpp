@@ -1,0 +1,31 @@
+// Softmax, layer, group and instance normalization, local response normalization. Statistics are in float.
+#pragma once
+
+#include "device/cuda/plugin/kernels/common/launch_options.hpp"
+
+namespace hone::device::cuda {
+
+/// Softmax (or its logarithm) along the middle of [outer][axis][inner]. Output may be the input.
+cudaError_t softmax(const void* input, FloatType type, void* output, FloatType output_type, bool logarithm,
+                    int64_t outer, int64_t axis, int64_t inner, const LaunchOptions& options);
+
+/// (x - mean) / sqrt(variance + epsilon) * scale + bias over each of `rows` rows of `columns`; scale and bias
+/// have one float per column, or are null.
+cudaError_t layer_normalization(const void* input, void* output, FloatType type, const float* scale,
+                                const float* bias, float epsilon, int64_t rows, int64_t columns,
+                                const LaunchOptions& options);
+
+/// The same over the pixels and channels of each group of an image; scale and bias have one float per
+/// channel. With as many groups as channels: instance normalization.
+cudaError_t group_normalization(const void* input, void* output, FloatType type, ImageOrder order,
+                                const float* scale, const float* bias, float epsilon, int64_t batch,
+                                int64_t channels, int64_t groups, int64_t pixels,
+                                const LaunchOptions& options);
+
+/// x / (bias + alpha / size * sum of squares)^beta over `size` neighbouring channels, floor((size - 1) / 2)
+/// of them before. Output must not be the input.
+cudaError_t local_response_normalization(const void* input, void* output, FloatType type, ImageOrder order,
+                                         int64_t size, float alpha, float beta, float bias, int64_t batch,
+                                         int64_t channels, int64_t pixels, const LaunchOptions& options);
+
+}  // namespace hone::device::cuda

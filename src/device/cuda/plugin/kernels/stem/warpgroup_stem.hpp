@@ -1,0 +1,15 @@
+// The kernel of stems for warpgroups, one of the ways of stem_gemm.hpp. Internal.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "device/cuda/plugin/kernels/stem/stem_gemm.hpp"
+
+namespace hone::device::cuda {
+
+std::string warpgroup_stem_refusal(const StemLayout& layout, const StemConfig& config,
+                                   const DeviceLimits& device);
+cudaError_t launch_warpgroup_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args,
+                                  bool pdl, cudaStream_t stream);
+
+}  // namespace hone::device::cuda

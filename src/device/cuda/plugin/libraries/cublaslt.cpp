@@ -1,0 +1,112 @@
+// See cublaslt.hpp.
+#include "device/cuda/plugin/libraries/cublaslt.hpp"
+
+#include "device/cuda/plugin/kernels/common/library_call.hpp"
+#include "device/cuda/plugin/runtime.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using tensor::DType;
+
+constexpr size_t kWorkspaceBytes = size_t{32} << 20;
+constexpr uintptr_t kAlignment = 256;
+
+void check(cublasStatus_t status, std::string_view what) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  fail_library_call(what, "cuBLASLt", cublasLtGetStatusString(status), status == CUBLAS_STATUS_ALLOC_FAILED);
+}
+
+cublasLtHandle_t handle() {
+  static cublasLtHandle_t instance = [] {
+    cublasLtHandle_t made = nullptr;
+    check(cublasLtCreate(&made), "starting cuBLASLt");
+    return made;
+  }();
+  return instance;
+}
+
+cudaDataType_t data_type(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16: return CUDA_R_16F;
+    case DType::kBFloat16: return CUDA_R_16BF;
+    default: return CUDA_R_32F;
+  }
+}
+
+template <class T>
+void set(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t attribute, const T& value) {
+  check(cublasLtMatmulDescSetAttribute(operation, attribute, &value, sizeof value), "describing a product");
+}
+
+}  // namespace
+
+Matmul::Matmul(const Product& product) : product_(product) {
+  check(cublasLtMatmulDescCreate(operation_.put(), product.compute, CUDA_R_32F), "describing a product");
+  set(operation_.get(), CUBLASLT_MATMUL_DESC_TRANSA, product.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+  set(operation_.get(), CUBLASLT_MATMUL_DESC_EPILOGUE, product.epilogue);
+  if (product.bias) {
+    // A pointer is part of the description; heuristics only ask whether there is one.
+    set_bias(reinterpret_cast<const void*>(kAlignment));
+    set(operation_.get(), CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, data_type(product.result));
+  }
+  const int64_t w_rows = product.transposed ? product.depth : product.columns;
+  const int64_t w_columns = product.transposed ? product.columns : product.depth;
+  create(w_, product.dtype, w_rows, w_columns, product.shared_w ? 0 : w_rows * w_columns);
+  create(x_, product.dtype, product.depth, product.rows, product.depth * product.rows);
+  create(y_, product.result, product.columns, product.rows, product.columns * product.rows);
+}
+
+std::vector<cublasLtMatmulHeuristicResult_t> Matmul::recommended(int most) const {
+  CublasltObject<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy> preference;
+  check(cublasLtMatmulPreferenceCreate(preference.put()), "stating a preference");
+  check(cublasLtMatmulPreferenceSetAttribute(preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                             &kWorkspaceBytes, sizeof kWorkspaceBytes),
+        "stating a preference");
+  // Other schemes add the parts of a split depth in the type of the result.
+  const uint32_t schemes = data_type(product_.result) == CUDA_R_32F ? CUBLASLT_REDUCTION_SCHEME_MASK
+                                                                    : CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+  check(cublasLtMatmulPreferenceSetAttribute(preference.get(), CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                                             &schemes, sizeof schemes),
+        "stating a preference");
+  std::vector<cublasLtMatmulHeuristicResult_t> results(static_cast<size_t>(most));
+  int count = 0;
+  if (cublasLtMatmulAlgoGetHeuristic(handle(), operation_.get(), w_.get(), x_.get(), y_.get(), y_.get(),
+                                     preference.get(), most, results.data(),
+                                     &count) != CUBLAS_STATUS_SUCCESS) {
+    count = 0;
+  }
+  results.resize(static_cast<size_t>(count));
+  return results;
+}
+
+void Matmul::run(const cublasLtMatmulHeuristicResult_t& choice, const void* w, const void* x,
+                 const void* bias, const void* addend, void* y, void* workspace, cudaStream_t stream) {
+  if (product_.bias) set_bias(bias);
+  const float beta = product_.addend >= 0 ? 1.0f : 0.0f;
+  const auto multiply = [&] {
+    check(cublasLtMatmul(handle(), operation_.get(), &product_.alpha, w, w_.get(), x, x_.get(), &beta,
+                         addend == nullptr ? y : addend, y_.get(), y, y_.get(), &choice.algo, workspace,
+                         choice.workspaceSize, stream),
+          "a matrix product");
+  };
+  check(call_library(stream, multiply), "a matrix product");
+}
+
+void Matmul::set_bias(const void* bias) { set(operation_.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias); }
+
+void Matmul::create(MatrixLayout& layout, DType dtype, int64_t rows, int64_t columns, int64_t stride) const {
+  check(cublasLtMatrixLayoutCreate(layout.put(), data_type(dtype), static_cast<uint64_t>(rows),
+                                   static_cast<uint64_t>(columns), rows),
+        "describing a matrix");
+  if (product_.batch == 1) return;
+  const auto batch = static_cast<int32_t>(product_.batch);
+  check(cublasLtMatrixLayoutSetAttribute(layout.get(), CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch,
+                                         sizeof batch),
+        "describing a matrix");
+  check(cublasLtMatrixLayoutSetAttribute(layout.get(), CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
+                                         sizeof stride),
+        "describing a matrix");
+}
+
+}  // namespace hone::device::cuda

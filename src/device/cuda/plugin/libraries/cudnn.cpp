@@ -1,0 +1,86 @@
+// See cudnn.hpp: errors, handles and descriptors; graphs and plans are in cudnn_plan.cpp.
+#include "device/cuda/plugin/libraries/cudnn.hpp"
+
+#include <utility>
+
+#include "base/error.hpp"
+#include "device/cuda/plugin/runtime.hpp"
+
+namespace hone::device::cuda {
+void check(cudnnStatus_t status, std::string_view what) {
+  if (status == CUDNN_STATUS_SUCCESS) return;
+  fail_library_call(what, "cuDNN", cudnnGetErrorString(status),
+                    status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED);
+}
+
+cudnnHandle_t cudnn_handle() {
+  struct Handle {
+    Handle() { check(cudnnCreate(&handle), "starting cuDNN"); }
+    ~Handle() { (void)cudnnDestroy(handle); }
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+
+    cudnnHandle_t handle = nullptr;
+  };
+  static thread_local const Handle kHandle;
+  return kHandle.handle;
+}
+
+std::string cudnn_version() {
+  const size_t version = cudnnGetVersion();
+  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
+CudnnDescriptor::CudnnDescriptor(cudnnBackendDescriptorType_t type) {
+  check(cudnnBackendCreateDescriptor(type, &descriptor_), "creating a descriptor");
+}
+
+CudnnDescriptor::~CudnnDescriptor() {
+  if (descriptor_ != nullptr) (void)cudnnBackendDestroyDescriptor(descriptor_);
+}
+
+CudnnDescriptor::CudnnDescriptor(CudnnDescriptor&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, nullptr)) {}
+
+CudnnDescriptor& CudnnDescriptor::operator=(CudnnDescriptor&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                                      int64_t count, const void* values) {
+  check(cudnnBackendSetAttribute(descriptor_, name, type, count, values), "setting an attribute");
+  return *this;
+}
+
+CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name, int64_t value) {
+  return set(name, CUDNN_TYPE_INT64, 1, &value);
+}
+
+CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name, const std::vector<int64_t>& values) {
+  return set(name, CUDNN_TYPE_INT64, static_cast<int64_t>(values.size()), values.data());
+}
+
+CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name, const CudnnDescriptor& value) {
+  return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value.descriptor_);
+}
+
+CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name, cudnnDataType_t value) {
+  return set(name, CUDNN_TYPE_DATA_TYPE, 1, &value);
+}
+
+CudnnDescriptor& CudnnDescriptor::set_double(cudnnBackendAttributeName_t name, double value) {
+  return set(name, CUDNN_TYPE_DOUBLE, 1, &value);
+}
+
+CudnnDescriptor& CudnnDescriptor::set_handle(cudnnBackendAttributeName_t name) {
+  cudnnHandle_t handle = cudnn_handle();
+  return set(name, CUDNN_TYPE_HANDLE, 1, static_cast<const void*>(&handle));
+}
+
+CudnnDescriptor& CudnnDescriptor::finalize() {
+  check(cudnnBackendFinalize(descriptor_), "finishing a descriptor");
+  return *this;
+}
+
+}  // namespace hone::device::cuda

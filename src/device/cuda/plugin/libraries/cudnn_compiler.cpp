@@ -1,0 +1,44 @@
+// See cudnn_compiler.hpp.
+#include "device/cuda/plugin/libraries/cudnn_compiler.hpp"
+
+#include <fmt/ranges.h>
+
+#include "device/cuda/plugin/libraries/plan_compiler.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+std::string key_of(const CudnnConvolution& c, std::string_view config) {
+  std::string key =
+      fmt::format("{};{};{};{};{};{};{};{};{}", config, precision_name(c.precision), fmt::join(c.x, ","),
+                  fmt::join(c.w, ","), fmt::join(c.y, ","), fmt::join(c.strides, ","),
+                  fmt::join(c.dilations, ","), fmt::join(c.pads_begin, ","), fmt::join(c.pads_end, ","));
+  for (const CudnnPointwise& op : c.pointwise) {
+    key += fmt::format(";{},{},{},{},{},{},{}", static_cast<int>(op.mode), op.operand, op.per_channel,
+                       op.lower, op.upper, op.slope, op.bounded);
+  }
+  return key;
+}
+
+std::shared_ptr<const PlanCompiler::Request> request(const CudnnConvolution& convolution,
+                                                     std::string_view config) {
+  static PlanCompiler compiler;
+  return compiler.request(key_of(convolution, config), [convolution, config = std::string(config)] {
+    return std::make_shared<const CudnnPlan>(std::make_shared<const CudnnGraph>(convolution), config);
+  });
+}
+
+}  // namespace
+
+engine::Preparation start_compiling(const CudnnConvolution& convolution,
+                                    const std::vector<std::string>& configs) {
+  auto requests = std::make_shared<std::vector<std::shared_ptr<const PlanCompiler::Request>>>();
+  for (const std::string& config : configs) requests->push_back(request(convolution, config));
+  return requests;
+}
+
+std::shared_ptr<const CudnnPlan> compiled_plan(const CudnnConvolution& convolution, std::string_view config) {
+  return request(convolution, config)->get();
+}
+
+}  // namespace hone::device::cuda

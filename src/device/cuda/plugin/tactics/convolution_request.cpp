@@ -1,0 +1,116 @@
+// See convolution_request.hpp.
+#include "device/cuda/plugin/tactics/convolution_request.hpp"
+
+namespace hone::device::cuda {
+
+using engine::Layout;
+using engine::Offer;
+using engine::StepRequest;
+using engine::TensorDesc;
+using tensor::DType;
+
+std::string read_convolution_request(const StepRequest& request, ConvolutionRequest& out) {
+  const engine::Shape& shape = request.inputs[0].shape;
+  if (shape.size() != 4) return "only 2-D convolutions";
+  if (request.outputs[0].dtype != DType::kFloat32) return "only float32 models";
+  if (!request.graph.value(request.node.inputs[1]).constant) return "the weights are not constant";
+  if (tensor::element_count(request.outputs[0].shape) == 0) return "the output is empty";
+  if (tensor::element_count(shape) == 0) return "the input is empty";
+  out.geometry = graph::read_convolution(request.node.attributes, shape, request.inputs[1].shape);
+  if (!fits_in_int(out.geometry.axes)) return "a window beyond 2^31";
+  auto post_ops = read_post_ops(request, 3);
+  if (!post_ops) return "a post-op's operand is broadcast in a way no kernel has";
+  out.post_ops = std::move(*post_ops);
+  out.has_bias = request.node.has_input(2);
+  out.source = {request.compute_dtype, shape, Layout::kChannelsLast};
+  out.result = {request.compute_dtype, request.outputs[0].shape, Layout::kChannelsLast};
+  return "";
+}
+
+Element element_of(const StepRequest& request) {
+  if (request.precision == tensor::Precision::kTf32) return Element::kTf32;
+  switch (request.compute_dtype) {
+    case DType::kFloat16: return Element::kHalf;
+    case DType::kBFloat16: return Element::kBFloat16;
+    default: return Element::kFloat;
+  }
+}
+
+ConvProblem conv_problem(const graph::Convolution& geometry, Element element) {
+  const auto narrow = [](int64_t value) { return static_cast<int>(value); };
+  const graph::WindowAxis& y = geometry.axes[0];
+  const graph::WindowAxis& x = geometry.axes[1];
+  ConvProblem p;
+  p.element = element;
+  p.batch = narrow(geometry.batch);
+  p.height = narrow(y.input);
+  p.width = narrow(x.input);
+  p.channels = narrow(geometry.in_channels);
+  p.filters = narrow(geometry.out_channels);
+  p.kernel_h = narrow(y.kernel);
+  p.kernel_w = narrow(x.kernel);
+  p.stride_h = narrow(y.stride);
+  p.stride_w = narrow(x.stride);
+  p.dilation_h = narrow(y.dilation);
+  p.dilation_w = narrow(x.dilation);
+  p.pad_top = narrow(y.pad_begin);
+  p.pad_left = narrow(x.pad_begin);
+  // What the output's size asks for, ceil or crop included.
+  p.pad_bottom = narrow((y.output - 1) * y.stride + y.extent() - y.input - y.pad_begin);
+  p.pad_right = narrow((x.output - 1) * x.stride + x.extent() - x.input - x.pad_begin);
+  return p;
+}
+
+ConvArgs conv_args(const ConvolutionRequest& request) {
+  if (request.post_ops.size() > kMaxEpilogueSteps) fail_internal("more post-ops than a kernel takes");
+  ConvArgs args;
+  for (const PostOpRequest& post : request.post_ops) {
+    EpilogueStep& step = args.steps[static_cast<size_t>(args.step_count++)];
+    // Both lists are in the order of graph::PostOp.
+    step.op = static_cast<EpilogueOp>(post.op);
+    step.alpha = post.alpha;
+    step.beta = post.beta;
+    step.shape = static_cast<OperandShape>(post.shape);
+  }
+  return args;
+}
+static_assert(static_cast<int>(EpilogueOp::kSub) == static_cast<int>(graph::PostOp::kSub));
+static_assert(static_cast<int>(OperandShape::kPerChannel) ==
+              static_cast<int>(PostOpRequest::Shape::kPerChannel));
+
+Offer make_convolution_offer(const StepRequest& request, const ConvolutionRequest& convolution,
+                             DType operand_type) {
+  Offer offer;
+  offer.inputs.resize(request.inputs.size());
+  offer.inputs[0] = convolution.source;
+  if (convolution.has_bias) offer.inputs[2] = {DType::kFloat32, request.inputs[2].shape, Layout::kPlain};
+  for (const PostOpRequest& post : convolution.post_ops) {
+    if (!graph::is_binary(post.op)) continue;
+    offer.inputs[post.operand] =
+        post.shape == PostOpRequest::Shape::kFull
+            ? convolution.result
+            : TensorDesc{operand_type, request.inputs[post.operand].shape, Layout::kPlain};
+  }
+  offer.outputs = {convolution.result};
+  return offer;
+}
+
+Epilogue make_epilogue(const ConvolutionRequest& request, std::span<const void* const> inputs) {
+  Epilogue epilogue;
+  for (const PostOpRequest& post : request.post_ops) {
+    // Both lists are in the order of graph::PostOp.
+    PostOpLink& link = epilogue.links[epilogue.count++];
+    link.kind = static_cast<PostOpKind>(post.op);
+    link.alpha = post.alpha;
+    link.beta = post.beta;
+    link.full = post.shape == PostOpRequest::Shape::kFull;
+    link.channel_stride = 1;
+    link.batch_stride =
+        post.shape == PostOpRequest::Shape::kPerImageChannel ? request.geometry.out_channels : 0;
+    if (graph::is_binary(post.op)) link.operand = inputs[post.operand];
+  }
+  return epilogue;
+}
+static_assert(static_cast<int>(PostOpKind::kSub) == static_cast<int>(graph::PostOp::kSub));
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,28 @@
+// See early_tactics.hpp.
+#include "device/cuda/plugin/tactics/early_tactics.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace hone::device::cuda {
+
+bool starts_early(std::string_view tactic) {
+  constexpr std::string_view kNames[] = {"bottleneck",
+                                         "depthwise",
+                                         "implicit_gemm",
+                                         "matrix_vector",
+                                         "pipelined_bottleneck",
+                                         "resident_gemm",
+                                         "squeeze_excite",
+                                         "stem_gemm",
+                                         "warp_gemm",
+                                         "warpgroup_gemm",
+                                         "warpgroup_matrix",
+                                         "warpgroup_pooled",
+                                         "warpgroup_stationary",
+                                         "warpgroup_sum"};
+  const std::string_view name = tactic.substr(0, tactic.find_first_of("+:"));
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,33 @@
+// A convolution as implicit GEMM kernels of ours take it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "device/cuda/plugin/kernels/stem/stem.hpp"
+#include "device/cuda/plugin/tactics/convolution_request.hpp"
+
+namespace hone::device::cuda {
+
+struct GemmPlan {
+  ConvolutionRequest request;
+  ConvProblem problem;
+  /// For images of few channels, which the problem then sees padded: by kernels for two bytes an element, ...
+  std::optional<StemLayout> stem;
+  /// ... by a reorder otherwise; 0 where nothing is padded.
+  int image_channels = 0;
+};
+
+/// Empty when the plan is filled in.
+std::string make_gemm_plan(const engine::StepRequest& request, GemmPlan& plan);
+
+/// Why kernels that finish their sums in registers cannot do what follows the convolution; empty when they
+/// can.
+std::string stream_epilogue_refusal(const ConvolutionRequest& request);
+
+/// Fills in what a launch reads and writes.
+void bind_operands(const ConvolutionRequest& request, std::span<const void* const> inputs,
+                   std::span<void* const> outputs, const LaunchOptions& options, ConvArgs& args);
+
+}  // namespace hone::device::cuda

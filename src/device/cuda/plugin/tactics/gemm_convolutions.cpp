@@ -1,0 +1,178 @@
+// Convolutions by our own implicit GEMM kernels: every configuration worth trying is a variant.
+#include "device/cuda/plugin/kernels/gemm/implicit/implicit_gemm.hpp"
+#include "device/cuda/plugin/kernels/gemm/resident/resident_gemm.hpp"
+#include "device/cuda/plugin/kernels/gemm/warp/warp_gemm.hpp"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm.hpp"
+#include "device/cuda/plugin/kernels/layers/reorder.hpp"
+#include "device/cuda/plugin/tactics/gemm_convolution_plan.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Layout;
+using engine::Offer;
+using engine::StepRequest;
+using tensor::DType;
+
+/// A kernel of ours as a tactic sees it: its name, configurations, workspace and launch.
+struct ImplicitGemm {
+  using Config = ConvConfig;
+  static constexpr std::string_view kName = "implicit_gemm";
+  static std::vector<Config> configs(const GemmPlan& plan) { return conv_candidates(plan.problem, limits()); }
+  static std::string refusal(const GemmPlan& plan, const Config& config) {
+    return conv_refusal(plan.problem, config, limits());
+  }
+  static int64_t workspace_bytes(const ConvProblem& problem, const Config& config) {
+    return conv_workspace_bytes(problem, config);
+  }
+  static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
+                            const LaunchOptions& options) {
+    return launch_conv(problem, config, args, options.pdl, options.stream);
+  }
+};
+
+struct ResidentGemm {
+  using Config = ResidentConfig;
+  static constexpr std::string_view kName = "resident_gemm";
+  static std::vector<Config> configs(const GemmPlan& plan) {
+    return resident_configs(plan.problem, limits());
+  }
+  static std::string refusal(const GemmPlan& plan, const Config& config) {
+    return resident_refusal(plan.problem, config, limits());
+  }
+  static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
+  static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
+                            const LaunchOptions& options) {
+    return launch_resident(problem, config, args, options.pdl, options.stream);
+  }
+};
+
+struct WarpgroupGemm {
+  using Config = WarpgroupConfig;
+  static constexpr std::string_view kName = "warpgroup_gemm";
+  static std::vector<Config> configs(const GemmPlan& plan) {
+    return warpgroup_configs(plan.problem, limits());
+  }
+  static std::string refusal(const GemmPlan& plan, const Config& config) {
+    return warpgroup_refusal(plan.problem, config, limits());
+  }
+  static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
+  static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
+                            const LaunchOptions& options) {
+    return launch_warpgroup(problem, config, args, options.pdl, options.stream);
+  }
+};
+
+struct WarpGemm {
+  using Config = WarpGemmConfig;
+  static constexpr std::string_view kName = "warp_gemm";
+  static std::vector<Config> configs(const GemmPlan& plan) {
+    if (!stream_epilogue_refusal(plan.request).empty()) return {};
+    return warp_gemm_configs(plan.problem, limits());
+  }
+  static std::string refusal(const GemmPlan& plan, const Config& config) {
+    if (std::string why = stream_epilogue_refusal(plan.request); !why.empty()) return why;
+    return warp_gemm_refusal(plan.problem, config, limits());
+  }
+  static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
+  static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
+                            const LaunchOptions& options) {
+    return launch_warp_gemm(problem, config, args, options.pdl, options.stream);
+  }
+};
+
+template <class Kernel>
+class GemmTactic final : public CudaTactic {
+ public:
+  using Config = typename Kernel::Config;
+
+  std::string_view name() const override { return Kernel::kName; }
+  bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
+
+  std::vector<std::string> variants(const StepRequest& request) const override {
+    GemmPlan plan;
+    if (!make_gemm_plan(request, plan).empty()) return {};
+    std::vector<std::string> result;
+    for (const Config& config : Kernel::configs(plan)) result.push_back(config.text());
+    return result;
+  }
+
+  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
+    GemmPlan plan;
+    std::string reason = make_gemm_plan(request, plan);
+    return Offer::refuse(reason.empty() ? "no configuration fits this device" : std::move(reason));
+  }
+
+  Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
+                      std::string_view variant) const override {
+    GemmPlan plan;
+    if (std::string reason = make_gemm_plan(request, plan); !reason.empty())
+      return Offer::refuse(std::move(reason));
+    const auto config = Config::parse(std::string(variant));
+    if (!config) return Offer::refuse(fmt::format("'{}' is no configuration", variant));
+    if (std::string reason = Kernel::refusal(plan, *config); !reason.empty())
+      return Offer::refuse(std::move(reason));
+    return make(request, plan, *config, weights);
+  }
+
+ private:
+  static Offer make(const StepRequest& request, const GemmPlan& plan, const Config& config,
+                    engine::WeightStore& weights) {
+    Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
+    const ConvProblem& problem = plan.problem;
+    const FilterOrder order = problem.element == Element::kTf32 ? FilterOrder::kKrscTf32 : FilterOrder::kKrsc;
+    const PackedConstant filter =
+        plan.stem ? pack_stem(request, 1, request.compute_dtype, *plan.stem, StemOrder::kWindows, weights)
+                  : pack_filter(request, 1, request.compute_dtype, order, problem.channels, weights);
+    offer.packed = {filter.key};
+    // An image of few channels comes as the caller has it and is laid out anew in the scratch area.
+    if (plan.stem || plan.image_channels != 0)
+      offer.inputs[0] = {DType::kFloat32, request.inputs[0].shape, Layout::kPlain};
+    const ImageSize image{problem.batch, plan.image_channels, int64_t{problem.height} * problem.width};
+    if (plan.stem) offer.scratch_bytes = static_cast<int64_t>(plan.stem->image_elements() * 2);
+    if (plan.image_channels != 0)
+      offer.scratch_bytes = image.batch * image.pixels * problem.channels * element_bytes(problem.element);
+    // Counters in the workspace must start at zero and reset themselves, so it is the kernel's own.
+    auto workspace = std::make_shared<DeviceBytes>(Kernel::workspace_bytes(problem, config));
+    if (workspace->size() != 0) clear(*workspace);
+
+    ConvArgs base = conv_args(plan.request);
+    base.w = filter.device->data();
+    base.workspace = workspace->data();
+    offer.kernel = std::make_shared<LaunchKernel>(
+        "a convolution",
+        [=, type = float_type(request.compute_dtype), request = plan.request, stem = plan.stem](
+            auto inputs, auto outputs, void* scratch, const LaunchOptions& options) {
+          (void)filter;     // keeps the weights
+          (void)workspace;  // and the counters alive
+          ConvArgs args = base;
+          bind_operands(request, inputs, outputs, options, args);
+          if (stem) {
+            const cudaError_t status = launch_pad_image(*stem, static_cast<const float*>(inputs[0]), scratch,
+                                                        options.pdl, options.stream);
+            if (status != cudaSuccess) return status;
+            args.x = scratch;
+          }
+          if (image.channels != 0) {
+            const cudaError_t status =
+                reorder_padded(inputs[0], FloatType::kFloat, scratch, type, image, problem.channels, options);
+            if (status != cudaSuccess) return status;
+            args.x = scratch;
+          }
+          return Kernel::launch(problem, config, args, options);
+        },
+        true);
+    return offer;
+  }
+};
+
+}  // namespace
+
+void add_gemm_tactics(TacticList& list) {
+  list.push_back(std::make_unique<GemmTactic<ResidentGemm>>());
+  list.push_back(std::make_unique<GemmTactic<WarpgroupGemm>>());
+  list.push_back(std::make_unique<GemmTactic<WarpGemm>>());
+  list.push_back(std::make_unique<GemmTactic<ImplicitGemm>>());
+}
+
+}  // namespace hone::device::cuda

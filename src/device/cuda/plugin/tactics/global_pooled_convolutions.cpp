@@ -1,0 +1,102 @@
+// A convolution and the global average pool behind it by one kernel of ours.
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_pooled.hpp"
+#include "device/cuda/plugin/tactics/convolution_part.hpp"
+#include "device/cuda/plugin/tactics/convolution_request.hpp"
+#include "device/cuda/plugin/tactics/gemm_convolution_plan.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Layout;
+using engine::Offer;
+using engine::StepRequest;
+using tensor::DType;
+
+struct Plan {
+  ConvolutionRequest request;
+  ConvProblem problem;
+};
+
+/// Empty when the plan is filled in. `request` is that of the convolution.
+std::string make_plan(const StepRequest& request, Plan& plan) {
+  if (tensor::dtype_size(request.compute_dtype) != 2) return "only fp16 and bf16";
+  if (std::string reason = read_convolution_request(request, plan.request); !reason.empty()) return reason;
+  if (plan.request.geometry.group != 1) return "it has groups";
+  if (std::string reason = stream_epilogue_refusal(plan.request); !reason.empty()) return reason;
+  // It is read before the kernel ahead has ended.
+  if (plan.request.has_bias && !request.graph.value(request.node.inputs[2]).constant)
+    return "the bias is not constant";
+  constexpr int64_t kMostElements = int64_t{1} << 31;
+  if (tensor::element_count(request.inputs[0].shape) >= kMostElements ||
+      tensor::element_count(request.outputs[0].shape) >= kMostElements)
+    return "an image of 2^31 elements or more";
+  plan.problem = conv_problem(plan.request.geometry, element_of(request));
+  return {};
+}
+
+class WarpgroupPooledTactic final : public CudaTactic {
+ public:
+  std::string_view name() const override { return "warpgroup_pooled"; }
+  bool handles(const std::string& op) const override { return op == "FusedConvGlobalPool"; }
+
+  std::vector<std::string> variants(const StepRequest& request) const override {
+    const ConvolutionPart part(request);
+    Plan plan;
+    std::vector<std::string> result;
+    if (!make_plan(part.request, plan).empty()) return result;
+    for (const WarpgroupConfig& config : warpgroup_pooled_configs(plan.problem, limits()))
+      result.push_back(config.text());
+    return result;
+  }
+
+  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
+    const ConvolutionPart part(request);
+    Plan plan;
+    std::string reason = make_plan(part.request, plan);
+    return Offer::refuse(reason.empty() ? "no configuration fits this device" : std::move(reason));
+  }
+
+  Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
+                      std::string_view variant) const override {
+    const ConvolutionPart part(request);
+    Plan plan;
+    if (std::string reason = make_plan(part.request, plan); !reason.empty())
+      return Offer::refuse(std::move(reason));
+    const auto config = WarpgroupConfig::parse(std::string(variant));
+    if (!config) return Offer::refuse(fmt::format("'{}' is no configuration", variant));
+    if (std::string reason = warpgroup_pooled_refusal(plan.problem, *config, limits()); !reason.empty())
+      return Offer::refuse(std::move(reason));
+
+    Offer offer = make_convolution_offer(part.request, plan.request, request.compute_dtype);
+    // As a global pool leaves it, so that a matrix product can read it.
+    offer.outputs = {{request.compute_dtype, request.outputs[0].shape, Layout::kPlain}};
+    const PackedConstant filter = pack_filter(part.request, 1, request.compute_dtype, FilterOrder::kKrsc,
+                                              plan.problem.channels, weights);
+    offer.packed = {filter.key};
+    offer.kernel = std::make_shared<LaunchKernel>(
+        "a convolution and its pool",
+        [filter, plan, config = *config](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+          ConvArgs args = conv_args(plan.request);
+          args.x = inputs[0];
+          args.w = filter.device->data();
+          args.bias = plan.request.has_bias ? static_cast<const float*>(inputs[2]) : nullptr;
+          args.y = outputs[0];
+          args.next_waits = options.next_waits;
+          for (size_t i = 0; i < plan.request.post_ops.size(); ++i) {
+            const PostOpRequest& post = plan.request.post_ops[i];
+            if (graph::is_binary(post.op)) args.steps[i].operand = inputs[post.operand];
+          }
+          return launch_warpgroup_pooled(plan.problem, config, args, options.pdl, options.stream);
+        },
+        true);
+    return offer;
+  }
+};
+
+}  // namespace
+
+void add_global_pooled_convolution_tactics(TacticList& list) {
+  list.push_back(std::make_unique<WarpgroupPooledTactic>());
+}
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,137 @@
+// See matrix_request.hpp.
+#include "device/cuda/plugin/tactics/matrix_request.hpp"
+
+#include <algorithm>
+
+#include "device/cuda/plugin/tactics/convolution_request.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Shape;
+using engine::StepRequest;
+using graph::PostOp;
+using tensor::DType;
+using tensor::Precision;
+
+/// Post-ops that the library's epilogue has: an addition first, then one activation. Empty when they fit.
+std::string read_epilogue(const StepRequest& request, Product& product) {
+  const auto post_ops = read_post_ops(request, 3);
+  if (!post_ops) return "a post-op's operand is broadcast";
+  bool activated = false;
+  for (const PostOpRequest& post : *post_ops) {
+    if (activated) return "a post-op after the activation";
+    if (post.op == PostOp::kAdd && post.shape == PostOpRequest::Shape::kFull && product.addend < 0) {
+      product.addend = static_cast<int>(post.operand);
+    } else if (post.op == PostOp::kRelu) {
+      activated = true;
+      product.epilogue = product.bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+    } else if (post.op == PostOp::kGeluTanh) {
+      activated = true;
+      product.epilogue = product.bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+    } else {
+      return "a post-op that cuBLASLt has not";
+    }
+  }
+  return "";
+}
+
+cublasComputeType_t compute_type(Precision precision) {
+  switch (precision) {
+    case Precision::kFp32: return CUBLAS_COMPUTE_32F_PEDANTIC;
+    case Precision::kTf32: return CUBLAS_COMPUTE_32F_FAST_TF32;
+    default: return CUBLAS_COMPUTE_32F;
+  }
+}
+
+}  // namespace
+
+bool is_product(const std::string& op) {
+  return op == "Gemm" || op == "FusedGemm" || op == "MatMul" || op == "FusedMatMul";
+}
+
+bool is_gemm(const graph::Node& node) { return node.op == "Gemm" || node.op == "FusedGemm"; }
+
+std::string read_product(const StepRequest& request, Product& product) {
+  const graph::Node& node = request.node;
+  const Shape& x = request.inputs[0].shape;
+  const Shape& w = request.inputs[1].shape;
+  const Shape& y = request.outputs[0].shape;
+  if (request.outputs[0].dtype != DType::kFloat32) return "only float32 models";
+  if (x.size() < 2 || w.size() < 2) return "an operand is a vector";
+  if (tensor::element_count(y) == 0 || x.back() == 0) return "an operand is empty";
+  product.dtype = request.compute_dtype;
+  const auto& leaving = request.graph.outputs;
+  product.result = std::find(leaving.begin(), leaving.end(), node.outputs[0]) != leaving.end()
+                       ? DType::kFloat32
+                       : product.dtype;
+  product.compute = compute_type(request.precision);
+  if (is_gemm(node)) {
+    if (node.attributes.get_int("transA") != 0) return "the first operand is transposed";
+    product.transposed = node.attributes.get_int("transB") != 0;
+    product.alpha = node.attributes.get_float("alpha");
+    if (node.has_input(2) && node.attributes.get_float("beta") != 1.0f) return "beta is not 1";
+  }
+  product.depth = x.back();
+  product.columns = y.back();
+  if (w.size() == 2) {
+    // Leading dimensions of a stack are rows of one matrix.
+    product.rows = tensor::element_count(x) / product.depth;
+    product.shared_w = true;
+  } else {
+    if (x.size() != w.size() || !std::equal(x.begin(), x.end() - 2, w.begin()))
+      return "stacks of different shape";
+    product.rows = x[x.size() - 2];
+    product.batch = tensor::element_count(x) / (product.rows * product.depth);
+  }
+  if (node.has_input(2)) {
+    if (!tensor::is_row(request.inputs[2].shape, product.columns))
+      return "the bias is not one value per column";
+    product.bias = true;
+    product.epilogue = CUBLASLT_EPILOGUE_BIAS;
+  }
+  if (request.graph.value(node.inputs[1]).constant && w.size() == 2) product.transposed = true;
+  return read_epilogue(request, product);
+}
+
+bool is_convolution(const std::string& op) { return op == "Conv" || op == "FusedConv"; }
+
+std::string read_pixel_product(const StepRequest& request, Product& product) {
+  ConvolutionRequest convolution;
+  if (std::string reason = read_convolution_request(request, convolution); !reason.empty()) return reason;
+  const graph::Convolution& geometry = convolution.geometry;
+  if (geometry.group != 1) return "it has groups";
+  for (const graph::WindowAxis& axis : geometry.axes) {
+    if (axis.kernel != 1) return "its window is larger than a pixel";
+    if (axis.stride != 1 || axis.output != axis.input) return "it skips or adds pixels";
+  }
+  product.dtype = product.result = request.compute_dtype;
+  product.compute = compute_type(request.precision);
+  product.rows = geometry.batch * geometry.axes[0].output * geometry.axes[1].output;
+  product.columns = geometry.out_channels;
+  product.depth = geometry.in_channels;
+  product.transposed = product.shared_w = true;
+  if (convolution.has_bias) {
+    product.bias = true;
+    product.epilogue = CUBLASLT_EPILOGUE_BIAS;
+  }
+  return read_epilogue(request, product);
+}
+
+std::string read_layer(const StepRequest& request, LayerProduct& layer) {
+  Product& product = layer.product;
+  if (std::string reason = read_product(request, product); !reason.empty()) return reason;
+  if (!request.graph.value(request.node.inputs[1]).constant || !product.shared_w)
+    return "the matrix is not constant";
+  if (product.bias && !request.graph.value(request.node.inputs[2]).constant)
+    return "the bias is not constant";
+  if (product.addend >= 0) return "its epilogue has an operand";
+  if (product.epilogue == CUBLASLT_EPILOGUE_RELU || product.epilogue == CUBLASLT_EPILOGUE_RELU_BIAS) {
+    layer.low = 0;
+  } else if (product.epilogue != CUBLASLT_EPILOGUE_DEFAULT && product.epilogue != CUBLASLT_EPILOGUE_BIAS) {
+    return "its epilogue is more than a rectifier";
+  }
+  return "";
+}
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,34 @@
+// A Gemm, a MatMul, a convolution that is a product, or a fused form of them as the tactics of this device
+// see it.
+#pragma once
+
+#include <limits>
+#include <string>
+
+#include "device/cuda/plugin/libraries/cublaslt.hpp"
+#include "engine/kernel.hpp"
+
+namespace hone::device::cuda {
+
+bool is_product(const std::string& op);
+bool is_gemm(const graph::Node& node);
+
+/// Empty when the product is filled in; else why no tactic of this device takes the step.
+std::string read_product(const engine::StepRequest& request, Product& product);
+
+bool is_convolution(const std::string& op);
+
+/// A convolution by filters of one pixel, without groups: every pixel of a channels-last image is a row.
+/// Empty when the product is filled in; else why it is none.
+std::string read_pixel_product(const engine::StepRequest& request, Product& product);
+
+/// A product with a constant matrix and at most a rectifier behind it, as kernels of ours take it.
+struct LayerProduct {
+  Product product;
+  float low = -std::numeric_limits<float>::infinity();  ///< of the result
+};
+
+/// Empty when it is one and filled in.
+std::string read_layer(const engine::StepRequest& request, LayerProduct& layer);
+
+}  // namespace hone::device::cuda

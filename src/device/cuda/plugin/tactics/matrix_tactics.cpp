@@ -1,0 +1,101 @@
+// Matrix products through cuBLASLt, convolutions by filters of one pixel among them.
+#include <charconv>
+
+#include "device/cuda/plugin/tactics/matrix_request.hpp"
+#include "device/cuda/plugin/tactics/tactics.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Layout;
+using engine::Offer;
+using engine::Shape;
+using engine::StepRequest;
+using engine::TensorDesc;
+
+constexpr int kMostVariants = 16;
+
+/// Empty when the product is filled in; else why it is none.
+std::string read(const StepRequest& request, Product& product) {
+  return is_convolution(request.node.op) ? read_pixel_product(request, product)
+                                         : read_product(request, product);
+}
+
+/// The constant matrix as the product reads it, rows of its depth.
+PackedConstant pack(const StepRequest& request, const Product& product, engine::WeightStore& weights) {
+  if (is_convolution(request.node.op))
+    return pack_filter(request, 1, product.dtype, FilterOrder::kKrsc, product.depth, weights);
+  const bool transposed = is_gemm(request.node) && request.node.attributes.get_int("transB") != 0;
+  return pack_matrix(request, 1, product.dtype, transposed, weights);
+}
+
+class MatrixTactic final : public CudaTactic {
+ public:
+  std::string_view name() const override { return "cublaslt"; }
+  bool handles(const std::string& op) const override { return is_product(op) || is_convolution(op); }
+
+  std::vector<std::string> variants(const StepRequest& request) const override {
+    Product product;
+    if (!read(request, product).empty()) return {};
+    std::vector<std::string> result;
+    for (size_t i = 0; i < Matmul(product).recommended(kMostVariants).size(); ++i)
+      result.push_back(fmt::format("h{}", i));
+    return result;
+  }
+
+  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
+    Product product;
+    std::string reason = read(request, product);
+    return Offer::refuse(reason.empty() ? "cuBLASLt recommends no algorithm for it" : std::move(reason));
+  }
+
+  Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
+                      std::string_view variant) const override {
+    Product product;
+    if (std::string reason = read(request, product); !reason.empty()) return Offer::refuse(std::move(reason));
+    size_t index = 0;
+    const auto [end, error] = std::from_chars(variant.data() + 1, variant.data() + variant.size(), index);
+    auto matmul = std::make_shared<Matmul>(product);
+    const auto choices = matmul->recommended(kMostVariants);
+    if (variant.empty() || variant[0] != 'h' || error != std::errc() ||
+        end != variant.data() + variant.size() || index >= choices.size())
+      return Offer::refuse(fmt::format("'{}' is no algorithm that cuBLASLt recommends", variant));
+    return make(request, product, matmul, choices[index], weights);
+  }
+
+ private:
+  static Offer make(const StepRequest& request, const Product& product, const std::shared_ptr<Matmul>& matmul,
+                    const cublasLtMatmulHeuristicResult_t& choice, engine::WeightStore& weights) {
+    Offer offer;
+    const Layout layout = is_convolution(request.node.op) ? Layout::kChannelsLast : Layout::kPlain;
+    offer.inputs.resize(request.inputs.size());
+    offer.inputs[0] = {product.dtype, request.inputs[0].shape, layout};
+    const TensorDesc result{product.result, request.outputs[0].shape, layout};
+    offer.outputs = {result};
+    PackedConstant packed;
+    if (request.graph.value(request.node.inputs[1]).constant && product.shared_w) {
+      packed = pack(request, product, weights);
+      offer.packed = {packed.key};
+    } else {
+      offer.inputs[1] = {product.dtype, request.inputs[1].shape, Layout::kPlain};
+    }
+    if (product.bias) offer.inputs[2] = {product.result, request.inputs[2].shape, Layout::kPlain};
+    if (product.addend >= 0) offer.inputs[static_cast<size_t>(product.addend)] = result;
+    offer.scratch_bytes = static_cast<int64_t>(choice.workspaceSize);
+    offer.kernel = std::make_shared<LaunchKernel>(
+        "a matrix product", [=](auto inputs, auto outputs, void* scratch, const LaunchOptions& options) {
+          const void* w = packed.device != nullptr ? packed.device->data() : inputs[1];
+          matmul->run(choice, w, inputs[0], product.bias ? inputs[2] : nullptr,
+                      product.addend >= 0 ? inputs[static_cast<size_t>(product.addend)] : nullptr, outputs[0],
+                      scratch, options.stream);
+          return cudaSuccess;
+        });
+    return offer;
+  }
+};
+
+}  // namespace
+
+void add_matrix_tactics(TacticList& list) { list.push_back(std::make_unique<MatrixTactic>()); }
+
+}  // namespace hone::device::cuda

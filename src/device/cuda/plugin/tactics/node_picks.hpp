@@ -1,0 +1,21 @@
+// Which elements of their data GatherElements, GatherND and their counterparts name.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "device/cuda/plugin/kernels/layers/indexing.hpp"
+#include "engine/kernel.hpp"
+
+namespace hone::device::cuda {
+
+struct NodePicks {
+  /// Why there are none; empty when there are.
+  std::string refusal;
+  std::variant<ElementPicks, SlicePicks> picks;
+};
+
+/// Of data that lies in row-major order.
+NodePicks node_picks(const engine::StepRequest& request);
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,45 @@
+// What operators that only pick or repeat elements read of their input, as strided views for
+// gather_strided().
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/cuda/plugin/kernels/layers/movement.hpp"
+#include "engine/kernel.hpp"
+
+namespace hone::device::cuda {
+
+struct NodeViews {
+  /// Why there are none; empty when there are.
+  std::string refusal;
+  /// Of input 0 as it lies in `layout`, one per output, which then lies so too.
+  std::vector<StridedView> outputs;
+  /// That in which the producer of input 0 leaves it, where the operator can read it so; else plain.
+  engine::Layout layout = engine::Layout::kPlain;
+};
+
+/// Whether node_views() knows the operator: DepthToSpace, Expand, Slice, SpaceToDepth, Split, Tile.
+bool is_node_view(const std::string& op);
+NodeViews node_views(const engine::StepRequest& request);
+
+/// The middle of a tensor as [outer][axis][inner].
+struct MiddleAxes {
+  int64_t outer = 1;
+  int64_t axis = 1;
+  int64_t inner = 1;
+};
+
+/// Around one axis, below the rank.
+MiddleAxes around_axis(const engine::Shape& shape, size_t axis);
+
+/// What lies before, in and behind the axes (0 to rank - 1, any order), or nothing when others of more than
+/// one element lie between them.
+std::optional<MiddleAxes> middle_axes(const engine::Shape& shape, const std::vector<int64_t>& axes);
+
+/// The same elements, in row-major order, with these axes (any order) behind all others: with them, `axis` of
+/// MiddleAxes is their product and `inner` is 1.
+StridedView axes_last(const engine::Shape& shape, const std::vector<int64_t>& axes);
+
+}  // namespace hone::device::cuda

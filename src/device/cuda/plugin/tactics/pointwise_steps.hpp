@@ -1,0 +1,22 @@
+// Nodes as chains of elementwise operations.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "device/cuda/plugin/kernels/pointwise/pointwise_program.hpp"
+#include "device/cuda/plugin/tactics/tactics.hpp"
+
+namespace hone::device::cuda {
+
+/// Nothing for a type that chains do not compute with.
+std::optional<Storage> pointwise_storage(tensor::DType dtype);
+
+/// Fills in the steps of the node's program over its inputs; else says why it has none.
+std::string read_pointwise_steps(const engine::StepRequest& request, PointwiseProgram& program);
+
+/// The shape with which a node's input spreads over the output: its own, but for scales and zero points,
+/// which have one value, or one for each index of an axis.
+engine::Shape broadcast_shape(const engine::StepRequest& request, size_t input);
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,133 @@
+// A convolution and the pool behind it as two kernels, where no one kernel is both or is as fast.
+#include "device/cuda/plugin/kernels/layers/pooling.hpp"
+#include "device/cuda/plugin/tactics/convolution_part.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Kernel;
+using engine::Layout;
+using engine::Offer;
+using engine::StepRequest;
+using engine::TensorDesc;
+
+/// Says for a while whether the next kernel waits by griddepcontrol.
+class NextWaits {
+ public:
+  explicit NextWaits(bool waits) : before_(next_step_waits()) { set_next_step_waits(waits); }
+  ~NextWaits() { set_next_step_waits(before_); }
+  NextWaits(const NextWaits&) = delete;
+  NextWaits& operator=(const NextWaits&) = delete;
+
+ private:
+  bool before_;
+};
+
+/// From what a convolution has made to the step's result.
+using Pool = std::function<cudaError_t(const void* from, void* to, const LaunchOptions& options)>;
+
+Pool max_pool(const ConvolutionPart& part, const StepRequest& whole, const TensorDesc& from) {
+  const PoolSize size =
+      pool_size(from.shape[0], from.shape[1], graph::pool_axes(whole.node.attributes, part.geometry));
+  return [=, type = float_type(from.dtype), order = image_order(from.layout)](const void* result, void* to,
+                                                                              const LaunchOptions& options) {
+    return pool(result, to, type, order, PoolKind::kMax, size, options);
+  };
+}
+
+Pool global_average_pool(const TensorDesc& from) {
+  const int64_t batch = from.shape[0];
+  const int64_t channels = from.shape[1];
+  const int64_t pixels = tensor::element_count(from.shape) / (batch * channels);
+  return [=, type = float_type(from.dtype), order = image_order(from.layout)](const void* result, void* to,
+                                                                              const LaunchOptions& options) {
+    return global_pool(result, type, order, to, type, false, batch, channels, pixels, options);
+  };
+}
+
+/// The convolution into the end of the scratch area, and the pool of that.
+class PooledKernel final : public EarlyKernel {
+ public:
+  PooledKernel(std::shared_ptr<Kernel> convolution, int64_t result_at, Pool pool)
+      : convolution_(std::move(convolution)), result_at_(result_at), pool_(std::move(pool)) {}
+
+  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override {
+    void* const result = static_cast<std::byte*>(scratch) + result_at_;
+    {
+      // What comes after the convolution is the pool, which waits itself, whatever the next step does.
+      const NextWaits next(true);
+      convolution_->run(inputs, {&result, 1}, scratch);
+    }
+    check(pool_(result, outputs[0], launch_options()), "launching a pool");
+  }
+  bool waits() const override {
+    const auto* first = dynamic_cast<const EarlyKernel*>(convolution_.get());
+    return first != nullptr && first->waits();
+  }
+
+ private:
+  std::shared_ptr<Kernel> convolution_;
+  int64_t result_at_;
+  Pool pool_;
+};
+
+class PooledConvolutionTactic final : public CudaTactic {
+ public:
+  explicit PooledConvolutionTactic(const CudaTactic& convolution)
+      : convolution_(convolution), name_(std::string(convolution.name()) + "+pool") {}
+
+  std::string_view name() const override { return name_; }
+  bool handles(const std::string& op) const override {
+    return op == "FusedConvMaxPool" || op == "FusedConvGlobalPool";
+  }
+
+  std::vector<std::string> variants(const StepRequest& request) const override {
+    return convolution_.variants(ConvolutionPart(request).request);
+  }
+  engine::Preparation expect(const StepRequest& request,
+                             const std::vector<std::string>& variants) const override {
+    return convolution_.expect(ConvolutionPart(request).request, variants);
+  }
+  Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
+    const ConvolutionPart part(request);
+    return pooled(part, request, convolution_.offer(part.request, weights));
+  }
+  Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
+                      std::string_view variant) const override {
+    const ConvolutionPart part(request);
+    return pooled(part, request, convolution_.offer_variant(part.request, weights, variant));
+  }
+
+ private:
+  static Offer pooled(const ConvolutionPart& part, const StepRequest& whole, Offer offer) {
+    if (!offer.refusal.empty()) return offer;
+    constexpr int64_t kAlignment = 256;
+    const TensorDesc result = offer.outputs[0];
+    const int64_t result_at = (offer.scratch_bytes + kAlignment - 1) / kAlignment * kAlignment;
+    offer.scratch_bytes = result_at + tensor::element_count(result.shape) *
+                                          static_cast<int64_t>(tensor::dtype_size(result.dtype));
+    offer.outputs[0].shape = whole.outputs[0].shape;
+    const bool global = whole.node.op == "FusedConvGlobalPool";
+    // As a global pool leaves it, so that a matrix product can read it.
+    if (global) offer.outputs[0].layout = Layout::kPlain;
+    offer.kernel =
+        std::make_shared<PooledKernel>(std::move(offer.kernel), result_at,
+                                       global ? global_average_pool(result) : max_pool(part, whole, result));
+    return offer;
+  }
+
+  const CudaTactic& convolution_;
+  std::string name_;
+};
+
+}  // namespace
+
+void add_pooled_convolution_tactics(TacticList& list) {
+  const size_t count = list.size();
+  for (size_t i = 0; i < count; ++i) {
+    const auto& tactic = static_cast<const CudaTactic&>(*list[i]);
+    if (tactic.handles("FusedConv")) list.push_back(std::make_unique<PooledConvolutionTactic>(tactic));
+  }
+}
+
+}  // namespace hone::device::cuda

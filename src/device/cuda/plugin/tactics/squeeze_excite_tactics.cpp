@@ -1,0 +1,178 @@
+// FusedSqueezeExcite by a kernel of ours.
+#include "device/cuda/plugin/kernels/layers/squeeze_excite.hpp"
+
+#include <algorithm>
+
+#include "device/cuda/plugin/tactics/tactics.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Layout;
+using engine::Offer;
+using engine::StepRequest;
+using engine::TensorDesc;
+using tensor::DType;
+
+/// The first of them has every device room for.
+constexpr int kMostBlocks[] = {8, 16, 4, 2};
+
+/// Empty when `out` is filled in; else why the node cannot run so.
+std::string read_activation(const graph::Node& node, std::string_view prefix, UnaryStep& out) {
+  const graph::Attributes part = node.attributes.part(prefix);
+  const auto& names = part.get<std::vector<std::string>>("post_ops");
+  if (names.empty()) return {};
+  if (names.size() > 1) return fmt::format("{}post_ops has more than one activation", prefix);
+  // Both lists are in the order of graph::PostOp.
+  out.op = static_cast<EpilogueOp>(*graph::find_post_op(names[0]));
+  out.alpha = part.get<std::vector<float>>("post_alphas")[0];
+  out.beta = part.get<std::vector<float>>("post_betas")[0];
+  return {};
+}
+
+std::string read_size(const StepRequest& request, SqueezeExcite& size) {
+  const graph::Node& node = request.node;
+  if (request.outputs[0].dtype != DType::kFloat32) return "only float32 models";
+  if (tensor::dtype_size(request.compute_dtype) != 2) return "only fp16 and bf16";
+  const engine::Shape& shape = request.inputs[0].shape;
+  if (shape.size() != 4) return "only 2-D images";
+  // They are read before the kernel ahead has ended.
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    if (node.has_input(i) && !request.graph.value(node.inputs[i]).constant)
+      return fmt::format("input {} is not constant", i);
+  }
+  for (const auto& [prefix, step] : {std::pair("squeeze_", &size.squeeze), std::pair("gate_", &size.gate)}) {
+    if (std::string reason = read_activation(node, prefix, *step); !reason.empty()) return reason;
+  }
+  size.batch = shape[0];
+  size.channels = shape[1];
+  size.pixels = shape[2] * shape[3];
+  size.hidden = request.inputs[1].shape[0];
+  return squeeze_excite_refusal(size, limits());
+}
+
+/// Larger clusters want that many multiprocessors side by side, with shared memory for each block.
+std::string room_refusal(const StepRequest& request, const SqueezeExcite& size, int most_blocks) {
+  const SqueezeExcitePlan plan = squeeze_excite_plan(size, most_blocks, limits());
+  if (plan.blocks() <= kMostBlocks[0] ||
+      squeeze_excite_fits(float_type(request.compute_dtype), size, plan, limits()))
+    return {};
+  return fmt::format("the device has no room for a cluster of {} such blocks", plan.blocks());
+}
+
+/// The step, with images that other steps have left where no 16 bytes begin copied to where they do: single
+/// pixels, which may lie anywhere in a concatenation.
+class SqueezeExciteStep {
+ public:
+  SqueezeExciteStep(const StepRequest& request, const SqueezeExcite& size, int most_blocks, PackedConstant w1,
+                    PackedConstant w2)
+      : type_(float_type(request.compute_dtype)),
+        size_(size),
+        plan_(squeeze_excite_plan(size, most_blocks, limits())),
+        bytes_(static_cast<size_t>(size.batch * size.channels * size.pixels) * float_bytes(type_)),
+        w1_(std::move(w1)),
+        w2_(std::move(w2)) {}
+
+  /// Of the image, and of the result behind it.
+  int64_t scratch_bytes() const { return size_.pixels == 1 ? 2 * aligned_bytes() : 0; }
+
+  cudaError_t operator()(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch,
+                         LaunchOptions options) const {
+    const auto bias = [&](size_t i) {
+      return i < inputs.size() ? static_cast<const float*>(inputs[i]) : nullptr;
+    };
+    SqueezeExciteArgs args{inputs[0], w1_.device->data(), w2_.device->data(), bias(3), bias(4), outputs[0]};
+    if (!is_aligned(args.x)) {
+      if (const cudaError_t status = copy(inputs[0], scratch, options); status != cudaSuccess) return status;
+      args.x = scratch;
+    }
+    if (is_aligned(args.y)) return squeeze_excite(args, type_, size_, plan_, limits(), options);
+    args.y = static_cast<std::byte*>(scratch) + aligned_bytes();
+    options.next_waits = false;  // a copy comes next
+    const cudaError_t status = squeeze_excite(args, type_, size_, plan_, limits(), options);
+    return status == cudaSuccess ? copy(args.y, outputs[0], options) : status;
+  }
+
+ private:
+  static constexpr uintptr_t kAlignment = 16;
+
+  static bool is_aligned(const void* pointer) {
+    return reinterpret_cast<uintptr_t>(pointer) % kAlignment == 0;
+  }
+  int64_t aligned_bytes() const {
+    return static_cast<int64_t>((bytes_ + kAlignment - 1) / kAlignment * kAlignment);
+  }
+  cudaError_t copy(const void* from, void* to, const LaunchOptions& options) const {
+    return cudaMemcpyAsync(to, from, bytes_, cudaMemcpyDeviceToDevice, options.stream);
+  }
+
+  FloatType type_;
+  SqueezeExcite size_;
+  SqueezeExcitePlan plan_;
+  size_t bytes_;
+  PackedConstant w1_;
+  PackedConstant w2_;
+};
+
+/// A variant is the number of blocks that share an image, at most: the first of them runs every shape, so
+/// that an engine, which is built for one, has something that runs the others on the device.
+class SqueezeExciteTactic final : public CudaTactic {
+ public:
+  std::string_view name() const override { return "squeeze_excite"; }
+  bool handles(const std::string& op) const override { return op == "FusedSqueezeExcite"; }
+
+  std::vector<std::string> variants(const StepRequest& request) const override {
+    SqueezeExcite size;
+    std::vector<std::string> result;
+    if (!read_size(request, size).empty()) return result;
+    std::vector<int> seen;
+    for (const int most : kMostBlocks) {
+      const int blocks = squeeze_excite_plan(size, most, limits()).blocks();
+      if (std::find(seen.begin(), seen.end(), blocks) != seen.end()) continue;
+      if (!room_refusal(request, size, most).empty()) continue;
+      seen.push_back(blocks);
+      result.push_back(std::to_string(most));
+    }
+    return result;
+  }
+
+  Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
+    return offer_variant(request, weights, std::to_string(kMostBlocks[0]));
+  }
+
+  Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
+                      std::string_view variant) const override {
+    SqueezeExcite size;
+    if (std::string reason = read_size(request, size); !reason.empty())
+      return Offer::refuse(std::move(reason));
+    const auto* const most = std::find_if(std::begin(kMostBlocks), std::end(kMostBlocks),
+                                          [&](int blocks) { return variant == std::to_string(blocks); });
+    if (most == std::end(kMostBlocks))
+      return Offer::refuse(fmt::format("'{}' is no number of blocks", variant));
+    if (std::string reason = room_refusal(request, size, *most); !reason.empty())
+      return Offer::refuse(std::move(reason));
+    const DType dtype = request.compute_dtype;
+    PackedConstant w1 = pack_filter(request, 1, dtype, FilterOrder::kKrsc, size.channels, weights);
+    PackedConstant w2 = pack_filter(request, 2, dtype, FilterOrder::kKrsc, size.hidden_pitch(), weights);
+    Offer offer;
+    offer.inputs.resize(request.inputs.size());
+    offer.inputs[0] = {dtype, request.inputs[0].shape, Layout::kChannelsLast};
+    for (size_t i = 3; i < request.inputs.size(); ++i) {
+      if (request.node.has_input(i))
+        offer.inputs[i] = {DType::kFloat32, request.inputs[i].shape, Layout::kPlain};
+    }
+    offer.outputs = {offer.inputs[0]};
+    offer.in_place_input = 0;
+    offer.packed = {w1.key, w2.key};
+    const SqueezeExciteStep step(request, size, *most, std::move(w1), std::move(w2));
+    offer.scratch_bytes = step.scratch_bytes();
+    offer.kernel = std::make_shared<LaunchKernel>("squeeze and excitation", step, size.batch != 0);
+    return offer;
+  }
+};
+
+}  // namespace
+
+void add_squeeze_excite_tactics(TacticList& list) { list.push_back(std::make_unique<SqueezeExciteTactic>()); }
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,59 @@
+// Convolutions of 3 x 3 by a kernel of ours that keeps filters in shared memory.
+#include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_stationary.hpp"
+#include "device/cuda/plugin/tactics/gemm_convolution_plan.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Offer;
+using engine::StepRequest;
+
+/// Empty when the plan is filled in.
+std::string make_plan(const StepRequest& request, GemmPlan& plan) {
+  if (std::string reason = make_gemm_plan(request, plan); !reason.empty()) return reason;
+  if (plan.stem || plan.image_channels != 0) return "it has few channels";
+  const auto finish = stream_epilogue(conv_args(plan.request));
+  if (!finish || finish->kind == StreamKind::kSwish)
+    return "its epilogue is more than bounds, also behind an addition";
+  return warpgroup_stationary_refusal(plan.problem, limits());
+}
+
+class StationaryTactic final : public CudaTactic {
+ public:
+  std::string_view name() const override { return "warpgroup_stationary"; }
+  bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
+
+  Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
+    GemmPlan plan;
+    if (std::string reason = make_plan(request, plan); !reason.empty())
+      return Offer::refuse(std::move(reason));
+    Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
+    const PackedConstant filter = pack_fragments(
+        request, 1, request.compute_dtype, "slabs",
+        [channels = plan.problem.channels](int64_t k, int64_t tap, int64_t c) {
+          return stationary_place(channels, k, tap, c);
+        },
+        weights);
+    offer.packed = {filter.key};
+    offer.kernel = std::make_shared<LaunchKernel>(
+        "a convolution",
+        [filter, base = conv_args(plan.request), request = plan.request, problem = plan.problem](
+            auto inputs, auto outputs, void*, const LaunchOptions& options) {
+          ConvArgs args = base;
+          bind_operands(request, inputs, outputs, options, args);
+          args.w = filter.device->data();
+          return launch_warpgroup_stationary(problem, args, options.pdl, options.stream);
+        },
+        true);
+    return offer;
+  }
+};
+
+}  // namespace
+
+void add_stationary_convolution_tactics(TacticList& list) {
+  list.push_back(std::make_unique<StationaryTactic>());
+}
+
+}  // namespace hone::device::cuda

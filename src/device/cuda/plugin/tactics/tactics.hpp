@@ -1,0 +1,181 @@
+// The tactics of the CUDA device, one factory per file of this folder, and what they share.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/cuda/plugin/kernels/common/launch_options.hpp"
+#include "device/cuda/plugin/kernels/convolution/winograd.hpp"
+#include "device/cuda/plugin/kernels/layers/pooling.hpp"
+#include "device/cuda/plugin/kernels/stem/stem.hpp"
+#include "device/cuda/plugin/runtime.hpp"
+#include "engine/kernel.hpp"
+#include "graph/convolution_geometry.hpp"
+#include "graph/post_op.hpp"
+
+namespace hone::device::cuda {
+
+using TacticList = std::vector<std::unique_ptr<engine::Tactic>>;
+
+/// Conv, FusedConv, FusedConvMaxPool and FusedStem of images by kernels of ours.
+void add_stem_tactics(TacticList& list);
+/// Conv and FusedConv by implicit GEMM kernels of ours.
+void add_gemm_tactics(TacticList& list);
+/// The same of 3 x 3, with filters in registers.
+void add_stationary_convolution_tactics(TacticList& list);
+/// Conv and FusedConv through cuDNN.
+void add_cudnn_tactics(TacticList& list);
+/// ConvTranspose.
+void add_transposed_convolution_tactics(TacticList& list);
+/// Depthwise, grouped and IEEE float convolutions by kernels of ours.
+void add_direct_convolution_tactics(TacticList& list);
+/// Conv and FusedConv in fp32 by minimal filtering.
+void add_winograd_tactics(TacticList& list);
+/// FusedConvSum by kernels of ours.
+void add_sum_convolution_tactics(TacticList& list);
+/// FusedConvGlobalPool by a kernel of ours.
+void add_global_pooled_convolution_tactics(TacticList& list);
+/// FusedConvMaxPool and FusedConvGlobalPool by the tactics of the list for convolutions, each followed by a
+/// pool.
+void add_pooled_convolution_tactics(TacticList& list);
+/// Gemm, MatMul, Conv by filters of one pixel, and their fused forms through cuBLASLt.
+void add_matrix_tactics(TacticList& list);
+/// The same with a constant matrix by kernels of ours.
+void add_layer_tactics(TacticList& list);
+/// Pools over windows and over whole images.
+void add_pooling_tactics(TacticList& list);
+/// FusedBottleneck.
+void add_bottleneck_tactics(TacticList& list);
+/// Whether the device runs all clusters of a bottleneck of one image at once.
+bool runs_cluster_bottlenecks();
+/// FusedSqueezeExcite.
+void add_squeeze_excite_tactics(TacticList& list);
+/// Elementwise operators and chains.
+void add_pointwise_tactics(TacticList& list);
+/// Softmax, normalizations of layers, groups and instances, and LRN.
+void add_normalization_tactics(TacticList& list);
+/// Concat, Transpose, Slice, Split, Expand, Tile, DepthToSpace and SpaceToDepth.
+void add_movement_tactics(TacticList& list);
+/// Gather and Pad.
+void add_indexing_tactics(TacticList& list);
+/// GatherElements, GatherND, ScatterElements and ScatterND.
+void add_scatter_tactics(TacticList& list);
+/// TopK and CumSum.
+void add_ranking_tactics(TacticList& list);
+/// GridSample.
+void add_sampling_tactics(TacticList& list);
+/// Resize of images.
+void add_resize_tactics(TacticList& list);
+/// Reductions, and the places of extremes.
+void add_reduction_tactics(TacticList& list);
+
+/// Operators that a tactic of this device is for; the device asks it for those only.
+class CudaTactic : public engine::Tactic {
+ public:
+  virtual bool handles(const std::string& op) const = 0;
+};
+
+/// A kernel of which one knows whether the step before it may let it in early, and what it leaves the next.
+class EarlyKernel : public engine::Kernel {
+ public:
+  /// Whether it always launches something, and what it launches first waits for the kernel before it by
+  /// griddepcontrol.
+  virtual bool waits() const = 0;
+  /// LaunchOptions::behind_cluster of the next.
+  virtual bool leaves_room() const { return false; }
+};
+
+/// A kernel that is one call which enqueues work and says how that went.
+class LaunchKernel final : public EarlyKernel {
+ public:
+  using Launch =
+      std::function<cudaError_t(std::span<const void* const> inputs, std::span<void* const> outputs,
+                                void* scratch, const LaunchOptions& options)>;
+  /// `what` names the kernel in errors.
+  LaunchKernel(std::string what, Launch launch, bool waits = false, bool leaves_room = false)
+      : what_(std::move(what)), launch_(std::move(launch)), waits_(waits), leaves_room_(leaves_room) {}
+  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override;
+  bool waits() const override { return waits_; }
+  bool leaves_room() const override { return leaves_room_; }
+
+ private:
+  std::string what_;
+  Launch launch_;
+  bool waits_;
+  bool leaves_room_;
+};
+
+/// A pool of an image of that batch and these channels.
+PoolSize pool_size(int64_t batch, int64_t channels, const std::vector<graph::WindowAxis>& axes);
+/// Whether kernels, which compute windows in 32 bits, can run these.
+bool fits_in_int(const std::vector<graph::WindowAxis>& axes);
+
+FloatType float_type(tensor::DType dtype);
+/// Whether kernels compute with elements of this type.
+bool is_float_type(tensor::DType dtype);
+ImageOrder image_order(engine::Layout layout);
+/// Of the device of this process.
+const DeviceLimits& limits();
+/// Options for the current stream; programmatic launches where the device has them.
+LaunchOptions launch_options();
+
+/// A copy of input 0, arranged as `from`, arranged as `to`.
+std::shared_ptr<engine::Kernel> make_reorder_kernel(const engine::TensorDesc& from,
+                                                    const engine::TensorDesc& to);
+
+/// One post-op of a fused node, with the arrangement its operand must have.
+struct PostOpRequest {
+  graph::PostOp op;
+  float alpha = 0;
+  float beta = 0;
+  /// Input of the node, for binary post-ops.
+  size_t operand = 0;
+  /// How the operand lies over the output: as the output itself, one value per image and channel, or one
+  /// value per channel.
+  enum class Shape { kFull, kPerImageChannel, kPerChannel } shape = Shape::kFull;
+};
+
+/// The post-ops of a fused node (none for a plain one) whose extra inputs start at `first_extra`; nullopt
+/// when an operand is broadcast in another way than above.
+std::optional<std::vector<PostOpRequest>> read_post_ops(const engine::StepRequest& request,
+                                                        size_t first_extra);
+
+struct PackedConstant {
+  std::shared_ptr<const DeviceBytes> device;
+  engine::WeightKey key;
+};
+
+/// Order of a packed filter's dimensions: [K][R][S][C] or, for depthwise and direct kernels, [R][S][C][K].
+/// kKrscTf32 is the first with floats rounded to the 11 bits that tensor cores take of them.
+enum class FilterOrder : uint8_t { kKrsc, kKrscTf32, kRsck };
+
+/// The constant filter (K, C, spatial...) in the element type and order asked for, with C padded by zeros to
+/// `channels` and K to `filters`, of which 0 stands for K; from the store or packed into it now. Environment
+/// error when only another form is stored.
+PackedConstant pack_filter(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
+                           FilterOrder order, int64_t channels, engine::WeightStore& weights,
+                           int64_t filters = 0);
+/// Where a weight goes among as many: `place(filter, tap, channel)`.
+using FragmentPlace = std::function<size_t(int64_t, int64_t, int64_t)>;
+/// The constant filter, each weight where `place` says: as wgmma takes left matrices. `order` names that of
+/// all its weights.
+PackedConstant pack_fragments(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
+                              const char* order, const FragmentPlace& place, engine::WeightStore& weights);
+/// The constant bias as floats, padded by zeros to `count`.
+PackedConstant pack_bias(const engine::StepRequest& request, size_t operand, int64_t count,
+                         engine::WeightStore& weights);
+/// The constant filter of a stem, as its layout says, in that order.
+PackedConstant pack_stem(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
+                         const StemLayout& layout, StemOrder order, engine::WeightStore& weights);
+/// The constant filter, of floats, as winograd_filter() makes it.
+PackedConstant pack_winograd(const engine::StepRequest& request, size_t operand, const Winograd& size,
+                             engine::WeightStore& weights);
+/// The constant matrix as rows of `depth`, one per column of the product; the graph holds it so when
+/// `transposed`, and as (depth, columns) otherwise.
+PackedConstant pack_matrix(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
+                           bool transposed, engine::WeightStore& weights);
+
+}  // namespace hone::device::cuda

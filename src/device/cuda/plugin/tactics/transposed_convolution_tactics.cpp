@@ -1,0 +1,77 @@
+// ConvTranspose by a kernel of ours.
+#include "device/cuda/plugin/kernels/convolution/transposed_convolution.hpp"
+
+#include "device/cuda/plugin/tactics/tactics.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Layout;
+using engine::Offer;
+using engine::Shape;
+using engine::StepRequest;
+using tensor::DType;
+
+/// The geometry is that of the convolution whose gradient this is: what it makes is read here.
+ConvolutionSize transposed_size(const graph::Convolution& geometry) {
+  ConvolutionSize size;
+  size.batch = geometry.batch;
+  size.in_channels = geometry.out_channels;
+  size.out_channels = geometry.in_channels;
+  size.group = geometry.group;
+  const size_t first = 3 - geometry.axes.size();
+  for (size_t i = 0; i < geometry.axes.size(); ++i) {
+    const graph::WindowAxis& axis = geometry.axes[i];
+    size.input[first + i] = axis.output;
+    size.output[first + i] = axis.input;
+    size.kernel[first + i] = axis.kernel;
+    size.stride[first + i] = axis.stride;
+    size.dilation[first + i] = axis.dilation;
+    size.pad_begin[first + i] = axis.pad_begin;
+  }
+  return size;
+}
+
+class TransposedConvolutionTactic final : public CudaTactic {
+ public:
+  std::string_view name() const override { return "transposed_convolution"; }
+  bool handles(const std::string& op) const override { return op == "ConvTranspose"; }
+
+  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
+    if (request.outputs[0].dtype != DType::kFloat32) return Offer::refuse("only float32 models");
+    const Shape& shape = request.inputs[0].shape;
+    const Shape& filter = request.inputs[1].shape;
+    if (shape.size() < 3 || shape.size() > 5) return Offer::refuse("only 1-D, 2-D and 3-D windows");
+    const DType dtype = request.compute_dtype;
+    const Layout layout = engine::layout_for_shape(request.layout, shape);
+    Offer offer;
+    // Channels-last weights have the output's channels innermost, which neighbouring threads read.
+    offer.inputs = {{dtype, shape, layout}, {dtype, filter, layout}};
+    const bool has_bias = request.node.has_input(2);
+    if (has_bias) offer.inputs.push_back({DType::kFloat32, request.inputs[2].shape, Layout::kPlain});
+    offer.inputs.resize(request.inputs.size());
+    offer.outputs = {{dtype, request.outputs[0].shape, layout}};
+    const ConvolutionSize size =
+        transposed_size(graph::read_transposed_convolution(request.node.attributes, shape, filter));
+    const FloatType type = float_type(dtype);
+    const ImageOrder order = image_order(layout);
+    offer.kernel = std::make_shared<LaunchKernel>(
+        "a transposed convolution", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+          ConvolutionArguments arguments;
+          arguments.input = inputs[0];
+          arguments.weights = inputs[1];
+          arguments.bias = has_bias ? static_cast<const float*>(inputs[2]) : nullptr;
+          arguments.output = outputs[0];
+          return transposed_convolution(arguments, type, order, size, options);
+        });
+    return offer;
+  }
+};
+
+}  // namespace
+
+void add_transposed_convolution_tactics(TacticList& list) {
+  list.push_back(std::make_unique<TransposedConvolutionTactic>());
+}
+
+}  // namespace hone::device::cuda

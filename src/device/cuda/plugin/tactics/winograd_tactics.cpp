@@ -1,0 +1,186 @@
+// Convolutions of 3 x 3 and 5 x 5 in fp32 by minimal filtering: kernels of ours transform, cuBLASLt
+// multiplies. A variant is what a part of the tiles may be transformed to, in MB, and an algorithm of the
+// library; each of them runs every shape, because an engine that holds the transformed filters has no others.
+#include <algorithm>
+#include <optional>
+
+#include "device/cuda/plugin/libraries/cublaslt.hpp"
+#include "device/cuda/plugin/tactics/convolution_request.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Offer;
+using engine::StepRequest;
+using tensor::Precision;
+
+constexpr int kMostAlgorithms = 3;
+constexpr int64_t kAlignment = 256;
+/// What fits the L2 caches of large GPUs beside filters, and what fills such a GPU.
+constexpr int64_t kPartMegabytes[] = {32, 128};
+
+struct Plan {
+  ConvolutionRequest request;
+  Winograd size;
+};
+
+/// Empty when the plan is filled in.
+std::string make_plan(const StepRequest& request, Plan& plan) {
+  if (request.precision != Precision::kFp32) return "only fp32";
+  if (std::string reason = read_convolution_request(request, plan.request); !reason.empty()) return reason;
+  const graph::Convolution& geometry = plan.request.geometry;
+  if (geometry.group != 1) return "it has groups";
+  if (plan.request.post_ops.size() > Epilogue::kLimit) return "too many post-ops";
+  const graph::WindowAxis& y = geometry.axes[0];
+  const graph::WindowAxis& x = geometry.axes[1];
+  for (const graph::WindowAxis* axis : {&y, &x}) {
+    if (axis->stride != 1 || axis->dilation != 1) return "it has strides or dilation";
+  }
+  if (y.kernel != x.kernel) return "its filters are not square";
+  plan.size = {
+      geometry.batch, geometry.in_channels, geometry.out_channels,     y.input, x.input, y.output, x.output,
+      y.pad_begin,    x.pad_begin,          static_cast<int>(y.kernel)};
+  return winograd_refusal(plan.size);
+}
+
+/// The 36 products of a part.
+Product product_of(const Winograd& size, int64_t parts) {
+  Product product;
+  product.batch = Winograd::kProducts;
+  product.rows = size.part_tiles(parts);
+  product.columns = size.filters;
+  product.depth = size.channels;
+  product.transposed = true;
+  product.compute = CUBLAS_COMPUTE_32F_PEDANTIC;
+  return product;
+}
+
+struct Choice {
+  int64_t megabytes = 0;
+  int algorithm = 0;
+
+  std::string text() const { return fmt::format("m{}_h{}", megabytes, algorithm); }
+  int64_t parts(const Winograd& size) const { return winograd_parts(size, megabytes << 20); }
+
+  static std::optional<Choice> parse(std::string_view text) {
+    for (const int64_t megabytes : kPartMegabytes) {
+      for (int algorithm = 0; algorithm < kMostAlgorithms; ++algorithm) {
+        const Choice choice{megabytes, algorithm};
+        if (choice.text() == text) return choice;
+      }
+    }
+    return std::nullopt;
+  }
+};
+
+/// Those that differ for this size.
+std::vector<Choice> choices(const Winograd& size) {
+  std::vector<Choice> result;
+  int64_t before = 0;
+  for (const int64_t megabytes : kPartMegabytes) {
+    const int64_t parts = Choice{megabytes}.parts(size);
+    if (parts == before) continue;
+    before = parts;
+    const auto count = static_cast<int>(Matmul(product_of(size, parts)).recommended(kMostAlgorithms).size());
+    for (int i = 0; i < count; ++i) result.push_back({megabytes, i});
+  }
+  return result;
+}
+
+class WinogradStep {
+ public:
+  WinogradStep(Plan plan, int64_t parts, std::shared_ptr<Matmul> matmul,
+               const cublasLtMatmulHeuristicResult_t& algorithm, PackedConstant filter)
+      : plan_(std::move(plan)),
+        tiles_(plan_.size.part_tiles(parts)),
+        products_at_(aligned(plan_.size.image_bytes(parts))),
+        workspace_at_(products_at_ + aligned(plan_.size.result_bytes(parts))),
+        filter_(std::move(filter)),
+        matmul_(std::move(matmul)),
+        algorithm_(algorithm) {}
+
+  int64_t scratch_bytes() const { return workspace_at_ + static_cast<int64_t>(algorithm_.workspaceSize); }
+
+  cudaError_t operator()(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch,
+                         LaunchOptions options) const {
+    auto* const bytes = static_cast<std::byte*>(scratch);
+    auto* const image = reinterpret_cast<float*>(bytes);
+    auto* const products = reinterpret_cast<float*>(bytes + products_at_);
+    const auto* const bias = plan_.request.has_bias ? static_cast<const float*>(inputs[2]) : nullptr;
+    const Epilogue epilogue = make_epilogue(plan_.request, inputs);
+    for (int64_t first = 0; first < plan_.size.tiles(); first += tiles_) {
+      cudaError_t status =
+          winograd_image(plan_.size, static_cast<const float*>(inputs[0]), first, tiles_, image, options);
+      if (status != cudaSuccess) return status;
+      matmul_->run(algorithm_, filter_.device->data(), image, nullptr, nullptr, products,
+                   bytes + workspace_at_, options.stream);
+      status = winograd_result(plan_.size, products, first, tiles_, bias, epilogue,
+                               static_cast<float*>(outputs[0]), options);
+      if (status != cudaSuccess) return status;
+    }
+    return cudaSuccess;
+  }
+
+ private:
+  static int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+  Plan plan_;
+  int64_t tiles_;
+  int64_t products_at_;
+  int64_t workspace_at_;
+  PackedConstant filter_;
+  std::shared_ptr<Matmul> matmul_;
+  cublasLtMatmulHeuristicResult_t algorithm_;
+};
+
+class WinogradTactic final : public CudaTactic {
+ public:
+  std::string_view name() const override { return "winograd"; }
+  bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
+
+  std::vector<std::string> variants(const StepRequest& request) const override {
+    Plan plan;
+    std::vector<std::string> result;
+    if (!make_plan(request, plan).empty() || !winograd_loss(plan.size).empty()) return result;
+    for (const Choice& choice : choices(plan.size)) result.push_back(choice.text());
+    return result;
+  }
+
+  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
+    Plan plan;
+    std::string reason = make_plan(request, plan);
+    if (reason.empty()) reason = winograd_loss(plan.size);
+    return Offer::refuse(reason.empty() ? kNoAlgorithm : std::move(reason));
+  }
+
+  Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
+                      std::string_view variant) const override {
+    Plan plan;
+    if (std::string reason = make_plan(request, plan); !reason.empty())
+      return Offer::refuse(std::move(reason));
+    const auto choice = Choice::parse(variant);
+    if (!choice) return Offer::refuse(fmt::format("'{}' is no part with an algorithm", variant));
+    const int64_t parts = choice->parts(plan.size);
+    auto matmul = std::make_shared<Matmul>(product_of(plan.size, parts));
+    const auto algorithms = matmul->recommended(kMostAlgorithms);
+    if (algorithms.empty()) return Offer::refuse(kNoAlgorithm);
+    // Another shape than the one it was timed for may have fewer.
+    const size_t chosen = std::min(static_cast<size_t>(choice->algorithm), algorithms.size() - 1);
+    PackedConstant filter = pack_winograd(request, 1, plan.size, weights);
+    Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
+    offer.packed = {filter.key};
+    const WinogradStep step(std::move(plan), parts, std::move(matmul), algorithms[chosen], std::move(filter));
+    offer.scratch_bytes = step.scratch_bytes();
+    offer.kernel = std::make_shared<LaunchKernel>("a convolution", step, true);
+    return offer;
+  }
+
+ private:
+  static constexpr const char* kNoAlgorithm = "cuBLASLt recommends no algorithm for its products";
+};
+
+}  // namespace
+
+void add_winograd_tactics(TacticList& list) { list.push_back(std::make_unique<WinogradTactic>()); }
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,42 @@
+// A program's steps as a graph whose kernels say themselves when they ran.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "device/cuda/plugin/kernels/common/kernel_stamp.hpp"
+#include "device/cuda/plugin/watch/graph_nodes.hpp"
+#include "device/cuda/plugin/watch/stamp_plan.hpp"
+
+namespace hone::device::cuda {
+
+/// Kernels of ours stamp themselves; beside steps of libraries, small kernels tell the time. A last one
+/// brings all stamps to the host.
+class StampedSteps {
+ public:
+  /// `run_step` hands that step over to the stream; it is called several times for each.
+  StampedSteps(const Stream& stream, size_t steps, const std::function<void(size_t)>& run_step);
+
+  void launch(const Stream& stream) const { instance_->launch(stream); }
+  const std::vector<RecordedNode>& nodes() const { return nodes_; }
+  const std::vector<Stretch>& stretches() const { return stretches_; }
+  const NodeDescription& description(size_t node) const { return chain_[nodes_[node].chain]; }
+  /// Of the last launch, which has ended: what time_of() reads.
+  std::span<const KernelStamp> stamps() const {
+    return {reinterpret_cast<const KernelStamp*>(collected_->data()), static_cast<size_t>(places_)};
+  }
+
+ private:
+  std::vector<RecordedNode> nodes_;
+  std::vector<Stretch> stretches_;
+  std::vector<NodeDescription> chain_;
+  int64_t places_ = 0;
+  DeviceBytes stamps_;
+  std::optional<PinnedBytes> collected_;
+  std::unique_ptr<CapturedGraph> instance_;
+};
+
+}  // namespace hone::device::cuda
