@@ -6,6 +6,7 @@
 #include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
 #include "device/cuda/plugin/kernels/convolution/direct_convolution.hpp"
 #include "device/cuda/plugin/tactics/convolution_request.hpp"
+#include "device/cuda/plugin/tactics/convolution_size.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -13,25 +14,6 @@ namespace {
 using engine::Offer;
 using engine::StepRequest;
 using tensor::DType;
-
-ConvolutionSize convolution_size(const graph::Convolution& geometry) {
-  ConvolutionSize size;
-  size.batch = geometry.batch;
-  size.in_channels = geometry.in_channels;
-  size.out_channels = geometry.out_channels;
-  size.group = geometry.group;
-  const size_t first = 3 - geometry.axes.size();
-  for (size_t i = 0; i < geometry.axes.size(); ++i) {
-    const graph::WindowAxis& axis = geometry.axes[i];
-    size.input[first + i] = axis.input;
-    size.output[first + i] = axis.output;
-    size.kernel[first + i] = axis.kernel;
-    size.stride[first + i] = axis.stride;
-    size.dilation[first + i] = axis.dilation;
-    size.pad_begin[first + i] = axis.pad_begin;
-  }
-  return size;
-}
 
 struct DirectProblem {
   ConvolutionRequest request;

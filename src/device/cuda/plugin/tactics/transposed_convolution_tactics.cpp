@@ -1,6 +1,9 @@
 // ConvTranspose by a kernel of ours.
 #include "device/cuda/plugin/kernels/convolution/transposed_convolution.hpp"
 
+#include <utility>
+
+#include "device/cuda/plugin/tactics/convolution_size.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
 
 namespace hone::device::cuda {
@@ -14,21 +17,9 @@ using tensor::DType;
 
 /// The geometry is that of the convolution whose gradient this is: what it makes is read here.
 ConvolutionSize transposed_size(const graph::Convolution& geometry) {
-  ConvolutionSize size;
-  size.batch = geometry.batch;
-  size.in_channels = geometry.out_channels;
-  size.out_channels = geometry.in_channels;
-  size.group = geometry.group;
-  const size_t first = 3 - geometry.axes.size();
-  for (size_t i = 0; i < geometry.axes.size(); ++i) {
-    const graph::WindowAxis& axis = geometry.axes[i];
-    size.input[first + i] = axis.output;
-    size.output[first + i] = axis.input;
-    size.kernel[first + i] = axis.kernel;
-    size.stride[first + i] = axis.stride;
-    size.dilation[first + i] = axis.dilation;
-    size.pad_begin[first + i] = axis.pad_begin;
-  }
+  ConvolutionSize size = convolution_size(geometry);
+  std::swap(size.in_channels, size.out_channels);
+  std::swap(size.input, size.output);
   return size;
 }
 
