@@ -64,9 +64,12 @@ class ReorderKernel final : public engine::Kernel {
 
 class EmulatedDevice final : public engine::Device {
  public:
-  /// That asks for these passes, and has every tactic but one.
-  explicit EmulatedDevice(std::vector<std::string> passes, std::string without = "")
+  /// That asks for these passes, and has every tactic of fused operators but `without`, of general
+  /// convolutions `gemm` alone.
+  explicit EmulatedDevice(std::vector<std::string> passes, std::string without = "", std::string gemm = "")
       : passes_(std::move(passes)), without_(std::move(without)) {
+    add_gemm_tactics(tactics_);
+    std::erase_if(tactics_, [&](const auto& tactic) { return tactic->name() != gemm; });
     add_sum_convolution_tactics(tactics_);
     add_global_pooled_convolution_tactics(tactics_);
     add_bottleneck_tactics(tactics_);

@@ -5,7 +5,9 @@
 
 #include "device/cuda/emulator/emulated_device.hpp"
 #include "device/cuda/emulator/emulator.hpp"
+#include "device/cuda/plugin/kernels/gemm/implicit/implicit_gemm.hpp"
 #include "device/cuda/plugin/kernels/layers/reorder.hpp"
+#include "device/cuda/plugin/kernels/stem/stem.hpp"
 #include "engine/builder.hpp"
 #include "engine/context.hpp"
 #include "support/equivalence.hpp"
@@ -26,6 +28,19 @@ cudaError_t transpose_matrices(const void* /*from*/, void* /*to*/, size_t /*byte
                                int64_t /*rows*/, int64_t /*columns*/, const LaunchOptions& /*options*/) {
   return cudaErrorNotSupported;
 }
+cudaError_t reorder_padded(const void* /*from*/, FloatType /*from_type*/, void* /*to*/, FloatType /*to_type*/,
+                           const ImageSize& /*size*/, int64_t /*to_channels*/,
+                           const LaunchOptions& /*options*/) {
+  return cudaErrorNotSupported;
+}
+cudaError_t launch_pad_image(const StemLayout& /*layout*/, const float* /*from*/, void* /*to*/, bool /*pdl*/,
+                             cudaStream_t /*stream*/) {
+  return cudaErrorNotSupported;
+}
+cudaError_t launch_conv(const ConvProblem& /*problem*/, const ConvConfig& /*config*/,
+                        const ConvArgs& /*args*/, bool /*pdl*/, cudaStream_t /*stream*/) {
+  return cudaErrorNotSupported;
+}
 
 namespace {
 
@@ -40,8 +55,8 @@ constexpr double kTolerance = 4.0 / 2048;
 /// Builds an engine of half elements, runs it, and compares with the graph as it is. Gives the
 /// tactics of its steps; copies and plain steps left out.
 std::string run(const graph::Graph& graph, std::vector<std::string> passes, int64_t batch,
-                const char* without = "") {
-  const emulator::EmulatedDevice device(std::move(passes), without);
+                const char* without = "", const char* gemm = "") {
+  const emulator::EmulatedDevice device(std::move(passes), without, gemm);
   engine::BuildOptions options;
   options.precision = tensor::Precision::kFp16;
   options.optimization_level = 0;
@@ -132,6 +147,31 @@ TEST(EmulatedTactics, FiltersThatStayTakeTheirOperands) {
     const graph::Graph graph = b.finish({b.node("Relu", {b.node("Add", {z, y})})});
     EXPECT_EQ(run(graph, {}, 2), "warpgroup_stationary warpgroup_stationary");
   }
+}
+
+/// Convolutions of 1 x 1, each with one of what commonly follows.
+graph::Graph pointwise(bool bias) {
+  GraphBuilder b;
+  const ValueId x = b.input("x", {Dim::symbol("N"), 32, 5, 7});
+  const ValueId y = b.input("y", {Dim::symbol("N"), 144, 5, 7});
+  const ValueId sum = b.node("Add", {conv(b, x, {144, 32, 1, 1}, 1, bias), y});
+  const ValueId z = conv(b, x, {48, 32, 1, 1}, 1, bias);
+  return b.finish({b.node("Relu", {sum}), b.node("Mul", {z, b.node("Sigmoid", {z})})});
+}
+
+TEST(EmulatedTactics, GemmsTakeTheirOperands) {
+  for (const std::string gemm : {"warp_gemm", "warpgroup_gemm", "resident_gemm"}) {
+    for (const bool bias : {false, true})
+      EXPECT_EQ(run(pointwise(bias), {}, 3, "", gemm.c_str()), gemm + " " + gemm);
+  }
+}
+
+TEST(EmulatedTactics, WarpsLeaveOtherEpiloguesAlone) {
+  GraphBuilder b;
+  const ValueId x = b.input("x", {Dim::symbol("N"), 32, 5, 7});
+  const graph::Graph graph = b.finish({b.node("Sigmoid", {conv(b, x, {48, 32, 1, 1}, 1, true)})});
+  EXPECT_EQ(run(graph, {}, 2, "", "resident_gemm"), "resident_gemm");
+  EXPECT_EQ(run(graph, {}, 2, "", "warp_gemm"), "");
 }
 
 TEST(EmulatedTactics, BottlenecksTakeTheirOperands) {
