@@ -9,6 +9,7 @@
 #include "device/cuda/plugin/driver_release.hpp"
 #include "device/cuda/plugin/execution/executor.hpp"
 #include "device/cuda/plugin/libraries/cudnn.hpp"
+#include "device/cuda/plugin/libraries/cudnn_errors.hpp"
 #include "device/cuda/plugin/tactics/early_tactics.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
 
@@ -91,6 +92,7 @@ constexpr int64_t kFewImages = 8;
 class CudaDevice final : public engine::Device {
  public:
   explicit CudaDevice(bool own_process) : properties_(find_gpu()) {
+    require_cudnn();
     enter_context(own_process);
     tactics_ = make_tactics();
   }

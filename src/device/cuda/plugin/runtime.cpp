@@ -89,6 +89,11 @@ void check(cudaError_t status, std::string_view what) {
   fail_environment("{} failed on the GPU: {}", what, reason);
 }
 
+void check_alive(std::string_view what) {
+  const cudaError_t known = cudaGetLastError();
+  if (is_fault(known) || is_loss(known)) check(known, what);
+}
+
 void fail_library_call(std::string_view what, std::string_view library, const char* reason,
                        bool memory_full) {
   const cudaError_t known = memory_full ? cudaErrorMemoryAllocation : cudaGetLastError();

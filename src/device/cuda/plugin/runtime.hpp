@@ -17,6 +17,9 @@ namespace hone::device::cuda {
 /// gone, or CUDA's own reason.
 void check(cudaError_t status, std::string_view what);
 
+/// Throws, as check() does, where the runtime knows of a fault or of a GPU that is gone.
+void check_alive(std::string_view what);
+
 /// Of a call into `library` that failed for `reason`: the sentence of check() where memory was full, or where
 /// the runtime knows of a fault or of a GPU that is gone, which libraries call a failed execution; else an
 /// environment error with `reason`.

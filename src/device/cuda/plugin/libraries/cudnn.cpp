@@ -1,21 +1,20 @@
-// See cudnn.hpp: errors, handles and descriptors; graphs and plans are in cudnn_plan.cpp.
+// See cudnn.hpp: handles and descriptors; graphs and plans are in cudnn_plan.cpp.
 #include "device/cuda/plugin/libraries/cudnn.hpp"
 
 #include <utility>
 
-#include "base/error.hpp"
+#include "device/cuda/plugin/libraries/cudnn_errors.hpp"
 #include "device/cuda/plugin/runtime.hpp"
 
 namespace hone::device::cuda {
-void check(cudnnStatus_t status, std::string_view what) {
-  if (status == CUDNN_STATUS_SUCCESS) return;
-  fail_library_call(what, "cuDNN", cudnnGetErrorString(status),
-                    status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED);
-}
-
 cudnnHandle_t cudnn_handle() {
   struct Handle {
-    Handle() { check(cudnnCreate(&handle), "starting cuDNN"); }
+    Handle() {
+      const cudnnStatus_t status = cudnnCreate(&handle);
+      if (status != CUDNN_STATUS_SUCCESS)
+        fail_library_call("starting cuDNN", "cuDNN", cudnnGetErrorString(status),
+                          status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED);
+    }
     ~Handle() { (void)cudnnDestroy(handle); }
     Handle(const Handle&) = delete;
     Handle& operator=(const Handle&) = delete;

@@ -14,8 +14,6 @@
 
 namespace hone::device::cuda {
 
-/// Throws unless `status` is success, as fail_library_call() does.
-void check(cudnnStatus_t status, std::string_view what);
 /// The handle of the calling thread, which ends with it; so plans are made by threads that outlive them.
 cudnnHandle_t cudnn_handle();
 /// "9.19.0", of the library loaded.

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "device/cuda/plugin/libraries/cudnn.hpp"
+#include "device/cuda/plugin/libraries/cudnn_errors.hpp"
 #include "device/cuda/plugin/libraries/cudnn_knobs.hpp"
 
 namespace hone::device::cuda {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/error.hpp"
+#include "device/cuda/plugin/libraries/cudnn_errors.hpp"
 
 namespace hone::device::cuda {
 
@@ -17,7 +17,9 @@ std::string config_text(const CudnnConfig& config) {
 }
 
 CudnnConfig parse_config(std::string_view text) {
-  const auto fail = [&] { fail_bad_input("'{}' is no cuDNN engine configuration", text); };
+  const auto fail = [&] {
+    throw CudnnRefusal(ErrorKind::kBadInput, fmt::format("'{}' is no cuDNN engine configuration", text));
+  };
   const char* at = text.data();
   const char* end = text.data() + text.size();
   const auto number = [&](char mark) {

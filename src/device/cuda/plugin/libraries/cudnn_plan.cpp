@@ -1,6 +1,7 @@
 // Operation graphs and execution plans of cuDNN; see cudnn.hpp.
 #include "device/cuda/plugin/kernels/common/library_call.hpp"
 #include "device/cuda/plugin/libraries/cudnn.hpp"
+#include "device/cuda/plugin/libraries/cudnn_errors.hpp"
 #include "device/cuda/plugin/libraries/cudnn_knobs.hpp"
 #include "device/cuda/plugin/runtime.hpp"
 

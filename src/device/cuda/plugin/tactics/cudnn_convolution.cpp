@@ -5,6 +5,7 @@
 #include "device/cuda/plugin/kernels/layers/movement.hpp"
 #include "device/cuda/plugin/kernels/layers/reorder.hpp"
 #include "device/cuda/plugin/libraries/cudnn_compiler.hpp"
+#include "device/cuda/plugin/libraries/cudnn_errors.hpp"
 #include "device/cuda/plugin/tactics/convolution_request.hpp"
 
 namespace hone::device::cuda {
@@ -134,7 +135,7 @@ class CudnnConvolutionTactic final : public CudaTactic {
     try {
       const CudnnGraph graph(plan.convolution);
       return request.exhaustive ? graph.swept() : graph.recommended();
-    } catch (const Error&) {
+    } catch (const CudnnRefusal&) {
       return {};  // offer() says why
     }
   }
@@ -152,7 +153,7 @@ class CudnnConvolutionTactic final : public CudaTactic {
     try {
       const CudnnGraph graph(plan.convolution);
       return Offer::refuse("cuDNN recommends no engine for it");
-    } catch (const Error& error) {
+    } catch (const CudnnRefusal& error) {
       return Offer::refuse(error.what());
     }
   }
@@ -164,7 +165,7 @@ class CudnnConvolutionTactic final : public CudaTactic {
       return Offer::refuse(std::move(reason));
     try {
       return make(request, plan, variant, weights);
-    } catch (const Error& error) {
+    } catch (const CudnnRefusal& error) {
       return Offer::refuse(error.what());
     }
   }

@@ -1,0 +1,34 @@
+// What cuDNN's status codes mean here, and whether all of cuDNN is installed.
+#pragma once
+
+#include <cudnn.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+
+namespace hone::device::cuda {
+
+/// cuDNN does not take a graph or a configuration: another tactic may. All other errors of cuDNN's are of the
+/// machine.
+class CudnnRefusal final : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Whether the status speaks of what was asked for, rather than of memory, libraries or the GPU.
+bool is_refusal(cudnnStatus_t status);
+
+/// Throws unless `status` is success: a CudnnRefusal, or as fail_library_call() does.
+void check(cudnnStatus_t status, std::string_view what);
+
+/// The first of the libraries that libcudnn.so.9 opens when it needs them which is neither a file of `folder`
+/// nor one that `loads`; empty where none is missing.
+std::string missing_cudnn_library(const std::filesystem::path& folder, bool (*loads)(const char* name));
+
+/// Throws where a part of cuDNN is missing, which by itself ends the process when it looks for that.
+void require_cudnn();
+
+}  // namespace hone::device::cuda
