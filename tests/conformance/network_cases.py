@@ -126,6 +126,10 @@ def convolutions():
                                                                           output_padding=[1, 1])
     yield Network("stem_with_pool", (2, 3, 56, 56)).conv(64, 7, stride=2, pad=3).norm().relu().then(
         "MaxPool", kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    stem = Network("stem_with_next", (2, 3, 56, 56)).conv(64, 7, stride=2, pad=3).norm().relu().then(
+        "MaxPool", kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    pooled = stem.value
+    yield stem.conv(64, 1).norm().relu().conv(64, 3).norm().then("Add", pooled).relu()
     yield Network("stem_3x3", (2, 3, 32, 32)).conv(32, 3, stride=2).norm().swish()
 
 
