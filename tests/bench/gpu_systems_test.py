@@ -1,4 +1,5 @@
-"""Runs every system of `hone bench` on a GPU, for what each row must tell: right outputs, parts of a run, cold caches.
+"""Runs every system of `hone bench` on a GPU, for what each row must tell: right outputs, parts of a run, cold caches,
+runs that overlap.
 
 usage: gpu_systems_test.py HONE
 
@@ -57,12 +58,29 @@ def complaints(run):
     return found
 
 
+def overlapping(hone):
+    """Runs with transfers on two streams, and what is wrong with them: more of them fit into a second than one by one."""
+    runs = bench(hone, "--backends", "hone,torch-graph", "--precisions", "fp16", "--infStreams", "2", "--includeDataTransfers")
+    for run in runs:
+        pipelined = run["pipelined"]
+        if run["failure"]:
+            continue
+        name = f"{run['backend']} on two streams"
+        if not run["includes_transfers"] or not pipelined["includes_transfers"] or pipelined["streams"] != 2:
+            yield f"{name}: {pipelined}"
+        print(f"{name}: {pipelined['throughput_per_s']:.0f} runs a second, {1e3 / run['latency_ms']['p50']:.0f} one by one")
+        if pipelined["throughput_per_s"] <= 1e3 / run["latency_ms"]["p50"]:
+            yield f"{name}: no more than one by one"
+    yield from (complaint for run in runs for complaint in complaints(run))
+
+
 def main():
     hone = sys.argv[1]
     runs = bench(hone, "--backends", SYSTEMS, "--precisions", *ERRORS)
     # Once: it takes half a minute to compile.
     runs += bench(hone, "--backends", f"{SYSTEMS},torch_compile", "--precisions", "fp16", "--coldL2")
     found = [complaint for run in runs for complaint in complaints(run)]
+    found += overlapping(hone)
     for precision in ERRORS:
         # None where the driver does not tell.
         held = {run["backend"]: run["device_memory"]["process_mb"] for run in runs
