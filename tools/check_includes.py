@@ -15,10 +15,13 @@ LAYERS = ["base", "tensor", "graph", "import", "reference", "transform", "engine
 STRANGERS = {"trace": {"engine", "device", "backend"}, "analysis": {"engine", "device", "backend"},
              "report": {"engine", "device", "backend"}}
 # Folders that know nothing but what is named here; the first that fits counts. CUDA kernels stand by themselves.
-KERNELS = "device/cuda/plugin/kernels/"
+PLUGIN = "device/cuda/plugin/"
+KERNELS = PLUGIN + "kernels/"
 CLOSED = [(KERNELS + "common/", (KERNELS + "common/",)),
           (KERNELS + "gemm/", (KERNELS + "common/", KERNELS + "gemm/")),
           (KERNELS, (KERNELS,))]
+# Folders of one plugin, of which none includes those behind it.
+ORDER = [PLUGIN + folder for folder in ("kernels/", "libraries/", "watch/", "tactics/", "execution/")]
 # Headers that the build writes.
 GENERATED = {"hone_commit.hpp"}
 # Heavy headers, and the only places that may pay for them.
@@ -67,6 +70,9 @@ def check_include(path, quote, target, root):
     closed = next((rule for rule in CLOSED if path.startswith("src/" + rule[0])), None)
     if closed and not target.startswith(closed[1]):
         return f"{closed[0]} must not include {target}"
+    place = next((i for i, folder in enumerate(ORDER) if path.startswith("src/" + folder)), len(ORDER))
+    if target.startswith(tuple(ORDER[place + 1:])):
+        return f"{ORDER[place]} must not include {target}"
     return None
 
 

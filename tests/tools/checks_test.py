@@ -66,6 +66,16 @@ class Includes(unittest.TestCase):
             code, output = check(place, f"device/cuda/plugin/kernels/{header}")
             self.assertEqual(code, 0, output)
 
+    def test_folders_of_the_plugin_have_an_order(self):
+        plugin = "src/device/cuda/plugin"
+        files = {**self.BASE, f"{plugin}/tactics/tactics.hpp": "// T.\n#pragma once\n"}
+        for place, expected in (("libraries/a.cpp", 1), ("watch/a.cpp", 1), ("execution/a.cpp", 0), ("a.cpp", 0)):
+            body = '// A.\n#include "device/cuda/plugin/tactics/tactics.hpp"\n'
+            code, output = Tree({**files, f"{plugin}/{place}": body}).check("check_includes.py")
+            self.assertEqual(code, expected, output)
+            if expected:
+                self.assertIn("must not include device/cuda/plugin/tactics/tactics.hpp", output)
+
     def test_include_of_a_missing_file(self):
         self.expect("src/graph/a.cpp", '#include "error.hpp"\n', '"error.hpp" is no file of src/')
 
