@@ -57,6 +57,9 @@ void round_to_nearest(const float* from, Half* to, size_t count) {
 template <class T>
 class FilterRounding {
  public:
+  /// For filters with windows of so many taps, which lie together for each channel.
+  explicit FilterRounding(size_t taps) : taps_(taps) {}
+
   /// `weights` and `rounded` are `count` elements, `stride` apart.
   void run(const float* weights, T* rounded, int64_t count, int64_t stride) {
     if (stride == 1) {
@@ -75,17 +78,64 @@ class FilterRounding {
     errors_.resize(count);
     round_to_nearest(weights, rounded, count);
     for (size_t i = 0; i < count; ++i) errors_[i] = static_cast<float>(rounded[i]) - weights[i];
-    double sum = 0;
-    for (const float error : errors_) sum += static_cast<double>(error);
-    if (!std::isfinite(sum)) {
+    if (!std::isfinite(sum_of_errors(0, count))) {
       for (size_t i = 0; i < count; ++i) rounded[i] = T(weights[i]);
       return;
     }
+    if (taps_ > 1 && taps_ < count) {
+      for (size_t first = 0; first < count; first += taps_) balance_window(rounded, first);
+    }
+    double sum = sum_of_errors(0, count);
     for (const float near : kNearMiddle) {
       sum = move_towards_zero(weights, rounded, sum, near);
       // Half a spacing is as near as whole ones bring it.
       if (std::abs(sum) < 0.5 * widest_) return;
     }
+  }
+
+  double sum_of_errors(size_t first, size_t count) const {
+    double sum = 0;
+    for (size_t i = first; i < first + count; ++i) sum += static_cast<double>(errors_[i]);
+    return sum;
+  }
+
+  /// What a window reads of a channel is in part common to its taps, and then the sum of their errors counts,
+  /// in part independent, and then each error does. Both weigh alike: moves taps as long as that lowers the
+  /// sum of the squares plus the square of the sum, those first that lower it most.
+  void balance_window(T* rounded, size_t first) {
+    double sum = sum_of_errors(first, taps_);
+    for (;;) {
+      size_t best = first;
+      double least = 0;
+      for (size_t i = first; i < first + taps_; ++i) {
+        const auto error = static_cast<double>(errors_[i]);
+        // Numbers around zero are left alone, as below.
+        if (error * sum <= 0 || is_zero(rounded[i])) continue;
+        const double spacing = spacing_beside(rounded[i], errors_[i]);
+        const double change = 2 * spacing * (spacing - std::abs(error) - std::abs(sum));
+        if (change < least) {
+          least = change;
+          best = i;
+        }
+      }
+      if (least == 0) return;
+      sum += static_cast<double>(move(rounded[best], errors_[best]));
+    }
+  }
+
+  /// From a number to its neighbour on the other side of the weight.
+  static float spacing_beside(T rounded, float error) {
+    const T other = next(rounded, moves_away_from_zero(rounded, error));
+    return std::abs(static_cast<float>(other) - static_cast<float>(rounded));
+  }
+
+  /// To the other side of the weight; returns by how much.
+  static float move(T& rounded, float& error) {
+    const T other = next(rounded, moves_away_from_zero(rounded, error));
+    const float by = static_cast<float>(other) - static_cast<float>(rounded);
+    rounded = other;
+    error += by;
+    return by;
   }
 
   /// Returns what is left of the sum of errors.
@@ -106,10 +156,7 @@ class FilterRounding {
       std::pop_heap(candidates_.begin(), end, dearer);
       const Candidate& candidate = *(end - 1);
       if (candidate.spacing >= 2 * left) continue;
-      T& value = rounded[candidate.index];
-      float& error = errors_[candidate.index];
-      value = next(value, moves_away_from_zero(value, error));
-      error -= sign * candidate.spacing;
+      move(rounded[candidate.index], errors_[candidate.index]);
       left -= candidate.spacing;
     }
     return sign * left;
@@ -126,13 +173,13 @@ class FilterRounding {
     // Numbers around zero are left alone: one has no single neighbour, and their errors are small.
     if (is_zero(rounded)) return;
     const float error = errors_[index];
-    const T other = next(rounded, moves_away_from_zero(rounded, error));
-    const float spacing = std::abs(static_cast<float>(other) - static_cast<float>(rounded));
+    const float spacing = spacing_beside(rounded, error);
     if (!std::isfinite(spacing) || std::abs(error) < near * spacing) return;
     candidates_.push_back({index, spacing, spacing - 2 * std::abs(error)});
     widest_ = std::max(widest_, spacing);
   }
 
+  size_t taps_;
   std::vector<float> weights_;
   std::vector<T> rounded_;
   std::vector<float> errors_;
@@ -145,6 +192,9 @@ void round_all(const Tensor& weights, FilterAxis axis, Tensor& rounded) {
   const int64_t filters = axis == FilterAxis::kFirst ? weights.shape().front() : weights.shape().back();
   if (weights.size() == 0) return;
   const int64_t depth = weights.size() / filters;
+  int64_t taps = 1;
+  if (axis == FilterAxis::kFirst)
+    for (size_t i = 2; i < weights.shape().size(); ++i) taps *= weights.shape()[i];
   const int64_t between_filters = axis == FilterAxis::kFirst ? depth : 1;
   const int64_t stride = axis == FilterAxis::kFirst ? 1 : filters;
   const float* const from = weights.values<float>().data();
@@ -152,7 +202,7 @@ void round_all(const Tensor& weights, FilterAxis axis, Tensor& rounded) {
   constexpr int64_t kWorthThreads = int64_t{1} << 19;
 #pragma omp parallel if (weights.size() >= kWorthThreads)
   {
-    FilterRounding<T> rounding;
+    FilterRounding<T> rounding(static_cast<size_t>(taps));
 #pragma omp for schedule(static)
     for (int64_t filter = 0; filter < filters; ++filter)
       rounding.run(from + filter * between_filters, to + filter * between_filters, depth, stride);

@@ -47,13 +47,39 @@ Errors errors_of(const Tensor& weights, const Tensor& rounded, FilterAxis axis) 
 
 TEST(RoundWeights, ErrorsOfAFilterCancel) {
   for (const DType to : {DType::kFloat16, DType::kBFloat16}) {
-    const Tensor weights = normal_weights({32, 64, 3, 3}, 0.05f);
+    const Tensor weights = normal_weights({32, 576}, 0.05f);
     const Errors nearest = errors_of(weights, weights.cast(to), FilterAxis::kFirst);
     const Errors balanced =
         errors_of(weights, round_weights(weights, to, FilterAxis::kFirst), FilterAxis::kFirst);
     // From some 7 spacings (0.29 sqrt(576)) to one half.
     EXPECT_LT(balanced.sum, nearest.sum / 8);
     EXPECT_LT(balanced.squares, nearest.squares * 1.01);
+  }
+}
+
+TEST(RoundWeights, ErrorsOfAWindowCancel) {
+  for (const DType to : {DType::kFloat16, DType::kBFloat16}) {
+    const Tensor weights = normal_weights({32, 64, 3, 3}, 0.05f);
+    const auto windows = [&](const Tensor& rounded) {
+      const auto from = weights.to_double();
+      const auto at = rounded.to_double();
+      double squares = 0;
+      for (size_t first = 0; first < from.size(); first += 9) {
+        double sum = 0;
+        for (size_t i = first; i < first + 9; ++i) sum += at[i] - from[i];
+        squares += sum * sum;
+      }
+      return squares;
+    };
+    const Tensor nearest = weights.cast(to);
+    const Tensor balanced = round_weights(weights, to, FilterAxis::kFirst);
+    const Errors before = errors_of(weights, nearest, FilterAxis::kFirst);
+    const Errors after = errors_of(weights, balanced, FilterAxis::kFirst);
+    // Of nine errors the sum has 0.87 spacings: in half of the windows one near the middle moves, 0.18
+    // squares dearer.
+    EXPECT_LT(windows(balanced), windows(nearest) / 2);
+    EXPECT_LT(after.squares, before.squares * 1.15);
+    EXPECT_LT(after.sum, before.sum / 8);
   }
 }
 
