@@ -43,11 +43,15 @@ class Bootstrap(unittest.TestCase):
         path.write_text("#!/bin/bash\n" + text)
         path.chmod(0o755)
 
-    def hone(self, *arguments, path=None, program=None, cwd=None):
+    def environment(self, path=None):
+        """With the fakes first, and packages to be installed whatever the caller's own environment says."""
         environment = {**os.environ, "PATH": path or f"{self.fakes}:{os.environ['PATH']}"}
         environment.pop("HONE_NO_INSTALL", None)
+        return environment
+
+    def hone(self, *arguments, path=None, program=None, cwd=None):
         done = subprocess.run([program or self.root / "hone", *arguments], capture_output=True, text=True,
-                              env=environment, cwd=cwd, stdin=subprocess.DEVNULL)
+                              env=self.environment(path), cwd=cwd, stdin=subprocess.DEVNULL)
         return done.returncode, done.stdout, done.stderr
 
     def test_passes_arguments_and_exit_code_on_quietly(self):
@@ -115,7 +119,7 @@ class Bootstrap(unittest.TestCase):
         self.without_packages()
         self.fake("apt-get", "exit 100")
         waiting = subprocess.Popen([self.root / "hone"], stderr=subprocess.PIPE, text=True,
-                                   env={**os.environ, "PATH": f"{self.fakes}:{os.environ['PATH']}"})
+                                   env=self.environment())
         self.assertEqual(waiting.stderr.readline(), "waiting for another build of this checkout\n")
         holder.communicate()
         self.assertIn("installing", waiting.communicate()[1])
