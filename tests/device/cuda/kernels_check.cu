@@ -1,4 +1,4 @@
-// Checks every kernel launcher against plain loops in double. Needs a GPU; run alone, under a minute.
+// Checks every kernel launcher against plain loops in double. Needs a GPU; run alone, 137 s on an H200.
 //
 // Prints one line per family and a summary; the exit status is 1 when a case or a call failed, 4 without a
 // GPU.

@@ -32,6 +32,18 @@ TEST(CudnnErrors, WhatSpeaksOfTheMachineIsNone) {
   }
 }
 
+TEST(CudnnErrors, ACallWithoutAGraphRefusesNothing) {
+  EXPECT_NO_THROW(check_machine(CUDNN_STATUS_SUCCESS, "starting cuDNN"));
+  try {
+    check_machine(CUDNN_STATUS_NOT_INITIALIZED, "starting cuDNN");
+    ADD_FAILURE();
+  } catch (const CudnnRefusal& error) {
+    ADD_FAILURE() << error.what();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "starting cuDNN failed in cuDNN: CUDNN_STATUS_NOT_INITIALIZED");
+  }
+}
+
 TEST(CudnnErrors, APartThatIsMissingIsNamed) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "cudnn_parts";
   std::filesystem::create_directory(folder);

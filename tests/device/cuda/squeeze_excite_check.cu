@@ -68,7 +68,7 @@ class Case {
 
   /// Links that each read what the one before has written, without and with programmatic launches.
   void run_chain(Family& family, int most_blocks, const DeviceLimits& device) {
-    constexpr int kLinks = 4;
+    constexpr int kLinks = 4;  // each buffer is written, read and written over
     if (!case_is_ours()) return;
     const size_t bytes = x_.host.size() * float_bytes(type_);
     const DeviceBuffer a(bytes);

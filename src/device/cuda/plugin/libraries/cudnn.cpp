@@ -9,12 +9,7 @@
 namespace hone::device::cuda {
 cudnnHandle_t cudnn_handle() {
   struct Handle {
-    Handle() {
-      const cudnnStatus_t status = cudnnCreate(&handle);
-      if (status != CUDNN_STATUS_SUCCESS)
-        fail_library_call("starting cuDNN", "cuDNN", cudnnGetErrorString(status),
-                          status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED);
-    }
+    Handle() { check_machine(cudnnCreate(&handle), "starting cuDNN"); }
     ~Handle() { (void)cudnnDestroy(handle); }
     Handle(const Handle&) = delete;
     Handle& operator=(const Handle&) = delete;

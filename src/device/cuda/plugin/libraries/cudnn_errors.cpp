@@ -32,13 +32,17 @@ bool is_refusal(cudnnStatus_t status) {
   }
 }
 
-void check(cudnnStatus_t status, std::string_view what) {
+void check_machine(cudnnStatus_t status, std::string_view what) {
   if (status == CUDNN_STATUS_SUCCESS) return;
-  const char* const reason = cudnnGetErrorString(status);
-  if (!is_refusal(status))
-    fail_library_call(what, "cuDNN", reason, status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED);
+  fail_library_call(what, "cuDNN", cudnnGetErrorString(status),
+                    status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED);
+}
+
+void check(cudnnStatus_t status, std::string_view what) {
+  if (!is_refusal(status)) return check_machine(status, what);
   check_alive(what);
-  throw CudnnRefusal(ErrorKind::kEnvironment, fmt::format("{} failed in cuDNN: {}", what, reason));
+  throw CudnnRefusal(ErrorKind::kEnvironment,
+                     fmt::format("{} failed in cuDNN: {}", what, cudnnGetErrorString(status)));
 }
 
 std::string missing_cudnn_library(const std::filesystem::path& folder, bool (*loads)(const char* name)) {

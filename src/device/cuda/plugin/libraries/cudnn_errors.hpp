@@ -21,7 +21,10 @@ class CudnnRefusal final : public Error {
 /// Whether the status speaks of what was asked for, rather than of memory, libraries or the GPU.
 bool is_refusal(cudnnStatus_t status);
 
-/// Throws unless `status` is success: a CudnnRefusal, or as fail_library_call() does.
+/// Throws unless `status` is success, as fail_library_call() does: of calls that no graph takes part in.
+void check_machine(cudnnStatus_t status, std::string_view what);
+
+/// Throws unless `status` is success: a CudnnRefusal, or as check_machine() does.
 void check(cudnnStatus_t status, std::string_view what);
 
 /// The first of the libraries that libcudnn.so.9 opens when it needs them which is neither a file of `folder`
