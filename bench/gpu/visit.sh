@@ -5,8 +5,8 @@
 #
 # INSTALL is an installed tree (bin/hone, lib/libhone-cuda.so, bin/*_check), OUTPUT a folder for what is measured.
 # Parts: kernels, gemm, stable, models, sweep (the default); peers (needs lib/libhone-torch.so, see build_torch.sh),
-# figures, layers, profile, soak, sanitize, conformance (needs CASES), tactics and races (CASES: those of
-# tests/conformance/network_cases.py).
+# figures, layers, profile, soak, sanitize, conformance (needs CASES), tactics and sanitize-tactics (CASES:
+# those of tests/conformance/network_cases.py).
 # libcudnn.so.9 and libcublasLt.so.13 must be findable, compute-sanitizer for sanitize (CHECKS: which of kernels_check's).
 # pack.sh makes INSTALL for a machine without our libraries.
 set -uo pipefail
@@ -108,23 +108,36 @@ if part tactics; then
   tail -qn 1 "$output"/tactics-*.log
 fi
 
-if part races; then
-  # A process a case, side by side: the tool prepares every kernel when it first runs, and has one thread for it.
-  # RACE_WITHOUT: tactics to leave out ("cudnn cublaslt" leaves hone's own kernels). RACE_PARTS: so many processes
-  # share the rounds of a case.
-  race() {
-    local log=$2/race-$(basename "$3")-$4.log
-    timeout "${RACE_SECONDS:-300}" "$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)" --tool racecheck \
-      --error-exitcode 9 --print-limit 5 "$1/bin/tactics_check" \
-      --once --part "$4/${RACE_PARTS:-1}" ${RACE_WITHOUT:+$(printf -- '--without %s ' $RACE_WITHOUT)} cuda "${PRECISIONS:-fp16}" 1e-5 1.01e-4 "$3" >"$log" 2>&1
+if part sanitize-tactics; then
+  # A process a case, side by side on all GPUs: the tool prepares every kernel when it first runs, and has one thread for it.
+  # WITHOUT: tactics to leave out ("cudnn cublaslt" leaves hone's own kernels). LONG: cases whose rounds are shared by
+  # LONG_PARTS processes; they begin first.
+  watch() {
+    local output=$1 check=$2 tool=$3 precision=$4 folder=$5 of=$6
+    local log=$output/$tool-$precision-$(basename "$folder")-${of/\//-of-}.log
+    CUDA_VISIBLE_DEVICES=$((SLOT % GPUS)) timeout "${SANITIZE_SECONDS:-300}" \
+      "$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)" --tool "$tool" --error-exitcode 9 \
+      --print-limit 5 "$check" --once --part "$of" ${WITHOUT:+$(printf -- '--without %s ' $WITHOUT)} cuda "$precision" 1e-5 \
+      1.01e-4 "$folder" >"$log" 2>&1
     local code=$?
-    printf 'race %s, part %d: exit %d, %s\n' "$(basename "$3")" "$4" "$code" "$(grep -o 'RACECHECK SUMMARY.*' "$log")"
+    printf '%s %s %s, part %s: exit %d, %s\n' "$tool" "$precision" "$(basename "$folder")" "$of" "$code" \
+      "$(grep -oE '(RACECHECK|ERROR) SUMMARY.*' "$log")"
   }
-  export -f race
-  find "${CASES:?the folder of device cases}" -name model.onnx -printf '%h\n' | sort |
-    while read -r folder; do
-      for ((k = 1; k <= ${RACE_PARTS:-1}; ++k)); do printf '%s\0%d\0' "$folder" "$k"; done
-    done | xargs -0 -n 2 -P "$(nproc)" bash -c 'race "$0" "$1" "$2" "$3"' "$install" "$output"
+  export -f watch
+  GPUS=$(nvidia-smi -L | wc -l)
+  export GPUS
+  for wanted in 1 0; do
+    for tool in ${SANITIZE_TOOLS:-racecheck memcheck initcheck}; do
+      for precision in ${PRECISIONS:-fp16}; do
+        find "${CASES:?the folder of device cases}" -name model.onnx -printf '%h\n' | sort | while read -r folder; do
+          long=0 parts=1
+          case " ${LONG:-} " in *" $(basename "$folder") "*) long=1 parts=${LONG_PARTS:-8} ;; esac
+          [ "$long" -eq "$wanted" ] || continue
+          for ((k = 1; k <= parts; ++k)); do printf '%s\0' "$tool" "$precision" "$folder" "$k/$parts"; done
+        done
+      done
+    done
+  done | xargs -0 -n 4 -P "$(nproc)" --process-slot-var=SLOT bash -c 'watch "$@"' _ "$output" "$install/bin/tactics_check"
 fi
 
 # Whole runs of what `hone bench` can tell of a GPU; each prints its summary.
