@@ -14,12 +14,14 @@ LAYERS = ["base", "tensor", "graph", "import", "reference", "transform", "engine
 # An engine announces its steps to the trace as any program can, so these know nothing of it.
 STRANGERS = {"trace": {"engine", "device", "backend"}, "analysis": {"engine", "device", "backend"},
              "report": {"engine", "device", "backend"}}
-# Folders that know nothing but what is named here; the first that fits counts. CUDA kernels stand by themselves.
+# Folders that know nothing but what is named here; the first that fits counts. CUDA kernels stand by themselves, but for
+# the list of what can follow a convolution.
 PLUGIN = "device/cuda/plugin/"
 KERNELS = PLUGIN + "kernels/"
-CLOSED = [(KERNELS + "common/", (KERNELS + "common/",)),
-          (KERNELS + "gemm/", (KERNELS + "common/", KERNELS + "gemm/")),
-          (KERNELS, (KERNELS,))]
+POST_OPS = "graph/post_op.hpp"
+CLOSED = [(KERNELS + "common/", (KERNELS + "common/", POST_OPS)),
+          (KERNELS + "gemm/", (KERNELS + "common/", KERNELS + "gemm/", POST_OPS)),
+          (KERNELS, (KERNELS, POST_OPS))]
 # Folders of one plugin, of which none includes those behind it.
 ORDER = [PLUGIN + folder for folder in ("kernels/", "libraries/", "watch/", "tactics/", "execution/")]
 # Headers that the build writes.

@@ -13,11 +13,13 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 tree=$folder/tree
-mkdir -p "$tree"/{bin,lib,deb,bench}
+mkdir -p "$tree"/{bin,lib,deb,bench,share/hone}
 cp "$build"/bin/{hone,kernels_check,implicit_gemm_check,tactics_check,known_path} "$tree/bin/"
 cp -P "$build"/lib/libhone.so* "$tree/lib/"
 cp "$build"/lib/libhone-{cuda,inject,threads}.so "$tree/lib/"
-cp -r "$root"/bench/{gpu,peers} "$tree/bench/"
+cp -r "$root/bench/gpu" "$tree/bench/"
+# Where an installed hone looks for them.
+cp -r "$root/bench/peers" "$tree/share/hone/"
 strip "$tree"/bin/* && strip --strip-unneeded "$tree"/lib/*.so.*.* "$tree"/lib/libhone-*.so
 # The C and C++ libraries are those of the machine there.
 ldd "$build/bin/hone" "$build/lib/libhone-cuda.so" | awk '$3 ~ "^/(usr/)?lib/" {print $3}' | sort -u |

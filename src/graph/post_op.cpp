@@ -16,6 +16,4 @@ std::optional<PostOp> find_post_op(std::string_view name) {
   return std::nullopt;
 }
 
-bool is_binary(PostOp op) { return op == PostOp::kAdd || op == PostOp::kMul || op == PostOp::kSub; }
-
 }  // namespace hone::graph

@@ -2,12 +2,13 @@
 // `post_ops` uses.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
 namespace hone::graph {
 
-enum class PostOp {
+enum class PostOp : uint8_t {
   kRelu,
   kLeakyRelu,  ///< alpha
   kClip,       ///< alpha is the minimum, beta the maximum
@@ -29,6 +30,6 @@ enum class PostOp {
 /// The post-op of this name, if there is one.
 std::optional<PostOp> find_post_op(std::string_view name);
 /// Whether it takes the next extra input.
-bool is_binary(PostOp op);
+constexpr bool is_binary(PostOp op) { return op == PostOp::kAdd || op == PostOp::kMul || op == PostOp::kSub; }
 
 }  // namespace hone::graph

@@ -61,7 +61,7 @@ StreamEpilogue stream_of(const Epilogue& epilogue) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const PostOpLink& link = epilogue.links[0];
   if (epilogue.count == 0) return {StreamKind::kBounds, 0, -kInfinity, kInfinity};
-  if (link.kind == PostOpKind::kSwish) return {StreamKind::kSwish, link.alpha, 0, 0};
+  if (link.op == graph::PostOp::kSwish) return {StreamKind::kSwish, link.alpha, 0, 0};
   return {StreamKind::kBounds, 0, link.alpha, link.beta};
 }
 
@@ -164,11 +164,11 @@ void check_depthwise_tiles() {
   upper.output[1] = upper.output[2] = 4;
   add(upper);
   PostOpLink clip;
-  clip.kind = PostOpKind::kClip;
+  clip.op = graph::PostOp::kClip;
   clip.alpha = -0.5f;
   clip.beta = 0.75f;
   PostOpLink swish;
-  swish.kind = PostOpKind::kSwish;
+  swish.op = graph::PostOp::kSwish;
   swish.alpha = 1;
   for (const FloatType type : {FloatType::kHalf, FloatType::kBfloat16}) {
     int turn = 0;

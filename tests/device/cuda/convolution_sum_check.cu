@@ -85,7 +85,7 @@ class SumCase {
     args.w = w_.get();
     args.bias = with_bias_ ? static_cast<const float*>(bias_.get()) : nullptr;
     args.y = y;
-    if (step_.op != EpilogueOp::kAdd) args.steps[args.step_count++] = step_;
+    if (step_.op != graph::PostOp::kAdd) args.steps[args.step_count++] = step_;
     args.second_x = second_x_.get();
     args.second_w = second_w_.get();
     return args;
@@ -112,8 +112,8 @@ class SumCase {
       double& value = expected[i];
       value += second[i];
       most = std::max(most, std::abs(value));
-      if (step_.op == EpilogueOp::kRelu) value = std::max(value, 0.0);
-      if (step_.op == EpilogueOp::kClip)
+      if (step_.op == graph::PostOp::kRelu) value = std::max(value, 0.0);
+      if (step_.op == graph::PostOp::kClip)
         value = std::clamp(value, static_cast<double>(step_.alpha), static_cast<double>(step_.beta));
     }
     return most;
@@ -145,8 +145,8 @@ class SumCase {
   Values bias_;
 };
 
-constexpr EpilogueStep kRelu{EpilogueOp::kRelu};
-constexpr EpilogueStep kNone{EpilogueOp::kAdd};
+constexpr EpilogueStep kRelu{graph::PostOp::kRelu};
+constexpr EpilogueStep kNone{graph::PostOp::kAdd};
 
 /// Both have channels that fill no stage, and filters that fill no tile; one has no square windows.
 ConvSum odd(int batch) {
@@ -175,7 +175,7 @@ void check_networks(Family& family, const DeviceLimits& device) {
 template <class T>
 void check_small(Family& family, const DeviceLimits& device) {
   for (const int batch : {1, 3}) {
-    SumCase<T>(odd(batch), {EpilogueOp::kClip, -0.25f, 0.5f}, true).run(family, device);
+    SumCase<T>(odd(batch), {graph::PostOp::kClip, -0.25f, 0.5f}, true).run(family, device);
     SumCase<T>({problem(batch, 1, 8, 8, 1), problem(batch, 1, 136, 8, 1)}, kNone, false).run(family, device);
   }
 }
@@ -189,7 +189,7 @@ void check_convolution_sum() {
   check_small<__half>(family, device);
   check_small<__nv_bfloat16>(family, device);
   ConvSumArgs args;
-  args.steps[args.step_count++] = {EpilogueOp::kTanh};
+  args.steps[args.step_count++] = {graph::PostOp::kTanh};
   const ConvSum small{problem(1, 8, 64, 64, 1), problem(1, 8, 64, 64, 1)};
   family.expect(launch_warpgroup_sum(small, {64, 64, 2, 1}, args, false, nullptr) == cudaErrorInvalidValue,
                 "a tanh is taken");
@@ -210,7 +210,7 @@ void check_convolution_sum_chains() {
   if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
   for (const int batch : {1, 8}) {
     SumCase<__half>({problem(batch, 14, 256, 512, 1), problem(batch, 14, 512, 512, 1)},
-                    {EpilogueOp::kClip, 0, 1}, true)
+                    {graph::PostOp::kClip, 0, 1}, true)
         .run_chain(family, device);
   }
 }

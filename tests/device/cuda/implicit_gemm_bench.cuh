@@ -35,10 +35,10 @@ struct BenchBuffers {
     args.bias = bias[0].get();
     args.workspace = workspace;
     if (layer.adds) {
-      args.steps[args.step_count].op = EpilogueOp::kAdd;
+      args.steps[args.step_count].op = graph::PostOp::kAdd;
       args.steps[args.step_count++].operand = x[3].get() + copy * y_count;
     }
-    args.steps[args.step_count++].op = EpilogueOp::kRelu;
+    args.steps[args.step_count++].op = graph::PostOp::kRelu;
     return args;
   }
 
@@ -137,7 +137,7 @@ inline void bench_stem(const StemLayout& layout, const float* image, const Devic
   args.w = weights.get();
   args.bias = bias.get();
   args.y = y.get();
-  args.steps[args.step_count++].op = EpilogueOp::kRelu;
+  args.steps[args.step_count++].op = graph::PostOp::kRelu;
   std::printf("%-22s b%-3d", layout.pool ? "stem and its pool" : "stem from the image", layout.problem.batch);
   for (const StemConfig& config : stem_configs(layout, device)) {
     const double time = microseconds(stream, 20, [&](int i) {

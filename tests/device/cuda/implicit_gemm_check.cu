@@ -18,8 +18,8 @@ namespace {
 /// Of --quick: multiply-adds of the largest case.
 constexpr int64_t kQuickWork = 20'000'000;
 
-EpilogueStep unary(EpilogueOp op, float alpha = 0, float beta = 0) { return {op, alpha, beta}; }
-EpilogueStep binary(EpilogueOp op, OperandShape shape) { return {op, 0, 0, shape}; }
+EpilogueStep unary(graph::PostOp op, float alpha = 0, float beta = 0) { return {op, alpha, beta}; }
+EpilogueStep binary(graph::PostOp op, OperandShape shape) { return {op, 0, 0, shape}; }
 
 /// Kernels get filters of tf32 rounded.
 template <class T>
@@ -52,7 +52,7 @@ void check_conv(const std::string& name, const ConvProblem& source, std::vector<
   args.w = w.get();
   args.bias = with_bias ? bias.get() : nullptr;
   for (EpilogueStep step : steps) {
-    if (step.op == EpilogueOp::kAdd || step.op == EpilogueOp::kMul || step.op == EpilogueOp::kSub) {
+    if (step.op == graph::PostOp::kAdd || step.op == graph::PostOp::kMul || step.op == graph::PostOp::kSub) {
       size_t count = p.filters;
       if (step.shape == OperandShape::kPerImageChannel) count *= p.batch;
       if (step.shape == OperandShape::kFull) count *= p.rows();
@@ -75,8 +75,8 @@ void check_layers(const DeviceLimits& device, Counts& counts) {
     const ConvProblem& p = layer.problem;
     if (counts.quick && static_cast<int64_t>(p.rows()) * p.filters * p.depth() > kQuickWork) continue;
     std::vector<EpilogueStep> steps;
-    if (layer.adds || turn % 3 == 2) steps.push_back(binary(EpilogueOp::kAdd, OperandShape::kFull));
-    if (turn % 3 != 0 || layer.adds) steps.push_back(unary(EpilogueOp::kRelu));
+    if (layer.adds || turn % 3 == 2) steps.push_back(binary(graph::PostOp::kAdd, OperandShape::kFull));
+    if (turn % 3 != 0 || layer.adds) steps.push_back(unary(graph::PostOp::kRelu));
     check_conv<T>(layer.name, layer.problem, steps, turn % 4 != 3, device, 10000, counts);
     ++turn;
   }
@@ -84,7 +84,7 @@ void check_layers(const DeviceLimits& device, Counts& counts) {
 
 template <class T>
 void check_epilogues(const DeviceLimits& device, Counts& counts) {
-  using Op = EpilogueOp;
+  using Op = graph::PostOp;
   using Shape = OperandShape;
   const std::vector<std::vector<EpilogueStep>> lists = {
       {unary(Op::kLeakyRelu, 0.1f)},
@@ -209,8 +209,8 @@ void check_stem(const Layer& layer, const DeviceLimits& device, Counts& counts) 
   ConvArgs args;
   args.bias = bias.get();
   static int turn = 0;  // element types take turns, and get the same epilogue
-  const EpilogueStep steps[] = {unary(EpilogueOp::kRelu), unary(EpilogueOp::kSwish, 1),
-                                unary(EpilogueOp::kClip, 0, 6)};
+  const EpilogueStep steps[] = {unary(graph::PostOp::kRelu), unary(graph::PostOp::kSwish, 1),
+                                unary(graph::PostOp::kClip, 0, 6)};
   if (turn / 2 % 4 != 3) args.steps[args.step_count++] = steps[turn / 2 % 4];
   ++turn;
   Case<T> test(layer.name, layout->problem);
@@ -223,7 +223,7 @@ void check_stem(const Layer& layer, const DeviceLimits& device, Counts& counts) 
     args.w = packed(config);
     test.try_way(way_of(*layout, config), device, args, counts);
   }
-  if (args.step_count != 0 && args.steps[0].op == EpilogueOp::kSwish) return;  // not monotonic
+  if (args.step_count != 0 && args.steps[0].op == graph::PostOp::kSwish) return;  // not monotonic
   for (const auto& [top, left] : {std::pair(0, 0), std::pair(1, 1), std::pair(1, 0)})
     check_pooled_stem(layer.name, *layout, top, left, device, args, packed, test, counts);
 }
@@ -241,7 +241,7 @@ void check_reference(Counts& counts) {
   const Buffer<double> magnitudes(count);
   ConvArgs args;
   args.bias = bias.get();
-  args.steps[args.step_count++].op = EpilogueOp::kGeluErf;
+  args.steps[args.step_count++].op = graph::PostOp::kGeluErf;
   run_reference(p, x.get(), w.get(), args, values.get(), magnitudes.get());
   const std::vector<double> found = values.host();
   const std::vector<__half> host_x = x.host();
@@ -317,9 +317,9 @@ void check_chain(const ConvProblem& p, const ChainWays& texts, const Refusal& ot
       args.y = i % 2 == 0 ? a.get() : b.get();
       args.w = w.get();
       args.workspace = workspace.get();
-      args.steps[args.step_count].op = EpilogueOp::kAdd;
+      args.steps[args.step_count].op = graph::PostOp::kAdd;
       args.steps[args.step_count++].operand = input.get();
-      args.steps[args.step_count++].op = EpilogueOp::kRelu;
+      args.steps[args.step_count++].op = graph::PostOp::kRelu;
       args.next_waits = pdl && i + 1 < kLinks;
       HONE_MUST(ways[i % ways.size()].launch(args, pdl, stream));
     }

@@ -144,22 +144,23 @@ __host__ __device__ inline double apply_reference(const EpilogueStep& step, doub
   const auto limit = [](double v, double low, double high) { return v < low ? low : (v > high ? high : v); };
   const double softplus = (x > 0 ? x : 0) + log1p(exp(-fabs(x)));
   switch (step.op) {
-    case EpilogueOp::kRelu: return x < 0 ? 0 : x;
-    case EpilogueOp::kLeakyRelu: return x < 0 ? alpha * x : x;
-    case EpilogueOp::kClip: return limit(x, alpha, beta);
-    case EpilogueOp::kSigmoid: return 1 / (1 + exp(-x));
-    case EpilogueOp::kTanh: return tanh(x);
-    case EpilogueOp::kHardSwish: return x * limit(x / 6 + 0.5, 0, 1);
-    case EpilogueOp::kHardSigmoid: return limit(alpha * x + beta, 0, 1);
-    case EpilogueOp::kSwish: return x / (1 + exp(-alpha * x));
-    case EpilogueOp::kElu: return x < 0 ? alpha * expm1(x) : x;
-    case EpilogueOp::kGeluErf: return 0.5 * x * (1 + erf(x * 0.70710678118654752));
-    case EpilogueOp::kGeluTanh: return 0.5 * x * (1 + tanh(0.79788456080286536 * (x + 0.044715 * x * x * x)));
-    case EpilogueOp::kSoftplus: return softplus;
-    case EpilogueOp::kMish: return x * tanh(softplus);
-    case EpilogueOp::kAdd: return x + operand;
-    case EpilogueOp::kMul: return x * operand;
-    case EpilogueOp::kSub: return x - operand;
+    case graph::PostOp::kRelu: return x < 0 ? 0 : x;
+    case graph::PostOp::kLeakyRelu: return x < 0 ? alpha * x : x;
+    case graph::PostOp::kClip: return limit(x, alpha, beta);
+    case graph::PostOp::kSigmoid: return 1 / (1 + exp(-x));
+    case graph::PostOp::kTanh: return tanh(x);
+    case graph::PostOp::kHardSwish: return x * limit(x / 6 + 0.5, 0, 1);
+    case graph::PostOp::kHardSigmoid: return limit(alpha * x + beta, 0, 1);
+    case graph::PostOp::kSwish: return x / (1 + exp(-alpha * x));
+    case graph::PostOp::kElu: return x < 0 ? alpha * expm1(x) : x;
+    case graph::PostOp::kGeluErf: return 0.5 * x * (1 + erf(x * 0.70710678118654752));
+    case graph::PostOp::kGeluTanh:
+      return 0.5 * x * (1 + tanh(0.79788456080286536 * (x + 0.044715 * x * x * x)));
+    case graph::PostOp::kSoftplus: return softplus;
+    case graph::PostOp::kMish: return x * tanh(softplus);
+    case graph::PostOp::kAdd: return x + operand;
+    case graph::PostOp::kMul: return x * operand;
+    case graph::PostOp::kSub: return x - operand;
   }
   return x;
 }

@@ -16,8 +16,8 @@ namespace {
 
 using Steps = std::vector<EpilogueStep>;
 
-const EpilogueStep kAdd{EpilogueOp::kAdd};
-const EpilogueStep kRelu{EpilogueOp::kRelu};
+const EpilogueStep kAdd{graph::PostOp::kAdd};
+const EpilogueStep kRelu{graph::PostOp::kRelu};
 
 /// One convolution with random operands, and what its pool must give.
 template <class T>
@@ -129,7 +129,7 @@ class PooledCase {
     args.y = y;
     for (const EpilogueStep& step : steps_) {
       args.steps[args.step_count] = step;
-      if (step.op == EpilogueOp::kAdd) args.steps[args.step_count].operand = residual_.get();
+      if (step.op == graph::PostOp::kAdd) args.steps[args.step_count].operand = residual_.get();
       ++args.step_count;
     }
     return args;
@@ -207,8 +207,8 @@ ConvProblem odd(int batch) {
 
 template <class T>
 void check_networks(Family& family, const DeviceLimits& device) {
-  const EpilogueStep clip{EpilogueOp::kClip, 0, 6};
-  const EpilogueStep swish{EpilogueOp::kSwish, 1};
+  const EpilogueStep clip{graph::PostOp::kClip, 0, 6};
+  const EpilogueStep swish{graph::PostOp::kSwish, 1};
   PooledCase<T>(problem(8, 7, 512, 2048, 1), {kAdd, kRelu}).run(family, device);  // ResNet-50
   for (const int batch : {1, 3}) {
     PooledCase<T>(problem(batch, 7, 512, 2048, 1), {kAdd, kRelu}).run(family, device);
@@ -218,24 +218,24 @@ void check_networks(Family& family, const DeviceLimits& device) {
     PooledCase<T>(problem(batch, 8, 512, 1000, 1), {kRelu}).run(family, device);    // all rows of a tile
     PooledCase<T>(problem(batch, 1, 64, 8, 1), {}).run(family, device);
     PooledCase<T>(problem(batch, 1, 136, 264, 1), {kAdd}).run(family, device);
-    PooledCase<T>(odd(batch), {kAdd, {EpilogueOp::kClip, -0.25f, 0.5f}}).run(family, device);
-    PooledCase<T>(odd(batch), {{EpilogueOp::kSwish, 1.5f}}).run(family, device);
+    PooledCase<T>(odd(batch), {kAdd, {graph::PostOp::kClip, -0.25f, 0.5f}}).run(family, device);
+    PooledCase<T>(odd(batch), {{graph::PostOp::kSwish, 1.5f}}).run(family, device);
   }
 }
 
 void check_refusals(Family& family) {
-  const auto launched = [](const ConvProblem& p, const WarpgroupConfig& config, EpilogueOp op) {
+  const auto launched = [](const ConvProblem& p, const WarpgroupConfig& config, graph::PostOp op) {
     ConvArgs args;
     args.steps[args.step_count++] = {op};
     return launch_warpgroup_pooled(p, config, args, false, nullptr);
   };
   const ConvProblem good = problem(1, 7, 64, 64, 1);
-  family.expect(launched(good, {64, 32, 2, 1}, EpilogueOp::kTanh) == cudaErrorInvalidValue,
+  family.expect(launched(good, {64, 32, 2, 1}, graph::PostOp::kTanh) == cudaErrorInvalidValue,
                 "a tanh is taken");
-  family.expect(launched(good, {128, 32, 2, 1}, EpilogueOp::kRelu) == cudaErrorInvalidValue,
+  family.expect(launched(good, {128, 32, 2, 1}, graph::PostOp::kRelu) == cudaErrorInvalidValue,
                 "tiles of 128 rows are taken");
   family.expect(
-      launched(problem(1, 9, 64, 64, 1), {64, 32, 2, 1}, EpilogueOp::kRelu) == cudaErrorInvalidValue,
+      launched(problem(1, 9, 64, 64, 1), {64, 32, 2, 1}, graph::PostOp::kRelu) == cudaErrorInvalidValue,
       "images of 81 pixels are taken");
 }
 
@@ -265,7 +265,7 @@ void check_pooled_gemm_chains() {
   if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
   for (const int batch : {1, 8}) {
     PooledCase<__half>(problem(batch, 7, 512, 2048, 1), {kAdd, kRelu}).run_chain(family, device);
-    PooledCase<__nv_bfloat16>(problem(batch, 7, 320, 1280, 1), {{EpilogueOp::kSwish, 1}})
+    PooledCase<__nv_bfloat16>(problem(batch, 7, 320, 1280, 1), {{graph::PostOp::kSwish, 1}})
         .run_chain(family, device);
   }
 }

@@ -15,12 +15,12 @@ namespace {
 
 constexpr FloatType kNarrowTypes[] = {FloatType::kHalf, FloatType::kBfloat16};
 
-static_assert(static_cast<int>(EpilogueOp::kSub) == static_cast<int>(PostOpKind::kSub));
+static_assert(static_cast<int>(graph::PostOp::kSub) == static_cast<int>(graph::PostOp::kSub));
 
 double apply(const UnaryStep& step, double x) {
-  const PostOpLink link{static_cast<PostOpKind>(step.op), step.alpha, step.beta};
+  const PostOpLink link{static_cast<graph::PostOp>(step.op), step.alpha, step.beta};
   static std::optional<PostOpCase> last;  // making one allocates
-  if (!last || last->epilogue.links[0].kind != link.kind || last->epilogue.links[0].alpha != link.alpha ||
+  if (!last || last->epilogue.links[0].op != link.op || last->epilogue.links[0].alpha != link.alpha ||
       last->epilogue.links[0].beta != link.beta)
     last.emplace(std::vector{link}, 1, 1, 1, FloatType::kFloat);
   return last->apply(x, 0, 0, 0);
@@ -206,8 +206,8 @@ constexpr Layer kOdd[] = {{8, 1, 1}, {8, 35, 1}, {24, 35, 1}, {24, 1, 5}, {40, 9
 constexpr Layer kLargeOdd[] = {{8, 5000, 40}, {1000, 2, 512}, {2048, 49, 128}, {4096, 3, 1},
                                {4104, 1, 9},  {8192, 2, 2},   {256, 784, 16},  {600, 300, 9}};
 
-constexpr UnaryStep kSwish{EpilogueOp::kSwish, 1, 0};
-constexpr UnaryStep kSigmoid{EpilogueOp::kSigmoid, 0, 0};
+constexpr UnaryStep kSwish{graph::PostOp::kSwish, 1, 0};
+constexpr UnaryStep kSigmoid{graph::PostOp::kSigmoid, 0, 0};
 
 struct Devices {
   DeviceLimits whole;
@@ -225,7 +225,7 @@ struct Devices {
 
 /// With and without either bias in turn.
 void check_odd(Family& family, const Devices& devices, FloatType type, std::span<const Layer> layers) {
-  const UnaryStep relu{EpilogueOp::kRelu, 0, 0};
+  const UnaryStep relu{graph::PostOp::kRelu, 0, 0};
   int turn = 0;
   for (const Layer& layer : layers) {
     for (const int64_t batch : {1, 20}) {
@@ -266,7 +266,7 @@ void check_squeeze_excite_chains() {
     Case({1, 1152, 49, 48, kSwish, kSigmoid}, type, true, true).run_chain(family, 16, devices.whole);
     Case({20, 240, 196, 10, kSwish, kSigmoid}, type, true, true).run_chain(family, 8, devices.whole);
     // Whose pixels lie in shared memory, and with an activation that is not compiled.
-    Case({1, 32, 112 * 112, 8, {EpilogueOp::kRelu, 0, 0}, kSigmoid}, type, true, true)
+    Case({1, 32, 112 * 112, 8, {graph::PostOp::kRelu, 0, 0}, kSigmoid}, type, true, true)
         .run_chain(family, 8, devices.whole);
   }
 }
@@ -277,8 +277,8 @@ void check_squeeze_excite() {
   if (!devices.read()) return;
   for (const FloatType type : kNarrowTypes) {
     check_odd(family, devices, type, kOdd);
-    for (int op = 0; op < static_cast<int>(EpilogueOp::kAdd); ++op) {
-      const UnaryStep step{static_cast<EpilogueOp>(op), 0.25f, 0.75f};
+    for (int op = 0; op < static_cast<int>(graph::PostOp::kAdd); ++op) {
+      const UnaryStep step{static_cast<graph::PostOp>(op), 0.25f, 0.75f};
       Case({2, 48, 35, 6, step, kSigmoid}, type, true, false).run(family, 8, devices.whole);
       Case({2, 48, 35, 6, kSwish, step}, type, false, true).run(family, 8, devices.whole);
       Case({2, 48, 35, 6, {}, step}, type, false, false).run(family, 8, devices.whole);

@@ -105,8 +105,9 @@ class StationaryCase {
     args.w = w_.get();
     args.bias = has_bias_ ? static_cast<const float*>(bias_.get()) : nullptr;
     args.y = y;
-    if (adds_) args.steps[args.step_count++] = {EpilogueOp::kAdd, 0, 0, OperandShape::kFull, residual_.get()};
-    args.steps[args.step_count++] = {EpilogueOp::kRelu};
+    if (adds_)
+      args.steps[args.step_count++] = {graph::PostOp::kAdd, 0, 0, OperandShape::kFull, residual_.get()};
+    args.steps[args.step_count++] = {graph::PostOp::kRelu};
     return args;
   }
 

@@ -115,7 +115,7 @@ class Case {
     args.bias = has_biases_ ? static_cast<const float*>(bias_.get()) : nullptr;
     args.y = y.get();
     args.step_count = 1;
-    args.steps[0].op = EpilogueOp::kRelu;
+    args.steps[0].op = graph::PostOp::kRelu;
     return args;
   }
 

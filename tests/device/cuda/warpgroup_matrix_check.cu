@@ -34,7 +34,7 @@ void check_product(Family& family, const DeviceLimits& device, FloatType type, b
   args.x = x.get();
   args.w = w.get();
   args.bias = static_cast<const float*>(bias.get());
-  if (relu) args.steps[args.step_count++].op = EpilogueOp::kRelu;
+  if (relu) args.steps[args.step_count++].op = graph::PostOp::kRelu;
   const std::string what = std::string(type_name(type)) + " " + std::to_string(rows) + " x " +
                            std::to_string(depth) + " x " + std::to_string(columns) +
                            (float_result ? " to floats" : "");
@@ -62,13 +62,13 @@ void check_refusals(Family& family) {
   const Values x(int64_t{8} * 256, FloatType::kHalf);
   const Values w(int64_t{64} * 256, FloatType::kHalf);
   const Output y(int64_t{8} * 64, FloatType::kFloat);
-  for (const EpilogueOp op : {EpilogueOp::kAdd, EpilogueOp::kSwish, EpilogueOp::kTanh}) {
+  for (const graph::PostOp op : {graph::PostOp::kAdd, graph::PostOp::kSwish, graph::PostOp::kTanh}) {
     ConvArgs args;
     args.x = x.get();
     args.w = w.get();
     args.y = y.get();
     args.steps[args.step_count++] = {op, 1, 0, OperandShape::kFull,
-                                     op == EpilogueOp::kAdd ? y.get() : nullptr};
+                                     op == graph::PostOp::kAdd ? y.get() : nullptr};
     family.expect(launch_warpgroup(p, {64, 32, 2, 2}, args, false, nullptr) == cudaErrorInvalidValue,
                   "a step that is no bound is refused");
   }

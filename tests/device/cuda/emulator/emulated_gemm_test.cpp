@@ -9,11 +9,11 @@ namespace hone::device::cuda::emulated {
 namespace {
 
 /// Steps that only the list of steps can do, with operands of all shapes.
-const Steps kGeneral = {{EpilogueOp::kMul, 0, 0, OperandShape::kPerChannel},
-                        {EpilogueOp::kLeakyRelu, 0.25F},
-                        {EpilogueOp::kAdd},
-                        {EpilogueOp::kSub, 0, 0, OperandShape::kPerImageChannel}};
-const Steps kHardSwish = {{EpilogueOp::kHardSwish}};
+const Steps kGeneral = {{graph::PostOp::kMul, 0, 0, OperandShape::kPerChannel},
+                        {graph::PostOp::kLeakyRelu, 0.25F},
+                        {graph::PostOp::kAdd},
+                        {graph::PostOp::kSub, 0, 0, OperandShape::kPerImageChannel}};
+const Steps kHardSwish = {{graph::PostOp::kHardSwish}};
 
 void expect_convolution(const ConvProblem& problem, const std::string& config, const Steps& steps,
                         const std::vector<Schedule>& schedules, int multiprocessors = 132) {

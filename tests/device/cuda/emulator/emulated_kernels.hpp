@@ -204,23 +204,23 @@ inline std::vector<double> convolve(const ConvProblem& p, const std::vector<floa
 /// What a step makes of a value and its operand's.
 inline double applied(const EpilogueStep& step, double value, double operand) {
   switch (step.op) {
-    case EpilogueOp::kRelu: return std::max(value, 0.0);
-    case EpilogueOp::kLeakyRelu: return value < 0 ? step.alpha * value : value;
-    case EpilogueOp::kClip: return std::clamp<double>(value, step.alpha, step.beta);
-    case EpilogueOp::kHardSwish: return value * std::clamp(value / 6 + 0.5, 0.0, 1.0);
-    case EpilogueOp::kSwish: return value / (1 + std::exp(-step.alpha * value));
-    case EpilogueOp::kAdd: return value + operand;
-    case EpilogueOp::kMul: return value * operand;
-    case EpilogueOp::kSub: return value - operand;
+    case graph::PostOp::kRelu: return std::max(value, 0.0);
+    case graph::PostOp::kLeakyRelu: return value < 0 ? step.alpha * value : value;
+    case graph::PostOp::kClip: return std::clamp<double>(value, step.alpha, step.beta);
+    case graph::PostOp::kHardSwish: return value * std::clamp(value / 6 + 0.5, 0.0, 1.0);
+    case graph::PostOp::kSwish: return value / (1 + std::exp(-step.alpha * value));
+    case graph::PostOp::kAdd: return value + operand;
+    case graph::PostOp::kMul: return value * operand;
+    case graph::PostOp::kSub: return value - operand;
     default: ADD_FAILURE() << "a step without a reference"; return value;
   }
 }
 
 using Steps = std::vector<EpilogueStep>;
-inline const Steps kRelu = {{EpilogueOp::kRelu}};
-inline const Steps kClip = {{EpilogueOp::kClip, -12, 25}};
-inline const Steps kAddRelu = {{EpilogueOp::kAdd}, {EpilogueOp::kRelu}};
-inline const Steps kSwish = {{EpilogueOp::kSwish, 1}};
+inline const Steps kRelu = {{graph::PostOp::kRelu}};
+inline const Steps kClip = {{graph::PostOp::kClip, -12, 25}};
+inline const Steps kAddRelu = {{graph::PostOp::kAdd}, {graph::PostOp::kRelu}};
+inline const Steps kSwish = {{graph::PostOp::kSwish, 1}};
 
 /// A convolution with operands for itself and the steps behind it, and what it gives.
 class ConvCase {
@@ -275,13 +275,12 @@ class ConvCase {
   /// How far results may be from that: 0 where no step rounds.
   double roundings() const {
     const bool exact = std::none_of(steps_.begin(), steps_.end(), [](const EpilogueStep& step) {
-      return step.op == EpilogueOp::kSwish || step.op == EpilogueOp::kHardSwish;
+      return step.op == graph::PostOp::kSwish || step.op == graph::PostOp::kHardSwish;
     });
     return exact ? 0 : 2;
   }
 
  private:
-  static bool is_binary(EpilogueOp op) { return op >= EpilogueOp::kAdd; }
   int64_t operand_size(OperandShape shape) const {
     if (shape == OperandShape::kFull) return problem_.rows() * problem_.filters;
     return shape == OperandShape::kPerChannel ? problem_.filters : int64_t{problem_.batch} * problem_.filters;

@@ -11,10 +11,10 @@ namespace hone::device::cuda::emulated {
 namespace {
 
 /// Steps that only the list of steps can do, with operands of all shapes.
-const Steps kGeneral = {{EpilogueOp::kMul, 0, 0, OperandShape::kPerChannel},
-                        {EpilogueOp::kAdd},
-                        {EpilogueOp::kLeakyRelu, 0.25F},
-                        {EpilogueOp::kSub, 0, 0, OperandShape::kPerImageChannel}};
+const Steps kGeneral = {{graph::PostOp::kMul, 0, 0, OperandShape::kPerChannel},
+                        {graph::PostOp::kAdd},
+                        {graph::PostOp::kLeakyRelu, 0.25F},
+                        {graph::PostOp::kSub, 0, 0, OperandShape::kPerImageChannel}};
 
 void expect_convolution(const ConvCase& test, const ResidentConfig& config,
                         const std::vector<double>& expected, const std::vector<Schedule>& schedules) {

@@ -6,15 +6,15 @@
 namespace hone::device::cuda::emulated {
 namespace {
 
-constexpr UnaryStep kSwishStep{EpilogueOp::kSwish, 1, 0};
-constexpr UnaryStep kSigmoidStep{EpilogueOp::kSigmoid, 0, 0};
-constexpr UnaryStep kHardSigmoidStep{EpilogueOp::kHardSigmoid, 0.25F, 0.5F};
-constexpr UnaryStep kReluStep{EpilogueOp::kRelu, 0, 0};
+constexpr UnaryStep kSwishStep{graph::PostOp::kSwish, 1, 0};
+constexpr UnaryStep kSigmoidStep{graph::PostOp::kSigmoid, 0, 0};
+constexpr UnaryStep kHardSigmoidStep{graph::PostOp::kHardSigmoid, 0.25F, 0.5F};
+constexpr UnaryStep kReluStep{graph::PostOp::kRelu, 0, 0};
 
 double applied_step(const UnaryStep& step, double value) {
   switch (step.op) {
-    case EpilogueOp::kSigmoid: return 1 / (1 + std::exp(-value));
-    case EpilogueOp::kHardSigmoid: return std::clamp<double>(step.alpha * value + step.beta, 0, 1);
+    case graph::PostOp::kSigmoid: return 1 / (1 + std::exp(-value));
+    case graph::PostOp::kHardSigmoid: return std::clamp<double>(step.alpha * value + step.beta, 0, 1);
     default: return applied({step.op, step.alpha, step.beta}, value, 0);
   }
 }
@@ -100,7 +100,7 @@ class GatedCase {
 };
 
 TEST(EmulatedSqueezeExcite, HoldsFewPixelsInRegisters) {
-  const SqueezeExcite size{1, 144, 20, 20, {EpilogueOp::kSwish, 0.5F, 0}, kSigmoidStep};
+  const SqueezeExcite size{1, 144, 20, 20, {graph::PostOp::kSwish, 0.5F, 0}, kSigmoidStep};
   for (const int most : {16, 8, 2}) {
     const SqueezeExcitePlan plan = squeeze_excite_plan(size, most, {});
     ASSERT_TRUE(plan.holds);
@@ -134,7 +134,7 @@ TEST(EmulatedSqueezeExcite, LeavesWeightsThatDoNotFitWhereTheyAre) {
 }
 
 TEST(EmulatedSqueezeExcite, GatesMayBeOfAnySize) {
-  const SqueezeExcite size{2, 24, 35, 3, kReluStep, {EpilogueOp::kLeakyRelu, 0.25F, 0}};
+  const SqueezeExcite size{2, 24, 35, 3, kReluStep, {graph::PostOp::kLeakyRelu, 0.25F, 0}};
   GatedCase(size, Element::kHalf).expect(8, {});
   GatedCase(size, Element::kBFloat16).expect(2, {});
 }

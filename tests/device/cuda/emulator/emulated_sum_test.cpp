@@ -99,7 +99,7 @@ TEST(EmulatedSum, LargeBatchesTakeSeveralLaunches) {
 
 TEST(EmulatedSum, OtherStepsThanBoundsAreRefused) {
   const ConvSum sum = residual(Element::kHalf, 64, 64, 40);
-  for (const Steps& steps : {kSwish, kAddRelu, Steps{{EpilogueOp::kHardSwish}}}) {
+  for (const Steps& steps : {kSwish, kAddRelu, Steps{{graph::PostOp::kHardSwish}}}) {
     Output y(sum.first.element, result_extents(sum.first));
     EXPECT_EQ(launch_sum({sum.first, steps}, {sum.second, {}}, "64x32_s2", y), cudaErrorInvalidValue);
   }
@@ -167,7 +167,7 @@ TEST(EmulatedPool, WhatNoKernelDoesIsRefused) {
     return launch_warpgroup_pooled(p, parsed(config), ConvCase(p, steps).args(y), false, nullptr);
   };
   const ConvProblem good = small_images(Element::kHalf, 1, 7, 64, 64);
-  EXPECT_EQ(launched(good, "64x32_s2", {{EpilogueOp::kHardSwish}}), cudaErrorInvalidValue);
+  EXPECT_EQ(launched(good, "64x32_s2", {{graph::PostOp::kHardSwish}}), cudaErrorInvalidValue);
   EXPECT_EQ(launched(good, "128x32_s2", kRelu), cudaErrorInvalidValue);
   EXPECT_EQ(launched(small_images(Element::kHalf, 1, 9, 64, 64), "64x32_s2", kRelu), cudaErrorInvalidValue);
 }

@@ -58,7 +58,7 @@ TEST(EmulatedWarpGemm, WhatNoKernelDoesIsRefused) {
   };
   const ConvProblem good = images(Element::kHalf, 64, 64);
   EXPECT_EQ(launched(good, {}, {}), cudaSuccess);
-  EXPECT_EQ(launched(good, {}, {{EpilogueOp::kHardSwish}}), cudaErrorInvalidValue);
+  EXPECT_EQ(launched(good, {}, {{graph::PostOp::kHardSwish}}), cudaErrorInvalidValue);
   EXPECT_EQ(launched(good, {48}, {}), cudaErrorInvalidValue);
   EXPECT_EQ(launched(problem(2, 5, 64, 64), {}, {}), cudaErrorInvalidValue);
 }

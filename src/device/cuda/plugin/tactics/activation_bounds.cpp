@@ -10,8 +10,7 @@ std::string read_activation_bounds(const graph::Node& node, std::string_view pre
   args.step_count = static_cast<int>(names.size());
   if (names.size() > 1) return fmt::format("{}post_ops has more than one activation", prefix);
   if (!names.empty()) {
-    // Both lists are in the order of graph::PostOp.
-    args.steps[0].op = static_cast<EpilogueOp>(*graph::find_post_op(names[0]));
+    args.steps[0].op = *graph::find_post_op(names[0]);
     args.steps[0].alpha = part.get<std::vector<float>>("post_alphas")[0];
     args.steps[0].beta = part.get<std::vector<float>>("post_betas")[0];
   }

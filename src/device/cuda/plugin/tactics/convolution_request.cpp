@@ -66,17 +66,13 @@ ConvArgs conv_args(const ConvolutionRequest& request) {
   ConvArgs args;
   for (const PostOpRequest& post : request.post_ops) {
     EpilogueStep& step = args.steps[static_cast<size_t>(args.step_count++)];
-    // Both lists are in the order of graph::PostOp.
-    step.op = static_cast<EpilogueOp>(post.op);
+    step.op = post.op;
     step.alpha = post.alpha;
     step.beta = post.beta;
-    step.shape = static_cast<OperandShape>(post.shape);
+    step.shape = post.shape;
   }
   return args;
 }
-static_assert(static_cast<int>(EpilogueOp::kSub) == static_cast<int>(graph::PostOp::kSub));
-static_assert(static_cast<int>(OperandShape::kPerChannel) ==
-              static_cast<int>(PostOpRequest::Shape::kPerChannel));
 
 Offer make_convolution_offer(const StepRequest& request, const ConvolutionRequest& convolution,
                              DType operand_type) {
@@ -87,7 +83,7 @@ Offer make_convolution_offer(const StepRequest& request, const ConvolutionReques
   for (const PostOpRequest& post : convolution.post_ops) {
     if (!graph::is_binary(post.op)) continue;
     offer.inputs[post.operand] =
-        post.shape == PostOpRequest::Shape::kFull
+        post.shape == OperandShape::kFull
             ? convolution.result
             : TensorDesc{operand_type, request.inputs[post.operand].shape, Layout::kPlain};
   }
@@ -98,19 +94,16 @@ Offer make_convolution_offer(const StepRequest& request, const ConvolutionReques
 Epilogue make_epilogue(const ConvolutionRequest& request, std::span<const void* const> inputs) {
   Epilogue epilogue;
   for (const PostOpRequest& post : request.post_ops) {
-    // Both lists are in the order of graph::PostOp.
     PostOpLink& link = epilogue.links[epilogue.count++];
-    link.kind = static_cast<PostOpKind>(post.op);
+    link.op = post.op;
     link.alpha = post.alpha;
     link.beta = post.beta;
-    link.full = post.shape == PostOpRequest::Shape::kFull;
+    link.full = post.shape == OperandShape::kFull;
     link.channel_stride = 1;
-    link.batch_stride =
-        post.shape == PostOpRequest::Shape::kPerImageChannel ? request.geometry.out_channels : 0;
+    link.batch_stride = post.shape == OperandShape::kPerImageChannel ? request.geometry.out_channels : 0;
     if (graph::is_binary(post.op)) link.operand = inputs[post.operand];
   }
   return epilogue;
 }
-static_assert(static_cast<int>(PostOpKind::kSub) == static_cast<int>(graph::PostOp::kSub));
 
 }  // namespace hone::device::cuda

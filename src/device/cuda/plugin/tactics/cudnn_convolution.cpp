@@ -63,9 +63,9 @@ std::string append(const PostOpRequest& post, Plan& plan) {
     default: return "a post-op that cuDNN has not";
   }
   if (graph::is_binary(post.op)) {
-    if (post.shape == PostOpRequest::Shape::kPerImageChannel)
+    if (post.shape == OperandShape::kPerImageChannel)
       return "a post-op's operand has one value per image and channel";
-    op.per_channel = post.shape == PostOpRequest::Shape::kPerChannel;
+    op.per_channel = post.shape == OperandShape::kPerChannel;
     op.operand = kCudnnFirstOperand + static_cast<int64_t>(plan.operands.size());
     plan.operands.push_back(post.operand);
   }

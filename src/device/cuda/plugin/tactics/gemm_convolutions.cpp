@@ -4,6 +4,7 @@
 #include "device/cuda/plugin/kernels/gemm/warp/warp_gemm.hpp"
 #include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm.hpp"
 #include "device/cuda/plugin/kernels/layers/reorder.hpp"
+#include "device/cuda/plugin/tactics/configured_tactic.hpp"
 #include "device/cuda/plugin/tactics/gemm_convolution_plan.hpp"
 
 namespace hone::device::cuda {
@@ -82,42 +83,24 @@ struct WarpGemm {
 };
 
 template <class Kernel>
-class GemmTactic final : public CudaTactic {
+class GemmTactic final : public ConfiguredTactic<GemmPlan, typename Kernel::Config> {
  public:
   using Config = typename Kernel::Config;
 
   std::string_view name() const override { return Kernel::kName; }
   bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
 
-  std::vector<std::string> variants(const StepRequest& request) const override {
-    GemmPlan plan;
-    if (!make_gemm_plan(request, plan).empty()) return {};
-    std::vector<std::string> result;
-    for (const Config& config : Kernel::configs(plan)) result.push_back(config.text());
-    return result;
-  }
-
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    GemmPlan plan;
-    std::string reason = make_gemm_plan(request, plan);
-    return Offer::refuse(reason.empty() ? "no configuration fits this device" : std::move(reason));
-  }
-
-  Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
-                      std::string_view variant) const override {
-    GemmPlan plan;
-    if (std::string reason = make_gemm_plan(request, plan); !reason.empty())
-      return Offer::refuse(std::move(reason));
-    const auto config = Config::parse(std::string(variant));
-    if (!config) return Offer::refuse(fmt::format("'{}' is no configuration", variant));
-    if (std::string reason = Kernel::refusal(plan, *config); !reason.empty())
-      return Offer::refuse(std::move(reason));
-    return make(request, plan, *config, weights);
-  }
-
  private:
-  static Offer make(const StepRequest& request, const GemmPlan& plan, const Config& config,
-                    engine::WeightStore& weights) {
+  std::string read(const StepRequest& request, GemmPlan& plan) const override {
+    return make_gemm_plan(request, plan);
+  }
+  std::vector<Config> configs(const GemmPlan& plan) const override { return Kernel::configs(plan); }
+  std::string refusal(const GemmPlan& plan, const Config& config) const override {
+    return Kernel::refusal(plan, config);
+  }
+
+  Offer make(const StepRequest& request, const GemmPlan& plan, const Config& config,
+             engine::WeightStore& weights) const override {
     Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
     const ConvProblem& problem = plan.problem;
     const FilterOrder order = problem.element == Element::kTf32 ? FilterOrder::kKrscTf32 : FilterOrder::kKrsc;

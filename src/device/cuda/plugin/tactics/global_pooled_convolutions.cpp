@@ -1,5 +1,6 @@
 // A convolution and the global average pool behind it by one kernel of ours.
 #include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_pooled.hpp"
+#include "device/cuda/plugin/tactics/configured_tactic.hpp"
 #include "device/cuda/plugin/tactics/convolution_part.hpp"
 #include "device/cuda/plugin/tactics/convolution_request.hpp"
 #include "device/cuda/plugin/tactics/gemm_convolution_plan.hpp"
@@ -34,39 +35,25 @@ std::string make_plan(const StepRequest& request, Plan& plan) {
   return {};
 }
 
-class WarpgroupPooledTactic final : public CudaTactic {
+class WarpgroupPooledTactic final : public ConfiguredTactic<Plan, WarpgroupConfig> {
  public:
   std::string_view name() const override { return "warpgroup_pooled"; }
   bool handles(const std::string& op) const override { return op == "FusedConvGlobalPool"; }
 
-  std::vector<std::string> variants(const StepRequest& request) const override {
-    const ConvolutionPart part(request);
-    Plan plan;
-    std::vector<std::string> result;
-    if (!make_plan(part.request, plan).empty()) return result;
-    for (const WarpgroupConfig& config : warpgroup_pooled_configs(plan.problem, limits()))
-      result.push_back(config.text());
-    return result;
+ private:
+  std::string read(const StepRequest& request, Plan& plan) const override {
+    return make_plan(ConvolutionPart(request).request, plan);
+  }
+  std::vector<WarpgroupConfig> configs(const Plan& plan) const override {
+    return warpgroup_pooled_configs(plan.problem, limits());
+  }
+  std::string refusal(const Plan& plan, const WarpgroupConfig& config) const override {
+    return warpgroup_pooled_refusal(plan.problem, config, limits());
   }
 
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
+  Offer make(const StepRequest& request, const Plan& plan, const WarpgroupConfig& config,
+             engine::WeightStore& weights) const override {
     const ConvolutionPart part(request);
-    Plan plan;
-    std::string reason = make_plan(part.request, plan);
-    return Offer::refuse(reason.empty() ? "no configuration fits this device" : std::move(reason));
-  }
-
-  Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
-                      std::string_view variant) const override {
-    const ConvolutionPart part(request);
-    Plan plan;
-    if (std::string reason = make_plan(part.request, plan); !reason.empty())
-      return Offer::refuse(std::move(reason));
-    const auto config = WarpgroupConfig::parse(std::string(variant));
-    if (!config) return Offer::refuse(fmt::format("'{}' is no configuration", variant));
-    if (std::string reason = warpgroup_pooled_refusal(plan.problem, *config, limits()); !reason.empty())
-      return Offer::refuse(std::move(reason));
-
     Offer offer = make_convolution_offer(part.request, plan.request, request.compute_dtype);
     // As a global pool leaves it, so that a matrix product can read it.
     offer.outputs = {{request.compute_dtype, request.outputs[0].shape, Layout::kPlain}};
@@ -75,7 +62,7 @@ class WarpgroupPooledTactic final : public CudaTactic {
     offer.packed = {filter.key};
     offer.kernel = std::make_shared<LaunchKernel>(
         "a convolution and its pool",
-        [filter, plan, config = *config](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+        [filter, plan, config](auto inputs, auto outputs, void*, const LaunchOptions& options) {
           ConvArgs args = conv_args(plan.request);
           args.x = inputs[0];
           args.w = filter.device->data();

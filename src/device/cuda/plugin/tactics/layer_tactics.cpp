@@ -1,8 +1,8 @@
 // Products with a constant matrix, as fully connected layers are, by kernels of ours.
 #include "device/cuda/plugin/kernels/gemm/matrix_vector.hpp"
 #include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm.hpp"
+#include "device/cuda/plugin/tactics/configured_tactic.hpp"
 #include "device/cuda/plugin/tactics/matrix_request.hpp"
-#include "device/cuda/plugin/tactics/tactics.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -71,72 +71,60 @@ class MatrixVectorTactic final : public CudaTactic {
   }
 };
 
+struct ClusterPlan {
+  LayerProduct layer;
+  ConvProblem problem;
+};
+
 /// More rows as the pixels of a convolution by warpgroup GEMM, in clusters, since the matrix is what takes
 /// time to read.
-class WarpgroupMatrixTactic final : public CudaTactic {
+class WarpgroupMatrixTactic final : public ConfiguredTactic<ClusterPlan, WarpgroupConfig> {
  public:
   std::string_view name() const override { return "warpgroup_matrix"; }
   bool handles(const std::string& op) const override { return is_product(op); }
 
-  std::vector<std::string> variants(const StepRequest& request) const override {
-    LayerProduct layer;
-    ConvProblem problem;
-    std::vector<std::string> result;
-    if (!read(request, layer, problem).empty()) return result;
-    for (const WarpgroupConfig& config : warpgroup_configs(problem, limits())) {
-      if (config.parts > 1) result.push_back(config.text());
-    }
-    return result;
-  }
-
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    LayerProduct layer;
-    ConvProblem problem;
-    std::string reason = read(request, layer, problem);
-    return Offer::refuse(reason.empty() ? "no configuration fits this device" : std::move(reason));
-  }
-
-  Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
-                      std::string_view variant) const override {
-    LayerProduct layer;
-    ConvProblem problem;
-    if (std::string reason = read(request, layer, problem); !reason.empty())
-      return Offer::refuse(std::move(reason));
-    const auto config = WarpgroupConfig::parse(std::string(variant));
-    if (!config) return Offer::refuse(fmt::format("'{}' is no configuration", variant));
-    if (std::string reason = warpgroup_refusal(problem, *config, limits()); !reason.empty())
-      return Offer::refuse(std::move(reason));
-    if (config->parts == 1) return Offer::refuse("no cluster shares the depth");
-    return make_layer_offer(
-        request, layer.product, weights, "a product in clusters",
-        [=, config = *config, low = layer.low](const void* x, const void* w, const float* bias, void* y,
-                                               const LaunchOptions& options) {
-          ConvArgs args;
-          args.x = x;
-          args.w = w;
-          args.bias = bias;
-          args.y = y;
-          args.next_waits = options.next_waits;
-          if (low == 0) args.steps[args.step_count++].op = EpilogueOp::kRelu;
-          return launch_warpgroup(problem, config, args, options.pdl, options.stream);
-        });
-  }
-
  private:
-  static std::string read(const StepRequest& request, LayerProduct& layer, ConvProblem& problem) {
-    if (std::string reason = read_layer(request, layer); !reason.empty()) return reason;
-    const Product& product = layer.product;
+  std::string read(const StepRequest& request, ClusterPlan& plan) const override {
+    if (std::string reason = read_layer(request, plan.layer); !reason.empty()) return reason;
+    const Product& product = plan.layer.product;
     if (product.alpha != 1) return "alpha is not 1";
     if (product.dtype == DType::kFloat32) return "it multiplies elements of two bytes";
     constexpr int64_t kMost = int64_t{1} << 30;
     if (product.rows > kMost || product.columns > kMost || product.depth > kMost) return "a huge matrix";
+    ConvProblem& problem = plan.problem;
     problem.element = product.dtype == DType::kFloat16 ? Element::kHalf : Element::kBFloat16;
     problem.batch = static_cast<int>(product.rows);
     problem.height = problem.width = 1;
     problem.channels = static_cast<int>(product.depth);
     problem.filters = static_cast<int>(product.columns);
     problem.float_result = product.result == DType::kFloat32;
-    return "";
+    return {};
+  }
+  std::vector<WarpgroupConfig> configs(const ClusterPlan& plan) const override {
+    std::vector<WarpgroupConfig> result = warpgroup_configs(plan.problem, limits());
+    std::erase_if(result, [](const WarpgroupConfig& config) { return config.parts == 1; });
+    return result;
+  }
+  std::string refusal(const ClusterPlan& plan, const WarpgroupConfig& config) const override {
+    if (config.parts == 1) return "no cluster shares the depth";
+    return warpgroup_refusal(plan.problem, config, limits());
+  }
+
+  Offer make(const StepRequest& request, const ClusterPlan& plan, const WarpgroupConfig& config,
+             engine::WeightStore& weights) const override {
+    return make_layer_offer(
+        request, plan.layer.product, weights, "a product in clusters",
+        [problem = plan.problem, config, low = plan.layer.low](
+            const void* x, const void* w, const float* bias, void* y, const LaunchOptions& options) {
+          ConvArgs args;
+          args.x = x;
+          args.w = w;
+          args.bias = bias;
+          args.y = y;
+          args.next_waits = options.next_waits;
+          if (low == 0) args.steps[args.step_count++].op = graph::PostOp::kRelu;
+          return launch_warpgroup(problem, config, args, options.pdl, options.stream);
+        });
   }
 };
 

@@ -21,7 +21,7 @@ std::string read_epilogue(const StepRequest& request, Product& product) {
   bool activated = false;
   for (const PostOpRequest& post : *post_ops) {
     if (activated) return "a post-op after the activation";
-    if (post.op == PostOp::kAdd && post.shape == PostOpRequest::Shape::kFull && product.addend < 0) {
+    if (post.op == PostOp::kAdd && post.shape == OperandShape::kFull && product.addend < 0) {
       product.addend = static_cast<int>(post.operand);
     } else if (post.op == PostOp::kRelu) {
       activated = true;

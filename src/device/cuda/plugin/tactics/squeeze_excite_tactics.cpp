@@ -23,8 +23,7 @@ std::string read_activation(const graph::Node& node, std::string_view prefix, Un
   const auto& names = part.get<std::vector<std::string>>("post_ops");
   if (names.empty()) return {};
   if (names.size() > 1) return fmt::format("{}post_ops has more than one activation", prefix);
-  // Both lists are in the order of graph::PostOp.
-  out.op = static_cast<EpilogueOp>(*graph::find_post_op(names[0]));
+  out.op = *graph::find_post_op(names[0]);
   out.alpha = part.get<std::vector<float>>("post_alphas")[0];
   out.beta = part.get<std::vector<float>>("post_betas")[0];
   return {};

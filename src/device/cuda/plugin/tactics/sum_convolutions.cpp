@@ -4,6 +4,7 @@
 
 #include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
 #include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_sum.hpp"
+#include "device/cuda/plugin/tactics/configured_tactic.hpp"
 #include "device/cuda/plugin/tactics/convolution_request.hpp"
 
 namespace hone::device::cuda {
@@ -56,35 +57,22 @@ std::string make_plan(const StepRequest& request, Plan& plan) {
   return {};
 }
 
-class WarpgroupSumTactic final : public CudaTactic {
+class WarpgroupSumTactic final : public ConfiguredTactic<Plan, WarpgroupConfig> {
  public:
   std::string_view name() const override { return "warpgroup_sum"; }
   bool handles(const std::string& op) const override { return op == "FusedConvSum"; }
 
-  std::vector<std::string> variants(const StepRequest& request) const override {
-    Plan plan;
-    std::vector<std::string> result;
-    if (!make_plan(request, plan).empty()) return result;
-    for (const WarpgroupConfig& config : warpgroup_sum_configs(plan.sum, limits()))
-      result.push_back(config.text());
-    return result;
+ private:
+  std::string read(const StepRequest& request, Plan& plan) const override { return make_plan(request, plan); }
+  std::vector<WarpgroupConfig> configs(const Plan& plan) const override {
+    return warpgroup_sum_configs(plan.sum, limits());
+  }
+  std::string refusal(const Plan& plan, const WarpgroupConfig& config) const override {
+    return warpgroup_sum_refusal(plan.sum, config, limits());
   }
 
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    Plan plan;
-    std::string reason = make_plan(request, plan);
-    return Offer::refuse(reason.empty() ? "no configuration fits this device" : std::move(reason));
-  }
-
-  Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
-                      std::string_view variant) const override {
-    Plan plan;
-    if (std::string reason = make_plan(request, plan); !reason.empty())
-      return Offer::refuse(std::move(reason));
-    const auto config = WarpgroupConfig::parse(std::string(variant));
-    if (!config) return Offer::refuse(fmt::format("'{}' is no configuration", variant));
-    if (std::string reason = warpgroup_sum_refusal(plan.sum, *config, limits()); !reason.empty())
-      return Offer::refuse(std::move(reason));
+  Offer make(const StepRequest& request, const Plan& plan, const WarpgroupConfig& config,
+             engine::WeightStore& weights) const override {
     Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
     offer.inputs[2] = {request.compute_dtype, request.inputs[2].shape, Layout::kChannelsLast};
     const bool has_bias = request.node.has_input(4);
@@ -99,8 +87,8 @@ class WarpgroupSumTactic final : public CudaTactic {
     const auto second = pack(3, plan.sum.second);
     offer.kernel = std::make_shared<LaunchKernel>(
         "a sum of convolutions",
-        [filters, second, plan, has_bias, config = *config](auto inputs, auto outputs, void*,
-                                                            const LaunchOptions& options) {
+        [filters, second, plan, has_bias, config](auto inputs, auto outputs, void*,
+                                                  const LaunchOptions& options) {
           ConvSumArgs args{conv_args(plan.request)};
           args.x = inputs[0];
           args.w = filters->data();

@@ -120,8 +120,8 @@ std::shared_ptr<engine::Kernel> make_reorder_kernel(const TensorDesc& from, cons
 
 namespace {
 
-std::optional<PostOpRequest::Shape> operand_shape(const Shape& operand, const Shape& output) {
-  if (operand == output) return PostOpRequest::Shape::kFull;
+std::optional<OperandShape> operand_shape(const Shape& operand, const Shape& output) {
+  if (operand == output) return OperandShape::kFull;
   const size_t rank = output.size();
   if (operand.size() > rank) return std::nullopt;
   Shape padded(rank - operand.size(), 1);
@@ -130,8 +130,8 @@ std::optional<PostOpRequest::Shape> operand_shape(const Shape& operand, const Sh
     if (padded[i] != 1) return std::nullopt;
   }
   if (rank < 2 || padded[1] != output[1]) return std::nullopt;
-  if (padded[0] == output[0] && output[0] != 1) return PostOpRequest::Shape::kPerImageChannel;
-  return padded[0] == 1 ? std::optional(PostOpRequest::Shape::kPerChannel) : std::nullopt;
+  if (padded[0] == output[0] && output[0] != 1) return OperandShape::kPerImageChannel;
+  return padded[0] == 1 ? std::optional(OperandShape::kPerChannel) : std::nullopt;
 }
 
 }  // namespace

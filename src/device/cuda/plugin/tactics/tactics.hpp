@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device/cuda/plugin/kernels/common/conv_problem.hpp"
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
 #include "device/cuda/plugin/kernels/convolution/winograd.hpp"
 #include "device/cuda/plugin/kernels/layers/pooling.hpp"
@@ -133,9 +134,7 @@ struct PostOpRequest {
   float beta = 0;
   /// Input of the node, for binary post-ops.
   size_t operand = 0;
-  /// How the operand lies over the output: as the output itself, one value per image and channel, or one
-  /// value per channel.
-  enum class Shape { kFull, kPerImageChannel, kPerChannel } shape = Shape::kFull;
+  OperandShape shape = OperandShape::kFull;  ///< of a binary post-op's operand
 };
 
 /// The post-ops of a fused node (none for a plain one) whose extra inputs start at `first_extra`; nullopt

@@ -20,14 +20,14 @@ __device__ __forceinline__ float gelu_tanh(float x) {
 }
 
 /// The activations that convolutions seldom have.
-__device__ __forceinline__ float rare_activation(PostOpKind kind, float x, float alpha) {
-  switch (kind) {
-    case PostOpKind::kTanh: return tanhf(x);
-    case PostOpKind::kElu: return x < 0.0f ? alpha * expm1f(x) : x;
-    case PostOpKind::kGeluErf: return gelu_erf(x);
-    case PostOpKind::kGeluTanh: return gelu_tanh(x);
-    case PostOpKind::kSoftplus: return softplus(x);
-    case PostOpKind::kMish: return x * tanhf(softplus(x));
+__device__ __forceinline__ float rare_activation(graph::PostOp op, float x, float alpha) {
+  switch (op) {
+    case graph::PostOp::kTanh: return tanhf(x);
+    case graph::PostOp::kElu: return x < 0.0f ? alpha * expm1f(x) : x;
+    case graph::PostOp::kGeluErf: return gelu_erf(x);
+    case graph::PostOp::kGeluTanh: return gelu_tanh(x);
+    case graph::PostOp::kSoftplus: return softplus(x);
+    case graph::PostOp::kMish: return x * tanhf(softplus(x));
     default: return x;
   }
 }

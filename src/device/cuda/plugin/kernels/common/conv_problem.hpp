@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <string>
 
+#include "graph/post_op.hpp"
+
 namespace hone::device::cuda {
 
 /// What x, w and y hold. kTf32 are floats that tensor cores multiply after rounding them to 11 bits; w is
@@ -73,26 +75,6 @@ struct DeviceLimits {
   bool warpgroups = true;      ///< 9.0 alone, and kernels compiled for it
 };
 
-/// Applied in order to the sum plus bias; the meaning of each is that of the post-op of the same name.
-enum class EpilogueOp : uint8_t {
-  kRelu,
-  kLeakyRelu,  ///< alpha
-  kClip,       ///< alpha is the minimum, beta the maximum
-  kSigmoid,
-  kTanh,
-  kHardSwish,
-  kHardSigmoid,  ///< alpha, beta
-  kSwish,        ///< x * sigmoid(alpha * x)
-  kElu,          ///< alpha
-  kGeluErf,
-  kGeluTanh,
-  kSoftplus,
-  kMish,
-  kAdd,  ///< plus the operand
-  kMul,
-  kSub
-};
-
 /// How an operand lies over the output.
 enum class OperandShape : uint8_t {
   kFull,             ///< as y: [batch][out_height][out_width][filters]
@@ -100,8 +82,9 @@ enum class OperandShape : uint8_t {
   kPerChannel        ///< [filters]
 };
 
+/// Applied to the sum plus bias; what alpha and beta mean says the post-op.
 struct EpilogueStep {
-  EpilogueOp op = EpilogueOp::kRelu;
+  graph::PostOp op = graph::PostOp::kRelu;
   float alpha = 0;
   float beta = 0;
   OperandShape shape = OperandShape::kFull;  ///< of a binary operation's operand

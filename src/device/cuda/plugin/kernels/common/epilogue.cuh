@@ -43,27 +43,27 @@ __device__ __forceinline__ void apply_epilogue(const Epilogue& epilogue, float (
     const float alpha = link.alpha;
     const float beta = link.beta;
     float y[width];
-    switch (link.kind) {
-      case PostOpKind::kRelu: for_each(x, [](float v) { return v < 0.0f ? 0.0f : v; }); break;
-      case PostOpKind::kLeakyRelu: for_each(x, [=](float v) { return v < 0.0f ? alpha * v : v; }); break;
-      case PostOpKind::kClip: for_each(x, [=](float v) { return clip(v, alpha, beta); }); break;
-      case PostOpKind::kHardSigmoid:
+    switch (link.op) {
+      case graph::PostOp::kRelu: for_each(x, [](float v) { return v < 0.0f ? 0.0f : v; }); break;
+      case graph::PostOp::kLeakyRelu: for_each(x, [=](float v) { return v < 0.0f ? alpha * v : v; }); break;
+      case graph::PostOp::kClip: for_each(x, [=](float v) { return clip(v, alpha, beta); }); break;
+      case graph::PostOp::kHardSigmoid:
         for_each(x, [=](float v) { return clip(alpha * v + beta, 0.0f, 1.0f); });
         break;
-      case PostOpKind::kHardSwish:
+      case graph::PostOp::kHardSwish:
         for_each(x, [](float v) { return v * clip(v + 3.0f, 0.0f, 6.0f) * (1.0f / 6); });
         break;
-      case PostOpKind::kSigmoid: for_each(x, [](float v) { return sigmoid_for<T>(v); }); break;
-      case PostOpKind::kSwish: for_each(x, [=](float v) { return v * sigmoid_for<T>(alpha * v); }); break;
-      case PostOpKind::kAdd: load_operand<T>(link, n, c, offset, y);
+      case graph::PostOp::kSigmoid: for_each(x, [](float v) { return sigmoid_for<T>(v); }); break;
+      case graph::PostOp::kSwish: for_each(x, [=](float v) { return v * sigmoid_for<T>(alpha * v); }); break;
+      case graph::PostOp::kAdd: load_operand<T>(link, n, c, offset, y);
 #pragma unroll
         for (int k = 0; k < width; ++k) x[k] += y[k];
         break;
-      case PostOpKind::kMul: load_operand<T>(link, n, c, offset, y);
+      case graph::PostOp::kMul: load_operand<T>(link, n, c, offset, y);
 #pragma unroll
         for (int k = 0; k < width; ++k) x[k] *= y[k];
         break;
-      case PostOpKind::kSub: load_operand<T>(link, n, c, offset, y);
+      case graph::PostOp::kSub: load_operand<T>(link, n, c, offset, y);
 #pragma unroll
         for (int k = 0; k < width; ++k) x[k] -= y[k];
         break;
@@ -71,7 +71,7 @@ __device__ __forceinline__ void apply_epilogue(const Epilogue& epilogue, float (
         // One copy of the code: the values take turns in the first register.
 #pragma unroll 1
         for (int k = 0; k < width; ++k) {
-          const float v = rare_activation(link.kind, x[0], alpha);
+          const float v = rare_activation(link.op, x[0], alpha);
 #pragma unroll
           for (int j = 0; j + 1 < width; ++j) x[j] = x[j + 1];
           x[width - 1] = v;

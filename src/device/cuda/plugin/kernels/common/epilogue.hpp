@@ -3,31 +3,13 @@
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
+#include "graph/post_op.hpp"
 
 namespace hone::device::cuda {
 
-/// In the order of graph::PostOp; alpha and beta mean what they mean there.
-enum class PostOpKind : uint8_t {
-  kRelu,
-  kLeakyRelu,
-  kClip,
-  kSigmoid,
-  kTanh,
-  kHardSwish,
-  kHardSigmoid,
-  kSwish,
-  kElu,
-  kGeluErf,
-  kGeluTanh,
-  kSoftplus,
-  kMish,
-  kAdd,
-  kMul,
-  kSub
-};
-
+/// What alpha and beta mean says the post-op.
 struct PostOpLink {
-  PostOpKind kind = PostOpKind::kRelu;
+  graph::PostOp op = graph::PostOp::kRelu;
   float alpha = 0;
   float beta = 0;
   /// For kAdd, kMul, kSub: of the output's type, order and shape when `full`; else float, read at

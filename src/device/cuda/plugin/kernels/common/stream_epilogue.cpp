@@ -9,7 +9,7 @@ std::optional<StreamEpilogue> stream_epilogue(const ConvArgs& args) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   StreamEpilogue result{StreamKind::kBounds, 0, -kInfinity, kInfinity};
   int next = 0;
-  if (args.step_count > 0 && args.steps[0].op == EpilogueOp::kAdd &&
+  if (args.step_count > 0 && args.steps[0].op == graph::PostOp::kAdd &&
       args.steps[0].shape == OperandShape::kFull) {
     result.kind = StreamKind::kAdd;
     ++next;
@@ -18,12 +18,12 @@ std::optional<StreamEpilogue> stream_epilogue(const ConvArgs& args) {
   const EpilogueStep& step = args.steps[next++];
   if (next != args.step_count) return std::nullopt;
   switch (step.op) {
-    case EpilogueOp::kRelu: result.low = 0; return result;
-    case EpilogueOp::kClip:
+    case graph::PostOp::kRelu: result.low = 0; return result;
+    case graph::PostOp::kClip:
       result.low = step.alpha;
       result.high = step.beta;
       return result;
-    case EpilogueOp::kSwish:
+    case graph::PostOp::kSwish:
       if (result.kind == StreamKind::kAdd) return std::nullopt;
       result.kind = StreamKind::kSwish;
       result.alpha = step.alpha;

@@ -2,14 +2,6 @@
 #include "device/cuda/plugin/kernels/gemm/gemm_epilogue.hpp"
 
 namespace hone::device::cuda {
-namespace {
-
-bool is_binary(EpilogueOp op) {
-  return op == EpilogueOp::kAdd || op == EpilogueOp::kMul || op == EpilogueOp::kSub;
-}
-
-}  // namespace
-
 bool valid_steps(const ConvArgs& args) {
   if (args.step_count < 0 || args.step_count > kMaxEpilogueSteps) return false;
   for (int i = 0; i < args.step_count; ++i) {
@@ -38,9 +30,9 @@ EpilogueParams make_epilogue(const ConvProblem& problem, const ConvArgs& args) {
   }
   params.mode = EpilogueMode::kSteps;
   if (args.step_count == 0) params.mode = EpilogueMode::kPlain;
-  if (args.step_count == 1 && args.steps[0].op == EpilogueOp::kRelu) params.mode = EpilogueMode::kRelu;
-  if (args.step_count == 2 && args.steps[0].op == EpilogueOp::kAdd && params.prefetched_step == 0 &&
-      args.steps[1].op == EpilogueOp::kRelu) {
+  if (args.step_count == 1 && args.steps[0].op == graph::PostOp::kRelu) params.mode = EpilogueMode::kRelu;
+  if (args.step_count == 2 && args.steps[0].op == graph::PostOp::kAdd && params.prefetched_step == 0 &&
+      args.steps[1].op == graph::PostOp::kRelu) {
     params.mode = EpilogueMode::kAddRelu;
   }
   return params;

@@ -1,6 +1,7 @@
 // The epilogue's operations on eight neighbouring channels in float32.
 #pragma once
 
+#include "device/cuda/plugin/kernels/common/activation.cuh"
 #include "device/cuda/plugin/kernels/common/ptx.cuh"
 #include "device/cuda/plugin/kernels/common/quick_sigmoid.cuh"
 #include "device/cuda/plugin/kernels/gemm/gemm_epilogue.hpp"
@@ -61,41 +62,38 @@ __device__ __forceinline__ void pack(const float (&values)[8], uint4* to) {
   for (int i = 0; i < kRunWords<T>; ++i) to[i] = packed.words[i];
 }
 
-// Comparisons are written so that NaN stays NaN, and `high` wins when bounds cross, as ONNX orders Clip.
-__device__ __forceinline__ float clamp(float v, float low, float high) {
-  v = v < low ? low : v;
-  return v > high ? high : v;
-}
-__device__ __forceinline__ float softplus(float v) {
+/// By the fast exponential; softplus() is right to a few ulp.
+__device__ __forceinline__ float quick_softplus(float v) {
   return (v < 0.0f ? 0.0f : v) + log1pf(__expf(-fabsf(v)));
 }
 
-/// One unary step; the names of EpilogueOp say which formula.
-__device__ __forceinline__ float apply_unary(EpilogueOp op, float alpha, float beta, float v) {
+/// One unary step.
+__device__ __forceinline__ float apply_unary(graph::PostOp op, float alpha, float beta, float v) {
   switch (op) {
-    case EpilogueOp::kRelu: return v < 0.0f ? 0.0f : v;
-    case EpilogueOp::kLeakyRelu: return v < 0.0f ? alpha * v : v;
-    case EpilogueOp::kClip: return clamp(v, alpha, beta);
-    case EpilogueOp::kSigmoid: return quick_sigmoid(v);
-    case EpilogueOp::kTanh: return tanhf(v);
-    case EpilogueOp::kHardSwish: return v * clamp(v * (1.0f / 6) + 0.5f, 0.0f, 1.0f);
-    case EpilogueOp::kHardSigmoid: return clamp(alpha * v + beta, 0.0f, 1.0f);
-    case EpilogueOp::kSwish: return v * quick_sigmoid(alpha * v);
-    case EpilogueOp::kElu: return v < 0.0f ? alpha * expm1f(v) : v;
-    case EpilogueOp::kGeluErf: return 0.5f * v * (1.0f + erff(v * 0.70710678f));
-    case EpilogueOp::kGeluTanh: return 0.5f * v * (1.0f + tanhf(0.79788456f * (v + 0.044715f * v * v * v)));
-    case EpilogueOp::kSoftplus: return softplus(v);
-    case EpilogueOp::kMish: return v * tanhf(softplus(v));
+    case graph::PostOp::kRelu: return v < 0.0f ? 0.0f : v;
+    case graph::PostOp::kLeakyRelu: return v < 0.0f ? alpha * v : v;
+    case graph::PostOp::kClip: return clip(v, alpha, beta);
+    case graph::PostOp::kSigmoid: return quick_sigmoid(v);
+    case graph::PostOp::kTanh: return tanhf(v);
+    case graph::PostOp::kHardSwish: return v * clip(v * (1.0f / 6) + 0.5f, 0.0f, 1.0f);
+    case graph::PostOp::kHardSigmoid: return clip(alpha * v + beta, 0.0f, 1.0f);
+    case graph::PostOp::kSwish: return v * quick_sigmoid(alpha * v);
+    case graph::PostOp::kElu: return v < 0.0f ? alpha * expm1f(v) : v;
+    case graph::PostOp::kGeluErf: return gelu_erf(v);
+    case graph::PostOp::kGeluTanh: return gelu_tanh(v);
+    case graph::PostOp::kSoftplus: return quick_softplus(v);
+    case graph::PostOp::kMish: return v * tanhf(quick_softplus(v));
     default: return v;
   }
 }
 
-__device__ __forceinline__ void apply_binary(EpilogueOp op, const float (&operand)[8], float (&values)[8]) {
+__device__ __forceinline__ void apply_binary(graph::PostOp op, const float (&operand)[8],
+                                             float (&values)[8]) {
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    if (op == EpilogueOp::kAdd) values[i] += operand[i];
-    if (op == EpilogueOp::kMul) values[i] *= operand[i];
-    if (op == EpilogueOp::kSub) values[i] -= operand[i];
+    if (op == graph::PostOp::kAdd) values[i] += operand[i];
+    if (op == graph::PostOp::kMul) values[i] *= operand[i];
+    if (op == graph::PostOp::kSub) values[i] -= operand[i];
   }
 }
 

@@ -61,7 +61,7 @@ __device__ __forceinline__ void finish_run(const EpilogueParams& p, int row, int
   if (p.mode == EpilogueMode::kAddRelu) {
     float operand[8];
     unpack<T>(prefetched, operand);
-    apply_binary(EpilogueOp::kAdd, operand, values);
+    apply_binary(graph::PostOp::kAdd, operand, values);
   }
   if (p.mode != EpilogueMode::kPlain) {
 #pragma unroll

@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(kWarps * 32)
     const float sum = reduce_warp(sums[r], Plus());
     if (lane == 0) {
       static_cast<Result*>(p.y)[static_cast<int64_t>(r) * p.columns + column] =
-          from_float<Result>(clamp(p.alpha * sum + bias, p.low, p.high));
+          from_float<Result>(clip(p.alpha * sum + bias, p.low, p.high));
     }
   }
 }

@@ -221,11 +221,11 @@ __device__ __forceinline__ void send_products(const Params& p, const Share& shar
 /// other activations, which has to be fetched around.
 template <bool kUsual>
 __device__ __forceinline__ float squeezed(const Params& p, float value) {
-  return apply_unary(kUsual ? EpilogueOp::kSwish : p.squeeze.op, p.squeeze.alpha, p.squeeze.beta, value);
+  return apply_unary(kUsual ? graph::PostOp::kSwish : p.squeeze.op, p.squeeze.alpha, p.squeeze.beta, value);
 }
 template <bool kUsual>
 __device__ __forceinline__ float gated(const Params& p, float value) {
-  return apply_unary(kUsual ? EpilogueOp::kSigmoid : p.gate.op, p.gate.alpha, p.gate.beta, value);
+  return apply_unary(kUsual ? graph::PostOp::kSigmoid : p.gate.op, p.gate.alpha, p.gate.beta, value);
 }
 
 /// The channels between the products, of the whole image.
@@ -390,7 +390,7 @@ const void* kernel_of(const SqueezeExcitePlan& plan) {
 
 template <class T>
 const void* kernel_of(const SqueezeExcite& size, const SqueezeExcitePlan& plan) {
-  const bool usual = size.squeeze.op == EpilogueOp::kSwish && size.gate.op == EpilogueOp::kSigmoid;
+  const bool usual = size.squeeze.op == graph::PostOp::kSwish && size.gate.op == graph::PostOp::kSigmoid;
   return usual ? kernel_of<T, true>(plan) : kernel_of<T, false>(plan);
 }
 

@@ -15,7 +15,7 @@ namespace hone::device::cuda {
 
 /// A step without operand; by default nothing changes.
 struct UnaryStep {
-  EpilogueOp op = EpilogueOp::kClip;
+  graph::PostOp op = graph::PostOp::kClip;
   float alpha = -std::numeric_limits<float>::infinity();
   float beta = std::numeric_limits<float>::infinity();
 };

@@ -197,7 +197,7 @@ class ShareFinish {
   __device__ __forceinline__ void finish(const Place& place, const uint4* operand, float (&values)[8]) const {
     if (!kSteps && float_y_ != 0) {
 #pragma unroll
-      for (float& value : values) value = clamp(value, bounds_.x, bounds_.y);
+      for (float& value : values) value = clip(value, bounds_.x, bounds_.y);
       pack<float>(values, reinterpret_cast<uint4*>(reinterpret_cast<float*>(y_) + place.offset()));
       return;
     }
@@ -210,7 +210,7 @@ class ShareFinish {
     if (operand_ != nullptr) {
       float added[8];
       unpack<T>(operand, added);
-      apply_binary(EpilogueOp::kAdd, added, values);
+      apply_binary(graph::PostOp::kAdd, added, values);
     }
     // Bounds are those of rounded numbers: rounding keeps their order. NaN stays NaN.
     Packed<T> packed;
