@@ -138,6 +138,36 @@ TEST(EmulatedTactics, StemsAndWhatFollowsTakeTheirOperands) {
   }
 }
 
+/// A stem, its pool and a convolution of 1 x 1; the pass for it takes 64 channels and bounds alone.
+/// channels.
+graph::Graph stem_with_next(int64_t channels, const std::string& activation) {
+  GraphBuilder b;
+  const std::vector<std::string> relu = {"relu"};
+  const std::vector<std::string> next = {activation};
+  const std::vector<float> none = {0};
+  const ValueId x = b.input("x", {Dim::symbol("N"), 3, 12, 12});
+  return b.finish(b.nodes(
+      "FusedStem",
+      {x, b.random({64, 3, 7, 7}, -0.3, 0.3), b.random({64}), b.random({channels, 64, 1, 1}, -0.3, 0.3)}, 2,
+      {{"strides", Ints{2, 2}},
+       {"pads", Ints(4, 3)},
+       {"post_ops", relu},
+       {"post_alphas", none},
+       {"post_betas", none},
+       {"pool_kernel_shape", Ints{3, 3}},
+       {"pool_strides", Ints{2, 2}},
+       {"pool_pads", Ints(4, 1)},
+       {"next_post_ops", next},
+       {"next_post_alphas", none},
+       {"next_post_betas", none}}));
+}
+
+TEST(EmulatedTactics, StemsLeaveOtherConvolutionsBehindTheirPoolAlone) {
+  EXPECT_EQ(run(stem_with_next(64, "relu"), {}, 2), "stem_gemm");
+  EXPECT_EQ(run(stem_with_next(64, "sigmoid"), {}, 2), "");
+  EXPECT_EQ(run(stem_with_next(32, "relu"), {}, 2), "");
+}
+
 TEST(EmulatedTactics, FiltersThatStayTakeTheirOperands) {
   for (const bool bias : {false, true}) {
     GraphBuilder b;
