@@ -139,7 +139,6 @@ TEST(EmulatedTactics, StemsAndWhatFollowsTakeTheirOperands) {
 }
 
 /// A stem, its pool and a convolution of 1 x 1; the pass for it takes 64 channels and bounds alone.
-/// channels.
 graph::Graph stem_with_next(int64_t channels, const std::string& activation) {
   GraphBuilder b;
   const std::vector<std::string> relu = {"relu"};
