@@ -43,6 +43,17 @@ void StepSearch::refuse(size_t candidate, const std::string& reason) {
   candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(candidate));
 }
 
+void StepSearch::take_times(const StepTimer& timer, const Program& program, size_t k) {
+  const std::vector<const std::string*> ran = tactics_that_run(program, program.graph().nodes.size());
+  Candidate& candidate = candidates[k];
+  for (const size_t node : nodes) {
+    // A variant can turn out not to run; another then stands in, whose time is not its.
+    if (ran[node] == nullptr || *ran[node] != candidate.tactic) continue;
+    const auto& times = timer.node_times(node);
+    candidate.times.insert(candidate.times.end(), times.begin(), times.end());
+  }
+}
+
 void StepSearch::reopen() {
   candidates.clear();
   refusals.clear();
@@ -85,17 +96,9 @@ std::vector<std::string> LayoutSearch::tactics_of_round(size_t k, size_t node_co
   return tactics;
 }
 
-void LayoutSearch::take_times(const StepTimer& timer, const Program& program, size_t k, size_t node_count) {
-  const std::vector<const std::string*> ran = tactics_that_run(program, node_count);
+void LayoutSearch::take_times(const StepTimer& timer, const Program& program, size_t k) {
   for (StepSearch& step : steps) {
-    if (step.cached || step.candidates.empty()) continue;
-    Candidate& candidate = step.candidates[k % step.candidates.size()];
-    for (const size_t node : step.nodes) {
-      // A variant can turn out not to run; another then stands in, whose time is not its.
-      if (ran[node] == nullptr || *ran[node] != candidate.tactic) continue;
-      const auto& times = timer.node_times(node);
-      candidate.times.insert(candidate.times.end(), times.begin(), times.end());
-    }
+    if (!step.cached && !step.candidates.empty()) step.take_times(timer, program, k % step.candidates.size());
   }
 }
 

@@ -40,6 +40,8 @@ struct StepSearch {
   void choose();
   /// Moves a candidate to the refusals.
   void refuse(size_t candidate, const std::string& reason);
+  /// Takes the samples of a program that ran the step by candidate `k`.
+  void take_times(const StepTimer& timer, const Program& program, size_t k);
   /// Forgets what came from an earlier search.
   void reopen();
   /// For the cache; fills in the candidates' summaries. `level`: the search's.
@@ -59,7 +61,7 @@ struct LayoutSearch {
   /// The same for round `k`: candidate k of every step, or what the cache chose.
   std::vector<std::string> tactics_of_round(size_t k, size_t node_count) const;
   /// Takes the samples of a program that ran with the tactics of round `k`.
-  void take_times(const StepTimer& timer, const Program& program, size_t k, size_t node_count);
+  void take_times(const StepTimer& timer, const Program& program, size_t k);
   /// Forgets the choices for those of the nodes that a program with all candidates does not offer. A step's
   /// first node speaks for all, as in a search. What is offered stays, also where it refuses beside the other
   /// choices: so it did when it was made.

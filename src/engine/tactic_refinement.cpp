@@ -243,7 +243,7 @@ class Refinement {
 
 /// Chooses `wanted` for the steps from `first` to before `last`, as far as the network agrees.
 void take_again(LayoutSearch& search, size_t node_count, std::span<const size_t> wanted, size_t first,
-                size_t last, const CheckTactics& agrees) {
+                size_t last, const FindMistake& mistake) {
   std::vector<size_t> before;
   bool changes = false;
   for (size_t i = first; i < last; ++i) {
@@ -251,24 +251,25 @@ void take_again(LayoutSearch& search, size_t node_count, std::span<const size_t>
     changes = changes || wanted[i] != before.back();
     search.steps[i].chosen = wanted[i];
   }
-  if (!changes || agrees(search.tactics(node_count))) return;
+  if (!changes) return;
+  const std::string wrong = mistake(search.tactics(node_count));
+  if (wrong.empty()) return;
   for (size_t i = first; i < last; ++i) search.steps[i].chosen = before[i - first];
   if (last - first == 1) {
     StepSearch& step = search.steps[first];
-    step.refusals.push_back(
-        fmt::format("{}: beside the other steps' fastest tactics the network computes something else",
-                    step.candidates[wanted[first]].tactic));
+    step.refusals.push_back(fmt::format("{}: beside the other steps' fastest tactics, {}",
+                                        step.candidates[wanted[first]].tactic, wrong));
     return;
   }
   const size_t middle = first + (last - first) / 2;
-  take_again(search, node_count, wanted, first, middle, agrees);
-  take_again(search, node_count, wanted, middle, last, agrees);
+  take_again(search, node_count, wanted, first, middle, mistake);
+  take_again(search, node_count, wanted, middle, last, mistake);
 }
 
 }  // namespace
 
 void keep_what_agrees(LayoutSearch& search, size_t node_count, const std::vector<std::string>& sound,
-                      const CheckTactics& agrees) {
+                      const FindMistake& mistake) {
   std::vector<size_t> wanted;
   for (StepSearch& step : search.steps) {
     wanted.push_back(step.chosen);
@@ -276,7 +277,7 @@ void keep_what_agrees(LayoutSearch& search, size_t node_count, const std::vector
       if (!step.cached && step.candidates[k].tactic == sound[step.nodes.front()]) step.chosen = k;
     }
   }
-  take_again(search, node_count, wanted, 0, search.steps.size(), agrees);
+  take_again(search, node_count, wanted, 0, search.steps.size(), mistake);
 }
 
 void refine_choices(LayoutSearch& search, size_t node_count, std::span<const tensor::Tensor> inputs,

@@ -28,13 +28,13 @@ void refine_choices(LayoutSearch& search, size_t node_count, std::span<const ten
                     const StartsEarly& early, const MakeProgram& make, const CheckProgram& agrees,
                     double seconds);
 
-/// Whether a network with these tactics, one a node, computes what is expected.
-using CheckTactics = std::function<bool(const std::vector<std::string>& tactics)>;
+/// What is wrong with a network of these tactics, one a node; empty when it computes what is expected.
+using FindMistake = std::function<std::string(const std::vector<std::string>& tactics)>;
 
-/// For choices with which the network computes something else, although each of them is right beside the
-/// tactics of `sound`, one a node, with which it is right: goes back to those and takes the choices again by
-/// halves, leaving out single ones that make it wrong. Those are refused with the reason.
+/// For choices with which the network does not compute what is expected, although each of them is right
+/// beside the tactics of `sound`, one a node, with which it is right: goes back to those and takes the
+/// choices again by halves, leaving out single ones that make it wrong. Those are refused with the reason.
 void keep_what_agrees(LayoutSearch& search, size_t node_count, const std::vector<std::string>& sound,
-                      const CheckTactics& agrees);
+                      const FindMistake& mistake);
 
 }  // namespace hone::engine

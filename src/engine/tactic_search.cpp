@@ -100,6 +100,7 @@ class Search {
     return considered;
   }
 
+  static bool is_cached(const StepSearch& step) { return step.cached; }
   static bool is_open(const StepSearch& step) { return !step.cached && !step.candidates.empty(); }
 
   void refuse_to_time(const std::string& lacks) const {
@@ -122,13 +123,12 @@ class Search {
   LayoutSearch search_layout(Layout layout) {
     LayoutSearch search = find_steps(*bound_, layout, engine_.precision, least_level(), cache_);
     reopen_unknown(search);
-    const bool all_cached = std::all_of(search.steps.begin(), search.steps.end(),
-                                        [](const StepSearch& step) { return step.cached; });
-    if (all_cached && (!device_.overlaps_steps() || agrees_with_favourites(search))) return search;
-    if (all_cached) refuse_to_time("right choices: with its own, the network computes something else");
-    // Either side may be the wrong one; a search of its own has more voters.
-    if (all_cached) {
+    if (const std::string doubt = doubt_of_cached(search); !doubt.empty()) {
+      refuse_to_time(fmt::format("right choices: {}", doubt));
+      // Either side may be the wrong one; a search of its own has more voters.
       for (StepSearch& step : search.steps) step.reopen();
+    } else if (std::all_of(search.steps.begin(), search.steps.end(), is_cached)) {
+      return search;
     }
     list_candidates(search);
     const auto open = std::find_if(search.steps.begin(), search.steps.end(), is_open);
@@ -188,7 +188,7 @@ class Search {
   void time_round(LayoutSearch& search, Program& program, size_t k) const {
     StepTimer timer(program);
     timer.sample(inputs_);
-    search.take_times(timer, program, k, bound_->nodes.size());
+    search.take_times(timer, program, k);
   }
 
   /// Does it, unless there is no room for it, on the device or in what tensors may take, or a step cannot
@@ -257,8 +257,9 @@ class Search {
     }
   }
 
-  /// Refuses candidates with which the network computes something else. `outputs` are those of the programs,
-  /// which took candidate k of every step.
+  /// Refuses candidates with which the network computes something else, or that cannot run. `outputs` are
+  /// those of the programs, which took candidate k of every step; none where one of these could not run,
+  /// which says nothing of the others.
   void refuse_wrong(LayoutSearch& search, const std::vector<Outputs>& outputs) {
     std::vector<Outputs> found = outputs;
     std::erase_if(found, [](const Outputs& of_round) { return of_round.empty(); });
@@ -268,35 +269,58 @@ class Search {
     for (StepSearch& step : search.steps) {
       if (step.cached) continue;
       for (size_t k = std::min(step.candidates.size(), outputs.size()); k-- > 0;) {
-        if (outputs[k].empty() || check_.agrees(outputs[k]) || step.candidates.size() < 2) continue;
+        const bool failed = outputs[k].empty();
+        if ((!failed && check_.agrees(outputs[k])) || step.candidates.size() < 2) continue;
         std::vector<std::string> tactics = sound;
         for (const size_t node : step.nodes) tactics[node] = step.candidates[k].tactic;
-        bool right = false;
-        const bool fit = fits([&] { right = check_.agrees(*program(search.layout, tactics, false)); });
-        if (!right) step.refuse(k, fit ? "with it the network computes something else" : misfit_);
+        const std::string wrong = mistake([&] {
+          const auto alone = program(search.layout, tactics, false);
+          const bool right = check_.agrees(*alone);
+          if (right && failed) time_alone(step, k, *alone);
+          return right;
+        });
+        if (!wrong.empty()) step.refuse(k, wrong);
       }
     }
     sound_tactics_ = sound;
   }
 
-  bool fits_and_agrees(Layout layout, const std::vector<std::string>& tactics) {
+  /// One sample of a step by its candidate `k`, which that program runs it by.
+  void time_alone(StepSearch& step, size_t k, Program& program) const {
+    StepTimer timer(program);
+    timer.sample(inputs_);
+    step.take_times(timer, program, k);
+  }
+
+  /// Why what the action tries cannot be taken: the action says whether outputs are right, or fails.
+  template <class Action>
+  std::string mistake(const Action& action) {
     bool right = false;
-    return fits([&] { right = check_.agrees(*program(layout, tactics, false)); }) && right;
+    if (!fits([&] { right = action(); })) return misfit_;
+    return right ? "" : "with it the network computes something else";
+  }
+
+  std::string mistake_of(const LayoutSearch& search, const std::vector<std::string>& tactics) {
+    return mistake([&] { return check_.agrees(*program(search.layout, tactics, false)); });
   }
 
   /// Candidates that are right one by one can be wrong together; then as many as possible are kept.
   void check_together(LayoutSearch& search) {
-    const auto agrees = [&](const std::vector<std::string>& tactics) {
-      return fits_and_agrees(search.layout, tactics);
-    };
-    if (!agrees(search.tactics(bound_->nodes.size())))
-      keep_what_agrees(search, bound_->nodes.size(), sound_tactics_, agrees);
+    const auto wrong = [&](const std::vector<std::string>& tactics) { return mistake_of(search, tactics); };
+    if (!wrong(search.tactics(bound_->nodes.size())).empty())
+      keep_what_agrees(search, bound_->nodes.size(), sound_tactics_, wrong);
   }
 
-  /// Choices of an earlier search against the device's favourites.
-  bool agrees_with_favourites(const LayoutSearch& search) {
-    check_.expect({first_outputs(*program(search.layout, {}, false))}, {});
-    return check_.agrees(*program(search.layout, search.tactics(bound_->nodes.size()), false));
+  /// Why choices of an earlier search cannot be taken: another network than the one that they were right in
+  /// may show what is wrong with them. The other steps run by the device's favourites.
+  std::string doubt_of_cached(const LayoutSearch& search) {
+    if (!device_.overlaps_steps() || std::none_of(search.steps.begin(), search.steps.end(), is_cached))
+      return {};
+    Outputs expected;
+    if (!fits([&] { expected = first_outputs(*program(search.layout, {}, false)); }))
+      expected = reference_outputs(search.layout);
+    check_.expect({expected}, {});
+    return mistake_of(search, search.tactics(bound_->nodes.size()));
   }
 
   /// A round whose outputs are as expected.

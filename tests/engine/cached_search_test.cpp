@@ -11,6 +11,7 @@ using CachedSearch = TacticSearch;
 
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
 TEST_F(CachedSearch, AnImpossibleGroupOfTheCacheIsSearchedAnew) {
@@ -189,6 +190,55 @@ TEST_F(CachedSearch, ACachedChoiceThatIsWrongNowIsSearchedAnew) {
   build.cache_folder = folder_;
   EXPECT_THAT(relu_tactics(*build_engine(graph, FakeDevice({&slow, &quick}, true), build)), Each("quick"));
   const FakeDevice device({&slow, &broken}, true);
+  const auto engine = build_engine(graph, device, build);
+  EXPECT_THAT(relu_tactics(*engine), Each("slow"));
+  expect_right(graph, engine, device);
+}
+
+TEST_F(CachedSearch, ACachedChoiceThatIsWrongBesideStepsThatAreNotCachedIsSearchedAnew) {
+  const FakeTactic slow("slow", {.delay_us = 150});
+  const FakeTactic slower("slower", {.delay_us = 160});
+  const FakeTactic quick("quick", {.delay_us = 20});
+  const FakeTactic broken("quick", {.delay_us = 20, .scale = 2});
+  BuildOptions build = options(3);
+  build.cache_folder = folder_;
+  EXPECT_THAT(
+      relu_tactics(*build_engine(shrinking_network(1), FakeDevice({&slow, &slower, &quick}, true), build)),
+      Each("quick"));
+  const auto graph = shrinking_network(2);
+  const FakeDevice device({&slow, &slower, &broken}, true);
+  build.cached_only = true;
+  EXPECT_THAT(lacks(graph, device, build),
+              HasSubstr("right choices: with it the network computes something else"));
+  build.cached_only = false;
+  const auto engine = build_engine(graph, device, build);
+  EXPECT_THAT(relu_tactics(*engine), Each("slow"));
+  expect_right(graph, engine, device);
+}
+
+TEST_F(CachedSearch, AFavouriteThatDoesNotFitIsNotNeededForWhatIsCached) {
+  const FakeTactic large("large", {.does_not_fit = true});
+  const FakeTactic small("small", {.delay_us = 200});
+  const FakeDevice device({&large, &small}, true);
+  const auto graph = relu_network();
+  BuildOptions build = options(3);
+  build.cache_folder = folder_;
+  EXPECT_THAT(relu_tactics(*build_engine(graph, device, build)), Each("small"));
+  build.cached_only = true;
+  const auto engine = build_engine(graph, device, build);
+  EXPECT_THAT(relu_tactics(*engine), Each("small"));
+  expect_right(graph, engine, device);
+}
+
+TEST_F(CachedSearch, ACachedChoiceThatDoesNotFitNowIsSearchedAnew) {
+  const FakeTactic slow("slow", {.delay_us = 150});
+  const FakeTactic quick("quick", {.delay_us = 20});
+  const FakeTactic large("quick", {.delay_us = 20, .does_not_fit = true});
+  const auto graph = relu_network();
+  BuildOptions build = options(3);
+  build.cache_folder = folder_;
+  EXPECT_THAT(relu_tactics(*build_engine(graph, FakeDevice({&slow, &quick}, true), build)), Each("quick"));
+  const FakeDevice device({&slow, &large}, true);
   const auto engine = build_engine(graph, device, build);
   EXPECT_THAT(relu_tactics(*engine), Each("slow"));
   expect_right(graph, engine, device);

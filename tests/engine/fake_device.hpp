@@ -39,8 +39,9 @@ class FakeTactic final : public Tactic {
     float scale = 1;
     /// Writes its output when a kernel of it runs for the first time, and relies on what is there afterwards.
     bool writes_once = false;
-    /// Finds no memory whenever it runs.
+    /// Finds no memory whenever it runs, or runs the step of this name.
     bool does_not_fit = false;
+    std::string does_not_fit_in = "";
     /// Right in one step of a network, wrong in two (as a race may be).
     bool wrong_in_two_steps = false;
     /// Wants a form of a constant that is not stored.
@@ -96,11 +97,14 @@ class FakeTactic final : public Tactic {
  private:
   class ReluKernel final : public Kernel {
    public:
-    ReluKernel(const FakeTactic& tactic, std::string variant, int64_t count)
-        : tactic_(tactic), variant_(std::move(variant)), count_(count) {}
+    ReluKernel(const FakeTactic& tactic, std::string variant, const std::string& node, int64_t count)
+        : tactic_(tactic),
+          variant_(std::move(variant)),
+          fits_(!tactic.behaviour_.does_not_fit && node != tactic.behaviour_.does_not_fit_in),
+          count_(count) {}
 
     void run(std::span<const void* const> inputs, std::span<void* const> outputs, void*) override {
-      if (tactic_.behaviour_.does_not_fit) fail_environment("the device has no room for it");
+      if (!fits_) fail_environment("the device has no room for it");
       const auto* x = static_cast<const float*>(inputs[0]);
       auto* y = static_cast<float*>(outputs[0]);
       if (!tactic_.behaviour_.writes_once || !written_) {
@@ -113,6 +117,7 @@ class FakeTactic final : public Tactic {
    private:
     const FakeTactic& tactic_;
     std::string variant_;
+    bool fits_;
     int64_t count_;
     bool written_ = false;
   };
@@ -122,8 +127,8 @@ class FakeTactic final : public Tactic {
     Offer offer;
     offer.inputs = {{DType::kFloat32, request.inputs[0].shape, Layout::kPlain}};
     offer.outputs = request.outputs;
-    offer.kernel =
-        std::make_shared<ReluKernel>(*this, variant, tensor::element_count(request.inputs[0].shape));
+    offer.kernel = std::make_shared<ReluKernel>(*this, variant, request.node.name,
+                                                tensor::element_count(request.inputs[0].shape));
     return offer;
   }
 

@@ -45,6 +45,24 @@ inline graph::Graph relu_network() {
   return b.finish({b.node("Transpose", {x}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}})});
 }
 
+/// Relu steps of different shapes, "relu 0" and so on, which are chosen apart.
+inline graph::Graph shrinking_network(int layers) {
+  GraphBuilder b;
+  auto x = b.input("x", {1, 4, 24, 24});
+  const std::vector<int64_t> window = {2, 2};
+  for (int i = 0; i < layers; ++i) {
+    x = b.node("MaxPool", {b.node("Conv", {x, b.random({4, 4, 1, 1}, -0.2, 0.5)})},
+               {{"kernel_shape", window}, {"strides", window}});
+    x = b.node("Relu", {x});
+  }
+  graph::Graph graph = b.finish({b.node("Transpose", {x}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}})});
+  int count = 0;
+  for (graph::Node& node : graph.nodes) {
+    if (node.op == "Relu") node.name = fmt::format("relu {}", count++);
+  }
+  return graph;
+}
+
 /// Chosen tactic of every Relu step.
 inline std::vector<std::string> relu_tactics(const Engine& engine) {
   std::vector<std::string> result;

@@ -60,6 +60,22 @@ TEST_F(TacticSearch, ATacticThatDoesNotFitIsRefused) {
   }
 }
 
+TEST_F(TacticSearch, ATacticThatDoesNotFitInOneStepIsRefusedThereAlone) {
+  const FakeTactic slow("slow", {.delay_us = 200});
+  const FakeTactic quick("quick", {.delay_us = 20, .does_not_fit_in = "relu 0"});
+  const FakeTactic slower("slower", {.delay_us = 300});
+  const auto graph = shrinking_network(3);
+  for (const bool overlaps : {false, true}) {
+    const FakeDevice device({&slow, &quick, &slower}, overlaps);
+    const auto engine = build_engine(graph, device, options(3));
+    EXPECT_THAT(relu_tactics(*engine), ElementsAre("slow", "quick", "quick"));
+    for (const TacticRecord& record : records(*engine, "quick"))
+      EXPECT_EQ(record.refusal, record.step == "relu 0" ? "the device has no room for it" : "");
+    for (const TacticRecord& record : records(*engine, "slower")) EXPECT_EQ(record.refusal, "");
+    expect_right(graph, engine, device);
+  }
+}
+
 TEST_F(TacticSearch, NothingIsBuiltOfTacticsThatAllDoNotFit) {
   const FakeTactic large("large", {.does_not_fit = true});
   const FakeTactic larger("larger", {.does_not_fit = true});
@@ -158,16 +174,7 @@ TEST_F(TacticSearch, ATacticThatLivesOffEarlierRunsIsRefused) {
 TEST_F(TacticSearch, OfTacticsThatAreWrongTogetherAsManyAsPossibleAreChosen) {
   const FakeTactic slow("slow", {.delay_us = 200});
   const FakeTactic racy("racy", {.delay_us = 20, .wrong_in_two_steps = true});
-  // Three Relu steps of different shapes, so that they are chosen apart.
-  GraphBuilder b;
-  auto x = b.input("x", {1, 4, 24, 24});
-  const std::vector<int64_t> window = {2, 2};
-  for (int i = 0; i < 3; ++i) {
-    x = b.node("MaxPool", {b.node("Conv", {x, b.random({4, 4, 1, 1}, -0.2, 0.5)})},
-               {{"kernel_shape", window}, {"strides", window}});
-    x = b.node("Relu", {x});
-  }
-  const auto graph = b.finish({b.node("Transpose", {x}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}})});
+  const auto graph = shrinking_network(3);
   for (const bool overlaps : {false, true}) {
     const FakeDevice device({&slow, &racy}, overlaps);
     const auto engine = build_engine(graph, device, options(3));
