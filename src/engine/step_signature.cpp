@@ -30,6 +30,17 @@ std::string attribute_text(const graph::Attribute& attribute) {
   return std::visit(Visitor{}, attribute);
 }
 
+/// The text with bytes beyond ASCII spelt out: a model's strings need not be UTF-8, which the cache's file
+/// is.
+std::string ascii(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    result += byte < 0x80 ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+  }
+  return result;
+}
+
 }  // namespace
 
 std::string step_signature(const graph::Graph& graph, const graph::Node& node, Layout layout,
@@ -50,7 +61,7 @@ std::string step_signature(const graph::Graph& graph, const graph::Node& node, L
                 ? " >-"
                 : fmt::format(" {}{}", leaves(id) ? ">>" : ">", graph.value(id).type.text());
   }
-  return text;
+  return ascii(text);
 }
 
 std::string graph_signature(const graph::Graph& graph, Precision precision) {
