@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
+#include "device/cuda/plugin/libraries/cudnn_errors.hpp"
 
 namespace {
 std::atomic<bool> no_more_threads = false;
@@ -116,6 +117,20 @@ TEST(PlanCompiler, GivesTheErrorToWhoeverAsks) {
   const auto request = compiler.request("bad", []() -> PlanPointer { throw std::runtime_error("refused"); });
   EXPECT_THROW(request->get(), std::runtime_error);
   EXPECT_THROW(compiler.request("bad", [] { return PlanPointer(); })->get(), std::runtime_error);
+}
+
+TEST(PlanCompiler, TriesAgainWhatFailedForAReasonThatMayPass) {
+  PlanCompiler compiler;
+  const auto fails = []() -> PlanPointer { fail_environment("the GPU's memory is full"); };
+  EXPECT_THROW(compiler.request("full", fails)->get(), Error);
+  EXPECT_EQ(compiler.request("full", [] { return PlanPointer(); })->get(), nullptr);
+}
+
+TEST(PlanCompiler, KeepsWhatIsRefused) {
+  PlanCompiler compiler;
+  const auto refuses = []() -> PlanPointer { throw CudnnRefusal(ErrorKind::kEnvironment, "no such engine"); };
+  EXPECT_THROW(compiler.request("odd", refuses)->get(), CudnnRefusal);
+  EXPECT_THROW(compiler.request("odd", [] { return PlanPointer(); })->get(), CudnnRefusal);
 }
 
 }  // namespace

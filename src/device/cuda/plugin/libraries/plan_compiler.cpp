@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
+#include "device/cuda/plugin/libraries/cudnn_errors.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -22,7 +23,21 @@ struct PlanCompiler::Request::Task {
 
   bool is_ready() const { return plan.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
 
-  /// Made and held by nobody, or not to be made, as when there was no memory at the time.
+  /// Wanted by nobody, and not to be made for a reason that may pass, as when there was no memory at the
+  /// time.
+  bool has_failed() const {
+    if (requests > 0 || !is_ready()) return false;
+    try {
+      plan.get();
+      return false;
+    } catch (const CudnnRefusal&) {
+      return false;
+    } catch (const std::exception&) {
+      return true;
+    }
+  }
+
+  /// Made and held by nobody, or not to be made.
   bool is_unused() const {
     if (requests > 0 || !is_ready()) return false;
     try {
@@ -59,7 +74,11 @@ PlanCompiler::~PlanCompiler() {
 std::shared_ptr<const PlanCompiler::Request> PlanCompiler::request(const std::string& key, Make make) {
   const std::shared_ptr<Request> request(new Request(*this));
   const std::lock_guard lock(mutex_);
-  const auto known = tasks_.find(key);
+  auto known = tasks_.find(key);
+  if (known != tasks_.end() && known->second->has_failed()) {
+    tasks_.erase(known);
+    known = tasks_.end();
+  }
   request->task_ = known != tasks_.end() ? known->second : start(key, std::move(make));
   ++request->task_->requests;
   ++requests_;

@@ -48,7 +48,8 @@ class PlanCompiler {
   PlanCompiler(const PlanCompiler&) = delete;
   PlanCompiler& operator=(const PlanCompiler&) = delete;
 
-  /// The plan of that key, made unless it is known. Environment error when there is no thread to make it.
+  /// The plan of that key, made unless it is known: there, refused by cuDNN, or asked for by others at the
+  /// time. Environment error when there is no thread to make it.
   std::shared_ptr<const Request> request(const std::string& key, Make make);
 
  private:
