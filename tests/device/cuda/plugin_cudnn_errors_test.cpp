@@ -32,6 +32,15 @@ TEST(CudnnErrors, WhatSpeaksOfTheMachineIsNone) {
   }
 }
 
+/// Taken for none, cuDNN would seem to recommend nothing.
+TEST(CudnnErrors, AnAnswerIsAcceptedOrRefused) {
+  EXPECT_TRUE(is_accepted(CUDNN_STATUS_SUCCESS, "asking for advice"));
+  EXPECT_FALSE(is_accepted(CUDNN_STATUS_NOT_SUPPORTED, "asking for advice"));
+  EXPECT_FALSE(is_accepted(CUDNN_STATUS_BAD_PARAM, "asking for advice"));
+  EXPECT_THROW(is_accepted(CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED, "asking for advice"), Error);
+  EXPECT_THROW(is_accepted(CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED, "asking for advice"), Error);
+}
+
 TEST(CudnnErrors, ACallWithoutAGraphRefusesNothing) {
   EXPECT_NO_THROW(check_machine(CUDNN_STATUS_SUCCESS, "starting cuDNN"));
   try {

@@ -26,10 +26,9 @@ std::vector<CudnnDescriptor> read_descriptors(const CudnnDescriptor& from, cudnn
   std::vector<cudnnBackendDescriptor_t> pointers;
   for (int64_t i = 0; i < most; ++i) pointers.push_back(found.emplace_back(type).get());
   int64_t count = 0;
-  if (cudnnBackendGetAttribute(from.get(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR, most, &count,
-                               static_cast<void*>(pointers.data())) != CUDNN_STATUS_SUCCESS) {
-    count = 0;
-  }
+  const cudnnStatus_t status = cudnnBackendGetAttribute(from.get(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR, most,
+                                                        &count, static_cast<void*>(pointers.data()));
+  if (!is_accepted(status, "reading an attribute")) count = 0;
   found.erase(found.begin() + std::clamp<int64_t>(count, 0, most), found.end());
   return found;
 }
@@ -111,7 +110,7 @@ std::map<int64_t, std::vector<CudnnKnobRange>> find_engines(const CudnnDescripto
   for (int64_t index = 0; index < count; ++index) {
     CudnnDescriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     engine.set(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph).set(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, index);
-    if (cudnnBackendFinalize(engine.get()) != CUDNN_STATUS_SUCCESS) continue;
+    if (!is_accepted(cudnnBackendFinalize(engine.get()), "asking for an engine")) continue;
     if (is_wanted(engine, precision)) engines[index] = knob_ranges(engine);
   }
   return engines;
@@ -124,7 +123,7 @@ std::vector<CudnnConfig> recommend(const CudnnDescriptor& graph, Precision preci
     CudnnDescriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph)
         .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
-    if (cudnnBackendFinalize(heuristics.get()) != CUDNN_STATUS_SUCCESS) continue;
+    if (!is_accepted(cudnnBackendFinalize(heuristics.get()), "asking for advice")) continue;
     for (const CudnnDescriptor& config :
          read_descriptors(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
                           kMostRecommended)) {

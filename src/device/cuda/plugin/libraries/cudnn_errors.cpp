@@ -38,6 +38,11 @@ void check_machine(cudnnStatus_t status, std::string_view what) {
                     status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED);
 }
 
+bool is_accepted(cudnnStatus_t status, std::string_view what) {
+  if (!is_refusal(status)) check_machine(status, what);
+  return status == CUDNN_STATUS_SUCCESS;
+}
+
 void check(cudnnStatus_t status, std::string_view what) {
   if (!is_refusal(status)) return check_machine(status, what);
   check_alive(what);
