@@ -26,7 +26,8 @@ struct ShapeRange {
 };
 
 struct BuildOptions {
-  /// "cpu" or "cuda".
+  /// "cpu" or "cuda": the process's first GPU, which each thread that uses the engine must have as its
+  /// current device, as it has unless it chose another one.
   std::string device = "cpu";
   /// "fp32" or "bf16"; on cuda also "tf32" and "fp16". Inputs and outputs keep the model's own types.
   std::string precision = "fp32";
