@@ -43,8 +43,7 @@ void StepSearch::refuse(size_t candidate, const std::string& reason) {
   candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(candidate));
 }
 
-void StepSearch::take_times(const StepTimer& timer, const Program& program, size_t k) {
-  const std::vector<const std::string*> ran = tactics_that_run(program, program.graph().nodes.size());
+void StepSearch::take_times(const StepTimer& timer, const std::vector<const std::string*>& ran, size_t k) {
   Candidate& candidate = candidates[k];
   for (const size_t node : nodes) {
     // A variant can turn out not to run; another then stands in, whose time is not its.
@@ -97,8 +96,9 @@ std::vector<std::string> LayoutSearch::tactics_of_round(size_t k, size_t node_co
 }
 
 void LayoutSearch::take_times(const StepTimer& timer, const Program& program, size_t k) {
+  const std::vector<const std::string*> ran = tactics_that_run(program, program.graph().nodes.size());
   for (StepSearch& step : steps) {
-    if (!step.cached && !step.candidates.empty()) step.take_times(timer, program, k % step.candidates.size());
+    if (!step.cached && !step.candidates.empty()) step.take_times(timer, ran, k % step.candidates.size());
   }
 }
 

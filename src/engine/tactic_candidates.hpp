@@ -40,8 +40,8 @@ struct StepSearch {
   void choose();
   /// Moves a candidate to the refusals.
   void refuse(size_t candidate, const std::string& reason);
-  /// Takes the samples of a program that ran the step by candidate `k`.
-  void take_times(const StepTimer& timer, const Program& program, size_t k);
+  /// Takes the samples of candidate `k`, where the program ran by it; `ran` as tactics_that_run() has it.
+  void take_times(const StepTimer& timer, const std::vector<const std::string*>& ran, size_t k);
   /// Forgets what came from an earlier search.
   void reopen();
   /// For the cache; fills in the candidates' summaries. `level`: the search's.

@@ -289,7 +289,7 @@ class Search {
   void time_alone(StepSearch& step, size_t k, Program& program) const {
     StepTimer timer(program);
     timer.sample(inputs_);
-    step.take_times(timer, program, k);
+    step.take_times(timer, tactics_that_run(program, bound_->nodes.size()), k);
   }
 
   /// Why what the action tries cannot be taken: the action says whether outputs are right, or fails.
@@ -312,15 +312,23 @@ class Search {
   }
 
   /// Why choices of an earlier search cannot be taken: another network than the one that they were right in
-  /// may show what is wrong with them. The other steps run by the device's favourites.
+  /// may show what is wrong with them. The other steps run by the device's favourites, or by the reference
+  /// where one of those cannot run.
   std::string doubt_of_cached(const LayoutSearch& search) {
     if (!device_.overlaps_steps() || std::none_of(search.steps.begin(), search.steps.end(), is_cached))
       return {};
+    std::vector<std::string> others(bound_->nodes.size());
     Outputs expected;
-    if (!fits([&] { expected = first_outputs(*program(search.layout, {}, false)); }))
+    if (!fits([&] { expected = first_outputs(*program(search.layout, others, false)); })) {
+      others = all_by_reference();
       expected = reference_outputs(search.layout);
+    }
     check_.expect({expected}, {});
-    return mistake_of(search, search.tactics(bound_->nodes.size()));
+    std::vector<std::string> tactics = search.tactics(others.size());
+    for (size_t node = 0; node < tactics.size(); ++node) {
+      if (tactics[node].empty()) tactics[node] = others[node];
+    }
+    return mistake_of(search, tactics);
   }
 
   /// A round whose outputs are as expected.
@@ -330,9 +338,12 @@ class Search {
     return static_cast<size_t>(found - outputs.begin());
   }
 
+  std::vector<std::string> all_by_reference() const {
+    return std::vector<std::string>(bound_->nodes.size(), std::string(reference_tactic().name()));
+  }
+
   Outputs reference_outputs(Layout layout) const {
-    const std::string name(reference_tactic().name());
-    return first_outputs(*program(layout, std::vector<std::string>(bound_->nodes.size(), name), false));
+    return first_outputs(*program(layout, all_by_reference(), false));
   }
 
   void time_candidates(LayoutSearch& search) {

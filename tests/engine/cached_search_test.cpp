@@ -230,6 +230,17 @@ TEST_F(CachedSearch, AFavouriteThatDoesNotFitIsNotNeededForWhatIsCached) {
   expect_right(graph, engine, device);
 }
 
+TEST_F(CachedSearch, AFavouriteThatDoesNotFitCostsNoCachedChoice) {
+  const FakeTactic large("large", {.does_not_fit = true});
+  const FakeTactic small("small", {.delay_us = 200});
+  const FakeDevice device({&large, &small}, true);
+  BuildOptions build = options(3);
+  build.cache_folder = folder_;
+  EXPECT_THAT(relu_tactics(*build_engine(shrinking_network(1), device, build)), Each("small"));
+  build.cached_only = true;
+  EXPECT_THAT(lacks(shrinking_network(2), device, build), HasSubstr("the times of "));
+}
+
 TEST_F(CachedSearch, ACachedChoiceThatDoesNotFitNowIsSearchedAnew) {
   const FakeTactic slow("slow", {.delay_us = 150});
   const FakeTactic quick("quick", {.delay_us = 20});
