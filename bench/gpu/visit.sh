@@ -16,6 +16,7 @@ parts=("$@")
 [ ${#parts[@]} -gt 0 ] || parts=(kernels gemm stable models sweep)
 hone=$install/bin/hone
 models=${MODELS:-resnet50}
+sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 mkdir -p "$output"
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,temperature.gpu,power.draw,utilization.gpu \
   --format=csv,noheader | tee "$output/gpu.txt"
@@ -116,16 +117,15 @@ if part sanitize-tactics; then
     local output=$1 check=$2 tool=$3 precision=$4 folder=$5 of=$6
     local log=$output/$tool-$precision-$(basename "$folder")-${of/\//-of-}.log
     CUDA_VISIBLE_DEVICES=$((SLOT % GPUS)) timeout "${SANITIZE_SECONDS:-300}" \
-      "$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)" --tool "$tool" --error-exitcode 9 \
-      --print-limit 5 "$check" --once --part "$of" ${WITHOUT:+$(printf -- '--without %s ' $WITHOUT)} cuda "$precision" 1e-5 \
-      1.01e-4 "$folder" >"$log" 2>&1
+      "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 5 "$check" --once --part "$of" \
+      ${WITHOUT:+$(printf -- '--without %s ' $WITHOUT)} cuda "$precision" 1e-5 1.01e-4 "$folder" >"$log" 2>&1
     local code=$?
     printf '%s %s %s, part %s: exit %d, %s\n' "$tool" "$precision" "$(basename "$folder")" "$of" "$code" \
       "$(grep -oE '(RACECHECK|ERROR) SUMMARY.*' "$log")"
   }
   export -f watch
   GPUS=$(nvidia-smi -L | wc -l)
-  export GPUS
+  export GPUS sanitizer
   for wanted in 1 0; do
     for tool in ${SANITIZE_TOOLS:-racecheck memcheck initcheck}; do
       for precision in ${PRECISIONS:-fp16}; do
@@ -198,7 +198,6 @@ if part soak; then
   cat "$output/soak-growth.log"
 fi
 if part sanitize; then
-  sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
   # Launches are slow under it, so each tool sees a few configurations of every kind. Exit 9: it found something; 124: out
   # of time.
   for tool in ${SANITIZE_TOOLS:-memcheck racecheck initcheck synccheck}; do
