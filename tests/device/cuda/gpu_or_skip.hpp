@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-namespace hone::device::cuda::check {
+namespace hone::device::cuda {
 
 inline constexpr int kFailed = 1;
 /// Exit status that ctest shows as skipped.
@@ -23,4 +23,4 @@ inline int status_without_gpu() {
   return missing ? kSkipped : kFailed;
 }
 
-}  // namespace hone::device::cuda::check
+}  // namespace hone::device::cuda

@@ -248,10 +248,10 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  if (const int status = status_without_gpu(); status != 0) return status;
+  if (const int status = hone::device::cuda::status_without_gpu(); status != 0) return status;
   for (const Check& check : kChecks) {
     if (names.empty() || std::find(names.begin(), names.end(), check.name) != names.end()) check.run();
   }
   std::printf("%s\n", failures() == 0 ? "all kernels agree with the plain loops" : "FAILED");
-  return failures() == 0 ? 0 : kFailed;
+  return failures() == 0 ? 0 : hone::device::cuda::kFailed;
 }

@@ -67,6 +67,18 @@ bool is_loss(cudaError_t status) {
   }
 }
 
+/// A fault, or a loss of the GPU, that the runtime knows of; success otherwise, as anything else may be what an
+/// earlier refusal has left. A library has a runtime of its own: of what it met, ours hears when it is asked.
+cudaError_t known_failure() {
+  size_t free = 0;
+  size_t total = 0;
+  for (const cudaError_t status : {cudaGetLastError(), cudaMemGetInfo(&free, &total)}) {
+    if (is_fault(status) || is_loss(status)) return status;
+  }
+  (void)cudaGetLastError();
+  return cudaSuccess;
+}
+
 }  // namespace
 
 void check(cudaError_t status, std::string_view what) {
@@ -89,16 +101,12 @@ void check(cudaError_t status, std::string_view what) {
   fail_environment("{} failed on the GPU: {}", what, reason);
 }
 
-void check_alive(std::string_view what) {
-  const cudaError_t known = cudaGetLastError();
-  if (is_fault(known) || is_loss(known)) check(known, what);
-}
+void check_alive(std::string_view what) { check(known_failure(), what); }
 
 void fail_library_call(std::string_view what, std::string_view library, const char* reason,
                        bool memory_full) {
-  const cudaError_t known = memory_full ? cudaErrorMemoryAllocation : cudaGetLastError();
-  // Anything else may be what an earlier refusal has left.
-  if (known == cudaErrorMemoryAllocation || is_fault(known) || is_loss(known)) check(known, what);
+  const bool full = memory_full || cudaPeekAtLastError() == cudaErrorMemoryAllocation;
+  check(full ? cudaErrorMemoryAllocation : known_failure(), what);
   fail_environment("{} failed in {}: {}", what, library, reason);
 }
 

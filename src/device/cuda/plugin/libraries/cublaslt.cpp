@@ -10,7 +10,8 @@ namespace {
 using tensor::DType;
 
 constexpr size_t kWorkspaceBytes = size_t{32} << 20;
-constexpr uintptr_t kAlignment = 256;
+/// Of every operand, in bytes: the engine's arena promises no more.
+constexpr uint32_t kAlignment = 64;
 
 void check(cublasStatus_t status, std::string_view what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
@@ -47,7 +48,7 @@ Matmul::Matmul(const Product& product) : product_(product) {
   set(operation_.get(), CUBLASLT_MATMUL_DESC_EPILOGUE, product.epilogue);
   if (product.bias) {
     // A pointer is part of the description; heuristics only ask whether there is one.
-    set_bias(reinterpret_cast<const void*>(kAlignment));
+    set_bias(reinterpret_cast<const void*>(uintptr_t{kAlignment}));
     set(operation_.get(), CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, data_type(product.result));
   }
   const int64_t w_rows = product.transposed ? product.depth : product.columns;
@@ -60,22 +61,26 @@ Matmul::Matmul(const Product& product) : product_(product) {
 std::vector<cublasLtMatmulHeuristicResult_t> Matmul::recommended(int most) const {
   CublasltObject<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy> preference;
   check(cublasLtMatmulPreferenceCreate(preference.put()), "stating a preference");
-  check(cublasLtMatmulPreferenceSetAttribute(preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                             &kWorkspaceBytes, sizeof kWorkspaceBytes),
-        "stating a preference");
+  const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
+    check(cublasLtMatmulPreferenceSetAttribute(preference.get(), attribute, &value, sizeof value),
+          "stating a preference");
+  };
+  prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspaceBytes);
+  for (const auto operand :
+       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
+    prefer(operand, kAlignment);
   // Other schemes add the parts of a split depth in the type of the result.
   const uint32_t schemes = data_type(product_.result) == CUDA_R_32F ? CUBLASLT_REDUCTION_SCHEME_MASK
                                                                     : CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
-  check(cublasLtMatmulPreferenceSetAttribute(preference.get(), CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-                                             &schemes, sizeof schemes),
-        "stating a preference");
+  prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, schemes);
   std::vector<cublasLtMatmulHeuristicResult_t> results(static_cast<size_t>(most));
   int count = 0;
-  if (cublasLtMatmulAlgoGetHeuristic(handle(), operation_.get(), w_.get(), x_.get(), y_.get(), y_.get(),
-                                     preference.get(), most, results.data(),
-                                     &count) != CUBLAS_STATUS_SUCCESS) {
-    count = 0;
-  }
+  const cublasStatus_t status =
+      cublasLtMatmulAlgoGetHeuristic(handle(), operation_.get(), w_.get(), x_.get(), y_.get(), y_.get(),
+                                     preference.get(), most, results.data(), &count);
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) return {};
+  check(status, "asking for algorithms of a product");
   results.resize(static_cast<size_t>(count));
   return results;
 }
