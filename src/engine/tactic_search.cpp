@@ -9,13 +9,12 @@
 #include <set>
 
 #include "base/clock.hpp"
-#include "base/error.hpp"
 #include "engine/batch_group.hpp"
 #include "engine/context.hpp"
-#include "engine/output_check.hpp"
 #include "engine/step_signature.hpp"
 #include "engine/step_timer.hpp"
 #include "engine/tactic_refinement.hpp"
+#include "engine/tactic_trials.hpp"
 
 namespace hone::engine {
 namespace {
@@ -32,12 +31,6 @@ constexpr double kBudgetSeconds = 6;
 constexpr double kRefineSeconds = 30;
 constexpr double kLongRefineSeconds = 60;
 
-/// What the made-up inputs of the search cannot be run with. The model may be sound: its inputs may be shapes
-/// or indices, which random numbers are not.
-struct UnfitInputs : Error {
-  explicit UnfitInputs(const Error& error) : Error(error) {}
-};
-
 /// Of the cache's entry that says so, for builds that may not try.
 std::string unfit_key(const graph::Graph& bound, Precision precision) {
   return "unfit inputs " + graph_signature(bound, precision);
@@ -52,8 +45,7 @@ class Search {
         device_(device),
         options_(options),
         cache_(cache),
-        inputs_(timing_inputs(*bound_)),
-        check_(engine.precision, inputs_, device.overlaps_steps()) {}
+        trials_(engine, bound_, device, options.optimization_level >= 5) {}
 
   void run() {
     std::vector<Layout> considered = device_.image_layouts(engine_.precision);
@@ -66,8 +58,8 @@ class Search {
     for (size_t i = 0; i < layouts.size(); ++i) {
       report(static_cast<double>(i) / static_cast<double>(layouts.size()),
              fmt::format("timing tactics, {}", layout_name(layouts[i])));
-      const bool fit = fits([&] { searches.push_back(search_layout(layouts[i])); });
-      if (!fit && !first_failure) first_failure = failure_;
+      const bool fit = trials_.fits([&] { searches.push_back(search_layout(layouts[i])); });
+      if (!fit && !first_failure) first_failure = trials_.failure();
     }
     if (searches.empty()) std::rethrow_exception(first_failure);
     const size_t best = searches.size() == 1 ? 0 : fastest(searches, graph_key);
@@ -82,8 +74,6 @@ class Search {
   void report(double done, const std::string& what) const {
     if (options_.progress) options_.progress(done, what);
   }
-
-  bool exhaustive() const { return options_.optimization_level >= 5; }
 
   /// The lowest level whose search looks as closely as this one at what both look at.
   int least_level() const {
@@ -111,19 +101,10 @@ class Search {
     fail_environment("the timing cache lacks {}", lacks);
   }
 
-  std::unique_ptr<Program> program(Layout layout, const std::vector<std::string>& tactics, bool list) const {
-    return build_program(bound_, device_, engine_.weights,
-                         {.precision = engine_.precision,
-                          .layout = layout,
-                          .tactics = tactics,
-                          .list_candidates = list,
-                          .exhaustive = list && exhaustive()});
-  }
-
   LayoutSearch search_layout(Layout layout) {
     LayoutSearch search = find_steps(*bound_, layout, engine_.precision, least_level(), cache_);
     reopen_unknown(search);
-    if (const std::string doubt = doubt_of_cached(search); !doubt.empty()) {
+    if (const std::string doubt = trials_.doubt_of_cached(search); !doubt.empty()) {
       refuse_to_time(fmt::format("right choices: {}", doubt));
       // Either side may be the wrong one; a search of its own has more voters.
       for (StepSearch& step : search.steps) step.reopen();
@@ -142,10 +123,10 @@ class Search {
     if (device_.overlaps_steps() && options_.optimization_level >= 2) {
       report(0.5, "trying choices in the whole network");
       refine_choices(
-          search, bound_->nodes.size(), inputs_,
+          search, bound_->nodes.size(), trials_.inputs(),
           [&](const std::string& tactic) { return device_.starts_early(tactic); },
-          [&](const std::vector<std::string>& tactics) { return program(layout, tactics, false); },
-          [&](Program& trial) { return check_.agrees(trial); },
+          [&](const std::vector<std::string>& tactics) { return trials_.program(layout, tactics); },
+          [&](Program& trial) { return trials_.agrees(trial); },
           options_.optimization_level >= 4 ? kLongRefineSeconds : kRefineSeconds);
     }
     for (StepSearch& step : search.steps) {
@@ -161,14 +142,14 @@ class Search {
     const std::vector<std::string> tactics = search.tactics(bound_->nodes.size());
     if (std::all_of(tactics.begin(), tactics.end(), [](const std::string& name) { return name.empty(); }))
       return;
-    const std::set<size_t> doubted = nodes_run_otherwise(*program(search.layout, tactics, false), tactics);
-    if (!doubted.empty()) search.reopen(doubted, *program(search.layout, {}, true));
+    const std::set<size_t> doubted = nodes_run_otherwise(*trials_.program(search.layout, tactics), tactics);
+    if (!doubted.empty()) search.reopen(doubted, *trials_.listed_program(search.layout));
   }
 
   void list_candidates(LayoutSearch& search) {
     std::map<size_t, StepSearch*> step_of;
     for (StepSearch& step : search.steps) step_of[step.nodes.front()] = &step;
-    const auto listed = program(search.layout, {}, true);
+    const auto listed = trials_.listed_program(search.layout);
     search.preparations = listed->preparations();
     for (const ProgramStep& made : listed->steps()) {
       const auto found = made.node < 0 ? step_of.end() : step_of.find(static_cast<size_t>(made.node));
@@ -181,42 +162,14 @@ class Search {
   }
 
   std::unique_ptr<Program> program_of_round(const LayoutSearch& search, size_t k) const {
-    return program(search.layout, search.tactics_of_round(k, bound_->nodes.size()), false);
+    return trials_.program(search.layout, search.tactics_of_round(k, bound_->nodes.size()));
   }
 
   /// One sample of every step of round `k`.
   void time_round(LayoutSearch& search, Program& program, size_t k) const {
     StepTimer timer(program);
-    timer.sample(inputs_);
+    timer.sample(trials_.inputs());
     search.take_times(timer, program, k);
-  }
-
-  /// Does it, unless there is no room for it, on the device or in what tensors may take, or a step cannot
-  /// run: then false, and failure_ says why.
-  template <class Action>
-  bool fits(const Action& action) {
-    try {
-      action();
-      return true;
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kEnvironment && error.kind() != ErrorKind::kBadInput) throw;
-      misfit_ = error.what();
-      failure_ = std::current_exception();
-      return false;
-    }
-  }
-
-  /// Outputs of a program that has not run yet.
-  Outputs first_outputs(Program& made) const {
-    // All that the shapes ask for; what fails after it is a step.
-    made.executor();
-    made.make_outputs();
-    try {
-      return check_.run(made);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kBadInput) throw;
-      throw UnfitInputs(error);
-    }
   }
 
   /// One look at every candidate, one program after another: all of them at once would take much memory.
@@ -225,15 +178,14 @@ class Search {
     std::vector<Outputs> outputs(search.rounds());
     bool any = false;
     for (size_t k = 0; k < outputs.size(); ++k) {
-      any = fits([&] {
-              const auto made = program_of_round(search, k);
-              Outputs of_round = first_outputs(*made);
-              time_round(search, *made, k);
-              outputs[k] = std::move(of_round);
-            }) ||
-            any;
+      any = trials_.fits([&] {
+        const auto made = program_of_round(search, k);
+        Outputs of_round = trials_.first_outputs(*made);
+        time_round(search, *made, k);
+        outputs[k] = std::move(of_round);
+      }) || any;
     }
-    if (!any) std::rethrow_exception(failure_);
+    if (!any) trials_.rethrow_failure();
     return outputs;
   }
 
@@ -243,15 +195,15 @@ class Search {
     const auto begin = base::Clock::now();
     for (size_t first = 0; first < rounds;) {
       std::vector<std::unique_ptr<Program>> programs;
-      while (first + programs.size() < rounds && fits([&] {
-               auto made = program_of_round(search, first + programs.size());
-               made->executor();
-               programs.push_back(std::move(made));
-             })) {
+      while (first + programs.size() < rounds && trials_.fits([&] {
+        auto made = program_of_round(search, first + programs.size());
+        made->executor();
+        programs.push_back(std::move(made));
+      })) {
       }
       for (int i = 0; i < looks && (i == 0 || base::seconds_since(begin) <= kBudgetSeconds); ++i) {
         for (size_t k = 0; k < programs.size(); ++k)
-          fits([&] { time_round(search, *programs[k], first + k); });
+          trials_.fits([&] { time_round(search, *programs[k], first + k); });
       }
       first += std::max<size_t>(1, programs.size());
     }
@@ -263,19 +215,19 @@ class Search {
   void refuse_wrong(LayoutSearch& search, const std::vector<Outputs>& outputs) {
     std::vector<Outputs> found = outputs;
     std::erase_if(found, [](const Outputs& of_round) { return of_round.empty(); });
-    check_.expect(found, [&] { return reference_outputs(search.layout); });
+    trials_.expect(found, search.layout);
     const std::vector<std::string> sound =
         search.tactics_of_round(sound_round(outputs), bound_->nodes.size());
     for (StepSearch& step : search.steps) {
       if (step.cached) continue;
       for (size_t k = std::min(step.candidates.size(), outputs.size()); k-- > 0;) {
         const bool failed = outputs[k].empty();
-        if ((!failed && check_.agrees(outputs[k])) || step.candidates.size() < 2) continue;
+        if ((!failed && trials_.agrees(outputs[k])) || step.candidates.size() < 2) continue;
         std::vector<std::string> tactics = sound;
         for (const size_t node : step.nodes) tactics[node] = step.candidates[k].tactic;
-        const std::string wrong = mistake([&] {
-          const auto alone = program(search.layout, tactics, false);
-          const bool right = check_.agrees(*alone);
+        const std::string wrong = trials_.mistake([&] {
+          const auto alone = trials_.program(search.layout, tactics);
+          const bool right = trials_.agrees(*alone);
           if (right && failed) time_alone(step, k, *alone);
           return right;
         });
@@ -288,66 +240,28 @@ class Search {
   /// One sample of a step by its candidate `k`, which that program runs it by.
   void time_alone(StepSearch& step, size_t k, Program& program) const {
     StepTimer timer(program);
-    timer.sample(inputs_);
+    timer.sample(trials_.inputs());
     step.take_times(timer, tactics_that_run(program, bound_->nodes.size()), k);
-  }
-
-  /// Why what the action tries cannot be taken: the action says whether outputs are right, or fails.
-  template <class Action>
-  std::string mistake(const Action& action) {
-    bool right = false;
-    if (!fits([&] { right = action(); })) return misfit_;
-    return right ? "" : "with it the network computes something else";
-  }
-
-  std::string mistake_of(const LayoutSearch& search, const std::vector<std::string>& tactics) {
-    return mistake([&] { return check_.agrees(*program(search.layout, tactics, false)); });
   }
 
   /// Candidates that are right one by one can be wrong together; then as many as possible are kept.
   void check_together(LayoutSearch& search) {
-    const auto wrong = [&](const std::vector<std::string>& tactics) { return mistake_of(search, tactics); };
+    const auto wrong = [&](const std::vector<std::string>& tactics) {
+      return trials_.mistake_of(search.layout, tactics);
+    };
     if (!wrong(search.tactics(bound_->nodes.size())).empty())
       keep_what_agrees(search, bound_->nodes.size(), sound_tactics_, wrong);
-  }
-
-  /// Why choices of an earlier search cannot be taken: another network than the one that they were right in
-  /// may show what is wrong with them. The other steps run by the device's favourites, or by the reference
-  /// where one of those cannot run.
-  std::string doubt_of_cached(const LayoutSearch& search) {
-    if (!device_.overlaps_steps() || std::none_of(search.steps.begin(), search.steps.end(), is_cached))
-      return {};
-    std::vector<std::string> others(bound_->nodes.size());
-    Outputs expected;
-    if (!fits([&] { expected = first_outputs(*program(search.layout, others, false)); })) {
-      others = all_by_reference();
-      expected = reference_outputs(search.layout);
-    }
-    check_.expect({expected}, {});
-    std::vector<std::string> tactics = search.tactics(others.size());
-    for (size_t node = 0; node < tactics.size(); ++node) {
-      if (tactics[node].empty()) tactics[node] = others[node];
-    }
-    return mistake_of(search, tactics);
   }
 
   /// A round whose outputs are as expected.
   size_t sound_round(const std::vector<Outputs>& outputs) const {
     const auto found =
-        std::find_if(outputs.begin(), outputs.end(), [this](const Outputs& o) { return check_.agrees(o); });
+        std::find_if(outputs.begin(), outputs.end(), [this](const Outputs& o) { return trials_.agrees(o); });
     return static_cast<size_t>(found - outputs.begin());
   }
 
-  std::vector<std::string> all_by_reference() const {
-    return std::vector<std::string>(bound_->nodes.size(), std::string(reference_tactic().name()));
-  }
-
-  Outputs reference_outputs(Layout layout) const {
-    return first_outputs(*program(layout, all_by_reference(), false));
-  }
-
   void time_candidates(LayoutSearch& search) {
-    misfit_.clear();
+    trials_.forget_misfit();
     refuse_wrong(search, look(search));
     std::vector<std::vector<Candidate>> hopeless(search.steps.size());
     for (size_t i = 0; i < search.steps.size(); ++i) {
@@ -355,7 +269,7 @@ class Search {
       if (step.cached) continue;
       for (size_t k = step.candidates.size(); k-- > 0;) {
         if (step.candidates[k].times.empty() && step.candidates.size() > 1)
-          step.refuse(k, misfit_.empty() ? "it cannot run this step" : misfit_);
+          step.refuse(k, trials_.misfit().empty() ? "it cannot run this step" : trials_.misfit());
       }
       std::vector<double> medians = {1e300};
       for (size_t k = 0; k < step.candidates.size(); ++k) medians.push_back(step.median(k));
@@ -386,18 +300,18 @@ class Search {
     };
     std::vector<Network> networks;
     for (size_t i = 0; i < searches.size(); ++i) {
-      fits([&] {
-        auto made = program(searches[i].layout, searches[i].tactics(bound_->nodes.size()), false);
-        first_outputs(*made);
+      trials_.fits([&] {
+        auto made = trials_.program(searches[i].layout, searches[i].tactics(bound_->nodes.size()));
+        trials_.first_outputs(*made);
         networks.push_back({i, std::move(made), {}});
       });
     }
-    if (networks.empty()) std::rethrow_exception(failure_);
+    if (networks.empty()) trials_.rethrow_failure();
     const auto begin = base::Clock::now();
     for (int round = 0; round < 7 && (round < 2 || base::seconds_since(begin) < kBudgetSeconds); ++round) {
       for (Network& network : networks) {
         StepTimer timer(*network.program);
-        timer.sample(inputs_);
+        timer.sample(trials_.inputs());
         network.totals.push_back(timer.total_times()[0]);
       }
     }
@@ -441,7 +355,8 @@ class Search {
 
   /// How many images should go through the network together.
   void choose_group() {
-    const int64_t batch = inputs_.empty() || inputs_[0].rank() == 0 ? 1 : inputs_[0].shape()[0];
+    const int64_t batch =
+        trials_.inputs().empty() || trials_.inputs()[0].rank() == 0 ? 1 : trials_.inputs()[0].shape()[0];
     if (batch < 2 || !splits_by_batch(*engine_.graph)) return;
     const std::string key = "group " + graph_signature(*bound_, engine_.precision);
     if (const TimingEntry* known = cache_.find(key, least_level())) {
@@ -454,9 +369,9 @@ class Search {
     }
     refuse_to_time("the choice of a batch group for this network");
     report(0.9, "timing batch groups");
-    const auto groups = time_batch_groups(engine_, device_, inputs_, batch,
-                                          [this](const auto& action) { return fits(action); });
-    if (!groups) std::rethrow_exception(failure_);
+    const auto groups = time_batch_groups(engine_, device_, trials_.inputs(), batch,
+                                          [this](const auto& action) { return trials_.fits(action); });
+    if (!groups) trials_.rethrow_failure();
     engine_.micro_batch = groups->chosen;
     TimingEntry entry{.chosen = std::to_string(groups->chosen), .level = options_.optimization_level};
     for (const auto& [images, time] : groups->times) entry.times[std::to_string(images)] = time;
@@ -468,11 +383,7 @@ class Search {
   const Device& device_;
   const BuildOptions& options_;
   TimingCache& cache_;
-  std::vector<tensor::Tensor> inputs_;
-  /// Why the last trial that did not fit did not: the sentence of the present layout's, and the error.
-  std::string misfit_;
-  std::exception_ptr failure_;
-  OutputCheck check_;
+  TacticTrials trials_;
   /// Tactics with which the network computes what it should, per node.
   std::vector<std::string> sound_tactics_;
 };
