@@ -111,7 +111,8 @@ class Executable {
   /// fp32 are internal: inputs and outputs keep the model's own types. Bad input for wrong types or shapes.
   virtual std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs) = 0;
   /// run() in three parts, for timing the middle alone: inputs to where the executable computes, one
-  /// execution on them, its outputs back. Inputs stay valid until the execution is done.
+  /// execution on them, its outputs back. Inputs stay valid until the execution is done; a run() in between
+  /// ends what was uploaded.
   virtual void upload(std::span<const tensor::Tensor> inputs) { uploaded_ = inputs; }
   virtual void execute() { outputs_ = run(uploaded_); }
   virtual std::vector<tensor::Tensor> download() { return std::move(outputs_); }

@@ -96,15 +96,17 @@ class HoneExecutable final : public Executable {
   }
 
   std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs) override {
+    auto outputs = context_.run(inputs);
     last_shapes_ = shapes_of(inputs);
-    return context_.run(inputs);
+    return outputs;
   }
 
   void upload(std::span<const tensor::Tensor> inputs) override {
     if (!resident()) return Executable::upload(inputs);
-    last_shapes_ = shapes_of(inputs);
-    uploaded_ = &context_.program(last_shapes_);
+    std::vector<tensor::Shape> shapes = shapes_of(inputs);
+    uploaded_ = &context_.program(shapes);
     uploaded_->upload(inputs);
+    last_shapes_ = std::move(shapes);
   }
 
   void execute() override {
@@ -187,7 +189,7 @@ class HoneExecutable final : public Executable {
   /// Whether inputs and outputs have a place of their own on the device.
   bool resident() const { return device_.name() != "cpu"; }
 
-  /// The program of the last run; null before the first one when shapes are not known.
+  /// The program of the last run that succeeded; null before the first one when shapes are not known.
   const engine::Program* current() const {
     if (last_shapes_.size() != engine_->graph->inputs.size()) return nullptr;
     return &context_.program(last_shapes_);
