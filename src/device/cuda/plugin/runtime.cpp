@@ -67,15 +67,17 @@ bool is_loss(cudaError_t status) {
   }
 }
 
-/// A fault, or a loss of the GPU, that the runtime knows of; success otherwise, as anything else may be what an
-/// earlier refusal has left. A library has a runtime of its own: of what it met, ours hears when it is asked.
-cudaError_t known_failure() {
+/// Where the process can use the GPU no more: `last`, which the runtime knew, or what it hears when it is
+/// asked. A library has a runtime of its own, and ours knows nothing of what that met. Else success, as
+/// anything else may be what an earlier refusal has left.
+cudaError_t end_of_use(cudaError_t last) {
   size_t free = 0;
   size_t total = 0;
-  for (const cudaError_t status : {cudaGetLastError(), cudaMemGetInfo(&free, &total)}) {
+  const cudaError_t now = cudaMemGetInfo(&free, &total);
+  (void)cudaGetLastError();
+  for (const cudaError_t status : {last, now}) {
     if (is_fault(status) || is_loss(status)) return status;
   }
-  (void)cudaGetLastError();
   return cudaSuccess;
 }
 
@@ -101,12 +103,12 @@ void check(cudaError_t status, std::string_view what) {
   fail_environment("{} failed on the GPU: {}", what, reason);
 }
 
-void check_alive(std::string_view what) { check(known_failure(), what); }
+void check_alive(std::string_view what) { check(end_of_use(cudaGetLastError()), what); }
 
 void fail_library_call(std::string_view what, std::string_view library, const char* reason,
                        bool memory_full) {
-  const bool full = memory_full || cudaPeekAtLastError() == cudaErrorMemoryAllocation;
-  check(full ? cudaErrorMemoryAllocation : known_failure(), what);
+  const cudaError_t last = memory_full ? cudaErrorMemoryAllocation : cudaGetLastError();
+  check(last == cudaErrorMemoryAllocation ? last : end_of_use(last), what);
   fail_environment("{} failed in {}: {}", what, library, reason);
 }
 
