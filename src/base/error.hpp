@@ -4,11 +4,17 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <utility>
 
 #include "hone/error.hpp"
 
 namespace hone {
+
+/// The device is gone: what met this says nothing of itself, and nothing else can be tried there.
+struct LostDevice : Error {
+  explicit LostDevice(std::string sentence) : Error(ErrorKind::kEnvironment, std::move(sentence)) {}
+};
 
 template <class... Args>
 [[noreturn]] void fail_bad_input(fmt::format_string<Args...> format, Args&&... args) {

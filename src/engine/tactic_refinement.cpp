@@ -160,6 +160,8 @@ class Refinement {
   bool is_better(const std::vector<std::string>& tactics) {
     try {
       return beats_current(tactics);
+    } catch (const LostDevice&) {
+      throw;
     } catch (const Error& error) {
       // Two networks at once may not fit, on the device or in what tensors may take.
       if (error.kind() == ErrorKind::kEnvironment || error.kind() == ErrorKind::kBadInput) return false;

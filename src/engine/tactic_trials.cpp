@@ -30,6 +30,8 @@ bool TacticTrials::fits(const std::function<void()>& action) {
   try {
     action();
     return true;
+  } catch (const LostDevice&) {
+    throw;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kEnvironment && error.kind() != ErrorKind::kBadInput) throw;
     misfit_ = error.what();

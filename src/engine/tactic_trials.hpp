@@ -36,7 +36,7 @@ class TacticTrials {
   std::unique_ptr<Program> listed_program(Layout layout) const { return make(layout, {}, true); }
 
   /// Does it, unless there is no room for it, on the device or in what tensors may take, or a step cannot
-  /// run: then false, and misfit() and failure() say why.
+  /// run: then false, and misfit() and failure() say why. LostDevice passes.
   bool fits(const std::function<void()>& action);
   const std::string& misfit() const { return misfit_; }
   void forget_misfit() { misfit_.clear(); }

@@ -42,6 +42,8 @@ class FakeTactic final : public Tactic {
     /// Finds no memory whenever it runs, or runs the step of this name.
     bool does_not_fit = false;
     std::string does_not_fit_in = "";
+    /// The device is gone from this run on of a kernel of it.
+    int lost_in_run = std::numeric_limits<int>::max();
     /// Right in one step of a network, wrong in two (as a race may be).
     bool wrong_in_two_steps = false;
     /// Wants a form of a constant that is not stored.
@@ -92,6 +94,8 @@ class FakeTactic final : public Tactic {
   bool wrong_in_two_steps() const { return behaviour_.wrong_in_two_steps; }
   /// Variants (or "") whose kernels ran since forget().
   const std::set<std::string>& ran() const { return ran_; }
+  /// Of its kernels, since it was made.
+  int runs() const { return runs_; }
   void forget() const { ran_.clear(); }
 
  private:
@@ -105,6 +109,7 @@ class FakeTactic final : public Tactic {
 
     void run(std::span<const void* const> inputs, std::span<void* const> outputs, void*) override {
       if (!fits_) fail_environment("the device has no room for it");
+      if (++tactic_.runs_ >= tactic_.behaviour_.lost_in_run) throw LostDevice("the device is lost");
       const auto* x = static_cast<const float*>(inputs[0]);
       auto* y = static_cast<float*>(outputs[0]);
       if (!tactic_.behaviour_.writes_once || !written_) {
@@ -135,6 +140,7 @@ class FakeTactic final : public Tactic {
   std::string name_;
   Behaviour behaviour_;
   mutable std::set<std::string> ran_;
+  mutable int runs_ = 0;
 };
 
 /// Forwards to the CPU device.

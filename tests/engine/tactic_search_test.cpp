@@ -60,6 +60,28 @@ TEST_F(TacticSearch, ATacticThatDoesNotFitIsRefused) {
   }
 }
 
+TEST_F(TacticSearch, ADeviceThatIsLostEndsTheSearchWhereverItIs) {
+  const FakeTactic slow("slow", {.delay_us = 200});
+  const auto graph = relu_network();
+  BuildOptions build = options(4);
+  build.cache_folder = folder_;
+  const auto runs_until_lost = [&](int run) {
+    const FakeTactic quick("quick", {.delay_us = 20, .lost_in_run = run});
+    try {
+      build_engine(graph, FakeDevice({&slow, &quick}, true), build);
+    } catch (const LostDevice& error) {
+      EXPECT_STREQ(error.what(), "the device is lost");
+      EXPECT_TRUE(std::filesystem::is_empty(folder_)) << "what was found until then is kept";
+    }
+    return quick.runs();
+  };
+  const int all = runs_until_lost(std::numeric_limits<int>::max());
+  std::filesystem::remove_all(folder_);
+  std::filesystem::create_directories(folder_);
+  // In the first look, between the looks, and where choices are tried in the whole network.
+  for (const int run : {1, kLayers + 1, all / 2, all - kLayers, all}) EXPECT_EQ(runs_until_lost(run), run);
+}
+
 TEST_F(TacticSearch, ATacticThatDoesNotFitInOneStepIsRefusedThereAlone) {
   const FakeTactic slow("slow", {.delay_us = 200});
   const FakeTactic quick("quick", {.delay_us = 20, .does_not_fit_in = "relu 0"});

@@ -39,8 +39,10 @@ TEST(Check, CallsAFaultABugOfOurs) {
 }
 
 TEST(Check, SaysThatADeviceIsLost) {
-  for (const cudaError_t status : {cudaErrorECCUncorrectable, cudaErrorDevicesUnavailable, cudaErrorUnknown,
-                                   cudaErrorNvlinkUncorrectable, cudaErrorSystemNotReady}) {
+  for (const cudaError_t status :
+       {cudaErrorECCUncorrectable, cudaErrorDevicesUnavailable, cudaErrorUnknown,
+        cudaErrorNvlinkUncorrectable, cudaErrorSystemNotReady, cudaErrorContained}) {
+    EXPECT_THROW(check(status, "a launch"), LostDevice) << status;
     const Error error = error_of(status);
     EXPECT_EQ(error.kind(), ErrorKind::kEnvironment) << status;
     EXPECT_THAT(error.what(), HasSubstr("a launch failed because the GPU is lost (")) << status;

@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "device/cuda/plugin/kernels/pointwise/pointwise_program.hpp"
+#include "device/cuda/plugin/kernels/pointwise/pointwise_jit.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -122,6 +122,19 @@ TEST(PointwiseSource, EveryStorageHasItsSize) {
   EXPECT_EQ(storage_bytes(Storage::kBfloat16), 2u);
   EXPECT_EQ(storage_bytes(Storage::kBool), 1u);
   EXPECT_EQ(storage_bytes(Storage::kInt64), 8u);
+}
+
+TEST(PointwiseKernel, TellsWhatTheRuntimeSaysWhereItCannotBeLoaded) {
+  int count = 0;
+  const cudaError_t missing = cudaGetDeviceCount(&count);
+  if (missing == cudaSuccess && count > 0) GTEST_SKIP() << "this machine has a GPU";
+  try {
+    PointwiseKernel(add_relu(), broadcast(7, 64), 90);
+    FAIL() << "it was loaded";
+  } catch (const PointwiseLoadError& error) {
+    EXPECT_EQ(error.status, missing);
+    EXPECT_STREQ(error.what(), cudaGetErrorString(missing));
+  }
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ bool is_loss(cudaError_t status) {
   switch (status) {
     case cudaErrorECCUncorrectable:
     case cudaErrorNvlinkUncorrectable:
+    case cudaErrorContained:
     case cudaErrorHardwareStackError:
     case cudaErrorDevicesUnavailable:
     case cudaErrorSystemNotReady:
@@ -91,8 +92,8 @@ void check(cudaError_t status, std::string_view what) {
     fail_environment("{} failed because the GPU's memory is full: {}", what, free_memory_text());
   if (is_fault(status)) fail_internal("{} failed on the GPU, which is a bug of hone: {}", what, reason);
   if (is_loss(status)) {
-    fail_environment("{} failed because the GPU is lost ({}); nvidia-smi says whether it needs a reset", what,
-                     reason);
+    throw LostDevice(fmt::format(
+        "{} failed because the GPU is lost ({}); nvidia-smi says whether it needs a reset", what, reason));
   }
   if (status == cudaErrorNoKernelImageForDevice) {
     fail_environment(

@@ -67,6 +67,9 @@ class PointwiseTactic final : public CudaTactic {
       return make(request);
     } catch (const std::invalid_argument& error) {
       return Offer::refuse(error.what());
+    } catch (const PointwiseLoadError& error) {
+      check(error.status, "loading an elementwise chain");
+      throw;
     } catch (const std::runtime_error& error) {
       // Of the machine, not of the step: refused, it would run on the host from now on.
       fail_environment("{}", error.what());

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
-#include <stdexcept>
 #include <utility>
 
 #include "device/cuda/plugin/kernels/common/kernel_stamp.hpp"
@@ -14,10 +13,10 @@
 namespace hone::device::cuda {
 namespace {
 
-void require(cudaError_t error, const char* what) {
+void require(cudaError_t error) {
   if (error == cudaSuccess) return;
   (void)cudaGetLastError();  // or a later launch that is all right would be blamed
-  throw std::runtime_error(std::string("pointwise kernel: ") + what + ": " + cudaGetErrorString(error));
+  throw PointwiseLoadError(error);
 }
 
 class NvrtcProgram {
@@ -78,17 +77,17 @@ cudaKernel_t find_kernel(const std::string& source, int architecture) {
   if (const auto found = cache.find(key); found != cache.end()) return found->second.kernel;
   Loaded loaded;
   loaded.cubin = compile_pointwise(source, architecture);
-  require(cudaLibraryLoadData(&loaded.library, loaded.cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-          "loading");
-  require(cudaLibraryGetKernel(&loaded.kernel, loaded.library, "pointwise"), "loading");
+  require(
+      cudaLibraryLoadData(&loaded.library, loaded.cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  require(cudaLibraryGetKernel(&loaded.kernel, loaded.library, "pointwise"));
   return cache.emplace(key, std::move(loaded)).first->second.kernel;
 }
 
 int current_architecture() {
   int device = 0, major = 0, minor = 0;
-  require(cudaGetDevice(&device), "device");
-  require(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "device");
-  require(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "device");
+  require(cudaGetDevice(&device));
+  require(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  require(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
   return major * 10 + minor;
 }
 

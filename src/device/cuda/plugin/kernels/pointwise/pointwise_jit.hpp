@@ -3,19 +3,28 @@
 
 #include <memory>
 #include <span>
+#include <stdexcept>
+#include <string>
 
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
 #include "device/cuda/plugin/kernels/pointwise/pointwise_program.hpp"
 
 namespace hone::device::cuda {
 
+/// A call of the CUDA runtime's that failed.
+struct PointwiseLoadError : std::runtime_error {
+  explicit PointwiseLoadError(cudaError_t error)
+      : std::runtime_error(cudaGetErrorString(error)), status(error) {}
+  cudaError_t status;
+};
+
 /// A compiled chain, bound to a geometry. Cheap to make again: compiled code is kept for the process, by
 /// source and architecture.
 class PointwiseKernel {
  public:
   /// `architecture` is 90 for sm_90; 0 asks the current device. Throws std::invalid_argument for a
-  /// program that is malformed or does not compile, std::runtime_error with the compiler's or driver's words
-  /// when this machine cannot compile or load it.
+  /// program that is malformed or does not compile, PointwiseLoadError where the
+  /// runtime cannot load it, std::runtime_error with the compiler's words where this machine cannot compile.
   PointwiseKernel(const PointwiseProgram& program, const PointwiseGeometry& geometry, int architecture = 0);
 
   /// cudaErrorMisalignedAddress when the geometry promised aligned pointers that are not. An output may share
