@@ -5,9 +5,9 @@
 #
 # INSTALL is an installed tree (bin/hone, lib/libhone-cuda.so, bin/*_check), OUTPUT a folder for what is measured.
 # Parts: kernels, gemm, stable, models, sweep (the default); peers (needs lib/libhone-torch.so, see build_torch.sh),
-# figures, layers, profile, soak, sanitize, conformance (needs CASES), tactics and sanitize-tactics (CASES:
-# those of tests/conformance/network_cases.py).
-# libcudnn.so.9 and libcublasLt.so.13 must be findable, compute-sanitizer for sanitize (CHECKS: which of kernels_check's).
+# figures, layers, profile, soak, conformance (needs CASES), tactics (CASES: those of tests/conformance/network_cases.py), sanitize
+# (SANITIZE: what of sanitize.sh).
+# libcudnn.so.9 and libcublasLt.so.13 must be findable.
 # pack.sh makes INSTALL for a machine without our libraries.
 set -uo pipefail
 install=$1 output=$2
@@ -110,37 +110,6 @@ if part tactics; then
   tail -qn 1 "$output"/tactics-*.log
 fi
 
-if part sanitize-tactics; then
-  # A process a case, side by side on all GPUs: the tool prepares every kernel when it first runs, and has one thread for it.
-  # WITHOUT: tactics to leave out ("cudnn cublaslt" leaves hone's own kernels). LONG: cases whose rounds are shared by
-  # LONG_PARTS processes; they begin first.
-  watch() {
-    local output=$1 check=$2 tool=$3 precision=$4 folder=$5 of=$6
-    local log=$output/$tool-$precision-$(basename "$folder")-${of/\//-of-}.log
-    CUDA_VISIBLE_DEVICES=$((SLOT % GPUS)) timeout "${SANITIZE_SECONDS:-300}" \
-      "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 5 "$check" --once --part "$of" \
-      ${WITHOUT:+$(printf -- '--without %s ' $WITHOUT)} cuda "$precision" 1e-5 1.01e-4 "$folder" >"$log" 2>&1
-    local code=$?
-    printf '%s %s %s, part %s: exit %d, %s\n' "$tool" "$precision" "$(basename "$folder")" "$of" "$code" \
-      "$(grep -oE '(RACECHECK|ERROR) SUMMARY.*' "$log")"
-  }
-  export -f watch
-  GPUS=$(nvidia-smi -L | wc -l)
-  export GPUS sanitizer
-  for wanted in 1 0; do
-    for tool in ${SANITIZE_TOOLS:-racecheck memcheck initcheck}; do
-      for precision in ${PRECISIONS:-fp16}; do
-        find "${CASES:?the folder of device cases}" -name model.onnx -printf '%h\n' | sort | while read -r folder; do
-          long=0 parts=1
-          case " ${LONG:-} " in *" $(basename "$folder") "*) long=1 parts=${LONG_PARTS:-8} ;; esac
-          [ "$long" -eq "$wanted" ] || continue
-          for ((k = 1; k <= parts; ++k)); do printf '%s\0' "$tool" "$precision" "$folder" "$k/$parts"; done
-        done
-      done
-    done
-  done | xargs -0 -n 4 -P "$(nproc)" --process-slot-var=SLOT bash -c 'watch "$@"' _ "$output" "$install/bin/tactics_check"
-fi
-
 # Whole runs of what `hone bench` can tell of a GPU; each prints its summary.
 figures() {
   local name=$1
@@ -199,18 +168,7 @@ if part soak; then
   cat "$output/soak-growth.log"
 fi
 if part sanitize; then
-  # Launches are slow under it, so each tool sees a few configurations of every kind. Exit 9: it found something; 124: out
-  # of time.
-  for tool in ${SANITIZE_TOOLS:-memcheck racecheck initcheck synccheck}; do
-    sanitize() {
-      local name=$1
-      shift
-      step "$tool-$name" timeout "${SANITIZE_SECONDS:-120}" "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 5 "$@"
-      grep -E "ERROR SUMMARY|RACECHECK SUMMARY|failures$|agree" "$output/$tool-$name.log" | tail -n 3
-    }
-    sanitize implicit_gemm_check "$install/bin/implicit_gemm_check" --quick
-    sanitize kernels_check "$install/bin/kernels_check" ${CHECKS:-}
-  done
+  step sanitize "$(dirname "$0")/sanitize.sh" "$install" "$output/sanitize" ${SANITIZE:-kernels gemm}
   python3 - "$output/input.npy" <<'EOF'
 import sys
 import struct

@@ -3,6 +3,7 @@
 
 #include "device/cuda/gemm_ways.hpp"
 #include "device/cuda/implicit_gemm_reference.cuh"
+#include "support/part.hpp"
 
 namespace hone::device::cuda::check {
 
@@ -14,9 +15,14 @@ struct Counts {
   bool quick = false;
   std::string only;  ///< part of the names of cases
   std::string way;   ///< part of the names of configurations
+  Part part;         ///< of the configurations, for processes that share them
+  size_t ways = 0;
   int cases = 0;
   long runs = 0;
   long failures = 0;
+
+  /// Whether this process runs the next configuration.
+  bool takes_way() { return ways++ % part.of == part.first; }
 };
 
 inline void report(Counts& counts, const std::string& what, const std::string& config,
@@ -59,7 +65,8 @@ class Case {
     args.workspace = workspace.get();
     const size_t stride = counts.quick && counts.way.empty() ? kQuickStride : 1;
     for (size_t i = static_cast<size_t>(counts.cases) % stride; i < ways.size(); i += stride) {
-      if (ways[i].name.find(counts.way) != std::string::npos) try_way(ways[i], device, args, counts);
+      if (ways[i].name.find(counts.way) != std::string::npos && counts.takes_way())
+        try_way(ways[i], device, args, counts);
     }
   }
 

@@ -2,10 +2,10 @@
 // convolution in double; with --bench FILE times it instead, all layers of ResNet-50 or those of which TEXT
 // is a part of the name. --quick takes small cases and a few configurations of each, or the cases of which
 // TEXT is a part of the name and all configurations of which WAY is a part, for tools that make every launch
-// slow.
+// slow; with --part K/N every N-th of these configurations, from the K-th on, for N processes that share them.
 //
-// usage: implicit_gemm_check [--bench FILE [TEXT] | --quick [TEXT [WAY]]]   exit 1 when something is wrong, 2
-// when nothing is named so, 4 without a device
+// usage: implicit_gemm_check [--bench FILE [TEXT] | [--part K/N] [--quick [TEXT [WAY]]]]   exit 1 when
+// something is wrong, 2 when nothing is named so, 4 without a device
 #include <cstring>
 
 #include "device/cuda/implicit_gemm_bench.cuh"
@@ -149,6 +149,7 @@ void check_pooled_stem(const std::string& name, StemLayout layout, int pad_top, 
     std::printf("FAILED %s: no way to pool it\n", name.c_str());
   }
   for (const StemConfig& config : configs) {
+    if (!counts.takes_way()) continue;
     args.w = packed(config);
     test.try_way(way_of(layout, config), device, args, counts);
   }
@@ -401,6 +402,17 @@ void check_refusals(const DeviceLimits& device, Counts& counts) {
 }
 
 int run(int argc, char** argv) {
+  Counts counts;
+  if (argc >= 2 && std::strcmp(argv[1], "--part") == 0) {
+    const std::optional<Part> part = argc >= 3 ? Part::parse(argv[2]) : std::nullopt;
+    if (!part) {
+      std::fprintf(stderr, "--part takes K/N with K from 1 to N\n");
+      return 2;
+    }
+    counts.part = *part;
+    argc -= 2;
+    argv += 2;
+  }
   if (const int status = status_without_gpu(); status != 0) return status;
   cudaDeviceProp properties;
   HONE_MUST(cudaGetDeviceProperties(&properties, 0));
@@ -412,17 +424,19 @@ int run(int argc, char** argv) {
     bench(device, argv[2], argc == 4 ? argv[3] : "");
     return 0;
   }
-  Counts counts;
   counts.quick = argc >= 2 && argc <= 4 && std::strcmp(argv[1], "--quick") == 0;
   if (argc != 1 && !counts.quick) {
-    std::fprintf(stderr, "usage: implicit_gemm_check [--bench FILE [TEXT] | --quick [TEXT [WAY]]]\n");
+    std::fprintf(stderr,
+                 "usage: implicit_gemm_check [--bench FILE [TEXT] | [--part K/N] [--quick [TEXT [WAY]]]]\n");
     return 2;
   }
   if (argc >= 3) counts.only = argv[2];
   if (argc == 4) counts.way = argv[3];
-  check_refusals(device, counts);
-  check_reference(counts);
-  if (counts.only.empty()) check_chains(device, counts);
+  if (counts.part.first == 0) {
+    check_refusals(device, counts);
+    check_reference(counts);
+    if (counts.only.empty()) check_chains(device, counts);
+  }
   check_layers<__half>(device, counts);
   check_layers<__nv_bfloat16>(device, counts);
   check_layers<float>(device, counts);
