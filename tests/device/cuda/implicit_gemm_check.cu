@@ -2,7 +2,8 @@
 // convolution in double; with --bench FILE times it instead, all layers of ResNet-50 or those of which TEXT
 // is a part of the name. --quick takes small cases and a few configurations of each, or the cases of which
 // TEXT is a part of the name and all configurations of which WAY is a part, for tools that make every launch
-// slow; with --part K/N every N-th of these configurations, from the K-th on, for N processes that share them.
+// slow; with --part K/N every N-th of these configurations, from the K-th on, for N processes that share
+// them.
 //
 // usage: implicit_gemm_check [--bench FILE [TEXT] | [--part K/N] [--quick [TEXT [WAY]]]]   exit 1 when
 // something is wrong, 2 when nothing is named so, 4 without a device
