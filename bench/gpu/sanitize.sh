@@ -51,7 +51,7 @@ jobs() {
         gemm) printf '%s %s gemm %s\n' "${PARTS:-8}" "$tool" "$install/bin/implicit_gemm_check --part % --quick" ;;
         tactics)
           for precision in ${PRECISIONS:-fp16}; do
-            find "${CASES:?the folder of device cases}" -name model.onnx -printf '%h\n' | sort | while read -r folder; do
+            find -L "${CASES:?the folder of device cases}" -name model.onnx -printf '%h\n' | sort | while read -r folder; do
               printf '%s %s %s-%s %s %s\n' "$(shares "$(basename "$folder")")" "$tool" "$precision" "$(basename "$folder")" \
                 "$install/bin/tactics_check --once --part % ${WITHOUT:+$(printf -- '--without %s ' $WITHOUT)}cuda $precision 1e-5 1.01e-4" \
                 "$folder"
