@@ -21,6 +21,10 @@ mkdir -p "$output"
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,temperature.gpu,power.draw,utilization.gpu \
   --format=csv,noheader | tee "$output/gpu.txt"
 
+# The next of the machine's GPUs, for what runs side by side.
+gpus=$(nvidia-smi -L | grep -c '^GPU') gpu=0
+next_gpu() { gpu=$(((gpu + 1) % gpus)); }
+
 part() {
   local name
   for name in "${parts[@]}"; do [ "$name" = "$1" ] && return 0; done
@@ -92,7 +96,8 @@ fi
 if part conformance; then
   # In every precision at once: each case is mostly work of the processor.
   for precision in ${PRECISIONS:-fp32 tf32 bf16 fp16}; do
-    step "conformance-$precision" "$hone" conformance "${CASES:?the folder of ONNX cases}" --backend hone --device cuda \
+    next_gpu
+    CUDA_VISIBLE_DEVICES=$gpu step "conformance-$precision" "$hone" conformance "${CASES:?the folder of ONNX cases}" --backend hone --device cuda \
       --precision "$precision" --timeout 20 --json "$output/conformance-$precision.json" &
   done
   wait
@@ -100,10 +105,11 @@ if part conformance; then
 fi
 
 if part tactics; then
-  # By every tactic, the folders side by side.
+  # By every tactic, the folders side by side, on all GPUs.
   for precision in ${PRECISIONS:-fp32 tf32 bf16 fp16}; do
     for folder in "${CASES:?the folder of device cases}"/*; do
-      step "tactics-$precision-$(basename "$folder")" "$install/bin/tactics_check" cuda "$precision" 1e-5 1.01e-4 "$folder" &
+      next_gpu
+      CUDA_VISIBLE_DEVICES=$gpu step "tactics-$precision-$(basename "$folder")" "$install/bin/tactics_check" cuda "$precision" 1e-5 1.01e-4 "$folder" &
     done
   done
   wait
