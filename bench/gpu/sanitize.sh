@@ -39,23 +39,29 @@ export -f watch
 
 # Jobs, a line each: how many processes share it, then tool, name and command.
 jobs() {
-  local tool precision folder family parts
+  local tool what precision folder folders family families
   for tool in ${TOOLS:-racecheck memcheck initcheck}; do
     for what in "$@"; do
       case $what in
         kernels)
-          for family in ${FAMILIES:-$("$install/bin/kernels_check" --names)}; do
+          families=${FAMILIES:-$("$install/bin/kernels_check" --names)} || exit 2
+          for family in $families; do
             printf '%s %s %s %s %s\n' "$(shares "$family")" "$tool" "$family" "$install/bin/kernels_check --part %" "$family"
           done
           ;;
         gemm) printf '%s %s gemm %s\n' "${PARTS:-8}" "$tool" "$install/bin/implicit_gemm_check --part % --quick" ;;
         tactics)
+          folders=$(find -L "${CASES:?the folder of device cases}" -name model.onnx -printf '%h\n' | sort) || exit 2
+          if [ -z "$folders" ]; then
+            echo "sanitize.sh: no model.onnx is below $CASES" >&2
+            exit 2
+          fi
           for precision in ${PRECISIONS:-fp16}; do
-            find -L "${CASES:?the folder of device cases}" -name model.onnx -printf '%h\n' | sort | while read -r folder; do
+            while read -r folder; do
               printf '%s %s %s-%s %s %s\n' "$(shares "$(basename "$folder")")" "$tool" "$precision" "$(basename "$folder")" \
                 "$install/bin/tactics_check --once --part % ${WITHOUT:+$(printf -- '--without %s ' $WITHOUT)}cuda $precision 1e-5 1.01e-4" \
                 "$folder"
-            done
+            done <<<"$folders"
           done
           ;;
         *)
@@ -69,6 +75,10 @@ jobs() {
 shares() { case " ${LONG:-} " in *" $1 "*) echo "${PARTS:-8}" ;; *) echo 1 ;; esac; }
 
 jobs "$@" >"$output/jobs.txt" || exit 2
+if [ ! -s "$output/jobs.txt" ]; then
+  echo "sanitize.sh: name kernels, gemm or tactics" >&2
+  exit 2
+fi
 sort -s -k1,1nr "$output/jobs.txt" | while read -r parts tool name command; do
   for ((k = 1; k <= parts; ++k)); do
     echo "$tool $name$([ "$parts" -gt 1 ] && echo "-$k-of-$parts") ${command/\%/$k/$parts}"
