@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "base/error.hpp"
 #include "engine/step_timer.hpp"
 
 namespace hone::engine {
@@ -46,7 +45,7 @@ std::vector<size_t> fastest_of(const StepSearch& step, const Wanted& wanted) {
 
 /// Candidates worth a trial: the fastest ones of either kind, those that start early first, because their own
 /// time is not what they cost.
-std::vector<size_t> trials(const StepSearch& step, const StartsEarly& early) {
+std::vector<size_t> worth_a_trial(const StepSearch& step, const StartsEarly& early) {
   std::vector<size_t> order = fastest_of(step, early);
   if (order.size() > kMostTrials) order.resize(kMostTrials);
   const auto others = fastest_of(step, [&](const std::string& tactic) { return !early(tactic); });
@@ -119,19 +118,17 @@ double time_ratio(const Choice& trial, const Choice& current) {
 /// The choices as they get better, with the network that they make.
 class Refinement {
  public:
-  Refinement(LayoutSearch& search, size_t node_count, std::span<const tensor::Tensor> inputs,
-             const StartsEarly& early, const MakeProgram& make, const CheckProgram& agrees, double seconds)
+  Refinement(LayoutSearch& search, size_t node_count, TacticTrials& trials, const StartsEarly& early,
+             double seconds)
       : search_(search),
         node_count_(node_count),
-        inputs_(inputs),
+        trials_(trials),
         early_(early),
-        make_(make),
-        agrees_(agrees),
         half_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds / 2))),
         end_(Clock::now() + 2 * half_),
         current_{search.tactics(node_count), nullptr} {
-    current_.program = make(current_.tactics);
-    current_.program->upload(inputs);
+    current_.program = trials.program(search.layout, current_.tactics);
+    current_.program->upload(trials.inputs());
   }
 
   /// Tries everything once; whether that brought so much that there is reason, and time, to try again.
@@ -157,22 +154,16 @@ class Refinement {
     return false;
   }
 
+  /// Two networks at once may not fit.
   bool is_better(const std::vector<std::string>& tactics) {
-    try {
-      return beats_current(tactics);
-    } catch (const LostDevice&) {
-      throw;
-    } catch (const Error& error) {
-      // Two networks at once may not fit, on the device or in what tensors may take.
-      if (error.kind() == ErrorKind::kEnvironment || error.kind() == ErrorKind::kBadInput) return false;
-      throw;
-    }
+    bool better = false;
+    return trials_.fits([&] { better = beats_current(tactics); }) && better;
   }
 
   bool beats_current(const std::vector<std::string>& tactics) {
-    Choice trial{tactics, make_(tactics)};
-    if (!agrees_(*trial.program)) return false;
-    trial.program->upload(inputs_);
+    Choice trial{tactics, trials_.program(search_.layout, tactics)};
+    if (!trials_.agrees(*trial.program)) return false;
+    trial.program->upload(trials_.inputs());
     const double ratio = time_ratio(trial, current_);
     if (ratio == 1) return false;
     ratio_ *= ratio;
@@ -222,7 +213,7 @@ class Refinement {
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return cost(a) > cost(b); });
     for (const size_t i : order) {
       StepSearch& step = search_.steps[i];
-      for (const size_t candidate : trials(step, early_)) {
+      for (const size_t candidate : worth_a_trial(step, early_)) {
         if (Clock::now() > end_) return;
         const size_t before = std::exchange(step.chosen, candidate);
         if (!accept()) step.chosen = before;
@@ -232,10 +223,8 @@ class Refinement {
 
   LayoutSearch& search_;
   size_t node_count_;
-  std::span<const tensor::Tensor> inputs_;
+  TacticTrials& trials_;
   const StartsEarly& early_;
-  const MakeProgram& make_;
-  const CheckProgram& agrees_;
   Clock::duration half_;
   Clock::time_point end_;
   Choice current_;
@@ -245,7 +234,7 @@ class Refinement {
 
 /// Chooses `wanted` for the steps from `first` to before `last`, as far as the network agrees.
 void take_again(LayoutSearch& search, size_t node_count, std::span<const size_t> wanted, size_t first,
-                size_t last, const FindMistake& mistake) {
+                size_t last, TacticTrials& trials) {
   std::vector<size_t> before;
   bool changes = false;
   for (size_t i = first; i < last; ++i) {
@@ -254,7 +243,7 @@ void take_again(LayoutSearch& search, size_t node_count, std::span<const size_t>
     search.steps[i].chosen = wanted[i];
   }
   if (!changes) return;
-  const std::string wrong = mistake(search.tactics(node_count));
+  const std::string wrong = trials.mistake_of(search.layout, search.tactics(node_count));
   if (wrong.empty()) return;
   for (size_t i = first; i < last; ++i) search.steps[i].chosen = before[i - first];
   if (last - first == 1) {
@@ -264,14 +253,14 @@ void take_again(LayoutSearch& search, size_t node_count, std::span<const size_t>
     return;
   }
   const size_t middle = first + (last - first) / 2;
-  take_again(search, node_count, wanted, first, middle, mistake);
-  take_again(search, node_count, wanted, middle, last, mistake);
+  take_again(search, node_count, wanted, first, middle, trials);
+  take_again(search, node_count, wanted, middle, last, trials);
 }
 
 }  // namespace
 
 void keep_what_agrees(LayoutSearch& search, size_t node_count, const std::vector<std::string>& sound,
-                      const FindMistake& mistake) {
+                      TacticTrials& trials) {
   std::vector<size_t> wanted;
   for (StepSearch& step : search.steps) {
     wanted.push_back(step.chosen);
@@ -279,13 +268,12 @@ void keep_what_agrees(LayoutSearch& search, size_t node_count, const std::vector
       if (!step.cached && step.candidates[k].tactic == sound[step.nodes.front()]) step.chosen = k;
     }
   }
-  take_again(search, node_count, wanted, 0, search.steps.size(), mistake);
+  take_again(search, node_count, wanted, 0, search.steps.size(), trials);
 }
 
-void refine_choices(LayoutSearch& search, size_t node_count, std::span<const tensor::Tensor> inputs,
-                    const StartsEarly& early, const MakeProgram& make, const CheckProgram& agrees,
+void refine_choices(LayoutSearch& search, size_t node_count, TacticTrials& trials, const StartsEarly& early,
                     double seconds) {
-  Refinement refinement(search, node_count, inputs, early, make, agrees, seconds);
+  Refinement refinement(search, node_count, trials, early, seconds);
   while (refinement.improve()) {
   }
 }

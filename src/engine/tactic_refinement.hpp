@@ -3,18 +3,12 @@
 #pragma once
 
 #include <functional>
-#include <memory>
-#include <span>
+#include <string>
+#include <vector>
 
-#include "engine/program.hpp"
-#include "engine/tactic_candidates.hpp"
+#include "engine/tactic_trials.hpp"
 
 namespace hone::engine {
-
-/// Makes a program with these tactics.
-using MakeProgram = std::function<std::unique_ptr<Program>(const std::vector<std::string>& tactics)>;
-/// Whether a program computes what the others compute.
-using CheckProgram = std::function<bool(Program& program)>;
 
 /// Whether a tactic (its name, with its variant) is of the kind that pays together only.
 using StartsEarly = std::function<bool(const std::string& tactic)>;
@@ -24,17 +18,13 @@ using StartsEarly = std::function<bool(const std::string& tactic)>;
 /// are nearly as fast as the chosen one. A trial counts as faster, too, where the network is a little faster
 /// and the steps that differ are faster beyond doubt, with those behind them. All that again while a round
 /// gains half a percent, for `seconds` in all.
-void refine_choices(LayoutSearch& search, size_t node_count, std::span<const tensor::Tensor> inputs,
-                    const StartsEarly& early, const MakeProgram& make, const CheckProgram& agrees,
+void refine_choices(LayoutSearch& search, size_t node_count, TacticTrials& trials, const StartsEarly& early,
                     double seconds);
-
-/// What is wrong with a network of these tactics, one a node; empty when it computes what is expected.
-using FindMistake = std::function<std::string(const std::vector<std::string>& tactics)>;
 
 /// For choices with which the network does not compute what is expected, although each of them is right
 /// beside the tactics of `sound`, one a node, with which it is right: goes back to those and takes the
 /// choices again by halves, leaving out single ones that make it wrong. Those are refused with the reason.
 void keep_what_agrees(LayoutSearch& search, size_t node_count, const std::vector<std::string>& sound,
-                      const FindMistake& mistake);
+                      TacticTrials& trials);
 
 }  // namespace hone::engine

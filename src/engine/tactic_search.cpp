@@ -123,10 +123,8 @@ class Search {
     if (device_.overlaps_steps() && options_.optimization_level >= 2) {
       report(0.5, "trying choices in the whole network");
       refine_choices(
-          search, bound_->nodes.size(), trials_.inputs(),
+          search, bound_->nodes.size(), trials_,
           [&](const std::string& tactic) { return device_.starts_early(tactic); },
-          [&](const std::vector<std::string>& tactics) { return trials_.program(layout, tactics); },
-          [&](Program& trial) { return trials_.agrees(trial); },
           options_.optimization_level >= 4 ? kLongRefineSeconds : kRefineSeconds);
     }
     for (StepSearch& step : search.steps) {
@@ -246,11 +244,8 @@ class Search {
 
   /// Candidates that are right one by one can be wrong together; then as many as possible are kept.
   void check_together(LayoutSearch& search) {
-    const auto wrong = [&](const std::vector<std::string>& tactics) {
-      return trials_.mistake_of(search.layout, tactics);
-    };
-    if (!wrong(search.tactics(bound_->nodes.size())).empty())
-      keep_what_agrees(search, bound_->nodes.size(), sound_tactics_, wrong);
+    if (!trials_.mistake_of(search.layout, search.tactics(bound_->nodes.size())).empty())
+      keep_what_agrees(search, bound_->nodes.size(), sound_tactics_, trials_);
   }
 
   /// A round whose outputs are as expected.
