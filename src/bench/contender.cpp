@@ -43,6 +43,7 @@ void Contender::guarded(const std::function<void()>& action) {
     action();
   } catch (const Error& error) {
     run_.failure = error.what();
+    run_.failed_by_bug = error.kind() == ErrorKind::kInternal;
     drop_worker();
   }
 }

@@ -150,6 +150,9 @@ void judge_sweep(const Arguments& arguments, const bench::Sweep& sweep) {
   const auto measured = std::count_if(sweep.runs.begin(), sweep.runs.end(),
                                       [](const bench::Run& run) { return run.measured(); });
   if (measured == 0) {
+    const auto bug = std::find_if(sweep.runs.begin(), sweep.runs.end(),
+                                  [](const bench::Run& run) { return run.failed_by_bug; });
+    if (bug != sweep.runs.end()) fail_internal("no configuration could be measured: {}", *bug->failure);
     const std::string first = sweep.runs.empty() ? "" : sweep.runs.front().failure.value_or("no samples");
     const bool same = std::all_of(sweep.runs.begin(), sweep.runs.end(),
                                   [&](const bench::Run& run) { return run.failure == first; });

@@ -116,6 +116,10 @@ class BenchCommand(unittest.TestCase):
         done = self.bench("--backends", "crash", fake("crash"), code=4)
         self.assertIn("no configuration could be measured: the worker crashed", done.stderr)
 
+    def test_nothing_measured_because_of_a_bug_is_exit_1(self):
+        done = self.bench("--backends", "crash,bug", fake("crash"), fake("bug"), code=1)
+        self.assertIn("no configuration could be measured: a kernel faulted", done.stderr)
+
     def test_wrong_arguments_are_exit_2(self):
         for more in (["--backends", "no-such"], ["--precisions", "fp99"], ["--peer", "x"], ["--shapes", "x:y"],
                      ["--batches", "0"], ["--compare-to", "hone", "--backends", "reference"]):

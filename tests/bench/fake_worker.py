@@ -75,6 +75,9 @@ def fail(request):
     if MODE == "memory":
         print(json.dumps({"id": request["id"], "type": "error", "kind": "environment", "message": "out of memory"}),
               flush=True)
+    if MODE == "bug":
+        print(json.dumps({"id": request["id"], "type": "error", "kind": "internal", "message": "a kernel faulted"}),
+              flush=True)
     if MODE == "nonsense":
         answer(request, latencies_ms="fast", wall_ms=1)
     if MODE == "zero":

@@ -51,7 +51,8 @@ def main():
         assert built.returncode == 0, built.stderr
 
         run = [hone, "run", str(engine), "--input", str(image), "-o", str(made / "out.npz")]
-        bench = [hone, "bench", str(engine), "--duration", "1", "-o", str(made)]
+        bench = [hone, "bench", MODEL, "--device", "cuda", "--precisions", "fp16", "--batches", "1", "--backends", "hone", "--duration", "1",
+                 "-o", str(made)]
         uncached = [*build, "--timingCacheFile", str(made / "times.json"), "-o", str(made / "other.hone")]
         # The last of a few may come when all is done.
         for arguments, moments, may_end in ((run, (0, 20, 100), True), (bench, (0, 200, 1500), False),
