@@ -106,7 +106,7 @@ Tensor read_output(const OutputFile& file) {
 ReferenceOutputs reference_outputs(const ReferenceRequest& request) {
   if (!request.model.has_graph) return ReferenceOutputs("the reference cannot run a TorchScript archive");
   const int64_t units = request.model.dynamic_batch ? kSamples : 1;
-  const std::filesystem::path cache = reference_cache_file(request.model.hash);
+  const std::filesystem::path cache = reference_cache_file(request.model.outputs_hash);
   if (auto cached = read_reference_cache(cache)) return ReferenceOutputs(std::move(*cached));
   try {
     std::vector<std::vector<Tensor>> outputs = run_reference(request, units);

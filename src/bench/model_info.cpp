@@ -183,6 +183,12 @@ ModelInfo describe_model(const importer::Model& model, const std::string& spec,
     info.fixed_batch = info.inputs.front().shape.front();
   }
   info.hash = hash.value();
+  for (const InputInfo& input : info.inputs) {
+    hash.add_text(input.name);
+    hash.add_text(tensor::dtype_name(input.dtype));
+    hash.add_bytes(input.shape.data(), input.shape.size() * sizeof(input.shape[0]));
+  }
+  info.outputs_hash = hash.value();
   return info;
 }
 

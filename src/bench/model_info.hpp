@@ -1,5 +1,5 @@
-// What the benchmark has to know of a model without running it: its inputs, its batch dimension, and a
-// hash that seeds the inputs and names the cached reference outputs.
+// What the benchmark has to know of a model without running it: its inputs, its batch dimension, and hashes
+// that seed the inputs and name the cached reference outputs.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,10 @@ struct InputInfo {
 
 struct ModelInfo {
   std::string name;
-  std::string spec;  ///< as the user named it
-  uint64_t hash = 0;
+  std::string spec;   ///< as the user named it
+  uint64_t hash = 0;  ///< of what it computes
+  /// Of the types and shapes of its inputs as well, on which the outputs depend.
+  uint64_t outputs_hash = 0;
   std::vector<InputInfo> inputs;
   /// False when no input has a free first dimension; then the model runs at `fixed_batch` alone.
   bool dynamic_batch = false;

@@ -5,7 +5,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -124,6 +126,19 @@ ProcessMemory read_process_memory(pid_t pid) {
   return {read_kilobytes(file, "VmRSS:"), read_kilobytes(file, "VmHWM:")};
 }
 
-int64_t available_memory() { return read_kilobytes("/proc/meminfo", "MemAvailable:"); }
+int64_t available_memory(const std::filesystem::path& group) {
+  const int64_t machine = read_kilobytes("/proc/meminfo", "MemAvailable:");
+  int64_t limit = 0;
+  int64_t used = 0;
+  // Absent, or "max": no limit.
+  if (!(std::ifstream(group / "memory.max") >> limit) || !(std::ifstream(group / "memory.current") >> used))
+    return machine;
+  int64_t dropped = 0;  // files in the cache that give way
+  std::ifstream statistics(group / "memory.stat");
+  for (std::string name, value; statistics >> name >> value;) {
+    if (name == "inactive_file") dropped = std::strtoll(value.c_str(), nullptr, 10);
+  }
+  return std::min(machine, std::max(int64_t{0}, limit - used + dropped));
+}
 
 }  // namespace hone::bench

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <iosfwd>
 #include <set>
 #include <string>
@@ -57,7 +58,8 @@ struct ProcessMemory {
 
 ProcessMemory read_process_memory(pid_t pid);
 
-/// MemAvailable in bytes; 0 when unknown.
-int64_t available_memory();
+/// MemAvailable, or what is left of the limit of the control group (version 2) where that is less, in bytes;
+/// 0 when unknown.
+int64_t available_memory(const std::filesystem::path& group = "/sys/fs/cgroup");
 
 }  // namespace hone::bench

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -173,6 +174,12 @@ std::string Process::describe_end() {
     return fmt::format("crashed with signal {} ({})", signal, ::strsignal(signal));
   }
   return fmt::format("exited with code {}", WEXITSTATUS(*status_));
+}
+
+bool Process::crashed() const {
+  if (!status_ || !WIFSIGNALED(*status_)) return false;
+  constexpr std::array kOwn = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+  return std::find(kOwn.begin(), kOwn.end(), WTERMSIG(*status_)) != kOwn.end();
 }
 
 std::string Process::last_error_line() const {

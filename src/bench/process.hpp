@@ -40,6 +40,8 @@ class Process {
   ReadResult read_line(std::string* line, base::Clock::time_point deadline);
   /// How a child that closed its output ended, in words: "crashed with signal 11 (Segmentation fault)".
   std::string describe_end();
+  /// After describe_end(): it ended of its own defect, by a signal that nobody sends.
+  bool crashed() const;
   /// The last non-empty line it wrote to standard error; empty when there is none.
   std::string last_error_line() const;
   void kill_group();

@@ -1,8 +1,13 @@
 // See protocol.hpp.
 #include "bench/protocol.hpp"
 
+#include <numeric>
+
 namespace hone::bench {
 namespace {
+
+/// Of the sum of its latencies, what a block must have taken at least: clocks differ a little.
+constexpr double kLeastWallShare = 0.5;
 
 Json to_json(const InputFile& input) {
   return {{"name", input.name},
@@ -99,6 +104,11 @@ Block parse_block(const Json& json) {
   if (block.latencies_ms.empty()) fail_bad_input("the field 'latencies_ms' is empty");
   for (const double latency : block.latencies_ms) {
     if (!(latency > 0)) fail_bad_input("the field 'latencies_ms' holds {}", latency);
+  }
+  // They follow each other, so that a time which does not add up would let a benchmark never end.
+  const double sum = std::accumulate(block.latencies_ms.begin(), block.latencies_ms.end(), 0.0);
+  if (!(block.wall_ms >= kLeastWallShare * sum)) {
+    fail_bad_input("the field 'wall_ms' holds {}, the latencies add up to {}", block.wall_ms, sum);
   }
   return block;
 }

@@ -45,11 +45,11 @@ std::vector<std::vector<Tensor>> parse_cache(const std::string& content) {
 
 }  // namespace
 
-std::filesystem::path reference_cache_file(uint64_t model_hash) {
+std::filesystem::path reference_cache_file(uint64_t outputs_hash) {
   const std::filesystem::path folder = base::cache_directory();
   if (folder.empty()) return {};
   return folder / "reference" /
-         fmt::format("{:016x}-{}-{:x}.bin", model_hash, base::version(), build_stamp());
+         fmt::format("{:016x}-{}-{:x}.bin", outputs_hash, base::version(), build_stamp());
 }
 
 std::optional<std::vector<std::vector<Tensor>>> read_reference_cache(const std::filesystem::path& file) {

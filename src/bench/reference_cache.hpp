@@ -11,7 +11,7 @@
 namespace hone::bench {
 
 /// The file for a model; another build of the library has another one. Empty where there is no cache.
-std::filesystem::path reference_cache_file(uint64_t model_hash);
+std::filesystem::path reference_cache_file(uint64_t outputs_hash);
 
 /// Nothing when the file is missing or damaged.
 std::optional<std::vector<std::vector<tensor::Tensor>>> read_reference_cache(

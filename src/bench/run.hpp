@@ -98,7 +98,7 @@ struct Run {
   std::vector<std::string> notes;
   Verdict verdict;
   std::optional<std::string> failure;
-  bool failed_by_bug = false;  ///< as the worker tells; files do not keep it
+  bool failed_by_bug = false;  ///< of the backend, as its worker tells or ends; files do not keep it
 
   bool measured() const { return !failure && !rounds.empty(); }
   int64_t sample_count() const;

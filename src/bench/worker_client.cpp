@@ -34,7 +34,8 @@ WorkerClient::WorkerClient(const std::vector<std::string>& command, const std::f
 void WorkerClient::fail_ended(const char* type) {
   const std::string end = process_.describe_end();
   const std::string last = process_.last_error_line();
-  fail_environment("the worker {} during '{}'{}{}", end, type, last.empty() ? "" : ": ", last);
+  throw Error(process_.crashed() ? ErrorKind::kInternal : ErrorKind::kEnvironment,
+              fmt::format("the worker {} during '{}'{}{}", end, type, last.empty() ? "" : ": ", last));
 }
 
 Json WorkerClient::ask(const char* type, const Json& request) {

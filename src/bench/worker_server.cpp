@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <new>
+#include <system_error>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -69,6 +70,8 @@ void WorkerServer::serve(const Read& read, const Write& write) {
       reply = error_answer(kind_name(error.kind()), error.what());
     } catch (const std::bad_alloc&) {
       reply = error_answer("environment", "out of memory during '" + type + "'");
+    } catch (const std::system_error& error) {
+      reply = error_answer("environment", error.what());
     } catch (const std::exception& error) {
       reply = error_answer("internal", error.what());
     }

@@ -80,6 +80,8 @@ def fail(request):
               flush=True)
     if MODE == "nonsense":
         answer(request, latencies_ms="fast", wall_ms=1)
+    if MODE == "timeless":
+        answer(request, latencies_ms=[1.0], wall_ms=0)
     if MODE == "zero":
         answer(request, latencies_ms=[0.0], wall_ms=1)
     if MODE == "other":

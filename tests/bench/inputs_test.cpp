@@ -138,6 +138,13 @@ TEST(DescribeModel, HashesWeights) {
   EXPECT_NE(with_weight(1), describe_model(a, "net", {}).hash);
 }
 
+TEST(DescribeModel, TellsOutputsOfOtherShapesApart) {
+  const auto described = [](int64_t batch) { return describe_model(make_model("net", batch), "net", {}); };
+  EXPECT_EQ(described(4).hash, described(2).hash);
+  EXPECT_EQ(described(4).outputs_hash, described(4).outputs_hash);
+  EXPECT_NE(described(4).outputs_hash, described(2).outputs_hash);
+}
+
 TEST(DescribeModel, KnowsTheBatch) {
   const ModelInfo free = describe_model(make_model("net"), "net", {});
   EXPECT_TRUE(free.dynamic_batch);

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <sstream>
 #include <string>
 
 #include "base/clock.hpp"
+#include "bench/scratch.hpp"
 
 namespace hone::bench {
 namespace {
@@ -54,6 +56,24 @@ TEST(CpuCounters, ReadListsOfTheKernel) {
   EXPECT_EQ(parse_cpu_list("0-2,8"), (std::set<int>{0, 1, 2, 8}));
   EXPECT_EQ(parse_cpu_list("5,37"), (std::set<int>{5, 37}));
   EXPECT_EQ(parse_cpu_list(""), std::set<int>{});
+}
+
+TEST(AvailableMemory, IsWhatTheControlGroupLeaves) {
+  const Scratch group;
+  const int64_t machine = available_memory(group.folder());
+  EXPECT_GT(machine, 0);
+  const auto write = [&](const char* file, const std::string& text) {
+    std::ofstream(group.folder() / file) << text;
+  };
+  write("memory.current", "700000\n");
+  write("memory.max", "max\n");
+  EXPECT_NEAR(static_cast<double>(available_memory(group.folder())), static_cast<double>(machine), 0.2e9);
+  write("memory.max", "1000000\n");
+  EXPECT_EQ(available_memory(group.folder()), 300000);
+  write("memory.stat", "anon 1\ninactive_file 50000\nactive_file 9\n");
+  EXPECT_EQ(available_memory(group.folder()), 350000);
+  write("memory.current", "1200000\n");
+  EXPECT_EQ(available_memory(group.folder()), 0);
 }
 
 TEST(Interference, TakesOwnTimeOffNearCoresToo) {
