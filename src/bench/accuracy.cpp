@@ -92,6 +92,27 @@ class Comparison {
 
 }  // namespace
 
+std::string impossible_outputs(const ModelInfo& model, const std::vector<OutputFile>& outputs,
+                               int64_t batch) {
+  if (outputs.size() != model.outputs.size())
+    return fmt::format("there are {} outputs, the model has {}", outputs.size(), model.outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!model.outputs[i]) continue;
+    graph::Dims expected = *model.outputs[i];
+    const tensor::Shape& shape = outputs[i].shape;
+    bool possible = shape.size() == expected.size();
+    for (size_t axis = 0; axis < expected.size(); ++axis) {
+      graph::Dim& dim = expected[axis];
+      if (!model.batch_symbol.empty() && dim.symbol() == model.batch_symbol) dim = graph::Dim(batch);
+      possible = possible && (!dim.known() || dim.value() == shape[axis]);
+    }
+    if (!possible)
+      return fmt::format("output {} has shape {}, the model's has {}", i, tensor::shape_text(shape),
+                         graph::dims_text(expected));
+  }
+  return "";
+}
+
 Tensor read_output(const OutputFile& file) {
   Tensor result(file.dtype, file.shape);
   const std::string content = base::read_file(file.file, static_cast<uint64_t>(tensor::kMaxTensorBytes));

@@ -33,6 +33,7 @@ void judge_run(Run* run, double percentile) {
   input.interference = run->interference;
   if (run->device != "cpu") input.gpu = &run->gpu;
   input.outputs_finite = run->accuracy.finite;
+  input.impossible_outputs = run->accuracy.impossible;
   input.error = run->accuracy.relative_l2;
   input.precision = backend::parse_precision(run->configuration.precision);
   run->verdict = judge(input);
@@ -122,7 +123,9 @@ void Contender::compare_outputs(const std::filesystem::path& folder) {
   const int64_t needed = setup_.reference.units();
   std::vector<size_t> sets(static_cast<size_t>((needed + units - 1) / units));
   for (size_t i = 0; i < sets.size(); ++i) sets[i] = i;
-  run_.accuracy = compare_to_reference(setup_.reference, worker_->accuracy(sets, folder), units);
+  const std::vector<std::vector<OutputFile>> outputs = worker_->accuracy(sets, folder);
+  run_.accuracy = compare_to_reference(setup_.reference, outputs, units);
+  run_.accuracy.impossible = impossible_outputs(setup_.model, outputs.front(), run_.configuration.batch);
 }
 
 void Contender::warm_up() {

@@ -58,6 +58,17 @@ void require_same_gpu(const Sweep& baseline, const Sweep& now) {
   }
 }
 
+/// Where both could have named theirs, once the sweep has ended.
+void require_known_gpu(const Sweep& baseline, const Sweep& now) {
+  const bool on_gpu = std::any_of(now.runs.begin(), now.runs.end(),
+                                  [](const Run& run) { return run.measured() && run.device != "cpu"; });
+  if (!on_gpu || !baseline.context.contains("gpu") || now.context.contains("gpu")) return;
+  fail_environment(
+      "the baseline was measured on '{}', and which GPU this is is unknown: NVML did not tell; such times "
+      "cannot be compared",
+      text_of(baseline.context["gpu"], "name"));
+}
+
 base::Ratio slowdown(const Run& then, const Run& now) {
   return base::ratio_of_medians(now.rounds, then.rounds, base::Pairing::kUnpaired);
 }
@@ -100,7 +111,14 @@ GateRow compare_row(const Run& then, const Run& now, double max_regression, cons
     row.sentence = "failed: " + now.failure.value_or("no samples");
     return row;
   }
+  const auto undecided = [&](const Run& last) {
+    row.outcome = GateRow::Outcome::kUnknown;
+    row.sentence = fmt::format("{}: {} in the baseline, {} now", describe_ratio(row.ratio),
+                               then.rounds.size(), last.rounds.size());
+    return row;
+  };
   row.ratio = slowdown(then, now);
+  if (!row.ratio.known) return undecided(now);
   while (proven_above(row.ratio, max_regression) && row.confirmations < kConfirmations) {
     const Run again = remeasure(row.configuration);
     ++row.confirmations;
@@ -110,6 +128,7 @@ GateRow compare_row(const Run& then, const Run& now, double max_regression, cons
       return row;
     }
     row.ratio = slowdown(then, again);
+    if (!row.ratio.known) return undecided(again);
   }
   row.sentence = describe_ratio(row.ratio);
   if (proven_above(row.ratio, max_regression)) row.outcome = GateRow::Outcome::kRegressed;
@@ -119,9 +138,7 @@ GateRow compare_row(const Run& then, const Run& now, double max_regression, cons
 }  // namespace
 
 bool Gate::passed() const {
-  return std::all_of(rows.begin(), rows.end(), [](const GateRow& row) {
-    return row.outcome == GateRow::Outcome::kWithin || row.outcome == GateRow::Outcome::kAbsent;
-  });
+  return std::all_of(rows.begin(), rows.end(), [](const GateRow& row) { return row.passed(); });
 }
 
 void require_comparable(const Sweep& baseline, const Sweep& now) {
@@ -134,14 +151,20 @@ void require_comparable(const Sweep& baseline, const Sweep& now) {
     any = true;
     require_same_way(then, *run);
   }
-  if (!any)
-    fail_usage("the baseline and this sweep have no configuration in common: it has {}, this sweep {}",
-               runs_text(baseline), runs_text(now));
+  if (any) return;
+  for (const Run& then : baseline.runs) {
+    if (find_run(now, then.configuration) != nullptr)
+      fail_usage("the baseline has no times of what this sweep measures: {} {}", then.configuration.text(),
+                 then.failure ? "failed then: " + *then.failure : "has no samples");
+  }
+  fail_usage("the baseline and this sweep have no configuration in common: it has {}, this sweep {}",
+             runs_text(baseline), runs_text(now));
 }
 
 Gate compare_with_baseline(const Sweep& baseline, const Sweep& now, double max_regression,
                            const Remeasure& remeasure) {
   require_comparable(baseline, now);
+  require_known_gpu(baseline, now);
   Gate gate;
   for (const Run& then : baseline.runs) {
     if (!then.measured()) continue;

@@ -15,6 +15,7 @@ struct GateRow {
     kWithin,     ///< not proven slower than the limit
     kRegressed,  ///< slower than the limit, in every measurement
     kFailed,     ///< measured in the baseline, failed now
+    kUnknown,    ///< too few rounds, then or now, for an interval
     kAbsent,     ///< in the baseline, but not part of this sweep
   };
   Configuration configuration;
@@ -22,6 +23,8 @@ struct GateRow {
   base::Ratio ratio;      ///< p50 now over p50 then
   int confirmations = 0;  ///< measurements again after a suspicion
   std::string sentence;
+
+  bool passed() const { return outcome == Outcome::kWithin || outcome == Outcome::kAbsent; }
 };
 
 struct Gate {

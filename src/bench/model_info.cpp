@@ -163,8 +163,13 @@ ModelInfo describe_model(const importer::Model& model, const std::string& spec,
   if (info.has_graph) {
     hash_graph(*model.graph, &hash);
     for (const graph::ValueId id : model.graph->inputs) {
-      info.inputs.push_back(describe_input(model.graph->value(id), shapes));
+      const graph::Value& value = model.graph->value(id);
+      info.inputs.push_back(describe_input(value, shapes));
+      if (info.batch_symbol.empty() && info.inputs.back().batched)
+        info.batch_symbol = value.type.dims->front().symbol();
     }
+    for (const graph::ValueId id : model.graph->outputs)
+      info.outputs.push_back(model.graph->value(id).type.dims);
   } else {
     if (shapes.empty()) {
       fail_usage(

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,6 +39,9 @@ struct ModelInfo {
   /// False for a TorchScript archive, which the reference cannot run.
   bool has_graph = false;
   std::string file;  ///< empty for built-in architectures
+  /// As the graph has them, each dimension known or not; a nullopt where not even their number is.
+  std::vector<std::optional<graph::Dims>> outputs;
+  std::string batch_symbol;  ///< of the inputs' first dimension; empty when it has no name
 
   /// How many of the units that input sets are made of one run takes: samples, or 1 for a fixed batch.
   int64_t units(int64_t batch) const { return dynamic_batch ? batch : 1; }

@@ -59,6 +59,7 @@ struct Accuracy {
   int64_t samples = 0;
   bool finite = true;
   std::string reason;
+  std::string impossible;  ///< why they are not the model's at all, which is in the verdict
 };
 
 /// How fast a run is beside the comparison run of the same model and batch: above 1 is faster.

@@ -86,6 +86,8 @@ void check_drift(const base::Rounds& rounds, Reasons* reasons) {
 
 void check_outputs(const VerdictInput& input, Reasons* reasons) {
   if (!input.outputs_finite) reasons->emplace_back("the outputs hold NaN or infinite values");
+  if (!input.impossible_outputs.empty())
+    reasons->push_back("the outputs are wrong: " + input.impossible_outputs);
   const double limit = max_error(input.precision);
   if (input.error && *input.error > limit) {
     reasons->push_back(fmt::format(

@@ -30,6 +30,8 @@ struct VerdictInput {
   /// What the GPU was like; null on the CPU.
   const GpuConditions* gpu = nullptr;
   bool outputs_finite = true;
+  /// Why they cannot be those of the model; empty when they can.
+  std::string impossible_outputs;
   /// Relative L2 distance of the outputs from the fp32 reference, where it is known.
   std::optional<double> error;
   tensor::Precision precision = tensor::Precision::kFp32;

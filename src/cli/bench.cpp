@@ -144,16 +144,17 @@ void run_gate(const Arguments& arguments, const bench::Peers& peers, const bench
       });
   size_t failed = 0;
   for (const bench::GateRow& row : gate.rows) {
-    const bool bad =
-        row.outcome == bench::GateRow::Outcome::kRegressed || row.outcome == bench::GateRow::Outcome::kFailed;
-    failed += bad ? 1 : 0;
-    screen->line(
-        fmt::format("{}  {}: {}", bad ? "REGRESSED" : "ok       ", row.configuration.text(), row.sentence));
+    failed += row.passed() ? 0 : 1;
+    const char* const outcome = row.passed()                                       ? "ok       "
+                                : row.outcome == bench::GateRow::Outcome::kUnknown ? "UNKNOWN  "
+                                                                                   : "REGRESSED";
+    screen->line(fmt::format("{}  {}: {}", outcome, row.configuration.text(), row.sentence));
   }
   if (!gate.passed()) {
     throw Error(
         ErrorKind::kThreshold,
-        fmt::format("{} of {} configurations are worse than the baseline allows", failed, gate.rows.size()));
+        fmt::format("{} of {} configurations are worse than the baseline allows, or cannot be told from that",
+                    failed, gate.rows.size()));
   }
 }
 

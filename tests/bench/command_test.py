@@ -95,6 +95,12 @@ class BenchCommand(unittest.TestCase):
         self.assertIn("p50 ms", done.stdout)
         self.assertIn("reference", done.stdout)
 
+    def test_outputs_that_no_run_of_the_model_has_are_wrong(self):
+        self.bench("--backends", "flat,twice", fake("flat"), fake("twice"), "--batches", "2")
+        flat, twice = (run["verdict"] for run in self.result()["runs"])
+        self.assertIn("the outputs are wrong: output 0 has shape 12, the model's has 2x6", flat["reasons"])
+        self.assertIn("the outputs are wrong: there are 2 outputs, the model has 1", twice["reasons"])
+
     def test_one_configuration_prints_the_summary(self):
         done = self.bench("--backends", "reference", "--save-result")
         self.assertIn("=== Performance summary ===", done.stdout)

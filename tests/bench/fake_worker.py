@@ -52,7 +52,8 @@ def write_outputs(request, inputs):
         path = os.path.join(request["folder"], f"out_{index}.bin")
         with open(path, "wb") as file:
             file.write(data)
-        sets.append([{"name": "y", "dtype": "float32", "shape": source["shape"], "file": path}])
+        shape = [count] if MODE == "flat" else source["shape"]
+        sets.append([{"name": "y", "dtype": "float32", "shape": shape, "file": path}] * (2 if MODE == "twice" else 1))
     answer(request, outputs=sets)
 
 
@@ -145,7 +146,7 @@ def tuning():
     return {"notes": ["timed candidates"], "load_ms": 9000.0, "tuned": True}
 
 
-GOOD_MODES = ("good", "noisy", "wrong", "nan", "old", "gpu", "telling", "silent", "timing", "tuning", "forgetful")
+GOOD_MODES = ("good", "noisy", "wrong", "nan", "flat", "twice", "old", "gpu", "telling", "silent", "timing", "tuning", "forgetful")
 # What a worker on a GPU offers and says.
 FEATURES = {"features": ["phases", "pipeline", "cold_l2"], "bus_id": "0000:1b:00.0"} if MODE == "gpu" else {}
 if MODE in ("telling", "silent"):

@@ -1,6 +1,7 @@
 // The regression gate on synthetic samples: it fails on what is proven and confirmed, never on noise.
 #include "bench/gate.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,6 +12,9 @@
 namespace hone::bench {
 namespace {
 
+using ::testing::HasSubstr;
+using ::testing::StrEq;
+using ::testing::ThrowsMessage;
 using Outcome = GateRow::Outcome;
 
 Run make_run(const std::string& backend, double center, double noise, uint64_t seed) {
@@ -78,6 +82,45 @@ TEST(Gate, ForgivesASlownessThatDoesNotRepeat) {
                             });
   EXPECT_EQ(again, 1);
   EXPECT_EQ(gate.rows[0].outcome, Outcome::kWithin);
+}
+
+Run short_run(const std::string& backend, double center, uint64_t seed) {
+  Run run = make_run(backend, center, 0.01, seed);
+  run.rounds.resize(2);
+  return run;
+}
+
+TEST(Gate, DoesNotPassWhatCannotBeTold) {
+  const Sweep baseline = make_sweep({make_run("hone", 10, 0.01, 1)});
+  Gate gate = compare_with_baseline(baseline, make_sweep({short_run("hone", 10, 2)}), 0.05, never);
+  EXPECT_EQ(gate.rows[0].outcome, Outcome::kUnknown);
+  EXPECT_THAT(gate.rows[0].sentence,
+              HasSubstr("(too few rounds for an interval): 10 in the baseline, 2 now"));
+  EXPECT_FALSE(gate.passed());
+  const auto again = [](const Configuration&) { return short_run("hone", 12, 3); };
+  gate = compare_with_baseline(baseline, make_sweep({make_run("hone", 12, 0.01, 2)}), 0.05, again);
+  EXPECT_EQ(gate.rows[0].outcome, Outcome::kUnknown) << "a suspicion that was not looked into";
+  EXPECT_EQ(gate.rows[0].confirmations, 1);
+}
+
+TEST(Gate, SaysWhatTheBaselineDidNotMeasure) {
+  EXPECT_THAT(
+      [] {
+        require_comparable(make_sweep({make_failed("hone")}), make_sweep({make_run("hone", 10, 0.01, 1)}));
+      },
+      ThrowsMessage<Error>(StrEq("the baseline has no times of what this sweep measures: net hone fp32 batch "
+                                 "1 failed then: crashed")));
+}
+
+TEST(Gate, RefusesAGpuThatIsNotKnown) {
+  Sweep baseline = make_sweep({make_run("hone", 10, 0.01, 1)});
+  baseline.context["gpu"] = {{"name", "a GPU"}};
+  baseline.runs[0].device = "cuda";
+  Sweep now = baseline;
+  now.context.erase("gpu");
+  EXPECT_NO_THROW(require_comparable(baseline, now));
+  EXPECT_THAT([&] { compare_with_baseline(baseline, now, 0.05, never); },
+              ThrowsMessage<Error>(HasSubstr("which GPU this is is unknown")));
 }
 
 TEST(Gate, DoesNotFailOnNoise) {
