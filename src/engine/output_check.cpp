@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "tensor/metrics.hpp"
@@ -32,47 +33,79 @@ size_t values_not_finite(const Outputs& outputs) {
   return count;
 }
 
+/// Elements of a type without rounding that may differ: the largest of some values, or their order, changes
+/// where rounding does.
+size_t elements_that_may_differ(size_t count) { return 4 + count / 10; }
+
+bool mostly_equal(const tensor::Tensor& a, const tensor::Tensor& b) {
+  const size_t size = tensor::dtype_size(a.dtype());
+  const size_t count = a.byte_size() / size;
+  size_t different = 0;
+  for (size_t i = 0; i < count; ++i)
+    different += std::memcmp(a.bytes() + i * size, b.bytes() + i * size, size) == 0 ? 0 : 1;
+  return different <= elements_that_may_differ(count);
+}
+
+bool agree(const Outputs& a, const Outputs& b, Precision precision) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < b.size(); ++i) {
+    // A number of results that depends on values changes with rounding too.
+    if (a[i].dtype() != b[i].dtype() || a[i].shape() != b[i].shape()) continue;
+    if (!tensor::is_floating(a[i].dtype())) {
+      if (!mostly_equal(a[i], b[i])) return false;
+    } else if (!(tensor::relative_l2(a[i], b[i]) <= tolerance(precision))) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 Outputs OutputCheck::run(Program& program) const {
-  program.executor().poison();
-  Outputs outputs = program.run(inputs_);
-  if (!overlapping_) return outputs;
+  if (overlapping_) {
+    program.executor().poison();
+    (void)program.run(inputs_);
+  }
   program.executor().poison();
   return program.run(inputs_);
 }
 
-void OutputCheck::expect(const std::vector<Outputs>& outputs, const std::function<Outputs()>& decide) {
+size_t OutputCheck::vote(Outputs outputs, std::vector<Ballot>& ballots) const {
+  auto found = std::find_if(ballots.begin(), ballots.end(),
+                            [&](const Ballot& ballot) { return agree(outputs, ballot.outputs, precision_); });
+  if (found == ballots.end()) found = ballots.insert(found, {std::move(outputs), 0});
+  ++found->votes;
+  return static_cast<size_t>(found - ballots.begin());
+}
+
+void OutputCheck::expect(const std::vector<Ballot>& ballots, const std::function<Outputs()>& decide) {
   // A kernel that reads what nobody wrote brings in values that are not finite, and many that do agree.
   std::vector<size_t> broken;
-  for (const Outputs& candidate : outputs) broken.push_back(values_not_finite(candidate));
+  for (const Ballot& ballot : ballots) broken.push_back(values_not_finite(ballot.outputs));
   const size_t fewest = *std::min_element(broken.begin(), broken.end());
   size_t most = 0;
+  size_t all = 0;
   Outputs best;
-  // Each of them in turn, until one has most of the others on its side.
-  for (size_t i = 0; i < outputs.size() && 2 * most < outputs.size(); ++i) {
+  for (size_t i = 0; i < ballots.size(); ++i) {
+    all += ballots[i].votes;
     if (broken[i] != fewest) continue;
-    expected_ = outputs[i];
-    const auto agreeing = static_cast<size_t>(
-        std::count_if(outputs.begin(), outputs.end(), [this](const Outputs& o) { return agrees(o); }));
-    if (agreeing <= most) continue;
-    most = agreeing;
-    best = outputs[i];
+    // What agrees with two that do not agree with each other has voted for the first of them alone.
+    size_t votes = 0;
+    for (const Ballot& other : ballots)
+      votes += agree(other.outputs, ballots[i].outputs, precision_) ? other.votes : 0;
+    if (votes <= most) continue;
+    most = votes;
+    best = ballots[i].outputs;
   }
-  if (most == 1 && outputs.size() > 1) {
+  if (most == 1 && all > 1) {
     expected_ = decide();
-    if (std::any_of(outputs.begin(), outputs.end(), [this](const Outputs& o) { return agrees(o); })) return;
+    if (std::any_of(ballots.begin(), ballots.end(), [this](const Ballot& b) { return agrees(b.outputs); }))
+      return;
   }
   expected_ = std::move(best);
 }
 
-bool OutputCheck::agrees(const Outputs& outputs) const {
-  if (outputs.size() != expected_.size()) return false;
-  for (size_t i = 0; i < expected_.size(); ++i) {
-    if (!tensor::is_floating(outputs[i].dtype()) || outputs[i].shape() != expected_[i].shape()) continue;
-    if (!(tensor::relative_l2(outputs[i], expected_[i]) <= tolerance(precision_))) return false;
-  }
-  return true;
-}
+bool OutputCheck::agrees(const Outputs& outputs) const { return agree(outputs, expected_, precision_); }
 
 }  // namespace hone::engine

@@ -12,6 +12,12 @@ namespace hone::engine {
 
 using Outputs = std::vector<tensor::Tensor>;
 
+/// What some programs compute alike: the outputs of the first of them.
+struct Ballot {
+  Outputs outputs;
+  size_t votes = 0;
+};
+
 class OutputCheck {
  public:
   /// `overlapping`: steps overlap on the device, so that a program's first run may be gentler than all later
@@ -23,10 +29,13 @@ class OutputCheck {
   /// before they are written, would otherwise go unseen.
   Outputs run(Program& program) const;
 
+  /// The ballot that the outputs are a vote for, a new one where they agree with none: the outputs of many
+  /// programs would not find room beside each other.
+  size_t vote(Outputs outputs, std::vector<Ballot>& ballots) const;
   /// What programs must compute from now on (at least one must be given): of those with the fewest values
-  /// that are not finite, what the largest group agrees on; where no two agree, the one that agrees with what
+  /// that are not finite, what most votes agree with; where no two agree, the one that agrees with what
   /// `decide` gives, the first one when none does.
-  void expect(const std::vector<Outputs>& outputs, const std::function<Outputs()>& decide);
+  void expect(const std::vector<Ballot>& ballots, const std::function<Outputs()>& decide);
   bool agrees(const Outputs& outputs) const;
   bool agrees(Program& program) const { return agrees(run(program)); }
 

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "base/out_of_memory.hpp"
 #include "reference/interpreter.hpp"
 
 namespace hone::engine {
@@ -61,7 +62,7 @@ std::vector<Tensor> Program::make_outputs() const {
     try {
       outputs.emplace_back(type.dtype, std::move(shape));
     } catch (const Error& error) {
-      throw error.within(fmt::format("output '{}'", graph_->value(id).name));
+      rethrow_within(error, fmt::format("output '{}'", graph_->value(id).name));
     }
   }
   return outputs;

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/error.hpp"
+#include "base/out_of_memory.hpp"
 
 namespace hone::engine {
 
@@ -25,7 +26,7 @@ std::vector<Tensor> timing_inputs(const graph::Graph& graph) {
         x = tensor::is_floating(type.dtype) ? normal(random) : 1.0f;
       inputs.push_back(input.cast(type.dtype));
     } catch (const Error& error) {
-      throw error.within(fmt::format("input '{}'", graph.value(id).name));
+      rethrow_within(error, fmt::format("input '{}'", graph.value(id).name));
     }
   }
   return inputs;

@@ -57,11 +57,12 @@ void StepSearch::reopen() {
   candidates.clear();
   refusals.clear();
   cached = false;
+  short_of_memory = false;
   chosen = 0;
 }
 
 TimingEntry StepSearch::entry(int level) {
-  TimingEntry result{candidates[chosen].tactic, {}, refusals, level};
+  TimingEntry result{candidates[chosen].tactic, {}, refusals, level, short_of_memory};
   for (Candidate& candidate : candidates) {
     candidate.cached = {sample_quantile(candidate.times, 0.5), sample_quantile(candidate.times, 0.25),
                         static_cast<int>(candidate.times.size())};

@@ -30,6 +30,8 @@ struct StepSearch {
   /// "tactic: reason".
   std::vector<std::string> refusals;
   bool cached = false;
+  /// Some were refused for want of memory.
+  bool short_of_memory = false;
   size_t chosen = 0;
 
   double median(size_t candidate) const;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/clock.hpp"
@@ -45,7 +46,9 @@ class Search {
         device_(device),
         options_(options),
         cache_(cache),
-        trials_(engine, bound_, device, options.optimization_level >= 5) {}
+        trials_(engine, bound_, device, options.optimization_level >= 5) {
+    cache_.accept_short_of_memory(options.cached_only);
+  }
 
   void run() {
     std::vector<Layout> considered = device_.image_layouts(engine_.precision);
@@ -55,15 +58,18 @@ class Search {
     if (layouts.size() > 1) refuse_to_time("the choice of a layout for this network");
     std::vector<LayoutSearch> searches;
     std::exception_ptr first_failure;
+    bool short_of_memory = false;
     for (size_t i = 0; i < layouts.size(); ++i) {
       report(static_cast<double>(i) / static_cast<double>(layouts.size()),
              fmt::format("timing tactics, {}", layout_name(layouts[i])));
       const bool fit = trials_.fits([&] { searches.push_back(search_layout(layouts[i])); });
       if (!fit && !first_failure) first_failure = trials_.failure();
+      if (!fit && trials_.short_of_memory()) short_of_memory = true;
     }
     if (searches.empty()) std::rethrow_exception(first_failure);
-    const size_t best = searches.size() == 1 ? 0 : fastest(searches, graph_key);
+    const size_t best = layouts.size() == 1 ? 0 : fastest(searches, graph_key, short_of_memory);
     engine_.layout = searches[best].layout;
+    cache_.accept_short_of_memory(true);
     for (const Layout layout : considered) append_log(layout, searches[best]);
     engine_.tactics = searches[best].tactics(bound_->nodes.size());
     searches.clear();
@@ -170,21 +176,28 @@ class Search {
     search.take_times(timer, program, k);
   }
 
+  /// What the rounds, which took candidate k of every step, compute.
+  struct Look {
+    std::vector<Ballot> ballots;
+    /// Of each round; none where it could not run, which says nothing of the others.
+    std::vector<std::optional<size_t>> votes;
+  };
+
   /// One look at every candidate, one program after another: all of them at once would take much memory.
-  /// Nothing of a round that does not fit.
-  std::vector<Outputs> look(LayoutSearch& search) {
-    std::vector<Outputs> outputs(search.rounds());
-    bool any = false;
-    for (size_t k = 0; k < outputs.size(); ++k) {
-      any = trials_.fits([&] {
+  Look look(LayoutSearch& search) {
+    Look seen;
+    for (size_t k = 0; k < search.rounds(); ++k) {
+      std::optional<size_t> vote;
+      trials_.fits([&] {
         const auto made = program_of_round(search, k);
-        Outputs of_round = trials_.first_outputs(*made);
+        Outputs outputs = trials_.first_outputs(*made);
         time_round(search, *made, k);
-        outputs[k] = std::move(of_round);
-      }) || any;
+        vote = trials_.vote(std::move(outputs), seen.ballots);
+      });
+      seen.votes.push_back(vote);
     }
-    if (!any) trials_.rethrow_failure();
-    return outputs;
+    if (seen.ballots.empty()) trials_.rethrow_failure();
+    return seen;
   }
 
   /// Several looks, for which the programs take turns: all of them, or as many as fit at a time.
@@ -207,20 +220,21 @@ class Search {
     }
   }
 
-  /// Refuses candidates with which the network computes something else, or that cannot run. `outputs` are
-  /// those of the programs, which took candidate k of every step; none where one of these could not run,
-  /// which says nothing of the others.
-  void refuse_wrong(LayoutSearch& search, const std::vector<Outputs>& outputs) {
-    std::vector<Outputs> found = outputs;
-    std::erase_if(found, [](const Outputs& of_round) { return of_round.empty(); });
-    trials_.expect(found, search.layout);
+  /// Refuses candidates with which the network computes something else, or that cannot run.
+  void refuse_wrong(LayoutSearch& search, Look seen) {
+    trials_.expect(seen.ballots, search.layout);
+    std::vector<bool> right;
+    for (const Ballot& ballot : seen.ballots) right.push_back(trials_.agrees(ballot.outputs));
+    seen.ballots.clear();  // they take room that candidates want
+    const auto is_right = [&](std::optional<size_t> vote) { return vote && right[*vote]; };
+    const auto sound_round = std::find_if(seen.votes.begin(), seen.votes.end(), is_right);
     const std::vector<std::string> sound =
-        search.tactics_of_round(sound_round(outputs), bound_->nodes.size());
+        search.tactics_of_round(static_cast<size_t>(sound_round - seen.votes.begin()), bound_->nodes.size());
     for (StepSearch& step : search.steps) {
       if (step.cached) continue;
-      for (size_t k = std::min(step.candidates.size(), outputs.size()); k-- > 0;) {
-        const bool failed = outputs[k].empty();
-        if ((!failed && trials_.agrees(outputs[k])) || step.candidates.size() < 2) continue;
+      for (size_t k = std::min(step.candidates.size(), seen.votes.size()); k-- > 0;) {
+        const bool failed = !seen.votes[k];
+        if (is_right(seen.votes[k]) || step.candidates.size() < 2) continue;
         std::vector<std::string> tactics = sound;
         for (const size_t node : step.nodes) tactics[node] = step.candidates[k].tactic;
         const std::string wrong = trials_.mistake([&] {
@@ -229,10 +243,15 @@ class Search {
           if (right && failed) time_alone(step, k, *alone);
           return right;
         });
-        if (!wrong.empty()) step.refuse(k, wrong);
+        if (!wrong.empty()) refuse(step, k, wrong);
       }
     }
     sound_tactics_ = sound;
+  }
+
+  void refuse(StepSearch& step, size_t k, const std::string& reason) const {
+    step.refuse(k, reason);
+    if (reason == trials_.misfit() && trials_.short_of_memory()) step.short_of_memory = true;
   }
 
   /// One sample of a step by its candidate `k`, which that program runs it by.
@@ -248,13 +267,6 @@ class Search {
       keep_what_agrees(search, bound_->nodes.size(), sound_tactics_, trials_);
   }
 
-  /// A round whose outputs are as expected.
-  size_t sound_round(const std::vector<Outputs>& outputs) const {
-    const auto found =
-        std::find_if(outputs.begin(), outputs.end(), [this](const Outputs& o) { return trials_.agrees(o); });
-    return static_cast<size_t>(found - outputs.begin());
-  }
-
   void time_candidates(LayoutSearch& search) {
     trials_.forget_misfit();
     refuse_wrong(search, look(search));
@@ -264,7 +276,7 @@ class Search {
       if (step.cached) continue;
       for (size_t k = step.candidates.size(); k-- > 0;) {
         if (step.candidates[k].times.empty() && step.candidates.size() > 1)
-          step.refuse(k, trials_.misfit().empty() ? "it cannot run this step" : trials_.misfit());
+          refuse(step, k, trials_.misfit().empty() ? "it cannot run this step" : trials_.misfit());
       }
       std::vector<double> medians = {1e300};
       for (size_t k = 0; k < step.candidates.size(); ++k) medians.push_back(step.median(k));
@@ -287,13 +299,15 @@ class Search {
     }
   }
 
-  size_t fastest(std::vector<LayoutSearch>& searches, const std::string& key) {
+  /// Index of the search whose layout is; `short_of_memory`: another one found none.
+  size_t fastest(std::vector<LayoutSearch>& searches, const std::string& key, bool short_of_memory) {
     struct Network {
       size_t search;
       std::unique_ptr<Program> program;
       std::vector<double> totals;
     };
     std::vector<Network> networks;
+    trials_.forget_misfit();
     for (size_t i = 0; i < searches.size(); ++i) {
       trials_.fits([&] {
         auto made = trials_.program(searches[i].layout, searches[i].tactics(bound_->nodes.size()));
@@ -311,13 +325,18 @@ class Search {
       }
     }
     const Network* best = networks.data();
-    TimingEntry entry{.level = options_.optimization_level};
+    TimingEntry entry{.level = options_.optimization_level,
+                      .short_of_memory = short_of_memory || trials_.short_of_memory()};
     for (const Network& network : networks) {
       const double median = sample_quantile(network.totals, 0.5);
       if (median < sample_quantile(best->totals, 0.5) * kMargin) best = &network;
       entry.times[std::string(layout_name(searches[network.search].layout))] = {
           median, sample_quantile(network.totals, 0.25), static_cast<int>(network.totals.size())};
     }
+    for (const LayoutSearch& search : searches)
+      entry.short_of_memory =
+          entry.short_of_memory || std::any_of(search.steps.begin(), search.steps.end(),
+                                               [](const StepSearch& step) { return step.short_of_memory; });
     entry.chosen = layout_name(searches[best->search].layout);
     cache_.set(key, std::move(entry));
     return best->search;
@@ -364,11 +383,14 @@ class Search {
     }
     refuse_to_time("the choice of a batch group for this network");
     report(0.9, "timing batch groups");
+    trials_.forget_misfit();
     const auto groups = time_batch_groups(engine_, device_, trials_.inputs(), batch,
                                           [this](const auto& action) { return trials_.fits(action); });
     if (!groups) trials_.rethrow_failure();
     engine_.micro_batch = groups->chosen;
-    TimingEntry entry{.chosen = std::to_string(groups->chosen), .level = options_.optimization_level};
+    TimingEntry entry{.chosen = std::to_string(groups->chosen),
+                      .level = options_.optimization_level,
+                      .short_of_memory = trials_.short_of_memory()};
     for (const auto& [images, time] : groups->times) entry.times[std::to_string(images)] = time;
     cache_.set(key, std::move(entry));
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/out_of_memory.hpp"
 #include "engine/step_timer.hpp"
 
 namespace hone::engine {
@@ -35,6 +36,7 @@ bool TacticTrials::fits(const std::function<void()>& action) {
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kEnvironment && error.kind() != ErrorKind::kBadInput) throw;
     misfit_ = error.what();
+    short_of_memory_ = dynamic_cast<const OutOfMemory*>(&error) != nullptr;
     failure_ = std::current_exception();
     return false;
   }
@@ -46,6 +48,8 @@ Outputs TacticTrials::first_outputs(Program& made) const {
   made.make_outputs();
   try {
     return check_.run(made);
+  } catch (const OutOfMemory&) {
+    throw;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kBadInput) throw;
     throw UnfitInputs(error);
@@ -72,7 +76,7 @@ std::string TacticTrials::doubt_of_cached(const LayoutSearch& search) {
     others = all_by_reference();
     expected = reference_outputs(search.layout);
   }
-  check_.expect({expected}, {});
+  check_.expect({{expected, 1}}, {});
   std::vector<std::string> tactics = search.tactics(others.size());
   for (size_t node = 0; node < tactics.size(); ++node) {
     if (tactics[node].empty()) tactics[node] = others[node];

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -39,7 +40,12 @@ class TacticTrials {
   /// run: then false, and misfit() and failure() say why. LostDevice passes.
   bool fits(const std::function<void()>& action);
   const std::string& misfit() const { return misfit_; }
-  void forget_misfit() { misfit_.clear(); }
+  /// Whether that was for want of memory, of which there may be more another time.
+  bool short_of_memory() const { return short_of_memory_; }
+  void forget_misfit() {
+    misfit_.clear();
+    short_of_memory_ = false;
+  }
   [[noreturn]] void rethrow_failure() const { std::rethrow_exception(failure_); }
   std::exception_ptr failure() const { return failure_; }
 
@@ -58,8 +64,11 @@ class TacticTrials {
   std::string doubt_of_cached(const LayoutSearch& search);
 
   /// As OutputCheck has it; where no two of the outputs agree, the reference decides.
-  void expect(const std::vector<Outputs>& outputs, Layout layout) {
-    check_.expect(outputs, [&] { return reference_outputs(layout); });
+  void expect(const std::vector<Ballot>& ballots, Layout layout) {
+    check_.expect(ballots, [&] { return reference_outputs(layout); });
+  }
+  size_t vote(Outputs outputs, std::vector<Ballot>& ballots) const {
+    return check_.vote(std::move(outputs), ballots);
   }
   bool agrees(const Outputs& outputs) const { return check_.agrees(outputs); }
   bool agrees(Program& program) const { return check_.agrees(program); }
@@ -81,6 +90,7 @@ class TacticTrials {
   OutputCheck check_;
   /// Why the last trial that did not fit did not: the sentence of the present layout's, and the error.
   std::string misfit_;
+  bool short_of_memory_ = false;
   std::exception_ptr failure_;
 };
 

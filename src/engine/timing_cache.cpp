@@ -44,6 +44,7 @@ TimingEntry entry_of(const Json& item) {
   TimingEntry entry;
   entry.chosen = item.at("chosen").get<std::string>();
   entry.level = item.at("level").get<int>();
+  entry.short_of_memory = item.value("short_of_memory", false);
   for (const auto& [tactic, time] : item.at("times").items())
     entry.times[tactic] = {time.at(0).get<double>(), time.at(1).get<double>(), time.at(2).get<int>()};
   for (std::string& refusal : item.at("refusals").get<std::vector<std::string>>()) {
@@ -56,10 +57,12 @@ Json json_of(const TimingEntry& entry) {
   Json times = Json::object();
   for (const auto& [tactic, time] : entry.times)
     times[tactic] = {time.median_us, time.lower_quartile_us, time.samples};
-  return {{"chosen", entry.chosen},
-          {"level", entry.level},
-          {"times", std::move(times)},
-          {"refusals", entry.refusals}};
+  Json item = {{"chosen", entry.chosen},
+               {"level", entry.level},
+               {"times", std::move(times)},
+               {"refusals", entry.refusals}};
+  if (entry.short_of_memory) item["short_of_memory"] = true;
+  return item;
 }
 
 }  // namespace
@@ -122,6 +125,7 @@ std::map<std::string, TimingEntry> TimingCache::read() const {
 const TimingEntry* TimingCache::find(const std::string& signature, int least_level) const {
   const auto found = entries_.find(signature);
   if (found == entries_.end() || found->second.level < least_level) return nullptr;
+  if (found->second.short_of_memory && !accept_short_) return nullptr;
   used_.insert(signature);
   return &found->second;
 }

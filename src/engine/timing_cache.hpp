@@ -24,6 +24,8 @@ struct TimingEntry {
   std::vector<std::string> refusals;
   /// Optimization level of the search: a higher one looks closer.
   int level = 0;
+  /// What lost for want of memory may win another time.
+  bool short_of_memory = false;
 };
 
 /// Bad input when the file of a timing cache is something else than a regular file or, where it must be
@@ -40,6 +42,8 @@ class TimingCache {
   /// this version, device and thread count; environment error from save() when it cannot be written.
   static TimingCache of_file(const std::filesystem::path& file, const std::string& fingerprint, int threads);
 
+  /// Whether find() gives what was short of memory too. Builds that may time nothing take it.
+  void accept_short_of_memory(bool accept) { accept_short_ = accept; }
   /// Null when nothing was found at that level or a higher one.
   const TimingEntry* find(const std::string& signature, int least_level) const;
   void set(const std::string& signature, TimingEntry entry);
@@ -57,6 +61,7 @@ class TimingCache {
 
   std::filesystem::path file_;
   bool named_ = false;
+  bool accept_short_ = false;
   std::string fingerprint_;
   std::map<std::string, TimingEntry> entries_;
   mutable std::set<std::string> used_;

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/out_of_memory.hpp"
 
 namespace hone::tensor {
 namespace {
@@ -55,16 +56,18 @@ std::shared_ptr<std::byte> allocate_bytes(size_t size) {
   const int64_t used = g_used.fetch_add(cost);
   if (used > memory_limit() - cost) {
     g_used -= cost;
-    fail_bad_input(
-        "{:.1f} MB for a tensor beside {:.1f} MB in use pass the limit of {:.1f} MB"
-        " (HONE_MEMORY_LIMIT_MB sets another)",
-        static_cast<double>(size) / kMegabyte, static_cast<double>(used) / kMegabyte,
-        static_cast<double>(memory_limit()) / kMegabyte);
+    throw OutOfMemory(
+        ErrorKind::kBadInput,
+        fmt::format("{:.1f} MB for a tensor beside {:.1f} MB in use pass the limit of {:.1f} MB"
+                    " (HONE_MEMORY_LIMIT_MB sets another)",
+                    static_cast<double>(size) / kMegabyte, static_cast<double>(used) / kMegabyte,
+                    static_cast<double>(memory_limit()) / kMegabyte));
   }
   void* data = std::aligned_alloc(kAlignment, rounded);
   if (data == nullptr) {
     g_used -= cost;
-    fail_environment("out of memory: cannot allocate {} bytes for a tensor", size);
+    throw OutOfMemory(ErrorKind::kEnvironment,
+                      fmt::format("out of memory: cannot allocate {} bytes for a tensor", size));
   }
   return {static_cast<std::byte*>(data), [cost](std::byte* bytes) {
             std::free(bytes);

@@ -4,6 +4,7 @@ lacks or holds in place of times is told.
 usage: cached_build_test.py HONE MODELS_DIGITS
 """
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -29,6 +30,38 @@ def two_clips(file):
     model.ir_version = 8
     onnx.save(model, str(file))
     return file
+
+
+def large_convolution(file):
+    """One step, of which a network's inputs and outputs take much more memory than anything else."""
+    image = helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["batch", 8, 256, 256])
+    result = helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["batch", 32, 256, 256])
+    filters = np.random.default_rng(1).standard_normal((32, 8, 3, 3)).astype(np.float32)
+    graph = helper.make_graph([helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])], "large", [image], [result],
+                              [numpy_helper.from_array(filters, "w")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+    model.ir_version = 8
+    onnx.save(model, str(file))
+    return file
+
+
+def expect_memory_to_be_forgiven(hone, folder):
+    """What lost for want of memory is tried again when there is more, and costs a build that may time nothing nothing."""
+    model = large_convolution(folder / "large.onnx")
+
+    def refused(limit, *options):
+        engine = folder / "large.hone"
+        command = [hone, "build", model, "--optShapes", "x:2x8x256x256", "--timingCacheFile", folder / "large.json", "-o", engine]
+        subprocess.run([*command, *options], env={**os.environ, "HONE_MEMORY_LIMIT_MB": str(limit)}, check=True,
+                       stdout=subprocess.DEVNULL)
+        rivals = subprocess.run([hone, "inspect", engine, "--rivals"], capture_output=True, text=True, check=True).stdout
+        return rivals.count("pass the limit of")
+
+    few = refused(52)
+    assert few > 0, "the limit is too high for this test"
+    assert refused(52, "--errorOnTimingCacheMiss") == few
+    assert refused(2000) == 0
+    assert refused(52, "--errorOnTimingCacheMiss") == 0, "the cache has the times now"
 
 
 def main():
@@ -99,6 +132,8 @@ def main():
         for level in ("4", "3"):
             cached = build("cached.hone", digits, "--errorOnTimingCacheMiss", "--builderOptimizationLevel", level)
             assert cached == closer, f"level {level}: the files differ"
+    with tempfile.TemporaryDirectory() as name:
+        expect_memory_to_be_forgiven(hone, pathlib.Path(name))
 
 
 if __name__ == "__main__":

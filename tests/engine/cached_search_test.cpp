@@ -129,6 +129,29 @@ TEST_F(CachedSearch, AHigherLevelChoosesTheLayoutAnew) {
   EXPECT_THAT(lacks(graph, device::cpu::cpu_device(), build), ::testing::HasSubstr("the choice of a layout"));
 }
 
+TEST_F(CachedSearch, WhatFoundNoMemoryOnceIsTriedAgain) {
+  const FakeTactic slow("slow", {.delay_us = 150});
+  const FakeTactic large("quick", {.delay_us = 20, .does_not_fit = true});
+  const FakeTactic quick("quick", {.delay_us = 20});
+  const auto graph = relu_network();
+  BuildOptions build = options(3);
+  build.cache_folder = folder_;
+  for (const bool overlaps : {false, true}) {
+    build.cache_folder = folder_ / (overlaps ? "overlapping" : "one by one");
+    const FakeDevice full({&slow, &large}, overlaps);
+    const FakeDevice empty({&slow, &quick}, overlaps);
+    const auto without = build_engine(graph, full, build);
+    EXPECT_THAT(relu_tactics(*without), Each("slow"));
+    build.cached_only = true;
+    const auto cached = build_engine(graph, full, build);
+    EXPECT_EQ(cached->tactics, without->tactics) << "a build that may time nothing lacks nothing";
+    ASSERT_EQ(cached->log.size(), without->log.size());
+    build.cached_only = false;
+    EXPECT_THAT(relu_tactics(*build_engine(graph, empty, build)), Each("quick"));
+    EXPECT_FALSE(build_engine(graph, empty, build)->tuned) << "now nothing is left to try";
+  }
+}
+
 TEST_F(CachedSearch, ASecondBuildTakesEverythingFromTheCache) {
   const FakeTactic slow("slow", {.delay_us = 150});
   const FakeTactic tiles("tiles", {.variants = {{"n=1", 80}, {"n=2", 20}}});

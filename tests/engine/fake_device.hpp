@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/out_of_memory.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "engine/kernel.hpp"
 #include "engine/program.hpp"
@@ -108,7 +109,7 @@ class FakeTactic final : public Tactic {
           count_(count) {}
 
     void run(std::span<const void* const> inputs, std::span<void* const> outputs, void*) override {
-      if (!fits_) fail_environment("the device has no room for it");
+      if (!fits_) throw OutOfMemory(ErrorKind::kEnvironment, "the device has no room for it");
       if (++tactic_.runs_ >= tactic_.behaviour_.lost_in_run) throw LostDevice("the device is lost");
       const auto* x = static_cast<const float*>(inputs[0]);
       auto* y = static_cast<float*>(outputs[0]);
@@ -239,7 +240,8 @@ class FakeExecutor final : public Executor {
         host_(make_host_executor(program)),
         hidden_us_(device.hidden_us(program)),
         is_wrong_(device.is_wrong(program)) {
-    if (device.executors == device.room) fail_bad_input("the limit has no room for it");
+    if (device.executors == device.room)
+      throw OutOfMemory(ErrorKind::kBadInput, "the limit has no room for it");
     ++device_.executors;
     double delay = 0;
     for (const ProgramStep& step : program.steps()) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
@@ -25,7 +26,9 @@ const float kNan = std::numeric_limits<float>::quiet_NaN();
 /// `decided`: what the reference computes.
 OutputCheck check_of(const std::vector<Outputs>& all, const Outputs& decided = {}) {
   OutputCheck check(tensor::Precision::kFp32, {}, true);
-  check.expect(all, [&] {
+  std::vector<Ballot> ballots;
+  for (const Outputs& outputs : all) check.vote(outputs, ballots);
+  check.expect(ballots, [&] {
     EXPECT_FALSE(decided.empty()) << "the reference is asked where two agree";
     return decided;
   });
@@ -50,6 +53,34 @@ TEST(OutputCheck, FindsTheRightOnesAmongManyThatAreWrongInTheirOwnWays) {
       check_of({outputs(2), outputs(7), outputs(8), outputs(9), outputs(2), outputs(10)});
   EXPECT_TRUE(check.agrees(outputs(2)));
   EXPECT_FALSE(check.agrees(outputs(7)));
+}
+
+TEST(OutputCheck, KeepsOutputsThatAgreeOnce) {
+  const OutputCheck check(tensor::Precision::kFp32, {}, true);
+  std::vector<Ballot> ballots;
+  EXPECT_EQ(check.vote(outputs(2), ballots), 0u);
+  EXPECT_EQ(check.vote(outputs(7), ballots), 1u);
+  EXPECT_EQ(check.vote(outputs(2), ballots), 0u);
+  EXPECT_EQ(check.vote(outputs(kNan), ballots), 2u);
+  EXPECT_EQ(check.vote(outputs(kNan), ballots), 2u);
+  ASSERT_EQ(ballots.size(), 3u);
+  EXPECT_EQ(ballots[0].votes, 2u);
+}
+
+/// Places of largest values, as of a network that ends in an ArgMax; `wrong` of them are others.
+Outputs places(int64_t count, int64_t wrong) {
+  Tensor tensor(DType::kInt64, {count});
+  std::vector<int64_t> values(static_cast<size_t>(count), 3);
+  std::fill_n(values.begin(), wrong, 8);
+  std::memcpy(tensor.mutable_bytes(), values.data(), tensor.byte_size());
+  return {tensor};
+}
+
+TEST(OutputCheck, ComparesIntegersButForWhatRoundingMayMove) {
+  const OutputCheck check = check_of({places(100, 0), places(100, 0)});
+  EXPECT_TRUE(check.agrees(places(100, 14)));
+  EXPECT_FALSE(check.agrees(places(100, 15)));
+  EXPECT_TRUE(check_of({places(1, 0), places(1, 0)}).agrees(places(1, 1))) << "too few to tell";
 }
 
 TEST(OutputCheck, AsksTheReferenceWhereNoTwoAgree) {

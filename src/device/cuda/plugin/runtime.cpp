@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/out_of_memory.hpp"
+
 namespace hone::device::cuda {
 namespace {
 
@@ -37,6 +39,11 @@ std::string free_memory_text() {
   }
   return fmt::format("{:.1f} of its {:.1f} MB are free", static_cast<double>(free) / kMega,
                      static_cast<double>(total) / kMega);
+}
+
+template <class... Args>
+[[noreturn]] void fail_for_room(fmt::format_string<Args...> format, Args&&... args) {
+  throw OutOfMemory(ErrorKind::kEnvironment, fmt::format(format, std::forward<Args>(args)...));
 }
 
 /// What no environment causes: a kernel reached outside of its memory, or was not what it claimed to be.
@@ -89,7 +96,7 @@ void check(cudaError_t status, std::string_view what) {
   (void)cudaGetLastError();  // a failed call leaves its mark for the next one otherwise
   const char* reason = cudaGetErrorString(status);
   if (status == cudaErrorMemoryAllocation)
-    fail_environment("{} failed because the GPU's memory is full: {}", what, free_memory_text());
+    fail_for_room("{} failed because the GPU's memory is full: {}", what, free_memory_text());
   if (is_fault(status)) fail_internal("{} failed on the GPU, which is a bug of hone: {}", what, reason);
   if (is_loss(status)) {
     throw LostDevice(fmt::format(
@@ -119,8 +126,8 @@ DeviceBytes::DeviceBytes(int64_t size) : size_(size) {
   const cudaError_t status = cudaMalloc(&memory, static_cast<size_t>(size));
   if (status == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
-    fail_environment("the GPU has no room for {:.1f} MB: {}", static_cast<double>(size) / kMega,
-                     free_memory_text());
+    fail_for_room("the GPU has no room for {:.1f} MB: {}", static_cast<double>(size) / kMega,
+                  free_memory_text());
   }
   check(status, "an allocation");
   data_ = static_cast<std::byte*>(memory);
@@ -148,8 +155,7 @@ PinnedBytes::PinnedBytes(int64_t size) {
   const cudaError_t status = cudaMallocHost(&memory, static_cast<size_t>(size));
   if (status == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
-    fail_environment("the host has no room for {:.1f} MB of pinned memory",
-                     static_cast<double>(size) / kMega);
+    fail_for_room("the host has no room for {:.1f} MB of pinned memory", static_cast<double>(size) / kMega);
   }
   check(status, "an allocation of pinned host memory");
   data_ = static_cast<std::byte*>(memory);

@@ -1,0 +1,23 @@
+// Thrown where there is no room now: another time, or with another limit, there may be.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "hone/error.hpp"
+
+namespace hone {
+
+struct OutOfMemory : Error {
+  OutOfMemory(ErrorKind kind, std::string sentence) : Error(kind, std::move(sentence)) {}
+  explicit OutOfMemory(const Error& error) : Error(error) {}
+};
+
+/// The error with an outer place, as of the type that it has.
+[[noreturn]] inline void rethrow_within(const Error& error, std::string_view outer) {
+  if (dynamic_cast<const OutOfMemory*>(&error) != nullptr) throw OutOfMemory(error.within(outer));
+  throw error.within(outer);
+}
+
+}  // namespace hone
