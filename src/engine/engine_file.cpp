@@ -30,6 +30,8 @@ constexpr int kMaxHeaderDepth = 128;
 constexpr int64_t kMaxHeaderItems = 1 << 25;
 /// Constants this small are kept in plain form whatever kernels pack: shape rules may read them.
 constexpr size_t kSmallBytes = 4096;
+/// A processor's or GPU's name and some versions, which errors repeat.
+constexpr size_t kMostFingerprintBytes = 1000;
 
 int64_t align(int64_t value) { return base::checked_add(value, kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -178,6 +180,10 @@ std::map<std::string, ShapeProfile> read_profiles(const Json& json, const graph:
       fail_bad_input("shape range of input '{}': {}", name, fault);
     result[name] = std::move(profile);
   }
+  for (const graph::ValueId id : graph.inputs) {
+    if (!result.contains(graph.value(id).name))
+      fail_bad_input("input '{}' has no shape range", graph.value(id).name);
+  }
   return result;
 }
 
@@ -228,6 +234,8 @@ std::shared_ptr<Engine> read_header(const Json& header, const ReadBlob& read,
   engine->model = header.at("model").get<std::string>();
   engine->metadata = header.at("metadata").get<std::map<std::string, std::string>>();
   engine->fingerprint = header.at("fingerprint").get<std::string>();
+  if (engine->fingerprint.size() > kMostFingerprintBytes)
+    fail_bad_input("field 'fingerprint' holds {} bytes", engine->fingerprint.size());
   engine->hone_version = header.at("hone_version").get<std::string>();
   engine->precision = read_precision(header.at("precision").get<std::string>());
   engine->threads = header.at("threads").get<int>();
@@ -241,6 +249,10 @@ std::shared_ptr<Engine> read_header(const Json& header, const ReadBlob& read,
   // Files of earlier versions lack it.
   if (header.contains("not_timed")) engine->not_timed = header["not_timed"].get<std::string>();
   engine->graph = std::make_shared<const graph::Graph>(graph_from_json(header.at("graph"), read));
+  // Without any the device's favourites run.
+  if (!engine->tactics.empty() && engine->tactics.size() != engine->graph->nodes.size())
+    fail_bad_input("field 'tactics' names {}, the graph has {} nodes", engine->tactics.size(),
+                   engine->graph->nodes.size());
   engine->shapes = read_profiles(header.at("shapes"), *engine->graph);
   if (engine->micro_batch < 0 || (engine->micro_batch > 0 && !splits_by_batch(*engine->graph))) {
     fail_bad_input("field 'micro_batch' is {}, which this graph does not allow", engine->micro_batch);

@@ -154,6 +154,17 @@ TEST_F(EngineFile, ForgedFieldsAreRefusedByName) {
               ::testing::HasSubstr("blob 1000, which is not there"));
 }
 
+TEST_F(EngineFile, WhatNoBuildWritesIsRefused) {
+  EXPECT_THAT(load(forged([](Json& h) { h["shapes"] = Json::object(); })),
+              ::testing::HasSubstr("input 'x' has no shape range"));
+  EXPECT_THAT(load(forged([](Json& h) { h["shapes"] = nullptr; })),
+              ::testing::HasSubstr("input 'x' has no shape range"));
+  EXPECT_THAT(load(forged([](Json& h) { h["tactics"].push_back("direct"); })),
+              ::testing::HasSubstr("field 'tactics' names"));
+  EXPECT_THAT(load(forged([](Json& h) { h["fingerprint"] = std::string(100'000, 'x'); })),
+              ::testing::HasSubstr("field 'fingerprint' holds 100000 bytes"));
+}
+
 TEST_F(EngineFile, NumbersThatAreNoIntegersOfTheirFieldAreRefused) {
   EXPECT_THAT(load(forged([](Json& h) { h["threads"] = 1e300; })),
               ::testing::HasSubstr("type must be integer, but is 1e+300"));
