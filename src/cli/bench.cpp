@@ -194,7 +194,7 @@ void run_bench(Arguments* arguments) {
                   }))
     device::require_device(arguments->sweep.measure.device);
   const std::filesystem::path wanted = result_path(*arguments);
-  make_folder(wanted.parent_path());
+  const OutputFolder folder(wanted.parent_path());
   base::check_writable(wanted);
   const base::ReservedFile reserved(wanted);
   const std::filesystem::path& path = reserved.path();

@@ -74,7 +74,7 @@ void run(const Options& options) {
   check_flags(options);
   check_outputs(options);
   const trace::Trace trace = trace::open_trace(options.trace);
-  make_folder(options.folder);
+  const OutputFolder folder(options.folder);
   if (options.format == "csv") {
     write_csv(options, "gpu_trace.csv", trace, report::gpu_trace_csv);
     return write_csv(options, "api_trace.csv", trace, report::api_trace_csv);

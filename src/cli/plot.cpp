@@ -222,7 +222,7 @@ void run(const Options& options) {
   const std::vector<TracedModel> traces = read_traces(found.files, options);
   const std::vector<report::Figure> waterfalls =
       options.baseline.empty() ? of_pairs(traces) : from_baseline(traces, options.baseline);
-  make_folder(options.output);
+  const OutputFolder folder(options.output);
   plot_sweeps(found.files, &plotter);
   for (const TracedModel& traced : traces) {
     for (const report::Figure& figure : traced.figures) plotter.draw(figure);

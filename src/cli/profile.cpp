@@ -187,7 +187,7 @@ void profile_model(Options options) {
     if (!model.runs_at(batch)) fail_usage("the batch of {} is fixed at {}", model.name, model.fixed_batch);
   }
   const std::filesystem::path folder = options.output.empty() ? "runs" : options.output;
-  make_folder(folder);
+  const OutputFolder made(folder);
   const bench::Interruptible interruptible;
   for (const int64_t batch : options.batches) {
     for (const std::string& precision : options.precisions) {

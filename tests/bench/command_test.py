@@ -162,6 +162,16 @@ class BenchCommand(unittest.TestCase):
         self.assertEqual(len(found), 1)
         return found
 
+    def test_a_refusal_leaves_no_folder(self):
+        shutil.copytree(os.path.join(HERE, "..", "..", "models", "digits"), os.path.join(self.folder, "kept"))
+        for command, *arguments in (["bench", "no-such.onnx"], ["bench", self.model, "--shapes", "q:1x6"],
+                                    ["profile", "no-such.onnx"], ["plot", "kept"]):
+            with self.subTest(command):
+                done = subprocess.run([HONE, command, *arguments, "-o", "some/where"], env=self.environment, cwd=self.folder,
+                                      capture_output=True, text=True, timeout=200)
+                self.assertIn(done.returncode, (2, 3), done.stderr)
+                self.assertFalse(os.path.exists(os.path.join(self.folder, "some")), done.stderr)
+
     def test_wrong_arguments_are_exit_2(self):
         for more in (["--backends", "no-such"], ["--precisions", "fp99"], ["--peer", "x"], ["--shapes", "x:y"],
                      ["--batches", "0"], ["--compare-to", "hone", "--backends", "reference"]):
