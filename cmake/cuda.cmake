@@ -3,9 +3,11 @@
 set(HONE_CUDA_ARCHITECTURES "90a-real" CACHE STRING
   "GPU architectures to build kernels for, as CMAKE_CUDA_ARCHITECTURES takes them (75 to 120)")
 # Machine code alone: what a driver makes of code for an older GPU lacks the waits that the newer GPU's launches rely on.
-if(HONE_CUDA_ARCHITECTURES MATCHES "virtual")
-  message(FATAL_ERROR "HONE_CUDA_ARCHITECTURES is ${HONE_CUDA_ARCHITECTURES}: hone is built for real architectures alone")
-endif()
+foreach(architecture ${HONE_CUDA_ARCHITECTURES})
+  if(NOT architecture MATCHES "^([0-9]+[af]?(-real)?|native)$")
+    message(FATAL_ERROR "HONE_CUDA_ARCHITECTURES names ${architecture}: it takes 90a or 90a-real, say, and native")
+  endif()
+endforeach()
 list(TRANSFORM HONE_CUDA_ARCHITECTURES REPLACE "^([0-9]+[af]?)$" "\\1-real")
 
 find_program(HONE_NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda/bin)

@@ -14,9 +14,13 @@ struct OutOfMemory : Error {
   explicit OutOfMemory(const Error& error) : Error(error) {}
 };
 
+inline bool is_out_of_memory(const Error& error) {
+  return dynamic_cast<const OutOfMemory*>(&error) != nullptr;
+}
+
 /// The error with an outer place, as of the type that it has.
 [[noreturn]] inline void rethrow_within(const Error& error, std::string_view outer) {
-  if (dynamic_cast<const OutOfMemory*>(&error) != nullptr) throw OutOfMemory(error.within(outer));
+  if (is_out_of_memory(error)) throw OutOfMemory(error.within(outer));
   throw error.within(outer);
 }
 

@@ -92,23 +92,29 @@ class Comparison {
 
 }  // namespace
 
-std::string impossible_outputs(const ModelInfo& model, const std::vector<OutputFile>& outputs,
-                               int64_t batch) {
-  if (outputs.size() != model.outputs.size())
-    return fmt::format("there are {} outputs, the model has {}", outputs.size(), model.outputs.size());
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!model.outputs[i]) continue;
-    graph::Dims expected = *model.outputs[i];
+std::string impossible_outputs(const ModelInfo& model, const std::vector<Tensor>& expected,
+                               const std::vector<OutputFile>& outputs, int64_t batch) {
+  if (outputs.size() != expected.size())
+    return fmt::format("there are {} outputs, the model has {}", outputs.size(), expected.size());
+  for (size_t i = 0; i < outputs.size() && i < model.outputs.size(); ++i) {
     const tensor::Shape& shape = outputs[i].shape;
-    bool possible = shape.size() == expected.size();
-    for (size_t axis = 0; axis < expected.size(); ++axis) {
-      graph::Dim& dim = expected[axis];
-      if (!model.batch_symbol.empty() && dim.symbol() == model.batch_symbol) dim = graph::Dim(batch);
-      possible = possible && (!dim.known() || dim.value() == shape[axis]);
+    const tensor::Shape& unit = expected[i].shape();
+    graph::Dims known(unit.size());
+    for (size_t axis = 0; model.outputs[i] && model.outputs[i]->size() == unit.size() && axis < unit.size();
+         ++axis) {
+      const graph::Dim& dim = (*model.outputs[i])[axis];
+      // Of a network whose inputs alone were opened, the file still says 1.
+      const bool may_be_batch = model.dynamic_batch && unit[axis] == 1;
+      if (dim.is(unit[axis]) && !may_be_batch) known[axis] = dim;
+      if (may_be_batch && !dim.symbol().empty() && dim.symbol() == model.batch_symbol)
+        known[axis] = graph::Dim(batch);
     }
+    bool possible = shape.size() == unit.size();
+    for (size_t axis = 0; possible && axis < unit.size(); ++axis)
+      possible = !known[axis].known() || known[axis].value() == shape[axis];
     if (!possible)
       return fmt::format("output {} has shape {}, the model's has {}", i, tensor::shape_text(shape),
-                         graph::dims_text(expected));
+                         graph::dims_text(known));
   }
   return "";
 }

@@ -52,9 +52,11 @@ ReferenceOutputs reference_outputs(const ReferenceRequest& request);
 Accuracy compare_to_reference(const ReferenceOutputs& reference,
                               const std::vector<std::vector<OutputFile>>& outputs, int64_t units_per_set);
 
-/// Why outputs of a run at `batch` cannot be the model's, whatever their values are: their number, or a
-/// dimension that the graph knows. Empty when they can be.
-std::string impossible_outputs(const ModelInfo& model, const std::vector<OutputFile>& outputs, int64_t batch);
+/// Why outputs of a run at `batch` cannot be the model's, whatever their values are: their number, their
+/// rank, or a dimension that the graph knows and the reference has. Empty when they can be. `expected`: what
+/// the reference computes of one unit; what a file alone declares is often wrong.
+std::string impossible_outputs(const ModelInfo& model, const std::vector<tensor::Tensor>& expected,
+                               const std::vector<OutputFile>& outputs, int64_t batch);
 
 /// The tensor in an output file; bad input when the file's length is not that of its type and shape.
 tensor::Tensor read_output(const OutputFile& file);

@@ -125,7 +125,8 @@ void Contender::compare_outputs(const std::filesystem::path& folder) {
   for (size_t i = 0; i < sets.size(); ++i) sets[i] = i;
   const std::vector<std::vector<OutputFile>> outputs = worker_->accuracy(sets, folder);
   run_.accuracy = compare_to_reference(setup_.reference, outputs, units);
-  run_.accuracy.impossible = impossible_outputs(setup_.model, outputs.front(), run_.configuration.batch);
+  run_.accuracy.impossible =
+      impossible_outputs(setup_.model, setup_.reference.unit(0), outputs.front(), run_.configuration.batch);
 }
 
 void Contender::warm_up() {

@@ -133,12 +133,13 @@ int64_t available_memory(const std::filesystem::path& group) {
   // Absent, or "max": no limit.
   if (!(std::ifstream(group / "memory.max") >> limit) || !(std::ifstream(group / "memory.current") >> used))
     return machine;
-  int64_t dropped = 0;  // files in the cache that give way
+  int64_t dropped = 0;  // what gives way, as MemAvailable counts it
   std::ifstream statistics(group / "memory.stat");
   for (std::string name, value; statistics >> name >> value;) {
-    if (name == "inactive_file") dropped = std::strtoll(value.c_str(), nullptr, 10);
+    if (name == "inactive_file" || name == "active_file" || name == "slab_reclaimable")
+      dropped += std::strtoll(value.c_str(), nullptr, 10);
   }
-  return std::min(machine, std::max(int64_t{0}, limit - used + dropped));
+  return std::min(machine, std::max(int64_t{1}, limit - used + dropped));
 }
 
 }  // namespace hone::bench

@@ -58,8 +58,8 @@ struct ProcessMemory {
 
 ProcessMemory read_process_memory(pid_t pid);
 
-/// MemAvailable, or what is left of the limit of the control group (version 2) where that is less, in bytes;
-/// 0 when unknown.
+/// MemAvailable, or what is left of the limit of the control group (version 2) where that is less, in bytes
+/// and at least 1; 0 when unknown.
 int64_t available_memory(const std::filesystem::path& group = "/sys/fs/cgroup");
 
 }  // namespace hone::bench

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "base/out_of_memory.hpp"
 #include "base/ranges.hpp"
 #include "engine/dynamic_values.hpp"
 #include "engine/executor.hpp"
@@ -17,7 +18,7 @@ Tensor make_arena(int64_t bytes) {
   try {
     return {DType::kUInt8, {bytes}};
   } catch (const Error& error) {
-    throw error.within("activations");
+    rethrow_within(error, "activations");
   }
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "base/out_of_memory.hpp"
 #include "engine/program.hpp"
 #include "engine/slots.hpp"
 
@@ -42,7 +43,7 @@ class ProgramBuilder {
         add_node(static_cast<int32_t>(i));
       } catch (const Error& error) {
         if (error.where().empty() && error.kind() == ErrorKind::kBadInput)
-          throw error.within(graph_->nodes[i].text());
+          rethrow_within(error, graph_->nodes[i].text());
         throw;
       }
     }

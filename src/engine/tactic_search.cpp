@@ -71,6 +71,7 @@ class Search {
     engine_.layout = searches[best].layout;
     cache_.accept_short_of_memory(true);
     for (const Layout layout : considered) append_log(layout, searches[best]);
+    cache_.accept_short_of_memory(options_.cached_only);
     engine_.tactics = searches[best].tactics(bound_->nodes.size());
     searches.clear();
     if (options_.optimization_level >= 3 && device_.splits_batches()) choose_group();
@@ -103,7 +104,7 @@ class Search {
     if (!options_.cached_only) return;
     // Of a network that nothing could be timed of, the cache lacks nothing.
     if (const TimingEntry* unfit = cache_.find(unfit_key(*bound_, engine_.precision), least_level()))
-      throw UnfitInputs(Error(ErrorKind::kBadInput, unfit->chosen));
+      throw UnfitInputs(Error(ErrorKind::kBadInput, unfit->chosen), unfit->short_of_memory);
     fail_environment("the timing cache lacks {}", lacks);
   }
 
@@ -417,7 +418,9 @@ void search_tactics(Engine& engine, const std::shared_ptr<const graph::Graph>& b
     engine.micro_batch = 0;
     engine.not_timed = error.what();
     if (options.cached_only) return;
-    TimingEntry unfit{.chosen = engine.not_timed, .level = options.optimization_level};
+    TimingEntry unfit{.chosen = engine.not_timed,
+                      .level = options.optimization_level,
+                      .short_of_memory = error.short_of_memory};
     unfit.times[unfit.chosen] = {};  // of no samples
     cache.set(unfit_key(*bound, engine.precision), std::move(unfit));
   }

@@ -36,7 +36,8 @@ bool TacticTrials::fits(const std::function<void()>& action) {
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kEnvironment && error.kind() != ErrorKind::kBadInput) throw;
     misfit_ = error.what();
-    short_of_memory_ = dynamic_cast<const OutOfMemory*>(&error) != nullptr;
+    const auto* unfit = dynamic_cast<const UnfitInputs*>(&error);
+    short_of_memory_ = is_out_of_memory(error) || (unfit != nullptr && unfit->short_of_memory);
     failure_ = std::current_exception();
     return false;
   }
@@ -48,11 +49,9 @@ Outputs TacticTrials::first_outputs(Program& made) const {
   made.make_outputs();
   try {
     return check_.run(made);
-  } catch (const OutOfMemory&) {
-    throw;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kBadInput) throw;
-    throw UnfitInputs(error);
+    throw UnfitInputs(error, is_out_of_memory(error));
   }
 }
 

@@ -18,7 +18,8 @@ namespace hone::engine {
 /// What the made-up inputs of the search cannot be run with. The model may be sound: its inputs may be shapes
 /// or indices, which random numbers are not.
 struct UnfitInputs : Error {
-  explicit UnfitInputs(const Error& error) : Error(error) {}
+  UnfitInputs(const Error& error, bool memory) : Error(error), short_of_memory(memory) {}
+  bool short_of_memory;  ///< of which there may be more another time
 };
 
 class TacticTrials {

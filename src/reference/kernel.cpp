@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/out_of_memory.hpp"
 #include "reference/kernel_list.hpp"
 
 namespace hone::reference {
@@ -48,7 +49,7 @@ std::vector<Tensor> run_node(const graph::Node& node, std::vector<const Tensor*>
   try {
     kernel(context);
   } catch (const Error& error) {
-    if (error.where().empty()) throw error.within(node.text());
+    if (error.where().empty()) rethrow_within(error, node.text());
     throw;
   }
   return std::move(context.outputs);

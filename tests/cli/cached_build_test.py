@@ -51,7 +51,8 @@ def expect_memory_to_be_forgiven(hone, folder):
 
     def refused(limit, *options):
         engine = folder / "large.hone"
-        command = [hone, "build", model, "--optShapes", "x:2x8x256x256", "--timingCacheFile", folder / "large.json", "-o", engine]
+        command = [hone, "build", model, "--optShapes", "x:2x8x256x256", "--threads", "2", "--timingCacheFile",
+                   folder / "large.json", "-o", engine]
         subprocess.run([*command, *options], env={**os.environ, "HONE_MEMORY_LIMIT_MB": str(limit)}, check=True,
                        stdout=subprocess.DEVNULL)
         rivals = subprocess.run([hone, "inspect", engine, "--rivals"], capture_output=True, text=True, check=True).stdout

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 namespace hone::engine {
 namespace {
@@ -81,6 +82,22 @@ TEST(OutputCheck, ComparesIntegersButForWhatRoundingMayMove) {
   EXPECT_TRUE(check.agrees(places(100, 14)));
   EXPECT_FALSE(check.agrees(places(100, 15)));
   EXPECT_TRUE(check_of({places(1, 0), places(1, 0)}).agrees(places(1, 1))) << "too few to tell";
+}
+
+TEST(OutputCheck, LetsRanksChangePlacesAndRoundedOutputsDecide) {
+  Outputs ranks = places(100, 0);
+  std::iota(ranks[0].mutable_values<int64_t>().begin(), ranks[0].mutable_values<int64_t>().end(), 0);
+  Outputs turned = places(100, 0);
+  for (int64_t i = 0; i < 100; ++i) turned[0].mutable_values<int64_t>()[static_cast<size_t>(i)] = 99 - i;
+  EXPECT_TRUE(check_of({ranks, ranks}).agrees(turned));
+  EXPECT_FALSE(check_of({ranks, ranks}).agrees(places(100, 0)));
+  const auto with_values = [](Outputs whole, float value) {
+    whole.push_back(outputs(value)[0]);
+    return whole;
+  };
+  EXPECT_TRUE(
+      check_of({with_values(ranks, 2), with_values(ranks, 2)}).agrees(with_values(places(100, 0), 2)));
+  EXPECT_FALSE(check_of({with_values(ranks, 2), with_values(ranks, 2)}).agrees(with_values(ranks, 7)));
 }
 
 TEST(OutputCheck, AsksTheReferenceWhereNoTwoAgree) {
