@@ -13,8 +13,8 @@ namespace hone::tensor {
 /// positive number.
 int64_t memory_limit();
 
-/// 64-byte aligned and uninitialised. Bad input when the tensors that live already leave too little of the
-/// limit, environment error when the system has no more.
+/// 64-byte aligned and uninitialised. OutOfMemory: bad input when the tensors that live already leave too
+/// little of the limit, environment error when the system has no more.
 std::shared_ptr<std::byte> allocate_bytes(size_t size);
 
 }  // namespace hone::tensor

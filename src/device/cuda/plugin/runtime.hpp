@@ -26,7 +26,8 @@ void check_alive(std::string_view what);
 [[noreturn]] void fail_library_call(std::string_view what, std::string_view library, const char* reason,
                                     bool memory_full);
 
-/// Device memory, 256-byte aligned. Environment error, with the sizes, when the device has no room.
+/// Device memory, 256-byte aligned. OutOfMemory, an environment error with the sizes, when the device has no
+/// room.
 class DeviceBytes {
  public:
   DeviceBytes() = default;
