@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Prints a table of docs/PERFORMANCE.md from result files of `hone bench`: the newest run of each system.
+"""Prints a table of docs/PERFORMANCE.md from result files of `hone bench`: hone's newest runs beside PyTorch's fastest.
 
 usage: tables.py FOLDER PRECISION [MODEL...]       FOLDER has the files; without models all of NAMES
 
-A row is a network at a batch: p50 in ms of hone and of PyTorch's modes, how many times as fast as the fastest of these
-hone is, hone's error against fp32, and the dates of hone's run. * marks a run that was INVALID.
+A row is a network at a batch: p50 in ms of hone's newest run and of the fastest run of each of PyTorch's modes in any of
+the files, how many times as fast as the fastest of these hone is, hone's error against fp32, and the date of its run.
+* marks a run that was INVALID.
 """
 import json
 import pathlib
@@ -16,7 +17,11 @@ PEERS = {"torch": "torch", "torchscript": "torchscript", "torch-graph": "torch i
          "torch_compile": "torch.compile"}
 
 
-def newest_runs(folder, precision):
+def p50(run):
+    return run["latency_ms"]["p50"]
+
+
+def runs_to_show(folder, precision):
     """(model, batch, backend) to (date, run); warm caches and inputs on the device alone."""
     found = {}
     for path in sorted(folder.glob("*.json")):
@@ -26,7 +31,7 @@ def newest_runs(folder, precision):
             key = run["model"], run["batch"], run["backend"]
             if run["precision"] != precision or run["failure"] or run.get("cold_l2") or run.get("includes_transfers"):
                 continue
-            if key not in found or found[key][0] < date:
+            if key not in found or (date > found[key][0] if run["backend"] == "hone" else p50(run) < p50(found[key][1])):
                 found[key] = date, run
     return found
 
@@ -34,16 +39,15 @@ def newest_runs(folder, precision):
 def milliseconds(entry):
     if entry is None:
         return ""
-    p50 = entry[1]["latency_ms"]["p50"]
-    return f"{p50:.3f}" + ("" if entry[1]["verdict"]["valid"] else "*")
+    return f"{p50(entry[1]):.3f}" + ("" if entry[1]["verdict"]["valid"] else "*")
 
 
 def rows(found, models):
     for model in models:
         for batch in sorted({batch for name, batch, backend in found if name == model and backend == "hone"}):
             own, *peers = (found.get((model, batch, backend)) for backend in ("hone", *PEERS))
-            fastest = min((peer[1]["latency_ms"]["p50"] for peer in peers if peer), default=None)
-            ratio = f"{fastest / own[1]['latency_ms']['p50']:.1f}" if fastest else ""
+            fastest = min((p50(peer[1]) for peer in peers if peer), default=None)
+            ratio = f"{fastest / p50(own[1]):.1f}" if fastest else ""
             error = own[1]["accuracy"]["relative_l2"]
             yield (NAMES[model], str(batch), milliseconds(own), *map(milliseconds, peers), ratio,
                    f"{error:.1e}".replace("e-0", "e-"), own[0][:10])
@@ -52,7 +56,7 @@ def rows(found, models):
 def main():
     if len(sys.argv) < 3 or not set(sys.argv[3:]) <= set(NAMES):
         sys.exit(__doc__)
-    found = newest_runs(pathlib.Path(sys.argv[1]), sys.argv[2])
+    found = runs_to_show(pathlib.Path(sys.argv[1]), sys.argv[2])
     print(f"| network | batch | hone | {' | '.join(PEERS.values())} | times as fast | error | measured |")
     print("|---" * (6 + len(PEERS)) + "|")
     for row in rows(found, sys.argv[3:] or NAMES):
