@@ -2,13 +2,8 @@
 # found and the language CUDA is enabled.
 set(HONE_CUDA_ARCHITECTURES "90a-real" CACHE STRING
   "GPU architectures to build kernels for, as CMAKE_CUDA_ARCHITECTURES takes them (75 to 120)")
-# Machine code alone: what a driver makes of code for an older GPU lacks the waits that the newer GPU's launches rely on.
-foreach(architecture ${HONE_CUDA_ARCHITECTURES})
-  if(NOT architecture MATCHES "^([0-9]+[af]?(-real)?|native)$")
-    message(FATAL_ERROR "HONE_CUDA_ARCHITECTURES names ${architecture}: it takes 90a or 90a-real, say, and native")
-  endif()
-endforeach()
-list(TRANSFORM HONE_CUDA_ARCHITECTURES REPLACE "^([0-9]+[af]?)$" "\\1-real")
+include(${CMAKE_CURRENT_LIST_DIR}/cuda_architectures.cmake)
+hone_cuda_architectures(HONE_CUDA_ARCHITECTURES ${HONE_CUDA_ARCHITECTURES})
 
 find_program(HONE_NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda/bin)
 if(NOT HONE_NVCC)
@@ -21,6 +16,13 @@ enable_language(CUDA)
 # CMake 3.25 is older than nvcc 13 and does not know how it is asked for C++20.
 set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
 set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+if("native" IN_LIST HONE_CUDA_ARCHITECTURES)
+  if(NOT CMAKE_CUDA_ARCHITECTURES_NATIVE)
+    message(FATAL_ERROR "HONE_CUDA_ARCHITECTURES is native, and this machine shows no GPU: name what to build for, 90a say")
+  endif()
+  hone_cuda_architectures(HONE_CUDA_ARCHITECTURES ${CMAKE_CUDA_ARCHITECTURES_NATIVE})
+  set(CMAKE_CUDA_ARCHITECTURES ${HONE_CUDA_ARCHITECTURES})
+endif()
 find_package(CUDAToolkit REQUIRED)
 if(CUDAToolkit_VERSION VERSION_LESS 13)
   message(STATUS "CUDA ${CUDAToolkit_VERSION} was found, 13 is needed: the device cuda is left out")
