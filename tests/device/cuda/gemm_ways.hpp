@@ -17,34 +17,35 @@ namespace hone::device::cuda::check {
 struct Way {
   std::string name;  ///< "implicit 64x64x64_s4", "resident 32x32_k8"
   int64_t workspace = 0;
+  int64_t counters = 0;
   std::function<cudaError_t(const ConvArgs&, bool pdl, cudaStream_t)> launch;
 };
 
 inline Way way_of(const ConvProblem& problem, const ConvConfig& config) {
   return {"implicit " + config.text(), conv_workspace_bytes(problem, config),
-          [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
+          conv_counter_bytes(problem, config), [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
             return launch_conv(problem, config, args, pdl, stream);
           }};
 }
 inline Way way_of(const ConvProblem& problem, const ResidentConfig& config) {
-  return {"resident " + config.text(), 0, [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
+  return {"resident " + config.text(), 0, 0, [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
             return launch_resident(problem, config, args, pdl, stream);
           }};
 }
 inline Way way_of(const ConvProblem& problem, const WarpgroupConfig& config) {
-  return {"warpgroup " + config.text(), 0, [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
+  return {"warpgroup " + config.text(), 0, 0, [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
             return launch_warpgroup(problem, config, args, pdl, stream);
           }};
 }
 inline Way way_of(const ConvProblem& problem, const WarpGemmConfig& config) {
-  return {"warp " + config.text(), 0, [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
+  return {"warp " + config.text(), 0, 0, [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
             return launch_warp_gemm(problem, config, args, pdl, stream);
           }};
 }
 
 /// Its `x` is the image itself.
 inline Way way_of(const StemLayout& layout, const StemConfig& config) {
-  return {"stem " + config.text(), 0, [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
+  return {"stem " + config.text(), 0, 0, [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
             return launch_stem(layout, config, args, pdl, stream);
           }};
 }

@@ -13,6 +13,11 @@ inline constexpr int kSkipped = 4;
 
 /// 0 with a GPU, else the exit status, after a line that says why.
 inline int status_without_gpu() {
+  int driver = 0;
+  if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0) {
+    std::printf("SKIPPED: no NVIDIA driver is loaded\n");
+    return kSkipped;
+  }
   int devices = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);
   if (error == cudaSuccess && devices > 0) return 0;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "device/cuda/gemm_ways.hpp"
+#include "device/cuda/gemm_way_memory.cuh"
 #include "device/cuda/implicit_gemm_cases.hpp"
 #include "device/cuda/implicit_gemm_reference.cuh"
 #include "device/cuda/launch_gap_bench.cuh"
@@ -26,14 +26,13 @@ struct BenchBuffers {
     x.push_back(random_buffer<__half>(y_count * copies, 4, 1));
     bias.push_back(random_buffer<float>(p.filters, 5, 1));
   }
-  ConvArgs args(const Layer& layer, int i, void* workspace) const {
+  ConvArgs args(const Layer& layer, int i) const {
     const size_t copy = i % copies;
     ConvArgs args;
     args.x = x[0].get() + copy * x_count;
     args.w = x[1].get() + copy * w_count;
     args.y = x[2].get() + copy * y_count;
     args.bias = bias[0].get();
-    args.workspace = workspace;
     if (layer.adds) {
       args.steps[args.step_count].op = graph::PostOp::kAdd;
       args.steps[args.step_count++].operand = x[3].get() + copy * y_count;
@@ -103,11 +102,11 @@ inline double bench_layer(const Layer& layer, const DeviceLimits& device, cudaSt
   };
   std::vector<Timed> timed;
   // More than a search would try where launches are short: the order of the guess is on trial as well.
-  for (const Way& way : gemm_ways(p, buffers.args(layer, 0, nullptr), device, p.batch == 1 ? 72 : 24)) {
-    const Buffer<char> workspace(way.workspace + 4);
-    HONE_MUST(cudaMemset(workspace.get(), 0, workspace.count()));
+  for (const Way& way : gemm_ways(p, buffers.args(layer, 0), device, p.batch == 1 ? 72 : 24)) {
+    const SharedMemory shared({&way, 1});
     const double time = microseconds(stream, kLaunches, [&](int i) {
-      ConvArgs args = buffers.args(layer, i, workspace.get());
+      ConvArgs args = buffers.args(layer, i);
+      shared.give_to(args);
       args.next_waits = device.clusters && i + 1 < kLaunches;
       return way.launch(args, device.clusters, stream);
     });

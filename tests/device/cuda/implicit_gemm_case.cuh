@@ -1,7 +1,7 @@
 // A case of the implicit GEMM's check: what it needs on the device, and the loop over its ways to run.
 #pragma once
 
-#include "device/cuda/gemm_ways.hpp"
+#include "device/cuda/gemm_way_memory.cuh"
 #include "device/cuda/implicit_gemm_reference.cuh"
 #include "support/part.hpp"
 
@@ -58,11 +58,8 @@ class Case {
       ++counts.failures;
       std::printf("FAILED %s: no way to run it\n", name_.c_str());
     }
-    int64_t bytes = 4;
-    for (const Way& way : ways) bytes = std::max(bytes, way.workspace);
-    const Buffer<char> workspace(bytes);
-    HONE_MUST(cudaMemset(workspace.get(), 0, bytes));
-    args.workspace = workspace.get();
+    const SharedMemory shared(ways);
+    shared.give_to(args);
     const size_t stride = counts.quick && counts.way.empty() ? kQuickStride : 1;
     for (size_t i = static_cast<size_t>(counts.cases) % stride; i < ways.size(); i += stride) {
       if (ways[i].name.find(counts.way) != std::string::npos && counts.takes_way())

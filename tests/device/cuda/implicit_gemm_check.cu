@@ -305,10 +305,7 @@ void check_chain(const ConvProblem& p, const ChainWays& texts, const Refusal& ot
     const WarpgroupConfig third = *WarpgroupConfig::parse(texts.warpgroup[i]);
     add(third, warpgroup_refusal(p, third, device));
   }
-  int64_t bytes = 4;
-  for (const Way& way : ways) bytes = std::max(bytes, way.workspace);
-  const Buffer<char> workspace(bytes);
-  HONE_MUST(cudaMemset(workspace.get(), 0, bytes));
+  const SharedMemory shared(ways);
   cudaStream_t stream;
   HONE_MUST(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   HONE_MUST(cudaDeviceSynchronize());
@@ -318,7 +315,7 @@ void check_chain(const ConvProblem& p, const ChainWays& texts, const Refusal& ot
       args.x = i == 0 ? input.get() : (i % 2 == 0 ? b.get() : a.get());
       args.y = i % 2 == 0 ? a.get() : b.get();
       args.w = w.get();
-      args.workspace = workspace.get();
+      shared.give_to(args);
       args.steps[args.step_count].op = graph::PostOp::kAdd;
       args.steps[args.step_count++].operand = input.get();
       args.steps[args.step_count++].op = graph::PostOp::kRelu;

@@ -168,7 +168,7 @@ TEST(ImplicitGemmConfig, ConfigurationsAreRefusedWithTheReason) {
             "the depth has fewer steps than parts");
   const ConvProblem large = problem(64, 112, 64, 256);
   EXPECT_EQ(conv_refusal(large, ConvConfig::parse("32x32x64_s4_w4").value(), hopper()),
-            "it has more tiles than the workspace has counters");
+            "it has too many tiles to split their depth");
 }
 
 TEST(ImplicitGemmConfig, FourChannelsOfFourBytesAreEnough) {
@@ -205,11 +205,18 @@ TEST(ImplicitGemmConfig, OnlyPartsInGlobalMemoryNeedAWorkspace) {
   const auto bytes = [&](const char* text) {
     return conv_workspace_bytes(p, ConvConfig::parse(text).value());
   };
+  const auto counters = [&](const char* text) {
+    return conv_counter_bytes(p, ConvConfig::parse(text).value());
+  };
   EXPECT_EQ(bytes("64x64x64_s4"), 0);
   EXPECT_EQ(bytes("64x64x64_s4_c8"), 0);
-  // 392 pixels make 7 tiles of 64, 800 filters 13: counters, then a float a part and element of each tile.
-  EXPECT_EQ(bytes("64x64x64_s4_w3"), kMaxCounters * 4 + 7 * 13 * 3 * 64 * 64 * 4);
-  EXPECT_EQ(bytes("64x32x64_s4_w16"), kMaxCounters * 4 + 7 * 25 * 16 * 64 * 32 * 4);
+  EXPECT_EQ(counters("64x64x64_s4"), 0);
+  EXPECT_EQ(counters("64x64x64_s4_c8"), 0);
+  // 392 pixels make 7 tiles of 64, 800 filters 13: a float a part and element of each tile.
+  EXPECT_EQ(bytes("64x64x64_s4_w3"), 7 * 13 * 3 * 64 * 64 * 4);
+  EXPECT_EQ(counters("64x64x64_s4_w3"), 7 * 13 * 4);
+  EXPECT_EQ(bytes("64x32x64_s4_w16"), 7 * 25 * 16 * 64 * 32 * 4);
+  EXPECT_EQ(counters("64x32x64_s4_w16"), 7 * 25 * 4);
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 // Tactics of fused operators as an engine uses them: what is packed, how operands lie, which input is which.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "device/cuda/emulator/emulated_device.hpp"
 #include "device/cuda/emulator/emulator.hpp"
+#include "device/cuda/one_node.hpp"
 #include "device/cuda/plugin/kernels/gemm/implicit/implicit_gemm.hpp"
 #include "device/cuda/plugin/kernels/layers/reorder.hpp"
 #include "device/cuda/plugin/kernels/stem/stem.hpp"
@@ -37,9 +39,18 @@ cudaError_t launch_pad_image(const StemLayout& /*layout*/, const float* /*from*/
                              cudaStream_t /*stream*/) {
   return cudaErrorNotSupported;
 }
-cudaError_t launch_conv(const ConvProblem& /*problem*/, const ConvConfig& /*config*/,
-                        const ConvArgs& /*args*/, bool /*pdl*/, cudaStream_t /*stream*/) {
-  return cudaErrorNotSupported;
+
+namespace {
+
+/// What the implicit GEMM, of which there is only this, was last launched with.
+ConvArgs launched;
+
+}  // namespace
+
+cudaError_t launch_conv(const ConvProblem& /*problem*/, const ConvConfig& /*config*/, const ConvArgs& args,
+                        bool /*pdl*/, cudaStream_t /*stream*/) {
+  launched = args;
+  return cudaSuccess;
 }
 
 namespace {
@@ -193,6 +204,38 @@ TEST(EmulatedTactics, GemmsTakeTheirOperands) {
     for (const bool bias : {false, true})
       EXPECT_EQ(run(pointwise(bias), {}, 3, "", gemm.c_str()), gemm + " " + gemm);
   }
+}
+
+TEST(EmulatedTactics, SumsOfPartsAreInTheScratchAreaAndSoInThePlan) {
+  GraphBuilder b;
+  const test_support::OneNode conv =
+      test_support::one_node(b, {1, 256, 7, 7}, "Conv", {b.random({64, 256, 1, 1})});
+  TacticList tactics;
+  add_gemm_tactics(tactics);
+  const auto& implicit = *std::find_if(tactics.begin(), tactics.end(),
+                                       [](const auto& tactic) { return tactic->name() == "implicit_gemm"; });
+  conv.asked(
+      [&](engine::StepRequest request) {
+        request.compute_dtype = tensor::DType::kFloat16;
+        engine::WeightStore weights;
+        const auto offered = [&](const char* variant) {
+          return implicit->offer_variant(request, weights, variant);
+        };
+        const engine::Offer whole = offered("32x64x64_s3");  // holds the filter
+        EXPECT_EQ(whole.scratch_bytes, 0);
+        const int64_t before = allocated_bytes();
+        const engine::Offer split = offered("32x64x64_s3_w4");
+        // 49 pixels make 2 tiles of 32, 64 filters 1: 4 parts of each, and counters beside.
+        EXPECT_EQ(split.scratch_bytes, 2 * 4 * 32 * 64 * 4);
+        EXPECT_EQ(allocated_bytes() - before, 2 * 4);
+        std::vector<std::byte> scratch(static_cast<size_t>(split.scratch_bytes));
+        const void* const inputs[] = {scratch.data(), nullptr};
+        void* const outputs[] = {scratch.data()};
+        split.kernel->run(inputs, outputs, scratch.data());
+        EXPECT_EQ(launched.workspace, scratch.data());
+        EXPECT_EQ(static_cast<const int64_t*>(launched.counters)[0], 0);
+      },
+      engine::Layout::kChannelsLast);
 }
 
 TEST(EmulatedTactics, WarpsLeaveOtherEpiloguesAlone) {

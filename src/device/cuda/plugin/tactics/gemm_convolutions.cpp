@@ -26,6 +26,9 @@ struct ImplicitGemm {
   static int64_t workspace_bytes(const ConvProblem& problem, const Config& config) {
     return conv_workspace_bytes(problem, config);
   }
+  static int64_t counter_bytes(const ConvProblem& problem, const Config& config) {
+    return conv_counter_bytes(problem, config);
+  }
   static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
                             const LaunchOptions& options) {
     return launch_conv(problem, config, args, options.pdl, options.stream);
@@ -42,6 +45,7 @@ struct ResidentGemm {
     return resident_refusal(plan.problem, config, limits());
   }
   static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
+  static int64_t counter_bytes(const ConvProblem&, const Config&) { return 0; }
   static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
                             const LaunchOptions& options) {
     return launch_resident(problem, config, args, options.pdl, options.stream);
@@ -58,6 +62,7 @@ struct WarpgroupGemm {
     return warpgroup_refusal(plan.problem, config, limits());
   }
   static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
+  static int64_t counter_bytes(const ConvProblem&, const Config&) { return 0; }
   static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
                             const LaunchOptions& options) {
     return launch_warpgroup(problem, config, args, options.pdl, options.stream);
@@ -76,6 +81,7 @@ struct WarpGemm {
     return warp_gemm_refusal(plan.problem, config, limits());
   }
   static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
+  static int64_t counter_bytes(const ConvProblem&, const Config&) { return 0; }
   static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
                             const LaunchOptions& options) {
     return launch_warp_gemm(problem, config, args, options.pdl, options.stream);
@@ -115,20 +121,24 @@ class GemmTactic final : public ConfiguredTactic<GemmPlan, typename Kernel::Conf
     if (plan.stem) offer.scratch_bytes = static_cast<int64_t>(plan.stem->image_elements() * 2);
     if (plan.image_channels != 0)
       offer.scratch_bytes = image.batch * image.pixels * problem.channels * element_bytes(problem.element);
-    // Counters in the workspace must start at zero and reset themselves, so it is the kernel's own.
-    auto workspace = std::make_shared<DeviceBytes>(Kernel::workspace_bytes(problem, config));
-    if (workspace->size() != 0) clear(*workspace);
+    constexpr int64_t kAlignment = 256;
+    const int64_t workspace_at = (offer.scratch_bytes + kAlignment - 1) / kAlignment * kAlignment;
+    offer.scratch_bytes = workspace_at + Kernel::workspace_bytes(problem, config);
+    // Counters must start at zero and reset themselves, so they are the kernel's own.
+    const auto counters = std::make_shared<DeviceBytes>(Kernel::counter_bytes(problem, config));
+    if (counters->size() != 0) clear(*counters);
 
     ConvArgs base = conv_args(plan.request);
     base.w = filter.device->data();
-    base.workspace = workspace->data();
+    base.counters = counters->data();
     offer.kernel = std::make_shared<LaunchKernel>(
         "a convolution",
         [=, type = float_type(request.compute_dtype), request = plan.request, stem = plan.stem](
             auto inputs, auto outputs, void* scratch, const LaunchOptions& options) {
-          (void)filter;     // keeps the weights
-          (void)workspace;  // and the counters alive
+          (void)filter;    // keeps the weights
+          (void)counters;  // and the counters alive
           ConvArgs args = base;
+          args.workspace = static_cast<std::byte*>(scratch) + workspace_at;
           bind_operands(request, inputs, outputs, options, args);
           if (stem) {
             const cudaError_t status = launch_pad_image(*stem, static_cast<const float*>(inputs[0]), scratch,

@@ -104,8 +104,10 @@ struct ConvArgs {
   /// Whether the next kernel of the stream is one of ours that waits for this one itself
   /// (griddepcontrol.wait), so that it may be let in early. Kernels of libraries need not wait as ours do.
   bool next_waits = false;
-  /// Conv_workspace_bytes() bytes, zeroed once before the first launch; launches on one stream share it.
+  /// Conv_workspace_bytes() bytes of any content; launches on one stream share them.
   void* workspace = nullptr;
+  /// Conv_counter_bytes() bytes, zeroed once before the first launch; launches on one stream share them.
+  void* counters = nullptr;
 };
 
 /// Why the problem cannot run at all; empty when it can.

@@ -65,9 +65,8 @@ void set_schedule(const ConvConfig& config, Element element, const ConvArgs& arg
   params.split_k = config.split_k;
   params.next_waits = args.next_waits;
   params.cluster = config.split_k > 1 && config.reduction == Reduction::kCluster;
-  params.counters = static_cast<unsigned*>(args.workspace);
-  params.partials =
-      params.counters == nullptr ? nullptr : reinterpret_cast<float*>(params.counters + kMaxCounters);
+  params.counters = static_cast<unsigned*>(args.counters);
+  params.partials = static_cast<float*>(args.workspace);
 }
 
 }  // namespace
@@ -77,7 +76,8 @@ cudaError_t launch_conv(const ConvProblem& problem, const ConvConfig& config, co
   DeviceLimits limits;
   if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
   if (!conv_refusal(problem, config, limits).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
-  if (conv_workspace_bytes(problem, config) != 0 && args.workspace == nullptr) return cudaErrorInvalidValue;
+  if (conv_counter_bytes(problem, config) != 0 && (args.workspace == nullptr || args.counters == nullptr))
+    return cudaErrorInvalidValue;
   const GemmKernel* const kernel = find_kernel(problem, config);
   if (kernel == nullptr) return cudaErrorInvalidValue;
 

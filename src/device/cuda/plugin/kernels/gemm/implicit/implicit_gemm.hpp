@@ -45,8 +45,10 @@ std::vector<ConvConfig> conv_configs(const ConvProblem& problem, const DeviceLim
 /// compute a third faster than small ones, which the guess does not know.
 std::vector<ConvConfig> conv_candidates(const ConvProblem& problem, const DeviceLimits& device);
 
-/// Bytes of workspace; 0 unless the depth is split with Reduction::kWorkspace.
+/// Bytes for the sums of parts and for a counter of each tile; 0 unless the depth is split with
+/// Reduction::kWorkspace.
 int64_t conv_workspace_bytes(const ConvProblem& problem, const ConvConfig& config);
+int64_t conv_counter_bytes(const ConvProblem& problem, const ConvConfig& config);
 
 /// Enqueues the convolution. With `pdl` (programmatic dependent launch, compute capability 9.0) it may start
 /// while the kernel before it on the stream still runs: it reads `w` and `bias` at once, and touches

@@ -166,7 +166,7 @@ std::string conv_refusal(const ConvProblem& problem, const ConvConfig& config, c
     return "the depth has fewer steps than parts";
   if (config.split_k == 1) return {};
   if (config.reduction == Reduction::kWorkspace) {
-    return tiles > kMaxCounters ? "it has more tiles than the workspace has counters" : std::string();
+    return tiles > kMaxSplitTiles ? "it has too many tiles to split their depth" : std::string();
   }
   if (!device.clusters) return "the device has no thread block clusters";
   if (config.split_k != 2 && config.split_k != 4 && config.split_k != 8)
@@ -223,9 +223,12 @@ std::vector<ConvConfig> conv_candidates(const ConvProblem& problem, const Device
 }
 
 int64_t conv_workspace_bytes(const ConvProblem& problem, const ConvConfig& config) {
+  return conv_counter_bytes(problem, config) * config.split_k * config.tile_m * config.tile_n;
+}
+
+int64_t conv_counter_bytes(const ConvProblem& problem, const ConvConfig& config) {
   if (config.split_k == 1 || config.reduction == Reduction::kCluster) return 0;
-  const int64_t tiles = tiles_of(problem, config.tile_m, config.tile_n);
-  return int64_t{kMaxCounters} * 4 + tiles * config.split_k * config.tile_m * config.tile_n * 4;
+  return tiles_of(problem, config.tile_m, config.tile_n) * 4;
 }
 
 }  // namespace hone::device::cuda

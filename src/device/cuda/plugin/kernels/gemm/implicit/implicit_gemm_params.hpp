@@ -83,9 +83,8 @@ inline constexpr TileShape kWideTileShapes[] = {{32, 32, 32, 128},  {32, 64, 32,
                                                 {64, 64, 16, 128},  {64, 64, 32, 128},  {64, 128, 32, 128},
                                                 {128, 64, 32, 128}, {128, 128, 16, 256}};
 
-/// Tiles that can have a counter; the counters come first in the workspace and always take this many words,
-/// so that convolutions which share it never write sums over them.
-inline constexpr int kMaxCounters = 16384;
+/// The most tiles of a problem whose depth is split with Reduction::kWorkspace: more fill any GPU undivided.
+inline constexpr int kMaxSplitTiles = 16384;
 
 /// Shared memory of a block in bytes: stages or the staged tile, then bias, then the prefetched operand.
 inline int64_t staging_bytes(const ConvConfig& config, Element element) {
