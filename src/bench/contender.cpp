@@ -197,17 +197,21 @@ void append(const std::vector<double>& from, std::vector<double>* to) {
 
 void Contender::measure_extras() {
   if (worker_ == nullptr) return;
+  const bool has_phases = loaded_.has(kPhasesFeature);
+  // What overlaps keeps the caches warm.
+  const bool overlaps = loaded_.has(kPipelineFeature) && !options_.cold_l2;
+  if (!has_phases && !overlaps) return;
   guarded([&] {
     const double share = options_.duration_seconds / options_.rounds;
-    if (loaded_.has(kPhasesFeature)) {
+    const GpuWatch watch(setup_.gpu, &run_.gpu, worker_->pid(), first_round_);
+    if (has_phases) {
       const PhaseBlock block = worker_->phases(share);
       append(block.h2d_ms, &run_.phases.h2d_ms);
       append(block.enqueue_ms, &run_.phases.enqueue_ms);
       append(block.device_ms, &run_.phases.device_ms);
       append(block.d2h_ms, &run_.phases.d2h_ms);
     }
-    // What overlaps keeps the caches warm.
-    if (!loaded_.has(kPipelineFeature) || options_.cold_l2) return;
+    if (!overlaps) return;
     const PipelineBlock block = worker_->pipeline(share);
     run_.pipelined.runs += block.runs;
     run_.pipelined.wall_ms += block.wall_ms;

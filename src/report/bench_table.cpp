@@ -172,6 +172,8 @@ std::vector<std::string> bench_notes(const bench::Sweep& sweep, const bench::Swe
     if (!run.measured()) continue;
     if (!run.gpu.unknown.empty() && said.insert(run.gpu.unknown).second)
       notes.push_back("clocks and other processes of the GPU were not watched: " + run.gpu.unknown);
+    if (run.gpu.taken() > 0 && !run.gpu.other_processes && said.insert("unlisted").second)
+      notes.emplace_back("NVML lists fewer processes than ran: others may have used the GPU unseen");
     if (!run.accuracy.reason.empty() && said.insert(run.accuracy.reason).second) {
       notes.push_back(run.configuration.model + ": no accuracy: " + run.accuracy.reason);
     }

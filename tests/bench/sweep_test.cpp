@@ -15,12 +15,13 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Sweep sweep_of(const SweepOptions& options, const std::vector<std::string>& modes) {
+Sweep sweep_of(const SweepOptions& options, const std::vector<std::string>& modes,
+               const SweepEvents& events = {}) {
   Peers peers = make_peers();
   for (const std::string& mode : modes) {
     peers.add(mode.substr(0, mode.find(' ')) + "=" + fake_worker(mode));
   }
-  return run_sweep(options, peers, {}, nullptr);
+  return run_sweep(options, peers, events, nullptr);
 }
 
 TEST(Sweep, GoesOnWhenWorkersFail) {
@@ -309,6 +310,20 @@ TEST(Sweep, JudgesTheGpu) {
   const FakeGpu fake("reasons=0x40");
   const Sweep sweep = sweep_of(gpu_options({"gpu"}), {"gpu"});
   EXPECT_THAT(sweep.runs[0].verdict.reasons, Contains("the GPU was slowed down: HW thermal slowdown"));
+}
+
+/// Device times and overlapping runs are figures of the run as well.
+TEST(Sweep, SeesWhoComesToTheGpuAfterTheLatencies) {
+  const TemporaryCache cache;
+  const FakeGpu alone("processes=77");
+  SweepEvents events;
+  events.on_progress = [](const base::Progress& progress) {
+    if (progress.doing.find("parts of a run") != std::string::npos)
+      ::setenv("FAKE_NVML", "processes=77:5000000,78", 1);
+  };
+  const Sweep sweep = sweep_of(gpu_options({"gpu"}), {"gpu"}, events);
+  EXPECT_THAT(sweep.runs[0].verdict.reasons,
+              Contains("1 other processes had contexts on the GPU during the run"));
 }
 
 TEST(Sweep, GoesOnWithoutNvml) {

@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 bench::SweepOptions options() {
   bench::SweepOptions options;
@@ -222,6 +223,17 @@ TEST(BenchNotes, SayWhyTheGpuWasNotWatched) {
   EXPECT_THAT(bench_notes(sweep, device_options()),
               Contains("clocks and other processes of the GPU were not watched: NVML cannot be loaded: gone")
                   .Times(1));
+}
+
+TEST(BenchNotes, SayThatOtherProcessesMayBeUnseen) {
+  constexpr const char* kUnseen = "NVML lists fewer processes than ran: others may have used the GPU unseen";
+  bench::Sweep sweep;
+  sweep.runs = {device_run(), device_run()};
+  EXPECT_THAT(bench_notes(sweep, device_options()), Not(Contains(kUnseen)));
+  for (bench::Run& run : sweep.runs) run.gpu.add({}, 0);
+  EXPECT_THAT(bench_notes(sweep, device_options()), Contains(kUnseen).Times(1));
+  for (bench::Run& run : sweep.runs) run.gpu.saw_processes(0, std::nullopt);
+  EXPECT_THAT(bench_notes(sweep, device_options()), Not(Contains(kUnseen)));
 }
 
 }  // namespace
