@@ -129,6 +129,27 @@ Description describe(const Engine& engine, Context& context, const std::vector<S
   return result;
 }
 
+std::string host_steps_note(const Program& program) {
+  std::map<std::string, int> kinds;
+  int count = 0;
+  for (const ProgramStep& step : program.steps()) {
+    if (step.runs_on_host()) {
+      ++kinds[step.kind];
+      ++count;
+    }
+  }
+  if (count == 0) return {};
+  std::vector<std::string> names;
+  for (const auto& [kind, times] : kinds)
+    names.push_back(times == 1 ? kind : fmt::format("{} x {}", times, kind));
+  return fmt::format(
+      "{} of {} steps {} computed by the host, there being no GPU kernel for {}: {}; so the steps are not "
+      "one "
+      "CUDA graph",
+      count, program.steps().size(), count == 1 ? "is" : "are", count == 1 ? "it" : "them",
+      fmt::join(names, ", "));
+}
+
 Description describe_record(const Engine& engine) {
   std::map<std::string, Shape> shapes;
   const std::vector<Shape> tuned = tuned_shapes(engine);

@@ -52,6 +52,9 @@ struct Description {
 /// Describes the program for inputs of these shapes (in graph order).
 Description describe(const Engine& engine, Context& context, const std::vector<Shape>& shapes);
 
+/// Says which steps the host computes of a program of a GPU, and what that costs; empty where none.
+std::string host_steps_note(const Program& program);
+
 /// What the engine itself records of its nodes at the tuned shapes, for an engine of another machine, whose
 /// kernels cannot be made here.
 Description describe_record(const Engine& engine);

@@ -38,6 +38,7 @@ struct ProgramStep {
   std::vector<Operand> outputs;
   /// Null for a step with values whose shape is only known when it runs: the reference kernel of the node.
   std::shared_ptr<Kernel> kernel;
+  bool runs_on_host() const { return kernel == nullptr || kernel->runs_on_host(); }
   int64_t scratch_bytes = 0;
   /// Tactics that were asked before this one, with their reasons.
   std::vector<std::string> refusals;

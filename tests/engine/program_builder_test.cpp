@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/description.hpp"
 #include "engine/fake_device.hpp"
 #include "support/graph_builder.hpp"
 
@@ -23,6 +24,23 @@ std::string tactic_for(const std::vector<const FakeTactic*>& tactics, const std:
 const FakeTactic& first() {
   static const FakeTactic kTactic("first", {});
   return kTactic;
+}
+
+TEST(ProgramBuilder, StepsOfTheHostAreTold) {
+  GraphBuilder b;
+  const auto x = b.input("x", {4});
+  const auto graph = std::make_shared<const graph::Graph>(
+      b.finish({b.node("Relu", {b.node("Det", {b.input("m", {3, 3})})}), b.node("Relu", {x})}));
+  const FakeDevice device({&first()}, false);
+  WeightStore weights;
+  EXPECT_EQ(
+      host_steps_note(*build_program(graph, device, weights, {})),
+      "1 of 3 steps is computed by the host, there being no GPU kernel for it: Det; so the steps are not one "
+      "CUDA graph");
+  GraphBuilder none;
+  const auto relu =
+      std::make_shared<const graph::Graph>(none.finish({none.node("Relu", {none.input("x", {4})})}));
+  EXPECT_EQ(host_steps_note(*build_program(relu, device, weights, {})), "");
 }
 
 TEST(ProgramBuilder, TakesTheVariantThatIsNamed) {

@@ -183,7 +183,14 @@ class HoneExecutable final : public Executable {
     return result;
   }
 
-  std::vector<std::string> notes() const override { return device_.notes(engine_->precision); }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes = device_.notes(engine_->precision);
+    if (const engine::Program* program = resident() ? current() : nullptr) {
+      if (std::string note = engine::host_steps_note(*program); !note.empty())
+        notes.push_back(std::move(note));
+    }
+    return notes;
+  }
 
  private:
   /// Whether inputs and outputs have a place of their own on the device.

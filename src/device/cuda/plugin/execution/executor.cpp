@@ -44,8 +44,7 @@ class CudaExecutor final : public engine::Executor {
         dynamic_(program),
         pinned_(program.graph()),
         first_(program, memory_) {
-    for (const ProgramStep& step : program.steps())
-      host_steps_ = host_steps_ || step.kernel == nullptr || step.kernel->runs_on_host();
+    for (const ProgramStep& step : program.steps()) host_steps_ = host_steps_ || step.runs_on_host();
     if (host_steps_) open_outputs_ = program.make_outputs();
   }
 
