@@ -31,9 +31,7 @@ void check_precision(Precision precision, at::Device device, std::string_view ba
 
 class TorchBackend final : public Backend {
  public:
-  explicit TorchBackend(const Kind& kind) : kind_(kind) {
-    if (kind_.cuda_only) require_cuda_build(kind_.name);
-  }
+  explicit TorchBackend(const Kind& kind) : kind_(kind) {}
 
   std::string_view name() const override { return kind_.name; }
   std::string version(std::string_view) const override { return TORCH_VERSION; }
