@@ -31,6 +31,7 @@ namespace hone {
 namespace {
 
 constexpr int kFailed = 1;
+constexpr int kNoDevice = 4;
 constexpr int kRepeats = 2;
 
 bool same_bytes(const tensor::Tensor& a, const tensor::Tensor& b) {
@@ -235,6 +236,6 @@ int main(int count, char** words) {
     return hone::main_of(count, words);
   } catch (const hone::Error& error) {
     fmt::print(stderr, "tactics_check: {}\n", error.what());
-    return hone::kFailed;
+    return error.kind() == hone::ErrorKind::kEnvironment ? hone::kNoDevice : hone::kFailed;
   }
 }
