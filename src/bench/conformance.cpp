@@ -18,6 +18,8 @@ using tensor::Tensor;
 /// The ONNX project's generator has no bfloat16: it stores the bits as uint16, and cuts them off where the
 /// specification rounds, which is up to one unit in the last place.
 constexpr double kStoredBFloat16Tolerance = 1.0 / 128;
+/// A sum that differs in its last bits may be rounded to the next float16: one unit in the last place.
+constexpr double kFloat16Tolerance = 1.0 / 1024;
 
 /// The stored tensor as what the model declares.
 Tensor as_declared(Tensor stored, tensor::DType declared) {
@@ -101,11 +103,16 @@ double unit_roundoff(tensor::Precision precision) {
   return std::ldexp(1.0, precision == tensor::Precision::kBf16 ? -8 : -11);
 }
 
+/// Whether an engine keeps values of this type in its own precision.
+bool in_precision(tensor::DType dtype) {
+  return dtype == tensor::DType::kFloat32 || dtype == tensor::DType::kFloat16;
+}
+
 /// The set with float inputs rounded to the precision, and with what the reference makes of them.
 DataSet rounded(DataSet set, const importer::Model& model, tensor::Precision precision) {
   for (Tensor& input : set.inputs) {
-    if (input.dtype() == tensor::DType::kFloat32)
-      input = input.cast(rounded_type(precision)).cast(tensor::DType::kFloat32);
+    const tensor::DType dtype = input.dtype();
+    if (in_precision(dtype)) input = input.cast(rounded_type(precision)).cast(dtype);
   }
   auto expected = backend::make_backend("reference")->load(model, {})->run(set.inputs);
   expected.resize(std::min(expected.size(), set.outputs.size()));
@@ -117,13 +124,14 @@ tensor::Tolerance tolerance_of(const Tensor& expected, const ConformanceOptions&
   tensor::Tolerance allowed = options.tolerance;
   if (expected.dtype() == tensor::DType::kBFloat16)
     allowed.relative = std::max(allowed.relative, kStoredBFloat16Tolerance);
-  if (options.precision == tensor::Precision::kFp32 || expected.dtype() != tensor::DType::kFloat32)
-    return allowed;
+  if (expected.dtype() == tensor::DType::kFloat16)
+    allowed.relative = std::max(allowed.relative, kFloat16Tolerance);
+  if (options.precision == tensor::Precision::kFp32 || !in_precision(expected.dtype())) return allowed;
   // That of the output, and that of a value on the way to it.
   constexpr double kRoundings = 2;
   double largest = 0;
-  for (const float value : expected.values<float>()) {
-    if (std::isfinite(value)) largest = std::max(largest, std::abs(double{value}));
+  for (const double value : expected.to_double()) {
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
   }
   const double rounding = kRoundings * unit_roundoff(options.precision);
   return {std::max(allowed.relative, rounding), std::max(allowed.absolute, rounding * largest)};

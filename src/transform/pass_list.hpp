@@ -5,6 +5,7 @@
 
 namespace hone::transform {
 
+Summary half_widening(Graph& graph);
 Summary constant_folding(Graph& graph);
 Summary identity_removal(Graph& graph);
 Summary common_subexpression(Graph& graph);

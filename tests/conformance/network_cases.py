@@ -8,6 +8,7 @@ Writes them, and the operators' cases of the tests in the folder SCRIPTS, to fol
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import onnx
@@ -20,7 +21,7 @@ class Network:
     """Nodes in order, each call the next one; `value` is the name of the newest result."""
 
     def __init__(self, name, *shapes):
-        self.name, self.nodes, self.constants = name, [], []
+        self.name, self.nodes, self.constants, self.half = name, [], [], False
         self.random = np.random.default_rng(len(name) * 1000 + sum(map(ord, name)))
         self.inputs = [(f"x{i}", self.random.standard_normal(shape).astype(np.float32))
                        for i, shape in enumerate(shapes)]
@@ -83,11 +84,24 @@ class Network:
         self.channels = features
         return self.then("Gemm", weight, self.constant(self.random.standard_normal(features) * 0.1), transB=1)
 
-    def model(self):
+    def in_half(self):
+        """With numbers that float16 holds, for a model of that type."""
+        self.half = True
+        self.inputs = [(name, value.astype(np.float16).astype(np.float32)) for name, value in self.inputs]
+        self.constants = self.constants_in(np.float16)
+        self.constants = self.constants_in(np.float32)
+        return self
+
+    def constants_in(self, dtype):
+        arrays = [(constant.name, numpy_helper.to_array(constant)) for constant in self.constants]
+        return [numpy_helper.from_array(array.astype(dtype) if array.dtype.kind == "f" else array, name) for name, array in arrays]
+
+    def model(self, half=False):
+        kind = onnx.TensorProto.FLOAT16 if half else onnx.TensorProto.FLOAT
         graph = helper.make_graph(
             [*self.nodes, helper.make_node("Identity", [self.value], ["y"])], self.name,
-            [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, value.shape) for name, value in self.inputs],
-            [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)], self.constants)
+            [helper.make_tensor_value_info(name, kind, value.shape) for name, value in self.inputs],
+            [helper.make_tensor_value_info("y", kind, None)], self.constants_in(np.float16 if half else np.float32))
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
 
 
@@ -218,21 +232,39 @@ def layers():
     yield large.then("Resize", "", large.constant([1, 1, 2, 2]), mode="linear")
 
 
+def halves():
+    """Models of float16."""
+    yield Network("half_conv", (2, 64, 14, 14)).conv(64, 3).relu().in_half()
+    yield Network("half_image", (2, 3, 32, 32)).conv(32, 3, stride=2).then("Sigmoid").in_half()
+    yield Network("half_head", (2, 64, 7, 7)).then("GlobalAveragePool").then("Flatten").linear(40).in_half()
+
+
+def expected_of(hone: str, network: Network, data: pathlib.Path) -> np.ndarray:
+    """In float32, whatever the type of the model."""
+    with tempfile.TemporaryDirectory() as name:
+        model = pathlib.Path(name) / "whole.onnx"
+        onnx.save(network.model(), str(model))
+        given = []
+        for name, value in network.inputs:
+            np.save(data / f"{name}.npy", value)
+            given.append(f"{name}:{data / f'{name}.npy'}")
+        subprocess.run([hone, "run", model, "--backend", "reference", "--input", *given, "-o", data / "out.npz"],
+                       check=True, stdout=subprocess.DEVNULL)
+    return np.load(data / "out.npz")["y"]
+
+
 def write(hone: str, folder: pathlib.Path) -> None:
-    for network in (*convolutions(), *blocks(), *products(), *layers()):
+    for network in (*convolutions(), *blocks(), *products(), *layers(), *halves()):
         case = folder / network.name
         data = case / "test_data_set_0"
         data.mkdir(parents=True)
-        model = case / "model.onnx"
-        onnx.save(network.model(), str(model))
-        given = []
+        onnx.save(network.model(network.half), str(case / "model.onnx"))
+        kind = np.float16 if network.half else np.float32
         for k, (name, value) in enumerate(network.inputs):
-            np.save(data / f"{name}.npy", value)
-            given.append(f"{name}:{data / f'{name}.npy'}")
-            (data / f"input_{k}.pb").write_bytes(numpy_helper.from_array(value, name).SerializeToString())
-        subprocess.run([hone, "run", model, "--backend", "reference", "--input", *given, "-o", data / "out.npz"],
-                       check=True, stdout=subprocess.DEVNULL)
-        expected = np.load(data / "out.npz")["y"]
+            (data / f"input_{k}.pb").write_bytes(numpy_helper.from_array(value.astype(kind), name).SerializeToString())
+        expected = expected_of(hone, network, data)
+        if network.half:
+            expected = expected.astype(np.float16)
         (data / "output_0.pb").write_bytes(numpy_helper.from_array(expected, "y").SerializeToString())
 
 

@@ -1,0 +1,150 @@
+// Makes float32 of what a model computes in float16 or bfloat16, between casts of its inputs and outputs, so
+// that the kernels of an engine take it and the engine's own precision says how values are kept. Results are
+// rounded less often than the model says, never more.
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "graph/infer.hpp"
+#include "transform/pass_list.hpp"
+
+namespace hone::transform {
+namespace {
+
+using graph::DType;
+using graph::kNoValue;
+using graph::Node;
+using graph::Value;
+using graph::ValueId;
+
+bool is_half(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
+
+bool any_half(const Graph& graph, const std::vector<ValueId>& ids) {
+  return std::any_of(ids.begin(), ids.end(),
+                     [&](ValueId id) { return id != kNoValue && is_half(graph.value(id).type.dtype); });
+}
+
+/// What only moves elements may do so in any type; other passes bring it past casts.
+bool only_moves(const Node& node) {
+  constexpr std::array<std::string_view, 14> kMoves = {
+      "Cast",    "CastLike", "Concat", "Expand",  "Flatten", "Gather",    "Identity",
+      "Reshape", "Slice",    "Split",  "Squeeze", "Tile",    "Transpose", "Unsqueeze"};
+  return std::find(kMoves.begin(), kMoves.end(), node.op) != kMoves.end();
+}
+
+/// A node that computes with halves; null where there is none.
+const Node* computes_in_half(const Graph& graph) {
+  const auto found = std::find_if(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
+    return !only_moves(node) && (any_half(graph, node.inputs) || any_half(graph, node.outputs));
+  });
+  return found == graph.nodes.end() ? nullptr : &*found;
+}
+
+bool holds_graph(const Node& node) {
+  return std::any_of(node.attributes.begin(), node.attributes.end(), [](const auto& item) {
+    return std::holds_alternative<std::shared_ptr<Graph>>(item.second);
+  });
+}
+
+/// The attributes by which a node chooses the type of its result.
+void widen_attributes(Node& node) {
+  constexpr std::array<std::string_view, 4> kTypes = {"to", "dtype", "output_dtype", "output_datatype"};
+  const graph::Attributes before = node.attributes;
+  for (const auto& [name, attribute] : before) {
+    if (const auto* tensor = std::get_if<graph::Tensor>(&attribute)) {
+      if (is_half(tensor->dtype())) node.attributes.set(name, tensor->cast(DType::kFloat32));
+    } else if (const auto* type = std::get_if<int64_t>(&attribute)) {
+      if (std::find(kTypes.begin(), kTypes.end(), name) != kTypes.end() && is_half(static_cast<DType>(*type)))
+        node.attributes.set(name, static_cast<int64_t>(DType::kFloat32));
+    }
+  }
+}
+
+Node cast(const std::string& name, ValueId from, ValueId to, DType dtype) {
+  Node node;
+  node.name = name;
+  node.op = "Cast";
+  node.attributes.set("to", static_cast<int64_t>(dtype));
+  node.attributes.set("saturate", int64_t{1});
+  node.inputs = {from};
+  node.outputs = {to};
+  return node;
+}
+
+/// Gives each half that the caller sees a float32 beside it, which nodes use instead; the casts between them.
+void separate_boundary(Graph& graph, std::vector<Node>& first, std::vector<Node>& last) {
+  std::map<ValueId, ValueId> wide;
+  const auto add_wide = [&](ValueId id) {
+    const Value& value = graph.value(id);
+    return wide[id] = graph.add_value(value.name + ".float32", {DType::kFloat32, value.type.dims});
+  };
+  for (const ValueId id : graph.inputs) {
+    if (!is_half(graph.value(id).type.dtype)) continue;
+    const ValueId to = add_wide(id);
+    first.push_back(cast(graph.value(id).name + ".widened", id, to, DType::kFloat32));
+  }
+  for (const ValueId id : graph.outputs) {
+    const DType dtype = graph.value(id).type.dtype;
+    if (!is_half(dtype) || wide.contains(id)) continue;
+    const ValueId from = add_wide(id);
+    std::swap(graph.value(from).constant, graph.value(id).constant);
+    last.push_back(cast(graph.value(id).name + ".narrowed", from, id, dtype));
+  }
+  const auto replace = [&](std::vector<ValueId>& ids) {
+    for (ValueId& id : ids) {
+      if (const auto found = wide.find(id); found != wide.end()) id = found->second;
+    }
+  };
+  for (Node& node : graph.nodes) {
+    replace(node.inputs);
+    replace(node.outputs);
+  }
+}
+
+/// Why it cannot be done; empty when the graph is widened.
+std::string widen(Graph& graph) {
+  for (const Node& node : graph.nodes) {
+    if (holds_graph(node)) return fmt::format("{} holds a graph", node.text());
+  }
+  std::vector<Node> first;
+  std::vector<Node> last;
+  separate_boundary(graph, first, last);
+  std::vector<bool> outside(graph.values.size(), false);
+  for (const std::vector<ValueId>* ids : {&graph.inputs, &graph.outputs}) {
+    for (const ValueId id : *ids) outside[static_cast<size_t>(id)] = true;
+  }
+  for (size_t i = 0; i < graph.values.size(); ++i) {
+    Value& value = graph.values[i];
+    if (outside[i]) continue;
+    if (is_half(value.type.dtype)) value.type.dtype = DType::kFloat32;
+    if (value.constant && is_half(value.constant->dtype()))
+      value.constant = value.constant->cast(DType::kFloat32);
+  }
+  for (Node& node : graph.nodes) widen_attributes(node);
+  graph.nodes.insert(graph.nodes.begin(), first.begin(), first.end());
+  graph.nodes.insert(graph.nodes.end(), last.begin(), last.end());
+  try {
+    graph::infer_types(graph);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  if (const Node* node = computes_in_half(graph)) return fmt::format("{} keeps its type", node->text());
+  return {};
+}
+
+}  // namespace
+
+Summary half_widening(Graph& graph) {
+  Summary summary;
+  if (computes_in_half(graph) == nullptr) return summary;
+  Graph wide = graph;
+  if (const std::string reason = widen(wide); !reason.empty()) {
+    summary.refuse("the model stays in float16 and bfloat16: " + reason);
+    return summary;
+  }
+  graph = std::move(wide);
+  summary.change("the model computes in float32 between casts of its inputs and outputs");
+  return summary;
+}
+
+}  // namespace hone::transform
