@@ -36,6 +36,7 @@ void judge_run(Run* run, double percentile) {
   input.impossible_outputs = run->accuracy.impossible;
   input.error = run->accuracy.relative_l2;
   input.precision = backend::parse_precision(run->configuration.precision);
+  input.reference = run->accuracy.reference;
   run->verdict = judge(input);
 }
 
@@ -125,6 +126,7 @@ void Contender::compare_outputs(const std::filesystem::path& folder) {
   for (size_t i = 0; i < sets.size(); ++i) sets[i] = i;
   const std::vector<std::vector<OutputFile>> outputs = worker_->accuracy(sets, folder);
   run_.accuracy = compare_to_reference(setup_.reference, outputs, units);
+  run_.accuracy.reference = setup_.model.precision;
   run_.accuracy.impossible =
       impossible_outputs(setup_.model, setup_.reference.unit(0), outputs.front(), run_.configuration.batch);
 }

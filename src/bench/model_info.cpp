@@ -150,6 +150,15 @@ std::string example_shape(const graph::Dims& dims) {
   return fmt::format("{}", fmt::join(shape, "x"));
 }
 
+tensor::Precision precision_of(const graph::Graph& graph) {
+  tensor::Precision precision = tensor::Precision::kFp32;
+  for (const graph::Value& value : graph.values) {
+    if (value.type.dtype == tensor::DType::kBFloat16) return tensor::Precision::kBf16;
+    if (value.type.dtype == tensor::DType::kFloat16) precision = tensor::Precision::kFp16;
+  }
+  return precision;
+}
+
 ModelInfo describe_model(const importer::Model& model, const std::string& spec,
                          const std::map<std::string, tensor::Shape>& shapes) {
   check_spec(spec);
@@ -162,6 +171,7 @@ ModelInfo describe_model(const importer::Model& model, const std::string& spec,
   hash.add_text(model.name);
   if (info.has_graph) {
     hash_graph(*model.graph, &hash);
+    info.precision = precision_of(*model.graph);
     for (const graph::ValueId id : model.graph->inputs) {
       const graph::Value& value = model.graph->value(id);
       info.inputs.push_back(describe_input(value, shapes));

@@ -51,8 +51,10 @@ struct MemoryGrowth {
   int64_t device_last = 0;
 };
 
-/// Error against the fp32 reference; absent figures carry the reason.
+/// Error against the reference; absent figures carry the reason.
 struct Accuracy {
+  /// To what the reference rounds, which computes a model in the types that it has.
+  tensor::Precision reference = tensor::Precision::kFp32;
   std::optional<double> relative_l2;
   std::optional<double> max_abs;
   std::optional<double> top1_agreement;

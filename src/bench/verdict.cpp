@@ -88,11 +88,13 @@ void check_outputs(const VerdictInput& input, Reasons* reasons) {
   if (!input.outputs_finite) reasons->emplace_back("the outputs hold NaN or infinite values");
   if (!input.impossible_outputs.empty())
     reasons->push_back("the outputs are wrong: " + input.impossible_outputs);
-  const double limit = max_error(input.precision);
+  const tensor::Precision coarser =
+      max_error(input.reference) > max_error(input.precision) ? input.reference : input.precision;
+  const double limit = max_error(coarser);
   if (input.error && *input.error > limit) {
     reasons->push_back(fmt::format(
-        "the outputs are wrong: {:.1e} off the fp32 reference, more than {} explains (limit {:.0e})",
-        *input.error, tensor::precision_name(input.precision), limit));
+        "the outputs are wrong: {:.1e} off the {} reference, more than {} explains (limit {:.0e})",
+        *input.error, tensor::precision_name(input.reference), tensor::precision_name(coarser), limit));
   }
 }
 

@@ -32,9 +32,11 @@ struct VerdictInput {
   bool outputs_finite = true;
   /// Why they cannot be those of the model; empty when they can.
   std::string impossible_outputs;
-  /// Relative L2 distance of the outputs from the fp32 reference, where it is known.
+  /// Relative L2 distance of the outputs from the reference, where it is known.
   std::optional<double> error;
   tensor::Precision precision = tensor::Precision::kFp32;
+  /// In which the reference computes, where the model itself is of a narrower type.
+  tensor::Precision reference = tensor::Precision::kFp32;
 };
 
 Verdict judge(const VerdictInput& input);

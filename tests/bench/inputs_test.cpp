@@ -24,6 +24,18 @@ std::string set_bytes(const InputFile& input, size_t set) {
   return base::read_file(input.file).substr(input.offsets[set], size);
 }
 
+TEST(ModelInfo, SaysToWhatAModelRounds) {
+  importer::Model model = make_model("tiny");
+  const auto precision = [&] { return describe_model(model, "tiny", {}).precision; };
+  EXPECT_EQ(precision(), tensor::Precision::kFp32);
+  auto graph = std::make_shared<graph::Graph>(*model.graph);
+  model.graph = graph;
+  for (graph::Value& value : graph->values) value.type.dtype = tensor::DType::kFloat16;
+  EXPECT_EQ(precision(), tensor::Precision::kFp16);
+  graph->values[0].type.dtype = tensor::DType::kBFloat16;
+  EXPECT_EQ(precision(), tensor::Precision::kBf16);
+}
+
 TEST(InputPool, GivesEveryBatchTheSameSamples) {
   const Scratch scratch;
   const ModelInfo model = describe_model(make_model("tiny"), "tiny", {});

@@ -188,6 +188,20 @@ TEST(Verdict, SeesOutputsThatAreNoNumbers) {
   EXPECT_THAT(judge(input).reasons, ElementsAre(HasSubstr("NaN")));
 }
 
+TEST(Verdict, AReferenceOfANarrowTypeExplainsItsOwnRounding) {
+  VerdictInput input = good_run();
+  input.error = 2e-3;
+  EXPECT_FALSE(judge(input).valid);
+  input.reference = tensor::Precision::kFp16;
+  EXPECT_TRUE(judge(input).valid);
+  input.precision = tensor::Precision::kBf16;
+  input.error = 0.15;
+  EXPECT_TRUE(judge(input).valid) << "the coarser of both counts";
+  input.error = 0.31;
+  EXPECT_THAT(judge(input).reasons,
+              ElementsAre(HasSubstr("off the fp16 reference, more than bf16 explains")));
+}
+
 TEST(Verdict, OutputsFarFromTheReferenceAreWrong) {
   VerdictInput input = good_run();
   input.precision = tensor::Precision::kFp16;
