@@ -47,6 +47,7 @@ if part kernels; then
   step implicit_gemm_check "$install/bin/implicit_gemm_check"
   tail -n 3 "$output/implicit_gemm_check.log"
   step fault_check "$install/bin/fault_check"
+  step memory_check "$install/bin/memory_check"
 fi
 if part gemm; then
   step implicit_gemm_bench "$install/bin/implicit_gemm_check" --bench "$output/implicit_gemm.csv"
