@@ -56,7 +56,10 @@ std::optional<std::vector<double>> per_channel(const Graph& graph, ValueId id, i
 double constant_bytes(const Graph& graph) {
   double bytes = 0;
   for (const graph::Value& value : graph.values) {
-    if (value.constant) bytes += static_cast<double>(value.constant->byte_size());
+    if (!value.constant) continue;
+    const bool half =
+        value.constant->dtype() == DType::kFloat16 || value.constant->dtype() == DType::kBFloat16;
+    bytes += static_cast<double>(value.constant->byte_size()) * (half ? 2 : 1);
   }
   return bytes;
 }

@@ -28,7 +28,7 @@ std::optional<std::vector<int64_t>> known_integers(const Graph& graph, ValueId i
 std::optional<std::vector<double>> per_channel(const Graph& graph, ValueId id, int64_t rank, int64_t axis,
                                                int64_t channels);
 
-/// Bytes of all constants.
+/// Bytes of all constants; a float16 or bfloat16 counts as the float32 that half_widening may make of it.
 double constant_bytes(const Graph& graph);
 
 /// A tensor of these elements, rounded to `dtype` (a floating type).

@@ -5,12 +5,12 @@ namespace hone::transform {
 
 const std::vector<Pass>& passes() {
   static const std::vector<Pass> kPasses = {
+      {"constant_folding", "Computes nodes whose inputs are all known, such as shapes of static tensors",
+       constant_folding, true},
       {"half_widening",
        "Makes float32, which an engine keeps in its own precision, of what a model computes in float16 or "
        "bfloat16",
        half_widening, true},
-      {"constant_folding", "Computes nodes whose inputs are all known, such as shapes of static tensors",
-       constant_folding, true},
       {"identity_removal", "Removes nodes that change nothing: Identity, Dropout, x + 0, x * 1, full slices",
        identity_removal, true},
       {"common_subexpression", "Computes equal things once, and keeps equal small constants once",

@@ -1,5 +1,6 @@
 // Models of float16 and bfloat16, which engines compute in a precision of their own.
 #include "support/passes.hpp"
+#include "transform/constants.hpp"
 
 namespace hone::test {
 namespace {
@@ -79,6 +80,51 @@ TEST(HalfWidening, TypesThatNodesChooseAreWidenedToo) {
       b.node("Cast", {b.node("Cast", {sum}, {{"to", static_cast<int64_t>(DType::kFloat32)}})},
              {{"to", static_cast<int64_t>(DType::kFloat16)}});
   check_pass(b.finish({back, sum}), kPass);
+}
+
+/// A tenth of the sizes of an image, as old exporters write it: 30 * half(0.1) is 3 in float16 alone.
+ValueId tenth(GraphBuilder& b, ValueId number) {
+  const ValueId factor = b.constant(Tensor::scalar<float>(0.1F).cast(DType::kFloat16));
+  return b.node("Mul", {number, factor});
+}
+AttributeList to(DType dtype) { return {{"to", static_cast<int64_t>(dtype)}}; }
+
+TEST(HalfWidening, WholeNumbersAreThoseOfTheModel) {
+  for (const char* whole : {"Cast", "Floor", "Round", "Ceil", "Equal"}) {
+    GraphBuilder b;
+    const ValueId x = b.input("x", {4}, DType::kFloat16);
+    const ValueId y = tenth(b, b.node("Mul", {b.node("Round", {x}),
+                                              b.constant(Tensor::scalar<float>(30).cast(DType::kFloat16))}));
+    const std::string op = whole;
+    const ValueId z = op == "Cast" ? b.node(op, {y}, to(DType::kInt64))
+                      : op == "Equal"
+                          ? b.node(op, {y, b.constant(Tensor::scalar<float>(3).cast(DType::kFloat16))})
+                          : b.node(op, {y});
+    check_pass(b.finish({z}), kPass);
+  }
+}
+
+TEST(HalfWidening, SizesAreThoseOfTheModel) {
+  for (const Dim& size : {Dim(30), Dim::symbol("H")}) {
+    GraphBuilder b;
+    const ValueId x = b.input("x", {1, 1, size, size});
+    const ValueId sizes = b.node("Cast", {b.node("Shape", {x})}, to(DType::kFloat16));
+    const ValueId scaled = b.node("Cast", {b.node("Floor", {tenth(b, sizes)})}, to(DType::kFloat32));
+    const ValueId bounds = b.node("Cast", {scaled}, to(DType::kInt64));
+    const Graph graph = b.finish({bounds});
+    const std::vector<Tensor> image = {random_tensor({1, 1, 30, 30}, 3)};
+    Graph optimized = graph;
+    transform::optimize(optimized);
+    EXPECT_EQ(reference::run_graph(optimized, image)[0].to_double(),
+              reference::run_graph(graph, image)[0].to_double());
+    EXPECT_EQ(reference::run_graph(graph, image)[0].to_double()[2], 3);
+  }
+}
+
+/// What passes may add to a model's constants goes by their bytes.
+TEST(HalfWidening, AddsNothingToTheBytesOfConstantsAsTheyAreCounted) {
+  const Graph graph = network(DType::kFloat16);
+  EXPECT_EQ(transform::constant_bytes(apply_passes(graph, {kPass}).graph), transform::constant_bytes(graph));
 }
 
 TEST(HalfWidening, OutputsThatAreInputsOrConstantsKeepTheirType) {

@@ -1,9 +1,10 @@
 // Makes float32 of what a model computes in float16 or bfloat16, between casts of its inputs and outputs, so
 // that the kernels of an engine take it and the engine's own precision says how values are kept. Results are
-// rounded less often than the model says, never more.
+// rounded less often than the model says, but where they become whole: 30 * 0.1 is 3 in float16 alone.
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 #include "graph/infer.hpp"
 #include "transform/pass_list.hpp"
@@ -71,6 +72,37 @@ Node cast(const std::string& name, ValueId from, ValueId to, DType dtype) {
   return node;
 }
 
+/// Whether a small difference of an input may become a large one.
+bool makes_whole(const Graph& graph, const Node& node) {
+  constexpr std::array<std::string_view, 6> kSteps = {"Ceil", "Floor", "Mod", "Range", "Round", "Sign"};
+  if (std::find(kSteps.begin(), kSteps.end(), node.op) != kSteps.end()) return true;
+  if (node.op == "Shape" || node.op == "Size") return false;
+  return std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) {
+    return id != kNoValue && !tensor::is_floating(graph.value(id).type.dtype);
+  });
+}
+
+/// Rounds to halves what such nodes read of them, as the model does; the values that stay halves for it.
+std::vector<ValueId> round_before_whole(Graph& graph) {
+  std::vector<ValueId> narrow;
+  std::vector<Node> nodes;
+  for (Node& node : graph.nodes) {
+    for (size_t i = 0; makes_whole(graph, node) && i < node.inputs.size(); ++i) {
+      const ValueId from = node.inputs[i];
+      if (from == kNoValue || !is_half(graph.value(from).type.dtype) || graph.value(from).constant) continue;
+      const graph::TensorType type = graph.value(from).type;
+      const std::string name = fmt::format("{}.{}", node.name, i);
+      narrow.push_back(graph.add_value(name + ".half", type));
+      node.inputs[i] = graph.add_value(name + ".float32", {DType::kFloat32, type.dims});
+      nodes.push_back(cast(name + ".rounded", from, narrow.back(), type.dtype));
+      nodes.push_back(cast(name + ".widened", narrow.back(), node.inputs[i], DType::kFloat32));
+    }
+    nodes.push_back(std::move(node));
+  }
+  graph.nodes = std::move(nodes);
+  return narrow;
+}
+
 /// Gives each half that the caller sees a float32 beside it, which nodes use instead; the casts between them.
 void separate_boundary(Graph& graph, std::vector<Node>& first, std::vector<Node>& last) {
   std::map<ValueId, ValueId> wide;
@@ -106,21 +138,26 @@ std::string widen(Graph& graph) {
   for (const Node& node : graph.nodes) {
     if (holds_graph(node)) return fmt::format("{} holds a graph", node.text());
   }
+  const std::vector<ValueId> narrow = round_before_whole(graph);
+  for (Node& node : graph.nodes) {
+    if (std::find_first_of(node.outputs.begin(), node.outputs.end(), narrow.begin(), narrow.end()) ==
+        node.outputs.end())
+      widen_attributes(node);
+  }
   std::vector<Node> first;
   std::vector<Node> last;
   separate_boundary(graph, first, last);
-  std::vector<bool> outside(graph.values.size(), false);
-  for (const std::vector<ValueId>* ids : {&graph.inputs, &graph.outputs}) {
-    for (const ValueId id : *ids) outside[static_cast<size_t>(id)] = true;
+  std::vector<bool> stays(graph.values.size(), false);
+  for (const auto* ids : {&narrow, &std::as_const(graph.inputs), &std::as_const(graph.outputs)}) {
+    for (const ValueId id : *ids) stays[static_cast<size_t>(id)] = true;
   }
   for (size_t i = 0; i < graph.values.size(); ++i) {
     Value& value = graph.values[i];
-    if (outside[i]) continue;
+    if (stays[i]) continue;
     if (is_half(value.type.dtype)) value.type.dtype = DType::kFloat32;
     if (value.constant && is_half(value.constant->dtype()))
       value.constant = value.constant->cast(DType::kFloat32);
   }
-  for (Node& node : graph.nodes) widen_attributes(node);
   graph.nodes.insert(graph.nodes.begin(), first.begin(), first.end());
   graph.nodes.insert(graph.nodes.end(), last.begin(), last.end());
   try {
