@@ -205,7 +205,7 @@ void Contender::measure_extras() {
   if (!has_phases && !overlaps) return;
   guarded([&] {
     const double share = options_.duration_seconds / options_.rounds;
-    const GpuWatch watch(setup_.gpu, &run_.gpu, worker_->pid(), first_round_);
+    const GpuWatch watch(setup_.gpu, &run_.gpu, worker_->pid(), first_round_, GpuWatch::Scope::kDisturbances);
     if (has_phases) {
       const PhaseBlock block = worker_->phases(share);
       append(block.h2d_ms, &run_.phases.h2d_ms);

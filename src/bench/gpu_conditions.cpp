@@ -64,7 +64,7 @@ std::vector<std::string> clock_reason_names(uint64_t reasons) {
 }
 
 void GpuConditions::add(const GpuSample& sample, double cost_ms) {
-  clock_reasons_ |= sample.clock_reasons.value_or(0);
+  saw_clock_reasons(sample.clock_reasons.value_or(0));
   cost_ms_ += cost_ms;
   if (taken_++ % stride_ != 0) return;
   samples_.push_back(sample);

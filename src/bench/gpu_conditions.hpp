@@ -44,6 +44,7 @@ class GpuConditions {
   std::optional<int64_t> process_memory_bytes;
 
   void add(const GpuSample& sample, double cost_ms);
+  void saw_clock_reasons(uint64_t reasons) { clock_reasons_ |= reasons; }
   void saw_processes(std::optional<int> others, std::optional<int64_t> worker_bytes);
 
   int64_t taken() const { return taken_; }

@@ -31,8 +31,8 @@ bool GpuMonitor::is_own(pid_t process) const {
 }
 
 GpuWatch::GpuWatch(GpuMonitor* monitor, GpuConditions* conditions, pid_t worker,
-                   base::Clock::time_point start)
-    : monitor_(monitor), conditions_(conditions), worker_(worker), start_(start) {
+                   base::Clock::time_point start, Scope scope)
+    : monitor_(monitor), conditions_(conditions), worker_(worker), start_(start), scope_(scope) {
   if (monitor_ == nullptr) return;
   conditions_->unknown = monitor_->unknown();
   if (monitor_->nvml_ != nullptr)
@@ -63,13 +63,17 @@ void GpuWatch::take() {
   GpuSample sample = monitor_->nvml_->sample();
   const auto processes = monitor_->nvml_->processes();
   sample.seconds = base::seconds_between(start_, before);
-  conditions_->add(sample, base::milliseconds_between(before, base::Clock::now()));
+  if (scope_ == Scope::kAll)
+    conditions_->add(sample, base::milliseconds_between(before, base::Clock::now()));
+  else
+    conditions_->saw_clock_reasons(sample.clock_reasons.value_or(0));
   if (!processes) return;
   const GpuTenants tenants = count_tenants(
       *processes, [this](pid_t pid) { return monitor_->is_own(pid); },
       [this](pid_t pid) { return pid == worker_ || ::getpgid(pid) == worker_; },
       static_cast<int>(monitor_->live_workers_.size()));
-  conditions_->saw_processes(tenants.others, tenants.worker_bytes);
+  conditions_->saw_processes(tenants.others,
+                             scope_ == Scope::kAll ? tenants.worker_bytes : std::optional<int64_t>());
 }
 
 }  // namespace hone::bench

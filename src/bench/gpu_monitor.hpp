@@ -58,8 +58,14 @@ class GpuMonitor {
 /// Adds samples to a run's conditions as long as it lives, and one when it ends.
 class GpuWatch {
  public:
+  enum class Scope {
+    kAll,
+    kDisturbances,  ///< what slowed the GPU and who else was there: work and memory are not those of
+                    ///< latencies
+  };
   /// `start`: when the first watch of the run began. No monitor: nothing happens.
-  GpuWatch(GpuMonitor* monitor, GpuConditions* conditions, pid_t worker, base::Clock::time_point start);
+  GpuWatch(GpuMonitor* monitor, GpuConditions* conditions, pid_t worker, base::Clock::time_point start,
+           Scope scope = Scope::kAll);
   ~GpuWatch();
   GpuWatch(const GpuWatch&) = delete;
   GpuWatch& operator=(const GpuWatch&) = delete;
@@ -72,6 +78,7 @@ class GpuWatch {
   GpuConditions* conditions_;
   pid_t worker_;
   base::Clock::time_point start_;
+  Scope scope_;
   std::jthread thread_;
 };
 

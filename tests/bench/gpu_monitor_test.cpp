@@ -67,6 +67,18 @@ TEST(GpuMonitor, CountsProcessesBesideTheWorkers) {
   EXPECT_EQ(gpu.process_memory_bytes, 123456789);
 }
 
+TEST(GpuMonitor, KeepsOfOtherWorkOnlyWhatDisturbsIt) {
+  const FakeGpu fake("reasons=0x40 processes=" + std::to_string(::getpid()) + ":5,1:7");
+  GpuMonitor monitor(kFakeNvml);
+  monitor.add_worker(::getpid(), "");
+  GpuConditions gpu;
+  { const GpuWatch watch(&monitor, &gpu, ::getpid(), base::Clock::now(), GpuWatch::Scope::kDisturbances); }
+  EXPECT_EQ(gpu.other_processes, 1);
+  EXPECT_EQ(gpu.clock_reasons(), 0x40U);
+  EXPECT_EQ(gpu.taken(), 0);
+  EXPECT_FALSE(gpu.process_memory_bytes);
+}
+
 TEST(GpuMonitor, DoesNotCountAWorkerThatHasJustEnded) {
   const FakeGpu fake("processes=999999," + std::to_string(::getpid()));
   GpuMonitor monitor(kFakeNvml);
