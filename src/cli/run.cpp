@@ -211,13 +211,13 @@ void run(const RunOptions& options) {
   const auto executable = speaking_of(options.model, [&] {
     return stored ? load_stored(options, engine) : load_executable(options, model, slots, inputs);
   });
-  for (const std::string& note : executable->notes())
-    fmt::print(stderr, "note: {}\n", report::printable(note));
-
   tensor::NamedTensors outputs;
   for (Tensor& output : speaking_of(options.model, [&] { return executable->run(inputs.tensors); })) {
     outputs.emplace_back(output_name(model, outputs.size()), std::move(output));
   }
+  // Of the program that ran: a backend knows only now what that is.
+  for (const std::string& note : speaking_of(options.model, [&] { return executable->notes(); }))
+    fmt::print(stderr, "note: {}\n", report::printable(note));
   if (!options.output.empty()) write_outputs(options.output, outputs);
   if (options.top > 0) {
     return print_top(outputs.at(0).second, inputs, labels_of(model.metadata),
