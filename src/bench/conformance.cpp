@@ -105,7 +105,8 @@ double unit_roundoff(tensor::Precision precision) {
 
 /// Whether an engine keeps values of this type in its own precision.
 bool in_precision(tensor::DType dtype) {
-  return dtype == tensor::DType::kFloat32 || dtype == tensor::DType::kFloat16;
+  return dtype == tensor::DType::kFloat32 || dtype == tensor::DType::kFloat16 ||
+         dtype == tensor::DType::kBFloat16;
 }
 
 /// The set with float inputs rounded to the precision, and with what the reference makes of them.

@@ -150,13 +150,23 @@ std::string example_shape(const graph::Dims& dims) {
   return fmt::format("{}", fmt::join(shape, "x"));
 }
 
+/// Whether a node has a result of this type, also within loops and branches. What is merely stored in halves
+/// is computed with in float32.
+bool computes_in(const graph::Graph& graph, tensor::DType dtype) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const graph::Node& node) {
+    const bool own = std::any_of(node.outputs.begin(), node.outputs.end(), [&](graph::ValueId id) {
+      return id != graph::kNoValue && graph.value(id).type.dtype == dtype;
+    });
+    return own || std::any_of(node.attributes.begin(), node.attributes.end(), [&](const auto& item) {
+             const auto* inner = std::get_if<std::shared_ptr<graph::Graph>>(&item.second);
+             return inner != nullptr && computes_in(**inner, dtype);
+           });
+  });
+}
+
 tensor::Precision precision_of(const graph::Graph& graph) {
-  tensor::Precision precision = tensor::Precision::kFp32;
-  for (const graph::Value& value : graph.values) {
-    if (value.type.dtype == tensor::DType::kBFloat16) return tensor::Precision::kBf16;
-    if (value.type.dtype == tensor::DType::kFloat16) precision = tensor::Precision::kFp16;
-  }
-  return precision;
+  if (computes_in(graph, tensor::DType::kBFloat16)) return tensor::Precision::kBf16;
+  return computes_in(graph, tensor::DType::kFloat16) ? tensor::Precision::kFp16 : tensor::Precision::kFp32;
 }
 
 ModelInfo describe_model(const importer::Model& model, const std::string& spec,

@@ -39,7 +39,7 @@ struct ModelInfo {
   int64_t fixed_batch = 1;
   /// False for a TorchScript archive, which the reference cannot run.
   bool has_graph = false;
-  /// What its values are rounded to: fp16 or bf16 where the graph has one of that type, fp32 elsewhere.
+  /// What its results are rounded to: fp16 or bf16 where a node's is of that type, fp32 elsewhere.
   tensor::Precision precision = tensor::Precision::kFp32;
   std::string file;  ///< empty for built-in architectures
   /// As the graph has them, each dimension known or not; a nullopt where not even their number is.

@@ -173,7 +173,12 @@ std::vector<std::string> bench_notes(const bench::Sweep& sweep, const bench::Swe
     if (!run.gpu.unknown.empty() && said.insert(run.gpu.unknown).second)
       notes.push_back("clocks and other processes of the GPU were not watched: " + run.gpu.unknown);
     if (run.gpu.taken() > 0 && !run.gpu.other_processes && said.insert("unlisted").second)
-      notes.emplace_back("NVML lists fewer processes than ran: others may have used the GPU unseen");
+      notes.emplace_back("NVML does not list all processes on the GPU: others may have used it unseen");
+    if (run.accuracy.reference != tensor::Precision::kFp32 &&
+        said.insert(run.configuration.model + " half").second)
+      notes.push_back(
+          fmt::format("{}: its reference computes in {}, as the model says, and errors are against that",
+                      run.configuration.model, tensor::precision_name(run.accuracy.reference)));
     if (!run.accuracy.reason.empty() && said.insert(run.accuracy.reason).second) {
       notes.push_back(run.configuration.model + ": no accuracy: " + run.accuracy.reason);
     }

@@ -30,10 +30,19 @@ TEST(ModelInfo, SaysToWhatAModelRounds) {
   EXPECT_EQ(precision(), tensor::Precision::kFp32);
   auto graph = std::make_shared<graph::Graph>(*model.graph);
   model.graph = graph;
-  for (graph::Value& value : graph->values) value.type.dtype = tensor::DType::kFloat16;
+  graph::Value& result = graph->value(graph->nodes[0].outputs[0]);
+  graph->value(graph->nodes[0].inputs[0]).type.dtype = tensor::DType::kFloat16;
+  EXPECT_EQ(precision(), tensor::Precision::kFp32) << "only stored";
+  result.type.dtype = tensor::DType::kFloat16;
   EXPECT_EQ(precision(), tensor::Precision::kFp16);
-  graph->values[0].type.dtype = tensor::DType::kBFloat16;
-  EXPECT_EQ(precision(), tensor::Precision::kBf16);
+  graph::Node loop;
+  loop.op = "Loop";
+  loop.attributes.set("body", std::make_shared<graph::Graph>(*graph));
+  result.type.dtype = tensor::DType::kFloat32;
+  graph->nodes.push_back(loop);
+  EXPECT_EQ(precision(), tensor::Precision::kFp16) << "within a loop";
+  result.type.dtype = tensor::DType::kBFloat16;
+  EXPECT_EQ(precision(), tensor::Precision::kBf16) << "the coarser one";
 }
 
 TEST(InputPool, GivesEveryBatchTheSameSamples) {

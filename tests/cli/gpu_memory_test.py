@@ -111,6 +111,8 @@ def main():
             if refused == 0:
                 failures.append(f"{what}: no room was too small")
             again = subprocess.run(arguments, capture_output=True, text=True, check=False)
+            for path in made.iterdir():
+                path.unlink()
             if again.returncode != 0:
                 failures.append(f"{what} after it: exit {again.returncode}: {again.stderr}")
     print("\n".join(failures) or "every shortage ended as it should")

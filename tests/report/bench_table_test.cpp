@@ -226,7 +226,8 @@ TEST(BenchNotes, SayWhyTheGpuWasNotWatched) {
 }
 
 TEST(BenchNotes, SayThatOtherProcessesMayBeUnseen) {
-  constexpr const char* kUnseen = "NVML lists fewer processes than ran: others may have used the GPU unseen";
+  constexpr const char* kUnseen =
+      "NVML does not list all processes on the GPU: others may have used it unseen";
   bench::Sweep sweep;
   sweep.runs = {device_run(), device_run()};
   EXPECT_THAT(bench_notes(sweep, device_options()), Not(Contains(kUnseen)));
