@@ -12,5 +12,6 @@ function(hone_cuda_architectures result)
   list(TRANSFORM names REPLACE "^([0-9]+[af]?)$" "\\1-real")
   # What only Hopper has, and most kernels for it use, is in code for 90a alone.
   list(TRANSFORM names REPLACE "^90-real$" "90a-real")
+  list(REMOVE_DUPLICATES names)
   set(${result} ${names} PARENT_SCOPE)
 endfunction()

@@ -104,10 +104,7 @@ double unit_roundoff(tensor::Precision precision) {
 }
 
 /// Whether an engine keeps values of this type in its own precision.
-bool in_precision(tensor::DType dtype) {
-  return dtype == tensor::DType::kFloat32 || dtype == tensor::DType::kFloat16 ||
-         dtype == tensor::DType::kBFloat16;
-}
+bool in_precision(tensor::DType dtype) { return dtype == tensor::DType::kFloat32 || tensor::is_half(dtype); }
 
 /// The set with float inputs rounded to the precision, and with what the reference makes of them.
 DataSet rounded(DataSet set, const importer::Model& model, tensor::Precision precision) {

@@ -144,8 +144,7 @@ std::string host_steps_note(const Program& program) {
     names.push_back(times == 1 ? kind : fmt::format("{} x {}", times, kind));
   return fmt::format(
       "{} of {} steps {} computed by the host, there being no GPU kernel for {}: {}; so the steps are not "
-      "one "
-      "CUDA graph",
+      "one CUDA graph",
       count, program.steps().size(), count == 1 ? "is" : "are", count == 1 ? "it" : "them",
       fmt::join(names, ", "));
 }

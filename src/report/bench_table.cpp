@@ -164,24 +164,21 @@ std::vector<std::string> bench_notes(const bench::Sweep& sweep, const bench::Swe
                     options.measure.streams == 1 ? "" : "s"));
   }
   std::set<std::string> said;
+  const auto say = [&](const std::string& note) {
+    if (said.insert(note).second) notes.push_back(note);
+  };
   for (const Run& run : sweep.runs) {
-    for (const std::string& note : run.notes) {
-      const std::string line = run.configuration.backend + " " + run.configuration.precision + ": " + note;
-      if (said.insert(line).second) notes.push_back(line);
-    }
+    for (const std::string& note : run.notes)
+      say(run.configuration.backend + " " + run.configuration.precision + ": " + note);
     if (!run.measured()) continue;
-    if (!run.gpu.unknown.empty() && said.insert(run.gpu.unknown).second)
-      notes.push_back("clocks and other processes of the GPU were not watched: " + run.gpu.unknown);
-    if (run.gpu.taken() > 0 && !run.gpu.other_processes && said.insert("unlisted").second)
-      notes.emplace_back("NVML does not list all processes on the GPU: others may have used it unseen");
-    if (run.accuracy.reference != tensor::Precision::kFp32 &&
-        said.insert(run.configuration.model + " half").second)
-      notes.push_back(
-          fmt::format("{}: its reference computes in {}, as the model says, and errors are against that",
+    if (!run.gpu.unknown.empty())
+      say("clocks and other processes of the GPU were not watched: " + run.gpu.unknown);
+    if (run.gpu.taken() > 0 && !run.gpu.other_processes)
+      say("NVML does not list all processes on the GPU: others may have used it unseen");
+    if (run.accuracy.reference != tensor::Precision::kFp32)
+      say(fmt::format("{}: its reference computes in {}, as the model says, and errors are against that",
                       run.configuration.model, tensor::precision_name(run.accuracy.reference)));
-    if (!run.accuracy.reason.empty() && said.insert(run.accuracy.reason).second) {
-      notes.push_back(run.configuration.model + ": no accuracy: " + run.accuracy.reason);
-    }
+    if (!run.accuracy.reason.empty()) say(run.configuration.model + ": no accuracy: " + run.accuracy.reason);
     if (!run.verdict.valid) {
       notes.push_back(
           fmt::format("INVALID {}: {}", run.configuration.text(), fmt::join(run.verdict.reasons, "; ")));

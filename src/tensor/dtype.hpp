@@ -38,6 +38,8 @@ size_t dtype_size(DType dtype);
 /// Whether tensors of the type can be held in memory (strings and complex numbers cannot).
 bool is_supported(DType dtype);
 bool is_floating(DType dtype);
+/// float16 and bfloat16.
+constexpr bool is_half(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
 bool is_integer(DType dtype);
 
 template <class T>

@@ -57,9 +57,8 @@ double constant_bytes(const Graph& graph) {
   double bytes = 0;
   for (const graph::Value& value : graph.values) {
     if (!value.constant) continue;
-    const bool half =
-        value.constant->dtype() == DType::kFloat16 || value.constant->dtype() == DType::kBFloat16;
-    bytes += static_cast<double>(value.constant->byte_size()) * (half ? 2 : 1);
+    bytes +=
+        static_cast<double>(value.constant->byte_size()) * (tensor::is_half(value.constant->dtype()) ? 2 : 1);
   }
   return bytes;
 }

@@ -5,8 +5,8 @@
 
 namespace hone::transform {
 
-Summary half_widening(Graph& graph);
 Summary constant_folding(Graph& graph);
+Summary half_widening(Graph& graph);
 Summary identity_removal(Graph& graph);
 Summary common_subexpression(Graph& graph);
 Summary reshape_cancellation(Graph& graph);

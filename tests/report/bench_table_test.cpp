@@ -225,6 +225,15 @@ TEST(BenchNotes, SayWhyTheGpuWasNotWatched) {
                   .Times(1));
 }
 
+TEST(BenchNotes, SayInWhichTypeANarrowReferenceComputes) {
+  bench::Sweep sweep;
+  sweep.runs = {device_run(), device_run()};
+  EXPECT_THAT(bench_notes(sweep, device_options()), Not(Contains(HasSubstr("its reference"))));
+  for (bench::Run& run : sweep.runs) run.accuracy.reference = tensor::Precision::kFp16;
+  EXPECT_THAT(bench_notes(sweep, device_options()),
+              Contains(HasSubstr("its reference computes in fp16, as the model says")).Times(1));
+}
+
 TEST(BenchNotes, SayThatOtherProcessesMayBeUnseen) {
   constexpr const char* kUnseen =
       "NVML does not list all processes on the GPU: others may have used it unseen";

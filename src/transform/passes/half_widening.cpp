@@ -17,8 +17,7 @@ using graph::kNoValue;
 using graph::Node;
 using graph::Value;
 using graph::ValueId;
-
-bool is_half(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
+using tensor::is_half;
 
 bool any_half(const Graph& graph, const std::vector<ValueId>& ids) {
   return std::any_of(ids.begin(), ids.end(),

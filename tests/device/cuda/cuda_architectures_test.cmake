@@ -18,6 +18,7 @@ expect("90a-real" "90a-real")
 expect("80;89-real;120a" "80-real;89-real;120a-real")
 expect("90" "90a-real")
 expect("75;90-real" "75-real;90a-real")
+expect("90;90a" "90a-real")
 expect("native" "native")
 
 foreach(name all all-major 80-virtual hopper)
