@@ -13,7 +13,8 @@ namespace {
 
 /// Warm-up is asked for in blocks of this length, so that its end is noticed soon.
 constexpr double kWarmupBlockSeconds = 0.1;
-constexpr int64_t kNoLimit = int64_t{1} << 40;
+/// The parts of a run are not taken apart for longer in one round.
+constexpr double kMostPhaseSeconds = 10;
 /// A run that takes more than this part of a round's time is measured from its first run on.
 constexpr double kLongRunShare = 0.2;
 
@@ -135,7 +136,8 @@ void Contender::warm_up() {
   WarmupDetector detector(
       {options_.warmup_seconds, std::max(options_.duration_seconds, options_.warmup_seconds)});
   while (!detector.done()) {
-    const Block block = worker_->run(WorkerClient::Purpose::kWarmup, kNoLimit, kWarmupBlockSeconds);
+    const Block block =
+        worker_->run(WorkerClient::Purpose::kWarmup, MeasureOptions::kMostSamples, kWarmupBlockSeconds);
     detector.add(block.latencies_ms, block.wall_ms / 1e3);
     run_seconds_ = block.latencies_ms.back() / 1e3;
   }
@@ -147,6 +149,7 @@ void Contender::warm_up() {
 void Contender::measure_round() {
   guarded([&] {
     const double share = options_.duration_seconds / options_.rounds;
+    const int64_t most = (MeasureOptions::kMostSamples + options_.rounds - 1) / options_.rounds;
     // The others have just used the caches and the cores; the first run after them is not ours to count,
     // unless it is so long that caches fill in a small part of it.
     if (run_seconds_ < kLongRunShare * share) worker_->run(WorkerClient::Purpose::kWarmup, 1, 0);
@@ -154,7 +157,7 @@ void Contender::measure_round() {
     const CpuCounters before = read_cpu_counters(worker_->pid());
     const Block block = [&] {
       const GpuWatch watch(setup_.gpu, &run_.gpu, worker_->pid(), first_round_);
-      return worker_->run(WorkerClient::Purpose::kSample, kNoLimit, share);
+      return worker_->run(WorkerClient::Purpose::kSample, most, share);
     }();
     run_.interference.add(before, read_cpu_counters(worker_->pid()), usable_cores());
     run_.rounds.push_back(block.latencies_ms);
@@ -207,7 +210,7 @@ void Contender::measure_extras() {
     const double share = options_.duration_seconds / options_.rounds;
     const GpuWatch watch(setup_.gpu, &run_.gpu, worker_->pid(), first_round_, GpuWatch::Scope::kDisturbances);
     if (has_phases) {
-      const PhaseBlock block = worker_->phases(share);
+      const PhaseBlock block = worker_->phases(std::min(share, kMostPhaseSeconds));
       append(block.h2d_ms, &run_.phases.h2d_ms);
       append(block.enqueue_ms, &run_.phases.enqueue_ms);
       append(block.device_ms, &run_.phases.device_ms);
@@ -223,6 +226,7 @@ void Contender::measure_extras() {
 bool Contender::done() const {
   const double seconds = run_.measured_seconds();
   if (seconds >= MeasureOptions::kOvertime * options_.duration_seconds) return true;
+  if (run_.sample_count() >= MeasureOptions::kMostSamples) return true;
   const int64_t needed = std::max(options_.iterations, base::samples_for_percentile(options_.percentile));
   // The last block may end a little early; a tenth of a round is no reason for another one.
   const double enough = options_.duration_seconds * (1 - 0.1 / options_.rounds);

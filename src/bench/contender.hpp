@@ -34,6 +34,8 @@ struct MeasureOptions {
   int streams = 1;
 
   static constexpr double kOvertime = 4;
+  /// More samples tell nothing new; files and answers of workers stay of a size to handle.
+  static constexpr int64_t kMostSamples = 5'000'000;
 };
 
 /// What the contenders of one model share.

@@ -243,7 +243,7 @@ void add_measure_options(CLI::App* command, Arguments* arguments) {
   command
       ->add_option("--iterations", measure.iterations,
                    "Measure at least this many runs of each configuration")
-      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}))
+      ->check(CLI::Range(int64_t{1}, bench::MeasureOptions::kMostSamples))
       ->capture_default_str();
   command->add_option("--duration", measure.duration_seconds, "Measure each configuration this many seconds")
       ->check(finite_range(0.001, 1e6))

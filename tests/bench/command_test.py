@@ -140,6 +140,12 @@ class BenchCommand(unittest.TestCase):
         self.assertEqual(process.returncode, 1, stderr)
         self.assertIn("no configuration could be measured: the worker crashed with signal 11", stderr)
 
+    def test_runs_of_no_time_end_with_enough_samples(self):
+        self.bench("--backends", "steady", fake("steady 0.0001"), "--duration", "4", "--rounds", "2")
+        run, = self.result()["runs"]
+        self.assertIsNone(run["failure"])
+        self.assertEqual([len(samples) for samples in run["samples_ms"]], [2500000, 2500000])
+
     def test_bugs_of_others_are_exit_4(self):
         done = self.bench("--backends", "crash,bug", fake("crash"), fake("bug"), code=4)
         self.assertEqual(done.stderr, "hone: no configuration could be measured\n")
@@ -202,6 +208,13 @@ class BenchCommand(unittest.TestCase):
             self.assertIn(line, done.stdout)
         self.assertIsNone(run["d2h_ms"])
         self.assertNotIn("D2H Latency", done.stdout, "what was not measured is no line of zeros")
+
+    def test_parts_of_long_rounds_are_timed_for_ten_seconds(self):
+        self.environment.update(HONE_NVML=FAKE_NVML, FAKE_NVML="sm=1755")
+        self.bench("--device", "cuda", "--backends", "swift", fake("swift 1"), "--duration", "100", "--rounds", "2")
+        run, = self.result()["runs"]
+        self.assertEqual([len(samples) for samples in run["samples_ms"]], [50000, 50000])
+        self.assertEqual(run["device_ms"]["n"], 3 * 10000)
 
     def test_a_cold_run_is_no_baseline_of_a_warm_one(self):
         common = ["--device", "cuda", "--backends", "gpu", fake("gpu")]

@@ -148,7 +148,7 @@ def tuning():
 
 GOOD_MODES = ("good", "noisy", "wrong", "nan", "flat", "twice", "old", "gpu", "telling", "silent", "timing", "tuning", "forgetful")
 # What a worker on a GPU offers and says.
-FEATURES = {"features": ["phases", "pipeline", "cold_l2"], "bus_id": "0000:1b:00.0"} if MODE == "gpu" else {}
+FEATURES = {"features": ["phases", "pipeline", "cold_l2"], "bus_id": "0000:1b:00.0"} if MODE in ("gpu", "swift") else {}
 if MODE in ("telling", "silent"):
     FEATURES = {"features": ["trace"]}
 if MODE == "timing":
@@ -176,14 +176,15 @@ for line in sys.stdin:
         memory = {"device": DEVICE, "engine_file": 3000000} if FEATURES else {}
         answer(request, weights=1000000, activations=2000000, **memory)
     elif kind == "phases":
-        answer(request, h2d_ms=[0.5] * 3, enqueue_ms=[0.1] * 3, device_ms=[1e3 * LATENCY_S] * 3, d2h_ms=[0.0] * 3)
+        runs = int(request["seconds"] / LATENCY_S) if MODE == "swift" else 3
+        answer(request, h2d_ms=[0.5] * runs, enqueue_ms=[0.1] * runs, device_ms=[1e3 * LATENCY_S] * runs, d2h_ms=[0.0] * runs)
     elif kind == "trace":
         trace(request)
     elif kind == "pipeline":
         answer(request, runs=8, wall_ms=4e3 * LATENCY_S)
     elif kind == "quit":
         sys.exit(0)
-    elif MODE == "steady":
+    elif MODE in ("steady", "swift"):
         report_steady(request)
     elif kind == "sample" and MODE not in GOOD_MODES:
         fail(request)
