@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Prints a table of docs/PERFORMANCE.md from result files of `hone bench`: hone's newest runs beside PyTorch's fastest.
+"""Prints a table of docs/PERFORMANCE.md from result files of `hone bench`: hone's newest valid runs beside PyTorch's fastest.
 
 usage: tables.py FOLDER PRECISION [MODEL...]       FOLDER has the files; without models all of NAMES
 
-A row is a network at a batch: p50 in ms of hone's newest run and of the fastest run of each of PyTorch's modes in any of
-the files, how many times as fast as the fastest of these hone is, hone's error against fp32, and the date of its run.
+A row is a network at a batch: p50 in ms of hone's newest run that was valid, of its newest one where none was, and of the fastest run of each of PyTorch's
+modes in any of the files, how many times as fast as the fastest of these hone is, hone's error against fp32, and the date of its run.
 * marks a run that was INVALID.
 """
 import json
@@ -31,9 +31,15 @@ def runs_to_show(folder, precision):
             key = run["model"], run["batch"], run["backend"]
             if run["precision"] != precision or run["failure"] or run.get("cold_l2") or run.get("includes_transfers"):
                 continue
-            if key not in found or (date > found[key][0] if run["backend"] == "hone" else p50(run) < p50(found[key][1])):
+            if key not in found or better((date, run), found[key]):
                 found[key] = date, run
     return found
+
+
+def better(one, other):
+    if one[1]["backend"] != "hone":
+        return p50(one[1]) < p50(other[1])
+    return (one[1]["verdict"]["valid"], one[0]) > (other[1]["verdict"]["valid"], other[0])
 
 
 def milliseconds(entry):
