@@ -33,6 +33,15 @@ void drop_empty_rounds(Rounds* rounds) {
   std::erase_if(*rounds, [](const std::vector<double>& round) { return round.empty(); });
 }
 
+/// Every so many of each round's samples, and one at least.
+void thin(Rounds* rounds, size_t step) {
+  for (std::vector<double>& round : *rounds) {
+    size_t kept = 0;
+    for (size_t i = (round.size() - 1) % step / 2; i < round.size(); i += step) round[kept++] = round[i];
+    round.resize(kept);
+  }
+}
+
 void draw_round(const std::vector<double>& round, Random* random, std::vector<double>* out) {
   for (size_t i = 0; i < round.size(); ++i) out->push_back(round[random->below(round.size())]);
 }
@@ -82,16 +91,25 @@ Ratio ratio_of_medians(const Rounds& numerator, const Rounds& denominator, Pairi
   const size_t rounds = std::min(a.size(), b.size());
   if (rounds < kMinRounds) return ratio;
 
-  const int resamples = static_cast<int>(std::clamp(draws / samples, kMinResamples, kMaxResamples));
+  const size_t most = std::max(draws / kMinResamples, size_t{1});
+  double center = ratio.value;
+  if (samples > most) {
+    const size_t step = (samples + most - 1) / most;
+    thin(&a, step);
+    thin(&b, step);
+    center = median(all_samples(a)) / median(all_samples(b));
+  }
+  const int resamples =
+      static_cast<int>(std::clamp(draws / std::min(samples, most), kMinResamples, kMaxResamples));
   Random random(kSeed);
   std::vector<double> ratios;
   for (int i = 0; i < resamples; ++i) ratios.push_back(resampled_ratio(a, b, pairing, &random));
   std::sort(ratios.begin(), ratios.end());
   const double widen = widening(rounds);
-  const double low = std::min(percentile_of_sorted(ratios, 0.025), ratio.value);
-  const double high = std::max(percentile_of_sorted(ratios, 0.975), ratio.value);
-  ratio.low = ratio.value * std::pow(low / ratio.value, widen);
-  ratio.high = ratio.value * std::pow(high / ratio.value, widen);
+  const double low = std::min(percentile_of_sorted(ratios, 0.025), center);
+  const double high = std::max(percentile_of_sorted(ratios, 0.975), center);
+  ratio.low = ratio.value * std::pow(low / center, widen);
+  ratio.high = ratio.value * std::pow(high / center, widen);
   ratio.known = true;
   return ratio;
 }

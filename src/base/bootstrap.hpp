@@ -31,8 +31,9 @@ struct Ratio {
 /// bootstrap (rounds, then samples within a round; Davison and Hinkley 1997, 3.8), with fixed seed, widened
 /// by t / z * sqrt(n / (n - 1)) for few rounds (Hesterberg 2015, "What Teachers Should Know About the
 /// Bootstrap").
-/// Between 200 and 1000 resamples: as many as draw at most `draws` samples, where 4 million take about a
-/// tenth of a second.
+/// Between 200 and 1000 resamples: as many as draw about `draws` samples, where 4 million take about a
+/// tenth of a second. From more samples than 200 resamples may draw, evenly spaced ones are taken for the
+/// interval, which rounds that differ keep wide anyway.
 Ratio ratio_of_medians(const Rounds& numerator, const Rounds& denominator, Pairing pairing,
                        size_t draws = 4'000'000);
 

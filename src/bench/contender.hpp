@@ -35,7 +35,7 @@ struct MeasureOptions {
 
   static constexpr double kOvertime = 4;
   /// More samples tell nothing new; files and answers of workers stay of a size to handle.
-  static constexpr int64_t kMostSamples = 5'000'000;
+  static constexpr int64_t kMostSamples = 2'000'000;
 };
 
 /// What the contenders of one model share.

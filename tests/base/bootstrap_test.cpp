@@ -71,6 +71,20 @@ TEST(RatioOfMedians, SkipsRoundsThatOneSideMissed) {
   EXPECT_DOUBLE_EQ(ratio.high, 2);
 }
 
+TEST(RatioOfMedians, DrawsFromEvenlySpacedSamplesOfMany) {
+  Random random(13);
+  const std::vector<double> factors(10, 1.0);
+  const Rounds a = make_rounds(12, 1, factors, 1000, &random);
+  const Rounds b = make_rounds(10, 1, factors, 1000, &random);
+  const Ratio all = ratio_of_medians(a, b, Pairing::kPaired);
+  const Ratio few = ratio_of_medians(a, b, Pairing::kPaired, 20'000);
+  EXPECT_DOUBLE_EQ(few.value, all.value);
+  EXPECT_TRUE(few.contains(1.2));
+  // From 5 samples of each round instead of 1000; sqrt(200) = 14 times as wide.
+  EXPECT_GT(few.high - few.low, 5 * (all.high - all.low));
+  EXPECT_LT(few.high - few.low, 30 * (all.high - all.low));
+}
+
 TEST(RatioOfMedians, FewRoundsWidenTheInterval) {
   const Ratio few = ratio_of_medians({{1.0}, {1.1}, {1.2}}, {{1.0}, {1.0}, {1.0}}, Pairing::kPaired);
   EXPECT_TRUE(few.known);
