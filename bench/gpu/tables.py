@@ -3,8 +3,9 @@
 
 usage: tables.py FOLDER PRECISION [MODEL...]       FOLDER has the files; without models all of NAMES
 
-A row is a network at a batch: p50 in ms of hone's newest run that was valid, of its newest one where none was, and of the fastest run of each of PyTorch's
-modes in any of the files, how many times as fast as the fastest of these hone is, hone's error against fp32, and the date of its run.
+A row is a network at a batch: p50 in ms of hone's newest run that was valid, of its newest one where none was, and of the
+fastest run of each of PyTorch's modes in any of the files, how many times as fast as the fastest of these hone is, hone's
+error against fp32, and the date of its run.
 * marks a run that was INVALID.
 """
 import json

@@ -33,15 +33,6 @@ void drop_empty_rounds(Rounds* rounds) {
   std::erase_if(*rounds, [](const std::vector<double>& round) { return round.empty(); });
 }
 
-/// Every so many of each round's samples, and one at least.
-void thin(Rounds* rounds, size_t step) {
-  for (std::vector<double>& round : *rounds) {
-    size_t kept = 0;
-    for (size_t i = (round.size() - 1) % step / 2; i < round.size(); i += step) round[kept++] = round[i];
-    round.resize(kept);
-  }
-}
-
 void draw_round(const std::vector<double>& round, Random* random, std::vector<double>* out) {
   for (size_t i = 0; i < round.size(); ++i) out->push_back(round[random->below(round.size())]);
 }
@@ -75,32 +66,40 @@ std::vector<double> all_samples(const Rounds& rounds) {
   return samples;
 }
 
+Rounds thinned(const Rounds& rounds, size_t most) {
+  size_t samples = 0;
+  for (const auto& round : rounds) samples += round.size();
+  const size_t step = std::max((samples + most - 1) / most, size_t{1});
+  Rounds few;
+  for (const auto& round : rounds) {
+    std::vector<double>& kept = few.emplace_back();
+    for (size_t i = 0; i < round.size(); i += step) kept.push_back(round[i]);
+  }
+  return few;
+}
+
 Ratio ratio_of_medians(const Rounds& numerator, const Rounds& denominator, Pairing pairing, size_t draws) {
   Ratio ratio;
   std::vector<double> top = all_samples(numerator);
   std::vector<double> bottom = all_samples(denominator);
   if (top.empty() || bottom.empty()) return ratio;
-  const size_t samples = top.size() + bottom.size();
   ratio.value = ratio.low = ratio.high = median(std::move(top)) / median(std::move(bottom));
 
-  Rounds a = numerator;
-  Rounds b = denominator;
+  // Each side by itself: many samples of one must not cost the other its few.
+  const size_t most = std::max(draws / kMinResamples / 2, size_t{1});
+  Rounds a = thinned(numerator, most);
+  Rounds b = thinned(denominator, most);
+  top = all_samples(a);
+  bottom = all_samples(b);
+  const size_t samples = top.size() + bottom.size();
+  const double center = median(std::move(top)) / median(std::move(bottom));
   if (pairing == Pairing::kPaired) keep_common_rounds(&a, &b);
   drop_empty_rounds(&a);
   drop_empty_rounds(&b);
   const size_t rounds = std::min(a.size(), b.size());
   if (rounds < kMinRounds) return ratio;
 
-  const size_t most = std::max(draws / kMinResamples, size_t{1});
-  double center = ratio.value;
-  if (samples > most) {
-    const size_t step = (samples + most - 1) / most;
-    thin(&a, step);
-    thin(&b, step);
-    center = median(all_samples(a)) / median(all_samples(b));
-  }
-  const int resamples =
-      static_cast<int>(std::clamp(draws / std::min(samples, most), kMinResamples, kMaxResamples));
+  const int resamples = static_cast<int>(std::clamp(draws / samples, kMinResamples, kMaxResamples));
   Random random(kSeed);
   std::vector<double> ratios;
   for (int i = 0; i < resamples; ++i) ratios.push_back(resampled_ratio(a, b, pairing, &random));

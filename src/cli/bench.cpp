@@ -245,7 +245,11 @@ void add_measure_options(CLI::App* command, Arguments* arguments) {
                    "Measure at least this many runs of each configuration")
       ->check(CLI::Range(int64_t{1}, bench::MeasureOptions::kMostSamples))
       ->capture_default_str();
-  command->add_option("--duration", measure.duration_seconds, "Measure each configuration this many seconds")
+  command
+      ->add_option(
+          "--duration", measure.duration_seconds,
+          fmt::format("Measure each configuration this many seconds, or {} million runs if that is sooner",
+                      bench::MeasureOptions::kMostSamples / 1'000'000))
       ->check(finite_range(0.001, 1e6))
       ->capture_default_str();
   command->add_option("--rounds", measure.rounds, "Rounds in which the configurations take turns")

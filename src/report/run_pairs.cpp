@@ -12,7 +12,7 @@ namespace {
 using bench::Run;
 
 /// A ratio takes some milliseconds, up to 20.
-constexpr size_t kDraws = 400'000;
+constexpr size_t kDraws = 800'000;
 constexpr size_t kMostPairs = 500;
 /// Of a run, for intervals: more hardly narrow them, since rounds differ by more than their samples.
 constexpr size_t kMostSamples = 2000;
@@ -46,12 +46,8 @@ struct Samples {
 
 Samples samples_of(const Run& run) {
   std::vector<double> all = base::all_samples(run.rounds);
-  const size_t step = (all.size() + kMostSamples - 1) / kMostSamples;
   Samples samples;
-  for (const std::vector<double>& round : run.rounds) {
-    std::vector<double>& few = samples.few.emplace_back();
-    for (size_t i = 0; i < round.size(); i += step) few.push_back(round[i]);
-  }
+  samples.few = base::thinned(run.rounds, kMostSamples);
   if (!all.empty()) samples.median = base::median(std::move(all));
   return samples;
 }

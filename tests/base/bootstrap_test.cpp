@@ -85,6 +85,18 @@ TEST(RatioOfMedians, DrawsFromEvenlySpacedSamplesOfMany) {
   EXPECT_LT(few.high - few.low, 30 * (all.high - all.low));
 }
 
+TEST(RatioOfMedians, ManySamplesOfOneSideDoNotCostTheOtherItsFew) {
+  Random random(17);
+  const std::vector<double> factors(10, 1.0);
+  const Rounds many = make_rounds(12, 1, factors, 2000, &random);
+  const Rounds few = make_rounds(10, 1, factors, 20, &random);
+  const Ratio all = ratio_of_medians(many, few, Pairing::kPaired, 8'000'000);
+  const Ratio drawn = ratio_of_medians(many, few, Pairing::kPaired, 80'000);
+  // From 200 samples of each side, 1.1 times as wide. From every 51st of both, one of each round of the few,
+  // it were 1.9 times.
+  EXPECT_LT(drawn.high - drawn.low, 1.5 * (all.high - all.low));
+}
+
 TEST(RatioOfMedians, FewRoundsWidenTheInterval) {
   const Ratio few = ratio_of_medians({{1.0}, {1.1}, {1.2}}, {{1.0}, {1.0}, {1.0}}, Pairing::kPaired);
   EXPECT_TRUE(few.known);
