@@ -11,7 +11,8 @@ endif()
 
 find_program(HONE_CCACHE ccache)
 if(HONE_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${HONE_CCACHE})
+  # Checkouts in other folders share the cache: paths below the checkout are hashed as relative ones.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${HONE_CCACHE})
 endif()
 
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
