@@ -3,8 +3,8 @@
 
 #include <limits>
 
-#include "analysis/activity_summary.hpp"
-#include "analysis/advice.hpp"
+#include "analysis/advice/advice.hpp"
+#include "analysis/questions/activity_summary.hpp"
 
 namespace hone::analysis {
 

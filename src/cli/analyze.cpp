@@ -14,8 +14,8 @@
 #include "cli/log_file.hpp"
 #include "cli/terminal.hpp"
 #include "report/answers.hpp"
-#include "report/path_tables.hpp"
-#include "report/trace_tables.hpp"
+#include "report/terminal/path_tables.hpp"
+#include "report/terminal/trace_tables.hpp"
 #include "trace/open.hpp"
 #include "trace/recording_cost.hpp"
 

@@ -11,11 +11,9 @@
 #include "backend/backend.hpp"
 #include "base/clock.hpp"
 #include "base/file.hpp"
-#include "bench/context.hpp"
-#include "bench/gate.hpp"
-#include "bench/interruption.hpp"
-#include "bench/results.hpp"
-#include "bench/sweep.hpp"
+#include "bench/results/gate.hpp"
+#include "bench/results/results.hpp"
+#include "bench/sweep/sweep.hpp"
 #include "cli/bench_screen.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
@@ -23,7 +21,9 @@
 #include "cli/model_argument.hpp"
 #include "cli/option_checks.hpp"
 #include "device/devices.hpp"
-#include "report/bench_summary.hpp"
+#include "report/terminal/bench_summary.hpp"
+#include "system/cpu.hpp"
+#include "system/interruption.hpp"
 
 namespace hone::cli {
 namespace {
@@ -129,8 +129,8 @@ bench::Run remeasure(const bench::SweepOptions& options, const bench::Peers& pee
     const importer::Model model = options.load_model(configuration.model);
     std::erase_if(one.shapes, [&](const auto& shape) { return !has_input(model, shape.first); });
   }
-  bench::Sweep sweep = bench::run_sweep(one, peers, {}, &bench::interruption());
-  bench::throw_if_interrupted();
+  bench::Sweep sweep = bench::run_sweep(one, peers, {}, &system::interruption());
+  system::throw_if_interrupted();
   return sweep.runs.front();
 }
 
@@ -199,7 +199,7 @@ void run_bench(Arguments* arguments) {
   const base::ReservedFile reserved(wanted);
   const std::filesystem::path& path = reserved.path();
   // Ctrl-C ends the sweep in order, and keeps what was measured.
-  const bench::Interruptible interruptible;
+  const system::Interruptible interruptible;
 
   BenchScreen screen(arguments->sweep);
   bench::SweepEvents events;
@@ -210,7 +210,7 @@ void run_bench(Arguments* arguments) {
   events.on_group = [&](std::span<const bench::Run> runs) { screen.group(runs); };
   bench::Sweep sweep;
   try {
-    sweep = bench::run_sweep(arguments->sweep, peers, events, &bench::interruption());
+    sweep = bench::run_sweep(arguments->sweep, peers, events, &system::interruption());
   } catch (const Error&) {
     screen.clear();
     throw;
@@ -226,7 +226,7 @@ void run_bench(Arguments* arguments) {
       screen.line("written: " + file.string());
   }
   screen.line((sweep.complete ? "written: " : "interrupted; what was measured is in ") + path.string());
-  bench::throw_if_interrupted();
+  system::throw_if_interrupted();
   judge_sweep(*arguments, peers, sweep);
   if (!arguments->baseline.empty()) run_gate(*arguments, peers, baseline, sweep, &screen);
 }
@@ -271,7 +271,7 @@ void add_bench_command(CLI::App& program) {
       program.add_subcommand("bench", "Measure systems side by side, with error bars and a verdict");
   const auto arguments = std::make_shared<Arguments>();
   bench::SweepOptions& sweep = arguments->sweep;
-  sweep.measure.threads = bench::usable_cores();
+  sweep.measure.threads = system::usable_cores();
   command->add_option("model", sweep.models, "Built-in architectures or model files")->required();
   command
       ->add_option("--backends", sweep.backends,

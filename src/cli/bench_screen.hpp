@@ -7,8 +7,8 @@
 
 #include "base/clock.hpp"
 #include "base/progress.hpp"
-#include "bench/sweep.hpp"
-#include "report/bench_table.hpp"
+#include "bench/sweep/sweep.hpp"
+#include "report/terminal/bench_table.hpp"
 
 namespace hone::cli {
 

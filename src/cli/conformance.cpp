@@ -10,7 +10,7 @@
 #include "backend/backend.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
-#include "bench/case_runner.hpp"
+#include "bench/conformance/case_runner.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
 #include "cli/option_checks.hpp"

@@ -3,12 +3,12 @@
 
 #include <memory>
 
-#include "analysis/trace_diff.hpp"
-#include "bench/results.hpp"
+#include "analysis/questions/trace_diff.hpp"
+#include "bench/results/results.hpp"
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
-#include "report/diff_tables.hpp"
-#include "report/trace_tables.hpp"
+#include "report/terminal/diff_tables.hpp"
+#include "report/terminal/trace_tables.hpp"
 #include "trace/open.hpp"
 
 namespace hone::cli {

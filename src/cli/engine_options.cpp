@@ -11,10 +11,10 @@
 #include "backend/backend.hpp"
 #include "backend/hone/hone_backend.hpp"
 #include "base/file.hpp"
-#include "bench/model_info.hpp"
+#include "bench/worker/model_info.hpp"
 #include "cli/model_argument.hpp"
 #include "device/devices.hpp"
-#include "engine/timing_cache.hpp"
+#include "engine/search/timing_cache.hpp"
 
 namespace hone::cli {
 namespace {

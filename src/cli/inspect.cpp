@@ -10,7 +10,7 @@
 #include "engine/description.hpp"
 #include "engine/engine_file.hpp"
 #include "engine/shape_profile.hpp"
-#include "report/sheet.hpp"
+#include "report/terminal/sheet.hpp"
 #include "transform/pass.hpp"
 
 namespace hone::cli {

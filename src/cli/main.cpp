@@ -12,12 +12,12 @@
 #include <system_error>
 
 #include "base/error.hpp"
-#include "bench/interruption.hpp"
 #include "cli/command.hpp"
 #include "cli/option_checks.hpp"
 #include "device/devices.hpp"
-#include "report/sheet.hpp"
-#include "tensor/memory.hpp"
+#include "report/terminal/sheet.hpp"
+#include "system/interruption.hpp"
+#include "system/memory.hpp"
 
 namespace {
 
@@ -99,8 +99,8 @@ int run_command(CLI::App& program, int argc, char** argv) {
     return report_usage(program, error);
   } catch (const hone::Error& error) {
     return report(error.exit_code(), error.what());
-  } catch (const hone::bench::Interrupted&) {
-    return die_of(hone::bench::interrupting_signal());
+  } catch (const system::Interrupted&) {
+    return die_of(system::interrupting_signal());
   } catch (const std::bad_alloc&) {
     return report_environment("out of memory");
   } catch (const std::system_error& error) {
@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
   program.set_version_flag("--version", HONE_VERSION);
   for (const auto add : kCommands) add(program);
   // Where it is wrong, the variable is to blame, and no model that is being read when it is first asked for.
-  program.parse_complete_callback([] { hone::tensor::memory_limit(); });
+  program.parse_complete_callback([] { system::memory_limit(); });
   hone::cli::check_values(program);
   const int code = run_command(program, argc, argv);
   // Why a threshold was missed stands in the output, so that its loss matters then as well.

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/file.hpp"
-#include "bench/results.hpp"
+#include "bench/results/results.hpp"
 #include "cli/command.hpp"
 #include "cli/folder.hpp"
 #include "cli/option_checks.hpp"
@@ -17,7 +17,7 @@
 #include "report/plot/sweep_figures.hpp"
 #include "report/plot/trace_figures.hpp"
 #include "report/run_files.hpp"
-#include "report/sheet.hpp"
+#include "report/terminal/sheet.hpp"
 #include "trace/open.hpp"
 
 namespace hone::cli {

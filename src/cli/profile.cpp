@@ -13,17 +13,17 @@
 
 #include "backend/backend.hpp"
 #include "base/file.hpp"
-#include "bench/context.hpp"
-#include "bench/interruption.hpp"
-#include "bench/peers.hpp"
+#include "bench/sweep/peers.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
 #include "cli/folder.hpp"
 #include "cli/model_argument.hpp"
 #include "cli/profile_metrics.hpp"
 #include "device/devices.hpp"
-#include "trace/collect/model_recorder.hpp"
-#include "trace/collect/recorder.hpp"
+#include "record/model_recorder.hpp"
+#include "record/program_recorder.hpp"
+#include "system/cpu.hpp"
+#include "system/interruption.hpp"
 #include "trace/collect/schedule.hpp"
 #include "trace/recording_cost.hpp"
 #include "trace/store.hpp"
@@ -37,7 +37,7 @@ struct Options {
   std::vector<std::string> precisions = {"fp32"};
   std::vector<int64_t> batches = {1};
   std::vector<std::string> shapes;
-  trace::ModelRecordOptions record;
+  record::ModelRecordOptions record;
   std::string output;
   bool no_driver_api = false;
   bool counters = false;
@@ -102,7 +102,7 @@ void print_summary(const trace::Trace& trace, const std::string& output, bool me
 }
 
 /// "SIGTERM was passed on, and "; empty where none was.
-std::string passed_on_text(const trace::Recording& recording) {
+std::string passed_on_text(const record::Recording& recording) {
   const char* name = ::sigabbrev_np(recording.passed_on);
   return name == nullptr ? "" : fmt::format("SIG{} was passed on, and ", name);
 }
@@ -122,19 +122,19 @@ void profile_command(const Options& options) {
   // A script that is forgotten behind -o, say.
   refuse_overwriting(output, command);
   base::check_writable(output);
-  const bench::Interruptible interruptible;
-  trace::Recording recording =
-      trace::record(command, {.driver_api = !options.no_driver_api,
-                              .threads_api = options.trace_threads,
-                              .counter_rate = options.counters ? options.counter_rate : 0,
-                              .metrics = trace::want_metrics(options.metrics),
-                              .capture = options.capture});
+  const system::Interruptible interruptible;
+  record::Recording recording =
+      record::record_program(command, {.driver_api = !options.no_driver_api,
+                                       .threads_api = options.trace_threads,
+                                       .counter_rate = options.counters ? options.counter_rate : 0,
+                                       .metrics = trace::want_metrics(options.metrics),
+                                       .capture = options.capture});
   if (recording.processes == 0)
     recording.trace.doubt(trace::Severity::kLoss, "collector",
                           "no process of this command initialised CUDA or NVTX, so nothing was recorded", 0);
   trace::write_store(recording.trace, output);
   print_summary(recording.trace, output, !options.metrics.empty());
-  bench::throw_if_interrupted();
+  system::throw_if_interrupted();
   const std::string signal = passed_on_text(recording);
   if (recording.exit_code != 0)
     fail_environment("{}the program ended with exit code {}; what it did until then is in {}", signal,
@@ -150,7 +150,7 @@ std::string cost_text(const trace::Trace& trace) {
 
 /// Refuses what no model can be recorded with, before anything is read or made.
 void check_recording(const Options& options, const bench::Peers& peers) {
-  const trace::ModelRecordOptions& record = options.record;
+  const record::ModelRecordOptions& record = options.record;
   const bool cpu = record.device == "cpu";
   if (!record.metrics.empty() && cpu) fail_usage("--metrics is of kernels of a GPU: --device cuda");
   if (record.cupti && cpu) fail_usage("--cupti is of a GPU: --device cuda");
@@ -173,7 +173,7 @@ bench::ModelInfo described_model(const Options& options) {
 }
 
 void profile_model(Options options) {
-  trace::ModelRecordOptions& record = options.record;
+  record::ModelRecordOptions& record = options.record;
   record.model = options.model;
   record.driver_api = !options.no_driver_api;
   record.metrics = trace::want_metrics(options.metrics);
@@ -188,7 +188,7 @@ void profile_model(Options options) {
   }
   const std::filesystem::path folder = options.output.empty() ? "runs" : options.output;
   const OutputFolder made(folder);
-  const bench::Interruptible interruptible;
+  const system::Interruptible interruptible;
   for (const int64_t batch : options.batches) {
     for (const std::string& precision : options.precisions) {
       for (const std::string& backend : options.backends) {
@@ -198,10 +198,10 @@ void profile_model(Options options) {
         const auto claimed = claim_trace(
             (folder / fmt::format("{}-{}-{}-b{}", model.name, backend, precision, batch)).string());
         const std::string output = claimed->path().string();
-        const trace::ModelRecording recording = trace::record_model(model, peers, record);
+        const record::ModelRecording recording = record::record_model(model, peers, record);
         trace::write_store(recording.trace, output);
         print_summary(recording.trace, output, measures);
-        bench::throw_if_interrupted();
+        system::throw_if_interrupted();
         if (measures) continue;
         fmt::print("{} {} {} batch {}: {:.4f} ms as it is, {:.4f} ms recorded ({})  {}\n", model.name,
                    backend, precision, batch, recording.plain.p50, recording.recorded.p50,
@@ -239,7 +239,7 @@ void run(const Options& options) {
 /// Returns them: a program after -- has options of its own.
 OptionList add_model_options(CLI::App& command, Options& options) {
   trace::Schedule& schedule = options.record.schedule;
-  options.record.threads = bench::usable_cores();
+  options.record.threads = system::usable_cores();
   return {
       command.add_option("--backends", options.backends, "Systems that run the model")
           ->delimiter(',')

@@ -7,8 +7,8 @@
 #include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/option_checks.hpp"
-#include "report/page.hpp"
-#include "report/sheet.hpp"
+#include "report/page/page.hpp"
+#include "report/terminal/sheet.hpp"
 
 namespace hone::cli {
 namespace {

@@ -16,7 +16,7 @@
 #include "cli/run_inputs.hpp"
 #include "engine/engine_file.hpp"
 #include "import/load.hpp"
-#include "report/sheet.hpp"
+#include "report/terminal/sheet.hpp"
 #include "tensor/npy.hpp"
 
 namespace hone::cli {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "report/sheet.hpp"
+#include "report/terminal/sheet.hpp"
 
 namespace hone::cli {
 

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "cli/command.hpp"
-#include "report/site_server.hpp"
+#include "report/page/site_server.hpp"
 
 namespace hone::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <iostream>
 
-#include "bench/worker_server.hpp"
+#include "bench/worker/worker_server.hpp"
 #include "cli/command.hpp"
 #include "import/load.hpp"
 

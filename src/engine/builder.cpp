@@ -5,8 +5,8 @@
 #include <set>
 
 #include "engine/context.hpp"
+#include "engine/search/tactic_search.hpp"
 #include "engine/shape_profile.hpp"
-#include "engine/tactic_search.hpp"
 #include "graph/infer.hpp"
 #include "graph/verify.hpp"
 #include "reference/interpreter.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
-#include "engine/program.hpp"
+#include "engine/program/program.hpp"
 
 namespace hone::engine {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "engine/predecessors.hpp"
+#include "engine/program/predecessors.hpp"
 #include "graph/infer.hpp"
 #include "graph/operator.hpp"
 

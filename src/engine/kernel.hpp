@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/executor.hpp"
+#include "engine/program/executor.hpp"
 #include "engine/tensor_desc.hpp"
 #include "engine/weight_store.hpp"
 #include "graph/graph.hpp"

@@ -1,7 +1,7 @@
 // The tactic that closes every list: runs the reference kernel of a node on plain operands.
 #include <cstring>
 
-#include "engine/program.hpp"
+#include "engine/program/program.hpp"
 #include "reference/kernel.hpp"
 
 namespace hone::engine {

@@ -6,12 +6,12 @@
 #include <string>
 
 #include "analysis/analyze.hpp"
-#include "analysis/critical_path.hpp"
-#include "analysis/idle_time.hpp"
-#include "analysis/kernel_metrics.hpp"
-#include "analysis/layer_threads.hpp"
-#include "analysis/layers.hpp"
-#include "analysis/what_if.hpp"
+#include "analysis/questions/critical_path.hpp"
+#include "analysis/questions/idle_time.hpp"
+#include "analysis/questions/kernel_metrics.hpp"
+#include "analysis/questions/layer_threads.hpp"
+#include "analysis/questions/layers.hpp"
+#include "analysis/questions/what_if.hpp"
 
 namespace hone::report {
 

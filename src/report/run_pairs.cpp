@@ -4,7 +4,7 @@
 #include "base/bootstrap.hpp"
 #include "base/error.hpp"
 #include "base/statistics.hpp"
-#include "bench/results.hpp"
+#include "bench/results/results.hpp"
 
 namespace hone::report {
 namespace {

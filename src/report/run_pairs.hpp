@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "bench/run.hpp"
+#include "bench/results/run.hpp"
 
 namespace hone::report {
 

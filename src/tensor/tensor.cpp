@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "base/checked.hpp"
+#include "system/memory.hpp"
 #include "tensor/convert.hpp"
-#include "tensor/memory.hpp"
 
 namespace hone::tensor {
 Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape)) {
@@ -16,7 +16,7 @@ Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape
     fail_bad_input("a tensor of shape {} needs {} bytes, more than the limit of {}", shape_text(shape_), size,
                    kMaxTensorBytes);
   }
-  auto owner = allocate_bytes(static_cast<size_t>(size));
+  auto owner = system::allocate_bytes(static_cast<size_t>(size));
   data_ = owner.get();
   owner_ = std::move(owner);
 }

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/event_graph.hpp"
+#include "analysis/graph/event_graph.hpp"
 #include "program_trace.hpp"
 
 namespace hone::analysis {

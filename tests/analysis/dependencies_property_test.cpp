@@ -2,9 +2,9 @@
 // a replay of the unchanged program takes as long as the program.
 #include <gtest/gtest.h>
 
-#include "analysis/critical_path.hpp"
-#include "analysis/idle_time.hpp"
-#include "analysis/what_if.hpp"
+#include "analysis/questions/critical_path.hpp"
+#include "analysis/questions/idle_time.hpp"
+#include "analysis/questions/what_if.hpp"
 #include "random_program.hpp"
 
 namespace hone::analysis {

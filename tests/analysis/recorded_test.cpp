@@ -9,12 +9,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/critical_path.hpp"
-#include "analysis/gpu_usage.hpp"
-#include "analysis/idle_time.hpp"
-#include "analysis/kernel_metrics.hpp"
-#include "analysis/layers.hpp"
-#include "analysis/trace_diff.hpp"
+#include "analysis/questions/critical_path.hpp"
+#include "analysis/questions/gpu_usage.hpp"
+#include "analysis/questions/idle_time.hpp"
+#include "analysis/questions/kernel_metrics.hpp"
+#include "analysis/questions/layers.hpp"
+#include "analysis/questions/trace_diff.hpp"
 #include "trace/store.hpp"
 
 namespace hone::analysis {

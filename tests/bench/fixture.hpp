@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-#include "bench/model_info.hpp"
-#include "bench/peers.hpp"
-#include "bench/sweep.hpp"
+#include "bench/sweep/peers.hpp"
+#include "bench/sweep/sweep.hpp"
+#include "bench/worker/model_info.hpp"
 
 namespace hone::bench {
 

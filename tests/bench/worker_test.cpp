@@ -8,9 +8,9 @@
 
 #include "base/error.hpp"
 #include "bench/fixture.hpp"
-#include "bench/scratch.hpp"
-#include "bench/worker_client.hpp"
-#include "bench/worker_server.hpp"
+#include "bench/worker/worker_client.hpp"
+#include "bench/worker/worker_server.hpp"
+#include "system/scratch.hpp"
 
 namespace hone::bench {
 namespace {
@@ -21,7 +21,7 @@ Command shell(const std::string& text) { return {"/bin/sh", "-c", "exec " + text
 
 /// The sentence with which a fake worker of this mode fails at its first sample.
 std::string failure_of(const std::string& mode) {
-  const Scratch scratch;
+  const system::Scratch scratch;
   WorkerClient worker(shell(fake_worker(mode)), scratch.folder() / "stderr.txt", 60, nullptr);
   worker.hello("fake");
   worker.load({});
@@ -34,7 +34,7 @@ std::string failure_of(const std::string& mode) {
 }
 
 TEST(WorkerClient, MeasuresAGoodWorker) {
-  const Scratch scratch;
+  const system::Scratch scratch;
   WorkerClient worker(shell(fake_worker("good 2")), scratch.folder() / "stderr.txt", 60, nullptr);
   EXPECT_EQ(worker.hello("fake").version, "1.2");
   EXPECT_EQ(worker.load({}).notes, std::vector<std::string>{"loaded fp32"});
@@ -55,7 +55,7 @@ TEST(WorkerClient, NamesTheSignalOfACrashAndTheLastMessage) {
 }
 
 TEST(WorkerClient, ReadsTheAnswerOfAWorkerThatHasEndedAlready) {
-  const Scratch scratch;
+  const system::Scratch scratch;
   WorkerClient worker(
       {"/bin/sh", "-c",
        R"(echo '{"id":1,"type":"error","kind":"environment","message":"node is missing"}'; exit 4)"},
@@ -83,7 +83,7 @@ TEST(WorkerClient, GivesTheExitCodeAndTheLastMessage) {
 }
 
 TEST(WorkerClient, EndsAWorkerThatHangs) {
-  const Scratch scratch;
+  const system::Scratch scratch;
   WorkerClient worker(shell(fake_worker("mute")), scratch.folder() / "stderr.txt", 0.5, nullptr);
   const auto start = base::Clock::now();
   try {
@@ -111,7 +111,7 @@ TEST(WorkerClient, RefusesAnswersOfTheWrongForm) {
 }
 
 TEST(WorkerClient, SaysWhoseAnswerLacksAField) {
-  const Scratch scratch;
+  const system::Scratch scratch;
   WorkerClient worker(shell(fake_worker("nameless")), scratch.folder() / "stderr.txt", 60, nullptr);
   try {
     worker.hello("fake");
@@ -122,13 +122,13 @@ TEST(WorkerClient, SaysWhoseAnswerLacksAField) {
 }
 
 TEST(WorkerClient, RefusesAnotherProtocol) {
-  const Scratch scratch;
+  const system::Scratch scratch;
   WorkerClient worker(shell(fake_worker("old")), scratch.folder() / "stderr.txt", 60, nullptr);
   EXPECT_THROW(worker.hello("fake"), Error);
 }
 
 TEST(WorkerClient, SaysThatAProgramIsMissing) {
-  const Scratch scratch;
+  const system::Scratch scratch;
   try {
     WorkerClient worker({"/no/such/worker"}, scratch.folder() / "stderr.txt", 60, nullptr);
     worker.hello("fake");
@@ -140,12 +140,12 @@ TEST(WorkerClient, SaysThatAProgramIsMissing) {
 }
 
 TEST(WorkerClient, StopsWaitingWhenInterrupted) {
-  const Scratch scratch;
-  StopFlag stop = false;
+  const system::Scratch scratch;
+  system::StopFlag stop = false;
   WorkerClient worker(shell(fake_worker("hang")), scratch.folder() / "stderr.txt", 100, &stop);
   worker.hello("fake");
   stop = true;
-  EXPECT_THROW(worker.run(WorkerClient::Purpose::kSample, 1, 1), Interrupted);
+  EXPECT_THROW(worker.run(WorkerClient::Purpose::kSample, 1, 1), system::Interrupted);
 }
 
 /// The server's answers to the lines.
@@ -179,7 +179,7 @@ TEST(WorkerServer, EndsAtQuit) {
 }
 
 TEST(WorkerServer, RunsTheReferenceBackend) {
-  const Scratch scratch;
+  const system::Scratch scratch;
   const ModelInfo model = describe_model(make_model("tiny"), "tiny", {});
   const InputPool inputs(model, 2, scratch.folder());
   LoadRequest load;
@@ -264,7 +264,7 @@ class FakeBackend final : public backend::Backend {
 };
 
 TEST(WorkerServer, TimesPhasesAndPipelines) {
-  const Scratch scratch;
+  const system::Scratch scratch;
   const ModelInfo model = describe_model(make_model("tiny"), "tiny", {});
   const InputPool inputs(model, 1, scratch.folder());
   LoadRequest load;
@@ -330,7 +330,7 @@ TEST(Protocol, RefusesTimesThatAreNone) {
 }
 
 TEST(WorkerServer, RefusesInputsOutsideTheirFile) {
-  const Scratch scratch;
+  const system::Scratch scratch;
   const ModelInfo model = describe_model(make_model("tiny"), "tiny", {});
   const InputPool inputs(model, 1, scratch.folder());
   LoadRequest load;

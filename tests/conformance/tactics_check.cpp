@@ -21,10 +21,10 @@
 
 #include "backend/hone/hone_backend.hpp"
 #include "base/error.hpp"
-#include "bench/conformance.hpp"
+#include "bench/conformance/conformance.hpp"
 #include "device/devices.hpp"
 #include "engine/builder.hpp"
-#include "engine/output_check.hpp"
+#include "engine/search/output_check.hpp"
 #include "support/part.hpp"
 
 namespace hone {

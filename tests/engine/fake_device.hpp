@@ -15,7 +15,7 @@
 #include "base/out_of_memory.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "engine/kernel.hpp"
-#include "engine/program.hpp"
+#include "engine/program/program.hpp"
 
 namespace hone::engine {
 

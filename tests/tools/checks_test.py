@@ -45,7 +45,24 @@ class Includes(unittest.TestCase):
                      "src/trace/a.cpp": '// A.\n#include "engine/step.hpp"\n'})
         code, output = tree.check("check_includes.py")
         self.assertEqual(code, 1)
-        self.assertIn("src/trace/a.cpp:2: trace/ knows nothing of engine/", output)
+        self.assertIn("src/trace/a.cpp:2: trace/ must not include engine/", output)
+
+    def test_the_streams_meet_only_where_something_is_recorded_or_shown(self):
+        files = {**self.BASE, "src/bench/run.hpp": "// R.\n#pragma once\n", "src/trace/trace.hpp": "// T.\n#pragma once\n",
+                 "src/device/device.hpp": "// D.\n#pragma once\n"}
+        for place, header, good in (("trace", "bench/run.hpp", False), ("bench", "trace/trace.hpp", False),
+                                    ("analysis", "bench/run.hpp", False), ("record", "bench/run.hpp", True),
+                                    ("record", "trace/trace.hpp", True), ("report", "bench/run.hpp", True),
+                                    ("report", "device/device.hpp", False), ("system", "bench/run.hpp", False)):
+            code, output = Tree({**files, f"src/{place}/a.cpp": f'// A.\n#include "{header}"\n'}).check("check_includes.py")
+            self.assertEqual(code, 0 if good else 1, output)
+
+    def test_sub_folders_have_an_order(self):
+        files = {**self.BASE, "src/analysis/questions/layers.hpp": "// L.\n#pragma once\n"}
+        for place, good in (("graph", False), ("questions", True), ("advice", True)):
+            body = '// A.\n#include "analysis/questions/layers.hpp"\n'
+            code, output = Tree({**files, f"src/analysis/{place}/a.cpp": body}).check("check_includes.py")
+            self.assertEqual(code, 0 if good else 1, output)
 
     def test_kernels_stand_by_themselves(self):
         kernels = "src/device/cuda/plugin/kernels"
@@ -80,7 +97,7 @@ class Includes(unittest.TestCase):
         self.expect("src/graph/a.cpp", '#include "error.hpp"\n', '"error.hpp" is no file of src/')
 
     def test_unknown_folder(self):
-        self.expect("src/misc/a.cpp", "\n", "misc/ has no place in the layers")
+        self.expect("src/misc/a.cpp", "\n", "misc/ has no place in the streams")
 
     def test_heavy_header_outside_its_place(self):
         self.expect("src/backend/a.cpp", "#include <torch/script.h>\n", "belongs to a folder named plugin/")

@@ -1,8 +1,8 @@
 // Fields of what ran: kernels, copies, API calls, ranges.
 #pragma once
 
-#include "analysis/activity_summary.hpp"
 #include "analysis/names.hpp"
+#include "analysis/questions/activity_summary.hpp"
 #include "analysis/schema/times.hpp"
 
 namespace hone::base {

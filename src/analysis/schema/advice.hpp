@@ -1,7 +1,7 @@
 // Fields of advice.
 #pragma once
 
-#include "analysis/advice.hpp"
+#include "analysis/advice/advice.hpp"
 #include "analysis/schema/times.hpp"
 
 namespace hone::base {

@@ -1,9 +1,9 @@
 // Fields of the critical path and of what it would be if something changed.
 #pragma once
 
-#include "analysis/critical_path.hpp"
+#include "analysis/questions/critical_path.hpp"
+#include "analysis/questions/what_if.hpp"
 #include "analysis/schema/times.hpp"
-#include "analysis/what_if.hpp"
 
 namespace hone::base {
 

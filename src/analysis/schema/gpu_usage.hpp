@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/gpu_usage.hpp"
+#include "analysis/questions/gpu_usage.hpp"
 #include "analysis/schema/times.hpp"
 
 namespace hone::base {

@@ -1,7 +1,7 @@
 // Fields of what a device's idle time was spent waiting for.
 #pragma once
 
-#include "analysis/idle_time.hpp"
+#include "analysis/questions/idle_time.hpp"
 #include "analysis/schema/times.hpp"
 
 namespace hone::base {

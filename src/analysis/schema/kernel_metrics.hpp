@@ -1,7 +1,7 @@
 // Fields of metrics of kernels.
 #pragma once
 
-#include "analysis/kernel_metrics.hpp"
+#include "analysis/questions/kernel_metrics.hpp"
 #include "base/described.hpp"
 
 namespace hone::base {

@@ -1,8 +1,8 @@
 // Fields of the layers of a model.
 #pragma once
 
-#include "analysis/layer_threads.hpp"
-#include "analysis/layers.hpp"
+#include "analysis/questions/layer_threads.hpp"
+#include "analysis/questions/layers.hpp"
 #include "analysis/schema/times.hpp"
 
 namespace hone::base {

@@ -1,7 +1,7 @@
 // Fields of memory over time.
 #pragma once
 
-#include "analysis/memory_timeline.hpp"
+#include "analysis/questions/memory_timeline.hpp"
 #include "analysis/schema/times.hpp"
 
 namespace hone::base {

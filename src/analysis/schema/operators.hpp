@@ -1,7 +1,7 @@
 // Fields of the operator table.
 #pragma once
 
-#include "analysis/operators.hpp"
+#include "analysis/questions/operators.hpp"
 #include "analysis/schema/times.hpp"
 
 namespace hone::base {

@@ -1,8 +1,8 @@
 // Fields of the step time breakdown.
 #pragma once
 
+#include "analysis/questions/steps.hpp"
 #include "analysis/schema/times.hpp"
-#include "analysis/steps.hpp"
 
 namespace hone::base {
 

@@ -1,8 +1,8 @@
 // Fields of the comparison of two recordings.
 #pragma once
 
+#include "analysis/questions/trace_diff.hpp"
 #include "analysis/schema/times.hpp"
-#include "analysis/trace_diff.hpp"
 
 namespace hone::base {
 

@@ -1,8 +1,8 @@
 // Fields of transfers and of what they overlap with.
 #pragma once
 
+#include "analysis/questions/transfers.hpp"
 #include "analysis/schema/times.hpp"
-#include "analysis/transfers.hpp"
 
 namespace hone::base {
 

@@ -5,7 +5,7 @@
 #include "reference/interpreter.hpp"
 #include "reference/kernel_list.hpp"
 #include "reference/kernels/tensor_slices.hpp"
-#include "tensor/memory.hpp"
+#include "system/memory.hpp"
 
 namespace hone::reference {
 namespace {
@@ -56,8 +56,8 @@ class Stacks {
 
   void push(size_t stack, Tensor element) {
     bytes_ += static_cast<int64_t>(element.byte_size() + sizeof(Tensor));
-    if (bytes_ > tensor::memory_limit()) {
-      fail_bad_input("stacked outputs pass the limit of {} bytes", tensor::memory_limit());
+    if (bytes_ > system::memory_limit()) {
+      fail_bad_input("stacked outputs pass the limit of {} bytes", system::memory_limit());
     }
     elements_[stack].push_back(std::move(element));
   }

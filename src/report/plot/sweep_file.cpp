@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "bench/results.hpp"
+#include "bench/results/results.hpp"
 #include "report/plot/fields.hpp"
 
 namespace hone::report {

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <utility>
 
-#include "report/sheet.hpp"
+#include "report/terminal/sheet.hpp"
 
 namespace hone::report {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "base/units.hpp"
 #include "report/plot/time_scale.hpp"
-#include "report/trend_text.hpp"
+#include "report/terminal/trend_text.hpp"
 
 namespace hone::report {
 namespace {

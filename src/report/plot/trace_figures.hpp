@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "analysis/layers.hpp"
-#include "analysis/steps.hpp"
-#include "analysis/trace_diff.hpp"
+#include "analysis/questions/layers.hpp"
+#include "analysis/questions/steps.hpp"
+#include "analysis/questions/trace_diff.hpp"
 #include "report/plot/figure.hpp"
 
 namespace hone::report {

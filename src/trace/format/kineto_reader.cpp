@@ -2,7 +2,7 @@
 #include "trace/format/kineto_reader.hpp"
 
 #include "base/error.hpp"
-#include "tensor/memory.hpp"
+#include "system/memory.hpp"
 #include "trace/format/byte_source.hpp"
 #include "trace/format/json_pieces.hpp"
 #include "trace/format/kineto_builder.hpp"
@@ -30,7 +30,7 @@ Trace read_kineto(const std::filesystem::path& path) {
   JsonPieces pieces(source, "traceEvents");
   KinetoEventParser parser;
   KinetoHeader header;
-  KinetoBuilder builder(tensor::memory_limit());
+  KinetoBuilder builder(system::memory_limit());
   KinetoEvent event;
   while (true) {
     const JsonPieces::Piece piece = pieces.next();

@@ -7,7 +7,7 @@
 
 #include "device/cuda/plugin/context.hpp"
 #include "device/cuda/plugin/driver_release.hpp"
-#include "device/cuda/plugin/execution/executor.hpp"
+#include "device/cuda/plugin/execution/cuda_executor.hpp"
 #include "device/cuda/plugin/libraries/cudnn.hpp"
 #include "device/cuda/plugin/libraries/cudnn_errors.hpp"
 #include "device/cuda/plugin/tactics/early_tactics.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "device/cuda/plugin/tactics/tactics.hpp"
-#include "engine/program.hpp"
+#include "engine/program/program.hpp"
 
 namespace hone::device::cuda::emulator {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "device/cuda/plugin/execution/io_buffers.hpp"
-#include "engine/program.hpp"
+#include "engine/program/program.hpp"
 
 namespace hone::device::cuda {
 

@@ -10,8 +10,8 @@
 
 #include "device/cuda/plugin/watch/gpu_clock.hpp"
 #include "device/cuda/plugin/watch/stamped_steps.hpp"
-#include "engine/executor.hpp"
-#include "engine/program.hpp"
+#include "engine/program/executor.hpp"
+#include "engine/program/program.hpp"
 
 namespace hone::device::cuda {
 

@@ -1,0 +1,80 @@
+// The rules of advice.cpp, one function each, grouped by what they look at.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "analysis/advice/advice.hpp"
+#include "analysis/joins.hpp"
+
+namespace hone::analysis {
+
+/// What one device did in the window.
+struct DeviceActivity {
+  int32_t device = 0;
+  Intervals busy;  ///< kernels, copies and sets
+  Intervals gaps;  ///< between the first and the last of them
+};
+
+/// Less than this share of the window is not worth advice.
+constexpr double kWorthwhile = 0.01;
+
+/// The findings, and what several rules derive from them.
+struct RuleContext : Findings {
+  HostIndices calls;  ///< that launched the device events
+  std::vector<DeviceActivity> devices;
+
+  double window_length() const { return static_cast<double>(length(window)); }
+  /// Whether that many ns are worth advice.
+  bool worthwhile(double time, double share = kWorthwhile) const {
+    return time > 0 && time >= share * window_length();
+  }
+  /// At most what waiting less could save: the program takes as long as its busiest GPU works.
+  double savable_idle() const;
+  /// Time in which any GPU worked: at most what faster kernels could save.
+  double busy_time() const;
+  bool starts_inside(Time time) const { return time >= window.start && time < window.end; }
+  /// The API call that launched a device event, or null.
+  const trace::HostEvent* call_of(size_t device_event) const;
+  /// Its name without version; empty when it is not known.
+  std::string_view call_name(size_t device_event) const;
+  const trace::Transfer* transfer_of(const trace::DeviceEvent& event) const;
+};
+
+/// Neither advice nor a reason: all is well.
+struct Ruling {
+  std::optional<Advice> advice;
+  std::string unjudged;
+};
+
+struct Rule {
+  std::string_view name;
+  Ruling (*judge)(const RuleContext& context);
+  /// Whether it can say anything where no device event was recorded.
+  bool judges_host_alone = false;
+};
+
+/// The seven of TensorBoard's profiler plugin, with its mistakes mended.
+std::span<const Rule> framework_rules();
+/// Copies, sets and synchronization, as `nsys analyze` looks at them.
+std::span<const Rule> waiting_rules();
+/// Idle time of the GPU: gaps, chunks, launches, copies beside kernels.
+std::span<const Rule> idle_rules();
+/// Which kernels ran and how.
+std::span<const Rule> kernel_rules();
+/// Whether the trace shows the program at all.
+std::span<const Rule> trace_rules();
+
+/// Keeps the longest places, as evidence.
+class LongestPlaces {
+ public:
+  void add(Span place, std::string text);
+  /// The longest few, in order of time.
+  std::vector<Evidence> take();
+
+ private:
+  std::vector<Evidence> places_;
+};
+
+}  // namespace hone::analysis

@@ -1,0 +1,36 @@
+// What the CUDA API promises about order (R2 to R7, R12), found by going once through everything that was
+// handed to streams, in that order, with the state that the driver would have: what each stream still has to
+// do, where events were recorded, which streams the default stream blocks.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/graph/dependencies/api_names.hpp"
+#include "analysis/graph/dependencies/collector.hpp"
+#include "analysis/graph/dependencies/graph_launches.hpp"
+#include "analysis/graph/dependencies/operations.hpp"
+
+namespace hone::analysis::dependencies {
+
+/// That a call returned only when an operation had ended.
+struct Cause {
+  int32_t call = -1;
+  int32_t operation = -1;
+  WaitKind kind = WaitKind::kStream;
+  bool inferred = false;
+};
+
+struct HostCauses {
+  std::vector<Cause> causes;
+  /// Of every call: the trace says what it waited for, be it nothing.
+  std::vector<bool> recorded;
+  int64_t unresolved = 0;  ///< waits for events whose record is not in the trace
+};
+
+/// Adds the dependencies of operations to the collector and returns those of host calls.
+HostCauses follow_contract(const EventGraph& graph, const StreamIndex& streams, const CallIndex& index,
+                           const std::vector<Enqueued>& enqueued, const std::vector<ApiRole>& roles,
+                           const GraphLaunches& launches, DependencyCollector& collector);
+
+}  // namespace hone::analysis::dependencies

@@ -1,0 +1,26 @@
+// Where host threads waited: the causes that the contract gave, and those that only times tell (R8 to R11).
+#pragma once
+
+#include <vector>
+
+#include "analysis/graph/dependencies/contract.hpp"
+#include "analysis/graph/dependencies/threads.hpp"
+
+namespace hone::analysis::dependencies {
+
+/// What add_host_waits left out because times contradict it, and what it had to infer.
+struct WaitCounts {
+  int64_t contradicted = 0;
+  int64_t inferred = 0;
+};
+
+/// Fills the graph's waits and their causes, ordered by call.
+WaitCounts add_host_waits(EventGraph& graph, const std::vector<Enqueued>& enqueued,
+                          const std::vector<ApiRole>& roles, const HostCauses& contract);
+
+/// Fills the nodes of all threads, from calls, waits, which calls launched something and where edges to other
+/// threads begin, and links operations to their launches. Returns how many operations seem to begin before
+/// their launch.
+int64_t add_nodes(EventGraph& graph, const std::vector<ThreadEdge>& edges);
+
+}  // namespace hone::analysis::dependencies

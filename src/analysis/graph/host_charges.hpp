@@ -1,0 +1,18 @@
+// What a host thread did in an interval of time.
+#pragma once
+
+#include <vector>
+
+#include "analysis/graph/path_walk.hpp"
+
+namespace hone::analysis {
+
+/// Appends the interval, newest first, split by API calls, the profiler's own work and, outside of both, the
+/// innermost range or operator. O(log n + pieces).
+void charge_host(const EventGraph& graph, int32_t thread, Span span, std::vector<Charge>& charges);
+
+/// As charge_host for an interval between a launch on the thread and the begin of its operation: all of it is
+/// latency, but for the profiler's own work inside the call.
+void charge_launch(const EventGraph& graph, int32_t operation, Span span, std::vector<Charge>& charges);
+
+}  // namespace hone::analysis

@@ -1,0 +1,24 @@
+// What the GPU waited for in an iteration.
+#pragma once
+
+#include "analysis/graph/event_graph.hpp"
+#include "analysis/questions/steps.hpp"
+
+namespace hone::analysis {
+
+/// Time of a mean iteration in which the device ran nothing, between two of its operations, by what it waited
+/// for; ns.
+struct IterationIdle {
+  double launches = 0;  ///< the host was in a call that launches, or the launch had not reached the device
+  double calls = 0;     ///< the host was in another call of the API: a copy, a wait, an allocation
+  double host = 0;      ///< the host was outside of calls
+  double gaps = 0;      ///< what the operation depended on had ended, and it had not begun
+  double unknown = 0;
+
+  double sum() const { return launches + calls + host + gaps + unknown; }
+};
+
+/// Of the device with the lowest number that ran something, over the spans of the steps.
+IterationIdle iteration_idle(const EventGraph& graph, const StepList& steps);
+
+}  // namespace hone::analysis

@@ -1,0 +1,224 @@
+// See trace_diff.hpp.
+#include "analysis/questions/trace_diff.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "analysis/graph/event_graph.hpp"
+#include "analysis/schema/trace_diff.hpp"
+#include "base/units.hpp"
+
+namespace hone::analysis {
+namespace {
+
+/// Of sums of times in ns: no clock tells a picosecond.
+constexpr double kRoundingError = 1e-3;
+
+Estimate estimate(const base::Summary& summary) {
+  if (summary.n < 2) return {summary.mean, std::nullopt};
+  return {summary.mean,
+          base::student_t_975(summary.n - 1) * summary.sd / std::sqrt(static_cast<double>(summary.n))};
+}
+
+/// Errors of independent means add up in squares.
+void add(Estimate& sum, const Estimate& more) {
+  sum.mean += more.mean;
+  if (!sum.half_width || !more.half_width) {
+    sum.half_width = std::nullopt;
+  } else {
+    sum.half_width = std::hypot(*sum.half_width, *more.half_width);
+  }
+}
+
+/// The model's nodes behind a layer; its own name where none were recorded.
+std::vector<std::string> nodes_of(const Layer& layer) {
+  const Json sources = Json::parse(layer.sources, nullptr, false);
+  std::vector<std::string> nodes;
+  if (sources.is_array()) {
+    for (const Json& source : sources) {
+      if (source.is_string()) nodes.push_back(source.get<std::string>());
+    }
+  }
+  if (nodes.empty()) nodes.push_back(layer.name);
+  return nodes;
+}
+
+/// Union-find over layers of both sides.
+class Groups {
+ public:
+  explicit Groups(size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), size_t{0}); }
+
+  size_t root(size_t i) {
+    while (parent_[i] != i) {
+      parent_[i] = parent_[parent_[i]];
+      i = parent_[i];
+    }
+    return i;
+  }
+  void join(size_t a, size_t b) { parent_[root(a)] = root(b); }
+
+ private:
+  std::vector<size_t> parent_;
+};
+
+void add_kernels(const Layer& layer, std::vector<std::string>& kernels) {
+  for (const LayerKernel& kernel : layer.kernels) {
+    if (std::find(kernels.begin(), kernels.end(), kernel.name) == kernels.end())
+      kernels.push_back(kernel.name);
+  }
+}
+
+std::vector<MatchedLayers> match(const LayerTable& a, const LayerTable& b) {
+  Groups groups(a.layers.size() + b.layers.size());
+  std::map<std::string, size_t> owner;
+  const auto claim = [&](const Layer& layer, size_t index) {
+    for (const std::string& node : nodes_of(layer))
+      groups.join(index, owner.try_emplace(node, index).first->second);
+  };
+  for (size_t i = 0; i < a.layers.size(); ++i) claim(a.layers[i], i);
+  for (size_t i = 0; i < b.layers.size(); ++i) claim(b.layers[i], a.layers.size() + i);
+
+  std::map<size_t, MatchedLayers> matched;
+  for (size_t i = 0; i < a.layers.size(); ++i) {
+    MatchedLayers& group = matched[groups.root(i)];
+    group.a.push_back(a.layers[i].name);
+    add_kernels(a.layers[i], group.kernels_a);
+    add(group.time_a, estimate(a.layers[i].time));
+  }
+  for (size_t i = 0; i < b.layers.size(); ++i) {
+    MatchedLayers& group = matched[groups.root(a.layers.size() + i)];
+    group.b.push_back(b.layers[i].name);
+    add_kernels(b.layers[i], group.kernels_b);
+    add(group.time_b, estimate(b.layers[i].time));
+  }
+  std::vector<MatchedLayers> result;
+  for (auto& [root, group] : matched) result.push_back(std::move(group));
+  std::stable_sort(result.begin(), result.end(), [](const MatchedLayers& x, const MatchedLayers& y) {
+    return std::abs(x.change()) > std::abs(y.change());
+  });
+  return result;
+}
+
+/// The parts of an iteration whose means add up to its mean.
+struct Parts {
+  double layers;
+  double other;
+  double overlap;  ///< negative: time that events of the device ran beside each other
+  double rest;     ///< the device did nothing, or (negative) worked for it before it began
+
+  explicit Parts(const LayerTable& table)
+      : layers(table.layer_sum.mean),
+        other(table.other_device.mean),
+        // On the CPU there is no device: then its layers are all that was busy.
+        overlap(table.device_busy.mean > 0 ? table.device_busy.mean - layers - other : 0),
+        rest(table.iteration.mean - layers - other - overlap) {}
+
+  double busy() const { return layers + other + overlap; }
+};
+
+void add_idle(const IterationIdle& a, const IterationIdle& b, double rest, std::vector<WaterfallBar>& bars) {
+  bars.push_back({"device idle: launches", b.launches - a.launches});
+  bars.push_back({"device idle: copies, waits and other calls", b.calls - a.calls});
+  bars.push_back({"device idle: the host between calls", b.host - a.host});
+  bars.push_back({"device idle: gaps between operations", b.gaps - a.gaps});
+  bars.push_back({"device idle: unknown", b.unknown - a.unknown});
+  bars.push_back({"before the device begins and after it ends", rest - (b.sum() - a.sum())});
+}
+
+std::vector<WaterfallBar> waterfall(const DiffSide& a, const DiffSide& b, bool by_layer) {
+  const Parts before(a.layers);
+  const Parts after(b.layers);
+  std::vector<WaterfallBar> bars;
+  if (by_layer) {
+    bars = {{"layers", after.layers - before.layers},
+            {"other work of the device", after.other - before.other},
+            {"work of the device side by side", after.overlap - before.overlap}};
+  } else {
+    bars = {{"work of the device", after.busy() - before.busy()}};
+  }
+  const double rest = after.rest - before.rest;
+  if (a.idle && b.idle) {
+    add_idle(*a.idle, *b.idle, rest, bars);
+  } else {
+    bars.push_back({"outside of layers", rest});
+  }
+  for (WaterfallBar& bar : bars) {
+    if (std::abs(bar.change) < kRoundingError) bar.change = 0;
+  }
+  return bars;
+}
+
+/// What makes the two recordings less comparable than their times look.
+void add_differences(const Recorded& a, const Recorded& b, std::vector<std::string>& notes) {
+  for (const auto& [what, in_a, in_b] :
+       {std::tuple("models", &a.model, &b.model), std::tuple("devices", &a.device, &b.device),
+        std::tuple("batches", &a.batch, &b.batch)}) {
+    if (!in_a->empty() && !in_b->empty() && *in_a != *in_b)
+      notes.push_back(fmt::format("A and B are of different {}: {} and {}", what, *in_a, *in_b));
+  }
+  if (!a.cost || !b.cost) return;
+  constexpr double kNanoseconds = 1e6;
+  notes.push_back(fmt::format(
+      "These are times while recording. What that cost: A {}, B {}. Without it they took {} and {}: {:.3g} "
+      "times as fast.",
+      a.cost->text, b.cost->text, base::time_text(kNanoseconds * a.cost->plain_ms),
+      base::time_text(kNanoseconds * b.cost->plain_ms), a.cost->plain_ms / b.cost->plain_ms));
+}
+
+}  // namespace
+
+Recorded Recorded::of(const trace::Trace& trace) {
+  const auto text = [&trace](const char* key) {
+    const auto found = trace.metadata.find(key);
+    return found == trace.metadata.end() ? std::string() : found->second;
+  };
+  return {text("model"), text("device"), text("batch"), trace::RecordingCost::of(trace)};
+}
+
+std::optional<bool> differ(const Estimate& a, const Estimate& b) {
+  if (!a.half_width || !b.half_width) return std::nullopt;
+  return std::abs(b.mean - a.mean) > *a.half_width + *b.half_width;
+}
+
+DiffSide diff_side(const trace::Trace& trace, const StepList& steps) {
+  DiffSide side{analyze_layers(trace, steps)};
+  side.notes = steps.notes;
+  side.recorded = Recorded::of(trace);
+  if (!trace.device_events.empty() && steps.announced)
+    side.idle = iteration_idle(build_event_graph(trace), steps);
+  return side;
+}
+
+TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
+  const LayerTable& a = side_a.layers;
+  const LayerTable& b = side_b.layers;
+  TraceDiff diff;
+  if (!a.layers.empty() && !b.layers.empty()) diff.layers = match(a, b);
+  diff.kernels = kernel_exchanges(diff.layers);
+  diff.iteration_a = estimate(a.iteration);
+  diff.iteration_b = estimate(b.iteration);
+  diff.trend_a = a.trend;
+  diff.trend_b = b.trend;
+  if (diff.speedup()) diff.waterfall = waterfall(side_a, side_b, !diff.layers.empty());
+  for (const auto& [name, side] : {std::pair("A", &side_a), std::pair("B", &side_b)}) {
+    for (const std::string& note : side->notes) diff.notes.push_back(fmt::format("{}: {}", name, note));
+  }
+  add_differences(side_a.recorded, side_b.recorded, diff.notes);
+  if (a.layers.empty() || b.layers.empty())
+    diff.notes.push_back(std::string(a.layers.empty() ? "A" : "B") +
+                         " has no layers, so what changed cannot be told apart by layer");
+  return diff;
+}
+
+bool is_first(const DiffSide& side, const DiffSide& other) {
+  return side.layers.iteration.mean >= other.layers.iteration.mean;
+}
+
+Json to_json(const TraceDiff& diff) { return base::described_json(diff); }
+
+}  // namespace hone::analysis

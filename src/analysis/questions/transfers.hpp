@@ -1,0 +1,62 @@
+// Copies against computing, step by step: how long each took, how much of it at the same time, how fast the
+// link was, and which of the two waited for the other.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "analysis/questions/steps.hpp"
+
+namespace hone::analysis {
+
+constexpr size_t kCopyDirections = 6;
+
+/// Copies of one direction.
+struct Traffic {
+  int64_t copies = 0;  ///< counted in the first step that they touch
+  double bytes = 0;    ///< of a copy that lies in several steps, each has its part
+  Time busy = 0;       ///< time in which at least one ran, ns
+
+  /// Bytes per second while copies ran; 0 when there were none.
+  double rate() const { return busy > 0 ? bytes * 1e9 / static_cast<double>(busy) : 0; }
+};
+
+/// One device in one step, or in all of them. Copies over the link are those between host and device or
+/// between devices; computing is kernels. link_only + compute_only + both + other + idle is the step's
+/// length. ns.
+struct Overlap {
+  std::string step;
+  Time length = 0;
+  std::array<Traffic, kCopyDirections> directions;  ///< by trace::CopyDirection
+  Time link = 0;
+  Time compute = 0;
+  Time both = 0;
+  Time other = 0;  ///< copies within the device and sets only
+  Time idle = 0;   ///< the device did nothing that was recorded
+
+  Time link_only() const { return link - both; }        ///< the GPU does not compute while the link works
+  Time compute_only() const { return compute - both; }  ///< the link is idle while the GPU computes
+  /// By direction, those that were used.
+  base::Named<Traffic> named_directions() const;
+  /// What a perfect overlap could save: the shorter of the two parts done one after the other.
+  Time hideable() const { return std::min(link_only(), compute_only()); }
+};
+
+struct DeviceTransfers {
+  int32_t device = 0;
+  std::vector<Overlap> steps;
+  Overlap total;      ///< sums over the steps
+  Time hideable = 0;  ///< sum over the steps: each can hide only its own copies behind its own kernels
+};
+
+struct TransferAnalysis {
+  std::vector<DeviceTransfers> devices;  ///< those that did something, by id
+};
+
+TransferAnalysis analyze_transfers(const trace::Trace& trace, const StepList& steps);
+
+Json to_json(const TransferAnalysis& analysis);
+
+}  // namespace hone::analysis

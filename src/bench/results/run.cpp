@@ -1,0 +1,28 @@
+// See run.hpp.
+#include "bench/results/run.hpp"
+
+#include <numeric>
+
+namespace hone::bench {
+
+int64_t Run::sample_count() const {
+  int64_t count = 0;
+  for (const auto& round : rounds) count += static_cast<int64_t>(round.size());
+  return count;
+}
+
+double Run::measured_seconds() const {
+  return std::accumulate(block_wall_ms.begin(), block_wall_ms.end(), 0.0) / 1e3;
+}
+
+double Run::throughput() const {
+  const double seconds = measured_seconds();
+  return seconds > 0 ? static_cast<double>(configuration.batch * sample_count()) / seconds : 0;
+}
+
+double Run::pipelined_throughput() const {
+  if (pipelined.runs == 0) return 0;
+  return 1e3 * static_cast<double>(configuration.batch * pipelined.runs) / pipelined.wall_ms;
+}
+
+}  // namespace hone::bench

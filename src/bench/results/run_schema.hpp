@@ -1,0 +1,236 @@
+// Fields of a run in the result file: schema hone.bench.
+#pragma once
+
+#include "base/described.hpp"
+#include "base/statistics.hpp"
+#include "bench/results/figures.hpp"
+#include "bench/results/run.hpp"
+
+namespace hone::base {
+
+template <>
+struct Description<bench::TimesFigure> {
+  using Times = bench::TimesFigure;
+  static constexpr std::string_view kName = "Times";
+  static constexpr auto kFields = std::tuple{
+      Field{"p50", &Times::p50, "Half of the runs take at most this (nearest rank)", unit::kMs,
+            origin::kMeasured},
+      Field{"p90", &Times::p90, "90 % of the runs take at most this", unit::kMs, origin::kMeasured},
+      Field{"p95", &Times::p95, "95 % of the runs take at most this", unit::kMs, origin::kMeasured},
+      Field{"p99", &Times::p99, "99 % of the runs take at most this", unit::kMs, origin::kMeasured},
+      Field{"mean", &Times::mean, "Sum by number", unit::kMs, origin::kMeasured},
+      Field{"sd", &Times::sd, "Standard deviation of the sample", unit::kMs, origin::kMeasured},
+      Field{"n", &Times::n, "Runs that were measured", unit::kCount, origin::kMeasured},
+      Field{"min", &Times::min, "Fastest run", unit::kMs, origin::kMeasured},
+      Field{"max", &Times::max, "Slowest run", unit::kMs, origin::kMeasured},
+      Field{"p50_interval", &Times::p50_interval,
+            "95 % confidence interval of the median, from order statistics; null below 6 samples", unit::kMs,
+            origin::kEstimated},
+      Field{"supported", &Times::supported, "Percentiles that so many runs can tell"}};
+};
+
+template <>
+struct Description<bench::PipelinedFigure> {
+  using Pipelined = bench::PipelinedFigure;
+  static constexpr std::string_view kName = "Pipelined";
+  static constexpr auto kFields = std::tuple{
+      Field{"throughput_per_s", &Pipelined::throughput, "Samples of the model per second when runs overlap",
+            unit::kPerSecond, origin::kMeasured},
+      Field{"streams", &Pipelined::streams, "Streams that they overlap on", unit::kCount},
+      Field{"includes_transfers", &Pipelined::transfers,
+            "Whether copies to the device and back are included"},
+      Field{"runs", &Pipelined::runs, "Runs that were measured", unit::kCount, origin::kMeasured},
+      Field{"seconds", &Pipelined::seconds, "Time that they took", unit::kSeconds, origin::kMeasured}};
+};
+
+template <>
+struct Description<bench::RunMemory> {
+  using Memory = bench::RunMemory;
+  static constexpr std::string_view kName = "RunMemory";
+  static constexpr auto kFields =
+      std::tuple{Field{"baseline_mb", [](const Memory& m) { return bench::megabytes(m.baseline); },
+                       "Resident before the model was loaded", unit::kMegabytes, origin::kMeasured},
+                 Field{"inputs_mb", [](const Memory& m) { return bench::megabytes(m.inputs); },
+                       "Inputs that the benchmark keeps", unit::kMegabytes, origin::kRecorded},
+                 Field{"weights_mb", [](const Memory& m) { return bench::megabytes(m.weights); },
+                       "Weights, as the backend tells", unit::kMegabytes, origin::kRecorded},
+                 Field{"activations_mb", [](const Memory& m) { return bench::megabytes(m.activations); },
+                       "Activations, as the backend tells", unit::kMegabytes, origin::kRecorded},
+                 Field{"engine_file_mb", [](const Memory& m) { return bench::megabytes(m.engine_file); },
+                       "Size of the engine file", unit::kMegabytes, origin::kMeasured}};
+};
+
+template <>
+struct Description<bench::DeviceMemoryFigure> {
+  using Memory = bench::DeviceMemoryFigure;
+  static constexpr std::string_view kName = "RunDeviceMemory";
+  static constexpr auto kFields = std::tuple{
+      Field{"planned_mb", &Memory::planned, "What the engine planned to take", unit::kMegabytes,
+            origin::kRecorded},
+      Field{"allocated_mb", &Memory::allocated, "What the backend's allocator holds", unit::kMegabytes,
+            origin::kRecorded},
+      Field{"peak_allocated_mb", &Memory::peak_allocated, "The most that it held", unit::kMegabytes,
+            origin::kRecorded},
+      Field{"driver_mb", &Memory::driver,
+            "What loading took of the device's free memory, as the driver tells; of systems measured alone",
+            unit::kMegabytes, origin::kMeasured},
+      Field{"process_mb", &Memory::process, "The worker's memory on the device, as the driver lists it",
+            unit::kMegabytes, origin::kMeasured},
+      Field{"streams_allocated_mb", &Memory::streams_allocated, "Held with all streams of overlapping runs",
+            unit::kMegabytes, origin::kRecorded}};
+};
+
+template <>
+struct Description<bench::GrowthFigure> {
+  using Growth = bench::GrowthFigure;
+  static constexpr std::string_view kName = "MemoryGrowth";
+  static constexpr auto kFields = std::tuple{
+      Field{"runs", &Growth::runs, "Runs between the first and the last look", unit::kCount,
+            origin::kMeasured},
+      Field{"resident_mb", &Growth::resident, "Resident memory at the first and at the last look",
+            unit::kMegabytes, origin::kMeasured},
+      Field{"device_mb", &Growth::device, "Memory taken on the device at the first and at the last look",
+            unit::kMegabytes, origin::kMeasured}};
+};
+
+template <>
+struct Description<bench::Accuracy> {
+  using Accuracy = bench::Accuracy;
+  static constexpr std::string_view kName = "Accuracy";
+  static constexpr auto kFields = std::tuple{
+      Field{"relative_l2", &Accuracy::relative_l2,
+            "Length of the difference from the fp32 reference's outputs, by the length of those",
+            unit::kRatio, origin::kMeasured},
+      Field{"max_abs", &Accuracy::max_abs, "Largest difference of one output value", "", origin::kMeasured},
+      Field{"top1_agreement", &Accuracy::top1_agreement,
+            "Samples for which the largest output is the same one", unit::kShare, origin::kMeasured},
+      Field{"samples", &Accuracy::samples, "Samples that were compared", unit::kCount, origin::kMeasured},
+      Field{"reason", [](const Accuracy& a) { return bench::text_or_null(a.reason); },
+            "Why figures are absent"}};
+};
+
+template <>
+struct Description<bench::SystemName> {
+  static constexpr std::string_view kName = "SystemName";
+  static constexpr auto kFields =
+      std::tuple{Field{"backend", &bench::SystemName::backend, "System that ran the model"},
+                 Field{"precision", &bench::SystemName::precision, "Precision it ran in"}};
+};
+
+template <>
+struct Description<bench::Speedup> {
+  using Speedup = bench::Speedup;
+  static constexpr std::string_view kName = "Speedup";
+  static constexpr auto kFields = std::tuple{
+      Field{"over",
+            [](const Speedup& s) {
+              return bench::SystemName{s.backend, s.precision};
+            },
+            "What it is compared with"},
+      Field{"ratio", [](const Speedup& s) { return s.ratio.value; },
+            "Median latency of that by the median latency of this: above 1 is faster", unit::kRatio,
+            origin::kMeasured},
+      Field{"interval", &bench::interval_of, "95 % confidence interval of the ratio (bootstrap over rounds)",
+            unit::kRatio, origin::kEstimated},
+      Field{"differs", [](const Speedup& s) { return s.ratio.known && !s.ratio.contains(1); },
+            "Whether the interval leaves out 1: the difference is more than noise"},
+      Field{"interleaved", &Speedup::interleaved, "Whether both took turns in the same rounds"}};
+};
+
+template <>
+struct Description<bench::WarmupFigure> {
+  using Warmup = bench::WarmupFigure;
+  static constexpr std::string_view kName = "Warmup";
+  static constexpr auto kFields = std::tuple{
+      Field{"runs", &Warmup::runs, "Runs before the measured ones", unit::kCount, origin::kMeasured},
+      Field{"seconds", &Warmup::seconds, "Time that they took", unit::kSeconds, origin::kMeasured},
+      Field{"stationary", &Warmup::stationary, "Whether latencies had settled"}};
+};
+
+template <>
+struct Description<bench::MachineFigure> {
+  using Machine = bench::MachineFigure;
+  static constexpr std::string_view kName = "MachineState";
+  static constexpr auto kFields = std::tuple{
+      Field{"other_cpu_share", &Machine::other_cpu, "Time of the CPU that other processes used meanwhile",
+            unit::kShare, origin::kMeasured},
+      Field{"near_cpu_share", &Machine::near_cpu,
+            "Of it, on the cores that the sweep may use and those that share a physical one with them",
+            unit::kShare, origin::kMeasured},
+      Field{"steal_share", &Machine::steal, "Time that the hypervisor kept the CPU from this machine",
+            unit::kShare, origin::kMeasured},
+      Field{"throttle_events", &Machine::throttles, "Times that the CPU was throttled", unit::kCount,
+            origin::kMeasured},
+      Field{"gpu", &Machine::gpu, "Clocks, power, temperature and other processes of the GPU meanwhile"}};
+};
+
+template <>
+struct Description<bench::Verdict> {
+  static constexpr std::string_view kName = "Verdict";
+  static constexpr auto kFields =
+      std::tuple{Field{"valid", &bench::Verdict::valid, "Whether the figures can be relied on"},
+                 Field{"reasons", &bench::Verdict::reasons, "Why not"}};
+};
+
+template <>
+struct Description<bench::Run> {
+  using Run = bench::Run;
+  static constexpr std::string_view kName = "Run";
+  static constexpr auto kFields =
+      std::tuple{Field{"model", [](const Run& r) -> const auto& {return r.configuration.model;
+}, "Model, as it was named"
+}  // namespace hone::base
+, Field{"backend", [](const Run& r) -> const auto& {return r.configuration.backend;
+}
+, "System that ran it"
+}
+, Field{"backend_version", &Run::backend_version, "Version of the system"},
+    Field{"device", &Run::device, "cpu or cuda"},
+    Field{"includes_transfers", &Run::transfers, "Latencies include copies to the device and back"},
+    Field{"cold_l2", &Run::cold_l2, "The device's caches were emptied before every run"},
+    Field{"precision", [](const Run& r) -> const auto& {return r.configuration.precision;
+}
+, "Precision it ran in"
+}
+,
+    Field{"batch", [](const Run& r) { return r.configuration.batch; }, "Samples of the model in a run",
+          unit::kCount},
+    Field{"threads", &Run::threads, "Threads of the CPU", unit::kCount},
+    Field{"latency_ms", [](const Run& r) { return bench::times_figure(base::all_samples(r.rounds)); },
+          "Time of one run, from the call to its outputs, with nothing else under way", unit::kMs,
+          origin::kMeasured},
+    Field{"throughput_per_s", &bench::throughput_figure,
+          "Samples of the model per second in back-to-back runs, one in flight", unit::kPerSecond,
+          origin::kMeasured},
+    Field{"device_ms", [](const Run& r) { return bench::phase_figure(r.phases.device_ms); },
+          "From the first to the last step, by events of the device", unit::kMs, origin::kMeasured},
+    Field{"enqueue_ms", [](const Run& r) { return bench::phase_figure(r.phases.enqueue_ms); },
+          "Host time to hand over a run", unit::kMs, origin::kMeasured},
+    Field{"h2d_ms", [](const Run& r) { return bench::phase_figure(r.phases.h2d_ms); },
+          "Copies to the device, by events of the device", unit::kMs, origin::kMeasured},
+    Field{"d2h_ms", [](const Run& r) { return bench::phase_figure(r.phases.d2h_ms); },
+          "Copies from the device, by events of the device", unit::kMs, origin::kMeasured},
+    Field{"pipelined", &bench::pipelined_figure, "Runs that overlap"},
+    Field{"peak_memory_mb", [](const Run& r) { return bench::megabytes(r.memory.peak); },
+          "The most memory that the worker had resident", unit::kMegabytes, origin::kMeasured},
+    Field{"memory", &Run::memory, "Parts of the worker's memory"},
+    Field{"device_memory", &bench::device_memory_figure, "Memory on the device"},
+    Field{"growth", &bench::growth_figure, "Memory that runs leave behind"},
+    Field{"accuracy", &Run::accuracy, "Error against the fp32 reference"},
+    Field{"speedup", &Run::speedup, "How fast it is beside the run it is compared with"},
+    Field{"load_ms", &Run::load_ms, "Time to load or build the model", unit::kMs, origin::kMeasured},
+    Field{"warmup", &bench::warmup_figure, "Runs before the measured ones"},
+    Field{"machine", &bench::machine_figure, "What the machine was like meanwhile"},
+    Field{"notes", &Run::notes, "What is to be known of the run"},
+    Field{"verdict", &Run::verdict, "Whether the figures can be relied on"},
+    Field{"failure", &Run::failure, "Why there are no figures"},
+    Field{"samples_ms", &Run::rounds, "Every latency, a list for each round", unit::kMs, origin::kMeasured},
+    Field {
+  "block_wall_ms", &Run::block_wall_ms, "Time of each round's runs", unit::kMs, origin::kMeasured
+}
+}
+;
+}
+;
+
+}  // namespace hone::base

@@ -1,0 +1,249 @@
+// See contender.hpp.
+#include "bench/sweep/contender.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/statistics.hpp"
+#include "bench/sweep/warmup.hpp"
+#include "system/cpu.hpp"
+
+namespace hone::bench {
+namespace {
+
+/// Warm-up is asked for in blocks of this length, so that its end is noticed soon.
+constexpr double kWarmupBlockSeconds = 0.1;
+/// The parts of a run are not taken apart for longer in one round.
+constexpr double kMostPhaseSeconds = 10;
+/// A run that takes more than this part of a round's time is measured from its first run on.
+constexpr double kLongRunShare = 0.2;
+
+}  // namespace
+
+void judge_run(Run* run, double percentile) {
+  if (run->failure) {
+    run->verdict = {false, {"failed: " + *run->failure}};
+    return;
+  }
+  VerdictInput input;
+  input.rounds = run->rounds;
+  input.percentile = percentile;
+  input.warm = run->warm;
+  input.threads = run->threads;
+  input.cores = system::usable_cores();
+  input.interference = run->interference;
+  if (run->device != "cpu") input.gpu = &run->gpu;
+  input.outputs_finite = run->accuracy.finite;
+  input.impossible_outputs = run->accuracy.impossible;
+  input.error = run->accuracy.relative_l2;
+  input.precision = backend::parse_precision(run->configuration.precision);
+  input.reference = run->accuracy.reference;
+  run->verdict = judge(input);
+}
+
+void Contender::guarded(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    run_.failure = error.what();
+    run_.failed_by_bug = error.kind() == ErrorKind::kInternal;
+    drop_worker();
+  }
+}
+
+void Contender::drop_worker() {
+  if (setup_.gpu != nullptr && worker_ != nullptr) setup_.gpu->remove_worker(worker_->pid());
+  worker_.reset();
+}
+
+void Contender::prepare(const Command& command, const std::filesystem::path& folder,
+                        const system::StopFlag* stop) {
+  guarded([&] {
+    load(command, folder, stop);
+    compare_outputs(folder);
+    warm_up();
+  });
+}
+
+void Contender::load(const Command& command, const std::filesystem::path& folder,
+                     const system::StopFlag* stop) {
+  const Configuration& configuration = run_.configuration;
+  if (!setup_.model.runs_at(configuration.batch)) {
+    fail_bad_input("the model's batch is fixed at {}", setup_.model.fixed_batch);
+  }
+  const auto start = [&] {
+    worker_ = std::make_unique<WorkerClient>(command, folder / "stderr.txt", options_.timeout_seconds, stop);
+    run_.backend_version = worker_->hello(configuration.backend).version;
+    run_.memory.baseline = system::read_process_memory(worker_->pid()).resident;
+  };
+  start();
+
+  LoadRequest request;
+  request.backend = configuration.backend;
+  request.model = setup_.model.spec;
+  request.onnx = setup_.onnx;
+  request.precision = configuration.precision;
+  request.threads = options_.threads;
+  request.device = options_.device;
+  request.transfers = options_.transfers;
+  request.cold_l2 = options_.cold_l2;
+  request.streams = options_.streams;
+  const size_t sets = count_sets(setup_.model, configuration.batch);
+  request.inputs = setup_.inputs.at_batch(configuration.batch, sets);
+  for (const InputFile& input : request.inputs) {
+    const int64_t bytes =
+        tensor::element_count(input.shape) * static_cast<int64_t>(tensor::dtype_size(input.dtype));
+    run_.memory.inputs += bytes * static_cast<int64_t>(sets);
+  }
+  loaded_ = worker_->load(request);
+  run_.load_ms = loaded_.load_ms;
+  const bool replaced = loaded_.tuned;
+  if (replaced) {
+    // Kernels of candidates stay in a device's memory, and what trying them took in the peak of the process;
+    // whoever runs the model later has the chosen ones alone.
+    worker_->quit();
+    start();
+    loaded_ = worker_->load(request);
+  }
+  run_.notes = loaded_.notes;
+  if (replaced && loaded_.tuned)
+    run_.notes.emplace_back(
+        "its memory includes what candidates took: loaded again, it found no choices in the cache and timed "
+        "them once more");
+  if (!loaded_.version.empty()) run_.backend_version = loaded_.version;
+  if (setup_.gpu != nullptr) setup_.gpu->add_worker(worker_->pid(), loaded_.bus_id);
+  if (options_.cold_l2 && !loaded_.has(kColdL2Feature))
+    fail_environment("the backend {} cannot empty the GPU's caches before a run", configuration.backend);
+  if (options_.streams > 1 && !loaded_.has(kPipelineFeature))
+    run_.notes.emplace_back("there is no pipelined throughput: its runs do not overlap");
+}
+
+void Contender::compare_outputs(const std::filesystem::path& folder) {
+  if (!setup_.reference.available()) {
+    run_.accuracy.reason = setup_.reference.reason();
+    return;
+  }
+  const int64_t units = setup_.model.units(run_.configuration.batch);
+  const int64_t needed = setup_.reference.units();
+  std::vector<size_t> sets(static_cast<size_t>((needed + units - 1) / units));
+  for (size_t i = 0; i < sets.size(); ++i) sets[i] = i;
+  const std::vector<std::vector<OutputFile>> outputs = worker_->accuracy(sets, folder);
+  run_.accuracy = compare_to_reference(setup_.reference, outputs, units);
+  run_.accuracy.reference = setup_.model.precision;
+  run_.accuracy.impossible =
+      impossible_outputs(setup_.model, setup_.reference.unit(0), outputs.front(), run_.configuration.batch);
+}
+
+void Contender::warm_up() {
+  WarmupDetector detector(
+      {options_.warmup_seconds, std::max(options_.duration_seconds, options_.warmup_seconds)});
+  while (!detector.done()) {
+    const Block block =
+        worker_->run(WorkerClient::Purpose::kWarmup, MeasureOptions::kMostSamples, kWarmupBlockSeconds);
+    detector.add(block.latencies_ms, block.wall_ms / 1e3);
+    run_seconds_ = block.latencies_ms.back() / 1e3;
+  }
+  run_.warmup_runs = detector.runs();
+  run_.warmup_seconds = detector.seconds();
+  run_.warm = detector.stationary();
+}
+
+void Contender::measure_round() {
+  guarded([&] {
+    const double share = options_.duration_seconds / options_.rounds;
+    const int64_t most = (MeasureOptions::kMostSamples + options_.rounds - 1) / options_.rounds;
+    // The others have just used the caches and the cores; the first run after them is not ours to count,
+    // unless it is so long that caches fill in a small part of it.
+    if (run_seconds_ < kLongRunShare * share) worker_->run(WorkerClient::Purpose::kWarmup, 1, 0);
+    if (run_.rounds.empty()) first_round_ = base::Clock::now();
+    const system::CpuCounters before = system::read_cpu_counters(worker_->pid());
+    const Block block = [&] {
+      const GpuWatch watch(setup_.gpu, &run_.gpu, worker_->pid(), first_round_);
+      return worker_->run(WorkerClient::Purpose::kSample, most, share);
+    }();
+    run_.interference.add(before, system::read_cpu_counters(worker_->pid()), system::usable_cores());
+    run_.rounds.push_back(block.latencies_ms);
+    run_.block_wall_ms.push_back(block.wall_ms);
+    watch_growth();
+  });
+}
+
+void Contender::watch_growth() {
+  const system::ProcessMemory memory = system::read_process_memory(worker_->pid());
+  run_.memory.peak = memory.peak_resident;
+  MemoryGrowth& growth = run_.growth;
+  growth.resident_last = memory.resident;
+  if (run_.rounds.size() > 1) {
+    growth.runs += static_cast<int64_t>(run_.rounds.back().size());
+    return;
+  }
+  growth.device_first = worker_->memory().device.driver;
+  growth.resident_first = system::read_process_memory(worker_->pid()).resident;
+}
+
+void Contender::read_memory(bool alone) {
+  if (worker_ == nullptr) return;
+  guarded([&] {
+    const backend::MemoryUse use = worker_->memory();
+    run_.memory.weights = use.weights;
+    run_.memory.activations = use.activations;
+    run_.memory.engine_file = use.engine_file;
+    run_.memory.device = use.device;
+    run_.growth.device_last = use.device.driver;
+    if (!alone) run_.memory.device.driver = run_.growth.device_first = run_.growth.device_last = 0;
+  });
+}
+
+namespace {
+
+void append(const std::vector<double>& from, std::vector<double>* to) {
+  to->insert(to->end(), from.begin(), from.end());
+}
+
+}  // namespace
+
+void Contender::measure_extras() {
+  if (worker_ == nullptr) return;
+  const bool has_phases = loaded_.has(kPhasesFeature);
+  // What overlaps keeps the caches warm.
+  const bool overlaps = loaded_.has(kPipelineFeature) && !options_.cold_l2;
+  if (!has_phases && !overlaps) return;
+  guarded([&] {
+    const double share = options_.duration_seconds / options_.rounds;
+    const GpuWatch watch(setup_.gpu, &run_.gpu, worker_->pid(), first_round_, GpuWatch::Scope::kDisturbances);
+    if (has_phases) {
+      const PhaseBlock block = worker_->phases(std::min(share, kMostPhaseSeconds));
+      append(block.h2d_ms, &run_.phases.h2d_ms);
+      append(block.enqueue_ms, &run_.phases.enqueue_ms);
+      append(block.device_ms, &run_.phases.device_ms);
+      append(block.d2h_ms, &run_.phases.d2h_ms);
+    }
+    if (!overlaps) return;
+    const PipelineBlock block = worker_->pipeline(share);
+    run_.pipelined.runs += block.runs;
+    run_.pipelined.wall_ms += block.wall_ms;
+  });
+}
+
+bool Contender::done() const {
+  const double seconds = run_.measured_seconds();
+  if (seconds >= MeasureOptions::kOvertime * options_.duration_seconds) return true;
+  if (run_.sample_count() >= MeasureOptions::kMostSamples) return true;
+  const int64_t needed = std::max(options_.iterations, base::samples_for_percentile(options_.percentile));
+  // The last block may end a little early; a tenth of a round is no reason for another one.
+  const double enough = options_.duration_seconds * (1 - 0.1 / options_.rounds);
+  return seconds >= enough && run_.sample_count() >= needed;
+}
+
+void Contender::finish() {
+  if (worker_ != nullptr) {
+    guarded([&] {
+      if (run_.pipelined.runs > 0) run_.memory.streams_allocated = worker_->memory().device.allocated;
+      worker_->quit();
+    });
+    drop_worker();
+  }
+  judge_run(&run_, options_.percentile);
+}
+
+}  // namespace hone::bench

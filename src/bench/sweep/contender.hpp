@@ -1,0 +1,98 @@
+// One configuration while it is being measured: its worker process and the run that it fills. A failure of
+// the worker becomes the run's failure and ends this contender alone.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/results/run.hpp"
+#include "bench/sweep/accuracy.hpp"
+#include "bench/sweep/gpu_monitor.hpp"
+#include "bench/sweep/peers.hpp"
+#include "bench/worker/inputs.hpp"
+#include "bench/worker/worker_client.hpp"
+
+namespace hone::bench {
+
+struct MeasureOptions {
+  double warmup_seconds = 0.2;  ///< at least this much warm-up
+  double duration_seconds = 5;  ///< measured time of one configuration
+  int64_t iterations = 10;      ///< at least this many samples, within kOvertime times the duration
+  int rounds = 10;
+  double timeout_seconds = 300;  ///< longest wait for one answer of a worker
+  double percentile = 0.5;       ///< highest percentile that the verdict has to support
+  int threads = 1;
+  std::string device = "cpu";
+  /// Whether a latency includes copying inputs to the device and outputs back.
+  bool transfers = false;
+  /// Whether the device's caches are emptied before every run.
+  bool cold_l2 = false;
+  /// Streams of the pipelined runs.
+  int streams = 1;
+
+  static constexpr double kOvertime = 4;
+  /// More samples tell nothing new; files and answers of workers stay of a size to handle.
+  static constexpr int64_t kMostSamples = 2'000'000;
+};
+
+/// What the contenders of one model share.
+struct ModelSetup {
+  const ModelInfo& model;
+  /// With the batch of the contenders reserved.
+  InputPool& inputs;
+  /// The model as an ONNX file for external workers; empty when there are none.
+  std::string onnx;
+  const ReferenceOutputs& reference;
+  /// Null on the CPU.
+  GpuMonitor* gpu = nullptr;
+};
+
+/// Sets the verdict of a run from its samples and what was seen of the machine.
+void judge_run(Run* run, double percentile);
+
+class Contender {
+ public:
+  /// The run says already what is measured and how: its threads, device and flags are those of the options.
+  Contender(Run* run, const MeasureOptions& options, const ModelSetup& setup)
+      : run_(*run), options_(options), setup_(setup) {}
+
+  /// Starts the worker, loads the model, measures accuracy, warms up. `folder` is for its files.
+  void prepare(const Command& command, const std::filesystem::path& folder, const system::StopFlag* stop);
+  /// Measures one round: one run that is not counted, then a block.
+  void measure_round();
+  /// Reads the memory figures of one run at a time, after the last round. `alone`: no other worker was there
+  /// meanwhile, so that what the device's free memory lost is this one's.
+  void read_memory(bool alone);
+  /// Measures a round of what the latency does not tell: the parts of a run, overlapping runs.
+  void measure_extras();
+  /// Ends the worker and judges the run.
+  void finish();
+
+  bool alive() const { return worker_ != nullptr; }
+  /// Enough samples, or out of time.
+  bool done() const;
+  const Run& run() const { return run_; }
+
+ private:
+  void load(const Command& command, const std::filesystem::path& folder, const system::StopFlag* stop);
+  void compare_outputs(const std::filesystem::path& folder);
+  void warm_up();
+  void watch_growth();
+  /// Lets go of the worker, which has ended or ends now.
+  void drop_worker();
+  /// Runs `action`; an Error becomes the run's failure.
+  void guarded(const std::function<void()>& action);
+
+  Run& run_;
+  const MeasureOptions& options_;
+  const ModelSetup& setup_;
+  std::unique_ptr<WorkerClient> worker_;
+  WorkerLoaded loaded_;
+  base::Clock::time_point first_round_;
+  double run_seconds_ = 0;  ///< of one run, as the warm-up saw it last
+};
+
+}  // namespace hone::bench

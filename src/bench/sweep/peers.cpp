@@ -1,0 +1,63 @@
+// See peers.hpp.
+#include "bench/sweep/peers.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "backend/backend.hpp"
+#include "base/error.hpp"
+#include "base/plugin.hpp"
+
+namespace hone::bench {
+namespace {
+
+/// The peer's executable: in an installed tree, in the source tree of this build, or below the working
+/// folder.
+std::filesystem::path find_worker(const std::string& backend) {
+  if (backend.find('/') != std::string::npos || backend == "." || backend == "..") return {};
+  const std::filesystem::path library = base::library_folder();
+  for (const std::filesystem::path& folder :
+       {library / "../share/hone/peers", library / "../../../bench/peers",
+        std::filesystem::path("bench/peers")}) {
+    const std::filesystem::path worker = folder / backend / "worker";
+    if (std::filesystem::is_regular_file(worker)) return std::filesystem::canonical(worker);
+  }
+  return {};
+}
+
+bool is_builtin(const std::string& backend) {
+  const std::vector<std::string> names = backend::backend_names();
+  return std::find(names.begin(), names.end(), backend) != names.end();
+}
+
+}  // namespace
+
+void Peers::add(const std::string& definition) {
+  const size_t equals = definition.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == definition.size()) {
+    fail_usage("--peer needs name=command, not '{}'", definition);
+  }
+  const std::string name = definition.substr(0, equals);
+  if (is_builtin(name)) fail_usage("--peer {}: this name belongs to a built-in backend", name);
+  shell_commands_[name] = definition.substr(equals + 1);
+}
+
+bool Peers::is_external(const std::string& backend) const {
+  return shell_commands_.contains(backend) || !is_builtin(backend);
+}
+
+Command Peers::command(const std::string& backend) const {
+  // exec: the worker shall be the process whose memory and processor time are read.
+  if (const auto found = shell_commands_.find(backend); found != shell_commands_.end()) {
+    return {"/bin/sh", "-c", "exec " + found->second};
+  }
+  if (is_builtin(backend)) return builtin_;
+  const std::filesystem::path worker = find_worker(backend);
+  if (worker.empty()) {
+    fail_usage("unknown backend '{}' (built in: {}; external ones: a folder of bench/peers{})", backend,
+               fmt::join(backend::backend_names(), ", "), has_option_ ? ", or --peer name=command" : "");
+  }
+  return {worker.string()};
+}
+
+}  // namespace hone::bench

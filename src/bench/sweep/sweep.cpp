@@ -1,0 +1,310 @@
+// See sweep.hpp.
+#include "bench/sweep/sweep.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "bench/sweep/context.hpp"
+#include "bench/sweep/time_plan.hpp"
+#include "import/onnx/export.hpp"
+#include "system/scratch.hpp"
+
+namespace hone::bench {
+namespace {
+
+const std::vector<int64_t> kDefaultBatches = {1, 8, 16, 32};
+/// Rounds of what the latency does not tell, after those of latencies: enough to even out the turns.
+constexpr int kExtraRounds = 3;
+/// Of a run until it is judged: a sweep that is killed leaves a file that says so.
+constexpr const char* kNotFinished = "not finished: the sweep was still running when this file was written";
+/// Another worker is started beside those alive only while this much memory would stay free.
+constexpr int64_t kMemoryReserve = int64_t{1} << 30;
+
+Json options_json(const SweepOptions& options) {
+  const MeasureOptions& measure = options.measure;
+  return {{"models", options.models},
+          {"backends", options.backends},
+          {"precisions", options.precisions},
+          {"batches", options.batches},
+          {"compare_to", options.compare_to},
+          {"device", measure.device},
+          {"includes_transfers", measure.transfers},
+          {"cold_l2", measure.cold_l2},
+          {"streams", measure.streams},
+          {"threads", measure.threads},
+          {"warmup_seconds", measure.warmup_seconds},
+          {"duration_seconds", measure.duration_seconds},
+          {"iterations", measure.iterations},
+          {"rounds", measure.rounds},
+          {"percentile", measure.percentile},
+          {"timeout_seconds", measure.timeout_seconds}};
+}
+
+/// Everything about one model that its groups share.
+struct Subject {
+  ModelInfo info;
+  std::vector<int64_t> batches;
+};
+
+class SweepRunner {
+ public:
+  SweepRunner(const SweepOptions& options, const Peers& peers, const SweepEvents& events,
+              const system::StopFlag* stop)
+      : options_(options), peers_(peers), events_(events), stop_(stop) {
+    sweep_.context = describe_context(options.command_line);
+    sweep_.options = options_json(options);
+  }
+
+  Sweep run() {
+    for (const std::string& backend : options_.backends) peers_.command(backend);
+    const std::vector<Subject> subjects = describe_subjects();
+    const Sweep planned = plan(subjects);
+    if (events_.on_plan) events_.on_plan(planned);
+    // Contenders keep pointers to their runs.
+    sweep_.runs.reserve(planned.runs.size());
+    plan_ = std::make_unique<TimePlan>(planned.runs.size(), options_.measure.duration_seconds);
+    changed();
+    try {
+      for (const Subject& subject : subjects) run_model(subject);
+      sweep_.complete = true;
+    } catch (const system::Interrupted&) {
+      // The group that was cut short has been kept; `complete` stays false.
+    }
+    changed();
+    return std::move(sweep_);
+  }
+
+ private:
+  std::vector<Subject> describe_subjects() const {
+    std::vector<ModelInfo> models;
+    for (const std::string& spec : options_.models)
+      models.push_back(describe_model(options_.load_model(spec), spec, options_.shapes));
+    check_shapes(options_.shapes, models, options_.batches.empty() ? kDefaultBatches : options_.batches);
+    std::vector<Subject> subjects;
+    for (ModelInfo& model : models) {
+      std::vector<int64_t> batches = options_.batches;
+      if (batches.empty())
+        batches = model.dynamic_batch ? kDefaultBatches : std::vector<int64_t>{model.fixed_batch};
+      subjects.push_back({std::move(model), std::move(batches)});
+    }
+    return subjects;
+  }
+
+  Sweep plan(const std::vector<Subject>& subjects) const {
+    Sweep planned{sweep_.context, sweep_.options, {}, false};
+    for (const Subject& subject : subjects) {
+      for (const int64_t batch : subject.batches) add_group(subject.info.spec, batch, &planned.runs);
+    }
+    return planned;
+  }
+
+  /// The runs of one group, none of them begun.
+  void add_group(const std::string& model, int64_t batch, std::vector<Run>* runs) const {
+    for (const std::string& precision : options_.precisions) {
+      for (const std::string& backend : options_.backends) {
+        Run& run = runs->emplace_back();
+        run.configuration = {model, backend, precision, batch};
+        run.threads = options_.measure.threads;
+        run.device = options_.measure.device;
+        run.transfers = options_.measure.transfers;
+        run.cold_l2 = options_.measure.cold_l2;
+        run.streams = options_.measure.streams;
+        run.verdict = {false, {kNotFinished}};
+      }
+    }
+  }
+
+  void run_model(const Subject& subject) {
+    const std::filesystem::path folder = scratch_.make_folder(fmt::format("model_{}", model_index_++));
+    InputPool inputs(subject.info, folder, stop_);
+    progress(subject.info.name + ": reference outputs");
+    const ReferenceOutputs reference =
+        reference_outputs({subject.info, inputs, peers_.command("reference"), folder,
+                           options_.measure.timeout_seconds, options_.measure.threads, stop_});
+    const ModelSetup setup{subject.info, inputs, onnx_file(subject.info, folder), reference,
+                           options_.measure.device == "cpu" ? nullptr : &gpu_};
+    for (const int64_t batch : subject.batches) run_group(setup, batch);
+  }
+
+  /// What external workers load: the user's file, or a built-in architecture written out. Empty when none
+  /// takes part, and for TorchScript archives.
+  std::string onnx_file(const ModelInfo& model, const std::filesystem::path& folder) const {
+    const bool wanted = std::any_of(options_.backends.begin(), options_.backends.end(),
+                                    [&](const std::string& backend) { return peers_.is_external(backend); });
+    if (!wanted || !model.has_graph) return "";
+    if (model.file.ends_with(".onnx")) return model.file;
+    constexpr int kOpset = 17;
+    const std::filesystem::path file = folder / "model.onnx";
+    base::write_file_atomic(file, importer::export_onnx(*options_.load_model(model.spec).graph, kOpset));
+    return file.string();
+  }
+
+  void run_group(const ModelSetup& setup, int64_t batch) {
+    const size_t first = sweep_.runs.size();
+    add_group(setup.model.spec, batch, &sweep_.runs);
+    const std::span<Run> group(sweep_.runs.data() + first, sweep_.runs.size() - first);
+    std::deque<Run*> waiting;
+    try {
+      if (make_inputs(setup, batch, group)) {
+        for (Run& run : group) waiting.push_back(&run);
+      }
+      while (!waiting.empty()) run_together(setup, &waiting);
+    } catch (const system::Interrupted&) {
+      finish_interrupted(group);
+      throw;
+    }
+    finish_group(group);
+  }
+
+  /// False when they cannot be made, which fails every run of the group.
+  bool make_inputs(const ModelSetup& setup, int64_t batch, std::span<Run> group) {
+    progress(fmt::format("{} batch {}: making inputs", setup.model.spec, batch));
+    try {
+      setup.inputs.reserve(batch);
+      return true;
+    } catch (const Error& error) {
+      for (Run& run : group) {
+        run.failure = error.what();
+        judge_run(&run, options_.measure.percentile);
+        plan_->prepared(0);
+        plan_->finished(0);
+      }
+      return false;
+    }
+  }
+
+  void finish_group(std::span<Run> group) {
+    compare_runs(group, options_.compare_to);
+    changed();
+    if (events_.on_group) events_.on_group(group);
+  }
+
+  /// Keeps what was measured of the group, each run marked as cut short.
+  void finish_interrupted(std::span<Run> group) {
+    std::vector<Run> kept;
+    for (Run& run : group) {
+      if (!run.failure && run.rounds.empty()) continue;
+      if (run.verdict.reasons == std::vector<std::string>{kNotFinished}) {
+        judge_run(&run, options_.measure.percentile);
+        run.verdict.valid = false;
+        run.verdict.reasons.emplace_back("the sweep was interrupted");
+      }
+      kept.push_back(std::move(run));
+    }
+    sweep_.runs.resize(sweep_.runs.size() - group.size());
+    const size_t first = sweep_.runs.size();
+    for (Run& run : kept) sweep_.runs.push_back(std::move(run));
+    finish_group(std::span(sweep_.runs).subspan(first));
+  }
+
+  /// Starts as many of the waiting configurations as memory holds, and measures them in turns.
+  void run_together(const ModelSetup& setup, std::deque<Run*>* waiting) {
+    std::deque<Contender> contenders;
+    ++session_;
+    int64_t largest = 0;
+    while (!waiting->empty() &&
+           (contenders.empty() || system::available_memory() > largest + kMemoryReserve)) {
+      Contender& contender = contenders.emplace_back(waiting->front(), options_.measure, setup);
+      waiting->front()->session = session_;
+      waiting->pop_front();
+      const int64_t free_before = system::available_memory();
+      prepare(&contender);
+      largest = std::max(largest, free_before - system::available_memory());
+    }
+    for (size_t round = 0; measure_round(&contenders, round); ++round) changed();
+    for (Contender& contender : contenders) contender.read_memory(contenders.size() == 1);
+    // The CPU has no device whose figures would differ from the latency.
+    const int extras = options_.measure.device == "cpu" ? 0 : kExtraRounds;
+    for (int round = 0; round < extras; ++round) measure_extras(&contenders, static_cast<size_t>(round));
+    for (Contender& contender : contenders) contender.finish();
+  }
+
+  void prepare(Contender* contender) {
+    const Configuration& configuration = contender->run().configuration;
+    progress(configuration.text() + ": loading, warming up");
+    const auto start = base::Clock::now();
+    const std::filesystem::path folder = scratch_.make_folder(fmt::format("worker_{}", worker_index_++));
+    contender->prepare(peers_.command(configuration.backend), folder, stop_);
+    plan_->prepared(base::seconds_since(start));
+    if (!contender->alive()) settle(contender);
+    if (const auto gpu = gpu_.identity(); gpu && !sweep_.context.contains("gpu"))
+      sweep_.context["gpu"] = to_json(*gpu);
+  }
+
+  void settle(Contender* contender) {
+    plan_->finished(contender->run().measured_seconds());
+    if (!contender->alive()) contender->finish();
+    changed();
+  }
+
+  /// False when no contender takes part any more. Each round starts with another contender.
+  bool measure_round(std::deque<Contender>* contenders, size_t round) {
+    bool any = false;
+    for (size_t i = 0; i < contenders->size(); ++i) {
+      Contender& contender = (*contenders)[(round + i) % contenders->size()];
+      if (!contender.alive() || contender.done()) continue;
+      any = true;
+      progress(fmt::format("{}: round {}", contender.run().configuration.text(), round + 1));
+      const double before = contender.run().measured_seconds();
+      contender.measure_round();
+      plan_->measured(contender.run().measured_seconds() - before);
+      if (!contender.alive() || contender.done()) settle(&contender);
+    }
+    return any;
+  }
+
+  void measure_extras(std::deque<Contender>* contenders, size_t round) {
+    for (size_t i = 0; i < contenders->size(); ++i) {
+      Contender& contender = (*contenders)[(round + i) % contenders->size()];
+      if (!contender.alive()) continue;
+      progress(contender.run().configuration.text() + ": parts of a run, pipelined runs");
+      contender.measure_extras();
+    }
+    changed();
+  }
+
+  void progress(const std::string& doing) const {
+    if (events_.on_progress) events_.on_progress({plan_->done_seconds(), plan_->left_seconds(), doing});
+  }
+  void changed() const {
+    if (events_.on_change) events_.on_change(sweep_);
+  }
+
+  const SweepOptions& options_;
+  const Peers& peers_;
+  const SweepEvents& events_;
+  const system::StopFlag* stop_;
+  system::Scratch scratch_;
+  Sweep sweep_;
+  GpuMonitor gpu_;
+  std::unique_ptr<TimePlan> plan_;
+  int model_index_ = 0;
+  int worker_index_ = 0;
+  int session_ = 0;
+};
+
+}  // namespace
+
+void compare_runs(std::span<Run> group, const std::string& compare_to) {
+  const auto base = std::find_if(group.begin(), group.end(), [&](const Run& run) {
+    return run.measured() && run.configuration.backend == compare_to;
+  });
+  if (base == group.end()) return;
+  for (Run& run : group) {
+    if (!run.measured() || &run == &*base) continue;
+    const bool interleaved = run.session == base->session;
+    const auto pairing = interleaved ? base::Pairing::kPaired : base::Pairing::kUnpaired;
+    run.speedup = Speedup{base->configuration.backend, base->configuration.precision,
+                          base::ratio_of_medians(base->rounds, run.rounds, pairing), interleaved};
+  }
+}
+
+Sweep run_sweep(const SweepOptions& options, const Peers& peers, const SweepEvents& events,
+                const system::StopFlag* stop) {
+  return SweepRunner(options, peers, events, stop).run();
+}
+
+}  // namespace hone::bench

@@ -1,0 +1,49 @@
+// A sweep: every configuration of models, batches, precisions and backends, measured in groups (one model
+// at one batch) whose members take turns in rounds, so that drift of the machine hits all alike.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "bench/results/results.hpp"
+#include "bench/sweep/contender.hpp"
+
+namespace hone::bench {
+
+struct SweepOptions {
+  ModelLoader load_model;
+  std::vector<std::string> models;
+  std::vector<std::string> backends;
+  std::vector<std::string> precisions;
+  std::vector<int64_t> batches;  ///< empty: 1 8 16 32, or the batch of a model that fixes it
+  std::map<std::string, tensor::Shape> shapes;
+  std::string compare_to;  ///< backend that speedups refer to
+  MeasureOptions measure;
+  std::vector<std::string> command_line;
+};
+
+/// What happens to a sweep while it runs. Calls come from the thread that runs it.
+struct SweepEvents {
+  /// Once the models are known, before anything is measured: every run that is to come, without samples. An
+  /// error thrown from here ends the sweep.
+  std::function<void(const Sweep&)> on_plan;
+  std::function<void(const base::Progress&)> on_progress;
+  /// After every round and every failure: the sweep so far.
+  std::function<void(const Sweep&)> on_change;
+  /// The runs of a finished group, complete with speedup and verdict.
+  std::function<void(std::span<const Run>)> on_group;
+};
+
+/// Runs all of it. Interrupted by the stop flag, it returns what was measured with `complete` false.
+/// Errors of one configuration are failed runs; usage errors (unknown model, backend) are thrown.
+Sweep run_sweep(const SweepOptions& options, const Peers& peers, const SweepEvents& events,
+                const system::StopFlag* stop);
+
+/// Sets the speedup of each run over the run of `compare_to` in the first precision that has been measured.
+void compare_runs(std::span<Run> group, const std::string& compare_to);
+
+}  // namespace hone::bench

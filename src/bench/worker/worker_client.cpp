@@ -1,0 +1,150 @@
+// See worker_client.hpp.
+#include "bench/worker/worker_client.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace hone::bench {
+namespace {
+
+/// Lines that are no answer (libraries print to standard output) are skipped, up to this many.
+constexpr int kMaxNoiseLines = 1000;
+
+ErrorKind parse_kind(const Json& answer) {
+  const Json kind = answer.value("kind", Json());
+  if (kind == "usage") return ErrorKind::kUsage;
+  if (kind == "bad input") return ErrorKind::kBadInput;
+  if (kind == "environment") return ErrorKind::kEnvironment;
+  return ErrorKind::kInternal;
+}
+
+/// Null when the line is no JSON object.
+Json parse_answer(const std::string& line) {
+  Json answer = Json::parse(line, nullptr, false);
+  return answer.is_object() && answer.contains("type") ? answer : Json();
+}
+
+}  // namespace
+
+WorkerClient::WorkerClient(const std::vector<std::string>& command, const std::filesystem::path& error_file,
+                           double timeout_s, const system::StopFlag* stop)
+    : process_(command, error_file, stop), timeout_s_(timeout_s) {}
+
+void WorkerClient::fail_ended(const char* type) {
+  const std::string end = process_.describe_end();
+  const std::string last = process_.last_error_line();
+  throw Error(process_.crashed() ? ErrorKind::kInternal : ErrorKind::kEnvironment,
+              fmt::format("the worker {} during '{}'{}{}", end, type, last.empty() ? "" : ": ", last));
+}
+
+Json WorkerClient::ask(const char* type, const Json& request) {
+  const int64_t id = next_id_++;
+  Json line = {{"id", id}, {"type", type}};
+  line.update(request);
+  const auto deadline = base::Clock::now() + std::chrono::duration_cast<base::Clock::duration>(
+                                                 std::chrono::duration<double>(timeout_s_));
+  // A worker that has ended may have said why before: its answer is read even when it takes no request.
+  process_.send_line(line_of(line));
+  std::string text;
+  for (int noise = 0; noise < kMaxNoiseLines; ++noise) {
+    switch (process_.read_line(&text, deadline)) {
+      case system::Process::ReadResult::kEnd: fail_ended(type);
+      case system::Process::ReadResult::kTimeout:
+        fail_environment("the worker gave no answer to '{}' within {} s and was ended", type, timeout_s_);
+      case system::Process::ReadResult::kLine: break;
+    }
+    const Json answer = parse_answer(text);
+    if (answer.is_null()) continue;
+    const std::string kind = member<std::string>(answer, "type");
+    if (kind == "error") throw Error(parse_kind(answer), member<std::string>(answer, "message"));
+    if (kind == type && answer.value("id", Json()) == id) return answer;
+    fail_environment("the worker answered '{}' to request {} ('{}')", kind, id, type);
+  }
+  fail_environment("the worker wrote {} lines that are no answer to '{}'", kMaxNoiseLines, type);
+}
+
+template <class Read>
+auto WorkerClient::ask(const char* type, const Json& request, const Read& read) {
+  const Json answer = ask(type, request);
+  try {
+    return read(answer);
+  } catch (const Error& error) {
+    throw error.within(fmt::format("the worker's answer to '{}'", type));
+  }
+}
+
+WorkerHello WorkerClient::hello(const std::string& backend) {
+  const Json request = {{"protocol", kProtocolVersion}, {"backend", backend}};
+  return ask("hello", request, [](const Json& answer) -> WorkerHello {
+    const int protocol = member<int>(answer, "protocol");
+    if (protocol != kProtocolVersion)
+      fail_environment("it speaks protocol {}, not {}", protocol, kProtocolVersion);
+    return {member<std::string>(answer, "backend"), member<std::string>(answer, "version")};
+  });
+}
+
+WorkerLoaded WorkerClient::load(const LoadRequest& request) {
+  return ask("load", to_json(request), [](const Json& answer) -> WorkerLoaded {
+    return {member<std::vector<std::string>>(answer, "notes"),
+            member<double>(answer, "load_ms"),
+            member_or(answer, "features", std::vector<std::string>()),
+            member_or(answer, "bus_id", std::string()),
+            member_or(answer, "version", std::string()),
+            member_or(answer, "tuned", false)};
+  });
+}
+
+bool WorkerLoaded::has(std::string_view feature) const {
+  return std::find(features.begin(), features.end(), feature) != features.end();
+}
+
+Block WorkerClient::run(Purpose purpose, int64_t runs, double seconds) {
+  const char* type = purpose == Purpose::kWarmup ? "warmup" : "sample";
+  return ask(type, {{"runs", runs}, {"seconds", seconds}}, parse_block);
+}
+
+PhaseBlock WorkerClient::phases(double seconds) {
+  return ask(kPhasesFeature, {{"seconds", seconds}}, parse_phase_block);
+}
+
+PipelineBlock WorkerClient::pipeline(double seconds) {
+  return ask(kPipelineFeature, {{"seconds", seconds}}, parse_pipeline_block);
+}
+
+TracedRuns WorkerClient::trace(int64_t runs, const TraceOptions& options) {
+  const Json request = {{"runs", runs},
+                        {"record_shapes", options.observe.shapes},
+                        {"profile_memory", options.observe.memory},
+                        {"record_device", options.observe.device},
+                        {"thread_counters", options.thread_counters}};
+  return ask(kTraceFeature, request, [runs](const Json& answer) {
+    TracedRuns traced = parse_traced_runs(answer);
+    if (static_cast<int64_t>(traced.runs.size()) != runs)
+      fail_bad_input("the field 'runs' holds {} runs, not {}", traced.runs.size(), runs);
+    return traced;
+  });
+}
+
+std::vector<std::vector<OutputFile>> WorkerClient::accuracy(std::span<const size_t> sets,
+                                                            const std::filesystem::path& folder) {
+  const Json request = {{"sets", std::vector<size_t>(sets.begin(), sets.end())}, {"folder", folder.string()}};
+  return ask("accuracy", request, [&](const Json& answer) {
+    std::vector<std::vector<OutputFile>> outputs;
+    for (const Json& set : member<Json>(answer, "outputs")) {
+      std::vector<OutputFile>& files = outputs.emplace_back();
+      for (const Json& file : set) files.push_back(parse_output_file(file));
+    }
+    if (outputs.size() != sets.size()) fail_bad_input("the field 'outputs' holds {} sets", outputs.size());
+    return outputs;
+  });
+}
+
+backend::MemoryUse WorkerClient::memory() { return ask("memory", Json::object(), parse_memory_use); }
+
+void WorkerClient::quit() {
+  if (process_.send_line(Json{{"id", next_id_++}, {"type", "quit"}}.dump())) process_.describe_end();
+  process_.kill_group();
+}
+
+}  // namespace hone::bench

@@ -1,0 +1,75 @@
+// The parent's side of one worker: typed requests over the protocol. Every way in which a worker can fail
+// (an error answer, a crash, a hang, nonsense) is one Error with one sentence.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/worker/protocol.hpp"
+#include "bench/worker/traced_runs.hpp"
+#include "system/process.hpp"
+
+namespace hone::bench {
+
+struct WorkerHello {
+  std::string backend;
+  std::string version;
+};
+
+struct WorkerLoaded {
+  std::vector<std::string> notes;
+  double load_ms = 0;
+  /// What it measures beyond latencies; see protocol.hpp.
+  std::vector<std::string> features;
+  /// Of the GPU it computes on; empty when it does not say.
+  std::string bus_id;
+  /// Of the system on the device; empty when it does not say more than at first.
+  std::string version;
+  /// Whether it timed candidates to choose among, which the next worker need not.
+  bool tuned = false;
+
+  bool has(std::string_view feature) const;
+};
+
+class WorkerClient {
+ public:
+  /// Starts the command; `timeout_s` bounds the wait for every answer; `stop` as of a Process.
+  WorkerClient(const std::vector<std::string>& command, const std::filesystem::path& error_file,
+               double timeout_s, const system::StopFlag* stop);
+
+  WorkerHello hello(const std::string& backend);
+  WorkerLoaded load(const LoadRequest& request);
+  enum class Purpose { kWarmup, kSample };
+  /// At least one run, then on until `runs` are done or `seconds` have passed.
+  Block run(Purpose purpose, int64_t runs, double seconds);
+  /// The parts of runs, as many as `seconds` hold and at least one.
+  PhaseBlock phases(double seconds);
+  /// Overlapping runs handed over for `seconds`, at least one.
+  PipelineBlock pipeline(double seconds);
+  /// `runs` runs with the times of all that the model announced and the backend tells.
+  TracedRuns trace(int64_t runs, const TraceOptions& options);
+  /// Runs each set of inputs once and returns the outputs, which the worker writes into `folder`.
+  std::vector<std::vector<OutputFile>> accuracy(std::span<const size_t> sets,
+                                                const std::filesystem::path& folder);
+  backend::MemoryUse memory();
+  /// Asks it to end; it is killed when it does not.
+  void quit();
+
+  pid_t pid() const { return process_.pid(); }
+
+ private:
+  Json ask(const char* type, const Json& request);
+  /// What `read` makes of the answer; an Error of its own says whose answer it was.
+  template <class Read>
+  auto ask(const char* type, const Json& request, const Read& read);
+  [[noreturn]] void fail_ended(const char* type);
+
+  system::Process process_;
+  double timeout_s_;
+  int64_t next_id_ = 1;
+};
+
+}  // namespace hone::bench

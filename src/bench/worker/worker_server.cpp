@@ -1,0 +1,242 @@
+// See worker_server.hpp.
+#include "bench/worker/worker_server.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <new>
+#include <system_error>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "bench/worker/traced_runs.hpp"
+#include "device/devices.hpp"
+
+namespace hone::bench {
+namespace {
+
+using tensor::Tensor;
+
+Json error_answer(const char* kind, const std::string& message) {
+  return {{"type", "error"}, {"kind", kind}, {"message", message}};
+}
+
+const char* kind_name(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kUsage: return "usage";
+    case ErrorKind::kBadInput: return "bad input";
+    case ErrorKind::kEnvironment: return "environment";
+    default: return "internal";
+  }
+}
+
+/// A view into the mapped input file, which lives as long as the tensor.
+Tensor read_set(const InputFile& input, size_t set) {
+  const auto file = std::make_shared<base::MappedFile>(input.file);
+  const Tensor shape_only(input.dtype, input.shape);
+  const auto bytes = file->bytes();
+  const uint64_t offset = input.offsets[set];
+  if (offset > bytes.size() || shape_only.byte_size() > bytes.size() - offset) {
+    fail_bad_input("{}: set {} of input '{}' lies outside the file", input.file, set, input.name);
+  }
+  return Tensor(input.dtype, input.shape, bytes.data() + offset, file).clone();
+}
+
+std::vector<std::vector<Tensor>> read_sets(const std::vector<InputFile>& inputs) {
+  std::vector<std::vector<Tensor>> sets;
+  const size_t count = inputs.empty() ? 1 : inputs.front().offsets.size();
+  for (size_t set = 0; set < count; ++set) {
+    std::vector<Tensor>& tensors = sets.emplace_back();
+    for (const InputFile& input : inputs) {
+      if (input.offsets.size() != count) fail_bad_input("input '{}' has another number of sets", input.name);
+      tensors.push_back(read_set(input, set));
+    }
+  }
+  return sets;
+}
+
+}  // namespace
+
+void WorkerServer::serve(const Read& read, const Write& write) {
+  for (std::string line; read(&line);) {
+    const Json request = Json::parse(line, nullptr, false);
+    Json reply;
+    std::string type;
+    try {
+      type = member<std::string>(request, "type");
+      if (type == "quit") return;
+      reply = answer(type, request);
+    } catch (const Error& error) {
+      reply = error_answer(kind_name(error.kind()), error.what());
+    } catch (const std::bad_alloc&) {
+      reply = error_answer("environment", "out of memory during '" + type + "'");
+    } catch (const std::system_error& error) {
+      reply = error_answer("environment", error.what());
+    } catch (const std::exception& error) {
+      reply = error_answer("internal", error.what());
+    }
+    if (!reply.contains("type")) reply["type"] = type;
+    reply["id"] = request.is_object() ? request.value("id", Json(nullptr)) : Json(nullptr);
+    write(reply.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+}
+
+Json WorkerServer::answer(const std::string& type, const Json& request) {
+  if (type == "hello") return hello(request);
+  if (type == "load") return load(request);
+  if (type == "warmup" || type == "sample") return run(request);
+  if (type == kPhasesFeature) return phases(request);
+  if (type == kPipelineFeature) return pipeline(request);
+  if (type == kTraceFeature) return trace(request);
+  if (type == "accuracy") return accuracy(request);
+  if (type == "memory") return memory();
+  fail_bad_input("unknown request '{}'", type);
+}
+
+Json WorkerServer::hello(const Json& request) {
+  backend_ = make_backend_(member<std::string>(request, "backend"));
+  return {
+      {"protocol", kProtocolVersion}, {"backend", backend_->name()}, {"version", backend_->version("cpu")}};
+}
+
+Json WorkerServer::load(const Json& json) {
+  if (backend_ == nullptr) fail_bad_input("'load' before 'hello'");
+  const LoadRequest request = parse_load_request(json);
+  backend::LoadOptions options;
+  options.precision = backend::parse_precision(request.precision);
+  options.threads = request.threads;
+  options.device = request.device;
+  transfers_ = request.transfers || request.device == "cpu";
+  for (const InputFile& input : request.inputs) options.input_shapes[input.name] = input.shape;
+  sets_ = read_sets(request.inputs);
+  if (request.cold_l2 && request.device == "cpu") fail_bad_input("the caches of the CPU cannot be emptied");
+  const importer::Model model = load_model_(request.model);
+  pipeline_.reset();
+  const auto start = base::Clock::now();
+  executable_ = backend_->load(model, options);
+  const double load_ms = 1e3 * base::seconds_since(start);
+  streams_ = request.streams;
+  Json features = Json::array({kTraceFeature});
+  if (executable_->has_phases()) features.push_back(kPhasesFeature);
+  if (executable_->times_device()) features.push_back(kDeviceTimesFeature);
+  if (executable_->has_pipeline()) features.push_back(kPipelineFeature);
+  if (request.cold_l2) {
+    cold_ = &device::find_device(request.device);
+    features.push_back(kColdL2Feature);
+  }
+  return {{"load_ms", load_ms},
+          {"notes", executable_->notes()},
+          {"features", std::move(features)},
+          {"tuned", executable_->was_tuned()},
+          {"bus_id", executable_->bus_id()},
+          {"version", backend_->version(request.device)}};
+}
+
+backend::Executable& WorkerServer::executable() const {
+  if (executable_ == nullptr) fail_bad_input("no model is loaded");
+  return *executable_;
+}
+
+const std::vector<Tensor>& WorkerServer::next_inputs() {
+  const std::vector<Tensor>& inputs = sets_[next_set_];
+  next_set_ = (next_set_ + 1) % sets_.size();
+  return inputs;
+}
+
+Json WorkerServer::run(const Json& request) {
+  const auto runs = member<int64_t>(request, "runs");
+  const auto seconds = member<double>(request, "seconds");
+  backend::Executable& model = executable();
+  Block block;
+  const auto start = base::Clock::now();
+  auto now = start;
+  double evicting_ms = 0;
+  do {
+    const std::vector<Tensor>& inputs = next_inputs();
+    if (!transfers_) model.upload(inputs);
+    if (cold_ != nullptr) {
+      const auto begin = base::Clock::now();
+      cold_->evict_caches();
+      evicting_ms += base::milliseconds_between(begin, base::Clock::now());
+    }
+    const auto before = base::Clock::now();
+    if (transfers_) {
+      model.run(inputs);
+    } else {
+      model.execute();
+    }
+    now = base::Clock::now();
+    block.latencies_ms.push_back(base::milliseconds_between(before, now));
+  } while (static_cast<int64_t>(block.latencies_ms.size()) < runs &&
+           base::seconds_between(start, now) < seconds);
+  block.wall_ms = base::milliseconds_between(start, base::Clock::now()) - evicting_ms;
+  return to_json(block);
+}
+
+Json WorkerServer::phases(const Json& request) {
+  const auto seconds = member<double>(request, "seconds");
+  backend::Executable& model = executable();
+  PhaseBlock block;
+  const auto start = base::Clock::now();
+  do {
+    model.upload(next_inputs());
+    const backend::RunPhases phases = model.time_phases(cold_ != nullptr);
+    block.h2d_ms.push_back(phases.h2d_ms);
+    block.enqueue_ms.push_back(phases.enqueue_ms);
+    block.device_ms.push_back(phases.device_ms);
+    block.d2h_ms.push_back(phases.d2h_ms);
+  } while (base::seconds_since(start) < seconds);
+  return to_json(block);
+}
+
+Json WorkerServer::trace(const Json& request) {
+  const TraceOptions options{.observe = {.shapes = member_or(request, "record_shapes", false),
+                                         .memory = member_or(request, "profile_memory", false),
+                                         .device = member_or(request, "record_device", false)},
+                             .thread_counters = member_or(request, "thread_counters", false)};
+  return to_json(trace_runs(executable(), sets_, member<int64_t>(request, "runs"), transfers_, options));
+}
+
+Json WorkerServer::pipeline(const Json& request) {
+  const auto seconds = member<double>(request, "seconds");
+  if (pipeline_ == nullptr) {
+    pipeline_ = executable().make_pipeline(streams_, transfers_, sets_);
+    if (pipeline_ == nullptr) fail_environment("the backend {} has no pipeline", backend_->name());
+    // Every stream once: what is made at the first run is not part of the time.
+    for (int i = 0; i < streams_; ++i) pipeline_->submit();
+    pipeline_->finish();
+  }
+  PipelineBlock block;
+  const auto start = base::Clock::now();
+  do {
+    pipeline_->submit();
+    ++block.runs;
+  } while (base::seconds_since(start) < seconds);
+  pipeline_->finish();
+  block.wall_ms = 1e3 * base::seconds_since(start);
+  return to_json(block);
+}
+
+Json WorkerServer::accuracy(const Json& request) {
+  const auto sets = member<std::vector<size_t>>(request, "sets");
+  const std::filesystem::path folder = member<std::string>(request, "folder");
+  Json all = Json::array();
+  for (const size_t set : sets) {
+    if (set >= sets_.size()) fail_bad_input("there is no input set {}", set);
+    const std::vector<Tensor> outputs = executable().run(sets_[set]);
+    Json files = Json::array();
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const std::filesystem::path file = folder / fmt::format("output_{}_{}.bin", set, i);
+      const Tensor& tensor = outputs[i];
+      base::write_file_atomic(file, {reinterpret_cast<const char*>(tensor.bytes()), tensor.byte_size()});
+      files.push_back(
+          to_json(OutputFile{fmt::format("output_{}", i), tensor.dtype(), tensor.shape(), file.string()}));
+    }
+    all.push_back(std::move(files));
+  }
+  return {{"outputs", std::move(all)}};
+}
+
+Json WorkerServer::memory() const { return to_json(executable().memory()); }
+
+}  // namespace hone::bench

@@ -1,0 +1,76 @@
+// Running a program; building one is in program_builder.cpp.
+#include "engine/program/program.hpp"
+
+#include <set>
+
+#include "base/out_of_memory.hpp"
+#include "reference/interpreter.hpp"
+
+namespace hone::engine {
+
+using tensor::Tensor;
+
+std::vector<Tensor> Program::run(std::span<const Tensor> inputs, std::vector<double>* step_times) {
+  upload(inputs);
+  executor().execute(step_times);
+  return executor().download();
+}
+
+void Program::upload(std::span<const Tensor> inputs) {
+  reference::check_inputs(*graph_, inputs);
+  executor().upload(inputs);
+}
+
+int64_t Program::constant_bytes() const {
+  std::set<std::pair<const void*, int64_t>> seen;
+  int64_t bytes = 0;
+  for (const ProgramStep& step : steps_) {
+    for (const Operand& operand : step.inputs) {
+      if (operand.place == Operand::Place::kConstant && operand.data != nullptr &&
+          seen.emplace(operand.data, operand.desc.bytes()).second)
+        bytes += operand.desc.bytes();
+    }
+  }
+  return bytes;
+}
+
+int64_t Program::io_bytes() const {
+  int64_t bytes = 0;
+  for (const auto* ids : {&graph_->inputs, &graph_->outputs}) {
+    for (const graph::ValueId id : *ids) {
+      const graph::TensorType& type = graph_->value(id).type;
+      if (!type.fully_known()) continue;
+      TensorDesc desc{type.dtype, {}, Layout::kPlain};
+      for (const graph::Dim& dim : *type.dims) desc.shape.push_back(dim.value());
+      bytes += desc.bytes();
+    }
+  }
+  return bytes;
+}
+
+std::vector<Tensor> Program::make_outputs() const {
+  std::vector<Tensor> outputs;
+  outputs.reserve(graph_->outputs.size());
+  for (const graph::ValueId id : graph_->outputs) {
+    const graph::TensorType& type = graph_->value(id).type;
+    if (!type.fully_known()) {
+      outputs.emplace_back();
+      continue;
+    }
+    Shape shape;
+    for (const graph::Dim& dim : *type.dims) shape.push_back(dim.value());
+    try {
+      outputs.emplace_back(type.dtype, std::move(shape));
+    } catch (const Error& error) {
+      rethrow_within(error, fmt::format("output '{}'", graph_->value(id).name));
+    }
+  }
+  return outputs;
+}
+
+Executor& Program::executor() {
+  if (executor_ == nullptr) executor_ = device_->make_executor(*this);
+  return *executor_;
+}
+
+}  // namespace hone::engine

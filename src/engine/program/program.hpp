@@ -1,0 +1,118 @@
+// A graph with concrete shapes, compiled for one device: steps in order, each with its kernel and the
+// places of its operands. Immutable but for its executor; used by one thread at a time.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/kernel.hpp"
+#include "engine/program/executor.hpp"
+#include "engine/program/memory_plan.hpp"
+#include "graph/graph.hpp"
+#include "tensor/tensor.hpp"
+
+namespace hone::engine {
+
+/// Where an operand is while the program runs.
+struct Operand {
+  enum class Place { kAbsent, kArena, kInput, kOutput, kConstant, kDynamic };
+  Place place = Place::kAbsent;
+  /// kArena: bytes from its start. kInput, kOutput: index. kDynamic: value id.
+  int64_t position = 0;
+  /// kConstant.
+  const void* data = nullptr;
+  TensorDesc desc;
+};
+
+struct ProgramStep {
+  std::string name;
+  /// An operator, or "Reorder" or "Copy" for what the engine inserted.
+  std::string kind;
+  std::string tactic;
+  /// Index of the graph's node, -1 for inserted steps.
+  int32_t node = -1;
+  std::vector<std::string> sources;
+  std::vector<Operand> inputs;
+  std::vector<Operand> outputs;
+  /// Null for a step with values whose shape is only known when it runs: the reference kernel of the node.
+  std::shared_ptr<Kernel> kernel;
+  bool runs_on_host() const { return kernel == nullptr || kernel->runs_on_host(); }
+  int64_t scratch_bytes = 0;
+  /// Tactics that were asked before this one, with their reasons.
+  std::vector<std::string> refusals;
+  /// With ProgramOptions::list_candidates, every tactic that accepts (the reference only when no other does).
+  std::vector<std::string> candidates;
+};
+
+class Program {
+ public:
+  /// Outputs in graph order for inputs in graph order; bad input when an input contradicts the graph.
+  /// `step_times`, when given, receives microseconds per step.
+  std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs,
+                                  std::vector<double>* step_times = nullptr);
+  /// The first third of run(): execute() and download() of the executor are the rest.
+  void upload(std::span<const tensor::Tensor> inputs);
+  /// Made when first asked for: a program that is only looked at takes no memory.
+  Executor& executor();
+
+  const graph::Graph& graph() const { return *graph_; }
+  const std::vector<ProgramStep>& steps() const { return steps_; }
+  const MemoryPlan& memory_plan() const { return memory_; }
+  /// Bytes of the scratch area shared by all steps.
+  int64_t scratch_bytes() const { return scratch_bytes_; }
+  /// Bytes of the arena and of the scratch area.
+  int64_t activation_bytes() const { return memory_.peak_bytes + scratch_bytes_; }
+  /// Bytes of the constants that steps read in plain form, each once, as they read them.
+  int64_t constant_bytes() const;
+  /// Bytes of the inputs and outputs whose shapes are known.
+  int64_t io_bytes() const;
+  /// Host tensors for the outputs; undefined where the shape is only known when the program runs.
+  std::vector<tensor::Tensor> make_outputs() const;
+  /// Constants some kernel holds in packed form.
+  const std::vector<WeightKey>& packed() const { return packed_; }
+  /// Constants some step reads in plain form.
+  const std::vector<graph::ValueId>& plain_constants() const { return plain_constants_; }
+  /// With ProgramOptions::list_candidates, what gets them ready: hold it for as long as they may be asked
+  /// for.
+  const std::vector<Preparation>& preparations() const { return preparations_; }
+
+ private:
+  friend class ProgramBuilder;
+
+  std::shared_ptr<const graph::Graph> graph_;
+  const Device* device_ = nullptr;
+  std::vector<ProgramStep> steps_;
+  MemoryPlan memory_;
+  int64_t scratch_bytes_ = 0;
+  std::vector<WeightKey> packed_;
+  std::vector<graph::ValueId> plain_constants_;
+  std::vector<Preparation> preparations_;
+  /// Constants brought into another arrangement when the program was made.
+  std::vector<tensor::Tensor> owned_;
+  std::unique_ptr<Executor> executor_;
+};
+
+struct ProgramOptions {
+  Precision precision = Precision::kFp32;
+  Layout layout = Layout::kPlain;
+  /// Tactic name per node of the graph; empty entries (or an empty list): the first that accepts.
+  std::vector<std::string> tactics;
+  /// Ask every tactic, for a search, instead of stopping at the first that accepts.
+  bool list_candidates = false;
+  /// Ask for variants that a library does not recommend, too.
+  bool exhaustive = false;
+};
+
+/// Compiles a graph whose input shapes are all concrete. Bad input when a step cannot run at all.
+std::unique_ptr<Program> build_program(std::shared_ptr<const graph::Graph> graph, const Device& device,
+                                       WeightStore& weights, const ProgramOptions& options);
+
+/// The tactic that closes every list: the node's reference kernel on plain operands.
+const Tactic& reference_tactic();
+
+/// Whether a node only gives its first input another shape, so that it needs no step of its own.
+bool is_view(const graph::Node& node);
+
+}  // namespace hone::engine

@@ -1,0 +1,76 @@
+// See batch_group.hpp.
+#include "engine/search/batch_group.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/clock.hpp"
+#include "engine/context.hpp"
+#include "engine/search/step_timer.hpp"
+
+namespace hone::engine {
+namespace {
+
+/// A challenger must be this much faster than the incumbent.
+constexpr double kMargin = 0.97;
+/// After one look, groups slower than the fastest by this factor are not timed again.
+constexpr double kHopeless = 1.5;
+constexpr int kRounds = 5;
+/// Seconds after which no further round is timed.
+constexpr double kBudgetSeconds = 6;
+
+struct Group {
+  int64_t images = 0;
+  std::unique_ptr<Context> context;
+  std::vector<double> times_us;
+};
+
+double sample_us(Group& group, const std::vector<tensor::Tensor>& inputs) {
+  const auto begin = base::Clock::now();
+  group.context->run(inputs);
+  return 1e6 * base::seconds_since(begin);
+}
+
+std::vector<Group> promising_groups(const Engine& engine, const Device& device,
+                                    const std::vector<tensor::Tensor>& inputs, int64_t batch,
+                                    const FitsRoom& fits) {
+  std::vector<Group> groups;
+  double fastest_us = 1e300;
+  for (int64_t images = 0; images < batch; images = std::max<int64_t>(1, images * 2)) {
+    auto variant = std::make_shared<Engine>(engine);
+    variant->micro_batch = images;
+    variant->shapes.clear();
+    fits([&] {
+      Group group{images, std::make_unique<Context>(variant, device, engine.threads), {}};
+      // The first run also touches the memory; it only tells what is hopeless.
+      const double first_us = sample_us(group, inputs);
+      fastest_us = std::min(fastest_us, first_us);
+      if (images == 0 || first_us <= fastest_us * kHopeless) groups.push_back(std::move(group));
+    });
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::optional<BatchGroups> time_batch_groups(const Engine& engine, const Device& device,
+                                             const std::vector<tensor::Tensor>& inputs, int64_t batch,
+                                             const FitsRoom& fits) {
+  std::vector<Group> groups = promising_groups(engine, device, inputs, batch, fits);
+  if (groups.empty()) return std::nullopt;
+  const auto begin = base::Clock::now();
+  for (int round = 0; round < kRounds && (round < 1 || base::seconds_since(begin) < kBudgetSeconds);
+       ++round) {
+    for (Group& group : groups) group.times_us.push_back(sample_us(group, inputs));
+  }
+  BatchGroups result{.chosen = groups[0].images};
+  for (const Group& group : groups) {
+    const TimingEntry::Time time{sample_quantile(group.times_us, 0.5), sample_quantile(group.times_us, 0.25),
+                                 static_cast<int>(group.times_us.size())};
+    result.times[group.images] = time;
+    if (time.median_us < result.times.at(result.chosen).median_us * kMargin) result.chosen = group.images;
+  }
+  return result;
+}
+
+}  // namespace hone::engine

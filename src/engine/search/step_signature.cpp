@@ -1,0 +1,80 @@
+// See step_signature.hpp.
+#include "engine/search/step_signature.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace hone::engine {
+namespace {
+
+std::string attribute_text(const graph::Attribute& attribute) {
+  struct Visitor {
+    std::string operator()(int64_t value) const { return std::to_string(value); }
+    std::string operator()(float value) const { return fmt::format("{}", value); }
+    std::string operator()(const std::string& value) const { return value; }
+    std::string operator()(const std::vector<int64_t>& values) const {
+      return fmt::format("{}", fmt::join(values, ","));
+    }
+    std::string operator()(const std::vector<float>& values) const {
+      return fmt::format("{}", fmt::join(values, ","));
+    }
+    std::string operator()(const std::vector<std::string>& values) const {
+      return fmt::format("{}", fmt::join(values, ","));
+    }
+    std::string operator()(const tensor::Tensor& value) const { return tensor::shape_text(value.shape()); }
+    std::string operator()(const std::shared_ptr<graph::Graph>& value) const {
+      return fmt::format("{} nodes", value->nodes.size());
+    }
+  };
+  return std::visit(Visitor{}, attribute);
+}
+
+/// The text with bytes beyond ASCII spelt out: a model's strings need not be UTF-8, which the cache's file
+/// is.
+std::string ascii(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    result += byte < 0x80 ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string step_signature(const graph::Graph& graph, const graph::Node& node, Layout layout,
+                           Precision precision) {
+  std::string text = fmt::format("{} {} {}", node.op, layout_name(layout), tensor::precision_name(precision));
+  for (const auto& [name, value] : node.attributes)
+    text += fmt::format(" {}={}", name, attribute_text(value));
+  for (const graph::ValueId id : node.inputs) {
+    text += id == graph::kNoValue
+                ? " -"
+                : fmt::format(" {}{}", graph.value(id).type.text(), graph.constant(id) != nullptr ? "c" : "");
+  }
+  const auto leaves = [&](graph::ValueId id) {
+    return std::find(graph.outputs.begin(), graph.outputs.end(), id) != graph.outputs.end();
+  };
+  for (const graph::ValueId id : node.outputs) {
+    text += id == graph::kNoValue
+                ? " >-"
+                : fmt::format(" {}{}", leaves(id) ? ">>" : ">", graph.value(id).type.text());
+  }
+  return ascii(text);
+}
+
+std::string graph_signature(const graph::Graph& graph, Precision precision) {
+  uint64_t digest = 1469598103934665603ull;  // FNV-1a
+  const auto add = [&](const std::string& text) {
+    for (const char c : text) digest = (digest ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+  };
+  for (const graph::Node& node : graph.nodes) {
+    add(step_signature(graph, node, Layout::kPlain, precision));
+    for (const graph::ValueId id : node.inputs) add(fmt::format("<{}", id));
+    for (const graph::ValueId id : node.outputs) add(fmt::format(">{}", id));
+  }
+  return fmt::format("{} nodes {:016x}", graph.nodes.size(), digest);
+}
+
+}  // namespace hone::engine

@@ -1,0 +1,40 @@
+// Timing whole programs step by step, on inputs that are never zero.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/program/program.hpp"
+
+namespace hone::engine {
+
+/// Inputs of a graph with concrete shapes: standard normal floats from a fixed seed, ones for other types.
+std::vector<tensor::Tensor> timing_inputs(const graph::Graph& graph);
+
+/// Times of the steps of one program, collected over runs.
+class StepTimer {
+ public:
+  explicit StepTimer(Program& program) : program_(program), node_times_(program.graph().nodes.size()) {}
+
+  /// One run; what the engine inserted before a step counts as that step's.
+  void sample(std::span<const tensor::Tensor> inputs);
+  /// The same on what was uploaded last; the outputs stay on the device.
+  void sample_uploaded();
+  /// Microseconds per run of one node (index of the graph).
+  const std::vector<double>& node_times(size_t node) const { return node_times_[node]; }
+  const std::vector<double>& total_times() const { return totals_; }
+
+ private:
+  void add_step_times();
+
+  Program& program_;
+  std::vector<std::vector<double>> node_times_;
+  std::vector<double> totals_;
+  std::vector<double> step_times_;
+};
+
+/// Quantile q in [0, 1] by linear interpolation; 0 for no samples.
+double sample_quantile(std::vector<double> samples, double q);
+
+}  // namespace hone::engine

@@ -1,0 +1,82 @@
+// What a tactic search knows of every step: its candidates with their times, and which one is chosen.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "engine/program/program.hpp"
+#include "engine/search/step_timer.hpp"
+#include "engine/search/timing_cache.hpp"
+
+namespace hone::engine {
+
+struct Candidate {
+  std::string tactic;
+  /// Microseconds, of all steps that share the candidates.
+  std::vector<double> times;
+  TimingEntry::Time cached;
+};
+
+/// Steps that would be timed alike share one: what is chosen for one of them is chosen for all.
+struct StepSearch {
+  std::string signature;
+  /// Nodes of the graph.
+  std::vector<size_t> nodes;
+  /// The first is the device's favourite.
+  std::vector<Candidate> candidates;
+  /// "tactic: reason".
+  std::vector<std::string> refusals;
+  bool cached = false;
+  /// Some were refused for want of memory.
+  bool short_of_memory = false;
+  size_t chosen = 0;
+
+  double median(size_t candidate) const;
+  /// Takes candidates and choice from an earlier search.
+  void use(const TimingEntry& entry);
+  /// Keeps the favourite unless another one's median is clearly below its median and below its lower
+  /// quartile, so that noise wins nothing.
+  void choose();
+  /// Moves a candidate to the refusals.
+  void refuse(size_t candidate, const std::string& reason);
+  /// Takes the samples of candidate `k`, where the program ran by it; `ran` as tactics_that_run() has it.
+  void take_times(const StepTimer& timer, const std::vector<const std::string*>& ran, size_t k);
+  /// Forgets what came from an earlier search.
+  void reopen();
+  /// For the cache; fills in the candidates' summaries. `level`: the search's.
+  TimingEntry entry(int level);
+};
+
+/// All steps of a graph in one layout.
+struct LayoutSearch {
+  Layout layout = Layout::kPlain;
+  std::vector<StepSearch> steps;
+  /// What gets the candidates ready.
+  std::vector<Preparation> preparations;
+  /// Chosen tactic per node, as ProgramOptions takes them.
+  std::vector<std::string> tactics(size_t node_count) const;
+  /// Rounds that let every candidate of every step run.
+  size_t rounds() const;
+  /// The same for round `k`: candidate k of every step, or what the cache chose.
+  std::vector<std::string> tactics_of_round(size_t k, size_t node_count) const;
+  /// Takes the samples of a program that ran with the tactics of round `k`.
+  void take_times(const StepTimer& timer, const Program& program, size_t k);
+  /// Forgets the choices for those of the nodes that a program with all candidates does not offer. A step's
+  /// first node speaks for all, as in a search. What is offered stays, also where it refuses beside the other
+  /// choices: so it did when it was made.
+  void reopen(const std::set<size_t>& nodes, const Program& listed);
+};
+
+/// The tactic that each node of the graph runs by; null where it has no step of its own.
+std::vector<const std::string*> tactics_that_run(const Program& program, size_t node_count);
+/// Nodes that run by another tactic than was chosen for them, since that one is unknown or refuses.
+std::set<size_t> nodes_run_otherwise(const Program& program, const std::vector<std::string>& tactics);
+
+/// Steps of the graph by signature, with what the cache knows of them from searches of that level or above.
+LayoutSearch find_steps(const graph::Graph& graph, Layout layout, Precision precision, int least_level,
+                        const TimingCache& cache);
+
+}  // namespace hone::engine

@@ -1,0 +1,281 @@
+// See tactic_refinement.hpp.
+#include "engine/search/tactic_refinement.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "engine/search/step_timer.hpp"
+
+namespace hone::engine {
+namespace {
+
+/// A trial must beat the network so far by this much, or the steps that it is about, and those behind them,
+/// whose times vary less.
+constexpr double kMargin = 0.998;
+constexpr double kStepMargin = 0.99;
+/// Candidates whose own time is above the fastest one's by more than this are not tried.
+constexpr double kHopeless = 1.35;
+constexpr size_t kMostTrials = 8;
+/// After a round that made the network faster than this another one follows: less may be chance.
+constexpr double kWorthAnotherRound = 0.995;
+constexpr int kWarmups = 3;
+constexpr int kPairs = 15;
+
+double network_us(Program& program) {
+  const ExecutionTimes times = program.executor().execute_timed();
+  return times.device_us > 0 ? times.device_us : times.enqueue_us;
+}
+
+/// Candidates for which `wanted` holds, fastest first, without the hopeless ones among them.
+template <class Wanted>
+std::vector<size_t> fastest_of(const StepSearch& step, const Wanted& wanted) {
+  std::vector<size_t> order(step.candidates.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::erase_if(order, [&](size_t i) { return !wanted(step.candidates[i].tactic); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return step.median(a) < step.median(b); });
+  if (order.empty()) return order;
+  const double limit = step.median(order.front()) * kHopeless;
+  std::erase_if(order, [&](size_t i) { return step.median(i) > limit; });
+  return order;
+}
+
+/// Candidates worth a trial: the fastest ones of either kind, those that start early first, because their own
+/// time is not what they cost.
+std::vector<size_t> worth_a_trial(const StepSearch& step, const StartsEarly& early) {
+  std::vector<size_t> order = fastest_of(step, early);
+  if (order.size() > kMostTrials) order.resize(kMostTrials);
+  const auto others = fastest_of(step, [&](const std::string& tactic) { return !early(tactic); });
+  order.insert(order.end(), others.begin(),
+               others.begin() + static_cast<std::ptrdiff_t>(std::min(others.size(), kMostTrials)));
+  std::erase(order, step.chosen);
+  return order;
+}
+
+/// Microseconds of each run of some nodes together.
+std::vector<double> sums(const StepTimer& timer, const std::vector<bool>& wanted) {
+  std::vector<double> result(kPairs, 0.0);
+  for (size_t node = 0; node < wanted.size(); ++node) {
+    const std::vector<double>& times = timer.node_times(node);
+    for (size_t run = 0; wanted[node] && run < times.size(); ++run) result[run] += times[run];
+  }
+  return result;
+}
+
+/// The nodes that run differently, and of those that take time the one behind each, which may have to wait
+/// for it longer.
+std::vector<bool> touched_nodes(const std::vector<std::string>& tactics,
+                                const std::vector<std::string>& others, const StepTimer& timer) {
+  std::vector<bool> touched(tactics.size());
+  bool behind = false;
+  for (size_t node = 0; node < tactics.size(); ++node) {
+    const bool differs = tactics[node] != others[node];
+    touched[node] = behind || differs;
+    if (!timer.node_times(node).empty()) behind = differs;
+  }
+  return touched;
+}
+
+/// A network, and the tactics that make it.
+struct Choice {
+  std::vector<std::string> tactics;  ///< one a node
+  std::unique_ptr<Program> program;
+};
+
+/// Whether the median of some times is below that of others by the margin, and below their lower quartile.
+bool is_faster(const std::vector<double>& times, const std::vector<double>& others, double margin) {
+  const double median = sample_quantile(times, 0.5);
+  return median < margin * sample_quantile(others, 0.5) && median < sample_quantile(others, 0.25);
+}
+
+/// The time of `trial` over that of `current`, taking turns; 1 when neither it is faster beyond doubt, nor
+/// the steps that it is about in a network that is a little faster.
+double time_ratio(const Choice& trial, const Choice& current) {
+  std::vector<double> trial_us;
+  std::vector<double> current_us;
+  StepTimer trial_steps(*trial.program);
+  StepTimer current_steps(*current.program);
+  for (int i = 0; i < kWarmups; ++i) network_us(*trial.program);
+  for (int i = 0; i < kPairs; ++i) {
+    current_us.push_back(network_us(*current.program));
+    trial_us.push_back(network_us(*trial.program));
+    current_steps.sample_uploaded();
+    trial_steps.sample_uploaded();
+  }
+  const double before = sample_quantile(current_us, 0.5);
+  const double ratio = sample_quantile(trial_us, 0.5) / before;
+  if (is_faster(trial_us, current_us, kMargin)) return ratio;
+  const std::vector<bool> touched = touched_nodes(trial.tactics, current.tactics, current_steps);
+  const std::vector<double> of_trial = sums(trial_steps, touched);
+  const std::vector<double> of_current = sums(current_steps, touched);
+  if (ratio >= 1 || !is_faster(of_trial, of_current, kStepMargin)) return 1;
+  return std::max(ratio, 1 - (sample_quantile(of_current, 0.5) - sample_quantile(of_trial, 0.5)) / before);
+}
+
+/// The choices as they get better, with the network that they make.
+class Refinement {
+ public:
+  Refinement(LayoutSearch& search, size_t node_count, TacticTrials& trials, const StartsEarly& early,
+             double seconds)
+      : search_(search),
+        node_count_(node_count),
+        trials_(trials),
+        early_(early),
+        half_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds / 2))),
+        end_(Clock::now() + 2 * half_),
+        current_{search.tactics(node_count), nullptr} {
+    current_.program = trials.program(search.layout, current_.tactics);
+    current_.program->upload(trials.inputs());
+  }
+
+  /// Tries everything once; whether that brought so much that there is reason, and time, to try again.
+  bool improve() {
+    ratio_ = 1;
+    improve_runs();
+    improve_steps();
+    return ratio_ < kWorthAnotherRound && Clock::now() < end_;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool is_open(const StepSearch& step) const { return !step.cached && step.candidates.size() > 1; }
+
+  /// Makes the network of the present choices the current one if it is right and faster. One that was not is
+  /// not tried again: of many tries, chance would win one.
+  bool accept() {
+    std::vector<std::string> tactics = search_.tactics(node_count_);
+    if (rejected_.contains(tactics)) return false;
+    if (is_better(tactics)) return true;
+    rejected_.insert(std::move(tactics));
+    return false;
+  }
+
+  /// Two networks at once may not fit.
+  bool is_better(const std::vector<std::string>& tactics) {
+    bool better = false;
+    return trials_.fits([&] { better = beats_current(tactics); }) && better;
+  }
+
+  bool beats_current(const std::vector<std::string>& tactics) {
+    Choice trial{tactics, trials_.program(search_.layout, tactics)};
+    if (!trials_.agrees(*trial.program)) return false;
+    trial.program->upload(trials_.inputs());
+    const double ratio = time_ratio(trial, current_);
+    if (ratio == 1) return false;
+    ratio_ *= ratio;
+    current_ = std::move(trial);
+    return true;
+  }
+
+  /// The fastest early candidates in whole runs of steps, since one alone gains nothing: in all of them, then
+  /// in shorter and shorter runs, each of which begins in the middle of the one before it. Half of the time
+  /// is left for single steps.
+  void improve_runs() {
+    const auto end = std::min(end_, Clock::now() + half_);
+    const size_t count = search_.steps.size();
+    for (size_t length = count; length > 1; length = length == 2 ? 1 : (length + 1) / 2) {
+      for (size_t first = 0; first + 1 < count; first += length / 2) {
+        if (Clock::now() > end) return;
+        take_early(first, std::min(first + length, count));
+      }
+    }
+  }
+
+  void take_early(size_t first, size_t last) {
+    std::vector<size_t> before;
+    bool changes = false;
+    for (size_t i = first; i < last; ++i) {
+      StepSearch& step = search_.steps[i];
+      before.push_back(step.chosen);
+      if (!is_open(step) || early_(step.candidates[step.chosen].tactic)) continue;
+      const auto fastest = fastest_of(step, early_);
+      if (fastest.empty()) continue;
+      step.chosen = fastest.front();
+      changes = true;
+    }
+    if (!changes || accept()) return;
+    for (size_t i = first; i < last; ++i) search_.steps[i].chosen = before[i - first];
+  }
+
+  /// Single steps, the costliest first.
+  void improve_steps() {
+    std::vector<size_t> order(search_.steps.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::erase_if(order, [&](size_t i) { return !is_open(search_.steps[i]); });
+    const auto cost = [&](size_t i) {
+      const StepSearch& step = search_.steps[i];
+      return step.median(step.chosen) * static_cast<double>(step.nodes.size());
+    };
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return cost(a) > cost(b); });
+    for (const size_t i : order) {
+      StepSearch& step = search_.steps[i];
+      for (const size_t candidate : worth_a_trial(step, early_)) {
+        if (Clock::now() > end_) return;
+        const size_t before = std::exchange(step.chosen, candidate);
+        if (!accept()) step.chosen = before;
+      }
+    }
+  }
+
+  LayoutSearch& search_;
+  size_t node_count_;
+  TacticTrials& trials_;
+  const StartsEarly& early_;
+  Clock::duration half_;
+  Clock::time_point end_;
+  Choice current_;
+  std::set<std::vector<std::string>> rejected_;
+  double ratio_ = 1;  ///< of the network's time to that before the present round
+};
+
+/// Chooses `wanted` for the steps from `first` to before `last`, as far as the network agrees.
+void take_again(LayoutSearch& search, size_t node_count, std::span<const size_t> wanted, size_t first,
+                size_t last, TacticTrials& trials) {
+  std::vector<size_t> before;
+  bool changes = false;
+  for (size_t i = first; i < last; ++i) {
+    before.push_back(search.steps[i].chosen);
+    changes = changes || wanted[i] != before.back();
+    search.steps[i].chosen = wanted[i];
+  }
+  if (!changes) return;
+  const std::string wrong = trials.mistake_of(search.layout, search.tactics(node_count));
+  if (wrong.empty()) return;
+  for (size_t i = first; i < last; ++i) search.steps[i].chosen = before[i - first];
+  if (last - first == 1) {
+    StepSearch& step = search.steps[first];
+    step.refusals.push_back(fmt::format("{}: beside the other steps' fastest tactics, {}",
+                                        step.candidates[wanted[first]].tactic, wrong));
+    return;
+  }
+  const size_t middle = first + (last - first) / 2;
+  take_again(search, node_count, wanted, first, middle, trials);
+  take_again(search, node_count, wanted, middle, last, trials);
+}
+
+}  // namespace
+
+void keep_what_agrees(LayoutSearch& search, size_t node_count, const std::vector<std::string>& sound,
+                      TacticTrials& trials) {
+  std::vector<size_t> wanted;
+  for (StepSearch& step : search.steps) {
+    wanted.push_back(step.chosen);
+    for (size_t k = 0; k < step.candidates.size(); ++k) {
+      if (!step.cached && step.candidates[k].tactic == sound[step.nodes.front()]) step.chosen = k;
+    }
+  }
+  take_again(search, node_count, wanted, 0, search.steps.size(), trials);
+}
+
+void refine_choices(LayoutSearch& search, size_t node_count, TacticTrials& trials, const StartsEarly& early,
+                    double seconds) {
+  Refinement refinement(search, node_count, trials, early, seconds);
+  while (refinement.improve()) {
+  }
+}
+
+}  // namespace hone::engine

@@ -1,0 +1,52 @@
+// Records a model on a backend: its iterations, the steps that it announces and, on a GPU, what the GPU did.
+#pragma once
+
+#include <string>
+
+#include "base/statistics.hpp"
+#include "bench/sweep/peers.hpp"
+#include "bench/worker/model_info.hpp"
+#include "bench/worker/traced_runs.hpp"
+#include "trace/collect/metrics.hpp"
+#include "trace/collect/schedule.hpp"
+#include "trace/trace.hpp"
+
+namespace hone::record {
+
+struct ModelRecordOptions {
+  std::string model;
+  std::string backend;
+  std::string precision = "fp32";
+  std::string device = "cpu";
+  int64_t batch = 1;
+  int threads = 1;
+  bool driver_api = true;
+  /// Through CUPTI also where a backend can time what the GPU does itself, which costs less.
+  bool cupti = false;
+  /// How often a second hardware counters are sampled; 0: not at all.
+  double counter_rate = 0;
+  /// What a backend is asked to tell of its operators and memory; one that cannot leaves it out.
+  backend::ObserveOptions observe;
+  /// What each thread of the CPU uses in every range that the backend announces.
+  bool thread_counters = false;
+  /// What is measured of each kernel of one run, in place of recording; nothing when it is empty.
+  std::vector<trace::WantedMetric> metrics;
+  trace::Schedule schedule;
+};
+
+struct ModelRecording {
+  /// The active iterations, as HostKind::kStep "ProfilerStep#k".
+  trace::Trace trace;
+  /// Whether the backend timed the GPU itself.
+  bool self_timed = false;
+  /// Latencies of iterations without and with recording, milliseconds. None where metrics were measured.
+  base::Summary plain;
+  base::Summary recorded;
+};
+
+/// The model runs in a worker of its own, first as it is, then recorded; where the collector must be in the
+/// process, in another one. Environment error when a worker fails.
+ModelRecording record_model(const bench::ModelInfo& model, const bench::Peers& peers,
+                            const ModelRecordOptions& options);
+
+}  // namespace hone::record

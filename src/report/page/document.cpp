@@ -1,0 +1,164 @@
+// See document.hpp.
+#include "report/page/document.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "base/clock.hpp"
+#include "base/file.hpp"
+#include "base/version.hpp"
+#include "report/page/document_schema.hpp"
+#include "trace/open.hpp"
+
+namespace hone::report {
+namespace {
+
+constexpr size_t kMostDiffs = 16;
+
+std::string value(const trace::Trace& trace, const char* key) {
+  const auto found = trace.metadata.find(key);
+  return found == trace.metadata.end() ? std::string() : found->second;
+}
+
+std::string subject_of(const trace::Trace& trace) {
+  const std::string model = value(trace, "model");
+  return model.empty() ? std::string() : model + " batch " + value(trace, "batch");
+}
+
+std::string name_of(const trace::Trace& trace, const std::filesystem::path& path) {
+  const std::string subject = subject_of(trace);
+  if (subject.empty()) return trace_stem(path);
+  return fmt::format("{} {} {} batch {}", value(trace, "model"), value(trace, "backend"),
+                     value(trace, "precision"), value(trace, "batch"));
+}
+
+class Maker {
+ public:
+  Report make(const RunFiles& files) {
+    report_.generated = base::utc_date();
+    report_.hone = program_text();
+    for (const std::string& sentence : files.sentences) report_.problems.push_back({"", sentence});
+    for (const RunFile& file : files.files) {
+      try {
+        if (file.kind == RunFileKind::kSweep) {
+          add_sweep(file.path);
+        } else {
+          add_profile(file.path);
+        }
+      } catch (const Error& error) {
+        report_.problems.push_back({file.path.string(), error.what()});
+      }
+    }
+    compare_profiles(candidates_, &report_);
+    return std::move(report_);
+  }
+
+ private:
+  void add_sweep(const std::filesystem::path& path) {
+    ReportSweep sweep = read_report_sweep("", path);
+    sweep.id = ids_.take(trace_stem(path));
+    report_.sweeps.push_back(std::move(sweep));
+  }
+
+  void add_profile(const std::filesystem::path& path) {
+    const Answers answers(path.string(), trace::open_trace(path), {});
+    ReportProfile profile = make_profile(ids_.take(trace_stem(path)), answers);
+    profile.timeline = TimelineSource(answers.trace(), answers.dependencies().path).window();
+    candidates_.push_back(diff_candidate(profile.id, answers.trace()));
+    report_.profiles.push_back(std::move(profile));
+  }
+
+  Report report_;
+  Ids ids_;
+  std::vector<DiffCandidate> candidates_;
+};
+
+ReportDiff make_diff(const DiffCandidate& one, const DiffCandidate& other) {
+  const bool in_order = analysis::is_first(one.side, other.side);
+  const DiffCandidate& a = in_order ? one : other;
+  const DiffCandidate& b = in_order ? other : one;
+  return {a.id, b.id, {analysis::to_json(analysis::compare_traces(a.side, b.side))}};
+}
+
+struct Pair {
+  std::reference_wrapper<const DiffCandidate> one;
+  std::reference_wrapper<const DiffCandidate> other;
+
+  bool has_hone_and_another() const {
+    return (one.get().backend == "hone") != (other.get().backend == "hone");
+  }
+};
+
+/// Nothing that people measure nests deeper; writing the JSON recurses.
+constexpr int kDeepestJson = 64;
+
+Json parse_shallow(const std::string& text) {
+  const auto shallow = [](int depth, Json::parse_event_t, Json&) {
+    if (depth > kDeepestJson) fail_bad_input("lists and objects nest more than {} deep", kDeepestJson);
+    return true;
+  };
+  return Json::parse(text, shallow, false);
+}
+
+}  // namespace
+
+std::string Ids::take(const std::string& wanted) {
+  std::string id = wanted;
+  for (int n = 2; !taken_.insert(id).second; ++n) id = fmt::format("{}-{}", wanted, n);
+  return id;
+}
+
+DiffCandidate diff_candidate(const std::string& id, const trace::Trace& trace) {
+  return {id, subject_of(trace), value(trace, "backend"),
+          analysis::diff_side(trace, analysis::find_steps(trace))};
+}
+
+void compare_profiles(std::span<const DiffCandidate> candidates, Report* report) {
+  std::vector<Pair> pairs;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    for (size_t j = i + 1; j < candidates.size(); ++j) {
+      const std::string& subject = candidates[i].subject;
+      if (!subject.empty() && subject == candidates[j].subject)
+        pairs.push_back({candidates[i], candidates[j]});
+    }
+  }
+  std::stable_partition(pairs.begin(), pairs.end(),
+                        [](const Pair& pair) { return pair.has_hone_and_another(); });
+  const size_t kept = std::min(pairs.size(), kMostDiffs);
+  report->diffs.clear();
+  for (const Pair& pair : std::span(pairs).first(kept))
+    report->diffs.push_back(make_diff(pair.one, pair.other));
+  report->diffs_left_out = pairs.size() - kept;
+}
+
+ReportProfile make_profile(const std::string& id, const Answers& answers) {
+  const trace::Trace& trace = answers.trace();
+  ReportProfile profile{id, name_of(trace, answers.path()), answers.path(), {}};
+  for (const auto& [key, text] : trace.metadata) profile.metadata.emplace_back(key, text);
+  profile.analysis = base::JsonOf<Answers>{to_json(answers)};
+  return profile;
+}
+
+std::string program_text() { return fmt::format("{} ({})", base::version(), base::commit()); }
+
+ReportSweep read_report_sweep(const std::string& id, const std::filesystem::path& path) {
+  constexpr uint64_t kLargestFile = uint64_t{256} << 20;
+  try {
+    Json json = parse_shallow(base::read_file(path, kLargestFile));
+    if (json.is_discarded()) fail_bad_input("this is no JSON file");
+    if (!json.is_object() || json.value("schema", Json()) != "hone.bench")
+      fail_bad_input("the field 'schema' is not hone.bench");
+    if (json.value("version", Json()) != bench::kSchemaVersion)
+      fail_bad_input("the field 'version' is not {}", bench::kSchemaVersion);
+    if (!json.value("runs", Json()).is_array()) fail_bad_input("the field 'runs' is not a list");
+    std::vector<RunPair> pairs = compare_pairs(json);
+    return {id, path.string(), {std::move(json)}, std::move(pairs)};
+  } catch (const Error& error) {
+    if (error.where().starts_with(path.string())) throw;
+    throw error.within(path.string());
+  }
+}
+
+Report make_report(const RunFiles& files) { return Maker().make(files); }
+
+}  // namespace hone::report

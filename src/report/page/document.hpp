@@ -1,0 +1,95 @@
+// What the page shows: results of benchmarks, profiles of traces, and comparisons of profiles. Schema
+// hone.report; its fields are described in document_schema.hpp, and from there in web/src/schema.ts.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/questions/trace_diff.hpp"
+#include "base/described.hpp"
+#include "bench/results/results.hpp"
+#include "report/answers_schema.hpp"
+#include "report/page/timeline.hpp"
+#include "report/run_files.hpp"
+#include "report/run_pairs.hpp"
+
+namespace hone::report {
+
+struct ReportSweep {
+  std::string id;
+  std::string path;
+  base::JsonOf<bench::Sweep> sweep;
+  std::vector<RunPair> pairs = {};
+};
+
+struct ReportProfile {
+  std::string id;
+  std::string name;
+  std::string path;
+  base::Named<std::string> metadata;
+  /// Absent from lists of `hone view`, which gives them one by one. The timeline's blob is not part of the
+  /// JSON.
+  std::optional<base::JsonOf<Answers>> analysis = std::nullopt;
+  std::optional<Timeline> timeline = std::nullopt;
+  bool ready = true;  ///< false while `hone view` has yet to read the trace
+};
+
+struct ReportDiff {
+  std::string a;  ///< ids of profiles; the slower one first
+  std::string b;
+  base::JsonOf<analysis::TraceDiff> diff;
+};
+
+struct ReportProblem {
+  std::string path;
+  std::string text;
+};
+
+struct Report {
+  std::string generated;  ///< UTC, ISO 8601
+  std::string hone;       ///< version and commit
+  bool live = false;      ///< by `hone view`: files may come and go
+  std::vector<ReportSweep> sweeps;
+  std::vector<ReportProfile> profiles;
+  std::vector<ReportDiff> diffs;
+  size_t diffs_left_out = 0;  ///< pairs beyond as many as a page holds
+  std::vector<ReportProblem> problems;
+};
+
+/// What comparing a profile with others needs of it, after its trace is gone.
+struct DiffCandidate {
+  std::string id;
+  std::string subject;  ///< model and batch; empty where the trace does not tell
+  std::string backend;
+  analysis::DiffSide side;
+};
+
+/// Ids for links: letters, digits, '.', '-' and '_', each given once.
+class Ids {
+ public:
+  std::string take(const std::string& wanted);
+
+ private:
+  std::set<std::string> taken_;
+};
+
+DiffCandidate diff_candidate(const std::string& id, const trace::Trace& trace);
+/// Sets the comparisons: those of one subject, each two, of hone with others first, sixteen at most.
+void compare_profiles(std::span<const DiffCandidate> candidates, Report* report);
+
+/// Without a timeline.
+ReportProfile make_profile(const std::string& id, const Answers& answers);
+
+/// "0.1.0 (a1b2c3d)".
+std::string program_text();
+
+/// Reads and analyses all of them; a file that cannot be read becomes a problem.
+Report make_report(const RunFiles& files);
+
+/// The sweep of a result file, checked as far as the page relies on it. Bad input naming the file.
+ReportSweep read_report_sweep(const std::string& id, const std::filesystem::path& path);
+
+}  // namespace hone::report

@@ -1,0 +1,190 @@
+// See bench_table.hpp.
+#include "report/terminal/bench_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/statistics.hpp"
+
+namespace hone::report {
+namespace {
+
+using bench::Run;
+
+size_t longest(const std::vector<std::string>& names) {
+  size_t width = 0;
+  for (const std::string& name : names) width = std::max(width, name.size());
+  return width;
+}
+
+/// For four significant digits at least, down to ten microseconds.
+int decimals(double value) {
+  return value >= 100 ? 1 : value >= 10 ? 2 : value >= 1 ? 3 : value >= 0.1 ? 4 : 5;
+}
+
+std::string number(double value) { return fmt::format("{:.{}f}", value, decimals(value)); }
+
+std::string latency_cell(const base::Summary& summary) {
+  if (!summary.p50_interval.bounded()) return number(summary.p50);
+  const double half = (summary.p50_interval.high - summary.p50_interval.low) / 2;
+  return fmt::format("{} ±{:.{}f}", number(summary.p50), half, decimals(summary.p50));
+}
+
+std::string p99_cell(const base::Summary& summary) {
+  return summary.n >= base::samples_for_percentile(0.99) ? number(summary.p99) : "-";
+}
+
+/// Two decimals, and two digits of what they would make nothing of.
+std::string ratio_text(double ratio) { return ratio < 0.1 ? number(ratio) : fmt::format("{:.2f}", ratio); }
+
+std::string speedup_cell(const Run& run) {
+  if (!run.speedup) return "-";
+  const base::Ratio& ratio = run.speedup->ratio;
+  if (!ratio.known) return ratio_text(ratio.value) + "x [?]";
+  const std::string interval = fmt::format("[{} {}]", ratio_text(ratio.low), ratio_text(ratio.high));
+  if (ratio.contains(1)) return "no difference " + interval;
+  return fmt::format("{}x {}", ratio_text(ratio.value), interval);
+}
+
+std::string megabytes_cell(int64_t bytes) {
+  return bytes > 0 ? fmt::format("{:.0f}", static_cast<double>(bytes) / 1e6) : "-";
+}
+
+std::string error_cell(const bench::Accuracy& accuracy) {
+  return accuracy.relative_l2 ? fmt::format("{:.1e}", *accuracy.relative_l2) : "-";
+}
+
+std::map<std::string, std::string> names_of(const std::vector<std::string>& models) {
+  const std::vector<std::string> names = bench::distinct_names(models);
+  std::map<std::string, std::string> result;
+  for (size_t i = 0; i < models.size(); ++i) result[models[i]] = names[i];
+  return result;
+}
+
+std::vector<Column> columns(const bench::SweepOptions& options) {
+  const bool device = options.measure.device != "cpu";
+  std::vector<Column> list = {{"model", longest(bench::distinct_names(options.models)), false},
+                              {"backend", longest(options.backends), false},
+                              {"prec", longest(options.precisions), false},
+                              {"batch", 5},
+                              {options.measure.cold_l2 ? "p50 ms, cold L2" : "p50 ms", 14},
+                              {"p99 ms", 8}};
+  if (device) list.push_back({"device ms", 9});
+  list.push_back({"per second", 10});
+  if (device) list.push_back({"pipelined", 10});
+  list.push_back({"vs " + options.compare_to, 25});
+  list.push_back({device ? "GPU MB" : "peak MB", 7});
+  list.push_back({"rel error", 9});
+  list.push_back({"verdict", 7, false});
+  return list;
+}
+
+/// What narrow terminals go without, in this order.
+constexpr std::string_view kDispensable[] = {"pipelined", "per second", "p99 ms",    "device ms",
+                                             "GPU MB",    "peak MB",    "rel error", "prec"};
+
+/// The p50 of a part of runs.
+std::string phase_cell(const std::vector<double>& times) {
+  return times.empty() || base::median(times) == 0 ? "-" : number(base::median(times));
+}
+
+/// What the driver says of the whole process, else of what it took since the model was loaded.
+int64_t gpu_bytes(const Run& run) { return run.gpu.process_memory_bytes.value_or(run.memory.device.driver); }
+
+}  // namespace
+
+BenchTable::BenchTable(const bench::SweepOptions& options, size_t width)
+    : names_(names_of(options.models)),
+      device_(options.measure.device != "cpu"),
+      table_(fitting(columns(options), options.precisions.size(), width)) {}
+
+std::vector<Column> BenchTable::fitting(std::vector<Column> columns, size_t precisions, size_t width) {
+  shown_.assign(columns.size(), true);
+  const auto fits = [&] {
+    std::vector<Column> shown;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      if (shown_[i]) shown.push_back(columns[i]);
+    }
+    return std::pair(Table(shown).width() <= width, shown);
+  };
+  for (const std::string_view title : kDispensable) {
+    if (fits().first) break;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i].title != title || (title == "prec" && precisions > 1)) continue;
+      shown_[i] = false;
+      left_out_.emplace_back(title);
+    }
+  }
+  return fits().second;
+}
+
+std::string BenchTable::row(const Run& run) const {
+  const bench::Configuration& configuration = run.configuration;
+  const auto name = names_.find(configuration.model);
+  const std::string model = name == names_.end() ? bench::file_stem(configuration.model) : name->second;
+  std::vector<std::string> cells = {model, configuration.backend, configuration.precision,
+                                    std::to_string(configuration.batch)};
+  if (!run.measured())
+    return table_.row(shown(cells)) + "  FAILED: " + run.failure.value_or("nothing was measured");
+  const base::Summary summary = base::summarize(base::all_samples(run.rounds));
+  cells.push_back(latency_cell(summary));
+  cells.push_back(p99_cell(summary));
+  if (device_) cells.push_back(phase_cell(run.phases.device_ms));
+  cells.push_back(number(run.throughput()));
+  if (device_) cells.push_back(run.pipelined.runs > 0 ? number(run.pipelined_throughput()) : "-");
+  cells.push_back(speedup_cell(run));
+  cells.push_back(megabytes_cell(device_ ? gpu_bytes(run) : run.memory.peak));
+  cells.push_back(error_cell(run.accuracy));
+  cells.push_back(run.verdict.valid ? "VALID" : "INVALID");
+  return table_.row(shown(cells));
+}
+
+std::vector<std::string> BenchTable::shown(const std::vector<std::string>& cells) const {
+  std::vector<std::string> result;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (shown_[i]) result.push_back(cells[i]);
+  }
+  return result;
+}
+
+std::vector<std::string> bench_notes(const bench::Sweep& sweep, const bench::SweepOptions& options) {
+  std::vector<std::string> notes = {
+      fmt::format("p50 ± half its 95 % interval; p99 from 299 samples on; speedup over {} in {} with 95 % "
+                  "interval ([?]: too few rounds for one); "
+                  "error: relative L2 against the fp32 reference.",
+                  options.compare_to, options.precisions.front())};
+  if (options.measure.device != "cpu") {
+    notes.push_back(
+        fmt::format("p50, p99 and per second: one run at a time, {} data transfers; device ms: p50 by the "
+                    "GPU's clock; pipelined: per "
+                    "second with {} stream{} of overlapping runs.",
+                    options.measure.transfers ? "with" : "without", options.measure.streams,
+                    options.measure.streams == 1 ? "" : "s"));
+  }
+  std::set<std::string> said;
+  const auto say = [&](const std::string& note) {
+    if (said.insert(note).second) notes.push_back(note);
+  };
+  for (const Run& run : sweep.runs) {
+    for (const std::string& note : run.notes)
+      say(run.configuration.backend + " " + run.configuration.precision + ": " + note);
+    if (!run.measured()) continue;
+    if (!run.gpu.unknown.empty())
+      say("clocks and other processes of the GPU were not watched: " + run.gpu.unknown);
+    if (run.gpu.taken() > 0 && !run.gpu.other_processes)
+      say("NVML does not list all processes on the GPU: others may have used it unseen");
+    if (run.accuracy.reference != tensor::Precision::kFp32)
+      say(fmt::format("{}: its reference computes in {}, as the model says, and errors are against that",
+                      run.configuration.model, tensor::precision_name(run.accuracy.reference)));
+    if (!run.accuracy.reason.empty()) say(run.configuration.model + ": no accuracy: " + run.accuracy.reason);
+    if (!run.verdict.valid) {
+      notes.push_back(
+          fmt::format("INVALID {}: {}", run.configuration.text(), fmt::join(run.verdict.reasons, "; ")));
+    }
+  }
+  return notes;
+}
+
+}  // namespace hone::report

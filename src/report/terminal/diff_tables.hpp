@@ -1,0 +1,14 @@
+// What changed between two recordings, as tables.
+#pragma once
+
+#include <vector>
+
+#include "analysis/questions/trace_diff.hpp"
+#include "report/terminal/sheet.hpp"
+
+namespace hone::report {
+
+/// The waterfall; the layers where there are any; the kernels that ran in place of others.
+std::vector<Sheet> diff_sheets(const analysis::TraceDiff& diff);
+
+}  // namespace hone::report

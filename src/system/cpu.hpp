@@ -1,0 +1,21 @@
+// The machine's processor and the cores that this process may use.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hone::system {
+
+/// Number of cores that this process may use (its affinity mask).
+int usable_cores();
+
+/// Their numbers; empty where they are not known.
+std::vector<int> usable_core_numbers();
+
+/// The CPU's name as /proc/cpuinfo has it; "unknown" when it does not say.
+std::string cpu_name();
+
+/// The value of the first line of /proc/cpuinfo whose name begins with `name`; empty when there is none.
+std::string cpuinfo_value(const std::string& name);
+
+}  // namespace hone::system

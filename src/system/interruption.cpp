@@ -1,0 +1,68 @@
+// See interruption.hpp.
+#include "system/interruption.hpp"
+
+#include <atomic>
+
+#include "base/clock.hpp"
+
+namespace hone::system {
+namespace {
+
+/// One wish to end may come as several signals: GNU timeout sends its own to the program, then to the group.
+constexpr int64_t kOneWishNs = 1'000'000'000;
+
+StopFlag g_stop = false;
+std::atomic<int> g_signal = 0;
+/// When the first signal of each kind came; 0 before.
+std::atomic<int64_t> g_first_ns[NSIG];
+static_assert(StopFlag::is_always_lock_free && std::atomic<int>::is_always_lock_free &&
+                  std::atomic<int64_t>::is_always_lock_free,
+              "a signal handler must not wait for a lock");
+
+/// Whether somebody asks again who was not content with the orderly end.
+bool is_impatient(int signal) {
+  const int64_t now = base::monotonic_ns();
+  int64_t first = 0;
+  const bool is_first = g_first_ns[signal].compare_exchange_strong(first, now);
+  // The way to the end writes to the closed pipe again.
+  return !is_first && signal != SIGPIPE && now - first > kOneWishNs;
+}
+
+extern "C" void ask_to_stop(int signal) {
+  if (is_impatient(signal)) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+    return;
+  }
+  // A pipe closes as well when the terminal does, and that was the cause.
+  if (signal != SIGPIPE || g_signal == 0) g_signal = signal;
+  g_stop = true;
+}
+
+}  // namespace
+
+const StopFlag& interruption() { return g_stop; }
+
+int interrupting_signal() { return g_signal; }
+
+void throw_if_interrupted() {
+  if (g_stop) throw Interrupted{};
+}
+
+Interruptible::Interruptible() {
+  struct sigaction action {};
+  action.sa_handler = ask_to_stop;
+  for (size_t i = 0; i < std::size(kSignals); ++i) {
+    const int signal = kSignals[i];
+    ::sigaction(signal, nullptr, &before_[i]);
+    const bool asked_for = signal == SIGINT || signal == SIGTERM;
+    if (!asked_for && before_[i].sa_handler == SIG_IGN) continue;
+    ::sigaction(signal, &action, nullptr);
+  }
+}
+
+Interruptible::~Interruptible() {
+  for (size_t i = 0; i < std::size(kSignals); ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
+}
+
+}  // namespace hone::system

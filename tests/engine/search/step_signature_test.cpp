@@ -1,0 +1,55 @@
+// What tells steps apart for the timing cache.
+#include "engine/search/step_signature.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/graph_builder.hpp"
+
+namespace hone::engine {
+namespace {
+
+using test::GraphBuilder;
+
+std::string signature(const graph::Graph& graph, size_t node) {
+  return step_signature(graph, graph.nodes[node], Layout::kPlain, Precision::kFp16);
+}
+
+TEST(StepSignature, EqualStepsShareOne) {
+  GraphBuilder b;
+  const auto x = b.input("x", {1, 4, 8, 8});
+  const auto graph = b.finish({b.node("Tanh", {b.node("Relu", {b.node("Relu", {x})})})});
+  EXPECT_EQ(signature(graph, 0), signature(graph, 1));
+  EXPECT_NE(signature(graph, 0), signature(graph, 2));
+}
+
+TEST(StepSignature, AResultThatLeavesTheGraphMakesAnotherStep) {
+  // A tactic may write it as floats at once.
+  GraphBuilder b;
+  const auto x = b.input("x", {1, 4, 8, 8});
+  const auto graph = b.finish({b.node("Relu", {b.node("Relu", {x})})});
+  EXPECT_NE(signature(graph, 0), signature(graph, 1));
+}
+
+TEST(StepSignature, StringsThatAreNotUtf8CanStandInAFile) {
+  const auto with = [](const std::string& word) {
+    GraphBuilder b;
+    const std::vector<int64_t> one = {0};
+    const auto x = b.input("x", {4}, tensor::DType::kInt64);
+    const auto graph = b.finish({b.node("TfIdfVectorizer", {x},
+                                        {{"mode", std::string("TF")},
+                                         {"min_gram_length", int64_t{1}},
+                                         {"max_gram_length", int64_t{1}},
+                                         {"max_skip_count", int64_t{0}},
+                                         {"ngram_counts", one},
+                                         {"ngram_indexes", one},
+                                         {"pool_int64s", one},
+                                         {"pool_strings", std::vector<std::string>{word}}})});
+    return signature(graph, 0);
+  };
+  EXPECT_THAT(with("caf\xe9"), ::testing::HasSubstr("caf\\xe9"));
+  EXPECT_NE(with("\xff"), with("\xfe"));
+}
+
+}  // namespace
+}  // namespace hone::engine

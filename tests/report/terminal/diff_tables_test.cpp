@@ -1,0 +1,64 @@
+// What changed between two recordings, as tables.
+#include "report/terminal/diff_tables.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace hone::report {
+namespace {
+
+using analysis::MatchedLayers;
+
+std::vector<std::string> titles(const std::vector<Sheet>& sheets) {
+  std::vector<std::string> result;
+  for (const Sheet& sheet : sheets) result.push_back(sheet.title);
+  return result;
+}
+
+TEST(DiffTables, KernelsThatTookThePlaceOfOthersStandTogether) {
+  analysis::TraceDiff diff;
+  const std::vector<std::string> eager = {"void lib::conv<float>(float*)", "void lib::conv<half>(half*)",
+                                          "relu(int)"};
+  diff.layers = {{{"a"}, {"a"}, eager, {"fused<4>(int)"}, {3000, 10}, {1000, 10}},
+                 {{"b"}, {"b"}, eager, {"fused<8>(int)"}, {1500, 10}, {1600, 10}},
+                 {{"c"}, {"c"}, {"pool<2>(int)"}, {"pool<4>(int)"}, {9000, 10}, {1000, 10}},
+                 {{}, {"d"}, {}, {"pad(int)"}, {0, 0}, {5000, 10}}};
+  diff.kernels = analysis::kernel_exchanges(diff.layers);
+  const std::vector<Sheet> sheets = diff_sheets(diff);
+  ASSERT_THAT(titles(sheets),
+              ::testing::ElementsAre("From A to B, one iteration", "Layers, the largest change first",
+                                     "Other kernels, the largest change first"));
+  const auto& rows = sheets[2].rows;
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0][0].text, "+5.000 us");
+  EXPECT_EQ(rows[0][4].text, "(nothing)");
+  EXPECT_EQ(rows[0][5].text, "pad");
+  EXPECT_EQ(rows[1][0].plain, "-1900");
+  EXPECT_EQ(rows[1][1].plain, "4500");
+  EXPECT_EQ(rows[1][2].plain, "2600");
+  EXPECT_EQ(rows[1][3].text, "2");
+  EXPECT_EQ(rows[1][4].text, "conv | relu");
+  EXPECT_EQ(rows[1][5].text, "fused");
+}
+
+TEST(DiffTables, NoKernelsAreShownWhereTheyAreTheSame) {
+  analysis::TraceDiff diff;
+  diff.layers = {{{"a"}, {"a"}, {"conv(int)"}, {"conv(int)"}, {3000, 10}, {1000, 10}}};
+  diff.kernels = analysis::kernel_exchanges(diff.layers);
+  EXPECT_EQ(diff_sheets(diff).size(), 2U);
+  diff.layers.clear();
+  EXPECT_EQ(diff_sheets(diff).size(), 1U);
+}
+
+TEST(DiffTables, SaysWhichSideHasNoTime) {
+  analysis::TraceDiff diff;
+  const auto last_note = [&diff] { return diff_sheets(diff).front().notes.back(); };
+  EXPECT_EQ(last_note(), "Neither A nor B has a time that could be compared.");
+  diff.iteration_b.mean = 1000;
+  EXPECT_EQ(last_note(), "A has no time that could be compared.");
+  std::swap(diff.iteration_a, diff.iteration_b);
+  EXPECT_EQ(last_note(), "B has no time that could be compared.");
+}
+
+}  // namespace
+}  // namespace hone::report
