@@ -1,6 +1,7 @@
 # Sourced by ./hone and ./check: installs Debian packages, configures and builds.
 # Everything said here goes to stderr, so that the program's own output stays clean.
-# Expects $root (the checkout); provides $build, ensure_packages, configure, build_targets, with_lock.
+# Expects $root (the checkout); provides $build, cuda_cache, ensure_packages, configure, lacks_cuda, make_cuda_toolkit,
+# offer_cuda_toolkit, build_targets, with_lock.
 
 build=$root/build/release
 log=$root/build/bootstrap.log
@@ -129,13 +130,49 @@ with_lock() {
 
 cache_has() { grep -qxF -- "$1" "$build/CMakeCache.txt" 2>/dev/null; }
 
+# The folder in which tools/cuda_toolkit.py puts CUDA's compiler and libraries.
+cuda_cache() {
+  local group
+  group=$(sed -n 's/^\[\(cuda-.*\)\]$/\1/p' "$root/python-packages.txt")
+  echo "${XDG_CACHE_HOME:-${HOME:-/}/.cache}/hone/$group"
+}
+
+# Whether the build was configured without CUDA because the toolkit or cuDNN was not found.
+lacks_cuda() { grep -qE '^(HONE_NVCC|CUDNN_LIBRARY|CUDNN_INCLUDE_DIR):[A-Z]+=.*NOTFOUND$' "$build/CMakeCache.txt" 2>/dev/null; }
+
+has_nvidia_driver() { [[ -e /proc/driver/nvidia/version ]] || command -v nvidia-smi >/dev/null; }
+
+# Fetches CUDA's compiler and libraries into the user's cache, unless they are there.
+make_cuda_toolkit() {
+  local python=/usr/bin/python3
+  [[ -x $python ]] || python=python3
+  "$python" "$root/tools/cuda_toolkit.py" >/dev/null
+}
+
+# Where an NVIDIA driver is there and the build found no toolkit: asks whether to fetch one, and configures again with it.
+# Nobody can answer where standard input is no terminal; then it only says how.
+offer_cuda_toolkit() {
+  lacks_cuda && has_nvidia_driver || return 0
+  local answer=
+  say "An NVIDIA driver is here, but no CUDA 13 toolkit with cuDNN 9: hone is being built without its GPU half."
+  if [[ -t 0 && -t 2 ]]; then
+    read -r -p "Fetch NVIDIA's packages into $(cuda_cache) now (1.1 GB, no root)? [y/N] " answer
+  fi
+  if [[ $answer != [yY]* ]]; then
+    say "To fetch them later, without root: tools/cuda_toolkit.py, then $0 again."
+    return 0
+  fi
+  make_cuda_toolkit && configure "$1"
+}
+
 # configure ON|OFF: with or without the tests; does nothing when that is how the build stands.
 configure() {
-  local tests=$1
+  local tests=$1 toolkit_came=
+  if lacks_cuda && [[ -d $(cuda_cache) ]]; then toolkit_came=1; fi
   if [[ -f $build/CMakeCache.txt ]] && ! cache_has "CMAKE_HOME_DIRECTORY:INTERNAL=$root"; then
     rm -rf "$build"  # the checkout was moved or copied
   fi
-  if [[ -f $build/build.ninja ]] && { [[ $tests == OFF ]] || cache_has BUILD_TESTING:BOOL=ON; }; then
+  if [[ -z $toolkit_came && -f $build/build.ninja ]] && { [[ $tests == OFF ]] || cache_has BUILD_TESTING:BOOL=ON; }; then
     return
   fi
   say "configuring"

@@ -23,7 +23,7 @@ class Bootstrap(unittest.TestCase):
         self.root = Path(self.folder.name) / "a checkout"
         (self.root / "tools").mkdir(parents=True)
         (self.root / "src").mkdir()
-        for name in ("hone", "packages.txt", "tools/bootstrap.sh"):
+        for name in ("hone", "packages.txt", "python-packages.txt", "tools/bootstrap.sh"):
             shutil.copy(ROOT / name, self.root / name)
         self.fakes = Path(self.folder.name) / "fakes"
         self.fakes.mkdir()
