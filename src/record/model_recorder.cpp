@@ -202,8 +202,8 @@ class Session {
                              trace.thread_index(traced.process, call.thread)};
       const trace::OperatorDetail detail{.input_shapes = text(call.shapes),
                                          .input_types = text(call.types),
-                                         .sequence = std::max(call.sequence, kNone)};
-      if (detail.input_shapes != 0 || detail.input_types != 0 || detail.sequence != kNone) {
+                                         .sequence = std::max(call.sequence, trace::kNone)};
+      if (detail.input_shapes != 0 || detail.input_types != 0 || detail.sequence != trace::kNone) {
         event.detail = static_cast<int32_t>(trace.operators.size());
         trace.operators.push_back(detail);
       }
