@@ -6,6 +6,7 @@
 
 #include "engine/shape_profile.hpp"
 #include "graph/infer.hpp"
+#include "graph/operator.hpp"
 #include "reference/interpreter.hpp"
 
 namespace hone::engine {
@@ -112,82 +113,10 @@ std::vector<Tensor> Context::run_groups(std::span<const Tensor> inputs, int64_t 
 
 namespace {
 
-/// Whether the axes that input `at` of the node names are known, and the first is not among them. `rank` is
-/// that of the output, whose axes they count for Slice and Unsqueeze; from the end they count no first one.
-bool leaves_first_axis(const graph::Graph& graph, const graph::Node& node, size_t at, int64_t rank) {
-  const tensor::Tensor* axes = node.has_input(at) ? graph.constant(node.inputs[at]) : nullptr;
-  if (axes == nullptr) return false;
-  const std::vector<int64_t> named = axes->to_int64();
-  return std::all_of(named.begin(), named.end(), [&](int64_t axis) {
-    return axis > 0 || (axis < 0 && node.op != "Squeeze" && axis > -rank);
-  });
-}
-
-/// Operators whose image n of the output depends on image n of the inputs alone, given that the batch is the
-/// first dimension before and after (which the symbols prove). `rank` is that of the first output.
-bool keeps_images_apart(const graph::Graph& graph, const graph::Node& node, int64_t rank) {
-  static constexpr std::string_view kAlways[] = {"Conv",
-                                                 "FusedConv",
-                                                 "FusedConvMaxPool",
-                                                 "FusedStem",
-                                                 "FusedConvGlobalPool",
-                                                 "FusedConvSum",
-                                                 "FusedBottleneck",
-                                                 "FusedSqueezeExcite",
-                                                 "ConvTranspose",
-                                                 "AveragePool",
-                                                 "GlobalAveragePool",
-                                                 "GlobalMaxPool",
-                                                 "LRN",
-                                                 "Relu",
-                                                 "LeakyRelu",
-                                                 "Sigmoid",
-                                                 "Tanh",
-                                                 "Elu",
-                                                 "Clip",
-                                                 "HardSigmoid",
-                                                 "HardSwish",
-                                                 "Softplus",
-                                                 "Mish",
-                                                 "Gelu",
-                                                 "Erf",
-                                                 "Add",
-                                                 "Sub",
-                                                 "Mul",
-                                                 "Div",
-                                                 "FusedElementwise",
-                                                 "Identity",
-                                                 "Flatten",
-                                                 "InstanceNormalization",
-                                                 "GroupNormalization",
-                                                 "DepthToSpace",
-                                                 "SpaceToDepth"};
-  if (std::find(std::begin(kAlways), std::end(kAlways), node.op) != std::end(kAlways)) {
-    return node.op != "Flatten" || node.attributes.get_int("axis") == 1;
-  }
-  if (node.op == "Concat" || node.op == "Softmax" || node.op == "LogSoftmax")
-    return tensor::normalize_axis(node.attributes.get_int("axis"), rank) != 0;
-  if (node.op == "Gemm" || node.op == "FusedGemm") return node.attributes.get_int("transA") == 0;
-  // The indices count from the beginning of the whole batch.
-  if (node.op == "MaxPool") return !node.has_output(1);
-  if (node.op == "Slice" || node.op == "Squeeze" || node.op == "Unsqueeze")
-    return leaves_first_axis(graph, node, node.op == "Slice" ? 3 : 1, rank);
-  if (node.op == "Transpose") return node.attributes.get_or<std::vector<int64_t>>("perm", {-1}).front() == 0;
-  if (node.op == "Reshape") {
-    const tensor::Tensor* shape = graph.constant(node.inputs[1]);
-    return shape != nullptr && shape->size() > 0 && shape->to_int64().front() == 0 &&
-           node.attributes.get_int("allowzero") == 0;
-  }
-  if (node.op == "BatchNormalization") return node.attributes.get_int("training_mode") == 0;
-  return false;
-}
-
 /// Whether the batch of every input is the output's first dimension: a variable of another rank (all of them
 /// begin with the batch) is broadcast with its batch against channels or pixels.
 bool batches_meet(const graph::Graph& graph, const graph::Node& node, size_t rank) {
-  static constexpr std::string_view kOfAnotherRank[] = {"Flatten", "Reshape", "Squeeze", "Unsqueeze"};
-  if (std::find(std::begin(kOfAnotherRank), std::end(kOfAnotherRank), node.op) != std::end(kOfAnotherRank))
-    return true;
+  if (graph::changes_shape_only(node)) return true;
   return std::all_of(node.inputs.begin(), node.inputs.end(), [&](graph::ValueId id) {
     if (id == graph::kNoValue || graph.value(id).constant) return true;
     return graph.value(id).type.ranked() && graph.value(id).type.dims->size() == rank;
@@ -216,7 +145,7 @@ bool splits_by_batch(const graph::Graph& graph) {
     }
     if (node.outputs.empty() || node.outputs[0] == graph::kNoValue) return false;
     const size_t rank = graph.value(node.outputs[0]).type.dims->size();
-    if (!keeps_images_apart(graph, node, static_cast<int64_t>(rank)) || !batches_meet(graph, node, rank))
+    if (!graph::keeps_batch(graph, node, static_cast<int64_t>(rank)) || !batches_meet(graph, node, rank))
       return false;
     // Constants are weights or broadcast over the batch; only those whose first dimension could meet it
     // matter, and such a constant would have fixed the batch to a number.

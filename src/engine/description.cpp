@@ -171,7 +171,7 @@ Description describe_record(const Engine& engine) {
       const std::vector<int32_t>& made = makers[static_cast<size_t>(from)];
       read.insert(made.begin(), made.end());
     }
-    if (is_view(node)) {
+    if (graph::traits_of(node).view) {
       makers[i].assign(read.begin(), read.end());
       continue;
     }

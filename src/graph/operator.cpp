@@ -88,6 +88,24 @@ const AttributeDef* OperatorDef::find_attribute(std::string_view attribute) cons
   return nullptr;
 }
 
+const Traits& traits_of(const Node& node) {
+  static const Traits kNone;
+  const OperatorDef* def = find_operator(node.op);
+  return def == nullptr ? kNone : def->traits;
+}
+
+bool has_body(const Node& node) {
+  return std::any_of(node.attributes.begin(), node.attributes.end(), [](const auto& item) {
+    return std::holds_alternative<std::shared_ptr<Graph>>(item.second);
+  });
+}
+
+bool keeps_batch(const Graph& graph, const Node& node, int64_t rank) {
+  const OperatorDef* def = find_operator(node.op);
+  if (def == nullptr) return false;
+  return def->keeps_batch == nullptr ? def->traits.elementwise : def->keeps_batch(graph, node, rank);
+}
+
 void complete_node(Node& node) {
   const auto fail = [&]<class... Args>(fmt::format_string<Args...> format, Args&&... args) {
     throw Error(ErrorKind::kBadInput, fmt::format(format, std::forward<Args>(args)...), node.text());

@@ -80,6 +80,24 @@ struct Cost {
   double bytes = 0;  ///< inputs read once and outputs written once
 };
 
+/// Facts about an operator, so that others need not know it by name.
+struct Traits {
+  /// Output 0 has the bytes of input 0 under another or the same shape.
+  bool view = false;
+  /// An output element is computed from the elements at its (broadcast) place in the inputs and nothing else.
+  bool elementwise = false;
+  /// Output elements are input elements: nothing is computed with them.
+  bool moves_only = false;
+  /// Two executions may give different results.
+  bool random = false;
+  /// No output element is below 0.
+  bool non_negative = false;
+  /// Elements of output 0 lie between the least and the greatest element of input 0.
+  bool keeps_range = false;
+  /// A small difference of an input may become a large one of the output.
+  bool discontinuous = false;
+};
+
 struct OperatorDef {
   std::string name;
   /// ONNX opset in which this form (the one opset 22 has) came in; 0 for operators of our own.
@@ -93,6 +111,11 @@ struct OperatorDef {
   std::function<void(InferenceContext&)> infer;
   /// Floating-point operations given the node's types (all known); empty: one per output element.
   std::function<double(const Graph&, const Node&)> flops;
+  Traits traits;
+  /// Given that the first dimension of every input and of output 0, which has this rank, is the batch:
+  /// whether entry n of output 0 depends on entry n of the inputs and nothing else of them. Null: elementwise
+  /// operators do, others do not.
+  bool (*keeps_batch)(const Graph&, const Node&, int64_t rank) = nullptr;
 
   static constexpr int kVariadic = 1 << 20;
   const AttributeDef* find_attribute(std::string_view attribute) const;
@@ -102,6 +125,16 @@ struct OperatorDef {
 const OperatorDef* find_operator(std::string_view name);
 /// Every entry, sorted by name.
 const std::vector<OperatorDef>& operator_table();
+/// The traits of the node's operator; none for an unknown one.
+const Traits& traits_of(const Node& node);
+/// OperatorDef::keeps_batch of the node's operator.
+bool keeps_batch(const Graph& graph, const Node& node, int64_t rank);
+/// Whether an attribute of the node holds a graph (If, Loop, Scan).
+bool has_body(const Node& node);
+/// A view whose output can have another rank than its input.
+inline bool changes_shape_only(const Node& node) {
+  return traits_of(node).view && !traits_of(node).elementwise;
+}
 /// Checks arity and attributes of a node against its entry and fills in defaults; bad input with node and
 /// field.
 void complete_node(Node& node);

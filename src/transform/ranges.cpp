@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "graph/operator.hpp"
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"
 
@@ -12,10 +13,6 @@ namespace {
 
 /// How far to look through nodes that keep a range.
 constexpr int kMaxDepth = 8;
-
-bool contains(const auto& list, std::string_view op) {
-  return std::find(list.begin(), list.end(), op) != list.end();
-}
 
 bool ends_non_negative(const PostOps& post_ops) {
   if (post_ops.ops.empty()) return false;
@@ -34,21 +31,17 @@ bool clips_non_negative(const Graph& graph, const Node& clip) {
 }
 
 bool is_non_negative(const Editor& editor, ValueId id, int depth) {
-  static constexpr std::array<std::string_view, 8> kNonNegative = {
-      "Relu", "Sigmoid", "HardSigmoid", "Softplus", "Abs", "Exp", "Sqrt", "Softmax"};
-  static constexpr std::array<std::string_view, 9> kKeepsRange = {
-      "MaxPool", "GlobalAveragePool", "GlobalMaxPool", "Reshape",  "Transpose",
-      "Flatten", "Identity",          "Squeeze",       "Unsqueeze"};
   const int32_t maker = editor.producer(id);
   if (maker < 0 || depth > kMaxDepth) return false;
   const Node& node = editor.node(maker);
-  if (contains(kNonNegative, node.op)) return true;
+  const graph::Traits& traits = graph::traits_of(node);
+  if (traits.non_negative) return true;
   if (node.op == "Clip") return clips_non_negative(editor.graph(), node);
   if (node.op == "Concat") {
     return std::all_of(node.inputs.begin(), node.inputs.end(),
                        [&](ValueId part) { return is_non_negative(editor, part, depth + 1); });
   }
-  if (contains(kKeepsRange, node.op)) return is_non_negative(editor, node.inputs[0], depth + 1);
+  if (traits.moves_only || traits.keeps_range) return is_non_negative(editor, node.inputs[0], depth + 1);
   // Post-ops are those of the first output.
   return node.outputs[0] == id && ends_non_negative(post_ops_of(node));
 }

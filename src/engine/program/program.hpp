@@ -112,7 +112,4 @@ std::unique_ptr<Program> build_program(std::shared_ptr<const graph::Graph> graph
 /// The tactic that closes every list: the node's reference kernel on plain operands.
 const Tactic& reference_tactic();
 
-/// Whether a node only gives its first input another shape, so that it needs no step of its own.
-bool is_view(const graph::Node& node);
-
 }  // namespace hone::engine

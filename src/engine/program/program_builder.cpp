@@ -8,6 +8,7 @@
 #include "base/out_of_memory.hpp"
 #include "engine/program/program.hpp"
 #include "engine/program/slots.hpp"
+#include "graph/operator.hpp"
 
 namespace hone::engine {
 
@@ -141,7 +142,7 @@ class ProgramBuilder {
       add_dynamic_step(index);
       return;
     }
-    if (is_view(node)) {
+    if (graph::traits_of(node).view) {
       add_view(node);
       return;
     }
@@ -400,11 +401,6 @@ class ProgramBuilder {
   std::optional<MissingForm> missing_;
   std::map<int32_t, size_t> buffer_of_;
 };
-
-bool is_view(const Node& node) {
-  static constexpr std::string_view kViews[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"};
-  return std::find(std::begin(kViews), std::end(kViews), node.op) != std::end(kViews);
-}
 
 std::unique_ptr<Program> build_program(std::shared_ptr<const graph::Graph> graph, const Device& device,
                                        WeightStore& weights, const ProgramOptions& options) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/search/step_signature.hpp"
+#include "graph/operator.hpp"
 
 namespace hone::engine {
 namespace {
@@ -139,7 +140,7 @@ LayoutSearch find_steps(const graph::Graph& graph, Layout layout, Precision prec
   LayoutSearch search{layout, {}};
   std::map<std::string, size_t> known;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    if (is_view(graph.nodes[i])) continue;
+    if (graph::traits_of(graph.nodes[i]).view) continue;
     std::string signature = step_signature(graph, graph.nodes[i], layout, precision);
     const auto [found, is_new] = known.try_emplace(signature, search.steps.size());
     if (is_new) {

@@ -6,14 +6,18 @@
 namespace hone::graph {
 namespace {
 
+constexpr Traits kElementwise = {.elementwise = true};
+constexpr Traits kNonNegative = {.elementwise = true, .non_negative = true};
+
 OperatorDef activation(std::string name, int since, InferRule infer,
-                       std::vector<AttributeDef> attributes = {}) {
+                       std::vector<AttributeDef> attributes = {}, const Traits& traits = kElementwise) {
   return {.name = std::move(name),
           .since_version = since,
           .min_inputs = 1,
           .max_inputs = 1,
           .attributes = std::move(attributes),
-          .infer = infer};
+          .infer = infer,
+          .traits = traits};
 }
 
 void infer_gelu(InferenceContext& context) {
@@ -59,17 +63,17 @@ void infer_dropout(InferenceContext& context) {
 
 void add_activation_operators(std::vector<OperatorDef>& table) {
   const auto add = [&](OperatorDef def) { table.push_back(std::move(def)); };
-  add(activation("Relu", 14, infer_same));
-  add(activation("Sigmoid", 13, infer_same_floating));
+  add(activation("Relu", 14, infer_same, {}, kNonNegative));
+  add(activation("Sigmoid", 13, infer_same_floating, {}, kNonNegative));
   add(activation("HardSwish", 22, infer_same_floating));
   add(activation("Mish", 22, infer_same_floating));
-  add(activation("Softplus", 22, infer_same_floating));
+  add(activation("Softplus", 22, infer_same_floating, {}, kNonNegative));
   add(activation("Softsign", 22, infer_same_floating));
   add(activation("Celu", 12, infer_same_floating, {float_attribute("alpha", 1)}));
   add(activation("Elu", 22, infer_same_floating, {float_attribute("alpha", 1)}));
   add(activation("Gelu", 20, infer_gelu, {string_attribute("approximate", "none")}));
   add(activation("HardSigmoid", 22, infer_same_floating,
-                 {float_attribute("alpha", 0.2f), float_attribute("beta", 0.5f)}));
+                 {float_attribute("alpha", 0.2f), float_attribute("beta", 0.5f)}, kNonNegative));
   add(activation("LeakyRelu", 16, infer_same_floating, {float_attribute("alpha", 0.01f)}));
   // Constants of Klambauer et al., Self-Normalizing Neural Networks (2017).
   add(activation("Selu", 22, infer_same_floating,
@@ -77,15 +81,26 @@ void add_activation_operators(std::vector<OperatorDef>& table) {
                   float_attribute("gamma", 1.05070102214813232421875f)}));
   add(activation("Shrink", 9, infer_same, {float_attribute("bias", 0), float_attribute("lambd", 0.5f)}));
   add(activation("ThresholdedRelu", 22, infer_same_floating, {float_attribute("alpha", 1)}));
-  add({.name = "PRelu", .since_version = 16, .min_inputs = 2, .max_inputs = 2, .infer = infer_prelu});
-  add({.name = "Clip", .since_version = 13, .min_inputs = 1, .max_inputs = 3, .infer = infer_clip});
+  add({.name = "PRelu",
+       .since_version = 16,
+       .min_inputs = 2,
+       .max_inputs = 2,
+       .infer = infer_prelu,
+       .traits = kElementwise});
+  add({.name = "Clip",
+       .since_version = 13,
+       .min_inputs = 1,
+       .max_inputs = 3,
+       .infer = infer_clip,
+       .traits = kElementwise});
   add({.name = "Dropout",
        .since_version = 22,
        .min_inputs = 1,
        .max_inputs = 3,
        .max_outputs = 2,
        .attributes = {optional_attribute("seed", AttributeKind::kInt)},
-       .infer = infer_dropout});
+       .infer = infer_dropout,
+       .traits = {.elementwise = true, .random = true}});
 }
 
 }  // namespace hone::graph

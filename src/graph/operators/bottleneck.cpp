@@ -1,5 +1,6 @@
 // FusedBottleneck: the convolution of 3 x 3 of a bottleneck, the one of 1 x 1 behind it with the shortcut
 // added, and, where it is a part, the one of 1 x 1 that begins the next bottleneck.
+#include "graph/operators/batch_rules.hpp"
 #include "graph/operators/convolution_rules.hpp"
 #include "graph/operators/fused_rules.hpp"
 #include "graph/operators/type_rules.hpp"
@@ -94,7 +95,8 @@ void add_bottleneck_operator(std::vector<OperatorDef>& table) {
                    .max_outputs = 2,
                    .attributes = std::move(attributes),
                    .infer = infer_bottleneck,
-                   .flops = bottleneck_flops});
+                   .flops = bottleneck_flops,
+                   .keeps_batch = keeps_batch_always});
 }
 
 }  // namespace hone::graph

@@ -3,6 +3,7 @@
 #include "graph/convolution_geometry.hpp"
 #include "graph/operator_table.hpp"
 #include "graph/operators/attribute_defs.hpp"
+#include "graph/operators/batch_rules.hpp"
 #include "graph/operators/convolution_rules.hpp"
 #include "graph/operators/type_rules.hpp"
 
@@ -159,7 +160,8 @@ void add_convolution_operators(std::vector<OperatorDef>& table) {
                    .max_inputs = 3,
                    .attributes = convolution_attributes(),
                    .infer = infer_conv,
-                   .flops = conv_flops});
+                   .flops = conv_flops,
+                   .keeps_batch = keeps_batch_always});
   auto transposed = convolution_attributes();
   transposed.push_back(optional_attribute("output_padding", AttributeKind::kInts));
   transposed.push_back(optional_attribute("output_shape", AttributeKind::kInts));
@@ -169,7 +171,8 @@ void add_convolution_operators(std::vector<OperatorDef>& table) {
                    .max_inputs = 3,
                    .attributes = std::move(transposed),
                    .infer = infer_conv_transpose,
-                   .flops = conv_transpose_flops});
+                   .flops = conv_transpose_flops,
+                   .keeps_batch = keeps_batch_always});
   add_pooling_operators(table);
   add_resize_operator(table);
   add_sampling_operators(table);

@@ -2,6 +2,7 @@
 // ends.
 #include "graph/convolution_geometry.hpp"
 #include "graph/operator_table.hpp"
+#include "graph/operators/batch_rules.hpp"
 #include "graph/operators/convolution_rules.hpp"
 #include "graph/operators/fused_rules.hpp"
 #include "graph/operators/type_rules.hpp"
@@ -67,7 +68,8 @@ void add_convolution_sum_operator(std::vector<OperatorDef>& table) {
                    .max_inputs = 5,
                    .attributes = std::move(attributes),
                    .infer = infer_convolution_sum,
-                   .flops = convolution_sum_flops});
+                   .flops = convolution_sum_flops,
+                   .keeps_batch = keeps_batch_always});
 }
 
 }  // namespace hone::graph

@@ -119,7 +119,8 @@ OperatorDef fixed(std::string name, int since, int inputs, InferRule infer,
           .min_inputs = inputs,
           .max_inputs = inputs,
           .attributes = std::move(attributes),
-          .infer = infer};
+          .infer = infer,
+          .traits = {.elementwise = true}};
 }
 
 OperatorDef variadic(std::string name, InferRule infer) {
@@ -127,27 +128,45 @@ OperatorDef variadic(std::string name, InferRule infer) {
           .since_version = 13,
           .min_inputs = 1,
           .max_inputs = OperatorDef::kVariadic,
-          .infer = infer};
+          .infer = infer,
+          .traits = {.elementwise = true}};
 }
 
 struct Simple {
   const char* name;
   int since;
+  Traits traits = {.elementwise = true};
 };
 
+constexpr Traits kStep = {.elementwise = true, .discontinuous = true};
+constexpr Traits kNonNegative = {.elementwise = true, .non_negative = true};
+
 constexpr Simple kFloatingUnary[] = {
-    {"Acos", 22}, {"Acosh", 22}, {"Asin", 22}, {"Asinh", 22},      {"Atan", 22}, {"Atanh", 22}, {"Ceil", 13},
-    {"Cos", 22},  {"Cosh", 22},  {"Exp", 13},  {"Floor", 13},      {"Log", 13},  {"Round", 22}, {"Sin", 22},
-    {"Sinh", 22}, {"Sqrt", 13},  {"Tan", 22},  {"Reciprocal", 13}, {"Tanh", 13},
+    {"Acos", 22},         {"Acosh", 22},
+    {"Asin", 22},         {"Asinh", 22},
+    {"Atan", 22},         {"Atanh", 22},
+    {"Ceil", 13, kStep},  {"Cos", 22},
+    {"Cosh", 22},         {"Exp", 13, kNonNegative},
+    {"Floor", 13, kStep}, {"Log", 13},
+    {"Round", 22, kStep}, {"Sin", 22},
+    {"Sinh", 22},         {"Sqrt", 13, kNonNegative},
+    {"Tan", 22},          {"Reciprocal", 13},
+    {"Tanh", 13},
 };
 
 }  // namespace
 
 void add_elementwise_operators(std::vector<OperatorDef>& table) {
-  for (const auto& [name, since] : kFloatingUnary)
-    table.push_back(fixed(name, since, 1, infer_same_floating));
-  for (const char* name : {"Abs", "Erf", "Neg", "Sign"}) table.push_back(fixed(name, 13, 1, infer_same));
-  table.push_back(fixed("Identity", 21, 1, infer_identity));
+  const auto add = [&](OperatorDef def, Traits traits) {
+    def.traits = traits;
+    table.push_back(std::move(def));
+  };
+  for (const auto& [name, since, traits] : kFloatingUnary)
+    add(fixed(name, since, 1, infer_same_floating), traits);
+  for (const char* name : {"Erf", "Neg"}) table.push_back(fixed(name, 13, 1, infer_same));
+  add(fixed("Abs", 13, 1, infer_same), kNonNegative);
+  add(fixed("Sign", 13, 1, infer_same), kStep);
+  add(fixed("Identity", 21, 1, infer_identity), {.view = true, .elementwise = true, .moves_only = true});
   table.push_back(fixed("Not", 1, 1, infer_logic));
   table.push_back(fixed("BitwiseNot", 18, 1, infer_integers));
   table.push_back(fixed("IsNaN", 20, 1, infer_floating_test));
@@ -155,12 +174,12 @@ void add_elementwise_operators(std::vector<OperatorDef>& table) {
                         {int_attribute("detect_negative", 1), int_attribute("detect_positive", 1)}));
   table.push_back(
       fixed("Cast", 21, 1, infer_cast, {required_attribute("to", Kind::kInt), int_attribute("saturate", 1)}));
-  table.push_back(fixed("CastLike", 21, 2, infer_cast_like, {int_attribute("saturate", 1)}));
+  add(fixed("CastLike", 21, 2, infer_cast_like, {int_attribute("saturate", 1)}), {});
   table.push_back(fixed("Add", 14, 2, infer_arithmetic<sum>));
   table.push_back(fixed("Sub", 14, 2, infer_arithmetic<difference>));
   table.push_back(fixed("Mul", 14, 2, infer_arithmetic<product>));
   table.push_back(fixed("Div", 14, 2, infer_arithmetic<quotient>));
-  table.push_back(fixed("Mod", 13, 2, infer_mod, {int_attribute("fmod", 0)}));
+  add(fixed("Mod", 13, 2, infer_mod, {int_attribute("fmod", 0)}), kStep);
   table.push_back(fixed("Pow", 15, 2, infer_pow));
   table.push_back(
       fixed("BitShift", 11, 2, infer_bit_shift, {required_attribute("direction", Kind::kString)}));

@@ -4,6 +4,7 @@
 #include "graph/convolution_geometry.hpp"
 #include "graph/operator_table.hpp"
 #include "graph/operators/attribute_defs.hpp"
+#include "graph/operators/batch_rules.hpp"
 #include "graph/operators/convolution_rules.hpp"
 #include "graph/operators/fused_rules.hpp"
 #include "graph/operators/matrix.hpp"
@@ -217,7 +218,8 @@ double fused_gemm_flops(const Graph& graph, const Node& node) {
 }
 
 OperatorDef fused(std::string name, int min_inputs, std::vector<AttributeDef> attributes, InferRule infer,
-                  double (*flops)(const Graph&, const Node&)) {
+                  double (*flops)(const Graph&, const Node&),
+                  bool (*keeps_batch)(const Graph&, const Node&, int64_t) = keeps_batch_always) {
   add_post_op_attributes(attributes);
   return {.name = std::move(name),
           .since_version = 0,
@@ -225,7 +227,8 @@ OperatorDef fused(std::string name, int min_inputs, std::vector<AttributeDef> at
           .max_inputs = OperatorDef::kVariadic,
           .attributes = std::move(attributes),
           .infer = infer,
-          .flops = flops};
+          .flops = flops,
+          .keeps_batch = keeps_batch};
 }
 
 }  // namespace
@@ -246,13 +249,15 @@ void add_fused_operators(std::vector<OperatorDef>& table) {
                    .max_outputs = 2,
                    .attributes = std::move(stem),
                    .infer = infer_fused_stem,
-                   .flops = fused_stem_flops});
+                   .flops = fused_stem_flops,
+                   .keeps_batch = keeps_batch_always});
   table.push_back(
       fused("FusedConvMaxPool", 2, std::move(pooled), infer_fused_conv_max_pool, fused_conv_max_pool_flops));
   table.push_back(fused("FusedConvGlobalPool", 2, convolution_attributes(), infer_fused_conv_global_pool,
                         fused_conv_global_pool_flops));
-  table.push_back(fused("FusedMatMul", 2, {}, infer_fused_matmul, fused_matmul_flops));
-  table.push_back(fused("FusedGemm", 2, gemm_attributes(), infer_fused_gemm, fused_gemm_flops));
+  table.push_back(fused("FusedMatMul", 2, {}, infer_fused_matmul, fused_matmul_flops, nullptr));
+  table.push_back(
+      fused("FusedGemm", 2, gemm_attributes(), infer_fused_gemm, fused_gemm_flops, keeps_batch_of_rows));
   std::vector<AttributeDef> activations;
   for (const char* prefix : {"squeeze_", "gate_"}) add_post_op_attributes(activations, prefix);
   table.push_back({.name = "FusedSqueezeExcite",
@@ -261,10 +266,12 @@ void add_fused_operators(std::vector<OperatorDef>& table) {
                    .max_inputs = 5,
                    .attributes = std::move(activations),
                    .infer = infer_fused_squeeze_excite,
-                   .flops = fused_squeeze_excite_flops});
+                   .flops = fused_squeeze_excite_flops,
+                   .keeps_batch = keeps_batch_always});
   add_bottleneck_operator(table);
   add_convolution_sum_operator(table);
   table.push_back(fused("FusedElementwise", 1, {}, infer_fused_elementwise, post_op_flops));
+  table.back().traits.elementwise = true;
 }
 
 }  // namespace hone::graph

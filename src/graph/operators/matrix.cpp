@@ -3,6 +3,7 @@
 
 #include "graph/matmul_geometry.hpp"
 #include "graph/operator_table.hpp"
+#include "graph/operators/batch_rules.hpp"
 #include "graph/operators/convolution_rules.hpp"
 #include "graph/operators/rules.hpp"
 #include "graph/operators/shape_parts.hpp"
@@ -87,7 +88,8 @@ void add_matrix_operators(std::vector<OperatorDef>& table) {
                    .max_inputs = 3,
                    .attributes = gemm_attributes(),
                    .infer = infer_gemm,
-                   .flops = gemm_flops});
+                   .flops = gemm_flops,
+                   .keeps_batch = keeps_batch_of_rows});
   table.push_back({.name = "Det", .since_version = 22, .min_inputs = 1, .max_inputs = 1, .infer = infer_det});
   add_einsum_operator(table);
 }

@@ -1,5 +1,6 @@
 // Operator table entries of the normalization family: the output has the shape of the input.
 #include "graph/operator_table.hpp"
+#include "graph/operators/batch_rules.hpp"
 #include "graph/operators/convolution_rules.hpp"
 #include "graph/operators/rules.hpp"
 #include "graph/operators/shape_parts.hpp"
@@ -105,12 +106,17 @@ void add_normalization_operators(std::vector<OperatorDef>& table) {
                                 {float_attribute("epsilon", 1e-5f), float_attribute("momentum", 0.9f),
                                  int_attribute("training_mode", 0)}));
   table.back().max_outputs = 3;
+  table.back().keeps_batch = [](const Graph&, const Node& node, int64_t) {
+    return node.attributes.get_int("training_mode") == 0;
+  };
   table.push_back(normalization("InstanceNormalization", 22, 3, 3, infer_instance_normalization,
                                 {float_attribute("epsilon", 1e-5f)}));
+  table.back().keeps_batch = keeps_batch_always;
   table.push_back(
       normalization("GroupNormalization", 21, 3, 3, infer_group_normalization,
                     {float_attribute("epsilon", 1e-5f), required_attribute("num_groups", Kind::kInt),
                      int_attribute("stash_type", 1)}));
+  table.back().keeps_batch = keeps_batch_always;
   table.push_back(normalization(
       "LayerNormalization", 17, 2, 3, infer_layer_normalization,
       {int_attribute("axis", -1), float_attribute("epsilon", 1e-5f), int_attribute("stash_type", 1)}));
@@ -118,6 +124,7 @@ void add_normalization_operators(std::vector<OperatorDef>& table) {
   table.push_back(normalization("LRN", 13, 1, 1, infer_lrn,
                                 {float_attribute("alpha", 1e-4f), float_attribute("beta", 0.75f),
                                  float_attribute("bias", 1), required_attribute("size", Kind::kInt)}));
+  table.back().keeps_batch = keeps_batch_always;
   table.push_back(normalization("LpNormalization", 22, 1, 1, infer_lp_normalization,
                                 {int_attribute("axis", -1), int_attribute("p", 2)}));
   table.push_back(normalization("MeanVarianceNormalization", 13, 1, 1, infer_mean_variance,

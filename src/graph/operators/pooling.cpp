@@ -3,6 +3,7 @@
 
 #include "graph/convolution_geometry.hpp"
 #include "graph/operators/attribute_defs.hpp"
+#include "graph/operators/batch_rules.hpp"
 #include "graph/operators/convolution_rules.hpp"
 #include "graph/operators/type_rules.hpp"
 
@@ -124,8 +125,11 @@ std::vector<AttributeDef> pool_attributes(std::vector<AttributeDef> extra) {
   return list;
 }
 
+/// Indices count from the beginning of the whole batch.
+bool max_pool_keeps_batch(const Graph&, const Node& node, int64_t) { return !node.has_output(1); }
+
 OperatorDef pool(std::string name, std::vector<AttributeDef> extra, void (*infer)(InferenceContext&),
-                 int outputs = 1) {
+                 bool (*keeps_batch)(const Graph&, const Node&, int64_t), int outputs = 1) {
   return {.name = std::move(name),
           .since_version = 22,
           .min_inputs = 1,
@@ -133,28 +137,34 @@ OperatorDef pool(std::string name, std::vector<AttributeDef> extra, void (*infer
           .max_outputs = outputs,
           .attributes = pool_attributes(std::move(extra)),
           .infer = infer,
-          .flops = pool_flops};
+          .flops = pool_flops,
+          .keeps_batch = keeps_batch};
 }
 
 OperatorDef global_pool(std::string name, std::vector<AttributeDef> attributes,
-                        void (*infer)(InferenceContext&)) {
+                        void (*infer)(InferenceContext&), const Traits& traits = {}) {
   return {.name = std::move(name),
           .since_version = 22,
           .min_inputs = 1,
           .max_inputs = 1,
           .attributes = std::move(attributes),
           .infer = infer,
-          .flops = global_pool_flops};
+          .flops = global_pool_flops,
+          .traits = traits,
+          .keeps_batch = keeps_batch_always};
 }
 
 }  // namespace
 
 void add_pooling_operators(std::vector<OperatorDef>& table) {
-  table.push_back(pool("MaxPool", {int_attribute("storage_order", 0)}, infer_max_pool, 2));
-  table.push_back(pool("AveragePool", {int_attribute("count_include_pad", 0)}, infer_float_pool));
-  table.push_back(pool("LpPool", {int_attribute("p", 2)}, infer_lp_pool));
-  table.push_back(global_pool("GlobalAveragePool", {}, infer_global_average_pool));
-  table.push_back(global_pool("GlobalMaxPool", {}, infer_global_pool));
+  table.push_back(
+      pool("MaxPool", {int_attribute("storage_order", 0)}, infer_max_pool, max_pool_keeps_batch, 2));
+  table.back().traits.keeps_range = true;
+  table.push_back(
+      pool("AveragePool", {int_attribute("count_include_pad", 0)}, infer_float_pool, keeps_batch_always));
+  table.push_back(pool("LpPool", {int_attribute("p", 2)}, infer_lp_pool, keeps_batch_always));
+  table.push_back(global_pool("GlobalAveragePool", {}, infer_global_average_pool, {.keeps_range = true}));
+  table.push_back(global_pool("GlobalMaxPool", {}, infer_global_pool, {.keeps_range = true}));
   table.push_back(global_pool("GlobalLpPool", {int_attribute("p", 2)}, infer_global_lp_pool));
   table.push_back({.name = "MaxUnpool",
                    .since_version = 22,

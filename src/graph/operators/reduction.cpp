@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "graph/operator_table.hpp"
+#include "graph/operators/batch_rules.hpp"
 #include "graph/operators/convolution_rules.hpp"
 #include "graph/operators/rules.hpp"
 
@@ -118,6 +119,8 @@ void add_reduction_operators(std::vector<OperatorDef>& table) {
   }
   for (const char* name : {"Softmax", "LogSoftmax", "Hardmax"}) {
     table.push_back(along_axis(name, infer_softmax, {int_attribute("axis", -1)}));
+    table.back().keeps_batch = keeps_batch_off_axis;
+    table.back().traits.non_negative = std::string_view(name) != "LogSoftmax";
   }
   table.push_back({.name = "CumSum",
                    .since_version = 14,

@@ -105,8 +105,12 @@ void infer_trilu(InferenceContext& context) {
 }  // namespace
 
 void add_generator_operators(std::vector<OperatorDef>& table) {
-  table.push_back(
-      {.name = "Range", .since_version = 11, .min_inputs = 3, .max_inputs = 3, .infer = infer_range});
+  table.push_back({.name = "Range",
+                   .since_version = 11,
+                   .min_inputs = 3,
+                   .max_inputs = 3,
+                   .infer = infer_range,
+                   .traits = {.discontinuous = true}});
   table.push_back({.name = "ConstantOfShape",
                    .since_version = 21,
                    .min_inputs = 1,

@@ -201,6 +201,7 @@ void add_indexing_operators(std::vector<OperatorDef>& table) {
                      .infer = infer});
   };
   add("Gather", 13, 2, infer_gather, {int_attribute("axis", 0)});
+  table.back().traits.moves_only = true;
   add("GatherElements", 13, 2, infer_gather_elements, {int_attribute("axis", 0)});
   add("GatherND", 13, 2, infer_gather_nd, {int_attribute("batch_dims", 0)});
   add("ScatterElements", 18, 3, infer_scatter_elements,

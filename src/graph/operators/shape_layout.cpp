@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "base/checked.hpp"
+#include "graph/operators/batch_rules.hpp"
 #include "graph/operators/rules.hpp"
 #include "graph/operators/shape_parts.hpp"
 
@@ -229,28 +230,55 @@ void infer_space_to_depth(InferenceContext& context) {
                           exact_quotient(context, d[3], block, "width")});
 }
 
+/// The target copies the first dimension.
+bool reshape_keeps_batch(const Graph& graph, const Node& node, int64_t) {
+  const Tensor* shape = graph.constant(node.inputs[1]);
+  return shape != nullptr && shape->size() > 0 && shape->to_int64().front() == 0 &&
+         node.attributes.get_int("allowzero") == 0;
+}
+
+bool flatten_keeps_batch(const Graph&, const Node& node, int64_t) {
+  return node.attributes.get_int("axis") == 1;
+}
+
+bool transpose_keeps_batch(const Graph&, const Node& node, int64_t) {
+  return node.attributes.get_or<std::vector<int64_t>>("perm", {-1}).front() == 0;
+}
+
 }  // namespace
 
 void add_layout_operators(std::vector<OperatorDef>& table) {
   const auto add = [&](const char* name, int since, int min_inputs, int max_inputs, InferRule infer,
-                       std::vector<AttributeDef> attributes = {}) {
+                       std::vector<AttributeDef> attributes = {}) -> OperatorDef& {
     table.push_back({.name = name,
                      .since_version = since,
                      .min_inputs = min_inputs,
                      .max_inputs = max_inputs,
                      .attributes = std::move(attributes),
                      .infer = infer});
+    return table.back();
   };
-  add("Reshape", 21, 2, 2, infer_reshape, {int_attribute("allowzero", 0)});
-  add("Flatten", 21, 1, 1, infer_flatten, {int_attribute("axis", 1)});
-  add("Squeeze", 21, 1, 2, infer_squeeze);
-  add("Unsqueeze", 21, 2, 2, infer_unsqueeze);
-  add("Transpose", 21, 1, 1, infer_transpose, {optional_attribute("perm", Kind::kInts)});
+  const auto add_view = [&](const char* name, int min_inputs, int max_inputs, InferRule infer,
+                            std::vector<AttributeDef> attributes, auto* keeps_batch) {
+    OperatorDef& def = add(name, 21, min_inputs, max_inputs, infer, std::move(attributes));
+    def.traits = {.view = true, .moves_only = true};
+    def.keeps_batch = keeps_batch;
+  };
+  add_view("Reshape", 2, 2, infer_reshape, {int_attribute("allowzero", 0)}, reshape_keeps_batch);
+  add_view("Flatten", 1, 1, infer_flatten, {int_attribute("axis", 1)}, flatten_keeps_batch);
+  add_view("Squeeze", 1, 2, infer_squeeze, {}, keeps_batch_off_axes);
+  add_view("Unsqueeze", 2, 2, infer_unsqueeze, {}, keeps_batch_off_axes);
+  OperatorDef& transpose =
+      add("Transpose", 21, 1, 1, infer_transpose, {optional_attribute("perm", Kind::kInts)});
+  transpose.traits.moves_only = true;
+  transpose.keeps_batch = transpose_keeps_batch;
   add("Shape", 21, 1, 1, infer_shape, {optional_attribute("end", Kind::kInt), int_attribute("start", 0)});
   add("Size", 21, 1, 1, infer_size);
   add("DepthToSpace", 13, 1, 1, infer_depth_to_space,
-      {required_attribute("blocksize", Kind::kInt), string_attribute("mode", "DCR")});
-  add("SpaceToDepth", 13, 1, 1, infer_space_to_depth, {required_attribute("blocksize", Kind::kInt)});
+      {required_attribute("blocksize", Kind::kInt), string_attribute("mode", "DCR")})
+      .keeps_batch = keeps_batch_always;
+  add("SpaceToDepth", 13, 1, 1, infer_space_to_depth, {required_attribute("blocksize", Kind::kInt)})
+      .keeps_batch = keeps_batch_always;
 }
 
 }  // namespace hone::graph

@@ -1,6 +1,7 @@
 // Operator table entries that join, cut, repeat or surround regions of tensors.
 #include <algorithm>
 
+#include "graph/operators/batch_rules.hpp"
 #include "graph/operators/rules.hpp"
 #include "graph/operators/shape_parts.hpp"
 
@@ -246,26 +247,34 @@ void infer_center_crop_pad(InferenceContext& context) {
 
 void add_region_operators(std::vector<OperatorDef>& table) {
   const auto add = [&](const char* name, int since, int min_inputs, int max_inputs, InferRule infer,
-                       std::vector<AttributeDef> attributes = {}) {
+                       std::vector<AttributeDef> attributes = {}) -> OperatorDef& {
     table.push_back({.name = name,
                      .since_version = since,
                      .min_inputs = min_inputs,
                      .max_inputs = max_inputs,
                      .attributes = std::move(attributes),
                      .infer = infer});
+    return table.back();
   };
-  add("Concat", 13, 1, OperatorDef::kVariadic, infer_concat, {required_attribute("axis", Kind::kInt)});
+  constexpr Traits kMoves = {.moves_only = true};
+  OperatorDef& concat =
+      add("Concat", 13, 1, OperatorDef::kVariadic, infer_concat, {required_attribute("axis", Kind::kInt)});
+  concat.traits = kMoves;
+  concat.keeps_batch = keeps_batch_off_axis;
   table.push_back({.name = "Split",
                    .since_version = 18,
                    .min_inputs = 1,
                    .max_inputs = 2,
                    .max_outputs = OperatorDef::kVariadic,
                    .attributes = {int_attribute("axis", 0), optional_attribute("num_outputs", Kind::kInt)},
-                   .infer = infer_split});
-  add("Slice", 13, 3, 5, infer_slice);
+                   .infer = infer_split,
+                   .traits = kMoves});
+  OperatorDef& slice = add("Slice", 13, 3, 5, infer_slice);
+  slice.traits = kMoves;
+  slice.keeps_batch = keeps_batch_off_axes;
   add("Pad", 21, 2, 4, infer_pad, {string_attribute("mode", "constant")});
-  add("Expand", 13, 2, 2, infer_expand);
-  add("Tile", 13, 2, 2, infer_tile);
+  add("Expand", 13, 2, 2, infer_expand).traits = kMoves;
+  add("Tile", 13, 2, 2, infer_tile).traits = kMoves;
   add("CenterCropPad", 18, 2, 2, infer_center_crop_pad, {optional_attribute("axes", Kind::kInts)});
 }
 

@@ -2,6 +2,7 @@
 // with the same elements.
 #include <map>
 
+#include "graph/operator.hpp"
 #include "transform/constants.hpp"
 #include "transform/editor.hpp"
 #include "transform/pass_list.hpp"
@@ -58,14 +59,9 @@ struct AppendAttribute {
   }
 };
 
-bool is_random(const Node& node) {
-  return node.op.starts_with("Random") || node.op == "Bernoulli" || node.op == "Multinomial" ||
-         node.op == "Dropout";
-}
-
 /// Equal keys mean equal results; empty when the node is not compared.
 std::string key_of(const Node& node) {
-  if (is_random(node)) return {};
+  if (graph::traits_of(node).random) return {};
   std::string key = node.op;
   std::map<std::string, const graph::Attribute*> sorted;
   for (const auto& [name, value] : node.attributes) sorted[name] = &value;

@@ -25,14 +25,7 @@ constexpr double kFreeWork = 1e9;
 constexpr double kWorkPerByte = 16;
 
 /// Operators that give another result each time, or whose work their types do not bound.
-bool is_foldable(const Node& node) {
-  static constexpr std::array<std::string_view, 10> kExcluded = {
-      "Bernoulli",     "If",           "Loop",
-      "Multinomial",   "RandomNormal", "RandomNormalLike",
-      "RandomUniform", "Scan",         "RandomUniformLike",
-      "Dropout"};
-  return std::find(kExcluded.begin(), kExcluded.end(), node.op) == kExcluded.end();
-}
+bool is_foldable(const Node& node) { return !graph::traits_of(node).random && !graph::has_body(node); }
 
 double input_bytes(const Graph& graph, const Node& node) {
   double bytes = 0;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "graph/infer.hpp"
+#include "graph/operator.hpp"
 #include "transform/pass_list.hpp"
 
 namespace hone::transform {
@@ -26,10 +27,7 @@ bool any_half(const Graph& graph, const std::vector<ValueId>& ids) {
 
 /// What only moves elements may do so in any type; other passes bring it past casts.
 bool only_moves(const Node& node) {
-  constexpr std::array<std::string_view, 14> kMoves = {
-      "Cast",    "CastLike", "Concat", "Expand",  "Flatten", "Gather",    "Identity",
-      "Reshape", "Slice",    "Split",  "Squeeze", "Tile",    "Transpose", "Unsqueeze"};
-  return std::find(kMoves.begin(), kMoves.end(), node.op) != kMoves.end();
+  return graph::traits_of(node).moves_only || node.op == "Cast" || node.op == "CastLike";
 }
 
 /// A node that computes with halves; null where there is none.
@@ -38,12 +36,6 @@ const Node* computes_in_half(const Graph& graph) {
     return !only_moves(node) && (any_half(graph, node.inputs) || any_half(graph, node.outputs));
   });
   return found == graph.nodes.end() ? nullptr : &*found;
-}
-
-bool holds_graph(const Node& node) {
-  return std::any_of(node.attributes.begin(), node.attributes.end(), [](const auto& item) {
-    return std::holds_alternative<std::shared_ptr<Graph>>(item.second);
-  });
 }
 
 /// The attributes by which a node chooses the type of its result.
@@ -73,8 +65,7 @@ Node cast(const std::string& name, ValueId from, ValueId to, DType dtype) {
 
 /// Whether a small difference of an input may become a large one.
 bool makes_whole(const Graph& graph, const Node& node) {
-  constexpr std::array<std::string_view, 6> kSteps = {"Ceil", "Floor", "Mod", "Range", "Round", "Sign"};
-  if (std::find(kSteps.begin(), kSteps.end(), node.op) != kSteps.end()) return true;
+  if (graph::traits_of(node).discontinuous) return true;
   if (node.op == "Shape" || node.op == "Size") return false;
   return std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) {
     return id != kNoValue && !tensor::is_floating(graph.value(id).type.dtype);
@@ -135,7 +126,7 @@ void separate_boundary(Graph& graph, std::vector<Node>& first, std::vector<Node>
 /// Why it cannot be done; empty when the graph is widened.
 std::string widen(Graph& graph) {
   for (const Node& node : graph.nodes) {
-    if (holds_graph(node)) return fmt::format("{} holds a graph", node.text());
+    if (graph::has_body(node)) return fmt::format("{} holds a graph", node.text());
   }
   const std::vector<ValueId> narrow = round_before_whole(graph);
   for (Node& node : graph.nodes) {

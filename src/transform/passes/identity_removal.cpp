@@ -1,6 +1,7 @@
 // Removes nodes whose result equals one of their inputs.
 #include <algorithm>
 
+#include "graph/operator.hpp"
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
@@ -43,10 +44,8 @@ bool is_full_slice(const Graph& graph, const Node& node) {
 
 /// The input that the node's only result equals whenever both have the same shape, else kNoValue.
 ValueId candidate(const Graph& graph, const Node& node) {
-  if (is_one_of(node.op,
-                {"Identity", "Cast", "CastLike", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand"})) {
+  if (graph::traits_of(node).view || is_one_of(node.op, {"Cast", "CastLike", "Expand"}))
     return node.inputs[0];
-  }
   if (is_one_of(node.op, {"Concat", "Sum", "Max", "Min", "Mean"}) && node.inputs.size() == 1)
     return node.inputs[0];
   if (is_inference_dropout(graph, node) || is_noop_transpose(node) || is_full_slice(graph, node)) {

@@ -1,6 +1,7 @@
 // Makes one Reshape of a chain of nodes that only view their input under another shape, removes chains
 // that end at the first shape, and gives a Reshape whose shape is computed from symbolic dimensions a
 // constant one where that is possible.
+#include "graph/operator.hpp"
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
@@ -23,7 +24,7 @@ bool keeps_order(const Graph& graph, const Node& transpose) {
 
 bool is_view(const Graph& graph, const Node& node) {
   if (node.op == "Transpose") return keeps_order(graph, node);
-  return node.op == "Reshape" || node.op == "Flatten" || node.op == "Squeeze" || node.op == "Unsqueeze";
+  return graph::changes_shape_only(node);
 }
 
 /// The value that a chain of views starts at.

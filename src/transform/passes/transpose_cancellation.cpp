@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "graph/operator.hpp"
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
@@ -13,14 +14,8 @@ namespace {
 
 using Perm = std::vector<int64_t>;
 
-constexpr std::array<std::string_view, 22> kUnary = {
-    "Abs",         "Cast",      "Ceil",      "Elu",  "Erf",      "Exp",  "Floor", "Gelu",
-    "HardSigmoid", "HardSwish", "LeakyRelu", "Log",  "Mish",     "Neg",  "Relu",  "Reciprocal",
-    "Sigmoid",     "Softplus",  "Sqrt",      "Tanh", "Identity", "Round"};
-constexpr std::array<std::string_view, 4> kBinary = {"Add", "Sub", "Mul", "Div"};
-
-bool contains(const auto& list, std::string_view op) {
-  return std::find(list.begin(), list.end(), op) != list.end();
+bool is_elementwise(const Node& node, size_t inputs) {
+  return graph::traits_of(node).elementwise && node.inputs.size() == inputs;
 }
 
 /// Empty when the perm is the default one of a value whose rank is not known.
@@ -35,9 +30,9 @@ Perm perm_of(const Graph& graph, const Node& transpose) {
 /// Whether the node works on each element of input `id` alone, wherever the element lies.
 bool ignores_order(const Graph& graph, const Node& node, ValueId id) {
   if (node.outputs.size() != 1) return false;
-  if (contains(kUnary, node.op)) return true;
+  if (is_elementwise(node, 1)) return true;
   if (node.op == "Clip") return node.inputs[0] == id;
-  if (!contains(kBinary, node.op)) return false;
+  if (!is_elementwise(node, 2)) return false;
   const Tensor* other = graph.constant(other_operand(node, id));
   const graph::TensorType& type = graph.value(id).type;
   return other != nullptr && other->size() == 1 && type.ranked() &&
@@ -135,7 +130,7 @@ Summary transpose_cancellation(Graph& graph) {
   for (int32_t i = 0; i < count; ++i) {
     if (!editor.alive(i)) continue;
     if (editor.node(i).op == "Transpose") compose(editor, i, summary);
-    if (editor.alive(i) && contains(kBinary, editor.node(i).op)) pull_out(editor, i, summary);
+    if (editor.alive(i) && is_elementwise(editor.node(i), 2)) pull_out(editor, i, summary);
   }
   editor.commit();
   return summary;
