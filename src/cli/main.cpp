@@ -99,8 +99,8 @@ int run_command(CLI::App& program, int argc, char** argv) {
     return report_usage(program, error);
   } catch (const hone::Error& error) {
     return report(error.exit_code(), error.what());
-  } catch (const system::Interrupted&) {
-    return die_of(system::interrupting_signal());
+  } catch (const hone::system::Interrupted&) {
+    return die_of(hone::system::interrupting_signal());
   } catch (const std::bad_alloc&) {
     return report_environment("out of memory");
   } catch (const std::system_error& error) {
@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
   program.set_version_flag("--version", HONE_VERSION);
   for (const auto add : kCommands) add(program);
   // Where it is wrong, the variable is to blame, and no model that is being read when it is first asked for.
-  program.parse_complete_callback([] { system::memory_limit(); });
+  program.parse_complete_callback([] { hone::system::memory_limit(); });
   hone::cli::check_values(program);
   const int code = run_command(program, argc, argv);
   // Why a threshold was missed stands in the output, so that its loss matters then as well.

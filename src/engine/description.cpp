@@ -116,6 +116,7 @@ Description describe(const Engine& engine, Context& context, const std::vector<S
     result.flops += result.steps.back().flops;
     result.scratch_bytes = std::max(result.scratch_bytes, step.scratch_bytes);
   }
+  result.scratch_bytes += program.counter_bytes();
   result.weight_bytes = engine.weights.total_bytes();
   for (const graph::ValueId id : program.plain_constants()) {
     result.weight_bytes += static_cast<int64_t>(engine.graph->constant(id)->byte_size());

@@ -16,16 +16,49 @@
 #include "engine/tensor_desc.hpp"
 #include "engine/weight_store.hpp"
 #include "graph/graph.hpp"
+#include "tensor/queue.hpp"
 
 namespace hone::engine {
 
-/// Something that runs one step. Bound to shapes, layouts and packed weights when it was made.
+/// Memory that a kernel changes from one execution to the next: one for each kernel and context.
+class KernelState {
+ public:
+  virtual ~KernelState() = default;
+};
+
+/// What a kernel may rely on of the kernels before and after it in its queue.
+struct Neighbours {
+  /// The next kernel waits for this one by itself, so that this one may let it start early.
+  bool next_waits = false;
+  /// The kernel before leaves room on the device for one block each of a kernel that starts early.
+  bool previous_leaves_room = false;
+};
+
+/// One execution of a kernel: everything that differs from one execution to the next.
+struct Run {
+  /// Null pointers stand for absent operands and for constants that the kernel has packed. On a device with
+  /// memory of its own, all pointers are the device's.
+  std::span<const void* const> inputs;
+  std::span<void* const> outputs;
+  /// Offer::scratch_bytes of any content.
+  void* scratch = nullptr;
+  /// Offer::counter_bytes, zeroed when the context was made and afterwards changed by this kernel only.
+  void* counters = nullptr;
+  /// What Kernel::make_state() made; null where the caller keeps none, which costs time.
+  KernelState* state = nullptr;
+  /// Null on the host, where the work is done when run() returns; elsewhere it is only handed over.
+  const tensor::Queue* queue = nullptr;
+  Neighbours neighbours;
+};
+
+/// Something that runs one step. Bound to shapes, layouts and packed weights when it was made, and never
+/// changed after: several threads may run it at the same time, each with a state of its own.
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  /// Null pointers stand for absent operands and for constants the kernel has packed.
-  /// On a device with memory of its own, pointers are the device's and the work is only handed over.
-  virtual void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) = 0;
+  virtual void run(const Run& run) const = 0;
+  /// Null for a kernel without any.
+  virtual std::unique_ptr<KernelState> make_state() const { return nullptr; }
   /// Whether operands must lie in host memory, whatever the device: the reference implementation.
   virtual bool runs_on_host() const { return false; }
 };
@@ -65,7 +98,9 @@ struct Offer {
   /// Of a concatenation: what reads or writes an input in place needs it at a multiple of so many bytes.
   int64_t part_alignment = 1;
   int64_t scratch_bytes = 0;
-  std::shared_ptr<Kernel> kernel;
+  /// Run::counters.
+  int64_t counter_bytes = 0;
+  std::shared_ptr<const Kernel> kernel;
   /// The packed weights the kernel holds.
   std::vector<WeightKey> packed;
 
@@ -124,11 +159,11 @@ class Device {
   virtual std::vector<const Tactic*> tactics(const graph::Node& node) const = 0;
   /// A kernel that copies input 0, arranged as `from`, to output 0, arranged as `to` (equal shapes; the
   /// element types may differ among the floating-point types).
-  virtual std::shared_ptr<Kernel> make_reorder(const TensorDesc& from, const TensorDesc& to) const = 0;
+  virtual std::shared_ptr<const Kernel> make_reorder(const TensorDesc& from, const TensorDesc& to) const = 0;
   /// The same for a constant, at once, on host memory.
   virtual void arrange_constant(const TensorDesc& from, const TensorDesc& to, const void* input,
                                 void* output) const {
-    make_reorder(from, to)->run({&input, 1}, {&output, 1}, nullptr);
+    make_reorder(from, to)->run({.inputs = {&input, 1}, .outputs = {&output, 1}});
   }
   /// What runs the programs of this device.
   virtual std::unique_ptr<Executor> make_executor(const Program& program) const {
@@ -144,8 +179,8 @@ class Device {
   /// Whether kernels store and multiply in this precision; bf16 is emulated in float32 where they do not.
   virtual bool computes_in(Precision precision) const = 0;
   /// The kernel followed by rounding its float32 outputs to what bfloat16 can hold.
-  virtual std::shared_ptr<Kernel> make_rounding(std::shared_ptr<Kernel> kernel,
-                                                std::vector<TensorDesc> outputs) const = 0;
+  virtual std::shared_ptr<const Kernel> make_rounding(std::shared_ptr<const Kernel> kernel,
+                                                      std::vector<TensorDesc> outputs) const = 0;
   /// Threads that kernels use when the calling thread runs them.
   virtual void set_threads(int threads) const = 0;
   /// Zeros on a device that computes in the host's memory.

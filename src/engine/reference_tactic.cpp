@@ -16,7 +16,8 @@ class ReferenceKernel final : public Kernel {
 
   bool runs_on_host() const override { return true; }
 
-  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void*) override {
+  void run(const Run& run) const override {
+    const auto& [inputs, outputs] = std::tie(run.inputs, run.outputs);
     std::vector<Tensor> arguments(inputs.size());
     std::vector<const Tensor*> pointers(inputs.size(), nullptr);
     for (size_t i = 0; i < inputs.size(); ++i) {

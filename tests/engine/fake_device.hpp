@@ -108,11 +108,11 @@ class FakeTactic final : public Tactic {
           fits_(!tactic.behaviour_.does_not_fit && node != tactic.behaviour_.does_not_fit_in),
           count_(count) {}
 
-    void run(std::span<const void* const> inputs, std::span<void* const> outputs, void*) override {
+    void run(const Run& run) const override {
       if (!fits_) throw OutOfMemory(ErrorKind::kEnvironment, "the device has no room for it");
       if (++tactic_.runs_ >= tactic_.behaviour_.lost_in_run) throw LostDevice("the device is lost");
-      const auto* x = static_cast<const float*>(inputs[0]);
-      auto* y = static_cast<float*>(outputs[0]);
+      const auto* x = static_cast<const float*>(run.inputs[0]);
+      auto* y = static_cast<float*>(run.outputs[0]);
       if (!tactic_.behaviour_.writes_once || !written_) {
         for (int64_t i = 0; i < count_; ++i) y[i] = x[i] > 0 ? x[i] * tactic_.behaviour_.scale : 0;
       }
@@ -125,7 +125,7 @@ class FakeTactic final : public Tactic {
     std::string variant_;
     bool fits_;
     int64_t count_;
-    bool written_ = false;
+    mutable bool written_ = false;
   };
 
   Offer make(const StepRequest& request, const std::string& variant) const {
@@ -157,7 +157,7 @@ class FakeDevice final : public Device {
     if (node.op == "Relu") return {relu_.begin(), relu_.end()};
     return cpu().tactics(node);
   }
-  std::shared_ptr<Kernel> make_reorder(const TensorDesc& from, const TensorDesc& to) const override {
+  std::shared_ptr<const Kernel> make_reorder(const TensorDesc& from, const TensorDesc& to) const override {
     return cpu().make_reorder(from, to);
   }
   std::unique_ptr<Executor> make_executor(const Program& program) const override;
@@ -173,8 +173,8 @@ class FakeDevice final : public Device {
   }
   bool splits_batches() const override { return false; }
   bool computes_in(Precision precision) const override { return cpu().computes_in(precision); }
-  std::shared_ptr<Kernel> make_rounding(std::shared_ptr<Kernel> kernel,
-                                        std::vector<TensorDesc> outputs) const override {
+  std::shared_ptr<const Kernel> make_rounding(std::shared_ptr<const Kernel> kernel,
+                                              std::vector<TensorDesc> outputs) const override {
     return cpu().make_rounding(std::move(kernel), std::move(outputs));
   }
   void set_threads(int threads) const override { cpu().set_threads(threads); }

@@ -19,11 +19,11 @@ class ConcatKernel final : public engine::Kernel {
     for (const size_t chunk : chunks_) row_ += chunk;
   }
 
-  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void*) override {
-    auto* output = static_cast<std::byte*>(outputs[0]);
+  void run(const engine::Run& run) const override {
+    auto* output = static_cast<std::byte*>(run.outputs[0]);
     size_t offset = 0;
     for (size_t i = 0; i < chunks_.size(); ++i) {
-      const auto* input = static_cast<const std::byte*>(inputs[i]);
+      const auto* input = static_cast<const std::byte*>(run.inputs[i]);
       if (chunks_[i] != 0 && input != output + offset) copy(input, output + offset, chunks_[i]);
       offset += chunks_[i];
     }

@@ -34,32 +34,36 @@ struct Plan {
 /// One primitive run image after image on slices of its operands: smaller working sets for large batches.
 class PerImageKernel final : public engine::Kernel {
  public:
-  PerImageKernel(std::shared_ptr<engine::Kernel> image, int64_t batch, std::vector<int64_t> input_strides,
-                 int64_t output_stride)
+  PerImageKernel(std::shared_ptr<const engine::Kernel> image, int64_t batch,
+                 std::vector<int64_t> input_strides, int64_t output_stride)
       : image_(std::move(image)),
         batch_(batch),
         input_strides_(std::move(input_strides)),
-        output_stride_(output_stride) {
-    pointers_.resize(input_strides_.size());
-  }
+        output_stride_(output_stride) {}
 
-  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override {
+  void run(const engine::Run& run) const override {
+    std::vector<const void*> inputs(input_strides_.size());
+    engine::Run image = run;
     for (int64_t n = 0; n < batch_; ++n) {
-      for (size_t i = 0; i < pointers_.size(); ++i) {
-        pointers_[i] =
-            inputs[i] == nullptr ? nullptr : static_cast<const std::byte*>(inputs[i]) + n * input_strides_[i];
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        inputs[i] = run.inputs[i] == nullptr
+                        ? nullptr
+                        : static_cast<const std::byte*>(run.inputs[i]) + n * input_strides_[i];
       }
-      void* output = static_cast<std::byte*>(outputs[0]) + n * output_stride_;
-      image_->run(pointers_, {&output, 1}, scratch);
+      void* output = static_cast<std::byte*>(run.outputs[0]) + n * output_stride_;
+      image.inputs = inputs;
+      image.outputs = {&output, 1};
+      image_->run(image);
     }
   }
 
+  std::unique_ptr<engine::KernelState> make_state() const override { return image_->make_state(); }
+
  private:
-  std::shared_ptr<engine::Kernel> image_;
+  std::shared_ptr<const engine::Kernel> image_;
   int64_t batch_;
   std::vector<int64_t> input_strides_;
   int64_t output_stride_;
-  std::vector<const void*> pointers_;
 };
 
 class ConvolutionTactic final : public CpuTactic {
@@ -229,8 +233,8 @@ class ConvolutionTactic final : public CpuTactic {
     }
   }
 
-  static std::shared_ptr<engine::Kernel> per_image_kernel(const Offer& offer, const Plan& plan,
-                                                          const StepRequest& request) {
+  static std::shared_ptr<const engine::Kernel> per_image_kernel(const Offer& offer, const Plan& plan,
+                                                                const StepRequest& request) {
     const int64_t batch = plan.geometry.batch;
     std::vector<int64_t> strides(request.inputs.size(), 0);
     strides[0] = plan.source.bytes() / batch;

@@ -79,13 +79,13 @@ class CpuDevice final : public engine::Device {
     return result;
   }
 
-  std::shared_ptr<engine::Kernel> make_reorder(const engine::TensorDesc& from,
-                                               const engine::TensorDesc& to) const override {
+  std::shared_ptr<const engine::Kernel> make_reorder(const engine::TensorDesc& from,
+                                                     const engine::TensorDesc& to) const override {
     return make_reorder_kernel(from, to);
   }
 
-  std::shared_ptr<engine::Kernel> make_rounding(std::shared_ptr<engine::Kernel> kernel,
-                                                std::vector<engine::TensorDesc> outputs) const override {
+  std::shared_ptr<const engine::Kernel> make_rounding(
+      std::shared_ptr<const engine::Kernel> kernel, std::vector<engine::TensorDesc> outputs) const override {
     return make_rounding_kernel(std::move(kernel), std::move(outputs));
   }
 

@@ -104,7 +104,7 @@ class ChainKernel final : public engine::Kernel {
     tail_ = block > 1 ? output_.shape[1] % block : 0;
   }
 
-  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void*) override {
+  void run(const engine::Run& run) const override {
     const int64_t rows = geometry_.rows();
     const int64_t runs = (geometry_.inner + static_cast<int64_t>(kRun) - 1) / static_cast<int64_t>(kRun);
     const int64_t units = rows * runs;
@@ -112,7 +112,8 @@ class ChainKernel final : public engine::Kernel {
 #pragma omp parallel for schedule(static) if (parallel)
     for (int64_t unit = 0; unit < units; ++unit) {
       const int64_t begin = unit % runs * static_cast<int64_t>(kRun);
-      run_part(unit / runs, begin, std::min<int64_t>(kRun, geometry_.inner - begin), inputs, outputs[0]);
+      run_part(unit / runs, begin, std::min<int64_t>(kRun, geometry_.inner - begin), run.inputs,
+               run.outputs[0]);
     }
   }
 
@@ -244,9 +245,9 @@ std::optional<TensorDesc> chain_operand_desc(const TensorDesc& operand, const Te
   return TensorDesc{DType::kFloat32, operand.shape, Layout::kPlain};
 }
 
-std::shared_ptr<engine::Kernel> make_chain_kernel(const TensorDesc& output, size_t main,
-                                                  const std::vector<ChainLink>& chain,
-                                                  const std::vector<TensorDesc>& inputs) {
+std::shared_ptr<const engine::Kernel> make_chain_kernel(const TensorDesc& output, size_t main,
+                                                        const std::vector<ChainLink>& chain,
+                                                        const std::vector<TensorDesc>& inputs) {
   return std::make_shared<ChainKernel>(output, main, chain, inputs);
 }
 

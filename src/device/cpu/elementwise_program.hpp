@@ -59,8 +59,8 @@ std::optional<engine::TensorDesc> chain_operand_desc(const engine::TensorDesc& o
 
 /// A kernel that computes output 0 from input `main` (arranged alike) by the chain; reads the other operands
 /// as chain_operand_desc says. Element types: float32 and bfloat16, computed in float32.
-std::shared_ptr<engine::Kernel> make_chain_kernel(const engine::TensorDesc& output, size_t main,
-                                                  const std::vector<ChainLink>& chain,
-                                                  const std::vector<engine::TensorDesc>& inputs);
+std::shared_ptr<const engine::Kernel> make_chain_kernel(const engine::TensorDesc& output, size_t main,
+                                                        const std::vector<ChainLink>& chain,
+                                                        const std::vector<engine::TensorDesc>& inputs);
 
 }  // namespace hone::device::cpu

@@ -238,31 +238,50 @@ PackedConstant pack_matrix(const engine::StepRequest& request, size_t operand, c
 }
 
 void OnednnKernel::bind_input(size_t position, int dnnl_arg, const memory::desc& desc) {
-  inputs_.push_back({position, memory(desc, onednn_engine(), nullptr)});
-  arguments_[dnnl_arg] = inputs_.back().memory;
+  inputs_.push_back({position, dnnl_arg, desc});
 }
 
 void OnednnKernel::bind_output(size_t position, int dnnl_arg, const memory::desc& desc) {
-  outputs_.push_back({position, memory(desc, onednn_engine(), nullptr)});
-  arguments_[dnnl_arg] = outputs_.back().memory;
+  outputs_.push_back({position, dnnl_arg, desc});
 }
 
 void OnednnKernel::bind_scratch(const memory::desc& desc) {
-  if (desc.get_size() == 0) return;
-  scratch_ = memory(desc, onednn_engine(), nullptr);
-  arguments_[DNNL_ARG_SCRATCHPAD] = *scratch_;
+  if (desc.get_size() != 0) scratch_ = desc;
 }
 
 void OnednnKernel::bind_constant(int dnnl_arg, const memory::desc& desc, const void* data) {
-  arguments_[dnnl_arg] = memory(desc, onednn_engine(), const_cast<void*>(data));
+  constants_.push_back({dnnl_arg, desc, data});
 }
 
-void OnednnKernel::run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) {
-  for (Binding& binding : inputs_)
-    binding.memory.set_data_handle(const_cast<void*>(inputs[binding.position]));
-  for (Binding& binding : outputs_) binding.memory.set_data_handle(outputs[binding.position]);
-  if (scratch_) scratch_->set_data_handle(scratch);
-  primitive_.execute(onednn_stream(), arguments_);
+struct OnednnKernel::State final : engine::KernelState {
+  std::vector<memory> inputs;
+  std::vector<memory> outputs;
+  memory scratch;
+  std::unordered_map<int, memory> arguments;
+};
+
+std::unique_ptr<engine::KernelState> OnednnKernel::make_state() const {
+  auto state = std::make_unique<State>();
+  const auto add = [&](int dnnl_arg, const memory::desc& desc, const void* data) {
+    return state->arguments[dnnl_arg] = memory(desc, onednn_engine(), const_cast<void*>(data));
+  };
+  for (const Argument& input : inputs_) state->inputs.push_back(add(input.dnnl_arg, input.desc, nullptr));
+  for (const Argument& output : outputs_)
+    state->outputs.push_back(add(output.dnnl_arg, output.desc, nullptr));
+  if (scratch_) state->scratch = add(DNNL_ARG_SCRATCHPAD, *scratch_, nullptr);
+  for (const Constant& constant : constants_) add(constant.dnnl_arg, constant.desc, constant.data);
+  return state;
+}
+
+void OnednnKernel::run(const engine::Run& run) const {
+  const std::unique_ptr<engine::KernelState> own = run.state == nullptr ? make_state() : nullptr;
+  auto& state = static_cast<State&>(own == nullptr ? *run.state : *own);
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    state.inputs[i].set_data_handle(const_cast<void*>(run.inputs[inputs_[i].position]));
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    state.outputs[i].set_data_handle(run.outputs[outputs_[i].position]);
+  if (scratch_) state.scratch.set_data_handle(run.scratch);
+  primitive_.execute(onednn_stream(), state.arguments);
 }
 
 std::string refuse_implementation(const char* info) {

@@ -54,7 +54,8 @@ struct PostOps {
 PostOps translate_post_ops(const engine::StepRequest& request, size_t first_extra,
                            const engine::TensorDesc& output, size_t limit, bool allow_sum);
 
-/// A primitive with its arguments; run() binds the pointers of one step to them.
+/// A primitive with its arguments. A state holds oneDNN's memory objects, to which run() gives the pointers
+/// of one execution.
 class OnednnKernel final : public engine::Kernel {
  public:
   explicit OnednnKernel(dnnl::primitive primitive) : primitive_(std::move(primitive)) {}
@@ -67,18 +68,26 @@ class OnednnKernel final : public engine::Kernel {
   /// Keeps what constants point to alive.
   void own(tensor::Tensor tensor) { owned_.push_back(std::move(tensor)); }
 
-  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override;
+  void run(const engine::Run& run) const override;
+  std::unique_ptr<engine::KernelState> make_state() const override;
 
  private:
-  struct Binding {
+  struct Argument {
     size_t position;
-    dnnl::memory memory;
+    int dnnl_arg;
+    dnnl::memory::desc desc;
   };
+  struct Constant {
+    int dnnl_arg;
+    dnnl::memory::desc desc;
+    const void* data;
+  };
+  struct State;
   dnnl::primitive primitive_;
-  std::vector<Binding> inputs_;
-  std::vector<Binding> outputs_;
-  std::optional<dnnl::memory> scratch_;
-  std::unordered_map<int, dnnl::memory> arguments_;
+  std::vector<Argument> inputs_;
+  std::vector<Argument> outputs_;
+  std::optional<dnnl::memory::desc> scratch_;
+  std::vector<Constant> constants_;
   std::vector<tensor::Tensor> owned_;
 };
 

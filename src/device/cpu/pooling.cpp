@@ -95,12 +95,12 @@ class GlobalAverageKernel final : public engine::Kernel {
     for (size_t i = 2; i < source.shape.size(); ++i) pixels_ *= source.shape[i];
   }
 
-  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void*) override {
+  void run(const engine::Run& run) const override {
     if (source_.dtype == DType::kBFloat16) {
-      reduce(static_cast<const BFloat16*>(inputs[0]), outputs[0]);
+      reduce(static_cast<const BFloat16*>(run.inputs[0]), run.outputs[0]);
       return;
     }
-    reduce(static_cast<const float*>(inputs[0]), outputs[0]);
+    reduce(static_cast<const float*>(run.inputs[0]), run.outputs[0]);
   }
 
  private:

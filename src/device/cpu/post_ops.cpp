@@ -90,19 +90,36 @@ constexpr size_t kFirstExtra = 3;
 
 class SequenceKernel final : public engine::Kernel {
  public:
-  SequenceKernel(std::shared_ptr<engine::Kernel> first, std::shared_ptr<engine::Kernel> second)
+  SequenceKernel(std::shared_ptr<const engine::Kernel> first, std::shared_ptr<const engine::Kernel> second)
       : first_(std::move(first)), second_(std::move(second)) {}
   /// The second kernel works in place on the output of the first, which it sees as one more input.
-  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override {
-    first_->run(inputs, outputs, scratch);
-    std::vector<const void*> more(inputs.begin(), inputs.end());
-    more.push_back(outputs[0]);
-    second_->run(more, outputs, scratch);
+  void run(const engine::Run& run) const override {
+    auto* const state = static_cast<State*>(run.state);
+    engine::Run part = run;
+    part.state = state == nullptr ? nullptr : state->first.get();
+    first_->run(part);
+    std::vector<const void*> more(run.inputs.begin(), run.inputs.end());
+    more.push_back(run.outputs[0]);
+    part.inputs = more;
+    part.state = state == nullptr ? nullptr : state->second.get();
+    second_->run(part);
+  }
+
+  std::unique_ptr<engine::KernelState> make_state() const override {
+    auto state = std::make_unique<State>();
+    state->first = first_->make_state();
+    state->second = second_->make_state();
+    return state;
   }
 
  private:
-  std::shared_ptr<engine::Kernel> first_;
-  std::shared_ptr<engine::Kernel> second_;
+  struct State final : engine::KernelState {
+    std::unique_ptr<engine::KernelState> first;
+    std::unique_ptr<engine::KernelState> second;
+  };
+
+  std::shared_ptr<const engine::Kernel> first_;
+  std::shared_ptr<const engine::Kernel> second_;
 };
 
 }  // namespace

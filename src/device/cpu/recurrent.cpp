@@ -106,7 +106,10 @@ class RecurrentKernel final : public engine::Kernel {
     for (size_t i = 0; i < directions_.size(); ++i) offsets_.push_back(layer.offset(i));
   }
 
-  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override {
+  void run(const engine::Run& run) const override {
+    const auto& [inputs, outputs] = std::tie(run.inputs, run.outputs);
+    auto* const state = static_cast<State*>(run.state);
+    engine::Run part = run;
     for (size_t direction = 0; direction < directions_.size(); ++direction) {
       std::array<const void*, kRecurrentInputs> from{};
       std::array<void*, kRecurrentOutputs> to{};
@@ -117,13 +120,26 @@ class RecurrentKernel final : public engine::Kernel {
       for (size_t i = 0; i < to.size(); ++i) {
         const bool present = i < outputs.size() && outputs[i] != nullptr;
         to[i] = present ? static_cast<std::byte*>(outputs[i]) + offsets_[direction]
-                        : static_cast<std::byte*>(scratch) + spare_[i];
+                        : static_cast<std::byte*>(run.scratch) + spare_[i];
       }
-      directions_[direction].run(from, to, scratch);
+      part.inputs = from;
+      part.outputs = to;
+      part.state = state == nullptr ? nullptr : state->directions[direction].get();
+      directions_[direction].run(part);
     }
   }
 
+  std::unique_ptr<engine::KernelState> make_state() const override {
+    auto state = std::make_unique<State>();
+    for (const OnednnKernel& direction : directions_) state->directions.push_back(direction.make_state());
+    return state;
+  }
+
  private:
+  struct State final : engine::KernelState {
+    std::vector<std::unique_ptr<engine::KernelState>> directions;
+  };
+
   std::vector<OnednnKernel> directions_;
   std::vector<int64_t> offsets_;
   Spare spare_;
@@ -138,7 +154,8 @@ class StatesKernel final : public engine::Kernel {
     }
   }
 
-  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void*) override {
+  void run(const engine::Run& run) const override {
+    const auto& [inputs, outputs] = std::tie(run.inputs, run.outputs);
     for (size_t i = kYh; i < outputs.size(); ++i) {
       const size_t initial = kInitialH + i - kYh;
       if (outputs[i] == nullptr || bytes_[i] == 0) continue;

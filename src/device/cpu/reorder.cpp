@@ -21,8 +21,8 @@ using engine::TensorDesc;
 class CopyKernel final : public engine::Kernel {
  public:
   explicit CopyKernel(size_t bytes) : bytes_(bytes) {}
-  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void*) override {
-    if (bytes_ != 0) std::memcpy(outputs[0], inputs[0], bytes_);
+  void run(const engine::Run& run) const override {
+    if (bytes_ != 0) std::memcpy(run.outputs[0], run.inputs[0], bytes_);
   }
 
  private:
@@ -31,11 +31,12 @@ class CopyKernel final : public engine::Kernel {
 
 class RoundingKernel final : public engine::Kernel {
  public:
-  RoundingKernel(std::shared_ptr<engine::Kernel> kernel, std::vector<TensorDesc> outputs)
+  RoundingKernel(std::shared_ptr<const engine::Kernel> kernel, std::vector<TensorDesc> outputs)
       : kernel_(std::move(kernel)), outputs_(std::move(outputs)) {}
 
-  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override {
-    kernel_->run(inputs, outputs, scratch);
+  void run(const engine::Run& run) const override {
+    kernel_->run(run);
+    const std::span<void* const> outputs = run.outputs;
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (outputs[i] == nullptr || outputs_[i].dtype != tensor::DType::kFloat32) continue;
       auto* x = static_cast<float*>(outputs[i]);
@@ -51,12 +52,14 @@ class RoundingKernel final : public engine::Kernel {
     }
   }
 
+  std::unique_ptr<engine::KernelState> make_state() const override { return kernel_->make_state(); }
+
  private:
-  std::shared_ptr<engine::Kernel> kernel_;
+  std::shared_ptr<const engine::Kernel> kernel_;
   std::vector<TensorDesc> outputs_;
 };
 
-std::shared_ptr<engine::Kernel> reorder_kernel(const memory::desc& from, const memory::desc& to) {
+std::shared_ptr<const engine::Kernel> reorder_kernel(const memory::desc& from, const memory::desc& to) {
   const dnnl::reorder::primitive_desc pd(onednn_engine(), from, onednn_engine(), to);
   auto kernel = std::make_shared<OnednnKernel>(dnnl::reorder(pd));
   kernel->bind_input(0, DNNL_ARG_FROM, from);
@@ -132,15 +135,15 @@ class BlocksTactic final : public CpuTactic {
 
 }  // namespace
 
-std::shared_ptr<engine::Kernel> make_reorder_kernel(const TensorDesc& from, const TensorDesc& to) {
+std::shared_ptr<const engine::Kernel> make_reorder_kernel(const TensorDesc& from, const TensorDesc& to) {
   if (engine::same_arrangement(from, to))
     return std::make_shared<CopyKernel>(static_cast<size_t>(to.bytes()));
   if (from.shape != to.shape) fail_internal("a reorder from {} to {}", from.text(), to.text());
   return reorder_kernel(onednn_desc(from), onednn_desc(to));
 }
 
-std::shared_ptr<engine::Kernel> make_rounding_kernel(std::shared_ptr<engine::Kernel> kernel,
-                                                     std::vector<TensorDesc> outputs) {
+std::shared_ptr<const engine::Kernel> make_rounding_kernel(std::shared_ptr<const engine::Kernel> kernel,
+                                                           std::vector<TensorDesc> outputs) {
   return std::make_shared<RoundingKernel>(std::move(kernel), std::move(outputs));
 }
 

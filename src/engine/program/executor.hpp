@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/device_record.hpp"
+#include "tensor/queue.hpp"
 #include "tensor/tensor.hpp"
 
 namespace hone::engine {
@@ -79,7 +80,7 @@ class Executor {
   virtual std::unique_ptr<DeviceWatch> watch() { return nullptr; }
 };
 
-/// Runs steps by plain calls on host memory.
-std::unique_ptr<Executor> make_host_executor(const Program& program);
+/// Runs steps by plain calls on host memory. Kernels get the queue, which outlives the executor.
+std::unique_ptr<Executor> make_host_executor(const Program& program, const tensor::Queue* queue = nullptr);
 
 }  // namespace hone::engine

@@ -24,16 +24,21 @@ Tensor make_arena(int64_t bytes) {
 
 class HostExecutor final : public Executor {
  public:
-  explicit HostExecutor(const Program& program)
+  HostExecutor(const Program& program, const tensor::Queue* queue)
       : program_(program),
+        queue_(queue),
         arena_(make_arena(program.memory_plan().peak_bytes)),
         scratch_(DType::kUInt8, {program.scratch_bytes()}),
+        counters_(DType::kUInt8, {program.counter_bytes()}),
         dynamic_(program) {
     size_t widest = 1;
     for (const ProgramStep& step : program.steps())
       widest = std::max({widest, step.inputs.size(), step.outputs.size()});
     input_pointers_.resize(widest);
     output_pointers_.resize(widest);
+    for (const ProgramStep& step : program.steps())
+      states_.push_back(step.kernel == nullptr ? nullptr : step.kernel->make_state());
+    std::memset(counters_.mutable_bytes(), 0, counters_.byte_size());
   }
 
   void upload(std::span<const Tensor> inputs) override { inputs_.assign(inputs.begin(), inputs.end()); }
@@ -42,13 +47,13 @@ class HostExecutor final : public Executor {
     outputs_ = program_.make_outputs();
     const std::vector<ProgramStep>& steps = program_.steps();
     if (step_times == nullptr) {
-      for (const ProgramStep& step : steps) run_step(step);
+      for (size_t i = 0; i < steps.size(); ++i) run_step(i);
       return;
     }
     step_times->assign(steps.size(), 0.0);
     for (size_t i = 0; i < steps.size(); ++i) {
       const auto begin = std::chrono::steady_clock::now();
-      run_step(steps[i]);
+      run_step(i);
       const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - begin;
       (*step_times)[i] = elapsed.count();
     }
@@ -82,7 +87,8 @@ class HostExecutor final : public Executor {
     return nullptr;
   }
 
-  void run_step(const ProgramStep& step) {
+  void run_step(size_t index) {
+    const ProgramStep& step = program_.steps()[index];
     const base::Range range(step.name);
     if (step.kernel == nullptr) {
       dynamic_.run(
@@ -92,8 +98,12 @@ class HostExecutor final : public Executor {
     }
     for (size_t i = 0; i < step.inputs.size(); ++i) input_pointers_[i] = address(step.inputs[i]);
     for (size_t i = 0; i < step.outputs.size(); ++i) output_pointers_[i] = address(step.outputs[i]);
-    step.kernel->run({input_pointers_.data(), step.inputs.size()},
-                     {output_pointers_.data(), step.outputs.size()}, scratch_.mutable_bytes());
+    step.kernel->run({.inputs = {input_pointers_.data(), step.inputs.size()},
+                      .outputs = {output_pointers_.data(), step.outputs.size()},
+                      .scratch = scratch_.mutable_bytes(),
+                      .counters = counters_.mutable_bytes() + step.counters_at,
+                      .state = states_[index].get(),
+                      .queue = queue_});
   }
 
   Tensor fetch(const Operand& operand) {
@@ -109,8 +119,12 @@ class HostExecutor final : public Executor {
   }
 
   const Program& program_;
+  const tensor::Queue* queue_;
   Tensor arena_;
   Tensor scratch_;
+  Tensor counters_;
+  /// Of each step's kernel; null where it has none.
+  std::vector<std::unique_ptr<KernelState>> states_;
   DynamicValues dynamic_;
   std::vector<Tensor> inputs_;
   std::vector<Tensor> outputs_;
@@ -121,8 +135,8 @@ class HostExecutor final : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_host_executor(const Program& program) {
-  return std::make_unique<HostExecutor>(program);
+std::unique_ptr<Executor> make_host_executor(const Program& program, const tensor::Queue* queue) {
+  return std::make_unique<HostExecutor>(program, queue);
 }
 
 }  // namespace hone::engine

@@ -37,9 +37,12 @@ struct ProgramStep {
   std::vector<Operand> inputs;
   std::vector<Operand> outputs;
   /// Null for a step with values whose shape is only known when it runs: the reference kernel of the node.
-  std::shared_ptr<Kernel> kernel;
+  std::shared_ptr<const Kernel> kernel;
   bool runs_on_host() const { return kernel == nullptr || kernel->runs_on_host(); }
   int64_t scratch_bytes = 0;
+  int64_t counter_bytes = 0;
+  /// Where its counters begin in the program's, bytes.
+  int64_t counters_at = 0;
   /// Tactics that were asked before this one, with their reasons.
   std::vector<std::string> refusals;
   /// With ProgramOptions::list_candidates, every tactic that accepts (the reference only when no other does).
@@ -62,8 +65,10 @@ class Program {
   const MemoryPlan& memory_plan() const { return memory_; }
   /// Bytes of the scratch area shared by all steps.
   int64_t scratch_bytes() const { return scratch_bytes_; }
-  /// Bytes of the arena and of the scratch area.
-  int64_t activation_bytes() const { return memory_.peak_bytes + scratch_bytes_; }
+  /// Bytes of all steps' counters.
+  int64_t counter_bytes() const { return counter_bytes_; }
+  /// Bytes of the arena, of the scratch area and of the counters.
+  int64_t activation_bytes() const { return memory_.peak_bytes + scratch_bytes_ + counter_bytes_; }
   /// Bytes of the constants that steps read in plain form, each once, as they read them.
   int64_t constant_bytes() const;
   /// Bytes of the inputs and outputs whose shapes are known.
@@ -86,6 +91,7 @@ class Program {
   std::vector<ProgramStep> steps_;
   MemoryPlan memory_;
   int64_t scratch_bytes_ = 0;
+  int64_t counter_bytes_ = 0;
   std::vector<WeightKey> packed_;
   std::vector<graph::ValueId> plain_constants_;
   std::vector<Preparation> preparations_;

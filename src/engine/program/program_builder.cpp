@@ -19,6 +19,9 @@ using tensor::Tensor;
 
 namespace {
 
+/// Of each step's counters, bytes.
+constexpr int64_t kCounterAlignment = 256;
+
 TensorDesc plain_desc(const graph::TensorType& type) {
   Shape shape;
   for (const graph::Dim& dim : *type.dims) shape.push_back(dim.value());
@@ -204,6 +207,7 @@ class ProgramBuilder {
     draft.step.kernel =
         request.round_bf16 ? device_.make_rounding(offer.kernel, offer.outputs) : offer.kernel;
     draft.step.scratch_bytes = offer.scratch_bytes;
+    draft.step.counter_bytes = offer.counter_bytes;
     draft.accumulate_input = offer.accumulate_input;
     draft.in_place_input = offer.in_place_input;
     draft.concatenates = offer.concatenates;
@@ -351,6 +355,9 @@ class ProgramBuilder {
       for (const int32_t id : draft.inputs) draft.step.inputs.push_back(operand(id));
       for (const int32_t id : draft.outputs) draft.step.outputs.push_back(operand(id));
       scratch = std::max(scratch, draft.step.scratch_bytes);
+      draft.step.counters_at = program_->counter_bytes_;
+      program_->counter_bytes_ +=
+          (draft.step.counter_bytes + kCounterAlignment - 1) / kCounterAlignment * kCounterAlignment;
       program_->steps_.push_back(std::move(draft.step));
     }
     program_->scratch_bytes_ = scratch;

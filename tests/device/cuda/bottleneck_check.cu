@@ -61,7 +61,8 @@ class Case {
     Output narrow(pixels_ * size_.next, type_);
     const BottleneckArgs args = arguments(x_.get(), shortcut_.get(), wide.get(), narrow.get());
     // As much shared memory as it needs, and no more.
-    family.launched(launch_bottleneck(way_, args, type_, size_, {.behind_cluster = true}), what);
+    family.launched(launch_bottleneck(way_, args, type_, size_, {.device = &gpu(), .behind_cluster = true}),
+                    what);
     expect_wide(wide);
     family.compare(wide, wide_slack(), what + ", wide");
     if (size_.next == 0) return;
@@ -238,7 +239,8 @@ void run_chains(Family& family, const std::deque<Case>& cases) {
   std::deque<Case::Images> images;
   for (const Case& each : cases) images.emplace_back(each);
   const auto launch_each = [&] {
-    for (size_t i = 0; i < cases.size(); ++i) family.launched(cases[i].link(0, images[i], {}), "a link");
+    for (size_t i = 0; i < cases.size(); ++i)
+      family.launched(cases[i].link(0, images[i], {.device = &gpu()}), "a link");
   };
   if (!launches_are_short("a chain of bottlenecks", launch_each)) return;
   cudaStream_t stream = nullptr;
@@ -309,26 +311,26 @@ void check_images(Family& family, BottleneckWay way) {
 
 void check_pipelined_bottleneck() {
   Family family("bottlenecks in pipelines");
-  DeviceLimits device;
-  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  DeviceProperties device;
+  if (find_device_properties(0, device) != cudaSuccess || !device.warpgroups) return;
   check_images(family, BottleneckWay::kPipelined);
 }
 
 void check_bottleneck() {
   Family family("bottlenecks");
-  DeviceLimits device;
-  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  DeviceProperties device;
+  if (find_device_properties(0, device) != cudaSuccess || !device.warpgroups) return;
   check_images(family, BottleneckWay::kUsual);
-  family.expect(bottleneck({}, FloatType::kFloat, {1, 8, 8, 64}, {}) == cudaErrorInvalidValue,
+  family.expect(bottleneck({}, FloatType::kFloat, {1, 8, 8, 64}, {.device = &gpu()}) == cudaErrorInvalidValue,
                 "float elements are taken");
-  family.expect(bottleneck({}, FloatType::kHalf, {1, 8, 8, 96}, {}) == cudaErrorInvalidValue,
+  family.expect(bottleneck({}, FloatType::kHalf, {1, 8, 8, 96}, {.device = &gpu()}) == cudaErrorInvalidValue,
                 "96 channels are taken");
 }
 
 void check_cluster_bottleneck() {
   Family family("bottlenecks in clusters");
-  DeviceLimits device;
-  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  DeviceProperties device;
+  if (find_device_properties(0, device) != cudaSuccess || !device.warpgroups) return;
   const StreamEpilogue relu = bounds(0, kInfinity);
   const StreamEpilogue none = bounds(-kInfinity, kInfinity);
   int turn = 0;
@@ -354,8 +356,8 @@ void check_cluster_bottleneck() {
 void check_bottleneck_chains() {
   if (!launches_overlap("chains of bottlenecks")) return;
   Family family("chains of bottlenecks");
-  DeviceLimits device;
-  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  DeviceProperties device;
+  if (find_device_properties(0, device) != cudaSuccess || !device.warpgroups) return;
   const auto chained = [](int64_t channels, const Image& image, bool narrows = true) {
     const StreamEpilogue narrow = bounds(0, 2);
     Bottleneck size{image.batch, image.height,         image.width, channels,

@@ -14,7 +14,7 @@ Bottleneck sized(int64_t batch, int64_t height, int64_t width, int64_t next, boo
 }
 
 TEST(Bottleneck, TakesTheNextChannelsThatFitIntoSharedMemory) {
-  const DeviceLimits device;
+  const DeviceProperties device;
   EXPECT_EQ(bottleneck_refusal(sized(1, 56, 56, 64), device), "");
   EXPECT_EQ(bottleneck_refusal(sized(1, 56, 56, 128), device), "");
   EXPECT_EQ(bottleneck_refusal(sized(1, 56, 56, 64, true), device), "");
@@ -24,7 +24,7 @@ TEST(Bottleneck, TakesTheNextChannelsThatFitIntoSharedMemory) {
 }
 
 TEST(Bottleneck, RefusesDevicesWithoutProductsOfWarpgroups) {
-  DeviceLimits device;
+  DeviceProperties device;
   device.warpgroups = false;
   EXPECT_NE(bottleneck_refusal(sized(1, 56, 56, 64), device), "");
 }
@@ -47,7 +47,7 @@ TEST(PipelinedBottleneck, TakesWhatTheOtherTakesOf64Channels) {
   Bottleneck wider = sized(1, 28, 28, 128);
   wider.channels = 128;
   EXPECT_EQ(pipelined_bottleneck_refusal(wider, {}), "128 channels, not 64");
-  DeviceLimits device;
+  DeviceProperties device;
   device.warpgroups = false;
   EXPECT_NE(pipelined_bottleneck_refusal(sized(1, 56, 56, 64), device), "");
   // As many tiles as may be by 64 pixels, but not by 56.
@@ -103,7 +103,7 @@ TEST(ClusterBottleneck, RefusesOtherChannelsAndProjections) {
   size = clustered(128, 28, 28);
   size.projects = true;
   EXPECT_NE(bottleneck_refusal(size, {}), "");
-  DeviceLimits device;
+  DeviceProperties device;
   device.clusters = false;
   EXPECT_NE(bottleneck_refusal(clustered(128, 28, 28), device), "");
 }

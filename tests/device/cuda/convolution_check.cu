@@ -71,7 +71,7 @@ cudaError_t run(Launcher launcher, const ConvolutionArguments& arguments, FloatT
     case Launcher::kDepthwise:
       return depthwise_convolution(arguments, type, test.size, epilogue, test.strip, {});
     case Launcher::kDepthwiseTiles:
-      return depthwise_tiles(arguments, type, test.size, stream_of(epilogue), test.strip, {});
+      return depthwise_tiles(arguments, type, test.size, stream_of(epilogue), test.strip, {.device = &gpu()});
     case Launcher::kGrouped: return grouped_convolution(arguments, type, test.size, epilogue, {});
     case Launcher::kDirect: return direct_convolution(arguments, test.size, epilogue, test.tile, {});
   }
@@ -142,8 +142,8 @@ void check_depthwise() {
 
 void check_depthwise_tiles() {
   Family family("depthwise convolution by tiles");
-  DeviceLimits device;
-  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  DeviceProperties device;
+  if (find_device_properties(0, device) != cudaSuccess || !device.warpgroups) return;
   std::vector<Case> cases;
   const auto add = [&](const ConvolutionSize& size) {
     for (const int run : depthwise_tile_runs(size)) cases.push_back({size, run});

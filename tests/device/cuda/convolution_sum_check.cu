@@ -30,7 +30,7 @@ class SumCase {
     sum_.first.element = sum_.second.element = ElementOf<T>::kElement;
   }
 
-  void run(Family& family, const DeviceLimits& device) {
+  void run(Family& family, const DeviceProperties& device) {
     Output y(sum_.first.rows() * sum_.first.filters, kType);
     const double most = expect(y.expected);
     const double slack = 8 * kFloatRoundoff * std::sqrt(static_cast<double>(depth())) * most;
@@ -40,16 +40,17 @@ class SumCase {
       const std::string what = name() + ", " + config.text();
       Output made(sum_.first.rows() * sum_.first.filters, kType);
       made.expected = y.expected;
-      family.launched(launch_warpgroup_sum(sum_, config, arguments(made.get()), false, nullptr), what);
+      family.launched(launch_warpgroup_sum(sum_, config, arguments(made.get()), {.device = &gpu()}), what);
       family.compare(made, slack, what);
       const DeviceBuffer again(made.device.bytes());
-      family.launched(launch_warpgroup_sum(sum_, config, arguments(again.get()), true, nullptr), what);
+      family.launched(
+          launch_warpgroup_sum(sum_, config, arguments(again.get()), {.device = &gpu(), .pdl = true}), what);
       family.expect(bits(again) == bits(made.device), what + " differs from an earlier launch");
     }
   }
 
   /// Links whose second image is what the one before has made, without and with programmatic launches.
-  void run_chain(Family& family, const DeviceLimits& device) {
+  void run_chain(Family& family, const DeviceProperties& device) {
     constexpr int kLinks = 8;
     const size_t bytes = static_cast<size_t>(elements(sum_.second)) * 2;
     const DeviceBuffer image[2] = {DeviceBuffer(bytes), DeviceBuffer(bytes)};
@@ -60,7 +61,8 @@ class SumCase {
           ConvSumArgs args = arguments(image[i % 2].get());
           if (i != 0) args.second_x = image[1 - i % 2].get();
           args.next_waits = pdl && i + 1 < kLinks;
-          family.launched(launch_warpgroup_sum(sum_, config, args, pdl, nullptr), name() + ", chain");
+          family.launched(launch_warpgroup_sum(sum_, config, args, {.device = &gpu(), .pdl = pdl}),
+                          name() + ", chain");
         }
         return bits(image[(kLinks - 1) % 2]);
       };
@@ -157,7 +159,7 @@ ConvSum odd(int batch) {
 }
 
 template <class T>
-void check_networks(Family& family, const DeviceLimits& device) {
+void check_networks(Family& family, const DeviceProperties& device) {
   for (const int batch : {1, 3}) {
     // ResNet-50, stages 2 to 4, and ResNet-18.
     SumCase<T>({problem(batch, 28, 128, 512, 1), problem(batch, 56, 256, 512, 1, 2)}, kRelu, true)
@@ -173,7 +175,7 @@ void check_networks(Family& family, const DeviceLimits& device) {
 
 /// Every configuration as well, with little to multiply: what takes long under compute-sanitizer is large.
 template <class T>
-void check_small(Family& family, const DeviceLimits& device) {
+void check_small(Family& family, const DeviceProperties& device) {
   for (const int batch : {1, 3}) {
     SumCase<T>(odd(batch), {graph::PostOp::kClip, -0.25f, 0.5f}, true).run(family, device);
     SumCase<T>({problem(batch, 1, 8, 8, 1), problem(batch, 1, 136, 8, 1)}, kNone, false).run(family, device);
@@ -184,21 +186,22 @@ void check_small(Family& family, const DeviceLimits& device) {
 
 void check_convolution_sum() {
   Family family("sums of convolutions");
-  DeviceLimits device;
-  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  DeviceProperties device;
+  if (find_device_properties(0, device) != cudaSuccess || !device.warpgroups) return;
   check_small<__half>(family, device);
   check_small<__nv_bfloat16>(family, device);
   ConvSumArgs args;
   args.steps[args.step_count++] = {graph::PostOp::kTanh};
   const ConvSum small{problem(1, 8, 64, 64, 1), problem(1, 8, 64, 64, 1)};
-  family.expect(launch_warpgroup_sum(small, {64, 64, 2, 1}, args, false, nullptr) == cudaErrorInvalidValue,
-                "a tanh is taken");
+  family.expect(
+      launch_warpgroup_sum(small, {64, 64, 2, 1}, args, {.device = &gpu()}) == cudaErrorInvalidValue,
+      "a tanh is taken");
 }
 
 void check_convolution_sum_layers() {
   Family family("ResNets' sums of convolutions");
-  DeviceLimits device;
-  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  DeviceProperties device;
+  if (find_device_properties(0, device) != cudaSuccess || !device.warpgroups) return;
   check_networks<__half>(family, device);
   check_networks<__nv_bfloat16>(family, device);
 }
@@ -206,8 +209,8 @@ void check_convolution_sum_layers() {
 void check_convolution_sum_chains() {
   if (!launches_overlap("chains of sums")) return;
   Family family("chains of sums");
-  DeviceLimits device;
-  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  DeviceProperties device;
+  if (find_device_properties(0, device) != cudaSuccess || !device.warpgroups) return;
   for (const int batch : {1, 8}) {
     SumCase<__half>({problem(batch, 14, 256, 512, 1), problem(batch, 14, 512, 512, 1)},
                     {graph::PostOp::kClip, 0, 1}, true)

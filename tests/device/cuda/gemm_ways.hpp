@@ -18,41 +18,41 @@ struct Way {
   std::string name;  ///< "implicit 64x64x64_s4", "resident 32x32_k8"
   int64_t workspace = 0;
   int64_t counters = 0;
-  std::function<cudaError_t(const ConvArgs&, bool pdl, cudaStream_t)> launch;
+  std::function<cudaError_t(const ConvArgs&, const LaunchOptions&)> launch;
 };
 
 inline Way way_of(const ConvProblem& problem, const ConvConfig& config) {
   return {"implicit " + config.text(), conv_workspace_bytes(problem, config),
-          conv_counter_bytes(problem, config), [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
-            return launch_conv(problem, config, args, pdl, stream);
+          conv_counter_bytes(problem, config), [=](const ConvArgs& args, const LaunchOptions& options) {
+            return launch_conv(problem, config, args, options);
           }};
 }
 inline Way way_of(const ConvProblem& problem, const ResidentConfig& config) {
-  return {"resident " + config.text(), 0, 0, [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
-            return launch_resident(problem, config, args, pdl, stream);
+  return {"resident " + config.text(), 0, 0, [=](const ConvArgs& args, const LaunchOptions& options) {
+            return launch_resident(problem, config, args, options);
           }};
 }
 inline Way way_of(const ConvProblem& problem, const WarpgroupConfig& config) {
-  return {"warpgroup " + config.text(), 0, 0, [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
-            return launch_warpgroup(problem, config, args, pdl, stream);
+  return {"warpgroup " + config.text(), 0, 0, [=](const ConvArgs& args, const LaunchOptions& options) {
+            return launch_warpgroup(problem, config, args, options);
           }};
 }
 inline Way way_of(const ConvProblem& problem, const WarpGemmConfig& config) {
-  return {"warp " + config.text(), 0, 0, [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
-            return launch_warp_gemm(problem, config, args, pdl, stream);
+  return {"warp " + config.text(), 0, 0, [=](const ConvArgs& args, const LaunchOptions& options) {
+            return launch_warp_gemm(problem, config, args, options);
           }};
 }
 
 /// Its `x` is the image itself.
 inline Way way_of(const StemLayout& layout, const StemConfig& config) {
-  return {"stem " + config.text(), 0, 0, [=](const ConvArgs& args, bool pdl, cudaStream_t stream) {
-            return launch_stem(layout, config, args, pdl, stream);
+  return {"stem " + config.text(), 0, 0, [=](const ConvArgs& args, const LaunchOptions& options) {
+            return launch_stem(layout, config, args, options);
           }};
 }
 
 /// The first `limit` of each kernel that has the steps of `args`, best guesses first.
 inline std::vector<Way> gemm_ways(const ConvProblem& problem, const ConvArgs& args,
-                                  const DeviceLimits& device, size_t limit) {
+                                  const DeviceProperties& device, size_t limit) {
   std::vector<Way> ways;
   for (const ConvConfig& config : conv_configs(problem, device, limit))
     ways.push_back(way_of(problem, config));

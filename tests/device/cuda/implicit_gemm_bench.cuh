@@ -89,7 +89,7 @@ inline double floor_of(const Layer& layer, const BenchBuffers& buffers) {
 }
 
 /// Times all configurations of a layer, prints the three best, writes all to `csv`; returns the best time.
-inline double bench_layer(const Layer& layer, const DeviceLimits& device, cudaStream_t stream,
+inline double bench_layer(const Layer& layer, const DeviceProperties& device, cudaStream_t stream,
                           std::FILE* csv) {
   constexpr int kLaunches = 20;
   const ConvProblem& p = layer.problem;
@@ -126,7 +126,7 @@ inline double bench_layer(const Layer& layer, const DeviceLimits& device, cudaSt
 }
 
 /// Times the kernel that needs no padded image.
-inline void bench_stem(const StemLayout& layout, const float* image, const DeviceLimits& device,
+inline void bench_stem(const StemLayout& layout, const float* image, const DeviceProperties& device,
                        cudaStream_t stream) {
   const Buffer<__half> weights = random_buffer<__half>(layout.weight_elements(), 10, 0.1f);
   const Buffer<float> bias = random_buffer<float>(layout.problem.filters, 11, 1);
@@ -141,14 +141,14 @@ inline void bench_stem(const StemLayout& layout, const float* image, const Devic
   for (const StemConfig& config : stem_configs(layout, device)) {
     const double time = microseconds(stream, 20, [&](int i) {
       args.next_waits = device.clusters && i + 1 < 20;
-      return launch_stem(layout, config, args, device.clusters, stream);
+      return launch_stem(layout, config, args, {.stream = stream, .device = &gpu(), .pdl = device.clusters});
     });
     std::printf("  %6.2f %s", time, config.text().c_str());
   }
   std::printf("\n");
 }
 
-inline void bench(const DeviceLimits& device, const char* path, const std::string& only) {
+inline void bench(const DeviceProperties& device, const char* path, const std::string& only) {
   std::FILE* const csv = std::fopen(path, "w");
   if (csv == nullptr) {
     std::fprintf(stderr, "%s cannot be written\n", path);
@@ -171,7 +171,8 @@ inline void bench(const DeviceLimits& device, const char* path, const std::strin
     const Buffer<float> source = random_buffer<float>(size_t{3} * batch * 224 * 224, 9, 1);
     const Buffer<__half> target(layout.image_elements());
     const double pad = microseconds(stream, 20, [&](int) {
-      return launch_pad_image(layout, source.get(), target.get(), device.clusters, stream);
+      return launch_pad_image(layout, source.get(), target.get(),
+                              {.stream = stream, .device = &gpu(), .pdl = device.clusters});
     });
     std::printf("%-22s b%-3d %.2f\n", "pad image", batch, pad);
     bench_stem(layout, source.get(), device, stream);

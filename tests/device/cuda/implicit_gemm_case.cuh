@@ -51,7 +51,7 @@ class Case {
   double* values() const { return values_.get(); }
   double* magnitudes() const { return magnitudes_.get(); }
 
-  void run(const DeviceLimits& device, ConvArgs args, size_t limit, Counts& counts) {
+  void run(const DeviceProperties& device, ConvArgs args, size_t limit, Counts& counts) {
     ++counts.cases;
     const std::vector<Way> ways = gemm_ways(problem_, args, device, limit);
     if (ways.empty()) {
@@ -68,7 +68,7 @@ class Case {
   }
 
   /// Twice, the second time as a programmatic launch: right, and the same.
-  void try_way(const Way& way, const DeviceLimits& device, const ConvArgs& args, Counts& counts) {
+  void try_way(const Way& way, const DeviceProperties& device, const ConvArgs& args, Counts& counts) {
     launch(way, args, y_.get(), false);
     launch(way, args, again_.get(), device.clusters);
     const Difference found = compare(y_.get(), again_.get(), values_.get(), magnitudes_.get(),

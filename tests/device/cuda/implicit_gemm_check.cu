@@ -36,7 +36,7 @@ Buffer<T> rounded_filters(Buffer<T> filters) {
 /// Operands are made here, of the size that their shapes ask for.
 template <class T>
 void check_conv(const std::string& name, const ConvProblem& source, std::vector<EpilogueStep> steps,
-                bool with_bias, const DeviceLimits& device, size_t limit, Counts& counts) {
+                bool with_bias, const DeviceProperties& device, size_t limit, Counts& counts) {
   if (name.find(counts.only) == std::string::npos) return;
   static uint64_t seed = 0;
   ConvProblem p = source;
@@ -68,7 +68,7 @@ void check_conv(const std::string& name, const ConvProblem& source, std::vector<
 }
 
 template <class T>
-void check_layers(const DeviceLimits& device, Counts& counts) {
+void check_layers(const DeviceProperties& device, Counts& counts) {
   std::vector<Layer> layers = resnet50();
   for (const Layer& layer : other_layers()) layers.push_back(layer);
   int turn = 0;
@@ -84,7 +84,7 @@ void check_layers(const DeviceLimits& device, Counts& counts) {
 }
 
 template <class T>
-void check_epilogues(const DeviceLimits& device, Counts& counts) {
+void check_epilogues(const DeviceProperties& device, Counts& counts) {
   using Op = graph::PostOp;
   using Shape = OperandShape;
   const std::vector<std::vector<EpilogueStep>> lists = {
@@ -127,8 +127,8 @@ void check_epilogues(const DeviceLimits& device, Counts& counts) {
 /// The stem of `whole` with a pool behind it, padded by 1 or as far as ceil_mode asks for.
 template <class T, class Packed>
 void check_pooled_stem(const std::string& name, StemLayout layout, int pad_top, int pad_left,
-                       const DeviceLimits& device, ConvArgs args, const Packed& packed, const Case<T>& whole,
-                       Counts& counts) {
+                       const DeviceProperties& device, ConvArgs args, const Packed& packed,
+                       const Case<T>& whole, Counts& counts) {
   const ConvProblem& p = layout.problem;
   const bool possible = stem_refusal(layout, StemConfig{256, 64, StemWay::kWarpgroups}, device).empty();
   const auto outputs = [](int size, int pad) { return (size + 2 * pad - 3 + (pad == 0 ? 1 : 0)) / 2 + 1; };
@@ -173,7 +173,7 @@ std::vector<T> pack_stem(const StemLayout& layout, const ConvProblem& p, StemOrd
 }
 
 template <class T>
-void check_stem(const Layer& layer, const DeviceLimits& device, Counts& counts) {
+void check_stem(const Layer& layer, const DeviceProperties& device, Counts& counts) {
   ConvProblem p = layer.problem;
   p.element = ElementOf<T>::kElement;
   const auto layout = stem_layout(p);
@@ -207,7 +207,7 @@ void check_stem(const Layer& layer, const DeviceLimits& device, Counts& counts) 
   };
   const Buffer<T> padded(layout->image_elements());
   HONE_MUST(cudaMemset(padded.get(), 0xff, layout->image_elements() * sizeof(T)));
-  HONE_MUST(launch_pad_image(*layout, image.get(), padded.get(), device.clusters, nullptr));
+  HONE_MUST(launch_pad_image(*layout, image.get(), padded.get(), {.device = &gpu(), .pdl = device.clusters}));
   ConvArgs args;
   args.bias = bias.get();
   static int turn = 0;  // element types take turns, and get the same epilogue
@@ -278,7 +278,7 @@ struct ChainWays {
 /// `other_refusal` says of one why it cannot run.
 template <class Other, class Refusal>
 void check_chain(const ConvProblem& p, const ChainWays& texts, const Refusal& other_refusal,
-                 const DeviceLimits& device, Counts& counts) {
+                 const DeviceProperties& device, Counts& counts) {
   constexpr int kLinks = 48;
   constexpr int kReplays = 50;
   ++counts.cases;
@@ -349,7 +349,7 @@ void check_chain(const ConvProblem& p, const ChainWays& texts, const Refusal& ot
   HONE_MUST(cudaStreamDestroy(stream));
 }
 
-void check_chains(const DeviceLimits& device, Counts& counts) {
+void check_chains(const DeviceProperties& device, Counts& counts) {
   check_chain<ResidentConfig>(
       square(14, 128, 128, 3, 1, 1),
       {{"32x32x64_s4", "64x32x64_s4_c4", "16x64x128_s3_c8", "64x64x64_s3_w6", "32x64x64_s5_c2",
@@ -365,7 +365,7 @@ void check_chains(const DeviceLimits& device, Counts& counts) {
 }
 
 /// What must be refused, and with a reason.
-void check_refusals(const DeviceLimits& device, Counts& counts) {
+void check_refusals(const DeviceProperties& device, Counts& counts) {
   ++counts.cases;
   const auto expect = [&](bool refused, const char* what) {
     if (refused) return;
@@ -378,12 +378,13 @@ void check_refusals(const DeviceLimits& device, Counts& counts) {
        {"48x64x64_s4", "64x64x64_s2", "64x64x64_s7", "128x128x64_s6_c3", "64x64x64_s3_w17"}) {
     const auto config = ConvConfig::parse(text);
     expect(config && !conv_refusal(good, *config, device).empty(), text);
-    expect(config && launch_conv(good, *config, none, false, nullptr) == cudaErrorInvalidValue, text);
+    expect(config && launch_conv(good, *config, none, {.device = &gpu()}) == cudaErrorInvalidValue, text);
   }
   for (const char* text : {"48x64_s4", "64x64_s1", "64x64_s9", "64x64_s4_c3", "256x128_s8"}) {
     const auto config = WarpgroupConfig::parse(text);
     expect(config && !warpgroup_refusal(good, *config, device).empty(), text);
-    expect(config && launch_warpgroup(good, *config, none, false, nullptr) == cudaErrorInvalidValue, text);
+    expect(config && launch_warpgroup(good, *config, none, {.device = &gpu()}) == cudaErrorInvalidValue,
+           text);
   }
   for (const char* text :
        {"", "64x64x64", "64x64x64_s4_x2", "64x64x64_s4_c1", "64x64x64_s4 ", "064x64x64_s4"}) {
@@ -414,8 +415,8 @@ int run(int argc, char** argv) {
   if (const int status = status_without_gpu(); status != 0) return status;
   cudaDeviceProp properties;
   HONE_MUST(cudaGetDeviceProperties(&properties, 0));
-  DeviceLimits device;
-  HONE_MUST(device_limits(device));
+  DeviceProperties device;
+  HONE_MUST(find_device_properties(0, device));
   std::printf("%s, %d multiprocessors, compute capability %d.%d\n", properties.name, device.multiprocessors,
               properties.major, properties.minor);
   if ((argc == 3 || argc == 4) && std::strcmp(argv[1], "--bench") == 0) {

@@ -27,8 +27,8 @@ std::vector<ConvProblem> problems() {
   return result;
 }
 
-DeviceLimits hopper() { return {}; }
-DeviceLimits ampere() { return {.multiprocessors = 84, .shared_memory = 101376, .clusters = false}; }
+DeviceProperties hopper() { return {}; }
+DeviceProperties ampere() { return {.multiprocessors = 84, .shared_memory = 101376, .clusters = false}; }
 
 std::vector<std::string> texts(const std::vector<ConvConfig>& configs) {
   std::vector<std::string> result;
@@ -38,7 +38,7 @@ std::vector<std::string> texts(const std::vector<ConvConfig>& configs) {
 
 TEST(ImplicitGemmConfig, ConfigurationsAreValidAndUnique) {
   for (const ConvProblem& p : problems()) {
-    for (const DeviceLimits& device : {hopper(), ampere()}) {
+    for (const DeviceProperties& device : {hopper(), ampere()}) {
       const auto configs = conv_configs(p, device, kAll);
       ASSERT_FALSE(configs.empty());
       std::set<std::string> seen;
@@ -142,7 +142,7 @@ TEST(ImplicitGemmConfig, ProblemsAreRefusedWithTheReason) {
 
 TEST(ImplicitGemmConfig, ConfigurationsAreRefusedWithTheReason) {
   const ConvProblem p = problem(1, 14, 256, 256);
-  const auto refusal = [&](const char* text, const DeviceLimits& device) {
+  const auto refusal = [&](const char* text, const DeviceProperties& device) {
     return conv_refusal(p, ConvConfig::parse(text).value(), device);
   };
   EXPECT_EQ(refusal("64x64x64_s4", hopper()), "");
@@ -158,7 +158,7 @@ TEST(ImplicitGemmConfig, ConfigurationsAreRefusedWithTheReason) {
   EXPECT_EQ(refusal("64x64x64_s4_w4", ampere()), "");
   EXPECT_EQ(refusal("128x128x64_s6", ampere()), "it needs more shared memory than a block can get");
   const ConvConfig config = ConvConfig::parse("64x64x64_s4").value();
-  DeviceLimits exact = hopper();
+  DeviceProperties exact = hopper();
   exact.shared_memory = static_cast<int>(shared_bytes(config, p.element, true));
   EXPECT_EQ(conv_refusal(p, config, exact), "");
   --exact.shared_memory;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "device/cuda/plugin/kernels/common/launch_options.hpp"
+#include "device/cuda/gpu.hpp"
 
 namespace hone::device::cuda::check {
 

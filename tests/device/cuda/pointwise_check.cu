@@ -103,7 +103,8 @@ Storage storage(FloatType type) { return static_cast<Storage>(static_cast<int>(t
 void run(Family& family, const PointwiseProgram& program, const PointwiseGeometry& geometry,
          const std::vector<const void*>& inputs, const std::vector<void*>& outputs, const std::string& what) {
   try {
-    family.launched(PointwiseKernel(program, geometry).launch(inputs, outputs, {}), what);
+    family.launched(PointwiseKernel(program, geometry, gpu().architecture()).launch(inputs, outputs, {}),
+                    what);
   } catch (const std::exception& error) {
     family.expect(false, what + ": " + error.what());
   }

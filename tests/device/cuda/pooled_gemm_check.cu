@@ -35,7 +35,7 @@ class PooledCase {
     problem_.element = ElementOf<T>::kElement;
   }
 
-  void run(Family& family, const DeviceLimits& device) {
+  void run(Family& family, const DeviceProperties& device) {
     const std::vector<double> exact = reference();
     double most = 1;
     for (const double value : exact) most = std::max(most, std::abs(value));
@@ -45,20 +45,23 @@ class PooledCase {
     for (const WarpgroupConfig& config : configs) {
       const std::string what = name() + ", " + config.text();
       Output y(int64_t{problem_.batch} * problem_.filters, kType);
-      family.launched(launch_warpgroup_pooled(problem_, config, arguments(y.get()), false, nullptr), what);
+      family.launched(launch_warpgroup_pooled(problem_, config, arguments(y.get()), {.device = &gpu()}),
+                      what);
       y.expected = exact_means;
       family.compare(y, rounding_slack(most), what);
       y.expected = means(unpooled(family, config));
       // The same numbers, added in float.
       family.compare(y, kFloatRoundoff * static_cast<double>(pixels_) * most, what + ", of two kernels");
       const Output again(static_cast<int64_t>(y.expected.size()), kType);
-      family.launched(launch_warpgroup_pooled(problem_, config, arguments(again.get()), true, nullptr), what);
+      family.launched(
+          launch_warpgroup_pooled(problem_, config, arguments(again.get()), {.device = &gpu(), .pdl = true}),
+          what);
       family.expect(bits(again.device) == bits(y.device), what + " differs from an earlier launch");
     }
   }
 
   /// Behind a convolution that makes its image anew each time, without and with programmatic launches.
-  void run_chain(Family& family, const DeviceLimits& device) {
+  void run_chain(Family& family, const DeviceProperties& device) {
     constexpr int kReplays = 50;
     const ConvProblem before = maker();
     const WarpgroupConfig maker_config = warpgroup_configs(before, device).front();
@@ -72,11 +75,12 @@ class PooledCase {
       make.w = w_.get();
       make.y = image.get();
       make.next_waits = pdl;
-      cudaError_t error = launch_warpgroup(before, maker_config, make, pdl, nullptr);
+      cudaError_t error = launch_warpgroup(before, maker_config, make, {.device = &gpu(), .pdl = pdl});
       ConvArgs args = arguments(static_cast<uint16_t*>(y.get()) + i * count);
       args.x = image.get();
       args.next_waits = pdl && !last;
-      if (error == cudaSuccess) error = launch_warpgroup_pooled(problem_, config, args, pdl, nullptr);
+      if (error == cudaSuccess)
+        error = launch_warpgroup_pooled(problem_, config, args, {.device = &gpu(), .pdl = pdl});
       family.launched(error, name() + ", chain");
     };
     for (const WarpgroupConfig& config : warpgroup_pooled_configs(problem_, device)) {
@@ -148,7 +152,7 @@ class PooledCase {
   /// What the convolution gives as a kernel of its own.
   std::vector<double> unpooled(Family& family, const WarpgroupConfig& config) const {
     const DeviceBuffer y(static_cast<size_t>(problem_.rows()) * problem_.filters * 2);
-    family.launched(launch_warpgroup(problem_, config, arguments(y.get()), false, nullptr), name());
+    family.launched(launch_warpgroup(problem_, config, arguments(y.get()), {.device = &gpu()}), name());
     std::vector<T> found(y.bytes() / 2);
     y.download(found.data());
     std::vector<double> values;
@@ -206,7 +210,7 @@ ConvProblem odd(int batch) {
 }
 
 template <class T>
-void check_networks(Family& family, const DeviceLimits& device) {
+void check_networks(Family& family, const DeviceProperties& device) {
   const EpilogueStep clip{graph::PostOp::kClip, 0, 6};
   const EpilogueStep swish{graph::PostOp::kSwish, 1};
   PooledCase<T>(problem(8, 7, 512, 2048, 1), {kAdd, kRelu}).run(family, device);  // ResNet-50
@@ -227,7 +231,7 @@ void check_refusals(Family& family) {
   const auto launched = [](const ConvProblem& p, const WarpgroupConfig& config, graph::PostOp op) {
     ConvArgs args;
     args.steps[args.step_count++] = {op};
-    return launch_warpgroup_pooled(p, config, args, false, nullptr);
+    return launch_warpgroup_pooled(p, config, args, {.device = &gpu()});
   };
   const ConvProblem good = problem(1, 7, 64, 64, 1);
   family.expect(launched(good, {64, 32, 2, 1}, graph::PostOp::kTanh) == cudaErrorInvalidValue,
@@ -240,7 +244,7 @@ void check_refusals(Family& family) {
 }
 
 template <class T>
-void check_neighbours(Family& family, const DeviceLimits& device) {
+void check_neighbours(Family& family, const DeviceProperties& device) {
   PooledCase<T>(problem(3, 7, 64, 72), {kAdd, kRelu}, 1).run(family, device);
   PooledCase<T>(problem(8, 3, 64, 72, 1), {}, 4).run(family, device);
 }
@@ -249,8 +253,8 @@ void check_neighbours(Family& family, const DeviceLimits& device) {
 
 void check_pooled_gemm() {
   Family family("pooled convolutions");
-  DeviceLimits device;
-  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  DeviceProperties device;
+  if (find_device_properties(0, device) != cudaSuccess || !device.warpgroups) return;
   check_refusals(family);
   check_networks<__half>(family, device);
   check_networks<__nv_bfloat16>(family, device);
@@ -261,8 +265,8 @@ void check_pooled_gemm() {
 void check_pooled_gemm_chains() {
   if (!launches_overlap("chains of pooled ones")) return;
   Family family("chains of pooled ones");
-  DeviceLimits device;
-  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  DeviceProperties device;
+  if (find_device_properties(0, device) != cudaSuccess || !device.warpgroups) return;
   for (const int batch : {1, 8}) {
     PooledCase<__half>(problem(batch, 7, 512, 2048, 1), {kAdd, kRelu}).run_chain(family, device);
     PooledCase<__nv_bfloat16>(problem(batch, 7, 320, 1280, 1), {{graph::PostOp::kSwish, 1}})

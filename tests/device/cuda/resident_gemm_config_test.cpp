@@ -11,7 +11,7 @@
 namespace hone::device::cuda {
 namespace {
 
-std::string refusal(const ConvProblem& p, const char* config, const DeviceLimits& device = {}) {
+std::string refusal(const ConvProblem& p, const char* config, const DeviceProperties& device = {}) {
   return resident_refusal(p, ResidentConfig::parse(config).value(), device);
 }
 
@@ -76,7 +76,7 @@ TEST(ResidentGemmConfig, SharedMemoryHoldsEverythingInTurn) {
       EXPECT_GE(memory.patch_at, weights_at + config.tile_n * memory.weight_pitch);
       EXPECT_GE(memory.receive_at,
                 weights_at + int64_t{config.slices} * config.tile_m * (config.tile_n + kStagePad) * 4);
-      EXPECT_LE(memory.total, DeviceLimits{}.shared_memory) << config.text();
+      EXPECT_LE(memory.total, DeviceProperties{}.shared_memory) << config.text();
       // Rows of an odd number of 16 bytes: eight of them lie in eight groups of banks.
       EXPECT_EQ(memory.weight_pitch / 16 % 2, 1);
       EXPECT_EQ(memory.patch_pitch / 16 % 2, 1);

@@ -44,7 +44,7 @@ class Case {
   }
 
   /// `in_place`: x lies where the result goes.
-  void run(Family& family, int most_blocks, const DeviceLimits& device, bool in_place = false) {
+  void run(Family& family, int most_blocks, const DeviceProperties& device, bool in_place = false) {
     if (!case_is_ours()) return;
     const SqueezeExcitePlan plan = squeeze_excite_plan(size_, most_blocks, device);
     if (!has_room(plan, device)) return;
@@ -62,12 +62,12 @@ class Case {
       cudaMemcpy(y.get(), x_.get(), y.device.bytes(), cudaMemcpyDeviceToDevice);
       args.x = y.get();
     }
-    family.launched(squeeze_excite(args, type_, size_, plan, device, {}), what);
+    family.launched(squeeze_excite(args, type_, size_, plan, {.device = &device}), what);
     family.compare(y, slack(plan), what);
   }
 
   /// Links that each read what the one before has written, without and with programmatic launches.
-  void run_chain(Family& family, int most_blocks, const DeviceLimits& device) {
+  void run_chain(Family& family, int most_blocks, const DeviceProperties& device) {
     constexpr int kLinks = 4;  // each buffer is written, read and written over
     if (!case_is_ours()) return;
     const size_t bytes = x_.host.size() * float_bytes(type_);
@@ -84,7 +84,8 @@ class Case {
       for (int i = 0; i < kLinks && error == cudaSuccess; ++i) {
         SqueezeExciteArgs args = arguments((i % 2 == 0 ? a : b).get());
         if (i > 0) args.x = (i % 2 == 0 ? b : a).get();
-        error = squeeze_excite(args, type_, size_, plan, device, {nullptr, pdl, pdl && i + 1 < kLinks});
+        error = squeeze_excite(args, type_, size_, plan,
+                               {.device = &device, .pdl = pdl, .next_waits = pdl && i + 1 < kLinks});
       }
       family.launched(error, "chain");
       b.download(result.data());
@@ -99,8 +100,8 @@ class Case {
 
  private:
   /// Which is said where it is not so.
-  bool has_room(const SqueezeExcitePlan& plan, const DeviceLimits& device) const {
-    if (plan.blocks() <= 8 || squeeze_excite_fits(type_, size_, plan, device)) return true;
+  bool has_room(const SqueezeExcitePlan& plan, const DeviceProperties& device) const {
+    if (plan.blocks() <= 8 || device.clusters_at_once(plan.blocks()) > 0) return true;
     std::printf("SKIPPED: the device has no room for a cluster of %d blocks\n", plan.blocks());
     return false;
   }
@@ -210,13 +211,13 @@ constexpr UnaryStep kSwish{graph::PostOp::kSwish, 1, 0};
 constexpr UnaryStep kSigmoid{graph::PostOp::kSigmoid, 0, 0};
 
 struct Devices {
-  DeviceLimits whole;
+  DeviceProperties whole;
   /// Little memory: weights stay where they are, and images are read twice.
-  DeviceLimits small;
+  DeviceProperties small;
 
   /// False where the kernel does not run.
   bool read() {
-    if (device_limits(whole) != cudaSuccess || !whole.clusters) return false;
+    if (find_device_properties(0, whole) != cudaSuccess || !whole.clusters) return false;
     small = whole;
     small.shared_memory = 80 << 10;
     return true;
@@ -290,11 +291,13 @@ void check_squeeze_excite() {
       test.run(family, 2, devices.small);
     }
   }
-  const DeviceLimits& device = devices.whole;
-  family.expect(squeeze_excite({}, FloatType::kFloat, {1, 8, 1, 1}, {}, device, {}) == cudaErrorInvalidValue,
-                "float elements are taken");
-  family.expect(squeeze_excite({}, FloatType::kHalf, {1, 12, 1, 1}, {}, device, {}) == cudaErrorInvalidValue,
-                "12 channels are taken");
+  const DeviceProperties& device = devices.whole;
+  family.expect(
+      squeeze_excite({}, FloatType::kFloat, {1, 8, 1, 1}, {}, {.device = &device}) == cudaErrorInvalidValue,
+      "float elements are taken");
+  family.expect(
+      squeeze_excite({}, FloatType::kHalf, {1, 12, 1, 1}, {}, {.device = &device}) == cudaErrorInvalidValue,
+      "12 channels are taken");
 }
 
 }  // namespace hone::device::cuda::check

@@ -25,8 +25,8 @@ std::vector<SqueezeExcite> sizes(int64_t batch) {
   return result;
 }
 
-DeviceLimits with_memory(int bytes) {
-  DeviceLimits device;
+DeviceProperties with_memory(int bytes) {
+  DeviceProperties device;
   device.shared_memory = bytes;
   return device;
 }
@@ -34,7 +34,7 @@ DeviceLimits with_memory(int bytes) {
 /// What the largest and the smallest device with clusters have.
 constexpr int kMemories[] = {232448, 101376};
 
-void expect_sound(const SqueezeExcite& size, const SqueezeExcitePlan& plan, const DeviceLimits& device) {
+void expect_sound(const SqueezeExcite& size, const SqueezeExcitePlan& plan, const DeviceProperties& device) {
   const int64_t runs = size.channels / 8;
   ASSERT_GT(plan.threads, 0);
   EXPECT_LE(plan.threads, 512);
@@ -75,7 +75,7 @@ void expect_sound(const SqueezeExcite& size, const SqueezeExcitePlan& plan, cons
 
 TEST(SqueezeExcite, SharesEveryImageThatItTakes) {
   for (const int memory : kMemories) {
-    const DeviceLimits device = with_memory(memory);
+    const DeviceProperties device = with_memory(memory);
     for (const int64_t batch : {1, 16, 17, 128}) {
       for (const SqueezeExcite& size : sizes(batch)) {
         ASSERT_EQ(squeeze_excite_refusal(size, device), "");
@@ -95,7 +95,7 @@ TEST(SqueezeExcite, SharesEveryImageThatItTakes) {
 /// The limits that the pass knows, all at once.
 TEST(SqueezeExcite, SharesImagesOfAnyNumberOfChannels) {
   for (const int memory : kMemories) {
-    const DeviceLimits device = with_memory(memory);
+    const DeviceProperties device = with_memory(memory);
     for (int64_t channels = 8; channels <= SqueezeExcite::kMostChannels; channels += 8) {
       for (const int64_t hidden : {int64_t{1}, SqueezeExcite::kMostHidden}) {
         const SqueezeExcite size = sized(1, channels, 49, hidden);
@@ -107,7 +107,7 @@ TEST(SqueezeExcite, SharesImagesOfAnyNumberOfChannels) {
 }
 
 TEST(SqueezeExcite, KeepsTheImagesOfEfficientNet) {
-  const DeviceLimits device;
+  const DeviceProperties device;
   const std::vector<SqueezeExcite> all = sizes(1);
   for (size_t i = 0; i < 10; ++i) {
     const SqueezeExcitePlan plan = squeeze_excite_plan(all[i], 8, device);
@@ -118,7 +118,7 @@ TEST(SqueezeExcite, KeepsTheImagesOfEfficientNet) {
 }
 
 TEST(SqueezeExcite, PartsPixelsOfLargeImagesAndChannelsOfDeepOnes) {
-  const DeviceLimits device;
+  const DeviceProperties device;
   const SqueezeExcitePlan large = squeeze_excite_plan(sized(1, 32, 12544, 8), 8, device);
   EXPECT_EQ(large.pixel_parts, 8);
   const SqueezeExcitePlan deep = squeeze_excite_plan(sized(1, 1152, 49, 48), 8, device);
@@ -126,7 +126,7 @@ TEST(SqueezeExcite, PartsPixelsOfLargeImagesAndChannelsOfDeepOnes) {
 }
 
 TEST(SqueezeExcite, LetsTwoBlocksShareAMultiprocessorWhereThereAreMoreThanMultiprocessors) {
-  const DeviceLimits device;
+  const DeviceProperties device;
   const SqueezeExcite few = sized(16, 144, 3136, 6);
   const SqueezeExcite many = sized(17, 144, 3136, 6);
   EXPECT_GT(squeeze_excite_plan(few, 8, device).shared_bytes, device.shared_memory / 2);
@@ -134,8 +134,8 @@ TEST(SqueezeExcite, LetsTwoBlocksShareAMultiprocessorWhereThereAreMoreThanMultip
 }
 
 TEST(SqueezeExcite, SaysWhyItRefuses) {
-  const DeviceLimits device;
-  DeviceLimits old;
+  const DeviceProperties device;
+  DeviceProperties old;
   old.clusters = false;
   EXPECT_EQ(squeeze_excite_refusal(sized(1, 8, 1, 1), old), "it needs compute capability 9.0");
   EXPECT_EQ(squeeze_excite_refusal(sized(1, 12, 1, 1), device), "12 channels, no multiple of 8 up to 8192");

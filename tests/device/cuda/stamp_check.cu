@@ -13,8 +13,7 @@ constexpr int64_t kElements = 1 << 20;
 
 class Places final : public StampSource {
  public:
-  explicit Places(KernelStamp* stamps) : stamps_(stamps) { set_stamp_source(this); }
-  ~Places() override { set_stamp_source(nullptr); }
+  explicit Places(KernelStamp* stamps) : stamps_(stamps) {}
   KernelStamp* next() override { return stamps_ + taken_++; }
   int taken() const { return taken_; }
 
@@ -23,9 +22,7 @@ class Places final : public StampSource {
   int taken_ = 0;
 };
 
-cudaError_t launch_all(const Values& x, const Output& y, bool pdl) {
-  LaunchOptions options;
-  options.pdl = pdl;
+cudaError_t launch_all(const Values& x, const Output& y, const LaunchOptions& options) {
   for (int i = 0; i < kLaunches; ++i) {
     const cudaError_t error =
         convert(x.get(), FloatType::kFloat, y.get(), FloatType::kHalf, kElements, options);
@@ -41,8 +38,8 @@ void check_order(Family& family, bool pdl) {
   (void)cudaMemset(stamps.get(), 0, stamps.bytes());
   const std::string what = pdl ? "programmatic" : "plain";
   {
-    const Places places(static_cast<KernelStamp*>(stamps.get()));
-    family.launched(launch_all(x, y, pdl), what);
+    Places places(static_cast<KernelStamp*>(stamps.get()));
+    family.launched(launch_all(x, y, {.pdl = pdl, .stamps = &places}), what);
     family.expect(places.taken() == kLaunches, what + ": a stamp for each launch");
   }
   KernelStamp found[kLaunches];
@@ -58,7 +55,7 @@ void check_order(Family& family, bool pdl) {
   family.expect(ordered, what + ": in order");
   // Nobody asks any more.
   KernelStamp after[kLaunches];
-  family.launched(launch_all(x, y, pdl), what + ", unasked");
+  family.launched(launch_all(x, y, {.pdl = pdl}), what + ", unasked");
   stamps.download(after);
   bool untouched = true;
   for (int i = 0; i < kLaunches; ++i) untouched = untouched && after[i].end == found[i].end;

@@ -115,7 +115,7 @@ class StationaryCase {
     ConvArgs args = arguments(x, y);
     args.w = packed_.get();
     args.next_waits = next_waits;
-    return launch_warpgroup_stationary(problem_, args, pdl, stream);
+    return launch_warpgroup_stationary(problem_, args, {.stream = stream, .device = &gpu(), .pdl = pdl});
   }
 
   std::string name() const {
@@ -169,8 +169,8 @@ void check_chains(Family& family) {
 
 void check_stationary() {
   Family family("filters that stay");
-  DeviceLimits device;
-  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  DeviceProperties device;
+  if (find_device_properties(0, device) != cudaSuccess || !device.warpgroups) return;
   check<__half>(family);
   check<__nv_bfloat16>(family);
 }
@@ -178,8 +178,8 @@ void check_stationary() {
 void check_stationary_chains() {
   if (!launches_overlap("chains of filters that stay")) return;
   Family family("chains of filters that stay");
-  DeviceLimits device;
-  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  DeviceProperties device;
+  if (find_device_properties(0, device) != cudaSuccess || !device.warpgroups) return;
   check_chains<__half>(family);
   check_chains<__nv_bfloat16>(family);
 }

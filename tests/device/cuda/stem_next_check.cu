@@ -52,7 +52,7 @@ class Case {
     Output pooled(elements(), type_);
     Output alone(elements(), type_);
     Output behind(elements(), type_);
-    family.launched(launch_stem(layout_, config, arguments(alone), false, nullptr), what);
+    family.launched(launch_stem(layout_, config, arguments(alone), {.device = &gpu()}), what);
     family.launched(launch(config, pooled, behind, false, nullptr), what);
     family.expect(bits(pooled) == bits(alone), what + ", pooled");
     const std::vector<uint16_t> made = bits(pooled);
@@ -129,7 +129,8 @@ class Case {
                         has_biases_ ? static_cast<const float*>(next_bias_.get()) : nullptr,
                         behind.get(),
                         {StreamKind::kBounds, 0, 0, kInfinity}};
-    return launch_stem_and_next(layout_, config, args, next, pdl, stream);
+    return launch_stem_and_next(layout_, config, args, next,
+                                {.stream = stream, .device = &gpu(), .pdl = pdl});
   }
 
   /// Launches that let each other in early leave what the last makes, where one of other pixels is ahead of
@@ -180,8 +181,8 @@ constexpr Image kImages[] = {{1, 224, 224}, {8, 224, 224}, {3, 20, 24}, {1, 9, 4
 
 void check_stem_next() {
   Family family("stems and what follows");
-  DeviceLimits device;
-  if (device_limits(device) != cudaSuccess || !device.warpgroups) return;
+  DeviceProperties device;
+  if (find_device_properties(0, device) != cudaSuccess || !device.warpgroups) return;
   int turn = 0;
   for (const FloatType type : {FloatType::kHalf, FloatType::kBfloat16}) {
     for (const Image& image : kImages) {

@@ -173,7 +173,7 @@ TEST(StemLayout, OtherConvolutionsHaveNone) {
   EXPECT_TRUE(refused([](ConvProblem& p) { p.height = 0; }));
 }
 
-std::vector<std::string> config_texts(const StemLayout& layout, const DeviceLimits& device = {}) {
+std::vector<std::string> config_texts(const StemLayout& layout, const DeviceProperties& device = {}) {
   std::vector<std::string> texts;
   for (const StemConfig& config : stem_configs(layout, device)) texts.push_back(config.text());
   return texts;
@@ -184,7 +184,7 @@ TEST(StemConfigs, PoolByWarpgroupsAlone) {
   EXPECT_THAT(config_texts(layout), testing::Contains("128x64"));
   layout.pool = StemPool{1, 1, 56, 56};
   EXPECT_THAT(config_texts(layout), testing::ElementsAre("p240x64", "p144x64", "w256x64", "w256x32"));
-  DeviceLimits other;
+  DeviceProperties other;
   other.warpgroups = false;
   EXPECT_THAT(config_texts(layout, other), testing::IsEmpty());
   EXPECT_EQ(stem_refusal(layout, StemConfig{128, 64}, {}), "it does not pool");

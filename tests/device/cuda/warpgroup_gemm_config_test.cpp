@@ -11,7 +11,7 @@
 namespace hone::device::cuda {
 namespace {
 
-std::string refusal(const ConvProblem& p, const char* config, const DeviceLimits& device = {}) {
+std::string refusal(const ConvProblem& p, const char* config, const DeviceProperties& device = {}) {
   return warpgroup_refusal(p, WarpgroupConfig::parse(config).value(), device);
 }
 
@@ -54,7 +54,7 @@ TEST(WarpgroupGemmConfig, RefusalsSayWhy) {
   // Of tiles that never fit with what a cluster sends there is no kernel.
   for (const char* config : {"128x256_s2_c2", "256x128_s2_c2"})
     EXPECT_EQ(refusal(problem(1, 14, 256, 256), config), "it needs more shared memory than a block can get");
-  EXPECT_EQ(DeviceLimits{}.shared_memory, kMostSharedBytes);
+  EXPECT_EQ(DeviceProperties{}.shared_memory, kMostSharedBytes);
   EXPECT_EQ(refusal(problem(1, 14, 64, 64, 1), "64x32_s2_c2"), "the depth has fewer stages than parts");
   EXPECT_EQ(refusal(problem(1, 14, 64, 60), "64x32_s2"), "filters are no multiple of 8");
   ConvProblem wide = problem(1, 14, 64, 64);

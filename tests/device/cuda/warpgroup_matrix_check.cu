@@ -9,8 +9,8 @@
 namespace hone::device::cuda::check {
 namespace {
 
-void check_product(Family& family, const DeviceLimits& device, FloatType type, bool float_result, int rows,
-                   int depth, int columns, bool relu) {
+void check_product(Family& family, const DeviceProperties& device, FloatType type, bool float_result,
+                   int rows, int depth, int columns, bool relu) {
   ConvProblem p;
   p.element = type == FloatType::kHalf ? Element::kHalf : Element::kBFloat16;
   p.batch = rows;
@@ -44,7 +44,7 @@ void check_product(Family& family, const DeviceLimits& device, FloatType type, b
     Output y(int64_t{rows} * columns, result);
     y.expected = expected;
     args.y = y.get();
-    family.launched(launch_warpgroup(p, config, args, false, nullptr), what + ", " + config.text());
+    family.launched(launch_warpgroup(p, config, args, {.device = &gpu()}), what + ", " + config.text());
     // n products of magnitude up to 1, added in float.
     const auto n = static_cast<double>(depth);
     family.compare(y, kFloatRoundoff * (16 + n * std::sqrt(n)), what + ", " + config.text());
@@ -69,7 +69,7 @@ void check_refusals(Family& family) {
     args.y = y.get();
     args.steps[args.step_count++] = {op, 1, 0, OperandShape::kFull,
                                      op == graph::PostOp::kAdd ? y.get() : nullptr};
-    family.expect(launch_warpgroup(p, {64, 32, 2, 2}, args, false, nullptr) == cudaErrorInvalidValue,
+    family.expect(launch_warpgroup(p, {64, 32, 2, 2}, args, {.device = &gpu()}) == cudaErrorInvalidValue,
                   "a step that is no bound is refused");
   }
 }
@@ -78,8 +78,8 @@ void check_refusals(Family& family) {
 
 void check_warpgroup_matrix() {
   Family family("warpgroup matrix");
-  DeviceLimits device;
-  family.launched(device_limits(device), "limits");
+  DeviceProperties device;
+  family.launched(find_device_properties(0, device), "limits");
   check_refusals(family);
   for (const FloatType type : {FloatType::kHalf, FloatType::kBfloat16}) {
     for (const bool float_result : {false, true})
@@ -89,8 +89,8 @@ void check_warpgroup_matrix() {
 
 void check_warpgroup_matrix_layers() {
   Family family("fully connected layers");
-  DeviceLimits device;
-  family.launched(device_limits(device), "limits");
+  DeviceProperties device;
+  family.launched(find_device_properties(0, device), "limits");
   for (const FloatType type : {FloatType::kHalf, FloatType::kBfloat16}) {
     for (const bool float_result : {false, true}) {
       check_product(family, device, type, float_result, 2, 2048, 1000, false);

@@ -11,7 +11,7 @@
 namespace hone::device::cuda {
 namespace {
 
-std::string refusal(const ConvProblem& p, const char* config, const DeviceLimits& device = {}) {
+std::string refusal(const ConvProblem& p, const char* config, const DeviceProperties& device = {}) {
   return warpgroup_pooled_refusal(p, WarpgroupConfig::parse(config).value(), device);
 }
 
@@ -21,7 +21,7 @@ TEST(WarpgroupPooled, ConfigurationsAreValidAndHaveAllTiles) {
     const auto configs = warpgroup_pooled_configs(p, {});
     for (const WarpgroupConfig& config : configs) {
       EXPECT_EQ(warpgroup_pooled_refusal(p, config, {}), "") << config.text();
-      EXPECT_LE(pooled_shared_bytes(config), DeviceLimits{}.shared_memory) << config.text();
+      EXPECT_LE(pooled_shared_bytes(config), DeviceProperties{}.shared_memory) << config.text();
     }
     for (const int tile_n : kPooledTiles) {
       EXPECT_TRUE(std::any_of(configs.begin(), configs.end(), [&](const WarpgroupConfig& config) {

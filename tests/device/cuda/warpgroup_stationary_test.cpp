@@ -50,7 +50,7 @@ TEST(WarpgroupStationary, SlabsHoldWhatWindowsReach) {
     EXPECT_GE(plan.slab_bytes, (plan.rows + 3) * pitch * 128) << width;
     EXPECT_EQ(plan.slab_bytes % 1024, 0) << width;
     EXPECT_GE(plan.slab_bytes, (plan.columns + 15) / 16 * 2048) << width;
-    EXPECT_LE(plan.shared_bytes(plan.most_tiles), DeviceLimits().shared_memory) << width;
+    EXPECT_LE(plan.shared_bytes(plan.most_tiles), DeviceProperties().shared_memory) << width;
     EXPECT_GE(plan.strips * plan.rows, p.height) << width;
   }
 }
@@ -73,7 +73,7 @@ TEST(WarpgroupStationary, RefusesOtherConvolutions) {
   p = problem(8, 14, 256, 256);
   p.element = Element::kTf32;
   EXPECT_THAT(refusal(p), HasSubstr("two bytes"));
-  DeviceLimits device;
+  DeviceProperties device;
   device.warpgroups = false;
   EXPECT_NE(warpgroup_stationary_refusal(problem(8, 14, 256, 256), device), "");
   device = {};

@@ -13,7 +13,7 @@ namespace {
 /// The end of the first block of ResNet-50's third stage.
 ConvSum block() { return {problem(1, 14, 256, 1024, 1), problem(1, 28, 512, 1024, 1, 2)}; }
 
-std::string refusal(const ConvSum& sum, const char* config, const DeviceLimits& device = {}) {
+std::string refusal(const ConvSum& sum, const char* config, const DeviceProperties& device = {}) {
   return warpgroup_sum_refusal(sum, WarpgroupConfig::parse(config).value(), device);
 }
 

@@ -24,39 +24,39 @@ using tensor::Precision;
 constexpr int kOldestMajor = 7;
 constexpr int kOldestMinor = 5;
 
-TacticList make_tactics() {
+TacticList make_tactics(const DeviceProperties& device) {
   TacticList list;
-  add_stem_tactics(list);
-  add_gemm_tactics(list);
-  add_stationary_convolution_tactics(list);
-  add_cudnn_tactics(list);
-  add_direct_convolution_tactics(list);
-  add_winograd_tactics(list);
-  add_transposed_convolution_tactics(list);
-  add_matrix_tactics(list);
-  add_layer_tactics(list);
-  add_sum_convolution_tactics(list);
-  add_global_pooled_convolution_tactics(list);
-  add_pooled_convolution_tactics(list);
-  add_pooling_tactics(list);
-  add_bottleneck_tactics(list);
-  add_squeeze_excite_tactics(list);
-  add_pointwise_tactics(list);
-  add_normalization_tactics(list);
-  add_movement_tactics(list);
-  add_indexing_tactics(list);
-  add_scatter_tactics(list);
-  add_ranking_tactics(list);
-  add_sampling_tactics(list);
-  add_reduction_tactics(list);
-  add_resize_tactics(list);
+  add_stem_tactics(list, device);
+  add_gemm_tactics(list, device);
+  add_stationary_convolution_tactics(list, device);
+  add_cudnn_tactics(list, device);
+  add_direct_convolution_tactics(list, device);
+  add_winograd_tactics(list, device);
+  add_transposed_convolution_tactics(list, device);
+  add_matrix_tactics(list, device);
+  add_layer_tactics(list, device);
+  add_sum_convolution_tactics(list, device);
+  add_global_pooled_convolution_tactics(list, device);
+  add_pooled_convolution_tactics(list, device);
+  add_pooling_tactics(list, device);
+  add_bottleneck_tactics(list, device);
+  add_squeeze_excite_tactics(list, device);
+  add_pointwise_tactics(list, device);
+  add_normalization_tactics(list, device);
+  add_movement_tactics(list, device);
+  add_indexing_tactics(list, device);
+  add_scatter_tactics(list, device);
+  add_ranking_tactics(list, device);
+  add_sampling_tactics(list, device);
+  add_reduction_tactics(list, device);
+  add_resize_tactics(list, device);
   return list;
 }
 
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 /// Environment error, in one sentence, when there is no GPU to work on.
-cudaDeviceProp find_gpu() {
+void check_gpu() {
   int driver = 0;
   int runtime = 0;
   (void)cudaDriverGetVersion(&driver);
@@ -82,19 +82,23 @@ cudaDeviceProp find_gpu() {
     fail_environment("{} has compute capability {}.{}, hone needs {}.{} or later", properties.name,
                      properties.major, properties.minor, kOldestMajor, kOldestMinor);
   }
-  return properties;
 }
 
 /// Of 32, what a stem multiplies on top takes longer than a step of its own, of 8 less
 /// (docs/PERFORMANCE-LOG.md).
 constexpr int64_t kFewImages = 8;
+/// Clusters of the bottlenecks of 256 channels, and how many an image of ResNet's third stage takes.
+constexpr int kClusterBlocks = 16;
+constexpr int kImageClusters = 7;
 
 class CudaDevice final : public engine::Device {
  public:
-  explicit CudaDevice(bool own_process) : properties_(find_gpu()) {
+  explicit CudaDevice(bool own_process) {
+    check_gpu();
     require_cudnn();
     enter_context(own_process);
-    tactics_ = make_tactics();
+    check(find_device_properties(0, properties_), "asking the GPU for its properties");
+    tactics_ = make_tactics(properties_);
   }
 
   std::string_view name() const override { return "cuda"; }
@@ -122,15 +126,16 @@ class CudaDevice final : public engine::Device {
     std::vector<std::string> passes = {"row_lifting"};
     // In fp32 the products that are added cost most, and nothing says yet that they cost less than launches.
     if (images == 1 && precision != Precision::kFp32) passes.emplace_back("concatenated_convolution_fusion");
-    if (narrow && limits().warpgroups) {
+    if (narrow && properties_.warpgroups) {
       passes.emplace_back("pool_fusion");
       if (images > 0 && images <= kFewImages) passes.emplace_back("stem_fusion");
       passes.emplace_back("bottleneck_fusion");
-      if (images == 1 && runs_cluster_bottlenecks()) passes.emplace_back("cluster_bottleneck_fusion");
+      if (images == 1 && properties_.clusters_at_once(kClusterBlocks) >= kImageClusters)
+        passes.emplace_back("cluster_bottleneck_fusion");
       passes.emplace_back("convolution_sum_fusion");
       passes.emplace_back("global_pool_fusion");
     }
-    if (narrow && limits().clusters) passes.emplace_back("squeeze_excite_fusion");
+    if (narrow && properties_.clusters) passes.emplace_back("squeeze_excite_fusion");
     return passes;
   }
 
@@ -142,7 +147,8 @@ class CudaDevice final : public engine::Device {
     return result;
   }
 
-  std::shared_ptr<engine::Kernel> make_reorder(const TensorDesc& from, const TensorDesc& to) const override {
+  std::shared_ptr<const engine::Kernel> make_reorder(const TensorDesc& from,
+                                                     const TensorDesc& to) const override {
     return make_reorder_kernel(from, to);
   }
 
@@ -173,7 +179,7 @@ class CudaDevice final : public engine::Device {
   }
 
   std::unique_ptr<engine::Executor> make_executor(const engine::Program& program) const override {
-    return make_cuda_executor(program);
+    return make_cuda_executor(program, properties_);
   }
 
   bool overlaps_steps() const override { return true; }
@@ -184,8 +190,8 @@ class CudaDevice final : public engine::Device {
 
   bool computes_in(Precision precision) const override { return precision != Precision::kInt8; }
 
-  std::shared_ptr<engine::Kernel> make_rounding(std::shared_ptr<engine::Kernel>,
-                                                std::vector<TensorDesc>) const override {
+  std::shared_ptr<const engine::Kernel> make_rounding(std::shared_ptr<const engine::Kernel>,
+                                                      std::vector<TensorDesc>) const override {
     fail_internal("no precision is emulated on the GPU");
   }
 
@@ -205,12 +211,12 @@ class CudaDevice final : public engine::Device {
     return text.data();
   }
 
-  void evict_caches() const override { evict_l2(); }
+  void evict_caches() const override { evict_l2(properties_.l2_bytes); }
 
   std::vector<std::string> notes(Precision) const override { return {}; }
 
  private:
-  cudaDeviceProp properties_;
+  DeviceProperties properties_;
   TacticList tactics_;
 };
 

@@ -17,9 +17,6 @@ constexpr double kMega = 1e6;
 
 std::atomic<int64_t> held_bytes{0};
 std::atomic<int64_t> peak_bytes{0};
-thread_local cudaStream_t thread_stream = nullptr;
-thread_local bool thread_next_waits = false;
-thread_local bool thread_behind_cluster = false;
 
 void hold(int64_t bytes) {
   const int64_t now = held_bytes += bytes;
@@ -183,15 +180,8 @@ void clear(const DeviceBytes& bytes) {
 int64_t allocated_bytes() { return held_bytes; }
 int64_t peak_allocated_bytes() { return peak_bytes; }
 
-void evict_l2() {
-  static const DeviceBytes kBuffer = [] {
-    int device = 0;
-    int cache = 0;
-    check(cudaGetDevice(&device), "asking for the device");
-    check(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, device),
-          "asking for the size of the L2 cache");
-    return DeviceBytes(2 * static_cast<int64_t>(cache));
-  }();
+void evict_l2(int64_t l2_bytes) {
+  static const DeviceBytes kBuffer(2 * l2_bytes);
   clear(kBuffer);
 }
 
@@ -218,16 +208,6 @@ double elapsed_us(const Event& begin, const Event& end) {
   check(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "reading an event");
   return 1e3 * static_cast<double>(milliseconds);
 }
-
-cudaStream_t current_stream() { return thread_stream; }
-
-bool next_step_waits() { return thread_next_waits; }
-void set_next_step_waits(bool waits) { thread_next_waits = waits; }
-bool step_is_behind_cluster() { return thread_behind_cluster; }
-void set_step_behind_cluster(bool behind_cluster) { thread_behind_cluster = behind_cluster; }
-
-StreamScope::StreamScope(const Stream& stream) : previous_(std::exchange(thread_stream, stream.get())) {}
-StreamScope::~StreamScope() { thread_stream = previous_; }
 
 namespace {
 

@@ -1,5 +1,5 @@
-// The CUDA runtime in the house's terms: errors as sentences, memory that frees itself, the stream of the
-// running program.
+// The CUDA runtime in the house's terms: errors as sentences, and memory, streams and events that free
+// themselves.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -66,9 +66,9 @@ void clear(const DeviceBytes& bytes);
 int64_t allocated_bytes();
 int64_t peak_allocated_bytes();
 
-/// Writes twice as many bytes as the L2 cache holds, done when it returns: what a program used is out of it.
-/// The buffer is allocated at the first call and kept.
-void evict_l2();
+/// Writes twice as many bytes as the L2 cache holds, which has `l2_bytes`, done when it returns: what a
+/// program used is out of it. The buffer is allocated at the first call and kept.
+void evict_l2(int64_t l2_bytes);
 
 class Stream {
  public:
@@ -100,28 +100,6 @@ class Event {
 
 /// Microseconds between two events that have happened.
 double elapsed_us(const Event& begin, const Event& end);
-
-/// The stream that kernels are handed to: that of the program this thread runs.
-cudaStream_t current_stream();
-
-/// Whether the step after the one that is being enqueued waits for it by griddepcontrol itself.
-bool next_step_waits();
-void set_next_step_waits(bool waits);
-/// LaunchOptions::behind_cluster of the step that is being enqueued.
-bool step_is_behind_cluster();
-void set_step_behind_cluster(bool behind_cluster);
-
-/// Makes a stream the current one for a while.
-class StreamScope {
- public:
-  explicit StreamScope(const Stream& stream);
-  ~StreamScope();
-  StreamScope(const StreamScope&) = delete;
-  StreamScope& operator=(const StreamScope&) = delete;
-
- private:
-  cudaStream_t previous_;
-};
 
 /// The device's copy of host bytes, shared by all who ask for the same bytes; it keeps the host tensor alive.
 std::shared_ptr<const DeviceBytes> device_copy(const tensor::Tensor& host);

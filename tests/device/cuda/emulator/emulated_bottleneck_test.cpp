@@ -97,7 +97,9 @@ class BottleneckCase {
                               wide.get(),
                               size_.next == 0 ? nullptr : narrow.get()};
     const FloatType type = element_ == Element::kHalf ? FloatType::kHalf : FloatType::kBfloat16;
-    return launch_bottleneck(way_, args, type, size_, {nullptr, true, true, true});
+    return launch_bottleneck(
+        way_, args, type, size_,
+        {.device = &emulator::properties(), .pdl = true, .next_waits = true, .behind_cluster = true});
   }
 
   std::vector<double> sums(const ConvProblem& p, const std::vector<float>& x, const Tensor& w,

@@ -69,11 +69,7 @@ struct Operands {
   ConvolutionArguments arguments;
 };
 
-LaunchOptions early() {
-  LaunchOptions options;
-  options.pdl = options.next_waits = true;
-  return options;
-}
+LaunchOptions early() { return {.device = &emulator::properties(), .pdl = true, .next_waits = true}; }
 
 /// Results are bounded; those without a bias are swished.
 void expect_tiles(const ConvolutionSize& size, Element element, FloatType type, int run,
@@ -169,7 +165,7 @@ TEST(EmulatedDepthwise, WhatIsNoNumberStaysInItsChannel) {
 }
 
 TEST(EmulatedDepthwise, WhatHasNoTilesIsRefused) {
-  const DeviceLimits limits;
+  const DeviceProperties limits;
   const StreamEpilogue relu{StreamKind::kBounds, 0, 0, 6};
   const auto refusal = [&](const ConvolutionSize& size, int run = 4) {
     return depthwise_tiles_refusal(size, FloatType::kHalf, relu, run, limits);
@@ -193,7 +189,7 @@ TEST(EmulatedDepthwise, WhatHasNoTilesIsRefused) {
   ConvolutionSize volume = image;
   volume.input[0] = volume.output[0] = 2;
   EXPECT_EQ(refusal(volume), "it is not of images");
-  DeviceLimits other;
+  DeviceProperties other;
   other.shared_memory = 1 << 10;
   EXPECT_EQ(depthwise_tiles_refusal(image, FloatType::kHalf, relu, 4, other),
             "its tiles are larger than the shared memory of a block");

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "device/cuda/emulator/emulator.hpp"
+#include "device/cuda/plugin/queue.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
 #include "engine/program/program.hpp"
 
@@ -22,7 +24,7 @@ class ReorderKernel final : public engine::Kernel {
   ReorderKernel(engine::TensorDesc from, engine::TensorDesc to)
       : from_(std::move(from)), to_(std::move(to)) {}
 
-  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* /*scratch*/) override {
+  void run(const engine::Run& run) const override {
     const engine::Shape& shape = to_.shape;
     const int64_t channels = shape.size() > 1 ? shape[1] : 1;
     const int64_t images = shape.empty() ? 1 : shape[0];
@@ -34,7 +36,7 @@ class ReorderKernel final : public engine::Kernel {
             return layout == engine::Layout::kChannelsLast ? (n * pixels + pixel) * channels + c
                                                            : (n * channels + c) * pixels + pixel;
           };
-          write(outputs[0], place(to_.layout), read(inputs[0], place(from_.layout)));
+          write(run.outputs[0], place(to_.layout), read(run.inputs[0], place(from_.layout)));
         }
       }
     }
@@ -68,13 +70,13 @@ class EmulatedDevice final : public engine::Device {
   /// convolutions `gemm` alone.
   explicit EmulatedDevice(std::vector<std::string> passes, std::string without = "", std::string gemm = "")
       : passes_(std::move(passes)), without_(std::move(without)) {
-    add_gemm_tactics(tactics_);
+    add_gemm_tactics(tactics_, properties());
     std::erase_if(tactics_, [&](const auto& tactic) { return tactic->name() != gemm; });
-    add_sum_convolution_tactics(tactics_);
-    add_global_pooled_convolution_tactics(tactics_);
-    add_bottleneck_tactics(tactics_);
-    add_stem_tactics(tactics_);
-    add_stationary_convolution_tactics(tactics_);
+    add_sum_convolution_tactics(tactics_, properties());
+    add_global_pooled_convolution_tactics(tactics_, properties());
+    add_bottleneck_tactics(tactics_, properties());
+    add_stem_tactics(tactics_, properties());
+    add_stationary_convolution_tactics(tactics_, properties());
   }
 
   std::string_view name() const override { return "emulated"; }
@@ -91,15 +93,18 @@ class EmulatedDevice final : public engine::Device {
     }
     return result;
   }
-  std::shared_ptr<engine::Kernel> make_reorder(const engine::TensorDesc& from,
-                                               const engine::TensorDesc& to) const override {
+  std::shared_ptr<const engine::Kernel> make_reorder(const engine::TensorDesc& from,
+                                                     const engine::TensorDesc& to) const override {
     return std::make_shared<ReorderKernel>(from, to);
   }
   bool splits_batches() const override { return false; }
   bool computes_in(tensor::Precision) const override { return true; }
-  std::shared_ptr<engine::Kernel> make_rounding(std::shared_ptr<engine::Kernel> kernel,
-                                                std::vector<engine::TensorDesc>) const override {
+  std::shared_ptr<const engine::Kernel> make_rounding(std::shared_ptr<const engine::Kernel> kernel,
+                                                      std::vector<engine::TensorDesc>) const override {
     return kernel;  // no precision is emulated
+  }
+  std::unique_ptr<engine::Executor> make_executor(const engine::Program& program) const override {
+    return engine::make_host_executor(program, &queue_);
   }
   void set_threads(int) const override {}
   std::vector<std::string> notes(tensor::Precision) const override { return {}; }
@@ -108,6 +113,8 @@ class EmulatedDevice final : public engine::Device {
   std::vector<std::string> passes_;
   std::string without_;
   TacticList tactics_;
+  Stream stream_;
+  CudaQueue queue_{stream_, properties()};
 };
 
 }  // namespace hone::device::cuda::emulator

@@ -23,10 +23,11 @@ void expect_convolution(const ConvProblem& problem, const std::string& config, c
   emulator::set_multiprocessors(multiprocessors);
   const ConvCase test(problem, steps);
   const Element result = problem.float_result ? Element::kFloat : problem.element;
-  expect_output(
-      schedules, result, result_extents(problem), test.expected(), test.roundings(), [&](Output& y) {
-        return launch_warpgroup(problem, WarpgroupConfig::parse(config).value(), test.args(y), true, nullptr);
-      });
+  expect_output(schedules, result, result_extents(problem), test.expected(), test.roundings(),
+                [&](Output& y) {
+                  return launch_warpgroup(problem, WarpgroupConfig::parse(config).value(), test.args(y),
+                                          {.device = &emulator::properties(), .pdl = true});
+                });
 }
 
 /// Two images whose pixels do not fill their last tile.
@@ -172,7 +173,8 @@ TEST(EmulatedGemm, WhatNoKernelDoesIsRefused) {
     Output y(p.element, result_extents(p));
     ConvArgs args = test.args(y);
     change(args);
-    return launch_warpgroup(p, WarpgroupConfig::parse(config).value(), args, false, nullptr);
+    return launch_warpgroup(p, WarpgroupConfig::parse(config).value(), args,
+                            {.device = &emulator::properties()});
   };
   const auto nothing = [](ConvArgs&) {};
   const ConvProblem good = images(Element::kHalf, 72, 40);

@@ -21,8 +21,9 @@ void expect_convolution(const ConvCase& test, const ResidentConfig& config,
   const ConvProblem& p = test.problem();
   SCOPED_TRACE(config.text() + ", " + std::to_string(p.channels) + " to " + std::to_string(p.filters) +
                " by " + std::to_string(p.kernel_h) + " x " + std::to_string(p.kernel_w));
-  expect_output(schedules, p.element, result_extents(p), expected, test.roundings(),
-                [&](Output& y) { return launch_resident(p, config, test.args(y), true, nullptr); });
+  expect_output(schedules, p.element, result_extents(p), expected, test.roundings(), [&](Output& y) {
+    return launch_resident(p, config, test.args(y), {.device = &emulator::properties(), .pdl = true});
+  });
 }
 
 /// A configuration of each compiled tile that the problem has, of which there must be so many; the sizes of

@@ -58,7 +58,7 @@ class GatedCase {
     return result;
   }
 
-  void expect(int most_blocks, const DeviceLimits& device) const {
+  void expect(int most_blocks, const DeviceProperties& device) const {
     const SqueezeExcitePlan plan = squeeze_excite_plan(size_, most_blocks, device);
     SCOPED_TRACE(std::to_string(size_.channels) + " x " + std::to_string(size_.pixels) + ", " +
                  std::to_string(size_.hidden) + " between, " + std::to_string(plan.pixel_parts) + " x " +
@@ -72,7 +72,7 @@ class GatedCase {
                     y.be_busy();
                     return squeeze_excite(
                         {x_.get(), w1_.get(), w2_.get(), b1_.floats(), b2_.floats(), y.get()}, type, size_,
-                        plan, device, {nullptr, true, true});
+                        plan, {.device = &device, .pdl = true, .next_waits = true});
                   });
   }
 
@@ -116,7 +116,7 @@ TEST(EmulatedSqueezeExcite, KeepsMorePixelsInSharedMemory) {
 }
 
 TEST(EmulatedSqueezeExcite, ReadsPixelsTwiceThatDoNotFit) {
-  DeviceLimits small;
+  DeviceProperties small;
   small.shared_memory = 36 << 10;
   const SqueezeExcite size{1, 40, 1300, 6, kSwishStep, kSigmoidStep};
   const SqueezeExcitePlan plan = squeeze_excite_plan(size, 2, small);
@@ -126,7 +126,7 @@ TEST(EmulatedSqueezeExcite, ReadsPixelsTwiceThatDoNotFit) {
 }
 
 TEST(EmulatedSqueezeExcite, LeavesWeightsThatDoNotFitWhereTheyAre) {
-  DeviceLimits small;
+  DeviceProperties small;
   small.shared_memory = 24 << 10;
   const SqueezeExcite size{1, 264, 4, 36, kSwishStep, kSigmoidStep};
   ASSERT_FALSE(squeeze_excite_plan(size, 2, small).keeps_weights);

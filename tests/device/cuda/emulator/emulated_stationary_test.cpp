@@ -41,7 +41,7 @@ void expect(const ConvProblem& p, const Steps& steps, const std::vector<Schedule
     ConvArgs args = test.args(y);
     args.w = filters.get();
     if (!bias) args.bias = nullptr;
-    return launch_warpgroup_stationary(p, args, true, nullptr);
+    return launch_warpgroup_stationary(p, args, {.device = &emulator::properties(), .pdl = true});
   });
 }
 
@@ -76,13 +76,15 @@ TEST(EmulatedStationary, OtherStepsAreRefused) {
   for (const Steps& steps : {kSwish, Steps{{graph::PostOp::kHardSwish}}}) {
     const ConvCase test(p, steps);
     Output y(p.element, result_extents(p));
-    EXPECT_EQ(launch_warpgroup_stationary(p, test.args(y), true, nullptr), cudaErrorInvalidValue);
+    EXPECT_EQ(launch_warpgroup_stationary(p, test.args(y), {.device = &emulator::properties(), .pdl = true}),
+              cudaErrorInvalidValue);
   }
   const ConvCase test(p, kAddRelu);
   Output y(p.element, result_extents(p));
   ConvArgs args = test.args(y);
   args.steps[0].operand = nullptr;
-  EXPECT_EQ(launch_warpgroup_stationary(p, args, true, nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(launch_warpgroup_stationary(p, args, {.device = &emulator::properties(), .pdl = true}),
+            cudaErrorInvalidValue);
 }
 
 }  // namespace

@@ -78,7 +78,8 @@ class StemCase {
         args.w = fragments_.get();
         planes_.be_busy();
         const StemNext next{packed_filters.get(), has_bias ? bias.floats() : nullptr, behind.get(), bounds};
-        return launch_stem_and_next(layout_, StemConfig::parse(config).value(), args, next, true, nullptr);
+        return launch_stem_and_next(layout_, StemConfig::parse(config).value(), args, next,
+                                    {.device = &emulator::properties(), .pdl = true});
       });
       EXPECT_TRUE(y.holds(made)) << "pooled";
       EXPECT_TRUE(behind.holds(expected)) << "behind the pool";
@@ -104,7 +105,7 @@ class StemCase {
     const StemConfig way = StemConfig::parse(config).value();
     args.w = way.order() == StemOrder::kRuns ? runs_.get() : fragments_.get();
     planes_.be_busy();
-    return launch_stem(layout_, way, args, true, nullptr);
+    return launch_stem(layout_, way, args, {.device = &emulator::properties(), .pdl = true});
   }
 
  private:

@@ -16,7 +16,8 @@ cudaError_t launch_sum(const ConvCase& first, const ConvCase& second, const char
   args.second_x = second.x().get();
   args.second_w = second.w().get();
   second.x().be_busy();
-  return launch_warpgroup_sum({first.problem(), second.problem()}, parsed(config), args, true, nullptr);
+  return launch_warpgroup_sum({first.problem(), second.problem()}, parsed(config), args,
+                              {.device = &emulator::properties(), .pdl = true});
 }
 
 /// The second convolution's bias is in the first one's.
@@ -93,7 +94,8 @@ TEST(EmulatedSum, LargeBatchesTakeSeveralLaunches) {
                   args.second_w = second.w().get();
                   ConvSum part = sum;
                   part.first.batch = part.second.batch = 2;
-                  return launch_warpgroup_sums(part, 5, parsed("64x32_s2"), args, true, nullptr);
+                  return launch_warpgroup_sums(part, 5, parsed("64x32_s2"), args,
+                                               {.device = &emulator::properties(), .pdl = true});
                 });
 }
 
@@ -123,9 +125,11 @@ void expect_means(const ConvProblem& p, const char* config, const Steps& steps,
   const ConvCase test(p, steps);
   // Values that swish rounds the other way are at most some of an image's.
   const double roundings = test.roundings() == 0 ? 0 : 4;
-  expect_output(
-      schedules, p.element, {p.batch, 1, 1, p.filters}, means(p, test.expected()), roundings,
-      [&](Output& y) { return launch_warpgroup_pooled(p, parsed(config), test.args(y), true, nullptr); });
+  expect_output(schedules, p.element, {p.batch, 1, 1, p.filters}, means(p, test.expected()), roundings,
+                [&](Output& y) {
+                  return launch_warpgroup_pooled(p, parsed(config), test.args(y),
+                                                 {.device = &emulator::properties(), .pdl = true});
+                });
 }
 
 ConvProblem small_images(Element element, int batch, int size, int channels, int filters, int kernel = 1) {
@@ -164,7 +168,8 @@ TEST(EmulatedPool, TilesOfEverySizeAndImagesUpToAllRows) {
 TEST(EmulatedPool, WhatNoKernelDoesIsRefused) {
   const auto launched = [](const ConvProblem& p, const char* config, const Steps& steps) {
     Output y(p.element, {p.batch, 1, 1, p.filters});
-    return launch_warpgroup_pooled(p, parsed(config), ConvCase(p, steps).args(y), false, nullptr);
+    return launch_warpgroup_pooled(p, parsed(config), ConvCase(p, steps).args(y),
+                                   {.device = &emulator::properties()});
   };
   const ConvProblem good = small_images(Element::kHalf, 1, 7, 64, 64);
   EXPECT_EQ(launched(good, "64x32_s2", {{graph::PostOp::kHardSwish}}), cudaErrorInvalidValue);

@@ -35,8 +35,8 @@ cudaError_t reorder_padded(const void* /*from*/, FloatType /*from_type*/, void* 
                            const LaunchOptions& /*options*/) {
   return cudaErrorNotSupported;
 }
-cudaError_t launch_pad_image(const StemLayout& /*layout*/, const float* /*from*/, void* /*to*/, bool /*pdl*/,
-                             cudaStream_t /*stream*/) {
+cudaError_t launch_pad_image(const StemLayout& /*layout*/, const float* /*from*/, void* /*to*/,
+                             const LaunchOptions& /*options*/) {
   return cudaErrorNotSupported;
 }
 
@@ -211,7 +211,7 @@ TEST(EmulatedTactics, SumsOfPartsAreInTheScratchAreaAndSoInThePlan) {
   const test_support::OneNode conv =
       test_support::one_node(b, {1, 256, 7, 7}, "Conv", {b.random({64, 256, 1, 1})});
   TacticList tactics;
-  add_gemm_tactics(tactics);
+  add_gemm_tactics(tactics, emulator::properties());
   const auto& implicit = *std::find_if(tactics.begin(), tactics.end(),
                                        [](const auto& tactic) { return tactic->name() == "implicit_gemm"; });
   conv.asked(
@@ -223,17 +223,24 @@ TEST(EmulatedTactics, SumsOfPartsAreInTheScratchAreaAndSoInThePlan) {
         };
         const engine::Offer whole = offered("32x64x64_s3");  // holds the filter
         EXPECT_EQ(whole.scratch_bytes, 0);
-        const int64_t before = allocated_bytes();
         const engine::Offer split = offered("32x64x64_s3_w4");
         // 49 pixels make 2 tiles of 32, 64 filters 1: 4 parts of each, and counters beside.
         EXPECT_EQ(split.scratch_bytes, 2 * 4 * 32 * 64 * 4);
-        EXPECT_EQ(allocated_bytes() - before, 2 * 4);
+        EXPECT_EQ(whole.counter_bytes, 0);
+        EXPECT_EQ(split.counter_bytes, 2 * 4);
         std::vector<std::byte> scratch(static_cast<size_t>(split.scratch_bytes));
+        int64_t counters = 0;
+        const Stream stream;
+        const CudaQueue queue(stream, emulator::properties());
         const void* const inputs[] = {scratch.data(), nullptr};
         void* const outputs[] = {scratch.data()};
-        split.kernel->run(inputs, outputs, scratch.data());
+        split.kernel->run({.inputs = inputs,
+                           .outputs = outputs,
+                           .scratch = scratch.data(),
+                           .counters = &counters,
+                           .queue = &queue});
         EXPECT_EQ(launched.workspace, scratch.data());
-        EXPECT_EQ(static_cast<const int64_t*>(launched.counters)[0], 0);
+        EXPECT_EQ(launched.counters, &counters);
       },
       engine::Layout::kChannelsLast);
 }

@@ -21,8 +21,10 @@ void expect_convolution(const ConvProblem& p, const WarpGemmConfig& config, cons
   SCOPED_TRACE(config.text() + ", " + std::to_string(p.channels) + " to " + std::to_string(p.filters));
   emulator::set_multiprocessors(multiprocessors);
   const ConvCase test(p, steps);
-  expect_output(kFewSchedules, p.element, result_extents(p), test.expected(), test.roundings(),
-                [&](Output& y) { return launch_warp_gemm(p, config, test.args(y), true, nullptr); });
+  expect_output(
+      kFewSchedules, p.element, result_extents(p), test.expected(), test.roundings(), [&](Output& y) {
+        return launch_warp_gemm(p, config, test.args(y), {.device = &emulator::properties(), .pdl = true});
+      });
 }
 
 /// A problem for each compiled kernel, whose last run of 32 channels is not full.
@@ -54,7 +56,7 @@ TEST(EmulatedWarpGemm, WhatNoKernelDoesIsRefused) {
   const auto launched = [](const ConvProblem& p, const WarpGemmConfig& config, const Steps& steps) {
     const ConvCase test(p, steps);
     Output y(p.element, result_extents(p));
-    return launch_warp_gemm(p, config, test.args(y), true, nullptr);
+    return launch_warp_gemm(p, config, test.args(y), {.device = &emulator::properties(), .pdl = true});
   };
   const ConvProblem good = images(Element::kHalf, 64, 64);
   EXPECT_EQ(launched(good, {}, {}), cudaSuccess);

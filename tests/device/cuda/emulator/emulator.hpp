@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <string>
 
+#include "device/cuda/plugin/kernels/common/device_properties.hpp"
+
 namespace hone::device::cuda::emulator {
 
 /// When something asynchronous takes effect.
@@ -29,9 +31,10 @@ struct Schedule {
 /// For the launches that follow.
 void set_schedule(const Schedule& schedule);
 
-constexpr int kMultiprocessors = 132;
-/// Of the device that launchers see; kMultiprocessors at first.
+/// Of the device that launchers see; 132 at first.
 void set_multiprocessors(int count);
+/// That device.
+const DeviceProperties& properties();
 
 /// Memory that the kernel ahead may still read or write: the launches that follow must not touch it by copies
 /// before their threads have waited for that kernel. Forgets what was said before; no bytes: nothing.

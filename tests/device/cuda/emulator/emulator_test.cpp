@@ -40,7 +40,7 @@ std::string run(void (*kernel)(Params, KernelStamp*), Params params, int threads
   launch.blocks = launch.cluster = cluster;
   launch.threads = threads;
   launch.shared_bytes = kSharedBytes;
-  const cudaError_t status = launch_gemm(launch, {}, &params, nullptr);
+  const cudaError_t status = launch_gemm(launch, &params, {.device = &emulator::properties()});
   std::string faults = emulator::take_faults();
   EXPECT_EQ(status == cudaSuccess, faults.empty());
   return faults;

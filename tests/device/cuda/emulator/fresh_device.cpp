@@ -8,7 +8,7 @@ namespace {
 
 class FreshDevice : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo& /*test*/) override {
-    set_multiprocessors(kMultiprocessors);
+    set_multiprocessors(132);
     set_schedule({});
     busy_ahead(nullptr, 0);
   }

@@ -17,7 +17,7 @@ constexpr int kBlockSharedBytes = 232448;
 
 struct Runtime {
   std::map<const void*, Kernel> kernels;
-  int multiprocessors = kMultiprocessors;
+  DeviceProperties device;
   std::string faults;
 };
 
@@ -60,7 +60,12 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* function, void*
 
 void add_kernel(const void* address, Kernel kernel) { runtime().kernels[address] = std::move(kernel); }
 void set_schedule(const Schedule& schedule) { Machine::get().set_schedule(schedule); }
-void set_multiprocessors(int count) { runtime().multiprocessors = count; }
+void set_multiprocessors(int count) {
+  DeviceProperties& device = runtime().device;
+  device.multiprocessors = count;
+  for (size_t i = 0; i < device.clusters_of.size(); ++i) device.clusters_of[i] = count >> (i + 1);
+}
+const DeviceProperties& properties() { return runtime().device; }
 
 void busy_ahead(const void* memory, size_t bytes) {
   Machine::get().forget_busy();
@@ -78,21 +83,6 @@ using namespace hone::device::cuda::emulator;
 
 extern "C" {
 
-cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
-  return cudaSuccess;
-}
-
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int /*device*/) {
-  switch (attribute) {
-    case cudaDevAttrMultiProcessorCount: *value = runtime().multiprocessors; return cudaSuccess;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = kBlockSharedBytes; return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMajor: *value = 9; return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMinor: *value = 0; return cudaSuccess;
-    default: return cudaErrorInvalidValue;
-  }
-}
-
 cudaError_t cudaFuncSetAttribute(const void* /*function*/, cudaFuncAttribute /*attribute*/, int /*value*/) {
   return cudaSuccess;
 }
@@ -104,12 +94,6 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
   constexpr int kThreads = 2048;
   *blocks = std::min(static_cast<int>((kBlockSharedBytes + kReserved) / (shared_bytes + kReserved)),
                      kThreads / threads);
-  return cudaSuccess;
-}
-
-cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* /*function*/,
-                                           const cudaLaunchConfig_t* config) {
-  *clusters = runtime().multiprocessors / cluster_of(*config);
   return cudaSuccess;
 }
 

@@ -10,6 +10,7 @@
 #include "device/cuda/plugin/captured_graph.hpp"
 #include "device/cuda/plugin/execution/overlapped_runs.hpp"
 #include "device/cuda/plugin/execution/program_memory.hpp"
+#include "device/cuda/plugin/queue.hpp"
 #include "device/cuda/plugin/runtime.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
 #include "device/cuda/plugin/watch/gpu_watch.hpp"
@@ -38,13 +39,17 @@ class StepRange {
 
 class CudaExecutor final : public engine::Executor {
  public:
-  explicit CudaExecutor(const Program& program)
+  CudaExecutor(const Program& program, const DeviceProperties& device)
       : program_(program),
+        device_(device),
         memory_(program),
         dynamic_(program),
         pinned_(program.graph()),
         first_(program, memory_) {
-    for (const ProgramStep& step : program.steps()) host_steps_ = host_steps_ || step.runs_on_host();
+    for (const ProgramStep& step : program.steps()) {
+      host_steps_ = host_steps_ || step.runs_on_host();
+      states_.push_back(step.kernel == nullptr ? nullptr : step.kernel->make_state());
+    }
     if (host_steps_) open_outputs_ = program.make_outputs();
   }
 
@@ -59,7 +64,6 @@ class CudaExecutor final : public engine::Executor {
   }
 
   void execute(std::vector<double>* step_times) override {
-    const StreamScope scope(stream_);
     latest_ = &first_.io;
     if (step_times != nullptr) {
       execute_stepwise(*step_times);
@@ -74,7 +78,6 @@ class CudaExecutor final : public engine::Executor {
   }
 
   void submit(bool transfers) override {
-    const StreamScope scope(stream_);
     if (transfers && !host_steps_) {
       latest_ = &overlapped_runs().submit();
       return;
@@ -103,7 +106,7 @@ class CudaExecutor final : public engine::Executor {
     engine::PhaseTimes times;
     times.h2d_us = timed([this] { copy_inputs(); });
     if (!host_steps_) bracketed_graph();  // made here, since making it runs the steps
-    if (cold) evict_l2();
+    if (cold) evict_l2(device_.l2_bytes);
     times.device_us = device_time();
     times.d2h_us = timed([this] { copy_outputs(); });
     const auto start = std::chrono::steady_clock::now();
@@ -122,7 +125,6 @@ class CudaExecutor final : public engine::Executor {
       const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - start;
       return {elapsed.count(), 0};
     }
-    const StreamScope scope(stream_);
     const CapturedGraph& graph = steps_graph();
     check(cudaEventRecord(begin_.get(), stream_.get()), "an event");
     const auto start = std::chrono::steady_clock::now();
@@ -163,13 +165,14 @@ class CudaExecutor final : public engine::Executor {
   bool can_be_watched() const override { return !host_steps_; }
 
   std::unique_ptr<engine::DeviceWatch> watch() override {
-    const StreamScope scope(stream_);
     if (!make_stamped_steps()) return nullptr;
     // Libraries load their kernels when first used, which a capture forbids.
     hand_over();
     stream_.synchronize();
     auto watch = std::make_unique<GpuWatch>(
-        stream_, program_.steps(), [this](size_t step) { run_step(step); }, [this] { watch_ = nullptr; });
+        stream_, program_.steps(),
+        [this](size_t step, StampSource* stamps) { run_step(step, first_, stamps); },
+        [this] { watch_ = nullptr; });
     watch_ = watch.get();
     return watch;
   }
@@ -180,8 +183,7 @@ class CudaExecutor final : public engine::Executor {
     for (size_t i = 0; i < binding.steps.size(); ++i) run_step(i, binding);
   }
 
-  void run_step(size_t index) { run_step(index, first_); }
-  void run_step(size_t index, const Binding& binding) {
+  void run_step(size_t index, const Binding& binding, StampSource* stamps = nullptr) {
     const ProgramStep& step = program_.steps()[index];
     const StepRange range(step);
     if (step.kernel == nullptr) {
@@ -189,14 +191,20 @@ class CudaExecutor final : public engine::Executor {
           step, [this](const Operand& operand) { return fetch(operand); },
           [this](const Operand& operand, const Tensor& value) { store(operand, value); });
     } else if (step.kernel->runs_on_host()) {
-      run_on_host(step);
+      run_on_host(step, index);
     } else {
       const Binding::Step& bound = binding.steps[index];
       const EarlyKernel* const next = early_kernel(index + 1);
       const EarlyKernel* const ahead = index == 0 ? nullptr : early_kernel(index - 1);
-      set_next_step_waits(next != nullptr && next->waits());
-      set_step_behind_cluster(ahead != nullptr && ahead->leaves_room());
-      step.kernel->run(bound.inputs, bound.outputs, memory_.scratch().data());
+      const CudaQueue queue(stream_, device_, stamps);
+      step.kernel->run({.inputs = bound.inputs,
+                        .outputs = bound.outputs,
+                        .scratch = memory_.scratch().data(),
+                        .counters = memory_.counters(step),
+                        .state = states_[index].get(),
+                        .queue = &queue,
+                        .neighbours = {.next_waits = next != nullptr && next->waits(),
+                                       .previous_leaves_room = ahead != nullptr && ahead->leaves_room()}});
     }
   }
 
@@ -206,7 +214,7 @@ class CudaExecutor final : public engine::Executor {
     return dynamic_cast<const EarlyKernel*>(program_.steps()[step].kernel.get());
   }
 
-  void run_on_host(const ProgramStep& step) {
+  void run_on_host(const ProgramStep& step, size_t index) {
     std::vector<Tensor> inputs(step.inputs.size());
     std::vector<const void*> input_pointers(step.inputs.size(), nullptr);
     for (size_t i = 0; i < step.inputs.size(); ++i) {
@@ -221,7 +229,7 @@ class CudaExecutor final : public engine::Executor {
       outputs[i] = Tensor(step.outputs[i].desc.dtype, step.outputs[i].desc.shape);
       output_pointers[i] = outputs[i].mutable_bytes();
     }
-    step.kernel->run(input_pointers, output_pointers, nullptr);
+    step.kernel->run({.inputs = input_pointers, .outputs = output_pointers, .state = states_[index].get()});
     for (size_t i = 0; i < step.outputs.size(); ++i) {
       if (step.outputs[i].place != Operand::Place::kAbsent) store(step.outputs[i], outputs[i]);
     }
@@ -284,7 +292,6 @@ class CudaExecutor final : public engine::Executor {
   /// The steps between two events. Around the launch of a graph, events would hold the way from the host to
   /// the device as well.
   const CapturedGraph& bracketed_graph() {
-    const StreamScope scope(stream_);
     if (bracketed_graph_ == nullptr) {
       bracketed_graph_ = capture([this] {
         check(cudaEventRecordWithFlags(begin_.get(), stream_.get(), cudaEventRecordExternal), "an event");
@@ -337,8 +344,9 @@ class CudaExecutor final : public engine::Executor {
     hand_over();  // as capture() does
     stream_.synchronize();
     try {
-      stamped_steps_ = std::make_unique<StampedSteps>(stream_, first_.steps.size(),
-                                                      [this](size_t step) { run_step(step); });
+      stamped_steps_ = std::make_unique<StampedSteps>(
+          stream_, first_.steps.size(),
+          [this](size_t step, StampSource* stamps) { run_step(step, first_, stamps); });
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kInternal) throw;
       forks_ = true;
@@ -354,7 +362,7 @@ class CudaExecutor final : public engine::Executor {
     };
     for (size_t i = 0; i < first_.steps.size(); ++i) {
       record(i);
-      run_step(i);
+      run_step(i, first_);
     }
     record(first_.steps.size());
     stream_.synchronize();
@@ -363,11 +371,14 @@ class CudaExecutor final : public engine::Executor {
   }
 
   const Program& program_;
+  const DeviceProperties& device_;
   Stream stream_;
   ProgramMemory memory_;
   engine::DynamicValues dynamic_;
   PinnedIo pinned_;
   Binding first_;
+  /// Of each step's kernel; null where it has none.
+  std::vector<std::unique_ptr<engine::KernelState>> states_;
   /// Whether any step runs on the host, so that nothing can be captured.
   bool host_steps_ = false;
   /// Outputs whose shape is only known when the program runs.
@@ -394,8 +405,8 @@ class CudaExecutor final : public engine::Executor {
 
 }  // namespace
 
-std::unique_ptr<engine::Executor> make_cuda_executor(const Program& program) {
-  return std::make_unique<CudaExecutor>(program);
+std::unique_ptr<engine::Executor> make_cuda_executor(const Program& program, const DeviceProperties& device) {
+  return std::make_unique<CudaExecutor>(program, device);
 }
 
 }  // namespace hone::device::cuda

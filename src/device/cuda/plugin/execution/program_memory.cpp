@@ -16,7 +16,10 @@ constexpr int64_t kAlignment = 256;
 }  // namespace
 
 ProgramMemory::ProgramMemory(const engine::Program& program)
-    : arena_(program.memory_plan().peak_bytes), scratch_(program.scratch_bytes()) {
+    : arena_(program.memory_plan().peak_bytes),
+      scratch_(program.scratch_bytes()),
+      counters_(program.counter_bytes()) {
+  if (counters_.size() != 0) clear(counters_);
   int64_t size = 0;
   for (const ProgramStep& step : program.steps()) {
     for (const Operand& operand : step.inputs) {

@@ -18,12 +18,15 @@ class ProgramMemory {
 
   const DeviceBytes& arena() const { return arena_; }
   const DeviceBytes& scratch() const { return scratch_; }
+  /// Run::counters of a step.
+  void* counters(const engine::ProgramStep& step) const { return counters_.data() + step.counters_at; }
   /// Null for operands that are absent, or whose size only a run tells.
   std::byte* address(const engine::Operand& operand, const DeviceIo& io) const;
 
  private:
   DeviceBytes arena_;
   DeviceBytes scratch_;
+  DeviceBytes counters_;
   /// All constants that steps read plain, in one piece, which programs with the same constants share.
   std::shared_ptr<const DeviceBytes> constants_;
   /// By address on the host and bytes: of two constants at one address, one may end behind the other.

@@ -71,7 +71,7 @@ FilterPlaces pipelined_places(const Bottleneck& size) {
 struct Way {
   std::string_view name;
   const char* order;  ///< of weights
-  std::string (*refusal)(const Bottleneck& size, const DeviceLimits& device);
+  std::string (*refusal)(const Bottleneck& size, const DeviceProperties& device);
   FilterPlaces (*places)(const Bottleneck& size);
   cudaError_t (*launch)(const BottleneckArgs& args, FloatType type, const Bottleneck& size,
                         const LaunchOptions& options);
@@ -83,7 +83,7 @@ constexpr Way kPipelined = {"pipelined_bottleneck", "pipelined", pipelined_bottl
 
 class BottleneckTactic final : public CudaTactic {
  public:
-  explicit BottleneckTactic(const Way& way) : way_(way) {}
+  BottleneckTactic(const DeviceProperties& device, const Way& way) : CudaTactic(device), way_(way) {}
 
   std::string_view name() const override { return way_.name; }
   bool handles(const std::string& op) const override { return op == "FusedBottleneck"; }
@@ -91,7 +91,7 @@ class BottleneckTactic final : public CudaTactic {
   Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
     Bottleneck size;
     std::string reason = read_size(request, size);
-    if (reason.empty()) reason = way_.refusal(size, limits());
+    if (reason.empty()) reason = way_.refusal(size, device());
     if (!reason.empty()) return Offer::refuse(std::move(reason));
     const DType dtype = request.compute_dtype;
     const auto image = [&](const engine::Shape& shape) {
@@ -148,16 +148,9 @@ class BottleneckTactic final : public CudaTactic {
 
 }  // namespace
 
-bool runs_cluster_bottlenecks() {
-  // An image of ResNet's third stage takes seven.
-  constexpr int64_t kImage = 7;
-  constexpr int64_t kChannels = 256;
-  int64_t clusters = 0;
-  return cluster_bottlenecks_at_once(kChannels, clusters) == cudaSuccess && clusters >= kImage;
-}
-
-void add_bottleneck_tactics(TacticList& list) {
-  for (const Way* way : {&kUsual, &kPipelined}) list.push_back(std::make_unique<BottleneckTactic>(*way));
+void add_bottleneck_tactics(TacticList& list, const DeviceProperties& device) {
+  for (const Way* way : {&kUsual, &kPipelined})
+    list.push_back(std::make_unique<BottleneckTactic>(device, *way));
 }
 
 }  // namespace hone::device::cuda

@@ -14,6 +14,8 @@ namespace hone::device::cuda {
 template <class Plan, class Config>
 class ConfiguredTactic : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::vector<std::string> variants(const engine::StepRequest& request) const final {
     Plan plan;
     std::vector<std::string> result;

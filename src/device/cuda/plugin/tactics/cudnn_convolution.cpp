@@ -126,6 +126,8 @@ std::string make_plan(const StepRequest& request, Plan& plan) {
 
 class CudnnConvolutionTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "cudnn"; }
   bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
 
@@ -239,6 +241,8 @@ class CudnnConvolutionTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_cudnn_tactics(TacticList& list) { list.push_back(std::make_unique<CudnnConvolutionTactic>()); }
+void add_cudnn_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<CudnnConvolutionTactic>(device));
+}
 
 }  // namespace hone::device::cuda

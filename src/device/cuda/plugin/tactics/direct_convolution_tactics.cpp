@@ -38,6 +38,8 @@ std::string read_problem(const StepRequest& request, DirectProblem& out) {
 /// What the three tactics do alike: they differ in the filter's order and in the launch.
 class DirectTactic : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
 
   Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
@@ -82,6 +84,8 @@ class DirectTactic : public CudaTactic {
 
 class DepthwiseTactic final : public DirectTactic {
  public:
+  using DirectTactic::DirectTactic;
+
   std::string_view name() const override { return "depthwise"; }
   std::vector<std::string> variants(const StepRequest& request) const override {
     std::vector<std::string> result = {"auto", "1", "2", "4"};
@@ -123,13 +127,15 @@ class DepthwiseTactic final : public DirectTactic {
     }
     return 0;
   }
-  static std::string tiles_refusal(const DirectProblem& problem, int run) {
-    return depthwise_tiles_refusal(problem.size, problem.type, problem.stream, run, limits());
+  std::string tiles_refusal(const DirectProblem& problem, int run) const {
+    return depthwise_tiles_refusal(problem.size, problem.type, problem.stream, run, device());
   }
 };
 
 class IeeeTactic final : public DirectTactic {
  public:
+  using DirectTactic::DirectTactic;
+
   std::string_view name() const override { return "ieee_direct"; }
   std::vector<std::string> variants(const StepRequest&) const override {
     return {"64x64", "128x64", "32x32"};
@@ -156,6 +162,8 @@ class IeeeTactic final : public DirectTactic {
 
 class GroupedTactic final : public DirectTactic {
  public:
+  using DirectTactic::DirectTactic;
+
   std::string_view name() const override { return "grouped"; }
 
  protected:
@@ -170,10 +178,10 @@ class GroupedTactic final : public DirectTactic {
 
 }  // namespace
 
-void add_direct_convolution_tactics(TacticList& list) {
-  list.push_back(std::make_unique<DepthwiseTactic>());
-  list.push_back(std::make_unique<IeeeTactic>());
-  list.push_back(std::make_unique<GroupedTactic>());
+void add_direct_convolution_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<DepthwiseTactic>(device));
+  list.push_back(std::make_unique<IeeeTactic>(device));
+  list.push_back(std::make_unique<GroupedTactic>(device));
 }
 
 }  // namespace hone::device::cuda

@@ -19,9 +19,11 @@ using tensor::DType;
 struct ImplicitGemm {
   using Config = ConvConfig;
   static constexpr std::string_view kName = "implicit_gemm";
-  static std::vector<Config> configs(const GemmPlan& plan) { return conv_candidates(plan.problem, limits()); }
-  static std::string refusal(const GemmPlan& plan, const Config& config) {
-    return conv_refusal(plan.problem, config, limits());
+  static std::vector<Config> configs(const GemmPlan& plan, const DeviceProperties& device) {
+    return conv_candidates(plan.problem, device);
+  }
+  static std::string refusal(const GemmPlan& plan, const Config& config, const DeviceProperties& device) {
+    return conv_refusal(plan.problem, config, device);
   }
   static int64_t workspace_bytes(const ConvProblem& problem, const Config& config) {
     return conv_workspace_bytes(problem, config);
@@ -31,66 +33,68 @@ struct ImplicitGemm {
   }
   static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
                             const LaunchOptions& options) {
-    return launch_conv(problem, config, args, options.pdl, options.stream);
+    return launch_conv(problem, config, args, options);
   }
 };
 
 struct ResidentGemm {
   using Config = ResidentConfig;
   static constexpr std::string_view kName = "resident_gemm";
-  static std::vector<Config> configs(const GemmPlan& plan) {
-    return resident_configs(plan.problem, limits());
+  static std::vector<Config> configs(const GemmPlan& plan, const DeviceProperties& device) {
+    return resident_configs(plan.problem, device);
   }
-  static std::string refusal(const GemmPlan& plan, const Config& config) {
-    return resident_refusal(plan.problem, config, limits());
+  static std::string refusal(const GemmPlan& plan, const Config& config, const DeviceProperties& device) {
+    return resident_refusal(plan.problem, config, device);
   }
   static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
   static int64_t counter_bytes(const ConvProblem&, const Config&) { return 0; }
   static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
                             const LaunchOptions& options) {
-    return launch_resident(problem, config, args, options.pdl, options.stream);
+    return launch_resident(problem, config, args, options);
   }
 };
 
 struct WarpgroupGemm {
   using Config = WarpgroupConfig;
   static constexpr std::string_view kName = "warpgroup_gemm";
-  static std::vector<Config> configs(const GemmPlan& plan) {
-    return warpgroup_configs(plan.problem, limits());
+  static std::vector<Config> configs(const GemmPlan& plan, const DeviceProperties& device) {
+    return warpgroup_configs(plan.problem, device);
   }
-  static std::string refusal(const GemmPlan& plan, const Config& config) {
-    return warpgroup_refusal(plan.problem, config, limits());
+  static std::string refusal(const GemmPlan& plan, const Config& config, const DeviceProperties& device) {
+    return warpgroup_refusal(plan.problem, config, device);
   }
   static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
   static int64_t counter_bytes(const ConvProblem&, const Config&) { return 0; }
   static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
                             const LaunchOptions& options) {
-    return launch_warpgroup(problem, config, args, options.pdl, options.stream);
+    return launch_warpgroup(problem, config, args, options);
   }
 };
 
 struct WarpGemm {
   using Config = WarpGemmConfig;
   static constexpr std::string_view kName = "warp_gemm";
-  static std::vector<Config> configs(const GemmPlan& plan) {
+  static std::vector<Config> configs(const GemmPlan& plan, const DeviceProperties& device) {
     if (!stream_epilogue_refusal(plan.request).empty()) return {};
-    return warp_gemm_configs(plan.problem, limits());
+    return warp_gemm_configs(plan.problem, device);
   }
-  static std::string refusal(const GemmPlan& plan, const Config& config) {
+  static std::string refusal(const GemmPlan& plan, const Config& config, const DeviceProperties& device) {
     if (std::string why = stream_epilogue_refusal(plan.request); !why.empty()) return why;
-    return warp_gemm_refusal(plan.problem, config, limits());
+    return warp_gemm_refusal(plan.problem, config, device);
   }
   static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
   static int64_t counter_bytes(const ConvProblem&, const Config&) { return 0; }
   static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
                             const LaunchOptions& options) {
-    return launch_warp_gemm(problem, config, args, options.pdl, options.stream);
+    return launch_warp_gemm(problem, config, args, options);
   }
 };
 
 template <class Kernel>
 class GemmTactic final : public ConfiguredTactic<GemmPlan, typename Kernel::Config> {
  public:
+  using ConfiguredTactic<GemmPlan, typename Kernel::Config>::ConfiguredTactic;
+
   using Config = typename Kernel::Config;
 
   std::string_view name() const override { return Kernel::kName; }
@@ -100,9 +104,11 @@ class GemmTactic final : public ConfiguredTactic<GemmPlan, typename Kernel::Conf
   std::string read(const StepRequest& request, GemmPlan& plan) const override {
     return make_gemm_plan(request, plan);
   }
-  std::vector<Config> configs(const GemmPlan& plan) const override { return Kernel::configs(plan); }
+  std::vector<Config> configs(const GemmPlan& plan) const override {
+    return Kernel::configs(plan, this->device());
+  }
   std::string refusal(const GemmPlan& plan, const Config& config) const override {
-    return Kernel::refusal(plan, config);
+    return Kernel::refusal(plan, config, this->device());
   }
 
   Offer make(const StepRequest& request, const GemmPlan& plan, const Config& config,
@@ -124,25 +130,22 @@ class GemmTactic final : public ConfiguredTactic<GemmPlan, typename Kernel::Conf
     constexpr int64_t kAlignment = 256;
     const int64_t workspace_at = (offer.scratch_bytes + kAlignment - 1) / kAlignment * kAlignment;
     offer.scratch_bytes = workspace_at + Kernel::workspace_bytes(problem, config);
-    // Counters must start at zero and reset themselves, so they are the kernel's own.
-    const auto counters = std::make_shared<DeviceBytes>(Kernel::counter_bytes(problem, config));
-    if (counters->size() != 0) clear(*counters);
+    offer.counter_bytes = Kernel::counter_bytes(problem, config);
 
     ConvArgs base = conv_args(plan.request);
     base.w = filter.device->data();
-    base.counters = counters->data();
     offer.kernel = std::make_shared<LaunchKernel>(
         "a convolution",
         [=, type = float_type(request.compute_dtype), request = plan.request, stem = plan.stem](
             auto inputs, auto outputs, void* scratch, const LaunchOptions& options) {
-          (void)filter;    // keeps the weights
-          (void)counters;  // and the counters alive
+          (void)filter;  // keeps the weights alive
           ConvArgs args = base;
           args.workspace = static_cast<std::byte*>(scratch) + workspace_at;
+          args.counters = options.counters;
           bind_operands(request, inputs, outputs, options, args);
           if (stem) {
-            const cudaError_t status = launch_pad_image(*stem, static_cast<const float*>(inputs[0]), scratch,
-                                                        options.pdl, options.stream);
+            const cudaError_t status =
+                launch_pad_image(*stem, static_cast<const float*>(inputs[0]), scratch, options);
             if (status != cudaSuccess) return status;
             args.x = scratch;
           }
@@ -161,11 +164,11 @@ class GemmTactic final : public ConfiguredTactic<GemmPlan, typename Kernel::Conf
 
 }  // namespace
 
-void add_gemm_tactics(TacticList& list) {
-  list.push_back(std::make_unique<GemmTactic<ResidentGemm>>());
-  list.push_back(std::make_unique<GemmTactic<WarpgroupGemm>>());
-  list.push_back(std::make_unique<GemmTactic<WarpGemm>>());
-  list.push_back(std::make_unique<GemmTactic<ImplicitGemm>>());
+void add_gemm_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<GemmTactic<ResidentGemm>>(device));
+  list.push_back(std::make_unique<GemmTactic<WarpgroupGemm>>(device));
+  list.push_back(std::make_unique<GemmTactic<WarpGemm>>(device));
+  list.push_back(std::make_unique<GemmTactic<ImplicitGemm>>(device));
 }
 
 }  // namespace hone::device::cuda

@@ -37,6 +37,8 @@ std::string make_plan(const StepRequest& request, Plan& plan) {
 
 class WarpgroupPooledTactic final : public ConfiguredTactic<Plan, WarpgroupConfig> {
  public:
+  using ConfiguredTactic<Plan, WarpgroupConfig>::ConfiguredTactic;
+
   std::string_view name() const override { return "warpgroup_pooled"; }
   bool handles(const std::string& op) const override { return op == "FusedConvGlobalPool"; }
 
@@ -45,10 +47,10 @@ class WarpgroupPooledTactic final : public ConfiguredTactic<Plan, WarpgroupConfi
     return make_plan(ConvolutionPart(request).request, plan);
   }
   std::vector<WarpgroupConfig> configs(const Plan& plan) const override {
-    return warpgroup_pooled_configs(plan.problem, limits());
+    return warpgroup_pooled_configs(plan.problem, device());
   }
   std::string refusal(const Plan& plan, const WarpgroupConfig& config) const override {
-    return warpgroup_pooled_refusal(plan.problem, config, limits());
+    return warpgroup_pooled_refusal(plan.problem, config, device());
   }
 
   Offer make(const StepRequest& request, const Plan& plan, const WarpgroupConfig& config,
@@ -73,7 +75,7 @@ class WarpgroupPooledTactic final : public ConfiguredTactic<Plan, WarpgroupConfi
             const PostOpRequest& post = plan.request.post_ops[i];
             if (graph::is_binary(post.op)) args.steps[i].operand = inputs[post.operand];
           }
-          return launch_warpgroup_pooled(plan.problem, config, args, options.pdl, options.stream);
+          return launch_warpgroup_pooled(plan.problem, config, args, options);
         },
         true);
     return offer;
@@ -82,8 +84,8 @@ class WarpgroupPooledTactic final : public ConfiguredTactic<Plan, WarpgroupConfi
 
 }  // namespace
 
-void add_global_pooled_convolution_tactics(TacticList& list) {
-  list.push_back(std::make_unique<WarpgroupPooledTactic>());
+void add_global_pooled_convolution_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<WarpgroupPooledTactic>(device));
 }
 
 }  // namespace hone::device::cuda

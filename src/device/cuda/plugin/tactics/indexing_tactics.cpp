@@ -16,6 +16,8 @@ using tensor::DType;
 
 class GatherTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "gather"; }
   bool handles(const std::string& op) const override { return op == "Gather"; }
 
@@ -47,6 +49,8 @@ class GatherTactic final : public CudaTactic {
 
 class PadTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "pad"; }
   bool handles(const std::string& op) const override { return op == "Pad"; }
 
@@ -70,9 +74,9 @@ class PadTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_indexing_tactics(TacticList& list) {
-  list.push_back(std::make_unique<GatherTactic>());
-  list.push_back(std::make_unique<PadTactic>());
+void add_indexing_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<GatherTactic>(device));
+  list.push_back(std::make_unique<PadTactic>(device));
 }
 
 }  // namespace hone::device::cuda

@@ -51,6 +51,8 @@ Offer make_layer_offer(const StepRequest& request, const Product& product, engin
 /// Few rows by a kernel of ours.
 class MatrixVectorTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "matrix_vector"; }
   bool handles(const std::string& op) const override { return is_product(op); }
 
@@ -80,6 +82,8 @@ struct ClusterPlan {
 /// time to read.
 class WarpgroupMatrixTactic final : public ConfiguredTactic<ClusterPlan, WarpgroupConfig> {
  public:
+  using ConfiguredTactic<ClusterPlan, WarpgroupConfig>::ConfiguredTactic;
+
   std::string_view name() const override { return "warpgroup_matrix"; }
   bool handles(const std::string& op) const override { return is_product(op); }
 
@@ -101,13 +105,13 @@ class WarpgroupMatrixTactic final : public ConfiguredTactic<ClusterPlan, Warpgro
     return {};
   }
   std::vector<WarpgroupConfig> configs(const ClusterPlan& plan) const override {
-    std::vector<WarpgroupConfig> result = warpgroup_configs(plan.problem, limits());
+    std::vector<WarpgroupConfig> result = warpgroup_configs(plan.problem, device());
     std::erase_if(result, [](const WarpgroupConfig& config) { return config.parts == 1; });
     return result;
   }
   std::string refusal(const ClusterPlan& plan, const WarpgroupConfig& config) const override {
     if (config.parts == 1) return "no cluster shares the depth";
-    return warpgroup_refusal(plan.problem, config, limits());
+    return warpgroup_refusal(plan.problem, config, device());
   }
 
   Offer make(const StepRequest& request, const ClusterPlan& plan, const WarpgroupConfig& config,
@@ -123,16 +127,16 @@ class WarpgroupMatrixTactic final : public ConfiguredTactic<ClusterPlan, Warpgro
           args.y = y;
           args.next_waits = options.next_waits;
           if (low == 0) args.steps[args.step_count++].op = graph::PostOp::kRelu;
-          return launch_warpgroup(problem, config, args, options.pdl, options.stream);
+          return launch_warpgroup(problem, config, args, options);
         });
   }
 };
 
 }  // namespace
 
-void add_layer_tactics(TacticList& list) {
-  list.push_back(std::make_unique<MatrixVectorTactic>());
-  list.push_back(std::make_unique<WarpgroupMatrixTactic>());
+void add_layer_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<MatrixVectorTactic>(device));
+  list.push_back(std::make_unique<WarpgroupMatrixTactic>(device));
 }
 
 }  // namespace hone::device::cuda

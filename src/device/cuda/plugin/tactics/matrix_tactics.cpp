@@ -31,6 +31,8 @@ PackedConstant pack(const StepRequest& request, const Product& product, engine::
 
 class MatrixTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "cublaslt"; }
   bool handles(const std::string& op) const override { return is_product(op) || is_convolution(op); }
 
@@ -96,6 +98,8 @@ class MatrixTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_matrix_tactics(TacticList& list) { list.push_back(std::make_unique<MatrixTactic>()); }
+void add_matrix_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<MatrixTactic>(device));
+}
 
 }  // namespace hone::device::cuda

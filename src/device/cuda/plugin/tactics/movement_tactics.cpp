@@ -19,6 +19,8 @@ using tensor::DType;
 
 class ConcatTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "copy_blocks"; }
   bool handles(const std::string& op) const override { return op == "Concat"; }
 
@@ -70,6 +72,8 @@ class ConcatTactic final : public CudaTactic {
 
 class TransposeTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "gather_strided"; }
   bool handles(const std::string& op) const override { return op == "Transpose"; }
 
@@ -102,6 +106,8 @@ class TransposeTactic final : public CudaTactic {
 
 class ViewTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "gather_strided"; }
   bool handles(const std::string& op) const override { return is_node_view(op); }
 
@@ -130,10 +136,10 @@ class ViewTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_movement_tactics(TacticList& list) {
-  list.push_back(std::make_unique<ConcatTactic>());
-  list.push_back(std::make_unique<TransposeTactic>());
-  list.push_back(std::make_unique<ViewTactic>());
+void add_movement_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<ConcatTactic>(device));
+  list.push_back(std::make_unique<TransposeTactic>(device));
+  list.push_back(std::make_unique<ViewTactic>(device));
 }
 
 }  // namespace hone::device::cuda

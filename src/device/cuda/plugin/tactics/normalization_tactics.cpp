@@ -36,6 +36,8 @@ bool covers(const Shape& scale, const Shape& data, size_t axis) {
 
 class SoftmaxTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "softmax"; }
   bool handles(const std::string& op) const override { return op == "Softmax" || op == "LogSoftmax"; }
 
@@ -63,6 +65,8 @@ class SoftmaxTactic final : public CudaTactic {
 
 class LayerNormalizationTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "layer_normalization"; }
   bool handles(const std::string& op) const override { return op == "LayerNormalization"; }
 
@@ -101,6 +105,8 @@ class LayerNormalizationTactic final : public CudaTactic {
 /// Groups of channels, and single channels.
 class GroupNormalizationTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "group_normalization"; }
   bool handles(const std::string& op) const override {
     return op == "GroupNormalization" || op == "InstanceNormalization";
@@ -149,6 +155,8 @@ class GroupNormalizationTactic final : public CudaTactic {
 
 class LrnTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "lrn"; }
   bool handles(const std::string& op) const override { return op == "LRN"; }
 
@@ -182,11 +190,11 @@ class LrnTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_normalization_tactics(TacticList& list) {
-  list.push_back(std::make_unique<SoftmaxTactic>());
-  list.push_back(std::make_unique<LayerNormalizationTactic>());
-  list.push_back(std::make_unique<GroupNormalizationTactic>());
-  list.push_back(std::make_unique<LrnTactic>());
+void add_normalization_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<SoftmaxTactic>(device));
+  list.push_back(std::make_unique<LayerNormalizationTactic>(device));
+  list.push_back(std::make_unique<GroupNormalizationTactic>(device));
+  list.push_back(std::make_unique<LrnTactic>(device));
 }
 
 }  // namespace hone::device::cuda

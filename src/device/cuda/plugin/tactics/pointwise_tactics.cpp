@@ -55,6 +55,8 @@ class Geometry {
 
 class PointwiseTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "pointwise"; }
   bool handles(const std::string& op) const override {
     return op == "FusedElementwise" || op == "Gelu" || op == "Mean" || op == "CastLike" ||
@@ -142,7 +144,7 @@ class PointwiseTactic final : public CudaTactic {
     offer.outputs = {{result_type, shape, layout}};
     program.results = {static_cast<int>(read.size() + program.steps.size()) - 1};
     program.outputs = {*result_storage};
-    const auto kernel = std::make_shared<const PointwiseKernel>(program, where);
+    const auto kernel = std::make_shared<const PointwiseKernel>(program, where, device().architecture());
     for (const size_t i : read) {
       if (offer.in_place_input < 0 && offer.inputs[i] == offer.outputs[0])
         offer.in_place_input = static_cast<int>(i);
@@ -159,6 +161,8 @@ class PointwiseTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_pointwise_tactics(TacticList& list) { list.push_back(std::make_unique<PointwiseTactic>()); }
+void add_pointwise_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<PointwiseTactic>(device));
+}
 
 }  // namespace hone::device::cuda

@@ -11,18 +11,6 @@ using engine::Offer;
 using engine::StepRequest;
 using engine::TensorDesc;
 
-/// Says for a while whether the next kernel waits by griddepcontrol.
-class NextWaits {
- public:
-  explicit NextWaits(bool waits) : before_(next_step_waits()) { set_next_step_waits(waits); }
-  ~NextWaits() { set_next_step_waits(before_); }
-  NextWaits(const NextWaits&) = delete;
-  NextWaits& operator=(const NextWaits&) = delete;
-
- private:
-  bool before_;
-};
-
 /// From what a convolution has made to the step's result.
 using Pool = std::function<cudaError_t(const void* from, void* to, const LaunchOptions& options)>;
 
@@ -48,17 +36,17 @@ Pool global_average_pool(const TensorDesc& from) {
 /// The convolution into the end of the scratch area, and the pool of that.
 class PooledKernel final : public EarlyKernel {
  public:
-  PooledKernel(std::shared_ptr<Kernel> convolution, int64_t result_at, Pool pool)
+  PooledKernel(std::shared_ptr<const Kernel> convolution, int64_t result_at, Pool pool)
       : convolution_(std::move(convolution)), result_at_(result_at), pool_(std::move(pool)) {}
 
-  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override {
-    void* const result = static_cast<std::byte*>(scratch) + result_at_;
-    {
-      // What comes after the convolution is the pool, which waits itself, whatever the next step does.
-      const NextWaits next(true);
-      convolution_->run(inputs, {&result, 1}, scratch);
-    }
-    check(pool_(result, outputs[0], launch_options()), "launching a pool");
+  void run(const engine::Run& run) const override {
+    void* const result = static_cast<std::byte*>(run.scratch) + result_at_;
+    engine::Run convolution = run;
+    convolution.outputs = {&result, 1};
+    // What comes after the convolution is the pool, which waits itself, whatever the next step does.
+    convolution.neighbours.next_waits = true;
+    convolution_->run(convolution);
+    check(pool_(result, run.outputs[0], launch_options(run)), "launching a pool");
   }
   bool waits() const override {
     const auto* first = dynamic_cast<const EarlyKernel*>(convolution_.get());
@@ -66,15 +54,15 @@ class PooledKernel final : public EarlyKernel {
   }
 
  private:
-  std::shared_ptr<Kernel> convolution_;
+  std::shared_ptr<const Kernel> convolution_;
   int64_t result_at_;
   Pool pool_;
 };
 
 class PooledConvolutionTactic final : public CudaTactic {
  public:
-  explicit PooledConvolutionTactic(const CudaTactic& convolution)
-      : convolution_(convolution), name_(std::string(convolution.name()) + "+pool") {}
+  PooledConvolutionTactic(const DeviceProperties& device, const CudaTactic& convolution)
+      : CudaTactic(device), convolution_(convolution), name_(std::string(convolution.name()) + "+pool") {}
 
   std::string_view name() const override { return name_; }
   bool handles(const std::string& op) const override {
@@ -122,11 +110,12 @@ class PooledConvolutionTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_pooled_convolution_tactics(TacticList& list) {
+void add_pooled_convolution_tactics(TacticList& list, const DeviceProperties& device) {
   const size_t count = list.size();
   for (size_t i = 0; i < count; ++i) {
     const auto& tactic = static_cast<const CudaTactic&>(*list[i]);
-    if (tactic.handles("FusedConv")) list.push_back(std::make_unique<PooledConvolutionTactic>(tactic));
+    if (tactic.handles("FusedConv"))
+      list.push_back(std::make_unique<PooledConvolutionTactic>(device, tactic));
   }
 }
 

@@ -15,6 +15,8 @@ using tensor::DType;
 
 class PoolTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "pool"; }
   bool handles(const std::string& op) const override { return op == "MaxPool" || op == "AveragePool"; }
 
@@ -49,6 +51,8 @@ class PoolTactic final : public CudaTactic {
 
 class GlobalPoolTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "global_pool"; }
   bool handles(const std::string& op) const override {
     return op == "GlobalAveragePool" || op == "GlobalMaxPool";
@@ -98,9 +102,9 @@ PoolSize pool_size(int64_t batch, int64_t channels, const std::vector<graph::Win
   return size;
 }
 
-void add_pooling_tactics(TacticList& list) {
-  list.push_back(std::make_unique<PoolTactic>());
-  list.push_back(std::make_unique<GlobalPoolTactic>());
+void add_pooling_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<PoolTactic>(device));
+  list.push_back(std::make_unique<GlobalPoolTactic>(device));
 }
 
 }  // namespace hone::device::cuda

@@ -21,6 +21,8 @@ MiddleAxes parts_of(const Shape& shape, int64_t axis) {
 
 class TopKTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "top_k"; }
   bool handles(const std::string& op) const override { return op == "TopK"; }
 
@@ -56,6 +58,8 @@ class TopKTactic final : public CudaTactic {
 
 class CumulativeSumTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "cumulative_sum"; }
   bool handles(const std::string& op) const override { return op == "CumSum"; }
 
@@ -83,9 +87,9 @@ class CumulativeSumTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_ranking_tactics(TacticList& list) {
-  list.push_back(std::make_unique<TopKTactic>());
-  list.push_back(std::make_unique<CumulativeSumTactic>());
+void add_ranking_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<TopKTactic>(device));
+  list.push_back(std::make_unique<CumulativeSumTactic>(device));
 }
 
 }  // namespace hone::device::cuda

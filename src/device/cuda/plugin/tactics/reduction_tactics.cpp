@@ -39,6 +39,8 @@ const Kind* kind_of(const std::string& op) {
 
 class ReductionTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "reduce"; }
   bool handles(const std::string& op) const override { return kind_of(op) != nullptr; }
 
@@ -95,6 +97,8 @@ class ReductionTactic final : public CudaTactic {
 
 class ArgExtremeTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "arg_extreme"; }
   bool handles(const std::string& op) const override { return op == "ArgMax" || op == "ArgMin"; }
 
@@ -127,9 +131,9 @@ class ArgExtremeTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_reduction_tactics(TacticList& list) {
-  list.push_back(std::make_unique<ReductionTactic>());
-  list.push_back(std::make_unique<ArgExtremeTactic>());
+void add_reduction_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<ReductionTactic>(device));
+  list.push_back(std::make_unique<ArgExtremeTactic>(device));
 }
 
 }  // namespace hone::device::cuda

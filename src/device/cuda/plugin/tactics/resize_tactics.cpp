@@ -26,6 +26,8 @@ ResizeAxisTaps on_device(const ResizeTable& table, DeviceTables& kept) {
 
 class ResizeTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "resize"; }
   bool handles(const std::string& op) const override { return op == "Resize"; }
 
@@ -58,6 +60,8 @@ class ResizeTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_resize_tactics(TacticList& list) { list.push_back(std::make_unique<ResizeTactic>()); }
+void add_resize_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<ResizeTactic>(device));
+}
 
 }  // namespace hone::device::cuda

@@ -37,6 +37,8 @@ GridSampleSize sample_size(const StepRequest& request) {
 
 class GridSampleTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "grid_sample"; }
   bool handles(const std::string& op) const override { return op == "GridSample"; }
 
@@ -67,6 +69,8 @@ class GridSampleTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_sampling_tactics(TacticList& list) { list.push_back(std::make_unique<GridSampleTactic>()); }
+void add_sampling_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<GridSampleTactic>(device));
+}
 
 }  // namespace hone::device::cuda

@@ -13,6 +13,8 @@ using tensor::DType;
 
 class PickTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "gather_picks"; }
   bool handles(const std::string& op) const override { return op == "GatherElements" || op == "GatherND"; }
 
@@ -40,6 +42,8 @@ class PickTactic final : public CudaTactic {
 
 class ScatterTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "scatter_picks"; }
   bool handles(const std::string& op) const override { return op == "ScatterElements" || op == "ScatterND"; }
 
@@ -71,9 +75,9 @@ class ScatterTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_scatter_tactics(TacticList& list) {
-  list.push_back(std::make_unique<PickTactic>());
-  list.push_back(std::make_unique<ScatterTactic>());
+void add_scatter_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<PickTactic>(device));
+  list.push_back(std::make_unique<ScatterTactic>(device));
 }
 
 }  // namespace hone::device::cuda

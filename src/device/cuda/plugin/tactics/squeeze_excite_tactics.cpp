@@ -29,7 +29,7 @@ std::string read_activation(const graph::Node& node, std::string_view prefix, Un
   return {};
 }
 
-std::string read_size(const StepRequest& request, SqueezeExcite& size) {
+std::string read_size(const StepRequest& request, const DeviceProperties& device, SqueezeExcite& size) {
   const graph::Node& node = request.node;
   if (request.outputs[0].dtype != DType::kFloat32) return "only float32 models";
   if (tensor::dtype_size(request.compute_dtype) != 2) return "only fp16 and bf16";
@@ -47,15 +47,13 @@ std::string read_size(const StepRequest& request, SqueezeExcite& size) {
   size.channels = shape[1];
   size.pixels = shape[2] * shape[3];
   size.hidden = request.inputs[1].shape[0];
-  return squeeze_excite_refusal(size, limits());
+  return squeeze_excite_refusal(size, device);
 }
 
 /// Larger clusters want that many multiprocessors side by side, with shared memory for each block.
-std::string room_refusal(const StepRequest& request, const SqueezeExcite& size, int most_blocks) {
-  const SqueezeExcitePlan plan = squeeze_excite_plan(size, most_blocks, limits());
-  if (plan.blocks() <= kMostBlocks[0] ||
-      squeeze_excite_fits(float_type(request.compute_dtype), size, plan, limits()))
-    return {};
+std::string room_refusal(const DeviceProperties& device, const SqueezeExcite& size, int most_blocks) {
+  const SqueezeExcitePlan plan = squeeze_excite_plan(size, most_blocks, device);
+  if (plan.blocks() <= kMostBlocks[0] || device.clusters_at_once(plan.blocks()) > 0) return {};
   return fmt::format("the device has no room for a cluster of {} such blocks", plan.blocks());
 }
 
@@ -63,11 +61,11 @@ std::string room_refusal(const StepRequest& request, const SqueezeExcite& size, 
 /// pixels, which may lie anywhere in a concatenation.
 class SqueezeExciteStep {
  public:
-  SqueezeExciteStep(const StepRequest& request, const SqueezeExcite& size, int most_blocks, PackedConstant w1,
-                    PackedConstant w2)
+  SqueezeExciteStep(const StepRequest& request, const DeviceProperties& device, const SqueezeExcite& size,
+                    int most_blocks, PackedConstant w1, PackedConstant w2)
       : type_(float_type(request.compute_dtype)),
         size_(size),
-        plan_(squeeze_excite_plan(size, most_blocks, limits())),
+        plan_(squeeze_excite_plan(size, most_blocks, device)),
         bytes_(static_cast<size_t>(size.batch * size.channels * size.pixels) * float_bytes(type_)),
         w1_(std::move(w1)),
         w2_(std::move(w2)) {}
@@ -85,10 +83,10 @@ class SqueezeExciteStep {
       if (const cudaError_t status = copy(inputs[0], scratch, options); status != cudaSuccess) return status;
       args.x = scratch;
     }
-    if (is_aligned(args.y)) return squeeze_excite(args, type_, size_, plan_, limits(), options);
+    if (is_aligned(args.y)) return squeeze_excite(args, type_, size_, plan_, options);
     args.y = static_cast<std::byte*>(scratch) + aligned_bytes();
     options.next_waits = false;  // a copy comes next
-    const cudaError_t status = squeeze_excite(args, type_, size_, plan_, limits(), options);
+    const cudaError_t status = squeeze_excite(args, type_, size_, plan_, options);
     return status == cudaSuccess ? copy(args.y, outputs[0], options) : status;
   }
 
@@ -117,18 +115,20 @@ class SqueezeExciteStep {
 /// that an engine, which is built for one, has something that runs the others on the device.
 class SqueezeExciteTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "squeeze_excite"; }
   bool handles(const std::string& op) const override { return op == "FusedSqueezeExcite"; }
 
   std::vector<std::string> variants(const StepRequest& request) const override {
     SqueezeExcite size;
     std::vector<std::string> result;
-    if (!read_size(request, size).empty()) return result;
+    if (!read_size(request, device(), size).empty()) return result;
     std::vector<int> seen;
     for (const int most : kMostBlocks) {
-      const int blocks = squeeze_excite_plan(size, most, limits()).blocks();
+      const int blocks = squeeze_excite_plan(size, most, device()).blocks();
       if (std::find(seen.begin(), seen.end(), blocks) != seen.end()) continue;
-      if (!room_refusal(request, size, most).empty()) continue;
+      if (!room_refusal(device(), size, most).empty()) continue;
       seen.push_back(blocks);
       result.push_back(std::to_string(most));
     }
@@ -142,13 +142,13 @@ class SqueezeExciteTactic final : public CudaTactic {
   Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
                       std::string_view variant) const override {
     SqueezeExcite size;
-    if (std::string reason = read_size(request, size); !reason.empty())
+    if (std::string reason = read_size(request, device(), size); !reason.empty())
       return Offer::refuse(std::move(reason));
     const auto* const most = std::find_if(std::begin(kMostBlocks), std::end(kMostBlocks),
                                           [&](int blocks) { return variant == std::to_string(blocks); });
     if (most == std::end(kMostBlocks))
       return Offer::refuse(fmt::format("'{}' is no number of blocks", variant));
-    if (std::string reason = room_refusal(request, size, *most); !reason.empty())
+    if (std::string reason = room_refusal(device(), size, *most); !reason.empty())
       return Offer::refuse(std::move(reason));
     const DType dtype = request.compute_dtype;
     PackedConstant w1 = pack_filter(request, 1, dtype, FilterOrder::kKrsc, size.channels, weights);
@@ -163,7 +163,7 @@ class SqueezeExciteTactic final : public CudaTactic {
     offer.outputs = {offer.inputs[0]};
     offer.in_place_input = 0;
     offer.packed = {w1.key, w2.key};
-    const SqueezeExciteStep step(request, size, *most, std::move(w1), std::move(w2));
+    const SqueezeExciteStep step(request, device(), size, *most, std::move(w1), std::move(w2));
     offer.scratch_bytes = step.scratch_bytes();
     offer.kernel = std::make_shared<LaunchKernel>("squeeze and excitation", step, size.batch != 0);
     return offer;
@@ -172,6 +172,8 @@ class SqueezeExciteTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_squeeze_excite_tactics(TacticList& list) { list.push_back(std::make_unique<SqueezeExciteTactic>()); }
+void add_squeeze_excite_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<SqueezeExciteTactic>(device));
+}
 
 }  // namespace hone::device::cuda

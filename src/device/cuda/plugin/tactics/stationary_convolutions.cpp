@@ -10,23 +10,25 @@ using engine::Offer;
 using engine::StepRequest;
 
 /// Empty when the plan is filled in.
-std::string make_plan(const StepRequest& request, GemmPlan& plan) {
+std::string make_plan(const StepRequest& request, const DeviceProperties& device, GemmPlan& plan) {
   if (std::string reason = make_gemm_plan(request, plan); !reason.empty()) return reason;
   if (plan.stem || plan.image_channels != 0) return "it has few channels";
   const auto finish = stream_epilogue(conv_args(plan.request));
   if (!finish || finish->kind == StreamKind::kSwish)
     return "its epilogue is more than bounds, also behind an addition";
-  return warpgroup_stationary_refusal(plan.problem, limits());
+  return warpgroup_stationary_refusal(plan.problem, device);
 }
 
 class StationaryTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "warpgroup_stationary"; }
   bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
 
   Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
     GemmPlan plan;
-    if (std::string reason = make_plan(request, plan); !reason.empty())
+    if (std::string reason = make_plan(request, device(), plan); !reason.empty())
       return Offer::refuse(std::move(reason));
     Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
     const PackedConstant filter = pack_fragments(
@@ -43,7 +45,7 @@ class StationaryTactic final : public CudaTactic {
           ConvArgs args = base;
           bind_operands(request, inputs, outputs, options, args);
           args.w = filter.device->data();
-          return launch_warpgroup_stationary(problem, args, options.pdl, options.stream);
+          return launch_warpgroup_stationary(problem, args, options);
         },
         true);
     return offer;
@@ -52,8 +54,8 @@ class StationaryTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_stationary_convolution_tactics(TacticList& list) {
-  list.push_back(std::make_unique<StationaryTactic>());
+void add_stationary_convolution_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<StationaryTactic>(device));
 }
 
 }  // namespace hone::device::cuda

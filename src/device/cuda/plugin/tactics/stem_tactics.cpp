@@ -40,6 +40,8 @@ std::string read_next(const StepRequest& request, StemNext& next) {
 /// that.
 class StemTactic final : public ConfiguredTactic<StemPlan, StemConfig> {
  public:
+  using ConfiguredTactic<StemPlan, StemConfig>::ConfiguredTactic;
+
   std::string_view name() const override { return "stem_gemm"; }
   bool handles(const std::string& op) const override {
     return op == "Conv" || op == "FusedConv" || op == "FusedConvMaxPool" || op == kWithNext;
@@ -60,7 +62,7 @@ class StemTactic final : public ConfiguredTactic<StemPlan, StemConfig> {
   }
 
   std::vector<StemConfig> configs(const StemPlan& plan) const override {
-    std::vector<StemConfig> result = stem_configs(*plan.convolution.stem, limits());
+    std::vector<StemConfig> result = stem_configs(*plan.convolution.stem, device());
     if (plan.next)
       std::erase_if(result, [](const StemConfig& config) { return config.way != StemWay::kPooled; });
     return result;
@@ -68,7 +70,7 @@ class StemTactic final : public ConfiguredTactic<StemPlan, StemConfig> {
 
   std::string refusal(const StemPlan& plan, const StemConfig& config) const override {
     const StemLayout& stem = *plan.convolution.stem;
-    if (std::string reason = stem_refusal(stem, config, limits()); !reason.empty()) return reason;
+    if (std::string reason = stem_refusal(stem, config, device()); !reason.empty()) return reason;
     const auto finish = stream_epilogue(conv_args(plan.convolution.request));
     if (config.way != StemWay::kWarps && !finish) return "its epilogue is more than bounds or a swish";
     if (stem.pool && (!finish || finish->kind != StreamKind::kBounds))
@@ -93,7 +95,7 @@ class StemTactic final : public ConfiguredTactic<StemPlan, StemConfig> {
           ConvArgs args = base;
           bind_operands(request, inputs, outputs, options, args);
           args.w = filter.device->data();
-          return launch_stem(stem, config, args, options.pdl, options.stream);
+          return launch_stem(stem, config, args, options);
         },
         true);
     return offer;
@@ -124,7 +126,7 @@ class StemTactic final : public ConfiguredTactic<StemPlan, StemConfig> {
           bound.w = behind.device->data();
           bound.bias = has_bias ? static_cast<const float*>(inputs[kNextBias]) : nullptr;
           bound.y = outputs[1];
-          return launch_stem_and_next(stem, config, args, bound, options.pdl, options.stream);
+          return launch_stem_and_next(stem, config, args, bound, options);
         },
         true);
     return offer;
@@ -145,6 +147,8 @@ class StemTactic final : public ConfiguredTactic<StemPlan, StemConfig> {
 
 }  // namespace
 
-void add_stem_tactics(TacticList& list) { list.push_back(std::make_unique<StemTactic>()); }
+void add_stem_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<StemTactic>(device));
+}
 
 }  // namespace hone::device::cuda

@@ -59,16 +59,18 @@ std::string make_plan(const StepRequest& request, Plan& plan) {
 
 class WarpgroupSumTactic final : public ConfiguredTactic<Plan, WarpgroupConfig> {
  public:
+  using ConfiguredTactic<Plan, WarpgroupConfig>::ConfiguredTactic;
+
   std::string_view name() const override { return "warpgroup_sum"; }
   bool handles(const std::string& op) const override { return op == "FusedConvSum"; }
 
  private:
   std::string read(const StepRequest& request, Plan& plan) const override { return make_plan(request, plan); }
   std::vector<WarpgroupConfig> configs(const Plan& plan) const override {
-    return warpgroup_sum_configs(plan.sum, limits());
+    return warpgroup_sum_configs(plan.sum, device());
   }
   std::string refusal(const Plan& plan, const WarpgroupConfig& config) const override {
-    return warpgroup_sum_refusal(plan.sum, config, limits());
+    return warpgroup_sum_refusal(plan.sum, config, device());
   }
 
   Offer make(const StepRequest& request, const Plan& plan, const WarpgroupConfig& config,
@@ -97,7 +99,7 @@ class WarpgroupSumTactic final : public ConfiguredTactic<Plan, WarpgroupConfig> 
           args.next_waits = options.next_waits;
           args.second_x = inputs[2];
           args.second_w = second->data();
-          return launch_warpgroup_sums(plan.sum, plan.images, config, args, options.pdl, options.stream);
+          return launch_warpgroup_sums(plan.sum, plan.images, config, args, options);
         },
         true);
     return offer;
@@ -106,6 +108,8 @@ class WarpgroupSumTactic final : public ConfiguredTactic<Plan, WarpgroupConfig> 
 
 }  // namespace
 
-void add_sum_convolution_tactics(TacticList& list) { list.push_back(std::make_unique<WarpgroupSumTactic>()); }
+void add_sum_convolution_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<WarpgroupSumTactic>(device));
+}
 
 }  // namespace hone::device::cuda

@@ -4,6 +4,7 @@
 
 #include "device/cuda/plugin/kernels/gemm/gemm_launch.hpp"
 #include "device/cuda/plugin/kernels/layers/reorder.hpp"
+#include "device/cuda/plugin/queue.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
 
 namespace hone::device::cuda {
@@ -14,8 +15,8 @@ using engine::StepRequest;
 using engine::TensorDesc;
 using tensor::DType;
 
-void LaunchKernel::run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) {
-  check(launch_(inputs, outputs, scratch, launch_options()), what_);
+void LaunchKernel::run(const engine::Run& run) const {
+  check(launch_(run.inputs, run.outputs, run.scratch, launch_options(run)), what_);
 }
 
 bool is_float_type(DType dtype) {
@@ -36,15 +37,6 @@ ImageOrder image_order(Layout layout) {
   return layout == Layout::kChannelsLast ? ImageOrder::kChannelsLast : ImageOrder::kPlain;
 }
 
-const DeviceLimits& limits() {
-  static const DeviceLimits kLimits = [] {
-    DeviceLimits found;
-    check(device_limits(found), "asking for the device");
-    return found;
-  }();
-  return kLimits;
-}
-
 bool fits_in_int(const std::vector<graph::WindowAxis>& axes) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   return std::all_of(axes.begin(), axes.end(), [](const graph::WindowAxis& axis) {
@@ -57,22 +49,23 @@ bool fits_in_int(const std::vector<graph::WindowAxis>& axes) {
   });
 }
 
-LaunchOptions launch_options() {
-  static const bool kProgrammatic = [] {
-    int major = 0;
-    int device = 0;
-    check(cudaGetDevice(&device), "asking for the device");
-    check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "asking the device");
-    constexpr int kHopper = 9;
-    return major >= kHopper;
-  }();
-  return {current_stream(), kProgrammatic, kProgrammatic && next_step_waits(), step_is_behind_cluster()};
+LaunchOptions launch_options(const engine::Run& run) {
+  const auto& queue = static_cast<const CudaQueue&>(*run.queue);
+  const bool pdl = queue.device().programmatic_launches;
+  return {.stream = queue.stream(),
+          .device = &queue.device(),
+          .pdl = pdl,
+          .next_waits = pdl && run.neighbours.next_waits,
+          .behind_cluster = run.neighbours.previous_leaves_room,
+          .counters = run.counters,
+          .stamps = queue.stamps()};
 }
 
 namespace {
 
 /// Of elements that are not computed with, from the other order.
-std::shared_ptr<engine::Kernel> make_move_kernel(size_t bytes, ImageOrder to_order, const ImageSize& size) {
+std::shared_ptr<const engine::Kernel> make_move_kernel(size_t bytes, ImageOrder to_order,
+                                                       const ImageSize& size) {
   const bool last = to_order == ImageOrder::kChannelsLast;
   const int64_t rows = last ? size.channels : size.pixels;
   const int64_t columns = last ? size.pixels : size.channels;
@@ -84,7 +77,7 @@ std::shared_ptr<engine::Kernel> make_move_kernel(size_t bytes, ImageOrder to_ord
 
 }  // namespace
 
-std::shared_ptr<engine::Kernel> make_reorder_kernel(const TensorDesc& from, const TensorDesc& to) {
+std::shared_ptr<const engine::Kernel> make_reorder_kernel(const TensorDesc& from, const TensorDesc& to) {
   if (same_arrangement(from, to)) {
     const auto bytes = static_cast<size_t>(to.bytes());
     return std::make_shared<LaunchKernel>("a copy", [bytes](auto inputs, auto outputs, void*,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/cuda/plugin/kernels/common/conv_problem.hpp"
+#include "device/cuda/plugin/kernels/common/device_properties.hpp"
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
 #include "device/cuda/plugin/kernels/convolution/winograd.hpp"
 #include "device/cuda/plugin/kernels/layers/pooling.hpp"
@@ -21,62 +22,70 @@ namespace hone::device::cuda {
 
 using TacticList = std::vector<std::unique_ptr<engine::Tactic>>;
 
+// Tactics keep the reference to the device's properties, which outlive them.
+
 /// Conv, FusedConv, FusedConvMaxPool and FusedStem of images by kernels of ours.
-void add_stem_tactics(TacticList& list);
+void add_stem_tactics(TacticList& list, const DeviceProperties& device);
 /// Conv and FusedConv by implicit GEMM kernels of ours.
-void add_gemm_tactics(TacticList& list);
+void add_gemm_tactics(TacticList& list, const DeviceProperties& device);
 /// The same of 3 x 3, with filters in registers.
-void add_stationary_convolution_tactics(TacticList& list);
+void add_stationary_convolution_tactics(TacticList& list, const DeviceProperties& device);
 /// Conv and FusedConv through cuDNN.
-void add_cudnn_tactics(TacticList& list);
+void add_cudnn_tactics(TacticList& list, const DeviceProperties& device);
 /// ConvTranspose.
-void add_transposed_convolution_tactics(TacticList& list);
+void add_transposed_convolution_tactics(TacticList& list, const DeviceProperties& device);
 /// Depthwise, grouped and IEEE float convolutions by kernels of ours.
-void add_direct_convolution_tactics(TacticList& list);
+void add_direct_convolution_tactics(TacticList& list, const DeviceProperties& device);
 /// Conv and FusedConv in fp32 by minimal filtering.
-void add_winograd_tactics(TacticList& list);
+void add_winograd_tactics(TacticList& list, const DeviceProperties& device);
 /// FusedConvSum by kernels of ours.
-void add_sum_convolution_tactics(TacticList& list);
+void add_sum_convolution_tactics(TacticList& list, const DeviceProperties& device);
 /// FusedConvGlobalPool by a kernel of ours.
-void add_global_pooled_convolution_tactics(TacticList& list);
+void add_global_pooled_convolution_tactics(TacticList& list, const DeviceProperties& device);
 /// FusedConvMaxPool and FusedConvGlobalPool by the tactics of the list for convolutions, each followed by a
 /// pool.
-void add_pooled_convolution_tactics(TacticList& list);
+void add_pooled_convolution_tactics(TacticList& list, const DeviceProperties& device);
 /// Gemm, MatMul, Conv by filters of one pixel, and their fused forms through cuBLASLt.
-void add_matrix_tactics(TacticList& list);
+void add_matrix_tactics(TacticList& list, const DeviceProperties& device);
 /// The same with a constant matrix by kernels of ours.
-void add_layer_tactics(TacticList& list);
+void add_layer_tactics(TacticList& list, const DeviceProperties& device);
 /// Pools over windows and over whole images.
-void add_pooling_tactics(TacticList& list);
+void add_pooling_tactics(TacticList& list, const DeviceProperties& device);
 /// FusedBottleneck.
-void add_bottleneck_tactics(TacticList& list);
-/// Whether the device runs all clusters of a bottleneck of one image at once.
-bool runs_cluster_bottlenecks();
+void add_bottleneck_tactics(TacticList& list, const DeviceProperties& device);
 /// FusedSqueezeExcite.
-void add_squeeze_excite_tactics(TacticList& list);
+void add_squeeze_excite_tactics(TacticList& list, const DeviceProperties& device);
 /// Elementwise operators and chains.
-void add_pointwise_tactics(TacticList& list);
+void add_pointwise_tactics(TacticList& list, const DeviceProperties& device);
 /// Softmax, normalizations of layers, groups and instances, and LRN.
-void add_normalization_tactics(TacticList& list);
+void add_normalization_tactics(TacticList& list, const DeviceProperties& device);
 /// Concat, Transpose, Slice, Split, Expand, Tile, DepthToSpace and SpaceToDepth.
-void add_movement_tactics(TacticList& list);
+void add_movement_tactics(TacticList& list, const DeviceProperties& device);
 /// Gather and Pad.
-void add_indexing_tactics(TacticList& list);
+void add_indexing_tactics(TacticList& list, const DeviceProperties& device);
 /// GatherElements, GatherND, ScatterElements and ScatterND.
-void add_scatter_tactics(TacticList& list);
+void add_scatter_tactics(TacticList& list, const DeviceProperties& device);
 /// TopK and CumSum.
-void add_ranking_tactics(TacticList& list);
+void add_ranking_tactics(TacticList& list, const DeviceProperties& device);
 /// GridSample.
-void add_sampling_tactics(TacticList& list);
+void add_sampling_tactics(TacticList& list, const DeviceProperties& device);
 /// Resize of images.
-void add_resize_tactics(TacticList& list);
+void add_resize_tactics(TacticList& list, const DeviceProperties& device);
 /// Reductions, and the places of extremes.
-void add_reduction_tactics(TacticList& list);
+void add_reduction_tactics(TacticList& list, const DeviceProperties& device);
 
 /// Operators that a tactic of this device is for; the device asks it for those only.
 class CudaTactic : public engine::Tactic {
  public:
+  explicit CudaTactic(const DeviceProperties& device) : device_(device) {}
   virtual bool handles(const std::string& op) const = 0;
+
+ protected:
+  /// What configurations and refusals depend on. Tactics ask neither the driver nor a global for it.
+  const DeviceProperties& device() const { return device_; }
+
+ private:
+  const DeviceProperties& device_;
 };
 
 /// A kernel of which one knows whether the step before it may let it in early, and what it leaves the next.
@@ -98,7 +107,7 @@ class LaunchKernel final : public EarlyKernel {
   /// `what` names the kernel in errors.
   LaunchKernel(std::string what, Launch launch, bool waits = false, bool leaves_room = false)
       : what_(std::move(what)), launch_(std::move(launch)), waits_(waits), leaves_room_(leaves_room) {}
-  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch) override;
+  void run(const engine::Run& run) const override;
   bool waits() const override { return waits_; }
   bool leaves_room() const override { return leaves_room_; }
 
@@ -118,14 +127,12 @@ FloatType float_type(tensor::DType dtype);
 /// Whether kernels compute with elements of this type.
 bool is_float_type(tensor::DType dtype);
 ImageOrder image_order(engine::Layout layout);
-/// Of the device of this process.
-const DeviceLimits& limits();
-/// Options for the current stream; programmatic launches where the device has them.
-LaunchOptions launch_options();
+/// How the kernels of one execution are launched.
+LaunchOptions launch_options(const engine::Run& run);
 
 /// A copy of input 0, arranged as `from`, arranged as `to`.
-std::shared_ptr<engine::Kernel> make_reorder_kernel(const engine::TensorDesc& from,
-                                                    const engine::TensorDesc& to);
+std::shared_ptr<const engine::Kernel> make_reorder_kernel(const engine::TensorDesc& from,
+                                                          const engine::TensorDesc& to);
 
 /// One post-op of a fused node, with the arrangement its operand must have.
 struct PostOpRequest {

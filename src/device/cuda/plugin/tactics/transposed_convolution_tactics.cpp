@@ -25,6 +25,8 @@ ConvolutionSize transposed_size(const graph::Convolution& geometry) {
 
 class TransposedConvolutionTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "transposed_convolution"; }
   bool handles(const std::string& op) const override { return op == "ConvTranspose"; }
 
@@ -61,8 +63,8 @@ class TransposedConvolutionTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_transposed_convolution_tactics(TacticList& list) {
-  list.push_back(std::make_unique<TransposedConvolutionTactic>());
+void add_transposed_convolution_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<TransposedConvolutionTactic>(device));
 }
 
 }  // namespace hone::device::cuda

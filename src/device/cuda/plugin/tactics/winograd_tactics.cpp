@@ -135,6 +135,8 @@ class WinogradStep {
 
 class WinogradTactic final : public CudaTactic {
  public:
+  using CudaTactic::CudaTactic;
+
   std::string_view name() const override { return "winograd"; }
   bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
 
@@ -181,6 +183,8 @@ class WinogradTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_winograd_tactics(TacticList& list) { list.push_back(std::make_unique<WinogradTactic>()); }
+void add_winograd_tactics(TacticList& list, const DeviceProperties& device) {
+  list.push_back(std::make_unique<WinogradTactic>(device));
+}
 
 }  // namespace hone::device::cuda

@@ -17,7 +17,7 @@ using base::DeviceWork;
 }  // namespace
 
 GpuWatch::GpuWatch(const Stream& stream, const std::vector<engine::ProgramStep>& steps,
-                   const std::function<void(size_t)>& run_step, std::function<void()> at_end)
+                   const StepRunner& run_step, std::function<void()> at_end)
     : stream_(stream),
       at_end_(std::move(at_end)),
       steps_(stream, steps.size(), run_step),

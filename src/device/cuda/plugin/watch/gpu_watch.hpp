@@ -21,9 +21,9 @@ namespace hone::device::cuda {
 /// take.
 class GpuWatch final : public engine::DeviceWatch {
  public:
-  /// `run_step` hands a step over to the stream; `at_end` is called when the watch ends.
-  GpuWatch(const Stream& stream, const std::vector<engine::ProgramStep>& steps,
-           const std::function<void(size_t)>& run_step, std::function<void()> at_end);
+  /// `at_end` is called when the watch ends.
+  GpuWatch(const Stream& stream, const std::vector<engine::ProgramStep>& steps, const StepRunner& run_step,
+           std::function<void()> at_end);
   ~GpuWatch() override { at_end_(); }
   GpuWatch(const GpuWatch&) = delete;
   GpuWatch& operator=(const GpuWatch&) = delete;

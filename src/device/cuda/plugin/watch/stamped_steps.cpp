@@ -13,12 +13,7 @@ namespace {
 class Places final : public StampSource {
  public:
   /// Without memory the launches are only counted.
-  Places(const Stream& stream, KernelStamp* stamps) : stream_(stream), stamps_(stamps) {
-    set_stamp_source(this);
-  }
-  ~Places() override { set_stamp_source(nullptr); }
-  Places(const Places&) = delete;
-  Places& operator=(const Places&) = delete;
+  Places(const Stream& stream, KernelStamp* stamps) : stream_(stream), stamps_(stamps) {}
 
   KernelStamp* next() override {
     nodes_.push_back(recorded_nodes(stream_));
@@ -82,7 +77,7 @@ struct Recording {
 
 /// To be called while the stream captures; `wanted` as find_marks() says. `marks` must outlive the capture.
 Recording record(const Stream& stream, const std::vector<Mark>& wanted, Marks& marks, KernelStamp* stamps,
-                 const std::function<void(size_t)>& run_step) {
+                 const StepRunner& run_step) {
   Recording result;
   Places places(stream, stamps);
   const auto mark = [&](size_t step) {
@@ -95,7 +90,7 @@ Recording record(const Stream& stream, const std::vector<Mark>& wanted, Marks& m
     mark(step);
     const size_t first = recorded_nodes(stream);
     const int64_t first_place = places.taken();
-    run_step(step);
+    run_step(step, &places);
     places.note_step(step, first, first_place, result.nodes);
   }
   mark(steps);
@@ -106,7 +101,7 @@ Recording record(const Stream& stream, const std::vector<Mark>& wanted, Marks& m
 
 }  // namespace
 
-StampedSteps::StampedSteps(const Stream& stream, size_t steps, const std::function<void(size_t)>& run_step) {
+StampedSteps::StampedSteps(const Stream& stream, size_t steps, const StepRunner& run_step) {
   // First without memory, to see which steps stamp themselves.
   Marks marks(stream);
   Recording recording;

@@ -13,12 +13,15 @@
 
 namespace hone::device::cuda {
 
+/// Hands a step over to the stream, whose kernels leave stamps where the source says.
+using StepRunner = std::function<void(size_t step, StampSource* stamps)>;
+
 /// Kernels of ours stamp themselves; beside steps of libraries, small kernels tell the time. A last one
 /// brings all stamps to the host.
 class StampedSteps {
  public:
-  /// `run_step` hands that step over to the stream; it is called several times for each.
-  StampedSteps(const Stream& stream, size_t steps, const std::function<void(size_t)>& run_step);
+  /// `run_step` is called several times for each step.
+  StampedSteps(const Stream& stream, size_t steps, const StepRunner& run_step);
 
   void launch(const Stream& stream) const { instance_->launch(stream); }
   const std::vector<RecordedNode>& nodes() const { return nodes_; }

@@ -56,9 +56,8 @@ void choose(const Bottleneck& size, int rows, GemmLaunch& launch) {
 cudaError_t bottleneck(const BottleneckArgs& args, FloatType type, const Bottleneck& size,
                        const LaunchOptions& options) {
   if (size.channels != Bottleneck::kChannels) return cluster_bottleneck(args, type, size, options);
-  DeviceLimits limits;
-  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
-  if (!bottleneck_refusal(size, limits).empty() || type == FloatType::kFloat) return cudaErrorInvalidValue;
+  const DeviceProperties& device = *options.device;
+  if (!bottleneck_refusal(size, device).empty() || type == FloatType::kFloat) return cudaErrorInvalidValue;
   for (const void* pointer : {args.x, args.shortcut, args.window, args.expand, args.next, args.projection,
                               static_cast<const void*>(args.wide), static_cast<const void*>(args.narrow)}) {
     if (!is_aligned(pointer)) return cudaErrorInvalidValue;
@@ -69,7 +68,7 @@ cudaError_t bottleneck(const BottleneckArgs& args, FloatType type, const Bottlen
   BottleneckParams p{};
   p.patch_width = static_cast<int>(std::min(size.width, Bottleneck::kTilePixels)) + 2;
   // Two warpgroups share a block's filters; where each tile has a multiprocessor, one alone ends sooner.
-  const int rows = size.tiles() > limits.multiprocessors ? 2 : 1;
+  const int rows = size.tiles() > device.multiprocessors ? 2 : 1;
   const int64_t strips = (size.height + rows - 1) / rows;
   p.segments = FastDivisor(size.segments());
   p.strips = FastDivisor(strips);
@@ -86,16 +85,15 @@ cudaError_t bottleneck(const BottleneckArgs& args, FloatType type, const Bottlen
   p.next_waits = options.next_waits;
 
   GemmLaunch launch;
-  launch.pdl = options.pdl;
   if (type == FloatType::kHalf) {
     choose<__half>(size, rows, launch);
   } else {
     choose<__nv_bfloat16>(size, rows, launch);
   }
   // No more blocks than it takes to be done as soon: the next kernel's begin on what is left.
-  const int64_t turns = (p.steps + limits.multiprocessors - 1) / limits.multiprocessors;
+  const int64_t turns = (p.steps + device.multiprocessors - 1) / device.multiprocessors;
   launch.blocks = (p.steps + turns - 1) / turns;
-  return launch_gemm(launch, limits, &p, options.stream);
+  return launch_gemm(launch, &p, options);
 }
 
 }  // namespace hone::device::cuda

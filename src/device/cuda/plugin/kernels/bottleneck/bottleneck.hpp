@@ -38,7 +38,7 @@ struct Bottleneck {
 };
 
 /// Why it cannot run on such a device; empty when it can.
-std::string bottleneck_refusal(const Bottleneck& size, const DeviceLimits& device);
+std::string bottleneck_refusal(const Bottleneck& size, const DeviceProperties& device);
 
 /// Device pointers, images channels-last and 16-byte aligned. Filters are [filters][taps][channels], for
 /// clusters as ClusterBottleneck says and for pipelines as PipelinedBottleneck does.

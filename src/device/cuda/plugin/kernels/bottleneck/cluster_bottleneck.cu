@@ -42,9 +42,8 @@ GemmLaunch chosen(int64_t channels, bool narrows) {
 
 cudaError_t cluster_bottleneck(const BottleneckArgs& args, FloatType type, const Bottleneck& size,
                                const LaunchOptions& options) {
-  DeviceLimits limits;
-  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
-  if (!bottleneck_refusal(size, limits).empty() || type == FloatType::kFloat) return cudaErrorInvalidValue;
+  const DeviceProperties& device = *options.device;
+  if (!bottleneck_refusal(size, device).empty() || type == FloatType::kFloat) return cudaErrorInvalidValue;
   for (const void* pointer : {args.x, args.shortcut, args.window, args.expand, args.next,
                               static_cast<const void*>(args.wide), static_cast<const void*>(args.narrow)}) {
     if (!is_aligned(pointer)) return cudaErrorInvalidValue;
@@ -76,20 +75,9 @@ cudaError_t cluster_bottleneck(const BottleneckArgs& args, FloatType type, const
   const bool narrows = size.next != 0;
   GemmLaunch launch = type == FloatType::kHalf ? chosen<__half>(size.channels, narrows)
                                                : chosen<__nv_bfloat16>(size.channels, narrows);
-  launch.pdl = options.pdl;
   launch.blocks = tiles * launch.cluster;
   if (!options.behind_cluster && launch.blocks <= kMostAloneBlocks) launch.shared_bytes = kClusterAloneBytes;
-  return launch_gemm(launch, limits, &p, options.stream);
-}
-
-cudaError_t cluster_bottlenecks_at_once(int64_t channels, int64_t& clusters) {
-  clusters = 0;
-  DeviceLimits limits;
-  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
-  if (!limits.warpgroups) return cudaSuccess;
-  GemmLaunch launch = chosen<__half>(channels, true);
-  launch.shared_bytes = kClusterAloneBytes;
-  return resident_clusters(launch, limits, clusters);
+  return launch_gemm(launch, &p, options);
 }
 
 }  // namespace hone::device::cuda

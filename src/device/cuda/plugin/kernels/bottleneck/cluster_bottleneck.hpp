@@ -28,10 +28,7 @@ struct ClusterBottleneck {
 };
 
 /// Why it cannot run on such a device; empty when it can.
-std::string cluster_bottleneck_refusal(const Bottleneck& size, const DeviceLimits& device);
-
-/// Clusters that the device runs at once; 0 where it has none of that size.
-cudaError_t cluster_bottlenecks_at_once(int64_t channels, int64_t& clusters);
+std::string cluster_bottleneck_refusal(const Bottleneck& size, const DeviceProperties& device);
 
 /// bottleneck() of these channels; filters as the functions above say.
 cudaError_t cluster_bottleneck(const BottleneckArgs& args, FloatType type, const Bottleneck& size,

@@ -48,9 +48,8 @@ void choose(const Bottleneck& size, GemmLaunch& launch) {
 
 cudaError_t pipelined_bottleneck(const BottleneckArgs& args, FloatType type, const Bottleneck& size,
                                  const LaunchOptions& options) {
-  DeviceLimits limits;
-  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
-  if (!pipelined_bottleneck_refusal(size, limits).empty() || type == FloatType::kFloat)
+  const DeviceProperties& device = *options.device;
+  if (!pipelined_bottleneck_refusal(size, device).empty() || type == FloatType::kFloat)
     return cudaErrorInvalidValue;
   for (const void* pointer : {args.x, args.shortcut, args.window, args.expand, args.next, args.projection,
                               static_cast<const void*>(args.wide), static_cast<const void*>(args.narrow)}) {
@@ -80,7 +79,6 @@ cudaError_t pipelined_bottleneck(const BottleneckArgs& args, FloatType type, con
   p.next_waits = options.next_waits;
 
   GemmLaunch launch;
-  launch.pdl = options.pdl;
   launch.threads = PipelineWarps::kThreads;
   if (type == FloatType::kHalf) {
     choose<__half>(size, launch);
@@ -88,9 +86,9 @@ cudaError_t pipelined_bottleneck(const BottleneckArgs& args, FloatType type, con
     choose<__nv_bfloat16>(size, launch);
   }
   // No more blocks than it takes to be done as soon: the next kernel's begin on what is left.
-  const int64_t turns = (tiles + limits.multiprocessors - 1) / limits.multiprocessors;
+  const int64_t turns = (tiles + device.multiprocessors - 1) / device.multiprocessors;
   launch.blocks = (tiles + turns - 1) / turns;
-  return launch_gemm(launch, limits, &p, options.stream);
+  return launch_gemm(launch, &p, options);
 }
 
 }  // namespace hone::device::cuda

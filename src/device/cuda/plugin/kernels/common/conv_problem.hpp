@@ -1,5 +1,4 @@
-// A convolution as our tensor-core kernels take it: its extents, its epilogue and its operands. Plain C++, so
-// that hosts without the toolkit's compiler read it.
+// A convolution as our tensor-core kernels take it: its extents, its epilogue and its operands.
 //
 // As a matrix product: rows are output pixels (batch * out_height * out_width), columns are filters, and the
 // depth is kernel_h * kernel_w * channels. Layouts: x and y are NHWC, w is [filters][kernel_h][kernel_w]
@@ -10,6 +9,7 @@
 #include <cstdint>
 #include <string>
 
+#include "device/cuda/plugin/kernels/common/launch_options.hpp"
 #include "graph/post_op.hpp"
 
 namespace hone::device::cuda {
@@ -65,15 +65,6 @@ inline bool is_pointwise(const ConvProblem& p) {
   return p.kernel_h == 1 && p.kernel_w == 1 && p.stride_h == 1 && p.stride_w == 1 && p.pad_top == 0 &&
          p.pad_left == 0 && p.pad_bottom == 0 && p.pad_right == 0 && p.pitch() == p.channels;
 }
-
-/// What configurations depend on.
-struct DeviceLimits {
-  int multiprocessors = 132;
-  int shared_memory = 232448;  ///< bytes that one block can get
-  bool async_copies = true;    ///< compute capability 8.0 and later, with mma of 16 x 8 x 16
-  bool clusters = true;        ///< 9.0 and later
-  bool warpgroups = true;      ///< 9.0 alone, and kernels compiled for it
-};
 
 /// How an operand lies over the output.
 enum class OperandShape : uint8_t {

@@ -12,18 +12,12 @@ struct alignas(16) KernelStamp {
   uint64_t end;    ///< the last block's last instruction
 };
 
-/// Where the launches of one thread leave their stamps.
+/// Where launches leave their stamps.
 class StampSource {
  public:
   virtual ~StampSource() = default;
   /// A place in device memory for the launch that follows; null leaves it without.
   virtual KernelStamp* next() = 0;
 };
-
-/// From now on launches of kernels of ours by this thread are stamped; null: they are not.
-void set_stamp_source(StampSource* source);
-
-/// For the launch that is being made; null where nobody asks.
-KernelStamp* next_stamp();
 
 }  // namespace hone::device::cuda

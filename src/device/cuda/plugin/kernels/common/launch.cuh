@@ -45,7 +45,7 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, const L
     void* places[] = {&parameters...};
     return cudaLaunchKernelExC(&config, kernel_address(kernel), places);
   };
-  return run(std::forward<Arguments>(arguments)..., next_stamp());
+  return run(std::forward<Arguments>(arguments)..., next_stamp(options));
 }
 
 /// Blocks so that `units` of work get a thread (or a block, with threads = 1) each. Kernels step by the size

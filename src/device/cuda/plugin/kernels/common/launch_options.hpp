@@ -10,6 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "device/cuda/plugin/kernels/common/device_properties.hpp"
+#include "device/cuda/plugin/kernels/common/kernel_stamp.hpp"
+
 namespace hone::device::cuda {
 
 /// Floating-point element types; arithmetic is in float.
@@ -20,8 +23,12 @@ constexpr size_t float_bytes(FloatType type) { return type == FloatType::kFloat 
 /// Memory order of an image of rank 3 to 5: (N, C, pixels) or (N, pixels, C), pixels row-major.
 enum class ImageOrder : uint8_t { kPlain, kChannelsLast };
 
+/// One launch: where it goes, what it may rely on of its neighbours, and the memory that it needs beside its
+/// operands.
 struct LaunchOptions {
   cudaStream_t stream = nullptr;
+  /// Of the stream's GPU; kernels whose configuration depends on them need it.
+  const DeviceProperties* device = nullptr;
   /// Programmatic dependent launch: the kernel may start while its predecessor in the stream ends. Needs
   /// sm_90 or newer.
   bool pdl = false;
@@ -31,6 +38,15 @@ struct LaunchOptions {
   /// Whether the kernel ahead is a bottleneck in clusters, whose blocks leave room for one each of the next
   /// such kernel (cluster_bottleneck.hpp).
   bool behind_cluster = false;
+  /// Zeroed once before the first launch; kernels that count leave zeros behind.
+  void* counters = nullptr;
+  /// Where launches leave their stamps; null: nowhere.
+  StampSource* stamps = nullptr;
 };
+
+/// The place for the stamp of the launch that is being made; null where nobody asks.
+inline KernelStamp* next_stamp(const LaunchOptions& options) {
+  return options.stamps == nullptr ? nullptr : options.stamps->next();
+}
 
 }  // namespace hone::device::cuda

@@ -1,5 +1,5 @@
 // The PTX instructions that our kernels use and CUDA C++ has no name for. PTX ISA 9.0, sections named below.
-// Empty where an architecture lacks them, whose devices refuse the kernels (DeviceLimits).
+// Empty where an architecture lacks them, whose devices refuse the kernels (DeviceProperties).
 #pragma once
 
 #include <cuda_bf16.h>

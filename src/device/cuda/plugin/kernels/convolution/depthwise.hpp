@@ -66,7 +66,7 @@ cudaError_t depthwise_tiles(const ConvolutionArguments& arguments, FloatType typ
 /// Why it does not do that; empty when it does. `epilogue`: what follows, if it is no more than that.
 std::string depthwise_tiles_refusal(const ConvolutionSize& size, FloatType type,
                                     const std::optional<StreamEpilogue>& epilogue, int run,
-                                    const DeviceLimits& limits);
+                                    const DeviceProperties& device);
 
 /// Any group count and any kernel; one thread per output, correct rather than fast. Weights
 /// [K][D][R][S][C / group], of the image's element type.

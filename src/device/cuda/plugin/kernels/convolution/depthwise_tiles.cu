@@ -35,7 +35,7 @@ const void* tiles_kernel(const ConvolutionSize& size, int run, StreamKind kind) 
 
 std::string depthwise_tiles_refusal(const ConvolutionSize& size, FloatType type,
                                     const std::optional<StreamEpilogue>& epilogue, int run,
-                                    const DeviceLimits& limits) {
+                                    const DeviceProperties& device) {
   if (size.in_channels != size.group || size.out_channels != size.group) return "it is not depthwise";
   if (size.kernel[0] != 1 || size.input[0] != 1 || size.output[0] != 1) return "it is not of images";
   if (!has_small_windows(size)) return "its windows are not of 3 x 3 or 5 x 5 with strides of 1 or 2";
@@ -46,8 +46,8 @@ std::string depthwise_tiles_refusal(const ConvolutionSize& size, FloatType type,
   const std::array<int, 2> runs = depthwise_tile_runs(size);
   if (run != runs[0] && run != runs[1])
     return "a thread takes " + std::to_string(runs[0]) + " or " + std::to_string(runs[1]) + " rows";
-  if (!limits.warpgroups) return "it is for compute capability 9.0";
-  if (Plan(size, run, limits.multiprocessors).shared_bytes() > limits.shared_memory)
+  if (!device.warpgroups) return "it is for compute capability 9.0";
+  if (Plan(size, run, device.multiprocessors).shared_bytes() > device.shared_memory)
     return "its tiles are larger than the shared memory of a block";
   return {};
 }
@@ -55,15 +55,14 @@ std::string depthwise_tiles_refusal(const ConvolutionSize& size, FloatType type,
 cudaError_t depthwise_tiles(const ConvolutionArguments& arguments, FloatType type,
                             const ConvolutionSize& size, const StreamEpilogue& epilogue, int run,
                             const LaunchOptions& options) {
-  DeviceLimits limits;
-  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
-  if (!depthwise_tiles_refusal(size, type, epilogue, run, limits).empty()) return cudaErrorInvalidValue;
+  const DeviceProperties& device = *options.device;
+  if (!depthwise_tiles_refusal(size, type, epilogue, run, device).empty()) return cudaErrorInvalidValue;
   if (!is_aligned(arguments.input) || !is_aligned(arguments.weights) || !is_aligned(arguments.output) ||
       !is_aligned(arguments.bias))
     return cudaErrorMisalignedAddress;
   if (size.batch * size.output[1] * size.output[2] == 0) return cudaSuccess;
   if (map_encoders().tiled == nullptr) return cudaErrorNotSupported;
-  const Plan plan(size, run, limits.multiprocessors);
+  const Plan plan(size, run, device.multiprocessors);
   const auto narrow = [](int64_t value) { return static_cast<int>(value); };
   DepthwiseTiles params{
       {}, static_cast<const float*>(arguments.weights), arguments.bias, arguments.output, epilogue, plan};
@@ -92,8 +91,7 @@ cudaError_t depthwise_tiles(const ConvolutionArguments& arguments, FloatType typ
                             : tiles_kernel<__nv_bfloat16>(size, run, params.epilogue.kind);
   launch.threads = Plan::kThreads;
   launch.shared_bytes = plan.shared_bytes();
-  launch.pdl = options.pdl;
-  return launch_resident_tiles(launch, limits, tiles, params.chunks.divisor, &params, options.stream);
+  return launch_resident_tiles(launch, tiles, params.chunks.divisor, &params, options);
 }
 
 }  // namespace hone::device::cuda

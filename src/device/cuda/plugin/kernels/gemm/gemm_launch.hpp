@@ -1,11 +1,9 @@
-// What the GEMM kernels share on the host: the limits of the device, and the launch.
+// How GEMM kernels are launched, and how many of their blocks a GPU holds.
 #pragma once
-
-#include <cuda_runtime_api.h>
 
 #include <cstdint>
 
-#include "device/cuda/plugin/kernels/common/conv_problem.hpp"
+#include "device/cuda/plugin/kernels/common/launch_options.hpp"
 
 namespace hone::device::cuda {
 
@@ -15,25 +13,20 @@ struct GemmLaunch {
   int threads = 0;
   int cluster = 1;  ///< blocks of a cluster
   int64_t shared_bytes = 0;
-  bool pdl = false;
 };
 
-/// Of the current device.
-cudaError_t device_limits(DeviceLimits& limits);
-
 /// Blocks of this launch that the whole device holds at once.
-cudaError_t resident_blocks(const GemmLaunch& launch, const DeviceLimits& limits, int64_t& blocks);
+cudaError_t resident_blocks(const GemmLaunch& launch, const DeviceProperties& device, int64_t& blocks);
 
 /// Clusters of this launch that the whole device holds at once.
-cudaError_t resident_clusters(const GemmLaunch& launch, const DeviceLimits& limits, int64_t& clusters);
+cudaError_t resident_clusters(const GemmLaunch& launch, const DeviceProperties& device, int64_t& clusters);
 
 /// `params` points to the kernel's first parameter; the second is the place of its stamp.
-cudaError_t launch_gemm(const GemmLaunch& launch, const DeviceLimits& limits, const void* params,
-                        cudaStream_t stream);
+cudaError_t launch_gemm(const GemmLaunch& launch, const void* params, const LaunchOptions& options);
 
 /// The same of a kernel whose blocks take one tile of pixels after another, `tiles_m` of them, for one of
 /// `tiles_n` tiles of filters: as many blocks as run at once, the same number for every tile of filters.
-cudaError_t launch_resident_tiles(GemmLaunch launch, const DeviceLimits& limits, int64_t tiles_m,
-                                  int64_t tiles_n, const void* params, cudaStream_t stream);
+cudaError_t launch_resident_tiles(GemmLaunch launch, int64_t tiles_m, int64_t tiles_n, const void* params,
+                                  const LaunchOptions& options);
 
 }  // namespace hone::device::cuda

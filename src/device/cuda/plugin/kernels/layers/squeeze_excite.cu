@@ -394,7 +394,7 @@ const void* kernel_of(const SqueezeExcite& size, const SqueezeExcitePlan& plan) 
   return usual ? kernel_of<T, true>(plan) : kernel_of<T, false>(plan);
 }
 
-GemmLaunch launch_of(FloatType type, const SqueezeExcite& size, const SqueezeExcitePlan& plan, bool pdl) {
+GemmLaunch launch_of(FloatType type, const SqueezeExcite& size, const SqueezeExcitePlan& plan) {
   GemmLaunch launch;
   launch.function =
       type == FloatType::kHalf ? kernel_of<__half>(size, plan) : kernel_of<__nv_bfloat16>(size, plan);
@@ -402,23 +402,14 @@ GemmLaunch launch_of(FloatType type, const SqueezeExcite& size, const SqueezeExc
   launch.threads = plan.threads;
   launch.cluster = plan.blocks();
   launch.shared_bytes = plan.shared_bytes;
-  launch.pdl = pdl;
   return launch;
 }
 
 }  // namespace
 
-bool squeeze_excite_fits(FloatType type, const SqueezeExcite& size, const SqueezeExcitePlan& plan,
-                         const DeviceLimits& device) {
-  int64_t clusters = 0;
-  const cudaError_t error = resident_clusters(launch_of(type, size, plan, false), device, clusters);
-  if (error != cudaSuccess) (void)cudaGetLastError();  // it means no, and is nobody else's
-  return error == cudaSuccess && clusters > 0;
-}
-
 cudaError_t squeeze_excite(const SqueezeExciteArgs& args, FloatType type, const SqueezeExcite& size,
-                           const SqueezeExcitePlan& plan, const DeviceLimits& device,
-                           const LaunchOptions& options) {
+                           const SqueezeExcitePlan& plan, const LaunchOptions& options) {
+  const DeviceProperties& device = *options.device;
   if (!squeeze_excite_refusal(size, device).empty() || type == FloatType::kFloat ||
       plan.shared_bytes > device.shared_memory)
     return cudaErrorInvalidValue;
@@ -437,7 +428,7 @@ cudaError_t squeeze_excite(const SqueezeExciteArgs& args, FloatType type, const 
                       static_cast<int>(size.hidden_pitch() / kRun),
                       1.0f / static_cast<float>(size.pixels),
                       options.next_waits};
-  return launch_gemm(launch_of(type, size, plan, options.pdl), device, &params, options.stream);
+  return launch_gemm(launch_of(type, size, plan), &params, options);
 }
 
 }  // namespace hone::device::cuda

@@ -73,11 +73,12 @@ struct SqueezeExcitePlan {
 };
 
 /// Why it cannot run on such a device; empty when it can.
-std::string squeeze_excite_refusal(const SqueezeExcite& size, const DeviceLimits& device);
+std::string squeeze_excite_refusal(const SqueezeExcite& size, const DeviceProperties& device);
 
 /// The plan with the least work for a block among those with at most `most_blocks` (2 to 16) blocks a
 /// cluster. For what is not refused there is one.
-SqueezeExcitePlan squeeze_excite_plan(const SqueezeExcite& size, int most_blocks, const DeviceLimits& device);
+SqueezeExcitePlan squeeze_excite_plan(const SqueezeExcite& size, int most_blocks,
+                                      const DeviceProperties& device);
 
 /// Device pointers; x, w1, w2 and y 16-byte aligned.
 struct SqueezeExciteArgs {
@@ -89,14 +90,9 @@ struct SqueezeExciteArgs {
   void* y = nullptr;          ///< may be x
 };
 
-/// Whether the current device, of these limits, has room for a cluster of the plan.
-bool squeeze_excite_fits(FloatType type, const SqueezeExcite& size, const SqueezeExcitePlan& plan,
-                         const DeviceLimits& device);
-
 /// Elements are kHalf or kBfloat16, sums float32. Weights and biases are read before the kernel ahead has
 /// ended, so that it must not write them. `plan` is one that squeeze_excite_plan() made for this device.
 cudaError_t squeeze_excite(const SqueezeExciteArgs& args, FloatType type, const SqueezeExcite& size,
-                           const SqueezeExcitePlan& plan, const DeviceLimits& device,
-                           const LaunchOptions& options);
+                           const SqueezeExcitePlan& plan, const LaunchOptions& options);
 
 }  // namespace hone::device::cuda

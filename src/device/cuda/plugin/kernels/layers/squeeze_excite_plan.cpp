@@ -86,7 +86,7 @@ bool place_within(const SqueezeExcite& size, int64_t budget, bool with_weights, 
 
 /// Nullopt when a block would have nothing to do, too little, or more channels than threads.
 std::optional<SqueezeExcitePlan> make_plan(const SqueezeExcite& size, int pixel_parts, int channel_parts,
-                                           const DeviceLimits& device) {
+                                           const DeviceProperties& device) {
   SqueezeExcitePlan plan;
   const auto runs = static_cast<int>(size.channels / kRun);
   plan.pixel_parts = pixel_parts;
@@ -126,7 +126,7 @@ double work(const SqueezeExcite& size, const SqueezeExcitePlan& plan) {
 
 }  // namespace
 
-std::string squeeze_excite_refusal(const SqueezeExcite& size, const DeviceLimits& device) {
+std::string squeeze_excite_refusal(const SqueezeExcite& size, const DeviceProperties& device) {
   if (!device.clusters) return "it needs compute capability 9.0";
   if (size.channels < 1 || size.channels % kRun != 0 || size.channels > SqueezeExcite::kMostChannels)
     return std::to_string(size.channels) + " channels, no multiple of " + std::to_string(kRun) + " up to " +
@@ -141,7 +141,7 @@ std::string squeeze_excite_refusal(const SqueezeExcite& size, const DeviceLimits
 }
 
 SqueezeExcitePlan squeeze_excite_plan(const SqueezeExcite& size, int most_blocks,
-                                      const DeviceLimits& device) {
+                                      const DeviceProperties& device) {
   std::optional<SqueezeExcitePlan> best;
   for (int blocks = std::clamp(most_blocks, 2, SqueezeExcitePlan::kMostBlocks); blocks >= 1; --blocks) {
     if (power_of_two(blocks) != blocks) continue;

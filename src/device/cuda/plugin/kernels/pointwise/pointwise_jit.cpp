@@ -83,14 +83,6 @@ cudaKernel_t find_kernel(const std::string& source, int architecture) {
   return cache.emplace(key, std::move(loaded)).first->second.kernel;
 }
 
-int current_architecture() {
-  int device = 0, major = 0, minor = 0;
-  require(cudaGetDevice(&device));
-  require(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  require(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
-  return major * 10 + minor;
-}
-
 }  // namespace
 
 std::string compile_pointwise(const std::string& source, int architecture) {
@@ -102,7 +94,7 @@ PointwiseKernel::PointwiseKernel(const PointwiseProgram& program, const Pointwis
     : source_(pointwise_source(program, geometry)),
       inputs_(program.operands.size()),
       outputs_(program.outputs.size()),
-      kernel_(find_kernel(source_.text, architecture != 0 ? architecture : current_architecture())) {}
+      kernel_(find_kernel(source_.text, architecture)) {}
 
 cudaError_t PointwiseKernel::launch(std::span<const void* const> inputs, std::span<void* const> outputs,
                                     const LaunchOptions& options) const {
@@ -117,7 +109,7 @@ cudaError_t PointwiseKernel::launch(std::span<const void* const> inputs, std::sp
   }
   std::vector<int64_t> words = source_.geometry;
   parameters.push_back(words.data());
-  KernelStamp* stamp = next_stamp();
+  KernelStamp* stamp = next_stamp(options);
   parameters.push_back(&stamp);
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;

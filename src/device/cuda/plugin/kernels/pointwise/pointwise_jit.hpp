@@ -22,10 +22,10 @@ struct PointwiseLoadError : std::runtime_error {
 /// source and architecture.
 class PointwiseKernel {
  public:
-  /// `architecture` is 90 for sm_90; 0 asks the current device. Throws std::invalid_argument for a
+  /// `architecture` is 90 for sm_90. Throws std::invalid_argument for a
   /// program that is malformed or does not compile, PointwiseLoadError where the
   /// runtime cannot load it, std::runtime_error with the compiler's words where this machine cannot compile.
-  PointwiseKernel(const PointwiseProgram& program, const PointwiseGeometry& geometry, int architecture = 0);
+  PointwiseKernel(const PointwiseProgram& program, const PointwiseGeometry& geometry, int architecture);
 
   /// cudaErrorMisalignedAddress when the geometry promised aligned pointers that are not. An output may share
   /// the memory of an operand that is arranged as it is.

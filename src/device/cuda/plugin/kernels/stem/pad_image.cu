@@ -57,8 +57,8 @@ const void* kernel_for(int channels) {
 
 }  // namespace
 
-cudaError_t launch_pad_image(const StemLayout& layout, const float* image, void* target, bool pdl,
-                             cudaStream_t stream) {
+cudaError_t launch_pad_image(const StemLayout& layout, const float* image, void* target,
+                             const LaunchOptions& options) {
   if (layout.padded_height > kMostStemRows || layout.problem.batch > kMostStemRows)
     return cudaErrorInvalidValue;
   PadParams params{
@@ -73,9 +73,9 @@ cudaError_t launch_pad_image(const StemLayout& layout, const float* image, void*
       dim3(static_cast<unsigned>((runs + kThreads - 1) / kThreads),
            static_cast<unsigned>(layout.padded_height), static_cast<unsigned>(layout.problem.batch));
   launch.blockDim = dim3(kThreads);
-  launch.stream = stream;
+  launch.stream = options.stream;
   launch.attrs = &attribute;
-  launch.numAttrs = pdl ? 1 : 0;
+  launch.numAttrs = options.pdl ? 1 : 0;
   KernelStamp* stamp = nullptr;
   void* arguments[] = {&params, &stamp};
   const void* const kernel = layout.problem.element == Element::kHalf
@@ -85,7 +85,7 @@ cudaError_t launch_pad_image(const StemLayout& layout, const float* image, void*
   const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                                  cudaSharedmemCarveoutMaxShared);
   if (error != cudaSuccess) return error;
-  stamp = next_stamp();
+  stamp = next_stamp(options);
   return cudaLaunchKernelExC(&launch, kernel, arguments);
 }
 

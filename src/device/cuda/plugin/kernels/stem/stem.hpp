@@ -79,7 +79,7 @@ constexpr int kMostStemRows = 65535;
 
 /// Enqueues the conversion of an image, float32 NCHW, to the padded image: zeros around it and in the
 /// channels that it lacks. `target` is 16-byte aligned. `pdl` as for launch_conv.
-cudaError_t launch_pad_image(const StemLayout& layout, const float* image, void* target, bool pdl,
-                             cudaStream_t stream);
+cudaError_t launch_pad_image(const StemLayout& layout, const float* image, void* target,
+                             const LaunchOptions& options);
 
 }  // namespace hone::device::cuda

@@ -149,7 +149,7 @@ std::optional<StemConfig> StemConfig::parse(const std::string& text) {
   return config;
 }
 
-std::string stem_refusal(const StemLayout& layout, const StemConfig& config, const DeviceLimits& device) {
+std::string stem_refusal(const StemLayout& layout, const StemConfig& config, const DeviceProperties& device) {
   if (config.way == StemWay::kWarpgroups) return warpgroup_stem_refusal(layout, config, device);
   if (config.way == StemWay::kPooled) return warpgroup_pooled_stem_refusal(layout, config, device);
   if (layout.pool) return "it does not pool";
@@ -161,7 +161,7 @@ std::string stem_refusal(const StemLayout& layout, const StemConfig& config, con
   return {};
 }
 
-std::vector<StemConfig> stem_configs(const StemLayout& layout, const DeviceLimits& device) {
+std::vector<StemConfig> stem_configs(const StemLayout& layout, const DeviceProperties& device) {
   std::vector<StemConfig> configs;
   for (const StemWay way : {StemWay::kPooled, StemWay::kWarpgroups, StemWay::kWarps}) {
     for (const int tile_n : {64, 32}) {
@@ -174,15 +174,14 @@ std::vector<StemConfig> stem_configs(const StemLayout& layout, const DeviceLimit
   return configs;
 }
 
-cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args, bool pdl,
-                        cudaStream_t stream) {
-  DeviceLimits limits;
-  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
-  if (!stem_refusal(layout, config, limits).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
+cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args,
+                        const LaunchOptions& options) {
+  const DeviceProperties& device = *options.device;
+  if (!stem_refusal(layout, config, device).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
   if (!is_unary(args)) return cudaErrorInvalidValue;
-  if (config.way == StemWay::kWarpgroups) return launch_warpgroup_stem(layout, config, args, pdl, stream);
+  if (config.way == StemWay::kWarpgroups) return launch_warpgroup_stem(layout, config, args, options);
   if (config.way == StemWay::kPooled)
-    return launch_warpgroup_pooled_stem(layout, config, args, nullptr, pdl, stream);
+    return launch_warpgroup_pooled_stem(layout, config, args, nullptr, options);
   const ConvProblem problem = window_problem(layout);
   const ResidentPatch patch = resident_patch(problem, config.tile_m);
   const StemMemory memory = stem_memory(layout, config, patch);
@@ -198,19 +197,17 @@ cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, cons
   launch.function = kernel->function;
   launch.threads = kernel->threads;
   launch.shared_bytes = memory.total;
-  launch.pdl = pdl;
-  return launch_resident_tiles(launch, limits, params.tiles_m, g.tiles_n.divisor, &params, stream);
+  return launch_resident_tiles(launch, params.tiles_m, g.tiles_n.divisor, &params, options);
 }
 
 cudaError_t launch_stem_and_next(const StemLayout& layout, const StemConfig& config, const ConvArgs& args,
-                                 const StemNext& next, bool pdl, cudaStream_t stream) {
-  DeviceLimits limits;
-  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
-  if (config.way != StemWay::kPooled || !warpgroup_pooled_stem_refusal(layout, config, limits).empty() ||
+                                 const StemNext& next, const LaunchOptions& options) {
+  const DeviceProperties& device = *options.device;
+  if (config.way != StemWay::kPooled || !warpgroup_pooled_stem_refusal(layout, config, device).empty() ||
       layout.problem.filters != StemNext::kChannels || !valid_steps(args) || !is_unary(args) ||
       !is_aligned(next.w) || !is_aligned(next.y))
     return cudaErrorInvalidValue;
-  return launch_warpgroup_pooled_stem(layout, config, args, &next, pdl, stream);
+  return launch_warpgroup_pooled_stem(layout, config, args, &next, options);
 }
 
 }  // namespace hone::device::cuda

@@ -32,18 +32,18 @@ struct StemConfig {
 };
 
 /// Why the stem cannot run so on that device; empty when it can.
-std::string stem_refusal(const StemLayout& layout, const StemConfig& config, const DeviceLimits& device);
+std::string stem_refusal(const StemLayout& layout, const StemConfig& config, const DeviceProperties& device);
 
 /// The configurations that are valid, those of large tiles first.
-std::vector<StemConfig> stem_configs(const StemLayout& layout, const DeviceLimits& device);
+std::vector<StemConfig> stem_configs(const StemLayout& layout, const DeviceProperties& device);
 
 /// Enqueues the convolution. `args.x` is the image, float32 NCHW; weights are those of the layout, in the
 /// configuration's order; steps must be unary; everything else is as for launch_conv, without a workspace.
-cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args, bool pdl,
-                        cudaStream_t stream);
+cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args,
+                        const LaunchOptions& options);
 
 /// The same with the convolution behind the pool, for pooled stems of 64 filters; `next` is read when called.
 cudaError_t launch_stem_and_next(const StemLayout& layout, const StemConfig& config, const ConvArgs& args,
-                                 const StemNext& next, bool pdl, cudaStream_t stream);
+                                 const StemNext& next, const LaunchOptions& options);
 
 }  // namespace hone::device::cuda

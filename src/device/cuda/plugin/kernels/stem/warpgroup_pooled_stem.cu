@@ -77,7 +77,7 @@ bool map_outputs(const StemLayout& layout, const StemTiles& tiles, const void* m
 }  // namespace
 
 std::string warpgroup_pooled_stem_refusal(const StemLayout& layout, const StemConfig& config,
-                                          const DeviceLimits& device) {
+                                          const DeviceProperties& device) {
   const PooledStemKernel* const kernel = find_kernel(config);
   if (kernel == nullptr) return "no kernel has the tile of " + config.text();
   if (!device.warpgroups) return "it is for compute capability 9.0";
@@ -94,10 +94,9 @@ std::string warpgroup_pooled_stem_refusal(const StemLayout& layout, const StemCo
 }
 
 cudaError_t launch_warpgroup_pooled_stem(const StemLayout& layout, const StemConfig& config,
-                                         const ConvArgs& args, const StemNext* next, bool pdl,
-                                         cudaStream_t stream) {
-  DeviceLimits limits;
-  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
+                                         const ConvArgs& args, const StemNext* next,
+                                         const LaunchOptions& options) {
+  const DeviceProperties& device = *options.device;
   const std::optional<StreamEpilogue> finish = stream_epilogue(args);
   if (!finish || finish->kind != StreamKind::kBounds) return cudaErrorInvalidValue;
   const PooledStemKernel& kernel = *find_kernel(config);
@@ -126,8 +125,7 @@ cudaError_t launch_warpgroup_pooled_stem(const StemLayout& layout, const StemCon
   launch.function = (windows.element == Element::kHalf ? kernel.half : kernel.bfloat16)[next != nullptr];
   launch.threads = PooledStemGroups::kThreads;
   launch.shared_bytes = memory.total;
-  launch.pdl = pdl;
-  return launch_resident_tiles(launch, limits, params.tiles_m, params.tiles_n.divisor, &params, stream);
+  return launch_resident_tiles(launch, params.tiles_m, params.tiles_n.divisor, &params, options);
 }
 
 }  // namespace hone::device::cuda

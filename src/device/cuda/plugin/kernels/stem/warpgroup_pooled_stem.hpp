@@ -8,10 +8,10 @@
 namespace hone::device::cuda {
 
 std::string warpgroup_pooled_stem_refusal(const StemLayout& layout, const StemConfig& config,
-                                          const DeviceLimits& device);
+                                          const DeviceProperties& device);
 /// `next`: null where no convolution follows.
 cudaError_t launch_warpgroup_pooled_stem(const StemLayout& layout, const StemConfig& config,
-                                         const ConvArgs& args, const StemNext* next, bool pdl,
-                                         cudaStream_t stream);
+                                         const ConvArgs& args, const StemNext* next,
+                                         const LaunchOptions& options);
 
 }  // namespace hone::device::cuda

@@ -77,7 +77,7 @@ void set_kernel(const StemLayout& layout, const ConvProblem& windows, const Stem
 }  // namespace
 
 std::string warpgroup_stem_refusal(const StemLayout& layout, const StemConfig& config,
-                                   const DeviceLimits& device) {
+                                   const DeviceProperties& device) {
   if (config.tile_m != kStemTile * kStemTile || (config.tile_n != 64 && config.tile_n != 32))
     return "no kernel has the tile of " + config.text();
   if (!device.warpgroups) return "it is for compute capability 9.0";
@@ -90,9 +90,8 @@ std::string warpgroup_stem_refusal(const StemLayout& layout, const StemConfig& c
 }
 
 cudaError_t launch_warpgroup_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args,
-                                  bool pdl, cudaStream_t stream) {
-  DeviceLimits limits;
-  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
+                                  const LaunchOptions& options) {
+  const DeviceProperties& device = *options.device;
   const std::optional<StreamEpilogue> finish = stream_epilogue(args);
   if (!finish || finish->kind == StreamKind::kAdd || (layout.pool && finish->kind == StreamKind::kSwish))
     return cudaErrorInvalidValue;
@@ -113,8 +112,7 @@ cudaError_t launch_warpgroup_stem(const StemLayout& layout, const StemConfig& co
                         : find_kernel<__nv_bfloat16>(layout, config, finish->kind);
   launch.threads = kStemThreads;
   launch.shared_bytes = memory.total;
-  launch.pdl = pdl;
-  return launch_resident_tiles(launch, limits, params.tiles_m, params.tiles_n.divisor, &params, stream);
+  return launch_resident_tiles(launch, params.tiles_m, params.tiles_n.divisor, &params, options);
 }
 
 }  // namespace hone::device::cuda

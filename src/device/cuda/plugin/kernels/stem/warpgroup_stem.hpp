@@ -8,8 +8,8 @@
 namespace hone::device::cuda {
 
 std::string warpgroup_stem_refusal(const StemLayout& layout, const StemConfig& config,
-                                   const DeviceLimits& device);
+                                   const DeviceProperties& device);
 cudaError_t launch_warpgroup_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args,
-                                  bool pdl, cudaStream_t stream);
+                                  const LaunchOptions& options);
 
 }  // namespace hone::device::cuda

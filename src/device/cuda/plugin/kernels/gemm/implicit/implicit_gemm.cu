@@ -71,11 +71,10 @@ void set_schedule(const ConvConfig& config, Element element, const ConvArgs& arg
 
 }  // namespace
 
-cudaError_t launch_conv(const ConvProblem& problem, const ConvConfig& config, const ConvArgs& args, bool pdl,
-                        cudaStream_t stream) {
-  DeviceLimits limits;
-  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
-  if (!conv_refusal(problem, config, limits).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
+cudaError_t launch_conv(const ConvProblem& problem, const ConvConfig& config, const ConvArgs& args,
+                        const LaunchOptions& options) {
+  const DeviceProperties& device = *options.device;
+  if (!conv_refusal(problem, config, device).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
   if (conv_counter_bytes(problem, config) != 0 && (args.workspace == nullptr || args.counters == nullptr))
     return cudaErrorInvalidValue;
   const GemmKernel* const kernel = find_kernel(problem, config);
@@ -95,8 +94,7 @@ cudaError_t launch_conv(const ConvProblem& problem, const ConvConfig& config, co
   launch.threads = kernel->threads;
   launch.cluster = params.cluster ? config.split_k : 1;
   launch.shared_bytes = shared_bytes(config, problem.element, params.epilogue.prefetched != nullptr);
-  launch.pdl = pdl;
-  return launch_gemm(launch, limits, &params, stream);
+  return launch_gemm(launch, &params, options);
 }
 
 }  // namespace hone::device::cuda

@@ -35,15 +35,16 @@ struct ConvConfig {
 };
 
 /// Why the problem cannot run so on that device; empty when it can.
-std::string conv_refusal(const ConvProblem& problem, const ConvConfig& config, const DeviceLimits& device);
+std::string conv_refusal(const ConvProblem& problem, const ConvConfig& config,
+                         const DeviceProperties& device);
 
 /// The configurations that are valid, best guess first, at most `limit`.
-std::vector<ConvConfig> conv_configs(const ConvProblem& problem, const DeviceLimits& device,
+std::vector<ConvConfig> conv_configs(const ConvProblem& problem, const DeviceProperties& device,
                                      size_t limit = 24);
 
 /// What a search should time: the best guesses and, in float, the best of each large tile as well. Those
 /// compute a third faster than small ones, which the guess does not know.
-std::vector<ConvConfig> conv_candidates(const ConvProblem& problem, const DeviceLimits& device);
+std::vector<ConvConfig> conv_candidates(const ConvProblem& problem, const DeviceProperties& device);
 
 /// Bytes for the sums of parts and for a counter of each tile; 0 unless the depth is split with
 /// Reduction::kWorkspace.
@@ -53,7 +54,7 @@ int64_t conv_counter_bytes(const ConvProblem& problem, const ConvConfig& config)
 /// Enqueues the convolution. With `pdl` (programmatic dependent launch, compute capability 9.0) it may start
 /// while the kernel before it on the stream still runs: it reads `w` and `bias` at once, and touches
 /// everything else after that kernel has finished. cudaErrorInvalidValue for what conv_refusal refuses.
-cudaError_t launch_conv(const ConvProblem& problem, const ConvConfig& config, const ConvArgs& args, bool pdl,
-                        cudaStream_t stream);
+cudaError_t launch_conv(const ConvProblem& problem, const ConvConfig& config, const ConvArgs& args,
+                        const LaunchOptions& options);
 
 }  // namespace hone::device::cuda

@@ -43,7 +43,7 @@ std::span<const TileShape> tile_shapes(Element element) {
 /// Microseconds that a configuration may take, from rates seen on Hopper: a multiprocessor takes about 40
 /// bytes a clock from L2; a turn of the main loop cannot be shorter than its barrier and fragment loads, and
 /// blocks start, fill, add up and store.
-double guess(const ConvProblem& problem, const ConvConfig& config, const DeviceLimits& device) {
+double guess(const ConvProblem& problem, const ConvConfig& config, const DeviceProperties& device) {
   constexpr double kClocksPerMicrosecond = 1700;
   constexpr double kBytesPerClock = 40;
   const int element = element_bytes(problem.element);
@@ -69,7 +69,7 @@ double guess(const ConvProblem& problem, const ConvConfig& config, const DeviceL
 }
 
 /// Stages worth trying: as many as the depth can use within half and within a quarter of the shared memory.
-std::vector<int> stage_counts(ConvConfig config, const ConvProblem& problem, const DeviceLimits& device) {
+std::vector<int> stage_counts(ConvConfig config, const ConvProblem& problem, const DeviceProperties& device) {
   const int64_t steps = ceil_divide(ceil_divide(problem.depth(), config.tile_k), config.split_k);
   std::vector<int> counts;
   for (const int share : {1, 2, 4}) {
@@ -148,7 +148,8 @@ std::string conv_refusal(const ConvProblem& p) {
   return {};
 }
 
-std::string conv_refusal(const ConvProblem& problem, const ConvConfig& config, const DeviceLimits& device) {
+std::string conv_refusal(const ConvProblem& problem, const ConvConfig& config,
+                         const DeviceProperties& device) {
   if (std::string why = conv_refusal(problem); !why.empty()) return why;
   if (!device.async_copies) return "it needs compute capability 8.0";
   const std::span<const TileShape> shapes = tile_shapes(problem.element);
@@ -174,7 +175,8 @@ std::string conv_refusal(const ConvProblem& problem, const ConvConfig& config, c
   return {};
 }
 
-std::vector<ConvConfig> conv_configs(const ConvProblem& problem, const DeviceLimits& device, size_t limit) {
+std::vector<ConvConfig> conv_configs(const ConvProblem& problem, const DeviceProperties& device,
+                                     size_t limit) {
   if (!conv_refusal(problem).empty()) return {};
   struct Guess {
     double microseconds;
@@ -206,7 +208,7 @@ std::vector<ConvConfig> conv_configs(const ConvProblem& problem, const DeviceLim
   return configs;
 }
 
-std::vector<ConvConfig> conv_candidates(const ConvProblem& problem, const DeviceLimits& device) {
+std::vector<ConvConfig> conv_candidates(const ConvProblem& problem, const DeviceProperties& device) {
   std::vector<ConvConfig> candidates = conv_configs(problem, device);
   if (problem.element != Element::kFloat) return candidates;
   std::map<std::pair<int, int>, int> taken;

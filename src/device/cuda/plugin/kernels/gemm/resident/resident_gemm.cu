@@ -71,10 +71,9 @@ ResidentParams make_params(const ConvProblem& problem, const ResidentConfig& con
 }  // namespace
 
 cudaError_t launch_resident(const ConvProblem& problem, const ResidentConfig& config, const ConvArgs& args,
-                            bool pdl, cudaStream_t stream) {
-  DeviceLimits limits;
-  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
-  if (!resident_refusal(problem, config, limits).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
+                            const LaunchOptions& options) {
+  const DeviceProperties& device = *options.device;
+  if (!resident_refusal(problem, config, device).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
   const ResidentKernel* const kernel = find_kernel(problem, config);
   if (kernel == nullptr) return cudaErrorInvalidValue;
 
@@ -86,8 +85,7 @@ cudaError_t launch_resident(const ConvProblem& problem, const ResidentConfig& co
   launch.threads = kernel->threads;
   launch.cluster = config.parts;
   launch.shared_bytes = memory.total;
-  launch.pdl = pdl;
-  return launch_gemm(launch, limits, &params, stream);
+  return launch_gemm(launch, &params, options);
 }
 
 }  // namespace hone::device::cuda

@@ -29,14 +29,14 @@ struct ResidentConfig {
 
 /// Why the problem cannot run so on that device; empty when it can.
 std::string resident_refusal(const ConvProblem& problem, const ResidentConfig& config,
-                             const DeviceLimits& device);
+                             const DeviceProperties& device);
 
 /// The configurations that are valid, best guess first, at most `limit`.
-std::vector<ResidentConfig> resident_configs(const ConvProblem& problem, const DeviceLimits& device,
+std::vector<ResidentConfig> resident_configs(const ConvProblem& problem, const DeviceProperties& device,
                                              size_t limit = 16);
 
 /// Enqueues the convolution; `pdl` and the errors are those of launch_conv. No workspace is used.
 cudaError_t launch_resident(const ConvProblem& problem, const ResidentConfig& config, const ConvArgs& args,
-                            bool pdl, cudaStream_t stream);
+                            const LaunchOptions& options);
 
 }  // namespace hone::device::cuda

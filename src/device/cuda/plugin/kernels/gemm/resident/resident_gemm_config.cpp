@@ -35,7 +35,7 @@ int64_t patch_pixels(const ConvProblem& problem, int tile_m) {
 /// clock, a step of 16 of the depth takes a warp about 70 clocks, L2 gives a multiprocessor about 40 bytes a
 /// clock, and starting, the way to L2, the sum and the store take their time once.
 double guess(const ConvProblem& problem, const ResidentConfig& config, const ResidentShape& shape,
-             const DeviceLimits& device) {
+             const DeviceProperties& device) {
   constexpr double kClocksPerMicrosecond = 1700;
   const int64_t blocks =
       ceil_divide(problem.rows(), config.tile_m) * ceil_divide(problem.filters, config.tile_n) * config.parts;
@@ -114,7 +114,7 @@ ResidentMemory resident_memory(const ConvProblem& problem, const ResidentConfig&
 }
 
 std::string resident_refusal(const ConvProblem& problem, const ResidentConfig& config,
-                             const DeviceLimits& device) {
+                             const DeviceProperties& device) {
   if (std::string why = conv_refusal(problem); !why.empty()) return why;
   if (element_bytes(problem.element) != 2) return "only fp16 and bf16";
   if (find_shape(config) == nullptr) return "no kernel has the tile of " + config.text();
@@ -131,7 +131,7 @@ std::string resident_refusal(const ConvProblem& problem, const ResidentConfig& c
   return {};
 }
 
-std::vector<ResidentConfig> resident_configs(const ConvProblem& problem, const DeviceLimits& device,
+std::vector<ResidentConfig> resident_configs(const ConvProblem& problem, const DeviceProperties& device,
                                              size_t limit) {
   struct Guess {
     double microseconds;

@@ -32,7 +32,7 @@ std::optional<WarpGemmConfig> WarpGemmConfig::parse(const std::string& text) {
 }
 
 std::string warp_gemm_refusal(const ConvProblem& problem, const WarpGemmConfig& config,
-                              const DeviceLimits& device) {
+                              const DeviceProperties& device) {
   if (std::string why = conv_refusal(problem); !why.empty()) return why;
   if (!device.async_copies) return "it needs compute capability 8.0";
   if (element_bytes(problem.element) != 2) return "it multiplies elements of two bytes";
@@ -42,7 +42,7 @@ std::string warp_gemm_refusal(const ConvProblem& problem, const WarpGemmConfig& 
   return {};
 }
 
-std::vector<WarpGemmConfig> warp_gemm_configs(const ConvProblem& problem, const DeviceLimits& device) {
+std::vector<WarpGemmConfig> warp_gemm_configs(const ConvProblem& problem, const DeviceProperties& device) {
   std::vector<WarpGemmConfig> configs;
   for (const int tile_m : {32, 16}) {
     if (warp_gemm_refusal(problem, {tile_m}, device).empty()) configs.push_back({tile_m});
@@ -51,11 +51,10 @@ std::vector<WarpGemmConfig> warp_gemm_configs(const ConvProblem& problem, const 
 }
 
 cudaError_t launch_warp_gemm(const ConvProblem& problem, const WarpGemmConfig& config, const ConvArgs& args,
-                             bool pdl, cudaStream_t stream) {
-  DeviceLimits limits;
-  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
+                             const LaunchOptions& options) {
+  const DeviceProperties& device = *options.device;
   const std::optional<StreamEpilogue> steps = stream_epilogue(args);
-  if (!warp_gemm_refusal(problem, config, limits).empty() || !steps || !valid_steps(args))
+  if (!warp_gemm_refusal(problem, config, device).empty() || !steps || !valid_steps(args))
     return cudaErrorInvalidValue;
 
   const auto shape = static_cast<size_t>(shape_of(problem, config) - std::begin(kWarpGemmShapes));
@@ -63,9 +62,8 @@ cudaError_t launch_warp_gemm(const ConvProblem& problem, const WarpGemmConfig& c
   launch.function = problem.element == Element::kHalf ? half_warp_gemm(shape, steps->kind)
                                                       : bfloat16_warp_gemm(shape, steps->kind);
   launch.threads = kWarpGemmWarps * 32;
-  launch.pdl = pdl;
   int64_t resident = 0;
-  if (const cudaError_t error = resident_blocks(launch, limits, resident); error != cudaSuccess) return error;
+  if (const cudaError_t error = resident_blocks(launch, device, resident); error != cudaSuccess) return error;
 
   const int64_t groups = ceil_divide(problem.filters, WarpGemmConfig::kFilters);
   const int64_t tiles = ceil_divide(problem.rows(), config.tile_m);
@@ -87,7 +85,7 @@ cudaError_t launch_warp_gemm(const ConvProblem& problem, const WarpGemmConfig& c
   p.filters = problem.filters;
   p.strips = static_cast<int>(strips);
   p.next_waits = args.next_waits;
-  return launch_gemm(launch, limits, &p, stream);
+  return launch_gemm(launch, &p, options);
 }
 
 }  // namespace hone::device::cuda

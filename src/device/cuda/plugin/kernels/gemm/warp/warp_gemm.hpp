@@ -27,14 +27,14 @@ struct WarpGemmConfig {
 
 /// Why the problem cannot run so on that device; empty when it can.
 std::string warp_gemm_refusal(const ConvProblem& problem, const WarpGemmConfig& config,
-                              const DeviceLimits& device);
+                              const DeviceProperties& device);
 
 /// The configurations that are worth trying.
-std::vector<WarpGemmConfig> warp_gemm_configs(const ConvProblem& problem, const DeviceLimits& device);
+std::vector<WarpGemmConfig> warp_gemm_configs(const ConvProblem& problem, const DeviceProperties& device);
 
 /// Enqueues the convolution; `pdl` and the errors are those of launch_conv. Steps are those of
 /// stream_epilogue(), others give cudaErrorInvalidValue. No workspace is used.
 cudaError_t launch_warp_gemm(const ConvProblem& problem, const WarpGemmConfig& config, const ConvArgs& args,
-                             bool pdl, cudaStream_t stream);
+                             const LaunchOptions& options);
 
 }  // namespace hone::device::cuda

@@ -31,10 +31,9 @@ const WarpgroupTable& stream_kernels(Element element, StreamKind kind) {
 }  // namespace
 
 cudaError_t launch_warpgroup(const ConvProblem& problem, const WarpgroupConfig& config, const ConvArgs& args,
-                             bool pdl, cudaStream_t stream) {
-  DeviceLimits limits;
-  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
-  if (!warpgroup_refusal(problem, config, limits).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
+                             const LaunchOptions& options) {
+  const DeviceProperties& device = *options.device;
+  if (!warpgroup_refusal(problem, config, device).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
   if (map_encoders().tiled == nullptr || map_encoders().im2col == nullptr) return cudaErrorNotSupported;
 
   WarpgroupParams params{};
@@ -48,14 +47,14 @@ cudaError_t launch_warpgroup(const ConvProblem& problem, const WarpgroupConfig& 
   if (stream_steps) params.stream = *stream_steps;
   if (config.parts != 1 || !stream_steps) {
     return launch_blocks(block_kernels(problem.element, config, stream_steps), config,
-                         params.epilogue.prefetched != nullptr, params.tiles, limits, &params, pdl, stream);
+                         params.epilogue.prefetched != nullptr, params.tiles, &params, options);
   }
   if (!set_rows(problem, config, args.y, params.output)) return cudaErrorInvalidValue;
   if (params.stream.kind == StreamKind::kAdd &&
       !set_rows(problem, config, args.steps[0].operand, params.operand))
     return cudaErrorInvalidValue;
-  return launch_tiles(stream_kernels(problem.element, params.stream.kind), config, params.tiles, limits,
-                      &params, pdl, stream);
+  return launch_tiles(stream_kernels(problem.element, params.stream.kind), config, params.tiles, &params,
+                      options);
 }
 
 }  // namespace hone::device::cuda

@@ -27,16 +27,16 @@ struct WarpgroupConfig {
 
 /// Why the problem cannot run so on that device; empty when it can.
 std::string warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
-                              const DeviceLimits& device);
+                              const DeviceProperties& device);
 
 /// The configurations that are valid, best guess first, at most `limit`.
-std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceLimits& device,
+std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceProperties& device,
                                                size_t limit = 16);
 
 /// Enqueues the convolution; `pdl` and errors as launch_conv. The driver makes the maps of x and w: operands
 /// that it cannot describe give cudaErrorInvalidValue, as do steps other than bounds before a result of
 /// floats; a driver without maps gives cudaErrorNotSupported.
 cudaError_t launch_warpgroup(const ConvProblem& problem, const WarpgroupConfig& config, const ConvArgs& args,
-                             bool pdl, cudaStream_t stream);
+                             const LaunchOptions& options);
 
 }  // namespace hone::device::cuda

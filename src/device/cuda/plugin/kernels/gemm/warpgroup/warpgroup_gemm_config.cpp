@@ -19,7 +19,7 @@ constexpr int kMaxStride = 8;
 /// clock from L2 to a multiprocessor, 15 from one to another, matrix products at 4,096 operations a clock
 /// from tiles of 128 filters on, which smaller ones do not reach, since starting them takes longer.
 double guess(const ConvProblem& problem, int64_t depth_steps, const WarpgroupConfig& config,
-             const DeviceLimits& device) {
+             const DeviceProperties& device) {
   constexpr double kClocksPerMicrosecond = 1700;
   constexpr double kBytesPerClock = 90;
   constexpr double kSentBytesPerClock = 15;
@@ -65,7 +65,7 @@ std::string map_refusal(const ConvProblem& p) {
 }
 
 /// As many stages as fit one to three times into a multiprocessor.
-std::vector<int> stage_counts(WarpgroupConfig config, int64_t depth_steps, const DeviceLimits& device) {
+std::vector<int> stage_counts(WarpgroupConfig config, int64_t depth_steps, const DeviceProperties& device) {
   const int64_t steps = ceil_divide(depth_steps, config.parts);
   std::vector<int> counts;
   for (const int share : {1, 2, 3}) {
@@ -101,7 +101,7 @@ int64_t warpgroup_depth_steps(const ConvProblem& p) {
 }
 
 std::string warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
-                              const DeviceLimits& device, int64_t depth_steps) {
+                              const DeviceProperties& device, int64_t depth_steps) {
   if (std::string why = problem_refusal(problem); !why.empty()) return why;
   if (!device.warpgroups) return "it is for compute capability 9.0";
   if (element_bytes(problem.element) != 2) return "it multiplies elements of two bytes";
@@ -121,7 +121,7 @@ std::string warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig&
   return {};
 }
 
-std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceLimits& device,
+std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceProperties& device,
                                                size_t limit, int64_t depth_steps) {
   if (!problem_refusal(problem).empty()) return {};
   struct Guess {
@@ -147,11 +147,11 @@ std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const
 }
 
 std::string warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
-                              const DeviceLimits& device) {
+                              const DeviceProperties& device) {
   return warpgroup_refusal(problem, config, device, warpgroup_depth_steps(problem));
 }
 
-std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceLimits& device,
+std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceProperties& device,
                                                size_t limit) {
   if (!problem_refusal(problem).empty()) return {};
   return warpgroup_configs(problem, device, limit, warpgroup_depth_steps(problem));

@@ -98,33 +98,30 @@ bool set_rows(const ConvProblem& p, const WarpgroupConfig& config, const void* y
 }
 
 cudaError_t launch_blocks(const WarpgroupTable& kernels, const WarpgroupConfig& config, bool prefetch,
-                          int tiles, const DeviceLimits& limits, const void* params, bool pdl,
-                          cudaStream_t stream) {
+                          int tiles, const void* params, const LaunchOptions& options) {
   const size_t shape = shape_of(config);
   GemmLaunch launch;
-  launch.pdl = pdl;
   launch.function = kernels[shape];
   launch.blocks = int64_t{tiles} * config.parts;
   launch.threads = kWarpgroupShapes[shape].groups * 128 + 32;
   launch.cluster = config.parts;
   launch.shared_bytes = warpgroup_shared_bytes(config, prefetch);
-  return launch_gemm(launch, limits, params, stream);
+  return launch_gemm(launch, params, options);
 }
 
 cudaError_t launch_tiles(const WarpgroupTable& kernels, const WarpgroupConfig& config, int tiles,
-                         const DeviceLimits& limits, const void* params, bool pdl, cudaStream_t stream) {
+                         const void* params, const LaunchOptions& options) {
   const size_t shape = shape_of(config);
   const int groups = kWarpgroupShapes[shape].groups;
   GemmLaunch launch;
-  launch.pdl = pdl;
   launch.function = kernels[shape];
   launch.threads = groups * 128 + 64;
   launch.shared_bytes = stream_shared_bytes(config, groups);
-  if (const cudaError_t error = resident_blocks(launch, limits, launch.blocks); error != cudaSuccess)
+  if (const cudaError_t error = resident_blocks(launch, *options.device, launch.blocks); error != cudaSuccess)
     return error;
   if (launch.blocks == 0) return cudaErrorInvalidValue;
   launch.blocks = std::min<int64_t>(launch.blocks, tiles);
-  return launch_gemm(launch, limits, params, stream);
+  return launch_gemm(launch, params, options);
 }
 
 }  // namespace hone::device::cuda

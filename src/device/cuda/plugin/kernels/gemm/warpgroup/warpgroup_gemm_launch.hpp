@@ -33,11 +33,10 @@ bool set_rows(const ConvProblem& problem, const WarpgroupConfig& config, const v
 /// A kernel of the table, of one block or a cluster of config.parts blocks for each of `tiles`; `params`
 /// points to its parameter.
 cudaError_t launch_blocks(const WarpgroupTable& kernels, const WarpgroupConfig& config, bool prefetch,
-                          int tiles, const DeviceLimits& limits, const void* params, bool pdl,
-                          cudaStream_t stream);
+                          int tiles, const void* params, const LaunchOptions& options);
 
 /// A kernel of the table that makes a stream of tiles, of as many blocks as the device holds at once.
 cudaError_t launch_tiles(const WarpgroupTable& kernels, const WarpgroupConfig& config, int tiles,
-                         const DeviceLimits& limits, const void* params, bool pdl, cudaStream_t stream);
+                         const void* params, const LaunchOptions& options);
 
 }  // namespace hone::device::cuda

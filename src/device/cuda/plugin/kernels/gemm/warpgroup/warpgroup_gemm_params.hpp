@@ -96,8 +96,8 @@ int64_t warpgroup_depth_steps(const ConvProblem& problem);
 /// As without `depth_steps`, of a depth of so many stages: that of the convolution and of others whose sum it
 /// is.
 std::string warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
-                              const DeviceLimits& device, int64_t depth_steps);
-std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceLimits& device,
+                              const DeviceProperties& device, int64_t depth_steps);
+std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceProperties& device,
                                                size_t limit, int64_t depth_steps);
 
 /// Shared memory of a block in bytes: the ring, whose place the staged tile takes, or behind it the sums that

@@ -22,7 +22,7 @@ const void* kernel_of(Element element, StreamKind kind, const WarpgroupConfig& c
 }  // namespace
 
 std::string warpgroup_pooled_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
-                                     const DeviceLimits& device) {
+                                     const DeviceProperties& device) {
   if (std::string why = warpgroup_refusal(problem, config, device); !why.empty()) return why;
   const bool compiled = config.tile_m == kPooledRows && std::find(kPooledTiles.begin(), kPooledTiles.end(),
                                                                   config.tile_n) != kPooledTiles.end();
@@ -33,7 +33,7 @@ std::string warpgroup_pooled_refusal(const ConvProblem& problem, const Warpgroup
 }
 
 std::vector<WarpgroupConfig> warpgroup_pooled_configs(const ConvProblem& problem,
-                                                      const DeviceLimits& device) {
+                                                      const DeviceProperties& device) {
   std::vector<WarpgroupConfig> configs =
       warpgroup_configs(problem, device, std::numeric_limits<size_t>::max());
   std::erase_if(configs, [&](const WarpgroupConfig& config) {
@@ -43,10 +43,9 @@ std::vector<WarpgroupConfig> warpgroup_pooled_configs(const ConvProblem& problem
 }
 
 cudaError_t launch_warpgroup_pooled(const ConvProblem& problem, const WarpgroupConfig& config,
-                                    const ConvArgs& args, bool pdl, cudaStream_t stream) {
-  DeviceLimits limits;
-  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
-  if (!warpgroup_pooled_refusal(problem, config, limits).empty() || !valid_steps(args))
+                                    const ConvArgs& args, const LaunchOptions& options) {
+  const DeviceProperties& device = *options.device;
+  if (!warpgroup_pooled_refusal(problem, config, device).empty() || !valid_steps(args))
     return cudaErrorInvalidValue;
   const std::optional<StreamEpilogue> steps = stream_epilogue(args);
   if (!steps) return cudaErrorInvalidValue;
@@ -60,15 +59,14 @@ cudaError_t launch_warpgroup_pooled(const ConvProblem& problem, const WarpgroupC
   params.stream = *steps;
 
   GemmLaunch launch;
-  launch.pdl = pdl;
   launch.function = kernel_of(problem.element, steps->kind, config);
   launch.threads = kPooledThreads;
   launch.shared_bytes = pooled_shared_bytes(config);
-  if (const cudaError_t error = resident_blocks(launch, limits, launch.blocks); error != cudaSuccess)
+  if (const cudaError_t error = resident_blocks(launch, device, launch.blocks); error != cudaSuccess)
     return error;
   if (launch.blocks == 0) return cudaErrorInvalidValue;
   launch.blocks = std::min<int64_t>(launch.blocks, params.tiles);
-  return launch_gemm(launch, limits, &params, stream);
+  return launch_gemm(launch, &params, options);
 }
 
 }  // namespace hone::device::cuda

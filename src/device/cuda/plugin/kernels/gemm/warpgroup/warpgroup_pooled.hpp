@@ -13,15 +13,16 @@ namespace hone::device::cuda {
 
 /// Why the problem, pooled, cannot run so on that device; empty when it can. Images have 64 pixels at most.
 std::string warpgroup_pooled_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
-                                     const DeviceLimits& device);
+                                     const DeviceProperties& device);
 
 /// The configurations that are valid, best guess first.
-std::vector<WarpgroupConfig> warpgroup_pooled_configs(const ConvProblem& problem, const DeviceLimits& device);
+std::vector<WarpgroupConfig> warpgroup_pooled_configs(const ConvProblem& problem,
+                                                      const DeviceProperties& device);
 
 /// Enqueues both: args.y are the means of each image [batch][filters], in float over results that are rounded
 /// to elements, always added in the same order. `pdl` and errors as launch_warpgroup(). Steps that are not
 /// those of stream_epilogue.hpp give cudaErrorInvalidValue.
 cudaError_t launch_warpgroup_pooled(const ConvProblem& problem, const WarpgroupConfig& config,
-                                    const ConvArgs& args, bool pdl, cudaStream_t stream);
+                                    const ConvArgs& args, const LaunchOptions& options);
 
 }  // namespace hone::device::cuda

@@ -2,8 +2,6 @@
 #include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_stationary.hpp"
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 #include <utility>
 
 #include "device/cuda/plugin/kernels/common/element.cuh"
@@ -29,41 +27,22 @@ const void* kernel_of(const StationaryPlan& plan) {
   return plan.parts == 2 ? kernel_of<T, 2>(plan.columns) : kernel_of<T, 4>(plan.columns);
 }
 
-/// Clusters of a kernel that run at once: asked once, since launches may be captured.
-cudaError_t clusters_at_once(const GemmLaunch& launch, const DeviceLimits& limits, int64_t& clusters) {
-  static std::mutex mutex;
-  static std::map<std::pair<const void*, int>, int64_t> known;
-  const std::lock_guard lock(mutex);
-  const auto [found, is_new] = known.try_emplace({launch.function, limits.multiprocessors}, 0);
-  cudaError_t error = cudaSuccess;
-  if (is_new) error = resident_clusters(launch, limits, found->second);
-  clusters = found->second;
-  if (error != cudaSuccess) known.erase(found);
-  return error;
-}
-
 /// How many tiles blocks of the same filters take one after the other: few enough that all tiles are taken at
-/// once, where blocks have room for as many.
-cudaError_t tiles_a_block(const GemmLaunch& launch, const DeviceLimits& limits, const StationaryPlan& plan,
-                          int64_t tiles, int64_t filter_groups, int64_t& result) {
-  int64_t clusters = limits.multiprocessors;
-  if (plan.parts > 1) {
-    if (const cudaError_t error = clusters_at_once(launch, limits, clusters); error != cudaSuccess)
-      return error;
-  }
-  const int64_t at_once = std::max<int64_t>(1, clusters / filter_groups);
-  result = std::min<int64_t>(plan.most_tiles, (tiles + at_once - 1) / at_once);
-  return cudaSuccess;
+/// once, where blocks have room for as many. A block's filters leave no room for another on its
+/// multiprocessor.
+int64_t tiles_a_block(const DeviceProperties& device, const StationaryPlan& plan, int64_t tiles,
+                      int64_t filter_groups) {
+  const int64_t at_once = std::max<int64_t>(1, device.clusters_at_once(plan.parts) / filter_groups);
+  return std::min<int64_t>(plan.most_tiles, (tiles + at_once - 1) / at_once);
 }
 
 }  // namespace
 
-cudaError_t launch_warpgroup_stationary(const ConvProblem& problem, const ConvArgs& args, bool pdl,
-                                        cudaStream_t stream) {
-  DeviceLimits limits;
-  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
+cudaError_t launch_warpgroup_stationary(const ConvProblem& problem, const ConvArgs& args,
+                                        const LaunchOptions& options) {
+  const DeviceProperties& device = *options.device;
   const std::optional<StreamEpilogue> steps = stream_epilogue(args);
-  if (!warpgroup_stationary_refusal(problem, limits).empty() || !steps || !valid_steps(args) ||
+  if (!warpgroup_stationary_refusal(problem, device).empty() || !steps || !valid_steps(args) ||
       steps->kind == StreamKind::kSwish)
     return cudaErrorInvalidValue;
   const void* const operand = steps->kind == StreamKind::kAdd ? args.steps[0].operand : nullptr;
@@ -73,7 +52,7 @@ cudaError_t launch_warpgroup_stationary(const ConvProblem& problem, const ConvAr
   if (problem.batch == 0) return cudaSuccess;
   if (map_encoders().tiled == nullptr) return cudaErrorNotSupported;
 
-  const StationaryPlan plan = StationaryPlan::of(problem, limits);
+  const StationaryPlan plan = StationaryPlan::of(problem, device);
   const int64_t tiles = int64_t{problem.batch} * plan.strips;
   const int64_t filter_groups = problem.filters / StationaryPlan::kFilters;
   GemmLaunch launch;
@@ -81,11 +60,7 @@ cudaError_t launch_warpgroup_stationary(const ConvProblem& problem, const ConvAr
   launch.cluster = plan.parts;
   launch.function =
       problem.element == Element::kHalf ? kernel_of<__half>(plan) : kernel_of<__nv_bfloat16>(plan);
-  launch.shared_bytes = plan.shared_bytes(plan.most_tiles);
-  int64_t of_block = 0;
-  if (const cudaError_t error = tiles_a_block(launch, limits, plan, tiles, filter_groups, of_block);
-      error != cudaSuccess)
-    return error;
+  const int64_t of_block = tiles_a_block(device, plan, tiles, filter_groups);
   launch.shared_bytes = plan.shared_bytes(of_block);
 
   StationaryParams p{};
@@ -109,8 +84,7 @@ cudaError_t launch_warpgroup_stationary(const ConvProblem& problem, const ConvAr
   p.slab_bytes = plan.slab_bytes;
   p.next_waits = args.next_waits;
   launch.blocks = p.tile_groups * filter_groups * plan.parts;
-  launch.pdl = pdl;
-  return launch_gemm(launch, limits, &p, stream);
+  return launch_gemm(launch, &p, options);
 }
 
 }  // namespace hone::device::cuda

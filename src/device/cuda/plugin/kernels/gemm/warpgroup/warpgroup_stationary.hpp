@@ -31,7 +31,7 @@ struct StationaryPlan {
   int slab_bytes = 0;  ///< a tile's pixels of 64 channels
 
   /// Of what warpgroup_stationary_refusal() takes.
-  static StationaryPlan of(const ConvProblem& problem, const DeviceLimits& device);
+  static StationaryPlan of(const ConvProblem& problem, const DeviceProperties& device);
   /// Of a block that takes so many tiles.
   int64_t shared_bytes(int64_t tiles) const { return kFilterBytes + tiles * 2 * slab_bytes + kBarrierBytes; }
 };
@@ -41,12 +41,12 @@ struct StationaryPlan {
 size_t stationary_place(int64_t channels, int64_t filter, int64_t tap, int64_t channel);
 
 /// Why the problem cannot run so on that device; empty when it can.
-std::string warpgroup_stationary_refusal(const ConvProblem& problem, const DeviceLimits& device);
+std::string warpgroup_stationary_refusal(const ConvProblem& problem, const DeviceProperties& device);
 
 /// Enqueues it; args.w lies as stationary_place() says, and is read before the kernel ahead has ended, as
 /// args.bias is. Steps are at most those of StreamKind::kBounds and kAdd, others give cudaErrorInvalidValue.
 /// With `pdl` it begins early.
-cudaError_t launch_warpgroup_stationary(const ConvProblem& problem, const ConvArgs& args, bool pdl,
-                                        cudaStream_t stream);
+cudaError_t launch_warpgroup_stationary(const ConvProblem& problem, const ConvArgs& args,
+                                        const LaunchOptions& options);
 
 }  // namespace hone::device::cuda

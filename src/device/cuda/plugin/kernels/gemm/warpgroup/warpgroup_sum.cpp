@@ -38,7 +38,7 @@ int64_t input_elements(const ConvProblem& p) { return int64_t{p.height} * p.widt
 }  // namespace
 
 std::string warpgroup_sum_refusal(const ConvSum& sum, const WarpgroupConfig& config,
-                                  const DeviceLimits& device) {
+                                  const DeviceProperties& device) {
   if (std::string why = sum_refusal(sum); !why.empty()) return why;
   for (const ConvProblem& problem : {sum.first, sum.second}) {
     if (std::string why = warpgroup_refusal(problem, config, device, sum_steps(sum)); !why.empty())
@@ -47,7 +47,7 @@ std::string warpgroup_sum_refusal(const ConvSum& sum, const WarpgroupConfig& con
   return {};
 }
 
-std::vector<WarpgroupConfig> warpgroup_sum_configs(const ConvSum& sum, const DeviceLimits& device,
+std::vector<WarpgroupConfig> warpgroup_sum_configs(const ConvSum& sum, const DeviceProperties& device,
                                                    size_t limit) {
   if (!sum_refusal(sum).empty()) return {};
   std::vector<WarpgroupConfig> configs = warpgroup_configs(sum.first, device, limit, sum_steps(sum));
@@ -57,10 +57,9 @@ std::vector<WarpgroupConfig> warpgroup_sum_configs(const ConvSum& sum, const Dev
 }
 
 cudaError_t launch_warpgroup_sum(const ConvSum& sum, const WarpgroupConfig& config, const ConvSumArgs& args,
-                                 bool pdl, cudaStream_t stream) {
-  DeviceLimits limits;
-  if (const cudaError_t error = device_limits(limits); error != cudaSuccess) return error;
-  if (!warpgroup_sum_refusal(sum, config, limits).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
+                                 const LaunchOptions& options) {
+  const DeviceProperties& device = *options.device;
+  if (!warpgroup_sum_refusal(sum, config, device).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
   const std::optional<StreamEpilogue> bounds = stream_epilogue(args);
   if (!bounds || bounds->kind != StreamKind::kBounds) return cudaErrorInvalidValue;
   if (map_encoders().tiled == nullptr || map_encoders().im2col == nullptr) return cudaErrorNotSupported;
@@ -75,15 +74,15 @@ cudaError_t launch_warpgroup_sum(const ConvSum& sum, const WarpgroupConfig& conf
   params.stream = *bounds;
   const bool half = sum.first.element == Element::kHalf;
   if (config.parts != 1) {
-    return launch_blocks(half ? kHalfSumSplit : kBFloat16SumSplit, config, false, params.tiles, limits,
-                         &params, pdl, stream);
+    return launch_blocks(half ? kHalfSumSplit : kBFloat16SumSplit, config, false, params.tiles, &params,
+                         options);
   }
   if (!set_rows(sum.first, config, args.y, params.output)) return cudaErrorInvalidValue;
-  return launch_tiles(half ? kHalfSum : kBFloat16Sum, config, params.tiles, limits, &params, pdl, stream);
+  return launch_tiles(half ? kHalfSum : kBFloat16Sum, config, params.tiles, &params, options);
 }
 
 cudaError_t launch_warpgroup_sums(const ConvSum& sum, int images, const WarpgroupConfig& config,
-                                  const ConvSumArgs& args, bool pdl, cudaStream_t stream) {
+                                  const ConvSumArgs& args, const LaunchOptions& options) {
   const int64_t result = int64_t{sum.first.out_height()} * sum.first.out_width() * sum.first.filters;
   for (int done = 0; done < images; done += sum.first.batch) {
     ConvSum part = sum;
@@ -92,8 +91,7 @@ cudaError_t launch_warpgroup_sums(const ConvSum& sum, int images, const Warpgrou
     of_part.x = behind(args.x, done, input_elements(sum.first));
     of_part.second_x = behind(args.second_x, done, input_elements(sum.second));
     of_part.y = const_cast<void*>(behind(args.y, done, result));
-    if (const cudaError_t error = launch_warpgroup_sum(part, config, of_part, pdl, stream);
-        error != cudaSuccess)
+    if (const cudaError_t error = launch_warpgroup_sum(part, config, of_part, options); error != cudaSuccess)
       return error;
   }
   return cudaSuccess;

@@ -24,19 +24,19 @@ struct ConvSumArgs : ConvArgs {
 
 /// Why the sum cannot run so on that device; empty when it can.
 std::string warpgroup_sum_refusal(const ConvSum& sum, const WarpgroupConfig& config,
-                                  const DeviceLimits& device);
+                                  const DeviceProperties& device);
 
 /// The configurations that are valid, best guess first, at most `limit`.
-std::vector<WarpgroupConfig> warpgroup_sum_configs(const ConvSum& sum, const DeviceLimits& device,
+std::vector<WarpgroupConfig> warpgroup_sum_configs(const ConvSum& sum, const DeviceProperties& device,
                                                    size_t limit = 16);
 
 /// Enqueues the sum; `pdl` and errors as launch_warpgroup(). Steps other than bounds give
 /// cudaErrorInvalidValue.
 cudaError_t launch_warpgroup_sum(const ConvSum& sum, const WarpgroupConfig& config, const ConvSumArgs& args,
-                                 bool pdl, cudaStream_t stream);
+                                 const LaunchOptions& options);
 
 /// The same of `images` images, in launches of at most as many as the sum has: a launch takes 2^30 elements.
 cudaError_t launch_warpgroup_sums(const ConvSum& sum, int images, const WarpgroupConfig& config,
-                                  const ConvSumArgs& args, bool pdl, cudaStream_t stream);
+                                  const ConvSumArgs& args, const LaunchOptions& options);
 
 }  // namespace hone::device::cuda

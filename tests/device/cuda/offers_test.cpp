@@ -1,0 +1,270 @@
+// What every tactic of ours answers on GPUs that are not here: a table of offers and refusals for three
+// compute capabilities, held against offers.txt. Memory is the host's (emulator/memory_runtime.cpp), and
+// nothing is launched.
+//
+// HONE_WRITE_OFFERS=1 writes the table anew.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+
+#include "base/file.hpp"
+#include "device/cuda/one_node.hpp"
+#include "device/cuda/plugin/tactics/tactics.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Layout;
+using tensor::DType;
+using test_support::one_node;
+using test_support::OneNode;
+
+using Ints = std::vector<int64_t>;
+using Strings = std::vector<std::string>;
+using Floats = std::vector<float>;
+
+/// As NVIDIA's tables of compute capabilities have them.
+DeviceProperties gpu(int major, int minor, int multiprocessors, int shared_memory) {
+  DeviceProperties device;
+  device.major = major;
+  device.minor = minor;
+  device.multiprocessors = multiprocessors;
+  device.shared_memory = shared_memory;
+  set_capabilities(device);
+  return device;
+}
+
+const DeviceProperties kGpus[] = {gpu(9, 0, 132, 232448), gpu(8, 0, 108, 166912), gpu(7, 5, 40, 65536)};
+
+/// Libraries are asked for what only they know, which takes a GPU.
+constexpr std::string_view kLibraries[] = {"cudnn", "cublaslt", "winograd"};
+
+TacticList own_tactics(const DeviceProperties& device) {
+  TacticList list;
+  for (const auto add : {add_stem_tactics,
+                         add_gemm_tactics,
+                         add_stationary_convolution_tactics,
+                         add_cudnn_tactics,
+                         add_direct_convolution_tactics,
+                         add_winograd_tactics,
+                         add_transposed_convolution_tactics,
+                         add_matrix_tactics,
+                         add_layer_tactics,
+                         add_sum_convolution_tactics,
+                         add_global_pooled_convolution_tactics,
+                         add_pooling_tactics,
+                         add_bottleneck_tactics,
+                         add_squeeze_excite_tactics,
+                         add_pointwise_tactics,
+                         add_normalization_tactics,
+                         add_movement_tactics,
+                         add_indexing_tactics,
+                         add_scatter_tactics,
+                         add_ranking_tactics,
+                         add_sampling_tactics,
+                         add_reduction_tactics,
+                         add_resize_tactics})
+    add(list, device);
+  std::erase_if(list, [](const auto& tactic) {
+    return std::find(std::begin(kLibraries), std::end(kLibraries), tactic->name()) != std::end(kLibraries);
+  });
+  add_pooled_convolution_tactics(list, device);
+  return list;
+}
+
+struct Case {
+  std::string name;
+  std::function<OneNode(hone::test::GraphBuilder&)> make;
+};
+
+test::AttributeList window(int64_t kernel, int64_t stride, int64_t pad, int64_t group = 1) {
+  return {{"kernel_shape", Ints{kernel, kernel}},
+          {"strides", Ints{stride, stride}},
+          {"pads", Ints{pad, pad, pad, pad}},
+          {"group", group}};
+}
+
+test::AttributeList with_post_op(test::AttributeList attributes, const std::string& op, float alpha = 0) {
+  attributes.emplace_back("post_ops", Strings{op});
+  attributes.emplace_back("post_alphas", Floats{alpha});
+  attributes.emplace_back("post_betas", Floats{0});
+  return attributes;
+}
+
+test::AttributeList with_pool(test::AttributeList attributes) {
+  attributes.emplace_back("pool_kernel_shape", Ints{3, 3});
+  attributes.emplace_back("pool_strides", Ints{2, 2});
+  attributes.emplace_back("pool_pads", Ints{1, 1, 1, 1});
+  return attributes;
+}
+
+Case convolution(std::string name, std::string op, const tensor::Shape& x, const tensor::Shape& w,
+                 test::AttributeList attributes) {
+  return {std::move(name), [=](hone::test::GraphBuilder& b) {
+            return one_node(b, x, op, {b.random(w), b.random({w[0]})}, attributes);
+          }};
+}
+
+Case unary(const std::string& op, const tensor::Shape& x, const test::AttributeList& attributes = {}) {
+  return {op, [=](hone::test::GraphBuilder& b) { return one_node(b, x, op, {}, attributes); }};
+}
+
+Case with_ints(const std::string& op, const tensor::Shape& x, const std::vector<Ints>& lists,
+               const test::AttributeList& attributes = {}, int outputs = 1) {
+  return {op, [=](hone::test::GraphBuilder& b) {
+            std::vector<graph::ValueId> constants;
+            for (const Ints& list : lists) constants.push_back(b.ints(list));
+            return one_node(b, x, op, constants, attributes, outputs);
+          }};
+}
+
+Case with_weights(const std::string& op, const tensor::Shape& x, const std::vector<tensor::Shape>& shapes,
+                  const test::AttributeList& attributes = {}) {
+  return {op, [=](hone::test::GraphBuilder& b) {
+            std::vector<graph::ValueId> constants;
+            for (const tensor::Shape& shape : shapes) constants.push_back(b.random(shape));
+            return one_node(b, x, op, constants, attributes);
+          }};
+}
+
+std::vector<Case> convolutions() {
+  return {
+      convolution("3 x 3, 64 channels", "Conv", {1, 64, 56, 56}, {64, 64, 3, 3}, window(3, 1, 1)),
+      convolution("1 x 1, 256 to 64", "Conv", {8, 256, 56, 56}, {64, 256, 1, 1}, window(1, 1, 0)),
+      convolution("1 x 1, 512 to 2048, images of 7", "Conv", {1, 512, 7, 7}, {2048, 512, 1, 1},
+                  window(1, 1, 0)),
+      convolution("7 x 7 of three channels", "Conv", {1, 3, 224, 224}, {64, 3, 7, 7}, window(7, 2, 3)),
+      convolution("11 x 11, stride 4", "Conv", {1, 3, 224, 224}, {64, 3, 11, 11}, window(11, 4, 2)),
+      convolution("depthwise 3 x 3", "Conv", {1, 96, 56, 56}, {96, 1, 3, 3}, window(3, 1, 1, 96)),
+      convolution("depthwise 7 x 7", "Conv", {1, 96, 28, 28}, {96, 1, 7, 7}, window(7, 1, 3, 96)),
+      convolution("in 32 groups", "Conv", {1, 128, 28, 28}, {128, 4, 3, 3}, window(3, 1, 1, 32)),
+      convolution("of 5 channels", "Conv", {1, 5, 9, 11}, {7, 5, 3, 3}, window(3, 1, 1)),
+      convolution("of rows", "Conv", {1, 16, 100}, {32, 16, 3},
+                  {{"kernel_shape", Ints{3}}, {"pads", Ints{1, 1}}}),
+      convolution("of volumes", "Conv", {1, 16, 8, 8, 8}, {32, 16, 3, 3, 3},
+                  {{"kernel_shape", Ints{3, 3, 3}}}),
+      convolution("relu after it", "FusedConv", {1, 64, 56, 56}, {64, 64, 3, 3},
+                  with_post_op(window(3, 1, 1), "relu")),
+      convolution("hard_swish after it", "FusedConv", {1, 64, 56, 56}, {64, 64, 3, 3},
+                  with_post_op(window(3, 1, 1), "hard_swish")),
+      convolution("gelu after it", "FusedConv", {1, 64, 56, 56}, {64, 64, 3, 3},
+                  with_post_op(window(3, 1, 1), "gelu_erf")),
+      convolution("a stem and its pool", "FusedConvMaxPool", {1, 3, 224, 224}, {64, 3, 7, 7},
+                  with_pool(with_post_op(window(7, 2, 3), "relu"))),
+      convolution("a convolution and its global pool", "FusedConvGlobalPool", {1, 512, 7, 7},
+                  {2048, 512, 1, 1}, with_post_op(window(1, 1, 0), "relu")),
+      convolution("transposed", "ConvTranspose", {1, 32, 14, 14}, {32, 16, 2, 2}, window(2, 2, 0)),
+  };
+}
+
+std::vector<Case> others() {
+  return {
+      with_weights("Gemm", {1, 2048}, {{2048, 1000}, {1000}}),
+      with_weights("MatMul", {128, 768}, {{768, 3072}}),
+      with_weights("FusedSqueezeExcite", {1, 96, 28, 28}, {{8, 96, 1, 1}, {96, 8, 1, 1}, {8}, {96}},
+                   {{"squeeze_post_ops", Strings{"relu"}},
+                    {"squeeze_post_alphas", Floats{0}},
+                    {"squeeze_post_betas", Floats{0}},
+                    {"gate_post_ops", Strings{"sigmoid"}},
+                    {"gate_post_alphas", Floats{0}},
+                    {"gate_post_betas", Floats{0}}}),
+      unary("MaxPool", {1, 64, 112, 112}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}}),
+      unary("AveragePool", {1, 64, 56, 56}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}}),
+      unary("GlobalAveragePool", {1, 2048, 7, 7}),
+      unary("Relu", {1, 64, 56, 56}),
+      unary("Erf", {4, 100}),
+      with_weights("Mul", {1, 64, 56, 56}, {{1, 64, 1, 1}}),
+      unary("Softmax", {12, 128, 128}),
+      unary("Softmax", {1, 21, 65, 65}, {{"axis", int64_t{1}}}),
+      with_weights("LayerNormalization", {1, 197, 768}, {{768}, {768}}),
+      with_weights("GroupNormalization", {1, 64, 32, 32}, {{64}, {64}}, {{"num_groups", int64_t{8}}}),
+      with_weights("InstanceNormalization", {1, 64, 32, 32}, {{64}, {64}}),
+      unary("LRN", {1, 64, 27, 27}, {{"size", int64_t{5}}}),
+      unary("Transpose", {1, 196, 12, 64}, {{"perm", Ints{0, 2, 1, 3}}}),
+      with_ints("Slice", {1, 64, 56}, {{0}, {32}, {1}}),
+      unary("DepthToSpace", {1, 64, 14, 14}, {{"blocksize", int64_t{2}}}),
+      with_ints("Gather", {100, 64}, {{3, 1, 2}}),
+      with_ints("Pad", {1, 64, 56, 56}, {{0, 0, 1, 1, 0, 0, 1, 1}}),
+      with_ints("ReduceMean", {1, 197, 768}, {{-1}}),
+      with_ints("ReduceMax", {1, 64, 56, 56}, {{2, 3}}),
+      unary("ArgMax", {8, 1000}, {{"axis", int64_t{-1}}}),
+      with_ints("TopK", {8, 1000}, {{5}}, {}, 2),
+  };
+}
+
+/// "12 ways", the way where there is one only, or why not.
+std::string answer(const engine::Tactic& tactic, const engine::StepRequest& request) {
+  engine::WeightStore weights;
+  const std::vector<std::string> variants = tactic.variants(request);
+  const engine::Offer offer = variants.empty() ? tactic.offer(request, weights)
+                                               : tactic.offer_variant(request, weights, variants.front());
+  if (!offer.refusal.empty()) return offer.refusal;
+  EXPECT_NE(offer.kernel, nullptr) << tactic.name();
+  return variants.empty() ? "offered"
+                          : fmt::format("offered in {} ways, {} first", variants.size(), variants.front());
+}
+
+/// Equal answers of GPUs after each other stand in one row.
+std::string rows(const Case& test, DType compute) {
+  hone::test::GraphBuilder builder;
+  const OneNode node = test.make(builder);
+  const Layout layout = node.input.rank() == 4 ? Layout::kChannelsLast : Layout::kPlain;
+  std::vector<std::map<std::string, std::string>> answers;
+  std::vector<std::string> names;
+  for (const DeviceProperties& gpu : kGpus) {
+    std::map<std::string, std::string>& of_gpu = answers.emplace_back();
+    for (const auto& tactic : own_tactics(gpu)) {
+      if (!static_cast<const CudaTactic&>(*tactic).handles(node.graph.nodes[0].op)) continue;
+      const std::string name(tactic->name());
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      of_gpu[name] = node.asked(
+          [&](engine::StepRequest request) {
+            request.compute_dtype = compute;
+            return answer(*tactic, request);
+          },
+          layout);
+    }
+  }
+  std::string text;
+  for (const std::string& name : names) {
+    text += fmt::format("  {}\n", name);
+    for (size_t i = 0; i < std::size(kGpus); ++i) {
+      std::string which = fmt::format("sm_{}", kGpus[i].architecture());
+      const std::string& told = answers[i][name];
+      while (i + 1 < std::size(kGpus) && answers[i + 1][name] == told)
+        which += fmt::format(", {}", kGpus[++i].architecture());
+      text += fmt::format("    {}: {}\n", which, told);
+    }
+  }
+  return text;
+}
+
+std::string table() {
+  std::string text;
+  for (const auto& cases : {convolutions(), others()}) {
+    for (const Case& test : cases) {
+      hone::test::GraphBuilder builder;
+      const OneNode node = test.make(builder);
+      const std::string op = node.graph.nodes[0].op;
+      for (const auto& [type, name] :
+           {std::pair(DType::kFloat16, "fp16"), std::pair(DType::kFloat32, "fp32")}) {
+        text += fmt::format("{}{} in {}, x {}\n", op, test.name == op ? "" : ", " + test.name, name,
+                            tensor::shape_text(node.input.shape()));
+        text += rows(test, type);
+      }
+    }
+  }
+  return text;
+}
+
+TEST(Offers, AreWhatTheTableSaysOnEveryGpu) {
+  const std::string path = std::string(HONE_SOURCE_DIR) + "/tests/device/cuda/offers.txt";
+  const std::string found = table();
+  if (std::getenv("HONE_WRITE_OFFERS") != nullptr) base::write_file_atomic(path, found);
+  EXPECT_EQ(found, base::read_file(path)) << "HONE_WRITE_OFFERS=1 writes the table anew";
+}
+
+}  // namespace
+}  // namespace hone::device::cuda
