@@ -19,13 +19,13 @@ MAY_INCLUDE["report"] = {"report", *RUNS, *TRACES} - {"engine", "device", "backe
 MAY_INCLUDE["api"] = {"api", *RUNS}
 MAY_INCLUDE["cli"] = {"cli", "api", "report", "record", *RUNS, *TRACES}
 # Folders that know nothing but what is named here; the first that fits counts. CUDA kernels stand by themselves, but for
-# the list of what can follow a convolution.
+# the list of what can follow a convolution, and the type of refusals.
 PLUGIN = "device/cuda/plugin/"
 KERNELS = PLUGIN + "kernels/"
-POST_OPS = "graph/post_op.hpp"
-CLOSED = [(KERNELS + "common/", (KERNELS + "common/", POST_OPS)),
-          (KERNELS + "gemm/", (KERNELS + "common/", KERNELS + "gemm/", POST_OPS)),
-          (KERNELS, (KERNELS, POST_OPS))]
+SHARED = ("graph/post_op.hpp", "base/refusal.hpp")
+CLOSED = [(KERNELS + "common/", (KERNELS + "common/", *SHARED)),
+          (KERNELS + "gemm/", (KERNELS + "common/", KERNELS + "gemm/", *SHARED)),
+          (KERNELS, (KERNELS, *SHARED))]
 # Sub-folders of one folder, lowest first: none includes a later one of its line.
 ORDERS = [[PLUGIN + folder for folder in ("kernels/", "libraries/", "watch/", "tactics/", "execution/")],
           ["engine/program/", "engine/search/"],

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/refusal.hpp"
 #include "engine/program/executor.hpp"
 #include "engine/tensor_desc.hpp"
 #include "engine/weight_store.hpp"
@@ -83,8 +84,8 @@ struct StepRequest {
 };
 
 struct Offer {
-  /// Why the tactic cannot run this step; empty when it can.
-  std::string refusal;
+  /// Why the tactic cannot run this step.
+  Refusal refusal;
   /// Arrangement the kernel needs or makes, one per operand. A packed or ignored input has undefined dtype.
   std::vector<TensorDesc> inputs;
   std::vector<TensorDesc> outputs;
@@ -104,9 +105,9 @@ struct Offer {
   /// The packed weights the kernel holds.
   std::vector<WeightKey> packed;
 
-  static Offer refuse(std::string reason) {
+  static Offer refuse(Refusal refusal) {
     Offer offer;
-    offer.refusal = std::move(reason);
+    offer.refusal = std::move(refusal);
     return offer;
   }
 };

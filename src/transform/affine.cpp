@@ -9,7 +9,7 @@
 namespace hone::transform {
 namespace {
 
-AffineOrReason refused(std::string reason) { return {std::nullopt, std::move(reason)}; }
+AffineOrReason refused(Refusal reason) { return {std::nullopt, std::move(reason)}; }
 
 bool is_matrix(const Tensor* tensor) { return tensor != nullptr && tensor->rank() == 2; }
 

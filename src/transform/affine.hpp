@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/refusal.hpp"
 #include "transform/editor.hpp"
 
 namespace hone::transform {
@@ -31,7 +32,7 @@ std::optional<Channels> weighted_channels(const Graph& graph, const Node& node);
 struct AffineOrReason {
   std::optional<Affine> affine;
   /// Empty when the node is nothing of the kind.
-  std::string reason;
+  Refusal reason;
 };
 AffineOrReason as_affine(const Graph& graph, const Node& node, ValueId main, const Channels& channels);
 
@@ -42,7 +43,7 @@ AffineOrReason batch_norm_affine(const Graph& graph, const Node& node, int64_t c
 /// are not constant. A MatMul that needs a bias becomes a Gemm when its operands are matrices.
 struct FoldedOrReason {
   std::optional<Node> node;
-  std::string reason;
+  Refusal reason;
 };
 FoldedOrReason fold_affine(Editor& editor, const Node& node, const Channels& channels, const Affine& affine);
 

@@ -68,7 +68,7 @@ Node as_gemm(const Node& matmul) {
 
 FoldedOrReason fold_affine(Editor& editor, const Node& node, const Channels& channels, const Affine& affine) {
   const Graph& graph = editor.graph();
-  const auto refused = [](std::string reason) { return FoldedOrReason{std::nullopt, std::move(reason)}; };
+  const auto refused = [](Refusal reason) { return FoldedOrReason{std::nullopt, std::move(reason)}; };
   Node folded = node;
   const bool shifts = affine.shift != std::vector<double>(affine.shift.size(), 0);
   if (node.op == "MatMul" && shifts) {

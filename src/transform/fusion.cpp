@@ -19,7 +19,7 @@ bool is_narrow(const graph::TensorType& type) {
 /// Why a product by a constant matrix or filter cannot take those operands. Whether a device takes one that
 /// is repeated may depend on the extents of a run, such as a batch of 1, and where it does not, what is left
 /// needs the constant as it was before it was packed. Empty when it can.
-std::string repeated_operand(const Graph& graph, const Node& base, const PostOps& post_ops) {
+Refusal repeated_operand(const Graph& graph, const Node& base, const PostOps& post_ops) {
   if (base.inputs.size() < 2 || graph.constant(base.inputs[1]) == nullptr) return {};
   const graph::TensorType& result = graph.value(base.outputs[0]).type;
   for (const ValueId extra : post_ops.extras) {
@@ -35,8 +35,8 @@ std::optional<int32_t> absorb_reader(Editor& editor, int32_t index, FusedOperato
                                      Summary& summary) {
   const Node base = editor.node(index);
   const ValueId result = base.outputs[0];
-  const auto refuse = [&](const Node& reader, const std::string& why) {
-    summary.refuse(fmt::format("'{}' + '{}' not fused: {}", base.name, reader.name, why));
+  const auto refuse = [&](const Node& reader, const Refusal& why) {
+    summary.refuse(fmt::format("'{}' + '{}' not fused: {}", base.name, reader.name, why.text()));
     return std::nullopt;
   };
   const int32_t reader_index = editor.single_reader(result);
@@ -50,9 +50,8 @@ std::optional<int32_t> absorb_reader(Editor& editor, int32_t index, FusedOperato
   }
   const Node reader = editor.node(reader_index);
   const PostOpsOrReason found = as_post_ops(editor.graph(), reader, result);
-  if (!found.post_ops) return found.reason.empty() ? std::nullopt : refuse(reader, found.reason);
-  if (std::string why = repeated_operand(editor.graph(), base, *found.post_ops); !why.empty())
-    return refuse(reader, why);
+  if (!found.post_ops) return !found.reason ? std::nullopt : refuse(reader, found.reason);
+  if (Refusal why = repeated_operand(editor.graph(), base, *found.post_ops)) return refuse(reader, why);
   PostOps post_ops = post_ops_of(base);
   post_ops.append(*found.post_ops);
   if (post_ops.ops.size() > kMaxPostOps)
@@ -147,7 +146,7 @@ bool is_convolution(const Graph& graph, const Node& node, const tensor::Shape& f
   return constant && constant->shape() == filters;
 }
 
-std::string bounded_convolution_refusal(const Graph& graph, const Node& node, size_t from, int64_t stride) {
+Refusal bounded_convolution_refusal(const Graph& graph, const Node& node, size_t from, int64_t stride) {
   if (node.has_input(2) && !graph.value(node.inputs[2]).constant)
     return fmt::format("the bias of '{}' is not constant", node.name);
   const tensor::Shape& filters = graph.value(node.inputs[1]).constant->shape();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/refusal.hpp"
 #include "transform/editor.hpp"
 #include "transform/pass.hpp"
 
@@ -38,7 +39,7 @@ void set_post_ops(Node& node, const std::string& op, const PostOps& post_ops);
 /// node is no elementwise operation at all, so that its staying apart is no near miss.
 struct PostOpsOrReason {
   std::optional<PostOps> post_ops;
-  std::string reason;
+  Refusal reason;
 };
 /// The result always has the type and shape of `main`: extra inputs broadcast into it. New constants
 /// may be added to the graph. `scaling` says whether a product with something smaller that is no
@@ -59,8 +60,8 @@ bool is_convolution(const Graph& graph, const Node& node, const tensor::Shape& f
 /// Why a convolution of images with constant filters is more than kernels with bounds alone make; empty when
 /// it is not: no groups or dilations, that stride, its image's size otherwise, a constant bias if any, and a
 /// Relu or a Clip at most behind the first `from` post-ops, which have an extra input each.
-std::string bounded_convolution_refusal(const Graph& graph, const Node& node, size_t from = 0,
-                                        int64_t stride = 1);
+Refusal bounded_convolution_refusal(const Graph& graph, const Node& node, size_t from = 0,
+                                    int64_t stride = 1);
 /// Makes the post-ops of `convolution` from the one numbered `from` on, which have no extra inputs, those of
 /// the part of `fused` whose attributes begin with `prefix`.
 void set_activation(Node& fused, const std::string& prefix, const Node& convolution, size_t from = 0);

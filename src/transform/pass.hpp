@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/refusal.hpp"
 #include "graph/graph.hpp"
 
 namespace hone::transform {

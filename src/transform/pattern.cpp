@@ -58,7 +58,7 @@ bool same_rank(const graph::TensorType& a, const graph::TensorType& b) {
 }
 
 /// Why the match cannot become one node that keeps the shape of `x`; empty when it can.
-std::string obstacle(const Editor& editor, const Match& match, ValueId x) {
+Refusal obstacle(const Editor& editor, const Match& match, ValueId x) {
   const Graph& graph = editor.graph();
   const graph::TensorType& result = graph.value(editor.node(match.root).outputs[0]).type;
   if (!same_rank(graph.value(x).type, result)) {
@@ -73,8 +73,8 @@ std::string obstacle(const Editor& editor, const Match& match, ValueId x) {
 
 bool is_replaceable(const Editor& editor, const Match& match, ValueId x, const std::string& what,
                     Summary& summary) {
-  const std::string why = obstacle(editor, match, x);
-  if (why.empty()) return true;
+  const Refusal why = obstacle(editor, match, x);
+  if (!why) return true;
   summary.refuse(fmt::format("'{}' is no {}: {}", editor.node(match.root).name, what, why));
   return false;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/refusal.hpp"
 #include "transform/editor.hpp"
 #include "transform/pass.hpp"
 

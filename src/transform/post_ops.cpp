@@ -9,7 +9,7 @@
 namespace hone::transform {
 namespace {
 
-PostOpsOrReason refused(std::string reason) { return {std::nullopt, std::move(reason)}; }
+PostOpsOrReason refused(Refusal reason) { return {std::nullopt, std::move(reason)}; }
 
 PostOpsOrReason one(std::string op, float alpha = 0, float beta = 0) {
   PostOps post_ops;
@@ -60,7 +60,7 @@ PostOpsOrReason clip(const Graph& graph, const Node& node) {
 }
 
 /// Why a product with `other` cannot be a post-op; empty when it can.
-std::string scaling_obstacle(const Graph& graph, ValueId other, ValueId main, Scaling scaling) {
+Refusal scaling_obstacle(const Graph& graph, ValueId other, ValueId main, Scaling scaling) {
   if (scaling == Scaling::kAnyBroadcast || graph.constant(other) != nullptr) return {};
   if (same_shape(graph.value(other).type, graph.value(main).type)) return {};
   return fmt::format("Mul by {} broadcasts: it stays an elementwise step", graph.value(other).type.text());
@@ -80,8 +80,8 @@ PostOpsOrReason binary(const Graph& graph, const Node& node, ValueId main, Scali
   if (node.op == "Add") post_ops.add_binary("add", other);
   if (node.op == "Sub") post_ops.add_binary("sub", other);
   if (node.op == "Mul") {
-    std::string why = scaling_obstacle(graph, other, main, scaling);
-    if (!why.empty()) return refused(std::move(why));
+    Refusal why = scaling_obstacle(graph, other, main, scaling);
+    if (why) return refused(std::move(why));
     post_ops.add_binary("mul", other);
   }
   return {std::move(post_ops), {}};
@@ -106,8 +106,8 @@ PostOpsOrReason fused(const Graph& graph, const Node& node, ValueId main, Scalin
     if (!broadcasts_into(graph.value(extra).type, graph.value(main).type)) {
       return refused(fmt::format("an extra operand of '{}' does not surely broadcast", node.name));
     }
-    std::string why = op == "mul" ? scaling_obstacle(graph, extra, main, scaling) : std::string();
-    if (!why.empty()) return refused(std::move(why));
+    Refusal why = op == "mul" ? scaling_obstacle(graph, extra, main, scaling) : std::string();
+    if (why) return refused(std::move(why));
   }
   return {std::move(post_ops), {}};
 }

@@ -160,8 +160,7 @@ class ConvolutionTactic final : public CpuTactic {
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     attributes.set_post_ops(post.ops);
     const auto pd = primitive_desc(plan, onednn_desc(source), onednn_desc(result), attributes);
-    if (const std::string reason = refuse_implementation(pd.impl_info_str()); !reason.empty())
-      return Offer::refuse(reason);
+    if (const Refusal reason = refuse_implementation(pd.impl_info_str())) return Offer::refuse(reason);
     // oneDNN 2.6 reads such an operand as if it lay row-major.
     if (std::string_view(pd.impl_info_str()).find("gemm") != std::string_view::npos &&
         result.layout == Layout::kChannelsLast && has_whole_operand(request, post))

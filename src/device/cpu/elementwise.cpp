@@ -58,8 +58,7 @@ class ElementwiseTactic final : public CpuTactic {
     if (request.outputs[0].dtype != DType::kFloat32) return Offer::refuse("only float32 models");
     size_t main = 0;
     std::vector<ChainLink> chain;
-    if (std::string reason = links(request, main, chain); !reason.empty())
-      return Offer::refuse(std::move(reason));
+    if (Refusal reason = links(request, main, chain)) return Offer::refuse(std::move(reason));
     Offer offer;
     offer.inputs.resize(request.inputs.size());
     const TensorDesc& source = request.inputs[main];
@@ -80,14 +79,14 @@ class ElementwiseTactic final : public CpuTactic {
 
  private:
   /// Fills in the chain; a reason when there is none.
-  static std::string links(const StepRequest& request, size_t& main, std::vector<ChainLink>& chain) {
+  static Refusal links(const StepRequest& request, size_t& main, std::vector<ChainLink>& chain) {
     const graph::Node& node = request.node;
     if (node.op == "FusedElementwise") return fused_links(request, chain);
     if (node.op == "Clip") return clip_links(request, chain);
     if (node.op == "Gelu") {
       const bool tanh = node.attributes.get_string("approximate") == "tanh";
       chain.push_back({tanh ? ChainOp::kGeluTanh : ChainOp::kGeluErf});
-      return "";
+      return {};
     }
     const Single& single = *find_single(node.op);
     ChainLink link{single.link};
@@ -102,10 +101,10 @@ class ElementwiseTactic final : public CpuTactic {
       if (main == 1 && link.op == ChainOp::kDiv) return "the dividend is broadcast";
     }
     chain.push_back(link);
-    return "";
+    return {};
   }
 
-  static std::string fused_links(const StepRequest& request, std::vector<ChainLink>& chain) {
+  static Refusal fused_links(const StepRequest& request, std::vector<ChainLink>& chain) {
     const auto& names = request.node.attributes.get<std::vector<std::string>>("post_ops");
     const auto& alphas = request.node.attributes.get<std::vector<float>>("post_alphas");
     const auto& betas = request.node.attributes.get<std::vector<float>>("post_betas");
@@ -116,10 +115,10 @@ class ElementwiseTactic final : public CpuTactic {
       if (!op) return fmt::format("post-op '{}' is not in a chain", names[i]);
       chain.push_back({*op, alphas[i], betas[i], is_binary(*op) ? extra++ : 0});
     }
-    return "";
+    return {};
   }
 
-  static std::string clip_links(const StepRequest& request, std::vector<ChainLink>& chain) {
+  static Refusal clip_links(const StepRequest& request, std::vector<ChainLink>& chain) {
     ChainLink link{ChainOp::kClip, -std::numeric_limits<float>::infinity(),
                    std::numeric_limits<float>::infinity()};
     for (size_t i = 1; i <= 2; ++i) {
@@ -131,7 +130,7 @@ class ElementwiseTactic final : public CpuTactic {
     // ONNX: with min above max every element becomes max; a chain would give min.
     if (link.alpha > link.beta) return "the lower bound is above the upper one";
     chain.push_back(link);
-    return "";
+    return {};
   }
 };
 

@@ -19,7 +19,7 @@ using tensor::DType;
 bool is_gemm(const graph::Node& node) { return node.op == "Gemm" || node.op == "FusedGemm"; }
 
 /// Shared conditions; empty when they hold.
-std::string refuse_types(const StepRequest& request) {
+Refusal refuse_types(const StepRequest& request) {
   if (request.outputs[0].dtype != DType::kFloat32) return "only float32 models";
   if (tensor::element_count(request.outputs[0].shape) == 0) return "the output is empty";
   if (request.inputs[0].shape.size() < 2 || request.inputs[1].shape.size() < 2)
@@ -27,7 +27,7 @@ std::string refuse_types(const StepRequest& request) {
   if (is_gemm(request.node) && request.node.attributes.get_float("alpha") != 1.0f) return "alpha is not 1";
   if (is_gemm(request.node) && request.node.has_input(2) && request.node.attributes.get_float("beta") != 1.0f)
     return "beta is not 1";
-  return "";
+  return {};
 }
 
 /// The first `inside` post-ops of the node as oneDNN's; nullopt when it does not take one.
@@ -62,7 +62,7 @@ class InnerProductTactic final : public CpuTactic {
   }
 
   Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
-    if (std::string reason = refuse_types(request); !reason.empty()) return Offer::refuse(std::move(reason));
+    if (Refusal reason = refuse_types(request)) return Offer::refuse(std::move(reason));
     const graph::Node& node = request.node;
     if (!request.graph.value(node.inputs[1]).constant)
       return Offer::refuse("the second operand is not constant");
@@ -70,7 +70,7 @@ class InnerProductTactic final : public CpuTactic {
       return Offer::refuse("the second operand is a stack of matrices");
     if (is_gemm(node) && node.attributes.get_int("transA") != 0)
       return Offer::refuse("the first operand is transposed");
-    if (std::string reason = refuse_shapes(request); !reason.empty()) return Offer::refuse(std::move(reason));
+    if (Refusal reason = refuse_shapes(request)) return Offer::refuse(std::move(reason));
     return offer_with_post_ops(request, [&](size_t inside, bool allow_sum) {
       return guard_onednn([&] { return make(request, inside, allow_sum, weights); });
     });
@@ -79,14 +79,14 @@ class InnerProductTactic final : public CpuTactic {
  private:
   static bool is_stacked(const StepRequest& request) { return request.outputs[0].shape.size() != 2; }
 
-  static std::string refuse_shapes(const StepRequest& request) {
+  static Refusal refuse_shapes(const StepRequest& request) {
     if (request.inputs[0].shape.back() == 0) return "the inner dimension is 0";
     if (request.node.has_input(2) &&
         !tensor::is_row(request.inputs[2].shape, request.outputs[0].shape.back()))
       return "the bias is not one value per column";
     if (is_stacked(request) && post_op_count(request) != 0 && !extras_are_flat(request))
       return "a post-op is broadcast over a stack";
-    return "";
+    return {};
   }
 
   static Offer make(const StepRequest& request, size_t inside, bool allow_sum, engine::WeightStore& weights) {
@@ -167,7 +167,7 @@ class MatMulTactic final : public CpuTactic {
   bool handles(const std::string& op) const override { return op == "MatMul" || op == "FusedMatMul"; }
 
   Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    if (std::string reason = refuse_types(request); !reason.empty()) return Offer::refuse(std::move(reason));
+    if (Refusal reason = refuse_types(request)) return Offer::refuse(std::move(reason));
     if (request.inputs[0].shape.size() != request.outputs[0].shape.size() ||
         request.inputs[1].shape.size() != request.outputs[0].shape.size()) {
       return Offer::refuse("operands of different rank");
@@ -195,8 +195,7 @@ class MatMulTactic final : public CpuTactic {
     const dnnl::matmul::primitive_desc pd({onednn_desc(a), onednn_desc(b), onednn_desc(c)}, attributes,
                                           onednn_engine());
 #endif
-    if (const std::string reason = refuse_implementation(pd.impl_info_str()); !reason.empty())
-      return Offer::refuse(reason);
+    if (const Refusal reason = refuse_implementation(pd.impl_info_str())) return Offer::refuse(reason);
     auto kernel = std::make_shared<OnednnKernel>(dnnl::matmul(pd));
     Offer offer;
     offer.inputs.resize(request.inputs.size());

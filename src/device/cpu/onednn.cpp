@@ -75,7 +75,7 @@ std::string tag_of(const memory::desc& desc) {
     const memory::desc candidate(dims, desc.data_type(), static_cast<Tag>(tag), /*allow_empty=*/true);
     if (candidate == desc) return dnnl_fmt_tag2str(static_cast<dnnl_format_tag_t>(tag));
   }
-  return "";
+  return {};
 }
 
 std::optional<Tag> tag_named(std::string_view name) {
@@ -284,12 +284,12 @@ void OnednnKernel::run(const engine::Run& run) const {
   primitive_.execute(onednn_stream(), state.arguments);
 }
 
-std::string refuse_implementation(const char* info) {
+Refusal refuse_implementation(const char* info) {
   const std::string_view name(info);
   if (name.starts_with("ref") || name.find(":ref") != std::string_view::npos || name.starts_with("simple")) {
     return fmt::format("oneDNN has only its reference implementation ({})", name);
   }
-  return "";
+  return {};
 }
 
 }  // namespace hone::device::cpu

@@ -92,7 +92,7 @@ class OnednnKernel final : public engine::Kernel {
 };
 
 /// Why an implementation found by oneDNN is not worth running; empty when it is.
-std::string refuse_implementation(const char* info);
+Refusal refuse_implementation(const char* info);
 
 /// Runs f and turns a oneDNN refusal into an Offer's; f returns an Offer.
 template <class F>

@@ -72,8 +72,7 @@ class PoolingTactic final : public CpuTactic {
         attributes, onednn_engine());
     auto primitive = dnnl::pooling_v2_forward(pd);
 #endif
-    if (const std::string reason = refuse_implementation(pd.impl_info_str()); !reason.empty())
-      return Offer::refuse(reason);
+    if (const Refusal reason = refuse_implementation(pd.impl_info_str())) return Offer::refuse(reason);
     auto pool = std::make_shared<OnednnKernel>(std::move(primitive));
     pool->bind_input(0, DNNL_ARG_SRC, pd.src_desc());
     pool->bind_output(0, DNNL_ARG_DST, pd.dst_desc());

@@ -20,12 +20,12 @@ template <class Make>
 engine::Offer offer_with_post_ops(const engine::StepRequest& request, Make&& make) {
   const size_t all = post_op_count(request);
   engine::Offer whole = make(all, true);
-  if (whole.refusal.empty() || all == 0) return whole;
+  if (!whole.refusal || all == 0) return whole;
   whole = make(all, false);
-  if (whole.refusal.empty()) return whole;
+  if (!whole.refusal) return whole;
   for (size_t inside = all; inside-- > 0;) {
     engine::Offer partial = make(inside, false);
-    if (partial.refusal.empty()) return partial;
+    if (!partial.refusal) return partial;
   }
   return whole;
 }

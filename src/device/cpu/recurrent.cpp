@@ -34,7 +34,7 @@ bool are_whole(const Tensor* lengths, int64_t steps) {
 }
 
 /// Empty when oneDNN has what the node asks for.
-std::string refuse_node(const StepRequest& request, const RecurrentLayer& layer) {
+Refusal refuse_node(const StepRequest& request, const RecurrentLayer& layer) {
   const graph::Node& node = request.node;
   if (request.graph.value(node.inputs[kX]).type.dtype != DType::kFloat32) return "only float32 models";
   if (layer.features == 0) return "the input has no features";
@@ -50,7 +50,7 @@ std::string refuse_node(const StepRequest& request, const RecurrentLayer& layer)
     if (node.has_input(i) && !request.graph.value(node.inputs[i]).constant)
       return "the weights are not constant";
   }
-  return "";
+  return {};
 }
 
 /// Descriptors of one direction; empty ones for what the primitive does without.
@@ -178,8 +178,7 @@ class RecurrentTactic final : public CpuTactic {
 
   Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
     const RecurrentLayer layer(request);
-    if (std::string reason = refuse_node(request, layer); !reason.empty())
-      return Offer::refuse(std::move(reason));
+    if (Refusal reason = refuse_node(request, layer)) return Offer::refuse(std::move(reason));
     if (layer.steps == 0 || layer.batch == 0) {
       Offer offer = operands(request);
       offer.kernel = std::make_shared<StatesKernel>(request);

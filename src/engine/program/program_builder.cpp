@@ -236,7 +236,7 @@ class ProgramBuilder {
     if (!named.empty()) {
       variants = {named};
       offer = ask(tactic, request, &named);
-      if (offer.refusal.empty()) return offer;
+      if (!offer.refusal) return offer;
     }
     variants = tactic.variants(request);
     if (variants.empty()) return ask(tactic, request, nullptr);
@@ -244,7 +244,7 @@ class ProgramBuilder {
     std::erase(variants, named);  // it has refused
     for (; !variants.empty(); variants.erase(variants.begin())) {
       offer = ask(tactic, request, &variants.front());
-      if (offer.refusal.empty()) break;
+      if (!offer.refusal) break;
     }
     return offer;
   }
@@ -267,8 +267,8 @@ class ProgramBuilder {
       const bool named = tactic->name() == wanted_tactic && colon < wanted.size();
       std::vector<std::string> variants;
       Offer offer = first_offer(*tactic, request, named ? wanted.substr(colon + 1) : "", variants);
-      if (!offer.refusal.empty()) {
-        step.refusals.push_back(fmt::format("{}: {}", tactic->name(), offer.refusal));
+      if (offer.refusal) {
+        step.refusals.push_back(fmt::format("{}: {}", tactic->name(), offer.refusal.text()));
         continue;
       }
       const bool chosen = step.candidates.empty();

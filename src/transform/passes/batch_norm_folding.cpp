@@ -34,12 +34,12 @@ class BatchNormFolding {
   bool fold(int32_t producer, int32_t index, const Channels& channels) {
     const Node base = editor_.node(producer);
     const Node node = editor_.node(index);
-    const auto refuse = [&](const std::string& why) {
-      summary_.refuse(fmt::format("'{}' + '{}' not folded: {}", base.name, node.name, why));
+    const auto refuse = [&](const Refusal& why) {
+      summary_.refuse(fmt::format("'{}' + '{}' not folded: {}", base.name, node.name, why.text()));
       return false;
     };
     const AffineOrReason found = as_affine(graph_, node, base.outputs[0], channels);
-    if (!found.affine) return found.reason.empty() ? false : refuse(found.reason);
+    if (!found.affine) return !found.reason ? false : refuse(found.reason);
     if (editor_.is_output(base.outputs[0]))
       return refuse(fmt::format("the result of '{}' is a graph output", base.name));
     const size_t readers = editor_.read_count(base.outputs[0]);

@@ -11,8 +11,8 @@ namespace {
 void lower(Editor& editor, int32_t index, Summary& summary) {
   const Node node = editor.node(index);
   const graph::TensorType type = editor.graph().value(node.inputs[0]).type;
-  const auto refuse = [&](const std::string& why) {
-    summary.refuse(fmt::format("'{}' stays a batch normalisation: {}", node.name, why));
+  const auto refuse = [&](const Refusal& why) {
+    summary.refuse(fmt::format("'{}' stays a batch normalisation: {}", node.name, why.text()));
   };
   if (!type.ranked() || type.dims->size() < 2 || !(*type.dims)[1].known()) {
     return refuse("its number of channels is not known");

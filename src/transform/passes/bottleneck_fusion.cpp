@@ -51,7 +51,7 @@ int32_t next_convolution(const Editor& editor, const Tail& tail, int64_t channel
     const bool fits = is_convolution(editor.graph(), node, {channels, 4 * channels, 1, 1}) ||
                       (any && is_convolution(editor.graph(), node, {2 * channels, 4 * channels, 1, 1}));
     if (!fits || node.inputs[0] != wide) continue;
-    if (bounded_convolution_refusal(editor.graph(), node).empty()) return reader;
+    if (!bounded_convolution_refusal(editor.graph(), node)) return reader;
     if (found < 0 && filters == Filters::kInEachBlock) found = reader;
   }
   return found;
@@ -89,7 +89,7 @@ std::optional<Tail> find_tail(const Editor& editor, int32_t index, Filters filte
 }
 
 /// Why images of one size stay with three steps; empty when they do not.
-std::string size_refusal(const graph::Dim& height, const graph::Dim& width, int64_t channels) {
+Refusal size_refusal(const graph::Dim& height, const graph::Dim& width, int64_t channels) {
   if (!width.known()) return "the width of its images is not known";
   const int64_t w = width.value();
   if (channels == kChannels) {
@@ -115,7 +115,7 @@ std::string size_refusal(const graph::Dim& height, const graph::Dim& width, int6
 }
 
 /// Why a pattern stays as it is; empty when it does not.
-std::string refusal(const Editor& editor, const Tail& tail) {
+Refusal refusal(const Editor& editor, const Tail& tail) {
   const Graph& graph = editor.graph();
   const Node& window = editor.node(tail.window);
   const Node& last = editor.node(tail.last());
@@ -123,9 +123,7 @@ std::string refusal(const Editor& editor, const Tail& tail) {
     return fmt::format("others want the result of '{}' too", window.name);
   for (const int32_t part : {tail.window, tail.expand, tail.project, tail.next}) {
     if (part < 0) continue;
-    if (std::string reason =
-            bounded_convolution_refusal(graph, editor.node(part), part == tail.last() ? 1 : 0);
-        !reason.empty())
+    if (Refusal reason = bounded_convolution_refusal(graph, editor.node(part), part == tail.last() ? 1 : 0))
       return reason;
   }
   const Node& expand = editor.node(tail.expand);
@@ -176,8 +174,8 @@ Summary fuse_all(Graph& graph, Filters filters) {
     if (!tail) continue;
     const std::string first = editor.node(tail->window).name;
     const std::string end = editor.node(tail->next < 0 ? tail->last() : tail->next).name;
-    if (const std::string reason = refusal(editor, *tail); !reason.empty()) {
-      summary.refuse(fmt::format("'{}' to '{}' not fused: {}", first, end, reason));
+    if (const Refusal reason = refusal(editor, *tail)) {
+      summary.refuse(fmt::format("'{}' to '{}' not fused: {}", first, end, reason.text()));
       continue;
     }
     summary.change(fmt::format("the bottleneck from '{}' to '{}' became one node", first, end));

@@ -83,7 +83,7 @@ std::vector<Part> parts_of(const Editor& editor, const Node& concat) {
 }
 
 /// Reads filters and windows; why the parts stay apart, empty when they do not.
-std::string refusal(const Graph& graph, const Node& concat, std::vector<Part>& parts) {
+Refusal refusal(const Graph& graph, const Node& concat, std::vector<Part>& parts) {
   for (Part& part : parts) {
     const auto& filters = graph.value(part.node->inputs[1]).constant;
     if (!filters || (part.node->has_input(2) && !graph.value(part.node->inputs[2]).constant))
@@ -185,8 +185,8 @@ Summary concatenated_convolution_fusion(Graph& graph) {
     const Node concat = editor.node(i);
     std::vector<Part> parts = parts_of(editor, concat);
     if (parts.empty()) continue;
-    if (const std::string reason = refusal(graph, concat, parts); !reason.empty()) {
-      summary.refuse(fmt::format("the convolutions of '{}' not fused: {}", concat.name, reason));
+    if (const Refusal reason = refusal(graph, concat, parts)) {
+      summary.refuse(fmt::format("the convolutions of '{}' not fused: {}", concat.name, reason.text()));
       continue;
     }
     Node joined = join(editor, concat, parts);

@@ -33,7 +33,7 @@ bool is_large(const graph::TensorType& type) {
 }
 
 /// Why a convolution cannot be one of both; empty when it can.
-std::string convolution_refusal(const Graph& graph, const Node& node) {
+Refusal convolution_refusal(const Graph& graph, const Node& node) {
   const auto& filters = graph.value(node.inputs[1]).constant;
   if (!filters || (node.has_input(2) && !graph.value(node.inputs[2]).constant))
     return fmt::format("the filters or the bias of '{}' are not constant", node.name);
@@ -55,9 +55,9 @@ std::string convolution_refusal(const Graph& graph, const Node& node) {
 }
 
 /// Why `last`, which adds what `other` makes, stays a step of its own; empty when it does not.
-std::string refusal(const Graph& graph, const Node& other, const Node& last) {
+Refusal refusal(const Graph& graph, const Node& other, const Node& last) {
   for (const Node* node : {&other, &last}) {
-    if (std::string reason = convolution_refusal(graph, *node); !reason.empty()) return reason;
+    if (Refusal reason = convolution_refusal(graph, *node)) return reason;
   }
   if (!post_ops_of(other).ops.empty())
     return fmt::format("'{}' has an activation ahead of the addition", other.name);
@@ -117,8 +117,8 @@ Summary convolution_sum_fusion(Graph& graph) {
     if (producer < 0 || !editor.read_once(post_ops.extras[0]) || !is_convolution(editor.node(producer)))
       continue;
     const Node other = editor.node(producer);
-    if (const std::string reason = refusal(graph, other, last); !reason.empty()) {
-      summary.refuse(fmt::format("'{}' + '{}' not fused: {}", other.name, last.name, reason));
+    if (const Refusal reason = refusal(graph, other, last)) {
+      summary.refuse(fmt::format("'{}' + '{}' not fused: {}", other.name, last.name, reason.text()));
       continue;
     }
     summary.change(fmt::format("'{}' and '{}' became one node", other.name, last.name));

@@ -28,11 +28,11 @@ void fuse_with_reader(Editor& editor, int32_t index, Summary& summary) {
   if (reader_index < 0) return;
   const Node reader = editor.node(reader_index);
   const PostOpsOrReason next = as_post_ops(editor.graph(), reader, node.outputs[0], Scaling::kAnyBroadcast);
-  if (!next.post_ops && next.reason.empty()) return;
+  if (!next.post_ops && !next.reason) return;
   auto chain = as_chain(editor.graph(), node);
   if (!chain) return;
-  const auto refuse = [&](const std::string& why) {
-    summary.refuse(fmt::format("'{}' + '{}' not fused: {}", node.name, reader.name, why));
+  const auto refuse = [&](const Refusal& why) {
+    summary.refuse(fmt::format("'{}' + '{}' not fused: {}", node.name, reader.name, why.text()));
   };
   if (!next.post_ops) return refuse(next.reason);
   if (!editor.read_once(node.outputs[0]))

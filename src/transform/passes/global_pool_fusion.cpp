@@ -24,7 +24,7 @@ bool is_short(const Graph& graph, const Node& convolution) {
 }
 
 /// Why a convolution and its pool stay two steps; empty when they do not.
-std::string refusal(const Graph& graph, const Node& convolution) {
+Refusal refusal(const Graph& graph, const Node& convolution) {
   const auto& filters = graph.value(convolution.inputs[1]).constant;
   if (!filters || (convolution.has_input(2) && !graph.value(convolution.inputs[2]).constant))
     return "its filters or its bias are not constant";
@@ -65,8 +65,8 @@ Summary global_pool_fusion(Graph& graph) {
     if (producer < 0 || !editor.read_once(pool.inputs[0])) continue;
     const Node convolution = editor.node(producer);
     if (convolution.op != "Conv" && convolution.op != "FusedConv") continue;
-    if (const std::string reason = refusal(graph, convolution); !reason.empty()) {
-      summary.refuse(fmt::format("'{}' + '{}' not fused: {}", convolution.name, pool.name, reason));
+    if (const Refusal reason = refusal(graph, convolution)) {
+      summary.refuse(fmt::format("'{}' + '{}' not fused: {}", convolution.name, pool.name, reason.text()));
       continue;
     }
     summary.change(fmt::format("'{}' absorbed '{}' ({})", convolution.name, pool.name, pool.op));

@@ -124,7 +124,7 @@ void separate_boundary(Graph& graph, std::vector<Node>& first, std::vector<Node>
 }
 
 /// Why it cannot be done; empty when the graph is widened.
-std::string widen(Graph& graph) {
+Refusal widen(Graph& graph) {
   for (const Node& node : graph.nodes) {
     if (graph::has_body(node)) return fmt::format("{} holds a graph", node.text());
   }
@@ -165,8 +165,8 @@ Summary half_widening(Graph& graph) {
   Summary summary;
   if (computes_in_half(graph) == nullptr) return summary;
   Graph wide = graph;
-  if (const std::string reason = widen(wide); !reason.empty()) {
-    summary.refuse("the model stays in float16 and bfloat16: " + reason);
+  if (const Refusal reason = widen(wide)) {
+    summary.refuse("the model stays in float16 and bfloat16: " + reason.text());
     return summary;
   }
   graph = std::move(wide);

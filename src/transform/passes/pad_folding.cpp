@@ -15,7 +15,7 @@ using Pads = std::vector<int64_t>;
 /// The padding of spatial axes, as begins and then ends; or why the node has none that could move.
 struct PadsOrReason {
   Pads pads;
-  std::string reason;
+  Refusal reason;
 };
 
 /// Constant padding of every axis: begins, then ends; empty when it is not known.
@@ -65,7 +65,7 @@ Pads own_pads(const Node& node, size_t count) {
 }
 
 /// Why a pool cannot take the padding; empty when it can.
-std::string pool_obstacle(const Editor& editor, const Node& pool, const Node& pad, const Pads& pads) {
+Refusal pool_obstacle(const Editor& editor, const Node& pool, const Node& pad, const Pads& pads) {
   const Pads own = own_pads(pool, pads.size());
   const double value = *pad_value(editor.graph(), pad);
   if (pool.attributes.get_int("ceil_mode") != 0) return "the pool rounds its size up";
@@ -92,7 +92,7 @@ std::string pool_obstacle(const Editor& editor, const Node& pool, const Node& pa
   return {};
 }
 
-std::string obstacle(const Editor& editor, const Node& reader, const Node& pad, const Pads& pads) {
+Refusal obstacle(const Editor& editor, const Node& reader, const Node& pad, const Pads& pads) {
   const std::string& auto_pad = reader.attributes.get_string("auto_pad");
   if (auto_pad != "NOTSET" && auto_pad != "VALID")
     return fmt::format("'{}' pads by {}", reader.name, auto_pad);
@@ -110,15 +110,15 @@ void fold(Editor& editor, int32_t index, Summary& summary) {
   const Node reader = editor.node(first);
   if (reader.op != "Conv" && reader.op != "AveragePool" && reader.op != "MaxPool") return;
   if (reader.inputs[0] != result) return;
-  const auto refuse = [&](const std::string& why) {
-    summary.refuse(fmt::format("'{}' + '{}' not folded: {}", pad.name, reader.name, why));
+  const auto refuse = [&](const Refusal& why) {
+    summary.refuse(fmt::format("'{}' + '{}' not folded: {}", pad.name, reader.name, why.text()));
   };
   const int32_t reader_index = editor.single_reader(result);
   if (reader_index < 0) return refuse(fmt::format("the result of '{}' is read elsewhere", pad.name));
   const PadsOrReason found = spatial_pads(editor.graph(), pad);
   if (found.pads.empty()) return refuse(found.reason);
-  const std::string why = obstacle(editor, reader, pad, found.pads);
-  if (!why.empty()) return refuse(why);
+  const Refusal why = obstacle(editor, reader, pad, found.pads);
+  if (why) return refuse(why);
   Node padded = reader;
   padded.inputs[0] = pad.inputs[0];
   Pads total = own_pads(reader, found.pads.size());

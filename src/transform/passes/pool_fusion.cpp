@@ -26,7 +26,7 @@ bool is_stem(const Graph& graph, const Node& node) {
 }
 
 /// Why a pool stays a step of its own; empty when it does not.
-std::string refusal(const Node& pool) {
+Refusal refusal(const Node& pool) {
   if (pool.has_output(1)) return "the indices are wanted";
   const graph::Window window = graph::read_window(pool.attributes, pool.attributes.get_ints("kernel_shape"));
   const auto all = [](const std::vector<int64_t>& values, int64_t least, int64_t most) {
@@ -68,8 +68,8 @@ Summary pool_fusion(Graph& graph) {
     const int32_t reader = editor.single_reader(convolution.outputs[0]);
     if (reader < 0 || editor.node(reader).op != "MaxPool") continue;
     const Node pool = editor.node(reader);
-    if (const std::string reason = refusal(pool); !reason.empty()) {
-      summary.refuse(fmt::format("'{}' + '{}' not fused: {}", convolution.name, pool.name, reason));
+    if (const Refusal reason = refusal(pool)) {
+      summary.refuse(fmt::format("'{}' + '{}' not fused: {}", convolution.name, pool.name, reason.text()));
       continue;
     }
     summary.change(fmt::format("'{}' absorbed '{}' ({})", convolution.name, pool.name, pool.op));

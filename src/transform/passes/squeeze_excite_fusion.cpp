@@ -48,7 +48,7 @@ std::optional<tensor::Shape> pointwise_filter(const Graph& graph, const Node& co
 }
 
 /// Why one of the convolutions cannot be a part; empty when it can.
-std::string convolution_refusal(const Graph& graph, const Node& convolution) {
+Refusal convolution_refusal(const Graph& graph, const Node& convolution) {
   if (!pointwise_filter(graph, convolution))
     return fmt::format("'{}' has no constant filters of 1 x 1", convolution.name);
   if (convolution.has_input(2) && !graph.value(convolution.inputs[2]).constant)
@@ -64,7 +64,7 @@ std::string convolution_refusal(const Graph& graph, const Node& convolution) {
 }
 
 /// Why a block stays as it is; empty when it does not.
-std::string refusal(const Editor& editor, const Block& block) {
+Refusal refusal(const Editor& editor, const Block& block) {
   const Graph& graph = editor.graph();
   for (const int32_t part : {block.pool, block.squeeze, block.gate}) {
     const Node& node = editor.node(part);
@@ -72,7 +72,7 @@ std::string refusal(const Editor& editor, const Block& block) {
       return fmt::format("others want the result of '{}' too", node.name);
   }
   for (const int32_t part : {block.squeeze, block.gate}) {
-    if (std::string reason = convolution_refusal(graph, editor.node(part)); !reason.empty()) return reason;
+    if (Refusal reason = convolution_refusal(graph, editor.node(part))) return reason;
   }
   if (graph.value(editor.node(block.pool).inputs[0]).type.dtype != graph::DType::kFloat32)
     return "its elements are not float32";
@@ -117,8 +117,8 @@ Summary squeeze_excite_fusion(Graph& graph) {
     if (!block) continue;
     const std::string first = editor.node(block->pool).name;
     const std::string last = editor.node(i).name;
-    if (const std::string reason = refusal(editor, *block); !reason.empty()) {
-      summary.refuse(fmt::format("'{}' to '{}' not fused: {}", first, last, reason));
+    if (const Refusal reason = refusal(editor, *block)) {
+      summary.refuse(fmt::format("'{}' to '{}' not fused: {}", first, last, reason.text()));
       continue;
     }
     summary.change(fmt::format("squeeze and excitation from '{}' to '{}' became one node", first, last));

@@ -24,7 +24,7 @@ int32_t next_convolution(const Editor& editor, ValueId image) {
 }
 
 /// Why a stem stays with its pool alone; empty when it does not.
-std::string refusal(const Graph& graph, const Node& stem, const Node& next) {
+Refusal refusal(const Graph& graph, const Node& stem, const Node& next) {
   const graph::TensorType& image = graph.value(stem.inputs[0]).type;
   const auto& filters = graph.value(stem.inputs[1]).constant;
   if (image.dtype != graph::DType::kFloat32) return "its elements are not float32";
@@ -34,8 +34,7 @@ std::string refusal(const Graph& graph, const Node& stem, const Node& next) {
   if (shape[0] != kChannels || shape[1] > kImageChannels || shape[2] != kWindow || shape[3] != kWindow)
     return fmt::format("it has not {} filters of {} x {}", kChannels, kWindow, kWindow);
   for (const auto& [node, stride] : {std::pair(&stem, 2), std::pair(&next, 1)}) {
-    if (std::string reason = bounded_convolution_refusal(graph, *node, 0, stride); !reason.empty())
-      return reason;
+    if (Refusal reason = bounded_convolution_refusal(graph, *node, 0, stride)) return reason;
   }
   if (!image.ranked()) return "the size of its images is not known";
   const graph::Dim& height = (*image.dims)[2];
@@ -70,8 +69,8 @@ Summary stem_fusion(Graph& graph) {
     const int32_t reader = next_convolution(editor, stem.outputs[0]);
     if (reader < 0) continue;
     const Node next = editor.node(reader);
-    if (const std::string reason = refusal(graph, stem, next); !reason.empty()) {
-      summary.refuse(fmt::format("'{}' + '{}' not fused: {}", stem.name, next.name, reason));
+    if (const Refusal reason = refusal(graph, stem, next)) {
+      summary.refuse(fmt::format("'{}' + '{}' not fused: {}", stem.name, next.name, reason.text()));
       continue;
     }
     summary.change(fmt::format("'{}' absorbed '{}' ({})", stem.name, next.name, next.op));

@@ -66,9 +66,10 @@ class Lowering {
       : editor_(editor), index_(index), node_(editor.node(index)), summary_(summary) {}
 
   void run() {
-    const std::string reason = read();
-    if (!reason.empty())
-      return summary_.refuse(fmt::format("'{}' stays a transposed convolution: {}", node_.name, reason));
+    const Refusal reason = read();
+    if (reason)
+      return summary_.refuse(
+          fmt::format("'{}' stays a transposed convolution: {}", node_.name, reason.text()));
     add_convolution();
     const int32_t end = add_activation();
     if (outputs_per_pixel_ > 1) add_spread();
@@ -80,7 +81,7 @@ class Lowering {
 
  private:
   /// Why it cannot be one, or nothing.
-  std::string read() {
+  Refusal read() {
     const Graph& graph = editor_.graph();
     weights_ = graph.constant(node_.inputs[1]);
     if (weights_ == nullptr) return "its weights are computed";
@@ -118,7 +119,7 @@ class Lowering {
       if (axis.pad_end() >= axis.kernel()) return "its output reaches far beyond its input";
     }
     if (!is_image() && outputs_per_pixel_ > 1 && !known_) return "its image has no known size";
-    return "";
+    return {};
   }
 
   /// Whether DepthToSpace can move the outputs.

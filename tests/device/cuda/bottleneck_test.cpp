@@ -15,18 +15,18 @@ Bottleneck sized(int64_t batch, int64_t height, int64_t width, int64_t next, boo
 
 TEST(Bottleneck, TakesTheNextChannelsThatFitIntoSharedMemory) {
   const DeviceProperties device;
-  EXPECT_EQ(bottleneck_refusal(sized(1, 56, 56, 64), device), "");
-  EXPECT_EQ(bottleneck_refusal(sized(1, 56, 56, 128), device), "");
-  EXPECT_EQ(bottleneck_refusal(sized(1, 56, 56, 64, true), device), "");
-  EXPECT_NE(bottleneck_refusal(sized(1, 56, 56, 128, true), device), "");
-  EXPECT_NE(bottleneck_refusal(sized(1, 56, 56, 96), device), "");
-  EXPECT_NE(bottleneck_refusal(sized(1, 56, 56, 0), device), "");
+  EXPECT_EQ(bottleneck_refusal(sized(1, 56, 56, 64), device).text(), "");
+  EXPECT_EQ(bottleneck_refusal(sized(1, 56, 56, 128), device).text(), "");
+  EXPECT_EQ(bottleneck_refusal(sized(1, 56, 56, 64, true), device).text(), "");
+  EXPECT_NE(bottleneck_refusal(sized(1, 56, 56, 128, true), device).text(), "");
+  EXPECT_NE(bottleneck_refusal(sized(1, 56, 56, 96), device).text(), "");
+  EXPECT_NE(bottleneck_refusal(sized(1, 56, 56, 0), device).text(), "");
 }
 
 TEST(Bottleneck, RefusesDevicesWithoutProductsOfWarpgroups) {
   DeviceProperties device;
   device.warpgroups = false;
-  EXPECT_NE(bottleneck_refusal(sized(1, 56, 56, 64), device), "");
+  EXPECT_NE(bottleneck_refusal(sized(1, 56, 56, 64), device).text(), "");
 }
 
 TEST(Bottleneck, MakesSomePixelsOfARowATile) {
@@ -34,25 +34,26 @@ TEST(Bottleneck, MakesSomePixelsOfARowATile) {
   EXPECT_EQ(sized(2, 3, 64, 64).tiles(), 6);
   EXPECT_EQ(sized(2, 3, 65, 64).tiles(), 12);
   EXPECT_EQ(sized(0, 3, 65, 64).tiles(), 0);
-  EXPECT_EQ(bottleneck_refusal(sized(0, 3, 65, 64), {}), "");
-  EXPECT_NE(bottleneck_refusal(sized(1, 0, 65, 64), {}), "");
-  EXPECT_NE(bottleneck_refusal(sized(int64_t{1} << 30, 3, 65, 64), {}), "");
+  EXPECT_EQ(bottleneck_refusal(sized(0, 3, 65, 64), {}).text(), "");
+  EXPECT_NE(bottleneck_refusal(sized(1, 0, 65, 64), {}).text(), "");
+  EXPECT_NE(bottleneck_refusal(sized(int64_t{1} << 30, 3, 65, 64), {}).text(), "");
 }
 
 TEST(PipelinedBottleneck, TakesWhatTheOtherTakesOf64Channels) {
-  EXPECT_EQ(pipelined_bottleneck_refusal(sized(1, 56, 56, 64), {}), "");
-  EXPECT_EQ(pipelined_bottleneck_refusal(sized(1, 56, 56, 128), {}), "");
-  EXPECT_EQ(pipelined_bottleneck_refusal(sized(1, 56, 56, 64, true), {}), "");
-  EXPECT_NE(pipelined_bottleneck_refusal(sized(1, 56, 56, 128, true), {}), "");
+  EXPECT_EQ(pipelined_bottleneck_refusal(sized(1, 56, 56, 64), {}).text(), "");
+  EXPECT_EQ(pipelined_bottleneck_refusal(sized(1, 56, 56, 128), {}).text(), "");
+  EXPECT_EQ(pipelined_bottleneck_refusal(sized(1, 56, 56, 64, true), {}).text(), "");
+  EXPECT_NE(pipelined_bottleneck_refusal(sized(1, 56, 56, 128, true), {}).text(), "");
   Bottleneck wider = sized(1, 28, 28, 128);
   wider.channels = 128;
-  EXPECT_EQ(pipelined_bottleneck_refusal(wider, {}), "128 channels, not 64");
+  EXPECT_EQ(pipelined_bottleneck_refusal(wider, {}).text(), "128 channels, not 64");
   DeviceProperties device;
   device.warpgroups = false;
-  EXPECT_NE(pipelined_bottleneck_refusal(sized(1, 56, 56, 64), device), "");
+  EXPECT_NE(pipelined_bottleneck_refusal(sized(1, 56, 56, 64), device).text(), "");
   // As many tiles as may be by 64 pixels, but not by 56.
-  EXPECT_EQ(bottleneck_refusal(sized(int64_t{1} << 24, 64, 64, 64), {}), "");
-  EXPECT_EQ(pipelined_bottleneck_refusal(sized(int64_t{1} << 24, 64, 64, 64), {}), "the image is too large");
+  EXPECT_EQ(bottleneck_refusal(sized(int64_t{1} << 24, 64, 64, 64), {}).text(), "");
+  EXPECT_EQ(pipelined_bottleneck_refusal(sized(int64_t{1} << 24, 64, 64, 64), {}).text(),
+            "the image is too large");
 }
 
 TEST(PipelinedBottleneck, MakesAtMost56PixelsOfARowATile) {
@@ -83,29 +84,29 @@ Bottleneck clustered(int64_t channels, int64_t height, int64_t width) {
 }
 
 TEST(ClusterBottleneck, TakesRowsWhoseWindowsFitIntoSharedMemory) {
-  EXPECT_EQ(bottleneck_refusal(clustered(128, 28, 28), {}), "");
-  EXPECT_EQ(bottleneck_refusal(clustered(128, 28, 32), {}), "");
-  EXPECT_EQ(bottleneck_refusal(clustered(128, 1, 1), {}), "");
-  EXPECT_EQ(bottleneck_refusal(clustered(256, 14, 17), {}), "");
-  EXPECT_EQ(bottleneck_refusal(clustered(128, 28, 33), {}), "rows of 33 pixels do not fit");
-  EXPECT_EQ(bottleneck_refusal(clustered(256, 14, 18), {}), "rows of 18 pixels do not fit");
-  EXPECT_NE(bottleneck_refusal(clustered(128, 0, 28), {}), "");
+  EXPECT_EQ(bottleneck_refusal(clustered(128, 28, 28), {}).text(), "");
+  EXPECT_EQ(bottleneck_refusal(clustered(128, 28, 32), {}).text(), "");
+  EXPECT_EQ(bottleneck_refusal(clustered(128, 1, 1), {}).text(), "");
+  EXPECT_EQ(bottleneck_refusal(clustered(256, 14, 17), {}).text(), "");
+  EXPECT_EQ(bottleneck_refusal(clustered(128, 28, 33), {}).text(), "rows of 33 pixels do not fit");
+  EXPECT_EQ(bottleneck_refusal(clustered(256, 14, 18), {}).text(), "rows of 18 pixels do not fit");
+  EXPECT_NE(bottleneck_refusal(clustered(128, 0, 28), {}).text(), "");
   Bottleneck alone = clustered(256, 14, 14);
   alone.next = 0;
-  EXPECT_EQ(bottleneck_refusal(alone, {}), "");
+  EXPECT_EQ(bottleneck_refusal(alone, {}).text(), "");
 }
 
 TEST(ClusterBottleneck, RefusesOtherChannelsAndProjections) {
-  EXPECT_NE(bottleneck_refusal(clustered(192, 28, 28), {}), "");
+  EXPECT_NE(bottleneck_refusal(clustered(192, 28, 28), {}).text(), "");
   Bottleneck size = clustered(128, 28, 28);
   size.next = 256;
-  EXPECT_NE(bottleneck_refusal(size, {}), "");
+  EXPECT_NE(bottleneck_refusal(size, {}).text(), "");
   size = clustered(128, 28, 28);
   size.projects = true;
-  EXPECT_NE(bottleneck_refusal(size, {}), "");
+  EXPECT_NE(bottleneck_refusal(size, {}).text(), "");
   DeviceProperties device;
   device.clusters = false;
-  EXPECT_NE(bottleneck_refusal(clustered(128, 28, 28), device), "");
+  EXPECT_NE(bottleneck_refusal(clustered(128, 28, 28), device).text(), "");
 }
 
 TEST(ClusterBottleneck, MakesAsManyRowsATileAsFit) {

@@ -130,7 +130,7 @@ void check_pooled_stem(const std::string& name, StemLayout layout, int pad_top, 
                        const DeviceProperties& device, ConvArgs args, const Packed& packed,
                        const Case<T>& whole, Counts& counts) {
   const ConvProblem& p = layout.problem;
-  const bool possible = stem_refusal(layout, StemConfig{256, 64, StemWay::kWarpgroups}, device).empty();
+  const bool possible = !stem_refusal(layout, StemConfig{256, 64, StemWay::kWarpgroups}, device);
   const auto outputs = [](int size, int pad) { return (size + 2 * pad - 3 + (pad == 0 ? 1 : 0)) / 2 + 1; };
   layout.pool =
       StemPool{pad_top, pad_left, outputs(p.out_height(), pad_top), outputs(p.out_width(), pad_left)};
@@ -298,12 +298,12 @@ void check_chain(const ConvProblem& p, const ChainWays& texts, const Refusal& ot
   };
   for (size_t i = 0; i < texts.implicit.size(); ++i) {
     const ConvConfig one = *ConvConfig::parse(texts.implicit[i]);
-    add(one, conv_refusal(p, one, device));
+    add(one, conv_refusal(p, one, device).text());
     const Other other = *Other::parse(texts.others[i]);
     add(other, other_refusal(p, other, device));
     if (!device.warpgroups) continue;
     const WarpgroupConfig third = *WarpgroupConfig::parse(texts.warpgroup[i]);
-    add(third, warpgroup_refusal(p, third, device));
+    add(third, warpgroup_refusal(p, third, device).text());
   }
   const SharedMemory shared(ways);
   cudaStream_t stream;
@@ -377,12 +377,12 @@ void check_refusals(const DeviceProperties& device, Counts& counts) {
   for (const char* text :
        {"48x64x64_s4", "64x64x64_s2", "64x64x64_s7", "128x128x64_s6_c3", "64x64x64_s3_w17"}) {
     const auto config = ConvConfig::parse(text);
-    expect(config && !conv_refusal(good, *config, device).empty(), text);
+    expect(config && conv_refusal(good, *config, device), text);
     expect(config && launch_conv(good, *config, none, {.device = &gpu()}) == cudaErrorInvalidValue, text);
   }
   for (const char* text : {"48x64_s4", "64x64_s1", "64x64_s9", "64x64_s4_c3", "256x128_s8"}) {
     const auto config = WarpgroupConfig::parse(text);
-    expect(config && !warpgroup_refusal(good, *config, device).empty(), text);
+    expect(config && warpgroup_refusal(good, *config, device), text);
     expect(config && launch_warpgroup(good, *config, none, {.device = &gpu()}) == cudaErrorInvalidValue,
            text);
   }
@@ -390,14 +390,14 @@ void check_refusals(const DeviceProperties& device, Counts& counts) {
        {"", "64x64x64", "64x64x64_s4_x2", "64x64x64_s4_c1", "64x64x64_s4 ", "064x64x64_s4"}) {
     expect(!ConvConfig::parse(text), text);
   }
-  expect(!conv_refusal(square(14, 3, 64, 3, 1, 1)).empty(), "3 channels");
+  expect(static_cast<bool>(conv_refusal(square(14, 3, 64, 3, 1, 1))), "3 channels");
   ConvProblem wide = square(14, 12, 64, 3, 1, 1);
-  expect(!conv_refusal(wide).empty(), "12 channels of two bytes");
+  expect(static_cast<bool>(conv_refusal(wide)), "12 channels of two bytes");
   wide.element = Element::kFloat;
   expect(resident_configs(wide, device, 1).empty(), "an element of four bytes by the resident kernel");
-  expect(!conv_refusal(square(14, 8, 60, 3, 1, 1)).empty(), "60 filters");
-  expect(!conv_refusal(square(2, 8, 8, 5, 4, 0)).empty(), "a window larger than the input");
-  expect(!conv_refusal(square(40000, 64, 8, 1, 1, 0)).empty(), "a huge input");
+  expect(static_cast<bool>(conv_refusal(square(14, 8, 60, 3, 1, 1))), "60 filters");
+  expect(static_cast<bool>(conv_refusal(square(2, 8, 8, 5, 4, 0))), "a window larger than the input");
+  expect(static_cast<bool>(conv_refusal(square(40000, 64, 8, 1, 1, 0))), "a huge input");
 }
 
 int run(int argc, char** argv) {

@@ -200,7 +200,7 @@ std::string answer(const engine::Tactic& tactic, const engine::StepRequest& requ
   const std::vector<std::string> variants = tactic.variants(request);
   const engine::Offer offer = variants.empty() ? tactic.offer(request, weights)
                                                : tactic.offer_variant(request, weights, variants.front());
-  if (!offer.refusal.empty()) return offer.refusal;
+  if (offer.refusal) return offer.refusal.text();
   EXPECT_NE(offer.kernel, nullptr) << tactic.name();
   return variants.empty() ? "offered"
                           : fmt::format("offered in {} ways, {} first", variants.size(), variants.front());

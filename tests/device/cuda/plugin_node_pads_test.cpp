@@ -47,7 +47,7 @@ std::vector<float> padded(const NodePads& pads, const Tensor& from) {
 
 void expect_right(const OneNode& checked) {
   const NodePads found = pads_of(checked);
-  ASSERT_EQ(found.refusal, "");
+  ASSERT_EQ(found.refusal.text(), "");
   const std::vector<Tensor> expected = checked.expected();
   EXPECT_THAT(padded(found, checked.input), testing::ElementsAreArray(expected[0].values<float>()));
 }
@@ -93,19 +93,19 @@ TEST_F(NodePad, CountsAxesInTheOrderOfTheMemory) {
 }
 
 TEST_F(NodePad, IsRefusedWhereItIsEmpty) {
-  EXPECT_EQ(pads_of(made({2, 3}, {ints({-1, 0, -1, 0})})).refusal, "the input or the output is empty");
+  EXPECT_EQ(pads_of(made({2, 3}, {ints({-1, 0, -1, 0})})).refusal.text(), "the input or the output is empty");
 }
 
 TEST_F(NodePad, IsRefusedWhereItDependsOnTheInputs) {
   OneNode checked = made({2, 3}, {builder_.input("pads", {4}, graph::DType::kInt64)});
   // As if the shape were known.
   checked.graph.value(checked.graph.outputs[0]).type.dims = graph::Dims{2, 5};
-  EXPECT_EQ(pads_of(checked).refusal, "pads or axes are computed");
+  EXPECT_EQ(pads_of(checked).refusal.text(), "pads or axes are computed");
 }
 
 TEST_F(NodePad, IsRefusedForAComputedValue) {
   const OneNode checked = made({2, 3}, {ints({0, 1, 0, 1}), builder_.input("value", graph::Dims{})});
-  EXPECT_EQ(pads_of(checked).refusal, "the value is computed");
+  EXPECT_EQ(pads_of(checked).refusal.text(), "the value is computed");
 }
 
 }  // namespace

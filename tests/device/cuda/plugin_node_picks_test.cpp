@@ -52,7 +52,7 @@ class NodePick : public testing::Test {
   }
   std::vector<size_t> found(const OneNode& checked) const {
     const NodePicks node = checked.asked(node_picks);
-    EXPECT_EQ(node.refusal, "");
+    EXPECT_EQ(node.refusal.text(), "");
     return std::visit([&](const auto& picks) { return places(picks, indices_); }, node.picks);
   }
   void expect_gathers(const Shape& shape, const std::string& op, ValueId which,
@@ -107,7 +107,7 @@ TEST_F(NodePick, ScattersSlices) {
 
 TEST_F(NodePick, IsRefusedForEmptyIndices) {
   const OneNode checked = one_node(builder_, {3, 4}, "GatherElements", {indices({0, 4}, {})});
-  EXPECT_EQ(checked.asked(node_picks).refusal, "the data or the indices are empty");
+  EXPECT_EQ(checked.asked(node_picks).refusal.text(), "the data or the indices are empty");
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ size_t index_in(const Shape& operand, const Shape& output, int64_t element) {
 void expect_right(const OneNode& node) {
   node.asked([&](const engine::StepRequest& request) {
     PointwiseProgram program;
-    ASSERT_EQ(read_pointwise_steps(request, program), "");
+    ASSERT_EQ(read_pointwise_steps(request, program).text(), "");
     const Shape& shape = request.outputs[0].shape;
     std::vector<std::vector<double>> operands = {node.input.to_double()};
     for (size_t i = 1; i < request.inputs.size(); ++i)

@@ -46,7 +46,7 @@ ResizeTables tables_of(const OneNode& checked) { return checked.asked(resize_tab
 
 void expect_right(const OneNode& checked) {
   const ResizeTables tables = tables_of(checked);
-  ASSERT_EQ(tables.refusal, "");
+  ASSERT_EQ(tables.refusal.text(), "");
   Shape shape = checked.input.shape();
   ASSERT_EQ(tables.axes.size(), shape.size() - 2);
   std::vector<double> values = checked.input.to_double();
@@ -110,12 +110,12 @@ TEST_F(ResizeTableTest, ExtrapolatesOutsideOfTheRegion) {
 TEST_F(ResizeTableTest, IsRefusedWhereChannelsAreResized) {
   const OneNode checked =
       made({1, 2, 4, 4}, {kNone, floats({1, 2, 1, 1})}, {{"mode", std::string("nearest")}});
-  EXPECT_EQ(tables_of(checked).refusal, "batch or channels are resized");
+  EXPECT_EQ(tables_of(checked).refusal.text(), "batch or channels are resized");
 }
 
 TEST_F(ResizeTableTest, IsRefusedForMatrices) {
   const OneNode checked = made({4, 4}, {kNone, floats({2, 2})}, {{"mode", std::string("nearest")}});
-  EXPECT_EQ(tables_of(checked).refusal, "only images");
+  EXPECT_EQ(tables_of(checked).refusal.text(), "only images");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace hone::device::cuda {
 namespace {
 
 std::string refusal(const ConvProblem& p, const char* config, const DeviceProperties& device = {}) {
-  return resident_refusal(p, ResidentConfig::parse(config).value(), device);
+  return resident_refusal(p, ResidentConfig::parse(config).value(), device).text();
 }
 
 TEST(ResidentGemmConfig, ConfigurationsAreValidUniqueAndReadBack) {
@@ -22,7 +22,7 @@ TEST(ResidentGemmConfig, ConfigurationsAreValidUniqueAndReadBack) {
     ASSERT_FALSE(configs.empty());
     std::set<std::string> seen;
     for (const ResidentConfig& config : configs) {
-      EXPECT_EQ(resident_refusal(p, config, {}), "") << config.text();
+      EXPECT_EQ(resident_refusal(p, config, {}).text(), "") << config.text();
       EXPECT_TRUE(seen.insert(config.text()).second) << config.text() << " is there twice";
       EXPECT_EQ(ResidentConfig::parse(config.text()), config);
     }

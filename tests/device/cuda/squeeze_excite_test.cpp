@@ -78,7 +78,7 @@ TEST(SqueezeExcite, SharesEveryImageThatItTakes) {
     const DeviceProperties device = with_memory(memory);
     for (const int64_t batch : {1, 16, 17, 128}) {
       for (const SqueezeExcite& size : sizes(batch)) {
-        ASSERT_EQ(squeeze_excite_refusal(size, device), "");
+        ASSERT_EQ(squeeze_excite_refusal(size, device).text(), "");
         for (const int most : {16, 8, 4, 2}) {
           SCOPED_TRACE(std::to_string(memory) + " bytes, " + std::to_string(batch) + " x " +
                        std::to_string(size.channels) + " x " + std::to_string(size.pixels) + ", " +
@@ -137,15 +137,16 @@ TEST(SqueezeExcite, SaysWhyItRefuses) {
   const DeviceProperties device;
   DeviceProperties old;
   old.clusters = false;
-  EXPECT_EQ(squeeze_excite_refusal(sized(1, 8, 1, 1), old), "it needs compute capability 9.0");
-  EXPECT_EQ(squeeze_excite_refusal(sized(1, 12, 1, 1), device), "12 channels, no multiple of 8 up to 8192");
-  EXPECT_EQ(squeeze_excite_refusal(sized(1, 8200, 1, 1), device),
+  EXPECT_EQ(squeeze_excite_refusal(sized(1, 8, 1, 1), old).text(), "it needs compute capability 9.0");
+  EXPECT_EQ(squeeze_excite_refusal(sized(1, 12, 1, 1), device).text(),
+            "12 channels, no multiple of 8 up to 8192");
+  EXPECT_EQ(squeeze_excite_refusal(sized(1, 8200, 1, 1), device).text(),
             "8200 channels, no multiple of 8 up to 8192");
-  EXPECT_EQ(squeeze_excite_refusal(sized(1, 8, 1, 513), device), "513 channels between, not 1 to 512");
-  EXPECT_EQ(squeeze_excite_refusal(sized(1, 8, 0, 1), device), "an empty or a huge image");
-  EXPECT_EQ(squeeze_excite_refusal(sized(SqueezeExcite::kMostImages + 1, 8, 1, 1), device),
+  EXPECT_EQ(squeeze_excite_refusal(sized(1, 8, 1, 513), device).text(), "513 channels between, not 1 to 512");
+  EXPECT_EQ(squeeze_excite_refusal(sized(1, 8, 0, 1), device).text(), "an empty or a huge image");
+  EXPECT_EQ(squeeze_excite_refusal(sized(SqueezeExcite::kMostImages + 1, 8, 1, 1), device).text(),
             "an empty or a huge image");
-  EXPECT_EQ(squeeze_excite_refusal(sized(0, 8, 1, 1), device), "");
+  EXPECT_EQ(squeeze_excite_refusal(sized(0, 8, 1, 1), device).text(), "");
 }
 
 }  // namespace

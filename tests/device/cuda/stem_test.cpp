@@ -48,7 +48,7 @@ TEST(StemLayout, IsAConvolutionWithTheSameOutputs) {
     SCOPED_TRACE("channels " + std::to_string(p.channels) + ", kernel " + std::to_string(p.kernel_w));
     const auto layout = stem_layout(p);
     ASSERT_TRUE(layout);
-    EXPECT_EQ(conv_refusal(layout->problem), "");
+    EXPECT_EQ(conv_refusal(layout->problem).text(), "");
     EXPECT_EQ(layout->problem.out_height(), p.out_height());
     EXPECT_EQ(layout->problem.out_width(), p.out_width());
     EXPECT_EQ(layout->problem.filters, p.filters);
@@ -187,14 +187,14 @@ TEST(StemConfigs, PoolByWarpgroupsAlone) {
   DeviceProperties other;
   other.warpgroups = false;
   EXPECT_THAT(config_texts(layout, other), testing::IsEmpty());
-  EXPECT_EQ(stem_refusal(layout, StemConfig{128, 64}, {}), "it does not pool");
+  EXPECT_EQ(stem_refusal(layout, StemConfig{128, 64}, {}).text(), "it does not pool");
 }
 
 TEST(StemConfigs, PoolInRegistersWindowsOfSevenRowsAlone) {
   const auto refusal = [](ConvProblem p, const char* config, bool pools = true) {
     StemLayout layout = *stem_layout(p);
     if (pools) layout.pool = StemPool{1, 1, 8, 8};
-    return stem_refusal(layout, StemConfig::parse(config).value(), {});
+    return stem_refusal(layout, StemConfig::parse(config).value(), {}).text();
   };
   const ConvProblem good = stem(224, 3, 7, 2, 3);
   EXPECT_EQ(refusal(good, "p240x64"), "");
@@ -226,7 +226,7 @@ TEST(StemConfigs, WarpgroupsNeedRowsThatTheCopyUnitCanRead) {
   EXPECT_THAT(config_texts(*stem_layout(stem(224, 3, 7, 2, 3))), testing::Contains("w256x64"));
   const StemLayout odd = *stem_layout(stem(221, 3, 7, 2, 3));
   EXPECT_THAT(config_texts(odd), testing::Not(testing::Contains("w256x64")));
-  EXPECT_EQ(stem_refusal(odd, StemConfig{256, 64, StemWay::kWarpgroups}, {}),
+  EXPECT_EQ(stem_refusal(odd, StemConfig{256, 64, StemWay::kWarpgroups}, {}).text(),
             "rows of its image do not start 16 bytes apart");
 }
 
@@ -235,7 +235,7 @@ TEST(StemConfigs, WarpgroupsRefuseAPatchThatTheCopyUnitDoesNotTake) {
   tall.height = 1024;
   tall.kernel_h = 17;
   tall.stride_h = 16;
-  EXPECT_EQ(stem_refusal(*stem_layout(tall), StemConfig{256, 32, StemWay::kWarpgroups}, {}),
+  EXPECT_EQ(stem_refusal(*stem_layout(tall), StemConfig{256, 32, StemWay::kWarpgroups}, {}).text(),
             "its patch is larger than the copy unit takes");
 }
 

@@ -11,7 +11,7 @@ namespace {
 std::vector<std::string> texts(const ConvProblem& p) {
   std::vector<std::string> result;
   for (const WarpGemmConfig& config : warp_gemm_configs(p, {})) {
-    EXPECT_EQ(warp_gemm_refusal(p, config, {}), "") << config.text();
+    EXPECT_EQ(warp_gemm_refusal(p, config, {}).text(), "") << config.text();
     EXPECT_EQ(WarpGemmConfig::parse(config.text()), config);
     result.push_back(config.text());
   }
@@ -34,14 +34,15 @@ TEST(WarpGemmConfig, OtherTextsAreNoConfigurations) {
 TEST(WarpGemmConfig, RefusalsSayWhy) {
   const ConvProblem good = problem(1, 14, 160, 64, 1);
   const WarpGemmConfig small{16};
-  EXPECT_EQ(warp_gemm_refusal(good, small, {}), "");
-  EXPECT_EQ(warp_gemm_refusal(good, {32}, {}), "160 channels are more than a warp has registers for");
-  EXPECT_EQ(warp_gemm_refusal(good, small, {.async_copies = false}), "it needs compute capability 8.0");
+  EXPECT_EQ(warp_gemm_refusal(good, small, {}).text(), "");
+  EXPECT_EQ(warp_gemm_refusal(good, {32}, {}).text(), "160 channels are more than a warp has registers for");
+  EXPECT_EQ(warp_gemm_refusal(good, small, {.async_copies = false}).text(),
+            "it needs compute capability 8.0");
   for (const ConvProblem& p : {problem(1, 14, 64, 64, 1, 2), problem(1, 14, 64, 64, 3)})
-    EXPECT_EQ(warp_gemm_refusal(p, small, {}), "windows are not single pixels, one after the other");
+    EXPECT_EQ(warp_gemm_refusal(p, small, {}).text(), "windows are not single pixels, one after the other");
   ConvProblem wide = good;
   wide.element = Element::kTf32;
-  EXPECT_EQ(warp_gemm_refusal(wide, small, {}), "it multiplies elements of two bytes");
+  EXPECT_EQ(warp_gemm_refusal(wide, small, {}).text(), "it multiplies elements of two bytes");
 }
 
 }  // namespace

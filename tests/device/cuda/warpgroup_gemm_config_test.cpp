@@ -12,7 +12,7 @@ namespace hone::device::cuda {
 namespace {
 
 std::string refusal(const ConvProblem& p, const char* config, const DeviceProperties& device = {}) {
-  return warpgroup_refusal(p, WarpgroupConfig::parse(config).value(), device);
+  return warpgroup_refusal(p, WarpgroupConfig::parse(config).value(), device).text();
 }
 
 TEST(WarpgroupGemmConfig, ConfigurationsAreValidUniqueAndReadBack) {
@@ -22,7 +22,7 @@ TEST(WarpgroupGemmConfig, ConfigurationsAreValidUniqueAndReadBack) {
     ASSERT_FALSE(configs.empty());
     std::set<std::string> seen;
     for (const WarpgroupConfig& config : configs) {
-      EXPECT_EQ(warpgroup_refusal(p, config, {}), "") << config.text();
+      EXPECT_EQ(warpgroup_refusal(p, config, {}).text(), "") << config.text();
       EXPECT_TRUE(seen.insert(config.text()).second) << config.text() << " is there twice";
       EXPECT_EQ(WarpgroupConfig::parse(config.text()), config);
     }
@@ -70,7 +70,7 @@ TEST(WarpgroupGemmConfig, RefusalsSayWhy) {
   logits.float_result = true;
   EXPECT_EQ(refusal(logits, "64x32_s8_c4"), "");
   EXPECT_EQ(refusal(logits, "64x32_s8"), "floats leave a cluster only");
-  EXPECT_EQ(conv_refusal(logits), "its result has other elements than its operands");
+  EXPECT_EQ(conv_refusal(logits).text(), "its result has other elements than its operands");
 }
 
 TEST(WarpgroupGemmConfig, SharedMemoryHoldsTheRingOrTheTile) {

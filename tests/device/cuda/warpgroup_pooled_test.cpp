@@ -12,7 +12,7 @@ namespace hone::device::cuda {
 namespace {
 
 std::string refusal(const ConvProblem& p, const char* config, const DeviceProperties& device = {}) {
-  return warpgroup_pooled_refusal(p, WarpgroupConfig::parse(config).value(), device);
+  return warpgroup_pooled_refusal(p, WarpgroupConfig::parse(config).value(), device).text();
 }
 
 TEST(WarpgroupPooled, ConfigurationsAreValidAndHaveAllTiles) {
@@ -20,7 +20,7 @@ TEST(WarpgroupPooled, ConfigurationsAreValidAndHaveAllTiles) {
        {problem(1, 7, 512, 2048, 1), problem(8, 7, 512, 512), problem(3, 1, 64, 8, 1)}) {
     const auto configs = warpgroup_pooled_configs(p, {});
     for (const WarpgroupConfig& config : configs) {
-      EXPECT_EQ(warpgroup_pooled_refusal(p, config, {}), "") << config.text();
+      EXPECT_EQ(warpgroup_pooled_refusal(p, config, {}).text(), "") << config.text();
       EXPECT_LE(pooled_shared_bytes(config), DeviceProperties{}.shared_memory) << config.text();
     }
     for (const int tile_n : kPooledTiles) {

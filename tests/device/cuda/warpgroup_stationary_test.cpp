@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string refusal(const ConvProblem& p) { return warpgroup_stationary_refusal(p, {}); }
+std::string refusal(const ConvProblem& p) { return warpgroup_stationary_refusal(p, {}).text(); }
 
 TEST(WarpgroupStationary, CutsResNetsImagesWithFewColumnsThatAreNone) {
   const StationaryPlan wide = StationaryPlan::of(problem(8, 28, 128, 128), {});
@@ -75,10 +75,11 @@ TEST(WarpgroupStationary, RefusesOtherConvolutions) {
   EXPECT_THAT(refusal(p), HasSubstr("two bytes"));
   DeviceProperties device;
   device.warpgroups = false;
-  EXPECT_NE(warpgroup_stationary_refusal(problem(8, 14, 256, 256), device), "");
+  EXPECT_NE(warpgroup_stationary_refusal(problem(8, 14, 256, 256), device).text(), "");
   device = {};
   device.shared_memory = 64 * 1024;
-  EXPECT_THAT(warpgroup_stationary_refusal(problem(8, 14, 256, 256), device), HasSubstr("does not fit"));
+  EXPECT_THAT(warpgroup_stationary_refusal(problem(8, 14, 256, 256), device).text(),
+              HasSubstr("does not fit"));
 }
 
 TEST(WarpgroupStationary, PlacesOfWeightsAreAPermutation) {

@@ -14,14 +14,14 @@ namespace {
 ConvSum block() { return {problem(1, 14, 256, 1024, 1), problem(1, 28, 512, 1024, 1, 2)}; }
 
 std::string refusal(const ConvSum& sum, const char* config, const DeviceProperties& device = {}) {
-  return warpgroup_sum_refusal(sum, WarpgroupConfig::parse(config).value(), device);
+  return warpgroup_sum_refusal(sum, WarpgroupConfig::parse(config).value(), device).text();
 }
 
 TEST(WarpgroupSum, ConfigurationsAreValidAndSomeAreClusters) {
   const auto configs = warpgroup_sum_configs(block(), {});
   ASSERT_FALSE(configs.empty());
   for (const WarpgroupConfig& config : configs)
-    EXPECT_EQ(warpgroup_sum_refusal(block(), config, {}), "") << config.text();
+    EXPECT_EQ(warpgroup_sum_refusal(block(), config, {}).text(), "") << config.text();
   EXPECT_TRUE(
       std::any_of(configs.begin(), configs.end(), [](const auto& config) { return config.parts > 1; }));
 }

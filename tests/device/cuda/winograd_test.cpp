@@ -89,11 +89,13 @@ TEST(Winograd, TakesLargeImagesInParts) {
 }
 
 TEST(Winograd, SaysWhyItRefuses) {
-  EXPECT_EQ(winograd_refusal({1, 64, 64, 56, 56, 56, 56, 1, 1, 3}), "");
-  EXPECT_EQ(winograd_refusal({1, 4, 64, 3, 3, 3, 3, 1, 1, 3}), "") << "small, but an engine may need it";
-  EXPECT_EQ(winograd_refusal({1, 64, 64, 56, 56, 56, 56, 1, 1, 7}), "its filters are not of 3 x 3 or 5 x 5");
-  EXPECT_EQ(winograd_refusal({1, 64, 66, 56, 56, 56, 56, 1, 1, 3}), "66 channels, no multiple of 4");
-  EXPECT_EQ(winograd_refusal({4096, 512, 512, 224, 224, 224, 224, 1, 1, 3}), "a huge image");
+  EXPECT_EQ(winograd_refusal({1, 64, 64, 56, 56, 56, 56, 1, 1, 3}).text(), "");
+  EXPECT_EQ(winograd_refusal({1, 4, 64, 3, 3, 3, 3, 1, 1, 3}).text(), "")
+      << "small, but an engine may need it";
+  EXPECT_EQ(winograd_refusal({1, 64, 64, 56, 56, 56, 56, 1, 1, 7}).text(),
+            "its filters are not of 3 x 3 or 5 x 5");
+  EXPECT_EQ(winograd_refusal({1, 64, 66, 56, 56, 56, 56, 1, 1, 3}).text(), "66 channels, no multiple of 4");
+  EXPECT_EQ(winograd_refusal({4096, 512, 512, 224, 224, 224, 224, 1, 1, 3}).text(), "a huge image");
 }
 
 TEST(Winograd, SaysWhereItLoses) {

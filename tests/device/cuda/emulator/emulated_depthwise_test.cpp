@@ -168,7 +168,7 @@ TEST(EmulatedDepthwise, WhatHasNoTilesIsRefused) {
   const DeviceProperties limits;
   const StreamEpilogue relu{StreamKind::kBounds, 0, 0, 6};
   const auto refusal = [&](const ConvolutionSize& size, int run = 4) {
-    return depthwise_tiles_refusal(size, FloatType::kHalf, relu, run, limits);
+    return depthwise_tiles_refusal(size, FloatType::kHalf, relu, run, limits).text();
   };
   const ConvolutionSize image = depthwise_image(1, 16, 8, 8, 5, 2, 2);
   EXPECT_EQ(refusal(image), "");
@@ -176,10 +176,10 @@ TEST(EmulatedDepthwise, WhatHasNoTilesIsRefused) {
             "its windows are not of 3 x 3 or 5 x 5 with strides of 1 or 2");
   EXPECT_EQ(refusal(depthwise_image(1, 12, 8, 8, 3, 1, 1)), "its channels are no multiple of 8");
   EXPECT_EQ(refusal(image, 7), "a thread takes 2 or 4 rows");
-  EXPECT_EQ(depthwise_tiles_refusal(image, FloatType::kFloat, relu, 4, limits), "only fp16 and bf16");
+  EXPECT_EQ(depthwise_tiles_refusal(image, FloatType::kFloat, relu, 4, limits).text(), "only fp16 and bf16");
   for (const std::optional<StreamEpilogue>& more :
        {std::optional<StreamEpilogue>(), std::optional(StreamEpilogue{StreamKind::kAdd, 0, 0, 6})}) {
-    EXPECT_EQ(depthwise_tiles_refusal(image, FloatType::kHalf, more, 4, limits),
+    EXPECT_EQ(depthwise_tiles_refusal(image, FloatType::kHalf, more, 4, limits).text(),
               "more follows it than an activation that bounds or a swish");
   }
   EXPECT_EQ(refusal(depthwise_image(1, 16, 8, 8, 3, 1, 1), 2), "a thread takes 4 or 7 rows");
@@ -191,10 +191,10 @@ TEST(EmulatedDepthwise, WhatHasNoTilesIsRefused) {
   EXPECT_EQ(refusal(volume), "it is not of images");
   DeviceProperties other;
   other.shared_memory = 1 << 10;
-  EXPECT_EQ(depthwise_tiles_refusal(image, FloatType::kHalf, relu, 4, other),
+  EXPECT_EQ(depthwise_tiles_refusal(image, FloatType::kHalf, relu, 4, other).text(),
             "its tiles are larger than the shared memory of a block");
   other.warpgroups = false;
-  EXPECT_EQ(depthwise_tiles_refusal(image, FloatType::kHalf, relu, 4, other),
+  EXPECT_EQ(depthwise_tiles_refusal(image, FloatType::kHalf, relu, 4, other).text(),
             "it is for compute capability 9.0");
   EXPECT_EQ(depthwise_tiles({}, FloatType::kHalf, grouped, relu, 4, {}), cudaErrorInvalidValue);
   ConvolutionArguments misaligned;

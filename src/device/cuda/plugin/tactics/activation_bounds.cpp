@@ -3,7 +3,7 @@
 
 namespace hone::device::cuda {
 
-std::string read_activation_bounds(const graph::Node& node, std::string_view prefix, StreamEpilogue& out) {
+Refusal read_activation_bounds(const graph::Node& node, std::string_view prefix, StreamEpilogue& out) {
   const graph::Attributes part = node.attributes.part(prefix);
   const auto& names = part.get<std::vector<std::string>>("post_ops");
   ConvArgs args;

@@ -13,7 +13,7 @@ using engine::StepRequest;
 using tensor::DType;
 
 /// Refuses what none of the kernels takes.
-std::string read_size(const StepRequest& request, Bottleneck& size) {
+Refusal read_size(const StepRequest& request, Bottleneck& size) {
   const graph::Node& node = request.node;
   if (request.outputs[0].dtype != DType::kFloat32) return "only float32 models";
   if (tensor::dtype_size(request.compute_dtype) != 2) return "only fp16 and bf16";
@@ -25,7 +25,7 @@ std::string read_size(const StepRequest& request, Bottleneck& size) {
   for (const auto& [prefix, bounds] :
        {std::pair("window_", &size.window_bounds), std::pair("wide_", &size.wide_bounds),
         std::pair("narrow_", &size.narrow_bounds)}) {
-    if (std::string reason = read_activation_bounds(node, prefix, *bounds); !reason.empty()) return reason;
+    if (Refusal reason = read_activation_bounds(node, prefix, *bounds)) return reason;
   }
   const engine::Shape& x = request.inputs[0].shape;
   const engine::Shape& window = request.inputs[1].shape;
@@ -71,7 +71,7 @@ FilterPlaces pipelined_places(const Bottleneck& size) {
 struct Way {
   std::string_view name;
   const char* order;  ///< of weights
-  std::string (*refusal)(const Bottleneck& size, const DeviceProperties& device);
+  Refusal (*refusal)(const Bottleneck& size, const DeviceProperties& device);
   FilterPlaces (*places)(const Bottleneck& size);
   cudaError_t (*launch)(const BottleneckArgs& args, FloatType type, const Bottleneck& size,
                         const LaunchOptions& options);
@@ -90,9 +90,9 @@ class BottleneckTactic final : public CudaTactic {
 
   Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
     Bottleneck size;
-    std::string reason = read_size(request, size);
-    if (reason.empty()) reason = way_.refusal(size, device());
-    if (!reason.empty()) return Offer::refuse(std::move(reason));
+    Refusal reason = read_size(request, size);
+    if (!reason) reason = way_.refusal(size, device());
+    if (reason) return Offer::refuse(std::move(reason));
     const DType dtype = request.compute_dtype;
     const auto image = [&](const engine::Shape& shape) {
       return engine::TensorDesc{dtype, shape, Layout::kChannelsLast};

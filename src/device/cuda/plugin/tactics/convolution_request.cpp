@@ -9,7 +9,7 @@ using engine::StepRequest;
 using engine::TensorDesc;
 using tensor::DType;
 
-std::string read_convolution_request(const StepRequest& request, ConvolutionRequest& out) {
+Refusal read_convolution_request(const StepRequest& request, ConvolutionRequest& out) {
   const engine::Shape& shape = request.inputs[0].shape;
   if (shape.size() != 4) return "only 2-D convolutions";
   if (request.outputs[0].dtype != DType::kFloat32) return "only float32 models";
@@ -24,7 +24,7 @@ std::string read_convolution_request(const StepRequest& request, ConvolutionRequ
   out.has_bias = request.node.has_input(2);
   out.source = {request.compute_dtype, shape, Layout::kChannelsLast};
   out.result = {request.compute_dtype, request.outputs[0].shape, Layout::kChannelsLast};
-  return "";
+  return {};
 }
 
 Element element_of(const StepRequest& request) {

@@ -22,7 +22,7 @@ struct ConvolutionRequest {
 };
 
 /// Empty when `out` is filled in; else why no tactic of this device takes the step.
-std::string read_convolution_request(const engine::StepRequest& request, ConvolutionRequest& out);
+Refusal read_convolution_request(const engine::StepRequest& request, ConvolutionRequest& out);
 
 /// The elements that tensor cores are to multiply.
 Element element_of(const engine::StepRequest& request);

@@ -30,7 +30,7 @@ struct Plan {
 };
 
 /// Empty when the post-op is appended.
-std::string append(const PostOpRequest& post, Plan& plan) {
+Refusal append(const PostOpRequest& post, Plan& plan) {
   CudnnPointwise op{};
   switch (post.op) {
     case PostOp::kRelu: op.mode = CUDNN_POINTWISE_RELU_FWD; break;
@@ -70,13 +70,13 @@ std::string append(const PostOpRequest& post, Plan& plan) {
     plan.operands.push_back(post.operand);
   }
   plan.convolution.pointwise.push_back(op);
-  return "";
+  return {};
 }
 
 /// Why filters cannot be padded where they would have to be; empty otherwise. What is added to the result or
 /// multiplied with it is not padded.
-std::string filter_padding_refusal(const StepRequest& request, const Plan& plan) {
-  if (!plan.pads_filters()) return "";
+Refusal filter_padding_refusal(const StepRequest& request, const Plan& plan) {
+  if (!plan.pads_filters()) return {};
   const int64_t filters = plan.request.geometry.out_channels;
   if (plan.request.geometry.group > 1) return fmt::format("{} output channels in groups, padded", filters);
   if (plan.request.has_bias && !request.graph.value(request.node.inputs[2]).constant)
@@ -85,19 +85,19 @@ std::string filter_padding_refusal(const StepRequest& request, const Plan& plan)
     if (graph::is_binary(post.op))
       return fmt::format("{} output channels, padded, and a post-op's operand", filters);
   }
-  return "";
+  return {};
 }
 
 /// Empty when the plan is filled in.
-std::string make_plan(const StepRequest& request, Plan& plan) {
-  if (std::string reason = read_convolution_request(request, plan.request); !reason.empty()) return reason;
+Refusal make_plan(const StepRequest& request, Plan& plan) {
+  if (Refusal reason = read_convolution_request(request, plan.request)) return reason;
   const graph::Convolution& geometry = plan.request.geometry;
   const int64_t multiple = tensor::dtype_size(request.compute_dtype) == 2 ? 8 : 4;
   plan.channels = (geometry.in_channels + multiple - 1) / multiple * multiple;
   if (geometry.group > 1 && plan.channels != geometry.in_channels)
     return fmt::format("{} input channels in groups, not a multiple of {}", geometry.in_channels, multiple);
   plan.filters = (geometry.out_channels + multiple - 1) / multiple * multiple;
-  if (std::string reason = filter_padding_refusal(request, plan); !reason.empty()) return reason;
+  if (Refusal reason = filter_padding_refusal(request, plan)) return reason;
   CudnnConvolution& c = plan.convolution;
   c.precision = request.precision;
   const auto& axes = geometry.axes;
@@ -119,9 +119,9 @@ std::string make_plan(const StepRequest& request, Plan& plan) {
     plan.operands.push_back(2);
   }
   for (const PostOpRequest& post : plan.request.post_ops) {
-    if (std::string reason = append(post, plan); !reason.empty()) return reason;
+    if (Refusal reason = append(post, plan)) return reason;
   }
-  return "";
+  return {};
 }
 
 class CudnnConvolutionTactic final : public CudaTactic {
@@ -133,7 +133,7 @@ class CudnnConvolutionTactic final : public CudaTactic {
 
   std::vector<std::string> variants(const StepRequest& request) const override {
     Plan plan;
-    if (!make_plan(request, plan).empty()) return {};
+    if (make_plan(request, plan)) return {};
     try {
       const CudnnGraph graph(plan.convolution);
       return request.exhaustive ? graph.swept() : graph.recommended();
@@ -150,8 +150,7 @@ class CudnnConvolutionTactic final : public CudaTactic {
 
   Offer offer(const StepRequest& request, engine::WeightStore&) const override {
     Plan plan;
-    if (std::string reason = make_plan(request, plan); !reason.empty())
-      return Offer::refuse(std::move(reason));
+    if (Refusal reason = make_plan(request, plan)) return Offer::refuse(std::move(reason));
     try {
       const CudnnGraph graph(plan.convolution);
       return Offer::refuse("cuDNN recommends no engine for it");
@@ -163,8 +162,7 @@ class CudnnConvolutionTactic final : public CudaTactic {
   Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
                       std::string_view variant) const override {
     Plan plan;
-    if (std::string reason = make_plan(request, plan); !reason.empty())
-      return Offer::refuse(std::move(reason));
+    if (Refusal reason = make_plan(request, plan)) return Offer::refuse(std::move(reason));
     try {
       return make(request, plan, variant, weights);
     } catch (const CudnnRefusal& error) {

@@ -24,8 +24,8 @@ struct DirectProblem {
 };
 
 /// Empty when `out` is filled in; else why none of the three takes the step.
-std::string read_problem(const StepRequest& request, DirectProblem& out) {
-  if (std::string reason = read_convolution_request(request, out.request); !reason.empty()) return reason;
+Refusal read_problem(const StepRequest& request, DirectProblem& out) {
+  if (Refusal reason = read_convolution_request(request, out.request)) return reason;
   if (out.request.post_ops.size() > Epilogue::kLimit) return "too many post-ops";
   if (tensor::element_count(request.outputs[0].shape) > std::numeric_limits<int32_t>::max())
     return "more outputs than its index counts";
@@ -50,10 +50,8 @@ class DirectTactic : public CudaTactic {
   Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
                       std::string_view variant) const override {
     DirectProblem problem;
-    if (std::string reason = read_problem(request, problem); !reason.empty())
-      return Offer::refuse(std::move(reason));
-    if (std::string reason = refusal(problem, variant); !reason.empty())
-      return Offer::refuse(std::move(reason));
+    if (Refusal reason = read_problem(request, problem)) return Offer::refuse(std::move(reason));
+    if (Refusal reason = refusal(problem, variant)) return Offer::refuse(std::move(reason));
     Offer offer = make_convolution_offer(request, problem.request, DType::kFloat32);
     const PackedConstant filter = pack_filter(request, 1, filter_type(request), filter_order(),
                                               problem.request.geometry.group_inputs(), weights);
@@ -74,7 +72,7 @@ class DirectTactic : public CudaTactic {
   }
 
  protected:
-  virtual std::string refusal(const DirectProblem& problem, std::string_view variant) const = 0;
+  virtual Refusal refusal(const DirectProblem& problem, std::string_view variant) const = 0;
   virtual FilterOrder filter_order() const = 0;
   virtual DType filter_type(const StepRequest& request) const { return request.compute_dtype; }
   virtual cudaError_t launch(const DirectProblem& problem, const ConvolutionArguments& arguments,
@@ -90,7 +88,7 @@ class DepthwiseTactic final : public DirectTactic {
   std::vector<std::string> variants(const StepRequest& request) const override {
     std::vector<std::string> result = {"auto", "1", "2", "4"};
     DirectProblem problem;
-    if (!read_problem(request, problem).empty()) return result;
+    if (read_problem(request, problem)) return result;
     for (const int run : depthwise_tile_runs(problem.size)) {
       if (tiles_refusal(problem, run).empty()) result.push_back(fmt::format("tiles{}", run));
     }
@@ -98,7 +96,7 @@ class DepthwiseTactic final : public DirectTactic {
   }
 
  protected:
-  std::string refusal(const DirectProblem& problem, std::string_view variant) const override {
+  Refusal refusal(const DirectProblem& problem, std::string_view variant) const override {
     const ConvolutionSize& size = problem.size;
     if (size.group != size.in_channels || size.group != size.out_channels || size.group == 1)
       return "it is not depthwise";
@@ -127,7 +125,7 @@ class DepthwiseTactic final : public DirectTactic {
     }
     return 0;
   }
-  std::string tiles_refusal(const DirectProblem& problem, int run) const {
+  Refusal tiles_refusal(const DirectProblem& problem, int run) const {
     return depthwise_tiles_refusal(problem.size, problem.type, problem.stream, run, device());
   }
 };
@@ -142,7 +140,7 @@ class IeeeTactic final : public DirectTactic {
   }
 
  protected:
-  std::string refusal(const DirectProblem& problem, std::string_view variant) const override {
+  Refusal refusal(const DirectProblem& problem, std::string_view variant) const override {
     if (problem.type != FloatType::kFloat) return "only fp32";
     if (problem.size.group != 1) return "it has groups";
     return variant == "64x64" || variant == "128x64" || variant == "32x32"
@@ -167,7 +165,7 @@ class GroupedTactic final : public DirectTactic {
   std::string_view name() const override { return "grouped"; }
 
  protected:
-  std::string refusal(const DirectProblem&, std::string_view) const override { return ""; }
+  Refusal refusal(const DirectProblem&, std::string_view) const override { return {}; }
   FilterOrder filter_order() const override { return FilterOrder::kKrsc; }
   cudaError_t launch(const DirectProblem& problem, const ConvolutionArguments& arguments,
                      const Epilogue& epilogue, const std::string&,

@@ -8,9 +8,9 @@ namespace hone::device::cuda {
 
 using engine::StepRequest;
 
-std::string make_gemm_plan(const StepRequest& request, GemmPlan& plan) {
+Refusal make_gemm_plan(const StepRequest& request, GemmPlan& plan) {
   if (!is_float_type(request.compute_dtype)) return "no floats";
-  if (std::string reason = read_convolution_request(request, plan.request); !reason.empty()) return reason;
+  if (Refusal reason = read_convolution_request(request, plan.request)) return reason;
   const graph::Convolution& geometry = plan.request.geometry;
   if (geometry.group != 1) return "it has groups";
   if (plan.request.post_ops.size() > kMaxEpilogueSteps) return "too many post-ops";
@@ -38,7 +38,7 @@ std::string make_gemm_plan(const StepRequest& request, GemmPlan& plan) {
   return conv_refusal(p);
 }
 
-std::string stream_epilogue_refusal(const ConvolutionRequest& request) {
+Refusal stream_epilogue_refusal(const ConvolutionRequest& request) {
   if (request.post_ops.size() <= kMaxEpilogueSteps && stream_epilogue(conv_args(request))) return {};
   return "its epilogue is more than bounds, also behind an addition, or a swish";
 }

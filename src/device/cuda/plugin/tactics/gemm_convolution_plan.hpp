@@ -20,11 +20,11 @@ struct GemmPlan {
 };
 
 /// Empty when the plan is filled in.
-std::string make_gemm_plan(const engine::StepRequest& request, GemmPlan& plan);
+Refusal make_gemm_plan(const engine::StepRequest& request, GemmPlan& plan);
 
 /// Why kernels that finish their sums in registers cannot do what follows the convolution; empty when they
 /// can.
-std::string stream_epilogue_refusal(const ConvolutionRequest& request);
+Refusal stream_epilogue_refusal(const ConvolutionRequest& request);
 
 /// Fills in what a launch reads and writes.
 void bind_operands(const ConvolutionRequest& request, std::span<const void* const> inputs,

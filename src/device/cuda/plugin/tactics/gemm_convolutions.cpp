@@ -22,7 +22,7 @@ struct ImplicitGemm {
   static std::vector<Config> configs(const GemmPlan& plan, const DeviceProperties& device) {
     return conv_candidates(plan.problem, device);
   }
-  static std::string refusal(const GemmPlan& plan, const Config& config, const DeviceProperties& device) {
+  static Refusal refusal(const GemmPlan& plan, const Config& config, const DeviceProperties& device) {
     return conv_refusal(plan.problem, config, device);
   }
   static int64_t workspace_bytes(const ConvProblem& problem, const Config& config) {
@@ -43,7 +43,7 @@ struct ResidentGemm {
   static std::vector<Config> configs(const GemmPlan& plan, const DeviceProperties& device) {
     return resident_configs(plan.problem, device);
   }
-  static std::string refusal(const GemmPlan& plan, const Config& config, const DeviceProperties& device) {
+  static Refusal refusal(const GemmPlan& plan, const Config& config, const DeviceProperties& device) {
     return resident_refusal(plan.problem, config, device);
   }
   static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
@@ -60,7 +60,7 @@ struct WarpgroupGemm {
   static std::vector<Config> configs(const GemmPlan& plan, const DeviceProperties& device) {
     return warpgroup_configs(plan.problem, device);
   }
-  static std::string refusal(const GemmPlan& plan, const Config& config, const DeviceProperties& device) {
+  static Refusal refusal(const GemmPlan& plan, const Config& config, const DeviceProperties& device) {
     return warpgroup_refusal(plan.problem, config, device);
   }
   static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
@@ -75,11 +75,11 @@ struct WarpGemm {
   using Config = WarpGemmConfig;
   static constexpr std::string_view kName = "warp_gemm";
   static std::vector<Config> configs(const GemmPlan& plan, const DeviceProperties& device) {
-    if (!stream_epilogue_refusal(plan.request).empty()) return {};
+    if (stream_epilogue_refusal(plan.request)) return {};
     return warp_gemm_configs(plan.problem, device);
   }
-  static std::string refusal(const GemmPlan& plan, const Config& config, const DeviceProperties& device) {
-    if (std::string why = stream_epilogue_refusal(plan.request); !why.empty()) return why;
+  static Refusal refusal(const GemmPlan& plan, const Config& config, const DeviceProperties& device) {
+    if (Refusal why = stream_epilogue_refusal(plan.request)) return why;
     return warp_gemm_refusal(plan.problem, config, device);
   }
   static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
@@ -101,13 +101,13 @@ class GemmTactic final : public ConfiguredTactic<GemmPlan, typename Kernel::Conf
   bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
 
  private:
-  std::string read(const StepRequest& request, GemmPlan& plan) const override {
+  Refusal read(const StepRequest& request, GemmPlan& plan) const override {
     return make_gemm_plan(request, plan);
   }
   std::vector<Config> configs(const GemmPlan& plan) const override {
     return Kernel::configs(plan, this->device());
   }
-  std::string refusal(const GemmPlan& plan, const Config& config) const override {
+  Refusal refusal(const GemmPlan& plan, const Config& config) const override {
     return Kernel::refusal(plan, config, this->device());
   }
 

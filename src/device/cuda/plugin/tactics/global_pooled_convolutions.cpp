@@ -19,11 +19,11 @@ struct Plan {
 };
 
 /// Empty when the plan is filled in. `request` is that of the convolution.
-std::string make_plan(const StepRequest& request, Plan& plan) {
+Refusal make_plan(const StepRequest& request, Plan& plan) {
   if (tensor::dtype_size(request.compute_dtype) != 2) return "only fp16 and bf16";
-  if (std::string reason = read_convolution_request(request, plan.request); !reason.empty()) return reason;
+  if (Refusal reason = read_convolution_request(request, plan.request)) return reason;
   if (plan.request.geometry.group != 1) return "it has groups";
-  if (std::string reason = stream_epilogue_refusal(plan.request); !reason.empty()) return reason;
+  if (Refusal reason = stream_epilogue_refusal(plan.request)) return reason;
   // It is read before the kernel ahead has ended.
   if (plan.request.has_bias && !request.graph.value(request.node.inputs[2]).constant)
     return "the bias is not constant";
@@ -43,13 +43,13 @@ class WarpgroupPooledTactic final : public ConfiguredTactic<Plan, WarpgroupConfi
   bool handles(const std::string& op) const override { return op == "FusedConvGlobalPool"; }
 
  private:
-  std::string read(const StepRequest& request, Plan& plan) const override {
+  Refusal read(const StepRequest& request, Plan& plan) const override {
     return make_plan(ConvolutionPart(request).request, plan);
   }
   std::vector<WarpgroupConfig> configs(const Plan& plan) const override {
     return warpgroup_pooled_configs(plan.problem, device());
   }
-  std::string refusal(const Plan& plan, const WarpgroupConfig& config) const override {
+  Refusal refusal(const Plan& plan, const WarpgroupConfig& config) const override {
     return warpgroup_pooled_refusal(plan.problem, config, device());
   }
 

@@ -58,7 +58,7 @@ class PadTactic final : public CudaTactic {
     const DType dtype = moved_type(request);
     const Layout layout = moved_layout(request, dtype);
     NodePads pads = node_pads(request, dtype, layout);
-    if (!pads.refusal.empty()) return Offer::refuse(std::move(pads.refusal));
+    if (pads.refusal) return Offer::refuse(std::move(pads.refusal));
     Offer offer;
     offer.inputs = {{dtype, request.inputs[0].shape, layout}};
     offer.inputs.resize(request.inputs.size());

@@ -58,12 +58,10 @@ class MatrixVectorTactic final : public CudaTactic {
 
   Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
     LayerProduct layer;
-    if (std::string reason = read_layer(request, layer); !reason.empty())
-      return Offer::refuse(std::move(reason));
+    if (Refusal reason = read_layer(request, layer)) return Offer::refuse(std::move(reason));
     const Product& product = layer.product;
     const MatrixVector size{product.rows, product.columns, product.depth, product.alpha, layer.low};
-    if (std::string reason = matrix_vector_refusal(size); !reason.empty())
-      return Offer::refuse(std::move(reason));
+    if (Refusal reason = matrix_vector_refusal(size)) return Offer::refuse(std::move(reason));
     return make_layer_offer(
         request, product, weights, "a product with few rows",
         [=, type = float_type(product.dtype), result = float_type(product.result)](
@@ -88,8 +86,8 @@ class WarpgroupMatrixTactic final : public ConfiguredTactic<ClusterPlan, Warpgro
   bool handles(const std::string& op) const override { return is_product(op); }
 
  private:
-  std::string read(const StepRequest& request, ClusterPlan& plan) const override {
-    if (std::string reason = read_layer(request, plan.layer); !reason.empty()) return reason;
+  Refusal read(const StepRequest& request, ClusterPlan& plan) const override {
+    if (Refusal reason = read_layer(request, plan.layer)) return reason;
     const Product& product = plan.layer.product;
     if (product.alpha != 1) return "alpha is not 1";
     if (product.dtype == DType::kFloat32) return "it multiplies elements of two bytes";
@@ -109,7 +107,7 @@ class WarpgroupMatrixTactic final : public ConfiguredTactic<ClusterPlan, Warpgro
     std::erase_if(result, [](const WarpgroupConfig& config) { return config.parts == 1; });
     return result;
   }
-  std::string refusal(const ClusterPlan& plan, const WarpgroupConfig& config) const override {
+  Refusal refusal(const ClusterPlan& plan, const WarpgroupConfig& config) const override {
     if (config.parts == 1) return "no cluster shares the depth";
     return warpgroup_refusal(plan.problem, config, device());
   }

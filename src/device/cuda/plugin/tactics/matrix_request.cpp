@@ -15,7 +15,7 @@ using tensor::DType;
 using tensor::Precision;
 
 /// Post-ops that the library's epilogue has: an addition first, then one activation. Empty when they fit.
-std::string read_epilogue(const StepRequest& request, Product& product) {
+Refusal read_epilogue(const StepRequest& request, Product& product) {
   const auto post_ops = read_post_ops(request, 3);
   if (!post_ops) return "a post-op's operand is broadcast";
   bool activated = false;
@@ -33,7 +33,7 @@ std::string read_epilogue(const StepRequest& request, Product& product) {
       return "a post-op that cuBLASLt has not";
     }
   }
-  return "";
+  return {};
 }
 
 cublasComputeType_t compute_type(Precision precision) {
@@ -52,7 +52,7 @@ bool is_product(const std::string& op) {
 
 bool is_gemm(const graph::Node& node) { return node.op == "Gemm" || node.op == "FusedGemm"; }
 
-std::string read_product(const StepRequest& request, Product& product) {
+Refusal read_product(const StepRequest& request, Product& product) {
   const graph::Node& node = request.node;
   const Shape& x = request.inputs[0].shape;
   const Shape& w = request.inputs[1].shape;
@@ -96,9 +96,9 @@ std::string read_product(const StepRequest& request, Product& product) {
 
 bool is_convolution(const std::string& op) { return op == "Conv" || op == "FusedConv"; }
 
-std::string read_pixel_product(const StepRequest& request, Product& product) {
+Refusal read_pixel_product(const StepRequest& request, Product& product) {
   ConvolutionRequest convolution;
-  if (std::string reason = read_convolution_request(request, convolution); !reason.empty()) return reason;
+  if (Refusal reason = read_convolution_request(request, convolution)) return reason;
   const graph::Convolution& geometry = convolution.geometry;
   if (geometry.group != 1) return "it has groups";
   for (const graph::WindowAxis& axis : geometry.axes) {
@@ -118,9 +118,9 @@ std::string read_pixel_product(const StepRequest& request, Product& product) {
   return read_epilogue(request, product);
 }
 
-std::string read_layer(const StepRequest& request, LayerProduct& layer) {
+Refusal read_layer(const StepRequest& request, LayerProduct& layer) {
   Product& product = layer.product;
-  if (std::string reason = read_product(request, product); !reason.empty()) return reason;
+  if (Refusal reason = read_product(request, product)) return reason;
   if (!request.graph.value(request.node.inputs[1]).constant || !product.shared_w)
     return "the matrix is not constant";
   if (product.bias && !request.graph.value(request.node.inputs[2]).constant)
@@ -131,7 +131,7 @@ std::string read_layer(const StepRequest& request, LayerProduct& layer) {
   } else if (product.epilogue != CUBLASLT_EPILOGUE_DEFAULT && product.epilogue != CUBLASLT_EPILOGUE_BIAS) {
     return "its epilogue is more than a rectifier";
   }
-  return "";
+  return {};
 }
 
 }  // namespace hone::device::cuda

@@ -14,13 +14,13 @@ bool is_product(const std::string& op);
 bool is_gemm(const graph::Node& node);
 
 /// Empty when the product is filled in; else why no tactic of this device takes the step.
-std::string read_product(const engine::StepRequest& request, Product& product);
+Refusal read_product(const engine::StepRequest& request, Product& product);
 
 bool is_convolution(const std::string& op);
 
 /// A convolution by filters of one pixel, without groups: every pixel of a channels-last image is a row.
 /// Empty when the product is filled in; else why it is none.
-std::string read_pixel_product(const engine::StepRequest& request, Product& product);
+Refusal read_pixel_product(const engine::StepRequest& request, Product& product);
 
 /// A product with a constant matrix and at most a rectifier behind it, as kernels of ours take it.
 struct LayerProduct {
@@ -29,6 +29,6 @@ struct LayerProduct {
 };
 
 /// Empty when it is one and filled in.
-std::string read_layer(const engine::StepRequest& request, LayerProduct& layer);
+Refusal read_layer(const engine::StepRequest& request, LayerProduct& layer);
 
 }  // namespace hone::device::cuda

@@ -16,7 +16,7 @@ using engine::TensorDesc;
 constexpr int kMostVariants = 16;
 
 /// Empty when the product is filled in; else why it is none.
-std::string read(const StepRequest& request, Product& product) {
+Refusal read(const StepRequest& request, Product& product) {
   return is_convolution(request.node.op) ? read_pixel_product(request, product)
                                          : read_product(request, product);
 }
@@ -38,7 +38,7 @@ class MatrixTactic final : public CudaTactic {
 
   std::vector<std::string> variants(const StepRequest& request) const override {
     Product product;
-    if (!read(request, product).empty()) return {};
+    if (read(request, product)) return {};
     std::vector<std::string> result;
     for (size_t i = 0; i < Matmul(product).recommended(kMostVariants).size(); ++i)
       result.push_back(fmt::format("h{}", i));
@@ -47,14 +47,14 @@ class MatrixTactic final : public CudaTactic {
 
   Offer offer(const StepRequest& request, engine::WeightStore&) const override {
     Product product;
-    std::string reason = read(request, product);
-    return Offer::refuse(reason.empty() ? "cuBLASLt recommends no algorithm for it" : std::move(reason));
+    Refusal reason = read(request, product);
+    return Offer::refuse(!reason ? "cuBLASLt recommends no algorithm for it" : std::move(reason));
   }
 
   Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
                       std::string_view variant) const override {
     Product product;
-    if (std::string reason = read(request, product); !reason.empty()) return Offer::refuse(std::move(reason));
+    if (Refusal reason = read(request, product)) return Offer::refuse(std::move(reason));
     size_t index = 0;
     const auto [end, error] = std::from_chars(variant.data() + 1, variant.data() + variant.size(), index);
     auto matmul = std::make_shared<Matmul>(product);

@@ -113,7 +113,7 @@ class ViewTactic final : public CudaTactic {
 
   Offer offer(const StepRequest& request, engine::WeightStore&) const override {
     NodeViews views = node_views(request);
-    if (!views.refusal.empty()) return Offer::refuse(std::move(views.refusal));
+    if (views.refusal) return Offer::refuse(std::move(views.refusal));
     const DType dtype = moved_type(request);
     const size_t bytes = tensor::dtype_size(dtype);
     Offer offer;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/refusal.hpp"
 #include "device/cuda/plugin/kernels/layers/movement.hpp"
 #include "engine/kernel.hpp"
 
@@ -13,7 +14,7 @@ namespace hone::device::cuda {
 /// Sizes in the order of the memory.
 struct NodePads {
   /// Why there are none; empty when there are.
-  std::string refusal;
+  Refusal refusal;
   PadMode mode = PadMode::kConstant;
   std::vector<int64_t> sizes;
   /// Elements before the input's first; negative where it is cropped.

@@ -4,6 +4,7 @@
 #include <string>
 #include <variant>
 
+#include "base/refusal.hpp"
 #include "device/cuda/plugin/kernels/layers/indexing.hpp"
 #include "engine/kernel.hpp"
 
@@ -11,7 +12,7 @@ namespace hone::device::cuda {
 
 struct NodePicks {
   /// Why there are none; empty when there are.
-  std::string refusal;
+  Refusal refusal;
   std::variant<ElementPicks, SlicePicks> picks;
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/refusal.hpp"
 #include "device/cuda/plugin/kernels/layers/movement.hpp"
 #include "engine/kernel.hpp"
 
@@ -13,7 +14,7 @@ namespace hone::device::cuda {
 
 struct NodeViews {
   /// Why there are none; empty when there are.
-  std::string refusal;
+  Refusal refusal;
   /// Of input 0 as it lies in `layout`, one per output, which then lies so too.
   std::vector<StridedView> outputs;
   /// That in which the producer of input 0 leaves it, where the operator can read it so; else plain.

@@ -75,7 +75,7 @@ std::optional<Bounds> bounds(DType dtype) {
 }
 
 /// saturate(round(x / scale) + zero point), as the reference rounds: the quotient in float, halves to even.
-std::string read_quantization(const StepRequest& request, PointwiseProgram& program) {
+Refusal read_quantization(const StepRequest& request, PointwiseProgram& program) {
   if (request.node.attributes.get_int("block_size") != 0) return "a scale for each block";
   const auto range = bounds(request.outputs[0].dtype);
   if (!range) return "an element type without kernels";
@@ -86,11 +86,11 @@ std::string read_quantization(const StepRequest& request, PointwiseProgram& prog
   if (request.node.has_input(2))
     value = steps.add({"Add", {value, steps.to_float(2, request.inputs[2].dtype)}});
   steps.add({"Saturate", {value}, range->lowest, range->highest});
-  return "";
+  return {};
 }
 
 /// (x - zero point) * scale.
-std::string read_dequantization(const StepRequest& request, PointwiseProgram& program) {
+Refusal read_dequantization(const StepRequest& request, PointwiseProgram& program) {
   if (request.node.attributes.get_int("block_size") != 0) return "a scale for each block";
   // Sums of products, as a bias or a result of one is, whose numbers pass the largest of fp16.
   if (request.inputs[0].dtype == DType::kInt32 && request.compute_dtype == DType::kFloat16)
@@ -98,7 +98,7 @@ std::string read_dequantization(const StepRequest& request, PointwiseProgram& pr
   Steps steps(request.inputs.size(), program);
   const int x = request.node.has_input(2) ? steps.add({"Sub", {0, 2}}) : 0;
   steps.add({"Mul", {steps.to_float(x, request.inputs[0].dtype), 1}});
-  return "";
+  return {};
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ std::optional<Storage> pointwise_storage(DType dtype) {
   }
 }
 
-std::string read_pointwise_steps(const StepRequest& request, PointwiseProgram& program) {
+Refusal read_pointwise_steps(const StepRequest& request, PointwiseProgram& program) {
   const graph::Node& node = request.node;
   const graph::Attributes& attributes = node.attributes;
   const int inputs = static_cast<int>(node.inputs.size());
@@ -140,7 +140,7 @@ std::string read_pointwise_steps(const StepRequest& request, PointwiseProgram& p
       value = inputs + static_cast<int>(program.steps.size());
       program.steps.push_back(std::move(step));
     }
-    return "";
+    return {};
   }
   PointwiseStep step{node.op, {}};
   for (int i = 0; i < inputs; ++i) step.arguments.push_back(i);
@@ -162,7 +162,7 @@ std::string read_pointwise_steps(const StepRequest& request, PointwiseProgram& p
     step.operation = attributes.get_int("fmod") != 0 ? "Fmod" : "Mod";
   } else if (node.op == "Mean") {
     add_mean(inputs, std::move(step), program);
-    return "";
+    return {};
   } else if (node.op == "Cast" || node.op == "CastLike") {
     step.operation = "Cast";
     step.arguments = {0};
@@ -179,7 +179,7 @@ std::string read_pointwise_steps(const StepRequest& request, PointwiseProgram& p
     if (constants.beta != nullptr) step.beta = attributes.get_float(constants.beta);
   }
   program.steps.push_back(std::move(step));
-  return "";
+  return {};
 }
 
 Shape broadcast_shape(const StepRequest& request, size_t input) {

@@ -13,7 +13,7 @@ namespace hone::device::cuda {
 std::optional<Storage> pointwise_storage(tensor::DType dtype);
 
 /// Fills in the steps of the node's program over its inputs; else says why it has none.
-std::string read_pointwise_steps(const engine::StepRequest& request, PointwiseProgram& program);
+Refusal read_pointwise_steps(const engine::StepRequest& request, PointwiseProgram& program);
 
 /// The shape with which a node's input spreads over the output: its own, but for scales and zero points,
 /// which have one value, or one for each index of an axis.

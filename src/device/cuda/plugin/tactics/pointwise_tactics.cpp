@@ -99,8 +99,7 @@ class PointwiseTactic final : public CudaTactic {
     if (tensor::element_count(shape) == 0) return Offer::refuse("the output is empty");
     if (shape.size() > 8) return Offer::refuse("more than 8 dimensions");
     PointwiseProgram program;
-    if (std::string reason = read_pointwise_steps(request, program); !reason.empty())
-      return Offer::refuse(std::move(reason));
+    if (Refusal reason = read_pointwise_steps(request, program)) return Offer::refuse(std::move(reason));
 
     // Images stay in the order in which the first full operand comes.
     Layout layout = Layout::kPlain;

@@ -88,7 +88,7 @@ class PooledConvolutionTactic final : public CudaTactic {
 
  private:
   static Offer pooled(const ConvolutionPart& part, const StepRequest& whole, Offer offer) {
-    if (!offer.refusal.empty()) return offer;
+    if (offer.refusal) return offer;
     constexpr int64_t kAlignment = 256;
     const TensorDesc result = offer.outputs[0];
     const int64_t result_at = (offer.scratch_bytes + kAlignment - 1) / kAlignment * kAlignment;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/refusal.hpp"
 #include "engine/kernel.hpp"
 
 namespace hone::device::cuda {
@@ -21,7 +22,7 @@ struct ResizeTable {
 
 struct ResizeTables {
   /// Why there are none; empty when there are.
-  std::string refusal;
+  Refusal refusal;
   std::vector<ResizeTable> axes;
   float extrapolation = 0;
 };

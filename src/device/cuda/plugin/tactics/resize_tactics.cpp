@@ -34,7 +34,7 @@ class ResizeTactic final : public CudaTactic {
   Offer offer(const StepRequest& request, engine::WeightStore&) const override {
     if (request.outputs[0].dtype != tensor::DType::kFloat32) return Offer::refuse("only float32 models");
     ResizeTables tables = resize_tables(request);
-    if (!tables.refusal.empty()) return Offer::refuse(std::move(tables.refusal));
+    if (tables.refusal) return Offer::refuse(std::move(tables.refusal));
     const engine::Shape& shape = request.inputs[0].shape;
     ResizeSize size;
     size.batch = shape[0];

@@ -20,7 +20,7 @@ class PickTactic final : public CudaTactic {
 
   Offer offer(const StepRequest& request, engine::WeightStore&) const override {
     const NodePicks node = node_picks(request);
-    if (!node.refusal.empty()) return Offer::refuse(node.refusal);
+    if (node.refusal) return Offer::refuse(node.refusal);
     const DType dtype = moved_type(request);
     const TensorDesc& indices = request.inputs[1];
     Offer offer;
@@ -51,7 +51,7 @@ class ScatterTactic final : public CudaTactic {
     if (request.node.attributes.get_string("reduction") != "none")
       return Offer::refuse("it combines what it writes with what is there");
     const NodePicks node = node_picks(request);
-    if (!node.refusal.empty()) return Offer::refuse(node.refusal);
+    if (node.refusal) return Offer::refuse(node.refusal);
     const DType dtype = moved_type(request);
     const TensorDesc& indices = request.inputs[1];
     Offer offer;

@@ -18,7 +18,7 @@ using tensor::DType;
 constexpr int kMostBlocks[] = {8, 16, 4, 2};
 
 /// Empty when `out` is filled in; else why the node cannot run so.
-std::string read_activation(const graph::Node& node, std::string_view prefix, UnaryStep& out) {
+Refusal read_activation(const graph::Node& node, std::string_view prefix, UnaryStep& out) {
   const graph::Attributes part = node.attributes.part(prefix);
   const auto& names = part.get<std::vector<std::string>>("post_ops");
   if (names.empty()) return {};
@@ -29,7 +29,7 @@ std::string read_activation(const graph::Node& node, std::string_view prefix, Un
   return {};
 }
 
-std::string read_size(const StepRequest& request, const DeviceProperties& device, SqueezeExcite& size) {
+Refusal read_size(const StepRequest& request, const DeviceProperties& device, SqueezeExcite& size) {
   const graph::Node& node = request.node;
   if (request.outputs[0].dtype != DType::kFloat32) return "only float32 models";
   if (tensor::dtype_size(request.compute_dtype) != 2) return "only fp16 and bf16";
@@ -41,7 +41,7 @@ std::string read_size(const StepRequest& request, const DeviceProperties& device
       return fmt::format("input {} is not constant", i);
   }
   for (const auto& [prefix, step] : {std::pair("squeeze_", &size.squeeze), std::pair("gate_", &size.gate)}) {
-    if (std::string reason = read_activation(node, prefix, *step); !reason.empty()) return reason;
+    if (Refusal reason = read_activation(node, prefix, *step)) return reason;
   }
   size.batch = shape[0];
   size.channels = shape[1];
@@ -51,7 +51,7 @@ std::string read_size(const StepRequest& request, const DeviceProperties& device
 }
 
 /// Larger clusters want that many multiprocessors side by side, with shared memory for each block.
-std::string room_refusal(const DeviceProperties& device, const SqueezeExcite& size, int most_blocks) {
+Refusal room_refusal(const DeviceProperties& device, const SqueezeExcite& size, int most_blocks) {
   const SqueezeExcitePlan plan = squeeze_excite_plan(size, most_blocks, device);
   if (plan.blocks() <= kMostBlocks[0] || device.clusters_at_once(plan.blocks()) > 0) return {};
   return fmt::format("the device has no room for a cluster of {} such blocks", plan.blocks());
@@ -123,12 +123,12 @@ class SqueezeExciteTactic final : public CudaTactic {
   std::vector<std::string> variants(const StepRequest& request) const override {
     SqueezeExcite size;
     std::vector<std::string> result;
-    if (!read_size(request, device(), size).empty()) return result;
+    if (read_size(request, device(), size)) return result;
     std::vector<int> seen;
     for (const int most : kMostBlocks) {
       const int blocks = squeeze_excite_plan(size, most, device()).blocks();
       if (std::find(seen.begin(), seen.end(), blocks) != seen.end()) continue;
-      if (!room_refusal(device(), size, most).empty()) continue;
+      if (room_refusal(device(), size, most)) continue;
       seen.push_back(blocks);
       result.push_back(std::to_string(most));
     }
@@ -142,14 +142,12 @@ class SqueezeExciteTactic final : public CudaTactic {
   Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
                       std::string_view variant) const override {
     SqueezeExcite size;
-    if (std::string reason = read_size(request, device(), size); !reason.empty())
-      return Offer::refuse(std::move(reason));
+    if (Refusal reason = read_size(request, device(), size)) return Offer::refuse(std::move(reason));
     const auto* const most = std::find_if(std::begin(kMostBlocks), std::end(kMostBlocks),
                                           [&](int blocks) { return variant == std::to_string(blocks); });
     if (most == std::end(kMostBlocks))
       return Offer::refuse(fmt::format("'{}' is no number of blocks", variant));
-    if (std::string reason = room_refusal(device(), size, *most); !reason.empty())
-      return Offer::refuse(std::move(reason));
+    if (Refusal reason = room_refusal(device(), size, *most)) return Offer::refuse(std::move(reason));
     const DType dtype = request.compute_dtype;
     PackedConstant w1 = pack_filter(request, 1, dtype, FilterOrder::kKrsc, size.channels, weights);
     PackedConstant w2 = pack_filter(request, 2, dtype, FilterOrder::kKrsc, size.hidden_pitch(), weights);

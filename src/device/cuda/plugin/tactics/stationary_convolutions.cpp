@@ -10,8 +10,8 @@ using engine::Offer;
 using engine::StepRequest;
 
 /// Empty when the plan is filled in.
-std::string make_plan(const StepRequest& request, const DeviceProperties& device, GemmPlan& plan) {
-  if (std::string reason = make_gemm_plan(request, plan); !reason.empty()) return reason;
+Refusal make_plan(const StepRequest& request, const DeviceProperties& device, GemmPlan& plan) {
+  if (Refusal reason = make_gemm_plan(request, plan)) return reason;
   if (plan.stem || plan.image_channels != 0) return "it has few channels";
   const auto finish = stream_epilogue(conv_args(plan.request));
   if (!finish || finish->kind == StreamKind::kSwish)
@@ -28,8 +28,7 @@ class StationaryTactic final : public CudaTactic {
 
   Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
     GemmPlan plan;
-    if (std::string reason = make_plan(request, device(), plan); !reason.empty())
-      return Offer::refuse(std::move(reason));
+    if (Refusal reason = make_plan(request, device(), plan)) return Offer::refuse(std::move(reason));
     Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
     const PackedConstant filter = pack_fragments(
         request, 1, request.compute_dtype, "slabs",

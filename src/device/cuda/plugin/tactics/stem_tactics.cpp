@@ -24,9 +24,8 @@ struct StemPlan {
 };
 
 /// Empty when a kernel can do what follows the pool.
-std::string read_next(const StepRequest& request, StemNext& next) {
-  if (std::string reason = read_activation_bounds(request.node, "next_", next.bounds); !reason.empty())
-    return reason;
+Refusal read_next(const StepRequest& request, StemNext& next) {
+  if (Refusal reason = read_activation_bounds(request.node, "next_", next.bounds)) return reason;
   if (request.inputs[kNextFilters].shape != engine::Shape{StemNext::kChannels, StemNext::kChannels, 1, 1})
     return fmt::format("not {} channels behind its pool", StemNext::kChannels);
   for (const size_t i : {kNextFilters, kNextBias}) {
@@ -48,16 +47,16 @@ class StemTactic final : public ConfiguredTactic<StemPlan, StemConfig> {
   }
 
  private:
-  std::string read(const StepRequest& request, StemPlan& plan) const override {
+  Refusal read(const StepRequest& request, StemPlan& plan) const override {
     GemmPlan& convolution = plan.convolution;
-    if (std::string reason = make_gemm_plan(request, convolution); !reason.empty()) return reason;
+    if (Refusal reason = make_gemm_plan(request, convolution)) return reason;
     if (!convolution.stem) return "it has enough channels, or elements of four bytes";
     for (const PostOpRequest& post : convolution.request.post_ops) {
       if (graph::is_binary(post.op)) return "its epilogue has an operand";
     }
     if (request.node.op == "FusedConvMaxPool") return add_pool(request, convolution);
     if (request.node.op != kWithNext) return {};
-    if (std::string reason = add_pool(request, convolution); !reason.empty()) return reason;
+    if (Refusal reason = add_pool(request, convolution)) return reason;
     return read_next(request, plan.next.emplace());
   }
 
@@ -68,9 +67,9 @@ class StemTactic final : public ConfiguredTactic<StemPlan, StemConfig> {
     return result;
   }
 
-  std::string refusal(const StemPlan& plan, const StemConfig& config) const override {
+  Refusal refusal(const StemPlan& plan, const StemConfig& config) const override {
     const StemLayout& stem = *plan.convolution.stem;
-    if (std::string reason = stem_refusal(stem, config, device()); !reason.empty()) return reason;
+    if (Refusal reason = stem_refusal(stem, config, device())) return reason;
     const auto finish = stream_epilogue(conv_args(plan.convolution.request));
     if (config.way != StemWay::kWarps && !finish) return "its epilogue is more than bounds or a swish";
     if (stem.pool && (!finish || finish->kind != StreamKind::kBounds))
@@ -132,7 +131,7 @@ class StemTactic final : public ConfiguredTactic<StemPlan, StemConfig> {
     return offer;
   }
 
-  static std::string add_pool(const StepRequest& request, GemmPlan& plan) {
+  static Refusal add_pool(const StepRequest& request, GemmPlan& plan) {
     const auto axes = graph::pool_axes(request.node.attributes, plan.request.geometry);
     for (const graph::WindowAxis& axis : axes) {
       if (axis.kernel != 3 || axis.stride != 2 || axis.dilation != 1 || axis.pad_begin > 1)

@@ -22,9 +22,9 @@ struct Plan {
 };
 
 /// Empty when the plan is filled in.
-std::string make_plan(const StepRequest& request, Plan& plan) {
+Refusal make_plan(const StepRequest& request, Plan& plan) {
   if (tensor::dtype_size(request.compute_dtype) != 2) return "only fp16 and bf16";
-  if (std::string reason = read_convolution_request(request, plan.request); !reason.empty()) return reason;
+  if (Refusal reason = read_convolution_request(request, plan.request)) return reason;
   // They are read before the kernel ahead has ended.
   for (const size_t i : {3, 4}) {
     if (request.node.has_input(i) && !request.graph.value(request.node.inputs[i]).constant)
@@ -65,11 +65,11 @@ class WarpgroupSumTactic final : public ConfiguredTactic<Plan, WarpgroupConfig> 
   bool handles(const std::string& op) const override { return op == "FusedConvSum"; }
 
  private:
-  std::string read(const StepRequest& request, Plan& plan) const override { return make_plan(request, plan); }
+  Refusal read(const StepRequest& request, Plan& plan) const override { return make_plan(request, plan); }
   std::vector<WarpgroupConfig> configs(const Plan& plan) const override {
     return warpgroup_sum_configs(plan.sum, device());
   }
-  std::string refusal(const Plan& plan, const WarpgroupConfig& config) const override {
+  Refusal refusal(const Plan& plan, const WarpgroupConfig& config) const override {
     return warpgroup_sum_refusal(plan.sum, config, device());
   }
 

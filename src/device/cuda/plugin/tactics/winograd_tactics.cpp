@@ -25,9 +25,9 @@ struct Plan {
 };
 
 /// Empty when the plan is filled in.
-std::string make_plan(const StepRequest& request, Plan& plan) {
+Refusal make_plan(const StepRequest& request, Plan& plan) {
   if (request.precision != Precision::kFp32) return "only fp32";
-  if (std::string reason = read_convolution_request(request, plan.request); !reason.empty()) return reason;
+  if (Refusal reason = read_convolution_request(request, plan.request)) return reason;
   const graph::Convolution& geometry = plan.request.geometry;
   if (geometry.group != 1) return "it has groups";
   if (plan.request.post_ops.size() > Epilogue::kLimit) return "too many post-ops";
@@ -143,23 +143,22 @@ class WinogradTactic final : public CudaTactic {
   std::vector<std::string> variants(const StepRequest& request) const override {
     Plan plan;
     std::vector<std::string> result;
-    if (!make_plan(request, plan).empty() || !winograd_loss(plan.size).empty()) return result;
+    if (make_plan(request, plan) || !winograd_loss(plan.size).empty()) return result;
     for (const Choice& choice : choices(plan.size)) result.push_back(choice.text());
     return result;
   }
 
   Offer offer(const StepRequest& request, engine::WeightStore&) const override {
     Plan plan;
-    std::string reason = make_plan(request, plan);
-    if (reason.empty()) reason = winograd_loss(plan.size);
-    return Offer::refuse(reason.empty() ? kNoAlgorithm : std::move(reason));
+    Refusal reason = make_plan(request, plan);
+    if (!reason) reason = winograd_loss(plan.size);
+    return Offer::refuse(!reason ? kNoAlgorithm : std::move(reason));
   }
 
   Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
                       std::string_view variant) const override {
     Plan plan;
-    if (std::string reason = make_plan(request, plan); !reason.empty())
-      return Offer::refuse(std::move(reason));
+    if (Refusal reason = make_plan(request, plan)) return Offer::refuse(std::move(reason));
     const auto choice = Choice::parse(variant);
     if (!choice) return Offer::refuse(fmt::format("'{}' is no part with an algorithm", variant));
     const int64_t parts = choice->parts(plan.size);

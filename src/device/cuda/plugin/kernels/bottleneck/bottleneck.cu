@@ -57,7 +57,7 @@ cudaError_t bottleneck(const BottleneckArgs& args, FloatType type, const Bottlen
                        const LaunchOptions& options) {
   if (size.channels != Bottleneck::kChannels) return cluster_bottleneck(args, type, size, options);
   const DeviceProperties& device = *options.device;
-  if (!bottleneck_refusal(size, device).empty() || type == FloatType::kFloat) return cudaErrorInvalidValue;
+  if (bottleneck_refusal(size, device) || type == FloatType::kFloat) return cudaErrorInvalidValue;
   for (const void* pointer : {args.x, args.shortcut, args.window, args.expand, args.next, args.projection,
                               static_cast<const void*>(args.wide), static_cast<const void*>(args.narrow)}) {
     if (!is_aligned(pointer)) return cudaErrorInvalidValue;

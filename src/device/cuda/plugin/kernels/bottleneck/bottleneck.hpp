@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/refusal.hpp"
 #include "device/cuda/plugin/kernels/common/conv_problem.hpp"
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
 #include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
@@ -38,7 +39,7 @@ struct Bottleneck {
 };
 
 /// Why it cannot run on such a device; empty when it can.
-std::string bottleneck_refusal(const Bottleneck& size, const DeviceProperties& device);
+Refusal bottleneck_refusal(const Bottleneck& size, const DeviceProperties& device);
 
 /// Device pointers, images channels-last and 16-byte aligned. Filters are [filters][taps][channels], for
 /// clusters as ClusterBottleneck says and for pipelines as PipelinedBottleneck does.

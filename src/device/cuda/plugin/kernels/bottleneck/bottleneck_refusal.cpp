@@ -4,7 +4,7 @@
 
 namespace hone::device::cuda {
 
-std::string bottleneck_refusal(const Bottleneck& size, const DeviceProperties& device) {
+Refusal bottleneck_refusal(const Bottleneck& size, const DeviceProperties& device) {
   if (size.channels != Bottleneck::kChannels) return cluster_bottleneck_refusal(size, device);
   if (!device.warpgroups) return "the device has no products of warpgroups";
   if (size.next != 64 && size.next != 128)

@@ -43,7 +43,7 @@ GemmLaunch chosen(int64_t channels, bool narrows) {
 cudaError_t cluster_bottleneck(const BottleneckArgs& args, FloatType type, const Bottleneck& size,
                                const LaunchOptions& options) {
   const DeviceProperties& device = *options.device;
-  if (!bottleneck_refusal(size, device).empty() || type == FloatType::kFloat) return cudaErrorInvalidValue;
+  if (bottleneck_refusal(size, device) || type == FloatType::kFloat) return cudaErrorInvalidValue;
   for (const void* pointer : {args.x, args.shortcut, args.window, args.expand, args.next,
                               static_cast<const void*>(args.wide), static_cast<const void*>(args.narrow)}) {
     if (!is_aligned(pointer)) return cudaErrorInvalidValue;

@@ -28,7 +28,7 @@ struct ClusterBottleneck {
 };
 
 /// Why it cannot run on such a device; empty when it can.
-std::string cluster_bottleneck_refusal(const Bottleneck& size, const DeviceProperties& device);
+Refusal cluster_bottleneck_refusal(const Bottleneck& size, const DeviceProperties& device);
 
 /// bottleneck() of these channels; filters as the functions above say.
 cudaError_t cluster_bottleneck(const BottleneckArgs& args, FloatType type, const Bottleneck& size,

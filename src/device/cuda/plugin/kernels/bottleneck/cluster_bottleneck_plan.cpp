@@ -26,7 +26,7 @@ size_t ClusterBottleneck::next_index(int64_t channels, int64_t filter, int64_t c
   return static_cast<size_t>(step) * ptx::kLeftElements + ptx::left_place(filter % 64, channel % 16);
 }
 
-std::string cluster_bottleneck_refusal(const Bottleneck& size, const DeviceProperties& device) {
+Refusal cluster_bottleneck_refusal(const Bottleneck& size, const DeviceProperties& device) {
   if (!device.warpgroups || !device.clusters)
     return "the device has no products of warpgroups, or no clusters";
   if (!ClusterBottleneck::takes(size.channels))

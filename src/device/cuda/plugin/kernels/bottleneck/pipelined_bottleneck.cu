@@ -49,8 +49,7 @@ void choose(const Bottleneck& size, GemmLaunch& launch) {
 cudaError_t pipelined_bottleneck(const BottleneckArgs& args, FloatType type, const Bottleneck& size,
                                  const LaunchOptions& options) {
   const DeviceProperties& device = *options.device;
-  if (!pipelined_bottleneck_refusal(size, device).empty() || type == FloatType::kFloat)
-    return cudaErrorInvalidValue;
+  if (pipelined_bottleneck_refusal(size, device) || type == FloatType::kFloat) return cudaErrorInvalidValue;
   for (const void* pointer : {args.x, args.shortcut, args.window, args.expand, args.next, args.projection,
                               static_cast<const void*>(args.wide), static_cast<const void*>(args.narrow)}) {
     if (!is_aligned(pointer)) return cudaErrorInvalidValue;

@@ -22,7 +22,7 @@ struct PipelinedBottleneck {
 };
 
 /// Why it cannot run on such a device; empty when it can.
-std::string pipelined_bottleneck_refusal(const Bottleneck& size, const DeviceProperties& device);
+Refusal pipelined_bottleneck_refusal(const Bottleneck& size, const DeviceProperties& device);
 
 /// bottleneck() of 64 channels; filters as the functions above say, of the projection as they are.
 cudaError_t pipelined_bottleneck(const BottleneckArgs& args, FloatType type, const Bottleneck& size,

@@ -23,9 +23,9 @@ size_t PipelinedBottleneck::next_index(int64_t filter, int64_t channel) {
   return place(filter / 64 * (Bottleneck::kWide / 16) + channel / 16, filter, channel);
 }
 
-std::string pipelined_bottleneck_refusal(const Bottleneck& size, const DeviceProperties& device) {
+Refusal pipelined_bottleneck_refusal(const Bottleneck& size, const DeviceProperties& device) {
   if (size.channels != Bottleneck::kChannels) return std::to_string(size.channels) + " channels, not 64";
-  if (std::string reason = bottleneck_refusal(size, device); !reason.empty()) return reason;
+  if (Refusal reason = bottleneck_refusal(size, device)) return reason;
   if (PipelinedBottleneck::tiles(size) > Bottleneck::kMostTiles) return "the image is too large";
   return {};
 }

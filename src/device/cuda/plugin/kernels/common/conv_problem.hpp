@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/refusal.hpp"
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
 #include "graph/post_op.hpp"
 
@@ -102,6 +103,6 @@ struct ConvArgs {
 };
 
 /// Why the problem cannot run at all; empty when it can.
-std::string conv_refusal(const ConvProblem& problem);
+Refusal conv_refusal(const ConvProblem& problem);
 
 }  // namespace hone::device::cuda

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/refusal.hpp"
 #include "device/cuda/plugin/kernels/common/epilogue.hpp"
 #include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
 
@@ -64,9 +65,9 @@ cudaError_t depthwise_tiles(const ConvolutionArguments& arguments, FloatType typ
                             const LaunchOptions& options);
 
 /// Why it does not do that; empty when it does. `epilogue`: what follows, if it is no more than that.
-std::string depthwise_tiles_refusal(const ConvolutionSize& size, FloatType type,
-                                    const std::optional<StreamEpilogue>& epilogue, int run,
-                                    const DeviceProperties& device);
+Refusal depthwise_tiles_refusal(const ConvolutionSize& size, FloatType type,
+                                const std::optional<StreamEpilogue>& epilogue, int run,
+                                const DeviceProperties& device);
 
 /// Any group count and any kernel; one thread per output, correct rather than fast. Weights
 /// [K][D][R][S][C / group], of the image's element type.

@@ -33,9 +33,9 @@ const void* tiles_kernel(const ConvolutionSize& size, int run, StreamKind kind) 
 
 }  // namespace
 
-std::string depthwise_tiles_refusal(const ConvolutionSize& size, FloatType type,
-                                    const std::optional<StreamEpilogue>& epilogue, int run,
-                                    const DeviceProperties& device) {
+Refusal depthwise_tiles_refusal(const ConvolutionSize& size, FloatType type,
+                                const std::optional<StreamEpilogue>& epilogue, int run,
+                                const DeviceProperties& device) {
   if (size.in_channels != size.group || size.out_channels != size.group) return "it is not depthwise";
   if (size.kernel[0] != 1 || size.input[0] != 1 || size.output[0] != 1) return "it is not of images";
   if (!has_small_windows(size)) return "its windows are not of 3 x 3 or 5 x 5 with strides of 1 or 2";
@@ -56,7 +56,7 @@ cudaError_t depthwise_tiles(const ConvolutionArguments& arguments, FloatType typ
                             const ConvolutionSize& size, const StreamEpilogue& epilogue, int run,
                             const LaunchOptions& options) {
   const DeviceProperties& device = *options.device;
-  if (!depthwise_tiles_refusal(size, type, epilogue, run, device).empty()) return cudaErrorInvalidValue;
+  if (depthwise_tiles_refusal(size, type, epilogue, run, device)) return cudaErrorInvalidValue;
   if (!is_aligned(arguments.input) || !is_aligned(arguments.weights) || !is_aligned(arguments.output) ||
       !is_aligned(arguments.bias))
     return cudaErrorMisalignedAddress;

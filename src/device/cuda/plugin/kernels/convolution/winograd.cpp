@@ -21,7 +21,7 @@ int64_t Winograd::product_bytes(int64_t parts, int64_t columns) const {
   return kProducts * part_tiles(parts) * columns * static_cast<int64_t>(sizeof(float));
 }
 
-std::string winograd_refusal(const Winograd& size) {
+Refusal winograd_refusal(const Winograd& size) {
   if (size.taps != 3 && size.taps != 5) return "its filters are not of 3 x 3 or 5 x 5";
   for (const int64_t channels : {size.channels, size.filters}) {
     if (channels % kMultiple != 0)
@@ -38,8 +38,8 @@ std::string winograd_loss(const Winograd& size) {
                           : std::string();
   };
   const int64_t channels = std::min(size.channels, size.filters);
-  std::string reason = few(channels, kFewestChannels, " channels");
-  return reason.empty() ? few(size.tiles(), kFewestTiles, " tiles") : reason;
+  Refusal reason = few(channels, kFewestChannels, " channels");
+  return !reason ? few(size.tiles(), kFewestTiles, " tiles") : reason;
 }
 
 int64_t winograd_parts(const Winograd& size, int64_t most_bytes) {

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "base/refusal.hpp"
 #include "device/cuda/plugin/kernels/common/epilogue.hpp"
 
 namespace hone::device::cuda {
@@ -41,7 +42,7 @@ struct Winograd {
 };
 
 /// Why the kernels do not take it; empty when they do.
-std::string winograd_refusal(const Winograd& size);
+Refusal winograd_refusal(const Winograd& size);
 
 /// Why they take it without gain; empty when there may be one.
 std::string winograd_loss(const Winograd& size);

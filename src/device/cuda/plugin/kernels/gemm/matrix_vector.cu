@@ -114,7 +114,7 @@ cudaError_t launch_rows(const Operands& operands, const LaunchOptions& options) 
 
 }  // namespace
 
-std::string matrix_vector_refusal(const MatrixVector& size) {
+Refusal matrix_vector_refusal(const MatrixVector& size) {
   constexpr int64_t kMost = int64_t{1} << 28;
   if (size.rows < 1 || size.rows > MatrixVector::kMostRows)
     return std::to_string(size.rows) + " rows, not 1 to " + std::to_string(MatrixVector::kMostRows);
@@ -126,7 +126,7 @@ std::string matrix_vector_refusal(const MatrixVector& size) {
 
 cudaError_t matrix_vector(const void* x, const void* w, const float* bias, void* y, FloatType type,
                           FloatType result, const MatrixVector& size, const LaunchOptions& options) {
-  if (!matrix_vector_refusal(size).empty() || !is_aligned(x) || !is_aligned(w)) return cudaErrorInvalidValue;
+  if (matrix_vector_refusal(size) || !is_aligned(x) || !is_aligned(w)) return cudaErrorInvalidValue;
   const Operands operands{x,
                           w,
                           bias,

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "base/refusal.hpp"
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
 
 namespace hone::device::cuda {
@@ -22,7 +23,7 @@ struct MatrixVector {
 };
 
 /// Why it cannot run so; empty when it can.
-std::string matrix_vector_refusal(const MatrixVector& size);
+Refusal matrix_vector_refusal(const MatrixVector& size);
 
 /// x and w of `type`, 16-byte aligned; y of `result`; `bias` float32 [columns] or null. w and bias are read
 /// before the kernel ahead has ended, so that it must not write them. Sums are float32; NaN stays NaN.

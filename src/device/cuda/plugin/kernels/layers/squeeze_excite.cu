@@ -410,7 +410,7 @@ GemmLaunch launch_of(FloatType type, const SqueezeExcite& size, const SqueezeExc
 cudaError_t squeeze_excite(const SqueezeExciteArgs& args, FloatType type, const SqueezeExcite& size,
                            const SqueezeExcitePlan& plan, const LaunchOptions& options) {
   const DeviceProperties& device = *options.device;
-  if (!squeeze_excite_refusal(size, device).empty() || type == FloatType::kFloat ||
+  if (squeeze_excite_refusal(size, device) || type == FloatType::kFloat ||
       plan.shared_bytes > device.shared_memory)
     return cudaErrorInvalidValue;
   for (const void* pointer : {args.x, args.w1, args.w2, static_cast<const void*>(args.y)}) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 
+#include "base/refusal.hpp"
 #include "device/cuda/plugin/kernels/common/conv_problem.hpp"
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
 
@@ -73,7 +74,7 @@ struct SqueezeExcitePlan {
 };
 
 /// Why it cannot run on such a device; empty when it can.
-std::string squeeze_excite_refusal(const SqueezeExcite& size, const DeviceProperties& device);
+Refusal squeeze_excite_refusal(const SqueezeExcite& size, const DeviceProperties& device);
 
 /// The plan with the least work for a block among those with at most `most_blocks` (2 to 16) blocks a
 /// cluster. For what is not refused there is one.

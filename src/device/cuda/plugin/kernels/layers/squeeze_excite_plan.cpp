@@ -126,7 +126,7 @@ double work(const SqueezeExcite& size, const SqueezeExcitePlan& plan) {
 
 }  // namespace
 
-std::string squeeze_excite_refusal(const SqueezeExcite& size, const DeviceProperties& device) {
+Refusal squeeze_excite_refusal(const SqueezeExcite& size, const DeviceProperties& device) {
   if (!device.clusters) return "it needs compute capability 9.0";
   if (size.channels < 1 || size.channels % kRun != 0 || size.channels > SqueezeExcite::kMostChannels)
     return std::to_string(size.channels) + " channels, no multiple of " + std::to_string(kRun) + " up to " +

@@ -65,7 +65,7 @@ std::optional<StemLayout> stem_layout(const ConvProblem& stem) {
   // The window is one pixel wide by count, so the columns that it covers are cropped from the width.
   problem.pad_right = (stem.out_width() - 1) * stem.stride_w + 1 - layout.padded_width;
   problem.pixel_pitch = layout.pixel_channels;
-  if (!conv_refusal(problem).empty()) return std::nullopt;
+  if (conv_refusal(problem)) return std::nullopt;
   return layout;
 }
 

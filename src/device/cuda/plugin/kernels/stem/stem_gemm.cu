@@ -149,7 +149,7 @@ std::optional<StemConfig> StemConfig::parse(const std::string& text) {
   return config;
 }
 
-std::string stem_refusal(const StemLayout& layout, const StemConfig& config, const DeviceProperties& device) {
+Refusal stem_refusal(const StemLayout& layout, const StemConfig& config, const DeviceProperties& device) {
   if (config.way == StemWay::kWarpgroups) return warpgroup_stem_refusal(layout, config, device);
   if (config.way == StemWay::kPooled) return warpgroup_pooled_stem_refusal(layout, config, device);
   if (layout.pool) return "it does not pool";
@@ -177,7 +177,7 @@ std::vector<StemConfig> stem_configs(const StemLayout& layout, const DevicePrope
 cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args,
                         const LaunchOptions& options) {
   const DeviceProperties& device = *options.device;
-  if (!stem_refusal(layout, config, device).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
+  if (stem_refusal(layout, config, device) || !valid_steps(args)) return cudaErrorInvalidValue;
   if (!is_unary(args)) return cudaErrorInvalidValue;
   if (config.way == StemWay::kWarpgroups) return launch_warpgroup_stem(layout, config, args, options);
   if (config.way == StemWay::kPooled)
@@ -203,7 +203,7 @@ cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, cons
 cudaError_t launch_stem_and_next(const StemLayout& layout, const StemConfig& config, const ConvArgs& args,
                                  const StemNext& next, const LaunchOptions& options) {
   const DeviceProperties& device = *options.device;
-  if (config.way != StemWay::kPooled || !warpgroup_pooled_stem_refusal(layout, config, device).empty() ||
+  if (config.way != StemWay::kPooled || warpgroup_pooled_stem_refusal(layout, config, device) ||
       layout.problem.filters != StemNext::kChannels || !valid_steps(args) || !is_unary(args) ||
       !is_aligned(next.w) || !is_aligned(next.y))
     return cudaErrorInvalidValue;

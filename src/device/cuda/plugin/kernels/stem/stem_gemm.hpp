@@ -32,7 +32,7 @@ struct StemConfig {
 };
 
 /// Why the stem cannot run so on that device; empty when it can.
-std::string stem_refusal(const StemLayout& layout, const StemConfig& config, const DeviceProperties& device);
+Refusal stem_refusal(const StemLayout& layout, const StemConfig& config, const DeviceProperties& device);
 
 /// The configurations that are valid, those of large tiles first.
 std::vector<StemConfig> stem_configs(const StemLayout& layout, const DeviceProperties& device);

@@ -56,8 +56,7 @@ void set_tiles(const StemLayout& layout, const ConvProblem& windows, const StemT
 
 }  // namespace
 
-std::string stem_planes_refusal(const StemLayout& layout, const ConvProblem& windows,
-                                const StemTiles& tiles) {
+Refusal stem_planes_refusal(const StemLayout& layout, const ConvProblem& windows, const StemTiles& tiles) {
   if (windows.stride_w * layout.pixel_channels * 2 != kWindowBytes || windows.dilation_h != 1)
     return "its windows do not start 16 bytes apart";
   if (layout.image_width % kStemColumns != 0) return "rows of its image do not start 16 bytes apart";

@@ -4,6 +4,7 @@
 
 #include <cuda.h>
 
+#include "base/refusal.hpp"
 #include "device/cuda/plugin/kernels/common/conv_problem.hpp"
 #include "device/cuda/plugin/kernels/common/fast_divisor.hpp"
 #include "device/cuda/plugin/kernels/stem/stem.hpp"
@@ -59,7 +60,7 @@ struct StemPlanes {
 };
 
 /// Why the copy unit does not bring those planes; empty when it does. `windows` is window_problem().
-std::string stem_planes_refusal(const StemLayout& layout, const ConvProblem& windows, const StemTiles& tiles);
+Refusal stem_planes_refusal(const StemLayout& layout, const ConvProblem& windows, const StemTiles& tiles);
 
 /// Fills `planes` for an image in memory; cudaErrorInvalidValue where the driver takes no such map.
 cudaError_t set_stem_planes(const StemLayout& layout, const ConvProblem& windows, const StemTiles& tiles,

@@ -76,8 +76,8 @@ bool map_outputs(const StemLayout& layout, const StemTiles& tiles, const void* m
 
 }  // namespace
 
-std::string warpgroup_pooled_stem_refusal(const StemLayout& layout, const StemConfig& config,
-                                          const DeviceProperties& device) {
+Refusal warpgroup_pooled_stem_refusal(const StemLayout& layout, const StemConfig& config,
+                                      const DeviceProperties& device) {
   const PooledStemKernel* const kernel = find_kernel(config);
   if (kernel == nullptr) return "no kernel has the tile of " + config.text();
   if (!device.warpgroups) return "it is for compute capability 9.0";
@@ -86,8 +86,7 @@ std::string warpgroup_pooled_stem_refusal(const StemLayout& layout, const StemCo
   if (layout.pixel_channels != 4 || windows.kernel_h != kPooledStemRows || windows.kernel_w != 8)
     return "its windows are not of seven rows of five to eight pixels of four channels at most";
   if (windows.filters % kPooledStemFilters != 0) return "its filters are no multiple of 64";
-  if (std::string reason = stem_planes_refusal(layout, windows, kernel->tiles); !reason.empty())
-    return reason;
+  if (Refusal reason = stem_planes_refusal(layout, windows, kernel->tiles)) return reason;
   if (PooledStemMemory(layout, *kernel, StemPatch(windows, kernel->tiles), true).total > device.shared_memory)
     return "its operands are larger than the shared memory of a block";
   return {};

@@ -7,8 +7,8 @@
 
 namespace hone::device::cuda {
 
-std::string warpgroup_pooled_stem_refusal(const StemLayout& layout, const StemConfig& config,
-                                          const DeviceProperties& device);
+Refusal warpgroup_pooled_stem_refusal(const StemLayout& layout, const StemConfig& config,
+                                      const DeviceProperties& device);
 /// `next`: null where no convolution follows.
 cudaError_t launch_warpgroup_pooled_stem(const StemLayout& layout, const StemConfig& config,
                                          const ConvArgs& args, const StemNext* next,

@@ -76,14 +76,14 @@ void set_kernel(const StemLayout& layout, const ConvProblem& windows, const Stem
 
 }  // namespace
 
-std::string warpgroup_stem_refusal(const StemLayout& layout, const StemConfig& config,
-                                   const DeviceProperties& device) {
+Refusal warpgroup_stem_refusal(const StemLayout& layout, const StemConfig& config,
+                               const DeviceProperties& device) {
   if (config.tile_m != kStemTile * kStemTile || (config.tile_n != 64 && config.tile_n != 32))
     return "no kernel has the tile of " + config.text();
   if (!device.warpgroups) return "it is for compute capability 9.0";
   const ConvProblem windows = window_problem(layout);
   const StemTiles tiles = tiles_of(config);
-  if (std::string reason = stem_planes_refusal(layout, windows, tiles); !reason.empty()) return reason;
+  if (Refusal reason = stem_planes_refusal(layout, windows, tiles)) return reason;
   if (StemMemory(layout, config, StemPatch(windows, tiles)).total > device.shared_memory)
     return "its operands are larger than the shared memory of a block";
   return {};

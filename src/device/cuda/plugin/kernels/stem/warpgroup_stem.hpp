@@ -7,8 +7,8 @@
 
 namespace hone::device::cuda {
 
-std::string warpgroup_stem_refusal(const StemLayout& layout, const StemConfig& config,
-                                   const DeviceProperties& device);
+Refusal warpgroup_stem_refusal(const StemLayout& layout, const StemConfig& config,
+                               const DeviceProperties& device);
 cudaError_t launch_warpgroup_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args,
                                   const LaunchOptions& options);
 

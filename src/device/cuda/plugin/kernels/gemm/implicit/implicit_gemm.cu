@@ -74,7 +74,7 @@ void set_schedule(const ConvConfig& config, Element element, const ConvArgs& arg
 cudaError_t launch_conv(const ConvProblem& problem, const ConvConfig& config, const ConvArgs& args,
                         const LaunchOptions& options) {
   const DeviceProperties& device = *options.device;
-  if (!conv_refusal(problem, config, device).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
+  if (conv_refusal(problem, config, device) || !valid_steps(args)) return cudaErrorInvalidValue;
   if (conv_counter_bytes(problem, config) != 0 && (args.workspace == nullptr || args.counters == nullptr))
     return cudaErrorInvalidValue;
   const GemmKernel* const kernel = find_kernel(problem, config);

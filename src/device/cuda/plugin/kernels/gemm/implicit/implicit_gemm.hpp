@@ -35,8 +35,7 @@ struct ConvConfig {
 };
 
 /// Why the problem cannot run so on that device; empty when it can.
-std::string conv_refusal(const ConvProblem& problem, const ConvConfig& config,
-                         const DeviceProperties& device);
+Refusal conv_refusal(const ConvProblem& problem, const ConvConfig& config, const DeviceProperties& device);
 
 /// The configurations that are valid, best guess first, at most `limit`.
 std::vector<ConvConfig> conv_configs(const ConvProblem& problem, const DeviceProperties& device,

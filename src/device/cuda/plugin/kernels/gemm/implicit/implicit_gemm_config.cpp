@@ -83,7 +83,7 @@ std::vector<int> stage_counts(ConvConfig config, const ConvProblem& problem, con
   return counts;
 }
 
-std::string problem_extents(const ConvProblem& p) {
+Refusal problem_extents(const ConvProblem& p) {
   const int extents[] = {p.batch,    p.height,   p.width,    p.channels,   p.filters,    p.kernel_h,
                          p.kernel_w, p.stride_h, p.stride_w, p.dilation_h, p.dilation_w, p.pitch()};
   for (const int extent : extents) {
@@ -126,8 +126,8 @@ std::optional<ConvConfig> ConvConfig::parse(const std::string& text) {
   return config;
 }
 
-std::string conv_refusal(const ConvProblem& p) {
-  if (std::string why = problem_extents(p); !why.empty()) return why;
+Refusal conv_refusal(const ConvProblem& p) {
+  if (Refusal why = problem_extents(p)) return why;
   if (p.float_result) return "its result has other elements than its operands";
   const int vector = vector_elements(p.element);
   if (p.channels % vector != 0) return "channels are no multiple of " + std::to_string(vector);
@@ -148,9 +148,8 @@ std::string conv_refusal(const ConvProblem& p) {
   return {};
 }
 
-std::string conv_refusal(const ConvProblem& problem, const ConvConfig& config,
-                         const DeviceProperties& device) {
-  if (std::string why = conv_refusal(problem); !why.empty()) return why;
+Refusal conv_refusal(const ConvProblem& problem, const ConvConfig& config, const DeviceProperties& device) {
+  if (Refusal why = conv_refusal(problem)) return why;
   if (!device.async_copies) return "it needs compute capability 8.0";
   const std::span<const TileShape> shapes = tile_shapes(problem.element);
   const bool compiled = std::any_of(shapes.begin(), shapes.end(), [&](const TileShape& s) {
@@ -177,7 +176,7 @@ std::string conv_refusal(const ConvProblem& problem, const ConvConfig& config,
 
 std::vector<ConvConfig> conv_configs(const ConvProblem& problem, const DeviceProperties& device,
                                      size_t limit) {
-  if (!conv_refusal(problem).empty()) return {};
+  if (conv_refusal(problem)) return {};
   struct Guess {
     double microseconds;
     ConvConfig config;
@@ -195,7 +194,7 @@ std::vector<ConvConfig> conv_configs(const ConvProblem& problem, const DevicePro
         config.reduction = reduction;
         for (const int stages : stage_counts(config, problem, device)) {
           config.stages = stages;
-          if (!conv_refusal(problem, config, device).empty()) continue;
+          if (conv_refusal(problem, config, device)) continue;
           found.push_back({guess(problem, config, device), config});
         }
       }

@@ -73,7 +73,7 @@ ResidentParams make_params(const ConvProblem& problem, const ResidentConfig& con
 cudaError_t launch_resident(const ConvProblem& problem, const ResidentConfig& config, const ConvArgs& args,
                             const LaunchOptions& options) {
   const DeviceProperties& device = *options.device;
-  if (!resident_refusal(problem, config, device).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
+  if (resident_refusal(problem, config, device) || !valid_steps(args)) return cudaErrorInvalidValue;
   const ResidentKernel* const kernel = find_kernel(problem, config);
   if (kernel == nullptr) return cudaErrorInvalidValue;
 

@@ -28,8 +28,8 @@ struct ResidentConfig {
 };
 
 /// Why the problem cannot run so on that device; empty when it can.
-std::string resident_refusal(const ConvProblem& problem, const ResidentConfig& config,
-                             const DeviceProperties& device);
+Refusal resident_refusal(const ConvProblem& problem, const ResidentConfig& config,
+                         const DeviceProperties& device);
 
 /// The configurations that are valid, best guess first, at most `limit`.
 std::vector<ResidentConfig> resident_configs(const ConvProblem& problem, const DeviceProperties& device,

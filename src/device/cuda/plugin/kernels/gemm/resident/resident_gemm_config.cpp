@@ -113,9 +113,9 @@ ResidentMemory resident_memory(const ConvProblem& problem, const ResidentConfig&
   return memory;
 }
 
-std::string resident_refusal(const ConvProblem& problem, const ResidentConfig& config,
-                             const DeviceProperties& device) {
-  if (std::string why = conv_refusal(problem); !why.empty()) return why;
+Refusal resident_refusal(const ConvProblem& problem, const ResidentConfig& config,
+                         const DeviceProperties& device) {
+  if (Refusal why = conv_refusal(problem)) return why;
   if (element_bytes(problem.element) != 2) return "only fp16 and bf16";
   if (find_shape(config) == nullptr) return "no kernel has the tile of " + config.text();
   if (config.parts != 1 && config.parts != 2 && config.parts != 4 && config.parts != 8)
@@ -141,7 +141,7 @@ std::vector<ResidentConfig> resident_configs(const ConvProblem& problem, const D
   for (const ResidentShape& shape : kResidentShapes) {
     for (const int parts : {1, 2, 4, 8}) {
       const ResidentConfig config{shape.tile_m, shape.tile_n, shape.slices, parts};
-      if (!resident_refusal(problem, config, device).empty()) continue;
+      if (resident_refusal(problem, config, device)) continue;
       found.push_back({guess(problem, config, shape, device), config});
     }
   }

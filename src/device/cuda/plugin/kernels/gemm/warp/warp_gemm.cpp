@@ -31,9 +31,9 @@ std::optional<WarpGemmConfig> WarpGemmConfig::parse(const std::string& text) {
   return std::nullopt;
 }
 
-std::string warp_gemm_refusal(const ConvProblem& problem, const WarpGemmConfig& config,
-                              const DeviceProperties& device) {
-  if (std::string why = conv_refusal(problem); !why.empty()) return why;
+Refusal warp_gemm_refusal(const ConvProblem& problem, const WarpGemmConfig& config,
+                          const DeviceProperties& device) {
+  if (Refusal why = conv_refusal(problem)) return why;
   if (!device.async_copies) return "it needs compute capability 8.0";
   if (element_bytes(problem.element) != 2) return "it multiplies elements of two bytes";
   if (!is_pointwise(problem)) return "windows are not single pixels, one after the other";
@@ -54,7 +54,7 @@ cudaError_t launch_warp_gemm(const ConvProblem& problem, const WarpGemmConfig& c
                              const LaunchOptions& options) {
   const DeviceProperties& device = *options.device;
   const std::optional<StreamEpilogue> steps = stream_epilogue(args);
-  if (!warp_gemm_refusal(problem, config, device).empty() || !steps || !valid_steps(args))
+  if (warp_gemm_refusal(problem, config, device) || !steps || !valid_steps(args))
     return cudaErrorInvalidValue;
 
   const auto shape = static_cast<size_t>(shape_of(problem, config) - std::begin(kWarpGemmShapes));

@@ -26,8 +26,8 @@ struct WarpGemmConfig {
 };
 
 /// Why the problem cannot run so on that device; empty when it can.
-std::string warp_gemm_refusal(const ConvProblem& problem, const WarpGemmConfig& config,
-                              const DeviceProperties& device);
+Refusal warp_gemm_refusal(const ConvProblem& problem, const WarpGemmConfig& config,
+                          const DeviceProperties& device);
 
 /// The configurations that are worth trying.
 std::vector<WarpGemmConfig> warp_gemm_configs(const ConvProblem& problem, const DeviceProperties& device);

@@ -33,7 +33,7 @@ const WarpgroupTable& stream_kernels(Element element, StreamKind kind) {
 cudaError_t launch_warpgroup(const ConvProblem& problem, const WarpgroupConfig& config, const ConvArgs& args,
                              const LaunchOptions& options) {
   const DeviceProperties& device = *options.device;
-  if (!warpgroup_refusal(problem, config, device).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
+  if (warpgroup_refusal(problem, config, device) || !valid_steps(args)) return cudaErrorInvalidValue;
   if (map_encoders().tiled == nullptr || map_encoders().im2col == nullptr) return cudaErrorNotSupported;
 
   WarpgroupParams params{};

@@ -26,8 +26,8 @@ struct WarpgroupConfig {
 };
 
 /// Why the problem cannot run so on that device; empty when it can.
-std::string warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
-                              const DeviceProperties& device);
+Refusal warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
+                          const DeviceProperties& device);
 
 /// The configurations that are valid, best guess first, at most `limit`.
 std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceProperties& device,

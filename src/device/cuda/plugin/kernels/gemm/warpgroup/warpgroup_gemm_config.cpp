@@ -46,14 +46,14 @@ double guess(const ConvProblem& problem, int64_t depth_steps, const WarpgroupCon
          kClocksPerMicrosecond;
 }
 
-std::string problem_refusal(ConvProblem problem) {
+Refusal problem_refusal(ConvProblem problem) {
   problem.float_result = false;
   return conv_refusal(problem);
 }
 
 bool fits_corner(int value) { return value >= -kMaxCorner - 1 && value <= kMaxCorner; }
 
-std::string map_refusal(const ConvProblem& p) {
+Refusal map_refusal(const ConvProblem& p) {
   const int span_h = (p.kernel_h - 1) * p.dilation_h;
   const int span_w = (p.kernel_w - 1) * p.dilation_w;
   if (span_h > kMaxOffset || span_w > kMaxOffset || !fits_corner(-p.pad_top) || !fits_corner(-p.pad_left) ||
@@ -100,13 +100,13 @@ int64_t warpgroup_depth_steps(const ConvProblem& p) {
   return int64_t{p.kernel_h} * p.kernel_w * ceil_divide(p.channels, kStageDepth);
 }
 
-std::string warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
-                              const DeviceProperties& device, int64_t depth_steps) {
-  if (std::string why = problem_refusal(problem); !why.empty()) return why;
+Refusal warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
+                          const DeviceProperties& device, int64_t depth_steps) {
+  if (Refusal why = problem_refusal(problem)) return why;
   if (!device.warpgroups) return "it is for compute capability 9.0";
   if (element_bytes(problem.element) != 2) return "it multiplies elements of two bytes";
   if (problem.pitch() != problem.channels) return "pixels overlap";
-  if (std::string why = map_refusal(problem); !why.empty()) return why;
+  if (Refusal why = map_refusal(problem)) return why;
   const bool compiled = std::any_of(
       std::begin(kWarpgroupShapes), std::end(kWarpgroupShapes),
       [&](const WarpgroupShape& s) { return s.tile_m == config.tile_m && s.tile_n == config.tile_n; });
@@ -123,7 +123,7 @@ std::string warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig&
 
 std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceProperties& device,
                                                size_t limit, int64_t depth_steps) {
-  if (!problem_refusal(problem).empty()) return {};
+  if (problem_refusal(problem)) return {};
   struct Guess {
     double microseconds;
     WarpgroupConfig config;
@@ -134,7 +134,7 @@ std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const
       WarpgroupConfig config{shape.tile_m, shape.tile_n, kMinStages, parts};
       for (const int stages : stage_counts(config, depth_steps, device)) {
         config.stages = stages;
-        if (!warpgroup_refusal(problem, config, device, depth_steps).empty()) continue;
+        if (warpgroup_refusal(problem, config, device, depth_steps)) continue;
         found.push_back({guess(problem, depth_steps, config, device), config});
       }
     }
@@ -146,14 +146,14 @@ std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const
   return configs;
 }
 
-std::string warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
-                              const DeviceProperties& device) {
+Refusal warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
+                          const DeviceProperties& device) {
   return warpgroup_refusal(problem, config, device, warpgroup_depth_steps(problem));
 }
 
 std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceProperties& device,
                                                size_t limit) {
-  if (!problem_refusal(problem).empty()) return {};
+  if (problem_refusal(problem)) return {};
   return warpgroup_configs(problem, device, limit, warpgroup_depth_steps(problem));
 }
 

@@ -95,8 +95,8 @@ int64_t warpgroup_depth_steps(const ConvProblem& problem);
 
 /// As without `depth_steps`, of a depth of so many stages: that of the convolution and of others whose sum it
 /// is.
-std::string warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
-                              const DeviceProperties& device, int64_t depth_steps);
+Refusal warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
+                          const DeviceProperties& device, int64_t depth_steps);
 std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceProperties& device,
                                                size_t limit, int64_t depth_steps);
 

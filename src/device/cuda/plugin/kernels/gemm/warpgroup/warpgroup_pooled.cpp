@@ -21,9 +21,9 @@ const void* kernel_of(Element element, StreamKind kind, const WarpgroupConfig& c
 
 }  // namespace
 
-std::string warpgroup_pooled_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
-                                     const DeviceProperties& device) {
-  if (std::string why = warpgroup_refusal(problem, config, device); !why.empty()) return why;
+Refusal warpgroup_pooled_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
+                                 const DeviceProperties& device) {
+  if (Refusal why = warpgroup_refusal(problem, config, device)) return why;
   const bool compiled = config.tile_m == kPooledRows && std::find(kPooledTiles.begin(), kPooledTiles.end(),
                                                                   config.tile_n) != kPooledTiles.end();
   if (!compiled || config.parts != 1) return "no kernel pools tiles of " + config.text();
@@ -37,7 +37,7 @@ std::vector<WarpgroupConfig> warpgroup_pooled_configs(const ConvProblem& problem
   std::vector<WarpgroupConfig> configs =
       warpgroup_configs(problem, device, std::numeric_limits<size_t>::max());
   std::erase_if(configs, [&](const WarpgroupConfig& config) {
-    return !warpgroup_pooled_refusal(problem, config, device).empty();
+    return warpgroup_pooled_refusal(problem, config, device);
   });
   return configs;
 }
@@ -45,8 +45,7 @@ std::vector<WarpgroupConfig> warpgroup_pooled_configs(const ConvProblem& problem
 cudaError_t launch_warpgroup_pooled(const ConvProblem& problem, const WarpgroupConfig& config,
                                     const ConvArgs& args, const LaunchOptions& options) {
   const DeviceProperties& device = *options.device;
-  if (!warpgroup_pooled_refusal(problem, config, device).empty() || !valid_steps(args))
-    return cudaErrorInvalidValue;
+  if (warpgroup_pooled_refusal(problem, config, device) || !valid_steps(args)) return cudaErrorInvalidValue;
   const std::optional<StreamEpilogue> steps = stream_epilogue(args);
   if (!steps) return cudaErrorInvalidValue;
   if (map_encoders().tiled == nullptr || map_encoders().im2col == nullptr) return cudaErrorNotSupported;

@@ -12,8 +12,8 @@
 namespace hone::device::cuda {
 
 /// Why the problem, pooled, cannot run so on that device; empty when it can. Images have 64 pixels at most.
-std::string warpgroup_pooled_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
-                                     const DeviceProperties& device);
+Refusal warpgroup_pooled_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
+                                 const DeviceProperties& device);
 
 /// The configurations that are valid, best guess first.
 std::vector<WarpgroupConfig> warpgroup_pooled_configs(const ConvProblem& problem,

@@ -53,7 +53,7 @@ size_t stationary_place(int64_t channels, int64_t filter, int64_t tap, int64_t c
   return static_cast<size_t>((matrix * 64 + filter % 64) * 64 + chunk * 8 + channel % 8);
 }
 
-std::string warpgroup_stationary_refusal(const ConvProblem& p, const DeviceProperties& device) {
+Refusal warpgroup_stationary_refusal(const ConvProblem& p, const DeviceProperties& device) {
   if (!device.warpgroups || !device.clusters)
     return "the device has no products of warpgroups, or no clusters";
   if (element_bytes(p.element) != 2) return "elements are not of two bytes";

@@ -42,7 +42,7 @@ cudaError_t launch_warpgroup_stationary(const ConvProblem& problem, const ConvAr
                                         const LaunchOptions& options) {
   const DeviceProperties& device = *options.device;
   const std::optional<StreamEpilogue> steps = stream_epilogue(args);
-  if (!warpgroup_stationary_refusal(problem, device).empty() || !steps || !valid_steps(args) ||
+  if (warpgroup_stationary_refusal(problem, device) || !steps || !valid_steps(args) ||
       steps->kind == StreamKind::kSwish)
     return cudaErrorInvalidValue;
   const void* const operand = steps->kind == StreamKind::kAdd ? args.steps[0].operand : nullptr;

@@ -41,7 +41,7 @@ struct StationaryPlan {
 size_t stationary_place(int64_t channels, int64_t filter, int64_t tap, int64_t channel);
 
 /// Why the problem cannot run so on that device; empty when it can.
-std::string warpgroup_stationary_refusal(const ConvProblem& problem, const DeviceProperties& device);
+Refusal warpgroup_stationary_refusal(const ConvProblem& problem, const DeviceProperties& device);
 
 /// Enqueues it; args.w lies as stationary_place() says, and is read before the kernel ahead has ended, as
 /// args.bias is. Steps are at most those of StreamKind::kBounds and kAdd, others give cudaErrorInvalidValue.

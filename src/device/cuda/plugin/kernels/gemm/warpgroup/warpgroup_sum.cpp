@@ -15,11 +15,11 @@ int64_t sum_steps(const ConvSum& sum) {
 }
 
 /// Of each convolution by itself, and of both together.
-std::string sum_refusal(const ConvSum& sum) {
+Refusal sum_refusal(const ConvSum& sum) {
   const ConvProblem& first = sum.first;
   const ConvProblem& second = sum.second;
   for (const ConvProblem& problem : {first, second}) {
-    if (std::string why = conv_refusal(problem); !why.empty()) return why;
+    if (Refusal why = conv_refusal(problem)) return why;
   }
   if (first.element != second.element || first.batch != second.batch || first.filters != second.filters ||
       first.out_height() != second.out_height() || first.out_width() != second.out_width())
@@ -37,29 +37,28 @@ int64_t input_elements(const ConvProblem& p) { return int64_t{p.height} * p.widt
 
 }  // namespace
 
-std::string warpgroup_sum_refusal(const ConvSum& sum, const WarpgroupConfig& config,
-                                  const DeviceProperties& device) {
-  if (std::string why = sum_refusal(sum); !why.empty()) return why;
+Refusal warpgroup_sum_refusal(const ConvSum& sum, const WarpgroupConfig& config,
+                              const DeviceProperties& device) {
+  if (Refusal why = sum_refusal(sum)) return why;
   for (const ConvProblem& problem : {sum.first, sum.second}) {
-    if (std::string why = warpgroup_refusal(problem, config, device, sum_steps(sum)); !why.empty())
-      return why;
+    if (Refusal why = warpgroup_refusal(problem, config, device, sum_steps(sum))) return why;
   }
   return {};
 }
 
 std::vector<WarpgroupConfig> warpgroup_sum_configs(const ConvSum& sum, const DeviceProperties& device,
                                                    size_t limit) {
-  if (!sum_refusal(sum).empty()) return {};
+  if (sum_refusal(sum)) return {};
   std::vector<WarpgroupConfig> configs = warpgroup_configs(sum.first, device, limit, sum_steps(sum));
   // What is refused for the second one is so in every configuration.
-  if (!configs.empty() && !warpgroup_sum_refusal(sum, configs[0], device).empty()) return {};
+  if (!configs.empty() && warpgroup_sum_refusal(sum, configs[0], device)) return {};
   return configs;
 }
 
 cudaError_t launch_warpgroup_sum(const ConvSum& sum, const WarpgroupConfig& config, const ConvSumArgs& args,
                                  const LaunchOptions& options) {
   const DeviceProperties& device = *options.device;
-  if (!warpgroup_sum_refusal(sum, config, device).empty() || !valid_steps(args)) return cudaErrorInvalidValue;
+  if (warpgroup_sum_refusal(sum, config, device) || !valid_steps(args)) return cudaErrorInvalidValue;
   const std::optional<StreamEpilogue> bounds = stream_epilogue(args);
   if (!bounds || bounds->kind != StreamKind::kBounds) return cudaErrorInvalidValue;
   if (map_encoders().tiled == nullptr || map_encoders().im2col == nullptr) return cudaErrorNotSupported;

@@ -23,8 +23,8 @@ struct ConvSumArgs : ConvArgs {
 };
 
 /// Why the sum cannot run so on that device; empty when it can.
-std::string warpgroup_sum_refusal(const ConvSum& sum, const WarpgroupConfig& config,
-                                  const DeviceProperties& device);
+Refusal warpgroup_sum_refusal(const ConvSum& sum, const WarpgroupConfig& config,
+                              const DeviceProperties& device);
 
 /// The configurations that are valid, best guess first, at most `limit`.
 std::vector<WarpgroupConfig> warpgroup_sum_configs(const ConvSum& sum, const DeviceProperties& device,
