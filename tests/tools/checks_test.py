@@ -165,6 +165,21 @@ class Sizes(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("src/: median of 141 lines, more than 140", output)
 
+    def test_a_file_too_large(self):
+        for name in ("docs/a.md", "bench/results/gpu/summary.json", "web/dist/other.html"):
+            code, output = Tree({"src/a.cpp": "", name: "x" * 1_000_001}).check("check_sizes.py")
+            self.assertEqual(code, 1)
+            self.assertIn(f"{name}: 1000001 bytes, more than 1000000\n", output)
+        for name, size in (("docs/a.md", 1_000_000), ("web/dist/report.html", 1_000_001)):
+            self.assertEqual(Tree({"src/a.cpp": "", name: "x" * size}).check("check_sizes.py")[0], 0)
+
+    def test_results_too_large_together(self):
+        results = {f"bench/results/{name}": "x" * 500_000 for name in ("a/summary.json", "a/b/summary.json")}
+        self.assertEqual(Tree({"src/a.cpp": "", **results}).check("check_sizes.py")[0], 0)
+        code, output = Tree({"src/a.cpp": "", **results, "bench/results/a/log.txt": "x"}).check("check_sizes.py")
+        self.assertEqual(code, 1)
+        self.assertIn("bench/results/: 1000001 bytes, more than 1000000", output)
+
 
 class Words(unittest.TestCase):
     def test_good_text(self):
