@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""Reports how long source files are and holds them to the budget: half under 140 lines, none above 500.
+"""Reports how long source files are and holds them to the budget: half under 140 lines, none above 500. Any
+file has 1 MB at most, and so have all published results together.
 
-usage: check_sizes.py [ROOT]           exit 1 when a tree is over its budget
+usage: check_sizes.py [ROOT]           exit 1 when a tree, a file or the results are over their budget
 """
 import statistics
 import subprocess
@@ -12,6 +13,9 @@ MEDIAN = 140
 LONGEST = 500
 TREES = ["src", "include", "tests", "fuzz", "bench", "tools", "web"]
 GENERATED = {"web/src/schema.ts"}
+MEGABYTE = 1_000_000
+# The report's page has a limit of its own, in web/tests/build.test.ts.
+PAGE = "web/dist/report.html"
 SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh", ".py", ".js", ".mjs", ".ts", ".tsx", ".sh"}
 
 
@@ -34,16 +38,27 @@ def problems_of(tree, sizes):
         yield f"{tree}/: median of {median:.0f} lines, more than {MEDIAN}"
 
 
+def heavy(weights):
+    for name, weight in weights.items():
+        if weight > MEGABYTE and name != PAGE:
+            yield f"{name}: {weight} bytes, more than {MEGABYTE}"
+    results = sum(weight for name, weight in weights.items() if name.startswith("bench/results/"))
+    if results > MEGABYTE:
+        yield f"bench/results/: {results} bytes, more than {MEGABYTE} (its README.md says what to do)"
+
+
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
-    listing = subprocess.run(["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", *TREES],
-                             check=True, capture_output=True, text=True).stdout.split("\n")
+    listing = subprocess.run(["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "-z"],
+                             check=True, capture_output=True, text=True).stdout.split("\0")
+    files = {name: root / name for name in listing if name and (root / name).is_file()}
     trees = {}
-    for name in listing:
-        path = root / name
-        if path.suffix in SUFFIXES and name not in GENERATED and path.is_file():
-            trees.setdefault(name.split("/")[0], {})[name] = count_lines(path)
+    for name, path in files.items():
+        tree = name.split("/")[0]
+        if tree in TREES and path.suffix in SUFFIXES and name not in GENERATED:
+            trees.setdefault(tree, {})[name] = count_lines(path)
     problems = [problem for tree, sizes in trees.items() for problem in problems_of(tree, sizes)]
+    problems += heavy({name: path.stat().st_size for name, path in files.items()})
     report = [f"{tree}: {describe(trees[tree])}" for tree in reversed(TREES) if tree in trees]
     print("\n".join(problems + report))
     return 1 if problems or "src" not in trees else 0

@@ -5,7 +5,7 @@
 #
 # HONE is the program (build/release/bin/hone or that of an installed tree), PEER a folder of bench/peers, OUTPUT
 # the folder for the result files. DURATION (seconds a configuration, default 4), BATCHES, BACKENDS and CORES can be
-# set in the environment.
+# set in the environment. bench/summarize.py OUTPUT/*.json -o bench/results/MACHINE/summary.json keeps what was measured.
 set -euo pipefail
 hone=$1 peer=$2 output=$3
 shift 3

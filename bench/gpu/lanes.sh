@@ -6,7 +6,8 @@
 # A sweep a line: MODEL PRECISIONS BATCHES BACKENDS, lists with commas: resnet50 fp32,tf32 8,32 hone,torch-graph. They are taken in
 # this order, the next one by the GPU that is free first. LIMIT: seconds after which none begins (3600); what did not run,
 # or was cut off, stands in OUTPUT/left.txt, as such lines. DURATION: of a configuration (1).
-# INSTALL as for visit.sh. hone judges a run on a GPU by the cores that it may use, so that the others do not make it INVALID.
+# INSTALL, and how to keep what is measured, as for visit.sh. hone judges a run on a GPU by the cores that it may use, so that the
+# others do not make it INVALID.
 set -uo pipefail
 install=$1 output=$2
 mkdir -p "$output"

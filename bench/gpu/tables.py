@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""Prints a table of docs/PERFORMANCE.md from result files of `hone bench`: hone's newest valid runs beside PyTorch's fastest.
+"""Prints a table of docs/PERFORMANCE.md from a summary of results: hone's newest valid runs beside PyTorch's fastest.
 
-usage: tables.py FOLDER PRECISION [MODEL...]       FOLDER has the files; without models all of NAMES
+usage: tables.py FOLDER PRECISION [MODEL...]       FOLDER has summary.json (bench/summarize.py); without models all of NAMES
 
 A row is a network at a batch: p50 in ms of hone's newest run that was valid, of its newest one where none was, and of the
 fastest run of each of PyTorch's modes in any of the files, how many times as fast as the fastest of these hone is, hone's
 error against fp32, and the date of its run.
 * marks a run that was INVALID.
 """
-import json
 import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import summarize
 
 NAMES = {"resnet50": "ResNet-50", "resnet18": "ResNet-18", "mobilenet_v2": "MobileNetV2", "alexnet": "AlexNet",
          "squeezenet1_1": "SqueezeNet", "efficientnet_b0": "EfficientNet-B0", "vgg16": "VGG-16"}
@@ -25,12 +27,11 @@ def p50(run):
 def runs_to_show(folder, precision):
     """(model, batch, backend) to (date, run); warm caches and inputs on the device alone."""
     found = {}
-    for path in sorted(folder.glob("*.json")):
-        document = json.loads(path.read_text())
-        date = document["context"]["date"]
-        for run in document["runs"]:
+    for file in summarize.read(folder / "summary.json"):
+        date = file["date"]
+        for run in map(summarize.as_in_result, file["runs"]):
             key = run["model"], run["batch"], run["backend"]
-            if run["precision"] != precision or run["failure"] or run.get("cold_l2") or run.get("includes_transfers"):
+            if run["precision"] != precision or run["failure"] or run["cold_l2"] or run["includes_transfers"]:
                 continue
             if key not in found or better((date, run), found[key]):
                 found[key] = date, run

@@ -9,6 +9,7 @@
 # (SANITIZE: what of sanitize.sh).
 # libcudnn.so.9 and libcublasLt.so.13 must be findable.
 # pack.sh makes INSTALL for a machine without our libraries.
+# bench/summarize.py OUTPUT/*Z*.json -o bench/results/MACHINE/summary.json keeps what hone bench measured, for the tables of documents.
 set -uo pipefail
 install=$1 output=$2
 shift 2

@@ -54,7 +54,7 @@ def check_picture(path, scale):
 
 
 def check_results(hone, source, folder):
-    results = source / "bench/results/xeon-2-cores"
+    results = source / "tests/bench/data/xeon-2-cores"
     paths, said = written(hone, results, "-o", folder / "plots")
     models = {path.name.split("-2026")[0] for path in results.glob("*.json")}
     names = sorted(f"{model}-{kind}.{ending}" for model in models for kind in KINDS for ending in ("png", "svg"))
@@ -94,7 +94,7 @@ def check_traces(hone, folder):
 def check_baselines(hone, source, folder):
     """A waterfall was asked for, so one that cannot be drawn is an error, and nothing else is drawn."""
     traces = folder / "traces"
-    result = next((source / "bench/results/epyc-2-cores").glob("*.json"))
+    result = next((source / "tests/bench/data/epyc-2-cores").glob("*.json"))
     other, damaged = folder / "other.sqlite", folder / "damaged.sqlite"
     shutil.copy(traces / "resnet50-torch-fp16-b1.sqlite", other)
     with sqlite3.connect(other) as database:
@@ -118,7 +118,7 @@ def check_damage(hone, source, folder):
     """What is damaged is named, and the rest is plotted; impossible values are left out."""
     mixed = folder / "mixed"
     mixed.mkdir()
-    real = source / "bench/results/epyc-2-cores/resnet50-2026-11-21T034320Z.json"
+    real = source / "tests/bench/data/epyc-2-cores/resnet50-2026-11-21T034320Z.json"
     shutil.copy(real, mixed / "good.json")
     (mixed / "half.json").write_text(real.read_text()[:5000])
     (mixed / "text.sqlite").write_text("no database")
@@ -138,13 +138,13 @@ def check_damage(hone, source, folder):
 
 
 def check_sizes(hone, source, folder):
-    one = source / "bench/results/epyc-2-cores"
+    one = source / "tests/bench/data/epyc-2-cores"
     paths, _ = written(hone, one, "-o", folder / "s", "--formats", "png", "--width", 400, "--height", 330, "--scale", 1.5)
     assert {png_pixels(path)[:2] for path in paths} == {(600, 495)}, paths
 
 
 def check_refusals(hone, source, folder):
-    one = source / "bench/results/epyc-2-cores"
+    one = source / "tests/bench/data/epyc-2-cores"
     (folder / "nothing").mkdir()
     (folder / "file").write_text("text")
     rows = [
@@ -176,7 +176,7 @@ def check_missing_plugin(hone, source, folder):
     shutil.copy(hone, tree / "bin")
     for library in (pathlib.Path(hone).parent.parent / "lib").glob("libhone.so*"):
         shutil.copy(library, tree / "lib", follow_symlinks=False)
-    ending = plot(tree / "bin" / "hone", source / "bench/results/epyc-2-cores", "-o", folder / "none")
+    ending = plot(tree / "bin" / "hone", source / "tests/bench/data/epyc-2-cores", "-o", folder / "none")
     assert ending.returncode == ENVIRONMENT and ending.stdout == "", ending
     assert ending.stderr == ("hone: the plugin libhone-plot.so was not built "
                              "(install libcairo2-dev and build again)\n"), ending.stderr

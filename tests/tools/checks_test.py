@@ -1,4 +1,5 @@
 """The checks of tools/: each rule is broken once, in a small tree, and must be reported with its place."""
+import json
 import subprocess
 import tempfile
 import unittest
@@ -164,6 +165,21 @@ class Sizes(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("src/: median of 141 lines, more than 140", output)
 
+    def test_a_file_too_large(self):
+        for name in ("docs/a.md", "bench/results/gpu/summary.json", "web/dist/other.html"):
+            code, output = Tree({"src/a.cpp": "", name: "x" * 1_000_001}).check("check_sizes.py")
+            self.assertEqual(code, 1)
+            self.assertIn(f"{name}: 1000001 bytes, more than 1000000\n", output)
+        for name, size in (("docs/a.md", 1_000_000), ("web/dist/report.html", 1_000_001)):
+            self.assertEqual(Tree({"src/a.cpp": "", name: "x" * size}).check("check_sizes.py")[0], 0)
+
+    def test_results_too_large_together(self):
+        results = {f"bench/results/{name}": "x" * 500_000 for name in ("a/summary.json", "a/b/summary.json")}
+        self.assertEqual(Tree({"src/a.cpp": "", **results}).check("check_sizes.py")[0], 0)
+        code, output = Tree({"src/a.cpp": "", **results, "bench/results/a/log.txt": "x"}).check("check_sizes.py")
+        self.assertEqual(code, 1)
+        self.assertIn("bench/results/: 1000001 bytes, more than 1000000", output)
+
 
 class Words(unittest.TestCase):
     def test_good_text(self):
@@ -196,12 +212,19 @@ class Docs(unittest.TestCase):
         code, output = Tree({"docs/a.md": "[b](b.md)\n", "b.md": ""}).check("check_docs.py")
         self.assertEqual((code, output.splitlines()[0]), (1, "docs/a.md:1: b.md does not exist"))
 
-    def test_a_result_file_that_does_not_exist(self):
+    def test_a_result_file_that_no_summary_has(self):
         name = "net-2026-01-02T030405Z.json"
-        kept = {f"bench/results/gpu/{name}": "{}"}
-        self.assertEqual(Tree({"a.md": f"see `{name}`\n", **kept}).check("check_docs.py")[0], 0)
-        code, output = Tree({"a.md": f"see `{name}`\n"}).check("check_docs.py")
-        self.assertEqual((code, output.splitlines()[0]), (1, f"a.md:1: {name} does not exist"))
+        kept = {"bench/results/gpu/cold/summary.json": json.dumps({"files": [{"file": name}]})}
+        for good in (name, f"cold/{name}", f"gpu/cold/{name}", "T030405Z"):
+            self.assertEqual(Tree({"a.md": f"see `{good}`\n", **kept}).check("check_docs.py"), (0, "1 documents, 0 problems\n"))
+        for bad in ("net-2026-01-02T030406Z.json", f"gpu/{name}", f"warm/{name}", f"bench/results/gpu/cold/{name}", "T030406Z"):
+            code, output = Tree({"a.md": f"see `{bad}`\n", **kept}).check("check_docs.py")
+            self.assertEqual((code, output.splitlines()[0]), (1, f"a.md:1: {bad} does not exist"))
+
+    def test_a_result_file_beside_its_document(self):
+        name = "gpu/net-2026-01-02T030405Z.json"
+        self.assertEqual(Tree({"tests/a.md": f"`{name}`\n", f"tests/{name}": "{}"}).check("check_docs.py")[0], 0)
+        self.assertEqual(Tree({"a.md": f"`{name}`\n", f"tests/{name}": "{}"}).check("check_docs.py")[0], 1)
 
     def test_a_table_is_what_its_command_prints(self):
         script = {"tools/table.py": "import sys\nprint(f'| {sys.argv[1]} |')\nprint('|---|')\n"}

@@ -6,7 +6,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const results = join(here, '../../bench/results');
+const results = join(here, '../../tests/bench/data');
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
 
 export function sweepsUnder(folder) {

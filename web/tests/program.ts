@@ -10,7 +10,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const hone = process.env['HONE'] ?? join(root, 'build/release/bin/hone');
 
 export const golden = join(root, 'tests/trace/data');
-export const results = join(root, 'bench/results');
+export const results = join(root, 'tests/bench/data');
 
 /// A folder of runs, gone with the object.
 export class Runs {
