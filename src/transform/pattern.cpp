@@ -75,7 +75,7 @@ bool is_replaceable(const Editor& editor, const Match& match, ValueId x, const s
                     Summary& summary) {
   const Refusal why = obstacle(editor, match, x);
   if (!why) return true;
-  summary.refuse(fmt::format("'{}' is no {}: {}", editor.node(match.root).name, what, why));
+  summary.refuse(fmt::format("'{}' is no {}: {}", editor.node(match.root).name, what, why.text()));
   return false;
 }
 

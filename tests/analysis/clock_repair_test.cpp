@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/graph/event_graph.hpp"
-#include "program_trace.hpp"
+#include "analysis/program_trace.hpp"
 
 namespace hone::analysis {
 namespace {

@@ -5,7 +5,7 @@
 #include "analysis/questions/critical_path.hpp"
 #include "analysis/questions/idle_time.hpp"
 #include "analysis/questions/what_if.hpp"
-#include "random_program.hpp"
+#include "analysis/random_program.hpp"
 
 namespace hone::analysis {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "program_trace.hpp"
+#include "analysis/program_trace.hpp"
 
 namespace hone::analysis {
 

@@ -50,7 +50,7 @@ TEST(ModelRecorder, KeepsOperatorsAndMemory) {
     const trace::OperatorDetail& detail = trace.operators.at(static_cast<size_t>(calls[i].detail));
     EXPECT_EQ(trace.text(detail.input_shapes), "[[2,6]]");
     EXPECT_EQ(trace.text(detail.input_types), "[\"float\"]");
-    EXPECT_EQ(detail.sequence, kNone);
+    EXPECT_EQ(detail.sequence, trace::kNone);
   }
   ASSERT_EQ(trace.allocations.size(), 8U);
   const trace::Allocation& first = trace.allocations.front();
@@ -58,7 +58,7 @@ TEST(ModelRecorder, KeepsOperatorsAndMemory) {
   EXPECT_EQ(first.thread, steps[0].thread);
   EXPECT_EQ(first.bytes, 48);
   EXPECT_EQ(first.total_allocated, 48);
-  EXPECT_EQ(first.total_reserved, kNone);
+  EXPECT_EQ(first.total_reserved, trace::kNone);
   EXPECT_EQ(trace.text(first.source), "peer");
   EXPECT_EQ(trace.allocations[1].bytes, -48);
   EXPECT_TRUE(trace.doubts.empty());

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "program_trace.hpp"
+#include "analysis/program_trace.hpp"
 
 namespace hone::analysis {
 namespace {

@@ -16,8 +16,8 @@ using ::testing::HasSubstr;
 constexpr GpuMonitor::Timing kQuick{.first = 1ms, .interval = 2ms};
 
 TEST(GpuMonitor, SamplesWhileItWatches) {
-  const FakeGpu fake("sm=1700 processes=1");
-  GpuMonitor monitor(kFakeNvml, kQuick);
+  const system::FakeGpu fake("sm=1700 processes=1");
+  GpuMonitor monitor(system::kFakeNvml, kQuick);
   EXPECT_FALSE(monitor.identity()) << "before a worker has a context there is nothing to watch";
   monitor.add_worker(::getpid(), "0000:1b:00.0");
   EXPECT_EQ(monitor.identity()->name, "Fake GPU");
@@ -39,7 +39,7 @@ TEST(GpuMonitor, SamplesWhileItWatches) {
 
 TEST(GpuMonitor, TakesOneSampleOfAShortRound) {
   // On a busy machine no round is short compared with the usual interval.
-  GpuMonitor monitor(kFakeNvml, {.first = 1h, .interval = 1h});
+  GpuMonitor monitor(system::kFakeNvml, {.first = 1h, .interval = 1h});
   monitor.add_worker(::getpid(), "");
   GpuConditions gpu;
   for (int round = 0; round < 3; ++round)
@@ -50,17 +50,17 @@ TEST(GpuMonitor, TakesOneSampleOfAShortRound) {
 TEST(GpuMonitor, CountsProcessesBesideTheWorkers) {
   // This process stands for a worker; the parent of all is none.
   const std::string own = std::to_string(::getpid());
-  GpuMonitor monitor(kFakeNvml);
+  GpuMonitor monitor(system::kFakeNvml);
   monitor.add_worker(::getpid(), "");
   GpuConditions gpu;
   {
-    const FakeGpu fake("processes=" + own + ":123456789");
+    const system::FakeGpu fake("processes=" + own + ":123456789");
     const GpuWatch watch(&monitor, &gpu, ::getpid(), base::Clock::now());
   }
   EXPECT_EQ(gpu.other_processes, 0);
   EXPECT_EQ(gpu.process_memory_bytes, 123456789);
   {
-    const FakeGpu fake("processes=" + own + ":5,1:7");
+    const system::FakeGpu fake("processes=" + own + ":5,1:7");
     const GpuWatch watch(&monitor, &gpu, ::getpid(), base::Clock::now());
   }
   EXPECT_EQ(gpu.other_processes, 1);
@@ -68,8 +68,8 @@ TEST(GpuMonitor, CountsProcessesBesideTheWorkers) {
 }
 
 TEST(GpuMonitor, KeepsOfOtherWorkOnlyWhatDisturbsIt) {
-  const FakeGpu fake("reasons=0x40 processes=" + std::to_string(::getpid()) + ":5,1:7");
-  GpuMonitor monitor(kFakeNvml);
+  const system::FakeGpu fake("reasons=0x40 processes=" + std::to_string(::getpid()) + ":5,1:7");
+  GpuMonitor monitor(system::kFakeNvml);
   monitor.add_worker(::getpid(), "");
   GpuConditions gpu;
   { const GpuWatch watch(&monitor, &gpu, ::getpid(), base::Clock::now(), GpuWatch::Scope::kDisturbances); }
@@ -80,8 +80,8 @@ TEST(GpuMonitor, KeepsOfOtherWorkOnlyWhatDisturbsIt) {
 }
 
 TEST(GpuMonitor, DoesNotCountAWorkerThatHasJustEnded) {
-  const FakeGpu fake("processes=999999," + std::to_string(::getpid()));
-  GpuMonitor monitor(kFakeNvml);
+  const system::FakeGpu fake("processes=999999," + std::to_string(::getpid()));
+  GpuMonitor monitor(system::kFakeNvml);
   monitor.add_worker(999999, "");
   monitor.remove_worker(999999);
   monitor.add_worker(::getpid(), "");

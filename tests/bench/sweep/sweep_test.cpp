@@ -237,7 +237,7 @@ TEST(Sweep, StopsWhenTheResultCannotBeWritten) {
 
 /// A sweep on a GPU that NVML describes, with the fake library.
 SweepOptions gpu_options(std::vector<std::string> backends) {
-  ::setenv("HONE_NVML", kFakeNvml.c_str(), 1);
+  ::setenv("HONE_NVML", system::kFakeNvml.c_str(), 1);
   SweepOptions options = quick_options(std::move(backends));
   options.measure.device = "cuda";
   options.measure.streams = 2;
@@ -246,7 +246,7 @@ SweepOptions gpu_options(std::vector<std::string> backends) {
 
 TEST(Sweep, TellsWhatTheDriverCountsOfAWorkerThatIsAlone) {
   const TemporaryCache cache;
-  const FakeGpu fake("sm=1500 processes=1");
+  const system::FakeGpu fake("sm=1500 processes=1");
   const Sweep sweep = sweep_of(gpu_options({"gpu"}), {"gpu"});
   const bench::Run& run = sweep.runs[0];
   ASSERT_TRUE(run.measured()) << run.failure.value_or("");
@@ -257,7 +257,7 @@ TEST(Sweep, TellsWhatTheDriverCountsOfAWorkerThatIsAlone) {
 
 TEST(Sweep, MeasuresWhatAGpuTellsInRoundsOfTheirOwn) {
   const TemporaryCache cache;
-  const FakeGpu fake("sm=1500 processes=1");
+  const system::FakeGpu fake("sm=1500 processes=1");
   const Sweep sweep = sweep_of(gpu_options({"gpu", "good"}), {"gpu", "good"});
   const bench::Run& run = sweep.runs[0];
   ASSERT_TRUE(run.measured()) << run.failure.value_or("");
@@ -307,7 +307,7 @@ TEST(Sweep, SaysThatCandidatesStayInMemoryWhereTheCacheKeepsNothing) {
 
 TEST(Sweep, JudgesTheGpu) {
   const TemporaryCache cache;
-  const FakeGpu fake("reasons=0x40");
+  const system::FakeGpu fake("reasons=0x40");
   const Sweep sweep = sweep_of(gpu_options({"gpu"}), {"gpu"});
   EXPECT_THAT(sweep.runs[0].verdict.reasons, Contains("the GPU was slowed down: HW thermal slowdown"));
 }
@@ -315,7 +315,7 @@ TEST(Sweep, JudgesTheGpu) {
 /// Device times and overlapping runs are figures of the run as well.
 TEST(Sweep, SeesWhoComesToTheGpuAfterTheLatencies) {
   const TemporaryCache cache;
-  const FakeGpu alone("processes=77");
+  const system::FakeGpu alone("processes=77");
   SweepEvents events;
   events.on_progress = [](const base::Progress& progress) {
     if (progress.doing.find("parts of a run") != std::string::npos)

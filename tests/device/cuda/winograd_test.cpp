@@ -99,9 +99,9 @@ TEST(Winograd, SaysWhyItRefuses) {
 }
 
 TEST(Winograd, SaysWhereItLoses) {
-  EXPECT_EQ(winograd_loss({1, 64, 64, 56, 56, 56, 56, 1, 1, 3}), "");
-  EXPECT_EQ(winograd_loss({1, 12, 64, 56, 56, 56, 56, 1, 1, 3}), "12 channels, fewer than 16");
-  EXPECT_EQ(winograd_loss({1, 64, 64, 28, 28, 28, 28, 1, 1, 3}), "49 tiles, fewer than 64");
+  EXPECT_EQ(winograd_loss({1, 64, 64, 56, 56, 56, 56, 1, 1, 3}).text(), "");
+  EXPECT_EQ(winograd_loss({1, 12, 64, 56, 56, 56, 56, 1, 1, 3}).text(), "12 channels, fewer than 16");
+  EXPECT_EQ(winograd_loss({1, 64, 64, 28, 28, 28, 28, 1, 1, 3}).text(), "49 tiles, fewer than 64");
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "../analysis/program_trace.hpp"
+#include "analysis/program_trace.hpp"
 
 namespace hone::report {
 namespace {

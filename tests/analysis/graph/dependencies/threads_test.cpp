@@ -8,7 +8,7 @@
 
 #include "analysis/questions/critical_path.hpp"
 #include "analysis/questions/what_if.hpp"
-#include "program_trace.hpp"
+#include "analysis/program_trace.hpp"
 
 namespace hone::analysis {
 namespace {

@@ -145,7 +145,7 @@ class CudnnConvolutionTactic final : public CudaTactic {
   engine::Preparation expect(const StepRequest& request,
                              const std::vector<std::string>& variants) const override {
     Plan plan;
-    return make_plan(request, plan).empty() ? start_compiling(plan.convolution, variants) : nullptr;
+    return make_plan(request, plan) ? nullptr : start_compiling(plan.convolution, variants);
   }
 
   Offer offer(const StepRequest& request, engine::WeightStore&) const override {

@@ -90,7 +90,7 @@ class DepthwiseTactic final : public DirectTactic {
     DirectProblem problem;
     if (read_problem(request, problem)) return result;
     for (const int run : depthwise_tile_runs(problem.size)) {
-      if (tiles_refusal(problem, run).empty()) result.push_back(fmt::format("tiles{}", run));
+      if (!tiles_refusal(problem, run)) result.push_back(fmt::format("tiles{}", run));
     }
     return result;
   }

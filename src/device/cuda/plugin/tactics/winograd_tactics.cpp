@@ -143,7 +143,7 @@ class WinogradTactic final : public CudaTactic {
   std::vector<std::string> variants(const StepRequest& request) const override {
     Plan plan;
     std::vector<std::string> result;
-    if (make_plan(request, plan) || !winograd_loss(plan.size).empty()) return result;
+    if (make_plan(request, plan) || winograd_loss(plan.size)) return result;
     for (const Choice& choice : choices(plan.size)) result.push_back(choice.text());
     return result;
   }

@@ -32,7 +32,7 @@ Refusal winograd_refusal(const Winograd& size) {
   return {};
 }
 
-std::string winograd_loss(const Winograd& size) {
+Refusal winograd_loss(const Winograd& size) {
   const auto few = [](int64_t count, int64_t fewest, const char* what) {
     return count < fewest ? std::to_string(count) + what + ", fewer than " + std::to_string(fewest)
                           : std::string();

@@ -45,7 +45,7 @@ struct Winograd {
 Refusal winograd_refusal(const Winograd& size);
 
 /// Why they take it without gain; empty when there may be one.
-std::string winograd_loss(const Winograd& size);
+Refusal winograd_loss(const Winograd& size);
 
 /// In how many parts the tiles are taken so that what a part is transformed to has at most so many bytes, if
 /// a single tile has.

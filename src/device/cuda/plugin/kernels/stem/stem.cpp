@@ -36,7 +36,7 @@ std::optional<StemLayout> stem_layout(const ConvProblem& stem) {
   rounded.channels = 8;
   const bool possible = element_bytes(stem.element) == 2 && stem.channels >= 1 && stem.channels <= 8 &&
                         stem.dilation_w == 1 && stem.pad_top >= 0 && stem.pad_left >= 0 &&
-                        stem.pixel_pitch == 0 && conv_refusal(rounded).empty();
+                        stem.pixel_pitch == 0 && !conv_refusal(rounded);
   if (!possible) return std::nullopt;
   StemLayout layout;
   layout.image_channels = stem.channels;

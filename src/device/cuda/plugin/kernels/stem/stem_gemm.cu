@@ -167,7 +167,7 @@ std::vector<StemConfig> stem_configs(const StemLayout& layout, const DevicePrope
     for (const int tile_n : {64, 32}) {
       for (const int tile_m : {256, 240, 144, 128, 64}) {
         const StemConfig config{tile_m, tile_n, way};
-        if (stem_refusal(layout, config, device).empty()) configs.push_back(config);
+        if (!stem_refusal(layout, config, device)) configs.push_back(config);
       }
     }
   }

@@ -45,7 +45,7 @@ Refusal warp_gemm_refusal(const ConvProblem& problem, const WarpGemmConfig& conf
 std::vector<WarpGemmConfig> warp_gemm_configs(const ConvProblem& problem, const DeviceProperties& device) {
   std::vector<WarpGemmConfig> configs;
   for (const int tile_m : {32, 16}) {
-    if (warp_gemm_refusal(problem, {tile_m}, device).empty()) configs.push_back({tile_m});
+    if (!warp_gemm_refusal(problem, {tile_m}, device)) configs.push_back({tile_m});
   }
   return configs;
 }
