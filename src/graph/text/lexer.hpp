@@ -21,7 +21,7 @@ struct Token {
   }
   /// "line 3, column 7", for errors.
   std::string where() const { return fmt::format("line {}, column {}", line, column); }
-  /// What a message calls it: "'Conv'", "the end of the text".
+  /// Its name in messages: "'Conv'", "the end of the text".
   std::string shown() const;
 
   /// Throws bad input: "line 3, column 7: <sentence>".
@@ -68,10 +68,9 @@ class Lexer {
 
 inline constexpr size_t kMaxTextBytes = size_t{64} << 20;
 
-// How names are spelled; what does not fit is put in quotes.
+// Characters of names without quotes: first and later ones of words, all of a value's name after the %.
 bool is_word_start(char c);
 bool is_word_part(char c);
-/// Of a value's name after the %.
 bool is_name_part(char c);
 
 }  // namespace hone::graph

@@ -1,4 +1,4 @@
-// What the text of a graph leaves out of a node's name and sources, because it follows from the rest.
+// Defaults of a node's name and sources, which the text of a graph leaves out.
 #pragma once
 
 #include <fmt/ranges.h>

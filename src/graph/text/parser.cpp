@@ -136,11 +136,20 @@ class GraphParser {
       case AttributeKind::kInts: return read_list(read_int);
       case AttributeKind::kFloats: return read_list(read_float);
       case AttributeKind::kStrings: return read_list(read_string);
-      case AttributeKind::kTensor: return read_tensor(lexer_, budget_);
+      case AttributeKind::kTensor: return read_whole_tensor();
       case AttributeKind::kGraph:
         return std::make_shared<Graph>(GraphParser(lexer_, budget_, depth_ + 1).parse());
     }
     fail_internal("an attribute is of no kind");
+  }
+
+  /// A tensor of an attribute; bad input when it has no bytes, because nodes read its elements.
+  Tensor read_whole_tensor() {
+    const Token where = lexer_.next();
+    Tensor tensor = read_tensor(lexer_, budget_);
+    if (tensor.bytes() == nullptr && tensor.size() > 0)
+      where.fail("the elements of this attribute were left out when the text was written");
+    return tensor;
   }
 
   static std::string read_string(Lexer& lexer) { return lexer.expect(Token::Kind::kString, "a string").text; }
@@ -202,7 +211,9 @@ class GraphParser {
 
 Graph parse_graph(std::string_view text, const ParseOptions& options) {
   Lexer lexer(text);
-  TextBudget budget{.bytes = options.max_described_bytes, .elided_fill = options.elided_fill};
+  TextBudget budget{.bytes = options.max_described_bytes,
+                    .elided_fill = options.elided_fill,
+                    .keep_elided = options.keep_elided};
   Graph graph = GraphParser(lexer, budget, 0).parse();
   if (lexer.next().kind != Token::Kind::kEnd)
     lexer.next().fail("the graph has ended, and {} follows", lexer.next().shown());

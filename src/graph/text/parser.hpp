@@ -14,9 +14,11 @@
 namespace hone::graph {
 
 struct ParseOptions {
-  /// What the elements of elided constants ("...") become; without it they are refused.
+  /// The parser fills elided constants ("...") with this number; without it they are refused.
   std::optional<double> elided_fill = {};
-  /// Of all constants that the text describes without spelling them out.
+  /// Elided constants are taken without bytes, like those that an engine file keeps in packed form only.
+  bool keep_elided = false;
+  /// Limit of all constants that the text describes without spelling them out.
   int64_t max_described_bytes = int64_t{64} << 20;
 };
 

@@ -12,12 +12,6 @@
 namespace hone::graph {
 namespace {
 
-bool holds_graphs(const Node& node) {
-  return std::any_of(node.attributes.begin(), node.attributes.end(), [](const auto& item) {
-    return std::holds_alternative<std::shared_ptr<Graph>>(item.second);
-  });
-}
-
 class GraphPrinter {
  public:
   GraphPrinter(const Graph& graph, const PrintOptions& options, size_t indent)
@@ -116,7 +110,7 @@ class GraphPrinter {
         items.push_back(fmt::format("{} = {}", attribute.name, text));
     }
     if (items.empty()) return "";
-    if (!holds_graphs(node)) return fmt::format(" {{{}}}", fmt::join(items, ", "));
+    if (!has_body(node)) return fmt::format(" {{{}}}", fmt::join(items, ", "));
     const std::string gap = "\n" + std::string(indent_ + 2 * kStep, ' ');
     return fmt::format(" {{{}{}\n{}}}", gap, fmt::join(items, "," + gap), std::string(indent_ + kStep, ' '));
   }

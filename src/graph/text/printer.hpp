@@ -11,7 +11,7 @@ namespace hone::graph {
 
 struct PrintOptions {
   ElementOptions elements = {};
-  /// Whether constants that nothing reads are shown.
+  /// Shows constants that nothing reads.
   bool unused_constants = true;
 };
 

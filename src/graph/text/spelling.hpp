@@ -1,5 +1,5 @@
-// How the text of a graph spells names, types and the elements of tensors: what the printer writes and the
-// parser reads back as it was.
+// Spelling of names, types and elements of tensors in the text of a graph: the printer writes it, and the
+// parser reads it back unchanged.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ std::string float_spelling(float value);
 struct ElementOptions {
   /// A tensor of more elements is elided, unless all of them are equal.
   int64_t most_elements = 16;
-  /// Whether an elided tensor shows the CRC-32 of its bytes.
+  /// An elided tensor shows the CRC-32 of its bytes.
   bool checksum = true;
 };
 /// Type and elements: "float32[2] [0.5, 1]", "float32[] 0.5", "float32[64] fill(1)",

@@ -108,7 +108,7 @@ void fill(Tensor& tensor, T value) {
   for (T& element : tensor.mutable_values<T>()) element = value;
 }
 
-/// What an elided tensor shows of itself, and nothing reads.
+/// The checksum of an elided tensor is for people.
 void skip_checksum(Lexer& lexer) {
   if (!lexer.accept("crc32")) return;
   lexer.expect("(");
@@ -137,6 +137,7 @@ Tensor read_elements(Lexer& lexer, DType dtype, const Shape& shape, TextBudget& 
   }
   if (lexer.accept("...")) {
     skip_checksum(lexer);
+    if (budget.keep_elided) return {dtype, shape, nullptr, nullptr};
     if (!budget.elided_fill)
       first.fail("the elements of this constant were left out when the text was written");
     Tensor tensor = described_tensor(first, dtype, shape, budget);

@@ -9,12 +9,13 @@
 
 namespace hone::graph {
 
-/// What the text may ask for, all graphs in it together, and what it has asked for so far.
+/// Limits of one text, all graphs in it together, and the counts so far.
 struct TextBudget {
   /// Bytes of constants that the text only describes: fills, seeded and elided ones.
   int64_t bytes = 0;
-  /// What elided constants are filled with; none: they are refused.
+  /// Elided constants are filled with this number; none: they are refused, or taken without bytes.
   std::optional<double> elided_fill;
+  bool keep_elided = false;
   size_t nodes = 0;
   size_t values = 0;
 };

@@ -1,4 +1,4 @@
-// What the parser of graphs makes of a text, and the sentence it refuses one with.
+// The parser of graphs: graphs that it makes, and sentences of its refusals.
 #include "graph/text/parser.hpp"
 
 #include <gtest/gtest.h>
@@ -59,6 +59,13 @@ TEST(ParseGraph, FillsConstantsAsTheTextDescribes) {
   EXPECT_GT(elements(2), std::vector<double>(100, 0));
   EXPECT_EQ(elements(3), std::vector<double>{1});
   EXPECT_EQ(elements(4), std::vector<double>(3, 7));
+}
+
+TEST(ParseGraph, KeepsElidedConstantsWithoutTheirBytesIfTold) {
+  const std::string text = "graph () -> (%a) {\n  %a = const float32[1000, 1000, 1000] ...\n}\n";
+  const Graph graph = parse_graph(text, {.keep_elided = true, .max_described_bytes = 0});
+  EXPECT_EQ(graph.constant(graph.outputs[0]), nullptr);
+  EXPECT_EQ(graph::print_graph(graph), text);
 }
 
 TEST(ParseGraph, SeedsTheSameNumbersOnEveryMachine) {
