@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "base/file.hpp"
 #include "graph/text/printer.hpp"
 #include "support/graph_builder.hpp"
 
@@ -212,6 +215,14 @@ INSTANTIATE_TEST_SUITE_P(Graphs, RefusedText,
                          refusal_name);
 
 TEST(ParseGraph, TakesGraphsAsDeepAsTheLimit) { EXPECT_EQ(parse_graph(nested(8)).nodes.size(), 1u); }
+
+TEST(ParseGraph, TakesTheSeedsOfItsFuzzTarget) {
+  for (const auto& entry : std::filesystem::directory_iterator(HONE_SOURCE_DIR "/fuzz/corpus/graph_text")) {
+    const std::string text = base::read_file(entry.path());
+    if (text.empty()) continue;
+    EXPECT_NO_THROW(parse_graph(text, {.elided_fill = 0})) << entry.path();
+  }
+}
 
 TEST(ParseGraph, RefusesATextBeyondTheLimit) {
   EXPECT_THROW(parse_graph(std::string((size_t{64} << 20) + 1, ' ')), Error);
