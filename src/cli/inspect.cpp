@@ -1,15 +1,18 @@
-// `hone inspect`: what an engine consists of.
+// `hone inspect`: what an engine consists of, or the graph of a model or an engine as text.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
+#include "cli/model_argument.hpp"
 #include "device/devices.hpp"
 #include "engine/description.hpp"
 #include "engine/engine_file.hpp"
 #include "engine/shape_profile.hpp"
+#include "graph/text/printer.hpp"
 #include "report/terminal/sheet.hpp"
 #include "transform/pass.hpp"
 
@@ -22,6 +25,7 @@ struct Options : EngineOptions {
   bool json = false;
   bool rivals = false;
   bool passes = false;
+  bool graph = false;
   /// Those that say how to build an engine.
   OptionList building;
 };
@@ -107,10 +111,48 @@ engine::Description describe(const std::shared_ptr<engine::Engine>& engine) {
   return engine::describe(*engine, context, engine::tuned_shapes(*engine));
 }
 
+/// Options that decide how an engine is built but not what its graph is: given with --graph they would
+/// promise something.
+OptionList without_influence(const Options& options) {
+  // They say what the model is.
+  std::vector<std::string> names = {"--weights", "--seed"};
+  if (options.passes) {
+    names.insert(names.end(),
+                 {"--device", "--precision", "--minShapes", "--optShapes", "--maxShapes", "--disable-pass"});
+  }
+  OptionList list;
+  std::copy_if(options.building.begin(), options.building.end(), std::back_inserter(list),
+               [&](const auto* option) {
+                 return std::find(names.begin(), names.end(), option->get_name()) == names.end();
+               });
+  return list;
+}
+
+std::shared_ptr<const graph::Graph> imported_graph(const Options& options) {
+  const importer::Model model =
+      load_given_model(options.model, {.weights = options.weights, .seed = options.seed});
+  if (model.graph == nullptr)
+    fail_bad_input("{} is a TorchScript archive, whose graph only libtorch reads", options.model);
+  return model.graph;
+}
+
+/// The graph of an engine, or that of the model: as it was read, or as the passes leave it.
+void print_graph(const Options& options, bool stored) {
+  if (stored) return fmt::print("{}", graph::print_graph(*engine::load_engine(options.model)->graph));
+  refuse_given(without_influence(options), options.passes
+                                               ? "has no influence on the graph"
+                                               : "has no influence on the graph of a model as it was read");
+  if (!options.passes) return fmt::print("{}", graph::print_graph(*imported_graph(options)));
+  Options untimed = options;
+  untimed.level = 0;
+  fmt::print("{}", graph::print_graph(*build_from(untimed)->graph));
+}
+
 void inspect(const Options& options) {
   const bool stored = engine::is_engine_file(options.model);
   if (stored)
     refuse_given(options.building, fmt::format("is for building an engine: {} is built", options.model));
+  if (options.graph) return print_graph(options, stored);
   const std::shared_ptr<engine::Engine> engine =
       stored ? engine::load_engine(options.model) : build_from(options);
   const engine::Description description = speaking_of(options.model, [&] { return describe(engine); });
@@ -134,10 +176,16 @@ void add_inspect_command(CLI::App& program) {
       ->add_option("model", options->model,
                    "An engine file, an ONNX file, or the name of a built-in architecture")
       ->required();
-  command->add_flag("--json", options->json, "Everything, as JSON");
-  command->add_flag("--rivals", options->rivals,
-                    "Show every tactic that was considered, with its time or its reason");
+  CLI::Option* json = command->add_flag("--json", options->json, "Everything, as JSON");
+  CLI::Option* rivals = command->add_flag(
+      "--rivals", options->rivals, "Show every tactic that was considered, with its time or its reason");
   command->add_flag("--passes", options->passes, "Show what each pass changed and refused");
+  command
+      ->add_flag("--graph", options->graph,
+                 "Print the graph as text: of an engine its own, of a model as it was read, with --passes as "
+                 "they leave it")
+      ->excludes(json)
+      ->excludes(rivals);
   options->building = add_engine_options(*command, *options);
   command->callback([options] { inspect(*options); });
 }
