@@ -90,7 +90,7 @@ class PointwiseTactic final : public CudaTactic {
     return request.inputs[1 - input].dtype == request.compute_dtype ? request.compute_dtype : dtype;
   }
 
-  static Offer make(const StepRequest& request) {
+  Offer make(const StepRequest& request) const {
     const DType declared = request.outputs[0].dtype;
     const Shape& shape = request.outputs[0].shape;
     const DType result_type = declared == DType::kFloat32 ? request.compute_dtype : declared;
