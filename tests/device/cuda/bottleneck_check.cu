@@ -252,7 +252,11 @@ void run_chains(Family& family, const std::deque<Case>& cases) {
     for (int i = 0; i < links && error == cudaSuccess; ++i) {
       const size_t chain = static_cast<size_t>(i) % cases.size();
       error = cases[chain].link(i / static_cast<int>(cases.size()), images[chain],
-                                {stream, pdl && i > 0, pdl && i + 1 < links, i > 0});
+                                {.stream = stream,
+                                 .device = &gpu(),
+                                 .pdl = pdl && i > 0,
+                                 .next_waits = pdl && i + 1 < links,
+                                 .behind_cluster = i > 0});
     }
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t instance = nullptr;

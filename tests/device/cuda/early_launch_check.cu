@@ -67,7 +67,8 @@ void check_early_launches() {
     cudaError_t error = cudaSuccess;
     for (int i = 0; i < kLinks && error == cudaSuccess; ++i) {
       const void* const from = i == 0 ? x.get() : (i % 2 == 0 ? b : a).get();
-      error = run_link(i, w, from, (i % 2 == 0 ? a : b).get(), {nullptr, pdl, pdl && i + 1 < kLinks});
+      error =
+          run_link(i, w, from, (i % 2 == 0 ? a : b).get(), {.pdl = pdl, .next_waits = pdl && i + 1 < kLinks});
     }
     family.launched(error, "chain");
     cudaMemcpy(result.data(), b.get(), result.size(), cudaMemcpyDeviceToHost);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "device/cuda/gpu.hpp"
 #include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
 #include "device/cuda/plugin/kernels/gemm/implicit/implicit_gemm.hpp"
 #include "device/cuda/plugin/kernels/gemm/resident/resident_gemm.hpp"

@@ -108,7 +108,7 @@ inline double bench_layer(const Layer& layer, const DeviceProperties& device, cu
       ConvArgs args = buffers.args(layer, i);
       shared.give_to(args);
       args.next_waits = device.clusters && i + 1 < kLaunches;
-      return way.launch(args, device.clusters, stream);
+      return way.launch(args, {.stream = stream, .device = &device, .pdl = device.clusters});
     });
     timed.push_back({time, way.name});
     std::fprintf(csv, "%s,%d,%d,%s,%.3f,%.3f,%zu\n", layer.name.c_str(), p.batch, layer.count,
@@ -141,7 +141,7 @@ inline void bench_stem(const StemLayout& layout, const float* image, const Devic
   for (const StemConfig& config : stem_configs(layout, device)) {
     const double time = microseconds(stream, 20, [&](int i) {
       args.next_waits = device.clusters && i + 1 < 20;
-      return launch_stem(layout, config, args, {.stream = stream, .device = &gpu(), .pdl = device.clusters});
+      return launch_stem(layout, config, args, {.stream = stream, .device = &device, .pdl = device.clusters});
     });
     std::printf("  %6.2f %s", time, config.text().c_str());
   }
@@ -172,7 +172,7 @@ inline void bench(const DeviceProperties& device, const char* path, const std::s
     const Buffer<__half> target(layout.image_elements());
     const double pad = microseconds(stream, 20, [&](int) {
       return launch_pad_image(layout, source.get(), target.get(),
-                              {.stream = stream, .device = &gpu(), .pdl = device.clusters});
+                              {.stream = stream, .device = &device, .pdl = device.clusters});
     });
     std::printf("%-22s b%-3d %.2f\n", "pad image", batch, pad);
     bench_stem(layout, source.get(), device, stream);

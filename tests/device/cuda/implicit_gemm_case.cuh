@@ -82,7 +82,7 @@ class Case {
   void launch(const Way& way, ConvArgs args, T* y, bool pdl) {
     HONE_MUST(cudaMemsetAsync(y, 0xff, count_ * sizeof(T)));
     args.y = y;
-    const cudaError_t error = way.launch(args, pdl, nullptr);
+    const cudaError_t error = way.launch(args, {.device = &gpu(), .pdl = pdl});
     if (error == cudaSuccess) return;
     std::printf("FAILED %s, %s: %s\n", name_.c_str(), way.name.c_str(), cudaGetErrorString(error));
     std::exit(1);

@@ -300,7 +300,7 @@ void check_chain(const ConvProblem& p, const ChainWays& texts, const Refusal& ot
     const ConvConfig one = *ConvConfig::parse(texts.implicit[i]);
     add(one, conv_refusal(p, one, device).text());
     const Other other = *Other::parse(texts.others[i]);
-    add(other, other_refusal(p, other, device));
+    add(other, other_refusal(p, other, device).text());
     if (!device.warpgroups) continue;
     const WarpgroupConfig third = *WarpgroupConfig::parse(texts.warpgroup[i]);
     add(third, warpgroup_refusal(p, third, device).text());
@@ -320,7 +320,7 @@ void check_chain(const ConvProblem& p, const ChainWays& texts, const Refusal& ot
       args.steps[args.step_count++].operand = input.get();
       args.steps[args.step_count++].op = graph::PostOp::kRelu;
       args.next_waits = pdl && i + 1 < kLinks;
-      HONE_MUST(ways[i % ways.size()].launch(args, pdl, stream));
+      HONE_MUST(ways[i % ways.size()].launch(args, {.stream = stream, .device = &gpu(), .pdl = pdl}));
     }
   };
   enqueue(false);

@@ -33,12 +33,13 @@ struct Pair {
 
   cudaError_t enqueue(bool ordered) const {
     (void)cudaMemsetAsync(value.get(), 0, sizeof(int), stream);
-    cudaError_t error = launch(write_late, 1, 1, {stream, true}, static_cast<int*>(value.get()));
+    cudaError_t error =
+        launch(write_late, 1, 1, {.stream = stream, .pdl = true}, static_cast<int*>(value.get()));
     if (error != cudaSuccess) return error;
     cudaError_t reading = cudaSuccess;
     const auto read = [&] {
-      reading = launch(read_at_once, 1, 1, {stream, true}, static_cast<const volatile int*>(value.get()),
-                       static_cast<int*>(copy.get()));
+      reading = launch(read_at_once, 1, 1, {.stream = stream, .pdl = true},
+                       static_cast<const volatile int*>(value.get()), static_cast<int*>(copy.get()));
     };
     if (ordered) {
       error = call_library(stream, read);

@@ -48,7 +48,7 @@ ConvArgs launched;
 }  // namespace
 
 cudaError_t launch_conv(const ConvProblem& /*problem*/, const ConvConfig& /*config*/, const ConvArgs& args,
-                        bool /*pdl*/, cudaStream_t /*stream*/) {
+                        const LaunchOptions& /*options*/) {
   launched = args;
   return cudaSuccess;
 }

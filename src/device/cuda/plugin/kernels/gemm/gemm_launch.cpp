@@ -67,17 +67,6 @@ cudaError_t resident_blocks(const GemmLaunch& launch, const DeviceProperties& de
   return error;
 }
 
-cudaError_t resident_clusters(const GemmLaunch& launch, const DeviceProperties& device, int64_t& clusters) {
-  if (const cudaError_t error = prepare(launch, device); error != cudaSuccess) return error;
-  GemmLaunch one = launch;
-  one.blocks = launch.cluster;
-  const Configured configured(one, {});
-  int count = 0;
-  const cudaError_t error = cudaOccupancyMaxActiveClusters(&count, launch.function, &configured.config);
-  clusters = count;
-  return error;
-}
-
 cudaError_t launch_gemm(const GemmLaunch& launch, const void* params, const LaunchOptions& options) {
   if (const cudaError_t error = prepare(launch, *options.device); error != cudaSuccess) return error;
   const Configured configured(launch, options);

@@ -18,9 +18,6 @@ struct GemmLaunch {
 /// Blocks of this launch that the whole device holds at once.
 cudaError_t resident_blocks(const GemmLaunch& launch, const DeviceProperties& device, int64_t& blocks);
 
-/// Clusters of this launch that the whole device holds at once.
-cudaError_t resident_clusters(const GemmLaunch& launch, const DeviceProperties& device, int64_t& clusters);
-
 /// `params` points to the kernel's first parameter; the second is the place of its stamp.
 cudaError_t launch_gemm(const GemmLaunch& launch, const void* params, const LaunchOptions& options);
 

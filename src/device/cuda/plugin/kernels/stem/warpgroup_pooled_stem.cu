@@ -95,7 +95,6 @@ Refusal warpgroup_pooled_stem_refusal(const StemLayout& layout, const StemConfig
 cudaError_t launch_warpgroup_pooled_stem(const StemLayout& layout, const StemConfig& config,
                                          const ConvArgs& args, const StemNext* next,
                                          const LaunchOptions& options) {
-  const DeviceProperties& device = *options.device;
   const std::optional<StreamEpilogue> finish = stream_epilogue(args);
   if (!finish || finish->kind != StreamKind::kBounds) return cudaErrorInvalidValue;
   const PooledStemKernel& kernel = *find_kernel(config);

@@ -91,7 +91,6 @@ Refusal warpgroup_stem_refusal(const StemLayout& layout, const StemConfig& confi
 
 cudaError_t launch_warpgroup_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args,
                                   const LaunchOptions& options) {
-  const DeviceProperties& device = *options.device;
   const std::optional<StreamEpilogue> finish = stream_epilogue(args);
   if (!finish || finish->kind == StreamKind::kAdd || (layout.pool && finish->kind == StreamKind::kSwish))
     return cudaErrorInvalidValue;
