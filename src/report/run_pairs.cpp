@@ -23,7 +23,7 @@ struct System {
   bool operator==(const System&) const = default;
 };
 
-System system_of(const Run& run) { return {run.configuration.backend, run.configuration.precision}; }
+System system_of(const Run& run) { return {run.setup.backend, run.setup.precision}; }
 
 /// What a run took turns with, as the file says: itself where it says nothing.
 System company_of(const Run& run, const Json& json) {
@@ -60,9 +60,9 @@ base::Ratio ratio_of(const Samples& numerator, const Samples& denominator, base:
 }
 
 bool comparable(const Run& a, const Run& b) {
-  return a.configuration.model == b.configuration.model && a.configuration.batch == b.configuration.batch &&
-         a.device == b.device && a.transfers == b.transfers && a.cold_l2 == b.cold_l2 &&
-         a.threads == b.threads;
+  return a.setup.model == b.setup.model && a.setup.batch == b.setup.batch &&
+         a.setup.device == b.setup.device && a.setup.transfers == b.setup.transfers &&
+         a.setup.cold_l2 == b.setup.cold_l2 && a.setup.threads == b.setup.threads;
 }
 
 }  // namespace
@@ -85,10 +85,7 @@ std::vector<RunPair> compare_pairs(const Json& json) {
       const bool interleaved = company_of(run, json["runs"][i]) == company_of(over, json["runs"][j]);
       const auto pairing = interleaved ? base::Pairing::kPaired : base::Pairing::kUnpaired;
       const base::Ratio ratio = ratio_of(samples[j], samples[i], pairing);
-      pairs.push_back({run.configuration,
-                       run.transfers,
-                       run.cold_l2,
-                       {over.configuration.backend, over.configuration.precision, ratio, interleaved}});
+      pairs.push_back({run.setup, {over.setup.backend, over.setup.precision, ratio, interleaved}});
     }
   }
   return pairs;

@@ -15,13 +15,7 @@ namespace {
 
 Run parse_run(const Json& json) {
   Run run;
-  run.configuration = {member<std::string>(json, "model"), member<std::string>(json, "backend"),
-                       member<std::string>(json, "precision"), member<int64_t>(json, "batch")};
-  run.threads = member<int>(json, "threads");
-  // Files from before there was a choice lack these: they are from the CPU.
-  if (json.contains("device")) run.device = member<std::string>(json, "device");
-  if (json.contains("includes_transfers")) run.transfers = member<bool>(json, "includes_transfers");
-  run.cold_l2 = member_or(json, "cold_l2", false);
+  run.setup = parse_setup(json);
   run.rounds = member<base::Rounds>(json, "samples_ms");
   for (const auto& round : run.rounds) {
     for (const double sample : round) {
@@ -178,16 +172,15 @@ std::vector<std::filesystem::path> write_small_results(const Sweep& sweep,
   std::map<std::filesystem::path, Json> files;
   for (const Run& run : sweep.runs) {
     if (!run.measured()) continue;
-    const Configuration& configuration = run.configuration;
-    const auto model = std::find(models.begin(), models.end(), configuration.model) - models.begin();
-    Json& file =
-        files[folder / names.at(static_cast<size_t>(model)) / (file_stem(configuration.backend) + ".json")];
+    const Setup& setup = run.setup;
+    const auto model = std::find(models.begin(), models.end(), setup.model) - models.begin();
+    Json& file = files[folder / names.at(static_cast<size_t>(model)) / (file_stem(setup.backend) + ".json")];
     if (file.is_null()) {
-      file = {{"model", configuration.model}, {"backend", configuration.backend}, {"results", Json::array()}};
+      file = {{"model", setup.model}, {"backend", setup.backend}, {"results", Json::array()}};
     }
     file["results"].push_back(
-        {{"precision", configuration.precision},
-         {"batch", configuration.batch},
+        {{"precision", setup.precision},
+         {"batch", setup.batch},
          {"latency_ms", base::described_json(times_figure(base::all_samples(run.rounds)))},
          {"throughput_per_s", run.throughput()},
          {"valid", run.verdict.valid}});

@@ -1,0 +1,33 @@
+// How one configuration is run: all that identifies it. One struct in the options, the worker's request, the
+// run, the result file and the figures; setup_schema.hpp describes its fields. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/json.hpp"
+
+namespace hone::bench {
+
+struct Setup {
+  std::string model;  ///< as the user named it
+  std::string backend;
+  std::string precision = "fp32";
+  int64_t batch = 1;
+  std::string device = "cpu";
+  int threads = 1;
+  bool transfers = false;  ///< whether a latency includes copies to the device and back
+  bool cold_l2 = false;    ///< whether the device's caches are emptied before every run
+  int streams = 1;         ///< of the pipelined runs
+
+  bool operator==(const Setup&) const = default;
+  bool on_cpu() const { return device == "cpu"; }
+  /// "resnet50 torch fp32 batch 8".
+  std::string text() const;
+};
+
+/// Bad input naming the field when one is missing or has another type. Files from before there was a choice
+/// of the device, of transfers, of a cold L2 or of streams lack those: they have the defaults.
+Setup parse_setup(const Json& json);
+
+}  // namespace hone::bench
