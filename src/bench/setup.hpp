@@ -2,6 +2,7 @@
 // run, the result file and the figures; setup_schema.hpp describes its fields. Plain data.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 
@@ -20,11 +21,25 @@ struct Setup {
   bool cold_l2 = false;    ///< whether the device's caches are emptied before every run
   int streams = 1;         ///< of the pipelined runs
 
-  bool operator==(const Setup&) const = default;
+  auto operator<=>(const Setup&) const = default;
   bool on_cpu() const { return device == "cpu"; }
   /// "resnet50 torch fp32 batch 8".
   std::string text() const;
 };
+
+/// What runs may differ in and still be compared.
+struct MayDiffer {
+  bool model = false;   ///< where the caller knows more of models than their names
+  bool system = false;  ///< backend and precision
+  bool batch = false;
+};
+
+/// The setup with defaults for what may differ and for what no latency depends on: transfers on the CPU,
+/// where nothing is transferred whatever was asked for, and streams, which only pipelined runs have.
+Setup comparable_part(Setup setup, const MayDiffer& may_differ);
+
+/// Whether latencies of both can stand beside each other.
+bool comparable(const Setup& a, const Setup& b, const MayDiffer& may_differ);
 
 /// Bad input naming the field when one is missing or has another type. Files from before there was a choice
 /// of the device, of transfers, of a cold L2 or of streams lack those: they have the defaults.

@@ -59,12 +59,6 @@ base::Ratio ratio_of(const Samples& numerator, const Samples& denominator, base:
   return ratio;
 }
 
-bool comparable(const Run& a, const Run& b) {
-  return a.setup.model == b.setup.model && a.setup.batch == b.setup.batch &&
-         a.setup.device == b.setup.device && a.setup.transfers == b.setup.transfers &&
-         a.setup.cold_l2 == b.setup.cold_l2 && a.setup.threads == b.setup.threads;
-}
-
 }  // namespace
 
 std::vector<RunPair> compare_pairs(const Json& json) {
@@ -81,7 +75,8 @@ std::vector<RunPair> compare_pairs(const Json& json) {
     for (size_t j = 0; j < i && pairs.size() < kMostPairs; ++j) {
       const Run& run = runs[i];
       const Run& over = runs[j];
-      if (!run.measured() || !over.measured() || !comparable(run, over)) continue;
+      if (!run.measured() || !over.measured() || !bench::comparable(run.setup, over.setup, {.system = true}))
+        continue;
       const bool interleaved = company_of(run, json["runs"][i]) == company_of(over, json["runs"][j]);
       const auto pairing = interleaved ? base::Pairing::kPaired : base::Pairing::kUnpaired;
       const base::Ratio ratio = ratio_of(samples[j], samples[i], pairing);

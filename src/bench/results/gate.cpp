@@ -83,24 +83,20 @@ std::string describe_ratio(const base::Ratio& ratio) {
                      100 * (ratio.high - 1));
 }
 
-/// On the CPU nothing is transferred, whatever was asked for.
-bool has_transfers(const Run& run) { return run.setup.transfers && !run.setup.on_cpu(); }
-
-std::string device_text(const Run& run) {
-  return run.setup.device + (has_transfers(run) ? " with data transfers" : "") +
-         (run.setup.cold_l2 ? " with a cold L2" : "");
+std::string device_text(const Setup& setup) {
+  return setup.device + (comparable_part(setup, {}).transfers ? " with data transfers" : "") +
+         (setup.cold_l2 ? " with a cold L2" : "");
 }
 
-void require_same_way(const Run& then, const Run& now) {
-  if (then.setup.threads != now.setup.threads) {
+/// Of runs of one configuration.
+void require_same_way(const Setup& then, const Setup& now) {
+  if (comparable(then, now, {.model = true})) return;
+  if (then.threads != now.threads) {
     fail_environment("{}: the baseline used {} threads, this sweep {}; such times cannot be compared",
-                     then.setup.text(), then.setup.threads, now.setup.threads);
+                     then.text(), then.threads, now.threads);
   }
-  if (then.setup.device != now.setup.device || has_transfers(then) != has_transfers(now) ||
-      then.setup.cold_l2 != now.setup.cold_l2) {
-    fail_environment("{}: the baseline was measured on {}, this sweep on {}; such times cannot be compared",
-                     then.setup.text(), device_text(then), device_text(now));
-  }
+  fail_environment("{}: the baseline was measured on {}, this sweep on {}; such times cannot be compared",
+                   then.text(), device_text(then), device_text(now));
 }
 
 GateRow compare_row(const Run& then, const Run& now, double max_regression, const Remeasure& remeasure) {
@@ -149,7 +145,7 @@ void require_comparable(const Sweep& baseline, const Sweep& now) {
     const Run* run = then.measured() ? find_run(now, then.setup) : nullptr;
     if (run == nullptr) continue;
     any = true;
-    require_same_way(then, *run);
+    require_same_way(then.setup, run->setup);
   }
   if (any) return;
   for (const Run& then : baseline.runs) {

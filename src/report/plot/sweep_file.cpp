@@ -1,7 +1,9 @@
 // See sweep_file.hpp.
 #include "report/plot/sweep_file.hpp"
 
+#include <algorithm>
 #include <array>
+#include <climits>
 #include <cmath>
 
 #include "base/error.hpp"
@@ -92,27 +94,26 @@ struct Context {
   std::string gpu;
 };
 
-Setting read_setting(const Fields& run, const Context& context) {
-  Setting setting;
-  setting.device = run.text("device").value_or("cpu");
-  const bool cpu = setting.device == "cpu";
-  setting.processor = cpu ? context.cpu : context.gpu;
-  // On the CPU nothing is transferred, whatever was asked for.
-  if (cpu) setting.threads = run.integer("threads").value_or(0);
-  if (!cpu) setting.transfers = run.flag("includes_transfers").value_or(false);
-  setting.cold_l2 = run.flag("cold_l2").value_or(false);
-  return setting;
+bench::Setup read_setup(const Fields& run) {
+  bench::Setup setup;
+  setup.model = run.require_text("model");
+  setup.backend = run.require_text("backend");
+  setup.precision = run.require_text("precision");
+  setup.batch = run.require_integer("batch");
+  if (setup.batch < 1) fail_bad_input("the field batch is {}", setup.batch);
+  setup.device = run.text("device").value_or(setup.device);
+  setup.threads = static_cast<int>(std::clamp<int64_t>(run.integer("threads").value_or(0), 0, INT_MAX));
+  setup.transfers = run.flag("includes_transfers").value_or(false);
+  setup.cold_l2 = run.flag("cold_l2").value_or(false);
+  return setup;
 }
 
 SweepRun read_run(const Json& json, const Context& context) {
   SweepRun run;
   const Fields fields(json, "", &run.doubts);
-  run.model = bench::file_stem(fields.require_text("model"));
-  run.backend = fields.require_text("backend");
-  run.precision = fields.require_text("precision");
-  run.batch = fields.require_integer("batch");
-  if (run.batch < 1) fail_bad_input("the field batch is {}", run.batch);
-  run.setting = read_setting(fields, context);
+  run.setup = read_setup(fields);
+  run.model = bench::file_stem(run.setup.model);
+  run.processor = run.setup.on_cpu() ? context.cpu : context.gpu;
   run.date = context.date;
   run.valid = fields.object("verdict").flag("valid").value_or(false);
   run.failure = fields.text("failure");
