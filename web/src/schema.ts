@@ -98,6 +98,7 @@ export interface Run {
   includes_transfers: boolean;
   cold_l2: boolean;
   streams: number;
+  session: number | null;
   backend_version: string;
   latency_ms: Times;
   throughput_per_s: number | null;
@@ -788,6 +789,7 @@ export const fields = {
     includes_transfers: { text: "Latencies include copies to the device and back", unit: "", origin: "" },
     cold_l2: { text: "The device's caches were emptied before every run", unit: "", origin: "" },
     streams: { text: "Streams that pipelined runs overlap on", unit: "count", origin: "" },
+    session: { text: "Runs of a file with the same number took turns in the same rounds", unit: "", origin: "" },
     backend_version: { text: "Version of the system", unit: "", origin: "" },
     latency_ms: { text: "Time of one run, from the call to its outputs, with nothing else under way", unit: "ms", origin: "measured" },
     throughput_per_s: { text: "Samples of the model per second in back-to-back runs, one in flight", unit: "1/s", origin: "measured" },

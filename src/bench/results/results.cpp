@@ -16,6 +16,7 @@ namespace {
 Run parse_run(const Json& json) {
   Run run;
   run.setup = parse_setup(json);
+  if (!member_or(json, "session", Json()).is_null()) run.session = member<int>(json, "session");
   run.rounds = member<base::Rounds>(json, "samples_ms");
   for (const auto& round : run.rounds) {
     for (const double sample : round) {

@@ -63,8 +63,8 @@ struct Speedup {
 
 struct Run {
   Setup setup;
-  /// Runs with the same number took turns in the same rounds.
-  int session = 0;
+  /// Runs with the same number took turns in the same rounds. Older files do not tell.
+  std::optional<int> session;
   std::string backend_version;
   base::Rounds rounds;  ///< latencies in milliseconds
   std::vector<double> block_wall_ms;

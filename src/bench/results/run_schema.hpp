@@ -180,6 +180,8 @@ struct Description<bench::Run> {
   static constexpr auto kFields = std::tuple_cat(
       extended(&Run::setup),
       std::tuple{
+          Field{"session", &Run::session,
+                "Runs of a file with the same number took turns in the same rounds"},
           Field{"backend_version", &Run::backend_version, "Version of the system"},
           Field{"latency_ms", [](const Run& r) { return bench::times_figure(base::all_samples(r.rounds)); },
                 "Time of one run, from the call to its outputs, with nothing else under way", unit::kMs,

@@ -161,6 +161,21 @@ TEST(Results, ReadBackWhatAGateNeeds) {
   EXPECT_EQ(read.runs[1].failure, sweep.runs[1].failure);
 }
 
+TEST(Results, ReadBackWhichRunsTookTurns) {
+  Sweep sweep;
+  sweep.runs = {measured_run(), measured_run(), failed_run()};
+  sweep.runs[0].session = 1;
+  sweep.runs[1].session = 2;
+  Json json = to_json(sweep);
+  EXPECT_EQ(json["runs"][0]["session"], 1);
+  EXPECT_TRUE(json["runs"][2]["session"].is_null()) << "it was not begun";
+  json["runs"][1].erase("session");
+  const Sweep read = parse_sweep(json);
+  EXPECT_EQ(read.runs[0].session, 1);
+  EXPECT_EQ(read.runs[1].session, std::nullopt) << "files from before there was one";
+  EXPECT_EQ(read.runs[2].session, std::nullopt);
+}
+
 TEST(Results, ReadBackWhereARunWasMeasured) {
   const system::Scratch scratch;
   Sweep sweep;
