@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <string>
 
-#include "base/json.hpp"
-
 namespace hone::bench {
 
 struct Setup {
@@ -40,9 +38,5 @@ Setup comparable_part(Setup setup, const MayDiffer& may_differ);
 
 /// Whether latencies of both can stand beside each other.
 bool comparable(const Setup& a, const Setup& b, const MayDiffer& may_differ);
-
-/// Bad input naming the field when one is missing or has another type. Files from before there was a choice
-/// of the device, of transfers, of a cold L2 or of streams lack those: they have the defaults.
-Setup parse_setup(const Json& json);
 
 }  // namespace hone::bench

@@ -14,12 +14,14 @@ struct Description<bench::Setup> {
       Field{"model", &Setup::model, "Model, as it was named"},
       Field{"backend", &Setup::backend, "System that ran it"},
       Field{"precision", &Setup::precision, "Precision it ran in"},
-      Field{"batch", &Setup::batch, "Samples of the model in a run", unit::kCount},
-      Field{"device", &Setup::device, "cpu or cuda"},
-      Field{"threads", &Setup::threads, "Threads of the CPU", unit::kCount},
-      Field{"includes_transfers", &Setup::transfers, "Latencies include copies to the device and back"},
-      Field{"cold_l2", &Setup::cold_l2, "The device's caches were emptied before every run"},
-      Field{"streams", &Setup::streams, "Streams that pipelined runs overlap on", unit::kCount}};
+      at_least(1, Field{"batch", &Setup::batch, "Samples of the model in a run", unit::kCount}),
+      later(Field{"device", &Setup::device, "cpu or cuda"}),
+      at_least(1, Field{"threads", &Setup::threads, "Threads of the CPU", unit::kCount}),
+      later(
+          Field{"includes_transfers", &Setup::transfers, "Latencies include copies to the device and back"}),
+      later(Field{"cold_l2", &Setup::cold_l2, "The device's caches were emptied before every run"}),
+      later(at_least(
+          1, Field{"streams", &Setup::streams, "Streams that pipelined runs overlap on", unit::kCount}))};
 };
 
 }  // namespace hone::base

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/file.hpp"
+#include "base/read_described.hpp"
 #include "base/statistics.hpp"
 #include "bench/results/run_schema.hpp"
 #include "bench/worker/protocol.hpp"
@@ -13,18 +14,48 @@
 namespace hone::bench {
 namespace {
 
-Run parse_run(const Json& json) {
-  Run run;
-  run.setup = parse_setup(json);
-  if (!member_or(json, "session", Json()).is_null()) run.session = member<int>(json, "session");
-  run.rounds = member<base::Rounds>(json, "samples_ms");
-  for (const auto& round : run.rounds) {
+/// What is read of a run in a file.
+struct KeptRun {
+  Setup setup;
+  std::optional<int> session;
+  base::Rounds rounds;
+  std::optional<std::string> failure;
+};
+
+}  // namespace
+}  // namespace hone::bench
+
+namespace hone::base {
+
+template <>
+struct Description<bench::KeptRun> {
+  using Run = bench::KeptRun;
+  static constexpr std::string_view kName = "KeptRun";
+  static constexpr auto kFields =
+      std::tuple_cat(extended(&Run::setup),
+                     std::tuple{Field{"session", &Run::session, "Runs with the same number took turns"},
+                                Field{"samples_ms", &Run::rounds, "Every latency, a list for each round",
+                                      unit::kMs, origin::kMeasured},
+                                Field{"failure", &Run::failure, "Why there are no figures"}});
+};
+
+}  // namespace hone::base
+
+namespace hone::bench {
+namespace {
+
+Run parse_run(const Json& json, const std::string& path) {
+  auto kept = base::read_described<KeptRun>(json, path);
+  for (const auto& round : kept.rounds) {
     for (const double sample : round) {
-      if (!(sample > 0)) fail_bad_input("the field 'samples_ms' holds {}", sample);
+      if (!(sample > 0)) fail_bad_input("the field {}.samples_ms holds {}", path, sample);
     }
   }
-  const Json failure = member<Json>(json, "failure");
-  if (!failure.is_null()) run.failure = member<std::string>(json, "failure");
+  Run run;
+  run.setup = std::move(kept.setup);
+  run.session = kept.session;
+  run.rounds = std::move(kept.rounds);
+  run.failure = std::move(kept.failure);
   return run;
 }
 
@@ -128,13 +159,9 @@ Sweep parse_sweep(const Json& json) {
   sweep.complete = member<bool>(json, "complete");
   sweep.context = member<Json>(json, "context");
   const Json runs = member<Json>(json, "runs");
-  for (size_t i = 0; i < runs.size(); ++i) {
-    try {
-      sweep.runs.push_back(parse_run(runs.at(i)));
-    } catch (const Error& error) {
-      throw error.within(fmt::format("run {}", i));
-    }
-  }
+  if (!runs.is_array()) fail_bad_input("the field 'runs' is no list");
+  for (size_t i = 0; i < runs.size(); ++i)
+    sweep.runs.push_back(parse_run(runs[i], fmt::format("runs[{}]", i)));
   return sweep;
 }
 

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "base/read_described.hpp"
 #include "bench/setup_schema.hpp"
 
 namespace hone::bench {
@@ -59,7 +60,7 @@ Json to_json(const LoadRequest& request) {
 
 LoadRequest parse_load_request(const Json& json) {
   LoadRequest request;
-  request.setup = parse_setup(json);
+  request.setup = base::read_described<Setup>(json);
   const Json onnx = member<Json>(json, "onnx");
   if (!onnx.is_null()) request.onnx = member<std::string>(json, "onnx");
   for (const Json& input : member<Json>(json, "inputs")) request.inputs.push_back(parse_input_file(input));

@@ -221,11 +221,11 @@ TEST(Results, NameTheFieldThatIsWrong) {
   EXPECT_THAT(complaint(R"({"schema":"other"})"), HasSubstr("hone.bench"));
   EXPECT_THAT(complaint(R"({"schema":"hone.bench","version":2})"), HasSubstr("version 2"));
   const std::string start = R"({"schema":"hone.bench","version":1,"complete":true,"context":{},"runs":[)";
-  EXPECT_THAT(complaint(start + R"({"model":1}]})"), HasSubstr("run 0: the field 'model'"));
+  EXPECT_THAT(complaint(start + R"({"model":1}]})"), HasSubstr("the field runs[0].model is no text"));
   EXPECT_THAT(complaint(start + R"({"model":"m","backend":"b","precision":"fp32","batch":1,"threads":1,)"
                                 R"("samples_ms":[[-1]],"failure":null}]})"),
-              HasSubstr("'samples_ms' holds -1"));
-  EXPECT_THAT(complaint(start + "7]}"), HasSubstr("run 0"));
+              HasSubstr("runs[0].samples_ms holds -1"));
+  EXPECT_THAT(complaint(start + "7]}"), HasSubstr("the field runs[0] is no object"));
 }
 
 TEST(Results, WriteSmallFilesPerModelAndBackend) {
