@@ -8,6 +8,7 @@
 #include "base/file.hpp"
 #include "base/read_described.hpp"
 #include "base/statistics.hpp"
+#include "bench/results/result_file.hpp"
 #include "bench/results/run_schema.hpp"
 #include "bench/worker/protocol.hpp"
 
@@ -140,8 +141,7 @@ void write_sweep(const Sweep& sweep, const std::filesystem::path& path) {
 }
 
 Sweep read_sweep(const std::filesystem::path& path) {
-  constexpr uint64_t kMaxFile = uint64_t{1} << 30;
-  const Json json = Json::parse(base::read_file(path, kMaxFile), nullptr, false);
+  const Json json = read_result_file(path);
   try {
     return parse_sweep(json);
   } catch (const Error& error) {
@@ -150,16 +150,11 @@ Sweep read_sweep(const std::filesystem::path& path) {
 }
 
 Sweep parse_sweep(const Json& json) {
-  if (json.is_discarded()) fail_bad_input("this is no JSON file");
-  if (member<std::string>(json, "schema") != "hone.bench")
-    fail_bad_input("the field 'schema' is not hone.bench");
-  const int version = member<int>(json, "version");
-  if (version != kSchemaVersion) fail_bad_input("the file has version {}, not {}", version, kSchemaVersion);
+  check_result(json);
   Sweep sweep;
   sweep.complete = member<bool>(json, "complete");
   sweep.context = member<Json>(json, "context");
-  const Json runs = member<Json>(json, "runs");
-  if (!runs.is_array()) fail_bad_input("the field 'runs' is no list");
+  const Json& runs = json["runs"];
   for (size_t i = 0; i < runs.size(); ++i)
     sweep.runs.push_back(parse_run(runs[i], fmt::format("runs[{}]", i)));
   return sweep;

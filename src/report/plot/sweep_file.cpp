@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/file.hpp"
+#include "bench/results/result_file.hpp"
 #include "bench/results/results.hpp"
 #include "report/plot/fields.hpp"
 
@@ -137,10 +137,6 @@ Context read_context(const Fields& file) {
 std::vector<SweepRun> read_runs(const Json& json) {
   std::vector<std::string> doubts;
   const Fields file(json, "", &doubts);
-  if (file.require_text("schema") != "hone.bench") fail_bad_input("the field schema is not hone.bench");
-  const int64_t version = file.require_integer("version");
-  if (version != bench::kSchemaVersion)
-    fail_bad_input("the file has version {}, not {}", version, bench::kSchemaVersion);
   const Context context = read_context(file);
   std::vector<SweepRun> runs;
   for (const Json& run : file.list("runs")) {
@@ -157,13 +153,11 @@ std::vector<SweepRun> read_runs(const Json& json) {
 }  // namespace
 
 std::vector<SweepRun> read_sweep_file(const std::filesystem::path& path) {
-  constexpr uint64_t kMaxFile = uint64_t{1} << 30;
+  const Json json = bench::read_result_file(path);
   try {
-    const Json json = Json::parse(base::read_file(path, kMaxFile), nullptr, false);
-    if (json.is_discarded()) fail_bad_input("this is no JSON file");
     return read_runs(json);
   } catch (const Error& error) {
-    throw error.where().starts_with(path.string()) ? error : error.within(path.string());
+    throw error.within(path.string());
   }
 }
 

@@ -217,7 +217,7 @@ std::string complaint(const std::string& content) {
 
 TEST(Results, NameTheFieldThatIsWrong) {
   EXPECT_THAT(complaint("{"), HasSubstr("no JSON"));
-  EXPECT_THAT(complaint("[]"), HasSubstr("'schema'"));
+  EXPECT_THAT(complaint("[]"), HasSubstr("the field schema"));
   EXPECT_THAT(complaint(R"({"schema":"other"})"), HasSubstr("hone.bench"));
   EXPECT_THAT(complaint(R"({"schema":"hone.bench","version":2})"), HasSubstr("version 2"));
   const std::string start = R"({"schema":"hone.bench","version":1,"complete":true,"context":{},"runs":[)";
