@@ -1,10 +1,11 @@
-// Structs that say what their fields are. One table of fields a struct gives its JSON form, its type in
-// TypeScript (typescript.hpp) and what people read of every number: definition, unit, origin. So none of the
-// three can differ from the others.
+// Structs that say what their fields are. One table of fields a struct gives its JSON form, written here and
+// read in read_described.hpp, its type in TypeScript (typescript.hpp) and what people read of every number:
+// definition, unit, origin. So none of them can differ from the others.
 #pragma once
 
 #include <array>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,6 +49,8 @@ struct Field {
   std::string_view text;  ///< definition, for people
   std::string_view unit = {};
   std::string_view origin = {};
+  bool later = false;  ///< absent from older files, where the member keeps its default
+  double least = -std::numeric_limits<double>::infinity();
 };
 template <class Get>
 Field(std::string_view, Get, std::string_view) -> Field<Get>;
@@ -55,6 +58,20 @@ template <class Get>
 Field(std::string_view, Get, std::string_view, std::string_view) -> Field<Get>;
 template <class Get>
 Field(std::string_view, Get, std::string_view, std::string_view, std::string_view) -> Field<Get>;
+
+/// Of a field that older files lack.
+template <class Get>
+constexpr Field<Get> later(Field<Get> field) {
+  field.later = true;
+  return field;
+}
+
+/// Of a number that cannot be less.
+template <class Get>
+constexpr Field<Get> at_least(double least, Field<Get> field) {
+  field.least = least;
+  return field;
+}
 
 /// To be specialised with `kName`, the type's name in TypeScript, and `kFields`, a tuple of fields.
 template <class T>
@@ -154,14 +171,27 @@ Json described_json_of(const T& owner, const Wanted& wanted) {
   return json;
 }
 
+/// How a field of a member is reached from its owner.
+template <class Part, class Owner, class Get>
+struct OfPart {
+  Part Owner::*part;
+  Get get;
+
+  constexpr decltype(auto) operator()(const Owner& owner) const { return std::invoke(get, owner.*part); }
+};
+
 /// The fields of a member, as fields of its owner.
 template <Described Part, class Owner>
 constexpr auto extended(Part Owner::*part) {
   return std::apply(
       [part](const auto&... field) {
-        return std::tuple{Field{
-            field.name, [part, get = field.get](const Owner& owner) { return std::invoke(get, owner.*part); },
-            field.text, field.unit, field.origin}...};
+        return std::tuple{Field<OfPart<Part, Owner, decltype(field.get)>>{field.name,
+                                                                          {part, field.get},
+                                                                          field.text,
+                                                                          field.unit,
+                                                                          field.origin,
+                                                                          field.later,
+                                                                          field.least}...};
       },
       Description<Part>::kFields);
 }

@@ -70,20 +70,20 @@ void drop_repeated(std::vector<T>* items, const Equal& equal = {}) {
 }
 
 /// What only a device with memory and caches of its own can do.
-void check_device_options(const bench::MeasureOptions& measure) {
-  const bool cpu = measure.device == "cpu";
-  if (cpu && measure.cold_l2) fail_usage("--coldL2 empties the caches of a GPU: give --device cuda");
-  if (cpu && measure.streams > 1)
+void check_device_options(const bench::Setup& setup) {
+  const bool cpu = setup.on_cpu();
+  if (cpu && setup.cold_l2) fail_usage("--coldL2 empties the caches of a GPU: give --device cuda");
+  if (cpu && setup.streams > 1)
     fail_usage(
         "--infStreams overlaps runs on a GPU, on the CPU one run uses all threads: give --device cuda");
-  if (measure.cold_l2 && measure.streams > 1)
+  if (setup.cold_l2 && setup.streams > 1)
     fail_usage("--coldL2 and --infStreams exclude each other: runs that overlap keep the cache warm");
 }
 
 /// Checks and completes what the command line gave.
 void complete(Arguments* arguments) {
   bench::SweepOptions& sweep = arguments->sweep;
-  const bool cuda = sweep.measure.device == "cuda";
+  const bool cuda = sweep.measure.setup.device == "cuda";
   if (sweep.backends.empty()) {
     sweep.backends = {"torch", "torchscript", "hone"};
     if (cuda) sweep.backends.insert(sweep.backends.end() - 1, "torch-graph");
@@ -92,7 +92,7 @@ void complete(Arguments* arguments) {
   sweep.shapes = parse_named_shapes(arguments->shapes);
   for (const std::string& name : sweep.precisions) backend::parse_precision(name);
   bench::parse_share(arguments->max_regression);
-  check_device_options(sweep.measure);
+  check_device_options(sweep.measure.setup);
   drop_repeated(&sweep.models, bench::same_model);
   drop_repeated(&sweep.backends);
   drop_repeated(&sweep.precisions);
@@ -119,14 +119,14 @@ bool has_input(const importer::Model& model, const std::string& name) {
 
 /// One configuration again, in a sweep of its own.
 bench::Run remeasure(const bench::SweepOptions& options, const bench::Peers& peers,
-                     const bench::Configuration& configuration) {
+                     const bench::Setup& setup) {
   bench::SweepOptions one = options;
-  one.models = {configuration.model};
-  one.backends = {configuration.backend};
-  one.precisions = {configuration.precision};
-  one.batches = {configuration.batch};
+  one.models = {setup.model};
+  one.backends = {setup.backend};
+  one.precisions = {setup.precision};
+  one.batches = {setup.batch};
   if (options.models.size() > 1) {
-    const importer::Model model = options.load_model(configuration.model);
+    const importer::Model model = options.load_model(setup.model);
     std::erase_if(one.shapes, [&](const auto& shape) { return !has_input(model, shape.first); });
   }
   bench::Sweep sweep = bench::run_sweep(one, peers, {}, &system::interruption());
@@ -138,9 +138,9 @@ void run_gate(const Arguments& arguments, const bench::Peers& peers, const bench
               const bench::Sweep& sweep, BenchScreen* screen) {
   const double limit = bench::parse_share(arguments.max_regression);
   const bench::Gate gate =
-      bench::compare_with_baseline(baseline, sweep, limit, [&](const bench::Configuration& configuration) {
-        screen->line("measuring again: " + configuration.text());
-        return remeasure(arguments.sweep, peers, configuration);
+      bench::compare_with_baseline(baseline, sweep, limit, [&](const bench::Setup& setup) {
+        screen->line("measuring again: " + setup.text());
+        return remeasure(arguments.sweep, peers, setup);
       });
   size_t failed = 0;
   for (const bench::GateRow& row : gate.rows) {
@@ -148,7 +148,7 @@ void run_gate(const Arguments& arguments, const bench::Peers& peers, const bench
     const char* const outcome = row.passed()                                       ? "ok       "
                                 : row.outcome == bench::GateRow::Outcome::kUnknown ? "UNKNOWN  "
                                                                                    : "REGRESSED";
-    screen->line(fmt::format("{}  {}: {}", outcome, row.configuration.text(), row.sentence));
+    screen->line(fmt::format("{}  {}: {}", outcome, row.setup.text(), row.sentence));
   }
   if (!gate.passed()) {
     throw Error(
@@ -163,7 +163,7 @@ void judge_sweep(const Arguments& arguments, const bench::Peers& peers, const be
                                       [](const bench::Run& run) { return run.measured(); });
   if (measured == 0) {
     const auto bug = std::find_if(sweep.runs.begin(), sweep.runs.end(), [&](const bench::Run& run) {
-      return run.failed_by_bug && !peers.is_external(run.configuration.backend);
+      return run.failed_by_bug && !peers.is_external(run.setup.backend);
     });
     if (bug != sweep.runs.end()) fail_internal("no configuration could be measured: {}", *bug->failure);
     const std::string first = sweep.runs.empty() ? "" : sweep.runs.front().failure.value_or("no samples");
@@ -192,7 +192,7 @@ void run_bench(Arguments* arguments) {
                   [&](const std::string& name) {
                     return std::find(known.begin(), known.end(), name) != known.end();
                   }))
-    device::require_device(arguments->sweep.measure.device);
+    device::require_device(arguments->sweep.measure.setup.device);
   const std::filesystem::path wanted = result_path(*arguments);
   const OutputFolder folder(wanted.parent_path());
   base::check_writable(wanted);
@@ -233,7 +233,7 @@ void run_bench(Arguments* arguments) {
 
 void add_measure_options(CLI::App* command, Arguments* arguments) {
   bench::MeasureOptions& measure = arguments->sweep.measure;
-  command->add_option("--threads", measure.threads, "Threads of every backend (default: all cores)")
+  command->add_option("--threads", measure.setup.threads, "Threads of every backend (default: all cores)")
       ->check(CLI::Range(1, 4096));
   command
       ->add_option("--warmup", arguments->warmup_ms,
@@ -271,7 +271,7 @@ void add_bench_command(CLI::App& program) {
       program.add_subcommand("bench", "Measure systems side by side, with error bars and a verdict");
   const auto arguments = std::make_shared<Arguments>();
   bench::SweepOptions& sweep = arguments->sweep;
-  sweep.measure.threads = system::usable_cores();
+  sweep.measure.setup.threads = system::usable_cores();
   command->add_option("model", sweep.models, "Built-in architectures or model files")->required();
   command
       ->add_option("--backends", sweep.backends,
@@ -281,13 +281,13 @@ void add_bench_command(CLI::App& program) {
       ->add_option("--precisions", sweep.precisions,
                    "fp32, tf32, bf16, fp16; int8 of peers alone (default: fp32 bf16; on cuda fp32 fp16)")
       ->delimiter(',');
-  add_device_option(*command, sweep.measure.device);
-  command->add_flag("--includeDataTransfers", sweep.measure.transfers,
+  add_device_option(*command, sweep.measure.setup.device);
+  command->add_flag("--includeDataTransfers", sweep.measure.setup.transfers,
                     "On cuda: latencies include copying inputs to the device and outputs back");
-  command->add_flag("--coldL2", sweep.measure.cold_l2,
+  command->add_flag("--coldL2", sweep.measure.setup.cold_l2,
                     "On cuda: empty the L2 cache before every run, outside of its time");
   command
-      ->add_option("--infStreams", sweep.measure.streams,
+      ->add_option("--infStreams", sweep.measure.setup.streams,
                    "On cuda: streams of the pipelined throughput, each with a context of its own")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();

@@ -151,7 +151,7 @@ std::string cost_text(const trace::Trace& trace) {
 /// Refuses what no model can be recorded with, before anything is read or made.
 void check_recording(const Options& options, const bench::Peers& peers) {
   const record::ModelRecordOptions& record = options.record;
-  const bool cpu = record.device == "cpu";
+  const bool cpu = record.setup.on_cpu();
   if (!record.metrics.empty() && cpu) fail_usage("--metrics is of kernels of a GPU: --device cuda");
   if (record.cupti && cpu) fail_usage("--cupti is of a GPU: --device cuda");
   trace::check_schedule(record.schedule);
@@ -159,7 +159,7 @@ void check_recording(const Options& options, const bench::Peers& peers) {
   for (const std::string& backend : options.backends) {
     peers.command(backend);
     // A peer knows best what it runs on.
-    if (!peers.is_external(backend)) device::require_device(record.device);
+    if (!peers.is_external(backend)) device::require_device(record.setup.device);
   }
 }
 
@@ -174,12 +174,12 @@ bench::ModelInfo described_model(const Options& options) {
 
 void profile_model(Options options) {
   record::ModelRecordOptions& record = options.record;
-  record.model = options.model;
+  record.setup.model = options.model;
   record.driver_api = !options.no_driver_api;
   record.metrics = trace::want_metrics(options.metrics);
   const bool measures = !record.metrics.empty();
-  if (options.counters && record.device != "cpu") record.counter_rate = options.counter_rate;
-  record.thread_counters = options.counters && record.device == "cpu";
+  if (options.counters && !record.setup.on_cpu()) record.counter_rate = options.counter_rate;
+  record.thread_counters = options.counters && record.setup.on_cpu();
   const bench::Peers peers({std::filesystem::canonical("/proc/self/exe").string(), "worker"}, false);
   check_recording(options, peers);
   const bench::ModelInfo model = described_model(options);
@@ -192,9 +192,9 @@ void profile_model(Options options) {
   for (const int64_t batch : options.batches) {
     for (const std::string& precision : options.precisions) {
       for (const std::string& backend : options.backends) {
-        record.batch = batch;
-        record.precision = precision;
-        record.backend = backend;
+        record.setup.batch = batch;
+        record.setup.precision = precision;
+        record.setup.backend = backend;
         const auto claimed = claim_trace(
             (folder / fmt::format("{}-{}-{}-b{}", model.name, backend, precision, batch)).string());
         const std::string output = claimed->path().string();
@@ -239,7 +239,7 @@ void run(const Options& options) {
 /// Returns them: a program after -- has options of its own.
 OptionList add_model_options(CLI::App& command, Options& options) {
   trace::Schedule& schedule = options.record.schedule;
-  options.record.threads = system::usable_cores();
+  options.record.setup.threads = system::usable_cores();
   return {
       command.add_option("--backends", options.backends, "Systems that run the model")
           ->delimiter(',')
@@ -252,8 +252,9 @@ OptionList add_model_options(CLI::App& command, Options& options) {
           ->check(CLI::Range(int64_t{1}, int64_t{65536}))
           ->capture_default_str(),
       add_shapes_option(command, options.shapes),
-      add_device_option(command, options.record.device),
-      command.add_option("--threads", options.record.threads, "Threads of the model (default: all cores)")
+      add_device_option(command, options.record.setup.device),
+      command
+          .add_option("--threads", options.record.setup.threads, "Threads of the model (default: all cores)")
           ->check(CLI::Range(1, 4096)),
       command.add_option("--wait", schedule.wait, "Iterations of a cycle that are left out")
           ->capture_default_str(),

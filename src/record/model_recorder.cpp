@@ -44,29 +44,29 @@ class Session {
       : model_(model),
         peers_(peers),
         options_(options),
-        inputs_(model, options.batch, scratch_.make_folder("inputs")),
+        inputs_(model, options.setup.batch, scratch_.make_folder("inputs")),
         observe_(options.observe) {}
 
   ModelRecording record() {
     ModelRecording recording;
-    auto worker = start(peers_.command(options_.backend), "worker");
+    auto worker = start(peers_.command(options_.setup.backend), "worker");
     recording.self_timed = times_device_ && !options_.cupti && options_.counter_rate == 0;
     observe_.device = recording.self_timed;
-    const bool injects = options_.device != "cpu" && !recording.self_timed;
+    const bool injects = !options_.setup.on_cpu() && !recording.self_timed;
     const std::filesystem::path folder = scratch_.make_folder("recorded");
     if (injects) {
       recording.plain = latencies(*worker);
       worker->quit();
       worker = start(
           trace::injected_command(
-              peers_.command(options_.backend), folder,
+              peers_.command(options_.setup.backend), folder,
               {.driver_api = options_.driver_api, .counter_rate = options_.counter_rate, .capture = {}}),
           "recorded-worker");
     } else {
       compare_in_turns(*worker, recording);
     }
     std::optional<GpuLog> gpu_log;
-    if (options_.device != "cpu") gpu_log.emplace();
+    if (!options_.setup.on_cpu()) gpu_log.emplace();
     std::vector<bench::TracedRuns> cycles;
     for (int64_t i = 0; i < options_.schedule.repeat; ++i) cycles.push_back(run_cycle(*worker));
     if (injects)
@@ -88,7 +88,7 @@ class Session {
     const std::filesystem::path folder = scratch_.make_folder("recorded");
     const std::filesystem::path marker = scratch_.folder() / "measure";
     auto worker =
-        start(trace::injected_command(peers_.command(options_.backend), folder,
+        start(trace::injected_command(peers_.command(options_.setup.backend), folder,
                                       {.metrics = options_.metrics, .metrics_while = marker, .capture = {}}),
               "measured-worker");
     base::write_file_atomic(marker, std::string_view());
@@ -107,19 +107,16 @@ class Session {
   std::unique_ptr<bench::WorkerClient> start(const bench::Command& command, const std::string& name) {
     auto worker = std::make_unique<bench::WorkerClient>(command, scratch_.make_folder(name) / "stderr.txt",
                                                         kTimeoutSeconds, nullptr);
-    version_ = worker->hello(options_.backend).version;
+    version_ = worker->hello(options_.setup.backend).version;
     bench::LoadRequest request;
-    request.backend = options_.backend;
-    request.model = model_.spec;
-    request.precision = options_.precision;
-    request.threads = options_.threads;
-    request.device = options_.device;
-    request.transfers = true;
-    request.inputs = inputs_.at_batch(options_.batch, bench::count_sets(model_, options_.batch));
+    request.setup = options_.setup;
+    request.setup.model = model_.spec;
+    request.setup.transfers = true;
+    request.inputs = inputs_.at_batch(options_.setup.batch, bench::count_sets(model_, options_.setup.batch));
     const bench::WorkerLoaded loaded = worker->load(request);
     if (!loaded.version.empty()) version_ = loaded.version;
     if (!loaded.has(bench::kTraceFeature))
-      fail_environment("the worker of {} cannot be recorded", options_.backend);
+      fail_environment("the worker of {} cannot be recorded", options_.setup.backend);
     times_device_ = loaded.has(bench::kDeviceTimesFeature);
     return worker;
   }
@@ -235,7 +232,7 @@ class Session {
         told.insert(device);
         allocations.push_back({row.time_ns, device, trace.thread_index(traced.process, row.thread),
                                row.address, row.bytes, row.total_allocated, row.total_reserved,
-                               trace.strings.intern(options_.backend)});
+                               trace.strings.intern(options_.setup.backend)});
       }
     }
     // What a caching allocator gets from CUDA it hands out again in parts, at the same addresses.
@@ -243,7 +240,7 @@ class Session {
     trace.allocations.insert(trace.allocations.end(), allocations.begin(), allocations.end());
     if (options_.observe.memory && allocations.empty())
       trace.doubt(trace::Severity::kNote, "memory",
-                  fmt::format("the backend {} does not tell of its allocations", options_.backend), 0);
+                  fmt::format("the backend {} does not tell of its allocations", options_.setup.backend), 0);
   }
 
   static void add_steps(trace::Trace& trace, const std::vector<backend::StepInfo>& steps) {
@@ -261,13 +258,13 @@ class Session {
 
   void describe(ModelRecording& recording) const {
     auto& metadata = recording.trace.metadata;
-    metadata["model"] = options_.model;
-    metadata["backend"] = options_.backend;
+    metadata["model"] = options_.setup.model;
+    metadata["backend"] = options_.setup.backend;
     metadata["backend_version"] = version_;
-    metadata["precision"] = options_.precision;
-    metadata["device"] = options_.device;
-    metadata["batch"] = std::to_string(options_.batch);
-    metadata["threads"] = std::to_string(options_.threads);
+    metadata["precision"] = options_.setup.precision;
+    metadata["device"] = options_.setup.device;
+    metadata["batch"] = std::to_string(options_.setup.batch);
+    metadata["threads"] = std::to_string(options_.setup.threads);
     if (options_.metrics.empty()) trace::describe_cost(recording.trace, recording.plain, recording.recorded);
     metadata["recorded_at"] = base::utc_date();
     if (recording.self_timed)

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/statistics.hpp"
+#include "bench/setup.hpp"
 #include "bench/sweep/peers.hpp"
 #include "bench/worker/model_info.hpp"
 #include "bench/worker/traced_runs.hpp"
@@ -14,12 +15,8 @@
 namespace hone::record {
 
 struct ModelRecordOptions {
-  std::string model;
-  std::string backend;
-  std::string precision = "fp32";
-  std::string device = "cpu";
-  int64_t batch = 1;
-  int threads = 1;
+  /// Runs are timed with transfers, whatever it says.
+  bench::Setup setup;
   bool driver_api = true;
   /// Through CUPTI also where a backend can time what the GPU does itself, which costs less.
   bool cupti = false;

@@ -23,9 +23,9 @@ struct System {
   bool operator==(const System&) const = default;
 };
 
-System system_of(const Run& run) { return {run.configuration.backend, run.configuration.precision}; }
+System system_of(const Run& run) { return {run.setup.backend, run.setup.precision}; }
 
-/// What a run took turns with, as the file says: itself where it says nothing.
+/// What a run took turns with, as files without sessions let guess: itself where they say nothing.
 System company_of(const Run& run, const Json& json) {
   const Json speedup = json.value("speedup", Json());
   if (!speedup.is_object() || speedup.value("interleaved", Json()) != true) return system_of(run);
@@ -36,6 +36,11 @@ System company_of(const Run& run, const Json& json) {
     return value.is_string() ? value.get<std::string>() : std::string();
   };
   return {text("backend"), text("precision")};
+}
+
+bool took_turns(const Run& a, const Json& a_json, const Run& b, const Json& b_json) {
+  if (a.session && b.session) return a.session == b.session;
+  return company_of(a, a_json) == company_of(b, b_json);
 }
 
 /// A run's samples: the median of all, and evenly spaced ones for intervals.
@@ -59,12 +64,6 @@ base::Ratio ratio_of(const Samples& numerator, const Samples& denominator, base:
   return ratio;
 }
 
-bool comparable(const Run& a, const Run& b) {
-  return a.configuration.model == b.configuration.model && a.configuration.batch == b.configuration.batch &&
-         a.device == b.device && a.transfers == b.transfers && a.cold_l2 == b.cold_l2 &&
-         a.threads == b.threads;
-}
-
 }  // namespace
 
 std::vector<RunPair> compare_pairs(const Json& json) {
@@ -81,14 +80,12 @@ std::vector<RunPair> compare_pairs(const Json& json) {
     for (size_t j = 0; j < i && pairs.size() < kMostPairs; ++j) {
       const Run& run = runs[i];
       const Run& over = runs[j];
-      if (!run.measured() || !over.measured() || !comparable(run, over)) continue;
-      const bool interleaved = company_of(run, json["runs"][i]) == company_of(over, json["runs"][j]);
+      if (!run.measured() || !over.measured() || !bench::comparable(run.setup, over.setup, {.system = true}))
+        continue;
+      const bool interleaved = took_turns(run, json["runs"][i], over, json["runs"][j]);
       const auto pairing = interleaved ? base::Pairing::kPaired : base::Pairing::kUnpaired;
       const base::Ratio ratio = ratio_of(samples[j], samples[i], pairing);
-      pairs.push_back({run.configuration,
-                       run.transfers,
-                       run.cold_l2,
-                       {over.configuration.backend, over.configuration.precision, ratio, interleaved}});
+      pairs.push_back({run.setup, {over.setup.backend, over.setup.precision, ratio, interleaved}});
     }
   }
   return pairs;

@@ -12,9 +12,7 @@ namespace hone::report {
 
 /// Two runs of one model, batch and way of measuring.
 struct RunPair {
-  bench::Configuration run;
-  bool transfers = false;
-  bool cold_l2 = false;
+  bench::Setup run;
   bench::Speedup speedup;  ///< of the run over the other
 };
 

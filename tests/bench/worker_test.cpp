@@ -183,8 +183,8 @@ TEST(WorkerServer, RunsTheReferenceBackend) {
   const ModelInfo model = describe_model(make_model("tiny"), "tiny", {});
   const InputPool inputs(model, 2, scratch.folder());
   LoadRequest load;
-  load.backend = "reference";
-  load.model = "tiny";
+  load.setup.backend = "reference";
+  load.setup.model = "tiny";
   load.inputs = inputs.at_batch(2, 2);
   Json load_line = to_json(load);
   load_line["id"] = 2;
@@ -268,9 +268,9 @@ TEST(WorkerServer, TimesPhasesAndPipelines) {
   const ModelInfo model = describe_model(make_model("tiny"), "tiny", {});
   const InputPool inputs(model, 1, scratch.folder());
   LoadRequest load;
-  load.model = "tiny";
-  load.device = "cuda";
-  load.streams = 3;
+  load.setup.model = "tiny";
+  load.setup.device = "cuda";
+  load.setup.streams = 3;
   load.inputs = inputs.at_batch(1, 2);
   Json load_line = to_json(load);
   load_line["type"] = "load";
@@ -311,7 +311,7 @@ TEST(WorkerServer, TimesPhasesAndPipelines) {
 
 TEST(WorkerServer, EmptiesNoCacheOfTheCpu) {
   LoadRequest load;
-  load.cold_l2 = true;
+  load.setup.cold_l2 = true;
   Json line = to_json(load);
   line["type"] = "load";
   const auto answers =
@@ -334,8 +334,8 @@ TEST(WorkerServer, RefusesInputsOutsideTheirFile) {
   const ModelInfo model = describe_model(make_model("tiny"), "tiny", {});
   const InputPool inputs(model, 1, scratch.folder());
   LoadRequest load;
-  load.backend = "reference";
-  load.model = "tiny";
+  load.setup.backend = "reference";
+  load.setup.model = "tiny";
   load.inputs = inputs.at_batch(1, 1);
   load.inputs[0].offsets = {uint64_t{1} << 63};
   Json line = to_json(load);

@@ -19,11 +19,11 @@ ModelRecording record(const std::string& mode, const backend::ObserveOptions& ob
   bench::Peers peers = bench::make_peers();
   peers.add("peer=" + bench::fake_worker(mode));
   ModelRecordOptions options;
-  options.model = "tiny";
-  options.backend = "peer";
-  options.batch = 2;
+  options.setup.model = "tiny";
+  options.setup.backend = "peer";
+  options.setup.batch = 2;
   options.observe = observe;
-  options.device = device;
+  options.setup.device = device;
   options.schedule = {0, 1, 2, 2};
   return record_model(model, peers, options);
 }

@@ -69,6 +69,19 @@ TEST(RunPairs, OfRunsThatTookNoTurnsSaySo) {
   EXPECT_FALSE(pairs[0].speedup.interleaved);
 }
 
+TEST(RunPairs, TookTurnsWhereTheirSessionsAreOne) {
+  Json torch = run_of("torch", 1, 4, nullptr);
+  Json hone = run_of("hone", 1, 2, nullptr);
+  Json late = run_of("onnxruntime", 1, 3, "torch");
+  torch["session"] = hone["session"] = 1;
+  late["session"] = 2;
+  const auto pairs = compare_pairs(sweep_of({torch, hone, late}));
+  ASSERT_EQ(pairs.size(), 3U);
+  EXPECT_TRUE(pairs[0].speedup.interleaved) << "though no speedup says so";
+  EXPECT_FALSE(pairs[1].speedup.interleaved) << "whatever its speedup says";
+  EXPECT_FALSE(pairs[2].speedup.interleaved);
+}
+
 TEST(RunPairs, LeaveOutWhatFailedAndWhatWasMeasuredOtherwise) {
   Json failed = run_of("torch", 1, 4, nullptr);
   failed["failure"] = "it crashed";

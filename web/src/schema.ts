@@ -91,13 +91,15 @@ export interface Verdict {
 export interface Run {
   model: string;
   backend: string;
-  backend_version: string;
-  device: string;
-  includes_transfers: boolean;
-  cold_l2: boolean;
   precision: string;
   batch: number;
+  device: string;
   threads: number;
+  includes_transfers: boolean;
+  cold_l2: boolean;
+  streams: number;
+  session: number | null;
+  backend_version: string;
   latency_ms: Times;
   throughput_per_s: number | null;
   device_ms: Times | null;
@@ -780,13 +782,15 @@ export const fields = {
   Run: {
     model: { text: "Model, as it was named", unit: "", origin: "" },
     backend: { text: "System that ran it", unit: "", origin: "" },
-    backend_version: { text: "Version of the system", unit: "", origin: "" },
-    device: { text: "cpu or cuda", unit: "", origin: "" },
-    includes_transfers: { text: "Latencies include copies to the device and back", unit: "", origin: "" },
-    cold_l2: { text: "The device's caches were emptied before every run", unit: "", origin: "" },
     precision: { text: "Precision it ran in", unit: "", origin: "" },
     batch: { text: "Samples of the model in a run", unit: "count", origin: "" },
+    device: { text: "cpu or cuda", unit: "", origin: "" },
     threads: { text: "Threads of the CPU", unit: "count", origin: "" },
+    includes_transfers: { text: "Latencies include copies to the device and back", unit: "", origin: "" },
+    cold_l2: { text: "The device's caches were emptied before every run", unit: "", origin: "" },
+    streams: { text: "Streams that pipelined runs overlap on", unit: "count", origin: "" },
+    session: { text: "Runs of a file with the same number took turns in the same rounds", unit: "", origin: "" },
+    backend_version: { text: "Version of the system", unit: "", origin: "" },
     latency_ms: { text: "Time of one run, from the call to its outputs, with nothing else under way", unit: "ms", origin: "measured" },
     throughput_per_s: { text: "Samples of the model per second in back-to-back runs, one in flight", unit: "1/s", origin: "measured" },
     device_ms: { text: "From the first to the last step, by events of the device", unit: "ms", origin: "measured" },

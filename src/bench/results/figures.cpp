@@ -58,8 +58,8 @@ std::optional<TimesFigure> phase_figure(const std::vector<double>& times) {
 
 std::optional<PipelinedFigure> pipelined_figure(const Run& run) {
   if (run.pipelined.runs == 0) return std::nullopt;
-  return PipelinedFigure{run.pipelined_throughput(), run.streams, run.transfers, run.pipelined.runs,
-                         run.pipelined.wall_ms / 1e3};
+  return PipelinedFigure{run.pipelined_throughput(), run.setup.streams, run.setup.transfers,
+                         run.pipelined.runs, run.pipelined.wall_ms / 1e3};
 }
 
 std::optional<double> throughput_figure(const Run& run) {
@@ -67,7 +67,7 @@ std::optional<double> throughput_figure(const Run& run) {
 }
 
 std::optional<DeviceMemoryFigure> device_memory_figure(const Run& run) {
-  if (run.device == "cpu") return std::nullopt;
+  if (run.setup.on_cpu()) return std::nullopt;
   const backend::DeviceMemoryUse& device = run.memory.device;
   return DeviceMemoryFigure{megabytes(device.planned),
                             megabytes(device.allocated),
@@ -93,7 +93,7 @@ WarmupFigure warmup_figure(const Run& run) { return {run.warmup_runs, run.warmup
 
 MachineFigure machine_figure(const Run& run) {
   return {run.interference.other_share(), run.interference.near_share(), run.interference.steal_share(),
-          run.interference.throttle_events, run.device == "cpu" ? Json(nullptr) : run.gpu.to_json()};
+          run.interference.throttle_events, run.setup.on_cpu() ? Json(nullptr) : run.gpu.to_json()};
 }
 
 }  // namespace hone::bench

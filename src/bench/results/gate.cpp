@@ -13,22 +13,21 @@ namespace {
 /// Measurements again that all have to agree before the gate fails.
 constexpr int kConfirmations = 2;
 
-bool same_configuration(const Configuration& a, const Configuration& b) {
+bool same_configuration(const Setup& a, const Setup& b) {
   return a.backend == b.backend && a.precision == b.precision && a.batch == b.batch &&
          same_model(a.model, b.model);
 }
 
-const Run* find_run(const Sweep& sweep, const Configuration& configuration) {
-  const auto found = std::find_if(sweep.runs.begin(), sweep.runs.end(), [&](const Run& run) {
-    return same_configuration(run.configuration, configuration);
-  });
+const Run* find_run(const Sweep& sweep, const Setup& setup) {
+  const auto found = std::find_if(sweep.runs.begin(), sweep.runs.end(),
+                                  [&](const Run& run) { return same_configuration(run.setup, setup); });
   return found == sweep.runs.end() ? nullptr : &*found;
 }
 
 /// "net.onnx hone fp32 batch 1 and 3 more".
 std::string runs_text(const Sweep& sweep) {
   if (sweep.runs.empty()) return "nothing";
-  const std::string first = sweep.runs.front().configuration.text();
+  const std::string first = sweep.runs.front().setup.text();
   return sweep.runs.size() == 1 ? first : fmt::format("{} and {} more", first, sweep.runs.size() - 1);
 }
 
@@ -61,7 +60,7 @@ void require_same_gpu(const Sweep& baseline, const Sweep& now) {
 /// Where both could have named theirs, once the sweep has ended.
 void require_known_gpu(const Sweep& baseline, const Sweep& now) {
   const bool on_gpu = std::any_of(now.runs.begin(), now.runs.end(),
-                                  [](const Run& run) { return run.measured() && run.device != "cpu"; });
+                                  [](const Run& run) { return run.measured() && !run.setup.on_cpu(); });
   if (!on_gpu || !baseline.context.contains("gpu") || now.context.contains("gpu")) return;
   fail_environment(
       "the baseline was measured on '{}', and which GPU this is is unknown: NVML did not tell; such times "
@@ -84,28 +83,25 @@ std::string describe_ratio(const base::Ratio& ratio) {
                      100 * (ratio.high - 1));
 }
 
-/// On the CPU nothing is transferred, whatever was asked for.
-bool has_transfers(const Run& run) { return run.transfers && run.device != "cpu"; }
-
-std::string device_text(const Run& run) {
-  return run.device + (has_transfers(run) ? " with data transfers" : "") +
-         (run.cold_l2 ? " with a cold L2" : "");
+std::string device_text(const Setup& setup) {
+  return setup.device + (comparable_part(setup, {}).transfers ? " with data transfers" : "") +
+         (setup.cold_l2 ? " with a cold L2" : "");
 }
 
-void require_same_way(const Run& then, const Run& now) {
+/// Of runs of one configuration.
+void require_same_way(const Setup& then, const Setup& now) {
+  if (comparable(then, now, {.model = true})) return;
   if (then.threads != now.threads) {
     fail_environment("{}: the baseline used {} threads, this sweep {}; such times cannot be compared",
-                     then.configuration.text(), then.threads, now.threads);
+                     then.text(), then.threads, now.threads);
   }
-  if (then.device != now.device || has_transfers(then) != has_transfers(now) || then.cold_l2 != now.cold_l2) {
-    fail_environment("{}: the baseline was measured on {}, this sweep on {}; such times cannot be compared",
-                     then.configuration.text(), device_text(then), device_text(now));
-  }
+  fail_environment("{}: the baseline was measured on {}, this sweep on {}; such times cannot be compared",
+                   then.text(), device_text(then), device_text(now));
 }
 
 GateRow compare_row(const Run& then, const Run& now, double max_regression, const Remeasure& remeasure) {
   GateRow row;
-  row.configuration = now.configuration;
+  row.setup = now.setup;
   if (!now.measured()) {
     row.outcome = GateRow::Outcome::kFailed;
     row.sentence = "failed: " + now.failure.value_or("no samples");
@@ -120,7 +116,7 @@ GateRow compare_row(const Run& then, const Run& now, double max_regression, cons
   row.ratio = slowdown(then, now);
   if (!row.ratio.known) return undecided(now);
   while (proven_above(row.ratio, max_regression) && row.confirmations < kConfirmations) {
-    const Run again = remeasure(row.configuration);
+    const Run again = remeasure(row.setup);
     ++row.confirmations;
     if (!again.measured()) {
       row.outcome = GateRow::Outcome::kFailed;
@@ -146,15 +142,15 @@ void require_comparable(const Sweep& baseline, const Sweep& now) {
   require_same_gpu(baseline, now);
   bool any = false;
   for (const Run& then : baseline.runs) {
-    const Run* run = then.measured() ? find_run(now, then.configuration) : nullptr;
+    const Run* run = then.measured() ? find_run(now, then.setup) : nullptr;
     if (run == nullptr) continue;
     any = true;
-    require_same_way(then, *run);
+    require_same_way(then.setup, run->setup);
   }
   if (any) return;
   for (const Run& then : baseline.runs) {
-    if (find_run(now, then.configuration) != nullptr)
-      fail_usage("the baseline has no times of what this sweep measures: {} {}", then.configuration.text(),
+    if (find_run(now, then.setup) != nullptr)
+      fail_usage("the baseline has no times of what this sweep measures: {} {}", then.setup.text(),
                  then.failure ? "failed then: " + *then.failure : "has no samples");
   }
   fail_usage("the baseline and this sweep have no configuration in common: it has {}, this sweep {}",
@@ -168,9 +164,9 @@ Gate compare_with_baseline(const Sweep& baseline, const Sweep& now, double max_r
   Gate gate;
   for (const Run& then : baseline.runs) {
     if (!then.measured()) continue;
-    const Run* run = find_run(now, then.configuration);
+    const Run* run = find_run(now, then.setup);
     if (run == nullptr) {
-      gate.rows.push_back({then.configuration, GateRow::Outcome::kAbsent, {}, 0, "not part of this sweep"});
+      gate.rows.push_back({then.setup, GateRow::Outcome::kAbsent, {}, 0, "not part of this sweep"});
       continue;
     }
     gate.rows.push_back(compare_row(then, *run, max_regression, remeasure));

@@ -19,7 +19,7 @@ struct GateRow {
     kUnknown,    ///< too few rounds, then or now, for an interval
     kAbsent,     ///< in the baseline, but not part of this sweep
   };
-  Configuration configuration;
+  Setup setup;
   Outcome outcome = Outcome::kWithin;
   base::Ratio ratio;      ///< p50 now over p50 then
   int confirmations = 0;  ///< measurements again after a suspicion
@@ -34,7 +34,7 @@ struct Gate {
 };
 
 /// Measures one configuration again, with new processes.
-using Remeasure = std::function<Run(const Configuration&)>;
+using Remeasure = std::function<Run(const Setup&)>;
 
 /// Environment error when the sweeps cannot be compared (another CPU or GPU; for the same configuration
 /// another device, other threads or flags); usage error when they share no configuration. Of `now` no samples

@@ -6,30 +6,57 @@
 #include <map>
 
 #include "base/file.hpp"
+#include "base/read_described.hpp"
 #include "base/statistics.hpp"
+#include "bench/results/result_file.hpp"
 #include "bench/results/run_schema.hpp"
 #include "bench/worker/protocol.hpp"
 
 namespace hone::bench {
 namespace {
 
-Run parse_run(const Json& json) {
-  Run run;
-  run.configuration = {member<std::string>(json, "model"), member<std::string>(json, "backend"),
-                       member<std::string>(json, "precision"), member<int64_t>(json, "batch")};
-  run.threads = member<int>(json, "threads");
-  // Files from before there was a choice lack these: they are from the CPU.
-  if (json.contains("device")) run.device = member<std::string>(json, "device");
-  if (json.contains("includes_transfers")) run.transfers = member<bool>(json, "includes_transfers");
-  run.cold_l2 = member_or(json, "cold_l2", false);
-  run.rounds = member<base::Rounds>(json, "samples_ms");
-  for (const auto& round : run.rounds) {
+/// What is read of a run in a file.
+struct KeptRun {
+  Setup setup;
+  std::optional<int> session;
+  base::Rounds rounds;
+  std::optional<std::string> failure;
+};
+
+}  // namespace
+}  // namespace hone::bench
+
+namespace hone::base {
+
+template <>
+struct Description<bench::KeptRun> {
+  using Run = bench::KeptRun;
+  static constexpr std::string_view kName = "KeptRun";
+  static constexpr auto kFields =
+      std::tuple_cat(extended(&Run::setup),
+                     std::tuple{Field{"session", &Run::session, "Runs with the same number took turns"},
+                                Field{"samples_ms", &Run::rounds, "Every latency, a list for each round",
+                                      unit::kMs, origin::kMeasured},
+                                Field{"failure", &Run::failure, "Why there are no figures"}});
+};
+
+}  // namespace hone::base
+
+namespace hone::bench {
+namespace {
+
+Run parse_run(const Json& json, const std::string& path) {
+  auto kept = base::read_described<KeptRun>(json, path);
+  for (const auto& round : kept.rounds) {
     for (const double sample : round) {
-      if (!(sample > 0)) fail_bad_input("the field 'samples_ms' holds {}", sample);
+      if (!(sample > 0)) fail_bad_input("the field {}.samples_ms holds {}", path, sample);
     }
   }
-  const Json failure = member<Json>(json, "failure");
-  if (!failure.is_null()) run.failure = member<std::string>(json, "failure");
+  Run run;
+  run.setup = std::move(kept.setup);
+  run.session = kept.session;
+  run.rounds = std::move(kept.rounds);
+  run.failure = std::move(kept.failure);
   return run;
 }
 
@@ -114,8 +141,7 @@ void write_sweep(const Sweep& sweep, const std::filesystem::path& path) {
 }
 
 Sweep read_sweep(const std::filesystem::path& path) {
-  constexpr uint64_t kMaxFile = uint64_t{1} << 30;
-  const Json json = Json::parse(base::read_file(path, kMaxFile), nullptr, false);
+  const Json json = read_result_file(path);
   try {
     return parse_sweep(json);
   } catch (const Error& error) {
@@ -124,22 +150,13 @@ Sweep read_sweep(const std::filesystem::path& path) {
 }
 
 Sweep parse_sweep(const Json& json) {
-  if (json.is_discarded()) fail_bad_input("this is no JSON file");
-  if (member<std::string>(json, "schema") != "hone.bench")
-    fail_bad_input("the field 'schema' is not hone.bench");
-  const int version = member<int>(json, "version");
-  if (version != kSchemaVersion) fail_bad_input("the file has version {}, not {}", version, kSchemaVersion);
+  check_result(json);
   Sweep sweep;
   sweep.complete = member<bool>(json, "complete");
   sweep.context = member<Json>(json, "context");
-  const Json runs = member<Json>(json, "runs");
-  for (size_t i = 0; i < runs.size(); ++i) {
-    try {
-      sweep.runs.push_back(parse_run(runs.at(i)));
-    } catch (const Error& error) {
-      throw error.within(fmt::format("run {}", i));
-    }
-  }
+  const Json& runs = json["runs"];
+  for (size_t i = 0; i < runs.size(); ++i)
+    sweep.runs.push_back(parse_run(runs[i], fmt::format("runs[{}]", i)));
   return sweep;
 }
 
@@ -178,16 +195,15 @@ std::vector<std::filesystem::path> write_small_results(const Sweep& sweep,
   std::map<std::filesystem::path, Json> files;
   for (const Run& run : sweep.runs) {
     if (!run.measured()) continue;
-    const Configuration& configuration = run.configuration;
-    const auto model = std::find(models.begin(), models.end(), configuration.model) - models.begin();
-    Json& file =
-        files[folder / names.at(static_cast<size_t>(model)) / (file_stem(configuration.backend) + ".json")];
+    const Setup& setup = run.setup;
+    const auto model = std::find(models.begin(), models.end(), setup.model) - models.begin();
+    Json& file = files[folder / names.at(static_cast<size_t>(model)) / (file_stem(setup.backend) + ".json")];
     if (file.is_null()) {
-      file = {{"model", configuration.model}, {"backend", configuration.backend}, {"results", Json::array()}};
+      file = {{"model", setup.model}, {"backend", setup.backend}, {"results", Json::array()}};
     }
     file["results"].push_back(
-        {{"precision", configuration.precision},
-         {"batch", configuration.batch},
+        {{"precision", setup.precision},
+         {"batch", setup.batch},
          {"latency_ms", base::described_json(times_figure(base::all_samples(run.rounds)))},
          {"throughput_per_s", run.throughput()},
          {"valid", run.verdict.valid}});

@@ -17,12 +17,12 @@ double Run::measured_seconds() const {
 
 double Run::throughput() const {
   const double seconds = measured_seconds();
-  return seconds > 0 ? static_cast<double>(configuration.batch * sample_count()) / seconds : 0;
+  return seconds > 0 ? static_cast<double>(setup.batch * sample_count()) / seconds : 0;
 }
 
 double Run::pipelined_throughput() const {
   if (pipelined.runs == 0) return 0;
-  return 1e3 * static_cast<double>(configuration.batch * pipelined.runs) / pipelined.wall_ms;
+  return 1e3 * static_cast<double>(setup.batch * pipelined.runs) / pipelined.wall_ms;
 }
 
 }  // namespace hone::bench

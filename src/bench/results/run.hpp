@@ -9,23 +9,11 @@
 #include "base/bootstrap.hpp"
 #include "bench/results/gpu_conditions.hpp"
 #include "bench/results/verdict.hpp"
+#include "bench/setup.hpp"
 #include "bench/worker/protocol.hpp"
 #include "system/monitor.hpp"
 
 namespace hone::bench {
-
-struct Configuration {
-  std::string model;  ///< as the user named it
-  std::string backend;
-  std::string precision;
-  int64_t batch = 1;
-
-  bool operator==(const Configuration&) const = default;
-  /// "resnet50 torch fp32 batch 8".
-  std::string text() const {
-    return model + " " + backend + " " + precision + " batch " + std::to_string(batch);
-  }
-};
 
 /// Bytes.
 struct RunMemory {
@@ -74,16 +62,11 @@ struct Speedup {
 };
 
 struct Run {
-  Configuration configuration;
-  /// Runs with the same number took turns in the same rounds.
-  int session = 0;
+  Setup setup;
+  /// Runs with the same number took turns in the same rounds. Older files do not tell.
+  std::optional<int> session;
   std::string backend_version;
-  int threads = 1;
-  std::string device = "cpu";
-  bool transfers = false;  ///< latencies include copies to the device and back
-  bool cold_l2 = false;    ///< the device's caches were emptied before every run
-  int streams = 1;         ///< of the pipelined runs
-  base::Rounds rounds;     ///< latencies in milliseconds
+  base::Rounds rounds;  ///< latencies in milliseconds
   std::vector<double> block_wall_ms;
   /// Parts of runs and overlapping runs, from rounds of their own; empty where the backend has none.
   PhaseBlock phases;

@@ -5,6 +5,7 @@
 #include "base/statistics.hpp"
 #include "bench/results/figures.hpp"
 #include "bench/results/run.hpp"
+#include "bench/setup_schema.hpp"
 
 namespace hone::base {
 
@@ -176,61 +177,44 @@ template <>
 struct Description<bench::Run> {
   using Run = bench::Run;
   static constexpr std::string_view kName = "Run";
-  static constexpr auto kFields =
-      std::tuple{Field{"model", [](const Run& r) -> const auto& {return r.configuration.model;
-}, "Model, as it was named"
-}  // namespace hone::base
-, Field{"backend", [](const Run& r) -> const auto& {return r.configuration.backend;
-}
-, "System that ran it"
-}
-, Field{"backend_version", &Run::backend_version, "Version of the system"},
-    Field{"device", &Run::device, "cpu or cuda"},
-    Field{"includes_transfers", &Run::transfers, "Latencies include copies to the device and back"},
-    Field{"cold_l2", &Run::cold_l2, "The device's caches were emptied before every run"},
-    Field{"precision", [](const Run& r) -> const auto& {return r.configuration.precision;
-}
-, "Precision it ran in"
-}
-,
-    Field{"batch", [](const Run& r) { return r.configuration.batch; }, "Samples of the model in a run",
-          unit::kCount},
-    Field{"threads", &Run::threads, "Threads of the CPU", unit::kCount},
-    Field{"latency_ms", [](const Run& r) { return bench::times_figure(base::all_samples(r.rounds)); },
-          "Time of one run, from the call to its outputs, with nothing else under way", unit::kMs,
-          origin::kMeasured},
-    Field{"throughput_per_s", &bench::throughput_figure,
-          "Samples of the model per second in back-to-back runs, one in flight", unit::kPerSecond,
-          origin::kMeasured},
-    Field{"device_ms", [](const Run& r) { return bench::phase_figure(r.phases.device_ms); },
-          "From the first to the last step, by events of the device", unit::kMs, origin::kMeasured},
-    Field{"enqueue_ms", [](const Run& r) { return bench::phase_figure(r.phases.enqueue_ms); },
-          "Host time to hand over a run", unit::kMs, origin::kMeasured},
-    Field{"h2d_ms", [](const Run& r) { return bench::phase_figure(r.phases.h2d_ms); },
-          "Copies to the device, by events of the device", unit::kMs, origin::kMeasured},
-    Field{"d2h_ms", [](const Run& r) { return bench::phase_figure(r.phases.d2h_ms); },
-          "Copies from the device, by events of the device", unit::kMs, origin::kMeasured},
-    Field{"pipelined", &bench::pipelined_figure, "Runs that overlap"},
-    Field{"peak_memory_mb", [](const Run& r) { return bench::megabytes(r.memory.peak); },
-          "The most memory that the worker had resident", unit::kMegabytes, origin::kMeasured},
-    Field{"memory", &Run::memory, "Parts of the worker's memory"},
-    Field{"device_memory", &bench::device_memory_figure, "Memory on the device"},
-    Field{"growth", &bench::growth_figure, "Memory that runs leave behind"},
-    Field{"accuracy", &Run::accuracy, "Error against the fp32 reference"},
-    Field{"speedup", &Run::speedup, "How fast it is beside the run it is compared with"},
-    Field{"load_ms", &Run::load_ms, "Time to load or build the model", unit::kMs, origin::kMeasured},
-    Field{"warmup", &bench::warmup_figure, "Runs before the measured ones"},
-    Field{"machine", &bench::machine_figure, "What the machine was like meanwhile"},
-    Field{"notes", &Run::notes, "What is to be known of the run"},
-    Field{"verdict", &Run::verdict, "Whether the figures can be relied on"},
-    Field{"failure", &Run::failure, "Why there are no figures"},
-    Field{"samples_ms", &Run::rounds, "Every latency, a list for each round", unit::kMs, origin::kMeasured},
-    Field {
-  "block_wall_ms", &Run::block_wall_ms, "Time of each round's runs", unit::kMs, origin::kMeasured
-}
-}
-;
-}
-;
+  static constexpr auto kFields = std::tuple_cat(
+      extended(&Run::setup),
+      std::tuple{
+          Field{"session", &Run::session,
+                "Runs of a file with the same number took turns in the same rounds"},
+          Field{"backend_version", &Run::backend_version, "Version of the system"},
+          Field{"latency_ms", [](const Run& r) { return bench::times_figure(base::all_samples(r.rounds)); },
+                "Time of one run, from the call to its outputs, with nothing else under way", unit::kMs,
+                origin::kMeasured},
+          Field{"throughput_per_s", &bench::throughput_figure,
+                "Samples of the model per second in back-to-back runs, one in flight", unit::kPerSecond,
+                origin::kMeasured},
+          Field{"device_ms", [](const Run& r) { return bench::phase_figure(r.phases.device_ms); },
+                "From the first to the last step, by events of the device", unit::kMs, origin::kMeasured},
+          Field{"enqueue_ms", [](const Run& r) { return bench::phase_figure(r.phases.enqueue_ms); },
+                "Host time to hand over a run", unit::kMs, origin::kMeasured},
+          Field{"h2d_ms", [](const Run& r) { return bench::phase_figure(r.phases.h2d_ms); },
+                "Copies to the device, by events of the device", unit::kMs, origin::kMeasured},
+          Field{"d2h_ms", [](const Run& r) { return bench::phase_figure(r.phases.d2h_ms); },
+                "Copies from the device, by events of the device", unit::kMs, origin::kMeasured},
+          Field{"pipelined", &bench::pipelined_figure, "Runs that overlap"},
+          Field{"peak_memory_mb", [](const Run& r) { return bench::megabytes(r.memory.peak); },
+                "The most memory that the worker had resident", unit::kMegabytes, origin::kMeasured},
+          Field{"memory", &Run::memory, "Parts of the worker's memory"},
+          Field{"device_memory", &bench::device_memory_figure, "Memory on the device"},
+          Field{"growth", &bench::growth_figure, "Memory that runs leave behind"},
+          Field{"accuracy", &Run::accuracy, "Error against the fp32 reference"},
+          Field{"speedup", &Run::speedup, "How fast it is beside the run it is compared with"},
+          Field{"load_ms", &Run::load_ms, "Time to load or build the model", unit::kMs, origin::kMeasured},
+          Field{"warmup", &bench::warmup_figure, "Runs before the measured ones"},
+          Field{"machine", &bench::machine_figure, "What the machine was like meanwhile"},
+          Field{"notes", &Run::notes, "What is to be known of the run"},
+          Field{"verdict", &Run::verdict, "Whether the figures can be relied on"},
+          Field{"failure", &Run::failure, "Why there are no figures"},
+          Field{"samples_ms", &Run::rounds, "Every latency, a list for each round", unit::kMs,
+                origin::kMeasured},
+          Field{"block_wall_ms", &Run::block_wall_ms, "Time of each round's runs", unit::kMs,
+                origin::kMeasured}});
+};
 
 }  // namespace hone::base

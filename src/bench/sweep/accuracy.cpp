@@ -21,9 +21,9 @@ std::vector<std::vector<Tensor>> run_reference(const ReferenceRequest& request, 
   WorkerClient worker(request.command, request.folder / "stderr.txt", request.timeout_seconds, request.stop);
   worker.hello("reference");
   LoadRequest load;
-  load.backend = "reference";
-  load.model = request.model.spec;
-  load.threads = request.threads;
+  load.setup.backend = "reference";
+  load.setup.model = request.model.spec;
+  load.setup.threads = request.threads;
   request.inputs.reserve(kSamples);
   load.inputs = request.inputs.at_batch(request.model.dynamic_batch ? 1 : request.model.fixed_batch,
                                         static_cast<size_t>(units));

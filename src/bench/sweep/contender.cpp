@@ -29,14 +29,14 @@ void judge_run(Run* run, double percentile) {
   input.rounds = run->rounds;
   input.percentile = percentile;
   input.warm = run->warm;
-  input.threads = run->threads;
+  input.threads = run->setup.threads;
   input.cores = system::usable_cores();
   input.interference = run->interference;
-  if (run->device != "cpu") input.gpu = &run->gpu;
+  if (!run->setup.on_cpu()) input.gpu = &run->gpu;
   input.outputs_finite = run->accuracy.finite;
   input.impossible_outputs = run->accuracy.impossible;
   input.error = run->accuracy.relative_l2;
-  input.precision = backend::parse_precision(run->configuration.precision);
+  input.precision = backend::parse_precision(run->setup.precision);
   input.reference = run->accuracy.reference;
   run->verdict = judge(input);
 }
@@ -52,7 +52,7 @@ void Contender::guarded(const std::function<void()>& action) {
 }
 
 void Contender::drop_worker() {
-  if (setup_.gpu != nullptr && worker_ != nullptr) setup_.gpu->remove_worker(worker_->pid());
+  if (tested_.gpu != nullptr && worker_ != nullptr) tested_.gpu->remove_worker(worker_->pid());
   worker_.reset();
 }
 
@@ -67,29 +67,22 @@ void Contender::prepare(const Command& command, const std::filesystem::path& fol
 
 void Contender::load(const Command& command, const std::filesystem::path& folder,
                      const system::StopFlag* stop) {
-  const Configuration& configuration = run_.configuration;
-  if (!setup_.model.runs_at(configuration.batch)) {
-    fail_bad_input("the model's batch is fixed at {}", setup_.model.fixed_batch);
+  const Setup& setup = run_.setup;
+  if (!tested_.model.runs_at(setup.batch)) {
+    fail_bad_input("the model's batch is fixed at {}", tested_.model.fixed_batch);
   }
   const auto start = [&] {
     worker_ = std::make_unique<WorkerClient>(command, folder / "stderr.txt", options_.timeout_seconds, stop);
-    run_.backend_version = worker_->hello(configuration.backend).version;
+    run_.backend_version = worker_->hello(setup.backend).version;
     run_.memory.baseline = system::read_process_memory(worker_->pid()).resident;
   };
   start();
 
   LoadRequest request;
-  request.backend = configuration.backend;
-  request.model = setup_.model.spec;
-  request.onnx = setup_.onnx;
-  request.precision = configuration.precision;
-  request.threads = options_.threads;
-  request.device = options_.device;
-  request.transfers = options_.transfers;
-  request.cold_l2 = options_.cold_l2;
-  request.streams = options_.streams;
-  const size_t sets = count_sets(setup_.model, configuration.batch);
-  request.inputs = setup_.inputs.at_batch(configuration.batch, sets);
+  request.setup = setup;
+  request.onnx = tested_.onnx;
+  const size_t sets = count_sets(tested_.model, setup.batch);
+  request.inputs = tested_.inputs.at_batch(setup.batch, sets);
   for (const InputFile& input : request.inputs) {
     const int64_t bytes =
         tensor::element_count(input.shape) * static_cast<int64_t>(tensor::dtype_size(input.dtype));
@@ -111,27 +104,27 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
         "its memory includes what candidates took: loaded again, it found no choices in the cache and timed "
         "them once more");
   if (!loaded_.version.empty()) run_.backend_version = loaded_.version;
-  if (setup_.gpu != nullptr) setup_.gpu->add_worker(worker_->pid(), loaded_.bus_id);
-  if (options_.cold_l2 && !loaded_.has(kColdL2Feature))
-    fail_environment("the backend {} cannot empty the GPU's caches before a run", configuration.backend);
-  if (options_.streams > 1 && !loaded_.has(kPipelineFeature))
+  if (tested_.gpu != nullptr) tested_.gpu->add_worker(worker_->pid(), loaded_.bus_id);
+  if (setup.cold_l2 && !loaded_.has(kColdL2Feature))
+    fail_environment("the backend {} cannot empty the GPU's caches before a run", setup.backend);
+  if (setup.streams > 1 && !loaded_.has(kPipelineFeature))
     run_.notes.emplace_back("there is no pipelined throughput: its runs do not overlap");
 }
 
 void Contender::compare_outputs(const std::filesystem::path& folder) {
-  if (!setup_.reference.available()) {
-    run_.accuracy.reason = setup_.reference.reason();
+  if (!tested_.reference.available()) {
+    run_.accuracy.reason = tested_.reference.reason();
     return;
   }
-  const int64_t units = setup_.model.units(run_.configuration.batch);
-  const int64_t needed = setup_.reference.units();
+  const int64_t units = tested_.model.units(run_.setup.batch);
+  const int64_t needed = tested_.reference.units();
   std::vector<size_t> sets(static_cast<size_t>((needed + units - 1) / units));
   for (size_t i = 0; i < sets.size(); ++i) sets[i] = i;
   const std::vector<std::vector<OutputFile>> outputs = worker_->accuracy(sets, folder);
-  run_.accuracy = compare_to_reference(setup_.reference, outputs, units);
-  run_.accuracy.reference = setup_.model.precision;
+  run_.accuracy = compare_to_reference(tested_.reference, outputs, units);
+  run_.accuracy.reference = tested_.model.precision;
   run_.accuracy.impossible =
-      impossible_outputs(setup_.model, setup_.reference.unit(0), outputs.front(), run_.configuration.batch);
+      impossible_outputs(tested_.model, tested_.reference.unit(0), outputs.front(), run_.setup.batch);
 }
 
 void Contender::warm_up() {
@@ -158,7 +151,7 @@ void Contender::measure_round() {
     if (run_.rounds.empty()) first_round_ = base::Clock::now();
     const system::CpuCounters before = system::read_cpu_counters(worker_->pid());
     const Block block = [&] {
-      const GpuWatch watch(setup_.gpu, &run_.gpu, worker_->pid(), first_round_);
+      const GpuWatch watch(tested_.gpu, &run_.gpu, worker_->pid(), first_round_);
       return worker_->run(WorkerClient::Purpose::kSample, most, share);
     }();
     run_.interference.add(before, system::read_cpu_counters(worker_->pid()), system::usable_cores());
@@ -206,11 +199,12 @@ void Contender::measure_extras() {
   if (worker_ == nullptr) return;
   const bool has_phases = loaded_.has(kPhasesFeature);
   // What overlaps keeps the caches warm.
-  const bool overlaps = loaded_.has(kPipelineFeature) && !options_.cold_l2;
+  const bool overlaps = loaded_.has(kPipelineFeature) && !run_.setup.cold_l2;
   if (!has_phases && !overlaps) return;
   guarded([&] {
     const double share = options_.duration_seconds / options_.rounds;
-    const GpuWatch watch(setup_.gpu, &run_.gpu, worker_->pid(), first_round_, GpuWatch::Scope::kDisturbances);
+    const GpuWatch watch(tested_.gpu, &run_.gpu, worker_->pid(), first_round_,
+                         GpuWatch::Scope::kDisturbances);
     if (has_phases) {
       const PhaseBlock block = worker_->phases(std::min(share, kMostPhaseSeconds));
       append(block.h2d_ms, &run_.phases.h2d_ms);

@@ -24,14 +24,8 @@ struct MeasureOptions {
   int rounds = 10;
   double timeout_seconds = 300;  ///< longest wait for one answer of a worker
   double percentile = 0.5;       ///< highest percentile that the verdict has to support
-  int threads = 1;
-  std::string device = "cpu";
-  /// Whether a latency includes copying inputs to the device and outputs back.
-  bool transfers = false;
-  /// Whether the device's caches are emptied before every run.
-  bool cold_l2 = false;
-  /// Streams of the pipelined runs.
-  int streams = 1;
+  /// Of every configuration; each has its own model, backend, precision and batch.
+  Setup setup;
 
   static constexpr double kOvertime = 4;
   /// More samples tell nothing new; files and answers of workers stay of a size to handle.
@@ -39,7 +33,7 @@ struct MeasureOptions {
 };
 
 /// What the contenders of one model share.
-struct ModelSetup {
+struct ModelUnderTest {
   const ModelInfo& model;
   /// With the batch of the contenders reserved.
   InputPool& inputs;
@@ -55,9 +49,9 @@ void judge_run(Run* run, double percentile);
 
 class Contender {
  public:
-  /// The run says already what is measured and how: its threads, device and flags are those of the options.
-  Contender(Run* run, const MeasureOptions& options, const ModelSetup& setup)
-      : run_(*run), options_(options), setup_(setup) {}
+  /// The run says already what is measured and how.
+  Contender(Run* run, const MeasureOptions& options, const ModelUnderTest& tested)
+      : run_(*run), options_(options), tested_(tested) {}
 
   /// Starts the worker, loads the model, measures accuracy, warms up. `folder` is for its files.
   void prepare(const Command& command, const std::filesystem::path& folder, const system::StopFlag* stop);
@@ -88,7 +82,7 @@ class Contender {
 
   Run& run_;
   const MeasureOptions& options_;
-  const ModelSetup& setup_;
+  const ModelUnderTest& tested_;
   std::unique_ptr<WorkerClient> worker_;
   WorkerLoaded loaded_;
   base::Clock::time_point first_round_;

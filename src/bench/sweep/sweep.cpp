@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "bench/setup_schema.hpp"
 #include "bench/sweep/context.hpp"
 #include "bench/sweep/time_plan.hpp"
 #include "import/onnx/export.hpp"
@@ -23,24 +24,26 @@ constexpr const char* kNotFinished = "not finished: the sweep was still running 
 /// Another worker is started beside those alive only while this much memory would stay free.
 constexpr int64_t kMemoryReserve = int64_t{1} << 30;
 
+/// Of a setup, what each configuration has its own of.
+constexpr std::string_view kOwn[] = {"model", "backend", "precision", "batch"};
+
 Json options_json(const SweepOptions& options) {
   const MeasureOptions& measure = options.measure;
-  return {{"models", options.models},
-          {"backends", options.backends},
-          {"precisions", options.precisions},
-          {"batches", options.batches},
-          {"compare_to", options.compare_to},
-          {"device", measure.device},
-          {"includes_transfers", measure.transfers},
-          {"cold_l2", measure.cold_l2},
-          {"streams", measure.streams},
-          {"threads", measure.threads},
-          {"warmup_seconds", measure.warmup_seconds},
-          {"duration_seconds", measure.duration_seconds},
-          {"iterations", measure.iterations},
-          {"rounds", measure.rounds},
-          {"percentile", measure.percentile},
-          {"timeout_seconds", measure.timeout_seconds}};
+  Json json = {{"models", options.models},
+               {"backends", options.backends},
+               {"precisions", options.precisions},
+               {"batches", options.batches},
+               {"compare_to", options.compare_to}};
+  json.update(base::described_json_of(measure.setup, [](std::string_view field) {
+    return std::find(std::begin(kOwn), std::end(kOwn), field) == std::end(kOwn);
+  }));
+  json.update({{"warmup_seconds", measure.warmup_seconds},
+               {"duration_seconds", measure.duration_seconds},
+               {"iterations", measure.iterations},
+               {"rounds", measure.rounds},
+               {"percentile", measure.percentile},
+               {"timeout_seconds", measure.timeout_seconds}});
+  return json;
 }
 
 /// Everything about one model that its groups share.
@@ -106,12 +109,11 @@ class SweepRunner {
     for (const std::string& precision : options_.precisions) {
       for (const std::string& backend : options_.backends) {
         Run& run = runs->emplace_back();
-        run.configuration = {model, backend, precision, batch};
-        run.threads = options_.measure.threads;
-        run.device = options_.measure.device;
-        run.transfers = options_.measure.transfers;
-        run.cold_l2 = options_.measure.cold_l2;
-        run.streams = options_.measure.streams;
+        run.setup = options_.measure.setup;
+        run.setup.model = model;
+        run.setup.backend = backend;
+        run.setup.precision = precision;
+        run.setup.batch = batch;
         run.verdict = {false, {kNotFinished}};
       }
     }
@@ -123,10 +125,10 @@ class SweepRunner {
     progress(subject.info.name + ": reference outputs");
     const ReferenceOutputs reference =
         reference_outputs({subject.info, inputs, peers_.command("reference"), folder,
-                           options_.measure.timeout_seconds, options_.measure.threads, stop_});
-    const ModelSetup setup{subject.info, inputs, onnx_file(subject.info, folder), reference,
-                           options_.measure.device == "cpu" ? nullptr : &gpu_};
-    for (const int64_t batch : subject.batches) run_group(setup, batch);
+                           options_.measure.timeout_seconds, options_.measure.setup.threads, stop_});
+    const ModelUnderTest tested{subject.info, inputs, onnx_file(subject.info, folder), reference,
+                                options_.measure.setup.on_cpu() ? nullptr : &gpu_};
+    for (const int64_t batch : subject.batches) run_group(tested, batch);
   }
 
   /// What external workers load: the user's file, or a built-in architecture written out. Empty when none
@@ -142,16 +144,16 @@ class SweepRunner {
     return file.string();
   }
 
-  void run_group(const ModelSetup& setup, int64_t batch) {
+  void run_group(const ModelUnderTest& tested, int64_t batch) {
     const size_t first = sweep_.runs.size();
-    add_group(setup.model.spec, batch, &sweep_.runs);
+    add_group(tested.model.spec, batch, &sweep_.runs);
     const std::span<Run> group(sweep_.runs.data() + first, sweep_.runs.size() - first);
     std::deque<Run*> waiting;
     try {
-      if (make_inputs(setup, batch, group)) {
+      if (make_inputs(tested, batch, group)) {
         for (Run& run : group) waiting.push_back(&run);
       }
-      while (!waiting.empty()) run_together(setup, &waiting);
+      while (!waiting.empty()) run_together(tested, &waiting);
     } catch (const system::Interrupted&) {
       finish_interrupted(group);
       throw;
@@ -160,10 +162,10 @@ class SweepRunner {
   }
 
   /// False when they cannot be made, which fails every run of the group.
-  bool make_inputs(const ModelSetup& setup, int64_t batch, std::span<Run> group) {
-    progress(fmt::format("{} batch {}: making inputs", setup.model.spec, batch));
+  bool make_inputs(const ModelUnderTest& tested, int64_t batch, std::span<Run> group) {
+    progress(fmt::format("{} batch {}: making inputs", tested.model.spec, batch));
     try {
-      setup.inputs.reserve(batch);
+      tested.inputs.reserve(batch);
       return true;
     } catch (const Error& error) {
       for (Run& run : group) {
@@ -201,13 +203,13 @@ class SweepRunner {
   }
 
   /// Starts as many of the waiting configurations as memory holds, and measures them in turns.
-  void run_together(const ModelSetup& setup, std::deque<Run*>* waiting) {
+  void run_together(const ModelUnderTest& tested, std::deque<Run*>* waiting) {
     std::deque<Contender> contenders;
     ++session_;
     int64_t largest = 0;
     while (!waiting->empty() &&
            (contenders.empty() || system::available_memory() > largest + kMemoryReserve)) {
-      Contender& contender = contenders.emplace_back(waiting->front(), options_.measure, setup);
+      Contender& contender = contenders.emplace_back(waiting->front(), options_.measure, tested);
       waiting->front()->session = session_;
       waiting->pop_front();
       const int64_t free_before = system::available_memory();
@@ -217,17 +219,17 @@ class SweepRunner {
     for (size_t round = 0; measure_round(&contenders, round); ++round) changed();
     for (Contender& contender : contenders) contender.read_memory(contenders.size() == 1);
     // The CPU has no device whose figures would differ from the latency.
-    const int extras = options_.measure.device == "cpu" ? 0 : kExtraRounds;
+    const int extras = options_.measure.setup.on_cpu() ? 0 : kExtraRounds;
     for (int round = 0; round < extras; ++round) measure_extras(&contenders, static_cast<size_t>(round));
     for (Contender& contender : contenders) contender.finish();
   }
 
   void prepare(Contender* contender) {
-    const Configuration& configuration = contender->run().configuration;
-    progress(configuration.text() + ": loading, warming up");
+    const Setup& setup = contender->run().setup;
+    progress(setup.text() + ": loading, warming up");
     const auto start = base::Clock::now();
     const std::filesystem::path folder = scratch_.make_folder(fmt::format("worker_{}", worker_index_++));
-    contender->prepare(peers_.command(configuration.backend), folder, stop_);
+    contender->prepare(peers_.command(setup.backend), folder, stop_);
     plan_->prepared(base::seconds_since(start));
     if (!contender->alive()) settle(contender);
     if (const auto gpu = gpu_.identity(); gpu && !sweep_.context.contains("gpu"))
@@ -247,7 +249,7 @@ class SweepRunner {
       Contender& contender = (*contenders)[(round + i) % contenders->size()];
       if (!contender.alive() || contender.done()) continue;
       any = true;
-      progress(fmt::format("{}: round {}", contender.run().configuration.text(), round + 1));
+      progress(fmt::format("{}: round {}", contender.run().setup.text(), round + 1));
       const double before = contender.run().measured_seconds();
       contender.measure_round();
       plan_->measured(contender.run().measured_seconds() - before);
@@ -260,7 +262,7 @@ class SweepRunner {
     for (size_t i = 0; i < contenders->size(); ++i) {
       Contender& contender = (*contenders)[(round + i) % contenders->size()];
       if (!contender.alive()) continue;
-      progress(contender.run().configuration.text() + ": parts of a run, pipelined runs");
+      progress(contender.run().setup.text() + ": parts of a run, pipelined runs");
       contender.measure_extras();
     }
     changed();
@@ -290,14 +292,14 @@ class SweepRunner {
 
 void compare_runs(std::span<Run> group, const std::string& compare_to) {
   const auto base = std::find_if(group.begin(), group.end(), [&](const Run& run) {
-    return run.measured() && run.configuration.backend == compare_to;
+    return run.measured() && run.setup.backend == compare_to;
   });
   if (base == group.end()) return;
   for (Run& run : group) {
     if (!run.measured() || &run == &*base) continue;
     const bool interleaved = run.session == base->session;
     const auto pairing = interleaved ? base::Pairing::kPaired : base::Pairing::kUnpaired;
-    run.speedup = Speedup{base->configuration.backend, base->configuration.precision,
+    run.speedup = Speedup{base->setup.backend, base->setup.precision,
                           base::ratio_of_medians(base->rounds, run.rounds, pairing), interleaved};
   }
 }

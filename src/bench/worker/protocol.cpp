@@ -3,6 +3,9 @@
 
 #include <numeric>
 
+#include "base/read_described.hpp"
+#include "bench/setup_schema.hpp"
+
 namespace hone::bench {
 namespace {
 
@@ -49,30 +52,17 @@ std::string line_of(const Json& message) {
 Json to_json(const LoadRequest& request) {
   Json inputs = Json::array();
   for (const InputFile& input : request.inputs) inputs.push_back(to_json(input));
-  return {{"backend", request.backend},
-          {"model", request.model},
-          {"onnx", request.onnx.empty() ? Json(nullptr) : Json(request.onnx)},
-          {"precision", request.precision},
-          {"threads", request.threads},
-          {"device", request.device},
-          {"includes_transfers", request.transfers},
-          {"cold_l2", request.cold_l2},
-          {"streams", request.streams},
-          {"inputs", std::move(inputs)}};
+  Json json = base::described_json(request.setup);
+  json["onnx"] = request.onnx.empty() ? Json(nullptr) : Json(request.onnx);
+  json["inputs"] = std::move(inputs);
+  return json;
 }
 
 LoadRequest parse_load_request(const Json& json) {
   LoadRequest request;
-  request.backend = member<std::string>(json, "backend");
-  request.model = member<std::string>(json, "model");
+  request.setup = base::read_described<Setup>(json);
   const Json onnx = member<Json>(json, "onnx");
   if (!onnx.is_null()) request.onnx = member<std::string>(json, "onnx");
-  request.precision = member<std::string>(json, "precision");
-  request.threads = member<int>(json, "threads");
-  request.device = member<std::string>(json, "device");
-  request.transfers = member<bool>(json, "includes_transfers");
-  request.cold_l2 = member_or(json, "cold_l2", false);
-  request.streams = member_or(json, "streams", 1);
   for (const Json& input : member<Json>(json, "inputs")) request.inputs.push_back(parse_input_file(input));
   return request;
 }

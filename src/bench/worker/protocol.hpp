@@ -8,6 +8,7 @@
 
 #include "backend/backend.hpp"
 #include "base/json.hpp"
+#include "bench/setup.hpp"
 #include "tensor/tensor.hpp"
 
 namespace hone::bench {
@@ -32,15 +33,8 @@ struct OutputFile {
 };
 
 struct LoadRequest {
-  std::string backend;
-  std::string model;  ///< what the user named: a built-in architecture or a path
-  std::string onnx;   ///< the model as an ONNX file; empty when only built-in backends take part
-  std::string precision = "fp32";
-  int threads = 1;
-  std::string device = "cpu";
-  bool transfers = false;  ///< whether a run is timed with copies to the device and back
-  bool cold_l2 = false;    ///< whether the device's caches are emptied before every timed run
-  int streams = 1;         ///< of the pipelined runs
+  Setup setup;
+  std::string onnx;  ///< the model as an ONNX file; empty when only built-in backends take part
   std::vector<InputFile> inputs;
 };
 

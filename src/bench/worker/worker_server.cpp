@@ -102,26 +102,27 @@ Json WorkerServer::hello(const Json& request) {
 Json WorkerServer::load(const Json& json) {
   if (backend_ == nullptr) fail_bad_input("'load' before 'hello'");
   const LoadRequest request = parse_load_request(json);
+  const Setup& setup = request.setup;
   backend::LoadOptions options;
-  options.precision = backend::parse_precision(request.precision);
-  options.threads = request.threads;
-  options.device = request.device;
-  transfers_ = request.transfers || request.device == "cpu";
+  options.precision = backend::parse_precision(setup.precision);
+  options.threads = setup.threads;
+  options.device = setup.device;
+  transfers_ = setup.transfers || setup.on_cpu();
   for (const InputFile& input : request.inputs) options.input_shapes[input.name] = input.shape;
   sets_ = read_sets(request.inputs);
-  if (request.cold_l2 && request.device == "cpu") fail_bad_input("the caches of the CPU cannot be emptied");
-  const importer::Model model = load_model_(request.model);
+  if (setup.cold_l2 && setup.on_cpu()) fail_bad_input("the caches of the CPU cannot be emptied");
+  const importer::Model model = load_model_(setup.model);
   pipeline_.reset();
   const auto start = base::Clock::now();
   executable_ = backend_->load(model, options);
   const double load_ms = 1e3 * base::seconds_since(start);
-  streams_ = request.streams;
+  streams_ = setup.streams;
   Json features = Json::array({kTraceFeature});
   if (executable_->has_phases()) features.push_back(kPhasesFeature);
   if (executable_->times_device()) features.push_back(kDeviceTimesFeature);
   if (executable_->has_pipeline()) features.push_back(kPipelineFeature);
-  if (request.cold_l2) {
-    cold_ = &device::find_device(request.device);
+  if (setup.cold_l2) {
+    cold_ = &device::find_device(setup.device);
     features.push_back(kColdL2Feature);
   }
   return {{"load_ms", load_ms},
@@ -129,7 +130,7 @@ Json WorkerServer::load(const Json& json) {
           {"features", std::move(features)},
           {"tuned", executable_->was_tuned()},
           {"bus_id", executable_->bus_id()},
-          {"version", backend_->version(request.device)}};
+          {"version", backend_->version(setup.device)}};
 }
 
 backend::Executable& WorkerServer::executable() const {

@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "base/clock.hpp"
-#include "base/file.hpp"
 #include "base/version.hpp"
+#include "bench/results/result_file.hpp"
 #include "report/page/document_schema.hpp"
 #include "trace/open.hpp"
 
@@ -89,17 +89,6 @@ struct Pair {
   }
 };
 
-/// Nothing that people measure nests deeper; writing the JSON recurses.
-constexpr int kDeepestJson = 64;
-
-Json parse_shallow(const std::string& text) {
-  const auto shallow = [](int depth, Json::parse_event_t, Json&) {
-    if (depth > kDeepestJson) fail_bad_input("lists and objects nest more than {} deep", kDeepestJson);
-    return true;
-  };
-  return Json::parse(text, shallow, false);
-}
-
 }  // namespace
 
 std::string Ids::take(const std::string& wanted) {
@@ -142,21 +131,9 @@ ReportProfile make_profile(const std::string& id, const Answers& answers) {
 std::string program_text() { return fmt::format("{} ({})", base::version(), base::commit()); }
 
 ReportSweep read_report_sweep(const std::string& id, const std::filesystem::path& path) {
-  constexpr uint64_t kLargestFile = uint64_t{256} << 20;
-  try {
-    Json json = parse_shallow(base::read_file(path, kLargestFile));
-    if (json.is_discarded()) fail_bad_input("this is no JSON file");
-    if (!json.is_object() || json.value("schema", Json()) != "hone.bench")
-      fail_bad_input("the field 'schema' is not hone.bench");
-    if (json.value("version", Json()) != bench::kSchemaVersion)
-      fail_bad_input("the field 'version' is not {}", bench::kSchemaVersion);
-    if (!json.value("runs", Json()).is_array()) fail_bad_input("the field 'runs' is not a list");
-    std::vector<RunPair> pairs = compare_pairs(json);
-    return {id, path.string(), {std::move(json)}, std::move(pairs)};
-  } catch (const Error& error) {
-    if (error.where().starts_with(path.string())) throw;
-    throw error.within(path.string());
-  }
+  Json json = bench::read_result_file(path);
+  std::vector<RunPair> pairs = compare_pairs(json);
+  return {id, path.string(), {std::move(json)}, std::move(pairs)};
 }
 
 Report make_report(const RunFiles& files) { return Maker().make(files); }

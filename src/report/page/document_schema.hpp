@@ -86,8 +86,10 @@ struct Description<report::RunPair> {
                  Field{"backend", [](const Pair& p) { return p.run.backend; }, "Backend of the run"},
                  Field{"precision", [](const Pair& p) { return p.run.precision; }, "Precision of the run"},
                  Field{"batch", [](const Pair& p) { return p.run.batch; }, "Batch of both", unit::kCount},
-                 Field{"includes_transfers", &Pair::transfers, "Whether latencies include copies"},
-                 Field{"cold_l2", &Pair::cold_l2, "Whether the device's caches were emptied before runs"},
+                 Field{"includes_transfers", [](const Pair& p) { return p.run.transfers; },
+                       "Whether latencies include copies"},
+                 Field{"cold_l2", [](const Pair& p) { return p.run.cold_l2; },
+                       "Whether the device's caches were emptied before runs"},
                  Field{"speedup", &Pair::speedup, "How fast the run is beside the other"}};
 };
 

@@ -36,7 +36,7 @@ std::vector<Bar> stacked(const std::vector<std::optional<double>>& parts, double
 
 std::optional<Row> memory_row(const SweepSeries& series, const SweepRun& run) {
   const MeasuredMemory& m = run.memory;
-  const bool cpu = run.setting.device == "cpu";
+  const bool cpu = run.setup.on_cpu();
   const std::optional<double> whole = cpu ? m.peak : m.device;
   if (!whole) return std::nullopt;
   Row row{series.name, fmt::format("{} MB{}", value_text(*whole), run.valid ? "" : " *")};
@@ -66,11 +66,11 @@ void keep_used_parts(RowChart* chart) {
 }  // namespace
 
 std::optional<Figure> memory_figure(const SweepGroup& group) {
-  const bool cpu = group.setting.device == "cpu";
+  const bool cpu = group.setup.on_cpu();
   std::set<int64_t> batches;
   for (const SweepSeries& series : group.series) {
     for (const SweepRun& run : series.runs) {
-      if (memory_row(series, run)) batches.insert(run.batch);
+      if (memory_row(series, run)) batches.insert(run.setup.batch);
     }
   }
   if (batches.empty()) return std::nullopt;
@@ -79,7 +79,7 @@ std::optional<Figure> memory_figure(const SweepGroup& group) {
     if (batches.size() > 1) chart.rows.push_back({fmt::format("batch {}", batch), "", true});
     for (const SweepSeries& series : group.series) {
       for (const SweepRun& run : series.runs) {
-        if (run.batch != batch) continue;
+        if (run.setup.batch != batch) continue;
         if (std::optional<Row> row = memory_row(series, run)) chart.rows.push_back(*std::move(row));
       }
     }

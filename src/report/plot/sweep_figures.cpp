@@ -38,7 +38,7 @@ std::vector<ValueSeries> measure_all(const SweepGroup& group, const Measure& mea
     for (const SweepRun& run : series.runs) {
       std::optional<Value> value = measure(run);
       if (!value) continue;
-      value->point.x = static_cast<double>(run.batch);
+      value->point.x = static_cast<double>(run.setup.batch);
       value->point.valid = run.valid;
       values.values.push_back(*std::move(value));
     }

@@ -1,11 +1,13 @@
 // See sweep_file.hpp.
 #include "report/plot/sweep_file.hpp"
 
+#include <algorithm>
 #include <array>
+#include <climits>
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/file.hpp"
+#include "bench/results/result_file.hpp"
 #include "bench/results/results.hpp"
 #include "report/plot/fields.hpp"
 
@@ -92,27 +94,26 @@ struct Context {
   std::string gpu;
 };
 
-Setting read_setting(const Fields& run, const Context& context) {
-  Setting setting;
-  setting.device = run.text("device").value_or("cpu");
-  const bool cpu = setting.device == "cpu";
-  setting.processor = cpu ? context.cpu : context.gpu;
-  // On the CPU nothing is transferred, whatever was asked for.
-  if (cpu) setting.threads = run.integer("threads").value_or(0);
-  if (!cpu) setting.transfers = run.flag("includes_transfers").value_or(false);
-  setting.cold_l2 = run.flag("cold_l2").value_or(false);
-  return setting;
+bench::Setup read_setup(const Fields& run) {
+  bench::Setup setup;
+  setup.model = run.require_text("model");
+  setup.backend = run.require_text("backend");
+  setup.precision = run.require_text("precision");
+  setup.batch = run.require_integer("batch");
+  if (setup.batch < 1) fail_bad_input("the field batch is {}", setup.batch);
+  setup.device = run.text("device").value_or(setup.device);
+  setup.threads = static_cast<int>(std::clamp<int64_t>(run.integer("threads").value_or(0), 0, INT_MAX));
+  setup.transfers = run.flag("includes_transfers").value_or(false);
+  setup.cold_l2 = run.flag("cold_l2").value_or(false);
+  return setup;
 }
 
 SweepRun read_run(const Json& json, const Context& context) {
   SweepRun run;
   const Fields fields(json, "", &run.doubts);
-  run.model = bench::file_stem(fields.require_text("model"));
-  run.backend = fields.require_text("backend");
-  run.precision = fields.require_text("precision");
-  run.batch = fields.require_integer("batch");
-  if (run.batch < 1) fail_bad_input("the field batch is {}", run.batch);
-  run.setting = read_setting(fields, context);
+  run.setup = read_setup(fields);
+  run.model = bench::file_stem(run.setup.model);
+  run.processor = run.setup.on_cpu() ? context.cpu : context.gpu;
   run.date = context.date;
   run.valid = fields.object("verdict").flag("valid").value_or(false);
   run.failure = fields.text("failure");
@@ -136,10 +137,6 @@ Context read_context(const Fields& file) {
 std::vector<SweepRun> read_runs(const Json& json) {
   std::vector<std::string> doubts;
   const Fields file(json, "", &doubts);
-  if (file.require_text("schema") != "hone.bench") fail_bad_input("the field schema is not hone.bench");
-  const int64_t version = file.require_integer("version");
-  if (version != bench::kSchemaVersion)
-    fail_bad_input("the file has version {}, not {}", version, bench::kSchemaVersion);
   const Context context = read_context(file);
   std::vector<SweepRun> runs;
   for (const Json& run : file.list("runs")) {
@@ -156,13 +153,11 @@ std::vector<SweepRun> read_runs(const Json& json) {
 }  // namespace
 
 std::vector<SweepRun> read_sweep_file(const std::filesystem::path& path) {
-  constexpr uint64_t kMaxFile = uint64_t{1} << 30;
+  const Json json = bench::read_result_file(path);
   try {
-    const Json json = Json::parse(base::read_file(path, kMaxFile), nullptr, false);
-    if (json.is_discarded()) fail_bad_input("this is no JSON file");
     return read_runs(json);
   } catch (const Error& error) {
-    throw error.where().starts_with(path.string()) ? error : error.within(path.string());
+    throw error.within(path.string());
   }
 }
 

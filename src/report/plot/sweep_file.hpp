@@ -8,19 +8,9 @@
 #include <vector>
 
 #include "base/statistics.hpp"
+#include "bench/setup.hpp"
 
 namespace hone::report {
-
-/// Where and how latencies were measured; figures show runs of one setting only.
-struct Setting {
-  std::string device;     ///< "cpu", "cuda"
-  std::string processor;  ///< what computed: the GPU's name, or the CPU's; empty where not known
-  int64_t threads = 0;    ///< of the CPU; 0 on other devices
-  bool transfers = false;
-  bool cold_l2 = false;
-
-  auto operator<=>(const Setting&) const = default;
-};
 
 /// Null where the file has no such figure, or an impossible one (see SweepRun::doubts).
 struct MeasuredLatency {
@@ -53,12 +43,10 @@ struct MeasuredMemory {
 };
 
 struct SweepRun {
-  std::string model;  ///< as a file name: resnet50
-  std::string backend;
-  std::string precision;
-  int64_t batch = 0;
-  Setting setting;
-  std::string date;  ///< of the sweep, ISO 8601; empty where not known
+  bench::Setup setup;     ///< 0 threads where not known
+  std::string model;      ///< as a file name: resnet50
+  std::string processor;  ///< what computed: the GPU's name, or the CPU's; empty where not known
+  std::string date;       ///< of the sweep, ISO 8601; empty where not known
   bool valid = true;
   std::optional<std::string> failure;
   std::optional<MeasuredLatency> latency;
@@ -69,7 +57,7 @@ struct SweepRun {
   MeasuredMemory memory;
   std::vector<std::string> doubts;  ///< fields left out because no such value can be: "latency_ms.p50 -3"
 
-  std::string series() const { return backend + " " + precision; }
+  std::string series() const { return setup.backend + " " + setup.precision; }
 };
 
 /// The runs of a file. Bad input naming file and field when it is no such file.

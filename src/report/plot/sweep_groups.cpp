@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace hone::report {
 namespace {
@@ -51,8 +52,8 @@ std::vector<std::string> distinct(const std::vector<T>& of,
 
 /// Colours are backends and markers precisions; where there is one of either, both are the other.
 void choose_styles(std::vector<SweepSeries>* series) {
-  const auto backend = [](const SweepSeries& s) { return s.runs.front().backend; };
-  const auto precision = [](const SweepSeries& s) { return s.runs.front().precision; };
+  const auto backend = [](const SweepSeries& s) { return s.runs.front().setup.backend; };
+  const auto precision = [](const SweepSeries& s) { return s.runs.front().setup.precision; };
   const auto backends = number_names(distinct<SweepSeries>(*series, backend), kBackends);
   const auto precisions = number_names(distinct<SweepSeries>(*series, precision), kPrecisions);
   for (SweepSeries& each : *series) {
@@ -77,19 +78,20 @@ std::string slug(const std::string& text) {
   return result.empty() ? "unknown" : result;
 }
 
-/// What can tell settings apart in the names of files.
-std::array<std::string, 5> qualifiers(const Setting& s) {
-  return {slug(s.device), slug(s.processor), s.threads > 0 ? fmt::format("{}-threads", s.threads) : "",
+/// What can tell groups of one model apart in the names of files.
+std::array<std::string, 5> qualifiers(const SweepGroup& group) {
+  const bench::Setup& s = group.setup;
+  return {slug(s.device), slug(group.processor), s.threads > 0 ? fmt::format("{}-threads", s.threads) : "",
           s.transfers ? "transfers" : "", s.cold_l2 ? "cold-l2" : ""};
 }
 
-/// A qualifier counts where it tells settings apart that agree in all before it.
+/// A qualifier counts where it tells groups apart that agree in all before it.
 std::string qualified_name(const SweepGroup& group, const std::vector<SweepGroup>& groups) {
-  const auto own = qualifiers(group.setting);
+  const auto own = qualifiers(group);
   std::string name = group.model;
   for (size_t i = 0; i < own.size(); ++i) {
     const bool differs = std::any_of(groups.begin(), groups.end(), [&](const SweepGroup& other) {
-      const auto theirs = qualifiers(other.setting);
+      const auto theirs = qualifiers(other);
       return other.model == group.model && theirs[i] != own[i] &&
              std::equal(own.begin(), own.begin() + static_cast<long>(i), theirs.begin());
     });
@@ -119,10 +121,11 @@ std::string dates_text(const SweepGroup& group) {
 }
 
 std::string machine_text(const SweepGroup& group) {
-  const Setting& s = group.setting;
-  const bool cpu = s.device == "cpu";
-  std::string text = s.processor.empty() ? fmt::format("an unknown {}", cpu ? "CPU" : "GPU") : s.processor;
-  if (s.threads > 0) text += fmt::format(", {} thread{}", s.threads, s.threads == 1 ? "" : "s");
+  const bench::Setup& s = group.setup;
+  const bool cpu = s.on_cpu();
+  std::string text =
+      group.processor.empty() ? fmt::format("an unknown {}", cpu ? "CPU" : "GPU") : group.processor;
+  if (cpu && s.threads > 0) text += fmt::format(", {} thread{}", s.threads, s.threads == 1 ? "" : "s");
   if (!cpu) text += s.transfers ? ", with data transfers" : ", inputs already on the device";
   if (s.cold_l2) text += ", cold L2";
   return text + dates_text(group);
@@ -136,9 +139,9 @@ bool add_run(const SweepRun& run, SweepGroup* group) {
     group->series.push_back({run.series(), {}, {run}});
     return false;
   }
-  const auto place = std::lower_bound(series->runs.begin(), series->runs.end(), run.batch,
-                                      [](const SweepRun& r, int64_t batch) { return r.batch < batch; });
-  if (place == series->runs.end() || place->batch != run.batch) {
+  const auto place = std::lower_bound(series->runs.begin(), series->runs.end(), run.setup.batch,
+                                      [](const SweepRun& r, int64_t batch) { return r.setup.batch < batch; });
+  if (place == series->runs.end() || place->setup.batch != run.setup.batch) {
     series->runs.insert(place, run);
     return false;
   }
@@ -150,12 +153,14 @@ bool add_run(const SweepRun& run, SweepGroup* group) {
 
 std::vector<SweepGroup> group_runs(const std::vector<SweepRun>& runs) {
   std::vector<SweepGroup> groups;
-  std::map<std::pair<std::string, Setting>, size_t> places;
+  std::map<std::tuple<std::string, std::string, bench::Setup>, size_t> places;
   std::vector<size_t> repeated;
   for (const SweepRun& run : runs) {
-    const auto [place, fresh] = places.try_emplace({run.model, run.setting}, groups.size());
+    const bench::Setup common =
+        bench::comparable_part(run.setup, {.model = true, .system = true, .batch = true});
+    const auto [place, fresh] = places.try_emplace({run.model, run.processor, common}, groups.size());
     if (fresh) {
-      groups.push_back({"", run.model, "", run.setting, {}, {}});
+      groups.push_back({"", run.model, "", common, run.processor, {}, {}});
       repeated.push_back(0);
     }
     repeated[place->second] += add_run(run, &groups[place->second]) ? 1 : 0;

@@ -1,4 +1,4 @@
-// Runs of any number of sweeps as what may share a figure: one model, measured in one setting.
+// Runs of any number of sweeps as what may share a figure: one model, measured in one way.
 #pragma once
 
 #include <string>
@@ -21,7 +21,8 @@ struct SweepGroup {
   std::string name;
   std::string model;
   std::string machine;  ///< "NVIDIA H200, inputs already on the device, 2026-11-21"
-  Setting setting;
+  bench::Setup setup;   ///< what its runs have in common, see bench::comparable_part
+  std::string processor;
   std::vector<SweepSeries> series;
   std::vector<std::string> notes;
 };

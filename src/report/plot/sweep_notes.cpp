@@ -19,7 +19,9 @@ void each_run(const SweepGroup& group, const std::function<void(const SweepRun&)
   }
 }
 
-std::string run_name(const SweepRun& run) { return fmt::format("{} batch {}", run.series(), run.batch); }
+std::string run_name(const SweepRun& run) {
+  return fmt::format("{} batch {}", run.series(), run.setup.batch);
+}
 
 std::vector<std::string> names_of(const SweepGroup& group,
                                   const std::function<bool(const SweepRun&)>& chosen) {

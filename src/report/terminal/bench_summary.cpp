@@ -37,7 +37,7 @@ void add_memory(const bench::Run& run, std::vector<std::string>* lines) {
   constexpr double kMega = 1e6;
   const auto megabytes = [](int64_t bytes) { return static_cast<double>(bytes) / kMega; };
   const bench::MemoryGrowth& growth = run.growth;
-  if (run.device != "cpu") {
+  if (!run.setup.on_cpu()) {
     const backend::DeviceMemoryUse& device = run.memory.device;
     lines->push_back(fmt::format("Device memory: planned = {:g} MB, allocated = {:g} MB, by the driver = {}",
                                  megabytes(device.planned), megabytes(device.allocated),
@@ -56,7 +56,7 @@ void add_memory(const bench::Run& run, std::vector<std::string>* lines) {
 }  // namespace
 
 std::vector<std::string> bench_summary(const bench::Run& run) {
-  const double queries = run.throughput() / static_cast<double>(run.configuration.batch);
+  const double queries = run.throughput() / static_cast<double>(run.setup.batch);
   std::vector<std::string> lines = {
       "=== Performance summary ===", fmt::format("Throughput: {:g} qps", queries),
       fmt::format("Samples per second: {:g}", run.throughput()),
@@ -64,8 +64,8 @@ std::vector<std::string> bench_summary(const bench::Run& run) {
   add_phases(run, &lines);
   if (run.pipelined.runs > 0) {
     lines.push_back(fmt::format("Pipelined throughput: {:g} qps on {} streams ({} data transfers)",
-                                run.pipelined_throughput() / static_cast<double>(run.configuration.batch),
-                                run.streams, run.transfers ? "with" : "without"));
+                                run.pipelined_throughput() / static_cast<double>(run.setup.batch),
+                                run.setup.streams, run.setup.transfers ? "with" : "without"));
   }
   lines.push_back(fmt::format("Total Host Walltime: {:g} s", run.measured_seconds()));
   add_memory(run, &lines);

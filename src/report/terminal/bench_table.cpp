@@ -64,12 +64,12 @@ std::map<std::string, std::string> names_of(const std::vector<std::string>& mode
 }
 
 std::vector<Column> columns(const bench::SweepOptions& options) {
-  const bool device = options.measure.device != "cpu";
+  const bool device = !options.measure.setup.on_cpu();
   std::vector<Column> list = {{"model", longest(bench::distinct_names(options.models)), false},
                               {"backend", longest(options.backends), false},
                               {"prec", longest(options.precisions), false},
                               {"batch", 5},
-                              {options.measure.cold_l2 ? "p50 ms, cold L2" : "p50 ms", 14},
+                              {options.measure.setup.cold_l2 ? "p50 ms, cold L2" : "p50 ms", 14},
                               {"p99 ms", 8}};
   if (device) list.push_back({"device ms", 9});
   list.push_back({"per second", 10});
@@ -97,7 +97,7 @@ int64_t gpu_bytes(const Run& run) { return run.gpu.process_memory_bytes.value_or
 
 BenchTable::BenchTable(const bench::SweepOptions& options, size_t width)
     : names_(names_of(options.models)),
-      device_(options.measure.device != "cpu"),
+      device_(!options.measure.setup.on_cpu()),
       table_(fitting(columns(options), options.precisions.size(), width)) {}
 
 std::vector<Column> BenchTable::fitting(std::vector<Column> columns, size_t precisions, size_t width) {
@@ -121,11 +121,10 @@ std::vector<Column> BenchTable::fitting(std::vector<Column> columns, size_t prec
 }
 
 std::string BenchTable::row(const Run& run) const {
-  const bench::Configuration& configuration = run.configuration;
-  const auto name = names_.find(configuration.model);
-  const std::string model = name == names_.end() ? bench::file_stem(configuration.model) : name->second;
-  std::vector<std::string> cells = {model, configuration.backend, configuration.precision,
-                                    std::to_string(configuration.batch)};
+  const bench::Setup& setup = run.setup;
+  const auto name = names_.find(setup.model);
+  const std::string model = name == names_.end() ? bench::file_stem(setup.model) : name->second;
+  std::vector<std::string> cells = {model, setup.backend, setup.precision, std::to_string(setup.batch)};
   if (!run.measured())
     return table_.row(shown(cells)) + "  FAILED: " + run.failure.value_or("nothing was measured");
   const base::Summary summary = base::summarize(base::all_samples(run.rounds));
@@ -155,13 +154,13 @@ std::vector<std::string> bench_notes(const bench::Sweep& sweep, const bench::Swe
                   "interval ([?]: too few rounds for one); "
                   "error: relative L2 against the fp32 reference.",
                   options.compare_to, options.precisions.front())};
-  if (options.measure.device != "cpu") {
+  if (!options.measure.setup.on_cpu()) {
     notes.push_back(
         fmt::format("p50, p99 and per second: one run at a time, {} data transfers; device ms: p50 by the "
                     "GPU's clock; pipelined: per "
                     "second with {} stream{} of overlapping runs.",
-                    options.measure.transfers ? "with" : "without", options.measure.streams,
-                    options.measure.streams == 1 ? "" : "s"));
+                    options.measure.setup.transfers ? "with" : "without", options.measure.setup.streams,
+                    options.measure.setup.streams == 1 ? "" : "s"));
   }
   std::set<std::string> said;
   const auto say = [&](const std::string& note) {
@@ -169,7 +168,7 @@ std::vector<std::string> bench_notes(const bench::Sweep& sweep, const bench::Swe
   };
   for (const Run& run : sweep.runs) {
     for (const std::string& note : run.notes)
-      say(run.configuration.backend + " " + run.configuration.precision + ": " + note);
+      say(run.setup.backend + " " + run.setup.precision + ": " + note);
     if (!run.measured()) continue;
     if (!run.gpu.unknown.empty())
       say("clocks and other processes of the GPU were not watched: " + run.gpu.unknown);
@@ -177,11 +176,10 @@ std::vector<std::string> bench_notes(const bench::Sweep& sweep, const bench::Swe
       say("NVML does not list all processes on the GPU: others may have used it unseen");
     if (run.accuracy.reference != tensor::Precision::kFp32)
       say(fmt::format("{}: its reference computes in {}, as the model says, and errors are against that",
-                      run.configuration.model, tensor::precision_name(run.accuracy.reference)));
-    if (!run.accuracy.reason.empty()) say(run.configuration.model + ": no accuracy: " + run.accuracy.reason);
+                      run.setup.model, tensor::precision_name(run.accuracy.reference)));
+    if (!run.accuracy.reason.empty()) say(run.setup.model + ": no accuracy: " + run.accuracy.reason);
     if (!run.verdict.valid) {
-      notes.push_back(
-          fmt::format("INVALID {}: {}", run.configuration.text(), fmt::join(run.verdict.reasons, "; ")));
+      notes.push_back(fmt::format("INVALID {}: {}", run.setup.text(), fmt::join(run.verdict.reasons, "; ")));
     }
   }
   return notes;

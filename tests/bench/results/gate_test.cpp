@@ -20,8 +20,8 @@ using Outcome = GateRow::Outcome;
 Run make_run(const std::string& backend, double center, double noise, uint64_t seed) {
   base::Random random(seed);
   Run run;
-  run.configuration = {"net", backend, "fp32", 1};
-  run.threads = 2;
+  run.setup = {"net", backend, "fp32", 1};
+  run.setup.threads = 2;
   for (int round = 0; round < 10; ++round) {
     const double level = center * (1 + noise * random.normal());
     auto& samples = run.rounds.emplace_back();
@@ -44,7 +44,7 @@ Sweep make_sweep(std::vector<Run> runs) {
   return sweep;
 }
 
-Run never(const Configuration&) {
+Run never(const bench::Setup&) {
   ADD_FAILURE() << "nothing needed to be measured again";
   return {};
 }
@@ -61,8 +61,8 @@ TEST(Gate, FailsOnAConfirmedRegression) {
   uint64_t again = 0;
   const Gate gate = compare_with_baseline(make_sweep({make_run("hone", 10, 0.01, 1)}),
                                           make_sweep({make_run("hone", 12, 0.01, 2)}), 0.05,
-                                          [&](const Configuration& configuration) {
-                                            EXPECT_EQ(configuration.backend, "hone");
+                                          [&](const bench::Setup& setup) {
+                                            EXPECT_EQ(setup.backend, "hone");
                                             return make_run("hone", 12, 0.01, 3 + ++again);
                                           });
   EXPECT_EQ(gate.rows[0].outcome, Outcome::kRegressed);
@@ -76,7 +76,7 @@ TEST(Gate, ForgivesASlownessThatDoesNotRepeat) {
   int again = 0;
   const Gate gate =
       compare_with_baseline(make_sweep({make_run("hone", 10, 0.01, 1)}),
-                            make_sweep({make_run("hone", 13, 0.01, 2)}), 0.05, [&](const Configuration&) {
+                            make_sweep({make_run("hone", 13, 0.01, 2)}), 0.05, [&](const bench::Setup&) {
                               ++again;
                               return make_run("hone", 10, 0.01, 5);
                             });
@@ -97,7 +97,7 @@ TEST(Gate, DoesNotPassWhatCannotBeTold) {
   EXPECT_THAT(gate.rows[0].sentence,
               HasSubstr("(too few rounds for an interval): 10 in the baseline, 2 now"));
   EXPECT_FALSE(gate.passed());
-  const auto again = [](const Configuration&) { return short_run("hone", 12, 3); };
+  const auto again = [](const bench::Setup&) { return short_run("hone", 12, 3); };
   gate = compare_with_baseline(baseline, make_sweep({make_run("hone", 12, 0.01, 2)}), 0.05, again);
   EXPECT_EQ(gate.rows[0].outcome, Outcome::kUnknown) << "a suspicion that was not looked into";
   EXPECT_EQ(gate.rows[0].confirmations, 1);
@@ -115,7 +115,7 @@ TEST(Gate, SaysWhatTheBaselineDidNotMeasure) {
 TEST(Gate, RefusesAGpuThatIsNotKnown) {
   Sweep baseline = make_sweep({make_run("hone", 10, 0.01, 1)});
   baseline.context["gpu"] = {{"name", "a GPU"}};
-  baseline.runs[0].device = "cuda";
+  baseline.runs[0].setup.device = "cuda";
   Sweep now = baseline;
   now.context.erase("gpu");
   EXPECT_NO_THROW(require_comparable(baseline, now));
@@ -128,7 +128,7 @@ TEST(Gate, DoesNotFailOnNoise) {
     const Gate gate =
         compare_with_baseline(make_sweep({make_run("hone", 10, 0.2, 100 + seed)}),
                               make_sweep({make_run("hone", 10, 0.2, 200 + seed)}), 0.05,
-                              [&](const Configuration&) { return make_run("hone", 10, 0.2, 300 + seed); });
+                              [&](const bench::Setup&) { return make_run("hone", 10, 0.2, 300 + seed); });
     EXPECT_TRUE(gate.passed()) << "seed " << seed;
   }
 }
@@ -161,18 +161,18 @@ TEST(Gate, RefusesToCompareWhatCannotBeCompared) {
   other_machine.context["cpu"] = "another processor";
   EXPECT_THROW(compare_with_baseline(baseline, other_machine, 0.05, never), Error);
   Sweep other_threads = make_sweep({make_run("hone", 10, 0.01, 2)});
-  other_threads.runs[0].threads = 1;
+  other_threads.runs[0].setup.threads = 1;
   EXPECT_THROW(compare_with_baseline(baseline, other_threads, 0.05, never), Error);
   Sweep other_device = make_sweep({make_run("hone", 10, 0.01, 2)});
-  other_device.runs[0].device = "cuda";
+  other_device.runs[0].setup.device = "cuda";
   EXPECT_THROW(compare_with_baseline(baseline, other_device, 0.05, never), Error);
   Sweep other_way = make_sweep({make_run("hone", 10, 0.01, 2)});
-  other_way.runs[0].device = "cuda";
+  other_way.runs[0].setup.device = "cuda";
   Sweep with_transfers = other_way;
-  with_transfers.runs[0].transfers = true;
+  with_transfers.runs[0].setup.transfers = true;
   EXPECT_THROW(compare_with_baseline(other_way, with_transfers, 0.05, never), Error);
   Sweep cold = make_sweep({make_run("hone", 10, 0.01, 2)});
-  cold.runs[0].cold_l2 = true;
+  cold.runs[0].setup.cold_l2 = true;
   EXPECT_THROW(compare_with_baseline(baseline, cold, 0.05, never), Error);
   Sweep first_gpu = baseline;
   first_gpu.context["gpu"] = {{"name", "one"}};
@@ -192,11 +192,11 @@ TEST(Gate, RefusesToCompareWhatCannotBeCompared) {
 TEST(Gate, IgnoresTransfersOnTheCpuWhereThereAreNone) {
   const Sweep without = make_sweep({make_run("hone", 10, 0.01, 1)});
   Sweep with = make_sweep({make_run("hone", 10, 0.01, 2)});
-  with.runs[0].transfers = true;
+  with.runs[0].setup.transfers = true;
   EXPECT_TRUE(compare_with_baseline(without, with, 0.05, never).passed());
   EXPECT_TRUE(compare_with_baseline(with, without, 0.05, never).passed());
   Sweep cold = with;
-  cold.runs[0].cold_l2 = true;
+  cold.runs[0].setup.cold_l2 = true;
   EXPECT_THROW(compare_with_baseline(without, cold, 0.05, never), Error);
 }
 
@@ -206,9 +206,9 @@ TEST(Gate, RefusesASweepThatIsOnlyPlanned) {
   for (bench::Run& run : planned.runs) run.rounds.clear();
   EXPECT_NO_THROW(require_comparable(baseline, planned));
   Sweep other_threads = planned;
-  other_threads.runs[0].threads = 1;
+  other_threads.runs[0].setup.threads = 1;
   EXPECT_NO_THROW(require_comparable(baseline, other_threads)) << "the baseline has no times of torch";
-  other_threads.runs[1].threads = 1;
+  other_threads.runs[1].setup.threads = 1;
   EXPECT_THROW(require_comparable(baseline, other_threads), Error);
   Sweep only_failed = planned;
   only_failed.runs.pop_back();
@@ -217,11 +217,11 @@ TEST(Gate, RefusesASweepThatIsOnlyPlanned) {
 
 TEST(Gate, KnowsAModelUnderAnotherSpelling) {
   Sweep baseline = make_sweep({make_run("hone", 10, 0.01, 1)});
-  baseline.runs[0].configuration.model = "./nets/../net.onnx";
+  baseline.runs[0].setup.model = "./nets/../net.onnx";
   Sweep now = make_sweep({make_run("hone", 12, 0.01, 2)});
-  now.runs[0].configuration.model = "net.onnx";
-  const Gate gate = compare_with_baseline(baseline, now, 0.05, [](const Configuration& configuration) {
-    EXPECT_EQ(configuration.model, "net.onnx") << "the file that is here now";
+  now.runs[0].setup.model = "net.onnx";
+  const Gate gate = compare_with_baseline(baseline, now, 0.05, [](const bench::Setup& setup) {
+    EXPECT_EQ(setup.model, "net.onnx") << "the file that is here now";
     return make_run("hone", 12, 0.01, 3);
   });
   EXPECT_EQ(gate.rows[0].outcome, Outcome::kRegressed);
@@ -230,7 +230,7 @@ TEST(Gate, KnowsAModelUnderAnotherSpelling) {
 TEST(Gate, NamesBothModelsWhenNothingMatches) {
   const Sweep baseline = make_sweep({make_run("hone", 10, 0.01, 1)});
   Sweep now = make_sweep({make_run("hone", 10, 0.01, 2), make_run("torch", 10, 0.01, 2)});
-  for (bench::Run& run : now.runs) run.configuration.model = "other";
+  for (bench::Run& run : now.runs) run.setup.model = "other";
   try {
     compare_with_baseline(baseline, now, 0.05, never);
     ADD_FAILURE();

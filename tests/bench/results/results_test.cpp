@@ -16,8 +16,8 @@ using ::testing::HasSubstr;
 
 Run measured_run() {
   Run run;
-  run.configuration = {"resnet50", "hone", "fp32", 8};
-  run.threads = 2;
+  run.setup = {"resnet50", "hone", "fp32", 8};
+  run.setup.threads = 2;
   run.rounds = {{10, 12, 11}, {10, 11, 13}};
   run.block_wall_ms = {34, 36};
   run.memory = {200'000'000, 20'000'000, 5'000'000, 100'000'000, 50'000'000};
@@ -31,7 +31,7 @@ Run measured_run() {
 
 Run failed_run() {
   Run run;
-  run.configuration = {"resnet50", "torch", "bf16", 8};
+  run.setup = {"resnet50", "torch", "bf16", 8};
   run.failure = "the worker crashed";
   run.verdict = {false, {"failed: the worker crashed"}};
   return run;
@@ -75,8 +75,8 @@ TEST(Results, HaveNoIntervalOfFiveSamples) {
 
 TEST(Results, KeepThreeFiguresApartOnADevice) {
   bench::Run run = measured_run();
-  run.device = "cuda";
-  run.streams = 4;
+  run.setup.device = "cuda";
+  run.setup.streams = 4;
   run.phases = {{0.1, 0.3, 0.2}, {0.01, 0.01, 0.01}, {5, 6, 7}, {0, 0, 0}};
   run.pipelined = {100, 500};
   run.gpu.add({.sm_mhz = 1980}, 0.2);
@@ -155,19 +155,34 @@ TEST(Results, ReadBackWhatAGateNeeds) {
   EXPECT_TRUE(read.complete);
   EXPECT_EQ(read.context["cpu"], "a processor");
   ASSERT_EQ(read.runs.size(), 2u);
-  EXPECT_EQ(read.runs[0].configuration, sweep.runs[0].configuration);
+  EXPECT_EQ(read.runs[0].setup, sweep.runs[0].setup);
   EXPECT_EQ(read.runs[0].rounds, sweep.runs[0].rounds);
-  EXPECT_EQ(read.runs[0].threads, 2);
+  EXPECT_EQ(read.runs[0].setup.threads, 2);
   EXPECT_EQ(read.runs[1].failure, sweep.runs[1].failure);
+}
+
+TEST(Results, ReadBackWhichRunsTookTurns) {
+  Sweep sweep;
+  sweep.runs = {measured_run(), measured_run(), failed_run()};
+  sweep.runs[0].session = 1;
+  sweep.runs[1].session = 2;
+  Json json = to_json(sweep);
+  EXPECT_EQ(json["runs"][0]["session"], 1);
+  EXPECT_TRUE(json["runs"][2]["session"].is_null()) << "it was not begun";
+  json["runs"][1].erase("session");
+  const Sweep read = parse_sweep(json);
+  EXPECT_EQ(read.runs[0].session, 1);
+  EXPECT_EQ(read.runs[1].session, std::nullopt) << "files from before there was one";
+  EXPECT_EQ(read.runs[2].session, std::nullopt);
 }
 
 TEST(Results, ReadBackWhereARunWasMeasured) {
   const system::Scratch scratch;
   Sweep sweep;
   sweep.runs = {measured_run(), measured_run()};
-  sweep.runs[0].device = "cuda";
-  sweep.runs[0].transfers = true;
-  sweep.runs[0].cold_l2 = true;
+  sweep.runs[0].setup.device = "cuda";
+  sweep.runs[0].setup.transfers = true;
+  sweep.runs[0].setup.cold_l2 = true;
   Json json = to_json(sweep);
   EXPECT_EQ(json["runs"][0]["includes_transfers"], true);
   // Files from before these fields existed are still baselines.
@@ -177,12 +192,12 @@ TEST(Results, ReadBackWhereARunWasMeasured) {
   const auto path = scratch.folder() / "sweep.json";
   base::write_file_atomic(path, json.dump());
   const Sweep read = read_sweep(path);
-  EXPECT_EQ(read.runs[0].device, "cuda");
-  EXPECT_TRUE(read.runs[0].transfers);
-  EXPECT_TRUE(read.runs[0].cold_l2);
-  EXPECT_FALSE(read.runs[1].cold_l2);
-  EXPECT_EQ(read.runs[1].device, "cpu");
-  EXPECT_FALSE(read.runs[1].transfers);
+  EXPECT_EQ(read.runs[0].setup.device, "cuda");
+  EXPECT_TRUE(read.runs[0].setup.transfers);
+  EXPECT_TRUE(read.runs[0].setup.cold_l2);
+  EXPECT_FALSE(read.runs[1].setup.cold_l2);
+  EXPECT_EQ(read.runs[1].setup.device, "cpu");
+  EXPECT_FALSE(read.runs[1].setup.transfers);
 }
 
 /// What reading a file with this content says.
@@ -202,15 +217,15 @@ std::string complaint(const std::string& content) {
 
 TEST(Results, NameTheFieldThatIsWrong) {
   EXPECT_THAT(complaint("{"), HasSubstr("no JSON"));
-  EXPECT_THAT(complaint("[]"), HasSubstr("'schema'"));
+  EXPECT_THAT(complaint("[]"), HasSubstr("the field schema"));
   EXPECT_THAT(complaint(R"({"schema":"other"})"), HasSubstr("hone.bench"));
   EXPECT_THAT(complaint(R"({"schema":"hone.bench","version":2})"), HasSubstr("version 2"));
   const std::string start = R"({"schema":"hone.bench","version":1,"complete":true,"context":{},"runs":[)";
-  EXPECT_THAT(complaint(start + R"({"model":1}]})"), HasSubstr("run 0: the field 'model'"));
+  EXPECT_THAT(complaint(start + R"({"model":1}]})"), HasSubstr("the field runs[0].model is no text"));
   EXPECT_THAT(complaint(start + R"({"model":"m","backend":"b","precision":"fp32","batch":1,"threads":1,)"
                                 R"("samples_ms":[[-1]],"failure":null}]})"),
-              HasSubstr("'samples_ms' holds -1"));
-  EXPECT_THAT(complaint(start + "7]}"), HasSubstr("run 0"));
+              HasSubstr("runs[0].samples_ms holds -1"));
+  EXPECT_THAT(complaint(start + "7]}"), HasSubstr("the field runs[0] is no object"));
 }
 
 TEST(Results, WriteSmallFilesPerModelAndBackend) {
@@ -228,8 +243,8 @@ TEST(Results, WriteSmallFilesOfModelsOfOneName) {
   const system::Scratch scratch;
   Sweep sweep;
   sweep.runs = {measured_run(), measured_run()};
-  sweep.runs[0].configuration.model = "a/net.onnx";
-  sweep.runs[1].configuration.model = "b/net.onnx";
+  sweep.runs[0].setup.model = "a/net.onnx";
+  sweep.runs[1].setup.model = "b/net.onnx";
   write_small_results(sweep, {"a/net.onnx", "b/net.onnx"}, scratch.folder());
   for (const char* folder : {"a", "b"}) {
     const Json json = Json::parse(base::read_file(scratch.folder() / folder / "net" / "hone.json"));
@@ -242,7 +257,7 @@ TEST(Results, WriteSmallFilesOfASweepThatWasCutShortUnderTheNamesOfAWholeOne) {
   const system::Scratch scratch;
   Sweep sweep;
   sweep.runs = {measured_run()};
-  sweep.runs[0].configuration.model = "a/net.onnx";
+  sweep.runs[0].setup.model = "a/net.onnx";
   const auto file = scratch.folder() / "a" / "net" / "hone.json";
   EXPECT_THAT(write_small_results(sweep, {"a/net.onnx", "b/net.onnx"}, scratch.folder()), ElementsAre(file));
   EXPECT_TRUE(std::filesystem::exists(file));

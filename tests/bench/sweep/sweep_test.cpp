@@ -129,7 +129,7 @@ TEST(Sweep, RunsAModelOfFixedBatchAtItsBatchAlone) {
   options.batches = {};
   Sweep sweep = sweep_of(options, {"good"});
   ASSERT_EQ(sweep.runs.size(), 1u);
-  EXPECT_EQ(sweep.runs[0].configuration.batch, 4);
+  EXPECT_EQ(sweep.runs[0].setup.batch, 4);
   EXPECT_TRUE(sweep.runs[0].measured());
   EXPECT_EQ(*sweep.runs[0].accuracy.relative_l2, 0);
   options.batches = {8};
@@ -185,8 +185,8 @@ TEST(Sweep, TellsItsPlanBeforeItMeasures) {
   const TemporaryCache cache;
   SweepOptions options = quick_options({"good", "absent"});
   options.batches = {};
-  options.measure.threads = 3;
-  options.measure.transfers = true;
+  options.measure.setup.threads = 3;
+  options.measure.setup.transfers = true;
   Peers peers = make_peers();
   peers.add("good=" + fake_worker("good"));
   peers.add("absent=/no/such/program");
@@ -197,9 +197,9 @@ TEST(Sweep, TellsItsPlanBeforeItMeasures) {
   events.on_plan = [&](const Sweep& plan) {
     EXPECT_TRUE(plan.context.contains("cpu"));
     for (const bench::Run& run : plan.runs) {
-      planned.push_back(run.configuration.text());
-      EXPECT_EQ(run.threads, 3);
-      EXPECT_TRUE(run.transfers);
+      planned.push_back(run.setup.text());
+      EXPECT_EQ(run.setup.threads, 3);
+      EXPECT_TRUE(run.setup.transfers);
       EXPECT_FALSE(run.measured());
     }
     fail_environment("no, thank you");
@@ -214,12 +214,12 @@ TEST(Sweep, TellsItsPlanBeforeItMeasures) {
 TEST(Sweep, SaysOfAWorkerThatCannotStartWhereItWouldHaveRun) {
   const TemporaryCache cache;
   SweepOptions options = quick_options({"absent"});
-  options.measure.device = "cuda";
+  options.measure.setup.device = "cuda";
   Peers peers = make_peers();
   peers.add("absent=/no/such/program");
   const Sweep sweep = run_sweep(options, peers, {}, nullptr);
   EXPECT_TRUE(sweep.runs[0].failure.has_value());
-  EXPECT_EQ(sweep.runs[0].device, "cuda");
+  EXPECT_EQ(sweep.runs[0].setup.device, "cuda");
 }
 
 TEST(Sweep, StopsWhenTheResultCannotBeWritten) {
@@ -239,8 +239,8 @@ TEST(Sweep, StopsWhenTheResultCannotBeWritten) {
 SweepOptions gpu_options(std::vector<std::string> backends) {
   ::setenv("HONE_NVML", system::kFakeNvml.c_str(), 1);
   SweepOptions options = quick_options(std::move(backends));
-  options.measure.device = "cuda";
-  options.measure.streams = 2;
+  options.measure.setup.device = "cuda";
+  options.measure.setup.streams = 2;
   return options;
 }
 
@@ -287,7 +287,7 @@ TEST(Sweep, MeasuresAWorkerThatFoundItsChoicesInTheCache) {
   for (const SweepOptions& options : {gpu_options({"tuning"}), quick_options({"tuning"})}) {
     const TemporaryCache cache;
     const Sweep sweep = sweep_of(options, {"tuning"});
-    EXPECT_THAT(sweep.runs[0].notes, Contains("choices from the cache")) << options.measure.device;
+    EXPECT_THAT(sweep.runs[0].notes, Contains("choices from the cache")) << options.measure.setup.device;
     EXPECT_EQ(sweep.runs[0].load_ms, 9000) << "of the cold load";
   }
 }
@@ -339,11 +339,11 @@ TEST(Sweep, GoesOnWithoutNvml) {
 TEST(Sweep, MeasuresAColdCacheOnlyWhereItCanBeEmptied) {
   const TemporaryCache cache;
   SweepOptions options = gpu_options({"gpu", "good"});
-  options.measure.streams = 1;
-  options.measure.cold_l2 = true;
+  options.measure.setup.streams = 1;
+  options.measure.setup.cold_l2 = true;
   const Sweep sweep = sweep_of(options, {"gpu", "good"});
   EXPECT_TRUE(sweep.runs[0].measured());
-  EXPECT_TRUE(sweep.runs[0].cold_l2);
+  EXPECT_TRUE(sweep.runs[0].setup.cold_l2);
   EXPECT_EQ(sweep.runs[0].pipelined.runs, 0) << "runs that overlap keep the cache warm";
   EXPECT_FALSE(sweep.runs[0].phases.device_ms.empty());
   EXPECT_EQ(*sweep.runs[1].failure, "the backend good cannot empty the GPU's caches before a run");

@@ -90,9 +90,9 @@ TEST_F(Page, FilesThatCannotBeReadAreTold) {
   EXPECT_TRUE(report.sweeps.empty());
   ASSERT_EQ(report.problems.size(), 4U);
   EXPECT_THAT(report.problems[0].text, HasSubstr("broken.trace.sqlite"));
-  EXPECT_THAT(report.problems[1].text, HasSubstr("'runs' is not a list"));
+  EXPECT_THAT(report.problems[1].text, HasSubstr("the field runs is no list"));
   EXPECT_THAT(report.problems[2].text, HasSubstr("nest more than 64 deep"));
-  EXPECT_THAT(report.problems[3].text, HasSubstr("'version' is not 1"));
+  EXPECT_THAT(report.problems[3].text, HasSubstr("the file has version 0, not 1"));
 }
 
 TEST_F(Page, IdsAreTakenOnce) {

@@ -28,7 +28,7 @@ TEST(SweepFile, RealResultsAreReadAsTheyStand) {
     ASSERT_THAT(runs, SizeIs(json["runs"].size()));
     for (size_t i = 0; i < runs.size(); ++i) {
       const Json& expected = json["runs"][i];
-      EXPECT_EQ(runs[i].batch, expected["batch"].get<int>());
+      EXPECT_EQ(runs[i].setup.batch, expected["batch"].get<int>());
       EXPECT_EQ(runs[i].valid, expected["verdict"]["valid"].get<bool>());
       EXPECT_THAT(runs[i].doubts, SizeIs(0)) << entry.path();
       ASSERT_EQ(runs[i].latency.has_value(), expected["failure"].is_null()) << entry.path();

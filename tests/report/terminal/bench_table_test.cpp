@@ -26,7 +26,7 @@ bench::SweepOptions options() {
 
 bench::Run run_of(const std::string& backend) {
   bench::Run run;
-  run.configuration = {"resnet50", backend, "fp32", 8};
+  run.setup = {"resnet50", backend, "fp32", 8};
   run.rounds = {{20, 20, 20}, {20, 20, 20}};
   run.block_wall_ms = {60, 60};
   run.memory.peak = 123'000'000;
@@ -56,15 +56,15 @@ TEST(BenchTable, ShowsARun) {
 /// The options of a sweep on a GPU, and a run of it.
 bench::SweepOptions device_options() {
   bench::SweepOptions result = options();
-  result.measure.device = "cuda";
-  result.measure.streams = 2;
+  result.measure.setup.device = "cuda";
+  result.measure.setup.streams = 2;
   return result;
 }
 
 bench::Run device_run() {
   bench::Run run = run_of("hone");
-  run.device = "cuda";
-  run.streams = 2;
+  run.setup.device = "cuda";
+  run.setup.streams = 2;
   run.phases = {{0.5, 0.5}, {0.004, 0.004}, {17, 17}, {0.25, 0.25}};
   run.pipelined = {100, 1600};
   run.memory.device = {50'000'000, 60'000'000, 90'000'000, 77'000'000};
@@ -128,7 +128,7 @@ TEST(BenchTable, ShowsNoIntervalOfFewSamples) {
 
 TEST(BenchTable, SaysThatTheCacheIsCold) {
   bench::SweepOptions cold = device_options();
-  cold.measure.cold_l2 = true;
+  cold.measure.setup.cold_l2 = true;
   EXPECT_THAT(BenchTable(cold).header(), HasSubstr("p50 ms, cold L2"));
   EXPECT_THAT(BenchTable(device_options()).header(), ::testing::Not(HasSubstr("cold")));
 }
@@ -154,7 +154,7 @@ TEST(BenchTable, TellsModelsOfOneNameApart) {
   two.models = {"a/net.onnx", "b/net.onnx"};
   bench::Run run = run_of("hone");
   for (const std::string model : {"a/net", "b/net"}) {
-    run.configuration.model = model + ".onnx";
+    run.setup.model = model + ".onnx";
     EXPECT_THAT(BenchTable(two).row(run), ::testing::StartsWith(model + "  "));
   }
 }

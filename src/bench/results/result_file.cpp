@@ -1,0 +1,46 @@
+// See result_file.hpp.
+#include "bench/results/result_file.hpp"
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "bench/results/results.hpp"
+
+namespace hone::bench {
+namespace {
+
+constexpr uint64_t kLargestFile = uint64_t{1} << 30;
+/// Nothing that people measure nests deeper; writing the JSON recurses.
+constexpr int kDeepestJson = 64;
+
+Json parse_shallow(const std::string& text) {
+  const auto shallow = [](int depth, Json::parse_event_t, Json&) {
+    if (depth > kDeepestJson) fail_bad_input("lists and objects nest more than {} deep", kDeepestJson);
+    return true;
+  };
+  return Json::parse(text, shallow, false);
+}
+
+}  // namespace
+
+Json read_result_file(const std::filesystem::path& path) {
+  const std::string text = base::read_file(path, kLargestFile);
+  try {
+    Json json = parse_shallow(text);
+    check_result(json);
+    return json;
+  } catch (const Error& error) {
+    throw error.within(path.string());
+  }
+}
+
+void check_result(const Json& json) {
+  if (json.is_discarded()) fail_bad_input("this is no JSON file");
+  if (!json.is_object() || json.value("schema", Json()) != "hone.bench")
+    fail_bad_input("the field schema is not hone.bench");
+  const Json version = json.value("version", Json());
+  if (version != kSchemaVersion)
+    fail_bad_input("the file has version {}, not {}", version.dump(), kSchemaVersion);
+  if (!json.value("runs", Json()).is_array()) fail_bad_input("the field runs is no list");
+}
+
+}  // namespace hone::bench

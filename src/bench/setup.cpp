@@ -1,0 +1,27 @@
+// See setup.hpp.
+#include "bench/setup.hpp"
+
+#include <fmt/format.h>
+
+namespace hone::bench {
+
+std::string Setup::text() const { return fmt::format("{} {} {} batch {}", model, backend, precision, batch); }
+
+Setup comparable_part(Setup setup, const MayDiffer& may_differ) {
+  const Setup plain;
+  if (may_differ.model) setup.model = plain.model;
+  if (may_differ.system) {
+    setup.backend = plain.backend;
+    setup.precision = plain.precision;
+  }
+  if (may_differ.batch) setup.batch = plain.batch;
+  if (setup.on_cpu()) setup.transfers = plain.transfers;
+  setup.streams = plain.streams;
+  return setup;
+}
+
+bool comparable(const Setup& a, const Setup& b, const MayDiffer& may_differ) {
+  return comparable_part(a, may_differ) == comparable_part(b, may_differ);
+}
+
+}  // namespace hone::bench
