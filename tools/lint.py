@@ -4,8 +4,9 @@
 usage: lint.py BUILD_FOLDER            exit 1 when a file has findings
 
 A file is clean until it, a header of the project it includes, its compile command, .clang-tidy or
-clang-tidy itself changes: all of that goes into a hash, and a clean file leaves an empty file of that
-name in BUILD_FOLDER/lint/. Files whose headers are too heavy to parse twice are left out (HEAVY).
+clang-tidy itself changes: all of that goes into a hash. A clean file leaves an empty file of that name
+in hone/lint/ of the user's cache, which all checkouts share. Files whose headers are too heavy to parse
+twice are left out (HEAVY).
 """
 import concurrent.futures
 import hashlib
@@ -68,8 +69,8 @@ def tidy(build, file):
 
 def main():
     build = Path(sys.argv[1]).resolve()
-    marks = build / "lint"
-    marks.mkdir(exist_ok=True)
+    marks = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hone" / "lint"
+    marks.mkdir(parents=True, exist_ok=True)
     configuration = (ROOT / ".clang-tidy").read_bytes()
     configuration += subprocess.run([TIDY, "--version"], check=True, capture_output=True).stdout
     cache, pending, clean, heavy = {}, [], 0, 0

@@ -196,10 +196,10 @@ TEST(EmulatedDepthwise, WhatHasNoTilesIsRefused) {
   other.warpgroups = false;
   EXPECT_EQ(depthwise_tiles_refusal(image, FloatType::kHalf, relu, 4, other).text(),
             "it is for compute capability 9.0");
-  EXPECT_EQ(depthwise_tiles({}, FloatType::kHalf, grouped, relu, 4, {}), cudaErrorInvalidValue);
+  EXPECT_EQ(depthwise_tiles({}, FloatType::kHalf, grouped, relu, 4, early()), cudaErrorInvalidValue);
   ConvolutionArguments misaligned;
   misaligned.input = reinterpret_cast<const void*>(8);
-  EXPECT_EQ(depthwise_tiles(misaligned, FloatType::kHalf, image, relu, 4, {}), cudaErrorMisalignedAddress);
+  EXPECT_EQ(depthwise_tiles(misaligned, FloatType::kHalf, image, relu, 4, early()), cudaErrorMisalignedAddress);
 }
 
 }  // namespace
