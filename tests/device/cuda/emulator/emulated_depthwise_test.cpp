@@ -199,7 +199,8 @@ TEST(EmulatedDepthwise, WhatHasNoTilesIsRefused) {
   EXPECT_EQ(depthwise_tiles({}, FloatType::kHalf, grouped, relu, 4, early()), cudaErrorInvalidValue);
   ConvolutionArguments misaligned;
   misaligned.input = reinterpret_cast<const void*>(8);
-  EXPECT_EQ(depthwise_tiles(misaligned, FloatType::kHalf, image, relu, 4, early()), cudaErrorMisalignedAddress);
+  EXPECT_EQ(depthwise_tiles(misaligned, FloatType::kHalf, image, relu, 4, early()),
+            cudaErrorMisalignedAddress);
 }
 
 }  // namespace
