@@ -1,4 +1,5 @@
-// Why something cannot be done, told as a value: a tactic that does not take a step, a pass that leaves a node as it is.
+// Why something cannot be done, told as a value: a tactic that does not take a step, a pass that leaves a
+// node as it is.
 #pragma once
 
 #include <string>
@@ -6,7 +7,8 @@
 
 namespace hone {
 
-/// True when something is refused; then it holds the reason, part of a sentence for people ("only fp16 and bf16").
+/// True when something is refused; then it holds the reason, part of a sentence for people ("only fp16 and
+/// bf16").
 class [[nodiscard]] Refusal {
  public:
   /// Nothing is refused.

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/random.hpp"
 #include "analysis/program_trace.hpp"
+#include "base/random.hpp"
 
 namespace hone::analysis {
 

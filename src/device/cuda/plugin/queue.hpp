@@ -9,7 +9,8 @@ namespace hone::device::cuda {
 
 class CudaQueue final : public tensor::Queue {
  public:
-  /// Launches leave stamps where `stamps` says; null: nowhere. The stream, the properties and the stamps outlive it.
+  /// Launches leave stamps where `stamps` says; null: nowhere. The stream, the properties and the stamps
+  /// outlive it.
   CudaQueue(const Stream& stream, const DeviceProperties& device, StampSource* stamps = nullptr)
       : stream_(stream), device_(device), stamps_(stamps) {}
 

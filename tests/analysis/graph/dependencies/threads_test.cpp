@@ -6,9 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/program_trace.hpp"
 #include "analysis/questions/critical_path.hpp"
 #include "analysis/questions/what_if.hpp"
-#include "analysis/program_trace.hpp"
 
 namespace hone::analysis {
 namespace {

@@ -1,5 +1,6 @@
-// The properties of a GPU on which configurations, refusals and launches depend. They are found once and passed on: nothing
-// else asks the driver, so everything that reads them also works for a GPU that is not there.
+// The properties of a GPU on which configurations, refusals and launches depend. They are found once and
+// passed on: nothing else asks the driver, so everything that reads them also works for a GPU that is not
+// there.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,17 +14,18 @@ namespace hone::device::cuda {
 /// Those of an H200 where nothing else is said.
 struct DeviceProperties {
   int multiprocessors = 132;
-  int shared_memory = 232448;  ///< bytes that one block can get
-  bool async_copies = true;    ///< compute capability 8.0 and later, with mma of 16 x 8 x 16
-  bool clusters = true;        ///< 9.0 and later
-  bool warpgroups = true;      ///< 9.0 only, and kernels compiled for it
+  int shared_memory = 232448;         ///< bytes that one block can get
+  bool async_copies = true;           ///< compute capability 8.0 and later, with mma of 16 x 8 x 16
+  bool clusters = true;               ///< 9.0 and later
+  bool warpgroups = true;             ///< 9.0 only, and kernels compiled for it
   bool programmatic_launches = true;  ///< 9.0 and later
-  int ordinal = 0;             ///< its number among the visible GPUs
-  int major = 9;               ///< compute capability
+  int ordinal = 0;                    ///< its number among the visible GPUs
+  int major = 9;                      ///< compute capability
   int minor = 0;
   int64_t l2_bytes = int64_t{60} << 20;
   std::string name = "NVIDIA H200";
-  /// Clusters of 2, 4, 8 and 16 blocks that the GPU holds at once when each block takes a multiprocessor of its own.
+  /// Clusters of 2, 4, 8 and 16 blocks that the GPU holds at once when each block takes a multiprocessor of
+  /// its own.
   std::array<int, 4> clusters_of = {66, 32, 16, 8};
 
   int architecture() const { return 10 * major + minor; }

@@ -166,8 +166,7 @@ Plan plan_of(const Winograd& size, int64_t first, int64_t count, bool image) {
 }
 
 bool is_part(const Winograd& size, int64_t first, int64_t count) {
-  return !winograd_refusal(size) && first >= 0 && count > 0 && first < size.tiles() &&
-         count <= size.tiles();
+  return !winograd_refusal(size) && first >= 0 && count > 0 && first < size.tiles() && count <= size.tiles();
 }
 
 }  // namespace
