@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Exports networks of torchvision, timm and transformers to ONNX, with random weights: what hone is not tuned on.
+
+usage: export_models.py FOLDER [NAME…]        all of them when none is named
+
+Needs torch with its ONNX exporter, torchvision, timm and transformers.
+"""
+import sys
+from pathlib import Path
+
+import torch
+
+IMAGE = (1, 3, 224, 224)
+
+
+def torchvision_model(name):
+    import torchvision
+    return getattr(torchvision.models, name)(weights=None), (torch.randn(IMAGE),)
+
+
+def timm_model(name):
+    import timm
+    return timm.create_model(name, pretrained=False), (torch.randn(IMAGE),)
+
+
+class FirstOutput(torch.nn.Module):
+    """A model of transformers as a function from a tensor to its first result."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, value):
+        return self.model(value, return_dict=False)[0]
+
+
+def bert():
+    from transformers import BertConfig, BertModel
+    return FirstOutput(BertModel(BertConfig(attn_implementation="eager"))), (torch.randint(0, 30000, (1, 128)),)
+
+
+def gpt2():
+    from transformers import GPT2Config, GPT2Model
+    config = GPT2Config(attn_implementation="eager", use_cache=False)
+    return FirstOutput(GPT2Model(config)), (torch.randint(0, 50000, (1, 128)),)
+
+
+def whisper_tiny_encoder():
+    from transformers import WhisperConfig
+    from transformers.models.whisper.modeling_whisper import WhisperEncoder
+    config = WhisperConfig(d_model=384, encoder_layers=4, encoder_attention_heads=6, encoder_ffn_dim=1536, attn_implementation="eager")
+    return FirstOutput(WhisperEncoder(config)), (torch.randn(1, 80, 3000),)
+
+
+MODELS = {
+    "vit_b_16": lambda: torchvision_model("vit_b_16"),
+    "bert_base": bert,
+    "deit_tiny": lambda: timm_model("deit_tiny_patch16_224"),
+    "swin_t": lambda: torchvision_model("swin_t"),
+    "whisper_tiny_encoder": whisper_tiny_encoder,
+    "gpt2": gpt2,
+    "convnext_tiny": lambda: torchvision_model("convnext_tiny"),
+    "mobilenet_v3_large": lambda: torchvision_model("mobilenet_v3_large"),
+    "regnet_y_1_6gf": lambda: torchvision_model("regnet_y_1_6gf"),
+    "mobilevit_s": lambda: timm_model("mobilevit_s"),
+    "mixer_b16": lambda: timm_model("mixer_b16_224"),
+    "densenet121": lambda: torchvision_model("densenet121"),
+}
+
+
+def main():
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    for name in sys.argv[2:] or MODELS:
+        torch.manual_seed(0)
+        try:
+            model, inputs = MODELS[name]()
+            torch.onnx.export(model.eval(), inputs, str(folder / f"{name}.onnx"), dynamo=True, external_data=False, verbose=False)
+            print(f"{name}: exported", flush=True)
+        except Exception as error:  # one network that an exporter cannot take costs the others nothing
+            failed += 1
+            print(f"{name}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
