@@ -19,8 +19,10 @@ std::string duration_text(double seconds) {
 std::string progress_line(const Progress& progress, size_t width) {
   const double total = progress.done_seconds + progress.left_seconds;
   const double percent = total > 0 ? 100 * progress.done_seconds / total : 0;
-  std::string line =
-      fmt::format("{:3.0f} %  {} left  {}", percent, duration_text(progress.left_seconds), progress.doing);
+  std::string line = std::isinf(progress.left_seconds)
+                         ? fmt::format("{} so far  {}", duration_text(progress.done_seconds), progress.doing)
+                         : fmt::format("{:3.0f} %  {} left  {}", percent,
+                                       duration_text(progress.left_seconds), progress.doing);
   if (line.size() > width) line.resize(width);
   return line;
 }

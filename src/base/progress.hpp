@@ -10,11 +10,12 @@ std::string duration_text(double seconds);
 
 struct Progress {
   double done_seconds = 0;  ///< time spent so far
-  double left_seconds = 0;  ///< estimate of the time still needed
+  double left_seconds = 0;  ///< estimate of the time still needed; infinite where nobody knows
   std::string doing;        ///< what is happening now
 };
 
-/// " 42 %  1 min 20 s left  resnet50 torch fp32 batch 8", cut to `width` characters.
+/// " 42 %  1 min 20 s left  resnet50 torch fp32 batch 8", or "12 s so far  resnet50 …", cut to `width`
+/// characters.
 std::string progress_line(const Progress& progress, size_t width);
 
 }  // namespace hone::base

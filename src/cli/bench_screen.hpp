@@ -5,9 +5,8 @@
 #include <span>
 #include <string>
 
-#include "base/clock.hpp"
-#include "base/progress.hpp"
 #include "bench/sweep/sweep.hpp"
+#include "cli/progress_display.hpp"
 #include "report/terminal/bench_table.hpp"
 
 namespace hone::cli {
@@ -16,19 +15,16 @@ class BenchScreen {
  public:
   explicit BenchScreen(const bench::SweepOptions& options);
 
-  void progress(const base::Progress& progress);
+  void progress(const base::Progress& progress) { progress_.show(progress); }
   void group(std::span<const bench::Run> runs);
   /// Removes the line of progress.
-  void clear();
+  void clear() { progress_.clear(); }
   void line(const std::string& text);
 
  private:
   report::BenchTable table_;
-  bool terminal_;
-  size_t width_ = 0;
+  ProgressDisplay progress_;
   bool header_shown_ = false;
-  bool progress_shown_ = false;
-  base::Clock::time_point last_plain_line_;
 };
 
 }  // namespace hone::cli

@@ -41,6 +41,9 @@ void build(const Options& options) {
     fmt::print("{}: {}\n", options.output, report::printable(engine::input_text(name, profile)));
   if (!engine->not_timed.empty())
     fmt::print("{}: no tactic was timed: {}\n", options.output, report::printable(engine->not_timed));
+  if (!engine->cut_short.empty())
+    fmt::print("{}: the time for the search was over: {}; --builderBudget gives it more\n", options.output,
+               engine->cut_short);
 }
 
 }  // namespace

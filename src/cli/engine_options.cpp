@@ -2,8 +2,6 @@
 #include "cli/engine_options.hpp"
 
 #include <fmt/ranges.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <map>
 #include <thread>
@@ -13,11 +11,18 @@
 #include "base/file.hpp"
 #include "bench/worker/model_info.hpp"
 #include "cli/model_argument.hpp"
+#include "cli/progress_display.hpp"
 #include "device/devices.hpp"
+#include "engine/search/search_budget.hpp"
 #include "engine/search/timing_cache.hpp"
 
 namespace hone::cli {
 namespace {
+
+/// A week: more is a slip of the keyboard.
+constexpr double kMostBudgetSeconds = 604800;
+/// Without a terminal, one line of progress in this time.
+constexpr double kPlainLineSeconds = 5;
 
 /// An open batch is 1; usage error where more is open, since an engine for other dimensions of 1 is of no
 /// use.
@@ -108,6 +113,12 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
           ->check(CLI::Range(0, 5))
           ->capture_default_str(),
       command
+          .add_option(
+              "--builderBudget", options.budget,
+              "Seconds that timing tactics may take, 0: as long as it takes (default: 12, on cuda 20; at "
+              "levels 4 and 5 as long as it takes)")
+          ->check(CLI::Range(0.0, kMostBudgetSeconds)),
+      command
           .add_option("--threads", options.threads, "Threads to run and tune with (default: all processors)")
           ->check(CLI::Range(1, 1024)),
       command.add_option("--weights", options.weights,
@@ -162,17 +173,13 @@ std::shared_ptr<engine::Engine> build_from(const EngineOptions& options) {
   if (options.no_cache) build.cache_folder.clear();
   build.cache_file = options.cache_file;
   build.cached_only = options.cached_only;
-  const bool terminal = ::isatty(STDERR_FILENO) != 0;
-  if (terminal) {
-    build.progress = [](double done, const std::string& what) {
-      fmt::print(stderr, "\r\033[K{:3.0f} % {}", 100 * done, what);
-    };
-  }
-  auto engine = speaking_of(options.model, [&] {
+  if (options.budget)
+    build.budget_seconds = *options.budget > 0 ? *options.budget : engine::SearchBudget::kNoLimit;
+  ProgressDisplay display(kPlainLineSeconds);
+  build.progress = [&](const base::Progress& progress) { display.show(progress); };
+  return speaking_of(options.model, [&] {
     return engine::build_engine(*model.graph, device::find_device(options.device), build);
   });
-  if (terminal) fmt::print(stderr, "\r\033[K");
-  return engine;
 }
 
 }  // namespace hone::cli

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct EngineOptions {
   uint64_t seed = 0;
   int threads = 0;
   int level = 3;
+  /// Seconds; 0: no limit, absent: the device's own.
+  std::optional<double> budget;
   std::vector<std::string> min_shapes;
   std::vector<std::string> opt_shapes;
   std::vector<std::string> max_shapes;
@@ -39,7 +42,7 @@ std::map<std::string, tensor::Shape> parse_named_shapes(const std::vector<std::s
 CLI::Option* add_device_option(CLI::App& command, std::string& device);
 /// Returns them: none of them is for an engine that is already built.
 OptionList add_engine_options(CLI::App& command, EngineOptions& options);
-/// Builds the engine, showing progress on a terminal.
+/// Builds the engine and shows progress.
 std::shared_ptr<engine::Engine> build_from(const EngineOptions& options);
 
 }  // namespace hone::cli

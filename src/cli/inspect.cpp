@@ -81,6 +81,7 @@ void print_text(const engine::Engine& engine, const engine::Description& descrip
              engine.micro_batch == 0 ? "all" : std::to_string(engine.micro_batch), engine.threads,
              description.flops / 1e9);
   if (!engine.not_timed.empty()) print_line("no tactic was timed: {}", engine.not_timed);
+  if (!engine.cut_short.empty()) print_line("the time for the search was over: {}", engine.cut_short);
   if (!description.note.empty()) print_line("note: {}", description.note);
   if (!description.note.empty()) fmt::print("\n");
   if (description.note.empty()) print_memory(description);

@@ -1,7 +1,6 @@
 // See builder.hpp.
 #include "engine/builder.hpp"
 
-#include <chrono>
 #include <set>
 
 #include "engine/context.hpp"
@@ -104,11 +103,16 @@ void trim_weights(Engine& engine, const std::map<std::string, Shape>& shapes, co
   engine.weights.keep_only(context.program(ordered).packed());
 }
 
+SearchBudget budget_of(const BuildOptions& options, const Device& device, base::Clock::time_point begin) {
+  const double seconds = options.optimization_level > 3 ? SearchBudget::kNoLimit : device.search_seconds();
+  return SearchBudget(options.budget_seconds.value_or(seconds), begin);
+}
+
 }  // namespace
 
 std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& device,
                                      const BuildOptions& options) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = base::Clock::now();
   auto engine = std::make_shared<Engine>();
   engine->model = options.model;
   engine->metadata = options.metadata;
@@ -135,11 +139,11 @@ std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& de
         options.cache_file.empty()
             ? TimingCache(options.cache_folder, device.timing_fingerprint(), options.threads)
             : TimingCache::of_file(options.cache_file, device.timing_fingerprint(), options.threads);
-    search_tactics(*engine, bound, device, options, cache);
+    search_tactics(*engine, bound, device, options, cache, budget_of(options, device, begin));
     cache.save();
   }
   trim_weights(*engine, shapes, device);
-  engine->build_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  engine->build_seconds = base::seconds_since(begin);
   return engine;
 }
 

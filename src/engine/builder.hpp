@@ -5,9 +5,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "engine/engine.hpp"
 
 namespace hone::engine {
@@ -31,8 +33,11 @@ struct BuildOptions {
   std::filesystem::path cache_file;
   /// Environment error instead of timing what the cache lacks.
   bool cached_only = false;
-  /// Called with a fraction done and a short word on what is being done.
-  std::function<void(double, const std::string&)> progress;
+  /// Seconds that building may take, from its beginning to a tuned engine; infinite: as long as it takes.
+  /// Absent: the device's own limit (Device::search_seconds) at levels 1 to 3, none above.
+  std::optional<double> budget_seconds;
+  /// Called while tactics are searched.
+  std::function<void(const base::Progress&)> progress;
 };
 
 /// Bad input when the graph cannot run, usage error when a profile does not fit it.

@@ -228,6 +228,7 @@ Json description_json(const Engine& engine, const Description& description) {
           {"flops", description.flops},
           {"memory", memory_json(description)},
           {"not_timed", engine.not_timed.empty() ? Json(nullptr) : Json(engine.not_timed)},
+          {"cut_short", engine.cut_short.empty() ? Json(nullptr) : Json(engine.cut_short)},
           {"note", description.note.empty() ? Json(nullptr) : Json(description.note)},
           {"passes", passes},
           {"steps", steps}};

@@ -65,6 +65,8 @@ struct Engine {
   std::vector<TacticRecord> log;
   /// Why no tactic was timed although the build was to do so; empty when all is well.
   std::string not_timed;
+  /// What the search for tactics had no time for; empty when it had time for everything.
+  std::string cut_short;
   // Of this process's building; no part of the file, which is the same whenever the same choices are made.
   double build_seconds = 0;
   bool tuned = false;  ///< tactics were timed, not all of them taken from the cache

@@ -248,6 +248,7 @@ std::shared_ptr<Engine> read_header(const Json& header, const ReadBlob& read,
   engine->log = read_log(header.at("log"));
   // Files of earlier versions lack it.
   if (header.contains("not_timed")) engine->not_timed = header["not_timed"].get<std::string>();
+  if (header.contains("cut_short")) engine->cut_short = header["cut_short"].get<std::string>();
   engine->graph = std::make_shared<const graph::Graph>(graph_from_json(header.at("graph"), read));
   // Without any the device's favourites run.
   if (!engine->tactics.empty() && engine->tactics.size() != engine->graph->nodes.size())
@@ -289,6 +290,7 @@ void assemble(const Engine& engine, const Device& device,
   header["passes"] = passes_to_json(engine.passes);
   header["log"] = log_to_json(engine.log);
   header["not_timed"] = engine.not_timed;
+  header["cut_short"] = engine.cut_short;
   const auto write = [&](const std::byte* data, int64_t size) { return blobs.add(data, size); };
   header["graph"] =
       graph_to_json(*engine.graph, write, [&](graph::ValueId id) { return needed[static_cast<size_t>(id)]; });

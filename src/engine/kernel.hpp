@@ -141,6 +141,13 @@ struct DeviceMemory {
   int64_t peak_allocated = 0;
 };
 
+/// Time of other processes on what a device computes with, and all the time that there was, of all its
+/// processors together, since some moment.
+struct OthersUse {
+  double used_s = 0;
+  double capacity_s = 0;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -175,6 +182,10 @@ class Device {
   /// Whether kernels of that tactic start while the step before still runs when that step's tactic is such a
   /// one too, so that they pay together only.
   virtual bool starts_early(std::string_view /*tactic*/) const { return false; }
+  /// Seconds that a search for tactics may take unless its user says otherwise.
+  virtual double search_seconds() const { return 12; }
+  /// Zeros where that is not known.
+  virtual OthersUse others_use() const { return {}; }
   /// Whether large batches may run faster in groups, image groups after each other.
   virtual bool splits_batches() const { return true; }
   /// Whether kernels store and multiply in this precision; bf16 is emulated in float32 where they do not.

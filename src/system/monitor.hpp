@@ -23,6 +23,8 @@ struct CpuCounters {
   double wall_s = 0;
 };
 
+constexpr pid_t kNoWorker = -1;
+
 /// Near are the cores that this process may use, and those that share a physical one with them.
 CpuCounters read_cpu_counters(pid_t worker);
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "base/clock.hpp"
 #include "base/version.hpp"
 
@@ -20,6 +22,7 @@ TEST(ProgressLine, SaysShareTimeLeftAndWhat) {
   EXPECT_EQ(progress_line({30, 90, "resnet50 torch"}, 80), " 25 %  1 min 30 s left  resnet50 torch");
   EXPECT_EQ(progress_line({30, 90, "resnet50 torch"}, 10).size(), 10u);
   EXPECT_EQ(progress_line({0, 0, "x"}, 80), "  0 %  0 s left  x");
+  EXPECT_EQ(progress_line({12, std::numeric_limits<double>::infinity(), "x"}, 80), "12 s so far  x");
 }
 
 TEST(UtcDate, HasTheIsoForm) {

@@ -129,6 +129,23 @@ TEST_F(CachedSearch, AHigherLevelChoosesTheLayoutAnew) {
   EXPECT_THAT(lacks(graph, device::cpu::cpu_device(), build), ::testing::HasSubstr("the choice of a layout"));
 }
 
+TEST_F(CachedSearch, TimesOfADisturbedMachineAreTakenAgainWhenItIsQuiet) {
+  const FakeTactic slow("slow", {.delay_us = 150});
+  const FakeTactic quick("quick", {.delay_us = 20});
+  FakeDevice device({&slow, &quick}, true);
+  BuildOptions build = options(3);
+  build.cache_folder = folder_;
+  device.others_share = 0.5;
+  EXPECT_TRUE(build_engine(relu_network(), device, build)->tuned);
+  EXPECT_FALSE(build_engine(relu_network(), device, build)->tuned) << "it is as busy as it was";
+  device.others_share = 0.01;
+  build.cached_only = true;
+  EXPECT_EQ(lacks(relu_network(), device, build), "");
+  build.cached_only = false;
+  EXPECT_TRUE(build_engine(relu_network(), device, build)->tuned);
+  EXPECT_FALSE(build_engine(relu_network(), device, build)->tuned) << "they are good now";
+}
+
 TEST_F(CachedSearch, WhatFoundNoMemoryOnceIsTriedAgain) {
   const FakeTactic slow("slow", {.delay_us = 150});
   const FakeTactic large("quick", {.delay_us = 20, .does_not_fit = true});

@@ -152,7 +152,7 @@ class FakeDevice final : public Device {
 
   std::string_view name() const override { return "fake"; }
   std::string fingerprint() const override { return "fake; 1"; }
-  std::vector<Layout> image_layouts(Precision) const override { return {Layout::kPlain}; }
+  std::vector<Layout> image_layouts(Precision) const override { return layouts; }
   std::vector<const Tactic*> tactics(const graph::Node& node) const override {
     if (node.op == "Relu") return {relu_.begin(), relu_.end()};
     return cpu().tactics(node);
@@ -171,6 +171,12 @@ class FakeDevice final : public Device {
       return known->name() == tactic && known->saves_together_us() > 0;
     });
   }
+  /// A second passes from one look to the next.
+  OthersUse others_use() const override {
+    const auto looks = static_cast<double>(++looks_at_others_);
+    return {looks * others_share, looks};
+  }
+  double search_seconds() const override { return own_search_seconds; }
   bool splits_batches() const override { return false; }
   bool computes_in(Precision precision) const override { return cpu().computes_in(precision); }
   std::shared_ptr<const Kernel> make_rounding(std::shared_ptr<const Kernel> kernel,
@@ -180,6 +186,9 @@ class FakeDevice final : public Device {
   void set_threads(int threads) const override { cpu().set_threads(threads); }
   std::vector<std::string> notes(Precision) const override { return {}; }
 
+  double others_share = 0;
+  std::vector<Layout> layouts = {Layout::kPlain};
+  double own_search_seconds = std::numeric_limits<double>::infinity();
   std::vector<std::string> requested_passes;
   mutable int64_t asked_images = -1;  ///< when the passes were asked for
   /// Programs whose memory finds room at a time.
@@ -230,6 +239,7 @@ class FakeDevice final : public Device {
 
   std::vector<const FakeTactic*> relu_;
   bool overlaps_;
+  mutable int looks_at_others_ = 0;
 };
 
 /// The host's executor; whole networks take their hidden time too.

@@ -6,6 +6,8 @@
 #include "device/cpu/onednn.hpp"
 #include "device/cpu/reorder.hpp"
 #include "device/cpu/tactics.hpp"
+#include "system/cpu.hpp"
+#include "system/monitor.hpp"
 
 namespace hone::device::cpu {
 namespace {
@@ -90,6 +92,11 @@ class CpuDevice final : public engine::Device {
   }
 
   void set_threads(int threads) const override { omp_set_num_threads(threads); }
+
+  engine::OthersUse others_use() const override {
+    const system::CpuCounters seen = system::read_cpu_counters(system::kNoWorker);
+    return {seen.busy_s - seen.own_s + seen.steal_s, seen.wall_s * system::usable_cores()};
+  }
 
   bool computes_in(Precision precision) const override {
     // oneDNN computes in bfloat16 from AVX-512 on (emulated in registers where the instructions are missing).

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/clock.hpp"
 #include "engine/context.hpp"
 #include "engine/search/step_timer.hpp"
 
@@ -17,7 +16,9 @@ constexpr double kMargin = 0.97;
 constexpr double kHopeless = 1.5;
 constexpr int kRounds = 5;
 /// Seconds after which no further round is timed.
-constexpr double kBudgetSeconds = 6;
+constexpr double kRoundSeconds = 6;
+/// Share of the budget, of what is left, after which no further group is looked at.
+constexpr double kFirstLookShare = 0.6;
 
 struct Group {
   int64_t images = 0;
@@ -33,10 +34,14 @@ double sample_us(Group& group, const std::vector<tensor::Tensor>& inputs) {
 
 std::vector<Group> promising_groups(const Engine& engine, const Device& device,
                                     const std::vector<tensor::Tensor>& inputs, int64_t batch,
-                                    const FitsRoom& fits) {
+                                    const FitsRoom& fits, const SearchBudget& budget, bool& cut_short) {
   std::vector<Group> groups;
   double fastest_us = 1e300;
   for (int64_t images = 0; images < batch; images = std::max<int64_t>(1, images * 2)) {
+    if (images > 0 && budget.is_over()) {
+      cut_short = true;
+      break;
+    }
     auto variant = std::make_shared<Engine>(engine);
     variant->micro_batch = images;
     variant->shapes.clear();
@@ -55,15 +60,16 @@ std::vector<Group> promising_groups(const Engine& engine, const Device& device,
 
 std::optional<BatchGroups> time_batch_groups(const Engine& engine, const Device& device,
                                              const std::vector<tensor::Tensor>& inputs, int64_t batch,
-                                             const FitsRoom& fits) {
-  std::vector<Group> groups = promising_groups(engine, device, inputs, batch, fits);
+                                             const FitsRoom& fits, const SearchBudget& budget) {
+  BatchGroups result;
+  std::vector<Group> groups =
+      promising_groups(engine, device, inputs, batch, fits, budget.part(kFirstLookShare), result.cut_short);
   if (groups.empty()) return std::nullopt;
-  const auto begin = base::Clock::now();
-  for (int round = 0; round < kRounds && (round < 1 || base::seconds_since(begin) < kBudgetSeconds);
-       ++round) {
+  const SearchBudget time = budget.at_most(kRoundSeconds);
+  for (int round = 0; round < kRounds && (round < 1 || !time.is_over()); ++round) {
     for (Group& group : groups) group.times_us.push_back(sample_us(group, inputs));
   }
-  BatchGroups result{.chosen = groups[0].images};
+  result.chosen = groups[0].images;
   for (const Group& group : groups) {
     const TimingEntry::Time time{sample_quantile(group.times_us, 0.5), sample_quantile(group.times_us, 0.25),
                                  static_cast<int>(group.times_us.size())};

@@ -1,6 +1,8 @@
 // See tactic_candidates.hpp.
 #include "engine/search/tactic_candidates.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "engine/search/step_signature.hpp"
@@ -22,6 +24,8 @@ double StepSearch::median(size_t candidate) const {
 void StepSearch::use(const TimingEntry& entry) {
   cached = true;
   refusals = entry.refusals;
+  short_of_memory = entry.short_of_memory;
+  cut_short = entry.cut_short_after > 0;
   for (const auto& [tactic, time] : entry.times) {
     if (tactic == entry.chosen) chosen = candidates.size();
     candidates.push_back({tactic, {}, time});
@@ -44,6 +48,22 @@ void StepSearch::refuse(size_t candidate, const std::string& reason) {
   candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(candidate));
 }
 
+void StepSearch::leave_out(size_t candidate) {
+  refuse(candidate, std::string(kNoTimeLeft));
+  cut_short = true;
+}
+
+void StepSearch::list(const ProgramStep& step, const std::string& surroundings) {
+  std::map<std::string, size_t> seen;
+  std::vector<std::pair<size_t, std::string>> ranked;
+  for (const std::string& tactic : step.candidates)
+    ranked.emplace_back(seen[tactic.substr(0, tactic.find(':'))]++, tactic);
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (auto& [rank, tactic] : ranked) candidates.push_back({std::move(tactic), {}, {}});
+  listed = fmt::format("{} {}", surroundings, fmt::join(step.candidates, " "));
+}
+
 void StepSearch::take_times(const StepTimer& timer, const std::vector<const std::string*>& ran, size_t k) {
   Candidate& candidate = candidates[k];
   for (const size_t node : nodes) {
@@ -57,13 +77,16 @@ void StepSearch::take_times(const StepTimer& timer, const std::vector<const std:
 void StepSearch::reopen() {
   candidates.clear();
   refusals.clear();
+  listed.clear();
   cached = false;
   short_of_memory = false;
+  cut_short = false;
   chosen = 0;
 }
 
-TimingEntry StepSearch::entry(int level) {
-  TimingEntry result{candidates[chosen].tactic, {}, refusals, level, short_of_memory};
+TimingEntry StepSearch::entry(int level, double budget_seconds) {
+  TimingEntry result{candidates[chosen].tactic,     {}, refusals, level, short_of_memory,
+                     cut_short ? budget_seconds : 0};
   for (Candidate& candidate : candidates) {
     candidate.cached = {sample_quantile(candidate.times, 0.5), sample_quantile(candidate.times, 0.25),
                         static_cast<int>(candidate.times.size())};
@@ -79,6 +102,23 @@ std::vector<std::string> LayoutSearch::tactics(size_t node_count) const {
     for (const size_t node : step.nodes) result[node] = step.candidates[step.chosen].tactic;
   }
   return result;
+}
+
+std::string LayoutSearch::left_out() const {
+  size_t candidates = 0;
+  size_t untimed = 0;
+  size_t cut_short = 0;
+  for (const StepSearch& step : steps) {
+    candidates += step.candidates.size();
+    untimed += static_cast<size_t>(
+        std::count_if(step.refusals.begin(), step.refusals.end(),
+                      [](const std::string& refusal) { return refusal.ends_with(kNoTimeLeft); }));
+    cut_short += step.cut_short ? 1 : 0;
+  }
+  if (cut_short == 0) return {};
+  return fmt::format(
+      "{} of {} candidates were not timed, and not all choices tried for {} of {} kinds of steps", untimed,
+      candidates + untimed, cut_short, steps.size());
 }
 
 size_t LayoutSearch::rounds() const {

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/engine.hpp"
@@ -12,6 +13,9 @@
 #include "engine/search/timing_cache.hpp"
 
 namespace hone::engine {
+
+/// Why a candidate was not timed, where it is nobody's fault.
+constexpr std::string_view kNoTimeLeft = "not timed: the time for the search was over";
 
 struct Candidate {
   std::string tactic;
@@ -29,9 +33,13 @@ struct StepSearch {
   std::vector<Candidate> candidates;
   /// "tactic: reason".
   std::vector<std::string> refusals;
+  /// How the steps before it leave its operands, and its candidates: what its times depend on.
+  std::string listed;
   bool cached = false;
   /// Some were refused for want of memory.
   bool short_of_memory = false;
+  /// The time of the search was over before everything was looked at.
+  bool cut_short = false;
   size_t chosen = 0;
 
   double median(size_t candidate) const;
@@ -42,12 +50,18 @@ struct StepSearch {
   void choose();
   /// Moves a candidate to the refusals.
   void refuse(size_t candidate, const std::string& reason);
+  /// The same because there is no time left for it.
+  void leave_out(size_t candidate);
+  /// Fills in the candidates of a program's step, the first of every tactic before the second of any: where
+  /// time is short, each has its best guesses looked at. `surroundings`: how the steps before it leave its
+  /// operands.
+  void list(const ProgramStep& step, const std::string& surroundings);
   /// Takes the samples of candidate `k`, where the program ran by it; `ran` as tactics_that_run() has it.
   void take_times(const StepTimer& timer, const std::vector<const std::string*>& ran, size_t k);
   /// Forgets what came from an earlier search.
   void reopen();
-  /// For the cache; fills in the candidates' summaries. `level`: the search's.
-  TimingEntry entry(int level);
+  /// For the cache; fills in the candidates' summaries. `level` and `budget_seconds`: the search's.
+  TimingEntry entry(int level, double budget_seconds);
 };
 
 /// All steps of a graph in one layout.
@@ -58,6 +72,8 @@ struct LayoutSearch {
   std::vector<Preparation> preparations;
   /// Chosen tactic per node, as ProgramOptions takes them.
   std::vector<std::string> tactics(size_t node_count) const;
+  /// What there was no time for, as a sentence; empty where there was time for everything.
+  std::string left_out() const;
   /// Rounds that let every candidate of every step run.
   size_t rounds() const;
   /// The same for round `k`: candidate k of every step, or what the cache chose.

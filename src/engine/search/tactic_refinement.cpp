@@ -2,7 +2,6 @@
 #include "engine/search/tactic_refinement.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -23,6 +22,10 @@ constexpr size_t kMostTrials = 8;
 constexpr double kWorthAnotherRound = 0.995;
 constexpr int kWarmups = 3;
 constexpr int kPairs = 15;
+/// After so many pairs, a network that is slower by more than this is given up, unless the steps that it is
+/// about are faster.
+constexpr int kFirstPairs = 5;
+constexpr double kGivenUp = 1.01;
 
 double network_us(Program& program) {
   const ExecutionTimes times = program.executor().execute_timed();
@@ -57,7 +60,7 @@ std::vector<size_t> worth_a_trial(const StepSearch& step, const StartsEarly& ear
 
 /// Microseconds of each run of some nodes together.
 std::vector<double> sums(const StepTimer& timer, const std::vector<bool>& wanted) {
-  std::vector<double> result(kPairs, 0.0);
+  std::vector<double> result(timer.total_times().size(), 0.0);
   for (size_t node = 0; node < wanted.size(); ++node) {
     const std::vector<double>& times = timer.node_times(node);
     for (size_t run = 0; wanted[node] && run < times.size(); ++run) result[run] += times[run];
@@ -91,41 +94,67 @@ bool is_faster(const std::vector<double>& times, const std::vector<double>& othe
   return median < margin * sample_quantile(others, 0.5) && median < sample_quantile(others, 0.25);
 }
 
-/// The time of `trial` over that of `current`, taking turns; 1 when neither it is faster beyond doubt, nor
-/// the steps that it is about in a network that is a little faster.
-double time_ratio(const Choice& trial, const Choice& current) {
-  std::vector<double> trial_us;
-  std::vector<double> current_us;
-  StepTimer trial_steps(*trial.program);
-  StepTimer current_steps(*current.program);
-  for (int i = 0; i < kWarmups; ++i) network_us(*trial.program);
-  for (int i = 0; i < kPairs; ++i) {
-    current_us.push_back(network_us(*current.program));
-    trial_us.push_back(network_us(*trial.program));
-    current_steps.sample_uploaded();
-    trial_steps.sample_uploaded();
+/// Two networks that take turns.
+class Duel {
+ public:
+  Duel(const Choice& trial, const Choice& current)
+      : trial_(trial), current_(current), trial_steps_(*trial.program), current_steps_(*current.program) {}
+
+  /// The time of the trial over that of the current one; 1 when neither it is faster beyond doubt, nor the
+  /// steps that it is about in a network that is a little faster.
+  double time_ratio() {
+    for (int i = 0; i < kWarmups; ++i) network_us(*trial_.program);
+    run(kFirstPairs);
+    if (is_hopeless()) return 1;
+    run(kPairs - kFirstPairs);
+    const double before = sample_quantile(current_us_, 0.5);
+    const double ratio = sample_quantile(trial_us_, 0.5) / before;
+    if (is_faster(trial_us_, current_us_, kMargin)) return ratio;
+    const std::vector<double> of_trial = touched(trial_steps_);
+    const std::vector<double> of_current = touched(current_steps_);
+    if (ratio >= 1 || !is_faster(of_trial, of_current, kStepMargin)) return 1;
+    const double saved = sample_quantile(of_current, 0.5) - sample_quantile(of_trial, 0.5);
+    return std::max(ratio, 1 - saved / before);
   }
-  const double before = sample_quantile(current_us, 0.5);
-  const double ratio = sample_quantile(trial_us, 0.5) / before;
-  if (is_faster(trial_us, current_us, kMargin)) return ratio;
-  const std::vector<bool> touched = touched_nodes(trial.tactics, current.tactics, current_steps);
-  const std::vector<double> of_trial = sums(trial_steps, touched);
-  const std::vector<double> of_current = sums(current_steps, touched);
-  if (ratio >= 1 || !is_faster(of_trial, of_current, kStepMargin)) return 1;
-  return std::max(ratio, 1 - (sample_quantile(of_current, 0.5) - sample_quantile(of_trial, 0.5)) / before);
-}
+
+ private:
+  void run(int pairs) {
+    for (int i = 0; i < pairs; ++i) {
+      current_us_.push_back(network_us(*current_.program));
+      trial_us_.push_back(network_us(*trial_.program));
+      current_steps_.sample_uploaded();
+      trial_steps_.sample_uploaded();
+    }
+  }
+
+  bool is_hopeless() const {
+    return sample_quantile(trial_us_, 0.5) > kGivenUp * sample_quantile(current_us_, 0.5) &&
+           sample_quantile(touched(trial_steps_), 0.5) > sample_quantile(touched(current_steps_), 0.5);
+  }
+
+  std::vector<double> touched(const StepTimer& timer) const {
+    return sums(timer, touched_nodes(trial_.tactics, current_.tactics, current_steps_));
+  }
+
+  const Choice& trial_;
+  const Choice& current_;
+  StepTimer trial_steps_;
+  StepTimer current_steps_;
+  std::vector<double> trial_us_;
+  std::vector<double> current_us_;
+};
 
 /// The choices as they get better, with the network that they make.
 class Refinement {
  public:
   Refinement(LayoutSearch& search, size_t node_count, TacticTrials& trials, const StartsEarly& early,
-             double seconds)
+             const SearchBudget& budget, const SearchProgress& progress)
       : search_(search),
         node_count_(node_count),
         trials_(trials),
         early_(early),
-        half_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds / 2))),
-        end_(Clock::now() + 2 * half_),
+        budget_(budget),
+        progress_(progress),
         current_{search.tactics(node_count), nullptr} {
     current_.program = trials.program(search.layout, current_.tactics);
     current_.program->upload(trials.inputs());
@@ -136,12 +165,13 @@ class Refinement {
     ratio_ = 1;
     improve_runs();
     improve_steps();
-    return ratio_ < kWorthAnotherRound && Clock::now() < end_;
+    return ratio_ < kWorthAnotherRound && !budget_.is_over();
   }
 
- private:
-  using Clock = std::chrono::steady_clock;
+  /// Whether there was time for everything.
+  bool is_complete() const { return complete_; }
 
+ private:
   bool is_open(const StepSearch& step) const { return !step.cached && step.candidates.size() > 1; }
 
   /// Makes the network of the present choices the current one if it is right and faster. One that was not is
@@ -161,11 +191,13 @@ class Refinement {
   }
 
   bool beats_current(const std::vector<std::string>& tactics) {
+    progress_.report(fmt::format("trying choices in the whole network, {} so far", ++trials_made_),
+                     budget_.left());
     Choice trial{tactics, trials_.program(search_.layout, tactics)};
-    if (!trials_.agrees(*trial.program)) return false;
     trial.program->upload(trials_.inputs());
-    const double ratio = time_ratio(trial, current_);
-    if (ratio == 1) return false;
+    const double ratio = Duel(trial, current_).time_ratio();
+    if (ratio == 1 || !trials_.agrees(*trial.program)) return false;
+    trial.program->upload(trials_.inputs());
     ratio_ *= ratio;
     current_ = std::move(trial);
     return true;
@@ -175,11 +207,14 @@ class Refinement {
   /// in shorter and shorter runs, each of which begins in the middle of the one before it. Half of the time
   /// is left for single steps.
   void improve_runs() {
-    const auto end = std::min(end_, Clock::now() + half_);
+    const SearchBudget half = budget_.part(0.5);
     const size_t count = search_.steps.size();
     for (size_t length = count; length > 1; length = length == 2 ? 1 : (length + 1) / 2) {
       for (size_t first = 0; first + 1 < count; first += length / 2) {
-        if (Clock::now() > end) return;
+        if (half.is_over()) {
+          complete_ = false;
+          return;
+        }
         take_early(first, std::min(first + length, count));
       }
     }
@@ -214,7 +249,10 @@ class Refinement {
     for (const size_t i : order) {
       StepSearch& step = search_.steps[i];
       for (const size_t candidate : worth_a_trial(step, early_)) {
-        if (Clock::now() > end_) return;
+        if (budget_.is_over()) {
+          complete_ = false;
+          return;
+        }
         const size_t before = std::exchange(step.chosen, candidate);
         if (!accept()) step.chosen = before;
       }
@@ -225,11 +263,13 @@ class Refinement {
   size_t node_count_;
   TacticTrials& trials_;
   const StartsEarly& early_;
-  Clock::duration half_;
-  Clock::time_point end_;
+  const SearchBudget& budget_;
+  const SearchProgress& progress_;
   Choice current_;
   std::set<std::vector<std::string>> rejected_;
   double ratio_ = 1;  ///< of the network's time to that before the present round
+  bool complete_ = true;
+  int trials_made_ = 0;
 };
 
 /// Chooses `wanted` for the steps from `first` to before `last`, as far as the network agrees.
@@ -271,11 +311,12 @@ void keep_what_agrees(LayoutSearch& search, size_t node_count, const std::vector
   take_again(search, node_count, wanted, 0, search.steps.size(), trials);
 }
 
-void refine_choices(LayoutSearch& search, size_t node_count, TacticTrials& trials, const StartsEarly& early,
-                    double seconds) {
-  Refinement refinement(search, node_count, trials, early, seconds);
+bool refine_choices(LayoutSearch& search, size_t node_count, TacticTrials& trials, const StartsEarly& early,
+                    const SearchBudget& budget, const SearchProgress& progress) {
+  Refinement refinement(search, node_count, trials, early, budget, progress);
   while (refinement.improve()) {
   }
+  return refinement.is_complete();
 }
 
 }  // namespace hone::engine

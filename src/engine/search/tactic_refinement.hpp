@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/search/search_budget.hpp"
 #include "engine/search/tactic_trials.hpp"
 
 namespace hone::engine {
@@ -16,10 +17,10 @@ using StartsEarly = std::function<bool(const std::string& tactic)>;
 /// Starts from the chosen tactics. Takes the fastest early ones in runs of neighbouring steps, long ones
 /// first, wherever the network is faster so; then tries, step by step from the costliest on, candidates that
 /// are nearly as fast as the chosen one. A trial counts as faster, too, where the network is a little faster
-/// and the steps that differ are faster beyond doubt, with those behind them. All that again while a round
-/// gains half a percent, for `seconds` in all.
-void refine_choices(LayoutSearch& search, size_t node_count, TacticTrials& trials, const StartsEarly& early,
-                    double seconds);
+/// and the steps that differ are faster beyond doubt, with those after them. All that again while a round
+/// gains half a percent. False where the time was over before that.
+bool refine_choices(LayoutSearch& search, size_t node_count, TacticTrials& trials, const StartsEarly& early,
+                    const SearchBudget& budget, const SearchProgress& progress);
 
 /// For choices with which the network does not compute what is expected, although each of them is right
 /// beside the tactics of `sound`, one a node, with which it is right: goes back to those and takes the

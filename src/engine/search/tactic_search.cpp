@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <charconv>
 #include <exception>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 
-#include "base/clock.hpp"
 #include "engine/context.hpp"
 #include "engine/search/batch_group.hpp"
+#include "engine/search/candidate_timing.hpp"
+#include "engine/search/disturbance.hpp"
 #include "engine/search/step_signature.hpp"
 #include "engine/search/step_timer.hpp"
 #include "engine/search/tactic_refinement.hpp"
@@ -22,15 +22,17 @@ namespace {
 
 /// A challenger must be this much faster than the incumbent.
 constexpr double kMargin = 0.97;
-/// After one look, candidates slower than the best by this factor are not timed again.
-constexpr double kHopeless = 1.5;
-/// Nor are more than so many of the fastest: their programs, which take turns, are all in memory.
-constexpr size_t kMostTimed = 16;
-/// Seconds after which no further round is timed, of one layout's steps and of layouts.
-constexpr double kBudgetSeconds = 6;
-/// The same for trying choices in whole networks, and at levels above 3.
+/// Seconds after which no further round of layouts is timed.
+constexpr double kLayoutSeconds = 6;
+/// The most that choices are tried in whole networks, and at levels above 3.
 constexpr double kRefineSeconds = 30;
 constexpr double kLongRefineSeconds = 60;
+/// Shares of the budget that layouts get where batch groups are timed as well, and where they are not: the
+/// rest is for packing what was chosen.
+constexpr double kLayoutsShareBesideGroups = 0.8;
+constexpr double kLayoutsShare = 0.93;
+/// Share of a layout's time for candidates, where their choices are then tried in whole networks.
+constexpr double kCandidatesShare = 0.6;
 
 /// Of the cache's entry that says so, for builds that may not try.
 std::string unfit_key(const graph::Graph& bound, Precision precision) {
@@ -40,14 +42,17 @@ std::string unfit_key(const graph::Graph& bound, Precision precision) {
 class Search {
  public:
   Search(Engine& engine, std::shared_ptr<const graph::Graph> bound, const Device& device,
-         const BuildOptions& options, TimingCache& cache)
+         const BuildOptions& options, TimingCache& cache, const SearchBudget& budget)
       : engine_(engine),
         bound_(std::move(bound)),
         device_(device),
         options_(options),
         cache_(cache),
-        trials_(engine, bound_, device, options.optimization_level >= 5) {
-    cache_.accept_short_of_memory(options.cached_only);
+        trials_(engine, bound_, device, options.optimization_level >= 5),
+        budget_(budget),
+        progress_(options.progress, budget_) {
+    accept_incomplete(options.cached_only);
+    if (cache_.has_disturbed() && !options.cached_only && is_quiet(device)) cache_.retake_disturbed();
   }
 
   void run() {
@@ -59,28 +64,32 @@ class Search {
     std::vector<LayoutSearch> searches;
     std::exception_ptr first_failure;
     bool short_of_memory = false;
-    for (size_t i = 0; i < layouts.size(); ++i) {
-      report(static_cast<double>(i) / static_cast<double>(layouts.size()),
-             fmt::format("timing tactics, {}", layout_name(layouts[i])));
-      const bool fit = trials_.fits([&] { searches.push_back(search_layout(layouts[i])); });
+    const SearchBudget layouts_budget =
+        budget_.part(groups_images() ? kLayoutsShareBesideGroups : kLayoutsShare);
+    for (size_t i = 0; i < layouts.size() && (searches.empty() || !layouts_budget.is_over()); ++i) {
+      const SearchBudget budget = layouts_budget.part(1.0 / static_cast<double>(layouts.size() - i));
+      const bool fit = trials_.fits([&] { searches.push_back(search_layout(layouts[i], searches, budget)); });
       if (!fit && !first_failure) first_failure = trials_.failure();
       if (!fit && trials_.short_of_memory()) short_of_memory = true;
     }
     if (searches.empty()) std::rethrow_exception(first_failure);
-    const size_t best = layouts.size() == 1 ? 0 : fastest(searches, graph_key, short_of_memory);
+    const size_t best = layouts.size() == 1
+                            ? 0
+                            : fastest(searches, graph_key, short_of_memory, searches.size() < layouts.size());
     engine_.layout = searches[best].layout;
-    cache_.accept_short_of_memory(true);
+    accept_incomplete(true);
     for (const Layout layout : considered) append_log(layout, searches[best]);
-    cache_.accept_short_of_memory(options_.cached_only);
+    accept_incomplete(options_.cached_only);
     engine_.tactics = searches[best].tactics(bound_->nodes.size());
+    engine_.cut_short = searches[best].left_out();
     searches.clear();
-    if (options_.optimization_level >= 3 && device_.splits_batches()) choose_group();
+    if (groups_images()) choose_group();
   }
 
  private:
-  void report(double done, const std::string& what) const {
-    if (options_.progress) options_.progress(done, what);
-  }
+  bool groups_images() const { return options_.optimization_level >= 3 && device_.splits_batches(); }
+
+  void accept_incomplete(bool accept) { cache_.accept_incomplete(accept, budget_.seconds()); }
 
   /// The lowest level whose search looks as closely as this one at what both look at.
   int least_level() const {
@@ -108,7 +117,9 @@ class Search {
     fail_environment("the timing cache lacks {}", lacks);
   }
 
-  LayoutSearch search_layout(Layout layout) {
+  /// `others`: the searches of other layouts so far.
+  LayoutSearch search_layout(Layout layout, const std::vector<LayoutSearch>& others,
+                             const SearchBudget& budget) {
     LayoutSearch search = find_steps(*bound_, layout, engine_.precision, least_level(), cache_);
     reopen_unknown(search);
     if (const std::string doubt = trials_.doubt_of_cached(search); !doubt.empty()) {
@@ -119,27 +130,41 @@ class Search {
       return search;
     }
     list_candidates(search);
+    take_equal_steps(search, others);
     const auto open = std::find_if(search.steps.begin(), search.steps.end(), is_open);
     if (open != search.steps.end()) {
       refuse_to_time(fmt::format("the times of {}, the first of {} such steps",
                                  bound_->nodes[open->nodes.front()].name,
                                  std::count_if(open, search.steps.end(), is_open)));
     }
-    time_candidates(search);
-    check_together(search);
-    if (device_.overlaps_steps() && options_.optimization_level >= 2) {
-      report(0.5, "trying choices in the whole network");
-      refine_choices(
-          search, bound_->nodes.size(), trials_,
-          [&](const std::string& tactic) { return device_.starts_early(tactic); },
-          options_.optimization_level >= 4 ? kLongRefineSeconds : kRefineSeconds);
-    }
+    const Disturbance disturbance(device_);
+    const bool refines = device_.overlaps_steps() && options_.optimization_level >= 2;
+    const std::vector<std::string> sound =
+        time_candidates(search, bound_->nodes.size(), trials_, options_.optimization_level >= 4 ? 15 : 7,
+                        refines ? budget.part(kCandidatesShare) : budget, progress_);
+    check_together(search, sound);
+    if (refines) refine(search, budget);
+    const bool disturbed = disturbance.was_seen();
     for (StepSearch& step : search.steps) {
       if (step.cached || step.candidates.empty()) continue;
-      cache_.set(step.signature, step.entry(options_.optimization_level));
+      TimingEntry entry = step.entry(options_.optimization_level, budget_.seconds());
+      entry.disturbed = disturbed;
+      cache_.set(step.signature, std::move(entry));
       engine_.tuned = true;
     }
     return search;
+  }
+
+  void refine(LayoutSearch& search, const SearchBudget& budget) {
+    const SearchBudget time =
+        budget.at_most(options_.optimization_level >= 4 ? kLongRefineSeconds : kRefineSeconds);
+    const bool complete =
+        !time.is_over() &&
+        refine_choices(
+            search, bound_->nodes.size(), trials_,
+            [&](const std::string& tactic) { return device_.starts_early(tactic); }, time, progress_);
+    if (complete || !budget.is_limited()) return;
+    for (StepSearch& step : search.steps) step.cut_short = step.cut_short || step.candidates.size() > 1;
   }
 
   /// Opens steps for which the cache chose what the device does not offer.
@@ -156,152 +181,58 @@ class Search {
     for (StepSearch& step : search.steps) step_of[step.nodes.front()] = &step;
     const auto listed = trials_.listed_program(search.layout);
     search.preparations = listed->preparations();
+    std::map<graph::ValueId, std::string> arrangements;
     for (const ProgramStep& made : listed->steps()) {
-      const auto found = made.node < 0 ? step_of.end() : step_of.find(static_cast<size_t>(made.node));
+      if (made.node < 0) continue;
+      const graph::Node& node = bound_->nodes[static_cast<size_t>(made.node)];
+      std::string surroundings;
+      for (const graph::ValueId id : node.inputs) surroundings += arrangements[id] + ";";
+      for (size_t i = 0; i < node.outputs.size(); ++i)
+        arrangements[node.outputs[i]] = made.outputs[i].desc.text();
+      const auto found = step_of.find(static_cast<size_t>(made.node));
       if (found == step_of.end()) continue;
       StepSearch& step = *found->second;
       if (!step.cached || step.refusals.empty()) step.refusals = made.refusals;
-      if (step.cached) continue;
-      for (const std::string& tactic : made.candidates) step.candidates.push_back({tactic, {}, {}});
+      if (!step.cached) step.list(made, surroundings);
     }
   }
 
-  std::unique_ptr<Program> program_of_round(const LayoutSearch& search, size_t k) const {
-    return trials_.program(search.layout, search.tactics_of_round(k, bound_->nodes.size()));
-  }
-
-  /// One sample of every step of round `k`.
-  void time_round(LayoutSearch& search, Program& program, size_t k) const {
-    StepTimer timer(program);
-    timer.sample(trials_.inputs());
-    search.take_times(timer, program, k);
-  }
-
-  /// What the rounds, which took candidate k of every step, compute.
-  struct Look {
-    std::vector<Ballot> ballots;
-    /// Of each round; none where it could not run, which says nothing of the others.
-    std::vector<std::optional<size_t>> votes;
-  };
-
-  /// One look at every candidate, one program after another: all of them at once would take much memory.
-  Look look(LayoutSearch& search) {
-    Look seen;
-    for (size_t k = 0; k < search.rounds(); ++k) {
-      std::optional<size_t> vote;
-      trials_.fits([&] {
-        const auto made = program_of_round(search, k);
-        Outputs outputs = trials_.first_outputs(*made);
-        time_round(search, *made, k);
-        vote = trials_.vote(std::move(outputs), seen.ballots);
-      });
-      seen.votes.push_back(vote);
-    }
-    if (seen.ballots.empty()) trials_.rethrow_failure();
-    return seen;
-  }
-
-  /// Several looks, for which the programs take turns: all of them, or as many as fit at a time.
-  void time_interleaved(LayoutSearch& search, int looks) {
-    const size_t rounds = search.rounds();
-    const auto begin = base::Clock::now();
-    for (size_t first = 0; first < rounds;) {
-      std::vector<std::unique_ptr<Program>> programs;
-      while (first + programs.size() < rounds && trials_.fits([&] {
-        auto made = program_of_round(search, first + programs.size());
-        made->executor();
-        programs.push_back(std::move(made));
-      })) {
-      }
-      for (int i = 0; i < looks && (i == 0 || base::seconds_since(begin) <= kBudgetSeconds); ++i) {
-        for (size_t k = 0; k < programs.size(); ++k)
-          trials_.fits([&] { time_round(search, *programs[k], first + k); });
-      }
-      first += std::max<size_t>(1, programs.size());
-    }
-  }
-
-  /// Refuses candidates with which the network computes something else, or that cannot run.
-  void refuse_wrong(LayoutSearch& search, Look seen) {
-    trials_.expect(seen.ballots, search.layout);
-    std::vector<bool> right;
-    for (const Ballot& ballot : seen.ballots) right.push_back(trials_.agrees(ballot.outputs));
-    seen.ballots.clear();  // they take room that candidates want
-    const auto is_right = [&](std::optional<size_t> vote) { return vote && right[*vote]; };
-    const auto sound_round = std::find_if(seen.votes.begin(), seen.votes.end(), is_right);
-    const std::vector<std::string> sound =
-        search.tactics_of_round(static_cast<size_t>(sound_round - seen.votes.begin()), bound_->nodes.size());
+  /// Steps that run alike in another layout too, as those without images do, are timed once.
+  void take_equal_steps(LayoutSearch& search, const std::vector<LayoutSearch>& others) {
+    accept_incomplete(true);
     for (StepSearch& step : search.steps) {
-      if (step.cached) continue;
-      for (size_t k = std::min(step.candidates.size(), seen.votes.size()); k-- > 0;) {
-        const bool failed = !seen.votes[k];
-        if (is_right(seen.votes[k]) || step.candidates.size() < 2) continue;
-        std::vector<std::string> tactics = sound;
-        for (const size_t node : step.nodes) tactics[node] = step.candidates[k].tactic;
-        const std::string wrong = trials_.mistake([&] {
-          const auto alone = trials_.program(search.layout, tactics);
-          const bool right = trials_.agrees(*alone);
-          if (right && failed) time_alone(step, k, *alone);
-          return right;
-        });
-        if (!wrong.empty()) refuse(step, k, wrong);
-      }
+      const StepSearch* equal = is_open(step) ? find_equal(step, others) : nullptr;
+      const TimingEntry* known = equal == nullptr ? nullptr : cache_.find(equal->signature, least_level());
+      if (known == nullptr) continue;
+      const TimingEntry entry = *known;
+      step.reopen();
+      step.use(entry);
+      cache_.set(step.signature, entry);
     }
-    sound_tactics_ = sound;
+    accept_incomplete(options_.cached_only);
   }
 
-  void refuse(StepSearch& step, size_t k, const std::string& reason) const {
-    step.refuse(k, reason);
-    if (reason == trials_.misfit() && trials_.short_of_memory()) step.short_of_memory = true;
-  }
-
-  /// One sample of a step by its candidate `k`, which that program runs it by.
-  void time_alone(StepSearch& step, size_t k, Program& program) const {
-    StepTimer timer(program);
-    timer.sample(trials_.inputs());
-    step.take_times(timer, tactics_that_run(program, bound_->nodes.size()), k);
+  static const StepSearch* find_equal(const StepSearch& step, const std::vector<LayoutSearch>& others) {
+    for (const LayoutSearch& other : others) {
+      const auto found = std::find_if(other.steps.begin(), other.steps.end(), [&](const StepSearch& known) {
+        return known.nodes == step.nodes && !known.listed.empty() && known.listed == step.listed;
+      });
+      if (found != other.steps.end()) return &*found;
+    }
+    return nullptr;
   }
 
   /// Candidates that are right one by one can be wrong together; then as many as possible are kept.
-  void check_together(LayoutSearch& search) {
-    if (!trials_.mistake_of(search.layout, search.tactics(bound_->nodes.size())).empty())
-      keep_what_agrees(search, bound_->nodes.size(), sound_tactics_, trials_);
+  void check_together(LayoutSearch& search, const std::vector<std::string>& sound) {
+    const std::vector<std::string> chosen = search.tactics(bound_->nodes.size());
+    if (chosen != sound && !trials_.mistake_of(search.layout, chosen).empty())
+      keep_what_agrees(search, bound_->nodes.size(), sound, trials_);
   }
 
-  void time_candidates(LayoutSearch& search) {
-    trials_.forget_misfit();
-    refuse_wrong(search, look(search));
-    std::vector<std::vector<Candidate>> hopeless(search.steps.size());
-    for (size_t i = 0; i < search.steps.size(); ++i) {
-      StepSearch& step = search.steps[i];
-      if (step.cached) continue;
-      for (size_t k = step.candidates.size(); k-- > 0;) {
-        if (step.candidates[k].times.empty() && step.candidates.size() > 1)
-          refuse(step, k, trials_.misfit().empty() ? "it cannot run this step" : trials_.misfit());
-      }
-      std::vector<double> medians = {1e300};
-      for (size_t k = 0; k < step.candidates.size(); ++k) medians.push_back(step.median(k));
-      std::sort(medians.begin(), medians.end());
-      const double limit =
-          std::min(medians.front() * kHopeless, medians[std::min(kMostTimed, medians.size()) - 1]);
-      // Hopeless ones stay in the list for the log, behind the others, with their few samples.
-      const auto middle =
-          std::stable_partition(step.candidates.begin(), step.candidates.end(),
-                                [&](const Candidate& c) { return sample_quantile(c.times, 0.5) <= limit; });
-      hopeless[i].assign(std::make_move_iterator(middle), std::make_move_iterator(step.candidates.end()));
-      step.candidates.erase(middle, step.candidates.end());
-    }
-    time_interleaved(search, options_.optimization_level >= 4 ? 15 : 7);
-    for (size_t i = 0; i < search.steps.size(); ++i) {
-      StepSearch& step = search.steps[i];
-      if (step.cached || step.candidates.empty()) continue;
-      step.choose();
-      for (Candidate& candidate : hopeless[i]) step.candidates.push_back(std::move(candidate));
-    }
-  }
-
-  /// Index of the search whose layout is; `short_of_memory`: another one found none.
-  size_t fastest(std::vector<LayoutSearch>& searches, const std::string& key, bool short_of_memory) {
+  /// Index of the search whose layout is the fastest; `short_of_memory`: another one found none; `cut_short`:
+  /// there was no time for another one.
+  size_t fastest(std::vector<LayoutSearch>& searches, const std::string& key, bool short_of_memory,
+                 bool cut_short) {
     struct Network {
       size_t search;
       std::unique_ptr<Program> program;
@@ -317,8 +248,10 @@ class Search {
       });
     }
     if (networks.empty()) trials_.rethrow_failure();
-    const auto begin = base::Clock::now();
-    for (int round = 0; round < 7 && (round < 2 || base::seconds_since(begin) < kBudgetSeconds); ++round) {
+    const Disturbance disturbance(device_);
+    const SearchBudget time = budget_.at_most(kLayoutSeconds);
+    for (int round = 0; round < 7 && (round < 2 || !time.is_over()); ++round) {
+      progress_.report("timing layouts");
       for (Network& network : networks) {
         StepTimer timer(*network.program);
         timer.sample(trials_.inputs());
@@ -334,10 +267,14 @@ class Search {
       entry.times[std::string(layout_name(searches[network.search].layout))] = {
           median, sample_quantile(network.totals, 0.25), static_cast<int>(network.totals.size())};
     }
-    for (const LayoutSearch& search : searches)
-      entry.short_of_memory =
-          entry.short_of_memory || std::any_of(search.steps.begin(), search.steps.end(),
-                                               [](const StepSearch& step) { return step.short_of_memory; });
+    for (const LayoutSearch& search : searches) {
+      for (const StepSearch& step : search.steps) {
+        entry.short_of_memory = entry.short_of_memory || step.short_of_memory;
+        cut_short = cut_short || step.cut_short;
+      }
+    }
+    if (cut_short) entry.cut_short_after = budget_.seconds();
+    entry.disturbed = disturbance.was_seen();
     entry.chosen = layout_name(searches[best->search].layout);
     cache_.set(key, std::move(entry));
     return best->search;
@@ -383,15 +320,19 @@ class Search {
       }
     }
     refuse_to_time("the choice of a batch group for this network");
-    report(0.9, "timing batch groups");
+    progress_.report("timing batch groups");
     trials_.forget_misfit();
-    const auto groups = time_batch_groups(engine_, device_, trials_.inputs(), batch,
-                                          [this](const auto& action) { return trials_.fits(action); });
+    const Disturbance disturbance(device_);
+    const auto groups = time_batch_groups(
+        engine_, device_, trials_.inputs(), batch,
+        [this](const auto& action) { return trials_.fits(action); }, budget_);
     if (!groups) trials_.rethrow_failure();
     engine_.micro_batch = groups->chosen;
     TimingEntry entry{.chosen = std::to_string(groups->chosen),
                       .level = options_.optimization_level,
-                      .short_of_memory = trials_.short_of_memory()};
+                      .short_of_memory = trials_.short_of_memory(),
+                      .cut_short_after = groups->cut_short ? budget_.seconds() : 0,
+                      .disturbed = disturbance.was_seen()};
     for (const auto& [images, time] : groups->times) entry.times[std::to_string(images)] = time;
     cache_.set(key, std::move(entry));
   }
@@ -402,16 +343,16 @@ class Search {
   const BuildOptions& options_;
   TimingCache& cache_;
   TacticTrials trials_;
-  /// Tactics with which the network computes what it should, per node.
-  std::vector<std::string> sound_tactics_;
+  const SearchBudget& budget_;
+  SearchProgress progress_;
 };
 
 }  // namespace
 
 void search_tactics(Engine& engine, const std::shared_ptr<const graph::Graph>& bound, const Device& device,
-                    const BuildOptions& options, TimingCache& cache) {
+                    const BuildOptions& options, TimingCache& cache, const SearchBudget& budget) {
   try {
-    Search(engine, bound, device, options, cache).run();
+    Search(engine, bound, device, options, cache, budget).run();
   } catch (const UnfitInputs& error) {
     engine.layout = device.image_layouts(engine.precision).front();
     engine.tactics.clear();

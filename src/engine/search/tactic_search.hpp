@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/builder.hpp"
+#include "engine/search/search_budget.hpp"
 #include "engine/search/timing_cache.hpp"
 
 namespace hone::engine {
@@ -19,7 +20,10 @@ namespace hone::engine {
 /// Where the inputs that were made up cannot be run with, nothing is timed; engine.not_timed says why, and
 /// the cache does to a later build that may time nothing. Bad input when the shapes cannot: they overflow, or
 /// pass the limit of what tensors may take.
+///
+/// The budget bounds it: where it does not suffice, what is likely to win least is left out, the steps it is
+/// about are marked in the cache, and engine.cut_short says how much it is.
 void search_tactics(Engine& engine, const std::shared_ptr<const graph::Graph>& bound, const Device& device,
-                    const BuildOptions& options, TimingCache& cache);
+                    const BuildOptions& options, TimingCache& cache, const SearchBudget& budget);
 
 }  // namespace hone::engine

@@ -5,6 +5,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
@@ -14,7 +16,7 @@ namespace {
 
 /// Another one whenever tactics come or change, or times mean something else: a cached step would never see
 /// it.
-constexpr int kVersion = 17;
+constexpr int kVersion = 18;
 constexpr uint64_t kMaxFileBytes = 64u << 20;
 
 uint64_t hash(const std::string& text) {
@@ -45,6 +47,8 @@ TimingEntry entry_of(const Json& item) {
   entry.chosen = item.at("chosen").get<std::string>();
   entry.level = item.at("level").get<int>();
   entry.short_of_memory = item.value("short_of_memory", false);
+  entry.cut_short_after = item.value("cut_short_after", 0.0);
+  entry.disturbed = item.value("disturbed", false);
   for (const auto& [tactic, time] : item.at("times").items())
     entry.times[tactic] = {time.at(0).get<double>(), time.at(1).get<double>(), time.at(2).get<int>()};
   for (std::string& refusal : item.at("refusals").get<std::vector<std::string>>()) {
@@ -62,6 +66,8 @@ Json json_of(const TimingEntry& entry) {
                {"times", std::move(times)},
                {"refusals", entry.refusals}};
   if (entry.short_of_memory) item["short_of_memory"] = true;
+  if (entry.cut_short_after > 0) item["cut_short_after"] = entry.cut_short_after;
+  if (entry.disturbed) item["disturbed"] = true;
   return item;
 }
 
@@ -122,10 +128,18 @@ std::map<std::string, TimingEntry> TimingCache::read() const {
   return entries;
 }
 
+bool TimingCache::has_disturbed() const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const auto& item) { return item.second.disturbed; });
+}
+
 const TimingEntry* TimingCache::find(const std::string& signature, int least_level) const {
   const auto found = entries_.find(signature);
   if (found == entries_.end() || found->second.level < least_level) return nullptr;
-  if (found->second.short_of_memory && !accept_short_) return nullptr;
+  const TimingEntry& entry = found->second;
+  const bool incomplete = entry.short_of_memory || (entry.disturbed && retake_disturbed_) ||
+                          (entry.cut_short_after > 0 && entry.cut_short_after < seconds_);
+  if (incomplete && !accept_incomplete_) return nullptr;
   used_.insert(signature);
   return &found->second;
 }

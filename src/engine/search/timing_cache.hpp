@@ -26,6 +26,10 @@ struct TimingEntry {
   int level = 0;
   /// What lost for want of memory may win another time.
   bool short_of_memory = false;
+  /// Seconds of the search that had no time for everything; 0: it had.
+  double cut_short_after = 0;
+  /// Other work disturbed the machine meanwhile.
+  bool disturbed = false;
 };
 
 /// Bad input when the file of a timing cache is something else than a regular file or, where it must be
@@ -42,8 +46,16 @@ class TimingCache {
   /// this version, device and thread count; environment error from save() when it cannot be written.
   static TimingCache of_file(const std::filesystem::path& file, const std::string& fingerprint, int threads);
 
-  /// Whether find() gives what was short of memory too. Builds that may time nothing take it.
-  void accept_short_of_memory(bool accept) { accept_short_ = accept; }
+  /// Whether find() gives what was short of memory too, and what was cut short after less than these seconds.
+  /// Builds that may time nothing take it.
+  void accept_incomplete(bool accept, double seconds) {
+    accept_incomplete_ = accept;
+    seconds_ = seconds;
+  }
+  /// Whether anything was found on a disturbed machine.
+  bool has_disturbed() const;
+  /// From now on find() gives nothing of that, unless what is incomplete is accepted.
+  void retake_disturbed() { retake_disturbed_ = true; }
   /// Null when nothing was found at that level or a higher one.
   const TimingEntry* find(const std::string& signature, int least_level) const;
   void set(const std::string& signature, TimingEntry entry);
@@ -61,7 +73,9 @@ class TimingCache {
 
   std::filesystem::path file_;
   bool named_ = false;
-  bool accept_short_ = false;
+  bool accept_incomplete_ = false;
+  double seconds_ = 0;
+  bool retake_disturbed_ = false;
   std::string fingerprint_;
   std::map<std::string, TimingEntry> entries_;
   mutable std::set<std::string> used_;

@@ -15,7 +15,8 @@ using ::testing::ElementsAre;
 using ::testing::Key;
 
 /// The groups of a batch of 5 images; `room` says of the n-th attempt whether there is room for it.
-std::optional<BatchGroups> groups_where(const std::function<bool(int attempt)>& room) {
+std::optional<BatchGroups> groups_where(const std::function<bool(int attempt)>& room,
+                                        double seconds = SearchBudget::kNoLimit) {
   test::GraphBuilder b;
   const auto x = b.input("x", {test::Dim::symbol("batch"), 4, 6, 6});
   const auto graph = b.finish({b.conv(x, 4, 4)});
@@ -23,12 +24,14 @@ std::optional<BatchGroups> groups_where(const std::function<bool(int attempt)>& 
   options.optimization_level = 0;
   const auto engine = build_engine(graph, device::cpu::cpu_device(), options);
   int attempt = 0;
-  return time_batch_groups(*engine, device::cpu::cpu_device(), test::random_inputs(graph, 1, 5), 5,
-                           [&](const std::function<void()>& action) {
-                             if (!room(attempt++)) return false;
-                             action();
-                             return true;
-                           });
+  return time_batch_groups(
+      *engine, device::cpu::cpu_device(), test::random_inputs(graph, 1, 5), 5,
+      [&](const std::function<void()>& action) {
+        if (!room(attempt++)) return false;
+        action();
+        return true;
+      },
+      SearchBudget(seconds));
 }
 
 TEST(BatchGroups, AreTheWholeBatchAndPowersOfTwoBelowIt) {
@@ -42,6 +45,14 @@ TEST(BatchGroups, AreTheWholeBatchAndPowersOfTwoBelowIt) {
     EXPECT_GE(time.median_us, time.lower_quartile_us);
     EXPECT_GE(time.samples, 1);
   }
+}
+
+TEST(BatchGroups, AreTheWholeBatchWhereThereIsNoTime) {
+  const auto groups = groups_where([](int) { return true; }, 0);
+  ASSERT_TRUE(groups);
+  EXPECT_THAT(groups->times, ElementsAre(Key(0)));
+  EXPECT_TRUE(groups->cut_short);
+  EXPECT_FALSE(groups_where([](int) { return true; })->cut_short);
 }
 
 TEST(BatchGroups, AreThoseThatThereIsRoomFor) {

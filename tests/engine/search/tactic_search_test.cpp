@@ -210,6 +210,44 @@ TEST_F(TacticSearch, OfTacticsThatAreWrongTogetherAsManyAsPossibleAreChosen) {
   }
 }
 
+TEST_F(TacticSearch, AWrongTacticIsFoundInFewNetworks) {
+  // Of two candidates, so that it comes up in every second round, in each of six steps.
+  const FakeTactic wrong("wrong", {.scale = 1.25f});
+  std::vector<std::pair<std::string, double>> variants;
+  for (int i = 0; i < 16; ++i) variants.emplace_back(fmt::format("n={}", i), 100 + i);
+  const FakeTactic tiles("tiles", {.variants = variants});
+  const auto graph = relus_behind_pools({2, 2, 2, 2, 2, 2});
+  const FakeDevice device({&tiles, &wrong}, false);
+  const auto engine = build_engine(graph, device, options(3));
+  EXPECT_THAT(relu_tactics(*engine), Each("tiles:n=0"));
+  EXPECT_EQ(records(*engine, "wrong").at(0).refusal, "with it the network computes something else");
+  // One round by 17 candidates shows it, and that the other ones of this round are right.
+  const int looks = 6 * (17 * 2 + 7 * 16);
+  EXPECT_LE(tiles.runs() + wrong.runs(), looks + 6 * 40);
+}
+
+TEST_F(TacticSearch, StepsThatRunAlikeInAnotherLayoutAreTimedOnce) {
+  const FakeTactic slow("slow", {.delay_us = 150});
+  const FakeTactic quick("quick", {.delay_us = 20});
+  GraphBuilder b;
+  auto x = b.node("MatMul", {b.input("x", {4, 24}), b.random({24, 24}, -0.2, 0.5)});
+  x = b.node("Relu", {b.node("Transpose", {x}, {{"perm", std::vector<int64_t>{1, 0}}})});
+  x = b.node("MatMul", {b.random({24, 24}, -0.2, 0.5), x});
+  const auto graph = b.finish({x});
+  const auto runs_of_slow = [&](std::vector<Layout> layouts) {
+    FakeDevice device({&slow, &quick}, false);
+    device.layouts = std::move(layouts);
+    BuildOptions build = options(3);
+    build.shapes = {{"x", {{4, 24}, {4, 24}, {4, 24}}}};
+    const int before = slow.runs();
+    const auto engine = build_engine(graph, device, build);
+    EXPECT_EQ(records(*engine, "quick").size(), device.layouts.size());
+    EXPECT_THAT(relu_tactics(*engine), Each("quick"));
+    return slow.runs() - before;
+  };
+  EXPECT_EQ(runs_of_slow({Layout::kPlain, Layout::kChannelsLast}), runs_of_slow({Layout::kPlain}));
+}
+
 TEST_F(TacticSearch, NetworksWhoseOutputsAreNotNumbersAreSearchedToo) {
   GraphBuilder b;
   auto x = b.input("x", {1, 4, 24, 24});

@@ -52,6 +52,22 @@ TEST_F(TimingCacheTest, FindsNothingThatALowerLevelFound) {
   }
 }
 
+TEST_F(TimingCacheTest, GivesWhatWasCutShortToThoseWithNoMoreTime) {
+  TimingCache cache = open();
+  TimingEntry cut = entry("fast");
+  cut.cut_short_after = 20;
+  cache.set("step", cut);
+  cache.save();
+  for (TimingCache known : {cache, open()}) {
+    known.accept_incomplete(false, 20);
+    EXPECT_NE(known.find("step", 1), nullptr);
+    known.accept_incomplete(false, 21);
+    EXPECT_EQ(known.find("step", 1), nullptr);
+    known.accept_incomplete(true, 21);
+    EXPECT_NE(known.find("step", 1), nullptr);
+  }
+}
+
 TEST_F(TimingCacheTest, DropsAChoiceThatWasNotTimed) {
   TimingCache first = open();
   first.set("step", entry("fast"));

@@ -12,6 +12,8 @@
 #include "device/cuda/plugin/libraries/cudnn_errors.hpp"
 #include "device/cuda/plugin/tactics/early_tactics.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
+#include "system/cpu.hpp"
+#include "system/monitor.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -185,6 +187,14 @@ class CudaDevice final : public engine::Device {
   bool overlaps_steps() const override { return true; }
 
   bool starts_early(std::string_view tactic) const override { return cuda::starts_early(tactic); }
+
+  double search_seconds() const override { return 20; }
+
+  /// The host's cores, which hand the work over.
+  engine::OthersUse others_use() const override {
+    const system::CpuCounters seen = system::read_cpu_counters(system::kNoWorker);
+    return {seen.near_s - seen.own_s + seen.steal_s, seen.wall_s * system::usable_cores()};
+  }
 
   bool splits_batches() const override { return false; }
 

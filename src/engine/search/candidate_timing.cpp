@@ -1,0 +1,264 @@
+// See candidate_timing.hpp.
+#include "engine/search/candidate_timing.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "engine/search/step_timer.hpp"
+
+namespace hone::engine {
+namespace {
+
+/// After one look, candidates slower than the best by this factor are not timed again.
+constexpr double kHopeless = 1.5;
+/// Nor are more than so many of the fastest: their programs, which take turns, are all in memory.
+constexpr size_t kMostTimed = 16;
+/// Seconds after which no further look at the promising ones is begun.
+constexpr double kLookSeconds = 6;
+/// Shares of the budget, of what is left of it when they begin: one look at every candidate, and the check of
+/// those that were only seen in networks that were wrong. The rest is for further looks.
+constexpr double kFirstLookShare = 0.7;
+constexpr double kCheckShare = 0.6;
+
+/// What the rounds, which took candidate k of every step, compute.
+struct FirstLook {
+  std::vector<Ballot> ballots;
+  /// Of each round; none where it could not run, which says nothing of the others.
+  std::vector<std::optional<size_t>> votes;
+};
+
+/// A candidate of a step (by index) about which nothing is known yet.
+struct Suspect {
+  size_t step;
+  size_t candidate;
+};
+
+class CandidateTiming {
+ public:
+  CandidateTiming(LayoutSearch& search, size_t node_count, TacticTrials& trials,
+                  const SearchProgress& progress)
+      : search_(search), node_count_(node_count), trials_(trials), progress_(progress) {}
+
+  std::vector<std::string> run(int looks, const SearchBudget& budget) {
+    trials_.forget_misfit();
+    refuse_wrong(look_once(budget.part(kFirstLookShare)), budget.part(kCheckShare));
+    refuse_untimed();
+    std::vector<std::vector<Candidate>> hopeless = set_aside_hopeless();
+    look_again(looks, budget);
+    for (size_t i = 0; i < search_.steps.size(); ++i) {
+      StepSearch& step = search_.steps[i];
+      if (step.cached || step.candidates.empty()) continue;
+      step.choose();
+      for (Candidate& candidate : hopeless[i]) step.candidates.push_back(std::move(candidate));
+    }
+    return std::move(sound_);
+  }
+
+ private:
+  std::unique_ptr<Program> program_of_round(size_t k) const {
+    return trials_.program(search_.layout, search_.tactics_of_round(k, node_count_));
+  }
+
+  /// One sample of every step of round `k`.
+  void time_round(Program& program, size_t k) {
+    StepTimer timer(program);
+    timer.sample(trials_.inputs());
+    search_.take_times(timer, program, k);
+  }
+
+  /// One program after another: all of them at once would take much memory. The first one always runs.
+  FirstLook look_once(const SearchBudget& budget) {
+    FirstLook seen;
+    const size_t rounds = search_.rounds();
+    for (size_t k = 0; k < rounds && (k == 0 || !budget.is_over()); ++k) {
+      progress_.report(fmt::format("timing tactics, round {} of {}", k + 1, rounds));
+      std::optional<size_t> vote;
+      trials_.fits([&] {
+        const auto made = program_of_round(k);
+        Outputs outputs = trials_.first_outputs(*made);
+        time_round(*made, k);
+        vote = trials_.vote(std::move(outputs), seen.ballots);
+      });
+      seen.votes.push_back(vote);
+    }
+    if (seen.ballots.empty()) trials_.rethrow_failure();
+    for (StepSearch& step : search_.steps) {
+      for (size_t k = step.candidates.size(); !step.cached && k-- > seen.votes.size();) step.leave_out(k);
+    }
+    return seen;
+  }
+
+  /// Refuses candidates with which the network computes something else, or that cannot run. Those of a right
+  /// round are right; of a wrong round's, those that no right one has shown are tried beside what is right,
+  /// together and then by halves.
+  void refuse_wrong(FirstLook seen, const SearchBudget& budget) {
+    trials_.expect(seen.ballots, search_.layout);
+    std::vector<bool> right;
+    for (const Ballot& ballot : seen.ballots) right.push_back(trials_.agrees(ballot.outputs));
+    seen.ballots.clear();  // they take room that candidates want
+    const auto is_right = [&](std::optional<size_t> vote) { return vote && right[*vote]; };
+    const auto first = std::find_if(seen.votes.begin(), seen.votes.end(), is_right);
+    sound_ = search_.tactics_of_round(static_cast<size_t>(first - seen.votes.begin()), node_count_);
+    known_.clear();
+    for (const StepSearch& step : search_.steps) known_.emplace_back(step.candidates.size(), false);
+    for (size_t k = 0; k < seen.votes.size(); ++k) {
+      if (!is_right(seen.votes[k])) continue;
+      for (const Suspect& shown : unknown_of_round(k)) known_[shown.step][shown.candidate] = true;
+    }
+    for (size_t k = 0; k < seen.votes.size(); ++k) {
+      if (!is_right(seen.votes[k])) find_wrong(unknown_of_round(k), budget);
+    }
+    // From the last one on, so that what is before it keeps its place.
+    std::sort(wrong_.begin(), wrong_.end(), [](const Wrong& a, const Wrong& b) {
+      return std::pair(a.suspect.step, a.suspect.candidate) > std::pair(b.suspect.step, b.suspect.candidate);
+    });
+    for (const Wrong& wrong : wrong_) {
+      StepSearch& step = search_.steps[wrong.suspect.step];
+      if (wrong.reason.empty()) {
+        step.leave_out(wrong.suspect.candidate);
+        continue;
+      }
+      step.refuse(wrong.suspect.candidate, wrong.reason);
+      step.short_of_memory = step.short_of_memory || wrong.short_of_memory;
+    }
+  }
+
+  /// What round `k` took of steps that have a choice, without what is known.
+  std::vector<Suspect> unknown_of_round(size_t k) const {
+    std::vector<Suspect> suspects;
+    for (size_t i = 0; i < search_.steps.size(); ++i) {
+      const StepSearch& step = search_.steps[i];
+      if (step.cached || step.candidates.size() < 2) continue;
+      const size_t candidate = k % step.candidates.size();
+      if (!known_[i][candidate]) suspects.push_back({i, candidate});
+    }
+    return suspects;
+  }
+
+  void find_wrong(std::span<const Suspect> suspects, const SearchBudget& budget) {
+    if (suspects.empty()) return;
+    if (budget.is_over()) {
+      for (const Suspect& suspect : suspects) note_wrong(suspect, "");
+      return;
+    }
+    progress_.report("checking what networks compute");
+    std::vector<std::string> tactics = sound_;
+    for (const auto& [step, candidate] : suspects) {
+      for (const size_t node : search_.steps[step].nodes)
+        tactics[node] = search_.steps[step].candidates[candidate].tactic;
+    }
+    const std::string reason = trials_.mistake([&] {
+      const auto made = trials_.program(search_.layout, tactics);
+      const bool agrees = trials_.agrees(*made);
+      if (agrees) time_untimed(suspects, *made);
+      return agrees;
+    });
+    if (reason.empty()) {
+      for (const auto& [step, candidate] : suspects) known_[step][candidate] = true;
+    } else if (suspects.size() == 1) {
+      note_wrong(suspects.front(), reason);
+    } else {
+      find_wrong(suspects.first(suspects.size() / 2), budget);
+      find_wrong(suspects.subspan(suspects.size() / 2), budget);
+    }
+  }
+
+  /// `reason` is empty where there was no time to find out.
+  void note_wrong(const Suspect& suspect, const std::string& reason) {
+    known_[suspect.step][suspect.candidate] = true;
+    wrong_.push_back({suspect, reason, reason == trials_.misfit() && trials_.short_of_memory()});
+  }
+
+  /// One sample of those whose round could not run.
+  void time_untimed(std::span<const Suspect> suspects, Program& program) {
+    std::optional<StepTimer> timer;
+    for (const auto& [step, candidate] : suspects) {
+      StepSearch& searched = search_.steps[step];
+      if (!searched.candidates[candidate].times.empty()) continue;
+      if (!timer) timer.emplace(program).sample(trials_.inputs());
+      searched.take_times(*timer, tactics_that_run(program, node_count_), candidate);
+    }
+  }
+
+  /// Whose kernel stood aside for another one's whenever it was asked for.
+  void refuse_untimed() {
+    for (StepSearch& step : search_.steps) {
+      for (size_t k = step.candidates.size(); !step.cached && k-- > 0;) {
+        if (!step.candidates[k].times.empty() || step.candidates.size() < 2) continue;
+        const bool misfit = !trials_.misfit().empty();
+        step.refuse(k, misfit ? trials_.misfit() : "it cannot run this step");
+        if (misfit && trials_.short_of_memory()) step.short_of_memory = true;
+      }
+    }
+  }
+
+  /// They go back into the list for the log, after the others, with their few samples.
+  std::vector<std::vector<Candidate>> set_aside_hopeless() {
+    std::vector<std::vector<Candidate>> hopeless(search_.steps.size());
+    for (size_t i = 0; i < search_.steps.size(); ++i) {
+      StepSearch& step = search_.steps[i];
+      if (step.cached) continue;
+      std::vector<double> medians = {1e300};
+      for (size_t k = 0; k < step.candidates.size(); ++k) medians.push_back(step.median(k));
+      std::sort(medians.begin(), medians.end());
+      const double limit =
+          std::min(medians.front() * kHopeless, medians[std::min(kMostTimed, medians.size()) - 1]);
+      const auto middle =
+          std::stable_partition(step.candidates.begin(), step.candidates.end(),
+                                [&](const Candidate& c) { return sample_quantile(c.times, 0.5) <= limit; });
+      hopeless[i].assign(std::make_move_iterator(middle), std::make_move_iterator(step.candidates.end()));
+      step.candidates.erase(middle, step.candidates.end());
+    }
+    return hopeless;
+  }
+
+  /// Programs take turns: all of them, or as many as fit at a time.
+  void look_again(int looks, const SearchBudget& budget) {
+    if (budget.is_over()) return;
+    const size_t rounds = search_.rounds();
+    const SearchBudget time = budget.at_most(kLookSeconds);
+    for (size_t first = 0; first < rounds;) {
+      std::vector<std::unique_ptr<Program>> programs;
+      while (first + programs.size() < rounds && trials_.fits([&] {
+        auto made = program_of_round(first + programs.size());
+        made->executor();
+        programs.push_back(std::move(made));
+      })) {
+      }
+      for (int i = 0; i < looks && (i == 0 || !time.is_over()) && !budget.is_over(); ++i) {
+        progress_.report(fmt::format("timing the fastest tactics, look {} of {}", i + 1, looks));
+        for (size_t k = 0; k < programs.size(); ++k)
+          trials_.fits([&] { time_round(*programs[k], first + k); });
+      }
+      first += std::max<size_t>(1, programs.size());
+    }
+  }
+
+  struct Wrong {
+    Suspect suspect;
+    std::string reason;
+    bool short_of_memory;
+  };
+
+  LayoutSearch& search_;
+  size_t node_count_;
+  TacticTrials& trials_;
+  const SearchProgress& progress_;
+  std::vector<std::string> sound_;
+  /// Of each step's candidates, whether it is settled that the network is right with it or is not.
+  std::vector<std::vector<bool>> known_;
+  std::vector<Wrong> wrong_;
+};
+
+}  // namespace
+
+std::vector<std::string> time_candidates(LayoutSearch& search, size_t node_count, TacticTrials& trials,
+                                         int looks, const SearchBudget& budget,
+                                         const SearchProgress& progress) {
+  return CandidateTiming(search, node_count, trials, progress).run(looks, budget);
+}
+
+}  // namespace hone::engine

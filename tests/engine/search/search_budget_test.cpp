@@ -1,0 +1,102 @@
+// Searches that have less time than they want. The budgets are so short that they are over when the first
+// network has run, or so long that they never are, whatever the machine is busy with.
+#include "engine/search/search_budget.hpp"
+
+#include "engine/search/tactic_candidates.hpp"
+#include "engine/search/tactic_search.hpp"
+#include "engine/tactic_search_fixture.hpp"
+
+namespace hone::engine {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+
+constexpr double kNothing = 1e-9;
+constexpr double kPlenty = 3600;
+
+class BudgetedSearch : public TacticSearch {
+ protected:
+  std::shared_ptr<Engine> build(const Device& device, double seconds, int level = 3) const {
+    BuildOptions build = options(level);
+    build.cache_folder = folder_;
+    build.budget_seconds = seconds;
+    return build_engine(relu_network(), device, build);
+  }
+
+  FakeTactic slow_{"slow", {.delay_us = 150}};
+  FakeTactic quick_{"quick", {.delay_us = 20}};
+};
+
+TEST_F(BudgetedSearch, WhatThereIsNoTimeForIsLeftOutAndSaidToBe) {
+  for (const bool overlaps : {false, true}) {
+    const FakeDevice device({&slow_, &quick_}, overlaps);
+    const auto engine = build(device, kNothing);
+    EXPECT_THAT(relu_tactics(*engine), Each("slow"));
+    ASSERT_EQ(records(*engine, "quick").size(), size_t{kLayers});
+    EXPECT_EQ(records(*engine, "quick")[0].refusal, kNoTimeLeft);
+    EXPECT_THAT(engine->cut_short, HasSubstr("candidates were not timed"));
+    expect_right(relu_network(), engine, device);
+    std::filesystem::remove_all(folder_);
+  }
+}
+
+TEST_F(BudgetedSearch, TheCacheGivesWhatWasCutShortToBuildsThatHaveNoMoreTime) {
+  const FakeDevice device({&slow_, &quick_}, true);
+  const auto first = build(device, kNothing);
+  const auto second = build(device, kNothing);
+  EXPECT_FALSE(second->tuned);
+  EXPECT_EQ(second->tactics, first->tactics);
+  EXPECT_EQ(second->cut_short, first->cut_short);
+  EXPECT_EQ(second->log.size(), first->log.size());
+  const auto longer = build(device, kPlenty);
+  EXPECT_TRUE(longer->tuned);
+  EXPECT_THAT(relu_tactics(*longer), Each("quick"));
+  EXPECT_EQ(longer->cut_short, "");
+  const auto last = build(device, kNothing);
+  EXPECT_THAT(relu_tactics(*last), Each("quick")) << "a complete search is as good for everybody";
+}
+
+TEST_F(BudgetedSearch, ABuildThatMayTimeNothingTakesWhatWasCutShort) {
+  const FakeDevice device({&slow_, &quick_}, true);
+  const auto first = build(device, kNothing);
+  BuildOptions cached = options(3);
+  cached.cache_folder = folder_;
+  cached.cached_only = true;
+  EXPECT_EQ(build_engine(relu_network(), device, cached)->tactics, first->tactics);
+}
+
+TEST_F(BudgetedSearch, HighLevelsHaveNoLimitUnlessTheyAreGivenOne) {
+  FakeDevice hasty({&slow_, &quick_}, false);
+  hasty.own_search_seconds = kNothing;
+  EXPECT_THAT(relu_tactics(*build_engine(relu_network(), hasty, options(3))), Each("slow"));
+  EXPECT_THAT(relu_tactics(*build_engine(relu_network(), hasty, options(4))), Each("quick"));
+}
+
+TEST_F(BudgetedSearch, ProgressTellsTheTimeThatIsLeft) {
+  const FakeDevice device({&slow_, &quick_}, true);
+  std::vector<base::Progress> told;
+  BuildOptions build = options(3);
+  build.budget_seconds = kPlenty;
+  build.progress = [&](const base::Progress& progress) { told.push_back(progress); };
+  build_engine(relu_network(), device, build);
+  ASSERT_FALSE(told.empty());
+  EXPECT_THAT(told.front().doing, HasSubstr("round 1 of 2"));
+  for (const base::Progress& progress : told) {
+    EXPECT_GE(progress.left_seconds, 0);
+    EXPECT_LE(progress.left_seconds, kPlenty);
+  }
+}
+
+TEST_F(BudgetedSearch, FirstVariantsOfAllTacticsComeFirst) {
+  StepSearch step;
+  ProgramStep made;
+  made.candidates = {"a:1", "a:2", "a:3", "b", "c:1", "c:2"};
+  step.list(made, "");
+  std::vector<std::string> order;
+  for (const Candidate& candidate : step.candidates) order.push_back(candidate.tactic);
+  EXPECT_THAT(order, ::testing::ElementsAre("a:1", "b", "c:1", "a:2", "c:2", "a:3"));
+}
+
+}  // namespace
+}  // namespace hone::engine
