@@ -13,6 +13,7 @@
 #include "cli/model_argument.hpp"
 #include "cli/progress_display.hpp"
 #include "device/devices.hpp"
+#include "engine/complete_profiles.hpp"
 #include "engine/search/search_budget.hpp"
 #include "engine/search/timing_cache.hpp"
 
@@ -36,7 +37,7 @@ tensor::Shape default_shape(const graph::Value& input) {
       fail_usage(
           "dimension {} ('{}') of input '{}' is open: give --optShapes {}:{} (for a range --minShapes and "
           "--maxShapes)",
-          shape.size(), dim.text(), input.name, input.name, bench::example_shape(dims));
+          shape.size(), dim.text(), input.name, input.name, engine::example_shape(dims));
     shape.push_back(dim.known() ? dim.value() : 1);
   }
   return shape;

@@ -3,12 +3,11 @@
 
 #include <set>
 
+#include "engine/complete_profiles.hpp"
 #include "engine/context.hpp"
 #include "engine/search/tactic_search.hpp"
-#include "engine/shape_profile.hpp"
 #include "graph/infer.hpp"
 #include "graph/verify.hpp"
-#include "reference/interpreter.hpp"
 
 namespace hone::engine {
 namespace {
@@ -24,63 +23,6 @@ void make_constant_names_unique(graph::Graph& graph) {
       names.insert(value.name);
     }
   }
-}
-
-/// Sizes that the ranges give symbols: inputs without a range have them too.
-std::map<std::string, int64_t> symbol_sizes(const graph::Graph& graph, const BuildOptions& options) {
-  std::map<std::string, int64_t> sizes;
-  for (const graph::ValueId id : graph.inputs) {
-    const graph::Value& input = graph.value(id);
-    const auto found = options.shapes.find(input.name);
-    if (found == options.shapes.end() || !input.type.ranked()) continue;
-    const Shape& opt = found->second.opt;
-    for (size_t d = 0; d < opt.size() && d < input.type.dims->size(); ++d)
-      sizes.try_emplace((*input.type.dims)[d].symbol(), opt[d]);
-  }
-  sizes.erase("");  // unnamed dimensions, each its own
-  return sizes;
-}
-
-/// All that the model allows.
-ShapeProfile default_profile(const graph::Dims& dims, const std::map<std::string, int64_t>& sizes,
-                             int64_t batch) {
-  ShapeProfile profile;
-  for (const graph::Dim& dim : dims) {
-    const auto size = sizes.find(dim.symbol());
-    profile.min.push_back(dim.known() ? dim.value() : 0);
-    profile.opt.push_back(dim.known() ? dim.value() : size == sizes.end() ? batch : size->second);
-    profile.max.push_back(dim.known() ? dim.value() : kAnySize);
-  }
-  return profile;
-}
-
-/// A range for every input: what an engine is stored with.
-std::map<std::string, ShapeProfile> complete_profiles(const graph::Graph& graph,
-                                                      const BuildOptions& options) {
-  std::set<std::string> known;
-  std::map<std::string, ShapeProfile> profiles;
-  std::vector<Shape> ordered;
-  const auto sizes = symbol_sizes(graph, options);
-  for (const graph::ValueId id : graph.inputs) {
-    const graph::Value& input = graph.value(id);
-    known.insert(input.name);
-    if (const auto found = options.shapes.find(input.name); found != options.shapes.end()) {
-      if (const std::string fault = profile_fault(input, found->second); !fault.empty())
-        fail_usage("shape range of input '{}': {}", input.name, fault);
-      profiles[input.name] = found->second;
-    } else if (input.type.ranked()) {
-      profiles[input.name] = default_profile(*input.type.dims, sizes, options.default_batch);
-    } else {
-      fail_usage("input '{}' has no known rank; name its shape with --optShapes", input.name);
-    }
-    ordered.push_back(profiles[input.name].opt);
-  }
-  for (const auto& [name, profile] : options.shapes) {
-    if (!known.contains(name)) fail_usage("the model has no input named '{}'", name);
-  }
-  if (const std::string conflict = reference::symbol_conflict(graph, ordered); !conflict.empty())
-    fail_usage("{}", conflict);
-  return profiles;
 }
 
 /// The batch that inputs will mostly have; 0 when theirs differ, or a range of batches is to be served.
@@ -122,7 +64,7 @@ std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& de
   engine->threads = options.threads;
   device.set_threads(options.threads);
 
-  engine->shapes = complete_profiles(graph, options);
+  engine->shapes = complete_profiles(graph, options.shapes, OpenDims::kAnySize, options.default_batch);
   graph::Graph optimised = graph;
   engine->passes = transform::optimize(
       optimised, {.disabled = options.disabled_passes,

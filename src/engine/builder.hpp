@@ -23,7 +23,7 @@ struct BuildOptions {
   /// layout. 2: where steps overlap, in whole networks, too. 3: all layouts and batch groups. 4: the same
   /// with more samples. 5: an exhaustive search, too.
   int optimization_level = 3;
-  /// By input name; inputs without one accept any shape and are tuned for `default_batch` images.
+  /// By input name, completed as complete_profiles() does with OpenDims::kAnySize and `default_batch`.
   std::map<std::string, ShapeProfile> shapes;
   /// Stands for symbolic dimensions of inputs without a profile.
   int64_t default_batch = 1;

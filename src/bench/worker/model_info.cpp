@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "bench/worker/protocol.hpp"
+#include "engine/complete_profiles.hpp"
 
 namespace hone::bench {
 namespace {
@@ -133,22 +134,13 @@ InputInfo describe_input(const graph::Value& value, const std::map<std::string, 
       input.shape.push_back(given->second[i]);
     } else {
       fail_usage("dimension {} ('{}') of input '{}' is open: give --shapes {}:{}", i, dims[i].text(),
-                 value.name, value.name, example_shape(dims));
+                 value.name, value.name, engine::example_shape(dims));
     }
   }
   return input;
 }
 
 }  // namespace
-
-std::string example_shape(const graph::Dims& dims) {
-  std::vector<int64_t> shape;
-  for (const graph::Dim& dim : dims) {
-    const int64_t open = shape.empty() ? 1 : 224;
-    shape.push_back(dim.known() ? dim.value() : open);
-  }
-  return fmt::format("{}", fmt::join(shape, "x"));
-}
 
 /// Whether a node has a result of this type, also within loops and branches. What is merely stored in halves
 /// is computed with in float32.

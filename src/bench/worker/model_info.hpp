@@ -62,9 +62,6 @@ ModelInfo describe_model(const importer::Model& model, const std::string& spec,
 void check_shapes(const std::map<std::string, tensor::Shape>& shapes, std::span<const ModelInfo> models,
                   std::span<const int64_t> batches);
 
-/// A shape for the user to adapt, "1x3x224x224": what is fixed as it is.
-std::string example_shape(const graph::Dims& dims);
-
 /// "name:1x3x224x224" (several with commas, as trtexec writes them) into the map; usage error when malformed,
 /// and for a name that is in the map already.
 void parse_shapes(const std::string& text, std::map<std::string, tensor::Shape>* shapes);
