@@ -31,8 +31,9 @@ struct BuildOptions {
   std::string device = "cpu";
   /// "fp32" or "bf16"; on cuda also "tf32" and "fp16". Inputs and outputs keep the model's own types.
   std::string precision = "fp32";
-  /// By input name. An input without one accepts every shape that the model allows, and is tuned for open
-  /// dimensions of 1.
+  /// By input name. Of a range, empty dims follow from the others: opt is max, else min, and bounds are all
+  /// that the model allows. So is the range of an input without one, which is tuned for open dimensions of 1
+  /// or, where another input names the same dimension, of that size.
   std::map<std::string, ShapeRange> shapes;
   /// Threads to tune for and to run with; 0: all processors.
   int threads = 0;

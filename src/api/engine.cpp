@@ -1,28 +1,13 @@
 // See hone/engine.hpp: the library's own parts behind the public API.
 #include "hone/engine.hpp"
 
-#include <algorithm>
-#include <thread>
-
-#include "backend/hone/hone_backend.hpp"
+#include "backend/hone/build_request.hpp"
 #include "device/devices.hpp"
-#include "engine/builder.hpp"
 #include "engine/context.hpp"
 #include "engine/engine_file.hpp"
-#include "import/load.hpp"
 
 namespace hone {
 namespace {
-
-int processors() {
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, engine::kMaxThreads);
-}
-
-void check_threads(int threads) {
-  if (threads < 0) fail_usage("threads is {}", threads);
-  if (threads > engine::kMaxThreads)
-    fail_usage("threads is {}, the limit is {}", threads, engine::kMaxThreads);
-}
 
 TensorInfo info_of(const graph::Value& value) {
   TensorInfo info{value.name, static_cast<DataType>(value.type.dtype), {}};
@@ -78,33 +63,19 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 
 Engine Engine::build(const std::string& name, const BuildOptions& options) {
-  if (options.optimization_level < 0 || options.optimization_level > 5)
-    fail_usage("optimization_level is {}, outside [0, 5]", options.optimization_level);
-  check_threads(options.threads);
-  backend::LoadOptions load;
-  load.device = options.device;
-  load.precision = tensor::parse_precision(options.precision);
-  load.threads = options.threads > 0 ? options.threads : processors();
-  load.optimization_level = options.optimization_level;
-  const engine::Device& device = device::find_device(options.device);
-  const importer::Model model =
-      importer::load_model(name, {.weights = options.weights, .seed = options.seed});
-  if (model.graph == nullptr)
-    fail_bad_input("{} is a TorchScript archive, which cannot be built into an engine", name);
-  engine::BuildOptions build = backend::build_options(model, load);
-  build.shapes.clear();
-  for (const auto& [input, range] : options.shapes) build.shapes[input] = {range.min, range.opt, range.max};
-  try {
-    return Engine(
-        std::make_unique<State>(engine::build_engine(*model.graph, device, build), device, load.threads));
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::kBadInput) throw error.within(name);
-    throw;
-  }
+  backend::BuildRequest request{.model = name,
+                                .parameters = {.weights = options.weights, .seed = options.seed},
+                                .device = options.device,
+                                .precision = tensor::parse_precision(options.precision),
+                                .threads = options.threads,
+                                .optimization_level = options.optimization_level};
+  for (const auto& [input, range] : options.shapes) request.shapes[input] = {range.min, range.opt, range.max};
+  const backend::ResolvedBuild build = backend::resolve(request);
+  return Engine(std::make_unique<State>(backend::build(build), build.device, build.options.threads));
 }
 
 Engine Engine::load(const std::filesystem::path& file, int threads) {
-  check_threads(threads);
+  backend::check_threads(threads);
   auto engine = engine::load_engine(file);
   try {
     const engine::Device& device = device::device_of_fingerprint(engine->fingerprint);

@@ -28,11 +28,8 @@ struct LoadOptions {
   int threads = 1;
   /// Concrete shape of every input the executable will first be run with, by input name.
   std::map<std::string, tensor::Shape> input_shapes;
-  int optimization_level = 3;
   /// Whether what was timed is looked up in, and kept in, the user's timing cache.
   bool timing_cache = true;
-  /// Passes not to apply, by name.
-  std::vector<std::string> disabled_passes;
 };
 
 /// Bytes of a device's own memory; 0 where a backend cannot know.

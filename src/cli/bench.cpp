@@ -18,9 +18,9 @@
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
 #include "cli/folder.hpp"
-#include "cli/model_argument.hpp"
 #include "cli/option_checks.hpp"
 #include "device/devices.hpp"
+#include "engine/source_model.hpp"
 #include "report/terminal/bench_summary.hpp"
 #include "system/cpu.hpp"
 #include "system/interruption.hpp"
@@ -100,7 +100,7 @@ void complete(Arguments* arguments) {
   sweep.measure.percentile = arguments->percentile / 100;
   sweep.measure.warmup_seconds = arguments->warmup_ms / 1e3;
   sweep.command_line = command_line();
-  sweep.load_model = [](const std::string& spec) { return load_given_model(spec); };
+  sweep.load_model = [](const std::string& spec) { return engine::load_source_model(spec); };
   const auto& backends = sweep.backends;
   if (sweep.compare_to.empty()) {
     const bool torch = std::find(backends.begin(), backends.end(), "torch") != backends.end();

@@ -20,12 +20,12 @@ struct Options : EngineOptions {
 };
 
 void build(const Options& options) {
-  refuse_overwriting(options.output, {options.model, options.weights});
-  if (is_one_file(options.output, options.cache_file))
+  refuse_overwriting(options.output, {options.request.model, options.request.parameters.weights});
+  if (is_one_file(options.output, options.request.cache.file))
     fail_usage("{}: the engine would overwrite the timing cache", options.output);
   base::check_writable(options.output);
   const auto engine = build_from(options);
-  const engine::Device& device = device::find_device(options.device);
+  const engine::Device& device = device::find_device(options.request.device);
   engine::save_engine(*engine, device, options.output);
   engine::Context context(engine, device, engine->threads);
   const auto description = engine::describe(*engine, context, engine::tuned_shapes(*engine));
@@ -51,7 +51,7 @@ void build(const Options& options) {
 void add_build_command(CLI::App& program) {
   auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand("build", "Build an engine file from a model");
-  command->add_option("model", options->model, "An ONNX file or the name of a built-in architecture")
+  command->add_option("model", options->request.model, "An ONNX file or the name of a built-in architecture")
       ->required();
   command->add_option("-o,--output", options->output, "The engine file to write")->required();
   add_engine_options(*command, *options);

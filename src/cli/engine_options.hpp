@@ -4,34 +4,24 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "backend/hone/build_request.hpp"
 #include "cli/command.hpp"
 #include "cli/option_checks.hpp"
-#include "engine/engine.hpp"
 #include "tensor/shape.hpp"
 
 namespace hone::cli {
 
 struct EngineOptions {
-  std::string model;
-  std::string device = "cpu";
+  backend::BuildRequest request{.open_dims = engine::OpenDims::kAsTuned};
+  // Parts of the request as the command line has them.
   std::string precision = "fp32";
-  std::string weights;
-  uint64_t seed = 0;
-  int threads = 0;
-  int level = 3;
-  /// Seconds; 0: no limit, absent: the device's own.
-  std::optional<double> budget;
   std::vector<std::string> min_shapes;
   std::vector<std::string> opt_shapes;
   std::vector<std::string> max_shapes;
-  std::vector<std::string> disabled_passes;
-  std::string cache_file;
   bool no_cache = false;
-  bool cached_only = false;
 };
 
 /// --shapes, for commands that run a model as it is.

@@ -6,8 +6,8 @@
 
 #include "base/file.hpp"
 #include "cli/command.hpp"
-#include "cli/model_argument.hpp"
 #include "cli/option_checks.hpp"
+#include "engine/source_model.hpp"
 #include "import/onnx/export.hpp"
 
 namespace hone::cli {
@@ -25,7 +25,7 @@ struct Options {
 void run(const Options& options) {
   refuse_overwriting(options.output, {options.model, options.load.weights});
   base::check_writable(options.output);
-  const importer::Model model = load_given_model(options.model, options.load);
+  const importer::Model model = engine::load_source_model(options.model, options.load);
   if (model.graph == nullptr) {
     fail_bad_input("{} is a TorchScript archive, which cannot be written as ONNX", model.name);
   }

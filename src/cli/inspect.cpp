@@ -7,11 +7,11 @@
 
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
-#include "cli/model_argument.hpp"
 #include "device/devices.hpp"
 #include "engine/description.hpp"
 #include "engine/engine_file.hpp"
 #include "engine/shape_profile.hpp"
+#include "engine/source_model.hpp"
 #include "graph/text/printer.hpp"
 #include "report/terminal/sheet.hpp"
 #include "transform/pass.hpp"
@@ -130,34 +130,35 @@ OptionList without_influence(const Options& options) {
 }
 
 std::shared_ptr<const graph::Graph> imported_graph(const Options& options) {
-  const importer::Model model =
-      load_given_model(options.model, {.weights = options.weights, .seed = options.seed});
+  const importer::Model model = engine::load_source_model(options.request.model, options.request.parameters);
   if (model.graph == nullptr)
-    fail_bad_input("{} is a TorchScript archive, whose graph only libtorch reads", options.model);
+    fail_bad_input("{} is a TorchScript archive, whose graph only libtorch reads", options.request.model);
   return model.graph;
 }
 
 /// The graph of an engine, or that of the model: as it was read, or as the passes leave it.
 void print_graph(const Options& options, bool stored) {
-  if (stored) return fmt::print("{}", graph::print_graph(*engine::load_engine(options.model)->graph));
+  if (stored) return fmt::print("{}", graph::print_graph(*engine::load_engine(options.request.model)->graph));
   refuse_given(without_influence(options), options.passes
                                                ? "has no influence on the graph"
                                                : "has no influence on the graph of a model as it was read");
   if (!options.passes) return fmt::print("{}", graph::print_graph(*imported_graph(options)));
   Options untimed = options;
-  untimed.level = 0;
+  untimed.request.optimization_level = 0;
   fmt::print("{}", graph::print_graph(*build_from(untimed)->graph));
 }
 
 void inspect(const Options& options) {
-  const bool stored = engine::is_engine_file(options.model);
+  const bool stored = engine::is_engine_file(options.request.model);
   if (stored)
-    refuse_given(options.building, fmt::format("is for building an engine: {} is built", options.model));
+    refuse_given(options.building,
+                 fmt::format("is for building an engine: {} is built", options.request.model));
   if (options.graph) return print_graph(options, stored);
   const std::shared_ptr<engine::Engine> engine =
-      stored ? engine::load_engine(options.model) : build_from(options);
-  const engine::Description description = speaking_of(options.model, [&] { return describe(engine); });
-  const uint64_t file_bytes = stored ? std::filesystem::file_size(options.model) : 0;
+      stored ? engine::load_engine(options.request.model) : build_from(options);
+  const engine::Description description =
+      speaking_of(options.request.model, [&] { return describe(engine); });
+  const uint64_t file_bytes = stored ? std::filesystem::file_size(options.request.model) : 0;
   if (options.json) {
     Json json = engine::description_json(*engine, description);
     json["file_bytes"] = stored ? Json(file_bytes) : Json(nullptr);
@@ -174,7 +175,7 @@ void add_inspect_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "inspect", "Show the steps of an engine: sources, fusions, tactics, work, memory");
   command
-      ->add_option("model", options->model,
+      ->add_option("model", options->request.model,
                    "An engine file, an ONNX file, or the name of a built-in architecture")
       ->required();
   CLI::Option* json = command->add_flag("--json", options->json, "Everything, as JSON");

@@ -17,9 +17,9 @@
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
 #include "cli/folder.hpp"
-#include "cli/model_argument.hpp"
 #include "cli/profile_metrics.hpp"
 #include "device/devices.hpp"
+#include "engine/source_model.hpp"
 #include "record/model_recorder.hpp"
 #include "record/program_recorder.hpp"
 #include "system/cpu.hpp"
@@ -166,7 +166,7 @@ void check_recording(const Options& options, const bench::Peers& peers) {
 bench::ModelInfo described_model(const Options& options) {
   const std::map<std::string, tensor::Shape> shapes = parse_named_shapes(options.shapes);
   bench::ModelInfo model = speaking_of(options.model, [&] {
-    return bench::describe_model(load_given_model(options.model), options.model, shapes);
+    return bench::describe_model(engine::load_source_model(options.model), options.model, shapes);
   });
   bench::check_shapes(shapes, {&model, 1}, options.batches);
   return model;

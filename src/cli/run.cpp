@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 #include <sstream>
-#include <thread>
 
 #include "backend/backend.hpp"
 #include "backend/hone/hone_backend.hpp"
@@ -17,6 +16,7 @@
 #include "engine/engine_file.hpp"
 #include "import/load.hpp"
 #include "report/terminal/sheet.hpp"
+#include "system/cpu.hpp"
 #include "tensor/npy.hpp"
 
 namespace hone::cli {
@@ -34,7 +34,7 @@ struct RunOptions {
   std::string backend = backend::backend_names().front();
   std::string device = "cpu";
   std::string precision = "fp32";
-  int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  int threads = system::usable_cores();
   int64_t top = 0;
   std::optional<int64_t> resize;
   std::optional<int64_t> crop;

@@ -19,6 +19,13 @@ def model_of(*dims):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
+def two_inputs():
+    value = lambda name, size: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", size])
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Relu", ["a"], ["b"])], "two",
+                              [value("x", 3), value("a", 8)], [value("y", 3), value("b", 8)])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
 def main():
     hone = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
@@ -45,6 +52,10 @@ def main():
         for command in (("inspect",), ("build", "-o", engine)):
             ending = run(*command)
             assert "input x: 1x3x8x8 to 1x3x8x8, tuned for 1x3x8x8" in ending.stdout, ending
+
+        onnx.save(two_inputs(), model)
+        ending = run("inspect", "--minShapes", "x:1x3", "--optShapes", "x:4x3")
+        assert "input a: 1x8 to 4x8, tuned for 4x8" in ending.stdout, ending
 
 
 if __name__ == "__main__":

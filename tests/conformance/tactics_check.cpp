@@ -90,9 +90,9 @@ class RoundBackend final : public backend::Backend {
   std::unique_ptr<backend::Executable> load(const importer::Model& model,
                                             const backend::LoadOptions& options) override {
     const engine::Device& device = device::find_device(options.device);
-    engine::BuildOptions build = backend::build_options(model, options);
-    build.optimization_level = 0;
-    auto engine = engine::build_engine(*model.graph, device, build);
+    backend::BuildRequest request = backend::request_of(options);
+    request.optimization_level = 0;
+    auto engine = backend::build(backend::resolve(request, model));
     engine::ProgramOptions choice{.precision = options.precision, .layout = layout_, .list_candidates = true};
     const auto listed = engine::build_program(engine->graph, device, engine->weights, choice);
     choice.tactics.resize(engine->graph->nodes.size());

@@ -1,21 +1,12 @@
 // See hone_backend.hpp.
 #include "backend/hone/hone_backend.hpp"
 
-#include <algorithm>
-
-#include "base/file.hpp"
 #include "device/devices.hpp"
 #include "engine/description.hpp"
 #include "engine/engine_file.hpp"
 
 namespace hone::backend {
 namespace {
-
-void check_precision(const engine::Device& device, Precision precision) {
-  // bf16 is emulated where a device has it not.
-  if (device.computes_in(precision) || precision == Precision::kBf16) return;
-  fail_environment("the device {} does not run in {}", device.name(), precision_name(precision));
-}
 
 std::vector<tensor::Shape> shapes_of(std::span<const tensor::Tensor> inputs) {
   std::vector<tensor::Shape> shapes;
@@ -221,43 +212,23 @@ class HoneBackend final : public Backend {
   void require_device(std::string_view device) const override { device::find_device(device); }
 
   std::unique_ptr<Executable> load(const importer::Model& model, const LoadOptions& options) override {
-    if (model.graph == nullptr)
-      fail_bad_input("{} is a TorchScript archive, which the backend torchscript runs", model.name);
-    const engine::Device& device = device::find_device(options.device);
-    const int64_t free_before = device.memory().free;
-    const auto engine = engine::build_engine(*model.graph, device, build_options(model, options));
-    return std::make_unique<HoneExecutable>(engine, device, options.threads, free_before);
+    const ResolvedBuild build = resolve(request_of(options), model);
+    const int64_t free_before = build.device.memory().free;
+    const auto engine = backend::build(build);
+    return std::make_unique<HoneExecutable>(engine, build.device, engine->threads, free_before);
   }
 };
 
 }  // namespace
 
-engine::BuildOptions build_options(const importer::Model& model, const LoadOptions& options) {
-  engine::BuildOptions build;
-  build.model = model.name;
-  build.metadata = model.metadata;
-  check_precision(device::find_device(options.device), options.precision);
-  build.precision = options.precision;
-  build.threads = options.threads;
-  build.optimization_level = options.optimization_level;
-  build.disabled_passes = options.disabled_passes;
-  if (options.timing_cache) build.cache_folder = base::cache_directory();
-  // A profile only fixes what to tune for: 1 to anything is accepted where the model leaves a dimension open.
-  for (const graph::ValueId id : model.graph->inputs) {
-    const graph::Value& input = model.graph->value(id);
-    const auto found = options.input_shapes.find(input.name);
-    if (found == options.input_shapes.end() || !input.type.ranked() ||
-        input.type.dims->size() != found->second.size())
-      continue;
-    engine::ShapeProfile profile{found->second, found->second, found->second};
-    for (size_t i = 0; i < profile.opt.size(); ++i) {
-      if ((*input.type.dims)[i].known()) continue;
-      profile.min[i] = 0;
-      profile.max[i] = engine::kAnySize;
-    }
-    build.shapes[input.name] = std::move(profile);
-  }
-  return build;
+BuildRequest request_of(const LoadOptions& options) {
+  BuildRequest request;
+  request.device = options.device;
+  request.precision = options.precision;
+  request.threads = options.threads;
+  request.cache.used = options.timing_cache;
+  for (const auto& [name, shape] : options.input_shapes) request.shapes[name].opt = shape;
+  return request;
 }
 
 std::unique_ptr<Executable> make_engine_executable(std::shared_ptr<const engine::Engine> engine,

@@ -1,0 +1,117 @@
+// Checks a request from the cheap to the dear: numbers, device, cache, then the model.
+#include "backend/hone/build_request.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "device/devices.hpp"
+#include "engine/search/search_budget.hpp"
+#include "engine/search/timing_cache.hpp"
+#include "engine/source_model.hpp"
+#include "system/cpu.hpp"
+
+namespace hone::backend {
+namespace {
+
+constexpr int kMaxLevel = 5;
+
+void check_level(int level) {
+  if (level < 0 || level > kMaxLevel)
+    fail_usage("optimization_level is {}, outside [0, {}]", level, kMaxLevel);
+}
+
+/// Infinite for 0; usage error for what is no time.
+std::optional<double> budget_of(const BuildRequest& request) {
+  if (!request.budget_seconds) return std::nullopt;
+  const double seconds = *request.budget_seconds;
+  if (!(seconds >= 0)) fail_usage("the time to build in is {} seconds", seconds);
+  return seconds > 0 ? seconds : engine::SearchBudget::kNoLimit;
+}
+
+int threads_of(const BuildRequest& request) {
+  check_threads(request.threads);
+  return request.threads > 0 ? request.threads : std::clamp(system::usable_cores(), 1, engine::kMaxThreads);
+}
+
+void check_precision(const engine::Device& device, tensor::Precision precision) {
+  // bf16 is emulated where a device has it not.
+  if (device.computes_in(precision) || precision == tensor::Precision::kBf16) return;
+  fail_environment("the device {} does not run in {}", device.name(), tensor::precision_name(precision));
+}
+
+/// Of a cache that was named: a build would meet it only after its model.
+void check_cache(const BuildRequest& request, const engine::Device& device, int threads) {
+  const CachePolicy& cache = request.cache;
+  if (!cache.used || cache.file.empty()) return;
+  // Level 0 reads none.
+  const bool reads = request.optimization_level > 0;
+  engine::check_cache_file(cache.file, cache.only && reads);
+  if (!cache.only) base::check_writable(cache.file);
+  if (reads) engine::TimingCache::of_file(cache.file, device.timing_fingerprint(), threads);
+}
+
+/// All of a resolved build that no model is needed for.
+ResolvedBuild prepare(const BuildRequest& request) {
+  check_level(request.optimization_level);
+  const int threads = threads_of(request);
+  const std::optional<double> budget = budget_of(request);
+  const engine::Device& device = device::find_device(request.device);
+  check_precision(device, request.precision);
+  check_cache(request, device, threads);
+  ResolvedBuild build{.device = device};
+  build.options.precision = request.precision;
+  build.options.threads = threads;
+  build.options.optimization_level = request.optimization_level;
+  build.options.disabled_passes = request.disabled_passes;
+  if (request.cache.used) {
+    build.options.cache_folder = base::cache_directory();
+    build.options.cache_file = request.cache.file;
+  }
+  build.options.cached_only = request.cache.only;
+  build.options.budget_seconds = budget;
+  build.options.progress = request.progress;
+  return build;
+}
+
+ResolvedBuild with_model(ResolvedBuild build, const BuildRequest& request, const importer::Model& model) {
+  if (model.graph == nullptr)
+    fail_bad_input(
+        "{} is a TorchScript archive, which cannot be built into an engine; the backend torchscript runs it",
+        build.source.empty() ? model.name : build.source);
+  build.graph = model.graph;
+  build.options.model = model.name;
+  build.options.metadata = model.metadata;
+  build.options.shapes = engine::complete_profiles(*model.graph, request.shapes, request.open_dims);
+  return build;
+}
+
+}  // namespace
+
+ResolvedBuild resolve(const BuildRequest& request) {
+  ResolvedBuild build = prepare(request);
+  build.source = request.model;
+  return with_model(std::move(build), request, engine::load_source_model(request.model, request.parameters));
+}
+
+ResolvedBuild resolve(const BuildRequest& request, const importer::Model& model) {
+  return with_model(prepare(request), request, model);
+}
+
+std::shared_ptr<engine::Engine> build(const ResolvedBuild& build) {
+  try {
+    return engine::build_engine(*build.graph, build.device, build.options);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kBadInput && !error.where().starts_with(build.source))
+      throw error.within(build.source);
+    throw;
+  }
+}
+
+void check_threads(int threads) {
+  if (threads < 0) fail_usage("threads is {}", threads);
+  if (threads > engine::kMaxThreads)
+    fail_usage("threads is {}, the limit is {}", threads, engine::kMaxThreads);
+}
+
+}  // namespace hone::backend

@@ -1,0 +1,74 @@
+// The one door to an engine: what somebody asks for is checked and completed here, then built. The command
+// line, the public API and the backend hone all come through it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/builder.hpp"
+#include "engine/complete_profiles.hpp"
+#include "import/load.hpp"
+
+namespace hone::backend {
+
+/// Where tactic times come from and go to.
+struct CachePolicy {
+  /// False: everything is timed anew, and nothing is kept.
+  bool used = true;
+  /// Empty: one in the user's cache folder, which is passed over where it cannot be read or written.
+  std::filesystem::path file;
+  /// Nothing is timed: environment error for what the cache lacks.
+  bool only = false;
+};
+
+/// What a user says of an engine.
+struct BuildRequest {
+  /// A file or the name of a built-in architecture.
+  std::string model;
+  importer::LoadModelOptions parameters;
+  /// A name that device::find_device knows.
+  std::string device = "cpu";
+  tensor::Precision precision = tensor::Precision::kFp32;
+  /// By input name; shapes that are empty follow from the others, inputs that are not named from the model.
+  std::map<std::string, engine::ShapeProfile> shapes;
+  engine::OpenDims open_dims = engine::OpenDims::kAnySize;
+  /// To tune for; 0: all that this process may use.
+  int threads = 0;
+  /// As engine::BuildOptions has it.
+  int optimization_level = 3;
+  std::vector<std::string> disabled_passes;
+  CachePolicy cache;
+  /// That building may take; 0: as long as it takes, absent: the device's own limit for the level.
+  std::optional<double> budget_seconds;
+  std::function<void(const base::Progress&)> progress;
+};
+
+/// A request whose parts are known to be there and to fit each other: the device found, the model imported,
+/// every input with its range, the threads and the timing cache known.
+struct ResolvedBuild {
+  /// As the user named the model; empty where it came from memory.
+  std::string source;
+  const engine::Device& device;
+  std::shared_ptr<const graph::Graph> graph;
+  engine::BuildOptions options;
+};
+
+/// Usage error for options that are out of range or do not fit the model, bad input for a model or a cache
+/// that is none, environment error for a device or a precision that is not to be had.
+ResolvedBuild resolve(const BuildRequest& request);
+/// The same for a model that is in memory, in place of the one that the request names.
+ResolvedBuild resolve(const BuildRequest& request, const importer::Model& model);
+
+/// Bad input when the graph cannot run.
+std::shared_ptr<engine::Engine> build(const ResolvedBuild& build);
+
+/// Usage error for a number of threads that no engine takes; 0 stands for another one.
+void check_threads(int threads);
+
+}  // namespace hone::backend
