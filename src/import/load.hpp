@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "import/model.hpp"
 
@@ -16,12 +15,9 @@ struct LoadModelOptions {
   uint64_t seed = 0;
 };
 
-/// A built-in architecture ("resnet50"), an ONNX file (.onnx), or a TorchScript archive (.pt, .pth, .ts; its
-/// graph stays null). Usage error for an unknown name, and for weights given with a file; bad input for a
-/// file that is missing or is not what its name says.
+/// A model that an importer takes (importer.hpp): a built-in architecture, or a file. Usage error for an
+/// unknown name, and for weights given with a file that brings its own; bad input for a file that is missing,
+/// that no importer takes or that is not what its name says.
 Model load_model(const std::string& name_or_path, const LoadModelOptions& options = {});
-
-/// Names of the built-in architectures, in the order they are shown.
-std::vector<std::string> architecture_names();
 
 }  // namespace hone::importer

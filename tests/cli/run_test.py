@@ -161,7 +161,7 @@ def check_bad_inputs(runner, digits):
     runner.bad(BAD_INPUT, "seven.png is one file too many: other files give the model's one input, 'input', already",
                model, "--input", digits / "seven.png", folder / "input.npz")
     runner.bad(BAD_INPUT, "cannot open the file", folder / "no.onnx", "--input", folder / "a.npy")
-    runner.bad(BAD_INPUT, "neither in .onnx", folder / "text.png", "--input", folder / "a.npy")
+    runner.bad(BAD_INPUT, "this is no model that hone reads: ONNX (.onnx), ", folder / "text.png", "--input", folder / "a.npy")
     runner.bad(USAGE, "did you mean resnet50", "resnet5", "--input", folder / "a.npy")
     runner.bad(USAGE, f"--input is required: {model} has the input 'input'", model)
     two = identity(folder / "two.onnx", ("a", [1]), ("b", [1]))

@@ -35,6 +35,7 @@ TEST(LoadModel, UnknownNameListsTheNamesAndTheNearest) {
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
   EXPECT_THAT(error.what(), HasSubstr("efficientnet_b0"));
   EXPECT_THAT(error.what(), HasSubstr("did you mean resnet50?"));
+  EXPECT_THAT(error.what(), HasSubstr("is neither a file, ONNX (.onnx), TorchScript (.pt, .pth, .ts), nor"));
   EXPECT_THAT(load_error("bert").what(), Not(HasSubstr("did you mean")));
 }
 
@@ -49,8 +50,8 @@ TEST(LoadModel, MissingFileIsBadInput) {
 TEST(LoadModel, UnknownFileTypeIsBadInput) {
   const Error error = load_error(write_temporary("model.h5", "data").string());
   EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
-  EXPECT_THAT(error.what(),
-              HasSubstr("ends neither in .onnx nor in .pt (run and inspect take .hone as well)"));
+  EXPECT_THAT(error.what(), HasSubstr("model.h5: this is no model that hone reads: ONNX (.onnx), TorchScript "
+                                      "(.pt, .pth, .ts); run and inspect take engines (.hone), too"));
 }
 
 TEST(LoadModel, PickleIsRefusedAndZipLoadsWithoutGraph) {
@@ -61,6 +62,7 @@ TEST(LoadModel, PickleIsRefusedAndZipLoadsWithoutGraph) {
   const Model model = load_model(write_temporary("script.pt", archive).string());
   EXPECT_EQ(model.name, "script");
   EXPECT_EQ(model.graph, nullptr);
+  EXPECT_EQ(load_model(write_temporary("script.torchscript", archive).string()).graph, nullptr);
 }
 
 /// tests/cli/archive_test.py has the attacks that somebody would make; this is every accident.

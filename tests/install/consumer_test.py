@@ -34,8 +34,8 @@ def check(program, digits, scratch, environment):
     failing = subprocess.run([program, digits / "README.md", *arguments], capture_output=True, text=True,
                              check=False, env=environment)
     assert failing.returncode == BAD_INPUT, failing
-    assert failing.stderr == (f"{digits}/README.md: the file's name ends neither in .onnx nor in .pt "
-                              "(run and inspect take .hone as well)\n"), failing
+    assert failing.stderr == (f"{digits}/README.md: this is no model that hone reads: ONNX (.onnx), TorchScript (.pt, "
+                              ".pth, .ts); run and inspect take engines (.hone), too\n"), failing
 
 
 def main():

@@ -30,4 +30,11 @@ graph::Graph import_onnx(const std::filesystem::path& file, Metadata* metadata) 
   }
 }
 
+Model load_onnx(const std::string& file, const LoadModelOptions& /*options*/) {
+  const std::filesystem::path path(file);
+  Model model{path.stem().string(), path, nullptr, {}};
+  model.graph = std::make_shared<graph::Graph>(import_onnx(path, &model.metadata));
+  return model;
+}
+
 }  // namespace hone::importer

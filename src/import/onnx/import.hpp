@@ -11,7 +11,7 @@
 #include <span>
 
 #include "graph/graph.hpp"
-#include "import/model.hpp"
+#include "import/load.hpp"
 
 namespace hone::importer {
 
@@ -23,5 +23,8 @@ graph::Graph import_onnx(const std::filesystem::path& file, Metadata* metadata =
 /// The same from memory. `folder` holds external data; with an empty one external data is refused.
 graph::Graph import_onnx(std::span<const std::byte> bytes, const std::filesystem::path& folder = {},
                          Metadata* metadata = nullptr);
+
+/// The model of an ONNX file, as an importer loads it.
+Model load_onnx(const std::string& file, const LoadModelOptions& options);
 
 }  // namespace hone::importer

@@ -26,6 +26,18 @@ std::optional<graph::Graph> build_architecture(std::string_view name, const Load
   return std::nullopt;
 }
 
+std::vector<std::string> architecture_names() {
+  std::vector<std::string> names;
+  for (const ArchitectureEntry& entry : architectures()) names.emplace_back(entry.name);
+  return names;
+}
+
+Model load_architecture(const std::string& name, const LoadModelOptions& options) {
+  auto graph = build_architecture(name, options);
+  if (!graph) fail_usage("there is no built-in architecture '{}'", name);
+  return {name, {}, std::make_shared<graph::Graph>(std::move(*graph)), preprocessing_metadata()};
+}
+
 Metadata preprocessing_metadata() {
   return {{"image.resize", "256"},
           {"image.crop", "224"},

@@ -4,6 +4,7 @@
 
 #include "backend/torch_support.hpp"
 #include "import/load.hpp"
+#include "import/zoo/zoo.hpp"
 
 namespace hone::test {
 namespace {

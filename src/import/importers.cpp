@@ -1,0 +1,68 @@
+// The registry of importers.
+#include <algorithm>
+#include <fstream>
+
+#include "base/error.hpp"
+#include "import/importer.hpp"
+#include "import/onnx/import.hpp"
+#include "import/torch/torchscript.hpp"
+#include "import/zoo/zoo.hpp"
+
+namespace hone::importer {
+namespace {
+
+constexpr std::string_view kOnnxFiles[] = {".onnx"};
+constexpr std::string_view kTorchScriptFiles[] = {".pt", ".pth", ".ts"};
+
+constexpr Importer kImporters[] = {
+    {.kind = "built-in architecture",
+     .names = architecture_names,
+     .takes_weights = true,
+     .load = load_architecture},
+    {.kind = "ONNX", .suffixes = kOnnxFiles, .load = load_onnx},
+    {.kind = "TorchScript", .suffixes = kTorchScriptFiles, .magic = "PK\3\4", .load = load_torchscript},
+};
+
+/// The first bytes of a regular file; reading a pipe would take what comes next.
+std::string head_of(const std::filesystem::path& file, size_t size) {
+  if (!std::filesystem::is_regular_file(file)) return "";
+  std::string head(size, '\0');
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(head.data(), static_cast<std::streamsize>(size));
+  head.resize(static_cast<size_t>(stream.gcount()));
+  return head;
+}
+
+bool starts_as(const Importer& importer, const std::filesystem::path& file) {
+  return !importer.magic.empty() && head_of(file, importer.magic.size()) == importer.magic;
+}
+
+}  // namespace
+
+std::span<const Importer> importers() { return kImporters; }
+
+const Importer& importer_of(const std::filesystem::path& file) {
+  const std::string suffix = file.extension().string();
+  for (const Importer& importer : kImporters) {
+    if (std::ranges::find(importer.suffixes, suffix) != importer.suffixes.end()) return importer;
+  }
+  for (const Importer& importer : kImporters) {
+    if (starts_as(importer, file)) return importer;
+  }
+  throw Error(ErrorKind::kBadInput,
+              fmt::format("this is no model that hone reads: {}; run and inspect take engines (.hone), too",
+                          file_kinds()),
+              file.string());
+}
+
+std::string file_kinds() {
+  std::string text;
+  for (const Importer& importer : kImporters) {
+    if (importer.suffixes.empty()) continue;
+    text +=
+        fmt::format("{}{} ({})", text.empty() ? "" : ", ", importer.kind, fmt::join(importer.suffixes, ", "));
+  }
+  return text;
+}
+
+}  // namespace hone::importer
