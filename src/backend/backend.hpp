@@ -162,7 +162,11 @@ class Backend {
   virtual std::unique_ptr<Executable> load(const importer::Model& model, const LoadOptions& options) = 0;
 };
 
-/// Names of the built-in backends, in the order they are shown.
+/// The backend of this project.
+constexpr std::string_view kOwnBackend = "hone";
+
+/// Names of the backends of libhone and of its plugins, whether installed or not, in the order they are
+/// shown.
 std::vector<std::string> backend_names();
 /// Usage error for an unknown name; environment error, with how to get it, when its plugin is missing.
 std::unique_ptr<Backend> make_backend(std::string_view name);

@@ -1,24 +1,25 @@
-// The list of backends.
+// The registry of backends: those of libhone, and those that the manifests of plugins name.
+#include <algorithm>
+
 #include "backend/backend.hpp"
 #include "backend/hone/hone_backend.hpp"
 #include "backend/reference/reference_backend.hpp"
-#include "backend/torch/torch_backend.hpp"
+#include "base/plugin.hpp"
+#include "base/plugin_manifest.hpp"
 
 namespace hone::backend {
 namespace {
 
-struct Entry {
+struct BuiltIn {
   std::string_view name;
   std::unique_ptr<Backend> (*make)();
 };
 
-constexpr Entry kBackends[] = {
-    {"hone", make_hone_backend},
-    {"torch", make_torch_backend},
-    {"torchscript", make_torchscript_backend},
-    {"torch-graph", make_torch_graph_backend},
-    {"reference", make_reference_backend},
-};
+constexpr BuiltIn kBuiltIn[] = {{kOwnBackend, make_hone_backend}, {"reference", make_reference_backend}};
+
+/// The C interface of a plugin with backends: a new one of this name that the caller owns.
+using MakeBackend = Backend* (*)(const char* name);
+constexpr const char* kMakeBackend = "hone_make_backend";
 
 }  // namespace
 
@@ -28,15 +29,20 @@ void Backend::require_device(std::string_view device) const {
 
 std::vector<std::string> backend_names() {
   std::vector<std::string> names;
-  for (const Entry& entry : kBackends) names.emplace_back(entry.name);
+  for (const BuiltIn& entry : kBuiltIn) names.emplace_back(entry.name);
+  for (const base::PluginManifest& manifest : base::plugin_manifests())
+    names.insert(names.end(), manifest.backends.begin(), manifest.backends.end());
   return names;
 }
 
 std::unique_ptr<Backend> make_backend(std::string_view name) {
-  for (const Entry& entry : kBackends) {
+  for (const BuiltIn& entry : kBuiltIn) {
     if (entry.name == name) return entry.make();
   }
-  fail_usage("unknown backend '{}' ({})", name, fmt::join(backend_names(), ", "));
+  const base::PluginManifest* plugin = base::plugin_of_backend(name);
+  if (plugin == nullptr) fail_usage("unknown backend '{}' ({})", name, fmt::join(backend_names(), ", "));
+  const auto make = reinterpret_cast<MakeBackend>(base::load_plugin_symbol(plugin->name, kMakeBackend));
+  return std::unique_ptr<Backend>(make(std::string(name).c_str()));
 }
 
 }  // namespace hone::backend

@@ -33,7 +33,7 @@ namespace {
 
 struct Options {
   std::string model;
-  std::vector<std::string> backends = {"hone"};
+  std::vector<std::string> backends = {std::string(backend::kOwnBackend)};
   std::vector<std::string> precisions = {"fp32"};
   std::vector<int64_t> batches = {1};
   std::vector<std::string> shapes;

@@ -31,7 +31,7 @@ struct RunOptions {
   importer::LoadModelOptions load;
   std::vector<std::string> inputs;
   std::string output;
-  std::string backend = backend::backend_names().front();
+  std::string backend = std::string(backend::kOwnBackend);
   std::string device = "cpu";
   std::string precision = "fp32";
   int threads = system::usable_cores();

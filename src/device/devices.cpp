@@ -15,9 +15,7 @@ using FindCudaDevice = const engine::Device* (*)(bool own_process);
 bool process_is_ours = false;
 
 const engine::Device& cuda_device() {
-  void* symbol = base::load_plugin_symbol(
-      "cuda", "hone_cuda_device",
-      "install the CUDA 13 runtime with cuDNN 9, then configure and build hone again");
+  void* symbol = base::load_plugin_symbol("cuda", "hone_cuda_device");
   return *reinterpret_cast<FindCudaDevice>(symbol)(process_is_ours);
 }
 

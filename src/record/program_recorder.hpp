@@ -22,8 +22,8 @@ struct Recording {
 
 /// The command is found through PATH when it has no slash; it has our terminal and standard streams. Ctrl-C,
 /// SIGTERM and SIGHUP reach the program and end only it: what it did until then is kept. Environment error
-/// when it cannot be started or the collector was not built, system::Interrupted when a signal came before it
-/// was started.
+/// when it cannot be started or the collector is not installed, system::Interrupted when a signal came before
+/// it was started.
 Recording record_program(const std::vector<std::string>& command, const trace::InjectionOptions& options);
 
 }  // namespace hone::record

@@ -180,12 +180,12 @@ TEST(TorchModels, ThreadsAreHonoured) {
   EXPECT_EQ(of_five, 2 * of_three);
 }
 
-/// The sentence and the exit code of a build without the plugin: program and library copied to a tree of
-/// their own.
+/// The sentence and the exit code of a build without the plugin: program, library and manifest copied to a
+/// tree of their own.
 TEST(TorchModels, AMissingPluginIsOneSentence) {
   const fs::path tree = fs::path(testing::TempDir()) / "hone-without-plugins";
   const fs::path built = fs::path(base::library_folder()).parent_path();
-  for (const char* file : {"bin/hone", "lib/libhone.so.0"}) {
+  for (const char* file : {"bin/hone", "lib/libhone.so.0", "lib/libhone-torch.json"}) {
     fs::create_directories((tree / file).parent_path());
     fs::copy_file(built / file, tree / file, fs::copy_options::overwrite_existing);
   }
@@ -196,7 +196,7 @@ TEST(TorchModels, AMissingPluginIsOneSentence) {
   for (char chunk[256]; std::fgets(chunk, sizeof chunk, pipe) != nullptr;) text += chunk;
   EXPECT_EQ(::pclose(pipe), 0);
   EXPECT_THAT(text,
-              testing::HasSubstr("torch        not available: the plugin libhone-torch.so was not built "
+              testing::HasSubstr("torch        not available: the plugin libhone-torch.so is not installed "
                                  "(apt install libtorch-dev"));
 }
 

@@ -22,7 +22,7 @@ MOST_UNPLANNED_MB = 0.1
 # Of a process of hone's. CUDA's context alone takes 552 MB of an H200 or an H100 where threads have stacks.
 MOST_MEGABYTES = 450
 PARTS = ("device_ms", "enqueue_ms", "h2d_ms", "d2h_ms")
-MISSING = ("PyTorch is missing", "was not built", "without CUDA", "finds no NVIDIA GPU", "torch.compile came with",
+MISSING = ("PyTorch is missing", "is not installed", "without CUDA", "finds no NVIDIA GPU", "torch.compile came with",
            "torchvision is missing")
 
 

@@ -104,11 +104,13 @@ class Device(unittest.TestCase):
                            LD_LIBRARY_PATH=FAKE_DRIVER, **settings)
 
     def copy_tree(self):
-        """The program and its library alone, as an installed tree has them."""
+        """The program, its library and the manifests of plugins, as an installed tree has them."""
         tree = self.folder / "tree"
-        for file in ("bin/hone", "lib/libhone.so.0"):
-            (tree / file).parent.mkdir(parents=True)
-            shutil.copy(HONE.parent.parent / file, tree / file)
+        built = HONE.parent.parent
+        for file in (HONE, built / "lib/libhone.so.0", *built.glob("lib/libhone-*.json")):
+            copy = tree / file.relative_to(built)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, copy)
         return tree
 
     def test_a_plugin_that_cannot_load(self):
@@ -152,7 +154,7 @@ class Device(unittest.TestCase):
 
     def test_cuda_without_the_plugin(self):
         tree = self.copy_tree()
-        sentence = ("the plugin libhone-cuda.so was not built (install the CUDA 13 runtime with cuDNN 9, then configure "
+        sentence = ("the plugin libhone-cuda.so is not installed (install the CUDA 13 runtime with cuDNN 9, then configure "
                     "and build hone again)")
         for name, command in self.commands().items():
             with self.subTest(name):

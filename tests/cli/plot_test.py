@@ -174,11 +174,12 @@ def check_missing_plugin(hone, source, folder):
     (tree / "bin").mkdir(parents=True)
     (tree / "lib").mkdir()
     shutil.copy(hone, tree / "bin")
-    for library in (pathlib.Path(hone).parent.parent / "lib").glob("libhone.so*"):
-        shutil.copy(library, tree / "lib", follow_symlinks=False)
+    built = pathlib.Path(hone).parent.parent / "lib"
+    for file in (*built.glob("libhone.so*"), built / "libhone-plot.json"):
+        shutil.copy(file, tree / "lib", follow_symlinks=False)
     ending = plot(tree / "bin" / "hone", source / "tests/bench/data/epyc-2-cores", "-o", folder / "none")
     assert ending.returncode == ENVIRONMENT and ending.stdout == "", ending
-    assert ending.stderr == ("hone: the plugin libhone-plot.so was not built "
+    assert ending.stderr == ("hone: the plugin libhone-plot.so is not installed "
                              "(install libcairo2-dev and build again)\n"), ending.stderr
     assert not (folder / "none").exists(), "a folder was made for nothing"
 

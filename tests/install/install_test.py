@@ -40,6 +40,12 @@ class InstalledTree(unittest.TestCase):
         built = sorted(path.name for path in (BUILD / "lib").glob("libhone-*.so")) if KIND == "full" else []
         self.assertEqual([path.name for path in self.plugins], built)
 
+    def test_manifests_of_all_plugins_are_there(self):
+        """Also of those that are left out: they say how to get them."""
+        manifests = {path.stem for path in (self.tree / "lib").glob("libhone-*.json")}
+        self.assertEqual(manifests, {path.stem for path in (BUILD / "lib").glob("libhone-*.json")})
+        self.assertLessEqual({path.stem for path in self.plugins}, manifests)
+
     def test_every_library_is_in_the_tree_or_a_base_library(self):
         for file in (self.hone, *self.plugins):
             listing = run("/usr/bin/ldd", file).stdout

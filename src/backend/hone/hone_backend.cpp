@@ -205,7 +205,7 @@ class HoneExecutable final : public Executable {
 
 class HoneBackend final : public Backend {
  public:
-  std::string_view name() const override { return "hone"; }
+  std::string_view name() const override { return kOwnBackend; }
   std::string version(std::string_view device) const override {
     return fmt::format("{} ({})", HONE_VERSION, device::find_device(device).fingerprint());
   }

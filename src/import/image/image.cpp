@@ -9,10 +9,8 @@ namespace hone::importer {
 namespace {
 
 DecodeImage decoder() {
-  static const auto kDecoder = reinterpret_cast<DecodeImage>(
-      base::load_plugin_symbol("image", "hone_decode_image",
-                               "install libopencv-core-dev, libopencv-imgcodecs-dev and "
-                               "libopencv-imgproc-dev and build again"));
+  static const auto kDecoder =
+      reinterpret_cast<DecodeImage>(base::load_plugin_symbol("image", "hone_decode_image"));
   return kDecoder;
 }
 

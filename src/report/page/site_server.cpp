@@ -11,8 +11,8 @@ bool is_loopback(const std::string& host) {
 }
 
 std::unique_ptr<SiteServer> make_site_server(Site& site, const ServerOptions& options) {
-  const auto make = reinterpret_cast<MakeSiteServer>(base::load_plugin_symbol(
-      "view", "hone_make_site_server", "install libcpp-httplib-dev and build again"));
+  const auto make =
+      reinterpret_cast<MakeSiteServer>(base::load_plugin_symbol("view", "hone_make_site_server"));
   std::unique_ptr<SiteServer> server(make(&site, &options));
   if (!server)
     fail_environment("cannot listen on {}, port {}: it is taken, or no address of this machine", options.host,

@@ -6,8 +6,7 @@
 namespace hone::report {
 
 const Painter& painter() {
-  static const auto kGet = reinterpret_cast<GetPainter>(
-      base::load_plugin_symbol("plot", "hone_painter", "install libcairo2-dev and build again"));
+  static const auto kGet = reinterpret_cast<GetPainter>(base::load_plugin_symbol("plot", "hone_painter"));
   return *kGet();
 }
 

@@ -21,12 +21,9 @@ std::vector<std::string> injection_variables(const std::filesystem::path& folder
   constexpr double kHighest = 200'000;  // of Nsight Systems, too: samples must be read before they are lost
   if (options.counter_rate != 0 && !(options.counter_rate >= kLowest && options.counter_rate <= kHighest))
     fail_usage("--counter-rate must be between {:.0f} and {:.0f} a second", kLowest, kHighest);
-  const std::filesystem::path library = std::filesystem::path(base::library_folder()) / "libhone-inject.so";
-  if (!std::filesystem::exists(library))
-    fail_environment(
-        "libhone-inject.so was not built (it needs CUPTI and NVTX, which come with the CUDA toolkit)");
+  const std::string library = base::plugin_file("inject");
   std::vector<std::string> result = {
-      "CUDA_INJECTION64_PATH=" + library.string(), "NVTX_INJECTION64_PATH=" + library.string(),
+      "CUDA_INJECTION64_PATH=" + library, "NVTX_INJECTION64_PATH=" + library,
       "HONE_TRACE_FOLDER=" + folder.string(),
       std::string("HONE_TRACE_DRIVER_API=") + (options.driver_api ? "1" : "0")};
   if (options.counter_rate > 0) result.push_back(fmt::format("HONE_TRACE_COUNTERS={}", options.counter_rate));
@@ -40,9 +37,7 @@ std::vector<std::string> injection_variables(const std::filesystem::path& folder
 }
 
 std::string preload_variable() {
-  const std::string library = std::filesystem::path(base::library_folder()) / "libhone-threads.so";
-  if (!std::filesystem::exists(library))
-    fail_environment("{} is missing, so calls of the threads API cannot be recorded", library);
+  const std::string library = base::plugin_file("threads");
   // The loader takes either for the end of a name and knows no way to say otherwise.
   if (library.find_first_of(" :") != std::string::npos)
     fail_environment("{} cannot be preloaded: its path holds a blank or a colon", library);

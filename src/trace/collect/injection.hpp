@@ -27,7 +27,7 @@ struct InjectionOptions {
 };
 
 /// The variables that make every CUDA process write what it does into `folder`, as NAME=VALUE. Times of the
-/// capture count from this call. Environment error when the collector was not built.
+/// capture count from this call. Environment error when the collector is not installed.
 std::vector<std::string> injection_variables(const std::filesystem::path& folder,
                                              const InjectionOptions& options);
 
@@ -37,7 +37,7 @@ std::vector<std::string> injected_command(const std::vector<std::string>& comman
                                           const InjectionOptions& options);
 
 /// The variable that puts libhone-threads.so before the thread functions of a program, beside what is
-/// preloaded anyway. Environment error when it was not built or lies where it cannot be preloaded from.
+/// preloaded anyway. Environment error when it is not installed or lies where it cannot be preloaded from.
 std::string preload_variable();
 
 /// The files in the folder, one a process and one more for its threads.

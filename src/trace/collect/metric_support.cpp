@@ -34,8 +34,7 @@ MetricSupport metric_support(const std::string& chip, const std::vector<WantedMe
   std::array<char, 512> text{};
   MetricSupport support;
   try {
-    const auto ask = reinterpret_cast<KnowMetrics>(base::load_plugin_symbol(
-        "inject", "hone_know_metrics", "it needs CUPTI and NVTX, which come with the CUDA toolkit"));
+    const auto ask = reinterpret_cast<KnowMetrics>(base::load_plugin_symbol("inject", "hone_know_metrics"));
     const int asked =
         ask(chip.c_str(), pointers.data(), pointers.size(), known.data(), text.data(), text.size());
     (asked != 0 ? support.chip : support.problem) = text.data();

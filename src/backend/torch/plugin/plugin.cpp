@@ -60,8 +60,8 @@ class TorchBackend final : public Backend {
 }  // namespace
 }  // namespace hone::backend::aten
 
-/// See torch_backend.cpp.
-extern "C" __attribute__((visibility("default"))) hone::backend::Backend* hone_make_torch_backend(
+/// See backend/registry.cpp.
+extern "C" __attribute__((visibility("default"))) hone::backend::Backend* hone_make_backend(
     const char* name) {
   using namespace hone::backend::aten;
   const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds),

@@ -1,0 +1,81 @@
+// What is read of plugins without loading them.
+#include "base/plugin_manifest.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "base/error.hpp"
+#include "base/plugin.hpp"
+#include "temporary_folder.hpp"
+
+namespace hone::base {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(PluginManifest, IsFoundByItsFileName) {
+  const TemporaryFolder folder;
+  folder.write("libhone-b.json", R"({"remedy": "install b", "backends": ["fast", "slow"]})");
+  folder.write("libhone-a.json", R"({"remedy": "install a", "later": 1})");
+  folder.write("libhone-a.so", "no library");
+  folder.write("other.json", "{");
+  const std::vector<PluginManifest> found = read_plugin_manifests(folder.path());
+  ASSERT_EQ(found.size(), 2);
+  EXPECT_EQ(found[0].name, "a");
+  EXPECT_EQ(found[0].remedy, "install a");
+  EXPECT_THAT(found[0].backends, IsEmpty());
+  EXPECT_EQ(found[1].name, "b");
+  EXPECT_THAT(found[1].backends, ElementsAre("fast", "slow"));
+}
+
+TEST(PluginManifest, ADamagedOneIsNamed) {
+  const TemporaryFolder folder;
+  const auto expect = [&](std::string_view content, const std::string& why) {
+    const std::string file = folder.write("libhone-a.json", content).string();
+    try {
+      read_plugin_manifests(folder.path());
+      ADD_FAILURE() << content;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+      EXPECT_THAT(error.what(), HasSubstr(file + " is damaged: " + why));
+    }
+  };
+  expect("", "it is no JSON");
+  expect("{", "it is no JSON");
+  expect("[]", "");
+  expect("{}", "the field remedy is missing");
+  expect(R"({"remedy": 1})", "the field remedy is no text");
+  expect(R"({"remedy": "install a", "backends": "fast"})", "the field backends is no list");
+  expect(R"({"remedy": "install a", "backends": [1]})", "the field backends[0] is no text");
+}
+
+/// The build puts one there for each of its plugins, and for those that it left out.
+TEST(PluginManifest, EveryPluginHasOne) {
+  std::vector<std::string> names;
+  for (const PluginManifest& manifest : plugin_manifests()) names.push_back(manifest.name);
+  EXPECT_THAT(names, testing::IsSupersetOf({"cuda", "image", "inject", "plot", "threads", "torch", "view"}));
+  for (const auto& entry : std::filesystem::directory_iterator(library_folder())) {
+    const std::string file = entry.path().filename().string();
+    if (!file.starts_with("libhone-") || !file.ends_with(".so")) continue;
+    EXPECT_THAT(names, testing::Contains(entry.path().stem().string().substr(std::strlen("libhone-"))));
+  }
+}
+
+TEST(PluginManifest, AMissingPluginHasARemedy) {
+  try {
+    plugin_file("nosuch");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
+    EXPECT_STREQ(error.what(),
+                 "the plugin libhone-nosuch.so is not installed (nor is its manifest "
+                 "libhone-nosuch.json; install hone again)");
+  }
+}
+
+}  // namespace
+}  // namespace hone::base
