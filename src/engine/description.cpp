@@ -32,7 +32,7 @@ double moved_bytes(const Engine& engine, const graph::Graph& graph, const Progra
   const graph::Node& node = graph.nodes[static_cast<size_t>(step.node)];
   double bytes = 0;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
-    if (step.inputs[i].place != Operand::Place::kAbsent) {
+    if (step.inputs[i].storage != Operand::Storage::kAbsent) {
       bytes += static_cast<double>(step.inputs[i].desc.bytes());
     } else if (node.inputs[i] != graph::kNoValue && graph.value(node.inputs[i]).constant) {
       bytes += static_cast<double>(graph.value(node.inputs[i]).constant->size()) *
@@ -40,7 +40,7 @@ double moved_bytes(const Engine& engine, const graph::Graph& graph, const Progra
     }
   }
   for (const Operand& output : step.outputs) {
-    if (output.place != Operand::Place::kAbsent) bytes += static_cast<double>(output.desc.bytes());
+    if (output.storage != Operand::Storage::kAbsent) bytes += static_cast<double>(output.desc.bytes());
   }
   return bytes;
 }
@@ -49,11 +49,11 @@ StepDescription describe_step(const Engine& engine, const Program& program, cons
   StepDescription result{
       .name = step.name, .kind = step.kind, .tactic = step.tactic, .sources = step.sources};
   for (const Operand& input : step.inputs) {
-    if (input.place != Operand::Place::kAbsent && input.desc.dtype != DType::kUndefined)
+    if (input.storage != Operand::Storage::kAbsent && input.desc.dtype != DType::kUndefined)
       result.inputs.push_back(input.desc.text());
   }
   for (const Operand& output : step.outputs) {
-    if (output.place != Operand::Place::kAbsent && output.desc.dtype != DType::kUndefined)
+    if (output.storage != Operand::Storage::kAbsent && output.desc.dtype != DType::kUndefined)
       result.outputs.push_back(output.desc.text());
   }
   if (step.node < 0) return result;

@@ -15,8 +15,8 @@ void DynamicValues::run(const ProgramStep& step, const Fetch& fetch, const Store
   std::vector<const Tensor*> pointers(step.inputs.size(), nullptr);
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     const Operand& operand = step.inputs[i];
-    if (operand.place == Operand::Place::kAbsent) continue;
-    if (operand.place == Operand::Place::kDynamic) {
+    if (operand.storage == Operand::Storage::kAbsent) continue;
+    if (operand.storage == Operand::Storage::kDynamic) {
       pointers[i] = &values_[static_cast<size_t>(operand.position)];
       continue;
     }
@@ -31,13 +31,13 @@ void DynamicValues::run(const ProgramStep& step, const Fetch& fetch, const Store
   }
   for (size_t i = 0; i < step.outputs.size(); ++i) {
     const Operand& operand = step.outputs[i];
-    if (operand.place == Operand::Place::kAbsent) continue;
-    if (operand.place == Operand::Place::kDynamic) {
+    if (operand.storage == Operand::Storage::kAbsent) continue;
+    if (operand.storage == Operand::Storage::kDynamic) {
       // A view of an argument would dangle once the arena is reused.
       values_[static_cast<size_t>(operand.position)] = results[i].clone();
       continue;
     }
-    const bool open = operand.place == Operand::Place::kOutput && operand.desc.dtype == DType::kUndefined;
+    const bool open = operand.storage == Operand::Storage::kOutput && operand.desc.dtype == DType::kUndefined;
     if (!open && results[i].shape() != operand.desc.shape) {
       fail_internal("{} made shape {}, inference said {}", step.name, tensor::shape_text(results[i].shape()),
                     tensor::shape_text(operand.desc.shape));

@@ -13,7 +13,7 @@ class DynamicValues {
  public:
   explicit DynamicValues(const Program& program);
 
-  /// Brings the bytes of an operand that has a place to the host, and puts a result there.
+  /// Brings the bytes of a stored operand to the host, and puts a result there.
   using Fetch = std::function<tensor::Tensor(const Operand&)>;
   using Store = std::function<void(const Operand&, const tensor::Tensor&)>;
 

@@ -75,14 +75,14 @@ class HostExecutor final : public Executor {
 
  private:
   void* address(const Operand& operand) {
-    switch (operand.place) {
-      case Operand::Place::kArena: return arena_.mutable_bytes() + operand.position;
-      case Operand::Place::kInput:
+    switch (operand.storage) {
+      case Operand::Storage::kArena: return arena_.mutable_bytes() + operand.position;
+      case Operand::Storage::kInput:
         return const_cast<std::byte*>(inputs_[static_cast<size_t>(operand.position)].bytes());
-      case Operand::Place::kOutput: return outputs_[static_cast<size_t>(operand.position)].mutable_bytes();
-      case Operand::Place::kConstant: return const_cast<void*>(operand.data);
-      case Operand::Place::kAbsent:
-      case Operand::Place::kDynamic: break;
+      case Operand::Storage::kOutput: return outputs_[static_cast<size_t>(operand.position)].mutable_bytes();
+      case Operand::Storage::kConstant: return const_cast<void*>(operand.data);
+      case Operand::Storage::kAbsent:
+      case Operand::Storage::kDynamic: break;
     }
     return nullptr;
   }

@@ -72,28 +72,28 @@ class Finder {
     const ProgramStep& before = steps_[i - 1];
     if (before.node >= 0 || before.kind != "Copy") return false;
     const Operand& copied = before.outputs[0];
-    return copied.place == steps_[i].outputs[0].place && copied.position == steps_[i].outputs[0].position;
+    return copied.storage == steps_[i].outputs[0].storage && copied.position == steps_[i].outputs[0].position;
   }
 
   void read(const Operand& operand, std::set<int32_t>& writers) const {
-    if (operand.place == Operand::Place::kArena) {
+    if (operand.storage == Operand::Storage::kArena) {
       arena_.read(operand.position, operand.position + operand.desc.bytes(), writers);
       return;
     }
-    const auto found = others_.find({operand.place, operand.position});
+    const auto found = others_.find({operand.storage, operand.position});
     if (found != others_.end()) writers.insert(found->second);
   }
 
   void write(const Operand& operand, int32_t step) {
-    if (operand.place == Operand::Place::kArena)
+    if (operand.storage == Operand::Storage::kArena)
       arena_.write(operand.position, operand.position + operand.desc.bytes(), step);
-    if (operand.place == Operand::Place::kOutput || operand.place == Operand::Place::kDynamic)
-      others_[{operand.place, operand.position}] = step;
+    if (operand.storage == Operand::Storage::kOutput || operand.storage == Operand::Storage::kDynamic)
+      others_[{operand.storage, operand.position}] = step;
   }
 
   const std::vector<ProgramStep>& steps_;
   LastWriters arena_;
-  std::map<std::pair<Operand::Place, int64_t>, int32_t> others_;
+  std::map<std::pair<Operand::Storage, int64_t>, int32_t> others_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Which steps of a program read what which others wrote: the edges of its graph, found from the places of
-// operands.
+// Which steps of a program read what which others wrote: the edges of its graph, found from where
+// operands are stored.
 #pragma once
 
 #include <cstdint>

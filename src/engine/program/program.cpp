@@ -26,7 +26,7 @@ int64_t Program::constant_bytes() const {
   int64_t bytes = 0;
   for (const ProgramStep& step : steps_) {
     for (const Operand& operand : step.inputs) {
-      if (operand.place == Operand::Place::kConstant && operand.data != nullptr &&
+      if (operand.storage == Operand::Storage::kConstant && operand.data != nullptr &&
           seen.emplace(operand.data, operand.desc.bytes()).second)
         bytes += operand.desc.bytes();
     }

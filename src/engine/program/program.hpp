@@ -1,5 +1,5 @@
-// A graph with concrete shapes, compiled for one device: steps in order, each with its kernel and the
-// places of its operands. Immutable but for its executor; used by one thread at a time.
+// A graph with concrete shapes, compiled for one device: steps in order, each with its kernel and where
+// its operands are stored. Immutable but for its executor; used by one thread at a time.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,8 @@ namespace hone::engine {
 
 /// Where an operand is while the program runs.
 struct Operand {
-  enum class Place { kAbsent, kArena, kInput, kOutput, kConstant, kDynamic };
-  Place place = Place::kAbsent;
+  enum class Storage { kAbsent, kArena, kInput, kOutput, kConstant, kDynamic };
+  Storage storage = Storage::kAbsent;
   /// kArena: bytes from its start. kInput, kOutput: index. kDynamic: value id.
   int64_t position = 0;
   /// kConstant.

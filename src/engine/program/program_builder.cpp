@@ -66,7 +66,7 @@ class ProgramBuilder {
                  graph_->value(id).type.text());
     }
     slot_of_[static_cast<size_t>(id)] = slots_.add({.desc = plain_desc(graph_->value(id).type),
-                                                    .place = Operand::Place::kInput,
+                                                    .storage = Operand::Storage::kInput,
                                                     .index = static_cast<int64_t>(index)});
   }
 
@@ -79,11 +79,11 @@ class ProgramBuilder {
         // Only a packed form is stored; tactics that take it do not read these bytes.
         const Tensor& type = *graph_->value(id).constant;
         return known = slots_.add({.desc = {type.dtype(), type.shape(), Layout::kPlain},
-                                   .place = Operand::Place::kConstant});
+                                   .storage = Operand::Storage::kConstant});
       }
       if (constant == nullptr) fail_internal("value '{}' is read before it is made", graph_->value(id).name);
       known = slots_.add({.desc = {constant->dtype(), constant->shape(), Layout::kPlain},
-                          .place = Operand::Place::kConstant,
+                          .storage = Operand::Storage::kConstant,
                           .data = constant->bytes()});
     }
     return known;
@@ -101,7 +101,7 @@ class ProgramBuilder {
 
   /// A slot that holds the same value arranged as `wanted`, after a reorder step if need be.
   int32_t arrange(int32_t from, const TensorDesc& wanted, const std::string& name) {
-    if (slots_.at(from).place == Operand::Place::kDynamic)
+    if (slots_.at(from).storage == Operand::Storage::kDynamic)
       fail_internal("'{}' has no shape to arrange", name);
     const TensorDesc have = slots_.at(from).desc;
     if (same_arrangement(have, wanted)) return from;
@@ -109,8 +109,8 @@ class ProgramBuilder {
     for (auto known = first; known != last; ++known) {
       if (slots_.at(known->second).desc == wanted) return known->second;
     }
-    if (slots_.at(from).place == Operand::Place::kConstant) {
-      const int32_t result = slots_.add({.desc = wanted, .place = Operand::Place::kConstant});
+    if (slots_.at(from).storage == Operand::Storage::kConstant) {
+      const int32_t result = slots_.add({.desc = wanted, .storage = Operand::Storage::kConstant});
       Tensor bytes(DType::kUInt8, {wanted.bytes()});
       device_.arrange_constant(have, wanted, slots_.at(from).data, bytes.mutable_bytes());
       slots_.at(result).data = bytes.bytes();
@@ -161,7 +161,7 @@ class ProgramBuilder {
     const int32_t from = arrange(current, plain, graph_->value(source).name);
     Slot view = slots_.at(from);
     view.desc = {plain.dtype, plain_desc(graph_->value(node.outputs[0]).type).shape, Layout::kPlain};
-    if (view.place == Operand::Place::kArena) {
+    if (view.storage == Operand::Storage::kArena) {
       view.parent = from;
       view.offset = 0;
     }
@@ -193,7 +193,7 @@ class ProgramBuilder {
         continue;
       }
       const int32_t from = slot(node.inputs[i]);
-      if (slots_.at(from).place == Operand::Place::kConstant) need_plain_constant(node.inputs[i]);
+      if (slots_.at(from).storage == Operand::Storage::kConstant) need_plain_constant(node.inputs[i]);
       draft.inputs.push_back(arrange(from, offer.inputs[i], graph_->value(node.inputs[i]).name));
     }
     for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -297,9 +297,9 @@ class ProgramBuilder {
         continue;
       }
       const bool known = is_static(id);
-      slot_of_[static_cast<size_t>(id)] = known
-                                              ? slots_.add({.desc = plain_desc(graph_->value(id).type)})
-                                              : slots_.add({.place = Operand::Place::kDynamic, .index = id});
+      slot_of_[static_cast<size_t>(id)] =
+          known ? slots_.add({.desc = plain_desc(graph_->value(id).type)})
+                : slots_.add({.storage = Operand::Storage::kDynamic, .index = id});
       draft.outputs.push_back(slot_of_[static_cast<size_t>(id)]);
     }
     steps_.push_back(std::move(draft));
@@ -308,18 +308,18 @@ class ProgramBuilder {
   /// The value as the graph declares it: plain, in its own element type.
   int32_t plain_slot(ValueId id) {
     const int32_t current = slot(id);
-    if (slots_.at(current).place == Operand::Place::kDynamic) return current;
-    if (slots_.at(current).place == Operand::Place::kConstant) need_plain_constant(id);
+    if (slots_.at(current).storage == Operand::Storage::kDynamic) return current;
+    if (slots_.at(current).storage == Operand::Storage::kConstant) need_plain_constant(id);
     return arrange(current, plain_desc(graph_->value(id).type), graph_->value(id).name);
   }
 
   void add_output(size_t index) {
     const ValueId id = graph_->outputs[index];
     const int32_t current = slot(id);
-    const bool constant = slots_.at(current).place == Operand::Place::kConstant;
+    const bool constant = slots_.at(current).storage == Operand::Storage::kConstant;
     if (constant) need_plain_constant(id);
-    Slot result{.place = Operand::Place::kOutput, .index = static_cast<int64_t>(index)};
-    if (slots_.at(current).place == Operand::Place::kDynamic) {
+    Slot result{.storage = Operand::Storage::kOutput, .index = static_cast<int64_t>(index)};
+    if (slots_.at(current).storage == Operand::Storage::kDynamic) {
       DraftStep draft;
       draft.step = {.name = "Copy of " + graph_->value(id).name, .kind = "Copy", .tactic = "reference"};
       draft.inputs = {current};
@@ -329,8 +329,8 @@ class ProgramBuilder {
     }
     result.desc = plain_desc(graph_->value(id).type);
     Slot& made = slots_.at(current);
-    if (made.place == Operand::Place::kArena && made.parent < 0 && made.desc == result.desc) {
-      made.place = Operand::Place::kOutput;
+    if (made.storage == Operand::Storage::kArena && made.parent < 0 && made.desc == result.desc) {
+      made.storage = Operand::Storage::kOutput;
       made.index = static_cast<int64_t>(index);
       return;
     }
@@ -371,7 +371,7 @@ class ProgramBuilder {
     std::vector<BufferLife> buffers;
     for (int32_t id = 0; id < slots_.size(); ++id) {
       const Slot& slot = slots_.at(id);
-      if (slot.place != Operand::Place::kArena || slot.parent >= 0 || slot.last < 0) continue;
+      if (slot.storage != Operand::Storage::kArena || slot.parent >= 0 || slot.last < 0) continue;
       buffer_of_[id] = buffers.size();
       buffers.push_back({slot.desc.bytes(), slot.first, slot.last});
     }
@@ -381,12 +381,12 @@ class ProgramBuilder {
   Operand operand(int32_t id) const {
     if (id < 0) return {};
     const Slot& slot = slots_.at(id);
-    Operand result{.place = slot.place, .position = slot.index, .data = slot.data, .desc = slot.desc};
+    Operand result{.storage = slot.storage, .position = slot.index, .data = slot.data, .desc = slot.desc};
     const auto [root, offset] = slots_.root(id);
-    if (slots_.at(root).place == Operand::Place::kOutput) {
-      result.place = Operand::Place::kOutput;
+    if (slots_.at(root).storage == Operand::Storage::kOutput) {
+      result.storage = Operand::Storage::kOutput;
       result.position = slots_.at(root).index;
-    } else if (slot.place == Operand::Place::kArena) {
+    } else if (slot.storage == Operand::Storage::kArena) {
       result.position = program_->memory_.offsets[buffer_of_.at(root)] + offset;
     }
     return result;

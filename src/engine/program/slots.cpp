@@ -10,7 +10,7 @@ namespace {
 /// Slots still in use that shared_after looks at before it gives up.
 constexpr int kMaxLooks = 1024;
 
-bool owns_bytes(const Slot& slot) { return slot.place == Operand::Place::kArena && slot.parent < 0; }
+bool owns_bytes(const Slot& slot) { return slot.storage == Operand::Storage::kArena && slot.parent < 0; }
 
 /// Whether every input would begin at a multiple of the bytes that its readers and writers need.
 bool parts_are_aligned(const SlotTable& slots, const DraftStep& step) {
@@ -25,13 +25,13 @@ bool parts_are_aligned(const SlotTable& slots, const DraftStep& step) {
 /// Puts the inputs of a concatenation into its output, or its output around inputs that already lie in a row.
 void place_concatenation(SlotTable& slots, DraftStep& step) {
   const int32_t output = step.outputs[0];
-  if (slots.at(output).place != Operand::Place::kArena || !parts_are_aligned(slots, step)) return;
+  if (slots.at(output).storage != Operand::Storage::kArena || !parts_are_aligned(slots, step)) return;
   // Feature lists grow by concatenation (DenseNet): the inputs may already lie in a row in a later, longer
   // list.
   if (owns_bytes(slots.at(output))) {
     const auto [root, begin] = slots.root(step.inputs[0]);
     int64_t expected = begin;
-    bool in_row = root != step.inputs[0] && slots.at(root).place == Operand::Place::kArena;
+    bool in_row = root != step.inputs[0] && slots.at(root).storage == Operand::Storage::kArena;
     for (const int32_t input : step.inputs) {
       in_row = in_row && slots.root(input) == std::pair(root, expected);
       expected += slots.at(input).desc.bytes();
@@ -62,7 +62,7 @@ bool share_with_input(SlotTable& slots, const DraftStep& step, int32_t time, int
   const int32_t output = step.outputs[0];
   if (input < 0 || !owns_bytes(slots.at(output))) return false;
   const int32_t root = slots.root(input).first;
-  if (slots.at(root).place != Operand::Place::kArena || root == output) return false;
+  if (slots.at(root).storage != Operand::Storage::kArena || root == output) return false;
   if (slots.at(output).desc.bytes() != slots.at(input).desc.bytes()) return false;
   if (slots.at(input).last > time) return false;
   if (std::count(step.inputs.begin(), step.inputs.end(), input) > 1) return false;

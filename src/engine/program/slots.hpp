@@ -1,4 +1,4 @@
-// The places that values take while a program is built: one slot per value and arrangement. Slots can lie
+// Where values are stored while a program is built: one slot per value and arrangement. Slots can lie
 // inside other slots (views, concatenated parts, accumulations), so that bytes are shared, not copied.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace hone::engine {
 
 struct Slot {
   TensorDesc desc;
-  Operand::Place place = Operand::Place::kArena;
+  Operand::Storage storage = Operand::Storage::kArena;
   /// kInput, kOutput: index; kDynamic: value id.
   int64_t index = 0;
   const void* data = nullptr;
@@ -25,7 +25,7 @@ struct Slot {
   int32_t last = -1;
 };
 
-/// A step before places are known; operands are slot numbers, -1 where absent.
+/// A step before storage is decided; operands are slot numbers, -1 where absent.
 struct DraftStep {
   ProgramStep step;
   std::vector<int32_t> inputs;

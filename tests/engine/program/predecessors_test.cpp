@@ -127,7 +127,7 @@ TEST(Predecessors, AreToldWithTheStepsAndWithTheRecordOfAnotherMachine) {
 }
 
 Operand floats(int64_t first, int64_t count) {
-  return {.place = Operand::Place::kArena,
+  return {.storage = Operand::Storage::kArena,
           .position = 4 * first,
           .desc = {tensor::DType::kFloat32, {count}, Layout::kPlain}};
 }

@@ -218,25 +218,25 @@ class CudaExecutor final : public engine::Executor {
     std::vector<Tensor> inputs(step.inputs.size());
     std::vector<const void*> input_pointers(step.inputs.size(), nullptr);
     for (size_t i = 0; i < step.inputs.size(); ++i) {
-      if (step.inputs[i].place == Operand::Place::kAbsent) continue;
+      if (step.inputs[i].storage == Operand::Storage::kAbsent) continue;
       inputs[i] = fetch(step.inputs[i]);
       input_pointers[i] = inputs[i].bytes();
     }
     std::vector<Tensor> outputs(step.outputs.size());
     std::vector<void*> output_pointers(step.outputs.size(), nullptr);
     for (size_t i = 0; i < step.outputs.size(); ++i) {
-      if (step.outputs[i].place == Operand::Place::kAbsent) continue;
+      if (step.outputs[i].storage == Operand::Storage::kAbsent) continue;
       outputs[i] = Tensor(step.outputs[i].desc.dtype, step.outputs[i].desc.shape);
       output_pointers[i] = outputs[i].mutable_bytes();
     }
     step.kernel->run({.inputs = input_pointers, .outputs = output_pointers, .state = states_[index].get()});
     for (size_t i = 0; i < step.outputs.size(); ++i) {
-      if (step.outputs[i].place != Operand::Place::kAbsent) store(step.outputs[i], outputs[i]);
+      if (step.outputs[i].storage != Operand::Storage::kAbsent) store(step.outputs[i], outputs[i]);
     }
   }
 
   Tensor fetch(const Operand& operand) {
-    if (operand.place == Operand::Place::kConstant) {
+    if (operand.storage == Operand::Storage::kConstant) {
       return {operand.desc.dtype, operand.desc.shape, static_cast<const std::byte*>(operand.data), nullptr};
     }
     Tensor value(operand.desc.dtype, operand.desc.shape);

@@ -23,7 +23,7 @@ ProgramMemory::ProgramMemory(const engine::Program& program)
   int64_t size = 0;
   for (const ProgramStep& step : program.steps()) {
     for (const Operand& operand : step.inputs) {
-      if (operand.place != Operand::Place::kConstant || operand.data == nullptr) continue;
+      if (operand.storage != Operand::Storage::kConstant || operand.data == nullptr) continue;
       const int64_t bytes = operand.desc.bytes();
       if (bytes == 0 || !constant_offsets_.try_emplace({operand.data, bytes}, size).second) continue;
       size += (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -38,16 +38,16 @@ ProgramMemory::ProgramMemory(const engine::Program& program)
 
 std::byte* ProgramMemory::address(const Operand& operand, const DeviceIo& io) const {
   const auto index = static_cast<size_t>(operand.position);
-  switch (operand.place) {
-    case Operand::Place::kArena: return arena_.data() + operand.position;
-    case Operand::Place::kInput: return io.inputs[index].data();
-    case Operand::Place::kOutput: return io.outputs[index].data();
-    case Operand::Place::kConstant: {
+  switch (operand.storage) {
+    case Operand::Storage::kArena: return arena_.data() + operand.position;
+    case Operand::Storage::kInput: return io.inputs[index].data();
+    case Operand::Storage::kOutput: return io.outputs[index].data();
+    case Operand::Storage::kConstant: {
       const auto found = constant_offsets_.find({operand.data, operand.desc.bytes()});
       return found == constant_offsets_.end() ? nullptr : constants_->data() + found->second;
     }
-    case Operand::Place::kAbsent:
-    case Operand::Place::kDynamic: break;
+    case Operand::Storage::kAbsent:
+    case Operand::Storage::kDynamic: break;
   }
   return nullptr;
 }
