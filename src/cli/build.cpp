@@ -27,8 +27,8 @@ void build(const Options& options) {
   const auto engine = build_from(options);
   const engine::Device& device = device::find_device(options.request.device);
   engine::save_engine(*engine, device, options.output);
-  engine::Context context(engine, device, engine->threads);
-  const auto description = engine::describe(*engine, context, engine::tuned_shapes(*engine));
+  engine::LoadedEngine loaded(engine, device, engine->threads);
+  const auto description = engine::describe(loaded, engine::tuned_shapes(*engine));
   constexpr double kMega = 1e6;
   fmt::print(
       "{}: {:.1f} MB, {} steps, {} layout, {:.1f} MB of weights, {:.1f} MB of activations ({:.1f} MB without "

@@ -108,8 +108,8 @@ engine::Description describe(const std::shared_ptr<engine::Engine>& engine) {
     if (error.kind() != ErrorKind::kEnvironment) throw;
     return engine::describe_record(*engine);
   }
-  engine::Context context(engine, *device, engine->threads);
-  return engine::describe(*engine, context, engine::tuned_shapes(*engine));
+  engine::LoadedEngine loaded(engine, *device, engine->threads);
+  return engine::describe(loaded, engine::tuned_shapes(*engine));
 }
 
 /// Options that decide how an engine is built but not what its graph is: given with --graph they would

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "engine/complete_profiles.hpp"
-#include "engine/context.hpp"
+#include "engine/loaded_engine.hpp"
 #include "engine/search/tactic_search.hpp"
 #include "graph/infer.hpp"
 #include "graph/verify.hpp"
@@ -37,12 +37,11 @@ int64_t usual_images(const std::map<std::string, ShapeProfile>& profiles) {
 
 /// Drops packed weights that no chosen kernel holds.
 void trim_weights(Engine& engine, const std::map<std::string, Shape>& shapes, const Device& device) {
-  auto shared = std::shared_ptr<Engine>(&engine, [](Engine*) {});
-  Context context(shared, device, engine.threads);
   std::vector<Shape> ordered;
   for (const graph::ValueId id : engine.graph->inputs)
     ordered.push_back(shapes.at(engine.graph->value(id).name));
-  engine.weights.keep_only(context.program(ordered).packed());
+  engine.weights.keep_only(
+      compile(engine, device, program_shapes(engine, ordered), engine.weights)->packed());
 }
 
 SearchBudget budget_of(const BuildOptions& options, const Device& device, base::Clock::time_point begin) {

@@ -13,48 +13,34 @@ namespace hone::engine {
 
 using tensor::Tensor;
 
-Context::Context(std::shared_ptr<const Engine> engine, const Device& device, int threads)
-    : engine_(std::move(engine)), device_(device), threads_(threads) {
-  // A builder is asked for what the device has, and bf16 is emulated where it has it not.
-  const Precision precision = engine_->precision;
-  if (precision != Precision::kBf16 && !device.computes_in(precision)) {
-    fail_bad_input("field 'precision' is {}, in which the device {} does not run",
-                   tensor::precision_name(precision), device.name());
-  }
-}
-
 std::vector<Tensor> Context::run(std::span<const Tensor> inputs) {
-  reference::check_inputs(*engine_->graph, inputs);
+  reference::check_inputs(*engine().graph, inputs);
   check_profile(inputs);
-  device_.set_threads(threads_);
   std::vector<Shape> shapes;
   for (const Tensor& input : inputs) shapes.push_back(input.shape());
-  if (runs_in_groups(shapes)) return run_groups(inputs, shapes[0][0], engine_->micro_batch);
-  return compiled(shapes).run(inputs);
+  const std::vector<Shape> bound = program_shapes(engine(), shapes);
+  if (bound != shapes) return run_groups(inputs, shapes[0][0], bound[0][0]);
+  return execution(shapes).run(inputs);
 }
 
-Program& Context::program(std::span<const Shape> shapes) {
-  std::vector<Shape> bound(shapes.begin(), shapes.end());
-  if (runs_in_groups(shapes)) {
-    for (Shape& shape : bound) shape[0] = engine_->micro_batch;
+Execution& Context::execution(std::span<const Shape> shapes) {
+  std::vector<Shape> bound = program_shapes(engine(), shapes);
+  // The calling thread may be another one than before.
+  loaded_->device().set_threads(loaded_->threads());
+  for (auto& [known, execution] : executions_) {
+    if (known == bound) return *execution;
   }
-  device_.set_threads(threads_);
-  return compiled(bound);
-}
-
-bool Context::runs_in_groups(std::span<const Shape> shapes) const {
-  if (engine_->micro_batch <= 0 || shapes.empty() || shapes[0].empty()) return false;
-  const int64_t batch = shapes[0][0];
-  return batch > engine_->micro_batch && std::all_of(shapes.begin(), shapes.end(), [&](const Shape& shape) {
-           return !shape.empty() && shape[0] == batch;
-         });
+  auto execution = std::make_unique<Execution>(loaded_->program(bound), loaded_->device());
+  if (executions_.size() == kMaxExecutions) executions_.erase(executions_.begin());
+  executions_.emplace_back(std::move(bound), std::move(execution));
+  return *executions_.back().second;
 }
 
 void Context::check_profile(std::span<const Tensor> inputs) const {
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const std::string& name = engine_->graph->value(engine_->graph->inputs[i]).name;
-    const auto found = engine_->shapes.find(name);
-    if (found == engine_->shapes.end()) continue;
+    const std::string& name = engine().graph->value(engine().graph->inputs[i]).name;
+    const auto found = engine().shapes.find(name);
+    if (found == engine().shapes.end()) continue;
     const Shape& shape = inputs[i].shape();
     const auto& [min, opt, max] = found->second;
     bool inside = shape.size() == min.size() && shape.size() == max.size();
@@ -64,23 +50,6 @@ void Context::check_profile(std::span<const Tensor> inputs) const {
                      range_text(found->second));
     }
   }
-}
-
-Program& Context::compiled(const std::vector<Shape>& shapes) {
-  for (auto& [known, program] : programs_) {
-    if (known == shapes) return *program;
-  }
-  std::map<std::string, Shape> named;
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    named[engine_->graph->value(engine_->graph->inputs[i]).name] = shapes[i];
-  }
-  auto bound = std::make_shared<const graph::Graph>(graph::with_input_shapes(*engine_->graph, named));
-  auto program = build_program(
-      std::move(bound), device_, engine_->weights,
-      {.precision = engine_->precision, .layout = engine_->layout, .tactics = engine_->tactics});
-  if (programs_.size() == kMaxPrograms) programs_.erase(programs_.begin());
-  programs_.emplace_back(shapes, std::move(program));
-  return *programs_.back().second;
 }
 
 std::vector<Tensor> Context::run_groups(std::span<const Tensor> inputs, int64_t batch, int64_t group) {
@@ -96,7 +65,7 @@ std::vector<Tensor> Context::run_groups(std::span<const Tensor> inputs, int64_t 
       part.emplace_back(input.dtype(), shape, input.bytes() + first * image, nullptr);
       shapes.push_back(std::move(shape));
     }
-    const std::vector<Tensor> results = compiled(shapes).run(part);
+    const std::vector<Tensor> results = execution(shapes).run(part);
     for (size_t i = 0; i < results.size(); ++i) {
       if (first == 0) {
         Shape shape = results[i].shape();

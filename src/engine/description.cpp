@@ -106,8 +106,10 @@ std::vector<Shape> tuned_shapes(const Engine& engine) {
   return shapes;
 }
 
-Description describe(const Engine& engine, Context& context, const std::vector<Shape>& shapes) {
-  const Program& program = context.program(shapes);
+Description describe(LoadedEngine& loaded, const std::vector<Shape>& shapes) {
+  const Engine& engine = loaded.engine();
+  const std::shared_ptr<const Program> made = loaded.program(shapes);
+  const Program& program = *made;
   Description result;
   std::vector<std::vector<int32_t>> predecessors = find_predecessors(program.steps());
   for (const ProgramStep& step : program.steps()) {
@@ -117,11 +119,11 @@ Description describe(const Engine& engine, Context& context, const std::vector<S
     result.scratch_bytes = std::max(result.scratch_bytes, step.scratch_bytes);
   }
   result.scratch_bytes += program.counter_bytes();
-  result.weight_bytes = engine.weights.total_bytes();
+  result.packed_bytes = loaded.packed_bytes();
+  result.weight_bytes = result.packed_bytes;
   for (const graph::ValueId id : program.plain_constants()) {
     result.weight_bytes += static_cast<int64_t>(engine.graph->constant(id)->byte_size());
   }
-  result.packed_bytes = engine.weights.total_bytes();
   result.constant_bytes = program.constant_bytes();
   result.io_bytes = program.io_bytes();
   result.arena_bytes = program.memory_plan().peak_bytes;

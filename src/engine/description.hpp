@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "engine/context.hpp"
 #include "engine/engine.hpp"
+#include "engine/loaded_engine.hpp"
 
 namespace hone::engine {
 
@@ -50,7 +50,7 @@ struct Description {
 };
 
 /// Describes the program for inputs of these shapes (in graph order).
-Description describe(const Engine& engine, Context& context, const std::vector<Shape>& shapes);
+Description describe(LoadedEngine& loaded, const std::vector<Shape>& shapes);
 
 /// Says which steps the host computes of a program of a GPU, and what that costs; empty where none.
 std::string host_steps_note(const Program& program);

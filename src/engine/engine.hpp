@@ -1,5 +1,5 @@
 // An engine: an optimised graph with everything decided about how one kind of device runs it. Data only;
-// a Context runs it. Built by builder.hpp, stored by engine_file.hpp.
+// a LoadedEngine has it on a device, a Context runs it. Built by builder.hpp, stored by engine_file.hpp.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +59,8 @@ struct Engine {
   std::vector<std::string> tactics;
   /// Images that run through the network together; larger batches run in groups of this size. 0: all at once.
   int64_t micro_batch = 0;
-  /// Packed by contexts as they meet new shapes, so mutable.
-  mutable WeightStore weights;
+  /// The forms that the program of the tuned shapes reads.
+  WeightStore weights;
   std::vector<transform::Summary> passes;
   std::vector<TacticRecord> log;
   /// Why no tactic was timed although the build was to do so; empty when all is well.

@@ -130,11 +130,9 @@ class BlobWriter {
   int64_t offset_ = 0;
 };
 
-/// Plain constants a context at the tuned shapes reads.
+/// Plain constants that the program of the tuned shapes reads.
 std::vector<bool> needed_constants(const Engine& engine, const Device& device) {
   std::vector<bool> needed(engine.graph->values.size(), false);
-  auto shared = std::shared_ptr<const Engine>(&engine, [](const Engine*) {});
-  Context context(shared, device, engine.threads);
   std::vector<Shape> shapes;
   for (const graph::ValueId id : engine.graph->inputs) {
     const auto found = engine.shapes.find(engine.graph->value(id).name);
@@ -142,8 +140,10 @@ std::vector<bool> needed_constants(const Engine& engine, const Device& device) {
       fail_usage("input '{}' needs a shape to be stored with the engine", engine.graph->value(id).name);
     shapes.push_back(found->second.opt);
   }
-  for (const graph::ValueId id : context.program(shapes).plain_constants())
-    needed[static_cast<size_t>(id)] = true;
+  device.set_threads(engine.threads);
+  WeightStore weights = engine.weights;
+  const auto program = compile(engine, device, program_shapes(engine, shapes), weights);
+  for (const graph::ValueId id : program->plain_constants()) needed[static_cast<size_t>(id)] = true;
   for (size_t i = 0; i < needed.size(); ++i) {
     const auto& constant = engine.graph->values[i].constant;
     needed[i] = needed[i] || (constant && (constant->byte_size() <= kSmallBytes ||

@@ -44,7 +44,7 @@ std::string tactic_of(const std::string& variant) { return variant.substr(0, var
 /// A network whose steps run by the tactics of one round.
 class Round final : public backend::Executable {
  public:
-  Round(std::shared_ptr<engine::Engine> engine, std::unique_ptr<engine::Program> program, bool overlapping,
+  Round(std::shared_ptr<engine::Engine> engine, std::unique_ptr<engine::Execution> program, bool overlapping,
         bool once)
       : engine_(std::move(engine)), program_(std::move(program)), overlapping_(overlapping), once_(once) {}
 
@@ -75,7 +75,7 @@ class Round final : public backend::Executable {
   }
 
   std::shared_ptr<engine::Engine> engine_;
-  std::unique_ptr<engine::Program> program_;
+  std::unique_ptr<engine::Execution> program_;
   bool overlapping_;
   bool once_;
 };
@@ -109,7 +109,8 @@ class RoundBackend final : public backend::Backend {
     for (const engine::ProgramStep& step : program->steps()) {
       if (step.node >= 0) ran_.push_back(step.tactic);
     }
-    return std::make_unique<Round>(std::move(engine), std::move(program), device.overlaps_steps(), once_);
+    auto execution = std::make_unique<engine::Execution>(std::move(program), device);
+    return std::make_unique<Round>(std::move(engine), std::move(execution), device.overlaps_steps(), once_);
   }
 
   void use(engine::Layout layout, size_t round) {

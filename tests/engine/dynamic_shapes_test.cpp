@@ -64,10 +64,9 @@ class OpenImage : public ::testing::Test {
     build.shapes["x"] = {{1, kChannels, 1, 1}, tuned, {8, kChannels, 64, 64}};
     auto engine = build_engine(graph_, device(), build);
     engine->tactics.assign(engine->graph->nodes.size(), kWinograd);
-    Context context(engine, device(), build.threads);
-    const Program& program = context.program(std::vector<Shape>{tuned});
-    if (!uses_winograd(program)) return nullptr;
-    engine->weights.keep_only(program.packed());
+    const auto program = compile(*engine, device(), {tuned}, engine->weights);
+    if (!uses_winograd(*program)) return nullptr;
+    engine->weights.keep_only(program->packed());
     return engine;
   }
 

@@ -153,12 +153,13 @@ TEST(Engine, KnowsWhatAContextTakes) {
   const auto table = b.random({2, 3});
   const auto sum = b.node("Add", {b.node("Mul", {x, table}), table});
   const auto engine = build_engine(b.finish({sum, b.node("ReduceSum", {sum})}), device(), options());
-  Context context(engine, device(), 1);
+  LoadedEngine loaded(engine, device(), 1);
   const std::vector<Shape> shapes = {{2, 3}};
-  const Program& program = context.program(shapes);
+  const auto made = loaded.program(shapes);
+  const Program& program = *made;
   EXPECT_EQ(program.constant_bytes(), 24) << "a constant that two steps read is there once";
   EXPECT_EQ(program.io_bytes(), 24 + 24 + 4);
-  const Description description = describe(*engine, context, shapes);
+  const Description description = describe(loaded, shapes);
   EXPECT_EQ(description.planned_bytes(), description.packed_bytes + 24 + program.activation_bytes() + 52);
 }
 
@@ -181,13 +182,13 @@ TEST(Engine, SubmittedRunsAreRuns) {
   const auto engine = build_engine(b.finish({b.node("Neg", {b.input("x", {3})})}), device(), options());
   Context context(engine, device(), 1);
   const std::vector<Shape> shapes = {{3}};
-  Program& program = context.program(shapes);
+  Execution& execution = context.execution(shapes);
   const std::vector<tensor::Tensor> inputs = {tensor::Tensor::of<float>({1, 2, 3}, {3})};
-  program.upload(inputs);
-  for (int i = 0; i < 5; ++i) program.executor().submit(true);
-  program.executor().finish();
-  EXPECT_EQ(program.executor().download()[0].values<float>()[2], -3);
-  const PhaseTimes times = program.executor().time_phases(false);
+  execution.upload(inputs);
+  for (int i = 0; i < 5; ++i) execution.executor().submit(true);
+  execution.executor().finish();
+  EXPECT_EQ(execution.executor().download()[0].values<float>()[2], -3);
+  const PhaseTimes times = execution.executor().time_phases(false);
   EXPECT_GT(times.enqueue_us, 0);
   EXPECT_EQ(times.device_us, 0) << "the host has no clock of a device";
 }

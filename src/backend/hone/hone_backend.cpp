@@ -22,19 +22,18 @@ std::vector<Rival> rivals_of(const engine::StepDescription& step) {
   return rivals;
 }
 
-/// Programs of one engine, which share its weights, each with a stream of its own.
+/// Executions of one engine, which share its weights and its programs, each with a stream of its own.
 class ContextPipeline final : public Pipeline {
  public:
   /// The first stream is that of `first`, on the first set of inputs; the others get contexts of their own.
-  ContextPipeline(engine::Program& first, const std::shared_ptr<const engine::Engine>& engine,
-                  const engine::Device& device, int threads, int streams, bool transfers,
-                  std::span<const std::vector<tensor::Tensor>> sets)
+  ContextPipeline(engine::Execution& first, const std::shared_ptr<engine::LoadedEngine>& engine, int streams,
+                  bool transfers, std::span<const std::vector<tensor::Tensor>> sets)
       : transfers_(transfers) {
     add(first, sets[0]);
     for (size_t i = 1; i < static_cast<size_t>(streams); ++i) {
       const std::vector<tensor::Tensor>& inputs = sets[i % sets.size()];
-      contexts_.push_back(std::make_unique<engine::Context>(engine, device, threads));
-      add(contexts_.back()->program(shapes_of(inputs)), inputs);
+      contexts_.push_back(std::make_unique<engine::Context>(engine));
+      add(contexts_.back()->execution(shapes_of(inputs)), inputs);
     }
   }
 
@@ -45,9 +44,9 @@ class ContextPipeline final : public Pipeline {
   }
 
  private:
-  void add(engine::Program& program, const std::vector<tensor::Tensor>& inputs) {
-    program.upload(inputs);
-    executors_.push_back(&program.executor());
+  void add(engine::Execution& execution, const std::vector<tensor::Tensor>& inputs) {
+    execution.upload(inputs);
+    executors_.push_back(&execution.executor());
   }
 
   bool transfers_;
@@ -77,9 +76,9 @@ class HoneExecutable final : public Executable {
                  int64_t free_before)
       : engine_(std::move(engine)),
         device_(device),
-        threads_(threads),
         free_before_(free_before),
-        context_(engine_, device_, threads) {
+        loaded_(std::make_shared<engine::LoadedEngine>(engine_, device_, threads)),
+        context_(loaded_) {
     for (const graph::ValueId id : engine_->graph->inputs) {
       const auto found = engine_->shapes.find(engine_->graph->value(id).name);
       if (found != engine_->shapes.end()) last_shapes_.push_back(found->second.opt);
@@ -95,7 +94,7 @@ class HoneExecutable final : public Executable {
   void upload(std::span<const tensor::Tensor> inputs) override {
     if (!resident()) return Executable::upload(inputs);
     std::vector<tensor::Shape> shapes = shapes_of(inputs);
-    uploaded_ = &context_.program(shapes);
+    uploaded_ = &context_.execution(shapes);
     uploaded_->upload(inputs);
     last_shapes_ = std::move(shapes);
   }
@@ -123,20 +122,20 @@ class HoneExecutable final : public Executable {
   std::unique_ptr<Pipeline> make_pipeline(int streams, bool transfers,
                                           std::span<const std::vector<tensor::Tensor>> sets) override {
     if (!resident()) return nullptr;
-    engine::Program& first = context_.program(shapes_of(sets[0]));
-    return std::make_unique<ContextPipeline>(first, engine_, device_, threads_, streams, transfers, sets);
+    engine::Execution& first = context_.execution(shapes_of(sets[0]));
+    return std::make_unique<ContextPipeline>(first, loaded_, streams, transfers, sets);
   }
 
   bool was_tuned() const override { return engine_->tuned; }
 
   bool times_device() const override {
     return resident() && last_shapes_.size() == engine_->graph->inputs.size() &&
-           context_.program(last_shapes_).executor().can_be_watched();
+           context_.execution(last_shapes_).executor().can_be_watched();
   }
 
   std::unique_ptr<Observer> observe(const ObserveOptions& options) override {
     if (!options.device || !times_device()) return nullptr;
-    auto watch = context_.program(last_shapes_).executor().watch();
+    auto watch = context_.execution(last_shapes_).executor().watch();
     if (watch == nullptr)
       fail_environment(
           "some steps run beside others on the GPU and cannot time themselves; record with --cupti");
@@ -146,7 +145,7 @@ class HoneExecutable final : public Executable {
   std::string bus_id() const override { return device_.bus_id(); }
 
   MemoryUse memory() const override {
-    MemoryUse use{.weights = engine_->weights.total_bytes()};
+    MemoryUse use{.weights = loaded_->packed_bytes()};
     const bool storable = engine_->shapes.size() == engine_->graph->inputs.size();
     if (engine_file_ == 0 && storable) engine_file_ = engine::engine_file_bytes(*engine_, device_);
     use.engine_file = engine_file_;
@@ -168,7 +167,7 @@ class HoneExecutable final : public Executable {
   std::vector<StepInfo> steps() const override {
     std::vector<StepInfo> result;
     if (current() == nullptr) return result;
-    for (const engine::StepDescription& step : engine::describe(*engine_, context_, last_shapes_).steps)
+    for (const engine::StepDescription& step : engine::describe(*loaded_, last_shapes_).steps)
       result.push_back({step.name, step.kind, step.sources, step.tactic, step.inputs, step.outputs,
                         step.flops, step.bytes, step.predecessors, rivals_of(step)});
     return result;
@@ -195,11 +194,11 @@ class HoneExecutable final : public Executable {
 
   std::shared_ptr<const engine::Engine> engine_;
   const engine::Device& device_;
-  int threads_;
   int64_t free_before_;
   mutable int64_t engine_file_ = 0;
+  std::shared_ptr<engine::LoadedEngine> loaded_;
   mutable engine::Context context_;
-  engine::Program* uploaded_ = nullptr;
+  engine::Execution* uploaded_ = nullptr;
   std::vector<tensor::Shape> last_shapes_;
 };
 

@@ -1,25 +1,13 @@
-// Running a program; building one is in program_builder.cpp.
+// What a program takes; building one is in program_builder.cpp.
 #include "engine/program/program.hpp"
 
 #include <set>
 
 #include "base/out_of_memory.hpp"
-#include "reference/interpreter.hpp"
 
 namespace hone::engine {
 
 using tensor::Tensor;
-
-std::vector<Tensor> Program::run(std::span<const Tensor> inputs, std::vector<double>* step_times) {
-  upload(inputs);
-  executor().execute(step_times);
-  return executor().download();
-}
-
-void Program::upload(std::span<const Tensor> inputs) {
-  reference::check_inputs(*graph_, inputs);
-  executor().upload(inputs);
-}
 
 int64_t Program::constant_bytes() const {
   std::set<std::pair<const void*, int64_t>> seen;
@@ -66,11 +54,6 @@ std::vector<Tensor> Program::make_outputs() const {
     }
   }
   return outputs;
-}
-
-Executor& Program::executor() {
-  if (executor_ == nullptr) executor_ = device_->make_executor(*this);
-  return *executor_;
 }
 
 }  // namespace hone::engine

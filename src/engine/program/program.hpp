@@ -1,14 +1,12 @@
 // A graph with concrete shapes, compiled for one device: steps in order, each with its kernel and where
-// its operands are stored. Immutable but for its executor; used by one thread at a time.
+// its operands are stored. Immutable: any number of executions share it.
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "engine/kernel.hpp"
-#include "engine/program/executor.hpp"
 #include "engine/program/memory_plan.hpp"
 #include "graph/graph.hpp"
 #include "tensor/tensor.hpp"
@@ -51,15 +49,6 @@ struct ProgramStep {
 
 class Program {
  public:
-  /// Outputs in graph order for inputs in graph order; bad input when an input contradicts the graph.
-  /// `step_times`, when given, receives microseconds per step.
-  std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs,
-                                  std::vector<double>* step_times = nullptr);
-  /// The first third of run(): execute() and download() of the executor are the rest.
-  void upload(std::span<const tensor::Tensor> inputs);
-  /// Made when first asked for: a program that is only looked at takes no memory.
-  Executor& executor();
-
   const graph::Graph& graph() const { return *graph_; }
   const std::vector<ProgramStep>& steps() const { return steps_; }
   const MemoryPlan& memory_plan() const { return memory_; }
@@ -87,7 +76,6 @@ class Program {
   friend class ProgramBuilder;
 
   std::shared_ptr<const graph::Graph> graph_;
-  const Device* device_ = nullptr;
   std::vector<ProgramStep> steps_;
   MemoryPlan memory_;
   int64_t scratch_bytes_ = 0;
@@ -97,7 +85,6 @@ class Program {
   std::vector<Preparation> preparations_;
   /// Constants brought into another arrangement when the program was made.
   std::vector<tensor::Tensor> owned_;
-  std::unique_ptr<Executor> executor_;
 };
 
 struct ProgramOptions {

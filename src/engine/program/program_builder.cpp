@@ -40,7 +40,6 @@ class ProgramBuilder {
 
   std::unique_ptr<Program> build() {
     program_->graph_ = graph_;
-    program_->device_ = &device_;
     for (size_t i = 0; i < graph_->inputs.size(); ++i) add_input(i);
     for (size_t i = 0; i < graph_->nodes.size(); ++i) {
       try {

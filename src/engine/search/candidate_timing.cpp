@@ -58,15 +58,15 @@ class CandidateTiming {
   }
 
  private:
-  std::unique_ptr<Program> program_of_round(size_t k) const {
+  std::unique_ptr<Execution> program_of_round(size_t k) const {
     return trials_.program(search_.layout, search_.tactics_of_round(k, node_count_));
   }
 
   /// One sample of every step of round `k`.
-  void time_round(Program& program, size_t k) {
+  void time_round(Execution& program, size_t k) {
     StepTimer timer(program);
     timer.sample(trials_.inputs());
-    search_.take_times(timer, program, k);
+    search_.take_times(timer, program.program(), k);
   }
 
   /// One program after another: all of them at once would take much memory. The first one always runs.
@@ -173,13 +173,13 @@ class CandidateTiming {
   }
 
   /// One sample of those whose round could not run.
-  void time_untimed(std::span<const Suspect> suspects, Program& program) {
+  void time_untimed(std::span<const Suspect> suspects, Execution& program) {
     std::optional<StepTimer> timer;
     for (const auto& [step, candidate] : suspects) {
       StepSearch& searched = search_.steps[step];
       if (!searched.candidates[candidate].times.empty()) continue;
       if (!timer) timer.emplace(program).sample(trials_.inputs());
-      searched.take_times(*timer, tactics_that_run(program, node_count_), candidate);
+      searched.take_times(*timer, tactics_that_run(program.program(), node_count_), candidate);
     }
   }
 
@@ -221,7 +221,7 @@ class CandidateTiming {
     const size_t rounds = search_.rounds();
     const SearchBudget time = budget.at_most(kLookSeconds);
     for (size_t first = 0; first < rounds;) {
-      std::vector<std::unique_ptr<Program>> programs;
+      std::vector<std::unique_ptr<Execution>> programs;
       while (first + programs.size() < rounds && trials_.fits([&] {
         auto made = program_of_round(first + programs.size());
         made->executor();

@@ -69,7 +69,7 @@ bool agree(const Outputs& a, const Outputs& b, Precision precision) {
 
 }  // namespace
 
-Outputs OutputCheck::run(Program& program) const {
+Outputs OutputCheck::run(Execution& program) const {
   if (overlapping_) {
     program.executor().poison();
     (void)program.run(inputs_);

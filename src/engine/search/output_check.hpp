@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/program/program.hpp"
+#include "engine/program/execution.hpp"
 
 namespace hone::engine {
 
@@ -27,7 +27,7 @@ class OutputCheck {
 
   /// Runs on memory without what an earlier run left behind: values that a kernel does not write, or reads
   /// before they are written, would otherwise go unseen.
-  Outputs run(Program& program) const;
+  Outputs run(Execution& program) const;
 
   /// The ballot that the outputs are a vote for, a new one where they agree with none: the outputs of many
   /// programs would not find room beside each other.
@@ -37,7 +37,7 @@ class OutputCheck {
   /// `decide` gives, the first one when none does.
   void expect(const std::vector<Ballot>& ballots, const std::function<Outputs()>& decide);
   bool agrees(const Outputs& outputs) const;
-  bool agrees(Program& program) const { return agrees(run(program)); }
+  bool agrees(Execution& program) const { return agrees(run(program)); }
 
  private:
   Precision precision_;

@@ -48,7 +48,7 @@ void StepTimer::add_step_times() {
   for (size_t i = 0; i < step_times_.size(); ++i) {
     total += step_times_[i];
     pending += step_times_[i];
-    const int32_t node = program_.steps()[i].node;
+    const int32_t node = program_.program().steps()[i].node;
     if (node < 0) continue;
     node_times_[static_cast<size_t>(node)].push_back(pending);
     pending = 0;

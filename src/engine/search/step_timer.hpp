@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/program/program.hpp"
+#include "engine/program/execution.hpp"
 
 namespace hone::engine {
 
@@ -15,7 +15,8 @@ std::vector<tensor::Tensor> timing_inputs(const graph::Graph& graph);
 /// Times of the steps of one program, collected over runs.
 class StepTimer {
  public:
-  explicit StepTimer(Program& program) : program_(program), node_times_(program.graph().nodes.size()) {}
+  explicit StepTimer(Execution& program)
+      : program_(program), node_times_(program.program().graph().nodes.size()) {}
 
   /// One run; what the engine inserted before a step counts as that step's.
   void sample(std::span<const tensor::Tensor> inputs);
@@ -28,7 +29,7 @@ class StepTimer {
  private:
   void add_step_times();
 
-  Program& program_;
+  Execution& program_;
   std::vector<std::vector<double>> node_times_;
   std::vector<double> totals_;
   std::vector<double> step_times_;

@@ -27,7 +27,7 @@ constexpr int kPairs = 15;
 constexpr int kFirstPairs = 5;
 constexpr double kGivenUp = 1.01;
 
-double network_us(Program& program) {
+double network_us(Execution& program) {
   const ExecutionTimes times = program.executor().execute_timed();
   return times.device_us > 0 ? times.device_us : times.enqueue_us;
 }
@@ -85,7 +85,7 @@ std::vector<bool> touched_nodes(const std::vector<std::string>& tactics,
 /// A network, and the tactics that make it.
 struct Choice {
   std::vector<std::string> tactics;  ///< one a node
-  std::unique_ptr<Program> program;
+  std::unique_ptr<Execution> program;
 };
 
 /// Whether the median of some times is below that of others by the margin, and below their lower quartile.

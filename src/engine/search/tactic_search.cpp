@@ -172,7 +172,8 @@ class Search {
     const std::vector<std::string> tactics = search.tactics(bound_->nodes.size());
     if (std::all_of(tactics.begin(), tactics.end(), [](const std::string& name) { return name.empty(); }))
       return;
-    const std::set<size_t> doubted = nodes_run_otherwise(*trials_.program(search.layout, tactics), tactics);
+    const std::set<size_t> doubted =
+        nodes_run_otherwise(trials_.program(search.layout, tactics)->program(), tactics);
     if (!doubted.empty()) search.reopen(doubted, *trials_.listed_program(search.layout));
   }
 
@@ -235,7 +236,7 @@ class Search {
                  bool cut_short) {
     struct Network {
       size_t search;
-      std::unique_ptr<Program> program;
+      std::unique_ptr<Execution> program;
       std::vector<double> totals;
     };
     std::vector<Network> networks;

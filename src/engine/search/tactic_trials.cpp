@@ -43,10 +43,10 @@ bool TacticTrials::fits(const std::function<void()>& action) {
   }
 }
 
-Outputs TacticTrials::first_outputs(Program& made) const {
+Outputs TacticTrials::first_outputs(Execution& made) const {
   // All that the shapes ask for; what fails after it is a step.
   made.executor();
-  made.make_outputs();
+  made.program().make_outputs();
   try {
     return check_.run(made);
   } catch (const Error& error) {

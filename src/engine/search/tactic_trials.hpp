@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "engine/program/program.hpp"
+#include "engine/program/execution.hpp"
 #include "engine/search/output_check.hpp"
 #include "engine/search/tactic_candidates.hpp"
 
@@ -31,8 +31,8 @@ class TacticTrials {
   TacticTrials(const TacticTrials&) = delete;  // the check looks at the inputs
   TacticTrials& operator=(const TacticTrials&) = delete;
 
-  std::unique_ptr<Program> program(Layout layout, const std::vector<std::string>& tactics) const {
-    return make(layout, tactics, false);
+  std::unique_ptr<Execution> program(Layout layout, const std::vector<std::string>& tactics) const {
+    return std::make_unique<Execution>(make(layout, tactics, false), device_);
   }
   /// One of the device's favourites whose steps know their candidates.
   std::unique_ptr<Program> listed_program(Layout layout) const { return make(layout, {}, true); }
@@ -51,7 +51,7 @@ class TacticTrials {
   std::exception_ptr failure() const { return failure_; }
 
   /// Outputs of a program that has not run yet. UnfitInputs where it cannot run with these inputs.
-  Outputs first_outputs(Program& made) const;
+  Outputs first_outputs(Execution& made) const;
 
   /// Why what the action tries cannot be taken: the action says whether outputs are right, or fails.
   std::string mistake(const std::function<bool()>& action);
@@ -72,7 +72,7 @@ class TacticTrials {
     return check_.vote(std::move(outputs), ballots);
   }
   bool agrees(const Outputs& outputs) const { return check_.agrees(outputs); }
-  bool agrees(Program& program) const { return check_.agrees(program); }
+  bool agrees(Execution& program) const { return check_.agrees(program); }
 
   const std::vector<tensor::Tensor>& inputs() const { return inputs_; }
 

@@ -117,8 +117,8 @@ TEST(Predecessors, AreToldWithTheStepsAndWithTheRecordOfAnotherMachine) {
   const auto engine =
       build(b.finish({b.node("MatMul", {b.node("Sin", {view}), b.node("Transpose", {view})})}));
   engine->shapes["x"] = {{2, 6}, {2, 6}, {2, 6}};
-  Context context(engine, device::cpu::cpu_device(), 1);
-  for (const Description& told : {describe(*engine, context, {{2, 6}}), describe_record(*engine)}) {
+  LoadedEngine loaded(engine, device::cpu::cpu_device(), 1);
+  for (const Description& told : {describe(loaded, {{2, 6}}), describe_record(*engine)}) {
     Edges edges;
     for (const StepDescription& step : told.steps) edges.push_back(step.predecessors);
     EXPECT_THAT(edges, ElementsAre(IsEmpty(), ElementsAre(0), ElementsAre(0), ElementsAre(1, 2)));

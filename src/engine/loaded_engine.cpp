@@ -1,0 +1,64 @@
+// See loaded_engine.hpp.
+#include "engine/loaded_engine.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "graph/infer.hpp"
+
+namespace hone::engine {
+
+LoadedEngine::LoadedEngine(std::shared_ptr<const Engine> engine, const Device& device, int threads)
+    : engine_(std::move(engine)), device_(device), threads_(threads), weights_(engine_->weights) {
+  // A builder is asked for what the device has, and bf16 is emulated where it has it not.
+  const Precision precision = engine_->precision;
+  if (precision != Precision::kBf16 && !device.computes_in(precision)) {
+    fail_bad_input("field 'precision' is {}, in which the device {} does not run",
+                   tensor::precision_name(precision), device.name());
+  }
+}
+
+std::shared_ptr<const Program> LoadedEngine::program(std::span<const Shape> shapes) {
+  const std::vector<Shape> bound = program_shapes(*engine_, shapes);
+  const std::lock_guard lock(mutex_);
+  const auto known = std::find_if(programs_.begin(), programs_.end(),
+                                  [&](const Entry& entry) { return entry.first == bound; });
+  if (known != programs_.end()) {
+    std::rotate(known, known + 1, programs_.end());
+    return programs_.back().second;
+  }
+  device_.set_threads(threads_);
+  std::shared_ptr<const Program> made = compile(*engine_, device_, bound, weights_);
+  if (programs_.size() == kMaxPrograms) programs_.erase(programs_.begin());
+  programs_.emplace_back(bound, made);
+  return made;
+}
+
+int64_t LoadedEngine::packed_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return weights_.total_bytes();
+}
+
+std::vector<Shape> program_shapes(const Engine& engine, std::span<const Shape> shapes) {
+  std::vector<Shape> bound(shapes.begin(), shapes.end());
+  if (engine.micro_batch <= 0 || bound.empty() || bound[0].empty()) return bound;
+  const int64_t batch = bound[0][0];
+  const bool one_batch = std::all_of(bound.begin(), bound.end(),
+                                     [&](const Shape& shape) { return !shape.empty() && shape[0] == batch; });
+  if (!one_batch || batch <= engine.micro_batch) return bound;
+  for (Shape& shape : bound) shape[0] = engine.micro_batch;
+  return bound;
+}
+
+std::unique_ptr<Program> compile(const Engine& engine, const Device& device, const std::vector<Shape>& shapes,
+                                 WeightStore& weights) {
+  std::map<std::string, Shape> named;
+  for (size_t i = 0; i < shapes.size(); ++i)
+    named[engine.graph->value(engine.graph->inputs[i]).name] = shapes[i];
+  auto bound = std::make_shared<const graph::Graph>(graph::with_input_shapes(*engine.graph, named));
+  return build_program(std::move(bound), device, weights,
+                       {.precision = engine.precision, .layout = engine.layout, .tactics = engine.tactics});
+}
+
+}  // namespace hone::engine

@@ -1,0 +1,57 @@
+// An engine on a device: packed weights, and the program of each shape met, which all contexts share.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "engine/program/program.hpp"
+
+namespace hone::engine {
+
+/// Safe for concurrent use. It outlives the programs that it gave.
+class LoadedEngine {
+ public:
+  /// `threads`: that each run uses. Bad input for an engine in a precision that the device does not run,
+  /// which no builder makes. The device outlives it.
+  LoadedEngine(std::shared_ptr<const Engine> engine, const Device& device, int threads);
+
+  /// The program for inputs of these shapes, in graph order; for batches above the engine's micro-batch that
+  /// of one group. It is compiled once, by the first thread that asks; others wait. Bad input when a step
+  /// cannot run with these shapes.
+  std::shared_ptr<const Program> program(std::span<const Shape> shapes);
+
+  const Engine& engine() const { return *engine_; }
+  const Device& device() const { return device_; }
+  int threads() const { return threads_; }
+  /// Bytes of the packed weights: the engine's own, and those that its programs needed beside them.
+  int64_t packed_bytes() const;
+
+ private:
+  /// Programs kept; the one that was asked for longest ago makes room for another.
+  static constexpr size_t kMaxPrograms = 16;
+
+  using Entry = std::pair<std::vector<Shape>, std::shared_ptr<const Program>>;
+
+  std::shared_ptr<const Engine> engine_;
+  const Device& device_;
+  int threads_;
+  mutable std::mutex mutex_;
+  /// The engine's, whose bytes it shares, and what is packed here.
+  WeightStore weights_;
+  /// The one that was asked for last at the end.
+  std::vector<Entry> programs_;
+};
+
+/// The shapes of the program that runs inputs of these shapes: one group's where the batch, the same in all
+/// inputs, is above the engine's micro-batch.
+std::vector<Shape> program_shapes(const Engine& engine, std::span<const Shape> shapes);
+
+/// Compiles the engine for inputs of these shapes; weights are taken from the store, or packed into it.
+std::unique_ptr<Program> compile(const Engine& engine, const Device& device, const std::vector<Shape>& shapes,
+                                 WeightStore& weights);
+
+}  // namespace hone::engine
