@@ -10,13 +10,13 @@ namespace hone::device {
 namespace {
 
 /// The plugin's C interface: its device, or an exception of hone's own.
-using FindCudaDevice = const engine::Device* (*)(bool own_process);
+using FindCudaDevice = const engine::Device* (*)(int ordinal, bool own_process);
 
 bool process_is_ours = false;
 
 const engine::Device& cuda_device() {
   void* symbol = base::load_plugin_symbol("cuda", "hone_cuda_device");
-  return *reinterpret_cast<FindCudaDevice>(symbol)(process_is_ours);
+  return *reinterpret_cast<FindCudaDevice>(symbol)(0, process_is_ours);
 }
 
 }  // namespace

@@ -49,21 +49,16 @@ DeviceProperties gpu(int major, int minor, int multiprocessors, int shared_memor
   return device;
 }
 
-const DeviceProperties kGpus[] = {gpu(9, 0, 132, 232448), gpu(8, 0, 108, 166912), gpu(7, 5, 40, 65536)};
+Gpu gpus[] = {Gpu(gpu(9, 0, 132, 232448)), Gpu(gpu(8, 0, 108, 166912)), Gpu(gpu(7, 5, 40, 65536))};
 
-/// Libraries are asked for what only they know, which takes a GPU.
-constexpr std::string_view kLibraries[] = {"cudnn", "cublaslt", "winograd"};
-
-TacticList own_tactics(const DeviceProperties& device) {
+/// All but those of libraries, which are asked for what only they know; that takes a GPU.
+TacticList own_tactics(Gpu& device) {
   TacticList list;
   for (const auto add : {add_stem_tactics,
                          add_gemm_tactics,
                          add_stationary_convolution_tactics,
-                         add_cudnn_tactics,
                          add_direct_convolution_tactics,
-                         add_winograd_tactics,
                          add_transposed_convolution_tactics,
-                         add_matrix_tactics,
                          add_layer_tactics,
                          add_sum_convolution_tactics,
                          add_global_pooled_convolution_tactics,
@@ -80,9 +75,6 @@ TacticList own_tactics(const DeviceProperties& device) {
                          add_reduction_tactics,
                          add_resize_tactics})
     add(list, device);
-  std::erase_if(list, [](const auto& tactic) {
-    return std::find(std::begin(kLibraries), std::end(kLibraries), tactic->name()) != std::end(kLibraries);
-  });
   add_pooled_convolution_tactics(list, device);
   return list;
 }
@@ -227,7 +219,7 @@ std::string rows(const Case& test, DType compute) {
   const Layout layout = node.input.rank() == 4 ? Layout::kChannelsLast : Layout::kPlain;
   std::vector<std::map<std::string, std::string>> answers;
   std::vector<std::string> names;
-  for (const DeviceProperties& gpu : kGpus) {
+  for (Gpu& gpu : gpus) {
     std::map<std::string, std::string>& of_gpu = answers.emplace_back();
     for (const auto& tactic : own_tactics(gpu)) {
       if (!static_cast<const CudaTactic&>(*tactic).handles(node.graph.nodes[0].op)) continue;
@@ -244,11 +236,11 @@ std::string rows(const Case& test, DType compute) {
   std::string text;
   for (const std::string& name : names) {
     text += fmt::format("  {}\n", name);
-    for (size_t i = 0; i < std::size(kGpus); ++i) {
-      std::string which = fmt::format("sm_{}", kGpus[i].architecture());
+    for (size_t i = 0; i < std::size(gpus); ++i) {
+      std::string which = fmt::format("sm_{}", gpus[i].properties().architecture());
       const std::string& told = answers[i][name];
-      while (i + 1 < std::size(kGpus) && answers[i + 1][name] == told)
-        which += fmt::format(", {}", kGpus[++i].architecture());
+      while (i + 1 < std::size(gpus) && answers[i + 1][name] == told)
+        which += fmt::format(", {}", gpus[++i].properties().architecture());
       text += fmt::format("    {}: {}\n", which, told);
     }
   }

@@ -81,10 +81,11 @@ TEST(LibraryCall, GivesTheLibrarysReasonWhereTheRuntimeKnowsOfNothing) {
 TEST(DeviceBytes, HoldsNothingWhereThereIsNoMemory) {
   int count = 0;
   if (cudaGetDeviceCount(&count) == cudaSuccess && count > 0) GTEST_SKIP() << "this machine has a GPU";
-  const int64_t before = allocated_bytes();
-  EXPECT_THROW(DeviceBytes(int64_t{1} << 20), Error);
+  GpuMemory memory(nullptr);
+  EXPECT_THROW(DeviceBytes(memory, int64_t{1} << 20), Error);
   EXPECT_THROW(PinnedBytes(int64_t{1} << 20), Error);
-  EXPECT_EQ(allocated_bytes(), before);
+  EXPECT_EQ(memory.held(), 0);
+  EXPECT_EQ(memory.peak(), 0);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Work recorded once and launched many times: a CUDA graph, and its instance.
 #pragma once
 
+#include "device/cuda/plugin/device_guard.hpp"
 #include "device/cuda/plugin/runtime.hpp"
 
 namespace hone::device::cuda {
@@ -36,7 +37,7 @@ class Graph {
   cudaGraph_t graph_ = nullptr;
 };
 
-/// An instance of a graph, on the device.
+/// An instance of a graph, on the GPU that is current when it is made.
 class CapturedGraph {
  public:
   CapturedGraph(const Stream& stream, const Graph& graph) {
@@ -45,13 +46,17 @@ class CapturedGraph {
     if (uploaded != cudaSuccess) (void)cudaGraphExecDestroy(executable_);
     check(uploaded, "uploading the graph");
   }
-  ~CapturedGraph() { (void)cudaGraphExecDestroy(executable_); }
+  ~CapturedGraph() {
+    const DeviceGuard guard(context_);
+    (void)cudaGraphExecDestroy(executable_);
+  }
   CapturedGraph(const CapturedGraph&) = delete;
   CapturedGraph& operator=(const CapturedGraph&) = delete;
 
   void launch(const Stream& stream) const { check(cudaGraphLaunch(executable_, stream.get()), "a launch"); }
 
  private:
+  CUcontext context_ = current_context();
   cudaGraphExec_t executable_ = nullptr;
 };
 

@@ -1,41 +1,54 @@
 // See context.hpp.
 #include "device/cuda/plugin/context.hpp"
 
-#include <cuda.h>
-
+#include "device/cuda/plugin/device_guard.hpp"
+#include "device/cuda/plugin/driver_functions.hpp"
 #include "device/cuda/plugin/runtime.hpp"
 
 namespace hone::device::cuda {
 namespace {
 
+CUdevice device_of(int ordinal) {
+  CUdevice device = 0;
+  if (driver_function<decltype(&cuDeviceGet)>("cuDeviceGet")(&device, ordinal) != CUDA_SUCCESS)
+    fail_environment("the NVIDIA driver gives no access to GPU {}", ordinal);
+  return device;
+}
+
 /// Whether somebody else in this process has made the context; taken for granted where the driver does not
 /// tell.
-bool has_context() {
-  constexpr unsigned kVersion = 7000;
-  void* address = nullptr;
-  cudaDriverEntryPointQueryResult result{};
-  const cudaError_t status = cudaGetDriverEntryPointByVersion("cuDevicePrimaryCtxGetState", &address,
-                                                              kVersion, cudaEnableDefault, &result);
-  if (status != cudaSuccess || result != cudaDriverEntryPointSuccess) {
-    (void)cudaGetLastError();
-    return true;
-  }
+bool has_context(CUdevice device) {
+  const auto get_state =
+      find_driver_function<decltype(&cuDevicePrimaryCtxGetState)>("cuDevicePrimaryCtxGetState");
   unsigned flags = 0;
   int active = 1;
-  const auto get_state = reinterpret_cast<decltype(&cuDevicePrimaryCtxGetState)>(address);
-  return get_state(0, &flags, &active) != CUDA_SUCCESS || active != 0;
+  return get_state == nullptr || get_state(device, &flags, &active) != CUDA_SUCCESS || active != 0;
+}
+
+CUcontext primary_context(CUdevice device) {
+  CUcontext context = nullptr;
+  const auto retain = driver_function<decltype(&cuDevicePrimaryCtxRetain)>("cuDevicePrimaryCtxRetain");
+  if (retain(&context, device) != CUDA_SUCCESS)
+    fail_environment("creating a context on GPU {} failed", static_cast<int>(device));
+  return context;
 }
 
 }  // namespace
 
-void enter_context(bool own_process) {
-  const bool ours = own_process && !has_context();
+CUcontext enter_context(int ordinal, bool own_process) {
+  constexpr const char* kWhat = "creating a context on the GPU";
+  int count = 0;
+  check(cudaGetDeviceCount(&count), kWhat);  // before the driver is asked for anything
+  const CUdevice device = device_of(ordinal);
+  const bool ours = own_process && !has_context(device);
   // Waiting by polling: waking a sleeping thread costs more than many a batch.
-  check(cudaSetDeviceFlags(cudaDeviceScheduleSpin), "creating a context on the GPU");
-  check(cudaSetDevice(0), "creating a context on the GPU");
+  check(cudaInitDevice(ordinal, cudaDeviceScheduleSpin, cudaInitDeviceFlagsAreValid), kWhat);
+  CUcontext context = primary_context(device);
   // Where a kernel needs a stack, the driver makes room for it at its launch. A driver that refuses costs
   // memory alone.
+  const DeviceGuard guard(context);
   if (ours && cudaDeviceSetLimit(cudaLimitStackSize, 0) != cudaSuccess) (void)cudaGetLastError();
+  return context;
 }
 
 }  // namespace hone::device::cuda

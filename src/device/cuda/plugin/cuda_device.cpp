@@ -1,16 +1,22 @@
-// The CUDA device of this process: the first GPU that the driver shows.
+// The CUDA devices of this process, one for each GPU that is asked for.
 #include <cublasLt.h>
 
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "device/cuda/plugin/context.hpp"
+#include "device/cuda/plugin/device_guard.hpp"
 #include "device/cuda/plugin/driver_release.hpp"
 #include "device/cuda/plugin/execution/cuda_executor.hpp"
-#include "device/cuda/plugin/libraries/cudnn.hpp"
+#include "device/cuda/plugin/gpu.hpp"
+#include "device/cuda/plugin/libraries/cublaslt.hpp"
+#include "device/cuda/plugin/libraries/cudnn_compiler.hpp"
 #include "device/cuda/plugin/libraries/cudnn_errors.hpp"
 #include "device/cuda/plugin/tactics/early_tactics.hpp"
+#include "device/cuda/plugin/tactics/guarded_tactic.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
 #include "system/cpu.hpp"
 #include "system/monitor.hpp"
@@ -26,39 +32,45 @@ using tensor::Precision;
 constexpr int kOldestMajor = 7;
 constexpr int kOldestMinor = 5;
 
-TacticList make_tactics(const DeviceProperties& device) {
+TacticList make_tactics(Gpu& gpu, CudnnCompiler& cudnn, Cublaslt& cublaslt) {
   TacticList list;
-  add_stem_tactics(list, device);
-  add_gemm_tactics(list, device);
-  add_stationary_convolution_tactics(list, device);
-  add_cudnn_tactics(list, device);
-  add_direct_convolution_tactics(list, device);
-  add_winograd_tactics(list, device);
-  add_transposed_convolution_tactics(list, device);
-  add_matrix_tactics(list, device);
-  add_layer_tactics(list, device);
-  add_sum_convolution_tactics(list, device);
-  add_global_pooled_convolution_tactics(list, device);
-  add_pooled_convolution_tactics(list, device);
-  add_pooling_tactics(list, device);
-  add_bottleneck_tactics(list, device);
-  add_squeeze_excite_tactics(list, device);
-  add_pointwise_tactics(list, device);
-  add_normalization_tactics(list, device);
-  add_movement_tactics(list, device);
-  add_indexing_tactics(list, device);
-  add_scatter_tactics(list, device);
-  add_ranking_tactics(list, device);
-  add_sampling_tactics(list, device);
-  add_reduction_tactics(list, device);
-  add_resize_tactics(list, device);
+  add_stem_tactics(list, gpu);
+  add_gemm_tactics(list, gpu);
+  add_stationary_convolution_tactics(list, gpu);
+  add_cudnn_tactics(list, gpu, cudnn);
+  add_direct_convolution_tactics(list, gpu);
+  add_winograd_tactics(list, gpu, cublaslt);
+  add_transposed_convolution_tactics(list, gpu);
+  add_matrix_tactics(list, gpu, cublaslt);
+  add_layer_tactics(list, gpu);
+  add_sum_convolution_tactics(list, gpu);
+  add_global_pooled_convolution_tactics(list, gpu);
+  add_pooled_convolution_tactics(list, gpu);
+  add_pooling_tactics(list, gpu);
+  add_bottleneck_tactics(list, gpu);
+  add_squeeze_excite_tactics(list, gpu);
+  add_pointwise_tactics(list, gpu);
+  add_normalization_tactics(list, gpu);
+  add_movement_tactics(list, gpu);
+  add_indexing_tactics(list, gpu);
+  add_scatter_tactics(list, gpu);
+  add_ranking_tactics(list, gpu);
+  add_sampling_tactics(list, gpu);
+  add_reduction_tactics(list, gpu);
+  add_resize_tactics(list, gpu);
   return list;
 }
 
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
-/// Environment error, in one sentence, when there is no GPU to work on.
-void check_gpu() {
+std::string known_gpus_text(int ordinal, int count) {
+  if (count == 1) return fmt::format("there is no cuda:{}: this machine has 1 GPU, cuda:0", ordinal);
+  return fmt::format("there is no cuda:{}: this machine has {} GPUs, cuda:0 to cuda:{}", ordinal, count,
+                     count - 1);
+}
+
+/// Environment error, in one sentence, when there is no such GPU to work on.
+void check_gpu(int ordinal) {
   int driver = 0;
   int runtime = 0;
   (void)cudaDriverGetVersion(&driver);
@@ -78,8 +90,9 @@ void check_gpu() {
   }
   if (status != cudaSuccess)
     fail_environment("the NVIDIA driver gives no access to a GPU: {}", cudaGetErrorString(status));
+  if (ordinal >= count) fail_environment("{}", known_gpus_text(ordinal, count));
   cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, 0), "asking the GPU for its properties");
+  check(cudaGetDeviceProperties(&properties, ordinal), "asking the GPU for its properties");
   if (properties.major * 10 + properties.minor < kOldestMajor * 10 + kOldestMinor) {
     fail_environment("{} has compute capability {}.{}, hone needs {}.{} or later", properties.name,
                      properties.major, properties.minor, kOldestMajor, kOldestMinor);
@@ -93,14 +106,22 @@ constexpr int64_t kFewImages = 8;
 constexpr int kClusterBlocks = 16;
 constexpr int kImageClusters = 7;
 
+DeviceProperties properties_of(int ordinal, CUcontext context) {
+  const DeviceGuard guard(context);
+  DeviceProperties properties;
+  check(find_device_properties(ordinal, properties), "asking the GPU for its properties");
+  return properties;
+}
+
 class CudaDevice final : public engine::Device {
  public:
-  explicit CudaDevice(bool own_process) {
-    check_gpu();
-    require_cudnn();
-    enter_context(own_process);
-    check(find_device_properties(0, properties_), "asking the GPU for its properties");
-    tactics_ = make_tactics(properties_);
+  CudaDevice(int ordinal, CUcontext context)
+      : gpu_(properties_of(ordinal, context), context),
+        cudnn_(context),
+        cublaslt_(context),
+        tactics_(make_tactics(gpu_, cudnn_, cublaslt_)) {
+    for (const auto& tactic : tactics_)
+      guarded_.emplace_back(static_cast<const CudaTactic&>(*tactic), context);
   }
 
   std::string_view name() const override { return "cuda"; }
@@ -110,8 +131,8 @@ class CudaDevice final : public engine::Device {
     int runtime = 0;
     check(cudaDriverGetVersion(&driver), "asking for the driver's version");
     check(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
-    return fmt::format("cuda; {}; sm {}.{}; driver {}; runtime {}; cuDNN {}; cuBLASLt {}", properties_.name,
-                       properties_.major, properties_.minor, version_text(driver), version_text(runtime),
+    return fmt::format("cuda; {}; sm {}.{}; driver {}; runtime {}; cuDNN {}; cuBLASLt {}", properties().name,
+                       properties().major, properties().minor, version_text(driver), version_text(runtime),
                        cudnn_version(), cublasLtGetVersion());
   }
 
@@ -128,23 +149,23 @@ class CudaDevice final : public engine::Device {
     std::vector<std::string> passes = {"row_lifting"};
     // In fp32 the products that are added cost most, and nothing says yet that they cost less than launches.
     if (images == 1 && precision != Precision::kFp32) passes.emplace_back("concatenated_convolution_fusion");
-    if (narrow && properties_.warpgroups) {
+    if (narrow && properties().warpgroups) {
       passes.emplace_back("pool_fusion");
       if (images > 0 && images <= kFewImages) passes.emplace_back("stem_fusion");
       passes.emplace_back("bottleneck_fusion");
-      if (images == 1 && properties_.clusters_at_once(kClusterBlocks) >= kImageClusters)
+      if (images == 1 && properties().clusters_at_once(kClusterBlocks) >= kImageClusters)
         passes.emplace_back("cluster_bottleneck_fusion");
       passes.emplace_back("convolution_sum_fusion");
       passes.emplace_back("global_pool_fusion");
     }
-    if (narrow && properties_.clusters) passes.emplace_back("squeeze_excite_fusion");
+    if (narrow && properties().clusters) passes.emplace_back("squeeze_excite_fusion");
     return passes;
   }
 
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
     std::vector<const engine::Tactic*> result;
-    for (const auto& tactic : tactics_) {
-      if (static_cast<const CudaTactic&>(*tactic).handles(node.op)) result.push_back(tactic.get());
+    for (const GuardedTactic& tactic : guarded_) {
+      if (tactic.handles(node.op)) result.push_back(&tactic);
     }
     return result;
   }
@@ -181,7 +202,7 @@ class CudaDevice final : public engine::Device {
   }
 
   std::unique_ptr<engine::Executor> make_executor(const engine::Program& program) const override {
-    return make_cuda_executor(program, properties_);
+    return make_cuda_executor(program, gpu_);
   }
 
   bool overlaps_steps() const override { return true; }
@@ -208,32 +229,54 @@ class CudaDevice final : public engine::Device {
   void set_threads(int) const override {}
 
   engine::DeviceMemory memory() const override {
+    const DeviceGuard guard(gpu_.context());
     size_t free = 0;
     size_t total = 0;
     check(cudaMemGetInfo(&free, &total), "asking for free memory");
-    return {static_cast<int64_t>(total), static_cast<int64_t>(free), allocated_bytes(),
-            peak_allocated_bytes()};
+    return {static_cast<int64_t>(total), static_cast<int64_t>(free), gpu_.memory().held(),
+            gpu_.memory().peak()};
   }
 
   std::string bus_id() const override {
     std::array<char, 32> text{};
-    check(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), 0), "asking where the GPU is");
+    check(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), properties().ordinal),
+          "asking where the GPU is");
     return text.data();
   }
 
-  void evict_caches() const override { evict_l2(properties_.l2_bytes); }
+  void evict_caches() const override { gpu_.evict_l2(); }
 
   std::vector<std::string> notes(Precision) const override { return {}; }
 
  private:
-  DeviceProperties properties_;
+  const DeviceProperties& properties() const { return gpu_.properties(); }
+
+  /// What is kept for the GPU changes, the device does not.
+  mutable Gpu gpu_;
+  CudnnCompiler cudnn_;
+  Cublaslt cublaslt_;
   TacticList tactics_;
+  std::vector<GuardedTactic> guarded_;
 };
+
+const CudaDevice& device_of(int ordinal, bool own_process) {
+  // One for each GPU of the process, made when it is first asked for. They are never destroyed: at the end of
+  // the process the libraries that they would call may be gone.
+  static std::mutex mutex;
+  static auto& devices = *new std::map<int, std::unique_ptr<const CudaDevice>>;
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<const CudaDevice>& device = devices[ordinal];
+  if (device == nullptr) {
+    check_gpu(ordinal);
+    require_cudnn();
+    device = std::make_unique<const CudaDevice>(ordinal, enter_context(ordinal, own_process));
+  }
+  return *device;
+}
 
 }  // namespace
 }  // namespace hone::device::cuda
 
-extern "C" const hone::engine::Device* hone_cuda_device(bool own_process) {
-  static const hone::device::cuda::CudaDevice kDevice(own_process);
-  return &kDevice;
+extern "C" const hone::engine::Device* hone_cuda_device(int ordinal, bool own_process) {
+  return &hone::device::cuda::device_of(ordinal, own_process);
 }

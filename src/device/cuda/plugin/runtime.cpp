@@ -1,29 +1,15 @@
 // See runtime.hpp.
 #include "device/cuda/plugin/runtime.hpp"
 
-#include <atomic>
-#include <cstring>
-#include <map>
-#include <mutex>
 #include <utility>
-#include <vector>
 
 #include "base/out_of_memory.hpp"
+#include "device/cuda/plugin/device_guard.hpp"
 
 namespace hone::device::cuda {
 namespace {
 
 constexpr double kMega = 1e6;
-
-std::atomic<int64_t> held_bytes{0};
-std::atomic<int64_t> peak_bytes{0};
-
-void hold(int64_t bytes) {
-  const int64_t now = held_bytes += bytes;
-  int64_t peak = peak_bytes;
-  while (now > peak && !peak_bytes.compare_exchange_weak(peak, now)) {
-  }
-}
 
 std::string free_memory_text() {
   size_t free = 0;
@@ -117,30 +103,42 @@ void fail_library_call(std::string_view what, std::string_view library, const ch
   fail_environment("{} failed in {}: {}", what, library, reason);
 }
 
-DeviceBytes::DeviceBytes(int64_t size) : size_(size) {
+void GpuMemory::add(int64_t bytes) {
+  const int64_t now = held_ += bytes;
+  int64_t peak = peak_;
+  while (now > peak && !peak_.compare_exchange_weak(peak, now)) {
+  }
+}
+
+DeviceBytes::DeviceBytes(GpuMemory& memory, int64_t size) : memory_(&memory), size_(size) {
   if (size == 0) return;
-  void* memory = nullptr;
-  const cudaError_t status = cudaMalloc(&memory, static_cast<size_t>(size));
+  const DeviceGuard guard(context());
+  void* data = nullptr;
+  const cudaError_t status = cudaMalloc(&data, static_cast<size_t>(size));
   if (status == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
     fail_for_room("the GPU has no room for {:.1f} MB: {}", static_cast<double>(size) / kMega,
                   free_memory_text());
   }
   check(status, "an allocation");
-  data_ = static_cast<std::byte*>(memory);
-  hold(size);
+  data_ = static_cast<std::byte*>(data);
+  memory.add(size);
 }
 
 DeviceBytes::~DeviceBytes() {
   if (data_ == nullptr) return;
+  const DeviceGuard guard(context());
   (void)cudaFree(data_);
-  held_bytes -= size_;
+  memory_->add(-size_);
 }
 
 DeviceBytes::DeviceBytes(DeviceBytes&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : memory_(other.memory_),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
 
 DeviceBytes& DeviceBytes::operator=(DeviceBytes&& other) noexcept {
+  std::swap(memory_, other.memory_);
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
   return *this;
@@ -155,17 +153,22 @@ PinnedBytes::PinnedBytes(int64_t size) {
     fail_for_room("the host has no room for {:.1f} MB of pinned memory", static_cast<double>(size) / kMega);
   }
   check(status, "an allocation of pinned host memory");
+  context_ = current_context();
   data_ = static_cast<std::byte*>(memory);
 }
 
 PinnedBytes::~PinnedBytes() {
-  if (data_ != nullptr) (void)cudaFreeHost(data_);
+  if (data_ == nullptr) return;
+  const DeviceGuard guard(context_);
+  (void)cudaFreeHost(data_);
 }
 
-PinnedBytes::PinnedBytes(PinnedBytes&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+PinnedBytes::PinnedBytes(PinnedBytes&& other) noexcept
+    : context_(other.context_), data_(std::exchange(other.data_, nullptr)) {}
 
 void copy_to_device(const DeviceBytes& to, const void* from, size_t size) {
   if (size == 0) return;
+  const DeviceGuard guard(to.context());
   check(cudaMemcpy(to.data(), from, size, cudaMemcpyHostToDevice), "a copy to the device");
   // From pageable memory the call returns once the bytes are staged, and our streams do not wait for this
   // one.
@@ -173,16 +176,9 @@ void copy_to_device(const DeviceBytes& to, const void* from, size_t size) {
 }
 
 void clear(const DeviceBytes& bytes) {
+  const DeviceGuard guard(bytes.context());
   check(cudaMemset(bytes.data(), 0, static_cast<size_t>(bytes.size())), "clearing memory");
   check(cudaStreamSynchronize(nullptr), "clearing memory");
-}
-
-int64_t allocated_bytes() { return held_bytes; }
-int64_t peak_allocated_bytes() { return peak_bytes; }
-
-void evict_l2(int64_t l2_bytes) {
-  static const DeviceBytes kBuffer(2 * l2_bytes);
-  clear(kBuffer);
 }
 
 Stream::Stream(Priority priority) {
@@ -192,65 +188,30 @@ Stream::Stream(Priority priority) {
   check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking,
                                      priority == Priority::kHighest ? highest : lowest),
         "a new stream");
+  context_ = current_context();
 }
 Stream::~Stream() {
-  if (stream_ != nullptr) (void)cudaStreamDestroy(stream_);
+  if (stream_ == nullptr) return;
+  const DeviceGuard guard(context_);
+  (void)cudaStreamDestroy(stream_);
 }
 
-Event::Event() { check(cudaEventCreate(&event_), "a new event"); }
-Event::~Event() {
-  if (event_ != nullptr) (void)cudaEventDestroy(event_);
+Event::Event() {
+  check(cudaEventCreate(&event_), "a new event");
+  context_ = current_context();
 }
-Event::Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+Event::~Event() {
+  if (event_ == nullptr) return;
+  const DeviceGuard guard(context_);
+  (void)cudaEventDestroy(event_);
+}
+Event::Event(Event&& other) noexcept
+    : context_(other.context_), event_(std::exchange(other.event_, nullptr)) {}
 
 double elapsed_us(const Event& begin, const Event& end) {
   float milliseconds = 0;
   check(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "reading an event");
   return 1e3 * static_cast<double>(milliseconds);
-}
-
-namespace {
-
-struct Copy {
-  explicit Copy(tensor::Tensor bytes)
-      : host(std::move(bytes)), device(static_cast<int64_t>(host.byte_size())) {
-    copy_to_device(device, host.bytes(), host.byte_size());
-  }
-  tensor::Tensor host;
-  DeviceBytes device;
-};
-
-}  // namespace
-
-std::shared_ptr<const DeviceBytes> device_copy(const tensor::Tensor& host) {
-  static std::mutex mutex;
-  static std::map<std::pair<const std::byte*, size_t>, std::weak_ptr<Copy>> copies;
-  const std::lock_guard lock(mutex);
-  const std::pair key(host.bytes(), host.byte_size());
-  std::shared_ptr<Copy> copy = copies[key].lock();
-  if (copy == nullptr) {
-    std::erase_if(copies, [](const auto& entry) { return entry.second.expired(); });
-    // The copy holds on to the host's bytes, so that no other tensor can take their address meanwhile.
-    copy = std::make_shared<Copy>(host);
-    copies[key] = copy;
-  }
-  return {copy, &copy->device};
-}
-
-std::shared_ptr<const DeviceBytes> device_copy_of_content(const tensor::Tensor& host) {
-  static std::mutex mutex;
-  static std::vector<std::weak_ptr<Copy>> copies;
-  const std::lock_guard lock(mutex);
-  std::erase_if(copies, [](const auto& copy) { return copy.expired(); });
-  for (const auto& known : copies) {
-    const std::shared_ptr<Copy> copy = known.lock();
-    if (copy != nullptr && copy->host.byte_size() == host.byte_size() &&
-        std::memcmp(copy->host.bytes(), host.bytes(), host.byte_size()) == 0)
-      return {copy, &copy->device};
-  }
-  auto copy = std::make_shared<Copy>(host);
-  copies.push_back(copy);
-  return {copy, &copy->device};
 }
 
 }  // namespace hone::device::cuda

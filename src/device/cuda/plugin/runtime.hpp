@@ -1,14 +1,16 @@
 // The CUDA runtime in the house's terms: errors as sentences, and memory, streams and events that free
-// themselves.
+// themselves, on the GPU that they were made on, whichever is current then.
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
-#include "tensor/tensor.hpp"
+#include "base/error.hpp"
 
 namespace hone::device::cuda {
 
@@ -26,24 +28,48 @@ void check_alive(std::string_view what);
 [[noreturn]] void fail_library_call(std::string_view what, std::string_view library, const char* reason,
                                     bool memory_full);
 
+/// What this process holds of one GPU's memory.
+class GpuMemory {
+ public:
+  /// A null context stands for a GPU that is not there: memory is then what the runtime gives.
+  explicit GpuMemory(CUcontext context) : context_(context) {}
+
+  CUcontext context() const { return context_; }
+  /// Bytes that everything of ours holds at present, and the most it ever held.
+  int64_t held() const { return held_; }
+  int64_t peak() const { return peak_; }
+
+ private:
+  friend class DeviceBytes;
+  void add(int64_t bytes);
+
+  CUcontext context_;
+  std::atomic<int64_t> held_{0};
+  std::atomic<int64_t> peak_{0};
+};
+
 /// Device memory, 256-byte aligned. OutOfMemory, an environment error with the sizes, when the device has no
 /// room.
 class DeviceBytes {
  public:
   DeviceBytes() = default;
-  explicit DeviceBytes(int64_t size);
+  /// `memory` outlives it.
+  DeviceBytes(GpuMemory& memory, int64_t size);
   ~DeviceBytes();
   DeviceBytes(DeviceBytes&& other) noexcept;
   DeviceBytes& operator=(DeviceBytes&& other) noexcept;
   std::byte* data() const { return data_; }
   int64_t size() const { return size_; }
+  /// Of the GPU that it is on; null for none and for one that is not there.
+  CUcontext context() const { return memory_ == nullptr ? nullptr : memory_->context(); }
 
  private:
+  GpuMemory* memory_ = nullptr;
   std::byte* data_ = nullptr;
   int64_t size_ = 0;
 };
 
-/// Host memory that the device copies from and to without staging.
+/// Host memory that every GPU copies from and to without staging; made where a GPU is current.
 class PinnedBytes {
  public:
   explicit PinnedBytes(int64_t size);
@@ -53,6 +79,7 @@ class PinnedBytes {
   std::byte* data() const { return data_; }
 
  private:
+  CUcontext context_ = nullptr;
   std::byte* data_ = nullptr;
 };
 
@@ -62,14 +89,7 @@ void copy_to_device(const DeviceBytes& to, const void* from, size_t size);
 /// Fills with zeros, done when it returns.
 void clear(const DeviceBytes& bytes);
 
-/// Memory of the device that everything of ours in the process holds at present, and the most it ever held.
-int64_t allocated_bytes();
-int64_t peak_allocated_bytes();
-
-/// Writes twice as many bytes as the L2 cache holds, which has `l2_bytes`, done when it returns: what a
-/// program used is out of it. The buffer is allocated at the first call and kept.
-void evict_l2(int64_t l2_bytes);
-
+/// Of the GPU that is current when it is made.
 class Stream {
  public:
   /// The highest one: its blocks go first where there is room for some.
@@ -83,9 +103,11 @@ class Stream {
   void synchronize() const { check(cudaStreamSynchronize(stream_), "the GPU work"); }
 
  private:
+  CUcontext context_ = nullptr;
   cudaStream_t stream_ = nullptr;
 };
 
+/// Of the GPU that is current when it is made.
 class Event {
  public:
   Event();
@@ -95,16 +117,11 @@ class Event {
   cudaEvent_t get() const { return event_; }
 
  private:
+  CUcontext context_ = nullptr;
   cudaEvent_t event_ = nullptr;
 };
 
 /// Microseconds between two events that have happened.
 double elapsed_us(const Event& begin, const Event& end);
-
-/// The device's copy of host bytes, shared by all who ask for the same bytes; it keeps the host tensor alive.
-std::shared_ptr<const DeviceBytes> device_copy(const tensor::Tensor& host);
-/// The same for bytes that everyone gathers anew: shared by all who ask for equal content, which is kept on
-/// the host to compare with.
-std::shared_ptr<const DeviceBytes> device_copy_of_content(const tensor::Tensor& host);
 
 }  // namespace hone::device::cuda

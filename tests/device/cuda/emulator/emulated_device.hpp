@@ -70,13 +70,13 @@ class EmulatedDevice final : public engine::Device {
   /// convolutions `gemm` alone.
   explicit EmulatedDevice(std::vector<std::string> passes, std::string without = "", std::string gemm = "")
       : passes_(std::move(passes)), without_(std::move(without)) {
-    add_gemm_tactics(tactics_, properties());
+    add_gemm_tactics(tactics_, gpu_);
     std::erase_if(tactics_, [&](const auto& tactic) { return tactic->name() != gemm; });
-    add_sum_convolution_tactics(tactics_, properties());
-    add_global_pooled_convolution_tactics(tactics_, properties());
-    add_bottleneck_tactics(tactics_, properties());
-    add_stem_tactics(tactics_, properties());
-    add_stationary_convolution_tactics(tactics_, properties());
+    add_sum_convolution_tactics(tactics_, gpu_);
+    add_global_pooled_convolution_tactics(tactics_, gpu_);
+    add_bottleneck_tactics(tactics_, gpu_);
+    add_stem_tactics(tactics_, gpu_);
+    add_stationary_convolution_tactics(tactics_, gpu_);
   }
 
   std::string_view name() const override { return "emulated"; }
@@ -112,6 +112,7 @@ class EmulatedDevice final : public engine::Device {
  private:
   std::vector<std::string> passes_;
   std::string without_;
+  Gpu gpu_{properties()};
   TacticList tactics_;
   Stream stream_;
   CudaQueue queue_{stream_, properties()};

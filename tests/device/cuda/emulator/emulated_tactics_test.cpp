@@ -210,8 +210,9 @@ TEST(EmulatedTactics, SumsOfPartsAreInTheScratchAreaAndSoInThePlan) {
   GraphBuilder b;
   const test_support::OneNode conv =
       test_support::one_node(b, {1, 256, 7, 7}, "Conv", {b.random({64, 256, 1, 1})});
+  Gpu gpu(emulator::properties());
   TacticList tactics;
-  add_gemm_tactics(tactics, emulator::properties());
+  add_gemm_tactics(tactics, gpu);
   const auto& implicit = *std::find_if(tactics.begin(), tactics.end(),
                                        [](const auto& tactic) { return tactic->name() == "implicit_gemm"; });
   conv.asked(

@@ -109,10 +109,9 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** address,
     *address = reinterpret_cast<void*>(&encode_tiled);
   } else if (symbol == std::string_view("cuTensorMapEncodeIm2col")) {
     *address = reinterpret_cast<void*>(&encode_im2col);
-  } else if (symbol == std::string_view("cuDevicePrimaryCtxGetState") && context_runtime().active) {
-    *address = reinterpret_cast<void*>(&primary_context_state);
   } else {
-    *result = cudaDriverEntryPointSymbolNotFound;
+    *address = context_function(symbol);
+    if (*address == nullptr) *result = cudaDriverEntryPointSymbolNotFound;
   }
   return cudaSuccess;
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "device/cuda/plugin/captured_graph.hpp"
+#include "device/cuda/plugin/device_guard.hpp"
 #include "device/cuda/plugin/execution/overlapped_runs.hpp"
 #include "device/cuda/plugin/execution/program_memory.hpp"
 #include "device/cuda/plugin/queue.hpp"
@@ -39,13 +40,14 @@ class StepRange {
 
 class CudaExecutor final : public engine::Executor {
  public:
-  CudaExecutor(const Program& program, const DeviceProperties& device)
+  /// On the GPU, which is current.
+  CudaExecutor(const Program& program, Gpu& gpu)
       : program_(program),
-        device_(device),
-        memory_(program),
+        gpu_(gpu),
+        memory_(program, gpu),
         dynamic_(program),
         pinned_(program.graph()),
-        first_(program, memory_) {
+        first_(program, memory_, gpu) {
     for (const ProgramStep& step : program.steps()) {
       host_steps_ = host_steps_ || step.runs_on_host();
       states_.push_back(step.kernel == nullptr ? nullptr : step.kernel->make_state());
@@ -54,6 +56,7 @@ class CudaExecutor final : public engine::Executor {
   }
 
   void upload(std::span<const Tensor> inputs) override {
+    const DeviceGuard guard(gpu_.context());
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i].byte_size() == 0) continue;
       std::memcpy(pinned_.inputs[i].data(), inputs[i].bytes(), inputs[i].byte_size());
@@ -64,6 +67,7 @@ class CudaExecutor final : public engine::Executor {
   }
 
   void execute(std::vector<double>* step_times) override {
+    const DeviceGuard guard(gpu_.context());
     latest_ = &first_.io;
     if (step_times != nullptr) {
       execute_stepwise(*step_times);
@@ -78,6 +82,7 @@ class CudaExecutor final : public engine::Executor {
   }
 
   void submit(bool transfers) override {
+    const DeviceGuard guard(gpu_.context());
     if (transfers && !host_steps_) {
       latest_ = &overlapped_runs().submit();
       return;
@@ -97,16 +102,18 @@ class CudaExecutor final : public engine::Executor {
   }
 
   void finish() override {
+    const DeviceGuard guard(gpu_.context());
     if (overlapped_runs_ != nullptr) overlapped_runs_->finish();
     stream_.synchronize();
     submissions_ = 0;
   }
 
   engine::PhaseTimes time_phases(bool cold) override {
+    const DeviceGuard guard(gpu_.context());
     engine::PhaseTimes times;
     times.h2d_us = timed([this] { copy_inputs(); });
     if (!host_steps_) bracketed_graph();  // made here, since making it runs the steps
-    if (cold) evict_l2(device_.l2_bytes);
+    if (cold) gpu_.evict_l2();
     times.device_us = device_time();
     times.d2h_us = timed([this] { copy_outputs(); });
     const auto start = std::chrono::steady_clock::now();
@@ -118,6 +125,7 @@ class CudaExecutor final : public engine::Executor {
   }
 
   engine::ExecutionTimes execute_timed() override {
+    const DeviceGuard guard(gpu_.context());
     latest_ = &first_.io;
     if (host_steps_) {
       const auto start = std::chrono::steady_clock::now();
@@ -136,6 +144,7 @@ class CudaExecutor final : public engine::Executor {
   }
 
   void poison() override {
+    const DeviceGuard guard(gpu_.context());
     const auto fill = [this](const DeviceBytes& bytes) {
       if (bytes.size() != 0)
         check(cudaMemsetAsync(bytes.data(), kPoison, static_cast<size_t>(bytes.size()), stream_.get()),
@@ -151,6 +160,7 @@ class CudaExecutor final : public engine::Executor {
   }
 
   std::vector<Tensor> download() override {
+    const DeviceGuard guard(gpu_.context());
     std::vector<Tensor> results = program_.make_outputs();
     copy_outputs();
     synchronize();
@@ -165,12 +175,13 @@ class CudaExecutor final : public engine::Executor {
   bool can_be_watched() const override { return !host_steps_; }
 
   std::unique_ptr<engine::DeviceWatch> watch() override {
+    const DeviceGuard guard(gpu_.context());
     if (!make_stamped_steps()) return nullptr;
     // Libraries load their kernels when first used, which a capture forbids.
     hand_over();
     stream_.synchronize();
     auto watch = std::make_unique<GpuWatch>(
-        stream_, program_.steps(),
+        gpu_, stream_, program_.steps(),
         [this](size_t step, StampSource* stamps) { run_step(step, first_, stamps); },
         [this] { watch_ = nullptr; });
     watch_ = watch.get();
@@ -196,7 +207,7 @@ class CudaExecutor final : public engine::Executor {
       const Binding::Step& bound = binding.steps[index];
       const EarlyKernel* const next = early_kernel(index + 1);
       const EarlyKernel* const ahead = index == 0 ? nullptr : early_kernel(index - 1);
-      const CudaQueue queue(stream_, device_, stamps);
+      const CudaQueue queue(stream_, gpu_.properties(), stamps);
       step.kernel->run({.inputs = bound.inputs,
                         .outputs = bound.outputs,
                         .scratch = memory_.scratch().data(),
@@ -310,7 +321,7 @@ class CudaExecutor final : public engine::Executor {
   OverlappedRuns& overlapped_runs() {
     if (overlapped_runs_ == nullptr) {
       steps_graph();
-      second_ = std::make_unique<Binding>(program_, memory_);
+      second_ = std::make_unique<Binding>(program_, memory_, gpu_);
       second_graph_ = capture([this] { hand_over(*second_); });
       overlapped_runs_ = std::make_unique<OverlappedRuns>(
           stream_, pinned_,
@@ -345,7 +356,7 @@ class CudaExecutor final : public engine::Executor {
     stream_.synchronize();
     try {
       stamped_steps_ = std::make_unique<StampedSteps>(
-          stream_, first_.steps.size(),
+          gpu_.memory(), stream_, first_.steps.size(),
           [this](size_t step, StampSource* stamps) { run_step(step, first_, stamps); });
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kInternal) throw;
@@ -371,7 +382,7 @@ class CudaExecutor final : public engine::Executor {
   }
 
   const Program& program_;
-  const DeviceProperties& device_;
+  Gpu& gpu_;
   Stream stream_;
   ProgramMemory memory_;
   engine::DynamicValues dynamic_;
@@ -405,8 +416,9 @@ class CudaExecutor final : public engine::Executor {
 
 }  // namespace
 
-std::unique_ptr<engine::Executor> make_cuda_executor(const Program& program, const DeviceProperties& device) {
-  return std::make_unique<CudaExecutor>(program, device);
+std::unique_ptr<engine::Executor> make_cuda_executor(const Program& program, Gpu& gpu) {
+  const DeviceGuard guard(gpu.context());
+  return std::make_unique<CudaExecutor>(program, gpu);
 }
 
 }  // namespace hone::device::cuda

@@ -9,10 +9,18 @@
 
 namespace hone::device::cuda {
 
+/// What the value takes; 0 where its shape is not known.
+int64_t bytes_of(const graph::Graph& graph, graph::ValueId id);
+
 /// One buffer for each input and output, in graph order; empty ones where the shape is not known.
 template <class Buffer>
 struct IoBuffers {
-  explicit IoBuffers(const graph::Graph& graph);
+  /// `memory` is what they are made in: a GpuMemory for those on the device, nothing for the others.
+  template <class... Memory>
+  explicit IoBuffers(const graph::Graph& graph, Memory&... memory) {
+    for (const graph::ValueId id : graph.inputs) inputs.emplace_back(memory..., bytes_of(graph, id));
+    for (const graph::ValueId id : graph.outputs) outputs.emplace_back(memory..., bytes_of(graph, id));
+  }
 
   std::vector<Buffer> inputs;
   std::vector<Buffer> outputs;

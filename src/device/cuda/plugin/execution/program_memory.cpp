@@ -15,10 +15,10 @@ constexpr int64_t kAlignment = 256;
 
 }  // namespace
 
-ProgramMemory::ProgramMemory(const engine::Program& program)
-    : arena_(program.memory_plan().peak_bytes),
-      scratch_(program.scratch_bytes()),
-      counters_(program.counter_bytes()) {
+ProgramMemory::ProgramMemory(const engine::Program& program, Gpu& gpu)
+    : arena_(gpu.memory(), program.memory_plan().peak_bytes),
+      scratch_(gpu.memory(), program.scratch_bytes()),
+      counters_(gpu.memory(), program.counter_bytes()) {
   if (counters_.size() != 0) clear(counters_);
   int64_t size = 0;
   for (const ProgramStep& step : program.steps()) {
@@ -33,7 +33,7 @@ ProgramMemory::ProgramMemory(const engine::Program& program)
   std::memset(packed.mutable_bytes(), 0, packed.byte_size());  // gaps too: equal content is shared
   for (const auto& [source, offset] : constant_offsets_)
     std::memcpy(packed.mutable_bytes() + offset, source.first, static_cast<size_t>(source.second));
-  constants_ = device_copy_of_content(packed);
+  constants_ = gpu.copies().of_content(packed);
 }
 
 std::byte* ProgramMemory::address(const Operand& operand, const DeviceIo& io) const {
@@ -52,7 +52,8 @@ std::byte* ProgramMemory::address(const Operand& operand, const DeviceIo& io) co
   return nullptr;
 }
 
-Binding::Binding(const engine::Program& program, const ProgramMemory& memory) : io(program.graph()) {
+Binding::Binding(const engine::Program& program, const ProgramMemory& memory, Gpu& gpu)
+    : io(program.graph(), gpu.memory()) {
   for (const ProgramStep& from : program.steps()) {
     Step& to = steps.emplace_back();
     for (const Operand& operand : from.inputs) to.inputs.push_back(memory.address(operand, io));

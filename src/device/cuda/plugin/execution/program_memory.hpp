@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device/cuda/plugin/execution/io_buffers.hpp"
+#include "device/cuda/plugin/gpu.hpp"
 #include "engine/program/program.hpp"
 
 namespace hone::device::cuda {
@@ -14,7 +15,7 @@ namespace hone::device::cuda {
 /// Activations, scratch area and constants. The program outlives it.
 class ProgramMemory {
  public:
-  explicit ProgramMemory(const engine::Program& program);
+  ProgramMemory(const engine::Program& program, Gpu& gpu);
 
   const DeviceBytes& arena() const { return arena_; }
   const DeviceBytes& scratch() const { return scratch_; }
@@ -40,7 +41,7 @@ struct Binding {
     std::vector<void*> outputs;
   };
 
-  Binding(const engine::Program& program, const ProgramMemory& memory);
+  Binding(const engine::Program& program, const ProgramMemory& memory, Gpu& gpu);
 
   DeviceIo io;
   std::vector<Step> steps;

@@ -1,6 +1,7 @@
 // See cublaslt.hpp.
 #include "device/cuda/plugin/libraries/cublaslt.hpp"
 
+#include "device/cuda/plugin/device_guard.hpp"
 #include "device/cuda/plugin/kernels/common/library_call.hpp"
 #include "device/cuda/plugin/runtime.hpp"
 
@@ -18,15 +19,6 @@ void check(cublasStatus_t status, std::string_view what) {
   fail_library_call(what, "cuBLASLt", cublasLtGetStatusString(status), status == CUBLAS_STATUS_ALLOC_FAILED);
 }
 
-cublasLtHandle_t handle() {
-  static cublasLtHandle_t instance = [] {
-    cublasLtHandle_t made = nullptr;
-    check(cublasLtCreate(&made), "starting cuBLASLt");
-    return made;
-  }();
-  return instance;
-}
-
 cudaDataType_t data_type(DType dtype) {
   switch (dtype) {
     case DType::kFloat16: return CUDA_R_16F;
@@ -40,15 +32,32 @@ void set(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t attribut
   check(cublasLtMatmulDescSetAttribute(operation, attribute, &value, sizeof value), "describing a product");
 }
 
+void set_bias(cublasLtMatmulDesc_t operation, const void* bias) {
+  set(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+}
+
 }  // namespace
 
-Matmul::Matmul(const Product& product) : product_(product) {
+Cublaslt::~Cublaslt() {
+  const DeviceGuard guard(context_);
+  if (handle_ != nullptr) (void)cublasLtDestroy(handle_);
+}
+
+cublasLtHandle_t Cublaslt::handle() {
+  const std::lock_guard lock(mutex_);
+  if (handle_ != nullptr) return handle_;
+  const DeviceGuard guard(context_);
+  check(cublasLtCreate(&handle_), "starting cuBLASLt");
+  return handle_;
+}
+
+Matmul::Matmul(const Product& product, Cublaslt& library) : product_(product), handle_(library.handle()) {
   check(cublasLtMatmulDescCreate(operation_.put(), product.compute, CUDA_R_32F), "describing a product");
   set(operation_.get(), CUBLASLT_MATMUL_DESC_TRANSA, product.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(operation_.get(), CUBLASLT_MATMUL_DESC_EPILOGUE, product.epilogue);
   if (product.bias) {
     // A pointer is part of the description; heuristics only ask whether there is one.
-    set_bias(reinterpret_cast<const void*>(uintptr_t{kAlignment}));
+    set_bias(operation_.get(), reinterpret_cast<const void*>(uintptr_t{kAlignment}));
     set(operation_.get(), CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, data_type(product.result));
   }
   const int64_t w_rows = product.transposed ? product.depth : product.columns;
@@ -77,7 +86,7 @@ std::vector<cublasLtMatmulHeuristicResult_t> Matmul::recommended(int most) const
   std::vector<cublasLtMatmulHeuristicResult_t> results(static_cast<size_t>(most));
   int count = 0;
   const cublasStatus_t status =
-      cublasLtMatmulAlgoGetHeuristic(handle(), operation_.get(), w_.get(), x_.get(), y_.get(), y_.get(),
+      cublasLtMatmulAlgoGetHeuristic(handle_, operation_.get(), w_.get(), x_.get(), y_.get(), y_.get(),
                                      preference.get(), most, results.data(), &count);
   if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) return {};
   check(status, "asking for algorithms of a product");
@@ -86,19 +95,19 @@ std::vector<cublasLtMatmulHeuristicResult_t> Matmul::recommended(int most) const
 }
 
 void Matmul::run(const cublasLtMatmulHeuristicResult_t& choice, const void* w, const void* x,
-                 const void* bias, const void* addend, void* y, void* workspace, cudaStream_t stream) {
-  if (product_.bias) set_bias(bias);
+                 const void* bias, const void* addend, void* y, void* workspace, cudaStream_t stream) const {
+  // The description holds the bias, so that every run has one of its own.
+  cublasLtMatmulDescOpaque_t operation = *operation_.get();
+  if (product_.bias) set_bias(&operation, bias);
   const float beta = product_.addend >= 0 ? 1.0f : 0.0f;
   const auto multiply = [&] {
-    check(cublasLtMatmul(handle(), operation_.get(), &product_.alpha, w, w_.get(), x, x_.get(), &beta,
+    check(cublasLtMatmul(handle_, &operation, &product_.alpha, w, w_.get(), x, x_.get(), &beta,
                          addend == nullptr ? y : addend, y_.get(), y, y_.get(), &choice.algo, workspace,
                          choice.workspaceSize, stream),
           "a matrix product");
   };
   check(call_library(stream, multiply), "a matrix product");
 }
-
-void Matmul::set_bias(const void* bias) { set(operation_.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias); }
 
 void Matmul::create(MatrixLayout& layout, DType dtype, int64_t rows, int64_t columns, int64_t stride) const {
   check(cublasLtMatrixLayoutCreate(layout.put(), data_type(dtype), static_cast<uint64_t>(rows),

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cublasLt.h>
+#include <cuda.h>
 
 #include <cstdint>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -53,26 +55,46 @@ struct Product {
   cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
 };
 
+/// cuBLASLt on one GPU. Several threads may use it at the same time.
+class Cublaslt {
+ public:
+  explicit Cublaslt(CUcontext context) : context_(context) {}
+  /// After everything that uses it.
+  ~Cublaslt();
+  Cublaslt(const Cublaslt&) = delete;
+  Cublaslt& operator=(const Cublaslt&) = delete;
+
+  /// Made at the first call. Environment error with cuBLASLt's own reason when that fails.
+  cublasLtHandle_t handle();
+
+ private:
+  CUcontext context_;
+  std::mutex mutex_;
+  cublasLtHandle_t handle_ = nullptr;
+};
+
 /// The methods throw an environment error with cuBLASLt's own reason where it refuses.
 class Matmul {
  public:
-  explicit Matmul(const Product& product);
+  /// The library outlives it.
+  Matmul(const Product& product, Cublaslt& library);
 
   /// Algorithms, the most promising first; empty when the library has none for the product.
   std::vector<cublasLtMatmulHeuristicResult_t> recommended(int most) const;
 
-  /// Enqueues the product; `workspace` holds what the choice asks for.
+  /// Enqueues the product; `workspace` holds what the choice asks for. Several threads may do so at the same
+  /// time.
   void run(const cublasLtMatmulHeuristicResult_t& choice, const void* w, const void* x, const void* bias,
-           const void* addend, void* y, void* workspace, cudaStream_t stream);
+           const void* addend, void* y, void* workspace, cudaStream_t stream) const;
 
  private:
   using MatrixLayout = CublasltObject<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
   using Operation = CublasltObject<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
 
-  void set_bias(const void* bias);
   void create(MatrixLayout& layout, tensor::DType dtype, int64_t rows, int64_t columns, int64_t stride) const;
 
   Product product_;
+  cublasLtHandle_t handle_;
   Operation operation_;
   MatrixLayout w_;
   MatrixLayout x_;

@@ -1,24 +1,11 @@
-// See cudnn.hpp: handles and descriptors; graphs and plans are in cudnn_plan.cpp.
+// See cudnn.hpp: descriptors; graphs and plans are in cudnn_plan.cpp.
 #include "device/cuda/plugin/libraries/cudnn.hpp"
 
 #include <utility>
 
 #include "device/cuda/plugin/libraries/cudnn_errors.hpp"
-#include "device/cuda/plugin/runtime.hpp"
 
 namespace hone::device::cuda {
-cudnnHandle_t cudnn_handle() {
-  struct Handle {
-    Handle() { check_machine(cudnnCreate(&handle), "starting cuDNN"); }
-    ~Handle() { (void)cudnnDestroy(handle); }
-    Handle(const Handle&) = delete;
-    Handle& operator=(const Handle&) = delete;
-
-    cudnnHandle_t handle = nullptr;
-  };
-  static thread_local const Handle kHandle;
-  return kHandle.handle;
-}
 
 std::string cudnn_version() {
   const size_t version = cudnnGetVersion();
@@ -67,8 +54,7 @@ CudnnDescriptor& CudnnDescriptor::set_double(cudnnBackendAttributeName_t name, d
   return set(name, CUDNN_TYPE_DOUBLE, 1, &value);
 }
 
-CudnnDescriptor& CudnnDescriptor::set_handle(cudnnBackendAttributeName_t name) {
-  cudnnHandle_t handle = cudnn_handle();
+CudnnDescriptor& CudnnDescriptor::set_handle(cudnnBackendAttributeName_t name, cudnnHandle_t handle) {
   return set(name, CUDNN_TYPE_HANDLE, 1, static_cast<const void*>(&handle));
 }
 

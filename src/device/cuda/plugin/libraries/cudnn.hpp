@@ -10,12 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "device/cuda/plugin/libraries/cudnn_handles.hpp"
 #include "tensor/precision.hpp"
 
 namespace hone::device::cuda {
 
-/// The handle of the calling thread, which ends with it; so plans are made by threads that outlive them.
-cudnnHandle_t cudnn_handle();
 /// "9.19.0", of the library loaded.
 std::string cudnn_version();
 
@@ -34,7 +33,7 @@ class CudnnDescriptor {
   CudnnDescriptor& set(cudnnBackendAttributeName_t name, const CudnnDescriptor& value);
   CudnnDescriptor& set(cudnnBackendAttributeName_t name, cudnnDataType_t value);
   CudnnDescriptor& set_double(cudnnBackendAttributeName_t name, double value);
-  CudnnDescriptor& set_handle(cudnnBackendAttributeName_t name);
+  CudnnDescriptor& set_handle(cudnnBackendAttributeName_t name, cudnnHandle_t handle);
   CudnnDescriptor& finalize();
   cudnnBackendDescriptor_t get() const { return descriptor_; }
 
@@ -72,10 +71,11 @@ struct CudnnConvolution {
 /// Ids of tensors in plans; pointwise operands follow.
 enum CudnnTensorId : int64_t { kCudnnX = 1, kCudnnW = 2, kCudnnY = 3, kCudnnFirstOperand = 4 };
 
-/// The operation graph of one convolution.
+/// The operation graph of one convolution. Whoever asks it for anything, or makes a plan of it, has the
+/// handle for himself meanwhile, which outlives the graph.
 class CudnnGraph {
  public:
-  explicit CudnnGraph(const CudnnConvolution& convolution);
+  CudnnGraph(const CudnnConvolution& convolution, cudnnHandle_t handle);
   /// Engine configurations that the heuristics recommend, best first, as texts ("e3,k2=1,k5=0"). Those that
   /// would round inputs below the precision asked for are left out.
   std::vector<std::string> recommended() const;
@@ -83,8 +83,10 @@ class CudnnGraph {
   /// time is turned: tiles, stages, splits, clusters and whatever else an engine declares.
   std::vector<std::string> swept() const;
   const CudnnDescriptor& descriptor() const { return graph_; }
+  cudnnHandle_t handle() const { return handle_; }
 
  private:
+  cudnnHandle_t handle_;
   std::vector<CudnnDescriptor> parts_;
   CudnnDescriptor graph_;
   tensor::Precision precision_;
@@ -93,15 +95,18 @@ class CudnnGraph {
 /// A compiled engine configuration.
 class CudnnPlan {
  public:
-  /// `config` is one of CudnnGraph::swept(). Environment error when cuDNN refuses it.
-  CudnnPlan(std::shared_ptr<const CudnnGraph> graph, std::string_view config);
+  /// `config` is one of CudnnGraph::swept(). Environment error when cuDNN refuses it. `handles` are those
+  /// that it is executed with, and outlive it.
+  CudnnPlan(std::shared_ptr<const CudnnGraph> graph, std::string_view config, CudnnHandles& handles);
   int64_t workspace_bytes() const { return workspace_bytes_; }
-  /// Hands the work to the stream. `ids` and `pointers` name every tensor that is not virtual.
+  /// Hands the work to the stream. `ids` and `pointers` name every tensor that is not virtual. Several
+  /// threads may execute it at the same time.
   void execute(cudaStream_t stream, const std::vector<int64_t>& ids, std::vector<void*> pointers,
                void* workspace) const;
 
  private:
   std::shared_ptr<const CudnnGraph> graph_;
+  CudnnHandles& handles_;
   CudnnDescriptor plan_;
   int64_t workspace_bytes_ = 0;
 };

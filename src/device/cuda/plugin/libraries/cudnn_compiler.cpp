@@ -3,8 +3,6 @@
 
 #include <fmt/ranges.h>
 
-#include "device/cuda/plugin/libraries/plan_compiler.hpp"
-
 namespace hone::device::cuda {
 namespace {
 
@@ -20,24 +18,32 @@ std::string key_of(const CudnnConvolution& c, std::string_view config) {
   return key;
 }
 
-std::shared_ptr<const PlanCompiler::Request> request(const CudnnConvolution& convolution,
-                                                     std::string_view config) {
-  static PlanCompiler compiler;
-  return compiler.request(key_of(convolution, config), [convolution, config = std::string(config)] {
-    return std::make_shared<const CudnnPlan>(std::make_shared<const CudnnGraph>(convolution), config);
+}  // namespace
+
+std::shared_ptr<const PlanCompiler::Request> CudnnCompiler::request(const CudnnConvolution& convolution,
+                                                                    std::string_view config) {
+  return compiler_.request(key_of(convolution, config), [this, convolution, config = std::string(config)] {
+    const CudnnHandles::Lease handle(makers_);
+    auto graph = std::make_shared<const CudnnGraph>(convolution, handle.get());
+    return std::make_shared<const CudnnPlan>(std::move(graph), config, runners_);
   });
 }
 
-}  // namespace
+std::vector<std::string> CudnnCompiler::configs(const CudnnConvolution& convolution, bool swept) {
+  const CudnnHandles::Lease handle(makers_);
+  const CudnnGraph graph(convolution, handle.get());
+  return swept ? graph.swept() : graph.recommended();
+}
 
-engine::Preparation start_compiling(const CudnnConvolution& convolution,
-                                    const std::vector<std::string>& configs) {
+engine::Preparation CudnnCompiler::start(const CudnnConvolution& convolution,
+                                         const std::vector<std::string>& configs) {
   auto requests = std::make_shared<std::vector<std::shared_ptr<const PlanCompiler::Request>>>();
   for (const std::string& config : configs) requests->push_back(request(convolution, config));
   return requests;
 }
 
-std::shared_ptr<const CudnnPlan> compiled_plan(const CudnnConvolution& convolution, std::string_view config) {
+std::shared_ptr<const CudnnPlan> CudnnCompiler::plan(const CudnnConvolution& convolution,
+                                                     std::string_view config) {
   return request(convolution, config)->get();
 }
 

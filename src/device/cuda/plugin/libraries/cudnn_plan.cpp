@@ -55,8 +55,8 @@ CudnnDescriptor make_pointwise(const CudnnPointwise& op) {
 
 }  // namespace
 
-CudnnGraph::CudnnGraph(const CudnnConvolution& c)
-    : graph_(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR), precision_(c.precision) {
+CudnnGraph::CudnnGraph(const CudnnConvolution& c, cudnnHandle_t handle)
+    : handle_(handle), graph_(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR), precision_(c.precision) {
   const cudnnDataType_t type = storage_type(c.precision);
   const auto add = [this](CudnnDescriptor descriptor) {
     parts_.push_back(std::move(descriptor));
@@ -116,14 +116,14 @@ CudnnGraph::CudnnGraph(const CudnnConvolution& c)
 
   std::vector<cudnnBackendDescriptor_t> pointers;
   for (const size_t operation : operations) pointers.push_back(parts_[operation].get());
-  graph_.set_handle(CUDNN_ATTR_OPERATIONGRAPH_HANDLE)
+  graph_.set_handle(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle_)
       .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
            static_cast<int64_t>(pointers.size()), static_cast<const void*>(pointers.data()))
       .finalize();
 }
 
-CudnnPlan::CudnnPlan(std::shared_ptr<const CudnnGraph> graph, std::string_view config)
-    : graph_(std::move(graph)), plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
+CudnnPlan::CudnnPlan(std::shared_ptr<const CudnnGraph> graph, std::string_view config, CudnnHandles& handles)
+    : graph_(std::move(graph)), handles_(handles), plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
   const CudnnConfig parsed = parse_config(config);
   CudnnDescriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   engine.set(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph_->descriptor())
@@ -146,7 +146,7 @@ CudnnPlan::CudnnPlan(std::shared_ptr<const CudnnGraph> graph, std::string_view c
                       static_cast<int64_t>(pointers.size()), static_cast<const void*>(pointers.data()));
   }
   engine_config.finalize();
-  plan_.set_handle(CUDNN_ATTR_EXECUTION_PLAN_HANDLE)
+  plan_.set_handle(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, graph_->handle())
       .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engine_config)
       .finalize();
   int64_t count = 0;
@@ -157,7 +157,8 @@ CudnnPlan::CudnnPlan(std::shared_ptr<const CudnnGraph> graph, std::string_view c
 
 void CudnnPlan::execute(cudaStream_t stream, const std::vector<int64_t>& ids, std::vector<void*> pointers,
                         void* workspace) const {
-  check(cudnnSetStream(cudnn_handle(), stream), "setting the stream");
+  const CudnnHandles::Lease handle(handles_);
+  check(cudnnSetStream(handle.get(), stream), "setting the stream");
   CudnnDescriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
   pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids)
       .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, static_cast<int64_t>(pointers.size()),
@@ -165,7 +166,7 @@ void CudnnPlan::execute(cudaStream_t stream, const std::vector<int64_t>& ids, st
       .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, static_cast<const void*>(&workspace))
       .finalize();
   const auto run = [&] {
-    check(cudnnBackendExecute(cudnn_handle(), plan_.get(), pack.get()), "running a plan");
+    check(cudnnBackendExecute(handle.get(), plan_.get(), pack.get()), "running a plan");
   };
   check(call_library(stream, run), "running a plan");
 }

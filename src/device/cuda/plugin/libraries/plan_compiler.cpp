@@ -65,7 +65,7 @@ PlanCompiler::~PlanCompiler() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     waiting_.clear();
-    tasks_.clear();  // before the threads end, and with them the handles that the plans were made with
+    tasks_.clear();
   }
   wake_.notify_all();
   for (std::thread& thread : threads_) thread.join();

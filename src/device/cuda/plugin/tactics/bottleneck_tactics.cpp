@@ -83,7 +83,7 @@ constexpr Way kPipelined = {"pipelined_bottleneck", "pipelined", pipelined_bottl
 
 class BottleneckTactic final : public CudaTactic {
  public:
-  BottleneckTactic(const DeviceProperties& device, const Way& way) : CudaTactic(device), way_(way) {}
+  BottleneckTactic(Gpu& gpu, const Way& way) : CudaTactic(gpu), way_(way) {}
 
   std::string_view name() const override { return way_.name; }
   bool handles(const std::string& op) const override { return op == "FusedBottleneck"; }
@@ -107,9 +107,10 @@ class BottleneckTactic final : public CudaTactic {
     for (const engine::TensorDesc& output : request.outputs) offer.outputs.push_back(image(output.shape));
     const FilterPlaces places = way_.places(size);
     const auto pack = [&](size_t operand, const FragmentPlace& place) {
-      PackedConstant filter = place ? pack_fragments(request, operand, dtype, way_.order, place, weights)
-                                    : pack_filter(request, operand, dtype, FilterOrder::kKrsc,
-                                                  request.inputs[operand].shape[1], weights);
+      PackedConstant filter = place
+                                  ? pack_fragments(gpu(), request, operand, dtype, way_.order, place, weights)
+                                  : pack_filter(gpu(), request, operand, dtype, FilterOrder::kKrsc,
+                                                request.inputs[operand].shape[1], weights);
       offer.packed.push_back(filter.key);
       return filter.device;
     };
@@ -148,9 +149,8 @@ class BottleneckTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_bottleneck_tactics(TacticList& list, const DeviceProperties& device) {
-  for (const Way* way : {&kUsual, &kPipelined})
-    list.push_back(std::make_unique<BottleneckTactic>(device, *way));
+void add_bottleneck_tactics(TacticList& list, Gpu& gpu) {
+  for (const Way* way : {&kUsual, &kPipelined}) list.push_back(std::make_unique<BottleneckTactic>(gpu, *way));
 }
 
 }  // namespace hone::device::cuda

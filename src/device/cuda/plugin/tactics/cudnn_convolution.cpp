@@ -126,7 +126,7 @@ Refusal make_plan(const StepRequest& request, Plan& plan) {
 
 class CudnnConvolutionTactic final : public CudaTactic {
  public:
-  using CudaTactic::CudaTactic;
+  CudnnConvolutionTactic(Gpu& gpu, CudnnCompiler& cudnn) : CudaTactic(gpu), cudnn_(cudnn) {}
 
   std::string_view name() const override { return "cudnn"; }
   bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
@@ -135,8 +135,7 @@ class CudnnConvolutionTactic final : public CudaTactic {
     Plan plan;
     if (make_plan(request, plan)) return {};
     try {
-      const CudnnGraph graph(plan.convolution);
-      return request.exhaustive ? graph.swept() : graph.recommended();
+      return cudnn_.configs(plan.convolution, request.exhaustive);
     } catch (const CudnnRefusal&) {
       return {};  // offer() says why
     }
@@ -145,14 +144,14 @@ class CudnnConvolutionTactic final : public CudaTactic {
   engine::Preparation expect(const StepRequest& request,
                              const std::vector<std::string>& variants) const override {
     Plan plan;
-    return make_plan(request, plan) ? nullptr : start_compiling(plan.convolution, variants);
+    return make_plan(request, plan) ? nullptr : cudnn_.start(plan.convolution, variants);
   }
 
   Offer offer(const StepRequest& request, engine::WeightStore&) const override {
     Plan plan;
     if (Refusal reason = make_plan(request, plan)) return Offer::refuse(std::move(reason));
     try {
-      const CudnnGraph graph(plan.convolution);
+      cudnn_.configs(plan.convolution, false);
       return Offer::refuse("cuDNN recommends no engine for it");
     } catch (const CudnnRefusal& error) {
       return Offer::refuse(error.what());
@@ -171,17 +170,17 @@ class CudnnConvolutionTactic final : public CudaTactic {
   }
 
  private:
-  static Offer make(const StepRequest& request, const Plan& plan, std::string_view variant,
-                    engine::WeightStore& weights) {
-    const auto compiled = compiled_plan(plan.convolution, variant);
+  Offer make(const StepRequest& request, const Plan& plan, std::string_view variant,
+             engine::WeightStore& weights) const {
+    const auto compiled = cudnn_.plan(plan.convolution, variant);
     Offer offer = make_convolution_offer(request, plan.request, DType::kFloat32);
     const graph::Convolution& geometry = plan.request.geometry;
-    const PackedConstant filter = pack_filter(request, 1, request.compute_dtype, FilterOrder::kKrsc,
+    const PackedConstant filter = pack_filter(gpu(), request, 1, request.compute_dtype, FilterOrder::kKrsc,
                                               plan.convolution.w[1], weights, plan.filters);
     offer.packed = {filter.key};
     PackedConstant bias;
     if (plan.pads_filters() && plan.request.has_bias) {
-      bias = pack_bias(request, 2, plan.filters, weights);
+      bias = pack_bias(gpu(), request, 2, plan.filters, weights);
       offer.packed.push_back(bias.key);
       offer.inputs[2] = {};
     }
@@ -235,12 +234,14 @@ class CudnnConvolutionTactic final : public CudaTactic {
         });
     return offer;
   }
+
+  CudnnCompiler& cudnn_;
 };
 
 }  // namespace
 
-void add_cudnn_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<CudnnConvolutionTactic>(device));
+void add_cudnn_tactics(TacticList& list, Gpu& gpu, CudnnCompiler& cudnn) {
+  list.push_back(std::make_unique<CudnnConvolutionTactic>(gpu, cudnn));
 }
 
 }  // namespace hone::device::cuda

@@ -53,7 +53,7 @@ class DirectTactic : public CudaTactic {
     if (Refusal reason = read_problem(request, problem)) return Offer::refuse(std::move(reason));
     if (Refusal reason = refusal(problem, variant)) return Offer::refuse(std::move(reason));
     Offer offer = make_convolution_offer(request, problem.request, DType::kFloat32);
-    const PackedConstant filter = pack_filter(request, 1, filter_type(request), filter_order(),
+    const PackedConstant filter = pack_filter(gpu(), request, 1, filter_type(request), filter_order(),
                                               problem.request.geometry.group_inputs(), weights);
     offer.packed = {filter.key};
     offer.kernel = std::make_shared<LaunchKernel>(
@@ -176,10 +176,10 @@ class GroupedTactic final : public DirectTactic {
 
 }  // namespace
 
-void add_direct_convolution_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<DepthwiseTactic>(device));
-  list.push_back(std::make_unique<IeeeTactic>(device));
-  list.push_back(std::make_unique<GroupedTactic>(device));
+void add_direct_convolution_tactics(TacticList& list, Gpu& gpu) {
+  list.push_back(std::make_unique<DepthwiseTactic>(gpu));
+  list.push_back(std::make_unique<IeeeTactic>(gpu));
+  list.push_back(std::make_unique<GroupedTactic>(gpu));
 }
 
 }  // namespace hone::device::cuda

@@ -116,9 +116,10 @@ class GemmTactic final : public ConfiguredTactic<GemmPlan, typename Kernel::Conf
     Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
     const ConvProblem& problem = plan.problem;
     const FilterOrder order = problem.element == Element::kTf32 ? FilterOrder::kKrscTf32 : FilterOrder::kKrsc;
-    const PackedConstant filter =
-        plan.stem ? pack_stem(request, 1, request.compute_dtype, *plan.stem, StemOrder::kWindows, weights)
-                  : pack_filter(request, 1, request.compute_dtype, order, problem.channels, weights);
+    const PackedConstant filter = plan.stem ? pack_stem(this->gpu(), request, 1, request.compute_dtype,
+                                                        *plan.stem, StemOrder::kWindows, weights)
+                                            : pack_filter(this->gpu(), request, 1, request.compute_dtype,
+                                                          order, problem.channels, weights);
     offer.packed = {filter.key};
     // An image of few channels comes as the caller has it and is laid out anew in the scratch area.
     if (plan.stem || plan.image_channels != 0)
@@ -164,11 +165,11 @@ class GemmTactic final : public ConfiguredTactic<GemmPlan, typename Kernel::Conf
 
 }  // namespace
 
-void add_gemm_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<GemmTactic<ResidentGemm>>(device));
-  list.push_back(std::make_unique<GemmTactic<WarpgroupGemm>>(device));
-  list.push_back(std::make_unique<GemmTactic<WarpGemm>>(device));
-  list.push_back(std::make_unique<GemmTactic<ImplicitGemm>>(device));
+void add_gemm_tactics(TacticList& list, Gpu& gpu) {
+  list.push_back(std::make_unique<GemmTactic<ResidentGemm>>(gpu));
+  list.push_back(std::make_unique<GemmTactic<WarpgroupGemm>>(gpu));
+  list.push_back(std::make_unique<GemmTactic<WarpGemm>>(gpu));
+  list.push_back(std::make_unique<GemmTactic<ImplicitGemm>>(gpu));
 }
 
 }  // namespace hone::device::cuda

@@ -59,8 +59,8 @@ class WarpgroupPooledTactic final : public ConfiguredTactic<Plan, WarpgroupConfi
     Offer offer = make_convolution_offer(part.request, plan.request, request.compute_dtype);
     // As a global pool leaves it, so that a matrix product can read it.
     offer.outputs = {{request.compute_dtype, request.outputs[0].shape, Layout::kPlain}};
-    const PackedConstant filter = pack_filter(part.request, 1, request.compute_dtype, FilterOrder::kKrsc,
-                                              plan.problem.channels, weights);
+    const PackedConstant filter = pack_filter(gpu(), part.request, 1, request.compute_dtype,
+                                              FilterOrder::kKrsc, plan.problem.channels, weights);
     offer.packed = {filter.key};
     offer.kernel = std::make_shared<LaunchKernel>(
         "a convolution and its pool",
@@ -84,8 +84,8 @@ class WarpgroupPooledTactic final : public ConfiguredTactic<Plan, WarpgroupConfi
 
 }  // namespace
 
-void add_global_pooled_convolution_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<WarpgroupPooledTactic>(device));
+void add_global_pooled_convolution_tactics(TacticList& list, Gpu& gpu) {
+  list.push_back(std::make_unique<WarpgroupPooledTactic>(gpu));
 }
 
 }  // namespace hone::device::cuda

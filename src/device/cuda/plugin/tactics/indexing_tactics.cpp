@@ -74,9 +74,9 @@ class PadTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_indexing_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<GatherTactic>(device));
-  list.push_back(std::make_unique<PadTactic>(device));
+void add_indexing_tactics(TacticList& list, Gpu& gpu) {
+  list.push_back(std::make_unique<GatherTactic>(gpu));
+  list.push_back(std::make_unique<PadTactic>(gpu));
 }
 
 }  // namespace hone::device::cuda

@@ -16,10 +16,10 @@ using tensor::DType;
 using LayerLaunch = std::function<cudaError_t(const void* x, const void* w, const float* bias, void* y,
                                               const LaunchOptions& options)>;
 
-Offer make_layer_offer(const StepRequest& request, const Product& product, engine::WeightStore& weights,
-                       const char* what, LayerLaunch run) {
+Offer make_layer_offer(Gpu& gpu, const StepRequest& request, const Product& product,
+                       engine::WeightStore& weights, const char* what, LayerLaunch run) {
   const bool transposed = is_gemm(request.node) && request.node.attributes.get_int("transB") != 0;
-  const PackedConstant packed = pack_matrix(request, 1, product.dtype, transposed, weights);
+  const PackedConstant packed = pack_matrix(gpu, request, 1, product.dtype, transposed, weights);
   Offer offer;
   offer.inputs.resize(request.inputs.size());
   offer.inputs[0] = {product.dtype, request.inputs[0].shape, Layout::kPlain};
@@ -63,7 +63,7 @@ class MatrixVectorTactic final : public CudaTactic {
     const MatrixVector size{product.rows, product.columns, product.depth, product.alpha, layer.low};
     if (Refusal reason = matrix_vector_refusal(size)) return Offer::refuse(std::move(reason));
     return make_layer_offer(
-        request, product, weights, "a product with few rows",
+        gpu(), request, product, weights, "a product with few rows",
         [=, type = float_type(product.dtype), result = float_type(product.result)](
             const void* x, const void* w, const float* bias, void* y, const LaunchOptions& options) {
           return matrix_vector(x, w, bias, y, type, result, size, options);
@@ -115,7 +115,7 @@ class WarpgroupMatrixTactic final : public ConfiguredTactic<ClusterPlan, Warpgro
   Offer make(const StepRequest& request, const ClusterPlan& plan, const WarpgroupConfig& config,
              engine::WeightStore& weights) const override {
     return make_layer_offer(
-        request, plan.layer.product, weights, "a product in clusters",
+        gpu(), request, plan.layer.product, weights, "a product in clusters",
         [problem = plan.problem, config, low = plan.layer.low](
             const void* x, const void* w, const float* bias, void* y, const LaunchOptions& options) {
           ConvArgs args;
@@ -132,9 +132,9 @@ class WarpgroupMatrixTactic final : public ConfiguredTactic<ClusterPlan, Warpgro
 
 }  // namespace
 
-void add_layer_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<MatrixVectorTactic>(device));
-  list.push_back(std::make_unique<WarpgroupMatrixTactic>(device));
+void add_layer_tactics(TacticList& list, Gpu& gpu) {
+  list.push_back(std::make_unique<MatrixVectorTactic>(gpu));
+  list.push_back(std::make_unique<WarpgroupMatrixTactic>(gpu));
 }
 
 }  // namespace hone::device::cuda

@@ -22,16 +22,17 @@ Refusal read(const StepRequest& request, Product& product) {
 }
 
 /// The constant matrix as the product reads it, rows of its depth.
-PackedConstant pack(const StepRequest& request, const Product& product, engine::WeightStore& weights) {
+PackedConstant pack(Gpu& gpu, const StepRequest& request, const Product& product,
+                    engine::WeightStore& weights) {
   if (is_convolution(request.node.op))
-    return pack_filter(request, 1, product.dtype, FilterOrder::kKrsc, product.depth, weights);
+    return pack_filter(gpu, request, 1, product.dtype, FilterOrder::kKrsc, product.depth, weights);
   const bool transposed = is_gemm(request.node) && request.node.attributes.get_int("transB") != 0;
-  return pack_matrix(request, 1, product.dtype, transposed, weights);
+  return pack_matrix(gpu, request, 1, product.dtype, transposed, weights);
 }
 
 class MatrixTactic final : public CudaTactic {
  public:
-  using CudaTactic::CudaTactic;
+  MatrixTactic(Gpu& gpu, Cublaslt& cublaslt) : CudaTactic(gpu), cublaslt_(cublaslt) {}
 
   std::string_view name() const override { return "cublaslt"; }
   bool handles(const std::string& op) const override { return is_product(op) || is_convolution(op); }
@@ -40,7 +41,7 @@ class MatrixTactic final : public CudaTactic {
     Product product;
     if (read(request, product)) return {};
     std::vector<std::string> result;
-    for (size_t i = 0; i < Matmul(product).recommended(kMostVariants).size(); ++i)
+    for (size_t i = 0; i < Matmul(product, cublaslt_).recommended(kMostVariants).size(); ++i)
       result.push_back(fmt::format("h{}", i));
     return result;
   }
@@ -57,7 +58,7 @@ class MatrixTactic final : public CudaTactic {
     if (Refusal reason = read(request, product)) return Offer::refuse(std::move(reason));
     size_t index = 0;
     const auto [end, error] = std::from_chars(variant.data() + 1, variant.data() + variant.size(), index);
-    auto matmul = std::make_shared<Matmul>(product);
+    auto matmul = std::make_shared<Matmul>(product, cublaslt_);
     const auto choices = matmul->recommended(kMostVariants);
     if (variant.empty() || variant[0] != 'h' || error != std::errc() ||
         end != variant.data() + variant.size() || index >= choices.size())
@@ -66,8 +67,8 @@ class MatrixTactic final : public CudaTactic {
   }
 
  private:
-  static Offer make(const StepRequest& request, const Product& product, const std::shared_ptr<Matmul>& matmul,
-                    const cublasLtMatmulHeuristicResult_t& choice, engine::WeightStore& weights) {
+  Offer make(const StepRequest& request, const Product& product, const std::shared_ptr<const Matmul>& matmul,
+             const cublasLtMatmulHeuristicResult_t& choice, engine::WeightStore& weights) const {
     Offer offer;
     const Layout layout = is_convolution(request.node.op) ? Layout::kChannelsLast : Layout::kPlain;
     offer.inputs.resize(request.inputs.size());
@@ -76,7 +77,7 @@ class MatrixTactic final : public CudaTactic {
     offer.outputs = {result};
     PackedConstant packed;
     if (request.graph.value(request.node.inputs[1]).constant && product.shared_w) {
-      packed = pack(request, product, weights);
+      packed = pack(gpu(), request, product, weights);
       offer.packed = {packed.key};
     } else {
       offer.inputs[1] = {product.dtype, request.inputs[1].shape, Layout::kPlain};
@@ -94,12 +95,14 @@ class MatrixTactic final : public CudaTactic {
         });
     return offer;
   }
+
+  Cublaslt& cublaslt_;
 };
 
 }  // namespace
 
-void add_matrix_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<MatrixTactic>(device));
+void add_matrix_tactics(TacticList& list, Gpu& gpu, Cublaslt& cublaslt) {
+  list.push_back(std::make_unique<MatrixTactic>(gpu, cublaslt));
 }
 
 }  // namespace hone::device::cuda

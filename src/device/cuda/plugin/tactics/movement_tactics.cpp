@@ -136,10 +136,10 @@ class ViewTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_movement_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<ConcatTactic>(device));
-  list.push_back(std::make_unique<TransposeTactic>(device));
-  list.push_back(std::make_unique<ViewTactic>(device));
+void add_movement_tactics(TacticList& list, Gpu& gpu) {
+  list.push_back(std::make_unique<ConcatTactic>(gpu));
+  list.push_back(std::make_unique<TransposeTactic>(gpu));
+  list.push_back(std::make_unique<ViewTactic>(gpu));
 }
 
 }  // namespace hone::device::cuda

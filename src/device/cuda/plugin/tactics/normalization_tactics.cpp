@@ -190,11 +190,11 @@ class LrnTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_normalization_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<SoftmaxTactic>(device));
-  list.push_back(std::make_unique<LayerNormalizationTactic>(device));
-  list.push_back(std::make_unique<GroupNormalizationTactic>(device));
-  list.push_back(std::make_unique<LrnTactic>(device));
+void add_normalization_tactics(TacticList& list, Gpu& gpu) {
+  list.push_back(std::make_unique<SoftmaxTactic>(gpu));
+  list.push_back(std::make_unique<LayerNormalizationTactic>(gpu));
+  list.push_back(std::make_unique<GroupNormalizationTactic>(gpu));
+  list.push_back(std::make_unique<LrnTactic>(gpu));
 }
 
 }  // namespace hone::device::cuda

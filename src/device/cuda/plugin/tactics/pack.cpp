@@ -26,7 +26,7 @@ Tensor in_type(const graph::Value& value, DType dtype, FilterAxis axis, WeightSt
 /// From the store, or made now by `fill(plain elements of dtype, packed elements)`. The format of a form that
 /// does not stand for the constant begins with kFinalForm, as its key does then.
 template <class Fill>
-PackedConstant pack(const StepRequest& request, size_t operand, DType dtype, FilterAxis axis,
+PackedConstant pack(Gpu& gpu, const StepRequest& request, size_t operand, DType dtype, FilterAxis axis,
                     const std::string& format, int64_t count, WeightStore& weights, Fill&& fill) {
   const graph::Value& value = request.graph.value(request.node.inputs[operand]);
   const bool final = format.starts_with(engine::kFinalForm);
@@ -38,7 +38,7 @@ PackedConstant pack(const StepRequest& request, size_t operand, DType dtype, Fil
       fail_bad_input("packed constant '{}' has {} bytes, its format needs {}", value.name, found->byte_size(),
                      bytes);
     }
-    return {device_copy(*found), key};
+    return {gpu.copies().of(*found), key};
   }
   if (value.constant->bytes() == nullptr) throw engine::MissingForm(key);
   Tensor packed(DType::kUInt8, {bytes});
@@ -51,7 +51,7 @@ PackedConstant pack(const StepRequest& request, size_t operand, DType dtype, Fil
     fill(reinterpret_cast<const uint32_t*>(plain.bytes()),
          reinterpret_cast<uint32_t*>(packed.mutable_bytes()));
   }
-  return {device_copy(weights.add(key, std::move(packed))), key};
+  return {gpu.copies().of(weights.add(key, std::move(packed))), key};
 }
 
 /// To the nearest number of tf32's 11 bits, ties away from zero; infinities and NaN stay.
@@ -73,8 +73,8 @@ std::string_view name_of(FilterOrder order) {
 
 }  // namespace
 
-PackedConstant pack_filter(const StepRequest& request, size_t operand, DType dtype, FilterOrder order,
-                           int64_t channels, WeightStore& weights, int64_t padded) {
+PackedConstant pack_filter(Gpu& gpu, const StepRequest& request, size_t operand, DType dtype,
+                           FilterOrder order, int64_t channels, WeightStore& weights, int64_t padded) {
   const Shape& shape = request.graph.value(request.node.inputs[operand]).constant->shape();
   const int64_t filters = shape[0];
   const int64_t width = padded == 0 ? filters : padded;
@@ -85,7 +85,7 @@ PackedConstant pack_filter(const StepRequest& request, size_t operand, DType dty
   const std::string format =
       fmt::format("{}{}{}", name_of(order), channels == depth ? "" : std::to_string(channels),
                   width == filters ? "" : fmt::format("x{}", width));
-  return pack(request, operand, dtype, FilterAxis::kFirst, format, width * taps * channels, weights,
+  return pack(gpu, request, operand, dtype, FilterAxis::kFirst, format, width * taps * channels, weights,
               [&](const auto* from, auto* to) {
                 for (int64_t k = 0; k < filters; ++k) {
                   for (int64_t c = 0; c < depth; ++c) {
@@ -100,12 +100,12 @@ PackedConstant pack_filter(const StepRequest& request, size_t operand, DType dty
               });
 }
 
-PackedConstant pack_fragments(const StepRequest& request, size_t operand, DType dtype, const char* order,
-                              const FragmentPlace& place, WeightStore& weights) {
+PackedConstant pack_fragments(Gpu& gpu, const StepRequest& request, size_t operand, DType dtype,
+                              const char* order, const FragmentPlace& place, WeightStore& weights) {
   const Shape& shape = request.graph.value(request.node.inputs[operand]).constant->shape();
   const int64_t taps = tensor::element_count(shape) / std::max<int64_t>(shape[0] * shape[1], 1);
   // The kernels that take them run on one architecture, and not for every image.
-  return pack(request, operand, dtype, FilterAxis::kFirst, fmt::format("!{}", order),
+  return pack(gpu, request, operand, dtype, FilterAxis::kFirst, fmt::format("!{}", order),
               tensor::element_count(shape), weights, [&](const auto* from, auto* to) {
                 for (int64_t k = 0; k < shape[0]; ++k) {
                   for (int64_t c = 0; c < shape[1]; ++c) {
@@ -115,17 +115,18 @@ PackedConstant pack_fragments(const StepRequest& request, size_t operand, DType 
               });
 }
 
-PackedConstant pack_bias(const StepRequest& request, size_t operand, int64_t count, WeightStore& weights) {
+PackedConstant pack_bias(Gpu& gpu, const StepRequest& request, size_t operand, int64_t count,
+                         WeightStore& weights) {
   const Shape& shape = request.graph.value(request.node.inputs[operand]).constant->shape();
   const auto bytes = static_cast<size_t>(tensor::element_count(shape)) * sizeof(float);
-  return pack(request, operand, DType::kFloat32, FilterAxis::kFirst, fmt::format("row{}", count), count,
+  return pack(gpu, request, operand, DType::kFloat32, FilterAxis::kFirst, fmt::format("row{}", count), count,
               weights, [&](const auto* from, auto* to) { std::memcpy(to, from, bytes); });
 }
 
-PackedConstant pack_stem(const StepRequest& request, size_t operand, DType dtype, const StemLayout& layout,
-                         StemOrder order, WeightStore& weights) {
+PackedConstant pack_stem(Gpu& gpu, const StepRequest& request, size_t operand, DType dtype,
+                         const StemLayout& layout, StemOrder order, WeightStore& weights) {
   const Shape& shape = request.graph.value(request.node.inputs[operand]).constant->shape();
-  return pack(request, operand, dtype, FilterAxis::kFirst, layout.form(order),
+  return pack(gpu, request, operand, dtype, FilterAxis::kFirst, layout.form(order),
               static_cast<int64_t>(layout.weight_elements()), weights, [&](const auto* from, auto* to) {
                 for (int k = 0; k < shape[0]; ++k) {
                   for (int c = 0; c < shape[1]; ++c) {
@@ -137,22 +138,23 @@ PackedConstant pack_stem(const StepRequest& request, size_t operand, DType dtype
               });
 }
 
-PackedConstant pack_winograd(const StepRequest& request, size_t operand, const Winograd& size,
+PackedConstant pack_winograd(Gpu& gpu, const StepRequest& request, size_t operand, const Winograd& size,
                              WeightStore& weights) {
-  return pack(request, operand, DType::kFloat32, FilterAxis::kFirst, fmt::format("winograd{}", size.taps),
-              size.filter_elements(), weights, [&](const auto* from, auto* to) {
+  return pack(gpu, request, operand, DType::kFloat32, FilterAxis::kFirst,
+              fmt::format("winograd{}", size.taps), size.filter_elements(), weights,
+              [&](const auto* from, auto* to) {
                 winograd_filter(size, reinterpret_cast<const float*>(from), reinterpret_cast<float*>(to));
               });
 }
 
-PackedConstant pack_matrix(const StepRequest& request, size_t operand, DType dtype, bool transposed,
+PackedConstant pack_matrix(Gpu& gpu, const StepRequest& request, size_t operand, DType dtype, bool transposed,
                            WeightStore& weights) {
   const Shape& shape = request.graph.value(request.node.inputs[operand]).constant->shape();
   const int64_t columns = shape[transposed ? 0 : 1];
   const int64_t depth = shape[transposed ? 1 : 0];
   const FilterAxis axis = transposed ? FilterAxis::kFirst : FilterAxis::kLast;
   // Two nodes may read one matrix, one of them transposed.
-  return pack(request, operand, dtype, axis, transposed ? "rows" : "columns", columns * depth, weights,
+  return pack(gpu, request, operand, dtype, axis, transposed ? "rows" : "columns", columns * depth, weights,
               [&](const auto* from, auto* to) {
                 if (transposed) {
                   std::memcpy(to, from, static_cast<size_t>(columns * depth) * sizeof *to);

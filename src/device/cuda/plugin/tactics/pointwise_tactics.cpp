@@ -160,8 +160,8 @@ class PointwiseTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_pointwise_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<PointwiseTactic>(device));
+void add_pointwise_tactics(TacticList& list, Gpu& gpu) {
+  list.push_back(std::make_unique<PointwiseTactic>(gpu));
 }
 
 }  // namespace hone::device::cuda

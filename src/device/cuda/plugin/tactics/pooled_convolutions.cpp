@@ -61,8 +61,8 @@ class PooledKernel final : public EarlyKernel {
 
 class PooledConvolutionTactic final : public CudaTactic {
  public:
-  PooledConvolutionTactic(const DeviceProperties& device, const CudaTactic& convolution)
-      : CudaTactic(device), convolution_(convolution), name_(std::string(convolution.name()) + "+pool") {}
+  PooledConvolutionTactic(Gpu& gpu, const CudaTactic& convolution)
+      : CudaTactic(gpu), convolution_(convolution), name_(std::string(convolution.name()) + "+pool") {}
 
   std::string_view name() const override { return name_; }
   bool handles(const std::string& op) const override {
@@ -110,12 +110,11 @@ class PooledConvolutionTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_pooled_convolution_tactics(TacticList& list, const DeviceProperties& device) {
+void add_pooled_convolution_tactics(TacticList& list, Gpu& gpu) {
   const size_t count = list.size();
   for (size_t i = 0; i < count; ++i) {
     const auto& tactic = static_cast<const CudaTactic&>(*list[i]);
-    if (tactic.handles("FusedConv"))
-      list.push_back(std::make_unique<PooledConvolutionTactic>(device, tactic));
+    if (tactic.handles("FusedConv")) list.push_back(std::make_unique<PooledConvolutionTactic>(gpu, tactic));
   }
 }
 

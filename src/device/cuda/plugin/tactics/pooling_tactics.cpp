@@ -102,9 +102,9 @@ PoolSize pool_size(int64_t batch, int64_t channels, const std::vector<graph::Win
   return size;
 }
 
-void add_pooling_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<PoolTactic>(device));
-  list.push_back(std::make_unique<GlobalPoolTactic>(device));
+void add_pooling_tactics(TacticList& list, Gpu& gpu) {
+  list.push_back(std::make_unique<PoolTactic>(gpu));
+  list.push_back(std::make_unique<GlobalPoolTactic>(gpu));
 }
 
 }  // namespace hone::device::cuda

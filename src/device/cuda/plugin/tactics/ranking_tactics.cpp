@@ -87,9 +87,9 @@ class CumulativeSumTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_ranking_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<TopKTactic>(device));
-  list.push_back(std::make_unique<CumulativeSumTactic>(device));
+void add_ranking_tactics(TacticList& list, Gpu& gpu) {
+  list.push_back(std::make_unique<TopKTactic>(gpu));
+  list.push_back(std::make_unique<CumulativeSumTactic>(gpu));
 }
 
 }  // namespace hone::device::cuda

@@ -131,9 +131,9 @@ class ArgExtremeTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_reduction_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<ReductionTactic>(device));
-  list.push_back(std::make_unique<ArgExtremeTactic>(device));
+void add_reduction_tactics(TacticList& list, Gpu& gpu) {
+  list.push_back(std::make_unique<ReductionTactic>(gpu));
+  list.push_back(std::make_unique<ArgExtremeTactic>(gpu));
 }
 
 }  // namespace hone::device::cuda

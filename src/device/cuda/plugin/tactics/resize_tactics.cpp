@@ -14,12 +14,12 @@ using engine::StepRequest;
 
 using DeviceTables = std::vector<std::shared_ptr<const DeviceBytes>>;
 
-ResizeAxisTaps on_device(const ResizeTable& table, DeviceTables& kept) {
+ResizeAxisTaps on_device(const ResizeTable& table, Gpu& gpu, DeviceTables& kept) {
   ResizeAxisTaps axis{table.input, table.output, table.taps};
   if (table.stays()) return axis;
-  kept.push_back(device_copy_of_content(table.positions));
+  kept.push_back(gpu.copies().of_content(table.positions));
   axis.positions = reinterpret_cast<const int32_t*>(kept.back()->data());
-  kept.push_back(device_copy_of_content(table.weights));
+  kept.push_back(gpu.copies().of_content(table.weights));
   axis.weights = reinterpret_cast<const float*>(kept.back()->data());
   return axis;
 }
@@ -41,7 +41,8 @@ class ResizeTactic final : public CudaTactic {
     size.channels = shape[1];
     DeviceTables kept;
     const size_t first = std::size(size.axes) - tables.axes.size();
-    for (size_t i = 0; i < tables.axes.size(); ++i) size.axes[first + i] = on_device(tables.axes[i], kept);
+    for (size_t i = 0; i < tables.axes.size(); ++i)
+      size.axes[first + i] = on_device(tables.axes[i], gpu(), kept);
     const Layout layout = engine::layout_for_shape(request.layout, shape);
     Offer offer;
     offer.inputs = {{request.compute_dtype, shape, layout}};
@@ -60,8 +61,6 @@ class ResizeTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_resize_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<ResizeTactic>(device));
-}
+void add_resize_tactics(TacticList& list, Gpu& gpu) { list.push_back(std::make_unique<ResizeTactic>(gpu)); }
 
 }  // namespace hone::device::cuda

@@ -69,8 +69,8 @@ class GridSampleTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_sampling_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<GridSampleTactic>(device));
+void add_sampling_tactics(TacticList& list, Gpu& gpu) {
+  list.push_back(std::make_unique<GridSampleTactic>(gpu));
 }
 
 }  // namespace hone::device::cuda

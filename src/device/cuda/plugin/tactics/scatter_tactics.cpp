@@ -75,9 +75,9 @@ class ScatterTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_scatter_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<PickTactic>(device));
-  list.push_back(std::make_unique<ScatterTactic>(device));
+void add_scatter_tactics(TacticList& list, Gpu& gpu) {
+  list.push_back(std::make_unique<PickTactic>(gpu));
+  list.push_back(std::make_unique<ScatterTactic>(gpu));
 }
 
 }  // namespace hone::device::cuda

@@ -149,8 +149,9 @@ class SqueezeExciteTactic final : public CudaTactic {
       return Offer::refuse(fmt::format("'{}' is no number of blocks", variant));
     if (Refusal reason = room_refusal(device(), size, *most)) return Offer::refuse(std::move(reason));
     const DType dtype = request.compute_dtype;
-    PackedConstant w1 = pack_filter(request, 1, dtype, FilterOrder::kKrsc, size.channels, weights);
-    PackedConstant w2 = pack_filter(request, 2, dtype, FilterOrder::kKrsc, size.hidden_pitch(), weights);
+    PackedConstant w1 = pack_filter(gpu(), request, 1, dtype, FilterOrder::kKrsc, size.channels, weights);
+    PackedConstant w2 =
+        pack_filter(gpu(), request, 2, dtype, FilterOrder::kKrsc, size.hidden_pitch(), weights);
     Offer offer;
     offer.inputs.resize(request.inputs.size());
     offer.inputs[0] = {dtype, request.inputs[0].shape, Layout::kChannelsLast};
@@ -170,8 +171,8 @@ class SqueezeExciteTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_squeeze_excite_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<SqueezeExciteTactic>(device));
+void add_squeeze_excite_tactics(TacticList& list, Gpu& gpu) {
+  list.push_back(std::make_unique<SqueezeExciteTactic>(gpu));
 }
 
 }  // namespace hone::device::cuda

@@ -31,7 +31,7 @@ class StationaryTactic final : public CudaTactic {
     if (Refusal reason = make_plan(request, device(), plan)) return Offer::refuse(std::move(reason));
     Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
     const PackedConstant filter = pack_fragments(
-        request, 1, request.compute_dtype, "slabs",
+        gpu(), request, 1, request.compute_dtype, "slabs",
         [channels = plan.problem.channels](int64_t k, int64_t tap, int64_t c) {
           return stationary_place(channels, k, tap, c);
         },
@@ -53,8 +53,8 @@ class StationaryTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_stationary_convolution_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<StationaryTactic>(device));
+void add_stationary_convolution_tactics(TacticList& list, Gpu& gpu) {
+  list.push_back(std::make_unique<StationaryTactic>(gpu));
 }
 
 }  // namespace hone::device::cuda

@@ -85,7 +85,7 @@ class StemTactic final : public ConfiguredTactic<StemPlan, StemConfig> {
     Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
     offer.inputs[0] = {DType::kFloat32, request.inputs[0].shape, Layout::kPlain};
     const PackedConstant filter =
-        pack_stem(request, 1, request.compute_dtype, *plan.stem, config.order(), weights);
+        pack_stem(gpu(), request, 1, request.compute_dtype, *plan.stem, config.order(), weights);
     offer.packed = {filter.key};
     offer.kernel = std::make_shared<LaunchKernel>(
         "a convolution",
@@ -100,8 +100,8 @@ class StemTactic final : public ConfiguredTactic<StemPlan, StemConfig> {
     return offer;
   }
 
-  static Offer offer_with_next(const StepRequest& request, engine::WeightStore& weights, const GemmPlan& plan,
-                               const StemNext& next, const StemConfig& config) {
+  Offer offer_with_next(const StepRequest& request, engine::WeightStore& weights, const GemmPlan& plan,
+                        const StemNext& next, const StemConfig& config) const {
     const DType dtype = request.compute_dtype;
     const bool has_bias = request.node.has_input(kNextBias);
     Offer offer = make_convolution_offer(request, plan.request, dtype);
@@ -109,9 +109,9 @@ class StemTactic final : public ConfiguredTactic<StemPlan, StemConfig> {
     if (has_bias)
       offer.inputs[kNextBias] = {DType::kFloat32, request.inputs[kNextBias].shape, Layout::kPlain};
     offer.outputs.push_back({dtype, request.outputs[1].shape, Layout::kChannelsLast});
-    const PackedConstant filter = pack_stem(request, 1, dtype, *plan.stem, config.order(), weights);
+    const PackedConstant filter = pack_stem(gpu(), request, 1, dtype, *plan.stem, config.order(), weights);
     const PackedConstant behind = pack_fragments(
-        request, kNextFilters, dtype, "fragments",
+        gpu(), request, kNextFilters, dtype, "fragments",
         [](int64_t k, int64_t, int64_t c) { return StemNext::next_index(k, c); }, weights);
     offer.packed = {filter.key, behind.key};
     offer.kernel = std::make_shared<LaunchKernel>(
@@ -146,8 +146,6 @@ class StemTactic final : public ConfiguredTactic<StemPlan, StemConfig> {
 
 }  // namespace
 
-void add_stem_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<StemTactic>(device));
-}
+void add_stem_tactics(TacticList& list, Gpu& gpu) { list.push_back(std::make_unique<StemTactic>(gpu)); }
 
 }  // namespace hone::device::cuda

@@ -80,8 +80,8 @@ class WarpgroupSumTactic final : public ConfiguredTactic<Plan, WarpgroupConfig> 
     const bool has_bias = request.node.has_input(4);
     if (has_bias) offer.inputs[4] = {DType::kFloat32, request.inputs[4].shape, Layout::kPlain};
     const auto pack = [&](size_t operand, const ConvProblem& problem) {
-      PackedConstant filter =
-          pack_filter(request, operand, request.compute_dtype, FilterOrder::kKrsc, problem.channels, weights);
+      PackedConstant filter = pack_filter(gpu(), request, operand, request.compute_dtype, FilterOrder::kKrsc,
+                                          problem.channels, weights);
       offer.packed.push_back(filter.key);
       return filter.device;
     };
@@ -108,8 +108,8 @@ class WarpgroupSumTactic final : public ConfiguredTactic<Plan, WarpgroupConfig> 
 
 }  // namespace
 
-void add_sum_convolution_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<WarpgroupSumTactic>(device));
+void add_sum_convolution_tactics(TacticList& list, Gpu& gpu) {
+  list.push_back(std::make_unique<WarpgroupSumTactic>(gpu));
 }
 
 }  // namespace hone::device::cuda

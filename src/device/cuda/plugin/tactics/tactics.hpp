@@ -7,13 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "device/cuda/plugin/gpu.hpp"
 #include "device/cuda/plugin/kernels/common/conv_problem.hpp"
-#include "device/cuda/plugin/kernels/common/device_properties.hpp"
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
 #include "device/cuda/plugin/kernels/convolution/winograd.hpp"
 #include "device/cuda/plugin/kernels/layers/pooling.hpp"
 #include "device/cuda/plugin/kernels/stem/stem.hpp"
-#include "device/cuda/plugin/runtime.hpp"
 #include "engine/kernel.hpp"
 #include "graph/convolution_geometry.hpp"
 #include "graph/post_op.hpp"
@@ -22,70 +21,75 @@ namespace hone::device::cuda {
 
 using TacticList = std::vector<std::unique_ptr<engine::Tactic>>;
 
-// Tactics keep the reference to the device's properties, which outlive them.
+class CudnnCompiler;
+class Cublaslt;
+
+// Tactics keep the references that they are made with, to what outlives them.
 
 /// Conv, FusedConv, FusedConvMaxPool and FusedStem of images by kernels of ours.
-void add_stem_tactics(TacticList& list, const DeviceProperties& device);
+void add_stem_tactics(TacticList& list, Gpu& gpu);
 /// Conv and FusedConv by implicit GEMM kernels of ours.
-void add_gemm_tactics(TacticList& list, const DeviceProperties& device);
+void add_gemm_tactics(TacticList& list, Gpu& gpu);
 /// The same of 3 x 3, with filters in registers.
-void add_stationary_convolution_tactics(TacticList& list, const DeviceProperties& device);
+void add_stationary_convolution_tactics(TacticList& list, Gpu& gpu);
 /// Conv and FusedConv through cuDNN.
-void add_cudnn_tactics(TacticList& list, const DeviceProperties& device);
+void add_cudnn_tactics(TacticList& list, Gpu& gpu, CudnnCompiler& cudnn);
 /// ConvTranspose.
-void add_transposed_convolution_tactics(TacticList& list, const DeviceProperties& device);
+void add_transposed_convolution_tactics(TacticList& list, Gpu& gpu);
 /// Depthwise, grouped and IEEE float convolutions by kernels of ours.
-void add_direct_convolution_tactics(TacticList& list, const DeviceProperties& device);
+void add_direct_convolution_tactics(TacticList& list, Gpu& gpu);
 /// Conv and FusedConv in fp32 by minimal filtering.
-void add_winograd_tactics(TacticList& list, const DeviceProperties& device);
+void add_winograd_tactics(TacticList& list, Gpu& gpu, Cublaslt& cublaslt);
 /// FusedConvSum by kernels of ours.
-void add_sum_convolution_tactics(TacticList& list, const DeviceProperties& device);
+void add_sum_convolution_tactics(TacticList& list, Gpu& gpu);
 /// FusedConvGlobalPool by a kernel of ours.
-void add_global_pooled_convolution_tactics(TacticList& list, const DeviceProperties& device);
+void add_global_pooled_convolution_tactics(TacticList& list, Gpu& gpu);
 /// FusedConvMaxPool and FusedConvGlobalPool by the tactics of the list for convolutions, each followed by a
 /// pool.
-void add_pooled_convolution_tactics(TacticList& list, const DeviceProperties& device);
+void add_pooled_convolution_tactics(TacticList& list, Gpu& gpu);
 /// Gemm, MatMul, Conv by filters of one pixel, and their fused forms through cuBLASLt.
-void add_matrix_tactics(TacticList& list, const DeviceProperties& device);
+void add_matrix_tactics(TacticList& list, Gpu& gpu, Cublaslt& cublaslt);
 /// The same with a constant matrix by kernels of ours.
-void add_layer_tactics(TacticList& list, const DeviceProperties& device);
+void add_layer_tactics(TacticList& list, Gpu& gpu);
 /// Pools over windows and over whole images.
-void add_pooling_tactics(TacticList& list, const DeviceProperties& device);
+void add_pooling_tactics(TacticList& list, Gpu& gpu);
 /// FusedBottleneck.
-void add_bottleneck_tactics(TacticList& list, const DeviceProperties& device);
+void add_bottleneck_tactics(TacticList& list, Gpu& gpu);
 /// FusedSqueezeExcite.
-void add_squeeze_excite_tactics(TacticList& list, const DeviceProperties& device);
+void add_squeeze_excite_tactics(TacticList& list, Gpu& gpu);
 /// Elementwise operators and chains.
-void add_pointwise_tactics(TacticList& list, const DeviceProperties& device);
+void add_pointwise_tactics(TacticList& list, Gpu& gpu);
 /// Softmax, normalizations of layers, groups and instances, and LRN.
-void add_normalization_tactics(TacticList& list, const DeviceProperties& device);
+void add_normalization_tactics(TacticList& list, Gpu& gpu);
 /// Concat, Transpose, Slice, Split, Expand, Tile, DepthToSpace and SpaceToDepth.
-void add_movement_tactics(TacticList& list, const DeviceProperties& device);
+void add_movement_tactics(TacticList& list, Gpu& gpu);
 /// Gather and Pad.
-void add_indexing_tactics(TacticList& list, const DeviceProperties& device);
+void add_indexing_tactics(TacticList& list, Gpu& gpu);
 /// GatherElements, GatherND, ScatterElements and ScatterND.
-void add_scatter_tactics(TacticList& list, const DeviceProperties& device);
+void add_scatter_tactics(TacticList& list, Gpu& gpu);
 /// TopK and CumSum.
-void add_ranking_tactics(TacticList& list, const DeviceProperties& device);
+void add_ranking_tactics(TacticList& list, Gpu& gpu);
 /// GridSample.
-void add_sampling_tactics(TacticList& list, const DeviceProperties& device);
+void add_sampling_tactics(TacticList& list, Gpu& gpu);
 /// Resize of images.
-void add_resize_tactics(TacticList& list, const DeviceProperties& device);
+void add_resize_tactics(TacticList& list, Gpu& gpu);
 /// Reductions, and the places of extremes.
-void add_reduction_tactics(TacticList& list, const DeviceProperties& device);
+void add_reduction_tactics(TacticList& list, Gpu& gpu);
 
 /// Operators that a tactic of this device is for; the device asks it for those only.
 class CudaTactic : public engine::Tactic {
  public:
-  explicit CudaTactic(const DeviceProperties& device) : device_(device) {}
+  explicit CudaTactic(Gpu& gpu) : gpu_(gpu) {}
   virtual bool handles(const std::string& op) const = 0;
 
  protected:
   /// What configurations and refusals depend on. Tactics ask neither the driver nor a global for it.
-  const DeviceProperties& device() const { return device_; }
+  const DeviceProperties& device() const { return gpu_.properties(); }
+  /// Where packed constants go.
+  Gpu& gpu() const { return gpu_; }
 
  private:
-  const DeviceProperties& device_;
+  Gpu& gpu_;
 };
 
 /// A kernel of which one knows whether the step before it may let it in early, and what it leaves the next.
@@ -161,27 +165,28 @@ enum class FilterOrder : uint8_t { kKrsc, kKrscTf32, kRsck };
 /// The constant filter (K, C, spatial...) in the element type and order asked for, with C padded by zeros to
 /// `channels` and K to `filters`, of which 0 stands for K; from the store or packed into it now. Environment
 /// error when only another form is stored.
-PackedConstant pack_filter(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
+PackedConstant pack_filter(Gpu& gpu, const engine::StepRequest& request, size_t operand, tensor::DType dtype,
                            FilterOrder order, int64_t channels, engine::WeightStore& weights,
                            int64_t filters = 0);
 /// Where a weight goes among as many: `place(filter, tap, channel)`.
 using FragmentPlace = std::function<size_t(int64_t, int64_t, int64_t)>;
 /// The constant filter, each weight where `place` says: as wgmma takes left matrices. `order` names that of
 /// all its weights.
-PackedConstant pack_fragments(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
-                              const char* order, const FragmentPlace& place, engine::WeightStore& weights);
+PackedConstant pack_fragments(Gpu& gpu, const engine::StepRequest& request, size_t operand,
+                              tensor::DType dtype, const char* order, const FragmentPlace& place,
+                              engine::WeightStore& weights);
 /// The constant bias as floats, padded by zeros to `count`.
-PackedConstant pack_bias(const engine::StepRequest& request, size_t operand, int64_t count,
+PackedConstant pack_bias(Gpu& gpu, const engine::StepRequest& request, size_t operand, int64_t count,
                          engine::WeightStore& weights);
 /// The constant filter of a stem, as its layout says, in that order.
-PackedConstant pack_stem(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
+PackedConstant pack_stem(Gpu& gpu, const engine::StepRequest& request, size_t operand, tensor::DType dtype,
                          const StemLayout& layout, StemOrder order, engine::WeightStore& weights);
 /// The constant filter, of floats, as winograd_filter() makes it.
-PackedConstant pack_winograd(const engine::StepRequest& request, size_t operand, const Winograd& size,
-                             engine::WeightStore& weights);
+PackedConstant pack_winograd(Gpu& gpu, const engine::StepRequest& request, size_t operand,
+                             const Winograd& size, engine::WeightStore& weights);
 /// The constant matrix as rows of `depth`, one per column of the product; the graph holds it so when
 /// `transposed`, and as (depth, columns) otherwise.
-PackedConstant pack_matrix(const engine::StepRequest& request, size_t operand, tensor::DType dtype,
+PackedConstant pack_matrix(Gpu& gpu, const engine::StepRequest& request, size_t operand, tensor::DType dtype,
                            bool transposed, engine::WeightStore& weights);
 
 }  // namespace hone::device::cuda

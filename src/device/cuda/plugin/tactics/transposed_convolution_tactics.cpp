@@ -63,8 +63,8 @@ class TransposedConvolutionTactic final : public CudaTactic {
 
 }  // namespace
 
-void add_transposed_convolution_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<TransposedConvolutionTactic>(device));
+void add_transposed_convolution_tactics(TacticList& list, Gpu& gpu) {
+  list.push_back(std::make_unique<TransposedConvolutionTactic>(gpu));
 }
 
 }  // namespace hone::device::cuda

@@ -74,14 +74,15 @@ struct Choice {
 };
 
 /// Those that differ for this size.
-std::vector<Choice> choices(const Winograd& size) {
+std::vector<Choice> choices(const Winograd& size, Cublaslt& cublaslt) {
   std::vector<Choice> result;
   int64_t before = 0;
   for (const int64_t megabytes : kPartMegabytes) {
     const int64_t parts = Choice{megabytes}.parts(size);
     if (parts == before) continue;
     before = parts;
-    const auto count = static_cast<int>(Matmul(product_of(size, parts)).recommended(kMostAlgorithms).size());
+    const Matmul matmul(product_of(size, parts), cublaslt);
+    const auto count = static_cast<int>(matmul.recommended(kMostAlgorithms).size());
     for (int i = 0; i < count; ++i) result.push_back({megabytes, i});
   }
   return result;
@@ -89,7 +90,7 @@ std::vector<Choice> choices(const Winograd& size) {
 
 class WinogradStep {
  public:
-  WinogradStep(Plan plan, int64_t parts, std::shared_ptr<Matmul> matmul,
+  WinogradStep(Plan plan, int64_t parts, std::shared_ptr<const Matmul> matmul,
                const cublasLtMatmulHeuristicResult_t& algorithm, PackedConstant filter)
       : plan_(std::move(plan)),
         tiles_(plan_.size.part_tiles(parts)),
@@ -129,13 +130,13 @@ class WinogradStep {
   int64_t products_at_;
   int64_t workspace_at_;
   PackedConstant filter_;
-  std::shared_ptr<Matmul> matmul_;
+  std::shared_ptr<const Matmul> matmul_;
   cublasLtMatmulHeuristicResult_t algorithm_;
 };
 
 class WinogradTactic final : public CudaTactic {
  public:
-  using CudaTactic::CudaTactic;
+  WinogradTactic(Gpu& gpu, Cublaslt& cublaslt) : CudaTactic(gpu), cublaslt_(cublaslt) {}
 
   std::string_view name() const override { return "winograd"; }
   bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
@@ -144,7 +145,7 @@ class WinogradTactic final : public CudaTactic {
     Plan plan;
     std::vector<std::string> result;
     if (make_plan(request, plan) || winograd_loss(plan.size)) return result;
-    for (const Choice& choice : choices(plan.size)) result.push_back(choice.text());
+    for (const Choice& choice : choices(plan.size, cublaslt_)) result.push_back(choice.text());
     return result;
   }
 
@@ -162,12 +163,12 @@ class WinogradTactic final : public CudaTactic {
     const auto choice = Choice::parse(variant);
     if (!choice) return Offer::refuse(fmt::format("'{}' is no part with an algorithm", variant));
     const int64_t parts = choice->parts(plan.size);
-    auto matmul = std::make_shared<Matmul>(product_of(plan.size, parts));
+    auto matmul = std::make_shared<const Matmul>(product_of(plan.size, parts), cublaslt_);
     const auto algorithms = matmul->recommended(kMostAlgorithms);
     if (algorithms.empty()) return Offer::refuse(kNoAlgorithm);
     // Another shape than the one it was timed for may have fewer.
     const size_t chosen = std::min(static_cast<size_t>(choice->algorithm), algorithms.size() - 1);
-    PackedConstant filter = pack_winograd(request, 1, plan.size, weights);
+    PackedConstant filter = pack_winograd(gpu(), request, 1, plan.size, weights);
     Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
     offer.packed = {filter.key};
     const WinogradStep step(std::move(plan), parts, std::move(matmul), algorithms[chosen], std::move(filter));
@@ -178,12 +179,14 @@ class WinogradTactic final : public CudaTactic {
 
  private:
   static constexpr const char* kNoAlgorithm = "cuBLASLt recommends no algorithm for its products";
+
+  Cublaslt& cublaslt_;
 };
 
 }  // namespace
 
-void add_winograd_tactics(TacticList& list, const DeviceProperties& device) {
-  list.push_back(std::make_unique<WinogradTactic>(device));
+void add_winograd_tactics(TacticList& list, Gpu& gpu, Cublaslt& cublaslt) {
+  list.push_back(std::make_unique<WinogradTactic>(gpu, cublaslt));
 }
 
 }  // namespace hone::device::cuda

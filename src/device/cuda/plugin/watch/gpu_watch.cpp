@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "device/cuda/plugin/device_guard.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -16,11 +17,12 @@ using base::DeviceWork;
 
 }  // namespace
 
-GpuWatch::GpuWatch(const Stream& stream, const std::vector<engine::ProgramStep>& steps,
+GpuWatch::GpuWatch(Gpu& gpu, const Stream& stream, const std::vector<engine::ProgramStep>& steps,
                    const StepRunner& run_step, std::function<void()> at_end)
-    : stream_(stream),
+    : gpu_(gpu),
+      stream_(stream),
       at_end_(std::move(at_end)),
-      steps_(stream, steps.size(), run_step),
+      steps_(gpu.memory(), stream, steps.size(), run_step),
       clock_(stream),
       to_device_ns_(measure_latency(cudaMemcpyHostToDevice)),
       to_host_ns_(measure_latency(cudaMemcpyDeviceToHost)),
@@ -32,7 +34,7 @@ GpuWatch::GpuWatch(const Stream& stream, const std::vector<engine::ProgramStep>&
   copies_.reserve(2 * kRuns);
   record_.calls.reserve(6 * kRuns);
   stamps_.reserve(steps_.stamps().size() * kRuns);
-  record_.device = describe_device();
+  record_.device = describe_device(gpu.properties().ordinal);
   describe_steps(steps);
   steps_.launch(stream_);  // kernels are loaded when they first run
   stream_.synchronize();
@@ -41,7 +43,7 @@ GpuWatch::GpuWatch(const Stream& stream, const std::vector<engine::ProgramStep>&
 int64_t GpuWatch::measure_latency(cudaMemcpyKind kind) {
   constexpr size_t kCopies = 33;
   constexpr int64_t kBytes = 8;
-  const DeviceBytes device(kBytes);
+  const DeviceBytes device(gpu_.memory(), kBytes);
   const PinnedBytes host(kBytes);
   const bool to_device = kind == cudaMemcpyHostToDevice;
   std::array<int64_t, kCopies> latencies{};
@@ -65,10 +67,18 @@ int64_t GpuWatch::text(std::string_view text) {
   return id;
 }
 
+int64_t GpuWatch::thread() {
+  // To ask for the number is a system call.
+  if (std::this_thread::get_id() != caller_) {
+    caller_ = std::this_thread::get_id();
+    thread_ = gettid();
+  }
+  return thread_;
+}
+
 template <class F>
 int64_t GpuWatch::call(int64_t name, bool waits, F&& make) {
-  static thread_local const auto kThread = gettid();  // a system call otherwise, each time
-  base::DeviceCall call{.name = name, .thread = kThread, .waits = waits};
+  base::DeviceCall call{.name = name, .thread = thread(), .waits = waits};
   call.start_ns = base::monotonic_ns();
   make();
   call.end_ns = base::monotonic_ns();
@@ -144,6 +154,7 @@ void GpuWatch::add_kernels(int64_t call, std::span<const KernelStamp> stamps) {
 }
 
 base::DeviceRecord GpuWatch::finish() {
+  const DeviceGuard guard(gpu_.context());
   stream_.synchronize();
   clock_.ask_again(stream_);
   auto copy = copies_.begin();

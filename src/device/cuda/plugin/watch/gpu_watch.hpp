@@ -6,8 +6,10 @@
 #include <map>
 #include <span>
 #include <string_view>
+#include <thread>
 #include <vector>
 
+#include "device/cuda/plugin/gpu.hpp"
 #include "device/cuda/plugin/watch/gpu_clock.hpp"
 #include "device/cuda/plugin/watch/stamped_steps.hpp"
 #include "engine/program/executor.hpp"
@@ -15,15 +17,15 @@
 
 namespace hone::device::cuda {
 
-/// Takes the place of plain calls while it lives. Of one stream, which has nothing under way when it is made.
-/// Kernels are timed by their stamps. Copies are timed by the host, from the call to the end of the wait for
-/// it, less what that takes for a copy of a few bytes: anything that asks the GPU costs more than most copies
-/// take.
+/// Takes the place of plain calls while it lives. Of one stream of a GPU, which is current and has nothing
+/// under way when it is made. Kernels are timed by their stamps. Copies are timed by the host, from the call
+/// to the end of the wait for it, less what that takes for a copy of a few bytes: anything that asks the GPU
+/// costs more than most copies take.
 class GpuWatch final : public engine::DeviceWatch {
  public:
   /// `at_end` is called when the watch ends.
-  GpuWatch(const Stream& stream, const std::vector<engine::ProgramStep>& steps, const StepRunner& run_step,
-           std::function<void()> at_end);
+  GpuWatch(Gpu& gpu, const Stream& stream, const std::vector<engine::ProgramStep>& steps,
+           const StepRunner& run_step, std::function<void()> at_end);
   ~GpuWatch() override { at_end_(); }
   GpuWatch(const GpuWatch&) = delete;
   GpuWatch& operator=(const GpuWatch&) = delete;
@@ -35,6 +37,8 @@ class GpuWatch final : public engine::DeviceWatch {
 
  private:
   int64_t text(std::string_view text);
+  /// The operating system's number of the calling thread.
+  int64_t thread();
   /// Makes the call and records it.
   template <class F>
   int64_t call(int64_t name, bool waits, F&& make);
@@ -51,6 +55,7 @@ class GpuWatch final : public engine::DeviceWatch {
     int64_t run = -1;   ///< the call that launched the steps since then
   };
 
+  Gpu& gpu_;
   const Stream& stream_;
   std::function<void()> at_end_;
   StampedSteps steps_;
@@ -64,6 +69,8 @@ class GpuWatch final : public engine::DeviceWatch {
   int64_t run_ = -1;      ///< the call that launched the steps, since the last wait
   int64_t early_ns_ = 0;  ///< by which kernels began before those ahead had ended
   std::map<std::string, int64_t, std::less<>> texts_;
+  std::thread::id caller_;  ///< of the latest call
+  int64_t thread_ = 0;
   base::DeviceRecord record_;
   int64_t copy_name_;
   int64_t launch_name_;

@@ -143,11 +143,9 @@ size_t recorded_nodes(const Stream& stream) {
   return count;
 }
 
-base::DeviceDescription describe_device() {
-  int device = 0;
+base::DeviceDescription describe_device(int ordinal) {
   cudaDeviceProp from{};
-  check(cudaGetDevice(&device), "asking for the GPU");
-  check(cudaGetDeviceProperties(&from, device), "asking the GPU for its properties");
+  check(cudaGetDeviceProperties(&from, ordinal), "asking the GPU for its properties");
   base::DeviceDescription to;
   to.name = from.name;
   to.uuid = "GPU";

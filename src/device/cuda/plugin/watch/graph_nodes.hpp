@@ -24,7 +24,7 @@ std::vector<NodeDescription> describe_chain(const Graph& graph);
 /// Nodes that a stream has recorded so far.
 size_t recorded_nodes(const Stream& stream);
 
-/// The current device.
-base::DeviceDescription describe_device();
+/// The GPU of that number among the visible ones.
+base::DeviceDescription describe_device(int ordinal);
 
 }  // namespace hone::device::cuda

@@ -101,7 +101,8 @@ Recording record(const Stream& stream, const std::vector<Mark>& wanted, Marks& m
 
 }  // namespace
 
-StampedSteps::StampedSteps(const Stream& stream, size_t steps, const StepRunner& run_step) {
+StampedSteps::StampedSteps(GpuMemory& memory, const Stream& stream, size_t steps,
+                           const StepRunner& run_step) {
   // First without memory, to see which steps stamp themselves.
   Marks marks(stream);
   Recording recording;
@@ -115,7 +116,7 @@ StampedSteps::StampedSteps(const Stream& stream, size_t steps, const StepRunner&
   places_ = recording.places +
             std::count_if(wanted.begin(), wanted.end(), [](Mark mark) { return mark != Mark::kNone; });
   const auto bytes = places_ * static_cast<int64_t>(sizeof(KernelStamp));
-  stamps_ = DeviceBytes(bytes);
+  stamps_ = DeviceBytes(memory, bytes);
   clear(stamps_);
   collected_.emplace(bytes);
   auto* const stamps = reinterpret_cast<KernelStamp*>(stamps_.data());

@@ -21,7 +21,7 @@ using StepRunner = std::function<void(size_t step, StampSource* stamps)>;
 class StampedSteps {
  public:
   /// `run_step` is called several times for each step.
-  StampedSteps(const Stream& stream, size_t steps, const StepRunner& run_step);
+  StampedSteps(GpuMemory& memory, const Stream& stream, size_t steps, const StepRunner& run_step);
 
   void launch(const Stream& stream) const { instance_->launch(stream); }
   const std::vector<RecordedNode>& nodes() const { return nodes_; }

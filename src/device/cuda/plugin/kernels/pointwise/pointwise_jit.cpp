@@ -70,6 +70,7 @@ struct Loaded {
 };
 
 cudaKernel_t find_kernel(const std::string& source, int architecture) {
+  // Of the process: a cudaKernel_t is of no GPU, and runs on all of its architecture.
   static std::mutex mutex;
   static std::map<std::pair<int, std::string>, Loaded> cache;
   const std::lock_guard lock(mutex);
