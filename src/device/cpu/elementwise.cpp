@@ -61,23 +61,34 @@ class ElementwiseTactic final : public CpuTactic {
     if (Refusal reason = links(request, main, chain)) return Offer::refuse(std::move(reason));
     Offer offer;
     offer.inputs.resize(request.inputs.size());
-    const TensorDesc& source = request.inputs[main];
-    const TensorDesc result{request.compute_dtype, source.shape, source.layout};
+    TensorDesc result = request.inputs[main];
+    result.dtype = request.compute_dtype;
+    // Of images in another layout a chain has operands for each channel, but none for each row or column.
+    if (!operands(request, chain, result)) result.layout = Layout::kPlain;
+    const auto others = operands(request, chain, result);
+    if (!others) return Offer::refuse("an input is broadcast in a way a chain has not");
+    for (const auto& [input, desc] : *others) offer.inputs[input] = desc;
     offer.inputs[main] = result;
     offer.outputs = {result};
-    for (const ChainLink& link : chain) {
-      if (!is_binary(link.op)) continue;
-      const auto desc = chain_operand_desc(request.inputs[link.operand], result);
-      if (!desc)
-        return Offer::refuse(fmt::format("input {} is broadcast in a way a chain has not", link.operand));
-      offer.inputs[link.operand] = *desc;
-    }
     offer.in_place_input = static_cast<int>(main);
     offer.kernel = make_chain_kernel(result, main, chain, offer.inputs);
     return offer;
   }
 
  private:
+  /// How the other operands of a chain must lie for such a result; nullopt where one cannot.
+  static std::optional<std::vector<std::pair<size_t, TensorDesc>>> operands(
+      const StepRequest& request, const std::vector<ChainLink>& chain, const TensorDesc& result) {
+    std::vector<std::pair<size_t, TensorDesc>> descs;
+    for (const ChainLink& link : chain) {
+      if (!is_binary(link.op)) continue;
+      const auto desc = chain_operand_desc(request.inputs[link.operand], result);
+      if (!desc) return std::nullopt;
+      descs.emplace_back(link.operand, *desc);
+    }
+    return descs;
+  }
+
   /// Fills in the chain; a reason when there is none.
   static Refusal links(const StepRequest& request, size_t& main, std::vector<ChainLink>& chain) {
     const graph::Node& node = request.node;
