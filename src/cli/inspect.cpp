@@ -93,7 +93,12 @@ void print_text(const engine::Engine& engine, const engine::Description& descrip
                step.flops / kMega, step.bytes / kMega, step.outputs.empty() ? "" : step.outputs[0],
                step.name);
     if (!step.post_ops.empty()) print_line("     with {}", fmt::join(step.post_ops, ", "));
+    if (!step.piece_of.empty())
+      print_line("     a piece of {}{}", step.piece_of,
+                 step.whole_refusals.empty() ? "" : ", which no tactic takes whole");
     if (!options.rivals) continue;
+    if (step.rivals.empty() && !step.whole_refusals.empty())
+      print_line("     whole: {}", fmt::join(step.whole_refusals, "; "));
     for (const engine::TacticRecord& record : step.rivals) print_line("     {}", record_text(record));
   }
   if (options.passes) print_passes(engine);

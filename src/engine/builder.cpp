@@ -35,13 +35,17 @@ int64_t usual_images(const std::map<std::string, ShapeProfile>& profiles) {
   return images.size() == 1 ? *images.begin() : 0;
 }
 
-/// Drops packed weights that no chosen kernel holds.
-void trim_weights(Engine& engine, const std::map<std::string, Shape>& shapes, const Device& device) {
+/// Drops packed weights that no chosen kernel holds, and where tactics were chosen notes those of pieces too.
+void settle(Engine& engine, const std::map<std::string, Shape>& shapes, const Device& device) {
   std::vector<Shape> ordered;
   for (const graph::ValueId id : engine.graph->inputs)
     ordered.push_back(shapes.at(engine.graph->value(id).name));
-  engine.weights.keep_only(
-      compile(engine, device, program_shapes(engine, ordered), engine.weights)->packed());
+  const auto program = compile(engine, device, program_shapes(engine, ordered), engine.weights);
+  engine.weights.keep_only(program->packed());
+  if (engine.tactics.empty()) return;
+  for (const ProgramStep& step : program->steps()) {
+    if (step.is_piece()) engine.pieces[step.key()] = step.tactic;
+  }
 }
 
 SearchBudget budget_of(const BuildOptions& options, const Device& device, base::Clock::time_point begin) {
@@ -83,7 +87,7 @@ std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& de
     search_tactics(*engine, bound, device, options, cache, budget_of(options, device, begin));
     cache.save();
   }
-  trim_weights(*engine, shapes, device);
+  settle(*engine, shapes, device);
   engine->build_seconds = base::seconds_since(begin);
   return engine;
 }

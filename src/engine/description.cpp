@@ -11,9 +11,9 @@
 namespace hone::engine {
 namespace {
 
-/// Adds what the graph and the search know of a step's node.
+/// Adds what the graph knows of what a step runs, and the search of the engine's node of that name.
 void describe_node(const Engine& engine, const graph::Graph& graph, const graph::Node& node,
-                   StepDescription& result) {
+                   const std::string& searched, StepDescription& result) {
   if (node.attributes.has("post_ops"))
     result.post_ops = node.attributes.get<std::vector<std::string>>("post_ops");
   if (const auto cost = graph::node_cost(graph, node)) {
@@ -21,15 +21,14 @@ void describe_node(const Engine& engine, const graph::Graph& graph, const graph:
     result.bytes = cost->bytes;
   }
   for (const TacticRecord& record : engine.log) {
-    if (record.step == result.name && !(record.chosen && record.samples == 0))
-      result.rivals.push_back(record);
+    if (record.step == searched && !(record.chosen && record.samples == 0)) result.rivals.push_back(record);
   }
 }
 
 /// Inputs, weights and outputs once, in the element types that the step reads and writes. Packed weights
 /// count as elements of the precision's type.
-double moved_bytes(const Engine& engine, const graph::Graph& graph, const ProgramStep& step) {
-  const graph::Node& node = graph.nodes[static_cast<size_t>(step.node)];
+double moved_bytes(const Engine& engine, const graph::Graph& graph, const graph::Node& node,
+                   const ProgramStep& step) {
   double bytes = 0;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     if (step.inputs[i].storage != Operand::Storage::kAbsent) {
@@ -56,9 +55,15 @@ StepDescription describe_step(const Engine& engine, const Program& program, cons
     if (output.storage != Operand::Storage::kAbsent && output.desc.dtype != DType::kUndefined)
       result.outputs.push_back(output.desc.text());
   }
-  if (step.node < 0) return result;
-  describe_node(engine, program.graph(), program.graph().nodes[static_cast<size_t>(step.node)], result);
-  if (step.kernel != nullptr) result.bytes = moved_bytes(engine, program.graph(), step);
+  const graph::Node* const node = program.node_of(step);
+  if (node == nullptr) return result;
+  const graph::Node& whole = program.graph().nodes[static_cast<size_t>(step.node)];
+  if (step.is_piece()) {
+    result.piece_of = whole.op;
+    result.whole_refusals = step.whole_refusals;
+  }
+  describe_node(engine, program.graph(), *node, whole.name, result);
+  if (step.kernel != nullptr) result.bytes = moved_bytes(engine, program.graph(), *node, step);
   return result;
 }
 
@@ -184,7 +189,7 @@ Description describe_record(const Engine& engine) {
     step.inputs = type_texts(bound, node.inputs);
     step.outputs = type_texts(bound, node.outputs);
     step.predecessors.assign(read.begin(), read.end());
-    describe_node(engine, bound, node, step);
+    describe_node(engine, bound, node, node.name, step);
     result.flops += step.flops;
     result.steps.push_back(std::move(step));
   }
@@ -200,6 +205,8 @@ Json description_json(const Engine& engine, const Description& description) {
                      {"kind", step.kind},
                      {"tactic", step.tactic},
                      {"sources", step.sources},
+                     {"piece_of", step.piece_of.empty() ? Json(nullptr) : Json(step.piece_of)},
+                     {"whole_refusals", step.whole_refusals},
                      {"post_ops", step.post_ops},
                      {"inputs", step.inputs},
                      {"outputs", step.outputs},

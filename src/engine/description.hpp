@@ -16,6 +16,10 @@ struct StepDescription {
   std::string kind;
   std::string tactic;
   std::vector<std::string> sources;
+  /// Of a piece of a dissolved node: the node's operator.
+  std::string piece_of;
+  /// Why that node is no step of its own, "tactic: reason" each; none where its pieces were chosen.
+  std::vector<std::string> whole_refusals;
   /// What runs inside the step besides its operator ("add", "relu").
   std::vector<std::string> post_ops;
   /// "float32 1x64x56x56 blocked8"; weights that are packed are left out.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/kernel.hpp"
+#include "engine/step_key.hpp"
 #include "graph/graph.hpp"
 #include "transform/pass.hpp"
 
@@ -57,6 +58,8 @@ struct Engine {
   Layout layout = Layout::kPlain;
   /// Chosen tactic per node; empty: the first that accepts.
   std::vector<std::string> tactics;
+  /// The same of each piece of the nodes that are dissolved.
+  std::map<StepKey, std::string> pieces;
   /// Images that run through the network together; larger batches run in groups of this size. 0: all at once.
   int64_t micro_batch = 0;
   /// The forms that the program of the tuned shapes reads.

@@ -19,7 +19,7 @@ namespace hone::engine {
 namespace {
 
 constexpr std::array<char, 8> kMagic = {'H', 'O', 'N', 'E', '\x1A', '\x01', '\x0D', '\x0A'};
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr size_t kPreludeBytes = 24;
 constexpr size_t kChecksumFrom = 16;  // the header's length and all that follows it
 constexpr int64_t kAlignment = 64;
@@ -211,6 +211,17 @@ std::vector<TacticRecord> read_log(const Json& json) {
   return result;
 }
 
+std::map<StepKey, std::string> read_pieces(const Json& json, size_t nodes) {
+  std::map<StepKey, std::string> result;
+  for (const auto& [text, tactic] : json.items()) {
+    StepKey key = parse_step_key(text);
+    if (static_cast<size_t>(key.node) >= nodes || key.path.empty())
+      fail_bad_input("field 'pieces' names '{}', which is no piece of {} nodes", text, nodes);
+    result[std::move(key)] = tactic.get<std::string>();
+  }
+  return result;
+}
+
 Precision read_precision(const std::string& name) {
   for (const Precision precision : {Precision::kFp32, Precision::kTf32, Precision::kBf16, Precision::kFp16}) {
     if (tensor::precision_name(precision) == name) return precision;
@@ -246,14 +257,14 @@ std::shared_ptr<Engine> read_header(const Json& header, const ReadBlob& read,
   engine->micro_batch = header.at("micro_batch").get<int64_t>();
   engine->passes = read_passes(header.at("passes"));
   engine->log = read_log(header.at("log"));
-  // Files of earlier versions lack it.
-  if (header.contains("not_timed")) engine->not_timed = header["not_timed"].get<std::string>();
-  if (header.contains("cut_short")) engine->cut_short = header["cut_short"].get<std::string>();
+  engine->not_timed = header.at("not_timed").get<std::string>();
+  engine->cut_short = header.at("cut_short").get<std::string>();
   engine->graph = std::make_shared<const graph::Graph>(graph_from_json(header.at("graph"), read));
   // Without any the device's favourites run.
   if (!engine->tactics.empty() && engine->tactics.size() != engine->graph->nodes.size())
     fail_bad_input("field 'tactics' names {}, the graph has {} nodes", engine->tactics.size(),
                    engine->graph->nodes.size());
+  engine->pieces = read_pieces(header.at("pieces"), engine->graph->nodes.size());
   engine->shapes = read_profiles(header.at("shapes"), *engine->graph);
   if (engine->micro_batch < 0 || (engine->micro_batch > 0 && !splits_by_batch(*engine->graph))) {
     fail_bad_input("field 'micro_batch' is {}, which this graph does not allow", engine->micro_batch);
@@ -285,6 +296,8 @@ void assemble(const Engine& engine, const Device& device,
   header["threads"] = engine.threads;
   header["layout"] = layout_name(engine.layout);
   header["tactics"] = engine.tactics;
+  header["pieces"] = Json::object();
+  for (const auto& [key, tactic] : engine.pieces) header["pieces"][key.text()] = tactic;
   header["micro_batch"] = engine.micro_batch;
   header["shapes"] = profiles_to_json(engine.shapes);
   header["passes"] = passes_to_json(engine.passes);
@@ -343,7 +356,8 @@ std::shared_ptr<Engine> read_engine(std::span<const std::byte> bytes, std::share
     fail_bad_input("this is not an engine file");
   const auto version = read_number<uint32_t>(bytes.data() + 8);
   if (version != kVersion)
-    fail_bad_input("engine file version {}, this program reads version {}", version, kVersion);
+    fail_bad_input("engine file version {}, this program reads version {}; build the engine again", version,
+                   kVersion);
   const auto length = read_number<uint64_t>(bytes.data() + 16);
   if (length > kMaxHeaderBytes || length > bytes.size() - kPreludeBytes) {
     fail_bad_input("the header claims {} bytes in a file of {}", length, bytes.size());

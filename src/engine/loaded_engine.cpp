@@ -58,7 +58,10 @@ std::unique_ptr<Program> compile(const Engine& engine, const Device& device, con
     named[engine.graph->value(engine.graph->inputs[i]).name] = shapes[i];
   auto bound = std::make_shared<const graph::Graph>(graph::with_input_shapes(*engine.graph, named));
   return build_program(std::move(bound), device, weights,
-                       {.precision = engine.precision, .layout = engine.layout, .tactics = engine.tactics});
+                       {.precision = engine.precision,
+                        .layout = engine.layout,
+                        .tactics = engine.tactics,
+                        .pieces = engine.pieces});
 }
 
 }  // namespace hone::engine

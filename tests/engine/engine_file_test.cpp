@@ -189,9 +189,29 @@ TEST_F(EngineFile, APrecisionThatTheDeviceHasNotIsRefused) {
   }
 }
 
-TEST_F(EngineFile, OfAnEarlierVersionSaysNothingOfWhatWasNotTimed) {
-  EXPECT_EQ(load(forged([](Json& h) { h.erase("not_timed"); })), "");
-  EXPECT_THAT(load(forged([](Json& h) { h["not_timed"] = 1; })), ::testing::HasSubstr("is not valid"));
+TEST_F(EngineFile, OfAnEarlierVersionIsToBeBuiltAgain) {
+  std::string bytes = bytes_;
+  bytes[8] = 1;
+  EXPECT_EQ(load(bytes),
+            path_.string() + ": engine file version 1, this program reads version 2; build the engine again");
+}
+
+TEST_F(EngineFile, TacticsOfPiecesComeBack) {
+  engine_->pieces = {{{3, {0}}, "onednn_inner_product"}, {{3, {1, 0}}, "chain"}};
+  save_engine(*engine_, device(), path_);
+  EXPECT_EQ(load_engine(path_)->pieces, engine_->pieces);
+}
+
+TEST_F(EngineFile, PiecesOfNoNodeAreRefused) {
+  const auto sentence = [this](const char* key, const Json& tactic) {
+    return load(forged([&](Json& h) { h["pieces"][key] = tactic; }));
+  };
+  EXPECT_THAT(sentence("4711/0", "chain"),
+              ::testing::HasSubstr("field 'pieces' names '4711/0', which is no piece of"));
+  EXPECT_THAT(sentence("1", "chain"), ::testing::HasSubstr("names '1', which is no piece"));
+  EXPECT_THAT(sentence("one/0", "chain"), ::testing::HasSubstr("'one/0' names no step"));
+  EXPECT_THAT(sentence("1/0", 7), ::testing::HasSubstr("is not valid"));
+  EXPECT_EQ(sentence("1/0", "unknown"), "") << "as for nodes, the first that accepts runs it";
 }
 
 TEST_F(EngineFile, ShapeRangesThatAreNoneAreRefused) {

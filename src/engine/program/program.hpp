@@ -2,12 +2,14 @@
 // its operands are stored. Immutable: any number of executions share it.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "engine/kernel.hpp"
 #include "engine/program/memory_plan.hpp"
+#include "engine/step_key.hpp"
 #include "graph/graph.hpp"
 #include "tensor/tensor.hpp"
 
@@ -24,13 +26,20 @@ struct Operand {
   TensorDesc desc;
 };
 
+/// Stands for a tactic where a node runs as the pieces that it is dissolved into.
+inline constexpr std::string_view kDissolved = "dissolved";
+
 struct ProgramStep {
+  /// That of its node; of a piece "name [2/3]".
   std::string name;
   /// An operator, or "Reorder" or "Copy" for what the engine inserted.
   std::string kind;
   std::string tactic;
   /// Index of the graph's node, -1 for inserted steps.
   int32_t node = -1;
+  /// Of a piece of a dissolved node: StepKey::path.
+  std::vector<int32_t> path;
+  /// Of its node, also for a piece.
   std::vector<std::string> sources;
   std::vector<Operand> inputs;
   std::vector<Operand> outputs;
@@ -41,16 +50,31 @@ struct ProgramStep {
   int64_t counter_bytes = 0;
   /// Where its counters begin in the program's, bytes.
   int64_t counters_at = 0;
+  /// Of a piece: the tactics that were asked for its node, with their reasons; none where it was to be
+  /// dissolved.
+  std::vector<std::string> whole_refusals;
   /// Tactics that were asked before this one, with their reasons.
   std::vector<std::string> refusals;
   /// With ProgramOptions::list_candidates, every tactic that accepts (the reference only when no other does).
   std::vector<std::string> candidates;
+
+  bool is_piece() const { return !path.empty(); }
+  StepKey key() const { return {node, path}; }
+  /// The same of the graph's node, whichever of its pieces this is.
+  const std::string& node_tactic() const;
+  const std::vector<std::string>& node_refusals() const { return is_piece() ? whole_refusals : refusals; }
+  std::vector<std::string> node_candidates() const {
+    return is_piece() ? std::vector<std::string>{std::string(kDissolved)} : candidates;
+  }
 };
 
 class Program {
  public:
+  /// That which was compiled, and the values between pieces of dissolved nodes.
   const graph::Graph& graph() const { return *graph_; }
   const std::vector<ProgramStep>& steps() const { return steps_; }
+  /// What a step runs: a node of the graph or a piece of one; null for inserted steps.
+  const graph::Node* node_of(const ProgramStep& step) const;
   const MemoryPlan& memory_plan() const { return memory_; }
   /// Bytes of the scratch area shared by all steps.
   int64_t scratch_bytes() const { return scratch_bytes_; }
@@ -77,6 +101,7 @@ class Program {
 
   std::shared_ptr<const graph::Graph> graph_;
   std::vector<ProgramStep> steps_;
+  std::map<StepKey, graph::Node> pieces_;
   MemoryPlan memory_;
   int64_t scratch_bytes_ = 0;
   int64_t counter_bytes_ = 0;
@@ -90,8 +115,12 @@ class Program {
 struct ProgramOptions {
   Precision precision = Precision::kFp32;
   Layout layout = Layout::kPlain;
-  /// Tactic name per node of the graph; empty entries (or an empty list): the first that accepts.
+  /// Tactic name per node of the graph, kDissolved for one that is to be; empty entries (or an empty list):
+  /// the first that accepts. A node that none accepts is dissolved, where one accepts a piece of it, unless
+  /// it is to run by the reference.
   std::vector<std::string> tactics;
+  /// The same of pieces; those that are not there run by the first that accepts.
+  std::map<StepKey, std::string> pieces = {};
   /// Ask every tactic, for a search, instead of stopping at the first that accepts.
   bool list_candidates = false;
   /// Ask for variants that a library does not recommend, too.

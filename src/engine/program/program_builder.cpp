@@ -6,8 +6,10 @@
 #include <set>
 
 #include "base/out_of_memory.hpp"
+#include "engine/program/dissolve.hpp"
 #include "engine/program/program.hpp"
 #include "engine/program/slots.hpp"
+#include "engine/program/tactic_choice.hpp"
 #include "graph/operator.hpp"
 
 namespace hone::engine {
@@ -28,25 +30,33 @@ TensorDesc plain_desc(const graph::TensorType& type) {
   return {type.dtype, std::move(shape), Layout::kPlain};
 }
 
+std::vector<std::string> both(std::vector<std::string> first, const std::vector<std::string>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
 }  // namespace
 
 class ProgramBuilder {
  public:
   ProgramBuilder(std::shared_ptr<const graph::Graph> graph, const Device& device, WeightStore& weights,
                  const ProgramOptions& options)
-      : graph_(std::move(graph)), device_(device), weights_(weights), options_(options) {
+      : graph_(std::move(graph)),
+        given_(graph_),
+        device_(device),
+        options_(options),
+        choice_(device, weights, options.list_candidates) {
     slot_of_.assign(graph_->values.size(), -1);
   }
 
   std::unique_ptr<Program> build() {
-    program_->graph_ = graph_;
     for (size_t i = 0; i < graph_->inputs.size(); ++i) add_input(i);
-    for (size_t i = 0; i < graph_->nodes.size(); ++i) {
+    for (size_t i = 0; i < given_->nodes.size(); ++i) {
       try {
-        add_node(static_cast<int32_t>(i));
+        add_node({given_->nodes[i], {static_cast<int32_t>(i), {}}, {}, {}});
       } catch (const Error& error) {
         if (error.where().empty() && error.kind() == ErrorKind::kBadInput)
-          rethrow_within(error, graph_->nodes[i].text());
+          rethrow_within(error, given_->nodes[i].text());
         throw;
       }
     }
@@ -135,20 +145,29 @@ class ProgramBuilder {
     return draft;
   }
 
-  void add_node(int32_t index) {
-    const Node& node = graph_->nodes[static_cast<size_t>(index)];
+  /// A node, or a piece of a dissolved one, that is to become a step.
+  struct Work {
+    const Node& node;
+    StepKey key;
+    /// Of a piece: ProgramStep::whole_refusals, and those of pieces that it is a piece of.
+    std::vector<std::string> whole_refusals;
+    std::vector<std::string> refusals;
+  };
+
+  void add_node(const Work& work) {
+    const Node& node = work.node;
     const bool all_static =
         std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return is_static(id); }) &&
         std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) { return is_static(id); });
     if (!all_static) {
-      add_dynamic_step(index);
+      add_dynamic_step(work);
       return;
     }
     if (graph::traits_of(node).view) {
       add_view(node);
       return;
     }
-    add_static_step(index);
+    add_static_step(work);
   }
 
   void add_view(const Node& node) {
@@ -167,8 +186,14 @@ class ProgramBuilder {
     slot_of_[static_cast<size_t>(node.outputs[0])] = slots_.add(std::move(view));
   }
 
-  void add_static_step(int32_t index) {
-    const Node& node = graph_->nodes[static_cast<size_t>(index)];
+  /// How the value lies, or will lie as far as is known.
+  TensorDesc desc_of(ValueId id) {
+    if (id == kNoValue) return {};
+    const bool made = slot_of_[static_cast<size_t>(id)] >= 0 || graph_->value(id).constant;
+    return made ? slots_.at(slot(id)).desc : plain_desc(graph_->value(id).type);
+  }
+
+  StepRequest request_for(const Node& node) {
     StepRequest request{.graph = *graph_, .node = node, .layout = options_.layout};
     request.precision = options_.precision;
     request.exhaustive = options_.exhaustive;
@@ -177,15 +202,44 @@ class ProgramBuilder {
     } else {
       request.round_bf16 = true;
     }
-    for (const ValueId id : node.inputs) {
-      request.inputs.push_back(id == kNoValue ? TensorDesc{} : slots_.at(slot(id)).desc);
-    }
-    for (const ValueId id : node.outputs) {
+    for (const ValueId id : node.inputs) request.inputs.push_back(desc_of(id));
+    for (const ValueId id : node.outputs)
       request.outputs.push_back(id == kNoValue ? TensorDesc{} : plain_desc(graph_->value(id).type));
+    return request;
+  }
+
+  std::string wanted_tactic(const StepKey& key) const {
+    if (!key.path.empty()) {
+      const auto found = options_.pieces.find(key);
+      return found == options_.pieces.end() ? "" : found->second;
     }
+    const auto position = static_cast<size_t>(key.node);
+    return position < options_.tactics.size() ? options_.tactics[position] : "";
+  }
+
+  void add_static_step(const Work& work) {
+    const std::string wanted = wanted_tactic(work.key);
+    if (wanted == kDissolved && add_pieces(work, {})) return;
+    TacticAnswer answer = choice_.ask(request_for(work.node), wanted);
+    if (!answer.offers() && add_pieces(work, answer.refusals)) return;
+    const StepRequest request = request_for(work.node);
+    if (!answer.offers()) choice_.ask_reference(request, answer);
+    add_step(work, request, answer);
+  }
+
+  void add_step(const Work& work, const StepRequest& request, TacticAnswer& answer) {
+    const Node& node = work.node;
+    const Offer& offer = answer.offer;
     DraftStep draft;
-    draft.step = {.name = node.name, .kind = node.op, .node = index, .sources = node.sources};
-    const Offer offer = choose(request, index, draft.step);
+    draft.step = {.name = node.name,
+                  .kind = node.op,
+                  .tactic = answer.tactic,
+                  .node = work.key.node,
+                  .path = work.key.path,
+                  .sources = node.sources,
+                  .whole_refusals = work.whole_refusals,
+                  .refusals = both(work.refusals, answer.refusals),
+                  .candidates = std::move(answer.candidates)};
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (node.inputs[i] == kNoValue || offer.inputs[i].dtype == DType::kUndefined) {
         draft.inputs.push_back(-1);
@@ -215,80 +269,37 @@ class ProgramBuilder {
     steps_.push_back(std::move(draft));
   }
 
-  /// Its offer, of one variant where there are several. What needs a form of a constant that the engine does
-  /// not hold refuses.
-  Offer ask(const Tactic& tactic, const StepRequest& request, const std::string* variant) {
-    try {
-      return variant == nullptr ? tactic.offer(request, weights_)
-                                : tactic.offer_variant(request, weights_, *variant);
-    } catch (const MissingForm& error) {
-      if (!missing_) missing_ = error;
-      return Offer::refuse(error.sentence());
+  /// Adds a fused node as its pieces; false, and nothing, where that is of no use.
+  bool add_pieces(const Work& whole, const std::vector<std::string>& refusals) {
+    if (!is_fused(whole.node)) return false;
+    if (own_ == nullptr) graph_ = own_ = std::make_shared<graph::Graph>(*given_);
+    std::vector<Node> pieces = dissolve(*own_, whole.node, [&](const Node& node) {
+      slot_of_.resize(graph_->values.size(), -1);
+      return choice_.is_taken(request_for(node));
+    });
+    slot_of_.resize(graph_->values.size(), -1);
+    const bool outermost = whole.key.path.empty();
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      pieces[i].name = fmt::format("{} [{}/{}]", whole.node.name, i + 1, pieces.size());
+      pieces[i].sources = whole.node.sources;
+      const StepKey key = whole.key.piece(static_cast<int32_t>(i));
+      add_node({.node = program_->pieces_.emplace(key, std::move(pieces[i])).first->second,
+                .key = key,
+                .whole_refusals = outermost ? refusals : whole.whole_refusals,
+                .refusals = outermost ? std::vector<std::string>() : both(whole.refusals, refusals)});
     }
-  }
-
-  /// What the tactic offers by the variant `named` if any, else by the first of `variants` that does not
-  /// refuse; those before it leave the list.
-  Offer first_offer(const Tactic& tactic, const StepRequest& request, const std::string& named,
-                    std::vector<std::string>& variants) {
-    Offer offer;
-    if (!named.empty()) {
-      variants = {named};
-      offer = ask(tactic, request, &named);
-      if (!offer.refusal) return offer;
-    }
-    variants = tactic.variants(request);
-    if (variants.empty()) return ask(tactic, request, nullptr);
-    if (options_.list_candidates) program_->preparations_.push_back(tactic.expect(request, variants));
-    std::erase(variants, named);  // it has refused
-    for (; !variants.empty(); variants.erase(variants.begin())) {
-      offer = ask(tactic, request, &variants.front());
-      if (!offer.refusal) break;
-    }
-    return offer;
-  }
-
-  Offer choose(const StepRequest& request, int32_t index, ProgramStep& step) {
-    const auto position = static_cast<size_t>(index);
-    const std::string wanted = position < options_.tactics.size() ? options_.tactics[position] : "";
-    const size_t colon = std::min(wanted.find(':'), wanted.size());
-    const std::string wanted_tactic = wanted.substr(0, colon);
-    std::vector<const Tactic*> tactics = device_.tactics(request.node);
-    tactics.push_back(&reference_tactic());
-    std::stable_partition(tactics.begin(), tactics.end(),
-                          [&](const Tactic* tactic) { return tactic->name() == wanted_tactic; });
-    Offer first;
-    missing_.reset();
-    for (const Tactic* tactic : tactics) {
-      if (!step.candidates.empty() && (tactic == &reference_tactic() || !options_.list_candidates)) break;
-      // It reads constants plain, so also the one that is missing.
-      if (tactic == &reference_tactic() && missing_) throw MissingForm(*missing_);
-      const bool named = tactic->name() == wanted_tactic && colon < wanted.size();
-      std::vector<std::string> variants;
-      Offer offer = first_offer(*tactic, request, named ? wanted.substr(colon + 1) : "", variants);
-      if (offer.refusal) {
-        step.refusals.push_back(fmt::format("{}: {}", tactic->name(), offer.refusal.text()));
-        continue;
-      }
-      const bool chosen = step.candidates.empty();
-      if (variants.empty()) step.candidates.emplace_back(tactic->name());
-      for (const std::string& variant : variants)
-        step.candidates.push_back(fmt::format("{}:{}", tactic->name(), variant));
-      if (chosen) {
-        step.tactic = step.candidates.front();
-        first = std::move(offer);
-      }
-    }
-    if (!step.candidates.empty()) return first;
-    fail_internal("no tactic runs {}: {}", request.node.text(), fmt::join(step.refusals, "; "));
+    return !pieces.empty();
   }
 
   /// A step with a value whose shape is only known when it runs.
-  void add_dynamic_step(int32_t index) {
-    const Node& node = graph_->nodes[static_cast<size_t>(index)];
+  void add_dynamic_step(const Work& work) {
+    const Node& node = work.node;
     DraftStep draft;
-    draft.step = {
-        .name = node.name, .kind = node.op, .tactic = "reference", .node = index, .sources = node.sources};
+    draft.step = {.name = node.name,
+                  .kind = node.op,
+                  .tactic = "reference",
+                  .node = work.key.node,
+                  .sources = node.sources};
     for (const ValueId id : node.inputs) draft.inputs.push_back(id == kNoValue ? -1 : plain_slot(id));
     for (const ValueId id : node.outputs) {
       if (id == kNoValue) {
@@ -360,6 +371,8 @@ class ProgramBuilder {
       program_->steps_.push_back(std::move(draft.step));
     }
     program_->scratch_bytes_ = scratch;
+    program_->graph_ = graph_;
+    program_->preparations_ = choice_.take_preparations();
     program_->packed_.assign(packed_.begin(), packed_.end());
     program_->plain_constants_.assign(plain_constants_.begin(), plain_constants_.end());
   }
@@ -391,10 +404,14 @@ class ProgramBuilder {
     return result;
   }
 
+  /// The graph that is compiled, and the one that was given: the same until a node is dissolved, whose values
+  /// need a copy.
   std::shared_ptr<const graph::Graph> graph_;
+  std::shared_ptr<const graph::Graph> given_;
+  std::shared_ptr<graph::Graph> own_;
   const Device& device_;
-  WeightStore& weights_;
   const ProgramOptions& options_;
+  TacticChoice choice_;
   std::unique_ptr<Program> program_ = std::make_unique<Program>();
   SlotTable slots_;
   std::vector<int32_t> slot_of_;
@@ -403,8 +420,6 @@ class ProgramBuilder {
   std::vector<DraftStep> steps_;
   std::set<WeightKey> packed_;
   std::set<ValueId> plain_constants_;
-  /// Why the first tactic without a form of a constant refused the step in hand.
-  std::optional<MissingForm> missing_;
   std::map<int32_t, size_t> buffer_of_;
 };
 

@@ -50,7 +50,9 @@ void StepTimer::add_step_times() {
     pending += step_times_[i];
     const int32_t node = program_.program().steps()[i].node;
     if (node < 0) continue;
-    node_times_[static_cast<size_t>(node)].push_back(pending);
+    std::vector<double>& times = node_times_[static_cast<size_t>(node)];
+    times.resize(totals_.size() + 1);  // one a run, zero when the node's first piece is met
+    times.back() += pending;
     pending = 0;
   }
   totals_.push_back(total);

@@ -18,7 +18,8 @@ class StepTimer {
   explicit StepTimer(Execution& program)
       : program_(program), node_times_(program.program().graph().nodes.size()) {}
 
-  /// One run; what the engine inserted before a step counts as that step's.
+  /// One run; what the engine inserted before a step counts as that step's, and the pieces of a dissolved
+  /// node together as the node.
   void sample(std::span<const tensor::Tensor> inputs);
   /// The same on what was uploaded last; the outputs stay on the device.
   void sample_uploaded();

@@ -56,12 +56,12 @@ void StepSearch::leave_out(size_t candidate) {
 void StepSearch::list(const ProgramStep& step, const std::string& surroundings) {
   std::map<std::string, size_t> seen;
   std::vector<std::pair<size_t, std::string>> ranked;
-  for (const std::string& tactic : step.candidates)
+  for (const std::string& tactic : step.node_candidates())
     ranked.emplace_back(seen[tactic.substr(0, tactic.find(':'))]++, tactic);
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   for (auto& [rank, tactic] : ranked) candidates.push_back({std::move(tactic), {}, {}});
-  listed = fmt::format("{} {}", surroundings, fmt::join(step.candidates, " "));
+  listed = fmt::format("{} {}", surroundings, fmt::join(step.node_candidates(), " "));
 }
 
 void StepSearch::take_times(const StepTimer& timer, const std::vector<const std::string*>& ran, size_t k) {
@@ -150,7 +150,8 @@ void LayoutSearch::reopen(const std::set<size_t>& nodes, const Program& listed) 
   for (const ProgramStep& step : listed.steps()) {
     if (step.node < 0) continue;
     const auto node = static_cast<size_t>(step.node);
-    if (std::find(step.candidates.begin(), step.candidates.end(), chosen[node]) != step.candidates.end())
+    const std::vector<std::string> candidates = step.node_candidates();
+    if (std::find(candidates.begin(), candidates.end(), chosen[node]) != candidates.end())
       unknown.erase(node);
   }
   for (StepSearch& step : steps) {
@@ -161,7 +162,7 @@ void LayoutSearch::reopen(const std::set<size_t>& nodes, const Program& listed) 
 std::vector<const std::string*> tactics_that_run(const Program& program, size_t node_count) {
   std::vector<const std::string*> ran(node_count, nullptr);
   for (const ProgramStep& step : program.steps()) {
-    if (step.node >= 0) ran[static_cast<size_t>(step.node)] = &step.tactic;
+    if (step.node >= 0) ran[static_cast<size_t>(step.node)] = &step.node_tactic();
   }
   return ran;
 }

@@ -86,7 +86,8 @@ struct LayoutSearch {
   void reopen(const std::set<size_t>& nodes, const Program& listed);
 };
 
-/// The tactic that each node of the graph runs by; null where it has no step of its own.
+/// The tactic that each node of the graph runs by, kDissolved where its pieces run; null where it has no
+/// step.
 std::vector<const std::string*> tactics_that_run(const Program& program, size_t node_count);
 /// Nodes that run by another tactic than was chosen for them, since that one is unknown or refuses.
 std::set<size_t> nodes_run_otherwise(const Program& program, const std::vector<std::string>& tactics);

@@ -185,7 +185,7 @@ class Search {
     std::map<graph::ValueId, std::string> arrangements;
     for (const ProgramStep& made : listed->steps()) {
       if (made.node < 0) continue;
-      const graph::Node& node = bound_->nodes[static_cast<size_t>(made.node)];
+      const graph::Node& node = *listed->node_of(made);
       std::string surroundings;
       for (const graph::ValueId id : node.inputs) surroundings += arrangements[id] + ";";
       for (size_t i = 0; i < node.outputs.size(); ++i)
@@ -193,8 +193,9 @@ class Search {
       const auto found = step_of.find(static_cast<size_t>(made.node));
       if (found == step_of.end()) continue;
       StepSearch& step = *found->second;
-      if (!step.cached || step.refusals.empty()) step.refusals = made.refusals;
-      if (!step.cached) step.list(made, surroundings);
+      if (!step.cached || step.refusals.empty()) step.refusals = made.node_refusals();
+      // Pieces of one node say the same of it.
+      if (!step.cached && step.candidates.empty()) step.list(made, surroundings);
     }
   }
 

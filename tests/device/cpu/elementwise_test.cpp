@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "device/cpu/cpu_device.hpp"
-#include "engine/program/program.hpp"
+#include "engine/program/execution.hpp"
 #include "support/equivalence.hpp"
 
 namespace hone::engine {
@@ -18,11 +18,12 @@ TEST(CpuElementwise, OperandsForEachRowAreAddedToAnImageInAnotherLayout) {
   const graph::Graph graph = b.finish({b.node("Relu", {b.node("Add", {x, b.random({6, 1})})})});
   for (const Layout layout : device.image_layouts(Precision::kFp32)) {
     WeightStore weights;
-    const auto program =
+    const std::shared_ptr<const Program> program =
         build_program(std::make_shared<const graph::Graph>(graph), device, weights, {.layout = layout});
     for (const ProgramStep& step : program->steps()) EXPECT_FALSE(step.runs_on_host()) << step.name;
     const auto inputs = test::random_inputs(graph, 3, 1);
-    EXPECT_LE(test::relative_error(program->run(inputs)[0], reference::run_graph(graph, inputs)[0]),
+    EXPECT_LE(test::relative_error(Execution(program, device).run(inputs)[0],
+                                   reference::run_graph(graph, inputs)[0]),
               test::rounding_tolerance(graph));
   }
 }

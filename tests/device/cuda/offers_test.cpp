@@ -10,8 +10,8 @@
 #include <functional>
 
 #include "base/file.hpp"
+#include "device/cuda/absent_gpus.hpp"
 #include "device/cuda/one_node.hpp"
-#include "device/cuda/plugin/tactics/tactics.hpp"
 
 // Chains are compiled for each GPU, by NVRTC, and would then be loaded.
 extern "C" {
@@ -31,53 +31,14 @@ namespace {
 
 using engine::Layout;
 using tensor::DType;
+using test_support::absent_gpus;
 using test_support::one_node;
 using test_support::OneNode;
+using test_support::own_tactics;
 
 using Ints = std::vector<int64_t>;
 using Strings = std::vector<std::string>;
 using Floats = std::vector<float>;
-
-/// As NVIDIA's tables of compute capabilities have them.
-DeviceProperties gpu(int major, int minor, int multiprocessors, int shared_memory) {
-  DeviceProperties device;
-  device.major = major;
-  device.minor = minor;
-  device.multiprocessors = multiprocessors;
-  device.shared_memory = shared_memory;
-  set_capabilities(device);
-  return device;
-}
-
-Gpu gpus[] = {Gpu(gpu(9, 0, 132, 232448)), Gpu(gpu(8, 0, 108, 166912)), Gpu(gpu(7, 5, 40, 65536))};
-
-/// All but those of libraries, which are asked for what only they know; that takes a GPU.
-TacticList own_tactics(Gpu& device) {
-  TacticList list;
-  for (const auto add : {add_stem_tactics,
-                         add_gemm_tactics,
-                         add_stationary_convolution_tactics,
-                         add_direct_convolution_tactics,
-                         add_transposed_convolution_tactics,
-                         add_layer_tactics,
-                         add_sum_convolution_tactics,
-                         add_global_pooled_convolution_tactics,
-                         add_pooling_tactics,
-                         add_bottleneck_tactics,
-                         add_squeeze_excite_tactics,
-                         add_pointwise_tactics,
-                         add_normalization_tactics,
-                         add_movement_tactics,
-                         add_indexing_tactics,
-                         add_scatter_tactics,
-                         add_ranking_tactics,
-                         add_sampling_tactics,
-                         add_reduction_tactics,
-                         add_resize_tactics})
-    add(list, device);
-  add_pooled_convolution_tactics(list, device);
-  return list;
-}
 
 struct Case {
   std::string name;
@@ -219,7 +180,7 @@ std::string rows(const Case& test, DType compute) {
   const Layout layout = node.input.rank() == 4 ? Layout::kChannelsLast : Layout::kPlain;
   std::vector<std::map<std::string, std::string>> answers;
   std::vector<std::string> names;
-  for (Gpu& gpu : gpus) {
+  for (Gpu& gpu : absent_gpus) {
     std::map<std::string, std::string>& of_gpu = answers.emplace_back();
     for (const auto& tactic : own_tactics(gpu)) {
       if (!static_cast<const CudaTactic&>(*tactic).handles(node.graph.nodes[0].op)) continue;
@@ -236,11 +197,11 @@ std::string rows(const Case& test, DType compute) {
   std::string text;
   for (const std::string& name : names) {
     text += fmt::format("  {}\n", name);
-    for (size_t i = 0; i < std::size(gpus); ++i) {
-      std::string which = fmt::format("sm_{}", gpus[i].properties().architecture());
+    for (size_t i = 0; i < std::size(absent_gpus); ++i) {
+      std::string which = fmt::format("sm_{}", absent_gpus[i].properties().architecture());
       const std::string& told = answers[i][name];
-      while (i + 1 < std::size(gpus) && answers[i + 1][name] == told)
-        which += fmt::format(", {}", gpus[++i].properties().architecture());
+      while (i + 1 < std::size(absent_gpus) && answers[i + 1][name] == told)
+        which += fmt::format(", {}", absent_gpus[++i].properties().architecture());
       text += fmt::format("    {}: {}\n", which, told);
     }
   }

@@ -1,0 +1,33 @@
+// See dissolve.hpp.
+#include "engine/program/dissolve.hpp"
+
+#include "transform/dissolve.hpp"
+
+namespace hone::engine {
+
+using graph::Node;
+using graph::ValueId;
+
+bool is_fused(const Node& node) { return transform::chained_ops(node) > 0 || transform::is_pattern(node); }
+
+std::vector<Node> dissolve(graph::Graph& graph, const Node& whole,
+                           const std::function<bool(const Node&)>& takes) {
+  if (transform::is_pattern(whole)) return transform::pieces_of_pattern(graph, whole);
+  const graph::Value& result = graph.value(whole.outputs[0]);
+  // No operation changes the type or the shape.
+  const ValueId between = graph.add_value(fmt::format("{}/0", result.name), graph::TensorType(result.type));
+  const bool has_base = whole.op != "FusedElementwise";
+  for (size_t inside = transform::chained_ops(whole); inside-- > (has_base ? 0 : 1);) {
+    auto [base, rest] = transform::split_chain(whole, inside, between);
+    if (takes(base)) return {std::move(base), std::move(rest)};
+  }
+  if (!has_base) return {};
+  // The device has not the base operator; what follows gains where its first operation has a kernel.
+  auto [base, rest] = transform::split_chain(whole, 0, between);
+  const bool gains =
+      takes(transform::chained_ops(rest) == 1 ? rest : transform::split_chain(rest, 1, between)[0]);
+  if (!gains) return {};
+  return {std::move(base), std::move(rest)};
+}
+
+}  // namespace hone::engine

@@ -1,0 +1,21 @@
+// Dissolving: what a device does not take whole is written as pieces that it takes.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace hone::engine {
+
+/// Whether the node was fused of others.
+bool is_fused(const graph::Node& node);
+
+/// Pieces of a fused node in the order they run: those of the pattern that it was fused of; of a base
+/// operator and its post-ops, the operator with as many of them as `takes` says a tactic takes, and a
+/// FusedElementwise of the others. None where the device would take neither. Values between the pieces are
+/// added to the graph; `takes` is asked about nodes that read and make them.
+std::vector<graph::Node> dissolve(graph::Graph& graph, const graph::Node& whole,
+                                  const std::function<bool(const graph::Node&)>& takes);
+
+}  // namespace hone::engine

@@ -1,0 +1,93 @@
+// See tactic_choice.hpp.
+#include "engine/program/tactic_choice.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace hone::engine {
+
+TacticAnswer TacticChoice::ask(const StepRequest& request, const std::string& wanted) {
+  TacticAnswer answer;
+  const std::string name = wanted.substr(0, wanted.find(':'));
+  if (name == reference_tactic().name()) ask_one(reference_tactic(), request, wanted, answer, false);
+  std::vector<const Tactic*> tactics = device_.tactics(request.node);
+  std::stable_partition(tactics.begin(), tactics.end(),
+                        [&](const Tactic* tactic) { return tactic->name() == name; });
+  for (const Tactic* tactic : tactics) {
+    if (answer.offers() && !list_candidates_) break;
+    ask_one(*tactic, request, wanted, answer, list_candidates_);
+  }
+  return answer;
+}
+
+void TacticChoice::ask_reference(const StepRequest& request, TacticAnswer& answer) {
+  // It reads constants plain, so also the one that is missing.
+  if (answer.missing) throw MissingForm(*answer.missing);
+  ask_one(reference_tactic(), request, "", answer, false);
+  if (!answer.offers())
+    fail_internal("no tactic runs {}: {}", request.node.text(), fmt::join(answer.refusals, "; "));
+}
+
+bool TacticChoice::is_taken(const StepRequest& request) {
+  TacticAnswer answer;
+  for (const Tactic* tactic : device_.tactics(request.node)) {
+    ask_one(*tactic, request, "", answer, false);
+    if (answer.offers()) return true;
+  }
+  return false;
+}
+
+void TacticChoice::ask_one(const Tactic& tactic, const StepRequest& request, const std::string& wanted,
+                           TacticAnswer& answer, bool list) {
+  const size_t colon = std::min(wanted.find(':'), wanted.size());
+  const bool named = colon < wanted.size() && tactic.name() == wanted.substr(0, colon);
+  std::vector<std::string> variants;
+  Offer offer = first_offer(tactic, request, named ? wanted.substr(colon + 1) : "", variants, answer, list);
+  if (offer.refusal) {
+    answer.refusals.push_back(fmt::format("{}: {}", tactic.name(), offer.refusal.text()));
+    return;
+  }
+  if (variants.empty()) answer.candidates.emplace_back(tactic.name());
+  for (const std::string& variant : variants)
+    answer.candidates.push_back(fmt::format("{}:{}", tactic.name(), variant));
+  if (answer.offers()) return;
+  answer.tactic = answer.candidates.front();
+  answer.offer = std::move(offer);
+}
+
+/// Its offer, of one variant where there are several. What needs a form of a constant that the engine does
+/// not hold refuses.
+Offer TacticChoice::ask_way(const Tactic& tactic, const StepRequest& request, const std::string* variant,
+                            TacticAnswer& answer) {
+  try {
+    return variant == nullptr ? tactic.offer(request, weights_)
+                              : tactic.offer_variant(request, weights_, *variant);
+  } catch (const MissingForm& error) {
+    if (!answer.missing) answer.missing = error;
+    return Offer::refuse(error.sentence());
+  }
+}
+
+/// What the tactic offers by the variant `named` if any, else by the first of `variants` that does not
+/// refuse; those before it leave the list.
+Offer TacticChoice::first_offer(const Tactic& tactic, const StepRequest& request, const std::string& named,
+                                std::vector<std::string>& variants, TacticAnswer& answer, bool list) {
+  Offer offer;
+  if (!named.empty()) {
+    variants = {named};
+    offer = ask_way(tactic, request, &named, answer);
+    if (!offer.refusal) return offer;
+  }
+  variants = tactic.variants(request);
+  if (variants.empty()) return ask_way(tactic, request, nullptr, answer);
+  if (list) preparations_.push_back(tactic.expect(request, variants));
+  std::erase(variants, named);  // it has refused
+  for (; !variants.empty(); variants.erase(variants.begin())) {
+    offer = ask_way(tactic, request, &variants.front(), answer);
+    if (!offer.refusal) break;
+  }
+  return offer;
+}
+
+}  // namespace hone::engine

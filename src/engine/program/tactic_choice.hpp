@@ -1,0 +1,59 @@
+// Which tactic runs a step: the device's are asked in order until one offers.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/kernel.hpp"
+#include "engine/program/program.hpp"
+
+namespace hone::engine {
+
+/// What the tactics answered to one request.
+struct TacticAnswer {
+  /// The first offer's tactic, with its variant; empty while all that were asked refuse.
+  std::string tactic;
+  Offer offer;
+  /// ProgramStep's.
+  std::vector<std::string> refusals;
+  std::vector<std::string> candidates;
+  /// The first form of a constant that a tactic wants and the engine does not hold.
+  std::optional<MissingForm> missing;
+
+  bool offers() const { return !tactic.empty(); }
+};
+
+class TacticChoice {
+ public:
+  TacticChoice(const Device& device, WeightStore& weights, bool list_candidates)
+      : device_(device), weights_(weights), list_candidates_(list_candidates) {}
+
+  /// The device's tactics, the one that is `wanted` ("tactic" or "tactic:variant") first; the reference only
+  /// where it is wanted. Candidates are listed where that was asked for.
+  TacticAnswer ask(const StepRequest& request, const std::string& wanted);
+  /// The reference, which closes the list of tactics that refused. Environment error when one of them would
+  /// run the step with a form of a constant that is missing, internal error when the reference has not the
+  /// operator.
+  void ask_reference(const StepRequest& request, TacticAnswer& answer);
+  /// Whether a tactic of the device offers.
+  bool is_taken(const StepRequest& request);
+
+  /// What gets the listed candidates ready.
+  std::vector<Preparation> take_preparations() { return std::move(preparations_); }
+
+ private:
+  void ask_one(const Tactic& tactic, const StepRequest& request, const std::string& wanted,
+               TacticAnswer& answer, bool list);
+  Offer ask_way(const Tactic& tactic, const StepRequest& request, const std::string* variant,
+                TacticAnswer& answer);
+  Offer first_offer(const Tactic& tactic, const StepRequest& request, const std::string& named,
+                    std::vector<std::string>& variants, TacticAnswer& answer, bool list);
+
+  const Device& device_;
+  WeightStore& weights_;
+  bool list_candidates_;
+  std::vector<Preparation> preparations_;
+};
+
+}  // namespace hone::engine

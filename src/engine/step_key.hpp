@@ -1,0 +1,28 @@
+// Which step of an engine a choice is for: a node of its graph, or a piece of a node that is dissolved.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hone::engine {
+
+struct StepKey {
+  /// Index of the graph's node, -1 for none.
+  int32_t node = -1;
+  /// The piece of the node, the piece of that one where it is dissolved in turn, and so on; empty for the
+  /// node.
+  std::vector<int32_t> path;
+
+  auto operator<=>(const StepKey&) const = default;
+  StepKey piece(int32_t index) const;
+  /// "12/0/1".
+  std::string text() const;
+};
+
+/// What text() gives; bad input otherwise.
+StepKey parse_step_key(std::string_view text);
+
+}  // namespace hone::engine

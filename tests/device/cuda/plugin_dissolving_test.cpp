@@ -1,0 +1,107 @@
+// On GPUs that are not here no fused node is left to the host, whatever follows its base operator: what no
+// tactic takes whole runs as pieces. Programs are built, not run.
+#include <gtest/gtest.h>
+
+#include "device/cuda/absent_gpus.hpp"
+#include "device/cuda/plugin/tactics/matrix_request.hpp"
+#include "engine/program/program.hpp"
+#include "support/fused_forms.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Layout;
+using engine::Offer;
+using engine::StepRequest;
+using tensor::Precision;
+
+/// Stands in for cuBLASLt, which takes what read_product() reads.
+class Library final : public CudaTactic {
+ public:
+  using CudaTactic::CudaTactic;
+  std::string_view name() const override { return "library"; }
+  bool handles(const std::string& op) const override { return is_product(op); }
+  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
+    Product product;
+    if (Refusal reason = read_product(request, product)) return Offer::refuse(std::move(reason));
+    Offer offer;
+    offer.inputs = request.inputs;
+    offer.outputs = {{product.result, request.outputs[0].shape, Layout::kPlain}};
+    offer.kernel = std::make_shared<LaunchKernel>(
+        "a product", [](auto, auto, void*, const LaunchOptions&) { return cudaSuccess; });
+    return offer;
+  }
+};
+
+class AbsentGpu final : public engine::Device {
+ public:
+  explicit AbsentGpu(Gpu& gpu) : tactics_(test_support::own_tactics(gpu)) {
+    tactics_.push_back(std::make_unique<Library>(gpu));
+  }
+
+  std::string_view name() const override { return "cuda"; }
+  std::string fingerprint() const override { return "cuda; absent"; }
+  std::vector<Layout> image_layouts(Precision) const override { return {Layout::kChannelsLast}; }
+  std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
+    std::vector<const engine::Tactic*> result;
+    for (const auto& tactic : tactics_) {
+      if (static_cast<const CudaTactic&>(*tactic).handles(node.op)) result.push_back(tactic.get());
+    }
+    return result;
+  }
+  std::shared_ptr<const engine::Kernel> make_reorder(const engine::TensorDesc& from,
+                                                     const engine::TensorDesc& to) const override {
+    return make_reorder_kernel(from, to);
+  }
+  bool computes_in(Precision) const override { return true; }
+  std::shared_ptr<const engine::Kernel> make_rounding(std::shared_ptr<const engine::Kernel> kernel,
+                                                      std::vector<engine::TensorDesc>) const override {
+    return kernel;
+  }
+  void set_threads(int) const override {}
+  std::vector<std::string> notes(Precision) const override { return {}; }
+
+ private:
+  TacticList tactics_;
+};
+
+TEST(Dissolving, NothingFusedRunsOnTheHostOfAnyGpu) {
+  int dissolved = 0;
+  for (Gpu& gpu : test_support::absent_gpus) {
+    const AbsentGpu device(gpu);
+    for (const Precision precision : {Precision::kFp16, Precision::kFp32}) {
+      for (const test::FusedForm& form : test::fused_forms()) {
+        engine::WeightStore weights;
+        const auto program =
+            engine::build_program(std::make_shared<const graph::Graph>(form.graph), device, weights,
+                                  {.precision = precision, .layout = Layout::kChannelsLast});
+        for (const engine::ProgramStep& step : program->steps()) {
+          EXPECT_FALSE(step.runs_on_host())
+              << fmt::format("{} on sm_{} in {}: {} {}", form.name, gpu.properties().architecture(),
+                             tensor::precision_name(precision), step.kind, fmt::join(step.refusals, "; "));
+          dissolved += step.is_piece() ? 1 : 0;
+        }
+      }
+    }
+  }
+  EXPECT_GT(dissolved, 0);
+}
+
+/// MobileNetV3 ends with two of these.
+TEST(Dissolving, ALayerAndItsHardSwishAreTwoSteps) {
+  test::GraphBuilder b;
+  const auto result =
+      test::fused_node(b, "FusedGemm", {b.input("x", {8, 960}), b.random({960, 1280}), b.random({1280})}, 3,
+                       {8, 1280}, {"hard_swish"});
+  const auto graph = std::make_shared<const graph::Graph>(b.finish({result}));
+  const AbsentGpu device(test_support::absent_gpus[0]);
+  engine::WeightStore weights;
+  const auto program = engine::build_program(
+      graph, device, weights, {.precision = Precision::kFp16, .layout = Layout::kChannelsLast});
+  std::string kinds;
+  for (const engine::ProgramStep& step : program->steps()) kinds += step.kind + " ";
+  EXPECT_EQ(kinds, "Gemm FusedElementwise Copy ");
+}
+
+}  // namespace
+}  // namespace hone::device::cuda

@@ -1,0 +1,109 @@
+// A search of a network with a node that runs as its pieces: they are one candidate, with one time, and the
+// engine says what each of them runs by.
+#include "engine/description.hpp"
+#include "engine/engine_file.hpp"
+#include "engine/search/step_timer.hpp"
+#include "engine/tactic_search_fixture.hpp"
+
+namespace hone::engine {
+namespace {
+
+using DissolvedSearch = TacticSearch;
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+/// No tactic of the CPU adds a bias to a product of variables.
+graph::Graph biased_product() {
+  GraphBuilder b;
+  const auto product = b.node("MatMul", {b.input("x", {2, 24, 32}), b.input("y", {2, 32, 16})});
+  return b.finish({b.node("Relu", {b.node("Add", {product, b.random({16})})})});
+}
+
+BuildOptions product_options(int level) {
+  BuildOptions build = options(level);
+  build.shapes = {{"x", {{2, 24, 32}, {2, 24, 32}, {2, 24, 32}}},
+                  {"y", {{2, 32, 16}, {2, 32, 16}, {2, 32, 16}}}};
+  return build;
+}
+
+TEST_F(DissolvedSearch, PiecesAreTimedTogether) {
+  const auto engine = build_engine(biased_product(), device::cpu::cpu_device(), product_options(1));
+  ASSERT_THAT(engine->graph->nodes, SizeIs(1));
+  EXPECT_EQ(engine->graph->nodes[0].op, "FusedMatMul");
+  EXPECT_THAT(engine->tactics, ElementsAre("dissolved"));
+  EXPECT_THAT(engine->pieces,
+              ElementsAre(Pair(StepKey{0, {0}}, "onednn_matmul"), Pair(StepKey{0, {1}}, "chain")));
+  const auto dissolved = records(*engine, "dissolved");
+  ASSERT_THAT(dissolved, SizeIs(1));
+  EXPECT_TRUE(dissolved[0].chosen);
+  EXPECT_GT(dissolved[0].median_us, 0);
+  ASSERT_THAT(records(*engine, "onednn_matmul"), SizeIs(1));
+  EXPECT_EQ(records(*engine, "onednn_matmul")[0].refusal, "a bias on a product of two variables");
+  expect_right(biased_product(), engine, device::cpu::cpu_device());
+}
+
+TEST_F(DissolvedSearch, ASampleOfTheNodeIsTheSumOfItsPieces) {
+  const auto engine = build_engine(biased_product(), device::cpu::cpu_device(), product_options(0));
+  Context context(engine, device::cpu::cpu_device(), 1);
+  StepTimer timer(context.execution(std::vector<Shape>{{2, 24, 32}, {2, 32, 16}}));
+  const auto inputs = test::random_inputs(biased_product(), 7, 1);
+  for (int i = 0; i < 3; ++i) timer.sample(inputs);
+  ASSERT_THAT(timer.node_times(0), SizeIs(3));
+  for (size_t i = 0; i < 3; ++i) EXPECT_DOUBLE_EQ(timer.node_times(0)[i], timer.total_times()[i]);
+}
+
+TEST_F(DissolvedSearch, TheCacheKnowsIt) {
+  BuildOptions build = product_options(3);
+  build.cache_folder = folder_;
+  const auto first = build_engine(biased_product(), device::cpu::cpu_device(), build);
+  build.cached_only = true;
+  const auto second = build_engine(biased_product(), device::cpu::cpu_device(), build);
+  EXPECT_EQ(second->tactics, first->tactics);
+  EXPECT_EQ(second->pieces, first->pieces);
+}
+
+TEST_F(DissolvedSearch, AFileKeepsThePieces) {
+  const auto path = folder_ / "dissolved.hone";
+  const auto engine = build_engine(biased_product(), device::cpu::cpu_device(), product_options(1));
+  save_engine(*engine, device::cpu::cpu_device(), path);
+  const auto loaded = load_engine(path);
+  EXPECT_EQ(loaded->pieces, engine->pieces);
+  expect_right(biased_product(), loaded, device::cpu::cpu_device());
+}
+
+TEST_F(DissolvedSearch, ADescriptionShowsThePieces) {
+  const auto engine = build_engine(biased_product(), device::cpu::cpu_device(), product_options(1));
+  LoadedEngine loaded(engine, device::cpu::cpu_device(), 1);
+  const Description description = describe(loaded, tuned_shapes(*engine));
+  ASSERT_THAT(description.steps, SizeIs(2));
+  const std::string& whole = engine->graph->nodes[0].name;
+  EXPECT_EQ(description.steps[0].name, whole + " [1/2]");
+  EXPECT_EQ(description.steps[0].kind, "MatMul");
+  EXPECT_EQ(description.steps[1].kind, "FusedElementwise");
+  EXPECT_THAT(description.steps[1].post_ops, ElementsAre("add", "relu"));
+  EXPECT_THAT(description.steps[1].predecessors, ElementsAre(0));
+  for (const StepDescription& step : description.steps) {
+    EXPECT_EQ(step.piece_of, "FusedMatMul");
+    EXPECT_THAT(step.rivals, SizeIs(3)) << "the choice, and two refusals";
+  }
+  EXPECT_DOUBLE_EQ(description.flops, 2.0 * 2 * 24 * 32 * 16 + 2 * 2 * 24 * 16);
+}
+
+/// Without a search the program says itself what the tactics answered.
+TEST_F(DissolvedSearch, APieceSaysWhyTheWholeDoesNotRun) {
+  const auto engine = build_engine(biased_product(), device::cpu::cpu_device(), product_options(0));
+  LoadedEngine loaded(engine, device::cpu::cpu_device(), 1);
+  const Description description = describe(loaded, tuned_shapes(*engine));
+  ASSERT_THAT(description.steps, SizeIs(2));
+  for (const StepDescription& step : description.steps)
+    EXPECT_THAT(step.whole_refusals, ElementsAre("onednn_inner_product: the second operand is not constant",
+                                                 "onednn_matmul: a bias on a product of two variables"));
+  const Json json = description_json(*engine, description);
+  EXPECT_EQ(json["steps"][0]["piece_of"], "FusedMatMul");
+  EXPECT_EQ(json["steps"][0]["whole_refusals"].size(), 2u);
+}
+
+}  // namespace
+}  // namespace hone::engine
