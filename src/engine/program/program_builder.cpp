@@ -372,7 +372,7 @@ class ProgramBuilder {
     }
     program_->scratch_bytes_ = scratch;
     program_->graph_ = graph_;
-    program_->preparations_ = choice_.take_preparations();
+    program_->preparations_ = choice_.prepare();
     program_->packed_.assign(packed_.begin(), packed_.end());
     program_->plain_constants_.assign(plain_constants_.begin(), plain_constants_.end());
   }

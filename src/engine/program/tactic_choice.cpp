@@ -43,6 +43,10 @@ void TacticChoice::ask_one(const Tactic& tactic, const StepRequest& request, con
   const size_t colon = std::min(wanted.find(':'), wanted.size());
   const bool named = colon < wanted.size() && tactic.name() == wanted.substr(0, colon);
   std::vector<std::string> variants;
+  if (list && answer.offers()) variants = list_variants(tactic, request);
+  for (const std::string& variant : variants)
+    answer.candidates.push_back(fmt::format("{}:{}", tactic.name(), variant));
+  if (!variants.empty()) return;
   Offer offer = first_offer(tactic, request, named ? wanted.substr(colon + 1) : "", variants, answer, list);
   if (offer.refusal) {
     answer.refusals.push_back(fmt::format("{}: {}", tactic.name(), offer.refusal.text()));
@@ -69,6 +73,26 @@ Offer TacticChoice::ask_way(const Tactic& tactic, const StepRequest& request, co
   }
 }
 
+std::vector<std::string> TacticChoice::list_variants(const Tactic& tactic, const StepRequest& request) {
+  std::vector<std::string> variants = tactic.variants(request);
+  if (!variants.empty()) listed_.push_back({&tactic, request, variants});
+  return variants;
+}
+
+std::vector<Preparation> TacticChoice::prepare() const {
+  std::vector<Preparation> preparations;
+  size_t most = 0;
+  for (const Listed& listed : listed_) most = std::max(most, listed.variants.size());
+  for (size_t k = 0; k < most; ++k) {
+    for (const Listed& listed : listed_) {
+      if (k < listed.variants.size())
+        preparations.push_back(listed.tactic->expect(listed.request, {listed.variants[k]}));
+    }
+  }
+  std::erase(preparations, nullptr);
+  return preparations;
+}
+
 /// What the tactic offers by the variant `named` if any, else by the first of `variants` that does not
 /// refuse; those before it leave the list.
 Offer TacticChoice::first_offer(const Tactic& tactic, const StepRequest& request, const std::string& named,
@@ -79,9 +103,8 @@ Offer TacticChoice::first_offer(const Tactic& tactic, const StepRequest& request
     offer = ask_way(tactic, request, &named, answer);
     if (!offer.refusal) return offer;
   }
-  variants = tactic.variants(request);
+  variants = list ? list_variants(tactic, request) : tactic.variants(request);
   if (variants.empty()) return ask_way(tactic, request, nullptr, answer);
-  if (list) preparations_.push_back(tactic.expect(request, variants));
   std::erase(variants, named);  // it has refused
   for (; !variants.empty(); variants.erase(variants.begin())) {
     offer = ask_way(tactic, request, &variants.front(), answer);

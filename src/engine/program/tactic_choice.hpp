@@ -30,7 +30,8 @@ class TacticChoice {
       : device_(device), weights_(weights), list_candidates_(list_candidates) {}
 
   /// The device's tactics, the one that is `wanted` ("tactic" or "tactic:variant") first; the reference only
-  /// where it is wanted. Candidates are listed where that was asked for.
+  /// where it is wanted. Candidates are listed where that was asked for: after the first offer, variants
+  /// unasked, since it may take long to get one of them ready.
   TacticAnswer ask(const StepRequest& request, const std::string& wanted);
   /// The reference, which closes the list of tactics that refused. Environment error when one of them would
   /// run the step with a form of a constant that is missing, internal error when the reference has not the
@@ -39,21 +40,30 @@ class TacticChoice {
   /// Whether a tactic of the device offers.
   bool is_taken(const StepRequest& request);
 
-  /// What gets the listed candidates ready.
-  std::vector<Preparation> take_preparations() { return std::move(preparations_); }
+  /// Starts to get the listed candidates ready: the first variants of all steps before the second one of any,
+  /// as a search asks for them. The requests' graphs and nodes must still be there.
+  std::vector<Preparation> prepare() const;
 
  private:
   void ask_one(const Tactic& tactic, const StepRequest& request, const std::string& wanted,
                TacticAnswer& answer, bool list);
   Offer ask_way(const Tactic& tactic, const StepRequest& request, const std::string* variant,
                 TacticAnswer& answer);
+  std::vector<std::string> list_variants(const Tactic& tactic, const StepRequest& request);
   Offer first_offer(const Tactic& tactic, const StepRequest& request, const std::string& named,
                     std::vector<std::string>& variants, TacticAnswer& answer, bool list);
 
   const Device& device_;
   WeightStore& weights_;
+  /// A tactic's variants for a step.
+  struct Listed {
+    const Tactic* tactic;
+    StepRequest request;
+    std::vector<std::string> variants;
+  };
+
   bool list_candidates_;
-  std::vector<Preparation> preparations_;
+  std::vector<Listed> listed_;
 };
 
 }  // namespace hone::engine

@@ -61,7 +61,8 @@ void StepSearch::list(const ProgramStep& step, const std::string& surroundings) 
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   for (auto& [rank, tactic] : ranked) candidates.push_back({std::move(tactic), {}, {}});
-  listed = fmt::format("{} {}", surroundings, fmt::join(step.node_candidates(), " "));
+  // Of a dissolved node one piece does not tell how the others' operands lie.
+  if (!step.is_piece()) listed = fmt::format("{} {}", surroundings, fmt::join(step.candidates, " "));
 }
 
 void StepSearch::take_times(const StepTimer& timer, const std::vector<const std::string*>& ran, size_t k) {

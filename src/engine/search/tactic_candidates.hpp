@@ -33,7 +33,8 @@ struct StepSearch {
   std::vector<Candidate> candidates;
   /// "tactic: reason".
   std::vector<std::string> refusals;
-  /// How the steps before it leave its operands, and its candidates: what its times depend on.
+  /// How the steps before it leave its operands, and its candidates: what its times depend on. Empty where
+  /// that is not known.
   std::string listed;
   bool cached = false;
   /// Some were refused for want of memory.
