@@ -26,8 +26,8 @@ struct ShapeRange {
 };
 
 struct BuildOptions {
-  /// "cpu" or "cuda": the process's first GPU, which each thread that uses the engine must have as its
-  /// current device, as it has unless it chose another one.
+  /// "cpu", "cuda" or "cuda:0", which is the first GPU that CUDA shows to the process, or "cuda:1". What is
+  /// current on the threads that use the engine neither matters nor changes.
   std::string device = "cpu";
   /// "fp32" or "bf16"; on cuda also "tf32" and "fp16". Inputs and outputs keep the model's own types.
   std::string precision = "fp32";
@@ -55,8 +55,8 @@ class Engine {
   /// An engine file that `save` or `hone build` wrote. Bad input when it is damaged, environment error when
   /// it was built on another model of CPU or GPU, or with other versions of the libraries that it runs on or,
   /// on cuda, with a driver of another CUDA version (docs/BACKENDS.md, "Engine files"). `threads` as it was
-  /// tuned for when 0.
-  static Engine load(const std::filesystem::path& file, int threads = 0);
+  /// tuned for when 0; `device` as in BuildOptions, the first one of its kind when empty.
+  static Engine load(const std::filesystem::path& file, int threads = 0, const std::string& device = {});
 
   ~Engine();
   Engine(Engine&&) noexcept;

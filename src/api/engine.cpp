@@ -1,10 +1,13 @@
 // See hone/engine.hpp: the library's own parts behind the public API.
 #include "hone/engine.hpp"
 
+#include <optional>
+
 #include "backend/hone/build_request.hpp"
 #include "device/devices.hpp"
 #include "engine/context.hpp"
 #include "engine/engine_file.hpp"
+#include "tensor/place.hpp"
 
 namespace hone {
 namespace {
@@ -74,11 +77,13 @@ Engine Engine::build(const std::string& name, const BuildOptions& options) {
   return Engine(std::make_unique<State>(backend::build(build), build.device, build.options.threads));
 }
 
-Engine Engine::load(const std::filesystem::path& file, int threads) {
+Engine Engine::load(const std::filesystem::path& file, int threads, const std::string& device_name) {
   backend::check_threads(threads);
+  std::optional<tensor::Place> place;
+  if (!device_name.empty()) place = tensor::parse_place(device_name);
   auto engine = engine::load_engine(file);
   try {
-    const engine::Device& device = device::device_of_fingerprint(engine->fingerprint);
+    const engine::Device& device = device::device_of_fingerprint(engine->fingerprint, place);
     const int used = threads > 0 ? threads : engine->threads;
     return Engine(std::make_unique<State>(std::move(engine), device, used));
   } catch (const Error& error) {

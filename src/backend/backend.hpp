@@ -23,7 +23,7 @@ using tensor::precision_name;
 
 struct LoadOptions {
   Precision precision = Precision::kFp32;
-  /// "cpu" or "cuda".
+  /// "cpu", "cuda", which is the first GPU, or "cuda:1".
   std::string device = "cpu";
   int threads = 1;
   /// Concrete shape of every input the executable will first be run with, by input name.
@@ -155,8 +155,8 @@ class Backend {
   /// Version of the system behind it ("1.13.0") and of what it computes with on a device, for the context of
   /// a run. Environment error where there is no such device.
   virtual std::string version(std::string_view device) const = 0;
-  /// Environment error when it cannot compute on "cpu" or "cuda". May start the device, which a process that
-  /// is forked afterwards then cannot use. The CPU alone, unless a backend says otherwise.
+  /// Environment error when it cannot compute on "cpu" or "cuda:1". May start the device, which a process
+  /// that is forked afterwards then cannot use. The CPU alone, unless a backend says otherwise.
   virtual void require_device(std::string_view device) const;
   /// Environment error when the precision or device is not to be had; bad input when the model cannot run.
   virtual std::unique_ptr<Executable> load(const importer::Model& model, const LoadOptions& options) = 0;

@@ -6,6 +6,7 @@
 #include "backend/reference/reference_backend.hpp"
 #include "base/plugin.hpp"
 #include "base/plugin_manifest.hpp"
+#include "tensor/place.hpp"
 
 namespace hone::backend {
 namespace {
@@ -24,7 +25,8 @@ constexpr const char* kMakeBackend = "hone_make_backend";
 }  // namespace
 
 void Backend::require_device(std::string_view device) const {
-  if (device != "cpu") fail_environment("the backend {} runs on the CPU, not on {}", name(), device);
+  if (tensor::parse_place(device).kind != tensor::PlaceKind::kCpu)
+    fail_environment("the backend {} runs on the CPU, not on {}", name(), device);
 }
 
 std::vector<std::string> backend_names() {

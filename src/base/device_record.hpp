@@ -49,7 +49,8 @@ struct DeviceNode {
 
 struct DeviceDescription {
   std::string name;
-  std::string uuid;  ///< "GPU-" and 32 digits in 5 groups
+  std::string uuid;     ///< "GPU-" and 32 digits in 5 groups
+  int32_t ordinal = 0;  ///< among those that the process sees
   int64_t memory_bytes = 0;
   int32_t compute_major = 0;
   int32_t compute_minor = 0;

@@ -3,9 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "tensor/place.hpp"
+
 namespace hone::bench {
 
 std::string Setup::text() const { return fmt::format("{} {} {} batch {}", model, backend, precision, batch); }
+
+/// Files may name devices that are none of ours, so the text is not parsed.
+bool Setup::on_cpu() const { return device == tensor::place_text({}); }
 
 Setup comparable_part(Setup setup, const MayDiffer& may_differ) {
   const Setup plain;

@@ -13,14 +13,14 @@ struct Setup {
   std::string backend;
   std::string precision = "fp32";
   int64_t batch = 1;
-  std::string device = "cpu";
+  std::string device = "cpu";  ///< as tensor::place_text() has it
   int threads = 1;
   bool transfers = false;  ///< whether a latency includes copies to the device and back
   bool cold_l2 = false;    ///< whether the device's caches are emptied before every run
   int streams = 1;         ///< of the pipelined runs
 
   auto operator<=>(const Setup&) const = default;
-  bool on_cpu() const { return device == "cpu"; }
+  bool on_cpu() const;
   /// "resnet50 torch fp32 batch 8".
   std::string text() const;
 };

@@ -15,7 +15,7 @@ struct Description<bench::Setup> {
       Field{"backend", &Setup::backend, "System that ran it"},
       Field{"precision", &Setup::precision, "Precision it ran in"},
       at_least(1, Field{"batch", &Setup::batch, "Samples of the model in a run", unit::kCount}),
-      later(Field{"device", &Setup::device, "cpu or cuda"}),
+      later(Field{"device", &Setup::device, "cpu, cuda, which is the first GPU, or cuda:1"}),
       at_least(1, Field{"threads", &Setup::threads, "Threads of the CPU", unit::kCount}),
       later(
           Field{"includes_transfers", &Setup::transfers, "Latencies include copies to the device and back"}),

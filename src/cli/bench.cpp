@@ -83,7 +83,7 @@ void check_device_options(const bench::Setup& setup) {
 /// Checks and completes what the command line gave.
 void complete(Arguments* arguments) {
   bench::SweepOptions& sweep = arguments->sweep;
-  const bool cuda = sweep.measure.setup.device == "cuda";
+  const bool cuda = !sweep.measure.setup.on_cpu();
   if (sweep.backends.empty()) {
     sweep.backends = {"torch", "torchscript", "hone"};
     if (cuda) sweep.backends.insert(sweep.backends.end() - 1, "torch-graph");

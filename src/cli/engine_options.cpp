@@ -4,6 +4,7 @@
 #include "bench/worker/model_info.hpp"
 #include "cli/progress_display.hpp"
 #include "device/devices.hpp"
+#include "tensor/place.hpp"
 
 namespace hone::cli {
 namespace {
@@ -35,8 +36,17 @@ std::map<std::string, tensor::Shape> parse_named_shapes(const std::vector<std::s
 }
 
 CLI::Option* add_device_option(CLI::App& command, std::string& device) {
-  return command.add_option("--device", device, "cpu or cuda")
-      ->check(CLI::IsMember(device::device_names()))
+  // As files and tables have it: the first GPU has two names.
+  const auto parse = [](std::string& text) -> std::string {
+    try {
+      text = tensor::place_text(tensor::parse_place(text));
+      return {};
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  return command.add_option("--device", device, "cpu, cuda or, of several GPUs, cuda:1")
+      ->transform(CLI::Validator(parse, ""))
       ->capture_default_str();
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <sstream>
 
 #include "backend/backend.hpp"
@@ -18,6 +19,7 @@
 #include "report/terminal/sheet.hpp"
 #include "system/cpu.hpp"
 #include "tensor/npy.hpp"
+#include "tensor/place.hpp"
 
 namespace hone::cli {
 namespace {
@@ -42,6 +44,8 @@ struct RunOptions {
   std::string mean;
   std::string std;
   std::string layout;
+  /// --device: an engine file says itself what kind of device it is for.
+  const CLI::Option* device_option = nullptr;
   /// Those that an engine file answers itself.
   OptionList fixed_by_engine;
   /// Those that say how images become a tensor.
@@ -177,7 +181,9 @@ std::unique_ptr<backend::Executable> load_executable(const RunOptions& options, 
 std::unique_ptr<backend::Executable> load_stored(const RunOptions& options,
                                                  const std::shared_ptr<const engine::Engine>& engine) {
   try {
-    return backend::make_engine_executable(engine, options.threads);
+    std::optional<tensor::Place> place;
+    if (options.device_option->count() > 0) place = tensor::parse_place(options.device);
+    return backend::make_engine_executable(engine, options.threads, place);
   } catch (const Error& error) {
     throw error.within(options.model);
   }
@@ -240,7 +246,7 @@ void add_run_command(CLI::App& program) {
   command->add_option("-o,--output", options->output, "Write the outputs to this .npz (or .npy) file");
   const CLI::Option* backend =
       command->add_option("--backend", options->backend, "The system that runs it")->capture_default_str();
-  const CLI::Option* device = add_device_option(*command, options->device);
+  options->device_option = add_device_option(*command, options->device);
   const CLI::Option* precision =
       command->add_option("--precision", options->precision, "fp32, tf32, bf16 or fp16")
           ->capture_default_str();
@@ -254,7 +260,7 @@ void add_run_command(CLI::App& program) {
   const CLI::Option* seed =
       command->add_option("--seed", options->load.seed, "Seed of a built-in architecture's weights")
           ->capture_default_str();
-  options->fixed_by_engine = {backend, device, precision, weights, seed};
+  options->fixed_by_engine = {backend, precision, weights, seed};
   const std::string images = "Images";
   options->of_images = {
       command->add_option("--resize", options->resize, "Length of the shorter side; 0: as it is")

@@ -14,25 +14,29 @@ using FindCudaDevice = const engine::Device* (*)(int ordinal, bool own_process);
 
 bool process_is_ours = false;
 
-const engine::Device& cuda_device() {
+const engine::Device& cuda_device(int ordinal) {
   void* symbol = base::load_plugin_symbol("cuda", "hone_cuda_device");
-  return *reinterpret_cast<FindCudaDevice>(symbol)(0, process_is_ours);
+  return *reinterpret_cast<FindCudaDevice>(symbol)(ordinal, process_is_ours);
+}
+
+/// Of the kind of device with which the fingerprint begins.
+tensor::Place first_place_of(std::string_view fingerprint) {
+  const bool cuda = fingerprint.starts_with(tensor::place_text({tensor::PlaceKind::kCuda}) + ";");
+  return {cuda ? tensor::PlaceKind::kCuda : tensor::PlaceKind::kCpu};
 }
 
 }  // namespace
 
 void own_process() { process_is_ours = true; }
 
-std::vector<std::string> device_names() { return {"cpu", "cuda"}; }
-
-const engine::Device& find_device(std::string_view name) {
-  if (name == "cpu") return cpu::cpu_device();
-  if (name == "cuda") return cuda_device();
-  fail_usage("unknown device '{}' ({})", name, fmt::join(device_names(), ", "));
+const engine::Device& find_device(tensor::Place place) {
+  return place.kind == tensor::PlaceKind::kCpu ? cpu::cpu_device() : cuda_device(place.ordinal);
 }
 
-void require_device(std::string_view name) {
-  if (name != "cuda") return;
+const engine::Device& find_device(std::string_view text) { return find_device(tensor::parse_place(text)); }
+
+void require_device(std::string_view text) {
+  if (tensor::parse_place(text).kind != tensor::PlaceKind::kCuda) return;
   // The driver's nodes, on Linux and on Windows' subsystem for it.
   for (const char* node : {"/dev/nvidiactl", "/dev/dxg"}) {
     if (std::filesystem::exists(node)) return;
@@ -40,8 +44,12 @@ void require_device(std::string_view name) {
   fail_environment("no NVIDIA driver is loaded on this machine, so nothing can run on a GPU");
 }
 
-const engine::Device& device_of_fingerprint(const std::string& fingerprint) {
-  const engine::Device& device = find_device(fingerprint.starts_with("cuda;") ? "cuda" : "cpu");
+const engine::Device& device_of_fingerprint(const std::string& fingerprint,
+                                            std::optional<tensor::Place> place) {
+  const tensor::Place first = first_place_of(fingerprint);
+  if (place && place->kind != first.kind)
+    fail_usage("the engine was built for '{}', not for {}", fingerprint, tensor::place_text(*place));
+  const engine::Device& device = find_device(place.value_or(first));
   if (device.fingerprint() != fingerprint) {
     fail_environment("the engine was built for '{}', this is '{}'; build it again here", fingerprint,
                      device.fingerprint());

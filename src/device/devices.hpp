@@ -1,26 +1,30 @@
-// The devices that engines are built for, by name.
+// The devices that engines are built for, by place.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "engine/kernel.hpp"
+#include "tensor/place.hpp"
 
 namespace hone::device {
 
-/// "cpu", "cuda".
-std::vector<std::string> device_names();
 /// For a program that is hone's own, before its first find_device(): what holds for all users of a device in
 /// the process may then be set as suits hone alone, as a GPU's memory for stacks.
 void own_process();
-/// Usage error for an unknown name; environment error, in one sentence, when the device is not to be had.
-const engine::Device& find_device(std::string_view name);
+/// Environment error, in one sentence, when the device is not to be had; for a GPU that is not there it says
+/// which ones are.
+const engine::Device& find_device(tensor::Place place);
+/// The same of "cpu", "cuda", "cuda:1"; usage error as tensor::parse_place has it.
+const engine::Device& find_device(std::string_view text);
 /// Environment error, in one sentence, when no system whatever could use such a device on this machine:
-/// nothing is loaded to find out. A device that is there may still refuse a backend.
-void require_device(std::string_view name);
-/// The device that engines with this fingerprint run on. Environment error when the fingerprint is of another
-/// machine.
-const engine::Device& device_of_fingerprint(const std::string& fingerprint);
+/// nothing is loaded to find out. A device that is there may still refuse a backend. Usage error as
+/// tensor::parse_place has it.
+void require_device(std::string_view text);
+/// The device that an engine with this fingerprint runs on: at `place`, else the first one of its kind.
+/// Usage error for a place of another kind, environment error when the fingerprint is of another device.
+const engine::Device& device_of_fingerprint(const std::string& fingerprint,
+                                            std::optional<tensor::Place> place = {});
 
 }  // namespace hone::device

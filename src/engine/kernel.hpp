@@ -17,6 +17,7 @@
 #include "engine/tensor_desc.hpp"
 #include "engine/weight_store.hpp"
 #include "graph/graph.hpp"
+#include "tensor/place.hpp"
 #include "tensor/queue.hpp"
 
 namespace hone::engine {
@@ -151,9 +152,12 @@ struct OthersUse {
 class Device {
  public:
   virtual ~Device() = default;
-  /// "cpu".
+  /// For people: "cpu", "cuda:1".
   virtual std::string_view name() const = 0;
-  /// What packed weights and choices of tactics depend on: processor, instruction set, library version.
+  /// Where steps read and write.
+  virtual tensor::Place place() const { return {}; }
+  /// What packed weights and choices of tactics depend on: processor, instruction set, library version. Two
+  /// GPUs of one model have the same.
   virtual std::string fingerprint() const = 0;
   /// What tactic times depend on: the fingerprint, and what makes no engine unfit that was built before.
   virtual std::string timing_fingerprint() const { return fingerprint(); }

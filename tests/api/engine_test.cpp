@@ -33,6 +33,17 @@ TEST(ApiEngine, ThreadsHaveALimit) {
   EXPECT_EQ(usage_error([] { Engine::load("none.hone", -1); }), "threads is -1");
 }
 
+TEST(ApiEngine, DevicesThatAreNoneAreRefused) {
+  BuildOptions options;
+  for (const char* name : {"cuda:", "cuda:x", "cuda:-1", "cuda:99999999999"}) {
+    options.device = name;
+    const std::string sentence =
+        "'" + options.device + "' names no GPU: cuda:0 is the first one, cuda:1 the second";
+    EXPECT_EQ(usage_error([&] { Engine::build("alexnet", options); }), sentence);
+    EXPECT_EQ(usage_error([&] { Engine::load("none.hone", 0, name); }), sentence);
+  }
+}
+
 /// As README.md has it: the engine is tuned for a batch of 1 and takes every batch, from a file as well.
 TEST(ApiEngine, AnEngineWithoutShapesCanBeKept) {
   std::string pattern = (std::filesystem::temp_directory_path() / "hone-api-XXXXXX").string();
@@ -42,7 +53,9 @@ TEST(ApiEngine, AnEngineWithoutShapesCanBeKept) {
   options.threads = 1;
   Engine built = Engine::build(HONE_SOURCE_DIR "/models/digits/digits.onnx", options);
   built.save(folder / "digits.hone");
-  Engine kept = Engine::load(folder / "digits.hone");
+  const std::string refusal = usage_error([&] { Engine::load(folder / "digits.hone", 0, "cuda:1"); });
+  EXPECT_NE(refusal.find(", not for cuda:1"), std::string::npos) << refusal;
+  Engine kept = Engine::load(folder / "digits.hone", 0, "cpu");
   for (const int64_t batch : {1, 3}) {
     const std::vector<float> images(static_cast<size_t>(batch) * 64, 0.5F);
     const TensorView view{std::span<const float>(images), {batch, 1, 8, 8}};

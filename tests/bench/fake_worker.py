@@ -116,7 +116,7 @@ def trace(request):
 
 def device_record(runs):
     """In each run of 1 us a copy, a kernel of step 'a', 300 ns, and the wait for it."""
-    device = {"name": "GPU", "uuid": "GPU-1", "memory_bytes": 1000, "compute_major": 9, "compute_minor": 0,
+    device = {"name": "GPU", "uuid": "GPU-1", "ordinal": 1, "memory_bytes": 1000, "compute_major": 9, "compute_minor": 0,
               "multiprocessors": 132, "warp_size": 32, "threads_per_multiprocessor": 2048,
               "registers_per_multiprocessor": 65536, "shared_bytes_per_multiprocessor": 233472,
               "blocks_per_multiprocessor": 32}

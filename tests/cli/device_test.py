@@ -79,6 +79,41 @@ class Device(unittest.TestCase):
             with self.subTest(name):
                 self.fails(ENVIRONMENT, NO_DRIVER, *command, "--device", "cuda")
 
+    def test_every_ordinal_is_understood(self):
+        """Of a GPU that may be there, what is missing is said before how many there are."""
+        if not HAS_PLUGIN:
+            self.skip("this build has no cuda plugin")
+        if has_gpu():
+            self.skip("this machine has a GPU")
+        commands = self.commands()
+        commands["profile"] = ["profile", DIGITS / "digits.onnx", "-o", self.folder / "out"]
+        for name, command in commands.items():
+            for device in ("cuda:0", "cuda:1", "cuda:7"):
+                with self.subTest(name, device=device):
+                    self.fails(ENVIRONMENT, NO_DRIVER, *command, "--device", device)
+
+    def test_what_names_no_device(self):
+        garbage = "names no GPU: cuda:0 is the first one, cuda:1 the second"
+        unknown = "(cpu, cuda, cuda:1)"
+        cases = {"cuda:": garbage, "cuda:x": garbage, "cuda:-1": garbage, "cuda:01": garbage, "cuda:1,2": garbage,
+                 "cuda:99999999999": garbage, "cpu:0": unknown, "tpu": unknown, "CUDA": unknown,
+                 "": "--device: Value is empty"}
+        commands = self.commands()
+        commands["profile"] = ["profile", DIGITS / "digits.onnx", "-o", self.folder / "out"]
+        commands["backends"] = ["backends"]
+        for name, command in commands.items():
+            for device, sentence in cases.items():
+                with self.subTest(name, device=device):
+                    self.fails(USAGE, sentence, *command, "--device", device)
+
+    def test_the_first_gpu_has_one_name_in_tables(self):
+        done = subprocess.run([HONE, "backends", "--device", "cuda:0"], capture_output=True, text=True, check=False)
+        rows = dict(line.split(None, 1) for line in done.stdout.splitlines())
+        self.assertEqual(rows["reference"], "not available: the backend reference runs on the CPU, not on cuda")
+        done = subprocess.run([HONE, "backends", "--device", "cuda:1"], capture_output=True, text=True, check=False)
+        rows = dict(line.split(None, 1) for line in done.stdout.splitlines())
+        self.assertEqual(rows["reference"], "not available: the backend reference runs on the CPU, not on cuda:1")
+
     def test_backends_of_a_gpu(self):
         done = subprocess.run([HONE, "backends", "--device", "cuda"], capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -162,13 +197,6 @@ class Device(unittest.TestCase):
                 early = name == "bench" and not has_gpu()
                 self.fails(ENVIRONMENT, NO_DRIVER if early else sentence, *command, "--device", "cuda",
                            hone=tree / "bin/hone", as_row=name == "bench" and not early)
-
-    def test_an_unknown_device(self):
-        for name, command in self.commands().items():
-            for device in ("tpu", "CUDA", ""):
-                sentence = "not in {cpu,cuda}" if device else "--device: Value is empty"
-                with self.subTest(name, device=device):
-                    self.fails(USAGE, sentence, *command, "--device", device)
 
     def test_a_precision_that_the_cpu_has_not(self):
         for name in ("build", "run", "inspect", "conformance"):

@@ -151,8 +151,9 @@ def main():
               for value in values],
             *[(USAGE, f"{flag} is for models: the engine {engine} was built with its own",
                ["run", engine, "--input", f"{name}/x.npy", flag, value])
-              for flag, value in (("--device", "cuda"), ("--backend", "torch"), ("--precision", "fp16"),
+              for flag, value in (("--backend", "torch"), ("--precision", "fp16"),
                                   ("--weights", "x"), ("--seed", "4"))],
+            (USAGE, ", not for cuda", ["run", engine, "--input", f"{name}/x.npy", "--device", "cuda"]),
             *[(USAGE, f"{words[0]} is for building an engine: {engine} is built", ["inspect", engine, *words])
               for words in (["--precision", "bf16"], ["--optShapes", "foo:9"], ["--seed", "4"], ["--noTimingCache"])],
             *[(USAGE, f"{words[0]} is for models: a program after -- runs as it says itself",

@@ -91,6 +91,8 @@ TEST(ModelRecorder, LetsABackendTimeTheGpuItself) {
   for (size_t i = 0; i < 4; ++i) {
     const trace::DeviceEvent& copy = trace.device_events[2 * i];
     const trace::DeviceEvent& kernel = trace.device_events[2 * i + 1];
+    EXPECT_EQ(copy.device, 1);
+    EXPECT_EQ(kernel.device, 1);
     EXPECT_EQ(copy.kind, trace::DeviceKind::kCopy);
     EXPECT_EQ(copy.start, steps[i].start + 60);
     EXPECT_EQ(copy.correlation, calls[3 * i].correlation);
@@ -109,8 +111,8 @@ TEST(ModelRecorder, LetsABackendTimeTheGpuItself) {
     correlations.insert(kernel.correlation);
   }
   EXPECT_EQ(correlations.size(), 4U) << "of cycles, too";
-  ASSERT_NE(trace.find_device(0), nullptr);
-  EXPECT_EQ(trace.find_device(0)->multiprocessors, 132);
+  ASSERT_NE(trace.find_device(1), nullptr) << "as the worker numbers it";
+  EXPECT_EQ(trace.find_device(1)->multiprocessors, 132);
   EXPECT_EQ(std::count_if(trace.doubts.begin(), trace.doubts.end(),
                           [](const trace::Doubt& doubt) { return doubt.text == "timed by itself"; }),
             1);

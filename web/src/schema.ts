@@ -784,7 +784,7 @@ export const fields = {
     backend: { text: "System that ran it", unit: "", origin: "" },
     precision: { text: "Precision it ran in", unit: "", origin: "" },
     batch: { text: "Samples of the model in a run", unit: "count", origin: "" },
-    device: { text: "cpu or cuda", unit: "", origin: "" },
+    device: { text: "cpu, cuda, which is the first GPU, or cuda:1", unit: "", origin: "" },
     threads: { text: "Threads of the CPU", unit: "count", origin: "" },
     includes_transfers: { text: "Latencies include copies to the device and back", unit: "", origin: "" },
     cold_l2: { text: "The device's caches were emptied before every run", unit: "", origin: "" },

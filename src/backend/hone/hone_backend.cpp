@@ -184,7 +184,7 @@ class HoneExecutable final : public Executable {
 
  private:
   /// Whether inputs and outputs have a place of their own on the device.
-  bool resident() const { return device_.name() != "cpu"; }
+  bool resident() const { return device_.place().kind != tensor::PlaceKind::kCpu; }
 
   /// The program of the last run that succeeded; null before the first one when shapes are not known.
   const engine::Program* current() const {
@@ -230,9 +230,9 @@ BuildRequest request_of(const LoadOptions& options) {
   return request;
 }
 
-std::unique_ptr<Executable> make_engine_executable(std::shared_ptr<const engine::Engine> engine,
-                                                   int threads) {
-  const engine::Device& device = device::device_of_fingerprint(engine->fingerprint);
+std::unique_ptr<Executable> make_engine_executable(std::shared_ptr<const engine::Engine> engine, int threads,
+                                                   std::optional<tensor::Place> place) {
+  const engine::Device& device = device::device_of_fingerprint(engine->fingerprint, place);
   const int64_t free_before = device.memory().free;
   return std::make_unique<HoneExecutable>(std::move(engine), device, threads, free_before);
 }

@@ -16,6 +16,7 @@ using base::DeviceWork;
 Json device_json(const DeviceDescription& device) {
   return {{"name", device.name},
           {"uuid", device.uuid},
+          {"ordinal", device.ordinal},
           {"memory_bytes", device.memory_bytes},
           {"compute_major", device.compute_major},
           {"compute_minor", device.compute_minor},
@@ -31,6 +32,7 @@ DeviceDescription parse_device(const Json& json) {
   DeviceDescription device;
   device.name = member<std::string>(json, "name");
   device.uuid = member<std::string>(json, "uuid");
+  device.ordinal = member_or<int32_t>(json, "ordinal", 0);
   device.memory_bytes = member<int64_t>(json, "memory_bytes");
   device.compute_major = member<int32_t>(json, "compute_major");
   device.compute_minor = member<int32_t>(json, "compute_minor");

@@ -40,9 +40,10 @@ class Adder {
   }
 
   void add_device() {
-    if (trace_.find_device(0) != nullptr) return;
     const base::DeviceDescription& from = record_.device;
+    if (trace_.find_device(from.ordinal) != nullptr) return;
     DeviceProperties device;
+    device.id = from.ordinal;
     device.name = trace_.strings.intern(from.name);
     device.uuid = trace_.strings.intern(from.uuid);
     device.memory_bytes = from.memory_bytes;
@@ -55,7 +56,7 @@ class Adder {
     device.shared_bytes_per_multiprocessor = from.shared_bytes_per_multiprocessor;
     device.blocks_per_multiprocessor = from.blocks_per_multiprocessor;
     trace_.devices.push_back(device);
-    trace_.contexts.push_back({kContext, 0, process_, kNullStream});
+    trace_.contexts.push_back({kContext, from.ordinal, process_, kNullStream});
     trace_.streams.push_back({kContext, kStream, StreamKind::kNonBlocking, 0});
   }
 
@@ -64,6 +65,7 @@ class Adder {
                                   trace_.thread_index(process_, call.thread), correlation});
     if (!call.waits) return;
     Synchronization wait{call.start_ns, call.end_ns, SyncKind::kStreamSynchronize};
+    wait.device = record_.device.ordinal;
     wait.context = kContext;
     wait.stream = kStream;
     wait.correlation = correlation;
@@ -72,6 +74,7 @@ class Adder {
 
   void add_work(const DeviceWork& work) {
     DeviceEvent event{work.start_ns, work.end_ns};
+    event.device = record_.device.ordinal;
     event.context = kContext;
     event.stream = kStream;
     event.correlation = number(static_cast<size_t>(work.call));

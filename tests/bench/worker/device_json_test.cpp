@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 DeviceRecord made_record() {
   DeviceRecord record;
-  record.device = {"NVIDIA H200", "GPU-1", 150'000'000'000, 9, 0, 132, 32, 2048, 65536, 233'472, 32};
+  record.device = {"NVIDIA H200", "GPU-1", 1, 150'000'000'000, 9, 0, 132, 32, 2048, 65536, 233'472, 32};
   record.texts = {"cudaGraphLaunch", "gemm", "conv1", "cudaMemcpyAsync"};
   record.calls = {{0, 7, 10, 20, false}, {3, 7, 30, 90, true}};
   record.launches = {{{1, 2, 3}, {4, 5, 6}, {2, 1, 1}, 64, 100, 200, 8, true}};
@@ -31,6 +31,7 @@ TEST(DeviceJson, ComesBackWhole) {
   const DeviceRecord back = parse_device_record(to_json(record));
   EXPECT_EQ(to_json(back), to_json(record));
   EXPECT_EQ(back.device.name, "NVIDIA H200");
+  EXPECT_EQ(back.device.ordinal, 1);
   EXPECT_EQ(back.device.shared_bytes_per_multiprocessor, 233'472);
   ASSERT_EQ(back.work.size(), 2U);
   EXPECT_EQ(back.work[1].kind, DeviceWork::Kind::kCopyToHost);
@@ -38,6 +39,12 @@ TEST(DeviceJson, ComesBackWhole) {
   EXPECT_TRUE(back.calls[1].waits);
   EXPECT_EQ(back.launches[0].block[2], 6);
   EXPECT_TRUE(back.launches[0].programmatic);
+}
+
+TEST(DeviceJson, IsOfTheFirstGpuWhereAWorkerTellsNoNumber) {
+  Json json = to_json(made_record());
+  json["device"].erase("ordinal");
+  EXPECT_EQ(parse_device_record(json).device.ordinal, 0);
 }
 
 std::string refusal(const std::string& field, const Json& row) {

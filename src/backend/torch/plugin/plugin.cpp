@@ -5,6 +5,7 @@
 
 #include "backend/torch/plugin/cuda.hpp"
 #include "backend/torch/plugin/executable.hpp"
+#include "tensor/place.hpp"
 
 namespace hone::backend::aten {
 namespace {
@@ -36,7 +37,7 @@ class TorchBackend final : public Backend {
   std::string_view name() const override { return kind_.name; }
   std::string version(std::string_view) const override { return TORCH_VERSION; }
   void require_device(std::string_view device) const override {
-    if (device != "cpu") return require_cuda_build(name());
+    if (tensor::parse_place(device).kind != tensor::PlaceKind::kCpu) return require_cuda_build(name());
     if (kind_.cuda_only)
       fail_environment("the backend {} replays CUDA graphs, so it needs --device cuda", name());
   }

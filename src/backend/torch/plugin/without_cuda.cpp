@@ -2,6 +2,7 @@
 #include <torch/version.h>
 
 #include "backend/torch/plugin/cuda.hpp"
+#include "tensor/place.hpp"
 
 namespace hone::backend::aten {
 
@@ -13,7 +14,7 @@ void require_cuda_build(std::string_view backend) {
 }
 
 at::Device find_device(const LoadOptions& options, std::string_view backend) {
-  if (options.device != "cpu") require_cuda_build(backend);
+  if (tensor::parse_place(options.device).kind != tensor::PlaceKind::kCpu) require_cuda_build(backend);
   return at::kCPU;
 }
 

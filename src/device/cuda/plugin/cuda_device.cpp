@@ -124,7 +124,8 @@ class CudaDevice final : public engine::Device {
       guarded_.emplace_back(static_cast<const CudaTactic&>(*tactic), context);
   }
 
-  std::string_view name() const override { return "cuda"; }
+  std::string_view name() const override { return name_; }
+  tensor::Place place() const override { return {tensor::PlaceKind::kCuda, properties().ordinal}; }
 
   std::string fingerprint() const override {
     int driver = 0;
@@ -253,6 +254,7 @@ class CudaDevice final : public engine::Device {
 
   /// What is kept for the GPU changes, the device does not.
   mutable Gpu gpu_;
+  const std::string name_ = tensor::place_text({tensor::PlaceKind::kCuda, properties().ordinal});
   CudnnCompiler cudnn_;
   Cublaslt cublaslt_;
   TacticList tactics_;

@@ -10,16 +10,21 @@
 
 #include "backend/torch/plugin/convert.hpp"
 #include "backend/torch/plugin/cuda.hpp"
+#include "tensor/place.hpp"
 
 namespace hone::backend::aten {
 
 void require_cuda_build(std::string_view) {}
 
 at::Device find_device(const LoadOptions& options, std::string_view backend) {
-  if (options.device == "cpu") return at::kCPU;
-  const at::Device device(at::kCUDA, 0);
+  const tensor::Place place = tensor::parse_place(options.device);
+  if (place.kind == tensor::PlaceKind::kCpu) return at::kCPU;
+  const at::Device device(at::kCUDA, static_cast<at::DeviceIndex>(place.ordinal));
   try {
-    c10::cuda::device_count_ensure_non_zero();
+    if (const auto count = c10::cuda::device_count_ensure_non_zero(); place.ordinal >= count)
+      fail_environment("this machine has {}", count == 1 ? "1 GPU, cuda:0" : fmt::format("{} GPUs", count));
+    // Streams and events of this backend's own belong to the thread's GPU; a worker uses one.
+    c10::cuda::set_device(device.index());
     // Creates the context, so that what is wrong with it is said here.
     at::zeros({1}, at::TensorOptions().device(device));
     synchronize(device);

@@ -148,6 +148,7 @@ base::DeviceDescription describe_device(int ordinal) {
   check(cudaGetDeviceProperties(&from, ordinal), "asking the GPU for its properties");
   base::DeviceDescription to;
   to.name = from.name;
+  to.ordinal = ordinal;
   to.uuid = "GPU";
   for (size_t i = 0; i < sizeof from.uuid.bytes; ++i) {
     if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) to.uuid += '-';
