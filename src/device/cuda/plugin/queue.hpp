@@ -1,4 +1,4 @@
-// A stream of a GPU as kernels see it.
+// A stream of a GPU as kernels see it, and as callers of the library hand it over.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
@@ -9,20 +9,30 @@ namespace hone::device::cuda {
 
 class CudaQueue final : public tensor::Queue {
  public:
+  /// Of a stream of its own.
+  explicit CudaQueue(const DeviceProperties& device)
+      : own_(std::make_unique<const Stream>()), stream_(own_->get()), device_(device) {}
   /// Launches leave stamps where `stamps` says; null: nowhere. The stream, the properties and the stamps
   /// outlive it.
-  CudaQueue(const Stream& stream, const DeviceProperties& device, StampSource* stamps = nullptr)
+  CudaQueue(cudaStream_t stream, const DeviceProperties& device, StampSource* stamps = nullptr)
       : stream_(stream), device_(device), stamps_(stamps) {}
+  CudaQueue(const Stream& stream, const DeviceProperties& device, StampSource* stamps = nullptr)
+      : CudaQueue(stream.get(), device, stamps) {}
 
-  void synchronize() const override { stream_.synchronize(); }
-  cudaStream_t stream() const { return stream_.get(); }
+  tensor::Place place() const override;
+  void synchronize() const override;
+  std::shared_ptr<const tensor::Event> record() const override;
+  void wait(const tensor::Event& event) const override;
+
+  cudaStream_t stream() const { return stream_; }
   const DeviceProperties& device() const { return device_; }
   StampSource* stamps() const { return stamps_; }
 
  private:
-  const Stream& stream_;
+  std::unique_ptr<const Stream> own_;
+  cudaStream_t stream_;
   const DeviceProperties& device_;
-  StampSource* stamps_;
+  StampSource* stamps_ = nullptr;
 };
 
 }  // namespace hone::device::cuda

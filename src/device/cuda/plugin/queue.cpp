@@ -1,0 +1,32 @@
+// See queue.hpp.
+#include "device/cuda/plugin/queue.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+class CudaEvent final : public tensor::Event {
+ public:
+  explicit CudaEvent(cudaStream_t stream) { check(cudaEventRecord(event_.get(), stream), "an event"); }
+  void wait() const override { check(cudaEventSynchronize(event_.get()), "the GPU work"); }
+  cudaEvent_t get() const { return event_.get(); }
+
+ private:
+  cuda::Event event_;
+};
+
+}  // namespace
+
+tensor::Place CudaQueue::place() const { return {tensor::PlaceKind::kCuda}; }
+
+void CudaQueue::synchronize() const { check(cudaStreamSynchronize(stream_), "the GPU work"); }
+
+std::shared_ptr<const tensor::Event> CudaQueue::record() const {
+  return std::make_shared<CudaEvent>(stream_);
+}
+
+void CudaQueue::wait(const tensor::Event& event) const {
+  // The host has no queues, so each event is one of these.
+  check(cudaStreamWaitEvent(stream_, static_cast<const CudaEvent&>(event).get()), "waiting for an event");
+}
+
+}  // namespace hone::device::cuda

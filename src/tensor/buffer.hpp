@@ -1,0 +1,24 @@
+// Memory at a place, and who keeps it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "tensor/place.hpp"
+#include "tensor/queue.hpp"
+
+namespace hone::tensor {
+
+/// Copies share the memory.
+struct Buffer {
+  Place place;
+  std::byte* data = nullptr;
+  int64_t bytes = 0;
+  /// Keeps the memory as long as it lives; null where the caller sees to that.
+  std::shared_ptr<const void> owner;
+  /// What has to pass before the memory may be read; null where nothing has.
+  std::shared_ptr<const Event> ready;
+};
+
+}  // namespace hone::tensor
