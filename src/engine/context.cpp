@@ -12,36 +12,83 @@
 namespace hone::engine {
 
 using tensor::Tensor;
+using tensor::TensorView;
 
 std::vector<Tensor> Context::run(std::span<const Tensor> inputs) {
   reference::check_inputs(*engine().graph, inputs);
-  check_profile(inputs);
   std::vector<Shape> shapes;
   for (const Tensor& input : inputs) shapes.push_back(input.shape());
+  check_profile(shapes);
   const std::vector<Shape> bound = program_shapes(engine(), shapes);
   if (bound != shapes) return run_groups(inputs, shapes[0][0], bound[0][0]);
-  return execution(shapes).run(inputs);
+  return execution(shapes)->run(inputs);
 }
 
-Execution& Context::execution(std::span<const Shape> shapes) {
-  std::vector<Shape> bound = program_shapes(engine(), shapes);
-  // The calling thread may be another one than before.
-  loaded_->device().set_threads(loaded_->threads());
-  for (auto& [known, execution] : executions_) {
-    if (known == bound) return *execution;
+FindExecution Context::finder(std::span<const TensorView> inputs) {
+  std::vector<Tensor> types;
+  std::vector<Shape> shapes;
+  for (const TensorView& input : inputs) {
+    types.emplace_back(input.dtype, input.shape, input.data(), nullptr);
+    shapes.push_back(input.shape);
   }
-  auto execution = std::make_unique<Execution>(loaded_->program(bound), loaded_->device());
-  if (executions_.size() == kMaxExecutions) executions_.erase(executions_.begin());
-  executions_.emplace_back(std::move(bound), std::move(execution));
-  return *executions_.back().second;
+  reference::check_inputs(*engine().graph, types);
+  check_profile(shapes);
+  return [this](const std::vector<Shape>& of, const std::vector<Layout>& layouts) {
+    return execution(of, layouts);
+  };
 }
 
-void Context::check_profile(std::span<const Tensor> inputs) const {
-  for (size_t i = 0; i < inputs.size(); ++i) {
+Binding Context::bind(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
+                      const BindOptions& options) {
+  return make_binding(loaded_, finder(inputs), inputs, outputs, options);
+}
+
+void Context::run(Binding& binding, const tensor::Queue* queue) {
+  // The calling thread may be another one than before.
+  device().set_threads(loaded_->threads());
+  const tensor::Queue* const used = queue_for(queue);
+  binding.run(used);
+  if (used != queue) used->synchronize();
+}
+
+const std::vector<TensorView>& Context::run(std::span<const TensorView> inputs,
+                                            std::span<const TensorView> outputs, const tensor::Queue* queue) {
+  device().set_threads(loaded_->threads());
+  const tensor::Queue* const used = queue_for(queue);
+  const auto& made = loose_.run(
+      loaded_, [&] { return finder(inputs); }, inputs, outputs, used);
+  if (used != queue) used->synchronize();
+  return made;
+}
+
+const tensor::Queue* Context::queue_for(const tensor::Queue* queue) {
+  if (queue != nullptr) return queue;
+  if (queue_ == nullptr) queue_ = device().make_queue();
+  return queue_.get();
+}
+
+std::shared_ptr<Execution> Context::execution(std::span<const Shape> shapes,
+                                              const std::vector<Layout>& layouts) {
+  std::vector<Shape> bound = program_shapes(engine(), shapes);
+  device().set_threads(loaded_->threads());
+  const bool plain =
+      std::all_of(layouts.begin(), layouts.end(), [](Layout l) { return l == Layout::kPlain; });
+  const std::vector<Layout> named = plain ? std::vector<Layout>() : layouts;
+  for (const Entry& known : executions_) {
+    if (known.shapes == bound && known.layouts == named) return known.execution;
+  }
+  auto made = std::make_shared<Execution>(loaded_->program(bound, named), device());
+  if (executions_.size() == kMaxExecutions) executions_.erase(executions_.begin());
+  executions_.push_back({std::move(bound), named, made});
+  return made;
+}
+
+void Context::check_profile(std::span<const Shape> shapes) const {
+  for (size_t i = 0; i < shapes.size(); ++i) {
     const std::string& name = engine().graph->value(engine().graph->inputs[i]).name;
     const auto found = engine().shapes.find(name);
     if (found == engine().shapes.end()) continue;
-    const Shape& shape = inputs[i].shape();
+    const Shape& shape = shapes[i];
     const auto& [min, opt, max] = found->second;
     bool inside = shape.size() == min.size() && shape.size() == max.size();
     for (size_t d = 0; inside && d < shape.size(); ++d) inside = shape[d] >= min[d] && shape[d] <= max[d];
@@ -65,7 +112,7 @@ std::vector<Tensor> Context::run_groups(std::span<const Tensor> inputs, int64_t 
       part.emplace_back(input.dtype(), shape, input.bytes() + first * image, nullptr);
       shapes.push_back(std::move(shape));
     }
-    const std::vector<Tensor> results = execution(shapes).run(part);
+    const std::vector<Tensor> results = execution(shapes)->run(part);
     for (size_t i = 0; i < results.size(); ++i) {
       if (first == 0) {
         Shape shape = results[i].shape();

@@ -4,10 +4,11 @@
 
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
+#include "engine/binding.hpp"
 #include "engine/loaded_engine.hpp"
+#include "engine/loose_bindings.hpp"
 #include "engine/program/execution.hpp"
 
 namespace hone::engine {
@@ -20,26 +21,56 @@ class Context {
   Context(std::shared_ptr<const Engine> engine, const Device& device, int threads)
       : Context(std::make_shared<LoadedEngine>(std::move(engine), device, threads)) {}
 
-  /// Outputs in graph order. Bad input when an input's type or shape is outside what the engine accepts.
+  /// Outputs in graph order, on the host. Bad input when an input's type or shape is outside what the engine
+  /// accepts.
   std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs);
 
-  /// What runs inputs of these shapes, compiled now if need be. For batches above the engine's micro-batch it
-  /// runs one group.
-  Execution& execution(std::span<const Shape> shapes);
-  const Program& program(std::span<const Shape> shapes) { return execution(shapes).program(); }
+  /// Fixes inputs and outputs for any number of runs, as make_binding() has it.
+  Binding bind(std::span<const tensor::TensorView> inputs, std::span<const tensor::TensorView> outputs,
+               const BindOptions& options = {});
+  /// Hands one run over to a queue of the engine's place; without one, returns when it is done. Runs of a
+  /// context follow each other, whatever the queues.
+  void run(Binding& binding, const tensor::Queue* queue = nullptr);
+  /// The same for views that are not bound: they are where they have been seen before or are among the first,
+  /// else they are copied, as view_counts() tells. Outputs whose shape depends on data are undefined here;
+  /// the engine allocates them, and they are in what is returned, which the next run changes.
+  const std::vector<tensor::TensorView>& run(std::span<const tensor::TensorView> inputs,
+                                             std::span<const tensor::TensorView> outputs,
+                                             const tensor::Queue* queue = nullptr);
+  const ViewCounts& view_counts() const { return loose_.counts(); }
+
+  /// What runs inputs of these shapes in these layouts, compiled now if need be. For batches above the
+  /// engine's micro-batch it runs one group.
+  std::shared_ptr<Execution> execution(std::span<const Shape> shapes,
+                                       const std::vector<Layout>& layouts = {});
+  const Program& program(std::span<const Shape> shapes) { return execution(shapes)->program(); }
 
   const Engine& engine() const { return loaded_->engine(); }
+  const Device& device() const { return loaded_->device(); }
 
  private:
   /// Executions kept; the oldest makes room for a new shape.
   static constexpr size_t kMaxExecutions = 16;
 
-  void check_profile(std::span<const tensor::Tensor> inputs) const;
+  struct Entry {
+    std::vector<Shape> shapes;
+    std::vector<Layout> layouts;
+    std::shared_ptr<Execution> execution;
+  };
+
+  /// What runs the views, after a check of their types and shapes.
+  FindExecution finder(std::span<const tensor::TensorView> inputs);
+  /// The queue, or the context's own.
+  const tensor::Queue* queue_for(const tensor::Queue* queue);
+  void check_profile(std::span<const Shape> shapes) const;
   std::vector<tensor::Tensor> run_groups(std::span<const tensor::Tensor> inputs, int64_t batch,
                                          int64_t group);
 
   std::shared_ptr<LoadedEngine> loaded_;
-  std::vector<std::pair<std::vector<Shape>, std::unique_ptr<Execution>>> executions_;
+  std::vector<Entry> executions_;
+  /// For runs without one; null until then, and on the host.
+  std::unique_ptr<tensor::Queue> queue_;
+  LooseBindings loose_;
 };
 
 /// Whether every image of a batch is computed without the others, so that a batch may be split: all inputs

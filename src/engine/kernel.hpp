@@ -17,6 +17,7 @@
 #include "engine/tensor_desc.hpp"
 #include "engine/weight_store.hpp"
 #include "graph/graph.hpp"
+#include "tensor/buffer.hpp"
 #include "tensor/place.hpp"
 #include "tensor/queue.hpp"
 
@@ -154,8 +155,6 @@ class Device {
   virtual ~Device() = default;
   /// For people: "cpu", "cuda:1".
   virtual std::string_view name() const = 0;
-  /// Where steps read and write.
-  virtual tensor::Place place() const { return {}; }
   /// What packed weights and choices of tactics depend on: processor, instruction set, library version. Two
   /// GPUs of one model have the same.
   virtual std::string fingerprint() const = 0;
@@ -201,6 +200,24 @@ class Device {
   virtual void set_threads(int threads) const = 0;
   /// Zeros on a device that computes in the host's memory.
   virtual DeviceMemory memory() const { return {}; }
+  /// Where steps read and write.
+  virtual tensor::Place place() const { return {}; }
+  /// Memory there, of any content. OutOfMemory where there is no room.
+  virtual tensor::Buffer allocate(int64_t bytes) const;
+  /// A queue of its own there; null on the host, which does the work itself.
+  virtual std::unique_ptr<tensor::Queue> make_queue() const { return nullptr; }
+  /// A stream of somebody else's, by its handle (a cudaStream_t), which outlives the queue. Usage error where
+  /// there are none.
+  virtual std::unique_ptr<tensor::Queue> wrap_queue(void* stream) const;
+  /// Copies as many bytes as `from` has, between here and here or the host; handed over to the queue, which
+  /// is null on the host.
+  virtual void copy(const tensor::Buffer& from, const tensor::Buffer& to, const tensor::Queue* queue) const;
+  /// Bytes of which the addresses of inputs and outputs must be multiples.
+  virtual int64_t io_alignment() const { return 1; }
+  /// A kernel that copies input 0, whose elements lie `strides` elements apart, to output 0, plain; null
+  /// where there is none for them.
+  virtual std::shared_ptr<const Kernel> make_strided_copy(DType dtype, const Shape& shape,
+                                                          const Shape& strides) const;
   /// Where the device is plugged in, by which other tools know it ("0000:1b:00.0"); empty for the host
   /// itself.
   virtual std::string bus_id() const { return {}; }

@@ -19,19 +19,21 @@ LoadedEngine::LoadedEngine(std::shared_ptr<const Engine> engine, const Device& d
   }
 }
 
-std::shared_ptr<const Program> LoadedEngine::program(std::span<const Shape> shapes) {
+std::shared_ptr<const Program> LoadedEngine::program(std::span<const Shape> shapes,
+                                                     const std::vector<Layout>& layouts) {
   const std::vector<Shape> bound = program_shapes(*engine_, shapes);
   const std::lock_guard lock(mutex_);
-  const auto known = std::find_if(programs_.begin(), programs_.end(),
-                                  [&](const Entry& entry) { return entry.first == bound; });
+  const auto known = std::find_if(programs_.begin(), programs_.end(), [&](const Entry& entry) {
+    return entry.shapes == bound && entry.layouts == layouts;
+  });
   if (known != programs_.end()) {
     std::rotate(known, known + 1, programs_.end());
-    return programs_.back().second;
+    return programs_.back().program;
   }
   device_.set_threads(threads_);
-  std::shared_ptr<const Program> made = compile(*engine_, device_, bound, weights_);
+  std::shared_ptr<const Program> made = compile(*engine_, device_, bound, weights_, layouts);
   if (programs_.size() == kMaxPrograms) programs_.erase(programs_.begin());
-  programs_.emplace_back(bound, made);
+  programs_.push_back({bound, layouts, made});
   return made;
 }
 
@@ -52,7 +54,7 @@ std::vector<Shape> program_shapes(const Engine& engine, std::span<const Shape> s
 }
 
 std::unique_ptr<Program> compile(const Engine& engine, const Device& device, const std::vector<Shape>& shapes,
-                                 WeightStore& weights) {
+                                 WeightStore& weights, const std::vector<Layout>& input_layouts) {
   std::map<std::string, Shape> named;
   for (size_t i = 0; i < shapes.size(); ++i)
     named[engine.graph->value(engine.graph->inputs[i]).name] = shapes[i];
@@ -60,6 +62,7 @@ std::unique_ptr<Program> compile(const Engine& engine, const Device& device, con
   return build_program(std::move(bound), device, weights,
                        {.precision = engine.precision,
                         .layout = engine.layout,
+                        .input_layouts = input_layouts,
                         .tactics = engine.tactics,
                         .pieces = engine.pieces});
 }

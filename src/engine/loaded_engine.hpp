@@ -4,7 +4,6 @@
 #include <memory>
 #include <mutex>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "engine/engine.hpp"
@@ -19,10 +18,11 @@ class LoadedEngine {
   /// which no builder makes. The device outlives it.
   LoadedEngine(std::shared_ptr<const Engine> engine, const Device& device, int threads);
 
-  /// The program for inputs of these shapes, in graph order; for batches above the engine's micro-batch that
-  /// of one group. It is compiled once, by the first thread that asks; others wait. Bad input when a step
-  /// cannot run with these shapes.
-  std::shared_ptr<const Program> program(std::span<const Shape> shapes);
+  /// The program for inputs of these shapes that lie in these layouts (all plain where none are named), in
+  /// graph order; for batches above the engine's micro-batch that of one group. It is compiled once, by the
+  /// first thread that asks; others wait. Bad input when a step cannot run with these shapes.
+  std::shared_ptr<const Program> program(std::span<const Shape> shapes,
+                                         const std::vector<Layout>& layouts = {});
 
   const Engine& engine() const { return *engine_; }
   const Device& device() const { return device_; }
@@ -34,7 +34,11 @@ class LoadedEngine {
   /// Programs kept; the one that was asked for longest ago makes room for another.
   static constexpr size_t kMaxPrograms = 16;
 
-  using Entry = std::pair<std::vector<Shape>, std::shared_ptr<const Program>>;
+  struct Entry {
+    std::vector<Shape> shapes;
+    std::vector<Layout> layouts;
+    std::shared_ptr<const Program> program;
+  };
 
   std::shared_ptr<const Engine> engine_;
   const Device& device_;
@@ -52,6 +56,6 @@ std::vector<Shape> program_shapes(const Engine& engine, std::span<const Shape> s
 
 /// Compiles the engine for inputs of these shapes; weights are taken from the store, or packed into it.
 std::unique_ptr<Program> compile(const Engine& engine, const Device& device, const std::vector<Shape>& shapes,
-                                 WeightStore& weights);
+                                 WeightStore& weights, const std::vector<Layout>& input_layouts = {});
 
 }  // namespace hone::engine

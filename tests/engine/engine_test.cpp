@@ -182,13 +182,13 @@ TEST(Engine, SubmittedRunsAreRuns) {
   const auto engine = build_engine(b.finish({b.node("Neg", {b.input("x", {3})})}), device(), options());
   Context context(engine, device(), 1);
   const std::vector<Shape> shapes = {{3}};
-  Execution& execution = context.execution(shapes);
+  const auto execution = context.execution(shapes);
   const std::vector<tensor::Tensor> inputs = {tensor::Tensor::of<float>({1, 2, 3}, {3})};
-  execution.upload(inputs);
-  for (int i = 0; i < 5; ++i) execution.executor().submit(true);
-  execution.executor().finish();
-  EXPECT_EQ(execution.executor().download()[0].values<float>()[2], -3);
-  const PhaseTimes times = execution.executor().time_phases(false);
+  execution->upload(inputs);
+  for (int i = 0; i < 5; ++i) execution->executor().submit(true);
+  execution->executor().finish();
+  EXPECT_EQ(execution->executor().download()[0].values<float>()[2], -3);
+  const PhaseTimes times = execution->executor().time_phases(false);
   EXPECT_GT(times.enqueue_us, 0);
   EXPECT_EQ(times.device_us, 0) << "the host has no clock of a device";
 }

@@ -270,6 +270,9 @@ class FakeExecutor final : public Executor {
     if (step_times != nullptr) *step_times = step_us_;
   }
   void poison() override { host_->poison(); }
+  std::unique_ptr<BoundRuns> bind(IoAddresses io, std::vector<InputCopy> copies) override {
+    return host_->bind(std::move(io), std::move(copies));
+  }
   std::vector<tensor::Tensor> download() override {
     std::vector<tensor::Tensor> outputs = host_->download();
     if (is_wrong_) {

@@ -26,10 +26,11 @@ std::vector<Rival> rivals_of(const engine::StepDescription& step) {
 class ContextPipeline final : public Pipeline {
  public:
   /// The first stream is that of `first`, on the first set of inputs; the others get contexts of their own.
-  ContextPipeline(engine::Execution& first, const std::shared_ptr<engine::LoadedEngine>& engine, int streams,
-                  bool transfers, std::span<const std::vector<tensor::Tensor>> sets)
+  ContextPipeline(std::shared_ptr<engine::Execution> first,
+                  const std::shared_ptr<engine::LoadedEngine>& engine, int streams, bool transfers,
+                  std::span<const std::vector<tensor::Tensor>> sets)
       : transfers_(transfers) {
-    add(first, sets[0]);
+    add(std::move(first), sets[0]);
     for (size_t i = 1; i < static_cast<size_t>(streams); ++i) {
       const std::vector<tensor::Tensor>& inputs = sets[i % sets.size()];
       contexts_.push_back(std::make_unique<engine::Context>(engine));
@@ -37,21 +38,21 @@ class ContextPipeline final : public Pipeline {
     }
   }
 
-  void submit() override { executors_[next_++ % executors_.size()]->submit(transfers_); }
+  void submit() override { executions_[next_++ % executions_.size()]->executor().submit(transfers_); }
 
   void finish() override {
-    for (engine::Executor* executor : executors_) executor->finish();
+    for (const auto& execution : executions_) execution->executor().finish();
   }
 
  private:
-  void add(engine::Execution& execution, const std::vector<tensor::Tensor>& inputs) {
-    execution.upload(inputs);
-    executors_.push_back(&execution.executor());
+  void add(std::shared_ptr<engine::Execution> execution, const std::vector<tensor::Tensor>& inputs) {
+    execution->upload(inputs);
+    executions_.push_back(std::move(execution));
   }
 
   bool transfers_;
   std::vector<std::unique_ptr<engine::Context>> contexts_;
-  std::vector<engine::Executor*> executors_;
+  std::vector<std::shared_ptr<engine::Execution>> executions_;
   size_t next_ = 0;
 };
 
@@ -94,7 +95,7 @@ class HoneExecutable final : public Executable {
   void upload(std::span<const tensor::Tensor> inputs) override {
     if (!resident()) return Executable::upload(inputs);
     std::vector<tensor::Shape> shapes = shapes_of(inputs);
-    uploaded_ = &context_.execution(shapes);
+    uploaded_ = context_.execution(shapes);
     uploaded_->upload(inputs);
     last_shapes_ = std::move(shapes);
   }
@@ -122,20 +123,20 @@ class HoneExecutable final : public Executable {
   std::unique_ptr<Pipeline> make_pipeline(int streams, bool transfers,
                                           std::span<const std::vector<tensor::Tensor>> sets) override {
     if (!resident()) return nullptr;
-    engine::Execution& first = context_.execution(shapes_of(sets[0]));
-    return std::make_unique<ContextPipeline>(first, loaded_, streams, transfers, sets);
+    return std::make_unique<ContextPipeline>(context_.execution(shapes_of(sets[0])), loaded_, streams,
+                                             transfers, sets);
   }
 
   bool was_tuned() const override { return engine_->tuned; }
 
   bool times_device() const override {
     return resident() && last_shapes_.size() == engine_->graph->inputs.size() &&
-           context_.execution(last_shapes_).executor().can_be_watched();
+           context_.execution(last_shapes_)->executor().can_be_watched();
   }
 
   std::unique_ptr<Observer> observe(const ObserveOptions& options) override {
     if (!options.device || !times_device()) return nullptr;
-    auto watch = context_.execution(last_shapes_).executor().watch();
+    auto watch = context_.execution(last_shapes_)->executor().watch();
     if (watch == nullptr)
       fail_environment(
           "some steps run beside others on the GPU and cannot time themselves; record with --cupti");
@@ -198,7 +199,7 @@ class HoneExecutable final : public Executable {
   mutable int64_t engine_file_ = 0;
   std::shared_ptr<engine::LoadedEngine> loaded_;
   mutable engine::Context context_;
-  engine::Execution* uploaded_ = nullptr;
+  std::shared_ptr<engine::Execution> uploaded_;
   std::vector<tensor::Shape> last_shapes_;
 };
 

@@ -12,6 +12,7 @@
 
 namespace hone::engine {
 
+class Kernel;
 class Program;
 
 /// Times of one execution, microseconds; 0 where the device does not tell.
@@ -41,6 +42,32 @@ class DeviceWatch {
   virtual ~DeviceWatch() = default;
   /// Called once.
   virtual base::DeviceRecord finish() = 0;
+};
+
+/// Where a program's inputs and outputs lie, in graph order.
+struct IoAddresses {
+  std::vector<const void*> inputs;
+  /// Null where the shape is only known when the program runs.
+  std::vector<void*> outputs;
+};
+
+/// A kernel that copies an input to where the program reads it, before the first step.
+struct InputCopy {
+  std::shared_ptr<const Kernel> kernel;
+  const void* from = nullptr;
+  void* to = nullptr;
+};
+
+/// Runs of a program whose inputs and outputs stay where they are. The executor outlives it; its end waits
+/// for the runs that are under way.
+class BoundRuns {
+ public:
+  virtual ~BoundRuns() = default;
+  /// Hands one run over to the queue; without one it is done when the call returns. Allocates and copies
+  /// nothing, but what InputCopy says and outputs whose shape depends on data.
+  virtual void run(const tensor::Queue* queue) = 0;
+  /// Of the last run, an output whose shape depends on data, on the host.
+  virtual const tensor::Tensor& open_output(size_t index) const = 0;
 };
 
 /// Used by one thread at a time. The program outlives it.
@@ -74,6 +101,9 @@ class Executor {
   virtual void submit(bool /*transfers*/) { execute(nullptr); }
   /// Waits for everything submitted.
   virtual void finish() {}
+  /// Fixes where inputs and outputs lie, in memory that the steps can reach. What all executions of it share
+  /// stays shared, so a run waits for the one before it, whoever handed that over.
+  virtual std::unique_ptr<BoundRuns> bind(IoAddresses io, std::vector<InputCopy> copies) = 0;
   /// Whether watch() tells anything.
   virtual bool can_be_watched() const { return false; }
   /// Watches what upload(), execute() and download() do from now on; null where it cannot.

@@ -22,6 +22,12 @@ Tensor make_arena(int64_t bytes) {
   }
 }
 
+/// The operands of one step.
+struct Pointers {
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+};
+
 class HostExecutor final : public Executor {
  public:
   HostExecutor(const Program& program, const tensor::Queue* queue)
@@ -31,11 +37,6 @@ class HostExecutor final : public Executor {
         scratch_(DType::kUInt8, {program.scratch_bytes()}),
         counters_(DType::kUInt8, {program.counter_bytes()}),
         dynamic_(program) {
-    size_t widest = 1;
-    for (const ProgramStep& step : program.steps())
-      widest = std::max({widest, step.inputs.size(), step.outputs.size()});
-    input_pointers_.resize(widest);
-    output_pointers_.resize(widest);
     for (const ProgramStep& step : program.steps())
       states_.push_back(step.kernel == nullptr ? nullptr : step.kernel->make_state());
     std::memset(counters_.mutable_bytes(), 0, counters_.byte_size());
@@ -45,15 +46,19 @@ class HostExecutor final : public Executor {
 
   void execute(std::vector<double>* step_times) override {
     outputs_ = program_.make_outputs();
+    io_.inputs.clear();
+    io_.outputs.clear();
+    for (const Tensor& input : inputs_) io_.inputs.push_back(input.bytes());
+    for (Tensor& output : outputs_) io_.outputs.push_back(output.mutable_bytes());
     const std::vector<ProgramStep>& steps = program_.steps();
     if (step_times == nullptr) {
-      for (size_t i = 0; i < steps.size(); ++i) run_step(i);
+      for (size_t i = 0; i < steps.size(); ++i) run_step(i, pointers_of(steps[i], io_), io_, outputs_);
       return;
     }
     step_times->assign(steps.size(), 0.0);
     for (size_t i = 0; i < steps.size(); ++i) {
       const auto begin = std::chrono::steady_clock::now();
-      run_step(i);
+      run_step(i, pointers_of(steps[i], io_), io_, outputs_);
       const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - begin;
       (*step_times)[i] = elapsed.count();
     }
@@ -73,13 +78,17 @@ class HostExecutor final : public Executor {
 
   std::vector<Tensor> download() override { return std::move(outputs_); }
 
+  std::unique_ptr<BoundRuns> bind(IoAddresses io, std::vector<InputCopy> copies) override;
+
  private:
-  void* address(const Operand& operand) {
+  friend class HostBoundRuns;
+
+  void* address(const Operand& operand, const IoAddresses& io) {
     switch (operand.storage) {
       case Operand::Storage::kArena: return arena_.mutable_bytes() + operand.position;
       case Operand::Storage::kInput:
-        return const_cast<std::byte*>(inputs_[static_cast<size_t>(operand.position)].bytes());
-      case Operand::Storage::kOutput: return outputs_[static_cast<size_t>(operand.position)].mutable_bytes();
+        return const_cast<void*>(io.inputs[static_cast<size_t>(operand.position)]);
+      case Operand::Storage::kOutput: return io.outputs[static_cast<size_t>(operand.position)];
       case Operand::Storage::kConstant: return const_cast<void*>(operand.data);
       case Operand::Storage::kAbsent:
       case Operand::Storage::kDynamic: break;
@@ -87,35 +96,50 @@ class HostExecutor final : public Executor {
     return nullptr;
   }
 
-  void run_step(size_t index) {
+  /// In memory that every call of it uses, so that a run allocates nothing but its outputs.
+  const Pointers& pointers_of(const ProgramStep& step, const IoAddresses& io) {
+    fill(step_pointers_, step, io);
+    return step_pointers_;
+  }
+
+  void fill(Pointers& pointers, const ProgramStep& step, const IoAddresses& io) {
+    pointers.inputs.clear();
+    pointers.outputs.clear();
+    for (const Operand& operand : step.inputs) pointers.inputs.push_back(address(operand, io));
+    for (const Operand& operand : step.outputs) pointers.outputs.push_back(address(operand, io));
+  }
+
+  /// Outputs whose shape depends on data go to `open_outputs`.
+  void run_step(size_t index, const Pointers& pointers, const IoAddresses& io,
+                std::vector<Tensor>& open_outputs) {
     const ProgramStep& step = program_.steps()[index];
     const base::Range range(step.name);
     if (step.kernel == nullptr) {
       dynamic_.run(
-          step, [this](const Operand& operand) { return fetch(operand); },
-          [this](const Operand& operand, const Tensor& value) { store(operand, value); });
+          step, [&](const Operand& operand) { return fetch(operand, io); },
+          [&](const Operand& operand, const Tensor& value) { store(operand, value, io, open_outputs); });
       return;
     }
-    for (size_t i = 0; i < step.inputs.size(); ++i) input_pointers_[i] = address(step.inputs[i]);
-    for (size_t i = 0; i < step.outputs.size(); ++i) output_pointers_[i] = address(step.outputs[i]);
-    step.kernel->run({.inputs = {input_pointers_.data(), step.inputs.size()},
-                      .outputs = {output_pointers_.data(), step.outputs.size()},
+    step.kernel->run({.inputs = pointers.inputs,
+                      .outputs = pointers.outputs,
                       .scratch = scratch_.mutable_bytes(),
                       .counters = counters_.mutable_bytes() + step.counters_at,
                       .state = states_[index].get(),
                       .queue = queue_});
   }
 
-  Tensor fetch(const Operand& operand) {
-    return {operand.desc.dtype, operand.desc.shape, static_cast<const std::byte*>(address(operand)), nullptr};
+  Tensor fetch(const Operand& operand, const IoAddresses& io) {
+    return {operand.desc.dtype, operand.desc.shape, static_cast<const std::byte*>(address(operand, io)),
+            nullptr};
   }
 
-  void store(const Operand& operand, const Tensor& value) {
+  void store(const Operand& operand, const Tensor& value, const IoAddresses& io,
+             std::vector<Tensor>& open_outputs) {
     if (operand.desc.dtype == DType::kUndefined) {
-      outputs_[static_cast<size_t>(operand.position)] = value.clone();
+      open_outputs[static_cast<size_t>(operand.position)] = value.clone();
       return;
     }
-    if (value.size() > 0) std::memcpy(address(operand), value.bytes(), value.byte_size());
+    if (value.size() > 0) std::memcpy(address(operand, io), value.bytes(), value.byte_size());
   }
 
   const Program& program_;
@@ -128,10 +152,50 @@ class HostExecutor final : public Executor {
   DynamicValues dynamic_;
   std::vector<Tensor> inputs_;
   std::vector<Tensor> outputs_;
-  /// Reused by run_step, so that a run allocates nothing but its outputs.
-  std::vector<const void*> input_pointers_;
-  std::vector<void*> output_pointers_;
+  /// Of the two.
+  IoAddresses io_;
+  Pointers step_pointers_;
 };
+
+class HostBoundRuns final : public BoundRuns {
+ public:
+  HostBoundRuns(HostExecutor& executor, IoAddresses io, std::vector<InputCopy> copies)
+      : executor_(executor), io_(std::move(io)), copies_(std::move(copies)), open_(io_.outputs.size()) {
+    const std::vector<ProgramStep>& steps = executor.program_.steps();
+    for (size_t i = 0; i < steps.size(); ++i) {
+      BoundStep bound{.index = i};
+      executor.fill(bound.pointers, steps[i], io_);
+      // A copy of an input to the output that is in its memory has been done.
+      if (!steps[i].copies_bytes() || bound.pointers.inputs[0] != bound.pointers.outputs[0])
+        steps_.push_back(std::move(bound));
+    }
+  }
+
+  void run(const tensor::Queue*) override {
+    for (const InputCopy& copy : copies_)
+      copy.kernel->run({.inputs = {&copy.from, 1}, .outputs = {&copy.to, 1}});
+    for (const BoundStep& step : steps_) executor_.run_step(step.index, step.pointers, io_, open_);
+  }
+
+  const Tensor& open_output(size_t index) const override { return open_[index]; }
+
+ private:
+  struct BoundStep {
+    size_t index;
+    Pointers pointers;
+  };
+
+  HostExecutor& executor_;
+  IoAddresses io_;
+  std::vector<InputCopy> copies_;
+  std::vector<BoundStep> steps_;
+  /// By output; undefined but where the shape depends on data.
+  std::vector<Tensor> open_;
+};
+
+std::unique_ptr<BoundRuns> HostExecutor::bind(IoAddresses io, std::vector<InputCopy> copies) {
+  return std::make_unique<HostBoundRuns>(*this, std::move(io), std::move(copies));
+}
 
 }  // namespace
 

@@ -19,6 +19,10 @@ const graph::Node* Program::node_of(const ProgramStep& step) const {
   return step.node < 0 ? nullptr : &graph_->nodes[static_cast<size_t>(step.node)];
 }
 
+bool ProgramStep::copies_bytes() const {
+  return node < 0 && kind == "Copy" && kernel != nullptr && same_arrangement(inputs[0].desc, outputs[0].desc);
+}
+
 int64_t Program::constant_bytes() const {
   std::set<std::pair<const void*, int64_t>> seen;
   int64_t bytes = 0;

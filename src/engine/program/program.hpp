@@ -46,6 +46,10 @@ struct ProgramStep {
   /// Null for a step with values whose shape is only known when it runs: the reference kernel of the node.
   std::shared_ptr<const Kernel> kernel;
   bool runs_on_host() const { return kernel == nullptr || kernel->runs_on_host(); }
+  /// Input that output 0 may be in the memory of, -1 for none.
+  int in_place_input = -1;
+  /// Whether the engine inserted it to copy bytes as they are.
+  bool copies_bytes() const;
   int64_t scratch_bytes = 0;
   int64_t counter_bytes = 0;
   /// Where its counters begin in the program's, bytes.
@@ -115,6 +119,8 @@ class Program {
 struct ProgramOptions {
   Precision precision = Precision::kFp32;
   Layout layout = Layout::kPlain;
+  /// Of the graph's inputs as they are given; empty: all are plain.
+  std::vector<Layout> input_layouts;
   /// Tactic name per node of the graph, kDissolved for one that is to be; empty entries (or an empty list):
   /// the first that accepts. A node that none accepts is dissolved, where one accepts a piece of it, unless
   /// it is to run by the reference.

@@ -74,9 +74,10 @@ class ProgramBuilder {
       fail_usage("input '{}' has no concrete shape ({})", graph_->value(id).name,
                  graph_->value(id).type.text());
     }
-    slot_of_[static_cast<size_t>(id)] = slots_.add({.desc = plain_desc(graph_->value(id).type),
-                                                    .storage = Operand::Storage::kInput,
-                                                    .index = static_cast<int64_t>(index)});
+    TensorDesc desc = plain_desc(graph_->value(id).type);
+    if (!options_.input_layouts.empty()) desc.layout = options_.input_layouts[index];
+    slot_of_[static_cast<size_t>(id)] = slots_.add(
+        {.desc = std::move(desc), .storage = Operand::Storage::kInput, .index = static_cast<int64_t>(index)});
   }
 
   /// The slot a value has now; constants get theirs when first asked for.
@@ -263,6 +264,7 @@ class ProgramBuilder {
     draft.step.counter_bytes = offer.counter_bytes;
     draft.accumulate_input = offer.accumulate_input;
     draft.in_place_input = offer.in_place_input;
+    draft.step.in_place_input = std::max(offer.accumulate_input, offer.in_place_input);
     draft.concatenates = offer.concatenates;
     draft.part_alignment = offer.part_alignment;
     packed_.insert(offer.packed.begin(), offer.packed.end());

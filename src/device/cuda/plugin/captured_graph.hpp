@@ -53,7 +53,8 @@ class CapturedGraph {
   CapturedGraph(const CapturedGraph&) = delete;
   CapturedGraph& operator=(const CapturedGraph&) = delete;
 
-  void launch(const Stream& stream) const { check(cudaGraphLaunch(executable_, stream.get()), "a launch"); }
+  void launch(const Stream& stream) const { launch(stream.get()); }
+  void launch(cudaStream_t stream) const { check(cudaGraphLaunch(executable_, stream), "a launch"); }
 
  private:
   CUcontext context_ = current_context();

@@ -15,6 +15,7 @@
 #include "device/cuda/plugin/libraries/cublaslt.hpp"
 #include "device/cuda/plugin/libraries/cudnn_compiler.hpp"
 #include "device/cuda/plugin/libraries/cudnn_errors.hpp"
+#include "device/cuda/plugin/queue.hpp"
 #include "device/cuda/plugin/tactics/early_tactics.hpp"
 #include "device/cuda/plugin/tactics/guarded_tactic.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
@@ -200,6 +201,37 @@ class CudaDevice final : public engine::Device {
         }
       }
     }
+  }
+
+  tensor::Buffer allocate(int64_t bytes) const override {
+    const DeviceGuard guard(gpu_.context());
+    auto memory = std::make_shared<const DeviceBytes>(gpu_.memory(), bytes);
+    return {.place = place(), .data = memory->data(), .bytes = bytes, .owner = memory};
+  }
+
+  std::unique_ptr<tensor::Queue> make_queue() const override {
+    const DeviceGuard guard(gpu_.context());
+    return std::make_unique<CudaQueue>(properties());
+  }
+
+  std::unique_ptr<tensor::Queue> wrap_queue(void* stream) const override {
+    return std::make_unique<CudaQueue>(static_cast<cudaStream_t>(stream), properties());
+  }
+
+  void copy(const tensor::Buffer& from, const tensor::Buffer& to, const tensor::Queue* queue) const override {
+    if (from.bytes == 0) return;
+    const DeviceGuard guard(gpu_.context());
+    check(cudaMemcpyAsync(to.data, from.data, static_cast<size_t>(from.bytes), cudaMemcpyDefault,
+                          static_cast<const CudaQueue&>(*queue).stream()),
+          "a copy");
+  }
+
+  /// Kernels read 16 bytes at a time, and so do copies of whole tiles.
+  int64_t io_alignment() const override { return 16; }
+
+  std::shared_ptr<const engine::Kernel> make_strided_copy(DType dtype, const engine::Shape& shape,
+                                                          const engine::Shape& strides) const override {
+    return make_strided_copy_kernel(dtype, shape, strides);
   }
 
   std::unique_ptr<engine::Executor> make_executor(const engine::Program& program) const override {

@@ -16,7 +16,7 @@ class CudaEvent final : public tensor::Event {
 
 }  // namespace
 
-tensor::Place CudaQueue::place() const { return {tensor::PlaceKind::kCuda}; }
+tensor::Place CudaQueue::place() const { return {tensor::PlaceKind::kCuda, device_.ordinal}; }
 
 void CudaQueue::synchronize() const { check(cudaStreamSynchronize(stream_), "the GPU work"); }
 

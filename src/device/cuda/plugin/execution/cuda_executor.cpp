@@ -1,66 +1,46 @@
 // Runs a program on the GPU: all steps as one captured CUDA graph where no step needs the host.
 #include "device/cuda/plugin/execution/cuda_executor.hpp"
 
-#include <nvtx3/nvToolsExt.h>
-
 #include <array>
 #include <chrono>
 #include <cstring>
 
 #include "device/cuda/plugin/captured_graph.hpp"
 #include "device/cuda/plugin/device_guard.hpp"
+#include "device/cuda/plugin/execution/bound_runs.hpp"
 #include "device/cuda/plugin/execution/overlapped_runs.hpp"
-#include "device/cuda/plugin/execution/program_memory.hpp"
-#include "device/cuda/plugin/queue.hpp"
-#include "device/cuda/plugin/runtime.hpp"
-#include "device/cuda/plugin/tactics/tactics.hpp"
+#include "device/cuda/plugin/execution/program_steps.hpp"
 #include "device/cuda/plugin/watch/gpu_watch.hpp"
 #include "device/cuda/plugin/watch/stamped_steps.hpp"
-#include "engine/program/dynamic_values.hpp"
-#include "engine/program/program.hpp"
 
 namespace hone::device::cuda {
 namespace {
 
-using engine::Operand;
 using engine::Program;
-using engine::ProgramStep;
-using tensor::DType;
 using tensor::Tensor;
 
-/// A step is an NVTX range, open while its work is handed over: profilers then know which kernels are its
-/// own, in a captured graph too.
-class StepRange {
- public:
-  explicit StepRange(const ProgramStep& step) { nvtxRangePushA(step.name.c_str()); }
-  ~StepRange() { nvtxRangePop(); }
-  StepRange(const StepRange&) = delete;
-  StepRange& operator=(const StepRange&) = delete;
+/// Inputs and outputs of an executor's own, and the steps with them.
+struct OwnIo {
+  explicit OwnIo(const ProgramSteps& steps)
+      : io(steps.program().graph(), steps.gpu().memory()),
+        bound(steps.program(), steps.memory(), addresses_of(io)) {}
+
+  DeviceIo io;
+  BoundSteps bound;
 };
 
 class CudaExecutor final : public engine::Executor {
  public:
   /// On the GPU, which is current.
-  CudaExecutor(const Program& program, Gpu& gpu)
-      : program_(program),
-        gpu_(gpu),
-        memory_(program, gpu),
-        dynamic_(program),
-        pinned_(program.graph()),
-        first_(program, memory_, gpu) {
-    for (const ProgramStep& step : program.steps()) {
-      host_steps_ = host_steps_ || step.runs_on_host();
-      states_.push_back(step.kernel == nullptr ? nullptr : step.kernel->make_state());
-    }
-    if (host_steps_) open_outputs_ = program.make_outputs();
-  }
+  CudaExecutor(const Program& program, Gpu& gpu) : program_(program), gpu_(gpu), steps_(program, gpu) {}
 
   void upload(std::span<const Tensor> inputs) override {
     const DeviceGuard guard(gpu_.context());
+    order_.begin(stream_.get());
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i].byte_size() == 0) continue;
-      std::memcpy(pinned_.inputs[i].data(), inputs[i].bytes(), inputs[i].byte_size());
-      copy(first_.io.inputs[i].data(), pinned_.inputs[i].data(), inputs[i].byte_size(),
+      std::memcpy(pinned().inputs[i].data(), inputs[i].bytes(), inputs[i].byte_size());
+      copy(first().io.inputs[i].data(), pinned().inputs[i].data(), inputs[i].byte_size(),
            cudaMemcpyHostToDevice);
     }
     synchronize();
@@ -68,10 +48,11 @@ class CudaExecutor final : public engine::Executor {
 
   void execute(std::vector<double>* step_times) override {
     const DeviceGuard guard(gpu_.context());
-    latest_ = &first_.io;
+    order_.begin(stream_.get());
+    latest_ = &first().io;
     if (step_times != nullptr) {
       execute_stepwise(*step_times);
-    } else if (host_steps_) {
+    } else if (host_steps()) {
       hand_over();
     } else if (watch_ != nullptr) {
       watch_->launch_steps();
@@ -83,15 +64,16 @@ class CudaExecutor final : public engine::Executor {
 
   void submit(bool transfers) override {
     const DeviceGuard guard(gpu_.context());
-    if (transfers && !host_steps_) {
+    order_.begin(stream_.get());
+    if (transfers && !host_steps()) {
       latest_ = &overlapped_runs().submit();
       return;
     }
-    latest_ = &first_.io;
+    latest_ = &first().io;
     const Event& done = done_[submissions_ % done_.size()];
     if (submissions_ >= done_.size()) check(cudaEventSynchronize(done.get()), "the GPU work");
     if (transfers) copy_inputs();
-    if (host_steps_) {
+    if (host_steps()) {
       hand_over();
     } else {
       steps_graph().launch(stream_);
@@ -110,9 +92,10 @@ class CudaExecutor final : public engine::Executor {
 
   engine::PhaseTimes time_phases(bool cold) override {
     const DeviceGuard guard(gpu_.context());
+    order_.begin(stream_.get());
     engine::PhaseTimes times;
     times.h2d_us = timed([this] { copy_inputs(); });
-    if (!host_steps_) bracketed_graph();  // made here, since making it runs the steps
+    if (!host_steps()) bracketed_graph();  // made here, since making it runs the steps
     if (cold) gpu_.evict_l2();
     times.device_us = device_time();
     times.d2h_us = timed([this] { copy_outputs(); });
@@ -126,8 +109,9 @@ class CudaExecutor final : public engine::Executor {
 
   engine::ExecutionTimes execute_timed() override {
     const DeviceGuard guard(gpu_.context());
-    latest_ = &first_.io;
-    if (host_steps_) {
+    order_.begin(stream_.get());
+    latest_ = &first().io;
+    if (host_steps()) {
       const auto start = std::chrono::steady_clock::now();
       execute(nullptr);
       const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - start;
@@ -150,11 +134,12 @@ class CudaExecutor final : public engine::Executor {
         check(cudaMemsetAsync(bytes.data(), kPoison, static_cast<size_t>(bytes.size()), stream_.get()),
               "a fill");
     };
-    fill(memory_.arena());
-    fill(memory_.scratch());
-    for (const Binding* binding : {&first_, second_.get()}) {
-      if (binding == nullptr) continue;
-      for (const DeviceBytes& output : binding->io.outputs) fill(output);
+    order_.begin(stream_.get());
+    fill(steps_.memory().arena());
+    fill(steps_.memory().scratch());
+    for (const OwnIo* own : {&first(), second_.get()}) {
+      if (own == nullptr) continue;
+      for (const DeviceBytes& output : own->io.outputs) fill(output);
     }
     stream_.synchronize();
   }
@@ -165,112 +150,79 @@ class CudaExecutor final : public engine::Executor {
     copy_outputs();
     synchronize();
     for (size_t i = 0; i < results.size(); ++i) {
-      if (!results[i].defined()) results[i] = open_outputs_[i];
-      if (results[i].byte_size() != 0 && first_.io.outputs[i].size() != 0)
-        std::memcpy(results[i].mutable_bytes(), pinned_.outputs[i].data(), results[i].byte_size());
+      if (!results[i].defined()) results[i] = steps_.open_outputs()[i];
+      if (results[i].byte_size() != 0 && first().io.outputs[i].size() != 0)
+        std::memcpy(results[i].mutable_bytes(), pinned().outputs[i].data(), results[i].byte_size());
     }
     return results;
   }
 
-  bool can_be_watched() const override { return !host_steps_; }
+  std::unique_ptr<engine::BoundRuns> bind(engine::IoAddresses io,
+                                          std::vector<engine::InputCopy> copies) override {
+    const DeviceGuard guard(gpu_.context());
+    order_.begin(stream_.get());
+    if (!host_steps() && !has_run_) run_on_zeros();
+    return std::make_unique<CudaBoundRuns>(steps_, order_, stream_, std::move(io), std::move(copies));
+  }
+
+  bool can_be_watched() const override { return !host_steps(); }
 
   std::unique_ptr<engine::DeviceWatch> watch() override {
     const DeviceGuard guard(gpu_.context());
+    order_.begin(stream_.get());
     if (!make_stamped_steps()) return nullptr;
     // Libraries load their kernels when first used, which a capture forbids.
     hand_over();
     stream_.synchronize();
-    auto watch = std::make_unique<GpuWatch>(
-        gpu_, stream_, program_.steps(),
-        [this](size_t step, StampSource* stamps) { run_step(step, first_, stamps); },
-        [this] { watch_ = nullptr; });
+    auto watch = std::make_unique<GpuWatch>(gpu_, stream_, program_.steps(), step_runner(),
+                                            [this] { watch_ = nullptr; });
     watch_ = watch.get();
     return watch;
   }
 
  private:
-  void hand_over() { hand_over(first_); }
-  void hand_over(const Binding& binding) {
-    for (size_t i = 0; i < binding.steps.size(); ++i) run_step(i, binding);
+  /// Made when first used: runs on a caller's memory have no need of them.
+  OwnIo& first() {
+    if (first_ == nullptr) first_ = std::make_unique<OwnIo>(steps_);
+    return *first_;
+  }
+  const PinnedIo& pinned() {
+    if (pinned_ == nullptr) pinned_ = std::make_unique<PinnedIo>(program_.graph());
+    return *pinned_;
   }
 
-  void run_step(size_t index, const Binding& binding, StampSource* stamps = nullptr) {
-    const ProgramStep& step = program_.steps()[index];
-    const StepRange range(step);
-    if (step.kernel == nullptr) {
-      dynamic_.run(
-          step, [this](const Operand& operand) { return fetch(operand); },
-          [this](const Operand& operand, const Tensor& value) { store(operand, value); });
-    } else if (step.kernel->runs_on_host()) {
-      run_on_host(step, index);
-    } else {
-      const Binding::Step& bound = binding.steps[index];
-      const EarlyKernel* const next = early_kernel(index + 1);
-      const EarlyKernel* const ahead = index == 0 ? nullptr : early_kernel(index - 1);
-      const CudaQueue queue(stream_, gpu_.properties(), stamps);
-      step.kernel->run({.inputs = bound.inputs,
-                        .outputs = bound.outputs,
-                        .scratch = memory_.scratch().data(),
-                        .counters = memory_.counters(step),
-                        .state = states_[index].get(),
-                        .queue = &queue,
-                        .neighbours = {.next_waits = next != nullptr && next->waits(),
-                                       .previous_leaves_room = ahead != nullptr && ahead->leaves_room()}});
-    }
+  bool host_steps() const { return steps_.host_steps() > 0; }
+
+  void hand_over() {
+    steps_.run(first().bound, stream_.get());
+    has_run_ = true;
   }
 
-  /// Null where there is no such step, or its kernel is another.
-  const EarlyKernel* early_kernel(size_t step) const {
-    if (step >= program_.steps().size()) return nullptr;
-    return dynamic_cast<const EarlyKernel*>(program_.steps()[step].kernel.get());
-  }
-
-  void run_on_host(const ProgramStep& step, size_t index) {
-    std::vector<Tensor> inputs(step.inputs.size());
-    std::vector<const void*> input_pointers(step.inputs.size(), nullptr);
-    for (size_t i = 0; i < step.inputs.size(); ++i) {
-      if (step.inputs[i].storage == Operand::Storage::kAbsent) continue;
-      inputs[i] = fetch(step.inputs[i]);
-      input_pointers[i] = inputs[i].bytes();
+  /// So that libraries load their kernels, which a capture forbids. Not on a caller's memory: its outputs
+  /// would change before anybody ran them.
+  void run_on_zeros() {
+    const OwnIo own(steps_);
+    for (const DeviceBytes& input : own.io.inputs) {
+      if (input.size() != 0) clear(input);
     }
-    std::vector<Tensor> outputs(step.outputs.size());
-    std::vector<void*> output_pointers(step.outputs.size(), nullptr);
-    for (size_t i = 0; i < step.outputs.size(); ++i) {
-      if (step.outputs[i].storage == Operand::Storage::kAbsent) continue;
-      outputs[i] = Tensor(step.outputs[i].desc.dtype, step.outputs[i].desc.shape);
-      output_pointers[i] = outputs[i].mutable_bytes();
-    }
-    step.kernel->run({.inputs = input_pointers, .outputs = output_pointers, .state = states_[index].get()});
-    for (size_t i = 0; i < step.outputs.size(); ++i) {
-      if (step.outputs[i].storage != Operand::Storage::kAbsent) store(step.outputs[i], outputs[i]);
-    }
-  }
-
-  Tensor fetch(const Operand& operand) {
-    if (operand.storage == Operand::Storage::kConstant) {
-      return {operand.desc.dtype, operand.desc.shape, static_cast<const std::byte*>(operand.data), nullptr};
-    }
-    Tensor value(operand.desc.dtype, operand.desc.shape);
-    copy(value.mutable_bytes(), memory_.address(operand, first_.io), value.byte_size(),
-         cudaMemcpyDeviceToHost);
+    steps_.run(own.bound, stream_.get());
     stream_.synchronize();
-    return value;
+    has_run_ = true;
   }
 
-  void store(const Operand& operand, const Tensor& value) {
-    if (operand.desc.dtype == DType::kUndefined) {
-      open_outputs_[static_cast<size_t>(operand.position)] = value.clone();
-      return;
-    }
-    copy(memory_.address(operand, first_.io), value.bytes(), value.byte_size(), cudaMemcpyHostToDevice);
-    stream_.synchronize();
+  StepRunner step_runner() {
+    return [this](size_t step, StampSource* stamps) {
+      steps_.run_step(step, first().bound, stream_.get(), stamps);
+    };
   }
 
   auto copier(cudaMemcpyKind kind) const {
     return [this, kind](void* to, const void* from, size_t bytes) { copy(to, from, bytes, kind); };
   }
-  void copy_inputs() const { cuda::copy_inputs(pinned_, first_.io, copier(cudaMemcpyHostToDevice)); }
-  void copy_outputs() const { cuda::copy_outputs(*latest_, pinned_, copier(cudaMemcpyDeviceToHost)); }
+  void copy_inputs() { cuda::copy_inputs(pinned(), first().io, copier(cudaMemcpyHostToDevice)); }
+  void copy_outputs() {
+    cuda::copy_outputs(latest_ == nullptr ? first().io : *latest_, pinned(), copier(cudaMemcpyDeviceToHost));
+  }
 
   void synchronize() const {
     if (watch_ != nullptr) return watch_->synchronize();
@@ -294,7 +246,7 @@ class CudaExecutor final : public engine::Executor {
 
   /// Microseconds from the first to the last step; 0 where steps run on the host.
   double device_time() {
-    if (host_steps_) return 0;
+    if (host_steps()) return 0;
     bracketed_graph().launch(stream_);
     stream_.synchronize();
     return elapsed_us(begin_, end_);
@@ -321,11 +273,11 @@ class CudaExecutor final : public engine::Executor {
   OverlappedRuns& overlapped_runs() {
     if (overlapped_runs_ == nullptr) {
       steps_graph();
-      second_ = std::make_unique<Binding>(program_, memory_, gpu_);
-      second_graph_ = capture([this] { hand_over(*second_); });
+      second_ = std::make_unique<OwnIo>(steps_);
+      second_graph_ = capture([this] { steps_.run(second_->bound, stream_.get()); });
       overlapped_runs_ = std::make_unique<OverlappedRuns>(
-          stream_, pinned_,
-          std::array{OverlappedRuns::Lane{&first_.io, graph_.get()},
+          stream_, pinned(),
+          std::array{OverlappedRuns::Lane{&first().io, graph_.get()},
                      OverlappedRuns::Lane{&second_->io, second_graph_.get()}});
     }
     return *overlapped_runs_;
@@ -346,18 +298,17 @@ class CudaExecutor final : public engine::Executor {
     stamped_steps_->launch(stream_);
     stream_.synchronize();
     times = step_times(stamped_steps_->nodes(), stamped_steps_->stretches(), stamped_steps_->stamps(),
-                       first_.steps.size());
+                       first().bound.steps.size());
   }
 
   /// Whether there are.
   bool make_stamped_steps() {
-    if (host_steps_ || stamped_steps_ != nullptr || forks_) return stamped_steps_ != nullptr;
+    if (host_steps() || stamped_steps_ != nullptr || forks_) return stamped_steps_ != nullptr;
     hand_over();  // as capture() does
     stream_.synchronize();
     try {
-      stamped_steps_ = std::make_unique<StampedSteps>(
-          gpu_.memory(), stream_, first_.steps.size(),
-          [this](size_t step, StampSource* stamps) { run_step(step, first_, stamps); });
+      stamped_steps_ =
+          std::make_unique<StampedSteps>(gpu_.memory(), stream_, first().bound.steps.size(), step_runner());
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kInternal) throw;
       forks_ = true;
@@ -366,44 +317,41 @@ class CudaExecutor final : public engine::Executor {
   }
 
   void execute_between_events(std::vector<double>& times) {
-    times.assign(first_.steps.size(), 0.0);
-    while (step_events_.size() <= first_.steps.size()) step_events_.emplace_back();
+    times.assign(first().bound.steps.size(), 0.0);
+    while (step_events_.size() <= first().bound.steps.size()) step_events_.emplace_back();
     const auto record = [this](size_t i) {
       check(cudaEventRecord(step_events_[i].get(), stream_.get()), "an event");
     };
-    for (size_t i = 0; i < first_.steps.size(); ++i) {
+    for (size_t i = 0; i < first().bound.steps.size(); ++i) {
       record(i);
-      run_step(i, first_);
+      steps_.run_step(i, first().bound, stream_.get());
     }
-    record(first_.steps.size());
+    record(first().bound.steps.size());
     stream_.synchronize();
-    for (size_t i = 0; i < first_.steps.size(); ++i)
+    for (size_t i = 0; i < first().bound.steps.size(); ++i)
       times[i] = elapsed_us(step_events_[i], step_events_[i + 1]);
   }
 
   const Program& program_;
   Gpu& gpu_;
   Stream stream_;
-  ProgramMemory memory_;
-  engine::DynamicValues dynamic_;
-  PinnedIo pinned_;
-  Binding first_;
-  /// Of each step's kernel; null where it has none.
-  std::vector<std::unique_ptr<engine::KernelState>> states_;
-  /// Whether any step runs on the host, so that nothing can be captured.
-  bool host_steps_ = false;
-  /// Outputs whose shape is only known when the program runs.
-  std::vector<Tensor> open_outputs_;
+  ProgramSteps steps_;
+  StreamOrder order_{stream_};
+  /// Null until they are used.
+  std::unique_ptr<PinnedIo> pinned_;
+  std::unique_ptr<OwnIo> first_;
   Event begin_;
   Event end_;
   std::vector<Event> step_events_;
   std::unique_ptr<CapturedGraph> graph_;
   /// For runs beside those of the first; null while none overlap.
-  std::unique_ptr<Binding> second_;
+  std::unique_ptr<OwnIo> second_;
   std::unique_ptr<CapturedGraph> second_graph_;
   std::unique_ptr<OverlappedRuns> overlapped_runs_;
-  /// Where the outputs of the last run lie.
-  const DeviceIo* latest_ = &first_.io;
+  /// Where the outputs of the last run lie; null before it.
+  const DeviceIo* latest_ = nullptr;
+  /// Whether the steps have run, so that libraries have loaded their kernels.
+  bool has_run_ = false;
   std::unique_ptr<StampedSteps> stamped_steps_;
   bool forks_ = false;  ///< the graph of the steps is no chain, which stamping takes
   std::unique_ptr<CapturedGraph> bracketed_graph_;

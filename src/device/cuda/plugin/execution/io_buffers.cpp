@@ -13,4 +13,11 @@ int64_t bytes_of(const graph::Graph& graph, graph::ValueId id) {
   return desc.bytes();
 }
 
+engine::IoAddresses addresses_of(const DeviceIo& io) {
+  engine::IoAddresses addresses;
+  for (const DeviceBytes& input : io.inputs) addresses.inputs.push_back(input.data());
+  for (const DeviceBytes& output : io.outputs) addresses.outputs.push_back(output.data());
+  return addresses;
+}
+
 }  // namespace hone::device::cuda

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "device/cuda/plugin/runtime.hpp"
+#include "engine/program/executor.hpp"
 #include "graph/graph.hpp"
 
 namespace hone::device::cuda {
@@ -28,6 +29,8 @@ struct IoBuffers {
 
 using DeviceIo = IoBuffers<DeviceBytes>;
 using PinnedIo = IoBuffers<PinnedBytes>;
+
+engine::IoAddresses addresses_of(const DeviceIo& io);
 
 /// Hands each input's copy to `copy(to, from, bytes)`.
 template <class Copy>

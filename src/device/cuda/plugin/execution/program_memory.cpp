@@ -36,12 +36,12 @@ ProgramMemory::ProgramMemory(const engine::Program& program, Gpu& gpu)
   constants_ = gpu.copies().of_content(packed);
 }
 
-std::byte* ProgramMemory::address(const Operand& operand, const DeviceIo& io) const {
+void* ProgramMemory::address(const Operand& operand, const engine::IoAddresses& io) const {
   const auto index = static_cast<size_t>(operand.position);
   switch (operand.storage) {
     case Operand::Storage::kArena: return arena_.data() + operand.position;
-    case Operand::Storage::kInput: return io.inputs[index].data();
-    case Operand::Storage::kOutput: return io.outputs[index].data();
+    case Operand::Storage::kInput: return const_cast<void*>(io.inputs[index]);
+    case Operand::Storage::kOutput: return io.outputs[index];
     case Operand::Storage::kConstant: {
       const auto found = constant_offsets_.find({operand.data, operand.desc.bytes()});
       return found == constant_offsets_.end() ? nullptr : constants_->data() + found->second;
@@ -52,12 +52,14 @@ std::byte* ProgramMemory::address(const Operand& operand, const DeviceIo& io) co
   return nullptr;
 }
 
-Binding::Binding(const engine::Program& program, const ProgramMemory& memory, Gpu& gpu)
-    : io(program.graph(), gpu.memory()) {
+BoundSteps::BoundSteps(const engine::Program& program, const ProgramMemory& memory,
+                       engine::IoAddresses addresses)
+    : io(std::move(addresses)) {
   for (const ProgramStep& from : program.steps()) {
     Step& to = steps.emplace_back();
     for (const Operand& operand : from.inputs) to.inputs.push_back(memory.address(operand, io));
     for (const Operand& operand : from.outputs) to.outputs.push_back(memory.address(operand, io));
+    to.is_done = from.copies_bytes() && to.inputs[0] == to.outputs[0];
   }
 }
 

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "device/cuda/plugin/execution/io_buffers.hpp"
 #include "device/cuda/plugin/gpu.hpp"
 #include "engine/program/program.hpp"
 
@@ -22,7 +21,7 @@ class ProgramMemory {
   /// Run::counters of a step.
   void* counters(const engine::ProgramStep& step) const { return counters_.data() + step.counters_at; }
   /// Null for operands that are absent, or whose size only a run tells.
-  std::byte* address(const engine::Operand& operand, const DeviceIo& io) const;
+  void* address(const engine::Operand& operand, const engine::IoAddresses& io) const;
 
  private:
   DeviceBytes arena_;
@@ -34,16 +33,18 @@ class ProgramMemory {
   std::map<std::pair<const void*, int64_t>, int64_t> constant_offsets_;
 };
 
-/// Inputs and outputs of their own, and the addresses of every step's operands with them.
-struct Binding {
+/// Where inputs and outputs lie, and the addresses of every step's operands with them.
+struct BoundSteps {
   struct Step {
     std::vector<const void*> inputs;
     std::vector<void*> outputs;
+    /// A copy of an input to the output that is in its memory.
+    bool is_done = false;
   };
 
-  Binding(const engine::Program& program, const ProgramMemory& memory, Gpu& gpu);
+  BoundSteps(const engine::Program& program, const ProgramMemory& memory, engine::IoAddresses addresses);
 
-  DeviceIo io;
+  engine::IoAddresses io;
   std::vector<Step> steps;
 };
 

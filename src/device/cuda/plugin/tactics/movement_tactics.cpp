@@ -136,6 +136,17 @@ class ViewTactic final : public CudaTactic {
 
 }  // namespace
 
+std::shared_ptr<const engine::Kernel> make_strided_copy_kernel(DType dtype, const engine::Shape& shape,
+                                                               const engine::Shape& strides) {
+  const StridedView view = merged({shape, strides});
+  if (view.sizes.size() > static_cast<size_t>(kMostMoved)) return nullptr;
+  const size_t bytes = tensor::dtype_size(dtype);
+  return std::make_shared<LaunchKernel>("a reorder",
+                                        [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+                                          return gather_strided(inputs[0], outputs[0], bytes, view, options);
+                                        });
+}
+
 void add_movement_tactics(TacticList& list, Gpu& gpu) {
   list.push_back(std::make_unique<ConcatTactic>(gpu));
   list.push_back(std::make_unique<TransposeTactic>(gpu));

@@ -138,6 +138,12 @@ LaunchOptions launch_options(const engine::Run& run);
 std::shared_ptr<const engine::Kernel> make_reorder_kernel(const engine::TensorDesc& from,
                                                           const engine::TensorDesc& to);
 
+/// A copy of input 0, whose elements lie `strides` apart, to a plain one; null for more dimensions than
+/// kernels walk.
+std::shared_ptr<const engine::Kernel> make_strided_copy_kernel(tensor::DType dtype,
+                                                               const engine::Shape& shape,
+                                                               const engine::Shape& strides);
+
 /// One post-op of a fused node, with the arrangement its operand must have.
 struct PostOpRequest {
   graph::PostOp op;

@@ -1,0 +1,79 @@
+// See bound_runs.hpp.
+#include "device/cuda/plugin/execution/bound_runs.hpp"
+
+#include "device/cuda/plugin/device_guard.hpp"
+#include "device/cuda/plugin/queue.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+bool is_capturing(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream, &status), "asking the stream whether it is captured");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+}  // namespace
+
+void StreamOrder::begin(cudaStream_t stream) {
+  if (stream == latest_) return;
+  if (latest_ == own_.get()) check(cudaEventRecord(ended_.get(), latest_), "an event");
+  check(cudaStreamWaitEvent(stream, ended_.get()), "waiting for an event");
+  latest_ = stream;
+}
+
+void StreamOrder::end(cudaStream_t stream) {
+  if (stream != own_.get()) check(cudaEventRecord(ended_.get(), stream), "an event");
+}
+
+void StreamOrder::wait() const {
+  (void)(latest_ == own_.get() ? cudaStreamSynchronize(latest_) : cudaEventSynchronize(ended_.get()));
+}
+
+CudaBoundRuns::CudaBoundRuns(ProgramSteps& steps, StreamOrder& order, const Stream& stream,
+                             engine::IoAddresses io, std::vector<engine::InputCopy> copies)
+    : steps_(steps),
+      order_(order),
+      stream_(stream),
+      copies_(std::move(copies)),
+      bound_(steps.program(), steps.memory(), std::move(io)) {
+  if (steps.host_steps() > 0) return;
+  // Kernels are loaded when first used, which a capture forbids; these write to memory of the engine's alone.
+  copy_inputs(stream.get());
+  stream.synchronize();
+  graph_ = std::make_unique<CapturedGraph>(stream, Graph(stream, [this] { hand_over(stream_.get()); }));
+}
+
+void CudaBoundRuns::run(const tensor::Queue* queue) {
+  const DeviceGuard guard(steps_.gpu().context());
+  const cudaStream_t stream =
+      queue == nullptr ? stream_.get() : static_cast<const CudaQueue&>(*queue).stream();
+  if (is_capturing(stream)) {
+    // The graph that is captured gets the kernels themselves: it may run when this one is gone.
+    if (graph_ == nullptr)
+      fail_usage("a run cannot be captured in a CUDA graph where the host computes {} of its {} steps",
+                 steps_.host_steps(), bound_.steps.size());
+    return hand_over(stream);
+  }
+  order_.begin(stream);
+  if (graph_ != nullptr) {
+    graph_->launch(stream);
+  } else {
+    hand_over(stream);
+  }
+  order_.end(stream);
+  if (queue == nullptr) stream_.synchronize();
+}
+
+void CudaBoundRuns::hand_over(cudaStream_t stream) {
+  copy_inputs(stream);
+  steps_.run(bound_, stream);
+}
+
+void CudaBoundRuns::copy_inputs(cudaStream_t stream) const {
+  const CudaQueue queue(stream, steps_.gpu().properties());
+  for (const engine::InputCopy& copy : copies_)
+    copy.kernel->run({.inputs = {&copy.from, 1}, .outputs = {&copy.to, 1}, .queue = &queue});
+}
+
+}  // namespace hone::device::cuda

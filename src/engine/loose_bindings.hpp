@@ -1,0 +1,63 @@
+// Runs on views that nobody bound: the first ones seen get bindings, which the same views find again; all
+// others are copied to and from memory of the engine's own, and the copies are counted.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/binding.hpp"
+
+namespace hone::engine {
+
+/// Since the context was made.
+struct ViewCounts {
+  /// That were made for views that were not bound.
+  int64_t bindings = 0;
+  /// Inputs and outputs that were copied, and their bytes.
+  int64_t copies = 0;
+  int64_t copied_bytes = 0;
+};
+
+class LooseBindings {
+ public:
+  /// Hands one run over to the queue, null on the host. Outputs in graph order, valid until the next run;
+  /// `check` says what is wrong with the inputs' types and shapes, or gives what runs them.
+  const std::vector<tensor::TensorView>& run(const std::shared_ptr<LoadedEngine>& loaded,
+                                             const std::function<FindExecution()>& check,
+                                             std::span<const tensor::TensorView> inputs,
+                                             std::span<const tensor::TensorView> outputs,
+                                             const tensor::Queue* queue);
+  const ViewCounts& counts() const { return counts_; }
+
+ private:
+  /// Each holds a captured graph on some devices.
+  static constexpr size_t kMaxBindings = 8;
+  /// Of other shapes; the oldest makes room.
+  static constexpr size_t kMaxStagings = 2;
+
+  struct Entry {
+    std::vector<tensor::TensorView> inputs;
+    std::vector<tensor::TensorView> outputs;
+    Binding binding;
+  };
+
+  Binding* find(std::span<const tensor::TensorView> inputs, std::span<const tensor::TensorView> outputs);
+  /// One with memory of the engine's for inputs and outputs of these shapes.
+  Binding& staging(const std::shared_ptr<LoadedEngine>& loaded, const FindExecution& find,
+                   std::span<const tensor::TensorView> inputs);
+  void copy_in(const Device& device, const Binding& staging, std::span<const tensor::TensorView> inputs,
+               const tensor::Queue* queue);
+  void copy_out(const Device& device, const Binding& staging, std::span<const tensor::TensorView> outputs,
+                const tensor::Queue* queue);
+  void count_copy(int64_t bytes);
+
+  std::vector<Entry> entries_;
+  std::vector<Binding> stagings_;
+  /// Of the last run that copied.
+  std::vector<tensor::TensorView> copied_outputs_;
+  ViewCounts counts_;
+};
+
+}  // namespace hone::engine
