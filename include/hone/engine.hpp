@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/context.hpp"
 #include "hone/tensor.hpp"
 
 namespace hone {
@@ -45,7 +46,7 @@ struct BuildOptions {
   uint64_t seed = 0;
 };
 
-/// An engine that is ready to run. Used by one thread at a time.
+/// An engine that is ready to run. run() is for one thread at a time; contexts are for any number of threads.
 class Engine {
  public:
   /// `model` is an .onnx file or the name of a built-in architecture ("resnet50"). Bad input for a file that
@@ -72,6 +73,12 @@ class Engine {
   /// shapes prepares the engine for them. Bad input for types and shapes that the engine does not accept,
   /// usage error for a buffer that does not hold what its dims say.
   std::vector<Tensor> run(const std::vector<TensorView>& inputs);
+
+  /// What runs it on memory that is bound, in one thread of any number. It may outlive the engine. Any thread
+  /// may make one.
+  Context make_context() const;
+  /// Where contexts run, and have what they bind.
+  Place place() const;
 
  private:
   struct State;

@@ -1,4 +1,4 @@
-// Tensors at the border of the library: dense, row-major, in host memory.
+// Tensors at the border of the library: views of memory that somebody has, and results on the host.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "hone/error.hpp"
@@ -14,6 +16,7 @@ namespace hone {
 
 /// Element types, numbered as in ONNX. float16 and bfloat16 are passed as their 16 bits.
 enum class DataType : uint8_t {
+  kUndefined = 0,  ///< of a view that stands for no tensor
   kFloat32 = 1,
   kUInt8 = 2,
   kInt8 = 3,
@@ -48,17 +51,49 @@ template <> struct DataTypeOf<bool> { static constexpr DataType kType = DataType
 
 using Dims = std::vector<int64_t>;
 
-/// A caller's buffer, read while a call lasts. `bytes` has to hold exactly the elements of `dims`.
-struct TensorView {
-  TensorView(std::span<const std::byte> bytes, DataType type, Dims dims)
-      : bytes(bytes), type(type), dims(std::move(dims)) {}
-  template <class T>
-  TensorView(std::span<const T> elements, Dims dims)
-      : TensorView(std::as_bytes(elements), DataTypeOf<T>::kType, std::move(dims)) {}
+enum class PlaceKind : uint8_t { kCpu, kCuda };
 
+/// Where memory or work is: the host, or a GPU.
+struct Place {
+  PlaceKind kind = PlaceKind::kCpu;
+  /// Of a GPU, among those that CUDA shows to the process.
+  int32_t ordinal = 0;
+
+  bool operator==(const Place&) const = default;
+};
+
+/// A tensor in somebody's memory.
+struct TensorView {
+  /// No tensor: as an output, one that the engine allocates.
+  TensorView() = default;
+  /// A buffer on the host that holds exactly the elements of `dims`, row-major; it is not written to.
+  TensorView(std::span<const std::byte> bytes, DataType type, Dims dims)
+      : bytes(bytes), type(type), dims(std::move(dims)), read_only(true) {}
+  /// The same of elements; writable where they are.
+  template <class T>
+  TensorView(std::span<T> elements, Dims dims)
+      : bytes(std::as_bytes(elements)),
+        type(DataTypeOf<std::remove_const_t<T>>::kType),
+        dims(std::move(dims)),
+        read_only(std::is_const_v<T>) {}
+  /// Memory at any place that begins with the first element; nothing there is touched.
+  TensorView(Place place, void* memory, size_t size, DataType type, Dims dims, Dims strides = {})
+      : bytes(static_cast<const std::byte*>(memory), size),
+        type(type),
+        dims(std::move(dims)),
+        strides(std::move(strides)),
+        place(place) {}
+
+  /// From the first element on; of a GPU's memory only the address means something on the host.
   std::span<const std::byte> bytes;
-  DataType type;
+  DataType type = DataType::kUndefined;
   Dims dims;
+  /// Elements from one index of a dimension to the next; empty where they are row-major.
+  Dims strides;
+  Place place;
+  bool read_only = false;
+  /// Keeps the memory; null where the caller does.
+  std::shared_ptr<const void> owner;
 };
 
 /// A result, which owns its elements; copies share them.

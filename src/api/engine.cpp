@@ -3,9 +3,10 @@
 
 #include <optional>
 
+#include "api/context.hpp"
+#include "api/views.hpp"
 #include "backend/hone/build_request.hpp"
 #include "device/devices.hpp"
-#include "engine/context.hpp"
 #include "engine/engine_file.hpp"
 #include "tensor/place.hpp"
 
@@ -26,35 +27,20 @@ std::vector<TensorInfo> infos_of(const graph::Graph& graph, const std::vector<gr
   return infos;
 }
 
-tensor::Tensor view_of(const TensorView& view) {
-  const auto dtype = static_cast<tensor::DType>(view.type);
-  if (!tensor::is_supported(dtype)) fail_usage("{} is no element type", static_cast<int>(view.type));
-  const int64_t size = tensor::element_count(view.dims);
-  if (static_cast<uint64_t>(size) != view.bytes.size() / tensor::dtype_size(dtype) ||
-      view.bytes.size() % tensor::dtype_size(dtype) != 0) {
-    fail_usage("a buffer of {} bytes is given for {} {}", view.bytes.size(), tensor::dtype_name(dtype),
-               tensor::shape_text(view.dims));
-  }
-  return {dtype, view.dims, view.bytes.data(), nullptr};
-}
-
-Tensor result_of(tensor::Tensor made) {
-  const auto owner = std::make_shared<const tensor::Tensor>(std::move(made));
-  return {static_cast<DataType>(owner->dtype()), owner->shape(), {owner->bytes(), owner->byte_size()}, owner};
-}
-
 }  // namespace
 
 struct Engine::State {
   State(std::shared_ptr<engine::Engine> made, const engine::Device& device, int threads)
       : engine(std::move(made)),
         device(device),
-        context(engine, device, threads),
+        loaded(std::make_shared<engine::LoadedEngine>(engine, device, threads)),
+        context(loaded),
         inputs(infos_of(*engine->graph, engine->graph->inputs)),
         outputs(infos_of(*engine->graph, engine->graph->outputs)) {}
 
   std::shared_ptr<engine::Engine> engine;
   const engine::Device& device;
+  std::shared_ptr<engine::LoadedEngine> loaded;
   engine::Context context;
   std::vector<TensorInfo> inputs;
   std::vector<TensorInfo> outputs;
@@ -100,10 +86,17 @@ const std::vector<TensorInfo>& Engine::outputs() const { return state_->outputs;
 
 std::vector<Tensor> Engine::run(const std::vector<TensorView>& inputs) {
   std::vector<tensor::Tensor> views;
-  for (const TensorView& input : inputs) views.push_back(view_of(input));
+  for (const TensorView& input : inputs) views.push_back(api::inner_tensor(input));
   std::vector<Tensor> results;
-  for (tensor::Tensor& output : state_->context.run(views)) results.push_back(result_of(std::move(output)));
+  for (tensor::Tensor& output : state_->context.run(views))
+    results.push_back(api::outer_tensor(std::move(output)));
   return results;
 }
+
+Context Engine::make_context() const {
+  return Context(std::make_unique<Context::State>(Context::State{engine::Context(state_->loaded)}));
+}
+
+Place Engine::place() const { return api::outer_place(state_->device.place()); }
 
 }  // namespace hone

@@ -47,7 +47,7 @@ TEST_F(DissolvedSearch, PiecesAreTimedTogether) {
 TEST_F(DissolvedSearch, ASampleOfTheNodeIsTheSumOfItsPieces) {
   const auto engine = build_engine(biased_product(), device::cpu::cpu_device(), product_options(0));
   Context context(engine, device::cpu::cpu_device(), 1);
-  StepTimer timer(context.execution(std::vector<Shape>{{2, 24, 32}, {2, 32, 16}}));
+  StepTimer timer(*context.execution(std::vector<Shape>{{2, 24, 32}, {2, 32, 16}}));
   const auto inputs = test::random_inputs(biased_product(), 7, 1);
   for (int i = 0; i < 3; ++i) timer.sample(inputs);
   ASSERT_THAT(timer.node_times(0), SizeIs(3));

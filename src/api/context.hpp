@@ -1,0 +1,13 @@
+// What a context of the public API is made of, for the engine that makes it.
+#pragma once
+
+#include "engine/context.hpp"
+#include "hone/context.hpp"
+
+namespace hone {
+
+struct Context::State {
+  engine::Context context;
+};
+
+}  // namespace hone
