@@ -1,6 +1,7 @@
 // Inputs and outputs of a context, fixed in memory for any number of runs.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <span>
@@ -34,6 +35,11 @@ class Binding {
   /// last run, undefined before it; they are on the host.
   const std::vector<tensor::TensorView>& inputs() const { return state_->inputs; }
   const std::vector<tensor::TensorView>& outputs() const { return state_->outputs; }
+  /// Whether the shape of this output depends on data.
+  bool is_open(size_t output) const {
+    return std::find(state_->open_outputs.begin(), state_->open_outputs.end(), output) !=
+           state_->open_outputs.end();
+  }
   /// Inputs that every run copies to row-major memory first, because no program reads them as they lie.
   size_t reordered_inputs() const { return state_->reordered.size(); }
 

@@ -47,11 +47,13 @@ Layout layout_for_shape(Layout layout, const Shape& shape) {
 }
 
 int64_t TensorDesc::bytes() const {
-  Shape padded = shape;
-  if (const int64_t block = layout_block(layout); block > 1) {
-    padded.at(1) = base::checked_add(padded[1], block - 1) / block * block;
+  int64_t count = tensor::element_count(shape);
+  if (const int64_t block = layout_block(layout); block > 1 && count > 0) {
+    const int64_t channels = shape.at(1);
+    const int64_t padded = base::checked_add(channels, block - 1) / block * block;
+    count = base::checked_mul(count / channels, padded);
   }
-  return base::checked_mul(tensor::element_count(padded), static_cast<int64_t>(tensor::dtype_size(dtype)));
+  return base::checked_mul(count, static_cast<int64_t>(tensor::dtype_size(dtype)));
 }
 
 std::string TensorDesc::text() const {

@@ -1,0 +1,76 @@
+// A run of a binding allocates nothing by kernels of hone: the program counts its calls of operator new while
+// bindings run. What oneDNN and its C++ interface allocate in each of their calls is printed.
+//
+// Exit code 1 when a run of hone's own kernels allocates.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "device/cpu/cpu_device.hpp"
+#include "engine/builder.hpp"
+#include "engine/context.hpp"
+#include "support/graph_builder.hpp"
+
+namespace {
+std::atomic<int64_t> allocations = 0;
+}  // namespace
+
+void* operator new(size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+namespace hone::engine {
+namespace {
+
+using test::GraphBuilder;
+
+constexpr int kRuns = 100;
+
+graph::Graph rows() {
+  GraphBuilder b;
+  const auto x = b.input("x", {2, 24});
+  const auto y = b.node("Sigmoid", {b.node("Add", {b.node("Mul", {x, x}), b.random({24})})});
+  return b.finish({b.node("Concat", {y, x}, {{"axis", int64_t{1}}}), b.node("Relu", {y})});
+}
+
+graph::Graph images() {
+  GraphBuilder b;
+  const auto x = b.input("x", {1, 3, 8, 8});
+  const auto y = b.node("Relu", {b.conv(x, 3, 16)});
+  return b.finish({b.node("Softmax", {b.node("Flatten", {b.node("GlobalAveragePool", {y})})})});
+}
+
+/// Of one run, after a first one.
+double allocations_of(const graph::Graph& graph) {
+  const Device& device = device::cpu::cpu_device();
+  BuildOptions options;
+  options.threads = 1;
+  options.optimization_level = 0;
+  Context context(build_engine(graph, device, options), device, 1);
+  Shape shape;
+  for (const graph::Dim& dim : *graph.value(graph.inputs[0]).type.dims) shape.push_back(dim.value());
+  const tensor::TensorView input = view_of(test::random_tensor(shape, 1));
+  Binding binding = context.bind({&input, 1}, std::vector<tensor::TensorView>(graph.outputs.size()));
+  context.run(binding);
+  const int64_t before = allocations;
+  for (int run = 0; run < kRuns; ++run) context.run(binding);
+  return static_cast<double>(allocations - before) / kRuns;
+}
+
+int run() {
+  const double own = allocations_of(rows());
+  const double with_library = allocations_of(images());
+  fmt::print("{} allocations a run by kernels of hone, {} where oneDNN runs some steps\n", own, with_library);
+  return own == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace hone::engine
+
+int main() { return hone::engine::run(); }
