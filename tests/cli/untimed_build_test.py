@@ -36,8 +36,11 @@ def main():
         engine, model = folder / "out.hone", folder / "lookup.onnx"
 
         def run(*command, **environment):
-            return subprocess.run([hone, *map(str, command)], capture_output=True, text=True, check=False,
-                                  env={**os.environ, **environment})
+            ending = subprocess.run([hone, *map(str, command)], capture_output=True, text=True, check=False,
+                                    env={**os.environ, **environment})
+            # Builds that take long tell how far they are.
+            ending.stderr = re.sub(r"(?m)^.* (left|so far)  .*\n", "", ending.stderr)
+            return ending
 
         def build(*options, **environment):
             return run("build", *options, "--noTimingCache", "-o", engine, **environment)
