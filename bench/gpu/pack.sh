@@ -6,7 +6,7 @@
 #   there: tar -xzf ARCHIVE.tgz; LD_LIBRARY_PATH=$PWD/tree/deb:… tree/bench/gpu/visit.sh tree OUTPUT PART…
 #
 # BUILD is a build folder (build/release) whose targets hone, hone_cuda, hone_inject, hone_threads, kernels_check,
-# implicit_gemm_check, fault_check, memory_check, fault_preload, tactics_check and known_path are up to date. CUDA's own libraries and
+# implicit_gemm_check, fault_check, memory_check, binding_check, two_gpus_check, fault_preload, tactics_check and known_path are up to date. CUDA's own libraries and
 # cuDNN are left out.
 set -euo pipefail
 build=$(realpath "${1:?the build folder}") archive=$(realpath -m "${2:?the archive to write}")
@@ -15,9 +15,9 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 tree=$folder/tree
 mkdir -p "$tree"/{bin,lib,deb,bench,share/hone}
-cp "$build"/bin/{hone,kernels_check,implicit_gemm_check,fault_check,memory_check,tactics_check,known_path} "$tree/bin/"
+cp "$build"/bin/{hone,kernels_check,implicit_gemm_check,fault_check,memory_check,binding_check,two_gpus_check,tactics_check,known_path} "$tree/bin/"
 cp -P "$build"/lib/libhone.so* "$tree/lib/"
-cp "$build"/lib/lib{hone-cuda,hone-inject,hone-threads,fault_preload}.so "$tree/lib/"
+cp "$build"/lib/lib{hone-cuda,hone-inject,hone-threads,fault_preload}.so "$build"/lib/libhone-*.json "$tree/lib/"
 cp -r "$root/bench/gpu" "$tree/bench/"
 # Where an installed hone looks for them.
 cp -r "$root/bench/peers" "$tree/share/hone/"

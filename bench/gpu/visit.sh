@@ -49,6 +49,8 @@ if part kernels; then
   tail -n 3 "$output/implicit_gemm_check.log"
   step fault_check "$install/bin/fault_check"
   step memory_check "$install/bin/memory_check"
+  step binding_check "$install/bin/binding_check"
+  step two_gpus_check "$install/bin/two_gpus_check"
 fi
 if part gemm; then
   step implicit_gemm_bench "$install/bin/implicit_gemm_check" --bench "$output/implicit_gemm.csv"
