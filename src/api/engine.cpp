@@ -69,7 +69,7 @@ Engine Engine::load(const std::filesystem::path& file, int threads, const std::s
   if (!device_name.empty()) place = tensor::parse_place(device_name);
   auto engine = engine::load_engine(file);
   try {
-    const engine::Device& device = device::device_of_fingerprint(engine->fingerprint, place);
+    const engine::Device& device = device::device_of_fingerprint(engine->fingerprint(), place);
     const int used = threads > 0 ? threads : engine->threads;
     return Engine(std::make_unique<State>(std::move(engine), device, used));
   } catch (const Error& error) {

@@ -26,16 +26,15 @@ void describe_node(const Engine& engine, const graph::Graph& graph, const graph:
 }
 
 /// Inputs, weights and outputs once, in the element types that the step reads and writes. Packed weights
-/// count as elements of the precision's type.
-double moved_bytes(const Engine& engine, const graph::Graph& graph, const graph::Node& node,
-                   const ProgramStep& step) {
+/// count as elements of the type that the step stores.
+double moved_bytes(const graph::Graph& graph, const graph::Node& node, const ProgramStep& step) {
   double bytes = 0;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     if (step.inputs[i].storage != Operand::Storage::kAbsent) {
       bytes += static_cast<double>(step.inputs[i].desc.bytes());
     } else if (node.inputs[i] != graph::kNoValue && graph.value(node.inputs[i]).constant) {
       bytes += static_cast<double>(graph.value(node.inputs[i]).constant->size()) *
-               static_cast<double>(tensor::dtype_size(tensor::storage_dtype(engine.precision)));
+               static_cast<double>(tensor::dtype_size(step.plan.policy.storage));
     }
   }
   for (const Operand& output : step.outputs) {
@@ -46,7 +45,7 @@ double moved_bytes(const Engine& engine, const graph::Graph& graph, const graph:
 
 StepDescription describe_step(const Engine& engine, const Program& program, const ProgramStep& step) {
   StepDescription result{
-      .name = step.name, .kind = step.kind, .tactic = step.tactic, .sources = step.sources};
+      .name = step.name, .kind = step.kind, .tactic = step.plan.tactic.text(), .sources = step.sources};
   for (const Operand& input : step.inputs) {
     if (input.storage != Operand::Storage::kAbsent && input.desc.dtype != DType::kUndefined)
       result.inputs.push_back(input.desc.text());
@@ -57,13 +56,14 @@ StepDescription describe_step(const Engine& engine, const Program& program, cons
   }
   const graph::Node* const node = program.node_of(step);
   if (node == nullptr) return result;
+  result.policy = policy_name(step.plan.policy);
   const graph::Node& whole = program.graph().nodes[static_cast<size_t>(step.node)];
   if (step.is_piece()) {
     result.piece_of = whole.op;
     result.whole_refusals = step.whole_refusals;
   }
   describe_node(engine, program.graph(), *node, whole.name, result);
-  if (step.kernel != nullptr) result.bytes = moved_bytes(engine, program.graph(), *node, step);
+  if (step.kernel != nullptr) result.bytes = moved_bytes(program.graph(), *node, step);
   return result;
 }
 
@@ -76,7 +76,10 @@ std::vector<std::string> type_texts(const graph::Graph& graph, const std::vector
 }
 
 Json record_json(const TacticRecord& record) {
-  Json json = {{"tactic", record.tactic}, {"layout", layout_name(record.layout)}, {"chosen", record.chosen}};
+  Json json = {{"tactic", record.tactic},
+               {"layout", layout_name(record.layout)},
+               {"policy", policy_name(record.policy)},
+               {"chosen", record.chosen}};
   if (!record.refusal.empty()) {
     json["refusal"] = record.refusal;
     return json;
@@ -168,7 +171,7 @@ Description describe_record(const Engine& engine) {
       "this engine is for another machine ({}), so no kernels were made and what follows is the record of "
       "its "
       "build",
-      engine.fingerprint);
+      engine.fingerprint());
   const std::vector<std::vector<int32_t>> predecessors = graph::node_predecessors(bound);
   // Of each node the steps that made what it hands on: itself, or who made what it is a view of.
   std::vector<std::vector<int32_t>> makers(bound.nodes.size());
@@ -185,7 +188,9 @@ Description describe_record(const Engine& engine) {
     }
     makers[i] = {static_cast<int32_t>(result.steps.size())};
     StepDescription step{.name = node.name, .kind = node.op, .sources = node.sources};
-    if (i < engine.tactics.size()) step.tactic = engine.tactics[i];
+    const auto plan = engine.plans.find({static_cast<int32_t>(i), {}});
+    if (plan != engine.plans.end()) step.tactic = plan->second.tactic.text();
+    step.policy = policy_name(plan == engine.plans.end() ? engine.policy() : plan->second.policy);
     step.inputs = type_texts(bound, node.inputs);
     step.outputs = type_texts(bound, node.outputs);
     step.predecessors.assign(read.begin(), read.end());
@@ -204,6 +209,7 @@ Json description_json(const Engine& engine, const Description& description) {
     steps.push_back({{"name", step.name},
                      {"kind", step.kind},
                      {"tactic", step.tactic},
+                     {"policy", step.policy.empty() ? Json(nullptr) : Json(step.policy)},
                      {"sources", step.sources},
                      {"piece_of", step.piece_of.empty() ? Json(nullptr) : Json(step.piece_of)},
                      {"whole_refusals", step.whole_refusals},
@@ -223,13 +229,16 @@ Json description_json(const Engine& engine, const Description& description) {
                       {"notes", pass.notes},
                       {"refusals", pass.refusals}});
   }
+  Json policies = Json::array();
+  for (const NumericPolicy& policy : engine.policies) policies.push_back(policy_name(policy));
   Json shapes = Json::object();
   for (const auto& [name, profile] : engine.shapes)
     shapes[name] = {{"min", profile.min}, {"opt", profile.opt}, {"max", profile.max}};
   return {{"model", engine.model},
           {"hone_version", engine.hone_version},
-          {"fingerprint", engine.fingerprint},
-          {"precision", tensor::precision_name(engine.precision)},
+          {"fingerprint", engine.fingerprint()},
+          {"precision", tensor::precision_name(engine.precision())},
+          {"policies", std::move(policies)},
           {"threads", engine.threads},
           {"layout", layout_name(engine.layout)},
           {"micro_batch", engine.micro_batch},

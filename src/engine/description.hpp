@@ -15,6 +15,8 @@ struct StepDescription {
   std::string name;
   std::string kind;
   std::string tactic;
+  /// Name of its numeric policy; empty for what the engine inserted.
+  std::string policy;
   std::vector<std::string> sources;
   /// Of a piece of a dissolved node: the node's operator.
   std::string piece_of;

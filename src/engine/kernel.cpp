@@ -27,6 +27,21 @@ class StridedCopy final : public Kernel {
 
 }  // namespace
 
+NumericPolicy Device::policy_for(Precision precision) const {
+  if (computes_in(precision)) return policy_of(precision);
+  if (emulates(precision)) return emulated_bf16();
+  fail_environment("the device {} does not run in {}", name(), tensor::precision_name(precision));
+}
+
+bool Device::emulates(Precision precision) const {
+  return precision == Precision::kBf16 && !computes_in(precision) && place().kind == tensor::PlaceKind::kCpu;
+}
+
+bool Device::runs(const NumericPolicy& policy) const {
+  const Precision precision = precision_of(policy);
+  return (computes_in(precision) || emulates(precision)) && policy_for(precision) == policy;
+}
+
 tensor::Buffer Device::allocate(int64_t bytes) const {
   auto memory = system::allocate_bytes(static_cast<size_t>(bytes));
   return {.place = place(), .data = memory.get(), .bytes = bytes, .owner = memory};

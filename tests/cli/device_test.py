@@ -180,7 +180,7 @@ class Device(unittest.TestCase):
         content = bytearray(mine.read_bytes())
         length, = struct.unpack_from("<Q", content, 16)
         header = content[24:24 + length].decode()
-        old = json.loads(header)["fingerprint"]
+        old = json.loads(header)["places"][0]["fingerprint"]
         new = "cuda; NVIDIA H200; sm 9.0".ljust(len(old), " ")[:len(old)]
         content[24:24 + length] = header.replace(old, new).encode()
         struct.pack_into("<I", content, 12, zlib.crc32(content[16:]))

@@ -77,13 +77,13 @@ class FakeTactic final : public Tactic {
     return Offer::refuse(fmt::format("there is no variant '{}'", wanted));
   }
 
-  /// Of a step of this name by the tactic `used`, "name" or "name:variant"; nullopt when that is another one.
-  std::optional<double> step_us(const std::string& used, const std::string& node) const {
+  /// Of a step of this name by the tactic `used`; nullopt when that is another one.
+  std::optional<double> step_us(const TacticId& used, const std::string& node) const {
+    if (used.name != name_) return std::nullopt;
     double time = behaviour_.delay_us;
-    if (used != name_) {
-      const auto found =
-          std::find_if(behaviour_.variants.begin(), behaviour_.variants.end(),
-                       [&](const auto& variant) { return used == name_ + ":" + variant.first; });
+    if (!used.variant.empty()) {
+      const auto found = std::find_if(behaviour_.variants.begin(), behaviour_.variants.end(),
+                                      [&](const auto& variant) { return used.variant == variant.first; });
       if (found == behaviour_.variants.end()) return std::nullopt;
       time = found->second;
     }
@@ -145,7 +145,7 @@ class FakeTactic final : public Tactic {
 };
 
 /// Forwards to the CPU device.
-class FakeDevice final : public Device {
+class FakeDevice : public Device {
  public:
   FakeDevice(std::vector<const FakeTactic*> relu, bool overlaps)
       : relu_(std::move(relu)), overlaps_(overlaps) {}
@@ -184,7 +184,7 @@ class FakeDevice final : public Device {
     return cpu().make_rounding(std::move(kernel), std::move(outputs));
   }
   void set_threads(int threads) const override { cpu().set_threads(threads); }
-  std::vector<std::string> notes(Precision) const override { return {}; }
+  std::vector<std::string> notes(const NumericPolicy&) const override { return {}; }
 
   double others_share = 0;
   std::vector<Layout> layouts = {Layout::kPlain};
@@ -199,7 +199,7 @@ class FakeDevice final : public Device {
   double step_us(const Program& program, const ProgramStep& step) const {
     const std::string node = step.node < 0 ? "" : program.graph().nodes[static_cast<size_t>(step.node)].name;
     for (const FakeTactic* tactic : relu_) {
-      if (const auto time = tactic->step_us(step.tactic, node)) return *time;
+      if (const auto time = tactic->step_us(step.plan.tactic, node)) return *time;
     }
     return 1;
   }
@@ -207,7 +207,7 @@ class FakeDevice final : public Device {
   /// What this step costs the one behind it.
   double delays_next_us(const ProgramStep& step) const {
     for (const FakeTactic* tactic : relu_) {
-      if (tactic->name() == step.tactic) return tactic->delays_next_us();
+      if (tactic->name() == step.plan.tactic.name) return tactic->delays_next_us();
     }
     return 0;
   }
@@ -216,8 +216,7 @@ class FakeDevice final : public Device {
   double hidden_us(const Program& program) const {
     double total = 0;
     for (const FakeTactic* tactic : relu_) {
-      const auto uses = std::count_if(program.steps().begin(), program.steps().end(),
-                                      [&](const ProgramStep& step) { return step.tactic == tactic->name(); });
+      const auto uses = steps_by(*tactic, program);
       total += static_cast<double>(uses) * tactic->hidden_us();
       total -= static_cast<double>(std::max<std::ptrdiff_t>(uses - 1, 0)) * tactic->saves_together_us();
     }
@@ -227,8 +226,7 @@ class FakeDevice final : public Device {
   /// Whether a tactic that must not be in two steps is.
   bool is_wrong(const Program& program) const {
     for (const FakeTactic* tactic : relu_) {
-      const auto uses = std::count_if(program.steps().begin(), program.steps().end(),
-                                      [&](const ProgramStep& step) { return step.tactic == tactic->name(); });
+      const auto uses = steps_by(*tactic, program);
       if (tactic->wrong_in_two_steps() && uses > 1) return true;
     }
     return false;
@@ -236,6 +234,11 @@ class FakeDevice final : public Device {
 
  private:
   static const Device& cpu() { return device::cpu::cpu_device(); }
+  static std::ptrdiff_t steps_by(const FakeTactic& tactic, const Program& program) {
+    return std::count_if(program.steps().begin(), program.steps().end(), [&](const ProgramStep& step) {
+      return step.plan.tactic == TacticId{std::string(tactic.name()), {}};
+    });
+  }
 
   std::vector<const FakeTactic*> relu_;
   bool overlaps_;

@@ -88,7 +88,7 @@ class ScalingDevice final : public Device {
     return kernel;
   }
   void set_threads(int threads) const override { cpu().set_threads(threads); }
-  std::vector<std::string> notes(Precision) const override { return {}; }
+  std::vector<std::string> notes(const NumericPolicy&) const override { return {}; }
 
   ScaleTactic scale;
 

@@ -34,12 +34,6 @@ int threads_of(const BuildRequest& request) {
   return request.threads > 0 ? request.threads : std::clamp(system::usable_cores(), 1, engine::kMaxThreads);
 }
 
-void check_precision(const engine::Device& device, tensor::Precision precision) {
-  // bf16 is emulated where a device has it not.
-  if (device.computes_in(precision) || precision == tensor::Precision::kBf16) return;
-  fail_environment("the device {} does not run in {}", device.name(), tensor::precision_name(precision));
-}
-
 /// Of a cache that was named: a build would meet it only after its model.
 void check_cache(const BuildRequest& request, const engine::Device& device, int threads) {
   const CachePolicy& cache = request.cache;
@@ -57,7 +51,7 @@ ResolvedBuild prepare(const BuildRequest& request) {
   const int threads = threads_of(request);
   const std::optional<double> budget = budget_of(request);
   const engine::Device& device = device::find_device(request.device);
-  check_precision(device, request.precision);
+  device.policy_for(request.precision);  // refuses what the device lacks
   check_cache(request, device, threads);
   ResolvedBuild build{.device = device};
   build.options.precision = request.precision;

@@ -52,7 +52,7 @@ class ConcatTactic final : public CpuTactic {
     const int64_t axis =
         tensor::normalize_axis(request.node.attributes.get_int("axis"), static_cast<int64_t>(shape.size()));
     const bool floating = request.outputs[0].dtype == tensor::DType::kFloat32;
-    const tensor::DType dtype = floating ? request.compute_dtype : request.outputs[0].dtype;
+    const tensor::DType dtype = floating ? request.storage() : request.outputs[0].dtype;
     const Layout layout = common_layout(request, axis);
     Offer offer;
     for (const TensorDesc& input : request.inputs) offer.inputs.push_back({dtype, input.shape, layout});

@@ -122,9 +122,9 @@ class ConvolutionTactic final : public CpuTactic {
 
   void arrange(const StepRequest& request, Plan& plan) const {
     const Layout layout = variant_ == Variant::kPlain ? Layout::kPlain : request.layout;
-    plan.source = {request.compute_dtype, request.inputs[0].shape,
+    plan.source = {request.storage(), request.inputs[0].shape,
                    engine::layout_for_shape(layout, request.inputs[0].shape)};
-    plan.result = {request.compute_dtype, request.outputs[0].shape,
+    plan.result = {request.storage(), request.outputs[0].shape,
                    engine::layout_for_shape(layout, request.outputs[0].shape)};
     if (plan.geometry.in_channels <= kFewChannels && plan.geometry.group == 1 &&
         engine::layout_block(plan.source.layout) > 1) {

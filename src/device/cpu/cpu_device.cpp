@@ -103,13 +103,13 @@ class CpuDevice final : public engine::Device {
     return precision == Precision::kFp32 || (precision == Precision::kBf16 && has_avx512());
   }
 
-  std::vector<std::string> notes(Precision precision) const override {
-    if (precision != Precision::kBf16) return {};
-    if (!has_avx512()) {
+  std::vector<std::string> notes(const engine::NumericPolicy& policy) const override {
+    if (policy.is_emulated()) {
       return {
           "bf16 is emulated: this CPU has no AVX-512, so arithmetic is in fp32 and results are rounded to "
           "bf16"};
     }
+    if (policy.storage != tensor::DType::kBFloat16) return {};
     if (!__builtin_cpu_supports("avx512bf16")) {
       return {"this CPU has no bf16 instructions: oneDNN widens to fp32 in registers"};
     }

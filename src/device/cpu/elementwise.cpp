@@ -62,7 +62,7 @@ class ElementwiseTactic final : public CpuTactic {
     Offer offer;
     offer.inputs.resize(request.inputs.size());
     TensorDesc result = request.inputs[main];
-    result.dtype = request.compute_dtype;
+    result.dtype = request.storage();
     // Of images in another layout a chain has operands for each channel, but none for each row or column.
     if (!operands(request, chain, result)) result.layout = Layout::kPlain;
     const auto others = operands(request, chain, result);

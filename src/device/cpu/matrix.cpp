@@ -97,8 +97,8 @@ class InnerProductTactic final : public CpuTactic {
     const int64_t rows = tensor::element_count(request.inputs[0].shape) / depth;
     const bool bias = node.has_input(2);
     // Leading dimensions of a stack are rows of one matrix.
-    const TensorDesc source{request.compute_dtype, {rows, depth}, Layout::kPlain};
-    const TensorDesc result{request.compute_dtype, {rows, columns}, Layout::kPlain};
+    const TensorDesc source{request.storage(), {rows, depth}, Layout::kPlain};
+    const TensorDesc result{request.storage(), {rows, columns}, Layout::kPlain};
     const bool stacked = is_stacked(request);
     StepRequest flat = request;
     if (stacked) {
@@ -112,7 +112,7 @@ class InnerProductTactic final : public CpuTactic {
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     attributes.set_post_ops(post->ops);
     const memory::dims weight_dims = {columns, depth};
-    const memory::desc weight_any(weight_dims, onednn_type(request.compute_dtype), memory::format_tag::any);
+    const memory::desc weight_any(weight_dims, onednn_type(request.storage()), memory::format_tag::any);
     const memory::desc bias_desc =
         bias ? memory::desc({columns}, memory::data_type::f32, memory::format_tag::x) : memory::desc();
     constexpr auto kKind = dnnl::prop_kind::forward_inference;
@@ -180,9 +180,9 @@ class MatMulTactic final : public CpuTactic {
 
  private:
   static Offer make(const StepRequest& request, size_t inside, bool allow_sum) {
-    const TensorDesc a{request.compute_dtype, request.inputs[0].shape, Layout::kPlain};
-    const TensorDesc b{request.compute_dtype, request.inputs[1].shape, Layout::kPlain};
-    const TensorDesc c{request.compute_dtype, request.outputs[0].shape, Layout::kPlain};
+    const TensorDesc a{request.storage(), request.inputs[0].shape, Layout::kPlain};
+    const TensorDesc b{request.storage(), request.inputs[1].shape, Layout::kPlain};
+    const TensorDesc c{request.storage(), request.outputs[0].shape, Layout::kPlain};
     const auto post = matrix_post_ops(request, c, inside, allow_sum);
     if (!post) return refuse_post_op();
     dnnl::primitive_attr attributes;

@@ -146,7 +146,7 @@ namespace {
 std::string format_of(const engine::StepRequest& request, const memory::desc& wanted,
                       std::string_view dims_text) {
   const std::string tag = tag_of(wanted);
-  const std::string arrangement = fmt::format("{}{}:{}:{}", request.round_bf16 ? "bf16-rounded-" : "",
+  const std::string arrangement = fmt::format("{}{}:{}:{}", request.emulates_bf16() ? "bf16-rounded-" : "",
                                               dnnl_dt2str(static_cast<dnnl_data_type_t>(wanted.data_type())),
                                               tag.empty() ? "opaque-" + opaque_text(wanted) : tag, dims_text);
   return tag.empty() ? engine::kFinalForm + arrangement : arrangement;
@@ -215,9 +215,9 @@ PackedConstant pack_strided(const engine::StepRequest& request, size_t operand, 
   }
   const bool stored_bf16 = wanted.data_type() == memory::data_type::bf16;
   tensor::Tensor plain = constant;
-  if ((stored_bf16 || request.round_bf16) && tensor::can_round_weights(constant))
+  if ((stored_bf16 || request.emulates_bf16()) && tensor::can_round_weights(constant))
     plain = weights.rounded(name, constant, DType::kBFloat16, axis);
-  if (request.round_bf16) plain = plain.cast(DType::kBFloat16).cast(constant.dtype());
+  if (request.emulates_bf16()) plain = plain.cast(DType::kBFloat16).cast(constant.dtype());
   tensor::Tensor bytes = zeros_for(wanted);
   reorder({dims, onednn_type(plain.dtype()), strides}, plain.bytes(), wanted, bytes.mutable_bytes());
   return {weights.add(key, std::move(bytes)).bytes(), key};

@@ -56,8 +56,8 @@ class PoolingTactic final : public CpuTactic {
     const auto algorithm = !average  ? dnnl::algorithm::pooling_max
                            : include ? dnnl::algorithm::pooling_avg_include_padding
                                      : dnnl::algorithm::pooling_avg_exclude_padding;
-    const TensorDesc source{request.compute_dtype, shape, engine::layout_for_shape(request.layout, shape)};
-    const TensorDesc result{request.compute_dtype, request.outputs[0].shape, source.layout};
+    const TensorDesc source{request.storage(), shape, engine::layout_for_shape(request.layout, shape)};
+    const TensorDesc result{request.storage(), request.outputs[0].shape, source.layout};
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     constexpr auto kKind = dnnl::prop_kind::forward_inference;
@@ -151,9 +151,9 @@ class GlobalAverageTactic final : public CpuTactic {
   Offer offer(const StepRequest& request, engine::WeightStore&) const override {
     if (request.outputs[0].dtype != DType::kFloat32) return Offer::refuse("only float32 models");
     Offer offer;
-    offer.inputs = {{request.compute_dtype, request.inputs[0].shape, request.inputs[0].layout}};
-    offer.outputs = {{request.compute_dtype, request.outputs[0].shape, Layout::kPlain}};
-    offer.kernel = std::make_shared<GlobalAverageKernel>(offer.inputs[0], request.compute_dtype);
+    offer.inputs = {{request.storage(), request.inputs[0].shape, request.inputs[0].layout}};
+    offer.outputs = {{request.storage(), request.outputs[0].shape, Layout::kPlain}};
+    offer.kernel = std::make_shared<GlobalAverageKernel>(offer.inputs[0], request.storage());
     return offer;
   }
 };

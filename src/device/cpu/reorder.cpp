@@ -83,7 +83,7 @@ Offer moved(const StepRequest& request, const memory::dims& dims, const memory::
   const engine::Shape& shape = request.inputs[0].shape;
   if (tensor::element_count(shape) == 0) return Offer::refuse("the tensor is empty");
   const bool floating = request.outputs[0].dtype == tensor::DType::kFloat32;
-  const tensor::DType dtype = floating ? request.compute_dtype : request.outputs[0].dtype;
+  const tensor::DType dtype = floating ? request.storage() : request.outputs[0].dtype;
   if (carrier(dtype) == tensor::DType::kUndefined) return Offer::refuse("elements of 8 bytes");
   return guard_onednn([&] {
     const auto type = onednn_type(carrier(dtype));

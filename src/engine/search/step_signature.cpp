@@ -44,8 +44,8 @@ std::string ascii(const std::string& text) {
 }  // namespace
 
 std::string step_signature(const graph::Graph& graph, const graph::Node& node, Layout layout,
-                           Precision precision) {
-  std::string text = fmt::format("{} {} {}", node.op, layout_name(layout), tensor::precision_name(precision));
+                           std::span<const NumericPolicy> policies) {
+  std::string text = fmt::format("{} {} {}", node.op, layout_name(layout), policies_text(policies));
   for (const auto& [name, value] : node.attributes)
     text += fmt::format(" {}={}", name, attribute_text(value));
   for (const graph::ValueId id : node.inputs) {
@@ -64,13 +64,13 @@ std::string step_signature(const graph::Graph& graph, const graph::Node& node, L
   return ascii(text);
 }
 
-std::string graph_signature(const graph::Graph& graph, Precision precision) {
+std::string graph_signature(const graph::Graph& graph, std::span<const NumericPolicy> policies) {
   uint64_t digest = 1469598103934665603ull;  // FNV-1a
   const auto add = [&](const std::string& text) {
     for (const char c : text) digest = (digest ^ static_cast<unsigned char>(c)) * 1099511628211ull;
   };
   for (const graph::Node& node : graph.nodes) {
-    add(step_signature(graph, node, Layout::kPlain, precision));
+    add(step_signature(graph, node, Layout::kPlain, policies));
     for (const graph::ValueId id : node.inputs) add(fmt::format("<{}", id));
     for (const graph::ValueId id : node.outputs) add(fmt::format(">{}", id));
   }

@@ -28,7 +28,8 @@ void StepSearch::use(const TimingEntry& entry) {
   cut_short = entry.cut_short_after > 0;
   for (const auto& [tactic, time] : entry.times) {
     if (tactic == entry.chosen) chosen = candidates.size();
-    candidates.push_back({tactic, {}, time});
+    candidates.push_back({base, {}, time});
+    candidates.back().plan.tactic = parse_tactic_id(tactic);
   }
 }
 
@@ -44,7 +45,7 @@ void StepSearch::choose() {
 }
 
 void StepSearch::refuse(size_t candidate, const std::string& reason) {
-  refusals.push_back(fmt::format("{}: {}", candidates[candidate].tactic, reason));
+  refusals.push_back(fmt::format("{}: {}", candidates[candidate].plan.tactic.text(), reason));
   candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(candidate));
 }
 
@@ -54,23 +55,32 @@ void StepSearch::leave_out(size_t candidate) {
 }
 
 void StepSearch::list(const ProgramStep& step, const std::string& surroundings) {
+  if (step.is_piece()) {
+    candidates.push_back({base, {}, {}});
+    candidates.back().plan.tactic.name = kDissolved;
+    // One piece does not tell how the others' operands lie.
+    return;
+  }
   std::map<std::string, size_t> seen;
-  std::vector<std::pair<size_t, std::string>> ranked;
-  for (const std::string& tactic : step.node_candidates())
-    ranked.emplace_back(seen[tactic.substr(0, tactic.find(':'))]++, tactic);
+  std::vector<std::pair<size_t, TacticId>> ranked;
+  for (const TacticId& tactic : step.candidates) ranked.emplace_back(seen[tactic.name]++, tactic);
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (auto& [rank, tactic] : ranked) candidates.push_back({std::move(tactic), {}, {}});
-  // Of a dissolved node one piece does not tell how the others' operands lie.
-  if (!step.is_piece()) listed = fmt::format("{} {}", surroundings, fmt::join(step.candidates, " "));
+  listed = surroundings;
+  for (auto& [rank, tactic] : ranked) {
+    listed += " " + tactic.text();
+    candidates.push_back({base, {}, {}});
+    candidates.back().plan.tactic = std::move(tactic);
+  }
 }
 
-void StepSearch::take_times(const StepTimer& timer, const std::vector<const std::string*>& ran, size_t k) {
+void StepSearch::take_times(const StepTimer& timer, const Plans& ran, size_t k) {
   Candidate& candidate = candidates[k];
-  for (const size_t node : nodes) {
+  for (const StepKey& key : keys) {
     // A variant can turn out not to run; another then stands in, whose time is not its.
-    if (ran[node] == nullptr || *ran[node] != candidate.tactic) continue;
-    const auto& times = timer.node_times(node);
+    const auto found = ran.find(key);
+    if (found == ran.end() || found->second != candidate.plan) continue;
+    const auto& times = timer.times(key);
     candidate.times.insert(candidate.times.end(), times.begin(), times.end());
   }
 }
@@ -86,21 +96,24 @@ void StepSearch::reopen() {
 }
 
 TimingEntry StepSearch::entry(int level, double budget_seconds) {
-  TimingEntry result{candidates[chosen].tactic,     {}, refusals, level, short_of_memory,
-                     cut_short ? budget_seconds : 0};
+  TimingEntry result{.chosen = candidates[chosen].plan.tactic.text(),
+                     .refusals = refusals,
+                     .level = level,
+                     .short_of_memory = short_of_memory,
+                     .cut_short_after = cut_short ? budget_seconds : 0};
   for (Candidate& candidate : candidates) {
     candidate.cached = {sample_quantile(candidate.times, 0.5), sample_quantile(candidate.times, 0.25),
                         static_cast<int>(candidate.times.size())};
-    result.times[candidate.tactic] = candidate.cached;
+    result.times[candidate.plan.tactic.text()] = candidate.cached;
   }
   return result;
 }
 
-std::vector<std::string> LayoutSearch::tactics(size_t node_count) const {
-  std::vector<std::string> result(node_count);
+Plans LayoutSearch::plans() const {
+  Plans result;
   for (const StepSearch& step : steps) {
     if (step.candidates.empty()) continue;
-    for (const size_t node : step.nodes) result[node] = step.candidates[step.chosen].tactic;
+    for (const StepKey& key : step.keys) result[key] = step.candidates[step.chosen].plan;
   }
   return result;
 }
@@ -128,70 +141,75 @@ size_t LayoutSearch::rounds() const {
   return rounds;
 }
 
-std::vector<std::string> LayoutSearch::tactics_of_round(size_t k, size_t node_count) const {
-  std::vector<std::string> tactics(node_count);
+Plans LayoutSearch::plans_of_round(size_t k) const {
+  Plans plans;
   for (const StepSearch& step : steps) {
     if (step.candidates.empty()) continue;
     const size_t candidate = step.cached ? step.chosen : k % step.candidates.size();
-    for (const size_t node : step.nodes) tactics[node] = step.candidates[candidate].tactic;
+    for (const StepKey& key : step.keys) plans[key] = step.candidates[candidate].plan;
   }
-  return tactics;
+  return plans;
 }
 
 void LayoutSearch::take_times(const StepTimer& timer, const Program& program, size_t k) {
-  const std::vector<const std::string*> ran = tactics_that_run(program, program.graph().nodes.size());
+  const Plans ran = plans_that_run(program);
   for (StepSearch& step : steps) {
     if (!step.cached && !step.candidates.empty()) step.take_times(timer, ran, k % step.candidates.size());
   }
 }
 
-void LayoutSearch::reopen(const std::set<size_t>& nodes, const Program& listed) {
-  std::set<size_t> unknown = nodes;
-  const std::vector<std::string> chosen = tactics(listed.graph().nodes.size());
+void LayoutSearch::reopen(const std::set<StepKey>& keys, const Program& listed) {
+  std::set<StepKey> unknown = keys;
+  const Plans chosen = plans();
+  for (const StepKey& key : keys) {
+    if (listed.dissolved().contains(key) && chosen.at(key).tactic.dissolves()) unknown.erase(key);
+  }
   for (const ProgramStep& step : listed.steps()) {
-    if (step.node < 0) continue;
-    const auto node = static_cast<size_t>(step.node);
-    const std::vector<std::string> candidates = step.node_candidates();
-    if (std::find(candidates.begin(), candidates.end(), chosen[node]) != candidates.end())
-      unknown.erase(node);
+    const auto found = chosen.find(step.key());
+    if (found == chosen.end()) continue;
+    const auto& candidates = step.candidates;
+    if (std::find(candidates.begin(), candidates.end(), found->second.tactic) != candidates.end())
+      unknown.erase(step.key());
   }
   for (StepSearch& step : steps) {
-    if (unknown.contains(step.nodes.front())) step.reopen();
+    if (unknown.contains(step.keys.front())) step.reopen();
   }
 }
 
-std::vector<const std::string*> tactics_that_run(const Program& program, size_t node_count) {
-  std::vector<const std::string*> ran(node_count, nullptr);
+Plans plans_that_run(const Program& program) {
+  Plans ran = program.dissolved();
   for (const ProgramStep& step : program.steps()) {
-    if (step.node >= 0) ran[static_cast<size_t>(step.node)] = &step.node_tactic();
+    if (step.node >= 0) ran[step.key()] = step.plan;
   }
   return ran;
 }
 
-std::set<size_t> nodes_run_otherwise(const Program& program, const std::vector<std::string>& tactics) {
-  const std::vector<const std::string*> ran = tactics_that_run(program, tactics.size());
-  std::set<size_t> nodes;
-  for (size_t node = 0; node < tactics.size(); ++node) {
-    if (!tactics[node].empty() && ran[node] != nullptr && *ran[node] != tactics[node]) nodes.insert(node);
+std::set<StepKey> run_otherwise(const Program& program, const Plans& plans) {
+  const Plans ran = plans_that_run(program);
+  std::set<StepKey> keys;
+  for (const auto& [key, plan] : plans) {
+    const auto found = ran.find(key);
+    if (found != ran.end() && found->second != plan) keys.insert(key);
   }
-  return nodes;
+  return keys;
 }
 
-LayoutSearch find_steps(const graph::Graph& graph, Layout layout, Precision precision, int least_level,
-                        const TimingCache& cache) {
+LayoutSearch find_steps(const graph::Graph& graph, Layout layout, std::span<const NumericPolicy> policies,
+                        int least_level, const TimingCache& cache) {
   LayoutSearch search{layout, {}};
   std::map<std::string, size_t> known;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     if (graph::traits_of(graph.nodes[i]).view) continue;
-    std::string signature = step_signature(graph, graph.nodes[i], layout, precision);
+    std::string signature = step_signature(graph, graph.nodes[i], layout, policies);
     const auto [found, is_new] = known.try_emplace(signature, search.steps.size());
     if (is_new) {
       StepSearch step;
       step.signature = signature;
+      step.base = {.layout = layout, .policy = policies.front()};
       if (const TimingEntry* entry = cache.find(signature, least_level)) step.use(*entry);
       search.steps.push_back(std::move(step));
     }
-    search.steps[found->second].nodes.push_back(i);
+    search.steps[found->second].keys.push_back({static_cast<int32_t>(i), {}});
   }
   return search;
 }

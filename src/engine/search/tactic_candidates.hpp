@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,7 @@ namespace hone::engine {
 constexpr std::string_view kNoTimeLeft = "not timed: the time for the search was over";
 
 struct Candidate {
-  std::string tactic;
+  StepPlan plan;
   /// Microseconds, of all steps that share the candidates.
   std::vector<double> times;
   TimingEntry::Time cached;
@@ -28,7 +29,9 @@ struct Candidate {
 struct StepSearch {
   std::string signature;
   /// Nodes of the graph.
-  std::vector<size_t> nodes;
+  std::vector<StepKey> keys;
+  /// What its candidates have in common, no tactic.
+  StepPlan base;
   /// The first is the device's favourite.
   std::vector<Candidate> candidates;
   /// "tactic: reason".
@@ -57,8 +60,8 @@ struct StepSearch {
   /// time is short, each has its best guesses looked at. `surroundings`: how the steps before it leave its
   /// operands.
   void list(const ProgramStep& step, const std::string& surroundings);
-  /// Takes the samples of candidate `k`, where the program ran by it; `ran` as tactics_that_run() has it.
-  void take_times(const StepTimer& timer, const std::vector<const std::string*>& ran, size_t k);
+  /// Takes the samples of candidate `k`, where the program ran by it; `ran` as plans_that_run() has it.
+  void take_times(const StepTimer& timer, const Plans& ran, size_t k);
   /// Forgets what came from an earlier search.
   void reopen();
   /// For the cache; fills in the candidates' summaries. `level` and `budget_seconds`: the search's.
@@ -71,30 +74,29 @@ struct LayoutSearch {
   std::vector<StepSearch> steps;
   /// What gets the candidates ready.
   std::vector<Preparation> preparations;
-  /// Chosen tactic per node, as ProgramOptions takes them.
-  std::vector<std::string> tactics(size_t node_count) const;
+  /// What is chosen, as ProgramOptions takes it.
+  Plans plans() const;
   /// What there was no time for, as a sentence; empty where there was time for everything.
   std::string left_out() const;
   /// Rounds that let every candidate of every step run.
   size_t rounds() const;
   /// The same for round `k`: candidate k of every step, or what the cache chose.
-  std::vector<std::string> tactics_of_round(size_t k, size_t node_count) const;
-  /// Takes the samples of a program that ran with the tactics of round `k`.
+  Plans plans_of_round(size_t k) const;
+  /// Takes the samples of a program that ran with the plans of round `k`.
   void take_times(const StepTimer& timer, const Program& program, size_t k);
   /// Forgets the choices for those of the nodes that a program with all candidates does not offer. A step's
   /// first node speaks for all, as in a search. What is offered stays, also where it refuses beside the other
   /// choices: so it did when it was made.
-  void reopen(const std::set<size_t>& nodes, const Program& listed);
+  void reopen(const std::set<StepKey>& keys, const Program& listed);
 };
 
-/// The tactic that each node of the graph runs by, kDissolved where its pieces run; null where it has no
-/// step.
-std::vector<const std::string*> tactics_that_run(const Program& program, size_t node_count);
-/// Nodes that run by another tactic than was chosen for them, since that one is unknown or refuses.
-std::set<size_t> nodes_run_otherwise(const Program& program, const std::vector<std::string>& tactics);
+/// What each node of the graph that has a step runs by, kDissolved where its pieces run, and each piece.
+Plans plans_that_run(const Program& program);
+/// Steps that run otherwise than was chosen for them, since that tactic is unknown or refuses.
+std::set<StepKey> run_otherwise(const Program& program, const Plans& plans);
 
 /// Steps of the graph by signature, with what the cache knows of them from searches of that level or above.
-LayoutSearch find_steps(const graph::Graph& graph, Layout layout, Precision precision, int least_level,
-                        const TimingCache& cache);
+LayoutSearch find_steps(const graph::Graph& graph, Layout layout, std::span<const NumericPolicy> policies,
+                        int least_level, const TimingCache& cache);
 
 }  // namespace hone::engine

@@ -35,9 +35,11 @@ constexpr double kLayoutsShare = 0.93;
 constexpr double kCandidatesShare = 0.6;
 
 /// Of the cache's entry that says so, for builds that may not try.
-std::string unfit_key(const graph::Graph& bound, Precision precision) {
-  return "unfit inputs " + graph_signature(bound, precision);
+std::string unfit_key(const graph::Graph& bound, const Engine& engine) {
+  return "unfit inputs " + graph_signature(bound, engine.policies);
 }
+
+size_t node_of(const StepKey& key) { return static_cast<size_t>(key.node); }
 
 class Search {
  public:
@@ -56,9 +58,9 @@ class Search {
   }
 
   void run() {
-    std::vector<Layout> considered = device_.image_layouts(engine_.precision);
+    std::vector<Layout> considered = device_.image_layouts(engine_.precision());
     if (options_.optimization_level < 3) considered.resize(1);
-    const std::string graph_key = "layout " + graph_signature(*bound_, engine_.precision);
+    const std::string graph_key = "layout " + graph_signature(*bound_, engine_.policies);
     const std::vector<Layout> layouts = open_layouts(considered, graph_key);
     if (layouts.size() > 1) refuse_to_time("the choice of a layout for this network");
     std::vector<LayoutSearch> searches;
@@ -80,7 +82,7 @@ class Search {
     accept_incomplete(true);
     for (const Layout layout : considered) append_log(layout, searches[best]);
     accept_incomplete(options_.cached_only);
-    engine_.tactics = searches[best].tactics(bound_->nodes.size());
+    engine_.plans = searches[best].plans();
     engine_.cut_short = searches[best].left_out();
     searches.clear();
     if (groups_images()) choose_group();
@@ -112,7 +114,7 @@ class Search {
   void refuse_to_time(const std::string& lacks) const {
     if (!options_.cached_only) return;
     // Of a network that nothing could be timed of, the cache lacks nothing.
-    if (const TimingEntry* unfit = cache_.find(unfit_key(*bound_, engine_.precision), least_level()))
+    if (const TimingEntry* unfit = cache_.find(unfit_key(*bound_, engine_), least_level()))
       throw UnfitInputs(Error(ErrorKind::kBadInput, unfit->chosen), unfit->short_of_memory);
     fail_environment("the timing cache lacks {}", lacks);
   }
@@ -120,7 +122,7 @@ class Search {
   /// `others`: the searches of other layouts so far.
   LayoutSearch search_layout(Layout layout, const std::vector<LayoutSearch>& others,
                              const SearchBudget& budget) {
-    LayoutSearch search = find_steps(*bound_, layout, engine_.precision, least_level(), cache_);
+    LayoutSearch search = find_steps(*bound_, layout, engine_.policies, least_level(), cache_);
     reopen_unknown(search);
     if (const std::string doubt = trials_.doubt_of_cached(search); !doubt.empty()) {
       refuse_to_time(fmt::format("right choices: {}", doubt));
@@ -134,14 +136,13 @@ class Search {
     const auto open = std::find_if(search.steps.begin(), search.steps.end(), is_open);
     if (open != search.steps.end()) {
       refuse_to_time(fmt::format("the times of {}, the first of {} such steps",
-                                 bound_->nodes[open->nodes.front()].name,
+                                 bound_->nodes[node_of(open->keys.front())].name,
                                  std::count_if(open, search.steps.end(), is_open)));
     }
     const Disturbance disturbance(device_);
     const bool refines = device_.overlaps_steps() && options_.optimization_level >= 2;
-    const std::vector<std::string> sound =
-        time_candidates(search, bound_->nodes.size(), trials_, options_.optimization_level >= 4 ? 15 : 7,
-                        refines ? budget.part(kCandidatesShare) : budget, progress_);
+    const Plans sound = time_candidates(search, trials_, options_.optimization_level >= 4 ? 15 : 7,
+                                        refines ? budget.part(kCandidatesShare) : budget, progress_);
     check_together(search, sound);
     if (refines) refine(search, budget);
     const bool disturbed = disturbance.was_seen();
@@ -161,25 +162,23 @@ class Search {
     const bool complete =
         !time.is_over() &&
         refine_choices(
-            search, bound_->nodes.size(), trials_,
-            [&](const std::string& tactic) { return device_.starts_early(tactic); }, time, progress_);
+            search, trials_, [&](const TacticId& tactic) { return device_.starts_early(tactic.name); }, time,
+            progress_);
     if (complete || !budget.is_limited()) return;
     for (StepSearch& step : search.steps) step.cut_short = step.cut_short || step.candidates.size() > 1;
   }
 
   /// Opens steps for which the cache chose what the device does not offer.
   void reopen_unknown(LayoutSearch& search) const {
-    const std::vector<std::string> tactics = search.tactics(bound_->nodes.size());
-    if (std::all_of(tactics.begin(), tactics.end(), [](const std::string& name) { return name.empty(); }))
-      return;
-    const std::set<size_t> doubted =
-        nodes_run_otherwise(trials_.program(search.layout, tactics)->program(), tactics);
+    const Plans plans = search.plans();
+    if (plans.empty()) return;
+    const std::set<StepKey> doubted = run_otherwise(trials_.program(search.layout, plans)->program(), plans);
     if (!doubted.empty()) search.reopen(doubted, *trials_.listed_program(search.layout));
   }
 
   void list_candidates(LayoutSearch& search) {
-    std::map<size_t, StepSearch*> step_of;
-    for (StepSearch& step : search.steps) step_of[step.nodes.front()] = &step;
+    std::map<StepKey, StepSearch*> step_of;
+    for (StepSearch& step : search.steps) step_of[step.keys.front()] = &step;
     const auto listed = trials_.listed_program(search.layout);
     search.preparations = listed->preparations();
     std::map<graph::ValueId, std::string> arrangements;
@@ -190,7 +189,7 @@ class Search {
       for (const graph::ValueId id : node.inputs) surroundings += arrangements[id] + ";";
       for (size_t i = 0; i < node.outputs.size(); ++i)
         arrangements[node.outputs[i]] = made.outputs[i].desc.text();
-      const auto found = step_of.find(static_cast<size_t>(made.node));
+      const auto found = step_of.find({made.node, {}});
       if (found == step_of.end()) continue;
       StepSearch& step = *found->second;
       if (!step.cached || step.refusals.empty()) step.refusals = made.node_refusals();
@@ -217,7 +216,7 @@ class Search {
   static const StepSearch* find_equal(const StepSearch& step, const std::vector<LayoutSearch>& others) {
     for (const LayoutSearch& other : others) {
       const auto found = std::find_if(other.steps.begin(), other.steps.end(), [&](const StepSearch& known) {
-        return known.nodes == step.nodes && !known.listed.empty() && known.listed == step.listed;
+        return known.keys == step.keys && !known.listed.empty() && known.listed == step.listed;
       });
       if (found != other.steps.end()) return &*found;
     }
@@ -225,10 +224,10 @@ class Search {
   }
 
   /// Candidates that are right one by one can be wrong together; then as many as possible are kept.
-  void check_together(LayoutSearch& search, const std::vector<std::string>& sound) {
-    const std::vector<std::string> chosen = search.tactics(bound_->nodes.size());
+  void check_together(LayoutSearch& search, const Plans& sound) {
+    const Plans chosen = search.plans();
     if (chosen != sound && !trials_.mistake_of(search.layout, chosen).empty())
-      keep_what_agrees(search, bound_->nodes.size(), sound, trials_);
+      keep_what_agrees(search, sound, trials_);
   }
 
   /// Index of the search whose layout is the fastest; `short_of_memory`: another one found none; `cut_short`:
@@ -244,7 +243,7 @@ class Search {
     trials_.forget_misfit();
     for (size_t i = 0; i < searches.size(); ++i) {
       trials_.fits([&] {
-        auto made = trials_.program(searches[i].layout, searches[i].tactics(bound_->nodes.size()));
+        auto made = trials_.program(searches[i].layout, searches[i].plans());
         trials_.first_outputs(*made);
         networks.push_back({i, std::move(made), {}});
       });
@@ -285,23 +284,23 @@ class Search {
   /// As the cache has it, so that a build that finds everything there logs what the one before it did.
   void append_log(Layout layout, const LayoutSearch& chosen) {
     const bool is_chosen = layout == chosen.layout;
-    LayoutSearch search = find_steps(*bound_, layout, engine_.precision, least_level(), cache_);
+    LayoutSearch search = find_steps(*bound_, layout, engine_.policies, least_level(), cache_);
     for (size_t i = 0; i < search.steps.size(); ++i) {
       StepSearch& step = search.steps[i];
       if (!step.cached && is_chosen) step = chosen.steps[i];
-      for (const size_t node : step.nodes) {
-        const std::string& name = bound_->nodes[node].name;
+      for (const StepKey& key : step.keys) {
+        const std::string& name = bound_->nodes[node_of(key)].name;
         for (size_t k = 0; k < step.candidates.size(); ++k) {
           const Candidate& candidate = step.candidates[k];
-          engine_.log.push_back({name, candidate.tactic, layout, candidate.cached.median_us,
-                                 candidate.cached.lower_quartile_us, candidate.cached.samples,
-                                 is_chosen && k == step.chosen, ""});
+          engine_.log.push_back({name, candidate.plan.tactic.text(), layout, candidate.plan.policy,
+                                 candidate.cached.median_us, candidate.cached.lower_quartile_us,
+                                 candidate.cached.samples, is_chosen && k == step.chosen, ""});
         }
         for (const std::string& refusal : step.refusals) {
           // A variant's name can hold a colon, but no space follows it.
           const size_t colon = refusal.find(": ");
-          engine_.log.push_back(
-              {name, refusal.substr(0, colon), layout, 0, 0, 0, false, refusal.substr(colon + 2)});
+          engine_.log.push_back({name, refusal.substr(0, colon), layout, step.base.policy, 0, 0, 0, false,
+                                 refusal.substr(colon + 2)});
         }
       }
     }
@@ -312,7 +311,7 @@ class Search {
     const int64_t batch =
         trials_.inputs().empty() || trials_.inputs()[0].rank() == 0 ? 1 : trials_.inputs()[0].shape()[0];
     if (batch < 2 || !splits_by_batch(*engine_.graph)) return;
-    const std::string key = "group " + graph_signature(*bound_, engine_.precision);
+    const std::string key = "group " + graph_signature(*bound_, engine_.policies);
     if (const TimingEntry* known = cache_.find(key, least_level())) {
       const char* const end = known->chosen.data() + known->chosen.size();
       int64_t images = -1;
@@ -356,8 +355,8 @@ void search_tactics(Engine& engine, const std::shared_ptr<const graph::Graph>& b
   try {
     Search(engine, bound, device, options, cache, budget).run();
   } catch (const UnfitInputs& error) {
-    engine.layout = device.image_layouts(engine.precision).front();
-    engine.tactics.clear();
+    engine.layout = device.image_layouts(engine.precision()).front();
+    engine.plans.clear();
     engine.micro_batch = 0;
     engine.not_timed = error.what();
     if (options.cached_only) return;
@@ -365,7 +364,7 @@ void search_tactics(Engine& engine, const std::shared_ptr<const graph::Graph>& b
                       .level = options.optimization_level,
                       .short_of_memory = error.short_of_memory};
     unfit.times[unfit.chosen] = {};  // of no samples
-    cache.set(unfit_key(*bound, engine.precision), std::move(unfit));
+    cache.set(unfit_key(*bound, engine), std::move(unfit));
   }
 }
 

@@ -30,7 +30,7 @@ namespace hone::device::cuda {
 namespace {
 
 using engine::Layout;
-using tensor::DType;
+using tensor::Precision;
 using test_support::absent_gpus;
 using test_support::one_node;
 using test_support::OneNode;
@@ -174,7 +174,7 @@ std::string answer(const engine::Tactic& tactic, const engine::StepRequest& requ
 }
 
 /// Equal answers of GPUs after each other stand in one row.
-std::string rows(const Case& test, DType compute) {
+std::string rows(const Case& test, Precision precision) {
   hone::test::GraphBuilder builder;
   const OneNode node = test.make(builder);
   const Layout layout = node.input.rank() == 4 ? Layout::kChannelsLast : Layout::kPlain;
@@ -188,7 +188,7 @@ std::string rows(const Case& test, DType compute) {
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
       of_gpu[name] = node.asked(
           [&](engine::StepRequest request) {
-            request.compute_dtype = compute;
+            request.policy = engine::policy_of(precision);
             return answer(*tactic, request);
           },
           layout);
@@ -215,11 +215,10 @@ std::string table() {
       hone::test::GraphBuilder builder;
       const OneNode node = test.make(builder);
       const std::string op = node.graph.nodes[0].op;
-      for (const auto& [type, name] :
-           {std::pair(DType::kFloat16, "fp16"), std::pair(DType::kFloat32, "fp32")}) {
-        text += fmt::format("{}{} in {}, x {}\n", op, test.name == op ? "" : ", " + test.name, name,
-                            tensor::shape_text(node.input.shape()));
-        text += rows(test, type);
+      for (const Precision precision : {Precision::kFp16, Precision::kFp32}) {
+        text += fmt::format("{}{} in {}, x {}\n", op, test.name == op ? "" : ", " + test.name,
+                            tensor::precision_name(precision), tensor::shape_text(node.input.shape()));
+        text += rows(test, precision);
       }
     }
   }

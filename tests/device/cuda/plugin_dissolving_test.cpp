@@ -62,7 +62,7 @@ class AbsentGpu final : public engine::Device {
     return kernel;
   }
   void set_threads(int) const override {}
-  std::vector<std::string> notes(Precision) const override { return {}; }
+  std::vector<std::string> notes(const engine::NumericPolicy&) const override { return {}; }
 
  private:
   TacticList tactics_;
@@ -77,7 +77,7 @@ TEST(Dissolving, NothingFusedRunsOnTheHostOfAnyGpu) {
         engine::WeightStore weights;
         const auto program =
             engine::build_program(std::make_shared<const graph::Graph>(form.graph), device, weights,
-                                  {.precision = precision, .layout = Layout::kChannelsLast});
+                                  {.policy = engine::policy_of(precision), .layout = Layout::kChannelsLast});
         for (const engine::ProgramStep& step : program->steps()) {
           EXPECT_FALSE(step.runs_on_host())
               << fmt::format("{} on sm_{} in {}: {} {}", form.name, gpu.properties().architecture(),
@@ -99,8 +99,9 @@ TEST(Dissolving, ALayerAndItsHardSwishAreTwoSteps) {
   const auto graph = std::make_shared<const graph::Graph>(b.finish({result}));
   const AbsentGpu device(test_support::absent_gpus[0]);
   engine::WeightStore weights;
-  const auto program = engine::build_program(
-      graph, device, weights, {.precision = Precision::kFp16, .layout = Layout::kChannelsLast});
+  const auto program =
+      engine::build_program(graph, device, weights,
+                            {.policy = engine::policy_of(Precision::kFp16), .layout = Layout::kChannelsLast});
   std::string kinds;
   for (const engine::ProgramStep& step : program->steps()) kinds += step.kind + " ";
   EXPECT_EQ(kinds, "Reorder Gemm FusedElementwise Copy ") << "the input is of float32";

@@ -58,7 +58,7 @@ class Lane {
       : place_{tensor::PlaceKind::kCuda, ordinal},
         input_(image(ordinal)),
         expected_(reference::run_graph(graph, std::vector{input_})[0]),
-        context_(engine, device_of_fingerprint(engine->fingerprint, place_), 1) {
+        context_(engine, device_of_fingerprint(engine->fingerprint(), place_), 1) {
     run();  // packs weights and captures, which threads of one engine do after each other
   }
 

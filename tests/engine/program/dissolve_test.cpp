@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "device/cpu/cpu_device.hpp"
+#include "engine/plans.hpp"
 #include "engine/program/execution.hpp"
 #include "support/equivalence.hpp"
 #include "support/fused_forms.hpp"
@@ -49,7 +50,7 @@ class Partial final : public Device {
     return cpu().make_rounding(std::move(kernel), std::move(outputs));
   }
   void set_threads(int threads) const override { cpu().set_threads(threads); }
-  std::vector<std::string> notes(Precision) const override { return {}; }
+  std::vector<std::string> notes(const NumericPolicy&) const override { return {}; }
 
  private:
   static const Device& cpu() { return device::cpu::cpu_device(); }
@@ -69,7 +70,7 @@ std::shared_ptr<const Program> program_of(const graph::Graph& graph, const Devic
                                           ProgramOptions options = {}) {
   static WeightStore weights;
   weights = {};
-  options.layout = device.image_layouts(options.precision).front();
+  options.layout = device.image_layouts(precision_of(options.policy)).front();
   return build_program(std::make_shared<const graph::Graph>(graph), device, weights, options);
 }
 
@@ -77,7 +78,7 @@ std::shared_ptr<const Program> program_of(const graph::Graph& graph, const Devic
 std::vector<std::string> steps_of(const Program& program) {
   std::vector<std::string> result;
   for (const ProgramStep& step : program.steps()) {
-    if (step.node >= 0) result.push_back(fmt::format("{} by {}", step.kind, step.tactic));
+    if (step.node >= 0) result.push_back(fmt::format("{} by {}", step.kind, step.plan.tactic.text()));
   }
   return result;
 }
@@ -142,8 +143,8 @@ TEST(Dissolving, PiecesSayWhatTheyArePiecesOfAndWhy) {
     EXPECT_THAT(step.sources, ElementsAre("fc1", "act1"));
     EXPECT_THAT(step.whole_refusals, ElementsAre("fussy: it takes less"));
     EXPECT_THAT(step.refusals, IsEmpty());
-    EXPECT_EQ(step.node_tactic(), kDissolved);
   }
+  EXPECT_THAT(program->dissolved(), ElementsAre(::testing::Key(StepKey{0, {}})));
 }
 
 TEST(Dissolving, PiecesAreDissolvedInTurn) {
@@ -164,19 +165,22 @@ TEST(Dissolving, PiecesAreDissolvedInTurn) {
 TEST(Dissolving, TacticsAreChosenByNodeAndPiece) {
   const graph::Graph graph = layer({"relu"});
   const Partial device([](const graph::Node&) { return true; });
-  const auto kinds = [&](ProgramOptions options) { return steps_of(*program_of(graph, device, options)); };
+  const auto kinds = [&](const Plans& plans) {
+    return steps_of(*program_of(graph, device, {.plans = plans}));
+  };
   EXPECT_THAT(kinds({}), ElementsAre("FusedGemm by onednn_inner_product"));
-  EXPECT_THAT(kinds({.tactics = {std::string(kDissolved)}}),
-              ElementsAre("Gemm by onednn_inner_product", "FusedElementwise by chain"));
-  EXPECT_THAT(kinds({.tactics = {std::string(kDissolved)}, .pieces = {{{0, {0}}, "reference"}}}),
-              ElementsAre("Gemm by reference", "FusedElementwise by chain"));
-  EXPECT_THAT(kinds({.tactics = {"reference"}}), ElementsAre("FusedGemm by reference"));
+  Plans dissolved = plans_by({std::string(kDissolved)});
+  EXPECT_THAT(kinds(dissolved), ElementsAre("Gemm by onednn_inner_product", "FusedElementwise by chain"));
+  dissolved[{0, {0}}] = {.tactic = {"reference", {}}};
+  EXPECT_THAT(kinds(dissolved), ElementsAre("Gemm by reference", "FusedElementwise by chain"));
+  EXPECT_THAT(kinds(plans_by({"reference"})), ElementsAre("FusedGemm by reference"));
 }
 
 TEST(Dissolving, ANodeThatIsNotFusedIsNotDissolved) {
   GraphBuilder b;
   const graph::Graph graph = b.finish({b.node("Relu", {b.input("x", {4})})});
-  EXPECT_THAT(steps_of(*program_of(graph, device::cpu::cpu_device(), {.tactics = {std::string(kDissolved)}})),
+  const Plans plans = plans_by({std::string(kDissolved)});
+  EXPECT_THAT(steps_of(*program_of(graph, device::cpu::cpu_device(), {.plans = plans})),
               ElementsAre("Relu by chain"));
 }
 
@@ -194,11 +198,10 @@ TEST(Dissolving, ADissolvedNodeIsOneCandidateOfASearch) {
   const Partial device(is_plain);
   const auto program = program_of(layer({"hard_swish"}), device, {.list_candidates = true});
   ASSERT_EQ(program->steps().size(), 2u);
-  for (const ProgramStep& step : program->steps()) {
-    EXPECT_THAT(step.node_candidates(), ElementsAre("dissolved"));
+  for (const ProgramStep& step : program->steps())
     EXPECT_THAT(step.node_refusals(), ElementsAre("fussy: it takes less"));
-  }
-  EXPECT_THAT(program->steps()[0].candidates, ElementsAre("onednn_inner_product"));
+  EXPECT_THAT(program->dissolved(), ElementsAre(::testing::Key(StepKey{0, {}})));
+  EXPECT_THAT(program->steps()[0].candidates, ElementsAre(TacticId{"onednn_inner_product", {}}));
 }
 
 }  // namespace

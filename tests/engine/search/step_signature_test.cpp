@@ -12,7 +12,8 @@ namespace {
 using test::GraphBuilder;
 
 std::string signature(const graph::Graph& graph, size_t node) {
-  return step_signature(graph, graph.nodes[node], Layout::kPlain, Precision::kFp16);
+  const std::vector<NumericPolicy> policies = {policy_of(Precision::kFp16)};
+  return step_signature(graph, graph.nodes[node], Layout::kPlain, policies);
 }
 
 TEST(StepSignature, EqualStepsShareOne) {
@@ -29,6 +30,19 @@ TEST(StepSignature, AResultThatLeavesTheGraphMakesAnotherStep) {
   const auto x = b.input("x", {1, 4, 8, 8});
   const auto graph = b.finish({b.node("Relu", {b.node("Relu", {x})})});
   EXPECT_NE(signature(graph, 0), signature(graph, 1));
+}
+
+TEST(StepSignature, NamesThePoliciesToChooseFrom) {
+  GraphBuilder b;
+  const auto graph = b.finish({b.node("Relu", {b.input("x", {4})})});
+  const NumericPolicy half = policy_of(Precision::kFp16);
+  const NumericPolicy single = policy_of(Precision::kFp32);
+  const auto of = [&](const std::vector<NumericPolicy>& policies) {
+    return step_signature(graph, graph.nodes[0], Layout::kPlain, policies);
+  };
+  EXPECT_THAT(of({half, single}), ::testing::StartsWith("Relu plain fp16+fp32 "));
+  EXPECT_NE(of({half, single}), of({single, half})) << "the first is the favourite";
+  EXPECT_NE(of({policy_of(Precision::kBf16)}), of({emulated_bf16()}));
 }
 
 TEST(StepSignature, StringsThatAreNotUtf8CanStandInAFile) {

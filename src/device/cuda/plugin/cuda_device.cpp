@@ -279,7 +279,7 @@ class CudaDevice final : public engine::Device {
 
   void evict_caches() const override { gpu_.evict_l2(); }
 
-  std::vector<std::string> notes(Precision) const override { return {}; }
+  std::vector<std::string> notes(const engine::NumericPolicy&) const override { return {}; }
 
  private:
   const DeviceProperties& properties() const { return gpu_.properties(); }

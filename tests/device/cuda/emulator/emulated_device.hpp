@@ -107,7 +107,7 @@ class EmulatedDevice final : public engine::Device {
     return engine::make_host_executor(program, &queue_);
   }
   void set_threads(int) const override {}
-  std::vector<std::string> notes(tensor::Precision) const override { return {}; }
+  std::vector<std::string> notes(const engine::NumericPolicy&) const override { return {}; }
 
  private:
   std::vector<std::string> passes_;

@@ -84,7 +84,7 @@ std::string run(const graph::Graph& graph, std::vector<std::string> passes, int6
   for (const auto& input : inputs) shapes.push_back(input.shape());
   std::string tactics;
   for (const engine::ProgramStep& step : context.program(shapes).steps()) {
-    const std::string name = step.tactic.substr(0, step.tactic.find(':'));
+    const std::string& name = step.plan.tactic.name;
     if (name == "reference" || name == "reorder") continue;
     tactics += (tactics.empty() ? "" : " ") + std::string(step.is_piece() ? "of a piece: " : "") + name;
   }
@@ -218,7 +218,7 @@ TEST(EmulatedTactics, SumsOfPartsAreInTheScratchAreaAndSoInThePlan) {
                                        [](const auto& tactic) { return tactic->name() == "implicit_gemm"; });
   conv.asked(
       [&](engine::StepRequest request) {
-        request.compute_dtype = tensor::DType::kFloat16;
+        request.policy = engine::policy_of(tensor::Precision::kFp16);
         engine::WeightStore weights;
         const auto offered = [&](const char* variant) {
           return implicit->offer_variant(request, weights, variant);

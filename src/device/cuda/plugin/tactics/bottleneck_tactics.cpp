@@ -16,7 +16,7 @@ using tensor::DType;
 Refusal read_size(const StepRequest& request, Bottleneck& size) {
   const graph::Node& node = request.node;
   if (request.outputs[0].dtype != DType::kFloat32) return "only float32 models";
-  if (tensor::dtype_size(request.compute_dtype) != 2) return "only fp16 and bf16";
+  if (tensor::dtype_size(request.storage()) != 2) return "only fp16 and bf16";
   // They are read before the kernel ahead has ended.
   for (size_t i = 1; i < node.inputs.size(); ++i) {
     if (i != 4 && node.has_input(i) && !request.graph.value(node.inputs[i]).constant)
@@ -93,7 +93,7 @@ class BottleneckTactic final : public CudaTactic {
     Refusal reason = read_size(request, size);
     if (!reason) reason = way_.refusal(size, device());
     if (reason) return Offer::refuse(std::move(reason));
-    const DType dtype = request.compute_dtype;
+    const DType dtype = request.storage();
     const auto image = [&](const engine::Shape& shape) {
       return engine::TensorDesc{dtype, shape, Layout::kChannelsLast};
     };

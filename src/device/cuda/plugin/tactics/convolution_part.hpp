@@ -15,8 +15,8 @@ struct ConvolutionPart {
 
   explicit ConvolutionPart(const engine::StepRequest& whole)
       : node(plain(whole.node)),
-        request{whole.graph,         node,         whole.inputs,     whole.outputs,   whole.precision,
-                whole.compute_dtype, whole.layout, whole.round_bf16, whole.exhaustive},
+        request{whole.graph,  node,         whole.inputs,     whole.outputs,
+                whole.policy, whole.layout, whole.exhaustive, whole.quantizations},
         geometry(graph::read_convolution(node.attributes, request.inputs[0].shape, request.inputs[1].shape)) {
     request.outputs[0].shape = geometry.output_shape();
   }

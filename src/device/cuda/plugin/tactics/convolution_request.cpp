@@ -22,14 +22,14 @@ Refusal read_convolution_request(const StepRequest& request, ConvolutionRequest&
   if (!post_ops) return "a post-op's operand is broadcast in a way no kernel has";
   out.post_ops = std::move(*post_ops);
   out.has_bias = request.node.has_input(2);
-  out.source = {request.compute_dtype, shape, Layout::kChannelsLast};
-  out.result = {request.compute_dtype, request.outputs[0].shape, Layout::kChannelsLast};
+  out.source = {request.storage(), shape, Layout::kChannelsLast};
+  out.result = {request.storage(), request.outputs[0].shape, Layout::kChannelsLast};
   return {};
 }
 
 Element element_of(const StepRequest& request) {
-  if (request.precision == tensor::Precision::kTf32) return Element::kTf32;
-  switch (request.compute_dtype) {
+  if (request.policy.compute == engine::Compute::kTf32) return Element::kTf32;
+  switch (request.storage()) {
     case DType::kFloat16: return Element::kHalf;
     case DType::kBFloat16: return Element::kBFloat16;
     default: return Element::kFloat;

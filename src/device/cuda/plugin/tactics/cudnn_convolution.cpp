@@ -92,14 +92,14 @@ Refusal filter_padding_refusal(const StepRequest& request, const Plan& plan) {
 Refusal make_plan(const StepRequest& request, Plan& plan) {
   if (Refusal reason = read_convolution_request(request, plan.request)) return reason;
   const graph::Convolution& geometry = plan.request.geometry;
-  const int64_t multiple = tensor::dtype_size(request.compute_dtype) == 2 ? 8 : 4;
+  const int64_t multiple = tensor::dtype_size(request.storage()) == 2 ? 8 : 4;
   plan.channels = (geometry.in_channels + multiple - 1) / multiple * multiple;
   if (geometry.group > 1 && plan.channels != geometry.in_channels)
     return fmt::format("{} input channels in groups, not a multiple of {}", geometry.in_channels, multiple);
   plan.filters = (geometry.out_channels + multiple - 1) / multiple * multiple;
   if (Refusal reason = filter_padding_refusal(request, plan)) return reason;
   CudnnConvolution& c = plan.convolution;
-  c.precision = request.precision;
+  c.precision = request.precision();
   const auto& axes = geometry.axes;
   c.x = {geometry.batch, plan.channels, axes[0].input, axes[1].input};
   c.w = {plan.filters, geometry.group > 1 ? geometry.group_inputs() : plan.channels, axes[0].kernel,
@@ -175,7 +175,7 @@ class CudnnConvolutionTactic final : public CudaTactic {
     const auto compiled = cudnn_.plan(plan.convolution, variant);
     Offer offer = make_convolution_offer(request, plan.request, DType::kFloat32);
     const graph::Convolution& geometry = plan.request.geometry;
-    const PackedConstant filter = pack_filter(gpu(), request, 1, request.compute_dtype, FilterOrder::kKrsc,
+    const PackedConstant filter = pack_filter(gpu(), request, 1, request.storage(), FilterOrder::kKrsc,
                                               plan.convolution.w[1], weights, plan.filters);
     offer.packed = {filter.key};
     PackedConstant bias;
@@ -189,11 +189,11 @@ class CudnnConvolutionTactic final : public CudaTactic {
     ImageSize image{geometry.batch, geometry.in_channels, geometry.axes[0].input * geometry.axes[1].input};
     const auto scratch_bytes = [&](int64_t pixels, int64_t width) {
       constexpr int64_t kAlignment = 256;
-      const int64_t bytes = pixels * width * static_cast<int64_t>(tensor::dtype_size(request.compute_dtype));
+      const int64_t bytes = pixels * width * static_cast<int64_t>(tensor::dtype_size(request.storage()));
       return (bytes + kAlignment - 1) / kAlignment * kAlignment;
     };
     int64_t image_bytes = 0;
-    FloatType source_type = float_type(request.compute_dtype);
+    FloatType source_type = float_type(request.storage());
     if (pads) {
       // Few channels: the image comes as it is and is widened into the scratch area first.
       offer.inputs[0] = {request.inputs[0].dtype, request.inputs[0].shape, Layout::kPlain};
@@ -207,8 +207,8 @@ class CudnnConvolutionTactic final : public CudaTactic {
     std::vector<int64_t> ids = {kCudnnX, kCudnnW, kCudnnY};
     for (size_t i = 0; i < plan.operands.size(); ++i)
       ids.push_back(kCudnnFirstOperand + static_cast<int64_t>(i));
-    const FloatType type = float_type(request.compute_dtype);
-    const auto element_bytes = static_cast<int64_t>(tensor::dtype_size(request.compute_dtype));
+    const FloatType type = float_type(request.storage());
+    const auto element_bytes = static_cast<int64_t>(tensor::dtype_size(request.storage()));
     const int64_t row_bytes = geometry.out_channels * element_bytes;
     const int64_t padded_row_bytes = plan.filters * element_bytes;
     offer.kernel = std::make_shared<LaunchKernel>(

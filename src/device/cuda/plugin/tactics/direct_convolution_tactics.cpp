@@ -30,7 +30,7 @@ Refusal read_problem(const StepRequest& request, DirectProblem& out) {
   if (tensor::element_count(request.outputs[0].shape) > std::numeric_limits<int32_t>::max())
     return "more outputs than its index counts";
   out.size = convolution_size(out.request.geometry);
-  out.type = float_type(request.compute_dtype);
+  out.type = float_type(request.storage());
   if (out.request.post_ops.size() <= kMaxEpilogueSteps) out.stream = stream_epilogue(conv_args(out.request));
   return {};
 }
@@ -74,7 +74,7 @@ class DirectTactic : public CudaTactic {
  protected:
   virtual Refusal refusal(const DirectProblem& problem, std::string_view variant) const = 0;
   virtual FilterOrder filter_order() const = 0;
-  virtual DType filter_type(const StepRequest& request) const { return request.compute_dtype; }
+  virtual DType filter_type(const StepRequest& request) const { return request.storage(); }
   virtual cudaError_t launch(const DirectProblem& problem, const ConvolutionArguments& arguments,
                              const Epilogue& epilogue, const std::string& variant,
                              const LaunchOptions& options) const = 0;

@@ -113,13 +113,13 @@ class GemmTactic final : public ConfiguredTactic<GemmPlan, typename Kernel::Conf
 
   Offer make(const StepRequest& request, const GemmPlan& plan, const Config& config,
              engine::WeightStore& weights) const override {
-    Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
+    Offer offer = make_convolution_offer(request, plan.request, request.storage());
     const ConvProblem& problem = plan.problem;
     const FilterOrder order = problem.element == Element::kTf32 ? FilterOrder::kKrscTf32 : FilterOrder::kKrsc;
-    const PackedConstant filter = plan.stem ? pack_stem(this->gpu(), request, 1, request.compute_dtype,
-                                                        *plan.stem, StemOrder::kWindows, weights)
-                                            : pack_filter(this->gpu(), request, 1, request.compute_dtype,
-                                                          order, problem.channels, weights);
+    const PackedConstant filter =
+        plan.stem
+            ? pack_stem(this->gpu(), request, 1, request.storage(), *plan.stem, StemOrder::kWindows, weights)
+            : pack_filter(this->gpu(), request, 1, request.storage(), order, problem.channels, weights);
     offer.packed = {filter.key};
     // An image of few channels comes as the caller has it and is laid out anew in the scratch area.
     if (plan.stem || plan.image_channels != 0)
@@ -137,7 +137,7 @@ class GemmTactic final : public ConfiguredTactic<GemmPlan, typename Kernel::Conf
     base.w = filter.device->data();
     offer.kernel = std::make_shared<LaunchKernel>(
         "a convolution",
-        [=, type = float_type(request.compute_dtype), request = plan.request, stem = plan.stem](
+        [=, type = float_type(request.storage()), request = plan.request, stem = plan.stem](
             auto inputs, auto outputs, void* scratch, const LaunchOptions& options) {
           (void)filter;  // keeps the weights alive
           ConvArgs args = base;

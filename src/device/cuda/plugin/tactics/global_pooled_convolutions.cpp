@@ -20,7 +20,7 @@ struct Plan {
 
 /// Empty when the plan is filled in. `request` is that of the convolution.
 Refusal make_plan(const StepRequest& request, Plan& plan) {
-  if (tensor::dtype_size(request.compute_dtype) != 2) return "only fp16 and bf16";
+  if (tensor::dtype_size(request.storage()) != 2) return "only fp16 and bf16";
   if (Refusal reason = read_convolution_request(request, plan.request)) return reason;
   if (plan.request.geometry.group != 1) return "it has groups";
   if (Refusal reason = stream_epilogue_refusal(plan.request)) return reason;
@@ -56,11 +56,11 @@ class WarpgroupPooledTactic final : public ConfiguredTactic<Plan, WarpgroupConfi
   Offer make(const StepRequest& request, const Plan& plan, const WarpgroupConfig& config,
              engine::WeightStore& weights) const override {
     const ConvolutionPart part(request);
-    Offer offer = make_convolution_offer(part.request, plan.request, request.compute_dtype);
+    Offer offer = make_convolution_offer(part.request, plan.request, request.storage());
     // As a global pool leaves it, so that a matrix product can read it.
-    offer.outputs = {{request.compute_dtype, request.outputs[0].shape, Layout::kPlain}};
-    const PackedConstant filter = pack_filter(gpu(), part.request, 1, request.compute_dtype,
-                                              FilterOrder::kKrsc, plan.problem.channels, weights);
+    offer.outputs = {{request.storage(), request.outputs[0].shape, Layout::kPlain}};
+    const PackedConstant filter = pack_filter(gpu(), part.request, 1, request.storage(), FilterOrder::kKrsc,
+                                              plan.problem.channels, weights);
     offer.packed = {filter.key};
     offer.kernel = std::make_shared<LaunchKernel>(
         "a convolution and its pool",

@@ -49,7 +49,7 @@ class SoftmaxTactic final : public CudaTactic {
     const int64_t outer = product(shape, 0, axis);
     const int64_t length = shape[axis];
     const int64_t inner = product(shape, axis + 1, shape.size());
-    const TensorDesc desc{request.compute_dtype, shape, Layout::kPlain};
+    const TensorDesc desc{request.storage(), shape, Layout::kPlain};
     const FloatType type = float_type(desc.dtype);
     const bool logarithm = request.node.op == "LogSoftmax";
     Offer offer;
@@ -78,7 +78,7 @@ class LayerNormalizationTactic final : public CudaTactic {
     const size_t axis = axis_of(request);
     const int64_t rows = product(shape, 0, axis);
     const int64_t columns = product(shape, axis, shape.size());
-    const TensorDesc desc{request.compute_dtype, shape, Layout::kPlain};
+    const TensorDesc desc{request.storage(), shape, Layout::kPlain};
     Offer offer;
     offer.inputs.resize(request.inputs.size());
     offer.inputs[0] = desc;
@@ -120,7 +120,7 @@ class GroupNormalizationTactic final : public CudaTactic {
     const bool grouped = request.node.op == "GroupNormalization";
     const int64_t groups = grouped ? request.node.attributes.get_int("num_groups") : channels;
     if (groups < 1 || channels % groups != 0) return Offer::refuse("the channels do not divide into groups");
-    const TensorDesc desc{request.compute_dtype, shape, layout_of(request, channels / groups)};
+    const TensorDesc desc{request.storage(), shape, layout_of(request, channels / groups)};
     Offer offer;
     offer.inputs = {desc};
     for (size_t i = 1; i <= 2; ++i) {
@@ -147,7 +147,7 @@ class GroupNormalizationTactic final : public CudaTactic {
   /// As images lie where the channels that share statistics fill what memory hands over at once.
   static Layout layout_of(const StepRequest& request, int64_t members) {
     constexpr int64_t kSectorBytes = 32;
-    const auto bytes = static_cast<int64_t>(tensor::dtype_size(request.compute_dtype));
+    const auto bytes = static_cast<int64_t>(tensor::dtype_size(request.storage()));
     return members * bytes < kSectorBytes ? Layout::kPlain
                                           : engine::layout_for_shape(request.layout, request.inputs[0].shape);
   }
@@ -164,7 +164,7 @@ class LrnTactic final : public CudaTactic {
     if (request.outputs[0].dtype != DType::kFloat32) return Offer::refuse("only float32 models");
     const Shape& shape = request.inputs[0].shape;
     if (shape.size() < 3) return Offer::refuse("only images");
-    const TensorDesc desc{request.compute_dtype, shape, engine::layout_for_shape(request.layout, shape)};
+    const TensorDesc desc{request.storage(), shape, engine::layout_for_shape(request.layout, shape)};
     Offer offer;
     offer.inputs = {desc};
     offer.outputs = {desc};

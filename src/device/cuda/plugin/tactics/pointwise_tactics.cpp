@@ -87,13 +87,13 @@ class PointwiseTactic final : public CudaTactic {
     if (!compares || dtype != DType::kFloat32 ||
         request.graph.constant(request.node.inputs[input]) == nullptr)
       return dtype;
-    return request.inputs[1 - input].dtype == request.compute_dtype ? request.compute_dtype : dtype;
+    return request.inputs[1 - input].dtype == request.storage() ? request.storage() : dtype;
   }
 
   Offer make(const StepRequest& request) const {
     const DType declared = request.outputs[0].dtype;
     const Shape& shape = request.outputs[0].shape;
-    const DType result_type = declared == DType::kFloat32 ? request.compute_dtype : declared;
+    const DType result_type = declared == DType::kFloat32 ? request.storage() : declared;
     const auto result_storage = pointwise_storage(result_type);
     if (!result_storage) return Offer::refuse("an element type without kernels");
     if (tensor::element_count(shape) == 0) return Offer::refuse("the output is empty");

@@ -36,10 +36,10 @@ class PoolTactic final : public CudaTactic {
                                                                          : PoolKind::kAverage;
     const Layout layout = engine::layout_for_shape(request.layout, shape);
     Offer offer;
-    offer.inputs = {{request.compute_dtype, shape, layout}};
-    offer.outputs = {{request.compute_dtype, request.outputs[0].shape, layout}};
+    offer.inputs = {{request.storage(), shape, layout}};
+    offer.outputs = {{request.storage(), request.outputs[0].shape, layout}};
     offer.outputs.resize(request.outputs.size());
-    const FloatType type = float_type(request.compute_dtype);
+    const FloatType type = float_type(request.storage());
     const ImageOrder order = image_order(layout);
     offer.kernel = std::make_shared<LaunchKernel>(
         "a pool", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
@@ -60,8 +60,8 @@ class GlobalPoolTactic final : public CudaTactic {
 
   Offer offer(const StepRequest& request, engine::WeightStore&) const override {
     if (request.outputs[0].dtype != DType::kFloat32) return Offer::refuse("only float32 models");
-    const TensorDesc source{request.compute_dtype, request.inputs[0].shape, request.inputs[0].layout};
-    const FloatType type = float_type(request.compute_dtype);
+    const TensorDesc source{request.storage(), request.inputs[0].shape, request.inputs[0].layout};
+    const FloatType type = float_type(request.storage());
     const ImageOrder order = image_order(source.layout);
     const int64_t batch = source.shape[0];
     const int64_t channels = source.shape[1];
@@ -71,7 +71,7 @@ class GlobalPoolTactic final : public CudaTactic {
     Offer offer;
     offer.inputs = {source};
     // Plain, so that a matrix product can read it.
-    offer.outputs = {{request.compute_dtype, request.outputs[0].shape, Layout::kPlain}};
+    offer.outputs = {{request.storage(), request.outputs[0].shape, Layout::kPlain}};
     offer.kernel = std::make_shared<LaunchKernel>(
         "a global pool",
         [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {

@@ -36,7 +36,7 @@ class TopKTactic final : public CudaTactic {
     const MiddleAxes size = parts_of(shape, attributes.get_int("axis"));
     if (size.axis > kLongest) return Offer::refuse(fmt::format("the axis is longer than {}", kLongest));
     const int64_t k = parts_of(request.outputs[0].shape, attributes.get_int("axis")).axis;
-    const DType dtype = request.compute_dtype;
+    const DType dtype = request.storage();
     Offer offer;
     offer.inputs = {{dtype, shape, Layout::kPlain}, {}};
     offer.outputs = {{dtype, request.outputs[0].shape, Layout::kPlain},
@@ -69,7 +69,7 @@ class CumulativeSumTactic final : public CudaTactic {
     if (axis == nullptr || axis->size() != 1) return Offer::refuse("the axis is computed");
     const Shape& shape = request.inputs[0].shape;
     const MiddleAxes size = parts_of(shape, axis->to_int64()[0]);
-    const TensorDesc desc{request.compute_dtype, shape, Layout::kPlain};
+    const TensorDesc desc{request.storage(), shape, Layout::kPlain};
     Offer offer;
     offer.inputs = {desc, {}};
     offer.outputs = {desc};

@@ -67,7 +67,7 @@ class ReductionTactic final : public CudaTactic {
     if (!parts && merged(moved).sizes.size() > kMostMoved)
       return Offer::refuse("the axes lie between too many others");
     const Kind& known = *kind_of(request.node.op);
-    const DType dtype = known.wide ? DType::kFloat32 : request.compute_dtype;
+    const DType dtype = known.wide ? DType::kFloat32 : request.storage();
     Offer offer;
     offer.inputs = {{dtype, shape, Layout::kPlain}};
     offer.inputs.resize(request.inputs.size());
@@ -115,9 +115,9 @@ class ArgExtremeTactic final : public CudaTactic {
     const bool last = axis == 1 && given.layout == Layout::kChannelsLast;
     if (last) size = {size.outer * size.inner, size.axis, 1};
     Offer offer;
-    offer.inputs = {{request.compute_dtype, given.shape, last ? Layout::kChannelsLast : Layout::kPlain}};
+    offer.inputs = {{request.storage(), given.shape, last ? Layout::kChannelsLast : Layout::kPlain}};
     offer.outputs = {{DType::kInt64, request.outputs[0].shape, Layout::kPlain}};
-    const FloatType type = float_type(request.compute_dtype);
+    const FloatType type = float_type(request.storage());
     const bool largest = request.node.op == "ArgMax";
     const bool last_of_equals = attributes.get_int("select_last_index") != 0;
     offer.kernel = std::make_shared<LaunchKernel>(

@@ -45,10 +45,10 @@ class ResizeTactic final : public CudaTactic {
       size.axes[first + i] = on_device(tables.axes[i], gpu(), kept);
     const Layout layout = engine::layout_for_shape(request.layout, shape);
     Offer offer;
-    offer.inputs = {{request.compute_dtype, shape, layout}};
+    offer.inputs = {{request.storage(), shape, layout}};
     offer.inputs.resize(request.inputs.size());
-    offer.outputs = {{request.compute_dtype, request.outputs[0].shape, layout}};
-    const FloatType type = float_type(request.compute_dtype);
+    offer.outputs = {{request.storage(), request.outputs[0].shape, layout}};
+    const FloatType type = float_type(request.storage());
     const ImageOrder order = image_order(layout);
     offer.kernel = std::make_shared<LaunchKernel>(
         "a resize", [=, kept = std::move(kept), extrapolation = tables.extrapolation](

@@ -49,7 +49,7 @@ class GridSampleTactic final : public CudaTactic {
     const Shape& shape = request.inputs[0].shape;
     if (shape.size() > 5) return Offer::refuse("only 1, 2 and 3 spatial axes");
     if (tensor::element_count(shape) == 0) return Offer::refuse("the input is empty");
-    const DType dtype = request.compute_dtype;
+    const DType dtype = request.storage();
     const Layout layout = engine::layout_for_shape(request.layout, shape);
     Offer offer;
     // Points stay in float32: in 16 bits they would be pixels off.

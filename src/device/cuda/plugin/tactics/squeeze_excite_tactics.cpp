@@ -32,7 +32,7 @@ Refusal read_activation(const graph::Node& node, std::string_view prefix, UnaryS
 Refusal read_size(const StepRequest& request, const DeviceProperties& device, SqueezeExcite& size) {
   const graph::Node& node = request.node;
   if (request.outputs[0].dtype != DType::kFloat32) return "only float32 models";
-  if (tensor::dtype_size(request.compute_dtype) != 2) return "only fp16 and bf16";
+  if (tensor::dtype_size(request.storage()) != 2) return "only fp16 and bf16";
   const engine::Shape& shape = request.inputs[0].shape;
   if (shape.size() != 4) return "only 2-D images";
   // They are read before the kernel ahead has ended.
@@ -63,7 +63,7 @@ class SqueezeExciteStep {
  public:
   SqueezeExciteStep(const StepRequest& request, const DeviceProperties& device, const SqueezeExcite& size,
                     int most_blocks, PackedConstant w1, PackedConstant w2)
-      : type_(float_type(request.compute_dtype)),
+      : type_(float_type(request.storage())),
         size_(size),
         plan_(squeeze_excite_plan(size, most_blocks, device)),
         bytes_(static_cast<size_t>(size.batch * size.channels * size.pixels) * float_bytes(type_)),
@@ -148,7 +148,7 @@ class SqueezeExciteTactic final : public CudaTactic {
     if (most == std::end(kMostBlocks))
       return Offer::refuse(fmt::format("'{}' is no number of blocks", variant));
     if (Refusal reason = room_refusal(device(), size, *most)) return Offer::refuse(std::move(reason));
-    const DType dtype = request.compute_dtype;
+    const DType dtype = request.storage();
     PackedConstant w1 = pack_filter(gpu(), request, 1, dtype, FilterOrder::kKrsc, size.channels, weights);
     PackedConstant w2 =
         pack_filter(gpu(), request, 2, dtype, FilterOrder::kKrsc, size.hidden_pitch(), weights);

@@ -29,9 +29,9 @@ class StationaryTactic final : public CudaTactic {
   Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
     GemmPlan plan;
     if (Refusal reason = make_plan(request, device(), plan)) return Offer::refuse(std::move(reason));
-    Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
+    Offer offer = make_convolution_offer(request, plan.request, request.storage());
     const PackedConstant filter = pack_fragments(
-        gpu(), request, 1, request.compute_dtype, "slabs",
+        gpu(), request, 1, request.storage(), "slabs",
         [channels = plan.problem.channels](int64_t k, int64_t tap, int64_t c) {
           return stationary_place(channels, k, tap, c);
         },

@@ -82,10 +82,10 @@ class StemTactic final : public ConfiguredTactic<StemPlan, StemConfig> {
              engine::WeightStore& weights) const override {
     const GemmPlan& plan = stem_plan.convolution;
     if (stem_plan.next) return offer_with_next(request, weights, plan, *stem_plan.next, config);
-    Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
+    Offer offer = make_convolution_offer(request, plan.request, request.storage());
     offer.inputs[0] = {DType::kFloat32, request.inputs[0].shape, Layout::kPlain};
     const PackedConstant filter =
-        pack_stem(gpu(), request, 1, request.compute_dtype, *plan.stem, config.order(), weights);
+        pack_stem(gpu(), request, 1, request.storage(), *plan.stem, config.order(), weights);
     offer.packed = {filter.key};
     offer.kernel = std::make_shared<LaunchKernel>(
         "a convolution",
@@ -102,7 +102,7 @@ class StemTactic final : public ConfiguredTactic<StemPlan, StemConfig> {
 
   Offer offer_with_next(const StepRequest& request, engine::WeightStore& weights, const GemmPlan& plan,
                         const StemNext& next, const StemConfig& config) const {
-    const DType dtype = request.compute_dtype;
+    const DType dtype = request.storage();
     const bool has_bias = request.node.has_input(kNextBias);
     Offer offer = make_convolution_offer(request, plan.request, dtype);
     offer.inputs[0] = {DType::kFloat32, request.inputs[0].shape, Layout::kPlain};

@@ -23,7 +23,7 @@ struct Plan {
 
 /// Empty when the plan is filled in.
 Refusal make_plan(const StepRequest& request, Plan& plan) {
-  if (tensor::dtype_size(request.compute_dtype) != 2) return "only fp16 and bf16";
+  if (tensor::dtype_size(request.storage()) != 2) return "only fp16 and bf16";
   if (Refusal reason = read_convolution_request(request, plan.request)) return reason;
   // They are read before the kernel ahead has ended.
   for (const size_t i : {3, 4}) {
@@ -75,12 +75,12 @@ class WarpgroupSumTactic final : public ConfiguredTactic<Plan, WarpgroupConfig> 
 
   Offer make(const StepRequest& request, const Plan& plan, const WarpgroupConfig& config,
              engine::WeightStore& weights) const override {
-    Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
-    offer.inputs[2] = {request.compute_dtype, request.inputs[2].shape, Layout::kChannelsLast};
+    Offer offer = make_convolution_offer(request, plan.request, request.storage());
+    offer.inputs[2] = {request.storage(), request.inputs[2].shape, Layout::kChannelsLast};
     const bool has_bias = request.node.has_input(4);
     if (has_bias) offer.inputs[4] = {DType::kFloat32, request.inputs[4].shape, Layout::kPlain};
     const auto pack = [&](size_t operand, const ConvProblem& problem) {
-      PackedConstant filter = pack_filter(gpu(), request, operand, request.compute_dtype, FilterOrder::kKrsc,
+      PackedConstant filter = pack_filter(gpu(), request, operand, request.storage(), FilterOrder::kKrsc,
                                           problem.channels, weights);
       offer.packed.push_back(filter.key);
       return filter.device;

@@ -35,7 +35,7 @@ class TransposedConvolutionTactic final : public CudaTactic {
     const Shape& shape = request.inputs[0].shape;
     const Shape& filter = request.inputs[1].shape;
     if (shape.size() < 3 || shape.size() > 5) return Offer::refuse("only 1-D, 2-D and 3-D windows");
-    const DType dtype = request.compute_dtype;
+    const DType dtype = request.storage();
     const Layout layout = engine::layout_for_shape(request.layout, shape);
     Offer offer;
     // Channels-last weights have the output's channels innermost, which neighbouring threads read.

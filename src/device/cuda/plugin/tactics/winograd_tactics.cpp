@@ -26,7 +26,7 @@ struct Plan {
 
 /// Empty when the plan is filled in.
 Refusal make_plan(const StepRequest& request, Plan& plan) {
-  if (request.precision != Precision::kFp32) return "only fp32";
+  if (request.precision() != Precision::kFp32) return "only fp32";
   if (Refusal reason = read_convolution_request(request, plan.request)) return reason;
   const graph::Convolution& geometry = plan.request.geometry;
   if (geometry.group != 1) return "it has groups";
@@ -169,7 +169,7 @@ class WinogradTactic final : public CudaTactic {
     // Another shape than the one it was timed for may have fewer.
     const size_t chosen = std::min(static_cast<size_t>(choice->algorithm), algorithms.size() - 1);
     PackedConstant filter = pack_winograd(gpu(), request, 1, plan.size, weights);
-    Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
+    Offer offer = make_convolution_offer(request, plan.request, request.storage());
     offer.packed = {filter.key};
     const WinogradStep step(std::move(plan), parts, std::move(matmul), algorithms[chosen], std::move(filter));
     offer.scratch_bytes = step.scratch_bytes();
