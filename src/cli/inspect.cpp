@@ -99,8 +99,10 @@ void print_text(const engine::Engine& engine, const engine::Description& descrip
       print_line("     a piece of {}{}", step.piece_of,
                  step.whole_refusals.empty() ? "" : ", which no tactic takes whole");
     if (!options.rivals) continue;
-    if (step.rivals.empty() && !step.whole_refusals.empty())
+    if (step.whole_rivals.empty() && !step.whole_refusals.empty())
       print_line("     whole: {}", fmt::join(step.whole_refusals, "; "));
+    for (const engine::TacticRecord& record : step.whole_rivals)
+      print_line("     whole: {}", record_text(engine, record));
     for (const engine::TacticRecord& record : step.rivals) print_line("     {}", record_text(engine, record));
   }
   if (options.passes) print_passes(engine);

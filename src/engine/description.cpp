@@ -11,18 +11,25 @@
 namespace hone::engine {
 namespace {
 
-/// Adds what the graph knows of what a step runs, and the search of the engine's node of that name.
+/// What the search says of the step of that name.
+std::vector<TacticRecord> rivals_of(const Engine& engine, const std::string& step) {
+  std::vector<TacticRecord> rivals;
+  for (const TacticRecord& record : engine.log) {
+    if (record.step == step && !(record.chosen && record.samples == 0)) rivals.push_back(record);
+  }
+  return rivals;
+}
+
+/// Adds what the graph knows of what a step runs, and the search of the step of that name.
 void describe_node(const Engine& engine, const graph::Graph& graph, const graph::Node& node,
-                   const std::string& searched, StepDescription& result) {
+                   StepDescription& result) {
   if (node.attributes.has("post_ops"))
     result.post_ops = node.attributes.get<std::vector<std::string>>("post_ops");
   if (const auto cost = graph::node_cost(graph, node)) {
     result.flops = cost->flops;
     result.bytes = cost->bytes;
   }
-  for (const TacticRecord& record : engine.log) {
-    if (record.step == searched && !(record.chosen && record.samples == 0)) result.rivals.push_back(record);
-  }
+  result.rivals = rivals_of(engine, result.name);
 }
 
 /// Inputs, weights and outputs once, in the element types that the step reads and writes. Packed weights
@@ -61,8 +68,9 @@ StepDescription describe_step(const Engine& engine, const Program& program, cons
   if (step.is_piece()) {
     result.piece_of = whole.op;
     result.whole_refusals = step.whole_refusals;
+    result.whole_rivals = rivals_of(engine, whole.name);
   }
-  describe_node(engine, program.graph(), *node, whole.name, result);
+  describe_node(engine, program.graph(), *node, result);
   if (step.kernel != nullptr) result.bytes = moved_bytes(program.graph(), *node, step);
   return result;
 }
@@ -87,6 +95,12 @@ Json record_json(const TacticRecord& record) {
   json["median_us"] = record.median_us;
   json["lower_quartile_us"] = record.lower_quartile_us;
   json["samples"] = record.samples;
+  return json;
+}
+
+Json records_json(const std::vector<TacticRecord>& records) {
+  Json json = Json::array();
+  for (const TacticRecord& record : records) json.push_back(record_json(record));
   return json;
 }
 
@@ -194,7 +208,7 @@ Description describe_record(const Engine& engine) {
     step.inputs = type_texts(bound, node.inputs);
     step.outputs = type_texts(bound, node.outputs);
     step.predecessors.assign(read.begin(), read.end());
-    describe_node(engine, bound, node, node.name, step);
+    describe_node(engine, bound, node, step);
     result.flops += step.flops;
     result.steps.push_back(std::move(step));
   }
@@ -204,8 +218,6 @@ Description describe_record(const Engine& engine) {
 Json description_json(const Engine& engine, const Description& description) {
   Json steps = Json::array();
   for (const StepDescription& step : description.steps) {
-    Json rivals = Json::array();
-    for (const TacticRecord& record : step.rivals) rivals.push_back(record_json(record));
     steps.push_back({{"name", step.name},
                      {"kind", step.kind},
                      {"tactic", step.tactic},
@@ -219,7 +231,8 @@ Json description_json(const Engine& engine, const Description& description) {
                      {"flops", step.flops},
                      {"bytes", step.bytes},
                      {"predecessors", step.predecessors},
-                     {"rivals", std::move(rivals)}});
+                     {"rivals", records_json(step.rivals)},
+                     {"whole_rivals", records_json(step.whole_rivals)}});
   }
   Json passes = Json::array();
   for (const auto& pass : engine.passes) {

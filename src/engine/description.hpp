@@ -33,6 +33,8 @@ struct StepDescription {
   /// Indices of the steps whose outputs it reads.
   std::vector<int32_t> predecessors;
   std::vector<TacticRecord> rivals;
+  /// Of a piece: those of its node.
+  std::vector<TacticRecord> whole_rivals;
 };
 
 struct Description {

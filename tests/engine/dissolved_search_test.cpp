@@ -3,6 +3,7 @@
 #include "engine/description.hpp"
 #include "engine/engine_file.hpp"
 #include "engine/search/step_timer.hpp"
+#include "engine/search/tactic_candidates.hpp"
 #include "engine/tactic_search_fixture.hpp"
 
 namespace hone::engine {
@@ -91,7 +92,7 @@ TEST_F(DissolvedSearch, ADescriptionShowsThePieces) {
   EXPECT_THAT(description.steps[1].predecessors, ElementsAre(0));
   for (const StepDescription& step : description.steps) {
     EXPECT_EQ(step.piece_of, "FusedMatMul");
-    EXPECT_THAT(step.rivals, SizeIs(3)) << "the choice, and two refusals";
+    EXPECT_THAT(step.whole_rivals, SizeIs(3)) << "the choice, and two refusals";
   }
   EXPECT_DOUBLE_EQ(description.flops, 2.0 * 2 * 24 * 32 * 16 + 2 * 2 * 24 * 16);
 }
@@ -108,6 +109,114 @@ TEST_F(DissolvedSearch, APieceSaysWhyTheWholeDoesNotRun) {
   const Json json = description_json(*engine, description);
   EXPECT_EQ(json["steps"][0]["piece_of"], "FusedMatMul");
   EXPECT_EQ(json["steps"][0]["whole_refusals"].size(), 2u);
+}
+
+/// The CPU's first tactic that accepts, under a name of its own.
+class Renamed final : public Tactic {
+ public:
+  explicit Renamed(std::string name) : name_(std::move(name)) {}
+  std::string_view name() const override { return name_; }
+  Offer offer(const StepRequest& request, WeightStore& weights) const override {
+    Offer offer;
+    for (const Tactic* tactic : device::cpu::cpu_device().tactics(request.node)) {
+      offer = tactic->offer(request, weights);
+      if (!offer.refusal) break;
+    }
+    return offer;
+  }
+
+ private:
+  std::string name_;
+};
+
+/// Takes a product with its activation whole, and each for itself; chains by two tactics.
+class Fusing final : public FakeDevice {
+ public:
+  Fusing() : FakeDevice({}, false) {}
+  std::vector<const Tactic*> tactics(const graph::Node& node) const override {
+    if (node.op == "FusedElementwise") return {&lame_, &swift_};
+    if (node.op.starts_with("Fused")) return {&whole_};
+    return FakeDevice::tactics(node);
+  }
+
+ private:
+  Renamed whole_{"whole"};
+  Renamed lame_{"lame"};
+  Renamed swift_{"swift"};
+};
+
+graph::Graph layer() {
+  GraphBuilder b;
+  const auto sum = b.node("Gemm", {b.input("x", {4, 24}), b.random({24, 16}), b.random({16})});
+  return b.finish({b.node("Relu", {sum})});
+}
+
+BuildOptions layer_options(int level) {
+  BuildOptions build = options(level);
+  build.shapes = {{"x", {{4, 24}, {4, 24}, {4, 24}}}};
+  return build;
+}
+
+TEST_F(DissolvedSearch, AFusionThatMakesANodeSlowerIsDissolved) {
+  for (const auto& [whole_us, dissolves] : {std::pair(500.0, true), std::pair(20.0, false)}) {
+    Fusing device;
+    device.times_us = {{"whole", whole_us}, {"lame", 80}, {"swift", 30}};
+    const auto engine = build_engine(layer(), device, layer_options(1));
+    ASSERT_THAT(engine->graph->nodes, SizeIs(1));
+    ASSERT_TRUE(engine->graph->nodes[0].op.starts_with("Fused")) << engine->graph->nodes[0].op;
+    const auto dissolved = records(*engine, "dissolved");
+    ASSERT_THAT(dissolved, SizeIs(1)) << "it is always a candidate";
+    EXPECT_EQ(dissolved[0].chosen, dissolves);
+    EXPECT_EQ(dissolved[0].median_us, 81) << "its pieces together, by the device's favourites";
+    EXPECT_EQ(records(*engine, "whole").at(0).chosen, !dissolves);
+    EXPECT_EQ(planned_tactic(*engine, {0, {}}), dissolves ? "dissolved" : "whole");
+    EXPECT_EQ(planned_tactic(*engine, {0, {1}}), dissolves ? "swift" : "") << "pieces are searched as well";
+    EXPECT_THAT(records(*engine, "swift"), SizeIs(dissolves ? 1 : 0));
+    expect_right(layer(), engine, device);
+  }
+}
+
+TEST_F(DissolvedSearch, TheReferenceDoesNotCountAsTakingANode) {
+  Fusing device;
+  device.times_us = {{"whole", 500}};
+  const auto engine = build_engine(layer(), device, layer_options(1));
+  EXPECT_THAT(records(*engine, "reference"), SizeIs(0));
+}
+
+TEST_F(DissolvedSearch, TheCacheKnowsWhatPiecesRunBy) {
+  Fusing device;
+  device.times_us = {{"whole", 500}, {"lame", 80}, {"swift", 30}};
+  BuildOptions build = layer_options(1);
+  build.cache_folder = folder_;
+  const auto first = build_engine(layer(), device, build);
+  build.cached_only = true;
+  const auto second = build_engine(layer(), device, build);
+  EXPECT_FALSE(second->tuned);
+  EXPECT_EQ(second->plans, first->plans);
+  EXPECT_EQ(second->log.size(), first->log.size());
+}
+
+TEST_F(DissolvedSearch, ADescriptionShowsBothSearches) {
+  Fusing device;
+  device.times_us = {{"whole", 500}, {"lame", 80}, {"swift", 30}};
+  const auto engine = build_engine(layer(), device, layer_options(1));
+  LoadedEngine loaded(engine, device, 1);
+  const Description description = describe(loaded, tuned_shapes(*engine));
+  ASSERT_THAT(description.steps, SizeIs(2));
+  EXPECT_THAT(description.steps[1].whole_rivals, SizeIs(2));
+  ASSERT_THAT(description.steps[1].rivals, SizeIs(2));
+  for (const TacticRecord& record : description.steps[1].rivals)
+    EXPECT_EQ(record.chosen, record.tactic == "swift");
+}
+
+TEST_F(DissolvedSearch, WhereThereIsNoTimeTheWholeStays) {
+  Fusing device;
+  device.times_us = {{"whole", 500}};
+  BuildOptions build = layer_options(1);
+  build.budget_seconds = 1e-9;
+  const auto engine = build_engine(layer(), device, build);
+  EXPECT_EQ(planned_tactic(*engine, {0, {}}), "whole");
+  EXPECT_EQ(records(*engine, "dissolved").at(0).refusal, kNoTimeLeft);
 }
 
 }  // namespace

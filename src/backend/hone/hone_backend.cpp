@@ -14,9 +14,10 @@ std::vector<tensor::Shape> shapes_of(std::span<const tensor::Tensor> inputs) {
   return shapes;
 }
 
+/// Of a piece whose own tactics were not searched, those of its node.
 std::vector<Rival> rivals_of(const engine::StepDescription& step) {
   std::vector<Rival> rivals;
-  for (const engine::TacticRecord& record : step.rivals)
+  for (const engine::TacticRecord& record : step.rivals.empty() ? step.whole_rivals : step.rivals)
     rivals.push_back({record.tactic, std::string(engine::layout_name(record.layout)), record.median_us,
                       record.chosen, record.refusal});
   return rivals;

@@ -10,6 +10,11 @@ using graph::ValueId;
 
 bool is_fused(const Node& node) { return transform::chained_ops(node) > 0 || transform::is_pattern(node); }
 
+bool has_pieces(const Node& node) {
+  return transform::is_pattern(node) ||
+         transform::chained_ops(node) > (node.op == "FusedElementwise" ? 1 : 0);
+}
+
 std::vector<Node> dissolve(graph::Graph& graph, const Node& whole,
                            const std::function<bool(const Node&)>& takes) {
   if (transform::is_pattern(whole)) return transform::pieces_of_pattern(graph, whole);

@@ -57,13 +57,12 @@ struct ProgramStep {
   std::vector<std::string> whole_refusals;
   /// Tactics that were asked before this one, with their reasons.
   std::vector<std::string> refusals;
-  /// With ProgramOptions::list_candidates, every tactic that accepts (the reference only when no other does).
+  /// Where they are listed, every tactic that accepts (the reference only when no other does) and, of a fused
+  /// node that one accepts, kDissolved.
   std::vector<TacticId> candidates;
 
   bool is_piece() const { return !path.empty(); }
   StepKey key() const { return {node, path}; }
-  /// Those of the graph's node, whichever of its pieces this is.
-  const std::vector<std::string>& node_refusals() const { return is_piece() ? whole_refusals : refusals; }
 };
 
 class Program {
@@ -124,7 +123,7 @@ struct ProgramOptions {
   Plans plans = {};
   /// What TensorDesc::quantization stands for.
   std::span<const tensor::Quantization> quantizations = {};
-  /// Ask every tactic, for a search, instead of stopping at the first that accepts.
+  /// Ask every tactic of steps without a plan, for a search, instead of stopping at the first that accepts.
   bool list_candidates = false;
   /// Ask for variants that a library does not recommend, too.
   bool exhaustive = false;

@@ -45,7 +45,7 @@ class ProgramBuilder {
         given_(graph_),
         device_(device),
         options_(options),
-        choice_(device, weights, options.list_candidates) {
+        choice_(device, weights) {
     slot_of_.assign(graph_->values.size(), -1);
   }
 
@@ -242,17 +242,19 @@ class ProgramBuilder {
     return request;
   }
 
-  StepPlan plan_of(const Work& work) const {
-    const auto found = options_.plans.find(work.key);
-    return found == options_.plans.end() ? StepPlan{{}, work.layout, work.policy} : found->second;
-  }
-
   void add_static_step(const Work& work) {
-    StepPlan plan = plan_of(work);
+    const auto planned = options_.plans.find(work.key);
+    const bool is_planned = planned != options_.plans.end();
+    const bool lists = options_.list_candidates && !is_planned;
+    StepPlan plan = is_planned ? planned->second : StepPlan{{}, work.layout, work.policy};
     if (plan.tactic.dissolves() && add_pieces(work, plan, {})) return;
-    TacticAnswer answer = choice_.ask(request_for(work.node, plan), plan.tactic);
+    TacticAnswer answer = choice_.ask(request_for(work.node, plan), plan.tactic, lists);
     if (!answer.offers() && add_pieces(work, plan, answer.refusals)) return;
-    if (!answer.offers()) choice_.ask_reference(request_for(work.node, plan), answer);
+    if (!answer.offers()) {
+      choice_.ask_reference(request_for(work.node, plan), answer);
+    } else if (lists && work.key.path.empty() && has_pieces(work.node)) {
+      answer.candidates.push_back({std::string(kDissolved), {}});
+    }
     plan.tactic = answer.tactic;
     add_step(work, plan, answer);
   }

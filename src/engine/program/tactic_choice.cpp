@@ -7,15 +7,15 @@
 
 namespace hone::engine {
 
-TacticAnswer TacticChoice::ask(const StepRequest& request, const TacticId& wanted) {
+TacticAnswer TacticChoice::ask(const StepRequest& request, const TacticId& wanted, bool list_candidates) {
   TacticAnswer answer;
   if (wanted.name == reference_tactic().name()) ask_one(reference_tactic(), request, wanted, answer, false);
   std::vector<const Tactic*> tactics = device_.tactics(request.node);
   std::stable_partition(tactics.begin(), tactics.end(),
                         [&](const Tactic* tactic) { return tactic->name() == wanted.name; });
   for (const Tactic* tactic : tactics) {
-    if (answer.offers() && !list_candidates_) break;
-    ask_one(*tactic, request, wanted, answer, list_candidates_);
+    if (answer.offers() && !list_candidates) break;
+    ask_one(*tactic, request, wanted, answer, list_candidates);
   }
   return answer;
 }

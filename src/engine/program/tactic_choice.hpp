@@ -26,13 +26,12 @@ struct TacticAnswer {
 
 class TacticChoice {
  public:
-  TacticChoice(const Device& device, WeightStore& weights, bool list_candidates)
-      : device_(device), weights_(weights), list_candidates_(list_candidates) {}
+  TacticChoice(const Device& device, WeightStore& weights) : device_(device), weights_(weights) {}
 
   /// The device's tactics, the one that is `wanted` first; the reference only where it is wanted. Candidates
   /// are listed where that was asked for: after the first offer, variants unasked, since it may take long to
   /// get one of them ready.
-  TacticAnswer ask(const StepRequest& request, const TacticId& wanted);
+  TacticAnswer ask(const StepRequest& request, const TacticId& wanted, bool list_candidates);
   /// The reference, which closes the list of tactics that refused. Environment error when one of them would
   /// run the step with a form of a constant that is missing, internal error when the reference has not the
   /// operator.
@@ -62,7 +61,6 @@ class TacticChoice {
     std::vector<std::string> variants;
   };
 
-  bool list_candidates_;
   std::vector<Listed> listed_;
 };
 

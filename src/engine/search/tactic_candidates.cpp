@@ -14,6 +14,32 @@ namespace {
 /// A challenger must be this much faster than the favourite.
 constexpr double kMargin = 0.97;
 
+/// Puts steps with one signature together.
+class Collector {
+ public:
+  Collector(std::vector<StepSearch>& steps, StepPlan base, int least_level, const TimingCache& cache)
+      : steps_(steps), base_(std::move(base)), least_level_(least_level), cache_(cache) {}
+
+  void add(const std::string& signature, const StepKey& key, const std::string& name) {
+    const auto [found, is_new] = known_.try_emplace(signature, steps_.size());
+    if (is_new) {
+      StepSearch& step = steps_.emplace_back();
+      step.signature = signature;
+      step.base = base_;
+      if (const TimingEntry* entry = cache_.find(signature, least_level_)) step.use(*entry);
+    }
+    steps_[found->second].keys.push_back(key);
+    steps_[found->second].names.push_back(name);
+  }
+
+ private:
+  std::vector<StepSearch>& steps_;
+  StepPlan base_;
+  int least_level_;
+  const TimingCache& cache_;
+  std::map<std::string, size_t> known_;
+};
+
 }  // namespace
 
 double StepSearch::median(size_t candidate) const {
@@ -55,12 +81,6 @@ void StepSearch::leave_out(size_t candidate) {
 }
 
 void StepSearch::list(const ProgramStep& step, const std::string& surroundings) {
-  if (step.is_piece()) {
-    candidates.push_back({base, {}, {}});
-    candidates.back().plan.tactic.name = kDissolved;
-    // One piece does not tell how the others' operands lie.
-    return;
-  }
   std::map<std::string, size_t> seen;
   std::vector<std::pair<size_t, TacticId>> ranked;
   for (const TacticId& tactic : step.candidates) ranked.emplace_back(seen[tactic.name]++, tactic);
@@ -72,6 +92,12 @@ void StepSearch::list(const ProgramStep& step, const std::string& surroundings) 
     candidates.push_back({base, {}, {}});
     candidates.back().plan.tactic = std::move(tactic);
   }
+}
+
+void StepSearch::list_dissolved() {
+  // One piece does not tell how the others' operands lie, so nothing is known of its surroundings.
+  candidates.push_back({base, {}, {}});
+  candidates.back().plan.tactic.name = kDissolved;
 }
 
 void StepSearch::take_times(const StepTimer& timer, const Plans& ran, size_t k) {
@@ -110,7 +136,7 @@ TimingEntry StepSearch::entry(int level, double budget_seconds) {
 }
 
 Plans LayoutSearch::plans() const {
-  Plans result;
+  Plans result = others;
   for (const StepSearch& step : steps) {
     if (step.candidates.empty()) continue;
     for (const StepKey& key : step.keys) result[key] = step.candidates[step.chosen].plan;
@@ -122,17 +148,19 @@ std::string LayoutSearch::left_out() const {
   size_t candidates = 0;
   size_t untimed = 0;
   size_t cut_short = 0;
-  for (const StepSearch& step : steps) {
-    candidates += step.candidates.size();
-    untimed += static_cast<size_t>(
-        std::count_if(step.refusals.begin(), step.refusals.end(),
-                      [](const std::string& refusal) { return refusal.ends_with(kNoTimeLeft); }));
-    cut_short += step.cut_short ? 1 : 0;
+  for (const auto* searched : {&steps, &pieces}) {
+    for (const StepSearch& step : *searched) {
+      candidates += step.candidates.size();
+      untimed += static_cast<size_t>(
+          std::count_if(step.refusals.begin(), step.refusals.end(),
+                        [](const std::string& refusal) { return refusal.ends_with(kNoTimeLeft); }));
+      cut_short += step.cut_short ? 1 : 0;
+    }
   }
   if (cut_short == 0) return {};
   return fmt::format(
       "{} of {} candidates were not timed, and not all choices tried for {} of {} kinds of steps", untimed,
-      candidates + untimed, cut_short, steps.size());
+      candidates + untimed, cut_short, steps.size() + pieces.size());
 }
 
 size_t LayoutSearch::rounds() const {
@@ -142,7 +170,7 @@ size_t LayoutSearch::rounds() const {
 }
 
 Plans LayoutSearch::plans_of_round(size_t k) const {
-  Plans plans;
+  Plans plans = others;
   for (const StepSearch& step : steps) {
     if (step.candidates.empty()) continue;
     const size_t candidate = step.cached ? step.chosen : k % step.candidates.size();
@@ -196,20 +224,24 @@ std::set<StepKey> run_otherwise(const Program& program, const Plans& plans) {
 
 LayoutSearch find_steps(const graph::Graph& graph, Layout layout, std::span<const NumericPolicy> policies,
                         int least_level, const TimingCache& cache) {
-  LayoutSearch search{layout, {}};
-  std::map<std::string, size_t> known;
+  LayoutSearch search{.layout = layout};
+  Collector collector(search.steps, {.layout = layout, .policy = policies.front()}, least_level, cache);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    if (graph::traits_of(graph.nodes[i]).view) continue;
-    std::string signature = step_signature(graph, graph.nodes[i], layout, policies);
-    const auto [found, is_new] = known.try_emplace(signature, search.steps.size());
-    if (is_new) {
-      StepSearch step;
-      step.signature = signature;
-      step.base = {.layout = layout, .policy = policies.front()};
-      if (const TimingEntry* entry = cache.find(signature, least_level)) step.use(*entry);
-      search.steps.push_back(std::move(step));
-    }
-    search.steps[found->second].keys.push_back({static_cast<int32_t>(i), {}});
+    const graph::Node& node = graph.nodes[i];
+    if (graph::traits_of(node).view) continue;
+    collector.add(step_signature(graph, node, layout, policies), {static_cast<int32_t>(i), {}}, node.name);
+  }
+  return search;
+}
+
+LayoutSearch find_pieces(const Program& program, const LayoutSearch& nodes,
+                         std::span<const NumericPolicy> policies, int least_level, const TimingCache& cache) {
+  LayoutSearch search{.layout = nodes.layout, .others = nodes.plans()};
+  Collector collector(search.steps, {.layout = nodes.layout, .policy = policies.front()}, least_level, cache);
+  for (const ProgramStep& step : program.steps()) {
+    if (!step.is_piece()) continue;
+    const graph::Node& piece = *program.node_of(step);
+    collector.add(step_signature(program.graph(), piece, nodes.layout, policies), step.key(), step.name);
   }
   return search;
 }

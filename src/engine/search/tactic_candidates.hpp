@@ -28,8 +28,10 @@ struct Candidate {
 /// Steps that would be timed alike share one: what is chosen for one of them is chosen for all.
 struct StepSearch {
   std::string signature;
-  /// Nodes of the graph.
+  /// Nodes of the graph, or pieces of nodes that are dissolved.
   std::vector<StepKey> keys;
+  /// Their names.
+  std::vector<std::string> names;
   /// What its candidates have in common, no tactic.
   StepPlan base;
   /// The first is the device's favourite.
@@ -60,6 +62,8 @@ struct StepSearch {
   /// time is short, each has its best guesses looked at. `surroundings`: how the steps before it leave its
   /// operands.
   void list(const ProgramStep& step, const std::string& surroundings);
+  /// The same of a node that nothing but its pieces runs.
+  void list_dissolved();
   /// Takes the samples of candidate `k`, where the program ran by it; `ran` as plans_that_run() has it.
   void take_times(const StepTimer& timer, const Plans& ran, size_t k);
   /// Forgets what came from an earlier search.
@@ -68,10 +72,14 @@ struct StepSearch {
   TimingEntry entry(int level, double budget_seconds);
 };
 
-/// All steps of a graph in one layout.
+/// All steps of a graph in one layout, or all pieces of the nodes that are dissolved.
 struct LayoutSearch {
   Layout layout = Layout::kPlain;
   std::vector<StepSearch> steps;
+  /// Plans of steps that are none of these: of the nodes for their pieces, and the other way round.
+  Plans others;
+  /// Pieces of nodes that are dissolved, which were searched when these were known.
+  std::vector<StepSearch> pieces;
   /// What gets the candidates ready.
   std::vector<Preparation> preparations;
   /// What is chosen, as ProgramOptions takes it.
@@ -98,5 +106,8 @@ std::set<StepKey> run_otherwise(const Program& program, const Plans& plans);
 /// Steps of the graph by signature, with what the cache knows of them from searches of that level or above.
 LayoutSearch find_steps(const graph::Graph& graph, Layout layout, std::span<const NumericPolicy> policies,
                         int least_level, const TimingCache& cache);
+/// The same of the pieces in a program, beside the plans of the nodes.
+LayoutSearch find_pieces(const Program& program, const LayoutSearch& nodes,
+                         std::span<const NumericPolicy> policies, int least_level, const TimingCache& cache);
 
 }  // namespace hone::engine

@@ -31,15 +31,16 @@ constexpr double kLongRefineSeconds = 60;
 /// rest is for packing what was chosen.
 constexpr double kLayoutsShareBesideGroups = 0.8;
 constexpr double kLayoutsShare = 0.93;
-/// Share of a layout's time for candidates, where their choices are then tried in whole networks.
-constexpr double kCandidatesShare = 0.6;
+/// Share of a layout's time for candidates of nodes; where their choices are then tried in whole networks;
+/// and of what is left then, for candidates of pieces of nodes that are dissolved.
+constexpr double kCandidatesShare = 0.9;
+constexpr double kCandidatesShareBesideTrials = 0.6;
+constexpr double kPiecesShare = 0.25;
 
 /// Of the cache's entry that says so, for builds that may not try.
 std::string unfit_key(const graph::Graph& bound, const Engine& engine) {
   return "unfit inputs " + graph_signature(bound, engine.policies);
 }
-
-size_t node_of(const StepKey& key) { return static_cast<size_t>(key.node); }
 
 class Search {
  public:
@@ -124,28 +125,45 @@ class Search {
                              const SearchBudget& budget) {
     LayoutSearch search = find_steps(*bound_, layout, engine_.policies, least_level(), cache_);
     reopen_unknown(search);
+    const bool cached = std::all_of(search.steps.begin(), search.steps.end(), is_cached);
+    if (cached) search_pieces(search, budget);
     if (const std::string doubt = trials_.doubt_of_cached(search); !doubt.empty()) {
       refuse_to_time(fmt::format("right choices: {}", doubt));
       // Either side may be the wrong one; a search of its own has more voters.
       for (StepSearch& step : search.steps) step.reopen();
-    } else if (std::all_of(search.steps.begin(), search.steps.end(), is_cached)) {
+      search.others.clear();
+      search.pieces.clear();
+    } else if (cached) {
       return search;
     }
     list_candidates(search);
     take_equal_steps(search, others);
-    const auto open = std::find_if(search.steps.begin(), search.steps.end(), is_open);
-    if (open != search.steps.end()) {
-      refuse_to_time(fmt::format("the times of {}, the first of {} such steps",
-                                 bound_->nodes[node_of(open->keys.front())].name,
-                                 std::count_if(open, search.steps.end(), is_open)));
-    }
+    refuse_to_time_open(search);
     const Disturbance disturbance(device_);
     const bool refines = device_.overlaps_steps() && options_.optimization_level >= 2;
-    const Plans sound = time_candidates(search, trials_, options_.optimization_level >= 4 ? 15 : 7,
-                                        refines ? budget.part(kCandidatesShare) : budget, progress_);
-    check_together(search, sound);
+    const double share = refines ? kCandidatesShareBesideTrials : kCandidatesShare;
+    check_together(search, time_candidates(search, trials_, looks(), budget.part(share), progress_));
+    search_pieces(search, budget.part(kPiecesShare));
+    if (!search.others.empty() && !trials_.mistake_of(search.layout, search.plans()).empty()) {
+      search.others.clear();
+      search.pieces.clear();
+    }
     if (refines) refine(search, budget);
-    const bool disturbed = disturbance.was_seen();
+    keep(search, disturbance.was_seen());
+    return search;
+  }
+
+  int looks() const { return options_.optimization_level >= 4 ? 15 : 7; }
+
+  void refuse_to_time_open(const LayoutSearch& search) const {
+    const auto open = std::find_if(search.steps.begin(), search.steps.end(), is_open);
+    if (open == search.steps.end()) return;
+    refuse_to_time(fmt::format("the times of {}, the first of {} such steps", open->names.front(),
+                               std::count_if(open, search.steps.end(), is_open)));
+  }
+
+  /// Puts what was found into the cache.
+  void keep(LayoutSearch& search, bool disturbed) {
     for (StepSearch& step : search.steps) {
       if (step.cached || step.candidates.empty()) continue;
       TimingEntry entry = step.entry(options_.optimization_level, budget_.seconds());
@@ -153,7 +171,37 @@ class Search {
       cache_.set(step.signature, std::move(entry));
       engine_.tuned = true;
     }
-    return search;
+  }
+
+  /// Searches the pieces of the nodes for which dissolving was chosen. The nodes stay as they are: they were
+  /// compared with pieces that run by the device's favourites.
+  void search_pieces(LayoutSearch& nodes, const SearchBudget& budget) {
+    const Plans plans = nodes.plans();
+    if (std::none_of(plans.begin(), plans.end(),
+                     [](const auto& item) { return item.second.tactic.dissolves(); }))
+      return;
+    LayoutSearch search = find_pieces(trials_.program(nodes.layout, plans)->program(), nodes,
+                                      engine_.policies, least_level(), cache_);
+    reopen_unknown(search);
+    if (!std::all_of(search.steps.begin(), search.steps.end(), is_cached)) time_pieces(search, budget);
+    nodes.others.clear();
+    for (const auto& [key, plan] : search.plans()) {
+      if (!key.path.empty()) nodes.others[key] = plan;
+    }
+    nodes.pieces = std::move(search.steps);
+  }
+
+  void time_pieces(LayoutSearch& search, const SearchBudget& budget) {
+    list_candidates(search);
+    // There is nothing to find out about pieces that one tactic runs.
+    const bool has_choice = std::any_of(search.steps.begin(), search.steps.end(), [](const StepSearch& step) {
+      return !step.cached && step.candidates.size() > 1;
+    });
+    if (!has_choice) return;
+    refuse_to_time_open(search);
+    const Disturbance disturbance(device_);
+    check_together(search, time_candidates(search, trials_, looks(), budget, progress_));
+    keep(search, disturbance.was_seen());
   }
 
   void refine(LayoutSearch& search, const SearchBudget& budget) {
@@ -173,13 +221,13 @@ class Search {
     const Plans plans = search.plans();
     if (plans.empty()) return;
     const std::set<StepKey> doubted = run_otherwise(trials_.program(search.layout, plans)->program(), plans);
-    if (!doubted.empty()) search.reopen(doubted, *trials_.listed_program(search.layout));
+    if (!doubted.empty()) search.reopen(doubted, *trials_.listed_program(search.layout, search.others));
   }
 
-  void list_candidates(LayoutSearch& search) {
+  void list_candidates(LayoutSearch& search) const {
     std::map<StepKey, StepSearch*> step_of;
     for (StepSearch& step : search.steps) step_of[step.keys.front()] = &step;
-    const auto listed = trials_.listed_program(search.layout);
+    const auto listed = trials_.listed_program(search.layout, search.others);
     search.preparations = listed->preparations();
     std::map<graph::ValueId, std::string> arrangements;
     for (const ProgramStep& made : listed->steps()) {
@@ -189,12 +237,19 @@ class Search {
       for (const graph::ValueId id : node.inputs) surroundings += arrangements[id] + ";";
       for (size_t i = 0; i < node.outputs.size(); ++i)
         arrangements[node.outputs[i]] = made.outputs[i].desc.text();
-      const auto found = step_of.find({made.node, {}});
+      const bool speaks_for_itself = !made.is_piece() || step_of.contains(made.key());
+      const auto found = step_of.find(speaks_for_itself ? made.key() : StepKey{made.node, {}});
       if (found == step_of.end()) continue;
       StepSearch& step = *found->second;
-      if (!step.cached || step.refusals.empty()) step.refusals = made.node_refusals();
+      if (!step.cached || step.refusals.empty())
+        step.refusals = speaks_for_itself ? made.refusals : made.whole_refusals;
       // Pieces of one node say the same of it.
-      if (!step.cached && step.candidates.empty()) step.list(made, surroundings);
+      if (step.cached || !step.candidates.empty()) continue;
+      if (speaks_for_itself) {
+        step.list(made, surroundings);
+      } else {
+        step.list_dissolved();
+      }
     }
   }
 
@@ -286,22 +341,32 @@ class Search {
     const bool is_chosen = layout == chosen.layout;
     LayoutSearch search = find_steps(*bound_, layout, engine_.policies, least_level(), cache_);
     for (size_t i = 0; i < search.steps.size(); ++i) {
-      StepSearch& step = search.steps[i];
-      if (!step.cached && is_chosen) step = chosen.steps[i];
-      for (const StepKey& key : step.keys) {
-        const std::string& name = bound_->nodes[node_of(key)].name;
-        for (size_t k = 0; k < step.candidates.size(); ++k) {
-          const Candidate& candidate = step.candidates[k];
-          engine_.log.push_back({name, candidate.plan.tactic.text(), layout, candidate.plan.policy,
-                                 candidate.cached.median_us, candidate.cached.lower_quartile_us,
-                                 candidate.cached.samples, is_chosen && k == step.chosen, ""});
-        }
-        for (const std::string& refusal : step.refusals) {
-          // A variant's name can hold a colon, but no space follows it.
-          const size_t colon = refusal.find(": ");
-          engine_.log.push_back({name, refusal.substr(0, colon), layout, step.base.policy, 0, 0, 0, false,
-                                 refusal.substr(colon + 2)});
-        }
+      const StepSearch& step = search.steps[i];
+      append_log(!step.cached && is_chosen ? chosen.steps[i] : step, layout, is_chosen);
+    }
+    if (!is_chosen) return;
+    for (StepSearch piece : chosen.pieces) {
+      const TimingEntry* const known = cache_.find(piece.signature, least_level());
+      if (known == nullptr) continue;  // it had no choice
+      piece.reopen();
+      piece.use(*known);
+      append_log(piece, layout, is_chosen);
+    }
+  }
+
+  void append_log(const StepSearch& step, Layout layout, bool is_chosen) {
+    for (const std::string& name : step.names) {
+      for (size_t k = 0; k < step.candidates.size(); ++k) {
+        const Candidate& candidate = step.candidates[k];
+        engine_.log.push_back({name, candidate.plan.tactic.text(), layout, candidate.plan.policy,
+                               candidate.cached.median_us, candidate.cached.lower_quartile_us,
+                               candidate.cached.samples, is_chosen && k == step.chosen, ""});
+      }
+      for (const std::string& refusal : step.refusals) {
+        // A variant's name can hold a colon, but no space follows it.
+        const size_t colon = refusal.find(": ");
+        engine_.log.push_back({name, refusal.substr(0, colon), layout, step.base.policy, 0, 0, 0, false,
+                               refusal.substr(colon + 2)});
       }
     }
   }

@@ -34,8 +34,10 @@ class TacticTrials {
   std::unique_ptr<Execution> program(Layout layout, const Plans& plans) const {
     return std::make_unique<Execution>(make(layout, plans, false), device_);
   }
-  /// One of the device's favourites whose steps know their candidates.
-  std::unique_ptr<Program> listed_program(Layout layout) const { return make(layout, {}, true); }
+  /// One whose steps run by these plans or else, knowing their candidates, by the device's favourites.
+  std::unique_ptr<Program> listed_program(Layout layout, const Plans& plans) const {
+    return make(layout, plans, true);
+  }
 
   /// Does it, unless there is no room for it, on the device or in what tensors may take, or a step cannot
   /// run: then false, and misfit() and failure() say why. LostDevice passes.

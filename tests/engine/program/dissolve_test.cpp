@@ -199,7 +199,7 @@ TEST(Dissolving, ADissolvedNodeIsOneCandidateOfASearch) {
   const auto program = program_of(layer({"hard_swish"}), device, {.list_candidates = true});
   ASSERT_EQ(program->steps().size(), 2u);
   for (const ProgramStep& step : program->steps())
-    EXPECT_THAT(step.node_refusals(), ElementsAre("fussy: it takes less"));
+    EXPECT_THAT(step.whole_refusals, ElementsAre("fussy: it takes less"));
   EXPECT_THAT(program->dissolved(), ElementsAre(::testing::Key(StepKey{0, {}})));
   EXPECT_THAT(program->steps()[0].candidates, ElementsAre(TacticId{"onednn_inner_product", {}}));
 }
