@@ -30,7 +30,8 @@ struct BuildOptions {
   /// "cpu", "cuda" or "cuda:0", which is the first GPU that CUDA shows to the process, or "cuda:1". What is
   /// current on the threads that use the engine neither matters nor changes.
   std::string device = "cpu";
-  /// "fp32" or "bf16"; on cuda also "tf32" and "fp16". Inputs and outputs keep the model's own types.
+  /// "fp32" or "bf16"; on cuda also "tf32" and "fp16". Several, as "fp16+fp32": the engine's own, and others
+  /// that single steps may be in where that is faster. Inputs and outputs keep the model's own types.
   std::string precision = "fp32";
   /// By input name. Of a range, empty dims follow from the others: opt is max, else min, and bounds are all
   /// that the model allows. So is the range of an input without one, which is tuned for open dimensions of 1

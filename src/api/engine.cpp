@@ -52,10 +52,12 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 
 Engine Engine::build(const std::string& name, const BuildOptions& options) {
+  const std::vector<tensor::Precision> precisions = backend::parse_precisions(options.precision);
   backend::BuildRequest request{.model = name,
                                 .parameters = {.weights = options.weights, .seed = options.seed},
                                 .device = options.device,
-                                .precision = tensor::parse_precision(options.precision),
+                                .precision = precisions.front(),
+                                .other_precisions = {precisions.begin() + 1, precisions.end()},
                                 .threads = options.threads,
                                 .optimization_level = options.optimization_level};
   for (const auto& [input, range] : options.shapes) request.shapes[input] = {range.min, range.opt, range.max};

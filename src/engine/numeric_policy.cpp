@@ -52,10 +52,16 @@ Precision precision_of(const NumericPolicy& policy) { return known(policy).preci
 
 std::string_view policy_name(const NumericPolicy& policy) { return known(policy).name; }
 
-NumericPolicy parse_policy(std::string_view name) {
+std::optional<NumericPolicy> find_policy(std::string_view name) {
   const Known* const found = find_known([&](const Known& item) { return item.name == name; });
-  if (found == nullptr) fail_bad_input("numeric policy '{}' is not known", name);
+  if (found == nullptr) return std::nullopt;
   return found->policy;
+}
+
+NumericPolicy parse_policy(std::string_view name) {
+  const std::optional<NumericPolicy> policy = find_policy(name);
+  if (!policy) fail_bad_input("numeric policy '{}' is not known", name);
+  return *policy;
 }
 
 std::string policies_text(std::span<const NumericPolicy> policies) {

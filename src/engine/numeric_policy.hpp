@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,7 +41,9 @@ tensor::Precision precision_of(const NumericPolicy& policy);
 
 /// "fp32", "tf32", "bf16", "fp16", "bf16-emulated".
 std::string_view policy_name(const NumericPolicy& policy);
-/// What policy_name() gives; bad input otherwise.
+/// What policy_name() gives.
+std::optional<NumericPolicy> find_policy(std::string_view name);
+/// The same; bad input for another name.
 NumericPolicy parse_policy(std::string_view name);
 /// Names, in their order: "fp16+fp32".
 std::string policies_text(std::span<const NumericPolicy> policies);

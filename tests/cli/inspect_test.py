@@ -53,6 +53,27 @@ def check_columns_of_passes(text, listing):
     assert len(starts) == 1, listing
 
 
+def check_several_precisions(hone, model, engine):
+    def build(precisions):
+        return run(hone, "build", model, "--precision", precisions, "--builderOptimizationLevel", 1, "--noTimingCache",
+                   "-o", engine)
+
+    assert build("fp32+fp32").returncode == 2
+    assert build("fp32+fp16").returncode == ENVIRONMENT
+    ending = build("fp32+bf16")
+    assert ending.returncode == 0, ending.stderr
+    shown = json.loads(output(hone, "inspect", engine, "--json"))
+    assert shown["precision"] == "fp32" and len(shown["policies"]) == 2, shown["policies"]
+    for step in shown["steps"]:
+        inserted = step["kind"] in ("Reorder", "Copy")
+        assert (step["policy"] is None) if inserted else (step["policy"] in shown["policies"]), step
+    rivals = {rival["policy"] for step in shown["steps"] for rival in step["rivals"] + step["whole_rivals"]}
+    assert rivals == set(shown["policies"]), rivals
+    text = output(hone, "inspect", engine)
+    assert text.startswith(f"digits: {'+'.join(shown['policies'])} engine for "), text
+    assert re.search(r"^     in (fp32|bf16)", text, re.M), text
+
+
 def main():
     hone, digits = sys.argv[1], pathlib.Path(sys.argv[2])
     with tempfile.TemporaryDirectory() as name:
@@ -93,6 +114,8 @@ def main():
         ending = run(hone, "run", there, "--input", digits / "held_out.npz")
         assert ending.returncode == ENVIRONMENT and "build it again here" in ending.stderr, ending.stderr
         assert ending.stderr.startswith(f"hone: {there}: the engine was built for 'cpu; Another Processor"), ending.stderr
+
+        check_several_precisions(hone, digits / "digits.onnx", folder / "both.hone")
 
         # A precision for which no engine is built for the CPU would give other numbers.
         half = forged(here, '"fp32"', '"fp16"', folder / "half.hone")

@@ -45,6 +45,7 @@ TEST_F(DissolvedSearch, PiecesAreTimedTogether) {
   const auto dissolved = records(*engine, "dissolved");
   ASSERT_THAT(dissolved, SizeIs(1));
   EXPECT_TRUE(dissolved[0].chosen);
+  EXPECT_THAT(records(*engine, "reference"), SizeIs(0)) << "it does not count as taking the node";
   EXPECT_GT(dissolved[0].median_us, 0);
   ASSERT_THAT(records(*engine, "onednn_matmul"), SizeIs(1));
   EXPECT_EQ(records(*engine, "onednn_matmul")[0].refusal, "a bias on a product of two variables");
@@ -174,13 +175,6 @@ TEST_F(DissolvedSearch, AFusionThatMakesANodeSlowerIsDissolved) {
     EXPECT_THAT(records(*engine, "swift"), SizeIs(dissolves ? 1 : 0));
     expect_right(layer(), engine, device);
   }
-}
-
-TEST_F(DissolvedSearch, TheReferenceDoesNotCountAsTakingANode) {
-  Fusing device;
-  device.times_us = {{"whole", 500}};
-  const auto engine = build_engine(layer(), device, layer_options(1));
-  EXPECT_THAT(records(*engine, "reference"), SizeIs(0));
 }
 
 TEST_F(DissolvedSearch, TheCacheKnowsWhatPiecesRunBy) {

@@ -196,10 +196,17 @@ class FakeDevice : public Device {
   int room = std::numeric_limits<int>::max();
   mutable int executors = 0;
   std::map<std::string, double> times_us;
+  /// What a network of several numeric policies costs beyond its steps.
+  double mixed_us = 0;
 
-  /// Steps of the CPU device take next to nothing, unless their tactic is named in times_us.
+  /// Steps of the CPU device take next to nothing, unless their tactic is named in times_us, "tactic" or
+  /// "tactic in policy".
   double step_us(const Program& program, const ProgramStep& step) const {
-    if (const auto time = times_us.find(step.plan.tactic.name); time != times_us.end()) return time->second;
+    for (const std::string& known :
+         {fmt::format("{} in {}", step.plan.tactic.name, policy_name(step.plan.policy)),
+          step.plan.tactic.name}) {
+      if (const auto time = times_us.find(known); time != times_us.end()) return time->second;
+    }
     const std::string node = step.node < 0 ? "" : program.graph().nodes[static_cast<size_t>(step.node)].name;
     for (const FakeTactic* tactic : relu_) {
       if (const auto time = tactic->step_us(step.plan.tactic, node)) return *time;
@@ -217,7 +224,11 @@ class FakeDevice : public Device {
 
   /// What the tactics of these steps cost beyond their own time.
   double hidden_us(const Program& program) const {
-    double total = 0;
+    std::set<NumericPolicy> policies;
+    for (const ProgramStep& step : program.steps()) {
+      if (step.node >= 0) policies.insert(step.plan.policy);
+    }
+    double total = policies.size() > 1 ? mixed_us : 0;
     for (const FakeTactic* tactic : relu_) {
       const auto uses = steps_by(*tactic, program);
       total += static_cast<double>(uses) * tactic->hidden_us();

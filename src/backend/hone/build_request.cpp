@@ -51,10 +51,13 @@ ResolvedBuild prepare(const BuildRequest& request) {
   const int threads = threads_of(request);
   const std::optional<double> budget = budget_of(request);
   const engine::Device& device = device::find_device(request.device);
-  device.policy_for(request.precision);  // refuses what the device lacks
+  // They refuse what the device lacks.
+  device.policy_for(request.precision);
+  for (const tensor::Precision other : request.other_precisions) device.policy_for(other);
   check_cache(request, device, threads);
   ResolvedBuild build{.device = device};
   build.options.precision = request.precision;
+  build.options.other_precisions = request.other_precisions;
   build.options.threads = threads;
   build.options.optimization_level = request.optimization_level;
   build.options.disabled_passes = request.disabled_passes;
@@ -100,6 +103,19 @@ std::shared_ptr<engine::Engine> build(const ResolvedBuild& build) {
       throw error.within(build.source);
     throw;
   }
+}
+
+std::vector<tensor::Precision> parse_precisions(std::string_view names) {
+  std::vector<tensor::Precision> precisions;
+  for (size_t begin = 0; begin <= names.size();) {
+    const size_t end = std::min(names.find('+', begin), names.size());
+    const tensor::Precision precision = tensor::parse_precision(names.substr(begin, end - begin));
+    if (std::find(precisions.begin(), precisions.end(), precision) != precisions.end())
+      fail_usage("precision {} is named twice in '{}'", tensor::precision_name(precision), names);
+    precisions.push_back(precision);
+    begin = end + 1;
+  }
+  return precisions;
 }
 
 void check_threads(int threads) {

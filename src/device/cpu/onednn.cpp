@@ -165,10 +165,18 @@ std::optional<memory::desc> desc_of(const std::string& word, const memory::dims&
   return memory::desc(dims, type, *tag);
 }
 
-/// A form that is stored of a constant of which the engine file kept packed forms only, and how it lies.
+/// Of a word: "f32", "bf16", "bf16-rounded-f32".
+std::string_view type_of(std::string_view word) {
+  if (word.starts_with(engine::kFinalForm)) word.remove_prefix(1);
+  return word.substr(0, word.find(':'));
+}
+
+/// A form that is stored of a constant of which the engine file kept packed forms only, and how it lies: of
+/// the wanted type where there is one, since steps of other numeric policies may read the constant too.
 std::pair<memory::desc, const std::byte*> stored_form(const engine::WeightKey& key, const memory::dims& dims,
                                                       std::string_view dims_text,
                                                       const engine::WeightStore& weights) {
+  std::optional<std::pair<memory::desc, const std::byte*>> found;
   for (const auto& [have, bytes] : weights.entries()) {
     if (have.first != key.first) continue;
     const auto desc = desc_of(have.second, dims, dims_text);
@@ -177,9 +185,10 @@ std::pair<memory::desc, const std::byte*> stored_form(const engine::WeightKey& k
       fail_bad_input("packed constant '{}' has {} bytes, its format needs {}", have.first, bytes.byte_size(),
                      desc->get_size());
     }
-    return {*desc, bytes.bytes()};
+    if (!found || type_of(have.second) == type_of(key.second)) found = {*desc, bytes.bytes()};
   }
-  throw engine::MissingForm(key);
+  if (!found) throw engine::MissingForm(key);
+  return *found;
 }
 
 tensor::Tensor zeros_for(const memory::desc& desc) {

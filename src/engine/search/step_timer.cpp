@@ -66,6 +66,11 @@ const std::vector<double>& StepTimer::times(const StepKey& key) const {
   return found == piece_times_.end() ? kNone : found->second;
 }
 
+double network_us(Execution& program) {
+  const ExecutionTimes times = program.executor().execute_timed();
+  return times.device_us > 0 ? times.device_us : times.enqueue_us;
+}
+
 double sample_quantile(std::vector<double> samples, double q) {
   if (samples.empty()) return 0;
   std::sort(samples.begin(), samples.end());

@@ -40,6 +40,9 @@ class StepTimer {
   std::vector<double> step_times_;
 };
 
+/// Microseconds of one execution on what was uploaded last.
+double network_us(Execution& program);
+
 /// Quantile q in [0, 1] by linear interpolation; 0 for no samples.
 double sample_quantile(std::vector<double> samples, double q);
 

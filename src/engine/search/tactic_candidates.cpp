@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "engine/search/step_signature.hpp"
 #include "graph/operator.hpp"
@@ -13,6 +14,21 @@ namespace {
 
 /// A challenger must be this much faster than the favourite.
 constexpr double kMargin = 0.97;
+
+/// Between a candidate's tactic and its policy.
+constexpr std::string_view kIn = " in ";
+
+/// The favourite, which is the first of some candidates, unless another one is clearly faster.
+size_t clearly_fastest(const StepSearch& step, const std::vector<size_t>& some) {
+  const size_t favourite = some.front();
+  size_t best = favourite;
+  for (const size_t i : some) {
+    if (step.median(i) < step.median(best)) best = i;
+  }
+  const bool is_clear = step.median(best) < step.median(favourite) * kMargin &&
+                        step.median(best) < sample_quantile(step.candidates[favourite].times, 0.25);
+  return is_clear ? best : favourite;
+}
 
 /// Puts steps with one signature together.
 class Collector {
@@ -42,6 +58,21 @@ class Collector {
 
 }  // namespace
 
+std::string StepSearch::text_of(const StepPlan& plan) const {
+  std::string text = plan.tactic.text();
+  if (plan.policy != base.policy) text += fmt::format("{}{}", kIn, policy_name(plan.policy));
+  return text;
+}
+
+StepPlan StepSearch::parse(const std::string& text) const {
+  StepPlan plan = base;
+  const size_t in = text.rfind(kIn);
+  const auto policy = in == std::string::npos ? std::nullopt : find_policy(text.substr(in + kIn.size()));
+  if (policy) plan.policy = *policy;
+  plan.tactic = parse_tactic_id(policy ? text.substr(0, in) : text);
+  return plan;
+}
+
 double StepSearch::median(size_t candidate) const {
   const Candidate& c = candidates[candidate];
   return c.times.empty() ? c.cached.median_us : sample_quantile(c.times, 0.5);
@@ -52,26 +83,31 @@ void StepSearch::use(const TimingEntry& entry) {
   refusals = entry.refusals;
   short_of_memory = entry.short_of_memory;
   cut_short = entry.cut_short_after > 0;
-  for (const auto& [tactic, time] : entry.times) {
-    if (tactic == entry.chosen) chosen = candidates.size();
-    candidates.push_back({base, {}, time});
-    candidates.back().plan.tactic = parse_tactic_id(tactic);
+  for (const auto& [text, time] : entry.times) {
+    if (text == entry.chosen) chosen = candidates.size();
+    candidates.push_back({parse(text), {}, time});
   }
 }
 
 void StepSearch::choose() {
   chosen = 0;
   if (candidates.size() < 2) return;
-  size_t best = 0;
-  for (size_t i = 1; i < candidates.size(); ++i) {
-    if (median(i) < median(best)) best = i;
+  std::vector<size_t> all(candidates.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  chosen = clearly_fastest(*this, all);
+}
+
+std::optional<size_t> StepSearch::choice_in(const NumericPolicy& policy) const {
+  std::vector<size_t> some;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    if (candidates[i].plan.policy == policy) some.push_back(i);
   }
-  if (median(best) < median(0) * kMargin && median(best) < sample_quantile(candidates[0].times, 0.25))
-    chosen = best;
+  if (some.empty()) return std::nullopt;
+  return clearly_fastest(*this, some);
 }
 
 void StepSearch::refuse(size_t candidate, const std::string& reason) {
-  refusals.push_back(fmt::format("{}: {}", candidates[candidate].plan.tactic.text(), reason));
+  refusals.push_back(fmt::format("{}: {}", text_of(candidates[candidate].plan), reason));
   candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(candidate));
 }
 
@@ -81,23 +117,45 @@ void StepSearch::leave_out(size_t candidate) {
 }
 
 void StepSearch::list(const ProgramStep& step, const std::string& surroundings) {
-  std::map<std::string, size_t> seen;
-  std::vector<std::pair<size_t, TacticId>> ranked;
-  for (const TacticId& tactic : step.candidates) ranked.emplace_back(seen[tactic.name]++, tactic);
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  listed = surroundings;
-  for (auto& [rank, tactic] : ranked) {
-    listed += " " + tactic.text();
-    candidates.push_back({base, {}, {}});
-    candidates.back().plan.tactic = std::move(tactic);
+  listed += surroundings;
+  for (const TacticId& tactic : step.candidates) {
+    StepPlan plan = base;
+    plan.policy = step.plan.policy;
+    plan.tactic = tactic;
+    listed += " " + text_of(plan);
+    candidates.push_back({std::move(plan), {}, {}});
   }
 }
 
-void StepSearch::list_dissolved() {
-  // One piece does not tell how the others' operands lie, so nothing is known of its surroundings.
-  candidates.push_back({base, {}, {}});
-  candidates.back().plan.tactic.name = kDissolved;
+void StepSearch::list_dissolved(const NumericPolicy& policy) {
+  StepPlan plan = base;
+  plan.policy = policy;
+  plan.tactic.name = kDissolved;
+  candidates.push_back({std::move(plan), {}, {}});
+  // One piece does not tell how the others' operands lie: this is like itself alone.
+  listed += signature;
+}
+
+void StepSearch::rank() {
+  std::map<std::pair<std::string, NumericPolicy>, size_t> seen;
+  std::vector<std::pair<size_t, Candidate>> ranked;
+  for (Candidate& candidate : candidates)
+    ranked.emplace_back(seen[{candidate.plan.tactic.name, candidate.plan.policy}]++, std::move(candidate));
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  candidates.clear();
+  for (auto& [rank, candidate] : ranked) candidates.push_back(std::move(candidate));
+}
+
+void StepSearch::note_refusals(const std::vector<std::string>& answers, const NumericPolicy& policy) {
+  for (const std::string& answer : answers) {
+    // A variant's name can hold a colon, but no space follows it.
+    const size_t colon = answer.find(": ");
+    StepPlan plan = base;
+    plan.policy = policy;
+    plan.tactic = parse_tactic_id(answer.substr(0, colon));
+    refusals.push_back(text_of(plan) + answer.substr(colon));
+  }
 }
 
 void StepSearch::take_times(const StepTimer& timer, const Plans& ran, size_t k) {
@@ -122,7 +180,7 @@ void StepSearch::reopen() {
 }
 
 TimingEntry StepSearch::entry(int level, double budget_seconds) {
-  TimingEntry result{.chosen = candidates[chosen].plan.tactic.text(),
+  TimingEntry result{.chosen = text_of(candidates[chosen].plan),
                      .refusals = refusals,
                      .level = level,
                      .short_of_memory = short_of_memory,
@@ -130,7 +188,7 @@ TimingEntry StepSearch::entry(int level, double budget_seconds) {
   for (Candidate& candidate : candidates) {
     candidate.cached = {sample_quantile(candidate.times, 0.5), sample_quantile(candidate.times, 0.25),
                         static_cast<int>(candidate.times.size())};
-    result.times[candidate.plan.tactic.text()] = candidate.cached;
+    result.times[text_of(candidate.plan)] = candidate.cached;
   }
   return result;
 }

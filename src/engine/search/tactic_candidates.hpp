@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -32,14 +33,14 @@ struct StepSearch {
   std::vector<StepKey> keys;
   /// Their names.
   std::vector<std::string> names;
-  /// What its candidates have in common, no tactic.
+  /// What its candidates have in common, unless they are in another policy than the engine's own; no tactic.
   StepPlan base;
   /// The first is the device's favourite.
   std::vector<Candidate> candidates;
-  /// "tactic: reason".
+  /// "candidate: reason".
   std::vector<std::string> refusals;
-  /// How the steps before it leave its operands, and its candidates: what its times depend on. Empty where
-  /// that is not known.
+  /// How the steps before it leave its operands, and its candidates: what its times depend on. Empty before
+  /// they are listed.
   std::string listed;
   bool cached = false;
   /// Some were refused for want of memory.
@@ -48,22 +49,32 @@ struct StepSearch {
   bool cut_short = false;
   size_t chosen = 0;
 
+  /// For people and files: the tactic, and the policy where it is not the engine's own, "chain in bf16".
+  std::string text_of(const StepPlan& plan) const;
+  /// What text_of() gives.
+  StepPlan parse(const std::string& text) const;
   double median(size_t candidate) const;
   /// Takes candidates and choice from an earlier search.
   void use(const TimingEntry& entry);
   /// Keeps the favourite unless another one's median is clearly below its median and below its lower
   /// quartile, so that noise wins nothing.
   void choose();
+  /// What choose() would take of the candidates in that policy; none where there are none.
+  std::optional<size_t> choice_in(const NumericPolicy& policy) const;
   /// Moves a candidate to the refusals.
   void refuse(size_t candidate, const std::string& reason);
   /// The same because there is no time left for it.
   void leave_out(size_t candidate);
-  /// Fills in the candidates of a program's step, the first of every tactic before the second of any: where
-  /// time is short, each has its best guesses looked at. `surroundings`: how the steps before it leave its
-  /// operands.
+  /// Adds the candidates of a program's step, which are in its policy. `surroundings`: how the steps before
+  /// it leave its operands.
   void list(const ProgramStep& step, const std::string& surroundings);
-  /// The same of a node that nothing but its pieces runs.
-  void list_dissolved();
+  /// The same of a node that nothing but its pieces runs in that policy.
+  void list_dissolved(const NumericPolicy& policy);
+  /// Puts the first candidate of every tactic and policy before the second of any: where time is short, each
+  /// has its best guesses looked at.
+  void rank();
+  /// Adds what tactics answered to a program's step in that policy, "tactic: reason" each.
+  void note_refusals(const std::vector<std::string>& answers, const NumericPolicy& policy);
   /// Takes the samples of candidate `k`, where the program ran by it; `ran` as plans_that_run() has it.
   void take_times(const StepTimer& timer, const Plans& ran, size_t k);
   /// Forgets what came from an earlier search.

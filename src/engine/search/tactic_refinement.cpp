@@ -27,11 +27,6 @@ constexpr int kPairs = 15;
 constexpr int kFirstPairs = 5;
 constexpr double kGivenUp = 1.01;
 
-double network_us(Execution& program) {
-  const ExecutionTimes times = program.executor().execute_timed();
-  return times.device_us > 0 ? times.device_us : times.enqueue_us;
-}
-
 /// Candidates for which `wanted` holds, fastest first, without the hopeless ones among them.
 template <class Wanted>
 std::vector<size_t> fastest_of(const StepSearch& step, const Wanted& wanted) {
@@ -296,7 +291,7 @@ void take_again(LayoutSearch& search, std::span<const size_t> wanted, size_t fir
   if (last - first == 1) {
     StepSearch& step = search.steps[first];
     step.refusals.push_back(fmt::format("{}: beside the other steps' fastest tactics, {}",
-                                        step.candidates[wanted[first]].plan.tactic.text(), wrong));
+                                        step.text_of(step.candidates[wanted[first]].plan), wrong));
     return;
   }
   const size_t middle = first + (last - first) / 2;

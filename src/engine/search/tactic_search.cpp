@@ -12,6 +12,7 @@
 #include "engine/search/batch_group.hpp"
 #include "engine/search/candidate_timing.hpp"
 #include "engine/search/disturbance.hpp"
+#include "engine/search/policy_choice.hpp"
 #include "engine/search/step_signature.hpp"
 #include "engine/search/step_timer.hpp"
 #include "engine/search/tactic_refinement.hpp"
@@ -143,6 +144,7 @@ class Search {
     const bool refines = device_.overlaps_steps() && options_.optimization_level >= 2;
     const double share = refines ? kCandidatesShareBesideTrials : kCandidatesShare;
     check_together(search, time_candidates(search, trials_, looks(), budget.part(share), progress_));
+    choose_policies(search, engine_.policies, trials_, budget, progress_);
     search_pieces(search, budget.part(kPiecesShare));
     if (!search.others.empty() && !trials_.mistake_of(search.layout, search.plans()).empty()) {
       search.others.clear();
@@ -221,15 +223,41 @@ class Search {
     const Plans plans = search.plans();
     if (plans.empty()) return;
     const std::set<StepKey> doubted = run_otherwise(trials_.program(search.layout, plans)->program(), plans);
-    if (!doubted.empty()) search.reopen(doubted, *trials_.listed_program(search.layout, search.others));
+    for (const NumericPolicy& policy : engine_.policies) {
+      std::set<StepKey> keys;
+      for (const StepKey& key : doubted) {
+        if (plans.at(key).policy == policy) keys.insert(key);
+      }
+      if (!keys.empty()) search.reopen(keys, *trials_.listed_program(search.layout, search.others, policy));
+    }
   }
 
   void list_candidates(LayoutSearch& search) const {
-    std::map<StepKey, StepSearch*> step_of;
-    for (StepSearch& step : search.steps) step_of[step.keys.front()] = &step;
-    const auto listed = trials_.listed_program(search.layout, search.others);
-    search.preparations = listed->preparations();
+    std::map<StepKey, StepSearch*> open;
+    for (StepSearch& step : search.steps) {
+      if (!step.cached) step.refusals.clear();
+      // Of a cached step refusals are listed where the cache has none.
+      if (!step.cached || step.refusals.empty()) open[step.keys.front()] = &step;
+    }
+    for (const NumericPolicy& policy : engine_.policies) list_candidates(search, policy, open);
+    for (const auto& [key, step] : open) {
+      if (!step->cached) step->rank();
+    }
+  }
+
+  /// Those in one policy, of steps by their first keys.
+  void list_candidates(LayoutSearch& search, const NumericPolicy& policy,
+                       const std::map<StepKey, StepSearch*>& open) const {
+    // Pieces without a plan are in the policy of their node.
+    Plans others = search.others;
+    for (auto& [key, plan] : others) {
+      if (plan.tactic.dissolves()) plan.policy = policy;
+    }
+    const auto listed = trials_.listed_program(search.layout, others, policy);
+    search.preparations.insert(search.preparations.end(), listed->preparations().begin(),
+                               listed->preparations().end());
     std::map<graph::ValueId, std::string> arrangements;
+    std::set<StepKey> done;
     for (const ProgramStep& made : listed->steps()) {
       if (made.node < 0) continue;
       const graph::Node& node = *listed->node_of(made);
@@ -237,18 +265,17 @@ class Search {
       for (const graph::ValueId id : node.inputs) surroundings += arrangements[id] + ";";
       for (size_t i = 0; i < node.outputs.size(); ++i)
         arrangements[node.outputs[i]] = made.outputs[i].desc.text();
-      const bool speaks_for_itself = !made.is_piece() || step_of.contains(made.key());
-      const auto found = step_of.find(speaks_for_itself ? made.key() : StepKey{made.node, {}});
-      if (found == step_of.end()) continue;
-      StepSearch& step = *found->second;
-      if (!step.cached || step.refusals.empty())
-        step.refusals = speaks_for_itself ? made.refusals : made.whole_refusals;
+      const bool speaks_for_itself = !made.is_piece() || open.contains(made.key());
+      const auto found = open.find(speaks_for_itself ? made.key() : StepKey{made.node, {}});
       // Pieces of one node say the same of it.
-      if (step.cached || !step.candidates.empty()) continue;
+      if (found == open.end() || !done.insert(found->first).second) continue;
+      StepSearch& step = *found->second;
+      step.note_refusals(speaks_for_itself ? made.refusals : made.whole_refusals, policy);
+      if (step.cached) continue;
       if (speaks_for_itself) {
         step.list(made, surroundings);
       } else {
-        step.list_dissolved();
+        step.list_dissolved(policy);
       }
     }
   }
@@ -363,10 +390,10 @@ class Search {
                                candidate.cached.samples, is_chosen && k == step.chosen, ""});
       }
       for (const std::string& refusal : step.refusals) {
-        // A variant's name can hold a colon, but no space follows it.
         const size_t colon = refusal.find(": ");
-        engine_.log.push_back({name, refusal.substr(0, colon), layout, step.base.policy, 0, 0, 0, false,
-                               refusal.substr(colon + 2)});
+        const StepPlan plan = step.parse(refusal.substr(0, colon));
+        engine_.log.push_back(
+            {name, plan.tactic.text(), layout, plan.policy, 0, 0, 0, false, refusal.substr(colon + 2)});
       }
     }
   }

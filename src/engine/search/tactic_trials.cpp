@@ -17,9 +17,10 @@ TacticTrials::TacticTrials(Engine& engine, std::shared_ptr<const graph::Graph> b
       inputs_(timing_inputs(*bound_)),
       check_(coarsest_precision(engine.policies), inputs_, device.overlaps_steps()) {}
 
-std::unique_ptr<Program> TacticTrials::make(Layout layout, const Plans& plans, bool list) const {
+std::unique_ptr<Program> TacticTrials::make(Layout layout, const Plans& plans, const NumericPolicy& policy,
+                                            bool list) const {
   return build_program(bound_, device_, engine_.weights,
-                       {.policy = engine_.policy(),
+                       {.policy = policy,
                         .layout = layout,
                         .plans = plans,
                         .quantizations = engine_.quantizations,

@@ -32,11 +32,13 @@ class TacticTrials {
   TacticTrials& operator=(const TacticTrials&) = delete;
 
   std::unique_ptr<Execution> program(Layout layout, const Plans& plans) const {
-    return std::make_unique<Execution>(make(layout, plans, false), device_);
+    return std::make_unique<Execution>(make(layout, plans, engine_.policy(), false), device_);
   }
-  /// One whose steps run by these plans or else, knowing their candidates, by the device's favourites.
-  std::unique_ptr<Program> listed_program(Layout layout, const Plans& plans) const {
-    return make(layout, plans, true);
+  /// One whose steps run by these plans or else, knowing their candidates, by the device's favourites in that
+  /// policy.
+  std::unique_ptr<Program> listed_program(Layout layout, const Plans& plans,
+                                          const NumericPolicy& policy) const {
+    return make(layout, plans, policy, true);
   }
 
   /// Does it, unless there is no room for it, on the device or in what tensors may take, or a step cannot
@@ -79,7 +81,8 @@ class TacticTrials {
   const std::vector<tensor::Tensor>& inputs() const { return inputs_; }
 
  private:
-  std::unique_ptr<Program> make(Layout layout, const Plans& plans, bool list) const;
+  std::unique_ptr<Program> make(Layout layout, const Plans& plans, const NumericPolicy& policy,
+                                bool list) const;
   Plans all_by_reference(Layout layout) const;
   Outputs reference_outputs(Layout layout) const {
     return first_outputs(*program(layout, all_by_reference(layout)));

@@ -93,6 +93,7 @@ TEST_F(BudgetedSearch, FirstVariantsOfAllTacticsComeFirst) {
   ProgramStep made;
   made.candidates = {{"a", "1"}, {"a", "2"}, {"a", "3"}, {"b", ""}, {"c", "1"}, {"c", "2"}};
   step.list(made, "");
+  step.rank();
   std::vector<std::string> order;
   for (const Candidate& candidate : step.candidates) order.push_back(candidate.plan.tactic.text());
   EXPECT_THAT(order, ::testing::ElementsAre("a:1", "b", "c:1", "a:2", "c:2", "a:3"));
