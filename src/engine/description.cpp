@@ -7,15 +7,25 @@
 #include "engine/program/predecessors.hpp"
 #include "graph/infer.hpp"
 #include "graph/operator.hpp"
+#include "graph/region.hpp"
 
 namespace hone::engine {
 namespace {
 
+/// Those of the node and of the nodes in its body.
+void add_post_ops(const graph::Node& node, std::vector<std::string>& post_ops) {
+  if (graph::is_region(node)) {
+    for (const graph::Node& part : graph::region_body(node).nodes) add_post_ops(part, post_ops);
+  } else if (node.attributes.has("post_ops")) {
+    const auto& own = node.attributes.get<std::vector<std::string>>("post_ops");
+    post_ops.insert(post_ops.end(), own.begin(), own.end());
+  }
+}
+
 /// Adds what the graph knows of what a step runs, and the search of the engine's node of that name.
 void describe_node(const Engine& engine, const graph::Graph& graph, const graph::Node& node,
                    const std::string& searched, StepDescription& result) {
-  if (node.attributes.has("post_ops"))
-    result.post_ops = node.attributes.get<std::vector<std::string>>("post_ops");
+  add_post_ops(node, result.post_ops);
   if (const auto cost = graph::node_cost(graph, node)) {
     result.flops = cost->flops;
     result.bytes = cost->bytes;
@@ -59,7 +69,7 @@ StepDescription describe_step(const Engine& engine, const Program& program, cons
   if (node == nullptr) return result;
   const graph::Node& whole = program.graph().nodes[static_cast<size_t>(step.node)];
   if (step.is_piece()) {
-    result.piece_of = whole.op;
+    result.piece_of = graph::kind_of(whole);
     result.whole_refusals = step.whole_refusals;
   }
   describe_node(engine, program.graph(), *node, whole.name, result);
@@ -184,7 +194,7 @@ Description describe_record(const Engine& engine) {
       continue;
     }
     makers[i] = {static_cast<int32_t>(result.steps.size())};
-    StepDescription step{.name = node.name, .kind = node.op, .sources = node.sources};
+    StepDescription step{.name = node.name, .kind = graph::kind_of(node), .sources = node.sources};
     if (i < engine.tactics.size()) step.tactic = engine.tactics[i];
     step.inputs = type_texts(bound, node.inputs);
     step.outputs = type_texts(bound, node.outputs);

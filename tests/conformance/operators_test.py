@@ -15,7 +15,7 @@ import onnx
 # fused_bottleneck_test.cpp beside it.
 MADE_BY_PASSES = {"FusedBottleneck", "FusedConv", "FusedConvGlobalPool", "FusedConvMaxPool",
                   "FusedConvSum", "FusedElementwise", "FusedGemm", "FusedMatMul", "FusedSqueezeExcite",
-                  "FusedStem"}
+                  "FusedStem", "Region"}
 
 
 def operators(graph: onnx.GraphProto) -> set:

@@ -11,6 +11,7 @@
 #include "engine/program/slots.hpp"
 #include "engine/program/tactic_choice.hpp"
 #include "graph/operator.hpp"
+#include "graph/region.hpp"
 
 namespace hone::engine {
 
@@ -233,7 +234,7 @@ class ProgramBuilder {
     const Offer& offer = answer.offer;
     DraftStep draft;
     draft.step = {.name = node.name,
-                  .kind = node.op,
+                  .kind = graph::kind_of(node),
                   .tactic = answer.tactic,
                   .node = work.key.node,
                   .path = work.key.path,
@@ -298,7 +299,7 @@ class ProgramBuilder {
     const Node& node = work.node;
     DraftStep draft;
     draft.step = {.name = node.name,
-                  .kind = node.op,
+                  .kind = graph::kind_of(node),
                   .tactic = "reference",
                   .node = work.key.node,
                   .sources = node.sources};

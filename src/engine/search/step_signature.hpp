@@ -8,8 +8,8 @@
 
 namespace hone::engine {
 
-/// Operator, attributes, operand types and which of them are constant, which results leave the graph, layout,
-/// compute type.
+/// Operator, attributes with the bodies among them, operand types and which of them are constant, which
+/// results leave the graph, layout, compute type.
 std::string step_signature(const graph::Graph& graph, const graph::Node& node, Layout layout,
                            Precision precision);
 /// A digest of all steps and how they hang together.
