@@ -193,7 +193,7 @@ TEST_F(EngineFile, OfAnEarlierVersionIsToBeBuiltAgain) {
   std::string bytes = bytes_;
   bytes[8] = 1;
   EXPECT_EQ(load(bytes),
-            path_.string() + ": engine file version 1, this program reads version 2; build the engine again");
+            path_.string() + ": engine file version 1, this program reads version 3; build the engine again");
 }
 
 TEST_F(EngineFile, TacticsOfPiecesComeBack) {

@@ -45,7 +45,7 @@ class AbsentGpu final : public engine::Device {
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
     std::vector<const engine::Tactic*> result;
     for (const auto& tactic : tactics_) {
-      if (static_cast<const CudaTactic&>(*tactic).handles(node.op)) result.push_back(tactic.get());
+      if (static_cast<const CudaTactic&>(*tactic).is_for(node)) result.push_back(tactic.get());
     }
     return result;
   }
@@ -88,6 +88,26 @@ TEST(Dissolving, NothingFusedRunsOnTheHostOfAnyGpu) {
     }
   }
   EXPECT_GT(dissolved, 0);
+}
+
+/// What a gate is multiplied with has to be what it was made of.
+TEST(Dissolving, GatesOfAnotherImageAreNoSqueezeAndExcitation) {
+  const AbsentGpu device(test_support::absent_gpus[0]);
+  for (const bool own : {false, true}) {
+    test::GraphBuilder b;
+    const auto x = b.input("x", {2, 16, 6, 6});
+    const auto z = b.input("z", {2, 16, 6, 6});
+    const auto squeezed = b.conv(b.node("GlobalAveragePool", {x}), 16, 8, 1);
+    const auto product = b.node("Mul", {own ? x : z, b.conv(squeezed, 8, 16, 1)});
+    const auto graph = std::make_shared<const graph::Graph>(
+        test::as_region(b.finish({product}), "squeeze_excite", {"pool", "squeeze", "gate", "product"}));
+    engine::WeightStore weights;
+    const auto program = engine::build_program(
+        graph, device, weights, {.precision = Precision::kFp16, .layout = Layout::kChannelsLast});
+    int pieces = 0;
+    for (const engine::ProgramStep& step : program->steps()) pieces += step.is_piece() ? 1 : 0;
+    EXPECT_EQ(pieces, own ? 0 : 4);
+  }
 }
 
 /// MobileNetV3 ends with two of these.

@@ -167,7 +167,7 @@ class CudaDevice final : public engine::Device {
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
     std::vector<const engine::Tactic*> result;
     for (const GuardedTactic& tactic : guarded_) {
-      if (tactic.handles(node.op)) result.push_back(&tactic);
+      if (tactic.is_for(node)) result.push_back(&tactic);
     }
     return result;
   }

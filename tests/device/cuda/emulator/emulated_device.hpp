@@ -75,6 +75,7 @@ class EmulatedDevice final : public engine::Device {
     add_sum_convolution_tactics(tactics_, gpu_);
     add_global_pooled_convolution_tactics(tactics_, gpu_);
     add_bottleneck_tactics(tactics_, gpu_);
+    add_squeeze_excite_tactics(tactics_, gpu_);
     add_stem_tactics(tactics_, gpu_);
     add_stationary_convolution_tactics(tactics_, gpu_);
   }
@@ -88,7 +89,7 @@ class EmulatedDevice final : public engine::Device {
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
     std::vector<const engine::Tactic*> result;
     for (const auto& tactic : tactics_) {
-      if (tactic->name() != without_ && static_cast<const CudaTactic&>(*tactic).handles(node.op))
+      if (tactic->name() != without_ && static_cast<const CudaTactic&>(*tactic).is_for(node))
         result.push_back(tactic.get());
     }
     return result;

@@ -13,7 +13,7 @@ class GuardedTactic final : public engine::Tactic {
   /// The tactic outlives it.
   GuardedTactic(const CudaTactic& tactic, CUcontext context) : tactic_(&tactic), context_(context) {}
 
-  bool handles(const std::string& op) const { return tactic_->handles(op); }
+  bool is_for(const graph::Node& node) const { return tactic_->is_for(node); }
   std::string_view name() const override { return tactic_->name(); }
   engine::Offer offer(const engine::StepRequest& request, engine::WeightStore& weights) const override {
     const DeviceGuard guard(context_);

@@ -16,6 +16,7 @@
 #include "engine/kernel.hpp"
 #include "graph/convolution_geometry.hpp"
 #include "graph/post_op.hpp"
+#include "graph/region.hpp"
 
 namespace hone::device::cuda {
 
@@ -26,7 +27,8 @@ class Cublaslt;
 
 // Tactics keep the references that they are made with, to what outlives them.
 
-/// Conv, FusedConv, FusedConvMaxPool and FusedStem of images by kernels of ours.
+/// Conv and FusedConv of images, also with the max pool and the convolution after them (regions conv_max_pool
+/// and stem), by kernels of ours.
 void add_stem_tactics(TacticList& list, Gpu& gpu);
 /// Conv and FusedConv by implicit GEMM kernels of ours.
 void add_gemm_tactics(TacticList& list, Gpu& gpu);
@@ -40,11 +42,11 @@ void add_transposed_convolution_tactics(TacticList& list, Gpu& gpu);
 void add_direct_convolution_tactics(TacticList& list, Gpu& gpu);
 /// Conv and FusedConv in fp32 by minimal filtering.
 void add_winograd_tactics(TacticList& list, Gpu& gpu, Cublaslt& cublaslt);
-/// FusedConvSum by kernels of ours.
+/// Regions conv_sum by kernels of ours.
 void add_sum_convolution_tactics(TacticList& list, Gpu& gpu);
-/// FusedConvGlobalPool by a kernel of ours.
+/// Regions conv_global_pool by a kernel of ours.
 void add_global_pooled_convolution_tactics(TacticList& list, Gpu& gpu);
-/// FusedConvMaxPool and FusedConvGlobalPool by the tactics of the list for convolutions, each followed by a
+/// Regions conv_max_pool and conv_global_pool by the tactics of the list for convolutions, each followed by a
 /// pool.
 void add_pooled_convolution_tactics(TacticList& list, Gpu& gpu);
 /// Gemm, MatMul, Conv by filters of one pixel, and their fused forms through cuBLASLt.
@@ -53,9 +55,9 @@ void add_matrix_tactics(TacticList& list, Gpu& gpu, Cublaslt& cublaslt);
 void add_layer_tactics(TacticList& list, Gpu& gpu);
 /// Pools over windows and over whole images.
 void add_pooling_tactics(TacticList& list, Gpu& gpu);
-/// FusedBottleneck.
+/// Regions bottleneck.
 void add_bottleneck_tactics(TacticList& list, Gpu& gpu);
-/// FusedSqueezeExcite.
+/// Regions squeeze_excite.
 void add_squeeze_excite_tactics(TacticList& list, Gpu& gpu);
 /// Elementwise operators and chains.
 void add_pointwise_tactics(TacticList& list, Gpu& gpu);
@@ -76,11 +78,15 @@ void add_resize_tactics(TacticList& list, Gpu& gpu);
 /// Reductions, and the places of extremes.
 void add_reduction_tactics(TacticList& list, Gpu& gpu);
 
-/// Operators that a tactic of this device is for; the device asks it for those only.
+/// Operators, and kinds of regions, that a tactic of this device is for; the device asks it for those only.
 class CudaTactic : public engine::Tactic {
  public:
   explicit CudaTactic(Gpu& gpu) : gpu_(gpu) {}
-  virtual bool handles(const std::string& op) const = 0;
+  virtual bool handles(const std::string& /*op*/) const { return false; }
+  virtual bool handles_region(const std::string& /*kind*/) const { return false; }
+  bool is_for(const graph::Node& node) const {
+    return graph::is_region(node) ? handles_region(graph::kind_of(node)) : handles(node.op);
+  }
 
  protected:
   /// What configurations and refusals depend on. Tactics ask neither the driver nor a global for it.
