@@ -5,6 +5,7 @@
 // operands must have. The engine converts operands that lie otherwise, plans memory and calls kernels.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -117,22 +118,42 @@ struct Offer {
 /// Work in the background for whoever holds it; what of it has not begun is given up with the last holder.
 using Preparation = std::shared_ptr<const void>;
 
-class Tactic {
- public:
-  virtual ~Tactic() = default;
-  virtual std::string_view name() const = 0;
+/// A condition on steps: why a step does not meet it, in one sentence, or nothing.
+using Requirement = Refusal (*)(const StepRequest& request);
+
+/// A row of a device's table of implementations: one way to run steps. Callers ask the member functions,
+/// which see to the requirements before they call the row's own functions.
+struct Tactic {
+  std::string name;
+  /// Of the nodes that it is for.
+  std::vector<std::string> operators;
+  /// Asked in turn before any of the functions; those that several tactics share are in requirements.hpp.
+  std::vector<Requirement> requirements;
+  /// An offer, or why there is none. A tactic with variants is asked for it where a step has none of them.
+  std::function<Offer(const StepRequest& request, WeightStore& weights)> make;
+  /// Empty functions stand for a tactic without variants, ...
+  std::function<std::vector<std::string>(const StepRequest& request)> list_variants;
+  std::function<Offer(const StepRequest& request, WeightStore& weights, std::string_view variant)>
+      make_variant;
+  /// ... and for one that has nothing to get ready.
+  std::function<Preparation(const StepRequest& request, const std::vector<std::string>& variants)> prepare;
+
   /// Weights are taken from the store, or packed into it from the graph's constants.
-  virtual Offer offer(const StepRequest& request, WeightStore& weights) const = 0;
+  Offer offer(const StepRequest& request, WeightStore& weights) const;
   /// Names of the ways in which this tactic can run the step (plans of a library, tile sizes), best guess
-  /// first; empty when there is one way only. "cudnn:e3k1=2" is variant "e3k1=2" of tactic "cudnn".
-  virtual std::vector<std::string> variants(const StepRequest&) const { return {}; }
+  /// first; empty when there is one way only, or none. "cudnn:e3k1=2" is variant "e3k1=2" of tactic "cudnn".
+  std::vector<std::string> variants(const StepRequest& request) const;
   /// Says that all variants are about to be asked for, so that the tactic can get them ready meanwhile.
-  virtual Preparation expect(const StepRequest&, const std::vector<std::string>&) const { return nullptr; }
+  Preparation expect(const StepRequest& request, const std::vector<std::string>& variants) const;
   /// The offer of one variant; an unknown one is refused.
-  virtual Offer offer_variant(const StepRequest& request, WeightStore& weights, std::string_view) const {
-    return offer(request, weights);
-  }
+  Offer offer_variant(const StepRequest& request, WeightStore& weights, std::string_view variant) const;
 };
+
+/// In order of preference.
+using TacticList = std::vector<Tactic>;
+
+/// The rows for the node's operator, in their order.
+std::vector<const Tactic*> tactics_for(const TacticList& list, const graph::Node& node);
 
 /// Bytes of a device's own memory.
 struct DeviceMemory {

@@ -55,35 +55,33 @@ class FakeTactic final : public Tactic {
     bool hides_last = false;
   };
 
-  FakeTactic(std::string name, Behaviour behaviour)
-      : name_(std::move(name)), behaviour_(std::move(behaviour)) {}
-
-  std::string_view name() const override { return name_; }
-
-  Offer offer(const StepRequest& request, WeightStore&) const override { return make(request, ""); }
-
-  std::vector<std::string> variants(const StepRequest& request) const override {
-    std::vector<std::string> names;
-    for (const auto& [name, delay] : behaviour_.variants) names.push_back(name);
-    if (behaviour_.hides_last && !request.exhaustive) names.pop_back();
-    return names;
+  FakeTactic(std::string named, Behaviour behaviour) : behaviour_(std::move(behaviour)) {
+    name = std::move(named);
+    make = [this](const StepRequest& request, WeightStore&) { return make_relu(request, ""); };
+    list_variants = [this](const StepRequest& request) {
+      std::vector<std::string> names;
+      for (const auto& [variant, delay] : behaviour_.variants) names.push_back(variant);
+      if (behaviour_.hides_last && !request.exhaustive) names.pop_back();
+      return names;
+    };
+    make_variant = [this](const StepRequest& request, WeightStore&, std::string_view wanted) {
+      for (const auto& [variant, delay] : behaviour_.variants) {
+        if (variant != wanted) continue;
+        return delay == kRefuses ? Offer::refuse("this variant never runs") : make_relu(request, variant);
+      }
+      return Offer::refuse(fmt::format("there is no variant '{}'", wanted));
+    };
   }
-
-  Offer offer_variant(const StepRequest& request, WeightStore&, std::string_view wanted) const override {
-    for (const auto& [name, delay] : behaviour_.variants) {
-      if (name != wanted) continue;
-      return delay == kRefuses ? Offer::refuse("this variant never runs") : make(request, name);
-    }
-    return Offer::refuse(fmt::format("there is no variant '{}'", wanted));
-  }
+  FakeTactic(const FakeTactic&) = delete;
+  FakeTactic& operator=(const FakeTactic&) = delete;
 
   /// Of a step of this name by the tactic `used`, "name" or "name:variant"; nullopt when that is another one.
   std::optional<double> step_us(const std::string& used, const std::string& node) const {
     double time = behaviour_.delay_us;
-    if (used != name_) {
+    if (used != name) {
       const auto found =
           std::find_if(behaviour_.variants.begin(), behaviour_.variants.end(),
-                       [&](const auto& variant) { return used == name_ + ":" + variant.first; });
+                       [&](const auto& variant) { return used == name + ":" + variant.first; });
       if (found == behaviour_.variants.end()) return std::nullopt;
       time = found->second;
     }
@@ -128,7 +126,7 @@ class FakeTactic final : public Tactic {
     mutable bool written_ = false;
   };
 
-  Offer make(const StepRequest& request, const std::string& variant) const {
+  Offer make_relu(const StepRequest& request, const std::string& variant) const {
     if (behaviour_.misses_form) throw MissingForm({"w", "packed"});
     Offer offer;
     offer.inputs = {{DType::kFloat32, request.inputs[0].shape, Layout::kPlain}};
@@ -138,7 +136,6 @@ class FakeTactic final : public Tactic {
     return offer;
   }
 
-  std::string name_;
   Behaviour behaviour_;
   mutable std::set<std::string> ran_;
   mutable int runs_ = 0;
@@ -168,7 +165,7 @@ class FakeDevice final : public Device {
   bool overlaps_steps() const override { return overlaps_; }
   bool starts_early(std::string_view tactic) const override {
     return std::any_of(relu_.begin(), relu_.end(), [&](const FakeTactic* known) {
-      return known->name() == tactic && known->saves_together_us() > 0;
+      return known->name == tactic && known->saves_together_us() > 0;
     });
   }
   /// A second passes from one look to the next.
@@ -207,7 +204,7 @@ class FakeDevice final : public Device {
   /// What this step costs the one behind it.
   double delays_next_us(const ProgramStep& step) const {
     for (const FakeTactic* tactic : relu_) {
-      if (tactic->name() == step.tactic) return tactic->delays_next_us();
+      if (tactic->name == step.tactic) return tactic->delays_next_us();
     }
     return 0;
   }
@@ -217,7 +214,7 @@ class FakeDevice final : public Device {
     double total = 0;
     for (const FakeTactic* tactic : relu_) {
       const auto uses = std::count_if(program.steps().begin(), program.steps().end(),
-                                      [&](const ProgramStep& step) { return step.tactic == tactic->name(); });
+                                      [&](const ProgramStep& step) { return step.tactic == tactic->name; });
       total += static_cast<double>(uses) * tactic->hidden_us();
       total -= static_cast<double>(std::max<std::ptrdiff_t>(uses - 1, 0)) * tactic->saves_together_us();
     }
@@ -228,7 +225,7 @@ class FakeDevice final : public Device {
   bool is_wrong(const Program& program) const {
     for (const FakeTactic* tactic : relu_) {
       const auto uses = std::count_if(program.steps().begin(), program.steps().end(),
-                                      [&](const ProgramStep& step) { return step.tactic == tactic->name(); });
+                                      [&](const ProgramStep& step) { return step.tactic == tactic->name; });
       if (tactic->wrong_in_two_steps() && uses > 1) return true;
     }
     return false;

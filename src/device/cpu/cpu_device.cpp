@@ -74,11 +74,7 @@ class CpuDevice final : public engine::Device {
   }
 
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
-    std::vector<const engine::Tactic*> result;
-    for (const auto& tactic : tactics_) {
-      if (static_cast<const CpuTactic&>(*tactic).handles(node.op)) result.push_back(tactic.get());
-    }
-    return result;
+    return engine::tactics_for(tactics_, node);
   }
 
   std::shared_ptr<const engine::Kernel> make_reorder(const engine::TensorDesc& from,

@@ -10,10 +10,10 @@ namespace hone::engine {
 TacticAnswer TacticChoice::ask(const StepRequest& request, const std::string& wanted) {
   TacticAnswer answer;
   const std::string name = wanted.substr(0, wanted.find(':'));
-  if (name == reference_tactic().name()) ask_one(reference_tactic(), request, wanted, answer, false);
+  if (name == reference_tactic().name) ask_one(reference_tactic(), request, wanted, answer, false);
   std::vector<const Tactic*> tactics = device_.tactics(request.node);
   std::stable_partition(tactics.begin(), tactics.end(),
-                        [&](const Tactic* tactic) { return tactic->name() == name; });
+                        [&](const Tactic* tactic) { return tactic->name == name; });
   for (const Tactic* tactic : tactics) {
     if (answer.offers() && !list_candidates_) break;
     ask_one(*tactic, request, wanted, answer, list_candidates_);
@@ -41,20 +41,20 @@ bool TacticChoice::is_taken(const StepRequest& request) {
 void TacticChoice::ask_one(const Tactic& tactic, const StepRequest& request, const std::string& wanted,
                            TacticAnswer& answer, bool list) {
   const size_t colon = std::min(wanted.find(':'), wanted.size());
-  const bool named = colon < wanted.size() && tactic.name() == wanted.substr(0, colon);
+  const bool named = colon < wanted.size() && tactic.name == wanted.substr(0, colon);
   std::vector<std::string> variants;
   if (list && answer.offers()) variants = list_variants(tactic, request);
   for (const std::string& variant : variants)
-    answer.candidates.push_back(fmt::format("{}:{}", tactic.name(), variant));
+    answer.candidates.push_back(fmt::format("{}:{}", tactic.name, variant));
   if (!variants.empty()) return;
   Offer offer = first_offer(tactic, request, named ? wanted.substr(colon + 1) : "", variants, answer, list);
   if (offer.refusal) {
-    answer.refusals.push_back(fmt::format("{}: {}", tactic.name(), offer.refusal.text()));
+    answer.refusals.push_back(fmt::format("{}: {}", tactic.name, offer.refusal.text()));
     return;
   }
-  if (variants.empty()) answer.candidates.emplace_back(tactic.name());
+  if (variants.empty()) answer.candidates.emplace_back(tactic.name);
   for (const std::string& variant : variants)
-    answer.candidates.push_back(fmt::format("{}:{}", tactic.name(), variant));
+    answer.candidates.push_back(fmt::format("{}:{}", tactic.name, variant));
   if (answer.offers()) return;
   answer.tactic = answer.candidates.front();
   answer.offer = std::move(offer);

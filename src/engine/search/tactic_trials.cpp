@@ -62,7 +62,7 @@ std::string TacticTrials::mistake(const std::function<bool()>& action) {
 }
 
 std::vector<std::string> TacticTrials::all_by_reference() const {
-  return std::vector<std::string>(bound_->nodes.size(), std::string(reference_tactic().name()));
+  return std::vector<std::string>(bound_->nodes.size(), reference_tactic().name);
 }
 
 std::string TacticTrials::doubt_of_cached(const LayoutSearch& search) {

@@ -168,7 +168,7 @@ std::string answer(const engine::Tactic& tactic, const engine::StepRequest& requ
   const engine::Offer offer = variants.empty() ? tactic.offer(request, weights)
                                                : tactic.offer_variant(request, weights, variants.front());
   if (offer.refusal) return offer.refusal.text();
-  EXPECT_NE(offer.kernel, nullptr) << tactic.name();
+  EXPECT_NE(offer.kernel, nullptr) << tactic.name;
   return variants.empty() ? "offered"
                           : fmt::format("offered in {} ways, {} first", variants.size(), variants.front());
 }
@@ -182,9 +182,9 @@ std::string rows(const Case& test, DType compute) {
   std::vector<std::string> names;
   for (Gpu& gpu : absent_gpus) {
     std::map<std::string, std::string>& of_gpu = answers.emplace_back();
-    for (const auto& tactic : own_tactics(gpu)) {
-      if (!static_cast<const CudaTactic&>(*tactic).handles(node.graph.nodes[0].op)) continue;
-      const std::string name(tactic->name());
+    const TacticList tactics = own_tactics(gpu);
+    for (const engine::Tactic* tactic : engine::tactics_for(tactics, node.graph.nodes[0])) {
+      const std::string& name = tactic->name;
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
       of_gpu[name] = node.asked(
           [&](engine::StepRequest request) {

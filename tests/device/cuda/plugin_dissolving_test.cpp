@@ -16,38 +16,28 @@ using engine::StepRequest;
 using tensor::Precision;
 
 /// Stands in for cuBLASLt, which takes what read_product() reads.
-class Library final : public CudaTactic {
- public:
-  using CudaTactic::CudaTactic;
-  std::string_view name() const override { return "library"; }
-  bool handles(const std::string& op) const override { return is_product(op); }
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    Product product;
-    if (Refusal reason = read_product(request, product)) return Offer::refuse(std::move(reason));
-    Offer offer;
-    offer.inputs = request.inputs;
-    offer.outputs = {{product.result, request.outputs[0].shape, Layout::kPlain}};
-    offer.kernel = std::make_shared<LaunchKernel>(
-        "a product", [](auto, auto, void*, const LaunchOptions&) { return cudaSuccess; });
-    return offer;
-  }
-};
+Offer offer_product(const StepRequest& request, engine::WeightStore&) {
+  Product product;
+  if (Refusal reason = read_product(request, product)) return Offer::refuse(std::move(reason));
+  Offer offer;
+  offer.inputs = request.inputs;
+  offer.outputs = {{product.result, request.outputs[0].shape, Layout::kPlain}};
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a product", [](auto, auto, void*, const LaunchOptions&) { return cudaSuccess; });
+  return offer;
+}
 
 class AbsentGpu final : public engine::Device {
  public:
   explicit AbsentGpu(Gpu& gpu) : tactics_(test_support::own_tactics(gpu)) {
-    tactics_.push_back(std::make_unique<Library>(gpu));
+    tactics_.push_back({.name = "library", .operators = product_operators(), .make = offer_product});
   }
 
   std::string_view name() const override { return "cuda"; }
   std::string fingerprint() const override { return "cuda; absent"; }
   std::vector<Layout> image_layouts(Precision) const override { return {Layout::kChannelsLast}; }
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
-    std::vector<const engine::Tactic*> result;
-    for (const auto& tactic : tactics_) {
-      if (static_cast<const CudaTactic&>(*tactic).handles(node.op)) result.push_back(tactic.get());
-    }
-    return result;
+    return engine::tactics_for(tactics_, node);
   }
   std::shared_ptr<const engine::Kernel> make_reorder(const engine::TensorDesc& from,
                                                      const engine::TensorDesc& to) const override {

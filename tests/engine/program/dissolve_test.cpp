@@ -19,12 +19,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class Fussy final : public Tactic {
- public:
-  std::string_view name() const override { return "fussy"; }
-  Offer offer(const StepRequest&, WeightStore&) const override { return Offer::refuse("it takes less"); }
-};
-
 /// The CPU's tactics for the nodes that it takes, and one that refuses for the others.
 class Partial final : public Device {
  public:
@@ -37,7 +31,9 @@ class Partial final : public Device {
     return cpu().image_layouts(precision);
   }
   std::vector<const Tactic*> tactics(const graph::Node& node) const override {
-    static const Fussy kFussy;
+    static const Tactic kFussy{.name = "fussy", .make = [](const StepRequest&, WeightStore&) {
+                                 return Offer::refuse("it takes less");
+                               }};
     return takes_(node) ? cpu().tactics(node) : std::vector<const Tactic*>{&kFussy};
   }
   std::shared_ptr<const Kernel> make_reorder(const TensorDesc& from, const TensorDesc& to) const override {

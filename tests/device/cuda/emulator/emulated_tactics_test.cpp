@@ -215,13 +215,13 @@ TEST(EmulatedTactics, SumsOfPartsAreInTheScratchAreaAndSoInThePlan) {
   TacticList tactics;
   add_gemm_tactics(tactics, gpu);
   const auto& implicit = *std::find_if(tactics.begin(), tactics.end(),
-                                       [](const auto& tactic) { return tactic->name() == "implicit_gemm"; });
+                                       [](const auto& tactic) { return tactic.name == "implicit_gemm"; });
   conv.asked(
       [&](engine::StepRequest request) {
         request.compute_dtype = tensor::DType::kFloat16;
         engine::WeightStore weights;
         const auto offered = [&](const char* variant) {
-          return implicit->offer_variant(request, weights, variant);
+          return implicit.offer_variant(request, weights, variant);
         };
         const engine::Offer whole = offered("32x64x64_s3");  // holds the filter
         EXPECT_EQ(whole.scratch_bytes, 0);

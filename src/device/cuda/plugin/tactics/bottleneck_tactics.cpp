@@ -1,4 +1,6 @@
 // FusedBottleneck by kernels of ours.
+#include <functional>
+
 #include "device/cuda/plugin/kernels/bottleneck/cluster_bottleneck.hpp"
 #include "device/cuda/plugin/kernels/bottleneck/pipelined_bottleneck.hpp"
 #include "device/cuda/plugin/tactics/activation_bounds.hpp"
@@ -81,76 +83,68 @@ constexpr Way kUsual = {"bottleneck", "fragments", bottleneck_refusal, usual_pla
 constexpr Way kPipelined = {"pipelined_bottleneck", "pipelined", pipelined_bottleneck_refusal,
                             pipelined_places, pipelined_bottleneck};
 
-class BottleneckTactic final : public CudaTactic {
- public:
-  BottleneckTactic(Gpu& gpu, const Way& way) : CudaTactic(gpu), way_(way) {}
-
-  std::string_view name() const override { return way_.name; }
-  bool handles(const std::string& op) const override { return op == "FusedBottleneck"; }
-
-  Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
-    Bottleneck size;
-    Refusal reason = read_size(request, size);
-    if (!reason) reason = way_.refusal(size, device());
-    if (reason) return Offer::refuse(std::move(reason));
-    const DType dtype = request.compute_dtype;
-    const auto image = [&](const engine::Shape& shape) {
-      return engine::TensorDesc{dtype, shape, Layout::kChannelsLast};
-    };
-    Offer offer;
-    offer.inputs.resize(request.inputs.size());
-    for (const size_t i : {0, 4}) offer.inputs[i] = image(request.inputs[i].shape);
-    for (const size_t i : {5, 6, 7, 9}) {
-      if (request.node.has_input(i))
-        offer.inputs[i] = {DType::kFloat32, request.inputs[i].shape, Layout::kPlain};
-    }
-    for (const engine::TensorDesc& output : request.outputs) offer.outputs.push_back(image(output.shape));
-    const FilterPlaces places = way_.places(size);
-    const auto pack = [&](size_t operand, const FragmentPlace& place) {
-      PackedConstant filter = place
-                                  ? pack_fragments(gpu(), request, operand, dtype, way_.order, place, weights)
-                                  : pack_filter(gpu(), request, operand, dtype, FilterOrder::kKrsc,
-                                                request.inputs[operand].shape[1], weights);
-      offer.packed.push_back(filter.key);
-      return filter.device;
-    };
-    const auto window = pack(1, places.window);
-    const auto expand = pack(2, places.expand);
-    const auto next = size.next == 0 ? nullptr : pack(3, places.next);
-    const auto projection = size.projects ? pack(8, {}) : nullptr;
-    const auto launch = [=, type = float_type(dtype), run = way_.launch](
-                            std::span<const void* const> inputs, std::span<void* const> outputs, void*,
-                            const LaunchOptions& options) {
-      const auto bias = [&](size_t i) {
-        return i < inputs.size() ? static_cast<const float*>(inputs[i]) : nullptr;
-      };
-      const BottleneckArgs args{inputs[0],
-                                inputs[4],
-                                window->data(),
-                                expand->data(),
-                                next ? next->data() : nullptr,
-                                projection ? projection->data() : nullptr,
-                                bias(5),
-                                bias(6),
-                                bias(7),
-                                bias(9),
-                                outputs[0],
-                                size.next == 0 ? nullptr : outputs[1]};
-      return run(args, type, size, options);
-    };
-    offer.kernel = std::make_shared<LaunchKernel>("a bottleneck", launch, size.batch != 0,
-                                                  ClusterBottleneck::takes(size.channels));
-    return offer;
+Offer offer_bottleneck(Gpu& gpu, const Way& way, const StepRequest& request, engine::WeightStore& weights) {
+  Bottleneck size;
+  Refusal reason = read_size(request, size);
+  if (!reason) reason = way.refusal(size, gpu.properties());
+  if (reason) return Offer::refuse(std::move(reason));
+  const DType dtype = request.compute_dtype;
+  const auto image = [&](const engine::Shape& shape) {
+    return engine::TensorDesc{dtype, shape, Layout::kChannelsLast};
+  };
+  Offer offer;
+  offer.inputs.resize(request.inputs.size());
+  for (const size_t i : {0, 4}) offer.inputs[i] = image(request.inputs[i].shape);
+  for (const size_t i : {5, 6, 7, 9}) {
+    if (request.node.has_input(i))
+      offer.inputs[i] = {DType::kFloat32, request.inputs[i].shape, Layout::kPlain};
   }
-
- private:
-  const Way& way_;
-};
+  for (const engine::TensorDesc& output : request.outputs) offer.outputs.push_back(image(output.shape));
+  const FilterPlaces places = way.places(size);
+  const auto pack = [&](size_t operand, const FragmentPlace& place) {
+    PackedConstant filter = place ? pack_fragments(gpu, request, operand, dtype, way.order, place, weights)
+                                  : pack_filter(gpu, request, operand, dtype, FilterOrder::kKrsc,
+                                                request.inputs[operand].shape[1], weights);
+    offer.packed.push_back(filter.key);
+    return filter.device;
+  };
+  const auto window = pack(1, places.window);
+  const auto expand = pack(2, places.expand);
+  const auto next = size.next == 0 ? nullptr : pack(3, places.next);
+  const auto projection = size.projects ? pack(8, {}) : nullptr;
+  const auto launch = [=, type = float_type(dtype), run = way.launch](std::span<const void* const> inputs,
+                                                                      std::span<void* const> outputs, void*,
+                                                                      const LaunchOptions& options) {
+    const auto bias = [&](size_t i) {
+      return i < inputs.size() ? static_cast<const float*>(inputs[i]) : nullptr;
+    };
+    const BottleneckArgs args{inputs[0],
+                              inputs[4],
+                              window->data(),
+                              expand->data(),
+                              next ? next->data() : nullptr,
+                              projection ? projection->data() : nullptr,
+                              bias(5),
+                              bias(6),
+                              bias(7),
+                              bias(9),
+                              outputs[0],
+                              size.next == 0 ? nullptr : outputs[1]};
+    return run(args, type, size, options);
+  };
+  offer.kernel = std::make_shared<LaunchKernel>("a bottleneck", launch, size.batch != 0,
+                                                ClusterBottleneck::takes(size.channels));
+  return offer;
+}
 
 }  // namespace
 
 void add_bottleneck_tactics(TacticList& list, Gpu& gpu) {
-  for (const Way* way : {&kUsual, &kPipelined}) list.push_back(std::make_unique<BottleneckTactic>(gpu, *way));
+  for (const Way* way : {&kUsual, &kPipelined}) {
+    list.push_back({.name = std::string(way->name),
+                    .operators = {"FusedBottleneck"},
+                    .make = std::bind_front(offer_bottleneck, std::ref(gpu), std::cref(*way))});
+  }
 }
 
 }  // namespace hone::device::cuda

@@ -35,57 +35,51 @@ Refusal make_plan(const StepRequest& request, Plan& plan) {
   return {};
 }
 
-class WarpgroupPooledTactic final : public ConfiguredTactic<Plan, WarpgroupConfig> {
- public:
-  using ConfiguredTactic<Plan, WarpgroupConfig>::ConfiguredTactic;
+Refusal read(const StepRequest& request, Plan& plan) {
+  return make_plan(ConvolutionPart(request).request, plan);
+}
 
-  std::string_view name() const override { return "warpgroup_pooled"; }
-  bool handles(const std::string& op) const override { return op == "FusedConvGlobalPool"; }
+std::vector<WarpgroupConfig> configs(const Plan& plan, const DeviceProperties& device) {
+  return warpgroup_pooled_configs(plan.problem, device);
+}
 
- private:
-  Refusal read(const StepRequest& request, Plan& plan) const override {
-    return make_plan(ConvolutionPart(request).request, plan);
-  }
-  std::vector<WarpgroupConfig> configs(const Plan& plan) const override {
-    return warpgroup_pooled_configs(plan.problem, device());
-  }
-  Refusal refusal(const Plan& plan, const WarpgroupConfig& config) const override {
-    return warpgroup_pooled_refusal(plan.problem, config, device());
-  }
+Refusal refusal(const Plan& plan, const WarpgroupConfig& config, const DeviceProperties& device) {
+  return warpgroup_pooled_refusal(plan.problem, config, device);
+}
 
-  Offer make(const StepRequest& request, const Plan& plan, const WarpgroupConfig& config,
-             engine::WeightStore& weights) const override {
-    const ConvolutionPart part(request);
-    Offer offer = make_convolution_offer(part.request, plan.request, request.compute_dtype);
-    // As a global pool leaves it, so that a matrix product can read it.
-    offer.outputs = {{request.compute_dtype, request.outputs[0].shape, Layout::kPlain}};
-    const PackedConstant filter = pack_filter(gpu(), part.request, 1, request.compute_dtype,
-                                              FilterOrder::kKrsc, plan.problem.channels, weights);
-    offer.packed = {filter.key};
-    offer.kernel = std::make_shared<LaunchKernel>(
-        "a convolution and its pool",
-        [filter, plan, config](auto inputs, auto outputs, void*, const LaunchOptions& options) {
-          ConvArgs args = conv_args(plan.request);
-          args.x = inputs[0];
-          args.w = filter.device->data();
-          args.bias = plan.request.has_bias ? static_cast<const float*>(inputs[2]) : nullptr;
-          args.y = outputs[0];
-          args.next_waits = options.next_waits;
-          for (size_t i = 0; i < plan.request.post_ops.size(); ++i) {
-            const PostOpRequest& post = plan.request.post_ops[i];
-            if (graph::is_binary(post.op)) args.steps[i].operand = inputs[post.operand];
-          }
-          return launch_warpgroup_pooled(plan.problem, config, args, options);
-        },
-        true);
-    return offer;
-  }
-};
+Offer make(Gpu& gpu, const StepRequest& request, const Plan& plan, const WarpgroupConfig& config,
+           engine::WeightStore& weights) {
+  const ConvolutionPart part(request);
+  Offer offer = make_convolution_offer(part.request, plan.request, request.compute_dtype);
+  // As a global pool leaves it, so that a matrix product can read it.
+  offer.outputs = {{request.compute_dtype, request.outputs[0].shape, Layout::kPlain}};
+  const PackedConstant filter = pack_filter(gpu, part.request, 1, request.compute_dtype, FilterOrder::kKrsc,
+                                            plan.problem.channels, weights);
+  offer.packed = {filter.key};
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a convolution and its pool",
+      [filter, plan, config](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+        ConvArgs args = conv_args(plan.request);
+        args.x = inputs[0];
+        args.w = filter.device->data();
+        args.bias = plan.request.has_bias ? static_cast<const float*>(inputs[2]) : nullptr;
+        args.y = outputs[0];
+        args.next_waits = options.next_waits;
+        for (size_t i = 0; i < plan.request.post_ops.size(); ++i) {
+          const PostOpRequest& post = plan.request.post_ops[i];
+          if (graph::is_binary(post.op)) args.steps[i].operand = inputs[post.operand];
+        }
+        return launch_warpgroup_pooled(plan.problem, config, args, options);
+      },
+      true);
+  return offer;
+}
 
 }  // namespace
 
 void add_global_pooled_convolution_tactics(TacticList& list, Gpu& gpu) {
-  list.push_back(std::make_unique<WarpgroupPooledTactic>(gpu));
+  list.push_back(configured_tactic<Plan, WarpgroupConfig>("warpgroup_pooled", {"FusedConvGlobalPool"}, gpu,
+                                                          {read, configs, refusal, make}));
 }
 
 }  // namespace hone::device::cuda

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "device/cuda/plugin/tactics/convolution_request.hpp"
+#include "engine/requirements.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -46,9 +47,7 @@ cublasComputeType_t compute_type(Precision precision) {
 
 }  // namespace
 
-bool is_product(const std::string& op) {
-  return op == "Gemm" || op == "FusedGemm" || op == "MatMul" || op == "FusedMatMul";
-}
+std::vector<std::string> product_operators() { return {"Gemm", "FusedGemm", "MatMul", "FusedMatMul"}; }
 
 bool is_gemm(const graph::Node& node) { return node.op == "Gemm" || node.op == "FusedGemm"; }
 
@@ -57,7 +56,7 @@ Refusal read_product(const StepRequest& request, Product& product) {
   const Shape& x = request.inputs[0].shape;
   const Shape& w = request.inputs[1].shape;
   const Shape& y = request.outputs[0].shape;
-  if (request.outputs[0].dtype != DType::kFloat32) return "only float32 models";
+  if (Refusal reason = engine::only_float32(request)) return reason;
   if (x.size() < 2 || w.size() < 2) return "an operand is a vector";
   if (tensor::element_count(y) == 0 || x.back() == 0) return "an operand is empty";
   product.dtype = request.compute_dtype;

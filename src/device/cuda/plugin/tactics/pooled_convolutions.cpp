@@ -1,4 +1,7 @@
 // A convolution and the pool behind it as two kernels, where no one kernel is both or is as fast.
+#include <algorithm>
+#include <iterator>
+
 #include "device/cuda/plugin/kernels/layers/pooling.hpp"
 #include "device/cuda/plugin/tactics/convolution_part.hpp"
 
@@ -59,63 +62,59 @@ class PooledKernel final : public EarlyKernel {
   Pool pool_;
 };
 
-class PooledConvolutionTactic final : public CudaTactic {
- public:
-  PooledConvolutionTactic(Gpu& gpu, const CudaTactic& convolution)
-      : CudaTactic(gpu), convolution_(convolution), name_(std::string(convolution.name()) + "+pool") {}
+Offer pooled(const ConvolutionPart& part, const StepRequest& whole, Offer offer) {
+  if (offer.refusal) return offer;
+  constexpr int64_t kAlignment = 256;
+  const TensorDesc result = offer.outputs[0];
+  const int64_t result_at = (offer.scratch_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  offer.scratch_bytes = result_at + tensor::element_count(result.shape) *
+                                        static_cast<int64_t>(tensor::dtype_size(result.dtype));
+  offer.outputs[0].shape = whole.outputs[0].shape;
+  const bool global = whole.node.op == "FusedConvGlobalPool";
+  // As a global pool leaves it, so that a matrix product can read it.
+  if (global) offer.outputs[0].layout = Layout::kPlain;
+  offer.kernel =
+      std::make_shared<PooledKernel>(std::move(offer.kernel), result_at,
+                                     global ? global_average_pool(result) : max_pool(part, whole, result));
+  return offer;
+}
 
-  std::string_view name() const override { return name_; }
-  bool handles(const std::string& op) const override {
-    return op == "FusedConvMaxPool" || op == "FusedConvGlobalPool";
-  }
-
-  std::vector<std::string> variants(const StepRequest& request) const override {
-    return convolution_.variants(ConvolutionPart(request).request);
-  }
-  engine::Preparation expect(const StepRequest& request,
-                             const std::vector<std::string>& variants) const override {
-    return convolution_.expect(ConvolutionPart(request).request, variants);
-  }
-  Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
-    const ConvolutionPart part(request);
-    return pooled(part, request, convolution_.offer(part.request, weights));
-  }
-  Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
-                      std::string_view variant) const override {
-    const ConvolutionPart part(request);
-    return pooled(part, request, convolution_.offer_variant(part.request, weights, variant));
-  }
-
- private:
-  static Offer pooled(const ConvolutionPart& part, const StepRequest& whole, Offer offer) {
-    if (offer.refusal) return offer;
-    constexpr int64_t kAlignment = 256;
-    const TensorDesc result = offer.outputs[0];
-    const int64_t result_at = (offer.scratch_bytes + kAlignment - 1) / kAlignment * kAlignment;
-    offer.scratch_bytes = result_at + tensor::element_count(result.shape) *
-                                          static_cast<int64_t>(tensor::dtype_size(result.dtype));
-    offer.outputs[0].shape = whole.outputs[0].shape;
-    const bool global = whole.node.op == "FusedConvGlobalPool";
-    // As a global pool leaves it, so that a matrix product can read it.
-    if (global) offer.outputs[0].layout = Layout::kPlain;
-    offer.kernel =
-        std::make_shared<PooledKernel>(std::move(offer.kernel), result_at,
-                                       global ? global_average_pool(result) : max_pool(part, whole, result));
-    return offer;
-  }
-
-  const CudaTactic& convolution_;
-  std::string name_;
-};
+/// The tactic with a pool behind what it makes. It asks the tactic for the convolution alone, whose
+/// requirements are seen to then.
+engine::Tactic with_pool(const engine::Tactic& tactic) {
+  const auto convolution = std::make_shared<const engine::Tactic>(tactic);
+  return {
+      .name = convolution->name + "+pool",
+      .operators = {"FusedConvMaxPool", "FusedConvGlobalPool"},
+      .make =
+          [convolution](const StepRequest& request, engine::WeightStore& weights) {
+            const ConvolutionPart part(request);
+            return pooled(part, request, convolution->offer(part.request, weights));
+          },
+      .list_variants =
+          [convolution](const StepRequest& request) {
+            return convolution->variants(ConvolutionPart(request).request);
+          },
+      .make_variant =
+          [convolution](const StepRequest& request, engine::WeightStore& weights, std::string_view variant) {
+            const ConvolutionPart part(request);
+            return pooled(part, request, convolution->offer_variant(part.request, weights, variant));
+          },
+      .prepare =
+          [convolution](const StepRequest& request, const std::vector<std::string>& variants) {
+            return convolution->expect(ConvolutionPart(request).request, variants);
+          }};
+}
 
 }  // namespace
 
-void add_pooled_convolution_tactics(TacticList& list, Gpu& gpu) {
-  const size_t count = list.size();
-  for (size_t i = 0; i < count; ++i) {
-    const auto& tactic = static_cast<const CudaTactic&>(*list[i]);
-    if (tactic.handles("FusedConv")) list.push_back(std::make_unique<PooledConvolutionTactic>(gpu, tactic));
-  }
+void add_pooled_convolution_tactics(TacticList& list) {
+  graph::Node convolution;
+  convolution.op = "FusedConv";
+  TacticList added;
+  for (const engine::Tactic* tactic : engine::tactics_for(list, convolution))
+    added.push_back(with_pool(*tactic));
+  std::move(added.begin(), added.end(), std::back_inserter(list));
 }
 
 }  // namespace hone::device::cuda

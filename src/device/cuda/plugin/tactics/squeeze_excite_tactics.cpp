@@ -2,6 +2,7 @@
 #include "device/cuda/plugin/kernels/layers/squeeze_excite.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "device/cuda/plugin/tactics/tactics.hpp"
 
@@ -113,66 +114,60 @@ class SqueezeExciteStep {
 
 /// A variant is the number of blocks that share an image, at most: the first of them runs every shape, so
 /// that an engine, which is built for one, has something that runs the others on the device.
-class SqueezeExciteTactic final : public CudaTactic {
- public:
-  using CudaTactic::CudaTactic;
-
-  std::string_view name() const override { return "squeeze_excite"; }
-  bool handles(const std::string& op) const override { return op == "FusedSqueezeExcite"; }
-
-  std::vector<std::string> variants(const StepRequest& request) const override {
-    SqueezeExcite size;
-    std::vector<std::string> result;
-    if (read_size(request, device(), size)) return result;
-    std::vector<int> seen;
-    for (const int most : kMostBlocks) {
-      const int blocks = squeeze_excite_plan(size, most, device()).blocks();
-      if (std::find(seen.begin(), seen.end(), blocks) != seen.end()) continue;
-      if (room_refusal(device(), size, most)) continue;
-      seen.push_back(blocks);
-      result.push_back(std::to_string(most));
-    }
-    return result;
+std::vector<std::string> variants(const Gpu& gpu, const StepRequest& request) {
+  SqueezeExcite size;
+  std::vector<std::string> result;
+  if (read_size(request, gpu.properties(), size)) return result;
+  std::vector<int> seen;
+  for (const int most : kMostBlocks) {
+    const int blocks = squeeze_excite_plan(size, most, gpu.properties()).blocks();
+    if (std::find(seen.begin(), seen.end(), blocks) != seen.end()) continue;
+    if (room_refusal(gpu.properties(), size, most)) continue;
+    seen.push_back(blocks);
+    result.push_back(std::to_string(most));
   }
+  return result;
+}
 
-  Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
-    return offer_variant(request, weights, std::to_string(kMostBlocks[0]));
+Offer offer_variant(Gpu& gpu, const StepRequest& request, engine::WeightStore& weights,
+                    std::string_view variant) {
+  SqueezeExcite size;
+  if (Refusal reason = read_size(request, gpu.properties(), size)) return Offer::refuse(std::move(reason));
+  const auto* const most = std::find_if(std::begin(kMostBlocks), std::end(kMostBlocks),
+                                        [&](int blocks) { return variant == std::to_string(blocks); });
+  if (most == std::end(kMostBlocks))
+    return Offer::refuse(fmt::format("'{}' is no number of blocks", variant));
+  if (Refusal reason = room_refusal(gpu.properties(), size, *most)) return Offer::refuse(std::move(reason));
+  const DType dtype = request.compute_dtype;
+  PackedConstant w1 = pack_filter(gpu, request, 1, dtype, FilterOrder::kKrsc, size.channels, weights);
+  PackedConstant w2 = pack_filter(gpu, request, 2, dtype, FilterOrder::kKrsc, size.hidden_pitch(), weights);
+  Offer offer;
+  offer.inputs.resize(request.inputs.size());
+  offer.inputs[0] = {dtype, request.inputs[0].shape, Layout::kChannelsLast};
+  for (size_t i = 3; i < request.inputs.size(); ++i) {
+    if (request.node.has_input(i))
+      offer.inputs[i] = {DType::kFloat32, request.inputs[i].shape, Layout::kPlain};
   }
-
-  Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
-                      std::string_view variant) const override {
-    SqueezeExcite size;
-    if (Refusal reason = read_size(request, device(), size)) return Offer::refuse(std::move(reason));
-    const auto* const most = std::find_if(std::begin(kMostBlocks), std::end(kMostBlocks),
-                                          [&](int blocks) { return variant == std::to_string(blocks); });
-    if (most == std::end(kMostBlocks))
-      return Offer::refuse(fmt::format("'{}' is no number of blocks", variant));
-    if (Refusal reason = room_refusal(device(), size, *most)) return Offer::refuse(std::move(reason));
-    const DType dtype = request.compute_dtype;
-    PackedConstant w1 = pack_filter(gpu(), request, 1, dtype, FilterOrder::kKrsc, size.channels, weights);
-    PackedConstant w2 =
-        pack_filter(gpu(), request, 2, dtype, FilterOrder::kKrsc, size.hidden_pitch(), weights);
-    Offer offer;
-    offer.inputs.resize(request.inputs.size());
-    offer.inputs[0] = {dtype, request.inputs[0].shape, Layout::kChannelsLast};
-    for (size_t i = 3; i < request.inputs.size(); ++i) {
-      if (request.node.has_input(i))
-        offer.inputs[i] = {DType::kFloat32, request.inputs[i].shape, Layout::kPlain};
-    }
-    offer.outputs = {offer.inputs[0]};
-    offer.in_place_input = 0;
-    offer.packed = {w1.key, w2.key};
-    const SqueezeExciteStep step(request, device(), size, *most, std::move(w1), std::move(w2));
-    offer.scratch_bytes = step.scratch_bytes();
-    offer.kernel = std::make_shared<LaunchKernel>("squeeze and excitation", step, size.batch != 0);
-    return offer;
-  }
-};
+  offer.outputs = {offer.inputs[0]};
+  offer.in_place_input = 0;
+  offer.packed = {w1.key, w2.key};
+  const SqueezeExciteStep step(request, gpu.properties(), size, *most, std::move(w1), std::move(w2));
+  offer.scratch_bytes = step.scratch_bytes();
+  offer.kernel = std::make_shared<LaunchKernel>("squeeze and excitation", step, size.batch != 0);
+  return offer;
+}
 
 }  // namespace
 
 void add_squeeze_excite_tactics(TacticList& list, Gpu& gpu) {
-  list.push_back(std::make_unique<SqueezeExciteTactic>(gpu));
+  list.push_back({.name = "squeeze_excite",
+                  .operators = {"FusedSqueezeExcite"},
+                  .make =
+                      [&gpu](const StepRequest& request, engine::WeightStore& weights) {
+                        return offer_variant(gpu, request, weights, std::to_string(kMostBlocks[0]));
+                      },
+                  .list_variants = std::bind_front(variants, std::cref(gpu)),
+                  .make_variant = std::bind_front(offer_variant, std::ref(gpu))});
 }
 
 }  // namespace hone::device::cuda

@@ -57,59 +57,51 @@ Refusal make_plan(const StepRequest& request, Plan& plan) {
   return {};
 }
 
-class WarpgroupSumTactic final : public ConfiguredTactic<Plan, WarpgroupConfig> {
- public:
-  using ConfiguredTactic<Plan, WarpgroupConfig>::ConfiguredTactic;
+std::vector<WarpgroupConfig> configs(const Plan& plan, const DeviceProperties& device) {
+  return warpgroup_sum_configs(plan.sum, device);
+}
 
-  std::string_view name() const override { return "warpgroup_sum"; }
-  bool handles(const std::string& op) const override { return op == "FusedConvSum"; }
+Refusal refusal(const Plan& plan, const WarpgroupConfig& config, const DeviceProperties& device) {
+  return warpgroup_sum_refusal(plan.sum, config, device);
+}
 
- private:
-  Refusal read(const StepRequest& request, Plan& plan) const override { return make_plan(request, plan); }
-  std::vector<WarpgroupConfig> configs(const Plan& plan) const override {
-    return warpgroup_sum_configs(plan.sum, device());
-  }
-  Refusal refusal(const Plan& plan, const WarpgroupConfig& config) const override {
-    return warpgroup_sum_refusal(plan.sum, config, device());
-  }
-
-  Offer make(const StepRequest& request, const Plan& plan, const WarpgroupConfig& config,
-             engine::WeightStore& weights) const override {
-    Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
-    offer.inputs[2] = {request.compute_dtype, request.inputs[2].shape, Layout::kChannelsLast};
-    const bool has_bias = request.node.has_input(4);
-    if (has_bias) offer.inputs[4] = {DType::kFloat32, request.inputs[4].shape, Layout::kPlain};
-    const auto pack = [&](size_t operand, const ConvProblem& problem) {
-      PackedConstant filter = pack_filter(gpu(), request, operand, request.compute_dtype, FilterOrder::kKrsc,
-                                          problem.channels, weights);
-      offer.packed.push_back(filter.key);
-      return filter.device;
-    };
-    const auto filters = pack(1, plan.sum.first);
-    const auto second = pack(3, plan.sum.second);
-    offer.kernel = std::make_shared<LaunchKernel>(
-        "a sum of convolutions",
-        [filters, second, plan, has_bias, config](auto inputs, auto outputs, void*,
-                                                  const LaunchOptions& options) {
-          ConvSumArgs args{conv_args(plan.request)};
-          args.x = inputs[0];
-          args.w = filters->data();
-          args.bias = has_bias ? static_cast<const float*>(inputs[4]) : nullptr;
-          args.y = outputs[0];
-          args.next_waits = options.next_waits;
-          args.second_x = inputs[2];
-          args.second_w = second->data();
-          return launch_warpgroup_sums(plan.sum, plan.images, config, args, options);
-        },
-        true);
-    return offer;
-  }
-};
+Offer make(Gpu& gpu, const StepRequest& request, const Plan& plan, const WarpgroupConfig& config,
+           engine::WeightStore& weights) {
+  Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
+  offer.inputs[2] = {request.compute_dtype, request.inputs[2].shape, Layout::kChannelsLast};
+  const bool has_bias = request.node.has_input(4);
+  if (has_bias) offer.inputs[4] = {DType::kFloat32, request.inputs[4].shape, Layout::kPlain};
+  const auto pack = [&](size_t operand, const ConvProblem& problem) {
+    PackedConstant filter = pack_filter(gpu, request, operand, request.compute_dtype, FilterOrder::kKrsc,
+                                        problem.channels, weights);
+    offer.packed.push_back(filter.key);
+    return filter.device;
+  };
+  const auto filters = pack(1, plan.sum.first);
+  const auto second = pack(3, plan.sum.second);
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a sum of convolutions",
+      [filters, second, plan, has_bias, config](auto inputs, auto outputs, void*,
+                                                const LaunchOptions& options) {
+        ConvSumArgs args{conv_args(plan.request)};
+        args.x = inputs[0];
+        args.w = filters->data();
+        args.bias = has_bias ? static_cast<const float*>(inputs[4]) : nullptr;
+        args.y = outputs[0];
+        args.next_waits = options.next_waits;
+        args.second_x = inputs[2];
+        args.second_w = second->data();
+        return launch_warpgroup_sums(plan.sum, plan.images, config, args, options);
+      },
+      true);
+  return offer;
+}
 
 }  // namespace
 
 void add_sum_convolution_tactics(TacticList& list, Gpu& gpu) {
-  list.push_back(std::make_unique<WarpgroupSumTactic>(gpu));
+  list.push_back(configured_tactic<Plan, WarpgroupConfig>("warpgroup_sum", {"FusedConvSum"}, gpu,
+                                                          {make_plan, configs, refusal, make}));
 }
 
 }  // namespace hone::device::cuda
