@@ -17,7 +17,8 @@ class ReferenceKernel final : public Kernel {
   bool runs_on_host() const override { return true; }
 
   void run(const Run& run) const override {
-    const auto& [inputs, outputs] = std::tie(run.inputs, run.outputs);
+    const auto& inputs = run.inputs;
+    const auto& outputs = run.outputs;
     std::vector<Tensor> arguments(inputs.size());
     std::vector<const Tensor*> pointers(inputs.size(), nullptr);
     for (size_t i = 0; i < inputs.size(); ++i) {

@@ -107,7 +107,8 @@ class RecurrentKernel final : public engine::Kernel {
   }
 
   void run(const engine::Run& run) const override {
-    const auto& [inputs, outputs] = std::tie(run.inputs, run.outputs);
+    const auto& inputs = run.inputs;
+    const auto& outputs = run.outputs;
     auto* const state = static_cast<State*>(run.state);
     engine::Run part = run;
     for (size_t direction = 0; direction < directions_.size(); ++direction) {
@@ -155,7 +156,8 @@ class StatesKernel final : public engine::Kernel {
   }
 
   void run(const engine::Run& run) const override {
-    const auto& [inputs, outputs] = std::tie(run.inputs, run.outputs);
+    const auto& inputs = run.inputs;
+    const auto& outputs = run.outputs;
     for (size_t i = kYh; i < outputs.size(); ++i) {
       const size_t initial = kInitialH + i - kYh;
       if (outputs[i] == nullptr || bytes_[i] == 0) continue;
