@@ -187,6 +187,17 @@ class Device(unittest.TestCase):
         moved.write_bytes(content)
         self.fails(ENVIRONMENT, f"hone: {moved}: {NO_DRIVER}", "run", moved, "--input", self.folder / "x.npy")
 
+    def test_a_damaged_manifest(self):
+        tree = self.copy_tree()
+        manifest = tree / "lib/libhone-cuda.json"
+        manifest.write_text("{")
+        self.fails(ENVIRONMENT, f"{manifest} is damaged: it is no JSON", *self.commands()["build"],
+                   hone=tree / "bin/hone")
+        manifest.unlink()
+        if not has_gpu():
+            self.fails(ENVIRONMENT, "names a plugin for cuda; install hone again", *self.commands()["build"],
+                       "--device", "cuda", hone=tree / "bin/hone")
+
     def test_cuda_without_the_plugin(self):
         tree = self.copy_tree()
         sentence = ("the plugin libhone-cuda.so is not installed (install the CUDA 13 runtime with cuDNN 9, then configure "

@@ -311,6 +311,6 @@ const CudaDevice& device_of(int ordinal, bool own_process) {
 }  // namespace
 }  // namespace hone::device::cuda
 
-extern "C" const hone::engine::Device* hone_cuda_device(int ordinal, bool own_process) {
+extern "C" const hone::engine::Device* hone_find_device(const char* /*kind*/, int ordinal, bool own_process) {
   return &hone::device::cuda::device_of(ordinal, own_process);
 }
