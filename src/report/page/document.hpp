@@ -10,7 +10,7 @@
 
 #include "analysis/questions/trace_diff.hpp"
 #include "base/described.hpp"
-#include "bench/results/results.hpp"
+#include "bench/results/run_record.hpp"
 #include "report/answers_schema.hpp"
 #include "report/page/timeline.hpp"
 #include "report/run_files.hpp"
@@ -21,7 +21,7 @@ namespace hone::report {
 struct ReportSweep {
   std::string id;
   std::string path;
-  base::JsonOf<bench::Sweep> sweep;
+  base::JsonOf<bench::SweepRecord> sweep;
   std::vector<RunPair> pairs = {};
 };
 

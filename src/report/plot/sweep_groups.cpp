@@ -81,7 +81,7 @@ std::string slug(const std::string& text) {
 /// What can tell groups of one model apart in the names of files.
 std::array<std::string, 5> qualifiers(const SweepGroup& group) {
   const bench::Setup& s = group.setup;
-  return {slug(s.device), slug(group.processor), s.threads > 0 ? fmt::format("{}-threads", s.threads) : "",
+  return {slug(s.device), slug(group.processor), fmt::format("{}-threads", s.threads),
           s.transfers ? "transfers" : "", s.cold_l2 ? "cold-l2" : ""};
 }
 
@@ -125,7 +125,7 @@ std::string machine_text(const SweepGroup& group) {
   const bool cpu = s.on_cpu();
   std::string text =
       group.processor.empty() ? fmt::format("an unknown {}", cpu ? "CPU" : "GPU") : group.processor;
-  if (cpu && s.threads > 0) text += fmt::format(", {} thread{}", s.threads, s.threads == 1 ? "" : "s");
+  if (cpu) text += fmt::format(", {} thread{}", s.threads, s.threads == 1 ? "" : "s");
   if (!cpu) text += s.transfers ? ", with data transfers" : ", inputs already on the device";
   if (s.cold_l2) text += ", cold L2";
   return text + dates_text(group);

@@ -166,7 +166,7 @@ TEST(SweepGroups, TheNewestMeasurementOfAConfigurationIsShown) {
     runs.push_back(run);
   const SweepGroup group = group_runs(runs).at(0);
   ASSERT_THAT(group.series.at(0).runs, SizeIs(1));
-  EXPECT_EQ(group.series[0].runs[0].latency->p50, 9);
+  EXPECT_EQ(group.series[0].runs[0].latency.p50, 9);
   EXPECT_THAT(group.notes, ElementsAre(HasSubstr("1 earlier measurement")));
 }
 
