@@ -10,6 +10,8 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include "report/ids.hpp"
+
 
 namespace hone::report {
 namespace {
@@ -101,12 +103,8 @@ std::string qualified_name(const SweepGroup& group, const std::vector<SweepGroup
 }
 
 void name_groups(std::vector<SweepGroup>* groups) {
-  std::set<std::string> used;
-  for (SweepGroup& group : *groups) {
-    const std::string name = qualified_name(group, *groups);
-    group.name = name;
-    for (int i = 2; !used.insert(group.name).second; ++i) group.name = fmt::format("{}-{}", name, i);
-  }
+  Ids ids;
+  for (SweepGroup& group : *groups) group.name = ids.take(qualified_name(group, *groups));
 }
 
 std::string dates_text(const SweepGroup& group) {
