@@ -6,13 +6,14 @@
 #include <memory>
 #include <optional>
 
+#include "backend/backend.hpp"
 #include "base/file.hpp"
 #include "bench/results/results.hpp"
 #include "cli/command.hpp"
 #include "cli/folder.hpp"
 #include "cli/option_checks.hpp"
-#include "report/plot/layout.hpp"
 #include "report/ids.hpp"
+#include "report/plot/layout.hpp"
 #include "report/plot/painter.hpp"
 #include "report/plot/sweep_figures.hpp"
 #include "report/plot/trace_figures.hpp"
@@ -117,7 +118,7 @@ void plot_sweeps(const std::vector<report::RunFile>& files, Plotter* plotter) {
       for (report::SweepRun& run : report::read_sweep_file(file.path)) runs.push_back(std::move(run));
     });
   }
-  for (const report::SweepGroup& group : report::group_runs(runs)) {
+  for (const report::SweepGroup& group : report::group_runs(runs, backend::backend_names())) {
     const std::vector<report::Figure> figures = report::sweep_figures(group);
     if (figures.empty()) say(fmt::format("{}: no run has anything to plot", group.name));
     for (const report::Figure& figure : figures) plotter->draw(figure);

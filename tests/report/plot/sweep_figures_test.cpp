@@ -170,6 +170,24 @@ TEST(SweepGroups, TheNewestMeasurementOfAConfigurationIsShown) {
   EXPECT_THAT(group.notes, ElementsAre(HasSubstr("1 earlier measurement")));
 }
 
+TEST(SweepGroups, ABackendLooksTheSameInAllFigures) {
+  Json other = run_json("peer", "fp32", 1, 9);
+  other["model"] = "other";
+  Json of_other = run_json("hone", "fp32", 1, 9);
+  of_other["model"] = "other";
+  const auto runs = read_json(sweep_json({run_json("third", "fp32", 1, 9), run_json("peer", "fp32", 1, 9),
+                                          run_json("torch", "fp32", 1, 9), other, of_other}));
+  const auto groups = group_runs(runs, {"hone", "torch", "reference"});
+  std::map<std::string, std::set<size_t>> colors;
+  for (const SweepGroup& group : groups) {
+    for (const SweepSeries& series : group.series)
+      colors[series.runs.front().setup.backend].insert(series.style.color);
+  }
+  const std::map<std::string, std::set<size_t>> expected = {
+      {"hone", {0}}, {"torch", {1}}, {"third", {2}}, {"peer", {3}}};
+  EXPECT_EQ(colors, expected);
+}
+
 TEST(SweepGroups, StylesOfManySeriesDiffer) {
   std::vector<Json> runs;
   for (int backend = 0; backend < 10; ++backend) {
