@@ -57,7 +57,12 @@ Engine Engine::build(const std::string& name, const BuildOptions& options) {
                                 .device = options.device,
                                 .precision = tensor::parse_precision(options.precision),
                                 .threads = options.threads,
-                                .optimization_level = options.optimization_level};
+                                .optimization_level = options.optimization_level,
+                                .disabled_passes = options.disabled_passes,
+                                .cache = {.used = options.timing_cache.used,
+                                          .file = options.timing_cache.file,
+                                          .only = options.timing_cache.only},
+                                .budget_seconds = options.budget_seconds};
   for (const auto& [input, range] : options.shapes) request.shapes[input] = {range.min, range.opt, range.max};
   const backend::ResolvedBuild build = backend::resolve(request);
   return Engine(std::make_unique<State>(backend::build(build), build.device, build.options.threads));
