@@ -215,6 +215,7 @@ class CudaDevice final : public engine::Device {
   }
 
   std::unique_ptr<tensor::Queue> wrap_queue(void* stream) const override {
+    const DeviceGuard guard(gpu_.context());
     return std::make_unique<CudaQueue>(static_cast<cudaStream_t>(stream), properties());
   }
 
