@@ -14,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "hone/binding.hpp"
 #include "hone/tensor.hpp"
 
 namespace hone {
@@ -65,16 +66,6 @@ Buffer allocate(Place place, size_t bytes);
 /// handed over to the queue, which is of a GPU if one of them is there. Usage error for other tensors.
 void copy(const TensorView& from, const TensorView& to, const Queue& queue);
 
-/// An output that is in the memory of an input, in all of it: a cache that is changed in place.
-struct Alias {
-  size_t output = 0;
-  size_t input = 0;
-};
-
-struct BindOptions {
-  std::vector<Alias> aliases;
-};
-
 /// Inputs and outputs of a context, fixed in memory. Used by the context's thread. It keeps what the views
 /// own, until what was run is done, for which its end waits.
 class Binding {
@@ -95,13 +86,6 @@ class Binding {
   explicit Binding(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;
-};
-
-/// What a context did for views that nobody bound.
-struct ViewCounts {
-  int64_t bindings = 0;
-  int64_t copies = 0;  ///< of inputs and outputs
-  int64_t copied_bytes = 0;
 };
 
 /// One thread's memory for running an engine, which it keeps alive; contexts of one engine share its weights

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,11 +27,23 @@ struct ShapeRange {
   Dims max;
 };
 
+/// Times of tactics that an earlier build measured on such a machine need not be measured again.
+struct TimingCache {
+  /// False: everything is timed anew, and nothing is kept (`hone build --noTimingCache`).
+  bool used = true;
+  /// Empty: one in the user's cache folder, which is passed over where it cannot be read or written.
+  std::filesystem::path file;
+  /// Nothing is timed: environment error for what the cache lacks (`hone build --errorOnTimingCacheMiss`), so
+  /// that equal builds give equal engines.
+  bool only = false;
+};
+
 struct BuildOptions {
   /// "cpu", "cuda" or "cuda:0", which is the first GPU that CUDA shows to the process, or "cuda:1". What is
   /// current on the threads that use the engine neither matters nor changes.
   std::string device = "cpu";
-  /// "fp32" or "bf16"; on cuda also "tf32" and "fp16". Inputs and outputs keep the model's own types.
+  /// "fp32" or "bf16"; on cuda also "tf32" and "fp16". Several, as "fp16+fp32": the engine's own, and others
+  /// that single steps may be in where that is faster. Inputs and outputs keep the model's own types.
   std::string precision = "fp32";
   /// By input name. Of a range, empty dims follow from the others: opt is max, else min, and bounds are all
   /// that the model allows. So is the range of an input without one, which is tuned for open dimensions of 1
@@ -41,6 +54,14 @@ struct BuildOptions {
   /// 0: nothing is timed … 4: many samples of every tactic, 5: of every engine and knob of cuDNN
   /// (`hone build --builderOptimizationLevel`).
   int optimization_level = 3;
+  /// Seconds that building may take, which timing tactics keeps to (`hone build --builderBudget`); 0: as long
+  /// as it takes. Absent: 12, on cuda 20, and as long as it takes at levels 4 and 5. What there was no time
+  /// for may cost the engine speed, never its results.
+  std::optional<double> budget_seconds;
+  /// Passes to leave out, by name (`hone passes` lists them).
+  std::vector<std::string> disabled_passes;
+  /// Where tactic times are kept.
+  TimingCache timing_cache;
   /// Parameters of a built-in architecture, a .safetensors file; empty: they come from `seed`.
   std::filesystem::path weights;
   uint64_t seed = 0;

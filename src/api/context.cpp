@@ -93,10 +93,8 @@ Context& Context::operator=(Context&&) noexcept = default;
 
 Binding Context::bind(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                       const BindOptions& options) {
-  engine::BindOptions bind;
-  for (const Alias& alias : options.aliases) bind.aliases.push_back({alias.output, alias.input});
   return Binding(std::make_unique<Binding::State>(
-      Binding::State{state_->context.bind(api::inner_views(inputs), api::inner_views(outputs), bind)}));
+      Binding::State{state_->context.bind(api::inner_views(inputs), api::inner_views(outputs), options)}));
 }
 
 void Context::run(Binding& binding, const Queue* queue) {
@@ -109,9 +107,6 @@ std::vector<TensorView> Context::run(const std::vector<TensorView>& inputs,
                                               queue == nullptr ? nullptr : queue->state_->queue.get()));
 }
 
-ViewCounts Context::view_counts() const {
-  const engine::ViewCounts& counts = state_->context.view_counts();
-  return {counts.bindings, counts.copies, counts.copied_bytes};
-}
+ViewCounts Context::view_counts() const { return state_->context.view_counts(); }
 
 }  // namespace hone

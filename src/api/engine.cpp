@@ -52,12 +52,19 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 
 Engine Engine::build(const std::string& name, const BuildOptions& options) {
+  const std::vector<tensor::Precision> precisions = backend::parse_precisions(options.precision);
   backend::BuildRequest request{.model = name,
                                 .parameters = {.weights = options.weights, .seed = options.seed},
                                 .device = options.device,
-                                .precision = tensor::parse_precision(options.precision),
+                                .precision = precisions.front(),
+                                .other_precisions = {precisions.begin() + 1, precisions.end()},
                                 .threads = options.threads,
-                                .optimization_level = options.optimization_level};
+                                .optimization_level = options.optimization_level,
+                                .disabled_passes = options.disabled_passes,
+                                .cache = {.used = options.timing_cache.used,
+                                          .file = options.timing_cache.file,
+                                          .only = options.timing_cache.only},
+                                .budget_seconds = options.budget_seconds};
   for (const auto& [input, range] : options.shapes) request.shapes[input] = {range.min, range.opt, range.max};
   const backend::ResolvedBuild build = backend::resolve(request);
   return Engine(std::make_unique<State>(backend::build(build), build.device, build.options.threads));
@@ -69,7 +76,7 @@ Engine Engine::load(const std::filesystem::path& file, int threads, const std::s
   if (!device_name.empty()) place = tensor::parse_place(device_name);
   auto engine = engine::load_engine(file);
   try {
-    const engine::Device& device = device::device_of_fingerprint(engine->fingerprint, place);
+    const engine::Device& device = device::device_of_fingerprint(engine->fingerprint(), place);
     const int used = threads > 0 ? threads : engine->threads;
     return Engine(std::make_unique<State>(std::move(engine), device, used));
   } catch (const Error& error) {

@@ -1,4 +1,6 @@
 // The registry of backends: those of libhone, and those that the manifests of plugins name.
+#include "backend/registry.hpp"
+
 #include <algorithm>
 
 #include "backend/backend.hpp"
@@ -16,7 +18,9 @@ struct BuiltIn {
   std::unique_ptr<Backend> (*make)();
 };
 
-constexpr BuiltIn kBuiltIn[] = {{kOwnBackend, make_hone_backend}, {"reference", make_reference_backend}};
+/// The oracle closes the list of all.
+constexpr BuiltIn kOwn = {kOwnBackend, make_hone_backend};
+constexpr BuiltIn kReference = {"reference", make_reference_backend};
 
 /// The C interface of a plugin with backends: a new one of this name that the caller owns.
 using MakeBackend = Backend* (*)(const char* name);
@@ -30,15 +34,28 @@ void Backend::require_device(std::string_view device) const {
 }
 
 std::vector<std::string> backend_names() {
+  std::vector<std::string> names = {std::string(kOwn.name)};
+  for (const base::PluginManifest& manifest : base::plugin_manifests()) {
+    for (const base::ManifestBackend& backend : manifest.backends) names.push_back(backend.name);
+  }
+  names.emplace_back(kReference.name);
+  return names;
+}
+
+std::vector<std::string> benchmarked_backends(std::string_view device) {
+  const std::string kind = tensor::place_text({tensor::parse_place(device).kind});
   std::vector<std::string> names;
-  for (const BuiltIn& entry : kBuiltIn) names.emplace_back(entry.name);
-  for (const base::PluginManifest& manifest : base::plugin_manifests())
-    names.insert(names.end(), manifest.backends.begin(), manifest.backends.end());
+  for (const base::PluginManifest& manifest : base::plugin_manifests()) {
+    for (const base::ManifestBackend& backend : manifest.backends) {
+      if (std::ranges::find(backend.bench, kind) != backend.bench.end()) names.push_back(backend.name);
+    }
+  }
+  names.emplace_back(kOwn.name);
   return names;
 }
 
 std::unique_ptr<Backend> make_backend(std::string_view name) {
-  for (const BuiltIn& entry : kBuiltIn) {
+  for (const BuiltIn& entry : {kOwn, kReference}) {
     if (entry.name == name) return entry.make();
   }
   const base::PluginManifest* plugin = base::plugin_of_backend(name);

@@ -11,11 +11,31 @@
 namespace hone::base {
 
 template <>
+struct Description<ManifestBackend> {
+  static constexpr std::string_view kName = "ManifestBackend";
+  static constexpr std::tuple kFields{
+      Field{"name", &ManifestBackend::name, "Name of the backend"},
+      later(Field{"bench", &ManifestBackend::bench, "Devices on which a plain benchmark measures it"}),
+  };
+};
+
+template <>
+struct Description<ManifestDevice> {
+  static constexpr std::string_view kName = "ManifestDevice";
+  static constexpr std::tuple kFields{
+      Field{"name", &ManifestDevice::name, "Name of the kind of device"},
+      later(Field{"driver_files", &ManifestDevice::driver_files, "One of them is there where a driver is"}),
+      later(Field{"without_driver", &ManifestDevice::without_driver, "What to say where none is"}),
+  };
+};
+
+template <>
 struct Description<PluginManifest> {
   static constexpr std::string_view kName = "PluginManifest";
   static constexpr std::tuple kFields{
       Field{"remedy", &PluginManifest::remedy, "What to do where it is missing"},
       later(Field{"backends", &PluginManifest::backends, "Backends that it makes"}),
+      later(Field{"devices", &PluginManifest::devices, "Kinds of devices that it has"}),
   };
 };
 
@@ -57,9 +77,18 @@ const std::vector<PluginManifest>& plugin_manifests() {
 
 const PluginManifest* plugin_of_backend(std::string_view backend) {
   for (const PluginManifest& manifest : plugin_manifests()) {
-    if (std::ranges::find(manifest.backends, backend) != manifest.backends.end()) return &manifest;
+    if (std::ranges::find(manifest.backends, backend, &ManifestBackend::name) != manifest.backends.end())
+      return &manifest;
   }
   return nullptr;
+}
+
+std::vector<OfferedDevice> offered_devices() {
+  std::vector<OfferedDevice> offered;
+  for (const PluginManifest& manifest : plugin_manifests()) {
+    for (const ManifestDevice& device : manifest.devices) offered.push_back({&manifest, &device});
+  }
+  return offered;
 }
 
 }  // namespace hone::base

@@ -1,5 +1,5 @@
 // `hone bench`: systems side by side, every configuration in its own process, with error bars and a verdict.
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "backend/backend.hpp"
+#include "backend/registry.hpp"
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "bench/results/gate.hpp"
@@ -84,10 +85,8 @@ void check_device_options(const bench::Setup& setup) {
 void complete(Arguments* arguments) {
   bench::SweepOptions& sweep = arguments->sweep;
   const bool cuda = !sweep.measure.setup.on_cpu();
-  if (sweep.backends.empty()) {
-    sweep.backends = {"torch", "torchscript", "hone"};
-    if (cuda) sweep.backends.insert(sweep.backends.end() - 1, "torch-graph");
-  }
+  const std::vector<std::string> usual = backend::benchmarked_backends(sweep.measure.setup.device);
+  if (sweep.backends.empty()) sweep.backends = usual;
   if (sweep.precisions.empty()) sweep.precisions = {"fp32", cuda ? "fp16" : "bf16"};
   sweep.shapes = parse_named_shapes(arguments->shapes);
   for (const std::string& name : sweep.precisions) backend::parse_precision(name);
@@ -103,8 +102,8 @@ void complete(Arguments* arguments) {
   sweep.load_model = [](const std::string& spec) { return engine::load_source_model(spec); };
   const auto& backends = sweep.backends;
   if (sweep.compare_to.empty()) {
-    const bool torch = std::find(backends.begin(), backends.end(), "torch") != backends.end();
-    sweep.compare_to = torch ? "torch" : backends.front();
+    const bool has_usual = std::find(backends.begin(), backends.end(), usual.front()) != backends.end();
+    sweep.compare_to = has_usual ? usual.front() : backends.front();
   } else if (std::find(backends.begin(), backends.end(), sweep.compare_to) == backends.end()) {
     fail_usage("--compare-to {}: this backend is not among those measured", sweep.compare_to);
   }
@@ -231,6 +230,15 @@ void run_bench(Arguments* arguments) {
   if (!arguments->baseline.empty()) run_gate(*arguments, peers, baseline, sweep, &screen);
 }
 
+/// What is measured when no backends are named: "torch hone; on cuda torch torch-graph hone".
+std::string usual_backends() {
+  const std::vector<std::string> cpu = backend::benchmarked_backends("cpu");
+  const std::vector<std::string> cuda = backend::benchmarked_backends("cuda");
+  std::string text = fmt::format("{}", fmt::join(cpu, " "));
+  if (cuda != cpu) text += fmt::format("; on cuda {}", fmt::join(cuda, " "));
+  return text;
+}
+
 void add_measure_options(CLI::App* command, Arguments* arguments) {
   bench::MeasureOptions& measure = arguments->sweep.measure;
   command->add_option("--threads", measure.setup.threads, "Threads of every backend (default: all cores)")
@@ -275,7 +283,7 @@ void add_bench_command(CLI::App& program) {
   command->add_option("model", sweep.models, "Built-in architectures or model files")->required();
   command
       ->add_option("--backends", sweep.backends,
-                   "Systems to measure (default: torch torchscript hone; on cuda torch-graph, too)")
+                   fmt::format("Systems to measure (default: {})", usual_backends()))
       ->delimiter(',');
   command
       ->add_option("--precisions", sweep.precisions,
@@ -297,7 +305,8 @@ void add_bench_command(CLI::App& program) {
   add_shapes_option(*command, arguments->shapes);
   add_measure_options(command, arguments.get());
   command->add_option("--compare-to", sweep.compare_to,
-                      "Backend that speedups refer to (default: torch, else the first)");
+                      fmt::format("Backend that speedups refer to (default: {}, else the first)",
+                                  backend::benchmarked_backends("cpu").front()));
   command->add_option("--peer", arguments->peers, "An external backend: name=command");
   command->add_option("-o,--output", arguments->output, "Folder for the result file")->capture_default_str();
   command->add_flag("--save-result", arguments->save_result, "Also write results/<model>/<backend>.json");

@@ -53,7 +53,11 @@ CLI::Option* add_device_option(CLI::App& command, std::string& device) {
 OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
   return {
       add_device_option(command, options.request.device),
-      command.add_option("--precision", options.precision, "fp32, bf16; on cuda also tf32, fp16")
+      command
+          .add_option(
+              "--precision", options.precision,
+              "fp32, bf16; on cuda also tf32, fp16. Several, as fp16+fp32: the engine's own, and others "
+              "that single steps may be in where that is faster")
           ->capture_default_str(),
       command.add_option("--minShapes", options.min_shapes,
                          "Smallest input shapes, input:1x3x224x224[,other:…] (default: those to tune for)"),
@@ -100,7 +104,9 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
 
 std::shared_ptr<engine::Engine> build_from(const EngineOptions& options) {
   backend::BuildRequest request = options.request;
-  request.precision = tensor::parse_precision(options.precision);
+  const std::vector<tensor::Precision> precisions = backend::parse_precisions(options.precision);
+  request.precision = precisions.front();
+  request.other_precisions.assign(precisions.begin() + 1, precisions.end());
   request.shapes = named_shapes(options);
   request.cache.used = !options.no_cache;
   ProgressDisplay display(kPlainLineSeconds);

@@ -36,12 +36,13 @@ void print_line(fmt::format_string<Args...> format, Args&&... args) {
   fmt::print("{}\n", report::printable(fmt::format(format, std::forward<Args>(args)...)));
 }
 
-std::string record_text(const engine::TacticRecord& record) {
-  if (!record.refusal.empty())
-    return fmt::format("{} ({}) refused: {}", record.tactic, engine::layout_name(record.layout),
-                       record.refusal);
-  return fmt::format("{} ({}) {:.1f} us, n {}{}", record.tactic, engine::layout_name(record.layout),
-                     record.median_us, record.samples, record.chosen ? ", chosen" : "");
+/// With its numeric policy where the engine has a choice of them.
+std::string record_text(const engine::Engine& engine, const engine::TacticRecord& record) {
+  std::string how(engine::layout_name(record.layout));
+  if (engine.policies.size() > 1) how += fmt::format(", {}", engine::policy_name(record.policy));
+  if (!record.refusal.empty()) return fmt::format("{} ({}) refused: {}", record.tactic, how, record.refusal);
+  return fmt::format("{} ({}) {:.1f} us, n {}{}", record.tactic, how, record.median_us, record.samples,
+                     record.chosen ? ", chosen" : "");
 }
 
 void print_passes(const engine::Engine& engine) {
@@ -73,8 +74,8 @@ void print_memory(const engine::Description& description) {
 /// `file_bytes`: of an engine that was stored, 0 of one that was built for this.
 void print_text(const engine::Engine& engine, const engine::Description& description, double file_bytes,
                 const Options& options) {
-  print_line("{}: {} engine for {}", engine.model, tensor::precision_name(engine.precision),
-             engine.fingerprint);
+  print_line("{}: {} engine for {}", engine.model, engine::policies_text(engine.policies),
+             engine.fingerprint());
   for (const auto& [name, profile] : engine.shapes) print_line("{}", engine::input_text(name, profile));
   if (file_bytes > 0) fmt::print("file {:.2f} MB\n", file_bytes / kMega);
   fmt::print("layout {}, batch group {}, {} threads, {:.2f} GFLOP\n", engine::layout_name(engine.layout),
@@ -93,13 +94,16 @@ void print_text(const engine::Engine& engine, const engine::Description& descrip
                step.flops / kMega, step.bytes / kMega, step.outputs.empty() ? "" : step.outputs[0],
                step.name);
     if (!step.post_ops.empty()) print_line("     with {}", fmt::join(step.post_ops, ", "));
+    if (engine.policies.size() > 1 && !step.policy.empty()) print_line("     in {}", step.policy);
     if (!step.piece_of.empty())
       print_line("     a piece of {}{}", step.piece_of,
                  step.whole_refusals.empty() ? "" : ", which no tactic takes whole");
     if (!options.rivals) continue;
-    if (step.rivals.empty() && !step.whole_refusals.empty())
+    if (step.whole_rivals.empty() && !step.whole_refusals.empty())
       print_line("     whole: {}", fmt::join(step.whole_refusals, "; "));
-    for (const engine::TacticRecord& record : step.rivals) print_line("     {}", record_text(record));
+    for (const engine::TacticRecord& record : step.whole_rivals)
+      print_line("     whole: {}", record_text(engine, record));
+    for (const engine::TacticRecord& record : step.rivals) print_line("     {}", record_text(engine, record));
   }
   if (options.passes) print_passes(engine);
 }
@@ -108,7 +112,7 @@ void print_text(const engine::Engine& engine, const engine::Description& descrip
 engine::Description describe(const std::shared_ptr<engine::Engine>& engine) {
   const engine::Device* device = nullptr;
   try {
-    device = &device::device_of_fingerprint(engine->fingerprint);
+    device = &device::device_of_fingerprint(engine->fingerprint());
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kEnvironment) throw;
     return engine::describe_record(*engine);

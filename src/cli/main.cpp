@@ -92,6 +92,9 @@ int print_help(const CLI::App& program, const CLI::ParseError& asked) {
 
 int run_command(CLI::App& program, int argc, char** argv) {
   try {
+    // Their help tells what the manifests of plugins say, which may be damaged.
+    for (const auto add : kCommands) add(program);
+    hone::cli::check_values(program);
     program.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {
@@ -123,10 +126,8 @@ int main(int argc, char** argv) {
       "hone");
   program.require_subcommand(1);
   program.set_version_flag("--version", HONE_VERSION);
-  for (const auto add : kCommands) add(program);
   // Where it is wrong, the variable is to blame, and no model that is being read when it is first asked for.
   program.parse_complete_callback([] { hone::system::memory_limit(); });
-  hone::cli::check_values(program);
   const int code = run_command(program, argc, argv);
   // Why a threshold was missed stands in the output, so that its loss matters then as well.
   if (code != 0 && code != static_cast<int>(hone::ErrorKind::kThreshold)) return code;

@@ -5,13 +5,14 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 
+#include "backend/backend.hpp"
 #include "base/file.hpp"
 #include "bench/results/results.hpp"
 #include "cli/command.hpp"
 #include "cli/folder.hpp"
 #include "cli/option_checks.hpp"
+#include "report/ids.hpp"
 #include "report/plot/layout.hpp"
 #include "report/plot/painter.hpp"
 #include "report/plot/sweep_figures.hpp"
@@ -47,13 +48,10 @@ struct TracedModel {
 
 void say(const std::string& sentence) { fmt::print(stderr, "hone: {}\n", report::printable(sentence)); }
 
-/// Two traces of one name in different folders, and names that no file can have.
-std::string unique_name(std::string name, std::set<std::string>* used) {
+/// Names that are longer than a file's may be are cut.
+std::string file_name(const std::string& name) {
   constexpr size_t kLongest = 80;
-  name.resize(std::min(name.size(), kLongest));
-  std::string result = name;
-  for (int i = 2; !used->insert(result).second; ++i) result = fmt::format("{}-{}", name, i);
-  return result;
+  return name.substr(0, kLongest);
 }
 
 class Plotter {
@@ -65,7 +63,7 @@ class Plotter {
   }
 
   void draw(report::Figure figure) {
-    figure.name = unique_name(figure.name, &names_);
+    figure.name = names_.take(file_name(figure.name));
     const report::Scene scene =
         lay_out(figure, style_, [this](const std::string& text, double size, bool bold) {
           return painter_.text_width(text, size, bold);
@@ -97,7 +95,7 @@ class Plotter {
   const Options& options_;
   const report::Painter& painter_;
   report::PlotStyle style_;
-  std::set<std::string> names_;
+  report::Ids names_;
   size_t drawn_ = 0;
 };
 
@@ -120,7 +118,7 @@ void plot_sweeps(const std::vector<report::RunFile>& files, Plotter* plotter) {
       for (report::SweepRun& run : report::read_sweep_file(file.path)) runs.push_back(std::move(run));
     });
   }
-  for (const report::SweepGroup& group : report::group_runs(runs)) {
+  for (const report::SweepGroup& group : report::group_runs(runs, backend::backend_names())) {
     const std::vector<report::Figure> figures = report::sweep_figures(group);
     if (figures.empty()) say(fmt::format("{}: no run has anything to plot", group.name));
     for (const report::Figure& figure : figures) plotter->draw(figure);
@@ -146,10 +144,11 @@ TracedModel read_trace(const fs::path& path, const std::string& name) {
 /// Fails where the baseline cannot be read: nothing that was asked for would be drawn.
 std::vector<TracedModel> read_traces(const std::vector<report::RunFile>& files, const Options& options) {
   std::vector<TracedModel> traces;
-  std::set<std::string> names;
+  // Traces of one name may lie in different folders.
+  report::Ids names;
   for (const report::RunFile& file : files) {
     if (file.kind != report::RunFileKind::kTrace) continue;
-    const std::string name = unique_name(report::trace_stem(file.path), &names);
+    const std::string name = names.take(file_name(report::trace_stem(file.path)));
     std::error_code error;
     if (!options.baseline.empty() &&
         (file.path == options.baseline || fs::equivalent(file.path, options.baseline, error))) {

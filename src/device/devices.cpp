@@ -1,28 +1,47 @@
 // See devices.hpp.
 #include "device/devices.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/plugin.hpp"
+#include "base/plugin_manifest.hpp"
 #include "device/cpu/cpu_device.hpp"
 
 namespace hone::device {
 namespace {
 
-/// The plugin's C interface: its device, or an exception of hone's own.
-using FindCudaDevice = const engine::Device* (*)(int ordinal, bool own_process);
+/// The C interface of a plugin with devices: the device of a kind that its manifest names, or an exception of
+/// hone's own.
+using FindDevice = const engine::Device* (*)(const char* kind, int ordinal, bool own_process);
+constexpr const char* kFindDevice = "hone_find_device";
 
 bool process_is_ours = false;
 
-const engine::Device& cuda_device(int ordinal) {
-  void* symbol = base::load_plugin_symbol("cuda", "hone_cuda_device");
-  return *reinterpret_cast<FindCudaDevice>(symbol)(ordinal, process_is_ours);
+/// Null for the CPU, and for a kind that no plugin has.
+const base::OfferedDevice* offer_of(tensor::PlaceKind kind) {
+  static const std::vector<base::OfferedDevice> kOffers = base::offered_devices();
+  const auto found = std::ranges::find_if(
+      kOffers, [name = tensor::place_text({kind})](const auto& offer) { return offer.device->name == name; });
+  return found == kOffers.end() ? nullptr : &*found;
+}
+
+const engine::Device& plugin_device(tensor::Place place) {
+  const base::OfferedDevice* offer = offer_of(place.kind);
+  if (offer == nullptr) {
+    fail_environment("no manifest in {} names a plugin for {}; install hone again", base::library_folder(),
+                     tensor::place_text(place));
+  }
+  void* symbol = base::load_plugin_symbol(offer->plugin->name, kFindDevice);
+  return *reinterpret_cast<FindDevice>(symbol)(offer->device->name.c_str(), place.ordinal, process_is_ours);
 }
 
 /// Of the kind of device with which the fingerprint begins.
 tensor::Place first_place_of(std::string_view fingerprint) {
-  const bool cuda = fingerprint.starts_with(tensor::place_text({tensor::PlaceKind::kCuda}) + ";");
-  return {cuda ? tensor::PlaceKind::kCuda : tensor::PlaceKind::kCpu};
+  for (const base::OfferedDevice& offer : base::offered_devices()) {
+    if (fingerprint.starts_with(offer.device->name + ";")) return tensor::parse_place(offer.device->name);
+  }
+  return {};
 }
 
 }  // namespace
@@ -30,18 +49,17 @@ tensor::Place first_place_of(std::string_view fingerprint) {
 void own_process() { process_is_ours = true; }
 
 const engine::Device& find_device(tensor::Place place) {
-  return place.kind == tensor::PlaceKind::kCpu ? cpu::cpu_device() : cuda_device(place.ordinal);
+  return place.kind == tensor::PlaceKind::kCpu ? cpu::cpu_device() : plugin_device(place);
 }
 
 const engine::Device& find_device(std::string_view text) { return find_device(tensor::parse_place(text)); }
 
 void require_device(std::string_view text) {
-  if (tensor::parse_place(text).kind != tensor::PlaceKind::kCuda) return;
-  // The driver's nodes, on Linux and on Windows' subsystem for it.
-  for (const char* node : {"/dev/nvidiactl", "/dev/dxg"}) {
-    if (std::filesystem::exists(node)) return;
-  }
-  fail_environment("no NVIDIA driver is loaded on this machine, so nothing can run on a GPU");
+  const base::OfferedDevice* offer = offer_of(tensor::parse_place(text).kind);
+  if (offer == nullptr || offer->device->driver_files.empty()) return;
+  const auto exists = [](const std::string& file) { return std::filesystem::exists(file); };
+  if (std::ranges::none_of(offer->device->driver_files, exists))
+    fail_environment("{}", offer->device->without_driver);
 }
 
 const engine::Device& device_of_fingerprint(const std::string& fingerprint,

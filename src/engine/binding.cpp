@@ -110,7 +110,7 @@ class Binder {
   }
 
   bool reads_channels_last(DType dtype) const {
-    const std::vector<Layout> layouts = device_.image_layouts(state_->loaded->engine().precision);
+    const std::vector<Layout> layouts = device_.image_layouts(state_->loaded->engine().precision());
     return tensor::is_floating(dtype) && dtype != DType::kFloat64 &&
            std::find(layouts.begin(), layouts.end(), Layout::kChannelsLast) != layouts.end();
   }

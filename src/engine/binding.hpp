@@ -9,19 +9,13 @@
 
 #include "engine/loaded_engine.hpp"
 #include "engine/program/execution.hpp"
+#include "hone/binding.hpp"
 #include "tensor/tensor_view.hpp"
 
 namespace hone::engine {
 
-/// An output that is in the memory of an input, in all of it: a cache that is changed in place.
-struct Alias {
-  size_t output = 0;
-  size_t input = 0;
-};
-
-struct BindOptions {
-  std::vector<Alias> aliases;
-};
+using hone::Alias;
+using hone::BindOptions;
 
 /// Used by the thread of its context. It keeps what the views own; its end waits for the runs under way.
 class Binding {

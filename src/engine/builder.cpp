@@ -35,16 +35,18 @@ int64_t usual_images(const std::map<std::string, ShapeProfile>& profiles) {
   return images.size() == 1 ? *images.begin() : 0;
 }
 
-/// Drops packed weights that no chosen kernel holds, and where tactics were chosen notes those of pieces too.
+/// Drops packed weights that no chosen kernel holds, and where plans were made notes those of pieces that
+/// run.
 void settle(Engine& engine, const std::map<std::string, Shape>& shapes, const Device& device) {
   std::vector<Shape> ordered;
   for (const graph::ValueId id : engine.graph->inputs)
     ordered.push_back(shapes.at(engine.graph->value(id).name));
   const auto program = compile(engine, device, program_shapes(engine, ordered), engine.weights);
   engine.weights.keep_only(program->packed());
-  if (engine.tactics.empty()) return;
+  if (engine.plans.empty()) return;
+  std::erase_if(engine.plans, [](const auto& item) { return !item.first.path.empty(); });
   for (const ProgramStep& step : program->steps()) {
-    if (step.is_piece()) engine.pieces[step.key()] = step.tactic;
+    if (step.is_piece()) engine.plans[step.key()] = step.plan;
   }
 }
 
@@ -61,9 +63,10 @@ std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& de
   auto engine = std::make_shared<Engine>();
   engine->model = options.model;
   engine->metadata = options.metadata;
-  engine->fingerprint = device.fingerprint();
+  engine->places = {{device.fingerprint()}};
   engine->hone_version = HONE_VERSION;
-  engine->precision = options.precision;
+  engine->policies = {device.policy_for(options.precision)};
+  for (const Precision other : options.other_precisions) engine->policies.push_back(device.policy_for(other));
   engine->threads = options.threads;
   device.set_threads(options.threads);
 

@@ -18,6 +18,8 @@ struct BuildOptions {
   std::string model;
   std::map<std::string, std::string> metadata;
   Precision precision = Precision::kFp32;
+  /// Others that single steps may be in, where that is faster.
+  std::vector<Precision> other_precisions;
   int threads = 1;
   /// 0: the first tactic that accepts, nothing is timed. 1: tactics are timed in the device's favourite
   /// layout. 2: where steps overlap, in whole networks, too. 3: all layouts and batch groups. 4: the same
@@ -40,7 +42,8 @@ struct BuildOptions {
   std::function<void(const base::Progress&)> progress;
 };
 
-/// Bad input when the graph cannot run, usage error when a profile does not fit it.
+/// Bad input when the graph cannot run, usage error when a profile does not fit it, environment error for a
+/// precision that the device lacks.
 std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& device,
                                      const BuildOptions& options);
 

@@ -127,20 +127,6 @@ std::vector<Tensor> Context::run_groups(std::span<const Tensor> inputs, int64_t 
   return outputs;
 }
 
-namespace {
-
-/// Whether the batch of every input is the output's first dimension: a variable of another rank (all of them
-/// begin with the batch) is broadcast with its batch against channels or pixels.
-bool batches_meet(const graph::Graph& graph, const graph::Node& node, size_t rank) {
-  if (graph::changes_shape_only(node)) return true;
-  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](graph::ValueId id) {
-    if (id == graph::kNoValue || graph.value(id).constant) return true;
-    return graph.value(id).type.ranked() && graph.value(id).type.dims->size() == rank;
-  });
-}
-
-}  // namespace
-
 bool splits_by_batch(const graph::Graph& graph) {
   if (graph.inputs.empty()) return false;
   const graph::TensorType& first = graph.value(graph.inputs[0]).type;
@@ -161,8 +147,7 @@ bool splits_by_batch(const graph::Graph& graph) {
     }
     if (node.outputs.empty() || node.outputs[0] == graph::kNoValue) return false;
     const size_t rank = graph.value(node.outputs[0]).type.dims->size();
-    if (!graph::keeps_batch(graph, node, static_cast<int64_t>(rank)) || !batches_meet(graph, node, rank))
-      return false;
+    if (!graph::keeps_batch(graph, node, static_cast<int64_t>(rank))) return false;
     // Constants are weights or broadcast over the batch; only those whose first dimension could meet it
     // matter, and such a constant would have fixed the batch to a number.
   }

@@ -7,35 +7,51 @@
 #include "engine/program/predecessors.hpp"
 #include "graph/infer.hpp"
 #include "graph/operator.hpp"
+#include "graph/region.hpp"
 
 namespace hone::engine {
 namespace {
 
-/// Adds what the graph knows of what a step runs, and the search of the engine's node of that name.
+/// What the search says of the step of that name.
+std::vector<TacticRecord> rivals_of(const Engine& engine, const std::string& step) {
+  std::vector<TacticRecord> rivals;
+  for (const TacticRecord& record : engine.log) {
+    if (record.step == step && !(record.chosen && record.samples == 0)) rivals.push_back(record);
+  }
+  return rivals;
+}
+
+/// Those of the node and of the nodes in its body.
+void add_post_ops(const graph::Node& node, std::vector<std::string>& post_ops) {
+  if (graph::is_region(node)) {
+    for (const graph::Node& part : graph::region_body(node).nodes) add_post_ops(part, post_ops);
+  } else if (node.attributes.has("post_ops")) {
+    const auto& own = node.attributes.get<std::vector<std::string>>("post_ops");
+    post_ops.insert(post_ops.end(), own.begin(), own.end());
+  }
+}
+
+/// Adds what the graph knows of what a step runs, and the search of the step of that name.
 void describe_node(const Engine& engine, const graph::Graph& graph, const graph::Node& node,
-                   const std::string& searched, StepDescription& result) {
-  if (node.attributes.has("post_ops"))
-    result.post_ops = node.attributes.get<std::vector<std::string>>("post_ops");
+                   StepDescription& result) {
+  add_post_ops(node, result.post_ops);
   if (const auto cost = graph::node_cost(graph, node)) {
     result.flops = cost->flops;
     result.bytes = cost->bytes;
   }
-  for (const TacticRecord& record : engine.log) {
-    if (record.step == searched && !(record.chosen && record.samples == 0)) result.rivals.push_back(record);
-  }
+  result.rivals = rivals_of(engine, result.name);
 }
 
 /// Inputs, weights and outputs once, in the element types that the step reads and writes. Packed weights
-/// count as elements of the precision's type.
-double moved_bytes(const Engine& engine, const graph::Graph& graph, const graph::Node& node,
-                   const ProgramStep& step) {
+/// count as elements of the type that the step stores.
+double moved_bytes(const graph::Graph& graph, const graph::Node& node, const ProgramStep& step) {
   double bytes = 0;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     if (step.inputs[i].storage != Operand::Storage::kAbsent) {
       bytes += static_cast<double>(step.inputs[i].desc.bytes());
     } else if (node.inputs[i] != graph::kNoValue && graph.value(node.inputs[i]).constant) {
       bytes += static_cast<double>(graph.value(node.inputs[i]).constant->size()) *
-               static_cast<double>(tensor::dtype_size(tensor::storage_dtype(engine.precision)));
+               static_cast<double>(tensor::dtype_size(step.plan.policy.storage));
     }
   }
   for (const Operand& output : step.outputs) {
@@ -46,7 +62,7 @@ double moved_bytes(const Engine& engine, const graph::Graph& graph, const graph:
 
 StepDescription describe_step(const Engine& engine, const Program& program, const ProgramStep& step) {
   StepDescription result{
-      .name = step.name, .kind = step.kind, .tactic = step.tactic, .sources = step.sources};
+      .name = step.name, .kind = step.kind, .tactic = step.plan.tactic.text(), .sources = step.sources};
   for (const Operand& input : step.inputs) {
     if (input.storage != Operand::Storage::kAbsent && input.desc.dtype != DType::kUndefined)
       result.inputs.push_back(input.desc.text());
@@ -57,13 +73,15 @@ StepDescription describe_step(const Engine& engine, const Program& program, cons
   }
   const graph::Node* const node = program.node_of(step);
   if (node == nullptr) return result;
+  result.policy = policy_name(step.plan.policy);
   const graph::Node& whole = program.graph().nodes[static_cast<size_t>(step.node)];
   if (step.is_piece()) {
-    result.piece_of = whole.op;
+    result.piece_of = graph::kind_of(whole);
     result.whole_refusals = step.whole_refusals;
+    result.whole_rivals = rivals_of(engine, whole.name);
   }
-  describe_node(engine, program.graph(), *node, whole.name, result);
-  if (step.kernel != nullptr) result.bytes = moved_bytes(engine, program.graph(), *node, step);
+  describe_node(engine, program.graph(), *node, result);
+  if (step.kernel != nullptr) result.bytes = moved_bytes(program.graph(), *node, step);
   return result;
 }
 
@@ -76,7 +94,10 @@ std::vector<std::string> type_texts(const graph::Graph& graph, const std::vector
 }
 
 Json record_json(const TacticRecord& record) {
-  Json json = {{"tactic", record.tactic}, {"layout", layout_name(record.layout)}, {"chosen", record.chosen}};
+  Json json = {{"tactic", record.tactic},
+               {"layout", layout_name(record.layout)},
+               {"policy", policy_name(record.policy)},
+               {"chosen", record.chosen}};
   if (!record.refusal.empty()) {
     json["refusal"] = record.refusal;
     return json;
@@ -84,6 +105,12 @@ Json record_json(const TacticRecord& record) {
   json["median_us"] = record.median_us;
   json["lower_quartile_us"] = record.lower_quartile_us;
   json["samples"] = record.samples;
+  return json;
+}
+
+Json records_json(const std::vector<TacticRecord>& records) {
+  Json json = Json::array();
+  for (const TacticRecord& record : records) json.push_back(record_json(record));
   return json;
 }
 
@@ -168,7 +195,7 @@ Description describe_record(const Engine& engine) {
       "this engine is for another machine ({}), so no kernels were made and what follows is the record of "
       "its "
       "build",
-      engine.fingerprint);
+      engine.fingerprint());
   const std::vector<std::vector<int32_t>> predecessors = graph::node_predecessors(bound);
   // Of each node the steps that made what it hands on: itself, or who made what it is a view of.
   std::vector<std::vector<int32_t>> makers(bound.nodes.size());
@@ -184,12 +211,14 @@ Description describe_record(const Engine& engine) {
       continue;
     }
     makers[i] = {static_cast<int32_t>(result.steps.size())};
-    StepDescription step{.name = node.name, .kind = node.op, .sources = node.sources};
-    if (i < engine.tactics.size()) step.tactic = engine.tactics[i];
+    StepDescription step{.name = node.name, .kind = graph::kind_of(node), .sources = node.sources};
+    const auto plan = engine.plans.find({static_cast<int32_t>(i), {}});
+    if (plan != engine.plans.end()) step.tactic = plan->second.tactic.text();
+    step.policy = policy_name(plan == engine.plans.end() ? engine.policy() : plan->second.policy);
     step.inputs = type_texts(bound, node.inputs);
     step.outputs = type_texts(bound, node.outputs);
     step.predecessors.assign(read.begin(), read.end());
-    describe_node(engine, bound, node, node.name, step);
+    describe_node(engine, bound, node, step);
     result.flops += step.flops;
     result.steps.push_back(std::move(step));
   }
@@ -199,11 +228,10 @@ Description describe_record(const Engine& engine) {
 Json description_json(const Engine& engine, const Description& description) {
   Json steps = Json::array();
   for (const StepDescription& step : description.steps) {
-    Json rivals = Json::array();
-    for (const TacticRecord& record : step.rivals) rivals.push_back(record_json(record));
     steps.push_back({{"name", step.name},
                      {"kind", step.kind},
                      {"tactic", step.tactic},
+                     {"policy", step.policy.empty() ? Json(nullptr) : Json(step.policy)},
                      {"sources", step.sources},
                      {"piece_of", step.piece_of.empty() ? Json(nullptr) : Json(step.piece_of)},
                      {"whole_refusals", step.whole_refusals},
@@ -213,7 +241,8 @@ Json description_json(const Engine& engine, const Description& description) {
                      {"flops", step.flops},
                      {"bytes", step.bytes},
                      {"predecessors", step.predecessors},
-                     {"rivals", std::move(rivals)}});
+                     {"rivals", records_json(step.rivals)},
+                     {"whole_rivals", records_json(step.whole_rivals)}});
   }
   Json passes = Json::array();
   for (const auto& pass : engine.passes) {
@@ -223,13 +252,16 @@ Json description_json(const Engine& engine, const Description& description) {
                       {"notes", pass.notes},
                       {"refusals", pass.refusals}});
   }
+  Json policies = Json::array();
+  for (const NumericPolicy& policy : engine.policies) policies.push_back(policy_name(policy));
   Json shapes = Json::object();
   for (const auto& [name, profile] : engine.shapes)
     shapes[name] = {{"min", profile.min}, {"opt", profile.opt}, {"max", profile.max}};
   return {{"model", engine.model},
           {"hone_version", engine.hone_version},
-          {"fingerprint", engine.fingerprint},
-          {"precision", tensor::precision_name(engine.precision)},
+          {"fingerprint", engine.fingerprint()},
+          {"precision", tensor::precision_name(engine.precision())},
+          {"policies", std::move(policies)},
           {"threads", engine.threads},
           {"layout", layout_name(engine.layout)},
           {"micro_batch", engine.micro_batch},

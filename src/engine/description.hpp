@@ -15,6 +15,8 @@ struct StepDescription {
   std::string name;
   std::string kind;
   std::string tactic;
+  /// Name of its numeric policy; empty for what the engine inserted.
+  std::string policy;
   std::vector<std::string> sources;
   /// Of a piece of a dissolved node: the node's operator.
   std::string piece_of;
@@ -31,6 +33,8 @@ struct StepDescription {
   /// Indices of the steps whose outputs it reads.
   std::vector<int32_t> predecessors;
   std::vector<TacticRecord> rivals;
+  /// Of a piece: those of its node.
+  std::vector<TacticRecord> whole_rivals;
 };
 
 struct Description {

@@ -1,5 +1,6 @@
-// An engine: an optimised graph with everything decided about how one kind of device runs it. Data only;
-// a LoadedEngine has it on a device, a Context runs it. Built by builder.hpp, stored by engine_file.hpp.
+// An engine: an optimised graph and the plans of its steps, which say how one kind of device runs it. Data
+// only; a LoadedEngine has it on a device, a Context runs it. Built by builder.hpp, stored by
+// engine_file.hpp.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,9 @@
 #include <vector>
 
 #include "engine/kernel.hpp"
-#include "engine/step_key.hpp"
+#include "engine/step_plan.hpp"
 #include "graph/graph.hpp"
+#include "tensor/quantization.hpp"
 #include "transform/pass.hpp"
 
 namespace hone::engine {
@@ -25,11 +27,14 @@ struct ShapeProfile {
   Shape max;
 };
 
-/// One candidate of the tactic search.
+/// One candidate of the tactic search, for people.
 struct TacticRecord {
+  /// A node, or a piece of one, by name.
   std::string step;
+  /// With its variant.
   std::string tactic;
   Layout layout = Layout::kPlain;
+  NumericPolicy policy;
   /// Microseconds, median of `samples` runs inside the whole network; 0 samples: it refused, or was not
   /// timed.
   double median_us = 0;
@@ -42,28 +47,37 @@ struct TacticRecord {
 /// Threads an engine may ask for; each costs memory as soon as it is there.
 constexpr int kMaxThreads = 1024;
 
+/// Where steps run. Abstract: loading finds a device for it.
+struct EnginePlace {
+  /// Of the device at build time.
+  std::string fingerprint;
+};
+
 struct Engine {
   std::string model;
   /// What the model's author says about it: labels, preprocessing.
   std::map<std::string, std::string> metadata;
-  /// The device's fingerprint at build time.
-  std::string fingerprint;
+  /// What StepPlan::place is an index of; one today.
+  std::vector<EnginePlace> places = std::vector<EnginePlace>(1);
   std::string hone_version;
-  Precision precision = Precision::kFp32;
+  /// Those that its steps may have; the first is the engine's own, in which steps without a plan run.
+  std::vector<NumericPolicy> policies = std::vector<NumericPolicy>(1);
   /// Threads the tactics were timed with.
   int threads = 1;
   std::shared_ptr<const graph::Graph> graph;
   /// Of every input.
   std::map<std::string, ShapeProfile> shapes;
+  /// Of images between steps without a plan.
   Layout layout = Layout::kPlain;
-  /// Chosen tactic per node; empty: the first that accepts.
-  std::vector<std::string> tactics;
-  /// The same of each piece of the nodes that are dissolved.
-  std::map<StepKey, std::string> pieces;
+  /// Of the nodes that a search has chosen for, and of the pieces of those that are dissolved; empty where
+  /// none was made.
+  Plans plans;
   /// Images that run through the network together; larger batches run in groups of this size. 0: all at once.
   int64_t micro_batch = 0;
   /// The forms that the program of the tuned shapes reads.
   WeightStore weights;
+  /// What TensorDesc::quantization is an index of.
+  std::vector<tensor::Quantization> quantizations;
   std::vector<transform::Summary> passes;
   std::vector<TacticRecord> log;
   /// Why no tactic was timed although the build was to do so; empty when all is well.
@@ -73,6 +87,10 @@ struct Engine {
   // Of this process's building; no part of the file, which is the same whenever the same choices are made.
   double build_seconds = 0;
   bool tuned = false;  ///< tactics were timed, not all of them taken from the cache
+
+  const std::string& fingerprint() const { return places.front().fingerprint; }
+  const NumericPolicy& policy() const { return policies.front(); }
+  Precision precision() const { return precision_of(policy()); }
 };
 
 }  // namespace hone::engine

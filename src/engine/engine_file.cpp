@@ -13,13 +13,14 @@
 #include "base/json.hpp"
 #include "engine/context.hpp"
 #include "engine/graph_json.hpp"
+#include "engine/plan_json.hpp"
 #include "engine/shape_profile.hpp"
 
 namespace hone::engine {
 namespace {
 
 constexpr std::array<char, 8> kMagic = {'H', 'O', 'N', 'E', '\x1A', '\x01', '\x0D', '\x0A'};
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 3;
 constexpr size_t kPreludeBytes = 24;
 constexpr size_t kChecksumFrom = 16;  // the header's length and all that follows it
 constexpr int64_t kAlignment = 64;
@@ -30,8 +31,6 @@ constexpr int kMaxHeaderDepth = 128;
 constexpr int64_t kMaxHeaderItems = 1 << 25;
 /// Constants this small are kept in plain form whatever kernels pack: shape rules may read them.
 constexpr size_t kSmallBytes = 4096;
-/// A processor's or GPU's name and some versions, which errors repeat.
-constexpr size_t kMostFingerprintBytes = 1000;
 
 int64_t align(int64_t value) { return base::checked_add(value, kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -91,6 +90,7 @@ Json log_to_json(const std::vector<TacticRecord>& log) {
     result.push_back({{"step", record.step},
                       {"tactic", record.tactic},
                       {"layout", layout_name(record.layout)},
+                      {"policy", policy_name(record.policy)},
                       {"median_us", record.median_us},
                       {"lower_quartile_us", record.lower_quartile_us},
                       {"samples", record.samples},
@@ -204,29 +204,12 @@ std::vector<TacticRecord> read_log(const Json& json) {
   std::vector<TacticRecord> result;
   for (const Json& item : json) {
     result.push_back({item.at("step").get<std::string>(), item.at("tactic").get<std::string>(),
-                      parse_layout(item.at("layout").get<std::string>()), item.at("median_us").get<double>(),
+                      parse_layout(item.at("layout").get<std::string>()),
+                      parse_policy(item.at("policy").get<std::string>()), item.at("median_us").get<double>(),
                       item.at("lower_quartile_us").get<double>(), item.at("samples").get<int>(),
                       item.at("chosen").get<bool>(), item.at("refusal").get<std::string>()});
   }
   return result;
-}
-
-std::map<StepKey, std::string> read_pieces(const Json& json, size_t nodes) {
-  std::map<StepKey, std::string> result;
-  for (const auto& [text, tactic] : json.items()) {
-    StepKey key = parse_step_key(text);
-    if (static_cast<size_t>(key.node) >= nodes || key.path.empty())
-      fail_bad_input("field 'pieces' names '{}', which is no piece of {} nodes", text, nodes);
-    result[std::move(key)] = tactic.get<std::string>();
-  }
-  return result;
-}
-
-Precision read_precision(const std::string& name) {
-  for (const Precision precision : {Precision::kFp32, Precision::kTf32, Precision::kBf16, Precision::kFp16}) {
-    if (tensor::precision_name(precision) == name) return precision;
-  }
-  fail_bad_input("precision '{}' is not known", name);
 }
 
 /// Constants without bytes are those of which packed forms are there.
@@ -244,27 +227,18 @@ std::shared_ptr<Engine> read_header(const Json& header, const ReadBlob& read,
   auto engine = std::make_shared<Engine>();
   engine->model = header.at("model").get<std::string>();
   engine->metadata = header.at("metadata").get<std::map<std::string, std::string>>();
-  engine->fingerprint = header.at("fingerprint").get<std::string>();
-  if (engine->fingerprint.size() > kMostFingerprintBytes)
-    fail_bad_input("field 'fingerprint' holds {} bytes", engine->fingerprint.size());
   engine->hone_version = header.at("hone_version").get<std::string>();
-  engine->precision = read_precision(header.at("precision").get<std::string>());
   engine->threads = header.at("threads").get<int>();
   if (engine->threads < 1 || engine->threads > kMaxThreads)
     fail_bad_input("field 'threads' is {}, outside 1 to {}", engine->threads, kMaxThreads);
   engine->layout = parse_layout(header.at("layout").get<std::string>());
-  engine->tactics = header.at("tactics").get<std::vector<std::string>>();
   engine->micro_batch = header.at("micro_batch").get<int64_t>();
   engine->passes = read_passes(header.at("passes"));
   engine->log = read_log(header.at("log"));
   engine->not_timed = header.at("not_timed").get<std::string>();
   engine->cut_short = header.at("cut_short").get<std::string>();
   engine->graph = std::make_shared<const graph::Graph>(graph_from_json(header.at("graph"), read));
-  // Without any the device's favourites run.
-  if (!engine->tactics.empty() && engine->tactics.size() != engine->graph->nodes.size())
-    fail_bad_input("field 'tactics' names {}, the graph has {} nodes", engine->tactics.size(),
-                   engine->graph->nodes.size());
-  engine->pieces = read_pieces(header.at("pieces"), engine->graph->nodes.size());
+  read_plans(header, *engine);
   engine->shapes = read_profiles(header.at("shapes"), *engine->graph);
   if (engine->micro_batch < 0 || (engine->micro_batch > 0 && !splits_by_batch(*engine->graph))) {
     fail_bad_input("field 'micro_batch' is {}, which this graph does not allow", engine->micro_batch);
@@ -290,14 +264,10 @@ void assemble(const Engine& engine, const Device& device,
   Json header;
   header["model"] = engine.model;
   header["metadata"] = engine.metadata;
-  header["fingerprint"] = engine.fingerprint;
   header["hone_version"] = engine.hone_version;
-  header["precision"] = tensor::precision_name(engine.precision);
   header["threads"] = engine.threads;
   header["layout"] = layout_name(engine.layout);
-  header["tactics"] = engine.tactics;
-  header["pieces"] = Json::object();
-  for (const auto& [key, tactic] : engine.pieces) header["pieces"][key.text()] = tactic;
+  write_plans(engine, header);
   header["micro_batch"] = engine.micro_batch;
   header["shapes"] = profiles_to_json(engine.shapes);
   header["passes"] = passes_to_json(engine.passes);

@@ -1,8 +1,11 @@
-// What a device does unless it has memory of its own; see kernel.hpp.
+// How a row of a device's table is asked, and what a device does unless it has memory of its own; see
+// kernel.hpp.
 #include "engine/kernel.hpp"
 
+#include <algorithm>
 #include <cstring>
 
+#include "graph/region.hpp"
 #include "system/memory.hpp"
 #include "tensor/tensor_view.hpp"
 
@@ -25,7 +28,62 @@ class StridedCopy final : public Kernel {
   Shape strides_;
 };
 
+/// Of the first requirement that the step does not meet.
+Refusal unmet(const Tactic& tactic, const StepRequest& request) {
+  for (const Requirement requirement : tactic.requirements) {
+    if (Refusal reason = requirement(request)) return reason;
+  }
+  return {};
+}
+
 }  // namespace
+
+NumericPolicy Device::policy_for(Precision precision) const {
+  if (computes_in(precision)) return policy_of(precision);
+  if (emulates(precision)) return emulated_bf16();
+  fail_environment("the device {} does not run in {}", name(), tensor::precision_name(precision));
+}
+
+bool Device::emulates(Precision precision) const {
+  return precision == Precision::kBf16 && !computes_in(precision) && place().kind == tensor::PlaceKind::kCpu;
+}
+
+bool Device::runs(const NumericPolicy& policy) const {
+  const Precision precision = precision_of(policy);
+  return (computes_in(precision) || emulates(precision)) && policy_for(precision) == policy;
+}
+
+Offer Tactic::offer(const StepRequest& request, WeightStore& weights) const {
+  if (Refusal reason = unmet(*this, request)) return Offer::refuse(std::move(reason));
+  return make(request, weights);
+}
+
+std::vector<std::string> Tactic::variants(const StepRequest& request) const {
+  if (!list_variants || unmet(*this, request)) return {};
+  return list_variants(request);
+}
+
+Preparation Tactic::expect(const StepRequest& request, const std::vector<std::string>& variants) const {
+  if (!prepare || unmet(*this, request)) return nullptr;
+  return prepare(request, variants);
+}
+
+Offer Tactic::offer_variant(const StepRequest& request, WeightStore& weights,
+                            std::string_view variant) const {
+  if (Refusal reason = unmet(*this, request)) return Offer::refuse(std::move(reason));
+  return make_variant ? make_variant(request, weights, variant) : make(request, weights);
+}
+
+std::vector<const Tactic*> tactics_for(const TacticList& list, const graph::Node& node) {
+  const std::string wanted =
+      graph::is_region(node) ? fmt::format("{}:{}", node.op, graph::kind_of(node)) : node.op;
+  std::vector<const Tactic*> result;
+  for (const Tactic& tactic : list) {
+    const auto& names = tactic.operators;
+    if (std::find(names.begin(), names.end(), wanted) != names.end()) result.push_back(&tactic);
+  }
+  return result;
+}
 
 tensor::Buffer Device::allocate(int64_t bytes) const {
   auto memory = system::allocate_bytes(static_cast<size_t>(bytes));

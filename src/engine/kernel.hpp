@@ -5,6 +5,7 @@
 // operands must have. The engine converts operands that lie otherwise, plans memory and calls kernels.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,12 +14,14 @@
 #include <vector>
 
 #include "base/refusal.hpp"
+#include "engine/numeric_policy.hpp"
 #include "engine/program/executor.hpp"
 #include "engine/tensor_desc.hpp"
 #include "engine/weight_store.hpp"
 #include "graph/graph.hpp"
 #include "tensor/buffer.hpp"
 #include "tensor/place.hpp"
+#include "tensor/quantization.hpp"
 #include "tensor/queue.hpp"
 
 namespace hone::engine {
@@ -74,15 +77,20 @@ struct StepRequest {
   std::vector<TensorDesc> inputs;
   /// Shapes and element types of the graph's own types, plain.
   std::vector<TensorDesc> outputs;
-  Precision precision = Precision::kFp32;
-  /// Element type wanted for floating-point values between steps.
-  DType compute_dtype = DType::kFloat32;
+  /// What the step's numbers are to be.
+  NumericPolicy policy;
   /// Layout wanted for images between steps.
   Layout layout = Layout::kPlain;
-  /// Weights are rounded to bfloat16 although arithmetic is in float32 (bf16 emulated).
-  bool round_bf16 = false;
   /// Variants that a library does not recommend are wanted as well.
   bool exhaustive = false;
+  /// What TensorDesc::quantization stands for.
+  std::span<const tensor::Quantization> quantizations = {};
+
+  /// Element type wanted for floating-point values between steps.
+  DType storage() const { return policy.storage; }
+  Precision precision() const { return precision_of(policy); }
+  /// Weights are rounded to bfloat16 although arithmetic is in float32.
+  bool emulates_bf16() const { return policy.is_emulated(); }
 };
 
 struct Offer {
@@ -117,22 +125,42 @@ struct Offer {
 /// Work in the background for whoever holds it; what of it has not begun is given up with the last holder.
 using Preparation = std::shared_ptr<const void>;
 
-class Tactic {
- public:
-  virtual ~Tactic() = default;
-  virtual std::string_view name() const = 0;
+/// A condition on steps: why a step does not meet it, in one sentence, or nothing.
+using Requirement = Refusal (*)(const StepRequest& request);
+
+/// A row of a device's table of implementations: one way to run steps. Callers ask the member functions,
+/// which see to the requirements before they call the row's own functions.
+struct Tactic {
+  std::string name;
+  /// Of the nodes that it is for; "Region:conv_sum" for regions of that kind.
+  std::vector<std::string> operators;
+  /// Asked in turn before any of the functions; those that several tactics share are in requirements.hpp.
+  std::vector<Requirement> requirements;
+  /// An offer, or why there is none. A tactic with variants is asked for it where a step has none of them.
+  std::function<Offer(const StepRequest& request, WeightStore& weights)> make;
+  /// Empty functions stand for a tactic without variants, ...
+  std::function<std::vector<std::string>(const StepRequest& request)> list_variants;
+  std::function<Offer(const StepRequest& request, WeightStore& weights, std::string_view variant)>
+      make_variant;
+  /// ... and for one that has nothing to get ready.
+  std::function<Preparation(const StepRequest& request, const std::vector<std::string>& variants)> prepare;
+
   /// Weights are taken from the store, or packed into it from the graph's constants.
-  virtual Offer offer(const StepRequest& request, WeightStore& weights) const = 0;
+  Offer offer(const StepRequest& request, WeightStore& weights) const;
   /// Names of the ways in which this tactic can run the step (plans of a library, tile sizes), best guess
-  /// first; empty when there is one way only. "cudnn:e3k1=2" is variant "e3k1=2" of tactic "cudnn".
-  virtual std::vector<std::string> variants(const StepRequest&) const { return {}; }
+  /// first; empty when there is one way only, or none. "cudnn:e3k1=2" is variant "e3k1=2" of tactic "cudnn".
+  std::vector<std::string> variants(const StepRequest& request) const;
   /// Says that all variants are about to be asked for, so that the tactic can get them ready meanwhile.
-  virtual Preparation expect(const StepRequest&, const std::vector<std::string>&) const { return nullptr; }
+  Preparation expect(const StepRequest& request, const std::vector<std::string>& variants) const;
   /// The offer of one variant; an unknown one is refused.
-  virtual Offer offer_variant(const StepRequest& request, WeightStore& weights, std::string_view) const {
-    return offer(request, weights);
-  }
+  Offer offer_variant(const StepRequest& request, WeightStore& weights, std::string_view variant) const;
 };
+
+/// In order of preference.
+using TacticList = std::vector<Tactic>;
+
+/// The rows for the node's operator, or for the kind of a region, in their order.
+std::vector<const Tactic*> tactics_for(const TacticList& list, const graph::Node& node);
 
 /// Bytes of a device's own memory.
 struct DeviceMemory {
@@ -169,9 +197,18 @@ class Device {
   /// the engine closes every list with it.
   virtual std::vector<const Tactic*> tactics(const graph::Node& node) const = 0;
   /// A kernel that copies input 0, arranged as `from`, to output 0, arranged as `to` (equal shapes; the
-  /// element types may differ among the floating-point types).
+  /// element types may differ among the floating-point types, quantizations do not).
   virtual std::shared_ptr<const Kernel> make_reorder(const TensorDesc& from, const TensorDesc& to) const = 0;
-  /// The same for a constant, at once, on host memory.
+  /// The same where quantizations differ: the kernel dequantizes, quantizes or does both. `of_from` and
+  /// `of_to` are what the descriptions' ids stand for, null for floating-point values. Null where the device
+  /// has none.
+  virtual std::shared_ptr<const Kernel> make_requantization(const TensorDesc& /*from*/,
+                                                            const TensorDesc& /*to*/,
+                                                            const tensor::Quantization* /*of_from*/,
+                                                            const tensor::Quantization* /*of_to*/) const {
+    return nullptr;
+  }
+  /// The same as make_reorder() for a constant, at once, on host memory.
   virtual void arrange_constant(const TensorDesc& from, const TensorDesc& to, const void* input,
                                 void* output) const {
     make_reorder(from, to)->run({.inputs = {&input, 1}, .outputs = {&output, 1}});
@@ -182,8 +219,8 @@ class Device {
   }
   /// Whether steps overlap while they run, so that a step's own time is not what it costs the network.
   virtual bool overlaps_steps() const { return false; }
-  /// Whether kernels of that tactic start while the step before still runs when that step's tactic is such a
-  /// one too, so that they pay together only.
+  /// Whether kernels of the tactic of that name start while the step before still runs when that step's
+  /// tactic is such a one too, so that they pay together only.
   virtual bool starts_early(std::string_view /*tactic*/) const { return false; }
   /// Seconds that a search for tactics may take unless its user says otherwise.
   virtual double search_seconds() const { return 12; }
@@ -191,8 +228,13 @@ class Device {
   virtual OthersUse others_use() const { return {}; }
   /// Whether large batches may run faster in groups, image groups after each other.
   virtual bool splits_batches() const { return true; }
-  /// Whether kernels store and multiply in this precision; bf16 is emulated in float32 where they do not.
+  /// Whether kernels store and multiply in this precision.
   virtual bool computes_in(Precision precision) const = 0;
+  /// The policy of steps in this precision: its own, or emulated bf16 on a CPU without bf16. Environment
+  /// error for any other one that the device lacks.
+  NumericPolicy policy_for(Precision precision) const;
+  /// Whether policy_for() gives it.
+  bool runs(const NumericPolicy& policy) const;
   /// The kernel followed by rounding its float32 outputs to what bfloat16 can hold.
   virtual std::shared_ptr<const Kernel> make_rounding(std::shared_ptr<const Kernel> kernel,
                                                       std::vector<TensorDesc> outputs) const = 0;
@@ -223,8 +265,11 @@ class Device {
   virtual std::string bus_id() const { return {}; }
   /// Removes what programs used from the caches that outlive an execution, where they are the device's own.
   virtual void evict_caches() const {}
-  /// Sentences a reader of times must know ("bf16 is emulated ...").
-  virtual std::vector<std::string> notes(Precision precision) const = 0;
+  /// Sentences a reader of times of such steps must know ("bf16 is emulated ...").
+  virtual std::vector<std::string> notes(const NumericPolicy& policy) const = 0;
+
+ private:
+  bool emulates(Precision precision) const;
 };
 
 }  // namespace hone::engine

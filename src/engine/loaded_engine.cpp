@@ -11,11 +11,10 @@ namespace hone::engine {
 
 LoadedEngine::LoadedEngine(std::shared_ptr<const Engine> engine, const Device& device, int threads)
     : engine_(std::move(engine)), device_(device), threads_(threads), weights_(engine_->weights) {
-  // A builder is asked for what the device has, and bf16 is emulated where it has it not.
-  const Precision precision = engine_->precision;
-  if (precision != Precision::kBf16 && !device.computes_in(precision)) {
-    fail_bad_input("field 'precision' is {}, in which the device {} does not run",
-                   tensor::precision_name(precision), device.name());
+  for (const NumericPolicy& policy : engine_->policies) {
+    if (!device.runs(policy))
+      fail_bad_input("field 'policies' names {}, in which the device {} does not run", policy_name(policy),
+                     device.name());
   }
 }
 
@@ -60,11 +59,11 @@ std::unique_ptr<Program> compile(const Engine& engine, const Device& device, con
     named[engine.graph->value(engine.graph->inputs[i]).name] = shapes[i];
   auto bound = std::make_shared<const graph::Graph>(graph::with_input_shapes(*engine.graph, named));
   return build_program(std::move(bound), device, weights,
-                       {.precision = engine.precision,
+                       {.policy = engine.policy(),
                         .layout = engine.layout,
                         .input_layouts = input_layouts,
-                        .tactics = engine.tactics,
-                        .pieces = engine.pieces});
+                        .plans = engine.plans,
+                        .quantizations = engine.quantizations});
 }
 
 }  // namespace hone::engine

@@ -14,8 +14,8 @@ namespace hone::engine {
 /// Safe for concurrent use. It outlives the programs that it gave.
 class LoadedEngine {
  public:
-  /// `threads`: that each run uses. Bad input for an engine in a precision that the device does not run,
-  /// which no builder makes. The device outlives it.
+  /// `threads`: that each run uses. Bad input for an engine with a numeric policy that the device does not
+  /// run, which no builder makes. The device outlives it.
   LoadedEngine(std::shared_ptr<const Engine> engine, const Device& device, int threads);
 
   /// The program for inputs of these shapes that lie in these layouts (all plain where none are named), in

@@ -11,14 +11,7 @@
 
 namespace hone::engine {
 
-/// Since the context was made.
-struct ViewCounts {
-  /// That were made for views that were not bound.
-  int64_t bindings = 0;
-  /// Inputs and outputs that were copied, and their bytes.
-  int64_t copies = 0;
-  int64_t copied_bytes = 0;
-};
+using hone::ViewCounts;
 
 class LooseBindings {
  public:

@@ -17,7 +17,8 @@ class ReferenceKernel final : public Kernel {
   bool runs_on_host() const override { return true; }
 
   void run(const Run& run) const override {
-    const auto& [inputs, outputs] = std::tie(run.inputs, run.outputs);
+    const auto& inputs = run.inputs;
+    const auto& outputs = run.outputs;
     std::vector<Tensor> arguments(inputs.size());
     std::vector<const Tensor*> pointers(inputs.size(), nullptr);
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -44,34 +45,30 @@ class ReferenceKernel final : public Kernel {
   std::vector<TensorDesc> outputs_;
 };
 
-class ReferenceTactic final : public Tactic {
- public:
-  std::string_view name() const override { return "reference"; }
-
-  Offer offer(const StepRequest& request, WeightStore&) const override {
-    if (reference::find_kernel(request.node.op) == nullptr) {
-      return Offer::refuse(fmt::format("operator {} has no reference kernel", request.node.op));
-    }
-    Offer offer;
-    for (size_t i = 0; i < request.inputs.size(); ++i) {
-      const graph::ValueId id = request.node.inputs[i];
-      if (id == graph::kNoValue) {
-        offer.inputs.emplace_back();
-        continue;
-      }
-      // The graph's own type: a value kept in bfloat16 between steps is widened again.
-      offer.inputs.push_back({request.graph.value(id).type.dtype, request.inputs[i].shape, Layout::kPlain});
-    }
-    offer.outputs = request.outputs;
-    offer.kernel = std::make_shared<ReferenceKernel>(request.node, offer.inputs, offer.outputs);
-    return offer;
+Offer offer_reference(const StepRequest& request, WeightStore&) {
+  if (reference::find_kernel(request.node.op) == nullptr) {
+    return Offer::refuse(fmt::format("operator {} has no reference kernel", request.node.op));
   }
-};
+  Offer offer;
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    const graph::ValueId id = request.node.inputs[i];
+    if (id == graph::kNoValue) {
+      offer.inputs.emplace_back();
+      continue;
+    }
+    // The graph's own type: a value kept in bfloat16 between steps is widened again.
+    offer.inputs.push_back({request.graph.value(id).type.dtype, request.inputs[i].shape, Layout::kPlain});
+  }
+  offer.outputs = request.outputs;
+  offer.kernel = std::make_shared<ReferenceKernel>(request.node, offer.inputs, offer.outputs);
+  return offer;
+}
 
 }  // namespace
 
 const Tactic& reference_tactic() {
-  static const ReferenceTactic kTactic;
+  // Of all operators: the engine asks it after those that a device's table has for one.
+  static const Tactic kTactic{.name = "reference", .make = offer_reference};
   return kTactic;
 }
 

@@ -12,7 +12,8 @@ const tensor::Tensor* WeightStore::find(const WeightKey& key) const {
   return found == entries_.end() ? nullptr : &found->second;
 }
 
-const std::pair<const WeightKey, tensor::Tensor>* WeightStore::find_any(const std::string& constant) const {
+const std::pair<const WeightKey, const tensor::Tensor>* WeightStore::find_any(
+    const std::string& constant) const {
   for (auto entry = entries_.lower_bound({constant, ""});
        entry != entries_.end() && entry->first.first == constant; ++entry) {
     if (!entry->first.second.starts_with(kFinalForm)) return &*entry;

@@ -32,13 +32,14 @@ class MissingForm : public Error {
                           key.first, key.second)) {}
 };
 
-/// Not safe for concurrent use.
+/// Forms are added, and never change afterwards: kernels, engines and contexts share their bytes. Not safe
+/// for concurrent use.
 class WeightStore {
  public:
   /// The stored bytes (as uint8), or null.
   const tensor::Tensor* find(const WeightKey& key) const;
   /// Any stored form of the constant to repack from, so no final one; null when there is none.
-  const std::pair<const WeightKey, tensor::Tensor>* find_any(const std::string& constant) const;
+  const std::pair<const WeightKey, const tensor::Tensor>* find_any(const std::string& constant) const;
   /// Adds the bytes, or returns what is there already.
   const tensor::Tensor& add(const WeightKey& key, tensor::Tensor bytes);
   /// The weights of a constant by tensor::round_weights(), worked out once for all forms made of them.
@@ -47,11 +48,11 @@ class WeightStore {
   /// Forgets all but the named entries.
   void keep_only(const std::vector<WeightKey>& used);
 
-  const std::map<WeightKey, tensor::Tensor>& entries() const { return entries_; }
+  const std::map<WeightKey, const tensor::Tensor>& entries() const { return entries_; }
   int64_t total_bytes() const;
 
  private:
-  std::map<WeightKey, tensor::Tensor> entries_;
+  std::map<WeightKey, const tensor::Tensor> entries_;
 };
 
 }  // namespace hone::engine

@@ -255,17 +255,8 @@ Convolution read_transposed_convolution(const Attributes& attributes, std::span<
   return result;
 }
 
-Attributes max_pool_attributes(const Attributes& fused) {
-  Attributes pool = fused.part("pool_");
-  pool.set("auto_pad", std::string("NOTSET"));
-  pool.set("storage_order", int64_t{0});
-  return pool;
-}
-
-std::vector<WindowAxis> pool_axes(const Attributes& fused, const Convolution& convolution) {
-  const Attributes pool = max_pool_attributes(fused);
-  const std::vector<int64_t> shape = convolution.output_shape();
-  return resolve_window(read_window(pool, pool.get_ints("kernel_shape")), std::span(shape).subspan(2));
+std::vector<WindowAxis> pool_axes(const Attributes& pool, std::span<const int64_t> x) {
+  return resolve_window(read_window(pool, pool.get_ints("kernel_shape")), x.subspan(2));
 }
 
 }  // namespace hone::graph

@@ -98,11 +98,8 @@ struct Convolution {
 Convolution read_convolution(const Attributes& attributes, std::span<const int64_t> x,
                              std::span<const int64_t> w);
 
-/// Attributes of the MaxPool that a FusedConvMaxPool with these attributes ends with: those that begin with
-/// "pool_", by its own names.
-Attributes max_pool_attributes(const Attributes& fused);
-/// The axes of that pool over what its convolution makes.
-std::vector<WindowAxis> pool_axes(const Attributes& fused, const Convolution& convolution);
+/// The axes of a pool with these attributes of x [N, C, spatial...].
+std::vector<WindowAxis> pool_axes(const Attributes& pool, std::span<const int64_t> x);
 
 /// Geometry of a ConvTranspose on x [N, C, spatial...] and w [C, M / group, kernel...], seen as the forward
 /// convolution that it is the gradient of: its output is the axis `input`, its input the axis `output`,

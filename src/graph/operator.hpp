@@ -1,6 +1,6 @@
 // What an operator is: one entry of the operator table, read by importers, checker, passes, the cost
-// model and the documentation. Semantics are those of ONNX opset 22; operators of our own (fused
-// forms made by passes) have names that start with "Fused".
+// model and the documentation. Semantics are those of ONNX opset 22; operators of our own, made by
+// passes, are Region (region.hpp) and fused forms, whose names start with "Fused".
 #pragma once
 
 #include <functional>
@@ -127,9 +127,9 @@ const OperatorDef* find_operator(std::string_view name);
 const std::vector<OperatorDef>& operator_table();
 /// The traits of the node's operator; none for an unknown one.
 const Traits& traits_of(const Node& node);
-/// OperatorDef::keeps_batch of the node's operator.
+/// OperatorDef::keeps_batch of the node's operator, where no variable is broadcast with its batch.
 bool keeps_batch(const Graph& graph, const Node& node, int64_t rank);
-/// Whether an attribute of the node holds a graph (If, Loop, Scan).
+/// Whether an attribute of the node holds a graph (If, Loop, Scan, Region).
 bool has_body(const Node& node);
 /// A view whose output can have another rank than its input.
 inline bool changes_shape_only(const Node& node) {

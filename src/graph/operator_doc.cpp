@@ -70,7 +70,10 @@ std::string operators_markdown() {
       "\n## Made by passes\n\n"
       "A base operator followed by `post_ops`, applied in order to its result. `post_alphas` and "
       "`post_betas` hold\n"
-      "the parameters of each post-op; `add`, `mul` and `sub` take the next extra input.\n\n";
+      "the parameters of each post-op; `add`, `mul` and `sub` take the next extra input. A `Region` does "
+      "what "
+      "the nodes\n"
+      "of its body do, which gets the region's inputs and makes its outputs; `kind` names the pattern.\n\n";
   text += kHeader;
   append_rows(text, true);
   return text;

@@ -11,7 +11,7 @@ constexpr OperatorFamily kFamilies[] = {
     add_convolution_operators,  add_matrix_operators,    add_normalization_operators,
     add_quantization_operators, add_recurrent_operators, add_control_operators,
     add_detection_operators,    add_signal_operators,    add_loss_operators,
-    add_fused_operators,
+    add_fused_operators,        add_region_operator,
 };
 
 std::vector<OperatorDef> build_table() {

@@ -29,5 +29,6 @@ void add_signal_operators(std::vector<OperatorDef>& table);     ///< DFT, STFT, 
 void add_loss_operators(
     std::vector<OperatorDef>& table);  ///< NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss
 void add_fused_operators(std::vector<OperatorDef>& table);  ///< forms made by passes
+void add_region_operator(std::vector<OperatorDef>& table);  ///< Region
 
 }  // namespace hone::graph

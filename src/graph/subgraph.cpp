@@ -34,13 +34,18 @@ void narrow(Value& value, const SubgraphInput& input) {
 
 }  // namespace
 
-std::vector<TensorType> infer_subgraph(const Graph& body, std::span<const SubgraphInput> inputs) {
+Graph typed_subgraph(const Graph& body, std::span<const SubgraphInput> inputs) {
   if (body.inputs.size() != inputs.size()) {
     fail_bad_input("subgraph '{}' has {} inputs, expected {}", body.name, body.inputs.size(), inputs.size());
   }
   Graph copy = body;
   for (size_t i = 0; i < inputs.size(); ++i) narrow(copy.value(copy.inputs[i]), inputs[i]);
   infer_types(copy);
+  return copy;
+}
+
+std::vector<TensorType> infer_subgraph(const Graph& body, std::span<const SubgraphInput> inputs) {
+  const Graph copy = typed_subgraph(body, inputs);
   std::vector<TensorType> types;
   for (const ValueId output : copy.outputs) types.push_back(copy.value(output).type);
   return types;

@@ -19,8 +19,10 @@ struct SubgraphInput {
   const Tensor* constant = nullptr;
 };
 
-/// Output types of a subgraph for these inputs, on a copy: the graph itself stays as it is. Bad input when
-/// the number of inputs differs, a type contradicts a declared one, or a rule inside fails.
+/// A copy of a subgraph with the types that it has for these inputs. Bad input when the number of inputs
+/// differs, a type contradicts a declared one, or a rule inside fails.
+Graph typed_subgraph(const Graph& body, std::span<const SubgraphInput> inputs);
+/// Output types of that copy.
 std::vector<TensorType> infer_subgraph(const Graph& body, std::span<const SubgraphInput> inputs);
 
 /// What holds of both types: dimensions that differ become unknown, and ranks that differ the whole shape.

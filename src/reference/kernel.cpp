@@ -1,30 +1,10 @@
 // See kernel.hpp.
 #include "reference/kernel.hpp"
 
-#include <string>
-#include <unordered_map>
-
 #include "base/out_of_memory.hpp"
 #include "reference/kernel_list.hpp"
 
 namespace hone::reference {
-namespace {
-
-std::unordered_map<std::string_view, Kernel> build_map() {
-  std::unordered_map<std::string_view, Kernel> map;
-  for (const auto list :
-       {elementwise_kernels(), reduction_kernels(), shape_kernels(), convolution_kernels(), matrix_kernels(),
-        normalization_kernels(), quantization_kernels(), recurrent_kernels(), control_kernels(),
-        detection_kernels(), signal_kernels(), loss_kernels(), fused_kernels()}) {
-    for (const KernelEntry& entry : list) {
-      if (!map.emplace(entry.op, entry.kernel).second)
-        fail_internal("two reference kernels for {}", entry.op);
-    }
-  }
-  return map;
-}
-
-}  // namespace
 
 const Tensor& KernelContext::input(size_t i) const {
   if (!has_input(i)) fail_internal("kernel of {} reads absent input {}", node.text(), i);
@@ -37,9 +17,12 @@ Tensor& KernelContext::make_output(size_t i, DType dtype, Shape shape) {
 }
 
 Kernel find_kernel(std::string_view op) {
-  static const auto kMap = build_map();
-  const auto found = kMap.find(op);
-  return found == kMap.end() ? nullptr : found->second;
+  static const graph::ImplementationTable<Kernel> kTable(
+      "reference kernels",
+      {elementwise_kernels(), reduction_kernels(), shape_kernels(), convolution_kernels(), matrix_kernels(),
+       normalization_kernels(), quantization_kernels(), recurrent_kernels(), control_kernels(),
+       detection_kernels(), signal_kernels(), loss_kernels(), fused_kernels()});
+  return kTable.find(op);
 }
 
 std::vector<Tensor> run_node(const graph::Node& node, std::vector<const Tensor*> inputs) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "graph/implementation_table.hpp"
 #include "tensor/tensor.hpp"
 
 namespace hone::reference {
@@ -32,10 +33,7 @@ struct KernelContext {
 
 using Kernel = void (*)(KernelContext&);
 
-struct KernelEntry {
-  std::string_view op;
-  Kernel kernel;
-};
+using KernelEntry = graph::Implementation<Kernel>;
 
 /// Null when the operator has none.
 Kernel find_kernel(std::string_view op);

@@ -4,12 +4,13 @@
 #include "base/bootstrap.hpp"
 #include "base/error.hpp"
 #include "base/statistics.hpp"
+#include "bench/results/figures.hpp"
 #include "bench/results/results.hpp"
 
 namespace hone::report {
 namespace {
 
-using bench::Run;
+using bench::RunRecord;
 
 /// A ratio takes some milliseconds, up to 20.
 constexpr size_t kDraws = 800'000;
@@ -17,30 +18,17 @@ constexpr size_t kMostPairs = 500;
 /// Of a run, for intervals: more hardly narrow them, since rounds differ by more than their samples.
 constexpr size_t kMostSamples = 2000;
 
-struct System {
-  std::string backend;
-  std::string precision;
-  bool operator==(const System&) const = default;
-};
-
-System system_of(const Run& run) { return {run.setup.backend, run.setup.precision}; }
+using System = std::pair<std::string, std::string>;
 
 /// What a run took turns with, as files without sessions let guess: itself where they say nothing.
-System company_of(const Run& run, const Json& json) {
-  const Json speedup = json.value("speedup", Json());
-  if (!speedup.is_object() || speedup.value("interleaved", Json()) != true) return system_of(run);
-  const Json over = speedup.value("over", Json());
-  if (!over.is_object()) return system_of(run);
-  const auto text = [&](const char* key) {
-    const Json value = over.value(key, Json());
-    return value.is_string() ? value.get<std::string>() : std::string();
-  };
-  return {text("backend"), text("precision")};
+System company_of(const RunRecord& run) {
+  if (!run.speedup || !run.speedup->interleaved) return {run.setup.backend, run.setup.precision};
+  return {run.speedup->over.backend, run.speedup->over.precision};
 }
 
-bool took_turns(const Run& a, const Json& a_json, const Run& b, const Json& b_json) {
+bool took_turns(const RunRecord& a, const RunRecord& b) {
   if (a.session && b.session) return a.session == b.session;
-  return company_of(a, a_json) == company_of(b, b_json);
+  return company_of(a) == company_of(b);
 }
 
 /// A run's samples: the median of all, and evenly spaced ones for intervals.
@@ -49,10 +37,10 @@ struct Samples {
   base::Rounds few;
 };
 
-Samples samples_of(const Run& run) {
-  std::vector<double> all = base::all_samples(run.rounds);
+Samples samples_of(const RunRecord& run) {
+  std::vector<double> all = base::all_samples(run.samples);
   Samples samples;
-  samples.few = base::thinned(run.rounds, kMostSamples);
+  samples.few = base::thinned(run.samples, kMostSamples);
   if (!all.empty()) samples.median = base::median(std::move(all));
   return samples;
 }
@@ -67,25 +55,28 @@ base::Ratio ratio_of(const Samples& numerator, const Samples& denominator, base:
 }  // namespace
 
 std::vector<RunPair> compare_pairs(const Json& json) {
-  std::vector<Run> runs;
+  std::vector<RunRecord> runs;
   try {
-    runs = bench::parse_sweep(json).runs;
+    bench::SweepRecord sweep = bench::parse_record(json);
+    check_samples(sweep);
+    runs = std::move(sweep.runs);
   } catch (const Error&) {
     return {};  // the page says what is missing in the file
   }
   std::vector<Samples> samples;
-  for (const Run& run : runs) samples.push_back(samples_of(run));
+  for (const RunRecord& run : runs) samples.push_back(samples_of(run));
   std::vector<RunPair> pairs;
   for (size_t i = 0; i < runs.size(); ++i) {
     for (size_t j = 0; j < i && pairs.size() < kMostPairs; ++j) {
-      const Run& run = runs[i];
-      const Run& over = runs[j];
+      const RunRecord& run = runs[i];
+      const RunRecord& over = runs[j];
       if (!run.measured() || !over.measured() || !bench::comparable(run.setup, over.setup, {.system = true}))
         continue;
-      const bool interleaved = took_turns(run, json["runs"][i], over, json["runs"][j]);
+      const bool interleaved = took_turns(run, over);
       const auto pairing = interleaved ? base::Pairing::kPaired : base::Pairing::kUnpaired;
       const base::Ratio ratio = ratio_of(samples[j], samples[i], pairing);
-      pairs.push_back({run.setup, {over.setup.backend, over.setup.precision, ratio, interleaved}});
+      pairs.push_back(
+          {run.setup, bench::speedup_figure({over.setup.backend, over.setup.precision, ratio, interleaved})});
     }
   }
   return pairs;

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "bench/results/run.hpp"
+#include "bench/results/run_record.hpp"
 
 namespace hone::report {
 
 /// Two runs of one model, batch and way of measuring.
 struct RunPair {
   bench::Setup run;
-  bench::Speedup speedup;  ///< of the run over the other
+  bench::SpeedupFigure speedup;  ///< of the run over the other
 };
 
 /// Every two measured runs once, up to 500 pairs, of a file of schema hone.bench; none where its samples

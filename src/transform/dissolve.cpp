@@ -3,10 +3,9 @@
 
 #include <algorithm>
 
-#include "graph/convolution_geometry.hpp"
-#include "graph/infer.hpp"
 #include "graph/operator.hpp"
 #include "graph/post_op.hpp"
+#include "graph/region.hpp"
 #include "transform/fusion.hpp"
 
 namespace hone::transform {
@@ -64,137 +63,11 @@ void give_post_ops(Node& node, const std::string& fused, const PostOps& post_ops
   node.inputs.resize(std::min(node.inputs.size(), first_extra(fused)));
 }
 
-/// The attributes of a convolution in a node whose others begin with `prefix` or belong to its post-ops.
-Attributes convolution_attributes(const Node& node, std::string_view prefix) {
-  Attributes result;
-  for (const auto& [name, value] : node.attributes) {
-    if (!name.starts_with(prefix) && !name.starts_with("post_")) result.set(name, value);
-  }
-  return result;
-}
-
-/// The pieces of one node, as they are added.
-class Pieces {
- public:
-  Pieces(Graph& graph, const Node& whole) : graph_(graph), whole_(whole) {}
-
-  /// A piece that makes `result`, or without one a value that is new.
-  ValueId add(Node piece, ValueId result = kNoValue) {
-    while (piece.inputs.back() == kNoValue) piece.inputs.pop_back();
-    piece.outputs = {result};
-    if (result == kNoValue)
-      piece.outputs[0] =
-          graph_.add_value(fmt::format("{}/{}", graph_.value(whole_.outputs[0]).name, nodes.size()));
-    graph::complete_node(piece);
-    graph::infer_node(graph_, piece);
-    nodes.push_back(std::move(piece));
-    return nodes.back().outputs[0];
-  }
-
-  /// A convolution with the activation of that prefix, behind the addition of `addend` where there is one.
-  ValueId convolve(Attributes attributes, std::vector<ValueId> inputs, const char* prefix,
-                   ValueId result = kNoValue, ValueId addend = kNoValue) {
-    PostOps post_ops;
-    if (addend != kNoValue) post_ops.add_binary("add", addend);
-    Node activation;
-    activation.attributes = whole_.attributes.part(prefix);
-    post_ops.append(post_ops_of(activation));
-    Node piece;
-    piece.attributes = std::move(attributes);
-    piece.inputs = std::move(inputs);
-    give_post_ops(piece, "FusedConv", post_ops);
-    return add(std::move(piece), result);
-  }
-
-  std::vector<Node> nodes;
-
- private:
-  Graph& graph_;
-  const Node& whole_;
-};
-
-Attributes padded(int64_t pad) {
-  Attributes attributes;
-  attributes.set("pads", std::vector<int64_t>(4, pad));
-  return attributes;
-}
-
-Node node_of(std::string op, std::vector<ValueId> inputs, Attributes attributes = {}) {
+Node node_of(std::string op, std::vector<ValueId> inputs) {
   Node node;
   node.op = std::move(op);
   node.inputs = std::move(inputs);
-  node.attributes = std::move(attributes);
   return node;
-}
-
-/// The convolution of a node that pools what it makes, with its post-ops.
-Node pooled_convolution(const Node& whole) {
-  Node node = node_of("FusedConv", whole.inputs, whole.attributes);
-  for (const auto& [name, value] : whole.attributes) {
-    if (name.starts_with("pool_")) node.attributes.erase(name);
-  }
-  give_post_ops(node, "FusedConv", post_ops_of(node));
-  return node;
-}
-
-void take_pooled(Pieces& pieces, const Node& whole) {
-  const ValueId image = pieces.add(pooled_convolution(whole));
-  Node pool = whole.op == "FusedConvMaxPool"
-                  ? node_of("MaxPool", {image}, graph::max_pool_attributes(whole.attributes))
-                  : node_of("GlobalAveragePool", {image});
-  pieces.add(std::move(pool), whole.outputs[0]);
-}
-
-void take_stem(Pieces& pieces, const Node& whole) {
-  Node pooled = node_of("FusedConvMaxPool", {whole.inputs[0], whole.inputs[1], whole.input(2)});
-  for (const auto& [name, value] : whole.attributes) {
-    if (!name.starts_with("next_")) pooled.attributes.set(name, value);
-  }
-  const ValueId image = pieces.add(std::move(pooled), whole.outputs[0]);
-  pieces.convolve({}, {image, whole.inputs[3], whole.input(4)}, "next_", whole.outputs[1]);
-}
-
-void take_squeeze_excite(Pieces& pieces, const Node& whole) {
-  const ValueId means = pieces.add(node_of("GlobalAveragePool", {whole.inputs[0]}));
-  const ValueId hidden = pieces.convolve({}, {means, whole.inputs[1], whole.input(3)}, "squeeze_");
-  const ValueId gate = pieces.convolve({}, {hidden, whole.inputs[2], whole.input(4)}, "gate_");
-  pieces.add(node_of("Mul", {whole.inputs[0], gate}), whole.outputs[0]);
-}
-
-void take_bottleneck(Pieces& pieces, const Node& whole) {
-  const bool projects = whole.has_input(8);
-  const ValueId middle =
-      pieces.convolve(padded(1), {whole.inputs[0], whole.inputs[1], whole.input(5)}, "window_");
-  ValueId shortcut = whole.inputs[4];
-  if (projects) shortcut = pieces.add(node_of("Conv", {shortcut, whole.inputs[8], whole.input(9)}));
-  const ValueId wide =
-      pieces.convolve({}, {middle, whole.inputs[2], whole.input(6)}, "wide_", whole.outputs[0], shortcut);
-  if (whole.has_input(3))
-    pieces.convolve({}, {wide, whole.inputs[3], whole.input(7)}, "narrow_", whole.outputs[1]);
-}
-
-void take_sum(Pieces& pieces, const Node& whole) {
-  const ValueId other =
-      pieces.add(node_of("Conv", {whole.inputs[2], whole.inputs[3]}, whole.attributes.part("second_")));
-  pieces.convolve(convolution_attributes(whole, "second_"),
-                  {whole.inputs[0], whole.inputs[1], whole.input(4)}, "", whole.outputs[0], other);
-}
-
-using TakePattern = void (*)(Pieces&, const Node&);
-
-/// Null for an operator that is no pattern.
-TakePattern find_pattern(std::string_view op) {
-  constexpr std::pair<std::string_view, TakePattern> kPatterns[] = {
-      {"FusedConvMaxPool", take_pooled},
-      {"FusedConvGlobalPool", take_pooled},
-      {"FusedStem", take_stem},
-      {"FusedSqueezeExcite", take_squeeze_excite},
-      {"FusedBottleneck", take_bottleneck},
-      {"FusedConvSum", take_sum}};
-  for (const auto& [name, take] : kPatterns) {
-    if (name == op) return take;
-  }
-  return nullptr;
 }
 
 }  // namespace
@@ -223,12 +96,28 @@ std::array<Node, 2> split_chain(const Node& node, size_t inside, ValueId between
   return {std::move(base), std::move(rest)};
 }
 
-bool is_pattern(const Node& node) { return find_pattern(node.op) != nullptr; }
-
-std::vector<Node> pieces_of_pattern(Graph& graph, const Node& node) {
-  Pieces pieces(graph, node);
-  find_pattern(node.op)(pieces, node);
-  return std::move(pieces.nodes);
+std::vector<Node> pieces_of_region(Graph& graph, const Node& region) {
+  const Graph body = graph::typed_body(graph, region);
+  std::vector<ValueId> outer(body.values.size(), kNoValue);
+  const auto place = [&](const std::vector<ValueId>& inner, const std::vector<ValueId>& ids) {
+    for (size_t i = 0; i < inner.size(); ++i) outer[static_cast<size_t>(inner[i])] = ids[i];
+  };
+  place(body.inputs, region.inputs);
+  place(body.outputs, region.outputs);
+  const std::string stem = graph.value(region.outputs[0]).name;
+  std::vector<Node> pieces = body.nodes;
+  int added = 0;
+  for (Node& piece : pieces) {
+    for (const ValueId id : piece.outputs) {
+      if (id == kNoValue || outer[static_cast<size_t>(id)] != kNoValue) continue;
+      outer[static_cast<size_t>(id)] =
+          graph.add_value(fmt::format("{}/{}", stem, added++), graph::TensorType(body.value(id).type));
+    }
+    for (auto* ids : {&piece.inputs, &piece.outputs}) {
+      for (ValueId& id : *ids) id = id == kNoValue ? kNoValue : outer[static_cast<size_t>(id)];
+    }
+  }
+  return pieces;
 }
 
 }  // namespace hone::transform

@@ -18,11 +18,8 @@ size_t chained_ops(const graph::Node& node);
 /// the plain one; a FusedElementwise keeps one at least.
 std::array<graph::Node, 2> split_chain(const graph::Node& node, size_t inside, graph::ValueId between);
 
-/// Whether the node was a pattern of others that is no chain behind a base operator.
-bool is_pattern(const graph::Node& node);
-
-/// The nodes of the pattern that became this one, in the order they run. The values between them are added to
-/// the graph, with the types that they have for the node's inputs.
-std::vector<graph::Node> pieces_of_pattern(graph::Graph& graph, const graph::Node& node);
+/// The nodes that a region stands for, in the order they run. The values between them are added to the graph,
+/// with the types that they have for the region's inputs.
+std::vector<graph::Node> pieces_of_region(graph::Graph& graph, const graph::Node& region);
 
 }  // namespace hone::transform

@@ -165,17 +165,6 @@ Refusal bounded_convolution_refusal(const Graph& graph, const Node& node, size_t
   return {};
 }
 
-void set_activation(Node& fused, const std::string& prefix, const Node& convolution, size_t from) {
-  const PostOps post_ops = post_ops_of(convolution);
-  const auto rest = [&](auto values) {
-    values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(from));
-    return values;
-  };
-  fused.attributes.set(prefix + "post_ops", rest(post_ops.ops));
-  fused.attributes.set(prefix + "post_alphas", rest(post_ops.alphas));
-  fused.attributes.set(prefix + "post_betas", rest(post_ops.betas));
-}
-
 Node derived_node(const Node& node, std::string op, std::vector<ValueId> inputs) {
   Node derived;
   derived.name = node.name;

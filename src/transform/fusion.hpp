@@ -62,10 +62,6 @@ bool is_convolution(const Graph& graph, const Node& node, const tensor::Shape& f
 /// Relu or a Clip at most behind the first `from` post-ops, which have an extra input each.
 Refusal bounded_convolution_refusal(const Graph& graph, const Node& node, size_t from = 0,
                                     int64_t stride = 1);
-/// Makes the post-ops of `convolution` from the one numbered `from` on, which have no extra inputs, those of
-/// the part of `fused` whose attributes begin with `prefix`.
-void set_activation(Node& fused, const std::string& prefix, const Node& convolution, size_t from = 0);
-
 /// A node of another operator in the place of `node`: its first output, name and sources, no attributes.
 Node derived_node(const Node& node, std::string op, std::vector<ValueId> inputs);
 /// Gives `node` the name "first + second" and the sources of both.

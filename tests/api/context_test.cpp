@@ -9,9 +9,12 @@
 
 #include "hone/dlpack.hpp"
 #include "hone/engine.hpp"
+#include "support/usage_error.hpp"
 
 namespace hone {
 namespace {
+
+using test::usage_error;
 
 Engine digits() {
   BuildOptions options;
@@ -30,17 +33,6 @@ TensorView input(const std::vector<float>& pixels) { return {std::span(pixels), 
 
 bool same(const TensorView& view, const Tensor& tensor) {
   return view.dims == tensor.dims && std::ranges::equal(view.bytes, tensor.bytes);
-}
-
-template <class Action>
-std::string usage_error(Action&& action) {
-  try {
-    action();
-    return "";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << error.what();
-    return error.what();
-  }
 }
 
 TEST(ApiContext, RunsOnTheCallersMemory) {

@@ -6,23 +6,34 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "hone/error.hpp"
+#include "support/usage_error.hpp"
 
 namespace hone {
 namespace {
 
-template <class Action>
-std::string usage_error(Action&& action) {
-  try {
-    action();
-    return "";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << error.what();
-    return error.what();
+using test::usage_error;
+
+/// A folder that is removed with all that is in it.
+class Scratch {
+ public:
+  Scratch() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "hone-api-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
   }
-}
+  ~Scratch() { std::filesystem::remove_all(folder_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  std::filesystem::path operator/(const char* name) const { return folder_ / name; }
+
+ private:
+  std::filesystem::path folder_;
+};
 
 /// An engine file of more threads would not load.
 TEST(ApiEngine, ThreadsHaveALimit) {
@@ -46,8 +57,7 @@ TEST(ApiEngine, DevicesThatAreNoneAreRefused) {
 
 /// As README.md has it: the engine is tuned for a batch of 1 and takes every batch, from a file as well.
 TEST(ApiEngine, AnEngineWithoutShapesCanBeKept) {
-  std::string pattern = (std::filesystem::temp_directory_path() / "hone-api-XXXXXX").string();
-  const std::filesystem::path folder = ::mkdtemp(pattern.data());
+  const Scratch folder;
   BuildOptions options;
   options.optimization_level = 0;
   options.threads = 1;
@@ -64,7 +74,50 @@ TEST(ApiEngine, AnEngineWithoutShapesCanBeKept) {
     ASSERT_EQ(found.at(0).dims, (Dims{batch, 10}));
     EXPECT_TRUE(std::ranges::equal(found[0].elements<float>(), expected[0].elements<float>()));
   }
-  std::filesystem::remove_all(folder);
+}
+
+TEST(ApiEngine, ATimeToBuildInIsATime) {
+  BuildOptions options;
+  for (const double seconds : {-1.0, -0.001, std::nan("")}) {
+    options.budget_seconds = seconds;
+    EXPECT_NE(usage_error([&] { Engine::build("alexnet", options); }).find("the time to build in is "),
+              std::string::npos);
+  }
+}
+
+/// The cache marks what a search had no time for.
+TEST(ApiEngine, TheSearchKeepsToItsBudgetAndItsCache) {
+  const Scratch scratch;
+  BuildOptions options;
+  options.threads = 1;
+  options.timing_cache = {.file = scratch / "times.json", .only = true};
+  const std::string model = HONE_SOURCE_DIR "/models/digits/digits.onnx";
+  try {
+    Engine::build(model, options);
+    ADD_FAILURE() << "there are no times yet";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBadInput) << error.what();
+  }
+  options.timing_cache.only = false;
+  const auto has_marks_after = [&](double budget) {
+    options.budget_seconds = budget;
+    Engine::build(model, options);
+    std::ifstream file(options.timing_cache.file);
+    return std::string(std::istreambuf_iterator<char>(file), {}).find("cut_short_after") != std::string::npos;
+  };
+  EXPECT_TRUE(has_marks_after(1e-9));
+  EXPECT_FALSE(has_marks_after(0));
+  options.timing_cache.only = true;
+  Engine::build(model, options);
+}
+
+TEST(ApiEngine, PassesCanBeLeftOut) {
+  BuildOptions options;
+  options.optimization_level = 0;
+  options.disabled_passes = {"no such pass"};
+  const std::string refusal =
+      usage_error([&] { Engine::build(HONE_SOURCE_DIR "/models/digits/digits.onnx", options); });
+  EXPECT_NE(refusal.find("there is no pass named 'no such pass'"), std::string::npos) << refusal;
 }
 
 }  // namespace

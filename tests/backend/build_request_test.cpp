@@ -105,10 +105,29 @@ TEST(BuildRequest, SaysWhatIsWrongBeforeItReadsTheModel) {
   expect(ErrorKind::kUsage, "the time to build in is nan seconds", {.budget_seconds = std::nan("")});
   expect(ErrorKind::kUsage, "unknown device 'tpu' (", {.device = "tpu"});
   expect(ErrorKind::kEnvironment, "the device cpu does not run in fp16", {.precision = Precision::kFp16});
+  expect(ErrorKind::kEnvironment, "the device cpu does not run in tf32",
+         {.other_precisions = {Precision::kBf16, Precision::kTf32}});
   expect(ErrorKind::kBadInput, "there is no such file",
          {.cache = {.file = temporary("none.json"), .only = true}});
   expect(ErrorKind::kBadInput, "it is a directory", {.cache = {.file = testing::TempDir()}});
   expect(ErrorKind::kBadInput, "cannot open the file", {});
+}
+
+TEST(BuildRequest, NamesPrecisionsOnceEach) {
+  EXPECT_EQ(parse_precisions("fp16"), std::vector{Precision::kFp16});
+  EXPECT_EQ(parse_precisions("fp16+fp32"), (std::vector{Precision::kFp16, Precision::kFp32}));
+  for (const auto& [names, sentence] :
+       {std::pair("fp16+fp16", "precision fp16 is named twice in 'fp16+fp16'"),
+        {"fp16+", "unknown precision '' ("},
+        {"fp16,fp32", "unknown precision 'fp16,fp32' ("}}) {
+    try {
+      parse_precisions(names);
+      ADD_FAILURE() << "'" << names << "' was accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+      EXPECT_THAT(error.what(), testing::StartsWith(sentence));
+    }
+  }
 }
 
 TEST(BuildRequest, RefusesWhatNoEngineIsBuiltFrom) {

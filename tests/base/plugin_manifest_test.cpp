@@ -19,7 +19,10 @@ using testing::IsEmpty;
 
 TEST(PluginManifest, IsFoundByItsFileName) {
   const TemporaryFolder folder;
-  folder.write("libhone-b.json", R"({"remedy": "install b", "backends": ["fast", "slow"]})");
+  folder.write("libhone-b.json",
+               R"({"remedy": "install b", "backends": [{"name": "fast", "bench": ["cpu"]}, {"name": "slow"}],
+                                     "devices": [{"name": "tpu", "driver_files": ["/dev/tpu"],
+                                                  "without_driver": "no TPU"}]})");
   folder.write("libhone-a.json", R"({"remedy": "install a", "later": 1})");
   folder.write("libhone-a.so", "no library");
   folder.write("other.json", "{");
@@ -29,7 +32,15 @@ TEST(PluginManifest, IsFoundByItsFileName) {
   EXPECT_EQ(found[0].remedy, "install a");
   EXPECT_THAT(found[0].backends, IsEmpty());
   EXPECT_EQ(found[1].name, "b");
-  EXPECT_THAT(found[1].backends, ElementsAre("fast", "slow"));
+  ASSERT_EQ(found[1].backends.size(), 2);
+  EXPECT_EQ(found[1].backends[0].name, "fast");
+  EXPECT_THAT(found[1].backends[0].bench, ElementsAre("cpu"));
+  EXPECT_EQ(found[1].backends[1].name, "slow");
+  EXPECT_THAT(found[1].backends[1].bench, IsEmpty());
+  ASSERT_EQ(found[1].devices.size(), 1);
+  EXPECT_EQ(found[1].devices[0].name, "tpu");
+  EXPECT_THAT(found[1].devices[0].driver_files, ElementsAre("/dev/tpu"));
+  EXPECT_EQ(found[1].devices[0].without_driver, "no TPU");
 }
 
 TEST(PluginManifest, ADamagedOneIsNamed) {
@@ -50,7 +61,8 @@ TEST(PluginManifest, ADamagedOneIsNamed) {
   expect("{}", "the field remedy is missing");
   expect(R"({"remedy": 1})", "the field remedy is no text");
   expect(R"({"remedy": "install a", "backends": "fast"})", "the field backends is no list");
-  expect(R"({"remedy": "install a", "backends": [1]})", "the field backends[0] is no text");
+  expect(R"({"remedy": "install a", "backends": ["fast"]})", "the field backends[0] is no object");
+  expect(R"({"remedy": "install a", "devices": [{}]})", "the field devices[0].name is missing");
 }
 
 /// The build puts one there for each of its plugins, and for those that it left out.
@@ -63,6 +75,13 @@ TEST(PluginManifest, EveryPluginHasOne) {
     if (!file.starts_with("libhone-") || !file.ends_with(".so")) continue;
     EXPECT_THAT(names, testing::Contains(entry.path().stem().string().substr(std::strlen("libhone-"))));
   }
+}
+
+TEST(PluginManifest, DevicesArePluginsOwn) {
+  const std::vector<OfferedDevice> offered = offered_devices();
+  ASSERT_EQ(offered.size(), 1);
+  EXPECT_EQ(offered[0].device->name, "cuda");
+  EXPECT_EQ(offered[0].plugin->name, "cuda");
 }
 
 TEST(PluginManifest, AMissingPluginHasARemedy) {

@@ -118,7 +118,7 @@ class BenchCommand(unittest.TestCase):
         self.assertIn("signal 11", runs["crash"]["failure"])
         self.assertIn("code 7", runs["exit"]["failure"])
         self.assertIn("no answer", runs["garbage"]["failure"])
-        self.assertIn("'wall_ms' holds 0", runs["timeless"]["failure"])
+        self.assertIn("the field wall_ms holds 0", runs["timeless"]["failure"])
         self.assertIn("/no/such/program", runs["gone"]["failure"])
         self.assertEqual(done.stdout.count("FAILED"), 5)
 

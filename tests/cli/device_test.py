@@ -180,12 +180,23 @@ class Device(unittest.TestCase):
         content = bytearray(mine.read_bytes())
         length, = struct.unpack_from("<Q", content, 16)
         header = content[24:24 + length].decode()
-        old = json.loads(header)["fingerprint"]
+        old = json.loads(header)["places"][0]["fingerprint"]
         new = "cuda; NVIDIA H200; sm 9.0".ljust(len(old), " ")[:len(old)]
         content[24:24 + length] = header.replace(old, new).encode()
         struct.pack_into("<I", content, 12, zlib.crc32(content[16:]))
         moved.write_bytes(content)
         self.fails(ENVIRONMENT, f"hone: {moved}: {NO_DRIVER}", "run", moved, "--input", self.folder / "x.npy")
+
+    def test_a_damaged_manifest(self):
+        tree = self.copy_tree()
+        manifest = tree / "lib/libhone-cuda.json"
+        manifest.write_text("{")
+        self.fails(ENVIRONMENT, f"{manifest} is damaged: it is no JSON", *self.commands()["build"],
+                   hone=tree / "bin/hone")
+        manifest.unlink()
+        if not has_gpu():
+            self.fails(ENVIRONMENT, "names a plugin for cuda; install hone again", *self.commands()["build"],
+                       "--device", "cuda", hone=tree / "bin/hone")
 
     def test_cuda_without_the_plugin(self):
         tree = self.copy_tree()

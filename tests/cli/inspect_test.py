@@ -27,15 +27,18 @@ def output(*command):
     return ending.stdout
 
 
-def forged(engine, field, text, target):
-    """The engine with another text in a field, filled up with dots: the header keeps its length."""
-    content = bytearray(engine.read_bytes())
+def header_of(content):
     length, = struct.unpack_from("<Q", content, 16)
-    header = content[PRELUDE:PRELUDE + length].decode()
-    old = json.loads(header)[field]
+    return content[PRELUDE:PRELUDE + length].decode()
+
+
+def forged(engine, old, text, target):
+    """The engine with another text in its header, filled up with dots: the header keeps its length."""
+    content = bytearray(engine.read_bytes())
+    header = header_of(content)
     new = text.ljust(len(old), ".")[:len(old)]
-    before = f'"{field}":"'
-    content[PRELUDE:PRELUDE + length] = header.replace(before + old, before + new).encode()
+    assert old in header, f"no {old} in {engine}"
+    content[PRELUDE:PRELUDE + len(header.encode())] = header.replace(old, new).encode()
     struct.pack_into("<I", content, 12, zlib.crc32(content[CHECKSUM_FROM:]))
     target.write_bytes(content)
     return target
@@ -50,13 +53,35 @@ def check_columns_of_passes(text, listing):
     assert len(starts) == 1, listing
 
 
+def check_several_precisions(hone, model, engine):
+    def build(precisions):
+        return run(hone, "build", model, "--precision", precisions, "--builderOptimizationLevel", 1, "--noTimingCache",
+                   "-o", engine)
+
+    assert build("fp32+fp32").returncode == 2
+    assert build("fp32+fp16").returncode == ENVIRONMENT
+    ending = build("fp32+bf16")
+    assert ending.returncode == 0, ending.stderr
+    shown = json.loads(output(hone, "inspect", engine, "--json"))
+    assert shown["precision"] == "fp32" and len(shown["policies"]) == 2, shown["policies"]
+    for step in shown["steps"]:
+        inserted = step["kind"] in ("Reorder", "Copy")
+        assert (step["policy"] is None) if inserted else (step["policy"] in shown["policies"]), step
+    rivals = {rival["policy"] for step in shown["steps"] for rival in step["rivals"] + step["whole_rivals"]}
+    assert rivals == set(shown["policies"]), rivals
+    text = output(hone, "inspect", engine)
+    assert text.startswith(f"digits: {'+'.join(shown['policies'])} engine for "), text
+    assert re.search(r"^     in (fp32|bf16)", text, re.M), text
+
+
 def main():
     hone, digits = sys.argv[1], pathlib.Path(sys.argv[2])
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         here = folder / "here.hone"
         output(hone, "build", digits / "digits.onnx", "--builderOptimizationLevel", 1, "--noTimingCache", "-o", here)
-        there = forged(here, "fingerprint", "cpu; Another Processor", folder / "there.hone")
+        fingerprint = json.loads(header_of(here.read_bytes()))["places"][0]["fingerprint"]
+        there = forged(here, fingerprint, "cpu; Another Processor", folder / "there.hone")
 
         mine = json.loads(output(hone, "inspect", here, "--json"))
         assert mine["note"] is None and mine["memory"]["arena_bytes"] > 0
@@ -90,11 +115,13 @@ def main():
         assert ending.returncode == ENVIRONMENT and "build it again here" in ending.stderr, ending.stderr
         assert ending.stderr.startswith(f"hone: {there}: the engine was built for 'cpu; Another Processor"), ending.stderr
 
+        check_several_precisions(hone, digits / "digits.onnx", folder / "both.hone")
+
         # A precision for which no engine is built for the CPU would give other numbers.
-        half = forged(here, "precision", "fp16", folder / "half.hone")
+        half = forged(here, '"fp32"', '"fp16"', folder / "half.hone")
         for command in (["run", half, "--input", digits / "held_out.npz"], ["inspect", half], ["inspect", half, "--json"]):
             ending = run(hone, *command)
-            sentence = f"hone: {half}: field 'precision' is fp16, in which the device cpu does not run\n"
+            sentence = f"hone: {half}: field 'policies' names fp16, in which the device cpu does not run\n"
             assert ending.returncode == BAD_INPUT and ending.stderr == sentence, ending.stderr
 
 

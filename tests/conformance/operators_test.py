@@ -11,11 +11,9 @@ import tempfile
 
 import onnx
 
-# What only passes make, from nodes that have cases; tests/reference/fused_test.cpp has theirs, and
-# fused_bottleneck_test.cpp beside it.
-MADE_BY_PASSES = {"FusedBottleneck", "FusedConv", "FusedConvGlobalPool", "FusedConvMaxPool",
-                  "FusedConvSum", "FusedElementwise", "FusedGemm", "FusedMatMul", "FusedSqueezeExcite",
-                  "FusedStem"}
+# What only passes make, from nodes that have cases; tests/reference/fused_test.cpp and region_test.cpp have
+# theirs.
+MADE_BY_PASSES = {"FusedConv", "FusedElementwise", "FusedGemm", "FusedMatMul", "Region"}
 
 
 def operators(graph: onnx.GraphProto) -> set:

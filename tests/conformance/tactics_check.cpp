@@ -53,7 +53,7 @@ class Round final : public backend::Executable {
       program_->executor().poison();
       return program_->run(inputs);
     }
-    const engine::OutputCheck check(engine_->precision, inputs, overlapping_);
+    const engine::OutputCheck check(engine_->precision(), inputs, overlapping_);
     std::vector<tensor::Tensor> outputs = check.run(*program_);
     for (int i = 0; i < kRepeats; ++i) {
       if (!std::ranges::equal(outputs, check.run(*program_), same_bytes))
@@ -93,21 +93,20 @@ class RoundBackend final : public backend::Backend {
     backend::BuildRequest request = backend::request_of(options);
     request.optimization_level = 0;
     auto engine = backend::build(backend::resolve(request, model));
-    engine::ProgramOptions choice{.precision = options.precision, .layout = layout_, .list_candidates = true};
+    engine::ProgramOptions choice{.policy = engine->policy(), .layout = layout_, .list_candidates = true};
     const auto listed = engine::build_program(engine->graph, device, engine->weights, choice);
-    choice.tactics.resize(engine->graph->nodes.size());
     rounds_ = 1;
     for (const engine::ProgramStep& step : listed->steps()) {
       if (step.node < 0 || step.candidates.empty()) continue;
-      const std::vector<std::string> candidates = wanted(step.candidates);
+      const std::vector<engine::TacticId> candidates = wanted(step.candidates);
       rounds_ = std::max(rounds_, candidates.size());
-      choice.tactics[static_cast<size_t>(step.node)] = candidates[round_ % candidates.size()];
+      choice.plans[step.key()] = {candidates[round_ % candidates.size()], layout_, engine->policy()};
     }
     choice.list_candidates = false;
     auto program = engine::build_program(engine->graph, device, engine->weights, choice);
     ran_.clear();
     for (const engine::ProgramStep& step : program->steps()) {
-      if (step.node >= 0) ran_.push_back(step.tactic);
+      if (step.node >= 0) ran_.push_back(step.plan.tactic.text());
     }
     auto execution = std::make_unique<engine::Execution>(std::move(program), device);
     return std::make_unique<Round>(std::move(engine), std::move(execution), device.overlaps_steps(), once_);
@@ -122,10 +121,10 @@ class RoundBackend final : public backend::Backend {
   const std::vector<std::string>& ran() const { return ran_; }
 
  private:
-  std::vector<std::string> wanted(const std::vector<std::string>& candidates) const {
-    std::vector<std::string> left;
-    std::ranges::copy_if(candidates, std::back_inserter(left), [&](const std::string& name) {
-      return !without_.contains(name.substr(0, name.find_first_of(":+")));
+  std::vector<engine::TacticId> wanted(const std::vector<engine::TacticId>& candidates) const {
+    std::vector<engine::TacticId> left;
+    std::ranges::copy_if(candidates, std::back_inserter(left), [&](const engine::TacticId& tactic) {
+      return !without_.contains(tactic.name.substr(0, tactic.name.find('+')));
     });
     return left.empty() ? candidates : left;
   }

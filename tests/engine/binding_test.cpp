@@ -10,6 +10,7 @@
 #include "engine/builder.hpp"
 #include "engine/context.hpp"
 #include "support/equivalence.hpp"
+#include "support/usage_error.hpp"
 
 namespace hone::engine {
 namespace {
@@ -19,6 +20,7 @@ using tensor::DType;
 using tensor::Tensor;
 using tensor::TensorView;
 using test::GraphBuilder;
+using test::usage_error;
 
 const Device& device() { return device::cpu::cpu_device(); }
 
@@ -55,17 +57,6 @@ Tensor content(const TensorView& view) {
 
 void write(const TensorView& view, const Tensor& tensor) {
   std::memcpy(view.data(), tensor.bytes(), tensor.byte_size());
-}
-
-template <class Action>
-std::string usage_error(Action&& action) {
-  try {
-    action();
-    return "";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << error.what();
-    return error.what();
-  }
 }
 
 graph::Graph image_network() {

@@ -62,7 +62,7 @@ TEST_F(CachedSearch, NothingIsMissingForANetworkThatCannotBeTimed) {
   const auto cached = build_engine(graph, device::cpu::cpu_device(), build);
   EXPECT_EQ(cached->not_timed, searched->not_timed);
   EXPECT_EQ(cached->layout, searched->layout);
-  EXPECT_EQ(cached->tactics, searched->tactics);
+  EXPECT_EQ(cached->plans, searched->plans);
 }
 
 TEST_F(CachedSearch, AnUnknownTacticOfTheCacheIsSearchedAnew) {
@@ -161,7 +161,7 @@ TEST_F(CachedSearch, WhatFoundNoMemoryOnceIsTriedAgain) {
     EXPECT_THAT(relu_tactics(*without), Each("slow"));
     build.cached_only = true;
     const auto cached = build_engine(graph, full, build);
-    EXPECT_EQ(cached->tactics, without->tactics) << "a build that may time nothing lacks nothing";
+    EXPECT_EQ(cached->plans, without->plans) << "a build that may time nothing lacks nothing";
     ASSERT_EQ(cached->log.size(), without->log.size());
     build.cached_only = false;
     EXPECT_THAT(relu_tactics(*build_engine(graph, empty, build)), Each("quick"));
@@ -180,7 +180,7 @@ TEST_F(CachedSearch, ASecondBuildTakesEverythingFromTheCache) {
   EXPECT_THAT(relu_tactics(*first), Each("tiles:n=2"));
   tiles.forget();
   const auto second = build_engine(graph, device, build);
-  EXPECT_EQ(second->tactics, first->tactics);
+  EXPECT_EQ(second->plans, first->plans);
   EXPECT_EQ(second->layout, first->layout);
   EXPECT_THAT(tiles.ran(), UnorderedElementsAre("n=2")) << "a cached build only checks what it chose";
   EXPECT_TRUE(first->tuned);

@@ -1,10 +1,14 @@
 // Eight threads run two engines 10,000 times in all, each thread with contexts of its own, in turn by plain
 // runs, bindings and loose views, at several shapes; every output is compared byte by byte with that of a run
-// alone. Built under ThreadSanitizer (the preset tsan) it is the proof that a loaded engine may be shared.
+// alone. Each engine is loaded twice, for four threads each, which meet its shapes at the same time: so they
+// compile for them, and take packed weights or pack them, side by side. Built under ThreadSanitizer (the
+// preset tsan) it is the proof that a loaded engine, and what several of one engine have in common, may be
+// shared.
 //
 // usage: contexts_check [RUNS]           exit code 1 when an output differs
 #include <fmt/format.h>
 
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -26,6 +30,7 @@ using test::GraphBuilder;
 constexpr int kThreads = 8;
 constexpr int kRuns = 10'000;
 constexpr int64_t kBatches = 3;
+constexpr size_t kLoaded = 2;
 
 graph::Graph images() {
   GraphBuilder b;
@@ -47,7 +52,7 @@ graph::Graph rows() {
       {b.node("LayerNormalization", {sum, b.random({24})}), b.node("NonZero", {b.node("Relu", {x})})});
 }
 
-/// A loaded engine, and what it computes of an input of each batch.
+/// An engine that is loaded several times, and what it computes of an input of each batch.
 struct Shared {
   explicit Shared(const graph::Graph& graph) {
     const Device& device = device::cpu::cpu_device();
@@ -55,8 +60,8 @@ struct Shared {
     options.threads = 1;
     options.optimization_level = 0;
     const std::shared_ptr<const Engine> engine = build_engine(graph, device, options);
-    loaded = std::make_shared<LoadedEngine>(engine, device, 1);
-    // Of another loaded engine: the threads shall compile this one.
+    for (auto& each : loaded) each = std::make_shared<LoadedEngine>(engine, device, 1);
+    // Of another loaded engine: the threads shall compile these.
     Context alone(engine, device, 1);
     for (int64_t batch = 1; batch <= kBatches; ++batch) {
       Shape shape;
@@ -67,7 +72,7 @@ struct Shared {
     }
   }
 
-  std::shared_ptr<LoadedEngine> loaded;
+  std::array<std::shared_ptr<LoadedEngine>, kLoaded> loaded;
   std::vector<std::vector<Tensor>> inputs;
   std::vector<std::vector<Tensor>> outputs;
 };
@@ -79,7 +84,7 @@ bool same(const void* bytes, const Tensor& expected) {
 /// One thread's use of one engine.
 class User {
  public:
-  explicit User(const Shared& shared) : shared_(shared), context_(shared.loaded) {
+  User(const Shared& shared, size_t loaded) : shared_(shared), context_(shared.loaded[loaded]) {
     for (size_t i = 0; i < static_cast<size_t>(kBatches); ++i) {
       bindings_.push_back(context_.bind(views_of(i), std::vector<TensorView>(shared.outputs[i].size())));
     }
@@ -143,7 +148,8 @@ int run(int runs) {
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&, thread] {
       try {
-        User users[] = {User(first), User(second)};
+        const size_t loaded = static_cast<size_t>(thread) % kLoaded;
+        User users[] = {User(first, loaded), User(second, loaded)};
         for (int i = thread; i < runs; i += kThreads) {
           const auto turn = static_cast<size_t>(i / kThreads);
           wrong += users[turn % 2].run(turn / 2) ? 0 : 1;

@@ -9,6 +9,7 @@
 #include "engine/builder.hpp"
 #include "engine/context.hpp"
 #include "engine/engine_file.hpp"
+#include "engine/plans.hpp"
 #include "engine/shape_profile.hpp"
 #include "support/equivalence.hpp"
 
@@ -63,7 +64,7 @@ class OpenImage : public ::testing::Test {
     BuildOptions build = options();
     build.shapes["x"] = {{1, kChannels, 1, 1}, tuned, {8, kChannels, 64, 64}};
     auto engine = build_engine(graph_, device(), build);
-    engine->tactics.assign(engine->graph->nodes.size(), kWinograd);
+    plan_all(*engine, kWinograd);
     const auto program = compile(*engine, device(), {tuned}, engine->weights);
     if (!uses_winograd(*program)) return nullptr;
     engine->weights.keep_only(program->packed());
@@ -72,7 +73,7 @@ class OpenImage : public ::testing::Test {
 
   static bool uses_winograd(const Program& program) {
     return std::any_of(program.steps().begin(), program.steps().end(),
-                       [](const ProgramStep& step) { return step.tactic == kWinograd; });
+                       [](const ProgramStep& step) { return step.plan.tactic.name == kWinograd; });
   }
 
   void expect_right_everywhere(const std::shared_ptr<Engine>& engine, int threads) const {
@@ -290,7 +291,7 @@ TEST(DeepTensors, ElementwiseChainsTakeAnyRank) {
     Context context(engine, device(), 2);
     expect_right(graph, test::random_inputs(graph, 5, 1), context, test::rounding_tolerance(graph));
     for (const ProgramStep& step : context.program(std::vector<Shape>{shape, broadcast}).steps())
-      EXPECT_EQ(step.tactic, "chain") << step.name << " of rank " << rank;
+      EXPECT_EQ(step.plan.tactic.name, "chain") << step.name << " of rank " << rank;
   }
 }
 

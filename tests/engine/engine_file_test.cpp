@@ -99,7 +99,7 @@ TEST_F(EngineFile, HasTheSizeThatIsSaidBefore) {
 TEST_F(EngineFile, LoadedEngineComputesTheSame) {
   const auto loaded = load_engine(path_);
   EXPECT_EQ(loaded->model, "small");
-  EXPECT_EQ(loaded->fingerprint, engine_->fingerprint);
+  EXPECT_EQ(loaded->fingerprint(), engine_->fingerprint());
   for (const int64_t batch : {1, 4}) {
     const auto inputs = test::random_inputs(graph_, 9, batch);
     const auto expected = Context(engine_, device(), 1).run(inputs);
@@ -159,9 +159,13 @@ TEST_F(EngineFile, WhatNoBuildWritesIsRefused) {
               ::testing::HasSubstr("input 'x' has no shape range"));
   EXPECT_THAT(load(forged([](Json& h) { h["shapes"] = nullptr; })),
               ::testing::HasSubstr("input 'x' has no shape range"));
-  EXPECT_THAT(load(forged([](Json& h) { h["tactics"].push_back("direct"); })),
-              ::testing::HasSubstr("field 'tactics' names"));
-  EXPECT_THAT(load(forged([](Json& h) { h["fingerprint"] = std::string(100'000, 'x'); })),
+  EXPECT_THAT(load(forged([](Json& h) { h["places"].push_back(h["places"][0]); })),
+              ::testing::HasSubstr("field 'places' holds 2 places, this program runs engines of one"));
+  EXPECT_THAT(load(forged([](Json& h) { h["policies"] = Json::array(); })),
+              ::testing::HasSubstr("field 'policies' names none"));
+  EXPECT_THAT(load(forged([](Json& h) { h["policies"].push_back(h["policies"][0]); })),
+              ::testing::HasSubstr("field 'policies' names fp32 twice"));
+  EXPECT_THAT(load(forged([](Json& h) { h["places"][0]["fingerprint"] = std::string(100'000, 'x'); })),
               ::testing::HasSubstr("field 'fingerprint' holds 100000 bytes"));
 }
 
@@ -182,36 +186,63 @@ TEST_F(EngineFile, ThreadsOutsideTheirRangeAreRefused) {
   EXPECT_EQ(load(forged([](Json& h) { h["threads"] = 1024; })), "");
 }
 
-TEST_F(EngineFile, APrecisionThatTheDeviceHasNotIsRefused) {
-  for (const char* precision : {"fp16", "tf32"}) {
-    EXPECT_EQ(load(forged([&](Json& h) { h["precision"] = precision; })),
-              fmt::format("field 'precision' is {}, in which the device cpu does not run", precision));
+TEST_F(EngineFile, APolicyThatTheDeviceHasNotIsRefused) {
+  for (const char* policy : {"fp16", "tf32"}) {
+    EXPECT_EQ(load(forged([&](Json& h) { h["policies"].push_back(policy); })),
+              fmt::format("field 'policies' names {}, in which the device cpu does not run", policy));
   }
+  EXPECT_THAT(load(forged([](Json& h) { h["policies"] = Json::array({"fp12"}); })),
+              ::testing::HasSubstr("numeric policy 'fp12' is not known"));
 }
 
 TEST_F(EngineFile, OfAnEarlierVersionIsToBeBuiltAgain) {
   std::string bytes = bytes_;
-  bytes[8] = 1;
+  bytes[8] = 2;
   EXPECT_EQ(load(bytes),
-            path_.string() + ": engine file version 1, this program reads version 2; build the engine again");
+            path_.string() + ": engine file version 2, this program reads version 3; build the engine again");
 }
 
-TEST_F(EngineFile, TacticsOfPiecesComeBack) {
-  engine_->pieces = {{{3, {0}}, "onednn_inner_product"}, {{3, {1, 0}}, "chain"}};
+TEST_F(EngineFile, PlansComeBack) {
+  const NumericPolicy policy = engine_->policy();
+  engine_->plans = {{{0, {}}, {{"onednn_winograd", "f=4:a"}, Layout::kBlocked8, policy}},
+                    {{3, {0}}, {{"onednn_inner_product", {}}, Layout::kChannelsLast, policy}},
+                    {{3, {1, 0}}, {{"chain", {}}, Layout::kPlain, policy}}};
   save_engine(*engine_, device(), path_);
-  EXPECT_EQ(load_engine(path_)->pieces, engine_->pieces);
+  EXPECT_EQ(load_engine(path_)->plans, engine_->plans);
 }
 
-TEST_F(EngineFile, PiecesOfNoNodeAreRefused) {
-  const auto sentence = [this](const char* key, const Json& tactic) {
-    return load(forged([&](Json& h) { h["pieces"][key] = tactic; }));
+TEST_F(EngineFile, PlansOfNoStepAreRefused) {
+  const auto sentence = [this](const char* key, const char* field, const Json& value) {
+    Json plan = {{"tactic", "chain"}, {"layout", "plain"}, {"policy", "fp32"}, {"place", 0}};
+    plan[field] = value;
+    return load(forged([&](Json& h) { h["plans"][key] = plan; }));
   };
-  EXPECT_THAT(sentence("4711/0", "chain"),
-              ::testing::HasSubstr("field 'pieces' names '4711/0', which is no piece of"));
-  EXPECT_THAT(sentence("1", "chain"), ::testing::HasSubstr("names '1', which is no piece"));
-  EXPECT_THAT(sentence("one/0", "chain"), ::testing::HasSubstr("'one/0' names no step"));
-  EXPECT_THAT(sentence("1/0", 7), ::testing::HasSubstr("is not valid"));
-  EXPECT_EQ(sentence("1/0", "unknown"), "") << "as for nodes, the first that accepts runs it";
+  EXPECT_THAT(sentence("4711/0", "tactic", "chain"),
+              ::testing::HasSubstr("field 'plans' names step '4711/0' of"));
+  EXPECT_THAT(sentence("one/0", "tactic", "chain"), ::testing::HasSubstr("'one/0' names no step"));
+  EXPECT_THAT(sentence("1", "tactic", 7), ::testing::HasSubstr("is not valid"));
+  EXPECT_THAT(sentence("1", "layout", "spiral"), ::testing::HasSubstr("unknown layout 'spiral'"));
+  EXPECT_THAT(sentence("1", "policy", "bf16"),
+              ::testing::HasSubstr("the plan of step '1' is in bf16, which field 'policies' does not name"));
+  EXPECT_THAT(sentence("1/0", "place", 1), ::testing::HasSubstr("the plan of step '1/0' names place 1 of 1"));
+  EXPECT_EQ(sentence("1", "tactic", "unknown"), "") << "the first that accepts runs it";
+}
+
+TEST_F(EngineFile, QuantizationsComeBack) {
+  engine_->quantizations = {{{0.5f}, {3}}, {{0.25f, 2}, {0, -1}, 1}};
+  save_engine(*engine_, device(), path_);
+  EXPECT_EQ(load_engine(path_)->quantizations, engine_->quantizations);
+  const auto sentence = [this](const char* field, const Json& value) {
+    Json item = {{"scales", Json::array({0.5})}, {"zero_points", Json::array({3})}, {"axis", -1}};
+    item[field] = value;
+    return load(forged([&](Json& h) { h["quantizations"] = Json::array({item}); }));
+  };
+  EXPECT_EQ(sentence("axis", 1), "");
+  const auto is_refused = ::testing::HasSubstr("quantization 0 needs positive scales");
+  EXPECT_THAT(sentence("scales", Json::array()), is_refused);
+  EXPECT_THAT(sentence("scales", Json::array({-1})), is_refused);
+  EXPECT_THAT(sentence("zero_points", Json::array({1, 2})), is_refused);
+  EXPECT_THAT(sentence("axis", -2), is_refused);
 }
 
 TEST_F(EngineFile, ShapeRangesThatAreNoneAreRefused) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -55,35 +56,33 @@ class FakeTactic final : public Tactic {
     bool hides_last = false;
   };
 
-  FakeTactic(std::string name, Behaviour behaviour)
-      : name_(std::move(name)), behaviour_(std::move(behaviour)) {}
-
-  std::string_view name() const override { return name_; }
-
-  Offer offer(const StepRequest& request, WeightStore&) const override { return make(request, ""); }
-
-  std::vector<std::string> variants(const StepRequest& request) const override {
-    std::vector<std::string> names;
-    for (const auto& [name, delay] : behaviour_.variants) names.push_back(name);
-    if (behaviour_.hides_last && !request.exhaustive) names.pop_back();
-    return names;
+  FakeTactic(std::string named, Behaviour behaviour) : behaviour_(std::move(behaviour)) {
+    name = std::move(named);
+    make = [this](const StepRequest& request, WeightStore&) { return make_relu(request, ""); };
+    list_variants = [this](const StepRequest& request) {
+      std::vector<std::string> names;
+      for (const auto& [variant, delay] : behaviour_.variants) names.push_back(variant);
+      if (behaviour_.hides_last && !request.exhaustive) names.pop_back();
+      return names;
+    };
+    make_variant = [this](const StepRequest& request, WeightStore&, std::string_view wanted) {
+      for (const auto& [variant, delay] : behaviour_.variants) {
+        if (variant != wanted) continue;
+        return delay == kRefuses ? Offer::refuse("this variant never runs") : make_relu(request, variant);
+      }
+      return Offer::refuse(fmt::format("there is no variant '{}'", wanted));
+    };
   }
+  FakeTactic(const FakeTactic&) = delete;
+  FakeTactic& operator=(const FakeTactic&) = delete;
 
-  Offer offer_variant(const StepRequest& request, WeightStore&, std::string_view wanted) const override {
-    for (const auto& [name, delay] : behaviour_.variants) {
-      if (name != wanted) continue;
-      return delay == kRefuses ? Offer::refuse("this variant never runs") : make(request, name);
-    }
-    return Offer::refuse(fmt::format("there is no variant '{}'", wanted));
-  }
-
-  /// Of a step of this name by the tactic `used`, "name" or "name:variant"; nullopt when that is another one.
-  std::optional<double> step_us(const std::string& used, const std::string& node) const {
+  /// Of a step of this name by the tactic `used`; nullopt when that is another one.
+  std::optional<double> step_us(const TacticId& used, const std::string& node) const {
+    if (used.name != name) return std::nullopt;
     double time = behaviour_.delay_us;
-    if (used != name_) {
-      const auto found =
-          std::find_if(behaviour_.variants.begin(), behaviour_.variants.end(),
-                       [&](const auto& variant) { return used == name_ + ":" + variant.first; });
+    if (!used.variant.empty()) {
+      const auto found = std::find_if(behaviour_.variants.begin(), behaviour_.variants.end(),
+                                      [&](const auto& variant) { return used.variant == variant.first; });
       if (found == behaviour_.variants.end()) return std::nullopt;
       time = found->second;
     }
@@ -128,7 +127,7 @@ class FakeTactic final : public Tactic {
     mutable bool written_ = false;
   };
 
-  Offer make(const StepRequest& request, const std::string& variant) const {
+  Offer make_relu(const StepRequest& request, const std::string& variant) const {
     if (behaviour_.misses_form) throw MissingForm({"w", "packed"});
     Offer offer;
     offer.inputs = {{DType::kFloat32, request.inputs[0].shape, Layout::kPlain}};
@@ -138,14 +137,13 @@ class FakeTactic final : public Tactic {
     return offer;
   }
 
-  std::string name_;
   Behaviour behaviour_;
   mutable std::set<std::string> ran_;
   mutable int runs_ = 0;
 };
 
 /// Forwards to the CPU device.
-class FakeDevice final : public Device {
+class FakeDevice : public Device {
  public:
   FakeDevice(std::vector<const FakeTactic*> relu, bool overlaps)
       : relu_(std::move(relu)), overlaps_(overlaps) {}
@@ -168,7 +166,7 @@ class FakeDevice final : public Device {
   bool overlaps_steps() const override { return overlaps_; }
   bool starts_early(std::string_view tactic) const override {
     return std::any_of(relu_.begin(), relu_.end(), [&](const FakeTactic* known) {
-      return known->name() == tactic && known->saves_together_us() > 0;
+      return known->name == tactic && known->saves_together_us() > 0;
     });
   }
   /// A second passes from one look to the next.
@@ -184,7 +182,7 @@ class FakeDevice final : public Device {
     return cpu().make_rounding(std::move(kernel), std::move(outputs));
   }
   void set_threads(int threads) const override { cpu().set_threads(threads); }
-  std::vector<std::string> notes(Precision) const override { return {}; }
+  std::vector<std::string> notes(const NumericPolicy&) const override { return {}; }
 
   double others_share = 0;
   std::vector<Layout> layouts = {Layout::kPlain};
@@ -194,12 +192,21 @@ class FakeDevice final : public Device {
   /// Programs whose memory finds room at a time.
   int room = std::numeric_limits<int>::max();
   mutable int executors = 0;
+  std::map<std::string, double> times_us;
+  /// What a network of several numeric policies costs beyond its steps.
+  double mixed_us = 0;
 
-  /// Steps of the CPU device take next to nothing.
+  /// Steps of the CPU device take next to nothing, unless their tactic is named in times_us, "tactic" or
+  /// "tactic in policy".
   double step_us(const Program& program, const ProgramStep& step) const {
+    for (const std::string& known :
+         {fmt::format("{} in {}", step.plan.tactic.name, policy_name(step.plan.policy)),
+          step.plan.tactic.name}) {
+      if (const auto time = times_us.find(known); time != times_us.end()) return time->second;
+    }
     const std::string node = step.node < 0 ? "" : program.graph().nodes[static_cast<size_t>(step.node)].name;
     for (const FakeTactic* tactic : relu_) {
-      if (const auto time = tactic->step_us(step.tactic, node)) return *time;
+      if (const auto time = tactic->step_us(step.plan.tactic, node)) return *time;
     }
     return 1;
   }
@@ -207,17 +214,20 @@ class FakeDevice final : public Device {
   /// What this step costs the one behind it.
   double delays_next_us(const ProgramStep& step) const {
     for (const FakeTactic* tactic : relu_) {
-      if (tactic->name() == step.tactic) return tactic->delays_next_us();
+      if (tactic->name == step.plan.tactic.name) return tactic->delays_next_us();
     }
     return 0;
   }
 
   /// What the tactics of these steps cost beyond their own time.
   double hidden_us(const Program& program) const {
-    double total = 0;
+    std::set<NumericPolicy> policies;
+    for (const ProgramStep& step : program.steps()) {
+      if (step.node >= 0) policies.insert(step.plan.policy);
+    }
+    double total = policies.size() > 1 ? mixed_us : 0;
     for (const FakeTactic* tactic : relu_) {
-      const auto uses = std::count_if(program.steps().begin(), program.steps().end(),
-                                      [&](const ProgramStep& step) { return step.tactic == tactic->name(); });
+      const auto uses = steps_by(*tactic, program);
       total += static_cast<double>(uses) * tactic->hidden_us();
       total -= static_cast<double>(std::max<std::ptrdiff_t>(uses - 1, 0)) * tactic->saves_together_us();
     }
@@ -227,8 +237,7 @@ class FakeDevice final : public Device {
   /// Whether a tactic that must not be in two steps is.
   bool is_wrong(const Program& program) const {
     for (const FakeTactic* tactic : relu_) {
-      const auto uses = std::count_if(program.steps().begin(), program.steps().end(),
-                                      [&](const ProgramStep& step) { return step.tactic == tactic->name(); });
+      const auto uses = steps_by(*tactic, program);
       if (tactic->wrong_in_two_steps() && uses > 1) return true;
     }
     return false;
@@ -236,6 +245,11 @@ class FakeDevice final : public Device {
 
  private:
   static const Device& cpu() { return device::cpu::cpu_device(); }
+  static std::ptrdiff_t steps_by(const FakeTactic& tactic, const Program& program) {
+    return std::count_if(program.steps().begin(), program.steps().end(), [&](const ProgramStep& step) {
+      return step.plan.tactic == TacticId{tactic.name, {}};
+    });
+  }
 
   std::vector<const FakeTactic*> relu_;
   bool overlaps_;

@@ -45,7 +45,7 @@ std::string fused_tactics(Context& context, const std::vector<tensor::Tensor>& i
   for (const tensor::Tensor& input : inputs) shapes.push_back(input.shape());
   std::string names;
   for (const ProgramStep& step : context.program(shapes).steps()) {
-    if (step.kind.starts_with("Fused")) names += step.tactic;
+    if (step.kind.starts_with("Fused")) names += step.plan.tactic.text();
   }
   return names;
 }

@@ -38,7 +38,7 @@ TEST(HalfModel, IsComputedByTheKernelsOfOtherModels) {
   EXPECT_LE(test::relative_error(actual, reference::run_graph(graph, inputs)[0]), 6 * 0x1p-11);
   const std::vector<Shape> shapes = {inputs[0].shape()};
   for (const ProgramStep& step : context.program(shapes).steps())
-    EXPECT_TRUE(step.tactic != "reference" || step.kind == "Cast") << step.name << ": " << step.tactic;
+    EXPECT_TRUE(step.plan.tactic.name != "reference" || step.kind == "Cast") << step.name;
 }
 
 }  // namespace

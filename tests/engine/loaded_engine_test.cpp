@@ -24,9 +24,18 @@ constexpr int kContexts = 8;
 /// Multiplies rows by a constant, of which it packs a copy.
 class ScaleTactic final : public Tactic {
  public:
-  std::string_view name() const override { return "scale"; }
+  ScaleTactic() {
+    name = "scale";
+    make = [this](const StepRequest& request, WeightStore& weights) { return scale(request, weights); };
+  }
+  ScaleTactic(const ScaleTactic&) = delete;
+  ScaleTactic& operator=(const ScaleTactic&) = delete;
 
-  Offer offer(const StepRequest& request, WeightStore& weights) const override {
+  mutable std::atomic<int> offers = 0;
+  mutable std::atomic<int> packs = 0;
+
+ private:
+  Offer scale(const StepRequest& request, WeightStore& weights) const {
     ++offers;
     const graph::Value& factors = request.graph.value(request.node.inputs[1]);
     const WeightKey key{factors.name, "copy"};
@@ -46,10 +55,6 @@ class ScaleTactic final : public Tactic {
     return offer;
   }
 
-  mutable std::atomic<int> offers = 0;
-  mutable std::atomic<int> packs = 0;
-
- private:
   class Scale final : public Kernel {
    public:
     Scale(const tensor::Tensor& packed, int64_t rows)
@@ -88,7 +93,7 @@ class ScalingDevice final : public Device {
     return kernel;
   }
   void set_threads(int threads) const override { cpu().set_threads(threads); }
-  std::vector<std::string> notes(Precision) const override { return {}; }
+  std::vector<std::string> notes(const NumericPolicy&) const override { return {}; }
 
   ScaleTactic scale;
 

@@ -89,13 +89,13 @@ std::shared_ptr<Engine> build(const graph::Graph& graph, const Device& device) {
   return build_engine(graph, device, options);
 }
 
-std::string operators(const Engine& engine) { return test::structure(*engine.graph); }
+std::string operators(const Engine& engine) { return test::structure_with_bodies(*engine.graph); }
 
 TEST(RequestedPasses, RunForTheDeviceThatAsksForThem) {
   FakeDevice device({}, false);
   EXPECT_EQ(operators(*build(stem(), device)), "FusedConv[relu] MaxPool");
   device.requested_passes = {"pool_fusion"};
-  EXPECT_EQ(operators(*build(stem(), device)), "FusedConvMaxPool[relu]");
+  EXPECT_EQ(operators(*build(stem(), device)), "conv_max_pool(FusedConv[relu] MaxPool)");
 }
 
 TEST(RequestedPasses, LeaveBatchesThatCanBeSplit) {
@@ -128,11 +128,15 @@ void expect_runs_and_is_saved(const graph::Graph& graph, const std::string& stru
 }
 
 TEST(RequestedPasses, MakeWhatRunsAtEveryBatchAndIsSaved) {
-  expect_runs_and_is_saved(gated_stem(), "FusedConvMaxPool[relu] FusedSqueezeExcite");
-  expect_runs_and_is_saved(bottlenecks(), "FusedBottleneck FusedBottleneck");
-  expect_runs_and_is_saved(narrow_stem(), "FusedStem[relu]");
-  expect_runs_and_is_saved(last_block(), "FusedConvGlobalPool[add,relu]");
-  expect_runs_and_is_saved(projected_block(), "FusedConvSum[relu]");
+  expect_runs_and_is_saved(gated_stem(),
+                           "conv_max_pool(FusedConv[relu] MaxPool) "
+                           "squeeze_excite(GlobalAveragePool FusedConv[relu] FusedConv[sigmoid] Mul)");
+  expect_runs_and_is_saved(bottlenecks(),
+                           "bottleneck(FusedConv[relu] Conv FusedConv[add,relu] Conv) "
+                           "bottleneck(FusedConv[relu] FusedConv[add,relu] FusedConv[relu])");
+  expect_runs_and_is_saved(narrow_stem(), "stem(conv_max_pool(FusedConv[relu] MaxPool) FusedConv[relu])");
+  expect_runs_and_is_saved(last_block(), "conv_global_pool(FusedConv[add,relu] GlobalAveragePool)");
+  expect_runs_and_is_saved(projected_block(), "conv_sum(Conv FusedConv[add,relu])");
 }
 
 TEST(RequestedPasses, DependOnTheBatchThatTheEngineIsFor) {

@@ -10,6 +10,7 @@
 #include "engine/builder.hpp"
 #include "engine/context.hpp"
 #include "engine/fake_device.hpp"
+#include "engine/plans.hpp"
 #include "support/equivalence.hpp"
 
 namespace hone::engine {
@@ -66,8 +67,9 @@ inline graph::Graph shrinking_network(int layers) {
 /// Chosen tactic of every Relu step.
 inline std::vector<std::string> relu_tactics(const Engine& engine) {
   std::vector<std::string> result;
-  for (size_t i = 0; i < engine.tactics.size(); ++i) {
-    if (engine.graph->nodes[i].op == "Relu") result.push_back(engine.tactics[i]);
+  for (size_t i = 0; i < engine.graph->nodes.size() && !engine.plans.empty(); ++i) {
+    if (engine.graph->nodes[i].op == "Relu")
+      result.push_back(planned_tactic(engine, {static_cast<int32_t>(i), {}}));
   }
   return result;
 }

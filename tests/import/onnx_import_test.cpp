@@ -164,6 +164,34 @@ TEST(OnnxImport, InlinesFunctionsWithAttributeReferences) {
   EXPECT_THAT(floats(result.at(0)), ElementsAre(-0.5, 8));
 }
 
+std::vector<std::string> output_names(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const graph::ValueId id : graph.outputs) names.push_back(graph.value(id).name);
+  return names;
+}
+
+TEST(OnnxImport, ResultsOfFunctionsHaveTheNamesThatCallsGiveThem) {
+  const std::string_view text =
+      R"(g (float[2] x) => (float[2] y, float[2] same, float[2] twice, float[2] two) {
+    y = local.outer (x)
+    same, twice, again, two = local.several (y)
+  }
+  <domain: "local", opset_import: ["" : 17]>
+  negate (a) => (b) { b = Neg(a) }
+  <domain: "local", opset_import: ["" : 17, "local" : 1]>
+  outer (a) => (c) { b = local.negate(a) c = local.negate(b) }
+  <domain: "local", opset_import: ["" : 17]>
+  several (a) => (a, b, b, c) { b = Add(a, a) c = Constant <value_floats = [2.0, 2.0]> () })";
+  const Graph graph = import_text(17, text);
+  EXPECT_THAT(output_names(graph), ElementsAre("y", "same", "twice", "two"));
+  EXPECT_THAT(operators(graph), ElementsAre("Neg", "Neg", "Add", "Identity", "Identity"));
+  const auto result = run_text(17, text, {Tensor::of<float>({1, 2}, {2})});
+  EXPECT_THAT(floats(result.at(0)), ElementsAre(1, 2));
+  EXPECT_THAT(floats(result.at(1)), ElementsAre(1, 2));
+  EXPECT_THAT(floats(result.at(2)), ElementsAre(2, 4));
+  EXPECT_THAT(floats(result.at(3)), ElementsAre(2, 2));
+}
+
 TEST(OnnxImport, ClosesSubgraphsOverWhatTheyCapture) {
   const std::string_view text = R"(g (bool c, float[1] x, float[1] z) => (float[1] y) {
     y = If (c) <

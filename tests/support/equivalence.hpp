@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "graph/region.hpp"
 #include "reference/interpreter.hpp"
 #include "support/graph_builder.hpp"
 
@@ -68,13 +69,25 @@ inline void expect_equivalent(const Graph& original, const Graph& transformed, u
 inline std::string structure(const Graph& graph) {
   std::string text;
   for (const Node& node : graph.nodes) {
-    text += (text.empty() ? "" : " ") + node.op;
+    text += (text.empty() ? "" : " ") + graph::kind_of(node);
     if (!node.attributes.has("post_ops")) continue;
     std::string list;
     for (const std::string& op : node.attributes.get<std::vector<std::string>>("post_ops")) {
       list += (list.empty() ? "" : ",") + op;
     }
     text += "[" + list + "]";
+  }
+  return text;
+}
+
+/// The same with the bodies of regions: "conv_max_pool(FusedConv[relu] MaxPool) Relu".
+inline std::string structure_with_bodies(const Graph& graph) {
+  std::string text;
+  for (const Node& node : graph.nodes) {
+    Graph one;
+    one.nodes = {node};
+    text += (text.empty() ? "" : " ") + structure(one);
+    if (graph::is_region(node)) text += "(" + structure_with_bodies(graph::region_body(node)) + ")";
   }
   return text;
 }

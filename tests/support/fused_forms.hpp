@@ -1,5 +1,5 @@
 // Graphs of one fused node each: every fused operator with every kind of epilogue, of which a device has
-// kernels for some only.
+// kernels for some only, and every kind of region.
 #pragma once
 
 #include <functional>
@@ -8,6 +8,7 @@
 
 #include "graph/post_op.hpp"
 #include "support/graph_builder.hpp"
+#include "support/regions.hpp"
 
 namespace hone::test {
 
@@ -82,13 +83,6 @@ inline ValueId fused_node(GraphBuilder& b, const std::string& op, std::vector<Va
   return b.node(op, std::move(inputs), attributes);
 }
 
-/// Attributes of an activation in a node of several parts.
-inline void add_activation(AttributeList& attributes, const std::string& prefix, const std::string& op) {
-  attributes.emplace_back(prefix + "post_ops", std::vector<std::string>{op});
-  attributes.emplace_back(prefix + "post_alphas", std::vector<float>{0.2f});
-  attributes.emplace_back(prefix + "post_betas", std::vector<float>{0.6f});
-}
-
 /// A base operator, or none, with each of the epilogues.
 inline void add_chains(std::vector<FusedForm>& forms) {
   using Make = std::function<ValueId(GraphBuilder&, const Epilogue&)>;
@@ -158,80 +152,86 @@ inline void add_chains(std::vector<FusedForm>& forms) {
   }
 }
 
-/// The operators that are patterns of several nodes, with an activation that few kernels have.
-inline void add_patterns(std::vector<FusedForm>& forms, const std::string& activation) {
+/// Every kind of region, with an activation that few kernels have.
+inline void add_regions(std::vector<FusedForm>& forms, const std::string& activation) {
   using Ints = std::vector<int64_t>;
-  const auto add = [&](const std::string& op,
-                       const std::function<std::vector<ValueId>(GraphBuilder&)>& make) {
+  using Strings = std::vector<std::string>;
+  using Make = std::function<std::vector<ValueId>(GraphBuilder&)>;
+  const auto built = [](const Make& make) {
     GraphBuilder b;
-    const std::vector<ValueId> results = make(b);
-    forms.push_back({fmt::format("{}, {}", op, activation), b.finish(results)});
+    return b.finish(make(b));
   };
-  const AttributeList pool = {{"pads", Ints{3, 3, 3, 3}},
-                              {"strides", Ints{2, 2}},
-                              {"pool_kernel_shape", Ints{3, 3}},
-                              {"pool_strides", Ints{2, 2}},
-                              {"pool_pads", Ints{1, 1, 1, 1}}};
-  const auto stem_inputs = [](GraphBuilder& b) {
-    return std::vector<ValueId>{b.input("x", {1, 3, 32, 32}), b.random({64, 3, 7, 7}, -0.1, 0.1),
-                                b.random({64})};
+  const auto add = [&](const std::string& name, Graph graph) {
+    forms.push_back({fmt::format("{}, {}", name, activation), std::move(graph)});
   };
-  add("FusedConvMaxPool", [&](GraphBuilder& b) {
-    return std::vector<ValueId>{
-        fused_node(b, "FusedConvMaxPool", stem_inputs(b), 3, {1, 64, 16, 16}, {activation}, pool)};
+  // A convolution that keeps the size of its image, and the activation, also after an addition.
+  const auto conv = [&](GraphBuilder& b, ValueId x, const Shape& filters, ValueId addend = kNoValue) {
+    std::vector<ValueId> inputs = {x, b.random(filters, -0.2, 0.2), b.random({filters[0]})};
+    if (addend != kNoValue) inputs.push_back(addend);
+    const Strings ops = addend == kNoValue ? Strings{activation} : Strings{"add", activation};
+    return b.node("FusedConv", inputs,
+                  {{"pads", Ints(4, filters[2] / 2)},
+                   {"post_ops", ops},
+                   {"post_alphas", std::vector<float>(ops.size(), 0.2f)},
+                   {"post_betas", std::vector<float>(ops.size(), 0.6f)}});
+  };
+  const auto pooled = [&](GraphBuilder& b) {
+    const ValueId image = fused_node(
+        b, "FusedConv", {b.input("x", {1, 3, 32, 32}), b.random({64, 3, 7, 7}, -0.1, 0.1), b.random({64})}, 3,
+        {1, 64, 16, 16}, {activation}, {{"pads", Ints(4, 3)}, {"strides", Ints{2, 2}}});
+    return b.node("MaxPool", {image},
+                  {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints(4, 1)}});
+  };
+  add("conv_max_pool", as_region(built([&](GraphBuilder& b) { return std::vector{pooled(b)}; }),
+                                 "conv_max_pool", {"conv", "pool"}));
+  Graph stem = built([&](GraphBuilder& b) {
+    const ValueId image = pooled(b);
+    return std::vector{image, conv(b, image, {64, 64, 1, 1})};
   });
-  add("FusedStem", [&](GraphBuilder& b) {
-    std::vector<ValueId> inputs = stem_inputs(b);
-    inputs.insert(inputs.end(), {b.random({64, 64, 1, 1}, -0.1, 0.1), b.random({64})});
-    AttributeList attributes = pool;
-    for (const char* prefix : {"", "next_"}) add_activation(attributes, prefix, activation);
-    return b.nodes("FusedStem", inputs, 2, attributes);
-  });
-  add("FusedConvGlobalPool", [&](GraphBuilder& b) {
-    return std::vector<ValueId>{fused_node(
-        b, "FusedConvGlobalPool", {b.input("x", {2, 16, 7, 7}), b.random({32, 16, 1, 1}), b.random({32})}, 3,
-        {2, 32, 7, 7}, {"add", activation})};
-  });
-  add("FusedSqueezeExcite", [&](GraphBuilder& b) {
-    AttributeList attributes;
-    for (const char* prefix : {"squeeze_", "gate_"}) add_activation(attributes, prefix, activation);
-    return b.nodes("FusedSqueezeExcite",
-                   {b.input("x", {2, 16, 6, 6}), b.random({8, 16, 1, 1}), b.random({16, 8, 1, 1}),
-                    b.random({8}), b.random({16})},
-                   1, attributes);
-  });
-  for (const bool projects : {false, true}) {
-    add(projects ? "FusedBottleneck with a projection" : "FusedBottleneck", [&](GraphBuilder& b) {
-      AttributeList attributes;
-      for (const char* prefix : {"window_", "wide_", "narrow_"})
-        add_activation(attributes, prefix, activation);
-      std::vector<ValueId> inputs = {b.input("x", {1, 16, 8, 8}),
-                                     b.random({16, 16, 3, 3}, -0.2, 0.2),
-                                     b.random({64, 16, 1, 1}),
-                                     b.random({16, 64, 1, 1}, -0.2, 0.2),
-                                     b.input("shortcut", {1, projects ? 16 : 64, 8, 8}),
-                                     b.random({16}),
-                                     kNoValue,
-                                     b.random({16})};
-      if (projects) inputs.insert(inputs.end(), {b.random({64, 16, 1, 1}), b.random({64})});
-      return b.nodes("FusedBottleneck", inputs, 2, attributes);
-    });
-  }
-  add("FusedConvSum", [&](GraphBuilder& b) {
-    AttributeList attributes = {
-        {"pads", Ints{1, 1, 1, 1}}, {"strides", Ints{2, 2}}, {"second_strides", Ints{2, 2}}};
-    add_activation(attributes, "", activation);
-    return b.nodes("FusedConvSum",
-                   {b.input("x", {1, 16, 8, 8}), b.random({32, 16, 3, 3}, -0.2, 0.2),
-                    b.input("y", {1, 8, 8, 8}), b.random({32, 8, 1, 1}), b.random({32})},
-                   1, attributes);
-  });
+  fold_region(stem, "conv_max_pool", {"conv", "pool"}, {stem.outputs[0]});
+  add("stem", as_region(stem, "stem", {"pooled", "next"}));
+  add("conv_global_pool", as_region(built([&](GraphBuilder& b) {
+                                      const ValueId image = conv(b, b.input("x", {2, 16, 7, 7}),
+                                                                 {32, 16, 1, 1}, b.input("z", {2, 32, 7, 7}));
+                                      return std::vector{b.node("GlobalAveragePool", {image})};
+                                    }),
+                                    "conv_global_pool", {"conv", "pool"}));
+  add("squeeze_excite",
+      as_region(built([&](GraphBuilder& b) {
+                  const ValueId x = b.input("x", {2, 16, 6, 6});
+                  const ValueId hidden = conv(b, b.node("GlobalAveragePool", {x}), {8, 16, 1, 1});
+                  return std::vector{b.node("Mul", {x, conv(b, hidden, {16, 8, 1, 1})})};
+                }),
+                "squeeze_excite", {"pool", "squeeze", "gate", "product"}));
+  add("bottleneck",
+      as_region(built([&](GraphBuilder& b) {
+                  const ValueId window = conv(b, b.input("x", {1, 16, 8, 8}), {16, 16, 3, 3});
+                  const ValueId wide = conv(b, window, {64, 16, 1, 1}, b.input("shortcut", {1, 64, 8, 8}));
+                  return std::vector{wide, conv(b, wide, {16, 64, 1, 1})};
+                }),
+                "bottleneck", {"window", "expand", "next"}));
+  add("bottleneck with a projection",
+      as_region(built([&](GraphBuilder& b) {
+                  const ValueId window = conv(b, b.input("x", {1, 16, 8, 8}), {16, 16, 3, 3});
+                  const ValueId expanded = b.node("Conv", {window, b.random({64, 16, 1, 1})});
+                  const ValueId wide = conv(b, b.input("shortcut", {1, 16, 8, 8}), {64, 16, 1, 1}, expanded);
+                  return std::vector{wide, conv(b, wide, {16, 64, 1, 1})};
+                }),
+                "bottleneck", {"window", "expand", "project", "next"}));
+  add("conv_sum",
+      as_region(built([&](GraphBuilder& b) {
+                  const ValueId shortcut =
+                      b.node("Conv", {b.input("y", {1, 8, 16, 16}), b.random({32, 8, 1, 1})},
+                             {{"strides", Ints{2, 2}}});
+                  return std::vector{conv(b, b.input("x", {1, 16, 8, 8}), {32, 16, 3, 3}, shortcut)};
+                }),
+                "conv_sum", {"shortcut", "sum"}));
 }
 
 inline std::vector<FusedForm> fused_forms() {
   std::vector<FusedForm> forms;
   add_chains(forms);
-  for (const char* activation : {"relu", "hard_swish", "mish"}) add_patterns(forms, activation);
+  for (const char* activation : {"relu", "hard_swish", "mish"}) add_regions(forms, activation);
   return forms;
 }
 

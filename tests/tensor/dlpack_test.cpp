@@ -5,28 +5,19 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <functional>
 
-#include "base/error.hpp"
+#include "support/usage_error.hpp"
 
 namespace hone::tensor {
 namespace {
+
+using test::usage_error;
 
 // The layout is a contract with other programs.
 static_assert(sizeof(DLTensor) == 48 && offsetof(DLTensor, byte_offset) == 40);
 static_assert(sizeof(DLManagedTensor) == 64 && offsetof(DLManagedTensor, deleter) == 56);
 static_assert(sizeof(DLManagedTensorVersioned) == 80 && offsetof(DLManagedTensorVersioned, deleter) == 16 &&
               offsetof(DLManagedTensorVersioned, dl_tensor) == 32);
-
-std::string usage_error(const std::function<void()>& action) {
-  try {
-    action();
-    return "";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << error.what();
-    return error.what();
-  }
-}
 
 TensorView some_view(bool read_only) {
   TensorView view = view_of(Tensor::of<float>({1, 2, 3, 4, 5, 6}, {2, 3}));

@@ -9,7 +9,7 @@ namespace {
 /// Nothing is fused, for a reason with this text, or for none where that is empty.
 void expect_refused(const Graph& graph, const std::string& text) {
   const auto result = fuse_bottlenecks(graph);
-  EXPECT_EQ(structure(result.graph).find("FusedBottleneck"), std::string::npos) << text;
+  EXPECT_EQ(structure(result.graph).find("bottleneck"), std::string::npos) << text;
   const auto& refusals = result.summary.refusals;
   if (text.empty()) {
     EXPECT_TRUE(refusals.empty()) << refusals[0];

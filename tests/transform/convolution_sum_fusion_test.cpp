@@ -47,18 +47,18 @@ Graph block(const Parts& parts = {}) {
   return b.finish({parts.activation == nullptr ? sum : b.node(parts.activation, {sum})});
 }
 
-std::string fused(const Parts& parts) { return structure(fuse(block(parts)).graph); }
+std::string fused(const Parts& parts) { return structure_with_bodies(fuse(block(parts)).graph); }
 
 void expect_refused(const Graph& graph, const std::string& reason) {
   const Transformed result = fuse(graph);
-  EXPECT_EQ(structure(result.graph).find("FusedConvSum"), std::string::npos) << reason;
+  EXPECT_EQ(structure_with_bodies(result.graph).find("conv_sum"), std::string::npos) << reason;
   EXPECT_TRUE(refuses(result, reason)) << reason;
 }
 
 TEST(ConvolutionSumFusion, MakesOneNodeInEitherOrder) {
   for (const bool shortcut_first : {false, true}) {
     const auto result = fuse(block({.shortcut_first = shortcut_first}));
-    ASSERT_EQ(structure(result.graph), "FusedConvSum[relu]");
+    ASSERT_EQ(structure_with_bodies(result.graph), "conv_sum(Conv FusedConv[add,relu])");
     const Node& node = result.graph.nodes[0];
     EXPECT_EQ(node.inputs.size(), 5u);
     EXPECT_EQ(node.name, "Conv1 + Conv2 + Add1 + Relu1");
@@ -71,21 +71,21 @@ TEST(ConvolutionSumFusion, AddsTheBiases) {
   for (const bool main : {false, true}) {
     for (const bool shortcut : {false, true}) {
       const auto result = fuse(block({.main_bias = main, .shortcut_bias = shortcut}));
-      ASSERT_EQ(structure(result.graph), "FusedConvSum[relu]");
+      ASSERT_EQ(structure_with_bodies(result.graph), "conv_sum(Conv FusedConv[add,relu])");
       EXPECT_EQ(result.graph.nodes[0].has_input(4), main || shortcut);
     }
   }
 }
 
 TEST(ConvolutionSumFusion, TakesAnyBounds) {
-  EXPECT_EQ(fused({.activation = nullptr}), "FusedConvSum[]");
-  EXPECT_EQ(fused({.activation = "Clip"}), "FusedConvSum[clip]");
+  EXPECT_EQ(fused({.activation = nullptr}), "conv_sum(Conv FusedConv[add])");
+  EXPECT_EQ(fused({.activation = "Clip"}), "conv_sum(Conv FusedConv[add,clip])");
 }
 
 TEST(ConvolutionSumFusion, IsLeftOutUnlessItIsAskedFor) {
   Graph graph = block();
   for (const transform::Summary& summary : transform::optimize(graph)) EXPECT_NE(summary.name, kPass);
-  EXPECT_EQ(structure(graph), "Conv FusedConv[add,relu]");
+  EXPECT_EQ(structure_with_bodies(graph), "Conv FusedConv[add,relu]");
 }
 
 TEST(ConvolutionSumFusion, RefusesWhatTheKernelLacks) {
@@ -104,7 +104,7 @@ TEST(ConvolutionSumFusion, RefusesImagesTooLargeForTheKernel) {
     return b.finish({b.node("Add", {b.conv(x, 8, 8, 1), b.conv(x, 8, 8, 1)})});
   };
   constexpr int64_t kMost = int64_t{1} << 20;
-  EXPECT_EQ(structure(fuse(of_width(kMost)).graph), "FusedConvSum[]");
+  EXPECT_EQ(structure_with_bodies(fuse(of_width(kMost)).graph), "conv_sum(Conv FusedConv[add])");
   expect_refused(of_width(kMost + 1), "are too large");
 }
 
@@ -125,8 +125,9 @@ TEST(ConvolutionSumFusion, LeavesWhatOthersReadAndOtherSums) {
   EXPECT_EQ(shared.summary.changes, 0);
   GraphBuilder identity;
   const ValueId y = identity.input("y", kImage);
-  EXPECT_EQ(structure(fuse(identity.finish({identity.node("Add", {identity.conv(y, 8, 8), y})})).graph),
-            "FusedConv[add]");
+  EXPECT_EQ(
+      structure_with_bodies(fuse(identity.finish({identity.node("Add", {identity.conv(y, 8, 8), y})})).graph),
+      "FusedConv[add]");
 }
 
 TEST(ConvolutionSumFusion, CountsTheOperationsOfBoth) {
@@ -139,7 +140,7 @@ TEST(ConvolutionSumFusion, CountsTheOperationsOfBoth) {
   const ValueId x = b.input("x", {2, 8, 5, 5});
   const Graph apart = b.finish({b.node("Relu", {b.node("Add", {b.conv(x, 8, 8), b.conv(x, 8, 8, 1)})})});
   const Transformed result = fuse(apart);
-  ASSERT_EQ(structure(result.graph), "FusedConvSum[relu]");
+  ASSERT_EQ(structure_with_bodies(result.graph), "conv_sum(Conv FusedConv[add,relu])");
   EXPECT_EQ(flops(result.graph), flops(apart));
 }
 

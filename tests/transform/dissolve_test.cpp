@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/text/parser.hpp"
 #include "support/equivalence.hpp"
 #include "support/fused_forms.hpp"
 
@@ -21,7 +22,7 @@ Graph with_nodes(Graph graph, std::vector<Node> nodes) {
 
 std::string kinds(const std::vector<Node>& nodes) {
   std::string text;
-  for (const Node& node : nodes) text += (text.empty() ? "" : " ") + node.op;
+  for (const Node& node : nodes) text += (text.empty() ? "" : " ") + graph::kind_of(node);
   return text;
 }
 
@@ -29,9 +30,9 @@ TEST(Dissolve, PiecesComputeWhatTheNodeDoes) {
   for (const test::FusedForm& form : test::fused_forms()) {
     SCOPED_TRACE(form.name);
     const Node& whole = form.graph.nodes[0];
-    if (is_pattern(whole)) {
+    if (graph::is_region(whole)) {
       Graph graph = form.graph;
-      std::vector<Node> pieces = pieces_of_pattern(graph, whole);
+      std::vector<Node> pieces = pieces_of_region(graph, whole);
       EXPECT_GT(pieces.size(), 1u);
       test::expect_equivalent(form.graph, with_nodes(graph, std::move(pieces)));
       continue;
@@ -54,26 +55,45 @@ TEST(Dissolve, ABaseWithoutOperationsIsThePlainOperator) {
   std::set<std::string> plain;
   for (const test::FusedForm& form : test::fused_forms()) {
     const Node& whole = form.graph.nodes[0];
-    if (is_pattern(whole) || whole.op == "FusedElementwise") continue;
+    if (graph::is_region(whole) || whole.op == "FusedElementwise") continue;
     Graph graph = form.graph;
     plain.insert(split_chain(whole, 0, graph.add_value("between"))[0].op);
   }
   EXPECT_EQ(plain, (std::set<std::string>{"Conv", "Gemm", "MatMul"}));
 }
 
-TEST(Dissolve, PatternsBecomeTheNodesThatTheyWere) {
+TEST(Dissolve, RegionsBecomeTheNodesThatTheyWere) {
   std::map<std::string, std::string> pieces;
   for (const test::FusedForm& form : test::fused_forms()) {
     Graph graph = form.graph;
-    if (is_pattern(graph.nodes[0])) pieces[form.name] = kinds(pieces_of_pattern(graph, form.graph.nodes[0]));
+    if (graph::is_region(graph.nodes[0]))
+      pieces[form.name] = kinds(pieces_of_region(graph, form.graph.nodes[0]));
   }
-  EXPECT_EQ(pieces["FusedConvMaxPool, mish"], "FusedConv MaxPool");
-  EXPECT_EQ(pieces["FusedStem, mish"], "FusedConvMaxPool FusedConv");
-  EXPECT_EQ(pieces["FusedConvGlobalPool, mish"], "FusedConv GlobalAveragePool");
-  EXPECT_EQ(pieces["FusedSqueezeExcite, mish"], "GlobalAveragePool FusedConv FusedConv Mul");
-  EXPECT_EQ(pieces["FusedBottleneck, mish"], "FusedConv FusedConv FusedConv");
-  EXPECT_EQ(pieces["FusedBottleneck with a projection, mish"], "FusedConv Conv FusedConv FusedConv");
-  EXPECT_EQ(pieces["FusedConvSum, mish"], "Conv FusedConv");
+  EXPECT_EQ(pieces["conv_max_pool, mish"], "FusedConv MaxPool");
+  EXPECT_EQ(pieces["stem, mish"], "conv_max_pool FusedConv");
+  EXPECT_EQ(pieces["conv_global_pool, mish"], "FusedConv GlobalAveragePool");
+  EXPECT_EQ(pieces["squeeze_excite, mish"], "GlobalAveragePool FusedConv FusedConv Mul");
+  EXPECT_EQ(pieces["bottleneck, mish"], "FusedConv FusedConv FusedConv");
+  EXPECT_EQ(pieces["bottleneck with a projection, mish"], "FusedConv Conv FusedConv FusedConv");
+  EXPECT_EQ(pieces["conv_sum, mish"], "Conv FusedConv");
+}
+
+TEST(Dissolve, PiecesOfARegionHaveTypesAndNewNames) {
+  Graph graph = graph::parse_graph(R"(
+    graph (%x: float32[N, 3]) -> (%y, %z) {
+      %y, %z = Region(%x) {
+        kind = "pair",
+        body = graph (%in) -> (%c, %b) { %a = Neg(%in) %b = Relu(%a) %c = Tanh(%a) }
+      }
+    })");
+  const size_t values = graph.values.size();
+  const std::vector<Node> pieces = pieces_of_region(graph, graph.nodes[0]);
+  ASSERT_EQ(kinds(pieces), "Neg Relu Tanh");
+  ASSERT_EQ(graph.values.size(), values + 1);
+  EXPECT_EQ(graph.values.back().name, "y/0");
+  EXPECT_EQ(graph.values.back().type.text(), "float32[Nx3]");
+  EXPECT_EQ(pieces[1].outputs, (std::vector{graph.outputs[1]}));
+  EXPECT_EQ(pieces[2].outputs, (std::vector{graph.outputs[0]}));
 }
 
 TEST(Dissolve, AGemmIsAProductAndItsBias) {
@@ -99,7 +119,7 @@ TEST(Dissolve, OtherNodesAreNotFused) {
   const Graph graph = b.finish({b.node("Relu", {b.conv(b.input("x", {1, 4, 5, 5}), 4, 4)})});
   for (const Node& node : graph.nodes) {
     EXPECT_EQ(chained_ops(node), 0u);
-    EXPECT_FALSE(is_pattern(node));
+    EXPECT_FALSE(graph::is_region(node));
   }
 }
 

@@ -37,13 +37,13 @@ Graph last(const Dims& image, int64_t out, const char* activation = "Relu",
 
 void expect_refused(const Graph& graph, const std::string& structure_of_it, const std::string& reason) {
   const Transformed result = fuse(graph);
-  EXPECT_EQ(structure(result.graph), structure_of_it);
+  EXPECT_EQ(structure_with_bodies(result.graph), structure_of_it);
   EXPECT_TRUE(refuses(result, reason)) << reason;
 }
 
 TEST(GlobalPoolFusion, TakesThePoolOfAConvolution) {
   const auto result = fuse(last(kImage, 16));
-  EXPECT_EQ(structure(result.graph), "FusedConvGlobalPool[relu]");
+  EXPECT_EQ(structure_with_bodies(result.graph), "conv_global_pool(FusedConv[relu] GlobalAveragePool)");
   EXPECT_EQ(result.graph.nodes[0].name, "Conv1 + Relu1 + GlobalAveragePool1");
   EXPECT_EQ(result.graph.nodes[0].sources,
             (std::vector<std::string>{"Conv1", "Relu1", "GlobalAveragePool1"}));
@@ -51,7 +51,8 @@ TEST(GlobalPoolFusion, TakesThePoolOfAConvolution) {
 }
 
 TEST(GlobalPoolFusion, WithoutAnActivationToo) {
-  EXPECT_EQ(structure(fuse(last(kImage, 16, nullptr)).graph), "FusedConvGlobalPool[]");
+  EXPECT_EQ(structure_with_bodies(fuse(last(kImage, 16, nullptr)).graph),
+            "conv_global_pool(Conv GlobalAveragePool)");
 }
 
 TEST(GlobalPoolFusion, BehindAnAdditionOrASwish) {
@@ -59,24 +60,25 @@ TEST(GlobalPoolFusion, BehindAnAdditionOrASwish) {
   const ValueId x = residual.input("x", kImage);
   const ValueId sum = residual.node("Add", {residual.conv(x, 8, 8), x});
   EXPECT_EQ(
-      structure(
+      structure_with_bodies(
           fuse(residual.finish({residual.node("GlobalAveragePool", {residual.node("Relu", {sum})})})).graph),
-      "FusedConvGlobalPool[add,relu]");
+      "conv_global_pool(FusedConv[add,relu] GlobalAveragePool)");
   GraphBuilder swish;
   const ValueId y = swish.conv(swish.input("x", kImage), 8, 16);
   const ValueId gated = swish.node("Mul", {y, swish.node("Sigmoid", {y})});
-  EXPECT_EQ(structure(fuse(swish.finish({swish.node("GlobalAveragePool", {gated})})).graph),
-            "FusedConvGlobalPool[swish]");
+  EXPECT_EQ(structure_with_bodies(fuse(swish.finish({swish.node("GlobalAveragePool", {gated})})).graph),
+            "conv_global_pool(FusedConv[swish] GlobalAveragePool)");
 }
 
 TEST(GlobalPoolFusion, IsLeftOutUnlessItIsAskedFor) {
   Graph graph = last(kImage, 16);
   for (const transform::Summary& summary : transform::optimize(graph)) EXPECT_NE(summary.name, kPass);
-  EXPECT_EQ(structure(graph), "FusedConv[relu] GlobalAveragePool");
+  EXPECT_EQ(structure_with_bodies(graph), "FusedConv[relu] GlobalAveragePool");
 }
 
 TEST(GlobalPoolFusion, RefusesLargeImages) {
-  EXPECT_EQ(structure(fuse(last({Dim::symbol("N"), 8, 8, 8}, 8)).graph), "FusedConvGlobalPool[relu]");
+  EXPECT_EQ(structure_with_bodies(fuse(last({Dim::symbol("N"), 8, 8, 8}, 8)).graph),
+            "conv_global_pool(FusedConv[relu] GlobalAveragePool)");
   expect_refused(last({Dim::symbol("N"), 8, 5, 13}, 8), "FusedConv[relu] GlobalAveragePool",
                  "images of 5 x 13 have more than 64 pixels");
   expect_refused(last({Dim::symbol("N"), 8, Dim::symbol("H"), 5}, 8), "FusedConv[relu] GlobalAveragePool",
@@ -117,11 +119,12 @@ TEST(GlobalPoolFusion, RefusesABroadcastAddition) {
 }
 
 TEST(GlobalPoolFusion, LeavesOtherPoolsAndOtherReadersAlone) {
-  EXPECT_EQ(structure(fuse(last(kImage, 8, "Relu", "GlobalMaxPool")).graph), "FusedConv[relu] GlobalMaxPool");
+  EXPECT_EQ(structure_with_bodies(fuse(last(kImage, 8, "Relu", "GlobalMaxPool")).graph),
+            "FusedConv[relu] GlobalMaxPool");
   GraphBuilder b;
   const ValueId relu = b.node("Relu", {b.conv(b.input("x", kImage), 8, 8)});
   const Graph read_twice = b.finish({b.node("GlobalAveragePool", {relu}), b.node("Sigmoid", {relu})});
-  EXPECT_EQ(structure(fuse(read_twice).graph), "FusedConv[relu] GlobalAveragePool Sigmoid");
+  EXPECT_EQ(structure_with_bodies(fuse(read_twice).graph), "FusedConv[relu] GlobalAveragePool Sigmoid");
 }
 
 TEST(GlobalPoolFusion, LeavesThePoolOfSqueezeAndExcitation) {
@@ -129,7 +132,8 @@ TEST(GlobalPoolFusion, LeavesThePoolOfSqueezeAndExcitation) {
   const ValueId x = b.node("Relu", {b.conv(b.input("x", kImage), 8, 8)});
   const ValueId hidden = b.node("Relu", {b.conv(b.node("GlobalAveragePool", {x}), 8, 4, 1)});
   const ValueId gated = b.node("Mul", {x, b.node("Sigmoid", {b.conv(hidden, 4, 8, 1)})});
-  EXPECT_EQ(structure(fuse(b.finish({gated})).graph), "FusedConv[relu] FusedSqueezeExcite");
+  EXPECT_EQ(structure_with_bodies(fuse(b.finish({gated})).graph),
+            "FusedConv[relu] squeeze_excite(GlobalAveragePool FusedConv[relu] FusedConv[sigmoid] Mul)");
 }
 
 TEST(GlobalPoolFusion, CountsTheOperationsOfBoth) {

@@ -31,7 +31,7 @@ TEST(PoolFusion, TakesThePoolOfAnImagesConvolution) {
   for (const auto& attributes : {pool(3, 2, 1), pool(3, 2, 0), pool(3, 2, 0, 1)}) {
     GraphBuilder b;
     const auto result = fuse(stem(b, attributes));
-    EXPECT_EQ(structure(result.graph), "FusedConvMaxPool[relu]");
+    EXPECT_EQ(structure_with_bodies(result.graph), "conv_max_pool(FusedConv[relu] MaxPool)");
     EXPECT_EQ(result.graph.nodes[0].name, "Conv1 + Relu1 + MaxPool1");
     EXPECT_EQ(result.graph.nodes[0].sources, (std::vector<std::string>{"Conv1", "Relu1", "MaxPool1"}));
   }
@@ -41,52 +41,54 @@ TEST(PoolFusion, WithoutAnActivationToo) {
   GraphBuilder b;
   const ValueId x = b.input("x", kImage);
   const auto result = fuse(b.finish({b.node("MaxPool", {b.conv(x, 3, 6)}, pool(3, 2, 1))}));
-  EXPECT_EQ(structure(result.graph), "FusedConvMaxPool[]");
+  EXPECT_EQ(structure_with_bodies(result.graph), "conv_max_pool(Conv MaxPool)");
 }
 
 TEST(PoolFusion, IsLeftOutUnlessItIsAskedFor) {
   GraphBuilder b;
   Graph graph = stem(b, pool(3, 2, 1));
   for (const transform::Summary& summary : transform::optimize(graph)) EXPECT_NE(summary.name, kPass);
-  EXPECT_EQ(structure(graph), "FusedConv[relu] MaxPool");
+  EXPECT_EQ(structure_with_bodies(graph), "FusedConv[relu] MaxPool");
 }
 
 TEST(PoolFusion, DisablingWinsOverAskingForIt) {
   GraphBuilder b;
   Graph graph = stem(b, pool(3, 2, 1));
   transform::optimize(graph, {.disabled = {kPass}, .requested = {kPass}});
-  EXPECT_EQ(structure(graph), "FusedConv[relu] MaxPool");
+  EXPECT_EQ(structure_with_bodies(graph), "FusedConv[relu] MaxPool");
 }
 
 TEST(PoolFusion, RefusesOtherWindows) {
   for (const auto& attributes : {pool(2, 2, 0), pool(3, 1, 1), pool(5, 2, 1)}) {
     GraphBuilder b;
     const auto result = fuse(stem(b, attributes));
-    EXPECT_EQ(structure(result.graph), "FusedConv[relu] MaxPool");
+    EXPECT_EQ(structure_with_bodies(result.graph), "FusedConv[relu] MaxPool");
     EXPECT_TRUE(refuses(result, "its windows are not of 3 x 3, two apart"));
   }
 }
 
 TEST(PoolFusion, LeavesOtherPoolsAndManyChannelsAlone) {
   GraphBuilder average;
-  EXPECT_EQ(structure(fuse(stem(average, pool(3, 2, 1), "AveragePool")).graph),
+  EXPECT_EQ(structure_with_bodies(fuse(stem(average, pool(3, 2, 1), "AveragePool")).graph),
             "FusedConv[relu] AveragePool");
   GraphBuilder wide;
-  EXPECT_EQ(structure(fuse(stem(wide, pool(3, 2, 1), "MaxPool", 8)).graph), "FusedConv[relu] MaxPool");
+  EXPECT_EQ(structure_with_bodies(fuse(stem(wide, pool(3, 2, 1), "MaxPool", 8)).graph),
+            "FusedConv[relu] MaxPool");
 }
 
 TEST(PoolFusion, LeavesWindowsFarApartAlone) {
   GraphBuilder b;
   const ValueId x = b.input("x", {Dim::symbol("N"), 3, 40, 40});
   const ValueId conv = b.node("Conv", {x, b.random({6, 3, 3, 3})}, {{"strides", Ints{4, 4}}});
-  EXPECT_EQ(structure(fuse(b.finish({b.node("MaxPool", {conv}, pool(3, 2, 0))})).graph), "Conv MaxPool");
+  EXPECT_EQ(structure_with_bodies(fuse(b.finish({b.node("MaxPool", {conv}, pool(3, 2, 0))})).graph),
+            "Conv MaxPool");
 }
 
 TEST(PoolFusion, LeavesAResultThatOthersReadAlone) {
   GraphBuilder b;
   const ValueId relu = b.node("Relu", {b.conv(b.input("x", kImage), 3, 6)});
   const auto result = fuse(b.finish({b.node("MaxPool", {relu}, pool(3, 2, 1)), b.node("Sigmoid", {relu})}));
-  EXPECT_EQ(structure(result.graph), "FusedConv[relu] MaxPool Sigmoid");
+  EXPECT_EQ(structure_with_bodies(result.graph), "FusedConv[relu] MaxPool Sigmoid");
 }
 
 TEST(PoolFusion, RefusesAPoolWhoseIndicesAreWanted) {
@@ -94,7 +96,7 @@ TEST(PoolFusion, RefusesAPoolWhoseIndicesAreWanted) {
   const ValueId conv = b.conv(b.input("x", kImage), 3, 6);
   const auto pooled = b.nodes("MaxPool", {conv}, 2, pool(3, 2, 1));
   const auto result = fuse(b.finish({pooled[0], pooled[1]}));
-  EXPECT_EQ(structure(result.graph), "Conv MaxPool");
+  EXPECT_EQ(structure_with_bodies(result.graph), "Conv MaxPool");
   EXPECT_TRUE(refuses(result, "the indices are wanted"));
 }
 

@@ -34,12 +34,6 @@ int threads_of(const BuildRequest& request) {
   return request.threads > 0 ? request.threads : std::clamp(system::usable_cores(), 1, engine::kMaxThreads);
 }
 
-void check_precision(const engine::Device& device, tensor::Precision precision) {
-  // bf16 is emulated where a device has it not.
-  if (device.computes_in(precision) || precision == tensor::Precision::kBf16) return;
-  fail_environment("the device {} does not run in {}", device.name(), tensor::precision_name(precision));
-}
-
 /// Of a cache that was named: a build would meet it only after its model.
 void check_cache(const BuildRequest& request, const engine::Device& device, int threads) {
   const CachePolicy& cache = request.cache;
@@ -57,10 +51,13 @@ ResolvedBuild prepare(const BuildRequest& request) {
   const int threads = threads_of(request);
   const std::optional<double> budget = budget_of(request);
   const engine::Device& device = device::find_device(request.device);
-  check_precision(device, request.precision);
+  // They refuse what the device lacks.
+  device.policy_for(request.precision);
+  for (const tensor::Precision other : request.other_precisions) device.policy_for(other);
   check_cache(request, device, threads);
   ResolvedBuild build{.device = device};
   build.options.precision = request.precision;
+  build.options.other_precisions = request.other_precisions;
   build.options.threads = threads;
   build.options.optimization_level = request.optimization_level;
   build.options.disabled_passes = request.disabled_passes;
@@ -106,6 +103,19 @@ std::shared_ptr<engine::Engine> build(const ResolvedBuild& build) {
       throw error.within(build.source);
     throw;
   }
+}
+
+std::vector<tensor::Precision> parse_precisions(std::string_view names) {
+  std::vector<tensor::Precision> precisions;
+  for (size_t begin = 0; begin <= names.size();) {
+    const size_t end = std::min(names.find('+', begin), names.size());
+    const tensor::Precision precision = tensor::parse_precision(names.substr(begin, end - begin));
+    if (std::find(precisions.begin(), precisions.end(), precision) != precisions.end())
+      fail_usage("precision {} is named twice in '{}'", tensor::precision_name(precision), names);
+    precisions.push_back(precision);
+    begin = end + 1;
+  }
+  return precisions;
 }
 
 void check_threads(int threads) {

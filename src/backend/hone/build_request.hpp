@@ -35,6 +35,8 @@ struct BuildRequest {
   /// A name that device::find_device knows.
   std::string device = "cpu";
   tensor::Precision precision = tensor::Precision::kFp32;
+  /// Others that single steps may be in, where that is faster.
+  std::vector<tensor::Precision> other_precisions = {};
   /// By input name; shapes that are empty follow from the others, inputs that are not named from the model.
   std::map<std::string, engine::ShapeProfile> shapes;
   engine::OpenDims open_dims = engine::OpenDims::kAnySize;
@@ -67,6 +69,10 @@ ResolvedBuild resolve(const BuildRequest& request, const importer::Model& model)
 
 /// Bad input when the graph cannot run.
 std::shared_ptr<engine::Engine> build(const ResolvedBuild& build);
+
+/// Names with a plus between them, "fp16+fp32", each once; the first is the engine's own. Usage error
+/// otherwise.
+std::vector<tensor::Precision> parse_precisions(std::string_view names);
 
 /// Usage error for a number of threads that no engine takes; 0 stands for another one.
 void check_threads(int threads);

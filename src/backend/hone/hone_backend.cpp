@@ -14,9 +14,10 @@ std::vector<tensor::Shape> shapes_of(std::span<const tensor::Tensor> inputs) {
   return shapes;
 }
 
+/// Of a piece whose own tactics were not searched, those of its node.
 std::vector<Rival> rivals_of(const engine::StepDescription& step) {
   std::vector<Rival> rivals;
-  for (const engine::TacticRecord& record : step.rivals)
+  for (const engine::TacticRecord& record : step.rivals.empty() ? step.whole_rivals : step.rivals)
     rivals.push_back({record.tactic, std::string(engine::layout_name(record.layout)), record.median_us,
                       record.chosen, record.refusal});
   return rivals;
@@ -175,7 +176,10 @@ class HoneExecutable final : public Executable {
   }
 
   std::vector<std::string> notes() const override {
-    std::vector<std::string> notes = device_.notes(engine_->precision);
+    std::vector<std::string> notes;
+    for (const engine::NumericPolicy& policy : engine_->policies) {
+      for (std::string& note : device_.notes(policy)) notes.push_back(std::move(note));
+    }
     if (const engine::Program* program = resident() ? current() : nullptr) {
       if (std::string note = engine::host_steps_note(*program); !note.empty())
         notes.push_back(std::move(note));
@@ -233,7 +237,7 @@ BuildRequest request_of(const LoadOptions& options) {
 
 std::unique_ptr<Executable> make_engine_executable(std::shared_ptr<const engine::Engine> engine, int threads,
                                                    std::optional<tensor::Place> place) {
-  const engine::Device& device = device::device_of_fingerprint(engine->fingerprint, place);
+  const engine::Device& device = device::device_of_fingerprint(engine->fingerprint(), place);
   const int64_t free_before = device.memory().free;
   return std::make_unique<HoneExecutable>(std::move(engine), device, threads, free_before);
 }

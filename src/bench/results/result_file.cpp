@@ -35,8 +35,8 @@ Json read_result_file(const std::filesystem::path& path) {
 
 void check_result(const Json& json) {
   if (json.is_discarded()) fail_bad_input("this is no JSON file");
-  if (!json.is_object() || json.value("schema", Json()) != "hone.bench")
-    fail_bad_input("the field schema is not hone.bench");
+  if (!json.is_object() || json.value("schema", Json()) != Json(kSchema))
+    fail_bad_input("the field schema is not {}", kSchema);
   const Json version = json.value("version", Json());
   if (version != kSchemaVersion)
     fail_bad_input("the file has version {}, not {}", version.dump(), kSchemaVersion);

@@ -8,56 +8,32 @@
 #include "base/file.hpp"
 #include "base/read_described.hpp"
 #include "base/statistics.hpp"
+#include "bench/results/figures.hpp"
 #include "bench/results/result_file.hpp"
 #include "bench/results/run_schema.hpp"
-#include "bench/worker/protocol.hpp"
 
 namespace hone::bench {
 namespace {
 
-/// What is read of a run in a file.
-struct KeptRun {
-  Setup setup;
-  std::optional<int> session;
-  base::Rounds rounds;
-  std::optional<std::string> failure;
-};
+constexpr std::string_view kLatency =
+    "synchronous: from the call with inputs in host memory to outputs in host memory, with every copy the "
+    "backend makes; on another device than the CPU without includes_transfers: from the call until the "
+    "outputs are computed, inputs and outputs in device memory";
+constexpr std::string_view kPipelined =
+    "batch x runs / wall time of runs that overlap on `streams` streams, two in flight each (three of hone's "
+    "with transfers)";
 
-}  // namespace
-}  // namespace hone::bench
-
-namespace hone::base {
-
-template <>
-struct Description<bench::KeptRun> {
-  using Run = bench::KeptRun;
-  static constexpr std::string_view kName = "KeptRun";
-  static constexpr auto kFields =
-      std::tuple_cat(extended(&Run::setup),
-                     std::tuple{Field{"session", &Run::session, "Runs with the same number took turns"},
-                                Field{"samples_ms", &Run::rounds, "Every latency, a list for each round",
-                                      unit::kMs, origin::kMeasured},
-                                Field{"failure", &Run::failure, "Why there are no figures"}});
-};
-
-}  // namespace hone::base
-
-namespace hone::bench {
-namespace {
-
-Run parse_run(const Json& json, const std::string& path) {
-  auto kept = base::read_described<KeptRun>(json, path);
-  for (const auto& round : kept.rounds) {
-    for (const double sample : round) {
-      if (!(sample > 0)) fail_bad_input("the field {}.samples_ms holds {}", path, sample);
-    }
-  }
-  Run run;
-  run.setup = std::move(kept.setup);
-  run.session = kept.session;
-  run.rounds = std::move(kept.rounds);
-  run.failure = std::move(kept.failure);
-  return run;
+/// In words, for who reads the file.
+Json definitions() {
+  return {{"latency_ms", kLatency},
+          {"throughput_per_s", "batch x runs / wall time of back-to-back runs, one in flight"},
+          {"device_ms", "from the first to the last step, by events of the device; in runs of their own"},
+          {"enqueue_ms", "host time to hand over a run; in runs of their own"},
+          {"h2d_ms, d2h_ms", "copies from and to pinned host memory, by events of the device"},
+          {"pipelined", kPipelined},
+          {"percentile", "nearest rank"},
+          {"clock", "steady_clock"},
+          {"mb", "1e6 bytes"}};
 }
 
 /// Without what a shell, a terminal or a file system would make something else of.
@@ -108,32 +84,18 @@ std::vector<LongName*> alike(std::vector<LongName>& names) {
 
 }  // namespace
 
-Json to_json(const Run& run) { return base::described_json(run); }
+Json to_json(const Run& run) { return base::described_json(record_of(run)); }
 
 Json to_json(const Sweep& sweep) {
-  Json runs = Json::array();
-  for (const Run& run : sweep.runs) runs.push_back(to_json(run));
-  return {{"schema", "hone.bench"},
-          {"version", kSchemaVersion},
-          {"complete", sweep.complete},
-          {"context", sweep.context},
-          {"options", sweep.options},
-          {"definitions",
-           {{"latency_ms",
-             "synchronous: from the call with inputs in host memory to outputs in host memory, with every "
-             "copy the backend makes; on another device than the CPU without includes_transfers: from the "
-             "call until the outputs are computed, inputs and outputs in device memory"},
-            {"throughput_per_s", "batch x runs / wall time of back-to-back runs, one in flight"},
-            {"device_ms", "from the first to the last step, by events of the device; in runs of their own"},
-            {"enqueue_ms", "host time to hand over a run; in runs of their own"},
-            {"h2d_ms, d2h_ms", "copies from and to pinned host memory, by events of the device"},
-            {"pipelined",
-             "batch x runs / wall time of runs that overlap on `streams` streams, two in flight each (three "
-             "of hone's with transfers)"},
-            {"percentile", "nearest rank"},
-            {"clock", "steady_clock"},
-            {"mb", "1e6 bytes"}}},
-          {"runs", std::move(runs)}};
+  SweepRecord record{sweep.complete, sweep.context, sweep.options, {}};
+  for (const Run& run : sweep.runs) record.runs.push_back(record_of(run));
+  Json json = base::described_json(record);
+  // Before the runs, of which there may be many.
+  Json runs = std::move(json["runs"]);
+  json.erase("runs");
+  json["definitions"] = definitions();
+  json["runs"] = std::move(runs);
+  return json;
 }
 
 void write_sweep(const Sweep& sweep, const std::filesystem::path& path) {
@@ -149,14 +111,32 @@ Sweep read_sweep(const std::filesystem::path& path) {
   }
 }
 
-Sweep parse_sweep(const Json& json) {
+SweepRecord parse_record(const Json& json) {
   check_result(json);
-  Sweep sweep;
-  sweep.complete = member<bool>(json, "complete");
-  sweep.context = member<Json>(json, "context");
-  const Json& runs = json["runs"];
-  for (size_t i = 0; i < runs.size(); ++i)
-    sweep.runs.push_back(parse_run(runs[i], fmt::format("runs[{}]", i)));
+  return base::read_described<SweepRecord>(json);
+}
+
+void check_samples(const SweepRecord& sweep) {
+  for (size_t i = 0; i < sweep.runs.size(); ++i) {
+    for (const auto& round : sweep.runs[i].samples) {
+      for (const double sample : round) {
+        if (!(sample > 0)) fail_bad_input("the field runs[{}].samples_ms holds {}", i, sample);
+      }
+    }
+  }
+}
+
+Sweep parse_sweep(const Json& json) {
+  SweepRecord record = parse_record(json);
+  check_samples(record);
+  Sweep sweep{std::move(record.context), std::move(record.options), {}, record.complete};
+  for (RunRecord& kept : record.runs) {
+    Run& run = sweep.runs.emplace_back();
+    run.setup = std::move(kept.setup);
+    run.session = kept.session;
+    run.rounds = std::move(kept.samples);
+    run.failure = std::move(kept.failure);
+  }
   return sweep;
 }
 

@@ -4,13 +4,16 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.hpp"
 #include "bench/results/run.hpp"
+#include "bench/results/run_record.hpp"
 
 namespace hone::bench {
 
+inline constexpr std::string_view kSchema = "hone.bench";
 inline constexpr int kSchemaVersion = 1;
 
 struct Sweep {
@@ -31,8 +34,13 @@ void write_sweep(const Sweep& sweep, const std::filesystem::path& path);
 /// Bad input naming file and field.
 Sweep read_sweep(const std::filesystem::path& path);
 
-/// The same of the file's text.
+/// The same of the file's content.
 Sweep parse_sweep(const Json& json);
+
+/// All that a result file holds. Bad input naming the field; impossible numbers are left as they stand.
+SweepRecord parse_record(const Json& json);
+/// Bad input for a sample that is no time.
+void check_samples(const SweepRecord& sweep);
 
 /// Small files `<folder>/<model>/<backend>.json`: latency and throughput per precision and batch. `models`
 /// are all that the sweep was to measure, named as distinct_names does, whether or not it came to them.

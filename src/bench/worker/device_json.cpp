@@ -3,47 +3,16 @@
 
 #include <utility>
 
+#include "base/read_described.hpp"
 #include "bench/worker/json_rows.hpp"
+#include "bench/worker/protocol_schema.hpp"
 
 namespace hone::bench {
 namespace {
 
-using base::DeviceDescription;
 using base::DeviceLaunch;
 using base::DeviceRecord;
 using base::DeviceWork;
-
-Json device_json(const DeviceDescription& device) {
-  return {{"name", device.name},
-          {"uuid", device.uuid},
-          {"ordinal", device.ordinal},
-          {"memory_bytes", device.memory_bytes},
-          {"compute_major", device.compute_major},
-          {"compute_minor", device.compute_minor},
-          {"multiprocessors", device.multiprocessors},
-          {"warp_size", device.warp_size},
-          {"threads_per_multiprocessor", device.threads_per_multiprocessor},
-          {"registers_per_multiprocessor", device.registers_per_multiprocessor},
-          {"shared_bytes_per_multiprocessor", device.shared_bytes_per_multiprocessor},
-          {"blocks_per_multiprocessor", device.blocks_per_multiprocessor}};
-}
-
-DeviceDescription parse_device(const Json& json) {
-  DeviceDescription device;
-  device.name = member<std::string>(json, "name");
-  device.uuid = member<std::string>(json, "uuid");
-  device.ordinal = member_or<int32_t>(json, "ordinal", 0);
-  device.memory_bytes = member<int64_t>(json, "memory_bytes");
-  device.compute_major = member<int32_t>(json, "compute_major");
-  device.compute_minor = member<int32_t>(json, "compute_minor");
-  device.multiprocessors = member<int32_t>(json, "multiprocessors");
-  device.warp_size = member<int32_t>(json, "warp_size");
-  device.threads_per_multiprocessor = member<int32_t>(json, "threads_per_multiprocessor");
-  device.registers_per_multiprocessor = member<int32_t>(json, "registers_per_multiprocessor");
-  device.shared_bytes_per_multiprocessor = member<int64_t>(json, "shared_bytes_per_multiprocessor");
-  device.blocks_per_multiprocessor = member<int32_t>(json, "blocks_per_multiprocessor");
-  return device;
-}
 
 /// `optional`: -1 is none.
 template <class T>
@@ -76,7 +45,7 @@ Json to_json(const DeviceRecord& record) {
                         row.programmatic ? 1 : 0});
   Json nodes = Json::array();
   for (const base::DeviceNode& node : record.nodes) nodes.push_back({node.step});
-  return {{"device", device_json(record.device)},
+  return {{"device", base::described_json(record.device)},
           {"texts", record.texts},
           {"calls", std::move(calls)},
           {"work", std::move(work)},
@@ -87,7 +56,7 @@ Json to_json(const DeviceRecord& record) {
 
 DeviceRecord parse_device_record(const Json& json) {
   DeviceRecord record;
-  record.device = parse_device(member<Json>(json, "device"));
+  record.device = base::read_described<base::DeviceDescription>(member<Json>(json, "device"), "device");
   record.texts = member<std::vector<std::string>>(json, "texts");
   record.notes = member<std::vector<std::string>>(json, "notes");
   for (const auto& [name, thread, start, end, waits] : rows<5>(json, "calls")) {

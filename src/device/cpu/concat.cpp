@@ -42,52 +42,47 @@ class ConcatKernel final : public engine::Kernel {
   size_t row_ = 0;
 };
 
-class ConcatTactic final : public CpuTactic {
- public:
-  std::string_view name() const override { return "concat"; }
-  bool handles(const std::string& op) const override { return op == "Concat"; }
+/// The layout all image inputs have already, when chunks of it are whole; plain otherwise.
+Layout common_layout(const StepRequest& request, int64_t axis) {
+  const Layout layout = engine::layout_for_shape(request.layout, request.outputs[0].shape);
+  if (axis != 1 || layout == Layout::kPlain) return Layout::kPlain;
+  const int64_t block = engine::layout_block(layout);
+  const bool whole = std::all_of(request.inputs.begin(), request.inputs.end(),
+                                 [&](const TensorDesc& input) { return input.shape[1] % block == 0; });
+  const bool any = std::any_of(request.inputs.begin(), request.inputs.end(),
+                               [&](const TensorDesc& input) { return input.layout == layout; });
+  return whole && any ? layout : Layout::kPlain;
+}
 
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    const engine::Shape& shape = request.outputs[0].shape;
-    const int64_t axis =
-        tensor::normalize_axis(request.node.attributes.get_int("axis"), static_cast<int64_t>(shape.size()));
-    const bool floating = request.outputs[0].dtype == tensor::DType::kFloat32;
-    const tensor::DType dtype = floating ? request.compute_dtype : request.outputs[0].dtype;
-    const Layout layout = common_layout(request, axis);
-    Offer offer;
-    for (const TensorDesc& input : request.inputs) offer.inputs.push_back({dtype, input.shape, layout});
-    offer.outputs = {{dtype, shape, layout}};
-    // Channels-last: channels are the innermost dimension of the memory.
-    const bool innermost = layout == Layout::kChannelsLast;
-    int64_t outer = 1;
-    for (size_t i = 0; i < shape.size(); ++i) {
-      if (innermost ? i != 1 : static_cast<int64_t>(i) < axis) outer *= shape[i];
-    }
-    std::vector<size_t> chunks;
-    for (const TensorDesc& input : offer.inputs) {
-      chunks.push_back(outer == 0 ? 0 : static_cast<size_t>(input.bytes() / outer));
-    }
-    offer.concatenates = outer == 1;
-    offer.kernel = std::make_shared<ConcatKernel>(outer, std::move(chunks));
-    return offer;
+Offer offer_concat(const StepRequest& request, engine::WeightStore&) {
+  const engine::Shape& shape = request.outputs[0].shape;
+  const int64_t axis =
+      tensor::normalize_axis(request.node.attributes.get_int("axis"), static_cast<int64_t>(shape.size()));
+  const bool floating = request.outputs[0].dtype == tensor::DType::kFloat32;
+  const tensor::DType dtype = floating ? request.storage() : request.outputs[0].dtype;
+  const Layout layout = common_layout(request, axis);
+  Offer offer;
+  for (const TensorDesc& input : request.inputs) offer.inputs.push_back({dtype, input.shape, layout});
+  offer.outputs = {{dtype, shape, layout}};
+  // Channels-last: channels are the innermost dimension of the memory.
+  const bool innermost = layout == Layout::kChannelsLast;
+  int64_t outer = 1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (innermost ? i != 1 : static_cast<int64_t>(i) < axis) outer *= shape[i];
   }
-
- private:
-  /// The layout all image inputs have already, when chunks of it are whole; plain otherwise.
-  static Layout common_layout(const StepRequest& request, int64_t axis) {
-    const Layout layout = engine::layout_for_shape(request.layout, request.outputs[0].shape);
-    if (axis != 1 || layout == Layout::kPlain) return Layout::kPlain;
-    const int64_t block = engine::layout_block(layout);
-    const bool whole = std::all_of(request.inputs.begin(), request.inputs.end(),
-                                   [&](const TensorDesc& input) { return input.shape[1] % block == 0; });
-    const bool any = std::any_of(request.inputs.begin(), request.inputs.end(),
-                                 [&](const TensorDesc& input) { return input.layout == layout; });
-    return whole && any ? layout : Layout::kPlain;
+  std::vector<size_t> chunks;
+  for (const TensorDesc& input : offer.inputs) {
+    chunks.push_back(outer == 0 ? 0 : static_cast<size_t>(input.bytes() / outer));
   }
-};
+  offer.concatenates = outer == 1;
+  offer.kernel = std::make_shared<ConcatKernel>(outer, std::move(chunks));
+  return offer;
+}
 
 }  // namespace
 
-void add_concat_tactics(TacticList& list) { list.push_back(std::make_unique<ConcatTactic>()); }
+void add_concat_tactics(TacticList& list) {
+  list.push_back({.name = "concat", .operators = {"Concat"}, .make = offer_concat});
+}
 
 }  // namespace hone::device::cpu

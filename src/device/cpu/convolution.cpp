@@ -6,6 +6,7 @@
 #include "device/cpu/onednn.hpp"
 #include "device/cpu/post_ops.hpp"
 #include "device/cpu/tactics.hpp"
+#include "engine/requirements.hpp"
 #include "graph/convolution_geometry.hpp"
 
 namespace hone::device::cpu {
@@ -66,192 +67,187 @@ class PerImageKernel final : public engine::Kernel {
   int64_t output_stride_;
 };
 
-class ConvolutionTactic final : public CpuTactic {
- public:
-  ConvolutionTactic(std::string_view name, Variant variant) : name_(name), variant_(variant) {}
+bool winograd_shape(const graph::Convolution& geometry) {
+  return geometry.group == 1 && geometry.axes.size() == 2 &&
+         std::all_of(geometry.axes.begin(), geometry.axes.end(), [](const graph::WindowAxis& axis) {
+           return axis.kernel == 3 && axis.stride == 1 && axis.dilation == 1;
+         });
+}
 
-  std::string_view name() const override { return name_; }
-  bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
-
-  Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
-    const graph::Node& node = request.node;
-    if (request.inputs[0].shape.size() < 3 || request.inputs[0].shape.size() > 5) {
-      return Offer::refuse("only 1-D, 2-D and 3-D convolutions");
+bool has_window_of_padding(const graph::Convolution& geometry) {
+  return std::any_of(geometry.axes.begin(), geometry.axes.end(), [](const graph::WindowAxis& axis) {
+    for (int64_t o = 0; o < axis.output; ++o) {
+      if (graph::taps_inside(axis, o).size() == 0) return true;
     }
-    if (request.outputs[0].dtype != DType::kFloat32) return Offer::refuse("only float32 models");
-    if (!request.graph.value(node.inputs[1]).constant) return Offer::refuse("the weights are not constant");
-    Plan plan{graph::read_convolution(node.attributes, request.inputs[0].shape, request.inputs[1].shape),
-              {},
-              {},
-              {},
-              false};
-    if (variant_ == Variant::kPerImage && plan.geometry.batch < 2) return Offer::refuse("the batch is 1");
-    if (variant_ == Variant::kWinograd && !winograd_shape(plan.geometry)) {
-      return Offer::refuse("Winograd is for 3x3, stride 1, without groups or dilation");
-    }
-    if (tensor::element_count(request.outputs[0].shape) == 0) return Offer::refuse("the output is empty");
-    plan.has_bias = node.has_input(2);
-    arrange(request, plan);
-    return offer_with_post_ops(request, [&](size_t inside, bool allow_sum) {
-      return guard_onednn([&] { return make(request, plan, inside, allow_sum, weights); });
-    });
+    return false;
+  });
+}
+
+bool has_whole_operand(const StepRequest& request, const PostOps& post) {
+  return std::any_of(post.binary_inputs.begin(), post.binary_inputs.end(), [&](const auto& operand) {
+    return request.inputs[operand.first].shape == request.outputs[0].shape;
+  });
+}
+
+void arrange(const StepRequest& request, Variant variant, Plan& plan) {
+  const Layout layout = variant == Variant::kPlain ? Layout::kPlain : request.layout;
+  plan.source = {request.storage(), request.inputs[0].shape,
+                 engine::layout_for_shape(layout, request.inputs[0].shape)};
+  plan.result = {request.storage(), request.outputs[0].shape,
+                 engine::layout_for_shape(layout, request.outputs[0].shape)};
+  if (plan.geometry.in_channels <= kFewChannels && plan.geometry.group == 1 &&
+      engine::layout_block(plan.source.layout) > 1) {
+    plan.source.layout = Layout::kPlain;
   }
-
- private:
-  static bool winograd_shape(const graph::Convolution& geometry) {
-    return geometry.group == 1 && geometry.axes.size() == 2 &&
-           std::all_of(geometry.axes.begin(), geometry.axes.end(), [](const graph::WindowAxis& axis) {
-             return axis.kernel == 3 && axis.stride == 1 && axis.dilation == 1;
-           });
+  const graph::Convolution& geometry = plan.geometry;
+  if (geometry.group > 1) {
+    plan.weight_dims = {geometry.group, geometry.group_outputs(), geometry.group_inputs()};
+  } else {
+    plan.weight_dims = {geometry.out_channels, geometry.in_channels};
   }
+  for (const graph::WindowAxis& axis : geometry.axes) plan.weight_dims.push_back(axis.kernel);
+}
 
-  static bool has_window_of_padding(const graph::Convolution& geometry) {
-    return std::any_of(geometry.axes.begin(), geometry.axes.end(), [](const graph::WindowAxis& axis) {
-      for (int64_t o = 0; o < axis.output; ++o) {
-        if (graph::taps_inside(axis, o).size() == 0) return true;
-      }
-      return false;
-    });
+dnnl::convolution_forward::primitive_desc primitive_desc(Variant variant, const Plan& plan,
+                                                         const memory::desc& source,
+                                                         const memory::desc& result,
+                                                         const dnnl::primitive_attr& attributes) {
+  memory::dims strides;
+  memory::dims dilations;
+  memory::dims begin;
+  memory::dims end;
+  for (const graph::WindowAxis& axis : plan.geometry.axes) {
+    strides.push_back(axis.stride);
+    dilations.push_back(axis.dilation - 1);
+    begin.push_back(axis.pad_begin);
+    end.push_back(axis.pad_end);
   }
-
-  static bool has_whole_operand(const StepRequest& request, const PostOps& post) {
-    return std::any_of(post.binary_inputs.begin(), post.binary_inputs.end(), [&](const auto& operand) {
-      return request.inputs[operand.first].shape == request.outputs[0].shape;
-    });
-  }
-
-  void arrange(const StepRequest& request, Plan& plan) const {
-    const Layout layout = variant_ == Variant::kPlain ? Layout::kPlain : request.layout;
-    plan.source = {request.compute_dtype, request.inputs[0].shape,
-                   engine::layout_for_shape(layout, request.inputs[0].shape)};
-    plan.result = {request.compute_dtype, request.outputs[0].shape,
-                   engine::layout_for_shape(layout, request.outputs[0].shape)};
-    if (plan.geometry.in_channels <= kFewChannels && plan.geometry.group == 1 &&
-        engine::layout_block(plan.source.layout) > 1) {
-      plan.source.layout = Layout::kPlain;
-    }
-    const graph::Convolution& geometry = plan.geometry;
-    if (geometry.group > 1) {
-      plan.weight_dims = {geometry.group, geometry.group_outputs(), geometry.group_inputs()};
-    } else {
-      plan.weight_dims = {geometry.out_channels, geometry.in_channels};
-    }
-    for (const graph::WindowAxis& axis : geometry.axes) plan.weight_dims.push_back(axis.kernel);
-  }
-
-  Offer make(const StepRequest& request, const Plan& plan, size_t inside, bool allow_sum,
-             engine::WeightStore& weights) const {
-    const bool fused = request.node.op == "FusedConv";
-    PostOps post;
-    if (fused) post = translate_post_ops(request, 3, plan.result, inside, allow_sum);
-    if (fused && post.count < inside)
-      return Offer::refuse(fmt::format("post-op {} does not fit into the primitive", post.count));
-    // oneDNN 2.6 ends the process there, in its code for AVX-512, when a function comes before the sum.
-    if (post.accumulate_input >= 0 && has_window_of_padding(plan.geometry))
-      return Offer::refuse("a sum where a window is padding alone");
-    const bool per_image = variant_ == Variant::kPerImage;
-    if (per_image && !post.binary_inputs.empty())
-      return Offer::refuse("a binary post-op over the whole batch");
-
-    TensorDesc source = plan.source;
-    TensorDesc result = plan.result;
-    if (per_image) source.shape[0] = result.shape[0] = 1;
-    dnnl::primitive_attr attributes;
-    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    attributes.set_post_ops(post.ops);
-    const auto pd = primitive_desc(plan, onednn_desc(source), onednn_desc(result), attributes);
-    if (const Refusal reason = refuse_implementation(pd.impl_info_str())) return Offer::refuse(reason);
-    // oneDNN 2.6 reads such an operand as if it lay row-major.
-    if (std::string_view(pd.impl_info_str()).find("gemm") != std::string_view::npos &&
-        result.layout == Layout::kChannelsLast && has_whole_operand(request, post))
-      return Offer::refuse("an operand of the result's shape, in channels-last by a matrix product");
-
-    auto kernel = std::make_shared<OnednnKernel>(dnnl::convolution_forward(pd));
-    Offer offer;
-    offer.inputs.resize(request.inputs.size());
-    offer.inputs[0] = plan.source;
-    offer.outputs = {plan.result};
-    kernel->bind_input(0, DNNL_ARG_SRC, pd.src_desc());
-    kernel->bind_output(0, DNNL_ARG_DST, pd.dst_desc());
-    kernel->bind_scratch(pd.scratchpad_desc());
-    const PackedConstant packed = pack_constant(request, 1, plan.weight_dims, pd.weights_desc(), weights);
-    kernel->bind_constant(DNNL_ARG_WEIGHTS, pd.weights_desc(), packed.data);
-    if (plan.has_bias) {
-      kernel->bind_input(2, DNNL_ARG_BIAS, pd.bias_desc());
-      offer.inputs[2] = {DType::kFloat32, request.inputs[2].shape, Layout::kPlain};
-    }
-    bind_post_ops(request, plan, post, *kernel, offer);
-    offer.packed = {packed.key};
-    offer.accumulate_input = post.accumulate_input;
-    offer.scratch_bytes = static_cast<int64_t>(pd.scratchpad_desc().get_size());
-    offer.kernel = std::move(kernel);
-    if (per_image) offer.kernel = per_image_kernel(offer, plan, request);
-    if (!append_rest(request, post.count, offer)) return Offer::refuse("a post-op that no chain can run");
-    return offer;
-  }
-
-  dnnl::convolution_forward::primitive_desc primitive_desc(const Plan& plan, const memory::desc& source,
-                                                           const memory::desc& result,
-                                                           const dnnl::primitive_attr& attributes) const {
-    memory::dims strides;
-    memory::dims dilations;
-    memory::dims begin;
-    memory::dims end;
-    for (const graph::WindowAxis& axis : plan.geometry.axes) {
-      strides.push_back(axis.stride);
-      dilations.push_back(axis.dilation - 1);
-      begin.push_back(axis.pad_begin);
-      end.push_back(axis.pad_end);
-    }
-    const memory::desc weights(plan.weight_dims, source.data_type(), memory::format_tag::any);
-    const memory::desc bias = plan.has_bias ? memory::desc({plan.geometry.out_channels},
-                                                           memory::data_type::f32, memory::format_tag::x)
-                                            : memory::desc();
-    const auto algorithm = variant_ == Variant::kWinograd ? dnnl::algorithm::convolution_winograd
-                                                          : dnnl::algorithm::convolution_direct;
-    constexpr auto kKind = dnnl::prop_kind::forward_inference;
+  const memory::desc weights(plan.weight_dims, source.data_type(), memory::format_tag::any);
+  const memory::desc bias = plan.has_bias ? memory::desc({plan.geometry.out_channels}, memory::data_type::f32,
+                                                         memory::format_tag::x)
+                                          : memory::desc();
+  const auto algorithm = variant == Variant::kWinograd ? dnnl::algorithm::convolution_winograd
+                                                       : dnnl::algorithm::convolution_direct;
+  constexpr auto kKind = dnnl::prop_kind::forward_inference;
 #if DNNL_VERSION_MAJOR >= 3
-    return {onednn_engine(), kKind,   algorithm, source, weights, bias,
-            result,          strides, dilations, begin,  end,     attributes};
+  return {onednn_engine(), kKind,   algorithm, source, weights, bias,
+          result,          strides, dilations, begin,  end,     attributes};
 #else
-    return {{kKind, algorithm, source, weights, bias, result, strides, dilations, begin, end},
-            attributes,
-            onednn_engine()};
+  return {{kKind, algorithm, source, weights, bias, result, strides, dilations, begin, end},
+          attributes,
+          onednn_engine()};
 #endif
-  }
+}
 
-  static void bind_post_ops(const StepRequest& request, const Plan& plan, const PostOps& post,
-                            OnednnKernel& kernel, Offer& offer) {
-    if (post.accumulate_input >= 0) offer.inputs[static_cast<size_t>(post.accumulate_input)] = plan.result;
-    for (const auto& [input, argument] : post.binary_inputs) {
-      const auto desc = chain_operand_desc(request.inputs[input], plan.result);
-      offer.inputs[input] = *desc;
-      TensorDesc seen = *desc;
-      while (seen.shape.size() < plan.result.shape.size()) seen.shape.insert(seen.shape.begin(), 1);
-      kernel.bind_input(input, argument, onednn_desc(seen));
-    }
+void bind_post_ops(const StepRequest& request, const Plan& plan, const PostOps& post, OnednnKernel& kernel,
+                   Offer& offer) {
+  if (post.accumulate_input >= 0) offer.inputs[static_cast<size_t>(post.accumulate_input)] = plan.result;
+  for (const auto& [input, argument] : post.binary_inputs) {
+    const auto desc = chain_operand_desc(request.inputs[input], plan.result);
+    offer.inputs[input] = *desc;
+    TensorDesc seen = *desc;
+    while (seen.shape.size() < plan.result.shape.size()) seen.shape.insert(seen.shape.begin(), 1);
+    kernel.bind_input(input, argument, onednn_desc(seen));
   }
+}
 
-  static std::shared_ptr<const engine::Kernel> per_image_kernel(const Offer& offer, const Plan& plan,
-                                                                const StepRequest& request) {
-    const int64_t batch = plan.geometry.batch;
-    std::vector<int64_t> strides(request.inputs.size(), 0);
-    strides[0] = plan.source.bytes() / batch;
-    return std::make_shared<PerImageKernel>(offer.kernel, batch, std::move(strides),
-                                            plan.result.bytes() / batch);
+std::shared_ptr<const engine::Kernel> per_image_kernel(const Offer& offer, const Plan& plan,
+                                                       const StepRequest& request) {
+  const int64_t batch = plan.geometry.batch;
+  std::vector<int64_t> strides(request.inputs.size(), 0);
+  strides[0] = plan.source.bytes() / batch;
+  return std::make_shared<PerImageKernel>(offer.kernel, batch, std::move(strides),
+                                          plan.result.bytes() / batch);
+}
+
+Offer make(const StepRequest& request, Variant variant, const Plan& plan, size_t inside, bool allow_sum,
+           engine::WeightStore& weights) {
+  const bool fused = request.node.op == "FusedConv";
+  PostOps post;
+  if (fused) post = translate_post_ops(request, 3, plan.result, inside, allow_sum);
+  if (fused && post.count < inside)
+    return Offer::refuse(fmt::format("post-op {} does not fit into the primitive", post.count));
+  // oneDNN 2.6 ends the process there, in its code for AVX-512, when a function comes before the sum.
+  if (post.accumulate_input >= 0 && has_window_of_padding(plan.geometry))
+    return Offer::refuse("a sum where a window is padding alone");
+  const bool per_image = variant == Variant::kPerImage;
+  if (per_image && !post.binary_inputs.empty()) return Offer::refuse("a binary post-op over the whole batch");
+
+  TensorDesc source = plan.source;
+  TensorDesc result = plan.result;
+  if (per_image) source.shape[0] = result.shape[0] = 1;
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  attributes.set_post_ops(post.ops);
+  const auto pd = primitive_desc(variant, plan, onednn_desc(source), onednn_desc(result), attributes);
+  if (const Refusal reason = refuse_implementation(pd.impl_info_str())) return Offer::refuse(reason);
+  // oneDNN 2.6 reads such an operand as if it lay row-major.
+  if (std::string_view(pd.impl_info_str()).find("gemm") != std::string_view::npos &&
+      result.layout == Layout::kChannelsLast && has_whole_operand(request, post))
+    return Offer::refuse("an operand of the result's shape, in channels-last by a matrix product");
+
+  auto kernel = std::make_shared<OnednnKernel>(dnnl::convolution_forward(pd));
+  Offer offer;
+  offer.inputs.resize(request.inputs.size());
+  offer.inputs[0] = plan.source;
+  offer.outputs = {plan.result};
+  kernel->bind_input(0, DNNL_ARG_SRC, pd.src_desc());
+  kernel->bind_output(0, DNNL_ARG_DST, pd.dst_desc());
+  kernel->bind_scratch(pd.scratchpad_desc());
+  const PackedConstant packed = pack_constant(request, 1, plan.weight_dims, pd.weights_desc(), weights);
+  kernel->bind_constant(DNNL_ARG_WEIGHTS, pd.weights_desc(), packed.data);
+  if (plan.has_bias) {
+    kernel->bind_input(2, DNNL_ARG_BIAS, pd.bias_desc());
+    offer.inputs[2] = {DType::kFloat32, request.inputs[2].shape, Layout::kPlain};
   }
+  bind_post_ops(request, plan, post, *kernel, offer);
+  offer.packed = {packed.key};
+  offer.accumulate_input = post.accumulate_input;
+  offer.scratch_bytes = static_cast<int64_t>(pd.scratchpad_desc().get_size());
+  offer.kernel = std::move(kernel);
+  if (per_image) offer.kernel = per_image_kernel(offer, plan, request);
+  if (!append_rest(request, post.count, offer)) return Offer::refuse("a post-op that no chain can run");
+  return offer;
+}
 
-  std::string_view name_;
-  Variant variant_;
-};
+Refusal only_images(const StepRequest& request) {
+  if (request.inputs[0].shape.size() < 3 || request.inputs[0].shape.size() > 5)
+    return "only 1-D, 2-D and 3-D convolutions";
+  return {};
+}
+
+Offer offer_convolution(Variant variant, const StepRequest& request, engine::WeightStore& weights) {
+  const graph::Node& node = request.node;
+  if (!request.graph.value(node.inputs[1]).constant) return Offer::refuse("the weights are not constant");
+  Plan plan{graph::read_convolution(node.attributes, request.inputs[0].shape, request.inputs[1].shape),
+            {},
+            {},
+            {},
+            false};
+  if (variant == Variant::kPerImage && plan.geometry.batch < 2) return Offer::refuse("the batch is 1");
+  if (variant == Variant::kWinograd && !winograd_shape(plan.geometry)) {
+    return Offer::refuse("Winograd is for 3x3, stride 1, without groups or dilation");
+  }
+  plan.has_bias = node.has_input(2);
+  arrange(request, variant, plan);
+  return offer_with_post_ops(request, [&](size_t inside, bool allow_sum) {
+    return guard_onednn([&] { return make(request, variant, plan, inside, allow_sum, weights); });
+  });
+}
 
 }  // namespace
 
 void add_convolution_tactics(TacticList& list) {
-  list.push_back(std::make_unique<ConvolutionTactic>("onednn_direct", Variant::kDirect));
-  list.push_back(std::make_unique<ConvolutionTactic>("onednn_winograd", Variant::kWinograd));
-  list.push_back(std::make_unique<ConvolutionTactic>("onednn_per_image", Variant::kPerImage));
-  list.push_back(std::make_unique<ConvolutionTactic>("onednn_plain", Variant::kPlain));
+  for (const auto& [name, variant] :
+       {std::pair("onednn_direct", Variant::kDirect), std::pair("onednn_winograd", Variant::kWinograd),
+        std::pair("onednn_per_image", Variant::kPerImage), std::pair("onednn_plain", Variant::kPlain)}) {
+    list.push_back({.name = name,
+                    .operators = {"Conv", "FusedConv"},
+                    .requirements = {only_images, engine::only_float32, engine::nonempty_output},
+                    .make = [variant = variant](const StepRequest& request, engine::WeightStore& weights) {
+                      return offer_convolution(variant, request, weights);
+                    }});
+  }
 }
 
 }  // namespace hone::device::cpu

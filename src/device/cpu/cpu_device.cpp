@@ -5,6 +5,7 @@
 
 #include "device/cpu/onednn.hpp"
 #include "device/cpu/reorder.hpp"
+#include "device/cpu/requantization.hpp"
 #include "device/cpu/tactics.hpp"
 #include "system/cpu.hpp"
 #include "system/monitor.hpp"
@@ -74,16 +75,18 @@ class CpuDevice final : public engine::Device {
   }
 
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
-    std::vector<const engine::Tactic*> result;
-    for (const auto& tactic : tactics_) {
-      if (static_cast<const CpuTactic&>(*tactic).handles(node.op)) result.push_back(tactic.get());
-    }
-    return result;
+    return engine::tactics_for(tactics_, node);
   }
 
   std::shared_ptr<const engine::Kernel> make_reorder(const engine::TensorDesc& from,
                                                      const engine::TensorDesc& to) const override {
     return make_reorder_kernel(from, to);
+  }
+
+  std::shared_ptr<const engine::Kernel> make_requantization(
+      const engine::TensorDesc& from, const engine::TensorDesc& to, const tensor::Quantization* of_from,
+      const tensor::Quantization* of_to) const override {
+    return make_requantization_kernel(from, to, of_from, of_to);
   }
 
   std::shared_ptr<const engine::Kernel> make_rounding(
@@ -103,13 +106,13 @@ class CpuDevice final : public engine::Device {
     return precision == Precision::kFp32 || (precision == Precision::kBf16 && has_avx512());
   }
 
-  std::vector<std::string> notes(Precision precision) const override {
-    if (precision != Precision::kBf16) return {};
-    if (!has_avx512()) {
+  std::vector<std::string> notes(const engine::NumericPolicy& policy) const override {
+    if (policy.is_emulated()) {
       return {
           "bf16 is emulated: this CPU has no AVX-512, so arithmetic is in fp32 and results are rounded to "
           "bf16"};
     }
+    if (policy.storage != tensor::DType::kBFloat16) return {};
     if (!__builtin_cpu_supports("avx512bf16")) {
       return {"this CPU has no bf16 instructions: oneDNN widens to fp32 in registers"};
     }

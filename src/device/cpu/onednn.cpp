@@ -146,7 +146,7 @@ namespace {
 std::string format_of(const engine::StepRequest& request, const memory::desc& wanted,
                       std::string_view dims_text) {
   const std::string tag = tag_of(wanted);
-  const std::string arrangement = fmt::format("{}{}:{}:{}", request.round_bf16 ? "bf16-rounded-" : "",
+  const std::string arrangement = fmt::format("{}{}:{}:{}", request.emulates_bf16() ? "bf16-rounded-" : "",
                                               dnnl_dt2str(static_cast<dnnl_data_type_t>(wanted.data_type())),
                                               tag.empty() ? "opaque-" + opaque_text(wanted) : tag, dims_text);
   return tag.empty() ? engine::kFinalForm + arrangement : arrangement;
@@ -165,10 +165,18 @@ std::optional<memory::desc> desc_of(const std::string& word, const memory::dims&
   return memory::desc(dims, type, *tag);
 }
 
-/// A form that is stored of a constant of which the engine file kept packed forms only, and how it lies.
+/// Of a word: "f32", "bf16", "bf16-rounded-f32".
+std::string_view type_of(std::string_view word) {
+  if (word.starts_with(engine::kFinalForm)) word.remove_prefix(1);
+  return word.substr(0, word.find(':'));
+}
+
+/// A form that is stored of a constant of which the engine file kept packed forms only, and how it lies: of
+/// the wanted type where there is one, since steps of other numeric policies may read the constant too.
 std::pair<memory::desc, const std::byte*> stored_form(const engine::WeightKey& key, const memory::dims& dims,
                                                       std::string_view dims_text,
                                                       const engine::WeightStore& weights) {
+  std::optional<std::pair<memory::desc, const std::byte*>> found;
   for (const auto& [have, bytes] : weights.entries()) {
     if (have.first != key.first) continue;
     const auto desc = desc_of(have.second, dims, dims_text);
@@ -177,9 +185,10 @@ std::pair<memory::desc, const std::byte*> stored_form(const engine::WeightKey& k
       fail_bad_input("packed constant '{}' has {} bytes, its format needs {}", have.first, bytes.byte_size(),
                      desc->get_size());
     }
-    return {*desc, bytes.bytes()};
+    if (!found || type_of(have.second) == type_of(key.second)) found = {*desc, bytes.bytes()};
   }
-  throw engine::MissingForm(key);
+  if (!found) throw engine::MissingForm(key);
+  return *found;
 }
 
 tensor::Tensor zeros_for(const memory::desc& desc) {
@@ -215,9 +224,9 @@ PackedConstant pack_strided(const engine::StepRequest& request, size_t operand, 
   }
   const bool stored_bf16 = wanted.data_type() == memory::data_type::bf16;
   tensor::Tensor plain = constant;
-  if ((stored_bf16 || request.round_bf16) && tensor::can_round_weights(constant))
+  if ((stored_bf16 || request.emulates_bf16()) && tensor::can_round_weights(constant))
     plain = weights.rounded(name, constant, DType::kBFloat16, axis);
-  if (request.round_bf16) plain = plain.cast(DType::kBFloat16).cast(constant.dtype());
+  if (request.emulates_bf16()) plain = plain.cast(DType::kBFloat16).cast(constant.dtype());
   tensor::Tensor bytes = zeros_for(wanted);
   reorder({dims, onednn_type(plain.dtype()), strides}, plain.bytes(), wanted, bytes.mutable_bytes());
   return {weights.add(key, std::move(bytes)).bytes(), key};

@@ -3,6 +3,7 @@
 
 #include "device/cpu/onednn.hpp"
 #include "device/cpu/tactics.hpp"
+#include "engine/requirements.hpp"
 #include "graph/convolution_geometry.hpp"
 
 namespace hone::device::cpu {
@@ -16,76 +17,64 @@ using engine::TensorDesc;
 using tensor::BFloat16;
 using tensor::DType;
 
-class PoolingTactic final : public CpuTactic {
- public:
-  std::string_view name() const override { return "onednn_pooling"; }
-  bool handles(const std::string& op) const override { return op == "MaxPool" || op == "AveragePool"; }
-
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    if (request.outputs[0].dtype != DType::kFloat32) return Offer::refuse("only float32 models");
-    if (request.node.has_output(1)) return Offer::refuse("the indices are wanted");
-    const engine::Shape& shape = request.inputs[0].shape;
-    if (shape.size() < 3 || shape.size() > 5) return Offer::refuse("only 1-D, 2-D and 3-D windows");
-    if (tensor::element_count(request.outputs[0].shape) == 0) return Offer::refuse("the output is empty");
-    return guard_onednn([&] { return make(request); });
+Offer make_pooling(const StepRequest& request) {
+  const graph::Node& node = request.node;
+  const engine::Shape& shape = request.inputs[0].shape;
+  const bool average = node.op == "AveragePool";
+  const graph::Window window = graph::read_window(node.attributes, node.attributes.get_ints("kernel_shape"));
+  const auto axes = graph::resolve_window(window, std::span(shape).subspan(2));
+  memory::dims kernel, strides, dilations, begin, end;
+  for (const graph::WindowAxis& axis : axes) {
+    if (axis.dilation != 1 && average) return Offer::refuse("a dilated average");
+    // With ceil_mode the last window may reach past the declared padding.
+    const int64_t reach = (axis.output - 1) * axis.stride + axis.extent() - axis.input - axis.pad_begin;
+    if (average && reach > axis.pad_end) return Offer::refuse("windows reach past the padding (ceil_mode)");
+    kernel.push_back(axis.kernel);
+    strides.push_back(axis.stride);
+    dilations.push_back(axis.dilation - 1);
+    begin.push_back(axis.pad_begin);
+    end.push_back(std::max<int64_t>(reach, 0));
+    if (axis.pad_begin >= axis.extent() || std::max<int64_t>(reach, 0) >= axis.extent())
+      return Offer::refuse("a window of padding alone");
   }
-
- private:
-  static Offer make(const StepRequest& request) {
-    const graph::Node& node = request.node;
-    const engine::Shape& shape = request.inputs[0].shape;
-    const bool average = node.op == "AveragePool";
-    const graph::Window window =
-        graph::read_window(node.attributes, node.attributes.get_ints("kernel_shape"));
-    const auto axes = graph::resolve_window(window, std::span(shape).subspan(2));
-    memory::dims kernel, strides, dilations, begin, end;
-    for (const graph::WindowAxis& axis : axes) {
-      if (axis.dilation != 1 && average) return Offer::refuse("a dilated average");
-      // With ceil_mode the last window may reach past the declared padding.
-      const int64_t reach = (axis.output - 1) * axis.stride + axis.extent() - axis.input - axis.pad_begin;
-      if (average && reach > axis.pad_end) return Offer::refuse("windows reach past the padding (ceil_mode)");
-      kernel.push_back(axis.kernel);
-      strides.push_back(axis.stride);
-      dilations.push_back(axis.dilation - 1);
-      begin.push_back(axis.pad_begin);
-      end.push_back(std::max<int64_t>(reach, 0));
-      if (axis.pad_begin >= axis.extent() || std::max<int64_t>(reach, 0) >= axis.extent())
-        return Offer::refuse("a window of padding alone");
-    }
-    const bool include = average && node.attributes.get_int("count_include_pad") != 0;
-    const auto algorithm = !average  ? dnnl::algorithm::pooling_max
-                           : include ? dnnl::algorithm::pooling_avg_include_padding
-                                     : dnnl::algorithm::pooling_avg_exclude_padding;
-    const TensorDesc source{request.compute_dtype, shape, engine::layout_for_shape(request.layout, shape)};
-    const TensorDesc result{request.compute_dtype, request.outputs[0].shape, source.layout};
-    dnnl::primitive_attr attributes;
-    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    constexpr auto kKind = dnnl::prop_kind::forward_inference;
+  const bool include = average && node.attributes.get_int("count_include_pad") != 0;
+  const auto algorithm = !average  ? dnnl::algorithm::pooling_max
+                         : include ? dnnl::algorithm::pooling_avg_include_padding
+                                   : dnnl::algorithm::pooling_avg_exclude_padding;
+  const TensorDesc source{request.storage(), shape, engine::layout_for_shape(request.layout, shape)};
+  const TensorDesc result{request.storage(), request.outputs[0].shape, source.layout};
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  constexpr auto kKind = dnnl::prop_kind::forward_inference;
 #if DNNL_VERSION_MAJOR >= 3
-    const dnnl::pooling_forward::primitive_desc pd(onednn_engine(), kKind, algorithm, onednn_desc(source),
-                                                   onednn_desc(result), strides, kernel, dilations, begin,
-                                                   end, attributes);
-    auto primitive = dnnl::pooling_forward(pd);
+  const dnnl::pooling_forward::primitive_desc pd(onednn_engine(), kKind, algorithm, onednn_desc(source),
+                                                 onednn_desc(result), strides, kernel, dilations, begin, end,
+                                                 attributes);
+  auto primitive = dnnl::pooling_forward(pd);
 #else
-    const dnnl::pooling_v2_forward::primitive_desc pd(
-        {kKind, algorithm, onednn_desc(source), onednn_desc(result), strides, kernel, dilations, begin, end},
-        attributes, onednn_engine());
-    auto primitive = dnnl::pooling_v2_forward(pd);
+  const dnnl::pooling_v2_forward::primitive_desc pd(
+      {kKind, algorithm, onednn_desc(source), onednn_desc(result), strides, kernel, dilations, begin, end},
+      attributes, onednn_engine());
+  auto primitive = dnnl::pooling_v2_forward(pd);
 #endif
-    if (const Refusal reason = refuse_implementation(pd.impl_info_str())) return Offer::refuse(reason);
-    auto pool = std::make_shared<OnednnKernel>(std::move(primitive));
-    pool->bind_input(0, DNNL_ARG_SRC, pd.src_desc());
-    pool->bind_output(0, DNNL_ARG_DST, pd.dst_desc());
-    pool->bind_scratch(pd.scratchpad_desc());
-    Offer offer;
-    offer.inputs = {source};
-    offer.outputs = {result};
-    offer.outputs.resize(request.outputs.size());
-    offer.scratch_bytes = static_cast<int64_t>(pd.scratchpad_desc().get_size());
-    offer.kernel = std::move(pool);
-    return offer;
-  }
-};
+  if (const Refusal reason = refuse_implementation(pd.impl_info_str())) return Offer::refuse(reason);
+  auto pool = std::make_shared<OnednnKernel>(std::move(primitive));
+  pool->bind_input(0, DNNL_ARG_SRC, pd.src_desc());
+  pool->bind_output(0, DNNL_ARG_DST, pd.dst_desc());
+  pool->bind_scratch(pd.scratchpad_desc());
+  Offer offer;
+  offer.inputs = {source};
+  offer.outputs = {result};
+  offer.outputs.resize(request.outputs.size());
+  offer.scratch_bytes = static_cast<int64_t>(pd.scratchpad_desc().get_size());
+  offer.kernel = std::move(pool);
+  return offer;
+}
+
+Offer offer_pooling(const StepRequest& request, engine::WeightStore&) {
+  if (request.node.has_output(1)) return Offer::refuse("the indices are wanted");
+  return guard_onednn([&] { return make_pooling(request); });
+}
 
 /// Mean over the pixels of each channel; the result is plain (N, C, 1, 1), so that a Gemm can read it.
 class GlobalAverageKernel final : public engine::Kernel {
@@ -143,26 +132,25 @@ class GlobalAverageKernel final : public engine::Kernel {
   int64_t pixels_ = 1;
 };
 
-class GlobalAverageTactic final : public CpuTactic {
- public:
-  std::string_view name() const override { return "global_average"; }
-  bool handles(const std::string& op) const override { return op == "GlobalAveragePool"; }
-
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    if (request.outputs[0].dtype != DType::kFloat32) return Offer::refuse("only float32 models");
-    Offer offer;
-    offer.inputs = {{request.compute_dtype, request.inputs[0].shape, request.inputs[0].layout}};
-    offer.outputs = {{request.compute_dtype, request.outputs[0].shape, Layout::kPlain}};
-    offer.kernel = std::make_shared<GlobalAverageKernel>(offer.inputs[0], request.compute_dtype);
-    return offer;
-  }
-};
+Offer offer_global_average(const StepRequest& request, engine::WeightStore&) {
+  Offer offer;
+  offer.inputs = {{request.storage(), request.inputs[0].shape, request.inputs[0].layout}};
+  offer.outputs = {{request.storage(), request.outputs[0].shape, Layout::kPlain}};
+  offer.kernel = std::make_shared<GlobalAverageKernel>(offer.inputs[0], request.storage());
+  return offer;
+}
 
 }  // namespace
 
 void add_pooling_tactics(TacticList& list) {
-  list.push_back(std::make_unique<PoolingTactic>());
-  list.push_back(std::make_unique<GlobalAverageTactic>());
+  list.push_back({.name = "onednn_pooling",
+                  .operators = {"MaxPool", "AveragePool"},
+                  .requirements = {engine::only_float32, engine::one_to_three_axes, engine::nonempty_output},
+                  .make = offer_pooling});
+  list.push_back({.name = "global_average",
+                  .operators = {"GlobalAveragePool"},
+                  .requirements = {engine::only_float32},
+                  .make = offer_global_average});
 }
 
 }  // namespace hone::device::cpu

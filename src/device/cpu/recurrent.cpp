@@ -107,7 +107,8 @@ class RecurrentKernel final : public engine::Kernel {
   }
 
   void run(const engine::Run& run) const override {
-    const auto& [inputs, outputs] = std::tie(run.inputs, run.outputs);
+    const auto& inputs = run.inputs;
+    const auto& outputs = run.outputs;
     auto* const state = static_cast<State*>(run.state);
     engine::Run part = run;
     for (size_t direction = 0; direction < directions_.size(); ++direction) {
@@ -155,7 +156,8 @@ class StatesKernel final : public engine::Kernel {
   }
 
   void run(const engine::Run& run) const override {
-    const auto& [inputs, outputs] = std::tie(run.inputs, run.outputs);
+    const auto& inputs = run.inputs;
+    const auto& outputs = run.outputs;
     for (size_t i = kYh; i < outputs.size(); ++i) {
       const size_t initial = kInitialH + i - kYh;
       if (outputs[i] == nullptr || bytes_[i] == 0) continue;
@@ -171,121 +173,116 @@ class StatesKernel final : public engine::Kernel {
   std::array<int64_t, kRecurrentOutputs> bytes_{};
 };
 
-class RecurrentTactic final : public CpuTactic {
- public:
-  std::string_view name() const override { return "onednn_recurrent"; }
-  bool handles(const std::string& op) const override { return op == "LSTM" || op == "GRU" || op == "RNN"; }
-
-  Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
-    const RecurrentLayer layer(request);
-    if (Refusal reason = refuse_node(request, layer)) return Offer::refuse(std::move(reason));
-    if (layer.steps == 0 || layer.batch == 0) {
-      Offer offer = operands(request);
-      offer.kernel = std::make_shared<StatesKernel>(request);
-      return offer;
-    }
-    return guard_onednn([&] { return make(request, layer, weights); });
+/// In float32 whatever the precision, since errors of states add up over the steps; weights are packed.
+Offer operands(const StepRequest& request) {
+  Offer offer;
+  offer.inputs.resize(request.inputs.size());
+  for (const size_t i : {kX, kInitialH, kInitialC}) {
+    if (request.node.has_input(i))
+      offer.inputs[i] = {DType::kFloat32, request.inputs[i].shape, Layout::kPlain};
   }
+  offer.outputs = request.outputs;
+  return offer;
+}
 
- private:
-  /// In float32 whatever the precision, since errors of states add up over the steps; weights are packed.
-  static Offer operands(const StepRequest& request) {
-    Offer offer;
-    offer.inputs.resize(request.inputs.size());
-    for (const size_t i : {kX, kInitialH, kInitialC}) {
-      if (request.node.has_input(i))
-        offer.inputs[i] = {DType::kFloat32, request.inputs[i].shape, Layout::kPlain};
-    }
-    offer.outputs = request.outputs;
-    return offer;
+Descs descs_of(const StepRequest& request, const RecurrentLayer& layer) {
+  const graph::Node& node = request.node;
+  Descs d{.x = layer.sequence_desc(1, layer.features),
+          .w = layer.weights_desc(layer.features),
+          .r = layer.weights_desc(layer.hidden),
+          .b = layer.bias_desc(),
+          .y = layer.sequence_desc(layer.directions(), layer.hidden)};
+  // oneDNN wants both states of an LSTM or neither.
+  if (node.has_input(kInitialH) || node.has_input(kInitialC)) d.initial_h = layer.state_desc();
+  if (node.has_output(kYh) || node.has_output(kYc)) d.last_h = layer.state_desc();
+  if (layer.cell.has_cell_state) {
+    d.initial_c = d.initial_h;
+    d.last_c = d.last_h;
   }
+  return d;
+}
 
-  static Descs descs_of(const StepRequest& request, const RecurrentLayer& layer) {
-    const graph::Node& node = request.node;
-    Descs d{.x = layer.sequence_desc(1, layer.features),
-            .w = layer.weights_desc(layer.features),
-            .r = layer.weights_desc(layer.hidden),
-            .b = layer.bias_desc(),
-            .y = layer.sequence_desc(layer.directions(), layer.hidden)};
-    // oneDNN wants both states of an LSTM or neither.
-    if (node.has_input(kInitialH) || node.has_input(kInitialC)) d.initial_h = layer.state_desc();
-    if (node.has_output(kYh) || node.has_output(kYc)) d.last_h = layer.state_desc();
-    if (layer.cell.has_cell_state) {
-      d.initial_c = d.initial_h;
-      d.last_c = d.last_h;
-    }
-    return d;
+void bind_zeros(int argument, const memory::desc& desc, OnednnKernel& kernel) {
+  Tensor zeros(DType::kUInt8, {static_cast<int64_t>(desc.get_size())});
+  std::memset(zeros.mutable_bytes(), 0, zeros.byte_size());
+  kernel.bind_constant(argument, desc, zeros.bytes());
+  kernel.own(std::move(zeros));
+}
+
+void bind_initial(const graph::Node& node, RecurrentInput position, int argument, const memory::desc& desc,
+                  OnednnKernel& kernel) {
+  if (desc.get_size() == 0) return;
+  if (node.has_input(position)) {
+    kernel.bind_input(position, argument, desc);
+    return;
   }
+  bind_zeros(argument, desc, kernel);
+}
 
-  static Offer make(const StepRequest& request, const RecurrentLayer& layer, engine::WeightStore& weights) {
-    const Descs d = descs_of(request, layer);
+void bind_operands(const graph::Node& node, const Descs& d, OnednnKernel& kernel) {
+  kernel.bind_input(kX, DNNL_ARG_SRC_LAYER, d.x);
+  bind_initial(node, kInitialH, DNNL_ARG_SRC_ITER, d.initial_h, kernel);
+  bind_initial(node, kInitialC, DNNL_ARG_SRC_ITER_C, d.initial_c, kernel);
+  kernel.bind_output(kY, DNNL_ARG_DST_LAYER, d.y);
+  if (d.last_h.get_size() > 0) kernel.bind_output(kYh, DNNL_ARG_DST_ITER, d.last_h);
+  if (d.last_c.get_size() > 0) kernel.bind_output(kYc, DNNL_ARG_DST_ITER_C, d.last_c);
+}
+
+void bind_weights(const StepRequest& request, const RecurrentLayer& layer, size_t direction, const Descs& d,
+                  OnednnKernel& kernel, Offer& offer, engine::WeightStore& weights) {
+  const auto bind = [&](RecurrentInput operand, int argument, const memory::desc& desc) {
+    const PackedConstant packed = pack_recurrent(request, layer, operand, direction, weights);
+    kernel.bind_constant(argument, desc, packed.data);
+    offer.packed.push_back(packed.key);
+  };
+  bind(kW, DNNL_ARG_WEIGHTS_LAYER, d.w);
+  bind(kR, DNNL_ARG_WEIGHTS_ITER, d.r);
+  // oneDNN has no cell without a bias.
+  if (request.node.has_input(kB)) {
+    bind(kB, DNNL_ARG_BIAS, d.b);
+  } else {
+    bind_zeros(DNNL_ARG_BIAS, d.b, kernel);
+  }
+}
+
+Offer make(const StepRequest& request, const RecurrentLayer& layer, engine::WeightStore& weights) {
+  const Descs d = descs_of(request, layer);
+  Offer offer = operands(request);
+  std::vector<OnednnKernel> directions;
+  for (size_t i = 0; i < layer.reversed.size(); ++i) {
+    const auto [primitive, scratchpad] = make_direction(layer.cell, layer.reversed[i], d);
+    OnednnKernel& kernel = directions.emplace_back(primitive);
+    kernel.bind_scratch(scratchpad);
+    bind_operands(request.node, d, kernel);
+    bind_weights(request, layer, i, d, kernel, offer, weights);
+    offer.scratch_bytes = std::max(offer.scratch_bytes, static_cast<int64_t>(scratchpad.get_size()));
+  }
+  RecurrentKernel::Spare spare{};
+  const std::array<const memory::desc*, kRecurrentOutputs> results = {&d.y, &d.last_h, &d.last_c};
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (request.node.has_output(i)) continue;
+    spare[i] = (offer.scratch_bytes + 63) / 64 * 64;
+    offer.scratch_bytes = spare[i] + static_cast<int64_t>(results[i]->get_size());
+  }
+  offer.kernel = std::make_shared<RecurrentKernel>(std::move(directions), layer, spare);
+  return offer;
+}
+
+Offer offer_recurrent(const StepRequest& request, engine::WeightStore& weights) {
+  const RecurrentLayer layer(request);
+  if (Refusal reason = refuse_node(request, layer)) return Offer::refuse(std::move(reason));
+  if (layer.steps == 0 || layer.batch == 0) {
     Offer offer = operands(request);
-    std::vector<OnednnKernel> directions;
-    for (size_t i = 0; i < layer.reversed.size(); ++i) {
-      const auto [primitive, scratchpad] = make_direction(layer.cell, layer.reversed[i], d);
-      OnednnKernel& kernel = directions.emplace_back(primitive);
-      kernel.bind_scratch(scratchpad);
-      bind_operands(request.node, d, kernel);
-      bind_weights(request, layer, i, d, kernel, offer, weights);
-      offer.scratch_bytes = std::max(offer.scratch_bytes, static_cast<int64_t>(scratchpad.get_size()));
-    }
-    RecurrentKernel::Spare spare{};
-    const std::array<const memory::desc*, kRecurrentOutputs> results = {&d.y, &d.last_h, &d.last_c};
-    for (size_t i = 0; i < results.size(); ++i) {
-      if (request.node.has_output(i)) continue;
-      spare[i] = (offer.scratch_bytes + 63) / 64 * 64;
-      offer.scratch_bytes = spare[i] + static_cast<int64_t>(results[i]->get_size());
-    }
-    offer.kernel = std::make_shared<RecurrentKernel>(std::move(directions), layer, spare);
+    offer.kernel = std::make_shared<StatesKernel>(request);
     return offer;
   }
-
-  static void bind_operands(const graph::Node& node, const Descs& d, OnednnKernel& kernel) {
-    kernel.bind_input(kX, DNNL_ARG_SRC_LAYER, d.x);
-    bind_initial(node, kInitialH, DNNL_ARG_SRC_ITER, d.initial_h, kernel);
-    bind_initial(node, kInitialC, DNNL_ARG_SRC_ITER_C, d.initial_c, kernel);
-    kernel.bind_output(kY, DNNL_ARG_DST_LAYER, d.y);
-    if (d.last_h.get_size() > 0) kernel.bind_output(kYh, DNNL_ARG_DST_ITER, d.last_h);
-    if (d.last_c.get_size() > 0) kernel.bind_output(kYc, DNNL_ARG_DST_ITER_C, d.last_c);
-  }
-
-  static void bind_initial(const graph::Node& node, RecurrentInput position, int argument,
-                           const memory::desc& desc, OnednnKernel& kernel) {
-    if (desc.get_size() == 0) return;
-    if (node.has_input(position)) {
-      kernel.bind_input(position, argument, desc);
-      return;
-    }
-    bind_zeros(argument, desc, kernel);
-  }
-
-  static void bind_zeros(int argument, const memory::desc& desc, OnednnKernel& kernel) {
-    Tensor zeros(DType::kUInt8, {static_cast<int64_t>(desc.get_size())});
-    std::memset(zeros.mutable_bytes(), 0, zeros.byte_size());
-    kernel.bind_constant(argument, desc, zeros.bytes());
-    kernel.own(std::move(zeros));
-  }
-
-  static void bind_weights(const StepRequest& request, const RecurrentLayer& layer, size_t direction,
-                           const Descs& d, OnednnKernel& kernel, Offer& offer, engine::WeightStore& weights) {
-    const auto bind = [&](RecurrentInput operand, int argument, const memory::desc& desc) {
-      const PackedConstant packed = pack_recurrent(request, layer, operand, direction, weights);
-      kernel.bind_constant(argument, desc, packed.data);
-      offer.packed.push_back(packed.key);
-    };
-    bind(kW, DNNL_ARG_WEIGHTS_LAYER, d.w);
-    bind(kR, DNNL_ARG_WEIGHTS_ITER, d.r);
-    // oneDNN has no cell without a bias.
-    if (request.node.has_input(kB)) {
-      bind(kB, DNNL_ARG_BIAS, d.b);
-    } else {
-      bind_zeros(DNNL_ARG_BIAS, d.b, kernel);
-    }
-  }
-};
+  return guard_onednn([&] { return make(request, layer, weights); });
+}
 
 }  // namespace
 
-void add_recurrent_tactics(TacticList& list) { list.push_back(std::make_unique<RecurrentTactic>()); }
+void add_recurrent_tactics(TacticList& list) {
+  list.push_back({.name = "onednn_recurrent", .operators = {"LSTM", "GRU", "RNN"}, .make = offer_recurrent});
+}
 
 }  // namespace hone::device::cpu

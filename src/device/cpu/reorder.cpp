@@ -83,7 +83,7 @@ Offer moved(const StepRequest& request, const memory::dims& dims, const memory::
   const engine::Shape& shape = request.inputs[0].shape;
   if (tensor::element_count(shape) == 0) return Offer::refuse("the tensor is empty");
   const bool floating = request.outputs[0].dtype == tensor::DType::kFloat32;
-  const tensor::DType dtype = floating ? request.compute_dtype : request.outputs[0].dtype;
+  const tensor::DType dtype = floating ? request.storage() : request.outputs[0].dtype;
   if (carrier(dtype) == tensor::DType::kUndefined) return Offer::refuse("elements of 8 bytes");
   return guard_onednn([&] {
     const auto type = onednn_type(carrier(dtype));
@@ -96,42 +96,30 @@ Offer moved(const StepRequest& request, const memory::dims& dims, const memory::
   });
 }
 
-class TransposeTactic final : public CpuTactic {
- public:
-  std::string_view name() const override { return "onednn_reorder"; }
-  bool handles(const std::string& op) const override { return op == "Transpose"; }
-
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    const engine::Shape& shape = request.inputs[0].shape;
-    if (shape.empty() || shape.size() > 6) return Offer::refuse("rank 1 to 6 only");
-    std::vector<int64_t> perm(shape.size());
-    for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(perm.size() - 1 - i);
-    if (request.node.attributes.has("perm")) perm = request.node.attributes.get_ints("perm");
-    // The input seen in the output's order of dimensions: a reorder to row-major is the transpose.
-    const auto strides = tensor::row_major_strides(shape);
-    memory::dims dims;
-    memory::dims from;
-    for (const int64_t axis : perm) {
-      dims.push_back(shape[static_cast<size_t>(axis)]);
-      from.push_back(strides[static_cast<size_t>(axis)]);
-    }
-    return moved(request, dims, from);
+Offer offer_transpose(const StepRequest& request, engine::WeightStore&) {
+  const engine::Shape& shape = request.inputs[0].shape;
+  if (shape.empty() || shape.size() > 6) return Offer::refuse("rank 1 to 6 only");
+  std::vector<int64_t> perm(shape.size());
+  for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(perm.size() - 1 - i);
+  if (request.node.attributes.has("perm")) perm = request.node.attributes.get_ints("perm");
+  // The input seen in the output's order of dimensions: a reorder to row-major is the transpose.
+  const auto strides = tensor::row_major_strides(shape);
+  memory::dims dims;
+  memory::dims from;
+  for (const int64_t axis : perm) {
+    dims.push_back(shape[static_cast<size_t>(axis)]);
+    from.push_back(strides[static_cast<size_t>(axis)]);
   }
-};
+  return moved(request, dims, from);
+}
 
-class BlocksTactic final : public CpuTactic {
- public:
-  std::string_view name() const override { return "onednn_reorder"; }
-  bool handles(const std::string& op) const override { return op == "DepthToSpace" || op == "SpaceToDepth"; }
-
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    const auto blocks_of =
-        request.node.op == "DepthToSpace" ? graph::depth_to_space_blocks : graph::space_to_depth_blocks;
-    const graph::ImageBlocks blocks =
-        blocks_of(request.node.attributes, request.inputs[0].shape, /*channels_last=*/false);
-    return moved(request, blocks.sizes, blocks.strides);
-  }
-};
+Offer offer_blocks(const StepRequest& request, engine::WeightStore&) {
+  const auto blocks_of =
+      request.node.op == "DepthToSpace" ? graph::depth_to_space_blocks : graph::space_to_depth_blocks;
+  const graph::ImageBlocks blocks =
+      blocks_of(request.node.attributes, request.inputs[0].shape, /*channels_last=*/false);
+  return moved(request, blocks.sizes, blocks.strides);
+}
 
 }  // namespace
 
@@ -148,8 +136,9 @@ std::shared_ptr<const engine::Kernel> make_rounding_kernel(std::shared_ptr<const
 }
 
 void add_reorder_tactics(TacticList& list) {
-  list.push_back(std::make_unique<TransposeTactic>());
-  list.push_back(std::make_unique<BlocksTactic>());
+  list.push_back({.name = "onednn_reorder", .operators = {"Transpose"}, .make = offer_transpose});
+  list.push_back(
+      {.name = "onednn_reorder", .operators = {"DepthToSpace", "SpaceToDepth"}, .make = offer_blocks});
 }
 
 }  // namespace hone::device::cpu

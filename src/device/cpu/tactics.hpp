@@ -1,14 +1,11 @@
-// The tactics of the CPU device, one factory per file of this folder.
+// The table of the CPU device: each file of this folder with tactics adds its rows.
 #pragma once
-
-#include <memory>
-#include <vector>
 
 #include "engine/kernel.hpp"
 
 namespace hone::device::cpu {
 
-using TacticList = std::vector<std::unique_ptr<engine::Tactic>>;
+using engine::TacticList;
 
 /// Conv and FusedConv through oneDNN: direct, Winograd, one image at a time, and on plain memory.
 void add_convolution_tactics(TacticList& list);
@@ -26,11 +23,5 @@ void add_normalization_tactics(TacticList& list);
 void add_recurrent_tactics(TacticList& list);
 /// Transpose, DepthToSpace and SpaceToDepth through oneDNN's reorder.
 void add_reorder_tactics(TacticList& list);
-
-/// Operators that a tactic of this device is for; the device asks it for those only.
-class CpuTactic : public engine::Tactic {
- public:
-  virtual bool handles(const std::string& op) const = 0;
-};
 
 }  // namespace hone::device::cpu

@@ -1,6 +1,7 @@
 // See dissolve.hpp.
 #include "engine/program/dissolve.hpp"
 
+#include "graph/region.hpp"
 #include "transform/dissolve.hpp"
 
 namespace hone::engine {
@@ -8,11 +9,15 @@ namespace hone::engine {
 using graph::Node;
 using graph::ValueId;
 
-bool is_fused(const Node& node) { return transform::chained_ops(node) > 0 || transform::is_pattern(node); }
+bool is_fused(const Node& node) { return transform::chained_ops(node) > 0 || graph::is_region(node); }
+
+bool has_pieces(const Node& node) {
+  return graph::is_region(node) || transform::chained_ops(node) > (node.op == "FusedElementwise" ? 1 : 0);
+}
 
 std::vector<Node> dissolve(graph::Graph& graph, const Node& whole,
                            const std::function<bool(const Node&)>& takes) {
-  if (transform::is_pattern(whole)) return transform::pieces_of_pattern(graph, whole);
+  if (graph::is_region(whole)) return transform::pieces_of_region(graph, whole);
   const graph::Value& result = graph.value(whole.outputs[0]);
   // No operation changes the type or the shape.
   const ValueId between = graph.add_value(fmt::format("{}/0", result.name), graph::TensorType(result.type));

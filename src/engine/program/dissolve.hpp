@@ -11,7 +11,10 @@ namespace hone::engine {
 /// Whether the node was fused of others.
 bool is_fused(const graph::Node& node);
 
-/// Pieces of a fused node in the order they run: those of the pattern that it was fused of; of a base
+/// Whether it is fused of more than one operation, so that it can run as pieces.
+bool has_pieces(const graph::Node& node);
+
+/// Pieces of a fused node in the order they run: of a region, the nodes in its body; of a base
 /// operator and its post-ops, the operator with as many of them as `takes` says a tactic takes, and a
 /// FusedElementwise of the others. None where the device would take neither. Values between the pieces are
 /// added to the graph; `takes` is asked about nodes that read and make them.

@@ -9,11 +9,6 @@ namespace hone::engine {
 
 using tensor::Tensor;
 
-const std::string& ProgramStep::node_tactic() const {
-  static const std::string kPieces(kDissolved);
-  return is_piece() ? kPieces : tactic;
-}
-
 const graph::Node* Program::node_of(const ProgramStep& step) const {
   if (step.is_piece()) return &pieces_.at(step.key());
   return step.node < 0 ? nullptr : &graph_->nodes[static_cast<size_t>(step.node)];

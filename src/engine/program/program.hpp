@@ -9,7 +9,7 @@
 
 #include "engine/kernel.hpp"
 #include "engine/program/memory_plan.hpp"
-#include "engine/step_key.hpp"
+#include "engine/step_plan.hpp"
 #include "graph/graph.hpp"
 #include "tensor/tensor.hpp"
 
@@ -26,15 +26,13 @@ struct Operand {
   TensorDesc desc;
 };
 
-/// Stands for a tactic where a node runs as the pieces that it is dissolved into.
-inline constexpr std::string_view kDissolved = "dissolved";
-
 struct ProgramStep {
   /// That of its node; of a piece "name [2/3]".
   std::string name;
   /// An operator, or "Reorder" or "Copy" for what the engine inserted.
   std::string kind;
-  std::string tactic;
+  /// What it runs by.
+  StepPlan plan;
   /// Index of the graph's node, -1 for inserted steps.
   int32_t node = -1;
   /// Of a piece of a dissolved node: StepKey::path.
@@ -59,17 +57,12 @@ struct ProgramStep {
   std::vector<std::string> whole_refusals;
   /// Tactics that were asked before this one, with their reasons.
   std::vector<std::string> refusals;
-  /// With ProgramOptions::list_candidates, every tactic that accepts (the reference only when no other does).
-  std::vector<std::string> candidates;
+  /// Where they are listed, every tactic that accepts (the reference only when no other does) and, of a fused
+  /// node that one accepts, kDissolved.
+  std::vector<TacticId> candidates;
 
   bool is_piece() const { return !path.empty(); }
   StepKey key() const { return {node, path}; }
-  /// The same of the graph's node, whichever of its pieces this is.
-  const std::string& node_tactic() const;
-  const std::vector<std::string>& node_refusals() const { return is_piece() ? whole_refusals : refusals; }
-  std::vector<std::string> node_candidates() const {
-    return is_piece() ? std::vector<std::string>{std::string(kDissolved)} : candidates;
-  }
 };
 
 class Program {
@@ -79,6 +72,8 @@ class Program {
   const std::vector<ProgramStep>& steps() const { return steps_; }
   /// What a step runs: a node of the graph or a piece of one; null for inserted steps.
   const graph::Node* node_of(const ProgramStep& step) const;
+  /// The graph's nodes that run as their pieces.
+  const Plans& dissolved() const { return dissolved_; }
   const MemoryPlan& memory_plan() const { return memory_; }
   /// Bytes of the scratch area shared by all steps.
   int64_t scratch_bytes() const { return scratch_bytes_; }
@@ -106,6 +101,7 @@ class Program {
   std::shared_ptr<const graph::Graph> graph_;
   std::vector<ProgramStep> steps_;
   std::map<StepKey, graph::Node> pieces_;
+  Plans dissolved_;
   MemoryPlan memory_;
   int64_t scratch_bytes_ = 0;
   int64_t counter_bytes_ = 0;
@@ -117,17 +113,17 @@ class Program {
 };
 
 struct ProgramOptions {
-  Precision precision = Precision::kFp32;
+  /// Of steps without a plan, but for pieces: theirs are those of their node.
+  NumericPolicy policy = {};
   Layout layout = Layout::kPlain;
   /// Of the graph's inputs as they are given; empty: all are plain.
-  std::vector<Layout> input_layouts;
-  /// Tactic name per node of the graph, kDissolved for one that is to be; empty entries (or an empty list):
-  /// the first that accepts. A node that none accepts is dissolved, where one accepts a piece of it, unless
-  /// it is to run by the reference.
-  std::vector<std::string> tactics;
-  /// The same of pieces; those that are not there run by the first that accepts.
-  std::map<StepKey, std::string> pieces = {};
-  /// Ask every tactic, for a search, instead of stopping at the first that accepts.
+  std::vector<Layout> input_layouts = {};
+  /// Steps without one run by the first tactic that accepts. A node that none accepts is dissolved, where one
+  /// accepts a piece of it, unless it is to run by the reference.
+  Plans plans = {};
+  /// What TensorDesc::quantization stands for.
+  std::span<const tensor::Quantization> quantizations = {};
+  /// Ask every tactic of steps without a plan, for a search, instead of stopping at the first that accepts.
   bool list_candidates = false;
   /// Ask for variants that a library does not recommend, too.
   bool exhaustive = false;

@@ -11,6 +11,7 @@
 #include "engine/program/slots.hpp"
 #include "engine/program/tactic_choice.hpp"
 #include "graph/operator.hpp"
+#include "graph/region.hpp"
 
 namespace hone::engine {
 
@@ -45,7 +46,7 @@ class ProgramBuilder {
         given_(graph_),
         device_(device),
         options_(options),
-        choice_(device, weights, options.list_candidates) {
+        choice_(device, weights) {
     slot_of_.assign(graph_->values.size(), -1);
   }
 
@@ -53,7 +54,10 @@ class ProgramBuilder {
     for (size_t i = 0; i < graph_->inputs.size(); ++i) add_input(i);
     for (size_t i = 0; i < given_->nodes.size(); ++i) {
       try {
-        add_node({given_->nodes[i], {static_cast<int32_t>(i), {}}, {}, {}});
+        add_node({.node = given_->nodes[i],
+                  .key = {static_cast<int32_t>(i), {}},
+                  .layout = options_.layout,
+                  .policy = options_.policy});
       } catch (const Error& error) {
         if (error.where().empty() && error.kind() == ErrorKind::kBadInput)
           rethrow_within(error, given_->nodes[i].text());
@@ -120,6 +124,8 @@ class ProgramBuilder {
       if (slots_.at(known->second).desc == wanted) return known->second;
     }
     if (slots_.at(from).storage == Operand::Storage::kConstant) {
+      if (needs_requantizing(have, wanted))
+        fail_internal("constant '{}' is packed, not requantized: {} of {}", name, wanted.text(), have.text());
       const int32_t result = slots_.add({.desc = wanted, .storage = Operand::Storage::kConstant});
       Tensor bytes(DType::kUInt8, {wanted.bytes()});
       device_.arrange_constant(have, wanted, slots_.at(from).data, bytes.mutable_bytes());
@@ -135,12 +141,35 @@ class ProgramBuilder {
     return result;
   }
 
+  /// Of steps that the engine adds.
+  StepPlan inserted_plan(const char* tactic) const {
+    return {{tactic, {}}, options_.layout, options_.policy};
+  }
+
+  const tensor::Quantization* quantization_of(const TensorDesc& desc) const {
+    if (desc.quantization < 0) return nullptr;
+    if (static_cast<size_t>(desc.quantization) >= options_.quantizations.size())
+      fail_internal("a tactic names {}, of {}", desc.text(), options_.quantizations.size());
+    return &options_.quantizations[static_cast<size_t>(desc.quantization)];
+  }
+
+  std::shared_ptr<const Kernel> copy_kernel(const TensorDesc& from, const TensorDesc& to,
+                                            const std::string& name) const {
+    if (!needs_requantizing(from, to)) return device_.make_reorder(from, to);
+    auto kernel = device_.make_requantization(from, to, quantization_of(from), quantization_of(to));
+    if (kernel == nullptr) {
+      fail_environment("the device {} has no kernel to make {} of '{}', which is {}", device_.name(),
+                       to.text(), name, from.text());
+    }
+    return kernel;
+  }
+
   DraftStep make_copy(int32_t from, int32_t to, const char* kind, const std::string& name) const {
     DraftStep draft;
     draft.step.name = fmt::format("{} of {}", kind, name);
     draft.step.kind = kind;
-    draft.step.tactic = "reorder";
-    draft.step.kernel = device_.make_reorder(slots_.at(from).desc, slots_.at(to).desc);
+    draft.step.plan = inserted_plan("reorder");
+    draft.step.kernel = copy_kernel(slots_.at(from).desc, slots_.at(to).desc, name);
     draft.inputs = {from};
     draft.outputs = {to};
     return draft;
@@ -150,9 +179,12 @@ class ProgramBuilder {
   struct Work {
     const Node& node;
     StepKey key;
+    /// Of its plan unless it has one of its own.
+    Layout layout = Layout::kPlain;
+    NumericPolicy policy = {};
     /// Of a piece: ProgramStep::whole_refusals, and those of pieces that it is a piece of.
-    std::vector<std::string> whole_refusals;
-    std::vector<std::string> refusals;
+    std::vector<std::string> whole_refusals = {};
+    std::vector<std::string> refusals = {};
   };
 
   void add_node(const Work& work) {
@@ -177,9 +209,13 @@ class ProgramBuilder {
     const int32_t current = slot(source);
     TensorDesc plain = slots_.at(current).desc;
     plain.layout = Layout::kPlain;
+    // An axis with scales of its own is another one in another shape.
+    const tensor::Quantization* const quantization = quantization_of(plain);
+    if (quantization != nullptr && quantization->axis >= 0) plain = plain_desc(graph_->value(source).type);
     const int32_t from = arrange(current, plain, graph_->value(source).name);
     Slot view = slots_.at(from);
-    view.desc = {plain.dtype, plain_desc(graph_->value(node.outputs[0]).type).shape, Layout::kPlain};
+    view.desc = {plain.dtype, plain_desc(graph_->value(node.outputs[0]).type).shape, Layout::kPlain,
+                 plain.quantization};
     if (view.storage == Operand::Storage::kArena) {
       view.parent = from;
       view.offset = 0;
@@ -194,47 +230,43 @@ class ProgramBuilder {
     return made ? slots_.at(slot(id)).desc : plain_desc(graph_->value(id).type);
   }
 
-  StepRequest request_for(const Node& node) {
-    StepRequest request{.graph = *graph_, .node = node, .layout = options_.layout};
-    request.precision = options_.precision;
-    request.exhaustive = options_.exhaustive;
-    if (device_.computes_in(options_.precision)) {
-      request.compute_dtype = tensor::storage_dtype(options_.precision);
-    } else {
-      request.round_bf16 = true;
-    }
+  StepRequest request_for(const Node& node, const StepPlan& plan) {
+    StepRequest request{.graph = *graph_,
+                        .node = node,
+                        .policy = plan.policy,
+                        .layout = plan.layout,
+                        .exhaustive = options_.exhaustive,
+                        .quantizations = options_.quantizations};
     for (const ValueId id : node.inputs) request.inputs.push_back(desc_of(id));
     for (const ValueId id : node.outputs)
       request.outputs.push_back(id == kNoValue ? TensorDesc{} : plain_desc(graph_->value(id).type));
     return request;
   }
 
-  std::string wanted_tactic(const StepKey& key) const {
-    if (!key.path.empty()) {
-      const auto found = options_.pieces.find(key);
-      return found == options_.pieces.end() ? "" : found->second;
-    }
-    const auto position = static_cast<size_t>(key.node);
-    return position < options_.tactics.size() ? options_.tactics[position] : "";
-  }
-
   void add_static_step(const Work& work) {
-    const std::string wanted = wanted_tactic(work.key);
-    if (wanted == kDissolved && add_pieces(work, {})) return;
-    TacticAnswer answer = choice_.ask(request_for(work.node), wanted);
-    if (!answer.offers() && add_pieces(work, answer.refusals)) return;
-    const StepRequest request = request_for(work.node);
-    if (!answer.offers()) choice_.ask_reference(request, answer);
-    add_step(work, request, answer);
+    const auto planned = options_.plans.find(work.key);
+    const bool is_planned = planned != options_.plans.end();
+    const bool lists = options_.list_candidates && !is_planned;
+    StepPlan plan = is_planned ? planned->second : StepPlan{{}, work.layout, work.policy};
+    if (plan.tactic.dissolves() && add_pieces(work, plan, {})) return;
+    TacticAnswer answer = choice_.ask(request_for(work.node, plan), plan.tactic, lists);
+    if (!answer.offers() && add_pieces(work, plan, answer.refusals)) return;
+    if (!answer.offers()) {
+      choice_.ask_reference(request_for(work.node, plan), answer);
+    } else if (lists && work.key.path.empty() && has_pieces(work.node)) {
+      answer.candidates.push_back({std::string(kDissolved), {}});
+    }
+    plan.tactic = answer.tactic;
+    add_step(work, plan, answer);
   }
 
-  void add_step(const Work& work, const StepRequest& request, TacticAnswer& answer) {
+  void add_step(const Work& work, const StepPlan& plan, TacticAnswer& answer) {
     const Node& node = work.node;
     const Offer& offer = answer.offer;
     DraftStep draft;
     draft.step = {.name = node.name,
-                  .kind = node.op,
-                  .tactic = answer.tactic,
+                  .kind = graph::kind_of(node),
+                  .plan = plan,
                   .node = work.key.node,
                   .path = work.key.path,
                   .sources = node.sources,
@@ -259,7 +291,7 @@ class ProgramBuilder {
       slot_of_[static_cast<size_t>(node.outputs[i])] = draft.outputs.back();
     }
     draft.step.kernel =
-        request.round_bf16 ? device_.make_rounding(offer.kernel, offer.outputs) : offer.kernel;
+        plan.policy.is_emulated() ? device_.make_rounding(offer.kernel, offer.outputs) : offer.kernel;
     draft.step.scratch_bytes = offer.scratch_bytes;
     draft.step.counter_bytes = offer.counter_bytes;
     draft.accumulate_input = offer.accumulate_input;
@@ -272,12 +304,12 @@ class ProgramBuilder {
   }
 
   /// Adds a fused node as its pieces; false, and nothing, where that is of no use.
-  bool add_pieces(const Work& whole, const std::vector<std::string>& refusals) {
+  bool add_pieces(const Work& whole, const StepPlan& plan, const std::vector<std::string>& refusals) {
     if (!is_fused(whole.node)) return false;
     if (own_ == nullptr) graph_ = own_ = std::make_shared<graph::Graph>(*given_);
     std::vector<Node> pieces = dissolve(*own_, whole.node, [&](const Node& node) {
       slot_of_.resize(graph_->values.size(), -1);
-      return choice_.is_taken(request_for(node));
+      return choice_.is_taken(request_for(node, plan));
     });
     slot_of_.resize(graph_->values.size(), -1);
     const bool outermost = whole.key.path.empty();
@@ -287,10 +319,16 @@ class ProgramBuilder {
       const StepKey key = whole.key.piece(static_cast<int32_t>(i));
       add_node({.node = program_->pieces_.emplace(key, std::move(pieces[i])).first->second,
                 .key = key,
+                .layout = plan.layout,
+                .policy = plan.policy,
                 .whole_refusals = outermost ? refusals : whole.whole_refusals,
                 .refusals = outermost ? std::vector<std::string>() : both(whole.refusals, refusals)});
     }
-    return !pieces.empty();
+    if (pieces.empty()) return false;
+    if (outermost) {
+      program_->dissolved_[whole.key] = {{std::string(kDissolved), {}}, plan.layout, plan.policy, plan.place};
+    }
+    return true;
   }
 
   /// A step with a value whose shape is only known when it runs.
@@ -298,8 +336,8 @@ class ProgramBuilder {
     const Node& node = work.node;
     DraftStep draft;
     draft.step = {.name = node.name,
-                  .kind = node.op,
-                  .tactic = "reference",
+                  .kind = graph::kind_of(node),
+                  .plan = inserted_plan("reference"),
                   .node = work.key.node,
                   .sources = node.sources};
     for (const ValueId id : node.inputs) draft.inputs.push_back(id == kNoValue ? -1 : plain_slot(id));
@@ -333,7 +371,8 @@ class ProgramBuilder {
     Slot result{.storage = Operand::Storage::kOutput, .index = static_cast<int64_t>(index)};
     if (slots_.at(current).storage == Operand::Storage::kDynamic) {
       DraftStep draft;
-      draft.step = {.name = "Copy of " + graph_->value(id).name, .kind = "Copy", .tactic = "reference"};
+      draft.step = {
+          .name = "Copy of " + graph_->value(id).name, .kind = "Copy", .plan = inserted_plan("reference")};
       draft.inputs = {current};
       draft.outputs = {slots_.add(std::move(result))};
       steps_.push_back(std::move(draft));

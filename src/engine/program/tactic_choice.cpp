@@ -7,16 +7,15 @@
 
 namespace hone::engine {
 
-TacticAnswer TacticChoice::ask(const StepRequest& request, const std::string& wanted) {
+TacticAnswer TacticChoice::ask(const StepRequest& request, const TacticId& wanted, bool list_candidates) {
   TacticAnswer answer;
-  const std::string name = wanted.substr(0, wanted.find(':'));
-  if (name == reference_tactic().name()) ask_one(reference_tactic(), request, wanted, answer, false);
+  if (wanted.name == reference_tactic().name) ask_one(reference_tactic(), request, wanted, answer, false);
   std::vector<const Tactic*> tactics = device_.tactics(request.node);
   std::stable_partition(tactics.begin(), tactics.end(),
-                        [&](const Tactic* tactic) { return tactic->name() == name; });
+                        [&](const Tactic* tactic) { return tactic->name == wanted.name; });
   for (const Tactic* tactic : tactics) {
-    if (answer.offers() && !list_candidates_) break;
-    ask_one(*tactic, request, wanted, answer, list_candidates_);
+    if (answer.offers() && !list_candidates) break;
+    ask_one(*tactic, request, wanted, answer, list_candidates);
   }
   return answer;
 }
@@ -24,7 +23,7 @@ TacticAnswer TacticChoice::ask(const StepRequest& request, const std::string& wa
 void TacticChoice::ask_reference(const StepRequest& request, TacticAnswer& answer) {
   // It reads constants plain, so also the one that is missing.
   if (answer.missing) throw MissingForm(*answer.missing);
-  ask_one(reference_tactic(), request, "", answer, false);
+  ask_one(reference_tactic(), request, {}, answer, false);
   if (!answer.offers())
     fail_internal("no tactic runs {}: {}", request.node.text(), fmt::join(answer.refusals, "; "));
 }
@@ -32,29 +31,27 @@ void TacticChoice::ask_reference(const StepRequest& request, TacticAnswer& answe
 bool TacticChoice::is_taken(const StepRequest& request) {
   TacticAnswer answer;
   for (const Tactic* tactic : device_.tactics(request.node)) {
-    ask_one(*tactic, request, "", answer, false);
+    ask_one(*tactic, request, {}, answer, false);
     if (answer.offers()) return true;
   }
   return false;
 }
 
-void TacticChoice::ask_one(const Tactic& tactic, const StepRequest& request, const std::string& wanted,
+void TacticChoice::ask_one(const Tactic& tactic, const StepRequest& request, const TacticId& wanted,
                            TacticAnswer& answer, bool list) {
-  const size_t colon = std::min(wanted.find(':'), wanted.size());
-  const bool named = colon < wanted.size() && tactic.name() == wanted.substr(0, colon);
+  const std::string& name = tactic.name;
   std::vector<std::string> variants;
   if (list && answer.offers()) variants = list_variants(tactic, request);
-  for (const std::string& variant : variants)
-    answer.candidates.push_back(fmt::format("{}:{}", tactic.name(), variant));
+  for (const std::string& variant : variants) answer.candidates.push_back({name, variant});
   if (!variants.empty()) return;
-  Offer offer = first_offer(tactic, request, named ? wanted.substr(colon + 1) : "", variants, answer, list);
+  Offer offer =
+      first_offer(tactic, request, name == wanted.name ? wanted.variant : "", variants, answer, list);
   if (offer.refusal) {
-    answer.refusals.push_back(fmt::format("{}: {}", tactic.name(), offer.refusal.text()));
+    answer.refusals.push_back(fmt::format("{}: {}", name, offer.refusal.text()));
     return;
   }
-  if (variants.empty()) answer.candidates.emplace_back(tactic.name());
-  for (const std::string& variant : variants)
-    answer.candidates.push_back(fmt::format("{}:{}", tactic.name(), variant));
+  if (variants.empty()) answer.candidates.push_back({name, {}});
+  for (const std::string& variant : variants) answer.candidates.push_back({name, variant});
   if (answer.offers()) return;
   answer.tactic = answer.candidates.front();
   answer.offer = std::move(offer);

@@ -12,12 +12,12 @@ namespace hone::engine {
 
 /// What the tactics answered to one request.
 struct TacticAnswer {
-  /// The first offer's tactic, with its variant; empty while all that were asked refuse.
-  std::string tactic;
+  /// The first offer's; empty while all that were asked refuse.
+  TacticId tactic;
   Offer offer;
   /// ProgramStep's.
   std::vector<std::string> refusals;
-  std::vector<std::string> candidates;
+  std::vector<TacticId> candidates;
   /// The first form of a constant that a tactic wants and the engine does not hold.
   std::optional<MissingForm> missing;
 
@@ -26,13 +26,12 @@ struct TacticAnswer {
 
 class TacticChoice {
  public:
-  TacticChoice(const Device& device, WeightStore& weights, bool list_candidates)
-      : device_(device), weights_(weights), list_candidates_(list_candidates) {}
+  TacticChoice(const Device& device, WeightStore& weights) : device_(device), weights_(weights) {}
 
-  /// The device's tactics, the one that is `wanted` ("tactic" or "tactic:variant") first; the reference only
-  /// where it is wanted. Candidates are listed where that was asked for: after the first offer, variants
-  /// unasked, since it may take long to get one of them ready.
-  TacticAnswer ask(const StepRequest& request, const std::string& wanted);
+  /// The device's tactics, the one that is `wanted` first; the reference only where it is wanted. Candidates
+  /// are listed where that was asked for: after the first offer, variants unasked, since it may take long to
+  /// get one of them ready.
+  TacticAnswer ask(const StepRequest& request, const TacticId& wanted, bool list_candidates);
   /// The reference, which closes the list of tactics that refused. Environment error when one of them would
   /// run the step with a form of a constant that is missing, internal error when the reference has not the
   /// operator.
@@ -45,8 +44,8 @@ class TacticChoice {
   std::vector<Preparation> prepare() const;
 
  private:
-  void ask_one(const Tactic& tactic, const StepRequest& request, const std::string& wanted,
-               TacticAnswer& answer, bool list);
+  void ask_one(const Tactic& tactic, const StepRequest& request, const TacticId& wanted, TacticAnswer& answer,
+               bool list);
   Offer ask_way(const Tactic& tactic, const StepRequest& request, const std::string* variant,
                 TacticAnswer& answer);
   std::vector<std::string> list_variants(const Tactic& tactic, const StepRequest& request);
@@ -62,7 +61,6 @@ class TacticChoice {
     std::vector<std::string> variants;
   };
 
-  bool list_candidates_;
   std::vector<Listed> listed_;
 };
 

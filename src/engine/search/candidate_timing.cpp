@@ -38,11 +38,10 @@ struct Suspect {
 
 class CandidateTiming {
  public:
-  CandidateTiming(LayoutSearch& search, size_t node_count, TacticTrials& trials,
-                  const SearchProgress& progress)
-      : search_(search), node_count_(node_count), trials_(trials), progress_(progress) {}
+  CandidateTiming(LayoutSearch& search, TacticTrials& trials, const SearchProgress& progress)
+      : search_(search), trials_(trials), progress_(progress) {}
 
-  std::vector<std::string> run(int looks, const SearchBudget& budget) {
+  Plans run(int looks, const SearchBudget& budget) {
     trials_.forget_misfit();
     refuse_wrong(look_once(budget.part(kFirstLookShare)), budget.part(kCheckShare));
     refuse_untimed();
@@ -59,7 +58,7 @@ class CandidateTiming {
 
  private:
   std::unique_ptr<Execution> program_of_round(size_t k) const {
-    return trials_.program(search_.layout, search_.tactics_of_round(k, node_count_));
+    return trials_.program(search_.layout, search_.plans_of_round(k));
   }
 
   /// One sample of every step of round `k`.
@@ -101,7 +100,7 @@ class CandidateTiming {
     seen.ballots.clear();  // they take room that candidates want
     const auto is_right = [&](std::optional<size_t> vote) { return vote && right[*vote]; };
     const auto first = std::find_if(seen.votes.begin(), seen.votes.end(), is_right);
-    sound_ = search_.tactics_of_round(static_cast<size_t>(first - seen.votes.begin()), node_count_);
+    sound_ = search_.plans_of_round(static_cast<size_t>(first - seen.votes.begin()));
     known_.clear();
     for (const StepSearch& step : search_.steps) known_.emplace_back(step.candidates.size(), false);
     for (size_t k = 0; k < seen.votes.size(); ++k) {
@@ -145,13 +144,13 @@ class CandidateTiming {
       return;
     }
     progress_.report("checking what networks compute");
-    std::vector<std::string> tactics = sound_;
+    Plans plans = sound_;
     for (const auto& [step, candidate] : suspects) {
-      for (const size_t node : search_.steps[step].nodes)
-        tactics[node] = search_.steps[step].candidates[candidate].tactic;
+      for (const StepKey& key : search_.steps[step].keys)
+        plans[key] = search_.steps[step].candidates[candidate].plan;
     }
     const std::string reason = trials_.mistake([&] {
-      const auto made = trials_.program(search_.layout, tactics);
+      const auto made = trials_.program(search_.layout, plans);
       const bool agrees = trials_.agrees(*made);
       if (agrees) time_untimed(suspects, *made);
       return agrees;
@@ -179,7 +178,7 @@ class CandidateTiming {
       StepSearch& searched = search_.steps[step];
       if (!searched.candidates[candidate].times.empty()) continue;
       if (!timer) timer.emplace(program).sample(trials_.inputs());
-      searched.take_times(*timer, tactics_that_run(program.program(), node_count_), candidate);
+      searched.take_times(*timer, plans_that_run(program.program()), candidate);
     }
   }
 
@@ -244,10 +243,9 @@ class CandidateTiming {
   };
 
   LayoutSearch& search_;
-  size_t node_count_;
   TacticTrials& trials_;
   const SearchProgress& progress_;
-  std::vector<std::string> sound_;
+  Plans sound_;
   /// Of each step's candidates, whether it is settled that the network is right with it or is not.
   std::vector<std::vector<bool>> known_;
   std::vector<Wrong> wrong_;
@@ -255,10 +253,9 @@ class CandidateTiming {
 
 }  // namespace
 
-std::vector<std::string> time_candidates(LayoutSearch& search, size_t node_count, TacticTrials& trials,
-                                         int looks, const SearchBudget& budget,
-                                         const SearchProgress& progress) {
-  return CandidateTiming(search, node_count, trials, progress).run(looks, budget);
+Plans time_candidates(LayoutSearch& search, TacticTrials& trials, int looks, const SearchBudget& budget,
+                      const SearchProgress& progress) {
+  return CandidateTiming(search, trials, progress).run(looks, budget);
 }
 
 }  // namespace hone::engine

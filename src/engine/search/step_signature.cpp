@@ -4,9 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 namespace hone::engine {
 namespace {
+
+std::string body_text(const graph::Graph& body);
 
 std::string attribute_text(const graph::Attribute& attribute) {
   struct Visitor {
@@ -23,11 +26,39 @@ std::string attribute_text(const graph::Attribute& attribute) {
       return fmt::format("{}", fmt::join(values, ","));
     }
     std::string operator()(const tensor::Tensor& value) const { return tensor::shape_text(value.shape()); }
-    std::string operator()(const std::shared_ptr<graph::Graph>& value) const {
-      return fmt::format("{} nodes", value->nodes.size());
-    }
+    std::string operator()(const std::shared_ptr<graph::Graph>& value) const { return body_text(*value); }
   };
   return std::visit(Visitor{}, attribute);
+}
+
+std::string node_text(const graph::Node& node) {
+  std::string text = node.op;
+  for (const auto& [name, value] : node.attributes)
+    text += fmt::format(" {}={}", name, attribute_text(value));
+  return text;
+}
+
+/// The nodes and what each reads and makes, by number: names of values say nothing about times. What they are
+/// given is known of the node that has the body.
+std::string body_text(const graph::Graph& body) {
+  std::map<graph::ValueId, size_t> numbers;
+  const auto list = [&](const std::vector<graph::ValueId>& ids) {
+    std::string text;
+    for (const graph::ValueId id : ids) {
+      text += text.empty() ? "" : ",";
+      if (id != graph::kNoValue) text += std::to_string(numbers.emplace(id, numbers.size()).first->second);
+    }
+    return text;
+  };
+  std::string text = "{" + list(body.inputs);
+  for (const graph::Node& node : body.nodes) {
+    text += fmt::format("; {} ({})", node_text(node), list(node.inputs));
+    text += " > " + list(node.outputs);
+  }
+  for (const auto& [id, number] : numbers) {
+    if (body.value(id).constant) text += fmt::format("; {}: {}c", number, body.value(id).type.text());
+  }
+  return text + "; " + list(body.outputs) + "}";
 }
 
 /// The text with bytes beyond ASCII spelt out: a model's strings need not be UTF-8, which the cache's file
@@ -44,10 +75,8 @@ std::string ascii(const std::string& text) {
 }  // namespace
 
 std::string step_signature(const graph::Graph& graph, const graph::Node& node, Layout layout,
-                           Precision precision) {
-  std::string text = fmt::format("{} {} {}", node.op, layout_name(layout), tensor::precision_name(precision));
-  for (const auto& [name, value] : node.attributes)
-    text += fmt::format(" {}={}", name, attribute_text(value));
+                           std::span<const NumericPolicy> policies) {
+  std::string text = fmt::format("{} {} {}", node_text(node), layout_name(layout), policies_text(policies));
   for (const graph::ValueId id : node.inputs) {
     text += id == graph::kNoValue
                 ? " -"
@@ -64,13 +93,13 @@ std::string step_signature(const graph::Graph& graph, const graph::Node& node, L
   return ascii(text);
 }
 
-std::string graph_signature(const graph::Graph& graph, Precision precision) {
+std::string graph_signature(const graph::Graph& graph, std::span<const NumericPolicy> policies) {
   uint64_t digest = 1469598103934665603ull;  // FNV-1a
   const auto add = [&](const std::string& text) {
     for (const char c : text) digest = (digest ^ static_cast<unsigned char>(c)) * 1099511628211ull;
   };
   for (const graph::Node& node : graph.nodes) {
-    add(step_signature(graph, node, Layout::kPlain, precision));
+    add(step_signature(graph, node, Layout::kPlain, policies));
     for (const graph::ValueId id : node.inputs) add(fmt::format("<{}", id));
     for (const graph::ValueId id : node.outputs) add(fmt::format(">{}", id));
   }

@@ -48,14 +48,27 @@ void StepTimer::add_step_times() {
   for (size_t i = 0; i < step_times_.size(); ++i) {
     total += step_times_[i];
     pending += step_times_[i];
-    const int32_t node = program_.program().steps()[i].node;
-    if (node < 0) continue;
-    std::vector<double>& times = node_times_[static_cast<size_t>(node)];
+    const ProgramStep& step = program_.program().steps()[i];
+    if (step.node < 0) continue;
+    if (step.is_piece()) piece_times_[step.key()].push_back(pending);
+    std::vector<double>& times = node_times_[static_cast<size_t>(step.node)];
     times.resize(totals_.size() + 1);  // one a run, zero when the node's first piece is met
     times.back() += pending;
     pending = 0;
   }
   totals_.push_back(total);
+}
+
+const std::vector<double>& StepTimer::times(const StepKey& key) const {
+  static const std::vector<double> kNone;
+  if (key.path.empty()) return node_times(static_cast<size_t>(key.node));
+  const auto found = piece_times_.find(key);
+  return found == piece_times_.end() ? kNone : found->second;
+}
+
+double network_us(Execution& program) {
+  const ExecutionTimes times = program.executor().execute_timed();
+  return times.device_us > 0 ? times.device_us : times.enqueue_us;
 }
 
 double sample_quantile(std::vector<double> samples, double q) {

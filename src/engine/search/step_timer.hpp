@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ class StepTimer {
   void sample_uploaded();
   /// Microseconds per run of one node (index of the graph).
   const std::vector<double>& node_times(size_t node) const { return node_times_[node]; }
+  /// The same of a piece of a dissolved node that is a step; none for any other piece.
+  const std::vector<double>& times(const StepKey& key) const;
   const std::vector<double>& total_times() const { return totals_; }
 
  private:
@@ -32,9 +35,13 @@ class StepTimer {
 
   Execution& program_;
   std::vector<std::vector<double>> node_times_;
+  std::map<StepKey, std::vector<double>> piece_times_;
   std::vector<double> totals_;
   std::vector<double> step_times_;
 };
+
+/// Microseconds of one execution on what was uploaded last.
+double network_us(Execution& program);
 
 /// Quantile q in [0, 1] by linear interpolation; 0 for no samples.
 double sample_quantile(std::vector<double> samples, double q);

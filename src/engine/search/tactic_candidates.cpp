@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "engine/search/step_signature.hpp"
 #include "graph/operator.hpp"
@@ -14,7 +15,63 @@ namespace {
 /// A challenger must be this much faster than the favourite.
 constexpr double kMargin = 0.97;
 
+/// Between a candidate's tactic and its policy.
+constexpr std::string_view kIn = " in ";
+
+/// The favourite, which is the first of some candidates, unless another one is clearly faster.
+size_t clearly_fastest(const StepSearch& step, const std::vector<size_t>& some) {
+  const size_t favourite = some.front();
+  size_t best = favourite;
+  for (const size_t i : some) {
+    if (step.median(i) < step.median(best)) best = i;
+  }
+  const bool is_clear = step.median(best) < step.median(favourite) * kMargin &&
+                        step.median(best) < sample_quantile(step.candidates[favourite].times, 0.25);
+  return is_clear ? best : favourite;
+}
+
+/// Puts steps with one signature together.
+class Collector {
+ public:
+  Collector(std::vector<StepSearch>& steps, StepPlan base, int least_level, const TimingCache& cache)
+      : steps_(steps), base_(std::move(base)), least_level_(least_level), cache_(cache) {}
+
+  void add(const std::string& signature, const StepKey& key, const std::string& name) {
+    const auto [found, is_new] = known_.try_emplace(signature, steps_.size());
+    if (is_new) {
+      StepSearch& step = steps_.emplace_back();
+      step.signature = signature;
+      step.base = base_;
+      if (const TimingEntry* entry = cache_.find(signature, least_level_)) step.use(*entry);
+    }
+    steps_[found->second].keys.push_back(key);
+    steps_[found->second].names.push_back(name);
+  }
+
+ private:
+  std::vector<StepSearch>& steps_;
+  StepPlan base_;
+  int least_level_;
+  const TimingCache& cache_;
+  std::map<std::string, size_t> known_;
+};
+
 }  // namespace
+
+std::string StepSearch::text_of(const StepPlan& plan) const {
+  std::string text = plan.tactic.text();
+  if (plan.policy != base.policy) text += fmt::format("{}{}", kIn, policy_name(plan.policy));
+  return text;
+}
+
+StepPlan StepSearch::parse(const std::string& text) const {
+  StepPlan plan = base;
+  const size_t in = text.rfind(kIn);
+  const auto policy = in == std::string::npos ? std::nullopt : find_policy(text.substr(in + kIn.size()));
+  if (policy) plan.policy = *policy;
+  plan.tactic = parse_tactic_id(policy ? text.substr(0, in) : text);
+  return plan;
+}
 
 double StepSearch::median(size_t candidate) const {
   const Candidate& c = candidates[candidate];
@@ -26,25 +83,31 @@ void StepSearch::use(const TimingEntry& entry) {
   refusals = entry.refusals;
   short_of_memory = entry.short_of_memory;
   cut_short = entry.cut_short_after > 0;
-  for (const auto& [tactic, time] : entry.times) {
-    if (tactic == entry.chosen) chosen = candidates.size();
-    candidates.push_back({tactic, {}, time});
+  for (const auto& [text, time] : entry.times) {
+    if (text == entry.chosen) chosen = candidates.size();
+    candidates.push_back({parse(text), {}, time});
   }
 }
 
 void StepSearch::choose() {
   chosen = 0;
   if (candidates.size() < 2) return;
-  size_t best = 0;
-  for (size_t i = 1; i < candidates.size(); ++i) {
-    if (median(i) < median(best)) best = i;
+  std::vector<size_t> all(candidates.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  chosen = clearly_fastest(*this, all);
+}
+
+std::optional<size_t> StepSearch::choice_in(const NumericPolicy& policy) const {
+  std::vector<size_t> some;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    if (candidates[i].plan.policy == policy) some.push_back(i);
   }
-  if (median(best) < median(0) * kMargin && median(best) < sample_quantile(candidates[0].times, 0.25))
-    chosen = best;
+  if (some.empty()) return std::nullopt;
+  return clearly_fastest(*this, some);
 }
 
 void StepSearch::refuse(size_t candidate, const std::string& reason) {
-  refusals.push_back(fmt::format("{}: {}", candidates[candidate].tactic, reason));
+  refusals.push_back(fmt::format("{}: {}", text_of(candidates[candidate].plan), reason));
   candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(candidate));
 }
 
@@ -54,23 +117,58 @@ void StepSearch::leave_out(size_t candidate) {
 }
 
 void StepSearch::list(const ProgramStep& step, const std::string& surroundings) {
-  std::map<std::string, size_t> seen;
-  std::vector<std::pair<size_t, std::string>> ranked;
-  for (const std::string& tactic : step.node_candidates())
-    ranked.emplace_back(seen[tactic.substr(0, tactic.find(':'))]++, tactic);
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (auto& [rank, tactic] : ranked) candidates.push_back({std::move(tactic), {}, {}});
-  // Of a dissolved node one piece does not tell how the others' operands lie.
-  if (!step.is_piece()) listed = fmt::format("{} {}", surroundings, fmt::join(step.candidates, " "));
+  listed += surroundings;
+  for (const TacticId& tactic : step.candidates) {
+    StepPlan plan = base;
+    plan.policy = step.plan.policy;
+    plan.tactic = tactic;
+    listed += " " + text_of(plan);
+    candidates.push_back({std::move(plan), {}, {}});
+  }
 }
 
-void StepSearch::take_times(const StepTimer& timer, const std::vector<const std::string*>& ran, size_t k) {
+void StepSearch::list_dissolved(const NumericPolicy& policy) {
+  StepPlan plan = base;
+  plan.policy = policy;
+  plan.tactic.name = kDissolved;
+  candidates.push_back({std::move(plan), {}, {}});
+  // One piece does not tell how the others' operands lie: this is like itself alone.
+  listed += signature;
+}
+
+void StepSearch::rank() {
+  std::map<std::pair<std::string, NumericPolicy>, size_t> seen;
+  std::vector<std::pair<size_t, Candidate>> ranked;
+  for (Candidate& candidate : candidates) {
+    const TacticId& tactic = candidate.plan.tactic;
+    const size_t variant = seen[{tactic.name, candidate.plan.policy}]++;
+    // Many nodes that are dissolved at once take long to build, and tactics are mostly faster.
+    ranked.emplace_back(tactic.dissolves() ? SIZE_MAX : variant, std::move(candidate));
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  candidates.clear();
+  for (auto& [rank, candidate] : ranked) candidates.push_back(std::move(candidate));
+}
+
+void StepSearch::note_refusals(const std::vector<std::string>& answers, const NumericPolicy& policy) {
+  for (const std::string& answer : answers) {
+    // A variant's name can hold a colon, but no space follows it.
+    const size_t colon = answer.find(": ");
+    StepPlan plan = base;
+    plan.policy = policy;
+    plan.tactic = parse_tactic_id(answer.substr(0, colon));
+    refusals.push_back(text_of(plan) + answer.substr(colon));
+  }
+}
+
+void StepSearch::take_times(const StepTimer& timer, const Plans& ran, size_t k) {
   Candidate& candidate = candidates[k];
-  for (const size_t node : nodes) {
+  for (const StepKey& key : keys) {
     // A variant can turn out not to run; another then stands in, whose time is not its.
-    if (ran[node] == nullptr || *ran[node] != candidate.tactic) continue;
-    const auto& times = timer.node_times(node);
+    const auto found = ran.find(key);
+    if (found == ran.end() || found->second != candidate.plan) continue;
+    const auto& times = timer.times(key);
     candidate.times.insert(candidate.times.end(), times.begin(), times.end());
   }
 }
@@ -86,21 +184,24 @@ void StepSearch::reopen() {
 }
 
 TimingEntry StepSearch::entry(int level, double budget_seconds) {
-  TimingEntry result{candidates[chosen].tactic,     {}, refusals, level, short_of_memory,
-                     cut_short ? budget_seconds : 0};
+  TimingEntry result{.chosen = text_of(candidates[chosen].plan),
+                     .refusals = refusals,
+                     .level = level,
+                     .short_of_memory = short_of_memory,
+                     .cut_short_after = cut_short ? budget_seconds : 0};
   for (Candidate& candidate : candidates) {
     candidate.cached = {sample_quantile(candidate.times, 0.5), sample_quantile(candidate.times, 0.25),
                         static_cast<int>(candidate.times.size())};
-    result.times[candidate.tactic] = candidate.cached;
+    result.times[text_of(candidate.plan)] = candidate.cached;
   }
   return result;
 }
 
-std::vector<std::string> LayoutSearch::tactics(size_t node_count) const {
-  std::vector<std::string> result(node_count);
+Plans LayoutSearch::plans() const {
+  Plans result = others;
   for (const StepSearch& step : steps) {
     if (step.candidates.empty()) continue;
-    for (const size_t node : step.nodes) result[node] = step.candidates[step.chosen].tactic;
+    for (const StepKey& key : step.keys) result[key] = step.candidates[step.chosen].plan;
   }
   return result;
 }
@@ -109,17 +210,19 @@ std::string LayoutSearch::left_out() const {
   size_t candidates = 0;
   size_t untimed = 0;
   size_t cut_short = 0;
-  for (const StepSearch& step : steps) {
-    candidates += step.candidates.size();
-    untimed += static_cast<size_t>(
-        std::count_if(step.refusals.begin(), step.refusals.end(),
-                      [](const std::string& refusal) { return refusal.ends_with(kNoTimeLeft); }));
-    cut_short += step.cut_short ? 1 : 0;
+  for (const auto* searched : {&steps, &pieces}) {
+    for (const StepSearch& step : *searched) {
+      candidates += step.candidates.size();
+      untimed += static_cast<size_t>(
+          std::count_if(step.refusals.begin(), step.refusals.end(),
+                        [](const std::string& refusal) { return refusal.ends_with(kNoTimeLeft); }));
+      cut_short += step.cut_short ? 1 : 0;
+    }
   }
   if (cut_short == 0) return {};
   return fmt::format(
       "{} of {} candidates were not timed, and not all choices tried for {} of {} kinds of steps", untimed,
-      candidates + untimed, cut_short, steps.size());
+      candidates + untimed, cut_short, steps.size() + pieces.size());
 }
 
 size_t LayoutSearch::rounds() const {
@@ -128,70 +231,79 @@ size_t LayoutSearch::rounds() const {
   return rounds;
 }
 
-std::vector<std::string> LayoutSearch::tactics_of_round(size_t k, size_t node_count) const {
-  std::vector<std::string> tactics(node_count);
+Plans LayoutSearch::plans_of_round(size_t k) const {
+  Plans plans = others;
   for (const StepSearch& step : steps) {
     if (step.candidates.empty()) continue;
     const size_t candidate = step.cached ? step.chosen : k % step.candidates.size();
-    for (const size_t node : step.nodes) tactics[node] = step.candidates[candidate].tactic;
+    for (const StepKey& key : step.keys) plans[key] = step.candidates[candidate].plan;
   }
-  return tactics;
+  return plans;
 }
 
 void LayoutSearch::take_times(const StepTimer& timer, const Program& program, size_t k) {
-  const std::vector<const std::string*> ran = tactics_that_run(program, program.graph().nodes.size());
+  const Plans ran = plans_that_run(program);
   for (StepSearch& step : steps) {
     if (!step.cached && !step.candidates.empty()) step.take_times(timer, ran, k % step.candidates.size());
   }
 }
 
-void LayoutSearch::reopen(const std::set<size_t>& nodes, const Program& listed) {
-  std::set<size_t> unknown = nodes;
-  const std::vector<std::string> chosen = tactics(listed.graph().nodes.size());
+void LayoutSearch::reopen(const std::set<StepKey>& keys, const Program& listed) {
+  std::set<StepKey> unknown = keys;
+  const Plans chosen = plans();
+  for (const StepKey& key : keys) {
+    if (listed.dissolved().contains(key) && chosen.at(key).tactic.dissolves()) unknown.erase(key);
+  }
   for (const ProgramStep& step : listed.steps()) {
-    if (step.node < 0) continue;
-    const auto node = static_cast<size_t>(step.node);
-    const std::vector<std::string> candidates = step.node_candidates();
-    if (std::find(candidates.begin(), candidates.end(), chosen[node]) != candidates.end())
-      unknown.erase(node);
+    const auto found = chosen.find(step.key());
+    if (found == chosen.end()) continue;
+    const auto& candidates = step.candidates;
+    if (std::find(candidates.begin(), candidates.end(), found->second.tactic) != candidates.end())
+      unknown.erase(step.key());
   }
   for (StepSearch& step : steps) {
-    if (unknown.contains(step.nodes.front())) step.reopen();
+    if (unknown.contains(step.keys.front())) step.reopen();
   }
 }
 
-std::vector<const std::string*> tactics_that_run(const Program& program, size_t node_count) {
-  std::vector<const std::string*> ran(node_count, nullptr);
+Plans plans_that_run(const Program& program) {
+  Plans ran = program.dissolved();
   for (const ProgramStep& step : program.steps()) {
-    if (step.node >= 0) ran[static_cast<size_t>(step.node)] = &step.node_tactic();
+    if (step.node >= 0) ran[step.key()] = step.plan;
   }
   return ran;
 }
 
-std::set<size_t> nodes_run_otherwise(const Program& program, const std::vector<std::string>& tactics) {
-  const std::vector<const std::string*> ran = tactics_that_run(program, tactics.size());
-  std::set<size_t> nodes;
-  for (size_t node = 0; node < tactics.size(); ++node) {
-    if (!tactics[node].empty() && ran[node] != nullptr && *ran[node] != tactics[node]) nodes.insert(node);
+std::set<StepKey> run_otherwise(const Program& program, const Plans& plans) {
+  const Plans ran = plans_that_run(program);
+  std::set<StepKey> keys;
+  for (const auto& [key, plan] : plans) {
+    const auto found = ran.find(key);
+    if (found != ran.end() && found->second != plan) keys.insert(key);
   }
-  return nodes;
+  return keys;
 }
 
-LayoutSearch find_steps(const graph::Graph& graph, Layout layout, Precision precision, int least_level,
-                        const TimingCache& cache) {
-  LayoutSearch search{layout, {}};
-  std::map<std::string, size_t> known;
+LayoutSearch find_steps(const graph::Graph& graph, Layout layout, std::span<const NumericPolicy> policies,
+                        int least_level, const TimingCache& cache) {
+  LayoutSearch search{.layout = layout};
+  Collector collector(search.steps, {.layout = layout, .policy = policies.front()}, least_level, cache);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    if (graph::traits_of(graph.nodes[i]).view) continue;
-    std::string signature = step_signature(graph, graph.nodes[i], layout, precision);
-    const auto [found, is_new] = known.try_emplace(signature, search.steps.size());
-    if (is_new) {
-      StepSearch step;
-      step.signature = signature;
-      if (const TimingEntry* entry = cache.find(signature, least_level)) step.use(*entry);
-      search.steps.push_back(std::move(step));
-    }
-    search.steps[found->second].nodes.push_back(i);
+    const graph::Node& node = graph.nodes[i];
+    if (graph::traits_of(node).view) continue;
+    collector.add(step_signature(graph, node, layout, policies), {static_cast<int32_t>(i), {}}, node.name);
+  }
+  return search;
+}
+
+LayoutSearch find_pieces(const Program& program, const LayoutSearch& nodes,
+                         std::span<const NumericPolicy> policies, int least_level, const TimingCache& cache) {
+  LayoutSearch search{.layout = nodes.layout, .others = nodes.plans()};
+  Collector collector(search.steps, {.layout = nodes.layout, .policy = policies.front()}, least_level, cache);
+  for (const ProgramStep& step : program.steps()) {
+    if (!step.is_piece()) continue;
+    const graph::Node& piece = *program.node_of(step);
+    collector.add(step_signature(program.graph(), piece, nodes.layout, policies), step.key(), step.name);
   }
   return search;
 }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +20,7 @@ namespace hone::engine {
 constexpr std::string_view kNoTimeLeft = "not timed: the time for the search was over";
 
 struct Candidate {
-  std::string tactic;
+  StepPlan plan;
   /// Microseconds, of all steps that share the candidates.
   std::vector<double> times;
   TimingEntry::Time cached;
@@ -27,14 +29,18 @@ struct Candidate {
 /// Steps that would be timed alike share one: what is chosen for one of them is chosen for all.
 struct StepSearch {
   std::string signature;
-  /// Nodes of the graph.
-  std::vector<size_t> nodes;
+  /// Nodes of the graph, or pieces of nodes that are dissolved.
+  std::vector<StepKey> keys;
+  /// Their names.
+  std::vector<std::string> names;
+  /// What its candidates have in common, unless they are in another policy than the engine's own; no tactic.
+  StepPlan base;
   /// The first is the device's favourite.
   std::vector<Candidate> candidates;
-  /// "tactic: reason".
+  /// "candidate: reason".
   std::vector<std::string> refusals;
-  /// How the steps before it leave its operands, and its candidates: what its times depend on. Empty where
-  /// that is not known.
+  /// How the steps before it leave its operands, and its candidates: what its times depend on. Empty before
+  /// they are listed.
   std::string listed;
   bool cached = false;
   /// Some were refused for want of memory.
@@ -43,58 +49,76 @@ struct StepSearch {
   bool cut_short = false;
   size_t chosen = 0;
 
+  /// For people and files: the tactic, and the policy where it is not the engine's own, "chain in bf16".
+  std::string text_of(const StepPlan& plan) const;
+  /// What text_of() gives.
+  StepPlan parse(const std::string& text) const;
   double median(size_t candidate) const;
   /// Takes candidates and choice from an earlier search.
   void use(const TimingEntry& entry);
   /// Keeps the favourite unless another one's median is clearly below its median and below its lower
   /// quartile, so that noise wins nothing.
   void choose();
+  /// What choose() would take of the candidates in that policy; none where there are none.
+  std::optional<size_t> choice_in(const NumericPolicy& policy) const;
   /// Moves a candidate to the refusals.
   void refuse(size_t candidate, const std::string& reason);
   /// The same because there is no time left for it.
   void leave_out(size_t candidate);
-  /// Fills in the candidates of a program's step, the first of every tactic before the second of any: where
-  /// time is short, each has its best guesses looked at. `surroundings`: how the steps before it leave its
-  /// operands.
+  /// Adds the candidates of a program's step, which are in its policy. `surroundings`: how the steps before
+  /// it leave its operands.
   void list(const ProgramStep& step, const std::string& surroundings);
-  /// Takes the samples of candidate `k`, where the program ran by it; `ran` as tactics_that_run() has it.
-  void take_times(const StepTimer& timer, const std::vector<const std::string*>& ran, size_t k);
+  /// The same of a node that nothing but its pieces runs in that policy.
+  void list_dissolved(const NumericPolicy& policy);
+  /// Puts the first candidate of every tactic and policy before the second of any: where time is short, each
+  /// has its best guesses looked at.
+  void rank();
+  /// Adds what tactics answered to a program's step in that policy, "tactic: reason" each.
+  void note_refusals(const std::vector<std::string>& answers, const NumericPolicy& policy);
+  /// Takes the samples of candidate `k`, where the program ran by it; `ran` as plans_that_run() has it.
+  void take_times(const StepTimer& timer, const Plans& ran, size_t k);
   /// Forgets what came from an earlier search.
   void reopen();
   /// For the cache; fills in the candidates' summaries. `level` and `budget_seconds`: the search's.
   TimingEntry entry(int level, double budget_seconds);
 };
 
-/// All steps of a graph in one layout.
+/// All steps of a graph in one layout, or all pieces of the nodes that are dissolved.
 struct LayoutSearch {
   Layout layout = Layout::kPlain;
   std::vector<StepSearch> steps;
+  /// Plans of steps that are none of these: of the nodes for their pieces, and the other way round.
+  Plans others;
+  /// Pieces of nodes that are dissolved, which were searched when these were known.
+  std::vector<StepSearch> pieces;
   /// What gets the candidates ready.
   std::vector<Preparation> preparations;
-  /// Chosen tactic per node, as ProgramOptions takes them.
-  std::vector<std::string> tactics(size_t node_count) const;
+  /// What is chosen, as ProgramOptions takes it.
+  Plans plans() const;
   /// What there was no time for, as a sentence; empty where there was time for everything.
   std::string left_out() const;
   /// Rounds that let every candidate of every step run.
   size_t rounds() const;
   /// The same for round `k`: candidate k of every step, or what the cache chose.
-  std::vector<std::string> tactics_of_round(size_t k, size_t node_count) const;
-  /// Takes the samples of a program that ran with the tactics of round `k`.
+  Plans plans_of_round(size_t k) const;
+  /// Takes the samples of a program that ran with the plans of round `k`.
   void take_times(const StepTimer& timer, const Program& program, size_t k);
   /// Forgets the choices for those of the nodes that a program with all candidates does not offer. A step's
   /// first node speaks for all, as in a search. What is offered stays, also where it refuses beside the other
   /// choices: so it did when it was made.
-  void reopen(const std::set<size_t>& nodes, const Program& listed);
+  void reopen(const std::set<StepKey>& keys, const Program& listed);
 };
 
-/// The tactic that each node of the graph runs by, kDissolved where its pieces run; null where it has no
-/// step.
-std::vector<const std::string*> tactics_that_run(const Program& program, size_t node_count);
-/// Nodes that run by another tactic than was chosen for them, since that one is unknown or refuses.
-std::set<size_t> nodes_run_otherwise(const Program& program, const std::vector<std::string>& tactics);
+/// What each node of the graph that has a step runs by, kDissolved where its pieces run, and each piece.
+Plans plans_that_run(const Program& program);
+/// Steps that run otherwise than was chosen for them, since that tactic is unknown or refuses.
+std::set<StepKey> run_otherwise(const Program& program, const Plans& plans);
 
 /// Steps of the graph by signature, with what the cache knows of them from searches of that level or above.
-LayoutSearch find_steps(const graph::Graph& graph, Layout layout, Precision precision, int least_level,
-                        const TimingCache& cache);
+LayoutSearch find_steps(const graph::Graph& graph, Layout layout, std::span<const NumericPolicy> policies,
+                        int least_level, const TimingCache& cache);
+/// The same of the pieces in a program, beside the plans of the nodes.
+LayoutSearch find_pieces(const Program& program, const LayoutSearch& nodes,
+                         std::span<const NumericPolicy> policies, int least_level, const TimingCache& cache);
 
 }  // namespace hone::engine

@@ -27,17 +27,12 @@ constexpr int kPairs = 15;
 constexpr int kFirstPairs = 5;
 constexpr double kGivenUp = 1.01;
 
-double network_us(Execution& program) {
-  const ExecutionTimes times = program.executor().execute_timed();
-  return times.device_us > 0 ? times.device_us : times.enqueue_us;
-}
-
 /// Candidates for which `wanted` holds, fastest first, without the hopeless ones among them.
 template <class Wanted>
 std::vector<size_t> fastest_of(const StepSearch& step, const Wanted& wanted) {
   std::vector<size_t> order(step.candidates.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::erase_if(order, [&](size_t i) { return !wanted(step.candidates[i].tactic); });
+  std::erase_if(order, [&](size_t i) { return !wanted(step.candidates[i].plan.tactic); });
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return step.median(a) < step.median(b); });
   if (order.empty()) return order;
@@ -51,7 +46,7 @@ std::vector<size_t> fastest_of(const StepSearch& step, const Wanted& wanted) {
 std::vector<size_t> worth_a_trial(const StepSearch& step, const StartsEarly& early) {
   std::vector<size_t> order = fastest_of(step, early);
   if (order.size() > kMostTrials) order.resize(kMostTrials);
-  const auto others = fastest_of(step, [&](const std::string& tactic) { return !early(tactic); });
+  const auto others = fastest_of(step, [&](const TacticId& tactic) { return !early(tactic); });
   order.insert(order.end(), others.begin(),
                others.begin() + static_cast<std::ptrdiff_t>(std::min(others.size(), kMostTrials)));
   std::erase(order, step.chosen);
@@ -70,21 +65,29 @@ std::vector<double> sums(const StepTimer& timer, const std::vector<bool>& wanted
 
 /// The nodes that run differently, and of those that take time the one behind each, which may have to wait
 /// for it longer.
-std::vector<bool> touched_nodes(const std::vector<std::string>& tactics,
-                                const std::vector<std::string>& others, const StepTimer& timer) {
-  std::vector<bool> touched(tactics.size());
+std::vector<bool> touched_nodes(const Plans& plans, const Plans& others, const StepTimer& timer,
+                                size_t node_count) {
+  std::vector<bool> differs(node_count);
+  const auto compare = [&](const Plans& these, const Plans& those) {
+    for (const auto& [key, plan] : these) {
+      const auto found = those.find(key);
+      if (found == those.end() || found->second != plan) differs[static_cast<size_t>(key.node)] = true;
+    }
+  };
+  compare(plans, others);
+  compare(others, plans);
+  std::vector<bool> touched(node_count);
   bool behind = false;
-  for (size_t node = 0; node < tactics.size(); ++node) {
-    const bool differs = tactics[node] != others[node];
-    touched[node] = behind || differs;
-    if (!timer.node_times(node).empty()) behind = differs;
+  for (size_t node = 0; node < node_count; ++node) {
+    touched[node] = behind || differs[node];
+    if (!timer.node_times(node).empty()) behind = differs[node];
   }
   return touched;
 }
 
-/// A network, and the tactics that make it.
+/// A network, and the plans that make it.
 struct Choice {
-  std::vector<std::string> tactics;  ///< one a node
+  Plans plans;
   std::unique_ptr<Execution> program;
 };
 
@@ -133,7 +136,8 @@ class Duel {
   }
 
   std::vector<double> touched(const StepTimer& timer) const {
-    return sums(timer, touched_nodes(trial_.tactics, current_.tactics, current_steps_));
+    return sums(timer, touched_nodes(trial_.plans, current_.plans, current_steps_,
+                                     current_.program->program().graph().nodes.size()));
   }
 
   const Choice& trial_;
@@ -147,16 +151,15 @@ class Duel {
 /// The choices as they get better, with the network that they make.
 class Refinement {
  public:
-  Refinement(LayoutSearch& search, size_t node_count, TacticTrials& trials, const StartsEarly& early,
-             const SearchBudget& budget, const SearchProgress& progress)
+  Refinement(LayoutSearch& search, TacticTrials& trials, const StartsEarly& early, const SearchBudget& budget,
+             const SearchProgress& progress)
       : search_(search),
-        node_count_(node_count),
         trials_(trials),
         early_(early),
         budget_(budget),
         progress_(progress),
-        current_{search.tactics(node_count), nullptr} {
-    current_.program = trials.program(search.layout, current_.tactics);
+        current_{search.plans(), nullptr} {
+    current_.program = trials.program(search.layout, current_.plans);
     current_.program->upload(trials.inputs());
   }
 
@@ -177,23 +180,23 @@ class Refinement {
   /// Makes the network of the present choices the current one if it is right and faster. One that was not is
   /// not tried again: of many tries, chance would win one.
   bool accept() {
-    std::vector<std::string> tactics = search_.tactics(node_count_);
-    if (rejected_.contains(tactics)) return false;
-    if (is_better(tactics)) return true;
-    rejected_.insert(std::move(tactics));
+    Plans plans = search_.plans();
+    if (rejected_.contains(plans)) return false;
+    if (is_better(plans)) return true;
+    rejected_.insert(std::move(plans));
     return false;
   }
 
   /// Two networks at once may not fit.
-  bool is_better(const std::vector<std::string>& tactics) {
+  bool is_better(const Plans& plans) {
     bool better = false;
-    return trials_.fits([&] { better = beats_current(tactics); }) && better;
+    return trials_.fits([&] { better = beats_current(plans); }) && better;
   }
 
-  bool beats_current(const std::vector<std::string>& tactics) {
+  bool beats_current(const Plans& plans) {
     progress_.report(fmt::format("trying choices in the whole network, {} so far", ++trials_made_),
                      budget_.left());
-    Choice trial{tactics, trials_.program(search_.layout, tactics)};
+    Choice trial{plans, trials_.program(search_.layout, plans)};
     trial.program->upload(trials_.inputs());
     const double ratio = Duel(trial, current_).time_ratio();
     if (ratio == 1 || !trials_.agrees(*trial.program)) return false;
@@ -226,7 +229,7 @@ class Refinement {
     for (size_t i = first; i < last; ++i) {
       StepSearch& step = search_.steps[i];
       before.push_back(step.chosen);
-      if (!is_open(step) || early_(step.candidates[step.chosen].tactic)) continue;
+      if (!is_open(step) || early_(step.candidates[step.chosen].plan.tactic)) continue;
       const auto fastest = fastest_of(step, early_);
       if (fastest.empty()) continue;
       step.chosen = fastest.front();
@@ -243,7 +246,7 @@ class Refinement {
     std::erase_if(order, [&](size_t i) { return !is_open(search_.steps[i]); });
     const auto cost = [&](size_t i) {
       const StepSearch& step = search_.steps[i];
-      return step.median(step.chosen) * static_cast<double>(step.nodes.size());
+      return step.median(step.chosen) * static_cast<double>(step.keys.size());
     };
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return cost(a) > cost(b); });
     for (const size_t i : order) {
@@ -260,21 +263,20 @@ class Refinement {
   }
 
   LayoutSearch& search_;
-  size_t node_count_;
   TacticTrials& trials_;
   const StartsEarly& early_;
   const SearchBudget& budget_;
   const SearchProgress& progress_;
   Choice current_;
-  std::set<std::vector<std::string>> rejected_;
+  std::set<Plans> rejected_;
   double ratio_ = 1;  ///< of the network's time to that before the present round
   bool complete_ = true;
   int trials_made_ = 0;
 };
 
 /// Chooses `wanted` for the steps from `first` to before `last`, as far as the network agrees.
-void take_again(LayoutSearch& search, size_t node_count, std::span<const size_t> wanted, size_t first,
-                size_t last, TacticTrials& trials) {
+void take_again(LayoutSearch& search, std::span<const size_t> wanted, size_t first, size_t last,
+                TacticTrials& trials) {
   std::vector<size_t> before;
   bool changes = false;
   for (size_t i = first; i < last; ++i) {
@@ -283,37 +285,37 @@ void take_again(LayoutSearch& search, size_t node_count, std::span<const size_t>
     search.steps[i].chosen = wanted[i];
   }
   if (!changes) return;
-  const std::string wrong = trials.mistake_of(search.layout, search.tactics(node_count));
+  const std::string wrong = trials.mistake_of(search.layout, search.plans());
   if (wrong.empty()) return;
   for (size_t i = first; i < last; ++i) search.steps[i].chosen = before[i - first];
   if (last - first == 1) {
     StepSearch& step = search.steps[first];
     step.refusals.push_back(fmt::format("{}: beside the other steps' fastest tactics, {}",
-                                        step.candidates[wanted[first]].tactic, wrong));
+                                        step.text_of(step.candidates[wanted[first]].plan), wrong));
     return;
   }
   const size_t middle = first + (last - first) / 2;
-  take_again(search, node_count, wanted, first, middle, trials);
-  take_again(search, node_count, wanted, middle, last, trials);
+  take_again(search, wanted, first, middle, trials);
+  take_again(search, wanted, middle, last, trials);
 }
 
 }  // namespace
 
-void keep_what_agrees(LayoutSearch& search, size_t node_count, const std::vector<std::string>& sound,
-                      TacticTrials& trials) {
+void keep_what_agrees(LayoutSearch& search, const Plans& sound, TacticTrials& trials) {
   std::vector<size_t> wanted;
   for (StepSearch& step : search.steps) {
     wanted.push_back(step.chosen);
+    const auto right = sound.find(step.keys.front());
     for (size_t k = 0; k < step.candidates.size(); ++k) {
-      if (!step.cached && step.candidates[k].tactic == sound[step.nodes.front()]) step.chosen = k;
+      if (!step.cached && right != sound.end() && step.candidates[k].plan == right->second) step.chosen = k;
     }
   }
-  take_again(search, node_count, wanted, 0, search.steps.size(), trials);
+  take_again(search, wanted, 0, search.steps.size(), trials);
 }
 
-bool refine_choices(LayoutSearch& search, size_t node_count, TacticTrials& trials, const StartsEarly& early,
+bool refine_choices(LayoutSearch& search, TacticTrials& trials, const StartsEarly& early,
                     const SearchBudget& budget, const SearchProgress& progress) {
-  Refinement refinement(search, node_count, trials, early, budget, progress);
+  Refinement refinement(search, trials, early, budget, progress);
   while (refinement.improve()) {
   }
   return refinement.is_complete();

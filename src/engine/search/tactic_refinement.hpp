@@ -11,21 +11,20 @@
 
 namespace hone::engine {
 
-/// Whether a tactic (its name, with its variant) is of the kind that pays together only.
-using StartsEarly = std::function<bool(const std::string& tactic)>;
+/// Whether a tactic is of the kind that pays together only.
+using StartsEarly = std::function<bool(const TacticId& tactic)>;
 
 /// Starts from the chosen tactics. Takes the fastest early ones in runs of neighbouring steps, long ones
 /// first, wherever the network is faster so; then tries, step by step from the costliest on, candidates that
 /// are nearly as fast as the chosen one. A trial counts as faster, too, where the network is a little faster
 /// and the steps that differ are faster beyond doubt, with those after them. All that again while a round
 /// gains half a percent. False where the time was over before that.
-bool refine_choices(LayoutSearch& search, size_t node_count, TacticTrials& trials, const StartsEarly& early,
+bool refine_choices(LayoutSearch& search, TacticTrials& trials, const StartsEarly& early,
                     const SearchBudget& budget, const SearchProgress& progress);
 
 /// For choices with which the network does not compute what is expected, although each of them is right
-/// beside the tactics of `sound`, one a node, with which it is right: goes back to those and takes the
+/// beside the plans of `sound`, with which it is right: goes back to those and takes the
 /// choices again by halves, leaving out single ones that make it wrong. Those are refused with the reason.
-void keep_what_agrees(LayoutSearch& search, size_t node_count, const std::vector<std::string>& sound,
-                      TacticTrials& trials);
+void keep_what_agrees(LayoutSearch& search, const Plans& sound, TacticTrials& trials);
 
 }  // namespace hone::engine

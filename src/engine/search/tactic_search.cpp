@@ -12,6 +12,7 @@
 #include "engine/search/batch_group.hpp"
 #include "engine/search/candidate_timing.hpp"
 #include "engine/search/disturbance.hpp"
+#include "engine/search/policy_choice.hpp"
 #include "engine/search/step_signature.hpp"
 #include "engine/search/step_timer.hpp"
 #include "engine/search/tactic_refinement.hpp"
@@ -31,12 +32,15 @@ constexpr double kLongRefineSeconds = 60;
 /// rest is for packing what was chosen.
 constexpr double kLayoutsShareBesideGroups = 0.8;
 constexpr double kLayoutsShare = 0.93;
-/// Share of a layout's time for candidates, where their choices are then tried in whole networks.
-constexpr double kCandidatesShare = 0.6;
+/// Share of a layout's time for candidates of nodes; where their choices are then tried in whole networks;
+/// and of what is left then, for candidates of pieces of nodes that are dissolved.
+constexpr double kCandidatesShare = 0.9;
+constexpr double kCandidatesShareBesideTrials = 0.6;
+constexpr double kPiecesShare = 0.25;
 
 /// Of the cache's entry that says so, for builds that may not try.
-std::string unfit_key(const graph::Graph& bound, Precision precision) {
-  return "unfit inputs " + graph_signature(bound, precision);
+std::string unfit_key(const graph::Graph& bound, const Engine& engine) {
+  return "unfit inputs " + graph_signature(bound, engine.policies);
 }
 
 class Search {
@@ -56,9 +60,9 @@ class Search {
   }
 
   void run() {
-    std::vector<Layout> considered = device_.image_layouts(engine_.precision);
+    std::vector<Layout> considered = device_.image_layouts(engine_.precision());
     if (options_.optimization_level < 3) considered.resize(1);
-    const std::string graph_key = "layout " + graph_signature(*bound_, engine_.precision);
+    const std::string graph_key = "layout " + graph_signature(*bound_, engine_.policies);
     const std::vector<Layout> layouts = open_layouts(considered, graph_key);
     if (layouts.size() > 1) refuse_to_time("the choice of a layout for this network");
     std::vector<LayoutSearch> searches;
@@ -80,7 +84,7 @@ class Search {
     accept_incomplete(true);
     for (const Layout layout : considered) append_log(layout, searches[best]);
     accept_incomplete(options_.cached_only);
-    engine_.tactics = searches[best].tactics(bound_->nodes.size());
+    engine_.plans = searches[best].plans();
     engine_.cut_short = searches[best].left_out();
     searches.clear();
     if (groups_images()) choose_group();
@@ -112,7 +116,7 @@ class Search {
   void refuse_to_time(const std::string& lacks) const {
     if (!options_.cached_only) return;
     // Of a network that nothing could be timed of, the cache lacks nothing.
-    if (const TimingEntry* unfit = cache_.find(unfit_key(*bound_, engine_.precision), least_level()))
+    if (const TimingEntry* unfit = cache_.find(unfit_key(*bound_, engine_), least_level()))
       throw UnfitInputs(Error(ErrorKind::kBadInput, unfit->chosen), unfit->short_of_memory);
     fail_environment("the timing cache lacks {}", lacks);
   }
@@ -120,31 +124,48 @@ class Search {
   /// `others`: the searches of other layouts so far.
   LayoutSearch search_layout(Layout layout, const std::vector<LayoutSearch>& others,
                              const SearchBudget& budget) {
-    LayoutSearch search = find_steps(*bound_, layout, engine_.precision, least_level(), cache_);
+    LayoutSearch search = find_steps(*bound_, layout, engine_.policies, least_level(), cache_);
     reopen_unknown(search);
+    const bool cached = std::all_of(search.steps.begin(), search.steps.end(), is_cached);
+    if (cached) search_pieces(search, budget);
     if (const std::string doubt = trials_.doubt_of_cached(search); !doubt.empty()) {
       refuse_to_time(fmt::format("right choices: {}", doubt));
       // Either side may be the wrong one; a search of its own has more voters.
       for (StepSearch& step : search.steps) step.reopen();
-    } else if (std::all_of(search.steps.begin(), search.steps.end(), is_cached)) {
+      search.others.clear();
+      search.pieces.clear();
+    } else if (cached) {
       return search;
     }
     list_candidates(search);
     take_equal_steps(search, others);
-    const auto open = std::find_if(search.steps.begin(), search.steps.end(), is_open);
-    if (open != search.steps.end()) {
-      refuse_to_time(fmt::format("the times of {}, the first of {} such steps",
-                                 bound_->nodes[open->nodes.front()].name,
-                                 std::count_if(open, search.steps.end(), is_open)));
-    }
+    refuse_to_time_open(search);
     const Disturbance disturbance(device_);
     const bool refines = device_.overlaps_steps() && options_.optimization_level >= 2;
-    const std::vector<std::string> sound =
-        time_candidates(search, bound_->nodes.size(), trials_, options_.optimization_level >= 4 ? 15 : 7,
-                        refines ? budget.part(kCandidatesShare) : budget, progress_);
-    check_together(search, sound);
+    const double share = refines ? kCandidatesShareBesideTrials : kCandidatesShare;
+    check_together(search, time_candidates(search, trials_, looks(), budget.part(share), progress_));
+    choose_policies(search, engine_.policies, trials_, budget, progress_);
+    search_pieces(search, budget.part(kPiecesShare));
+    if (!search.others.empty() && !trials_.mistake_of(search.layout, search.plans()).empty()) {
+      search.others.clear();
+      search.pieces.clear();
+    }
     if (refines) refine(search, budget);
-    const bool disturbed = disturbance.was_seen();
+    keep(search, disturbance.was_seen());
+    return search;
+  }
+
+  int looks() const { return options_.optimization_level >= 4 ? 15 : 7; }
+
+  void refuse_to_time_open(const LayoutSearch& search) const {
+    const auto open = std::find_if(search.steps.begin(), search.steps.end(), is_open);
+    if (open == search.steps.end()) return;
+    refuse_to_time(fmt::format("the times of {}, the first of {} such steps", open->names.front(),
+                               std::count_if(open, search.steps.end(), is_open)));
+  }
+
+  /// Puts what was found into the cache.
+  void keep(LayoutSearch& search, bool disturbed) {
     for (StepSearch& step : search.steps) {
       if (step.cached || step.candidates.empty()) continue;
       TimingEntry entry = step.entry(options_.optimization_level, budget_.seconds());
@@ -152,7 +173,37 @@ class Search {
       cache_.set(step.signature, std::move(entry));
       engine_.tuned = true;
     }
-    return search;
+  }
+
+  /// Searches the pieces of the nodes for which dissolving was chosen. The nodes stay as they are: they were
+  /// compared with pieces that run by the device's favourites.
+  void search_pieces(LayoutSearch& nodes, const SearchBudget& budget) {
+    const Plans plans = nodes.plans();
+    if (std::none_of(plans.begin(), plans.end(),
+                     [](const auto& item) { return item.second.tactic.dissolves(); }))
+      return;
+    LayoutSearch search = find_pieces(trials_.program(nodes.layout, plans)->program(), nodes,
+                                      engine_.policies, least_level(), cache_);
+    reopen_unknown(search);
+    if (!std::all_of(search.steps.begin(), search.steps.end(), is_cached)) time_pieces(search, budget);
+    nodes.others.clear();
+    for (const auto& [key, plan] : search.plans()) {
+      if (!key.path.empty()) nodes.others[key] = plan;
+    }
+    nodes.pieces = std::move(search.steps);
+  }
+
+  void time_pieces(LayoutSearch& search, const SearchBudget& budget) {
+    list_candidates(search);
+    // There is nothing to find out about pieces that one tactic runs.
+    const bool has_choice = std::any_of(search.steps.begin(), search.steps.end(), [](const StepSearch& step) {
+      return !step.cached && step.candidates.size() > 1;
+    });
+    if (!has_choice) return;
+    refuse_to_time_open(search);
+    const Disturbance disturbance(device_);
+    check_together(search, time_candidates(search, trials_, looks(), budget, progress_));
+    keep(search, disturbance.was_seen());
   }
 
   void refine(LayoutSearch& search, const SearchBudget& budget) {
@@ -161,28 +212,52 @@ class Search {
     const bool complete =
         !time.is_over() &&
         refine_choices(
-            search, bound_->nodes.size(), trials_,
-            [&](const std::string& tactic) { return device_.starts_early(tactic); }, time, progress_);
+            search, trials_, [&](const TacticId& tactic) { return device_.starts_early(tactic.name); }, time,
+            progress_);
     if (complete || !budget.is_limited()) return;
     for (StepSearch& step : search.steps) step.cut_short = step.cut_short || step.candidates.size() > 1;
   }
 
   /// Opens steps for which the cache chose what the device does not offer.
   void reopen_unknown(LayoutSearch& search) const {
-    const std::vector<std::string> tactics = search.tactics(bound_->nodes.size());
-    if (std::all_of(tactics.begin(), tactics.end(), [](const std::string& name) { return name.empty(); }))
-      return;
-    const std::set<size_t> doubted =
-        nodes_run_otherwise(trials_.program(search.layout, tactics)->program(), tactics);
-    if (!doubted.empty()) search.reopen(doubted, *trials_.listed_program(search.layout));
+    const Plans plans = search.plans();
+    if (plans.empty()) return;
+    const std::set<StepKey> doubted = run_otherwise(trials_.program(search.layout, plans)->program(), plans);
+    for (const NumericPolicy& policy : engine_.policies) {
+      std::set<StepKey> keys;
+      for (const StepKey& key : doubted) {
+        if (plans.at(key).policy == policy) keys.insert(key);
+      }
+      if (!keys.empty()) search.reopen(keys, *trials_.listed_program(search.layout, search.others, policy));
+    }
   }
 
-  void list_candidates(LayoutSearch& search) {
-    std::map<size_t, StepSearch*> step_of;
-    for (StepSearch& step : search.steps) step_of[step.nodes.front()] = &step;
-    const auto listed = trials_.listed_program(search.layout);
-    search.preparations = listed->preparations();
+  void list_candidates(LayoutSearch& search) const {
+    std::map<StepKey, StepSearch*> open;
+    for (StepSearch& step : search.steps) {
+      if (!step.cached) step.refusals.clear();
+      // Of a cached step refusals are listed where the cache has none.
+      if (!step.cached || step.refusals.empty()) open[step.keys.front()] = &step;
+    }
+    for (const NumericPolicy& policy : engine_.policies) list_candidates(search, policy, open);
+    for (const auto& [key, step] : open) {
+      if (!step->cached) step->rank();
+    }
+  }
+
+  /// Those in one policy, of steps by their first keys.
+  void list_candidates(LayoutSearch& search, const NumericPolicy& policy,
+                       const std::map<StepKey, StepSearch*>& open) const {
+    // Pieces without a plan are in the policy of their node.
+    Plans others = search.others;
+    for (auto& [key, plan] : others) {
+      if (plan.tactic.dissolves()) plan.policy = policy;
+    }
+    const auto listed = trials_.listed_program(search.layout, others, policy);
+    search.preparations.insert(search.preparations.end(), listed->preparations().begin(),
+                               listed->preparations().end());
     std::map<graph::ValueId, std::string> arrangements;
+    std::set<StepKey> done;
     for (const ProgramStep& made : listed->steps()) {
       if (made.node < 0) continue;
       const graph::Node& node = *listed->node_of(made);
@@ -190,12 +265,18 @@ class Search {
       for (const graph::ValueId id : node.inputs) surroundings += arrangements[id] + ";";
       for (size_t i = 0; i < node.outputs.size(); ++i)
         arrangements[node.outputs[i]] = made.outputs[i].desc.text();
-      const auto found = step_of.find(static_cast<size_t>(made.node));
-      if (found == step_of.end()) continue;
-      StepSearch& step = *found->second;
-      if (!step.cached || step.refusals.empty()) step.refusals = made.node_refusals();
+      const bool speaks_for_itself = !made.is_piece() || open.contains(made.key());
+      const auto found = open.find(speaks_for_itself ? made.key() : StepKey{made.node, {}});
       // Pieces of one node say the same of it.
-      if (!step.cached && step.candidates.empty()) step.list(made, surroundings);
+      if (found == open.end() || !done.insert(found->first).second) continue;
+      StepSearch& step = *found->second;
+      step.note_refusals(speaks_for_itself ? made.refusals : made.whole_refusals, policy);
+      if (step.cached) continue;
+      if (speaks_for_itself) {
+        step.list(made, surroundings);
+      } else {
+        step.list_dissolved(policy);
+      }
     }
   }
 
@@ -217,7 +298,7 @@ class Search {
   static const StepSearch* find_equal(const StepSearch& step, const std::vector<LayoutSearch>& others) {
     for (const LayoutSearch& other : others) {
       const auto found = std::find_if(other.steps.begin(), other.steps.end(), [&](const StepSearch& known) {
-        return known.nodes == step.nodes && !known.listed.empty() && known.listed == step.listed;
+        return known.keys == step.keys && !known.listed.empty() && known.listed == step.listed;
       });
       if (found != other.steps.end()) return &*found;
     }
@@ -225,10 +306,10 @@ class Search {
   }
 
   /// Candidates that are right one by one can be wrong together; then as many as possible are kept.
-  void check_together(LayoutSearch& search, const std::vector<std::string>& sound) {
-    const std::vector<std::string> chosen = search.tactics(bound_->nodes.size());
+  void check_together(LayoutSearch& search, const Plans& sound) {
+    const Plans chosen = search.plans();
     if (chosen != sound && !trials_.mistake_of(search.layout, chosen).empty())
-      keep_what_agrees(search, bound_->nodes.size(), sound, trials_);
+      keep_what_agrees(search, sound, trials_);
   }
 
   /// Index of the search whose layout is the fastest; `short_of_memory`: another one found none; `cut_short`:
@@ -244,7 +325,7 @@ class Search {
     trials_.forget_misfit();
     for (size_t i = 0; i < searches.size(); ++i) {
       trials_.fits([&] {
-        auto made = trials_.program(searches[i].layout, searches[i].tactics(bound_->nodes.size()));
+        auto made = trials_.program(searches[i].layout, searches[i].plans());
         trials_.first_outputs(*made);
         networks.push_back({i, std::move(made), {}});
       });
@@ -285,24 +366,34 @@ class Search {
   /// As the cache has it, so that a build that finds everything there logs what the one before it did.
   void append_log(Layout layout, const LayoutSearch& chosen) {
     const bool is_chosen = layout == chosen.layout;
-    LayoutSearch search = find_steps(*bound_, layout, engine_.precision, least_level(), cache_);
+    LayoutSearch search = find_steps(*bound_, layout, engine_.policies, least_level(), cache_);
     for (size_t i = 0; i < search.steps.size(); ++i) {
-      StepSearch& step = search.steps[i];
-      if (!step.cached && is_chosen) step = chosen.steps[i];
-      for (const size_t node : step.nodes) {
-        const std::string& name = bound_->nodes[node].name;
-        for (size_t k = 0; k < step.candidates.size(); ++k) {
-          const Candidate& candidate = step.candidates[k];
-          engine_.log.push_back({name, candidate.tactic, layout, candidate.cached.median_us,
-                                 candidate.cached.lower_quartile_us, candidate.cached.samples,
-                                 is_chosen && k == step.chosen, ""});
-        }
-        for (const std::string& refusal : step.refusals) {
-          // A variant's name can hold a colon, but no space follows it.
-          const size_t colon = refusal.find(": ");
-          engine_.log.push_back(
-              {name, refusal.substr(0, colon), layout, 0, 0, 0, false, refusal.substr(colon + 2)});
-        }
+      const StepSearch& step = search.steps[i];
+      append_log(!step.cached && is_chosen ? chosen.steps[i] : step, layout, is_chosen);
+    }
+    if (!is_chosen) return;
+    for (StepSearch piece : chosen.pieces) {
+      const TimingEntry* const known = cache_.find(piece.signature, least_level());
+      if (known == nullptr) continue;  // it had no choice
+      piece.reopen();
+      piece.use(*known);
+      append_log(piece, layout, is_chosen);
+    }
+  }
+
+  void append_log(const StepSearch& step, Layout layout, bool is_chosen) {
+    for (const std::string& name : step.names) {
+      for (size_t k = 0; k < step.candidates.size(); ++k) {
+        const Candidate& candidate = step.candidates[k];
+        engine_.log.push_back({name, candidate.plan.tactic.text(), layout, candidate.plan.policy,
+                               candidate.cached.median_us, candidate.cached.lower_quartile_us,
+                               candidate.cached.samples, is_chosen && k == step.chosen, ""});
+      }
+      for (const std::string& refusal : step.refusals) {
+        const size_t colon = refusal.find(": ");
+        const StepPlan plan = step.parse(refusal.substr(0, colon));
+        engine_.log.push_back(
+            {name, plan.tactic.text(), layout, plan.policy, 0, 0, 0, false, refusal.substr(colon + 2)});
       }
     }
   }
@@ -312,7 +403,7 @@ class Search {
     const int64_t batch =
         trials_.inputs().empty() || trials_.inputs()[0].rank() == 0 ? 1 : trials_.inputs()[0].shape()[0];
     if (batch < 2 || !splits_by_batch(*engine_.graph)) return;
-    const std::string key = "group " + graph_signature(*bound_, engine_.precision);
+    const std::string key = "group " + graph_signature(*bound_, engine_.policies);
     if (const TimingEntry* known = cache_.find(key, least_level())) {
       const char* const end = known->chosen.data() + known->chosen.size();
       int64_t images = -1;
@@ -356,8 +447,8 @@ void search_tactics(Engine& engine, const std::shared_ptr<const graph::Graph>& b
   try {
     Search(engine, bound, device, options, cache, budget).run();
   } catch (const UnfitInputs& error) {
-    engine.layout = device.image_layouts(engine.precision).front();
-    engine.tactics.clear();
+    engine.layout = device.image_layouts(engine.precision()).front();
+    engine.plans.clear();
     engine.micro_batch = 0;
     engine.not_timed = error.what();
     if (options.cached_only) return;
@@ -365,7 +456,7 @@ void search_tactics(Engine& engine, const std::shared_ptr<const graph::Graph>& b
                       .level = options.optimization_level,
                       .short_of_memory = error.short_of_memory};
     unfit.times[unfit.chosen] = {};  // of no samples
-    cache.set(unfit_key(*bound, engine.precision), std::move(unfit));
+    cache.set(unfit_key(*bound, engine), std::move(unfit));
   }
 }
 

@@ -10,7 +10,7 @@
 
 namespace hone::engine {
 
-/// Fills in layout, tactics, micro_batch and log of an engine whose graph is done. `bound` is that graph with
+/// Fills in layout, plans, micro_batch and log of an engine whose graph is done. `bound` is that graph with
 /// the shapes to tune for.
 ///
 /// Every candidate of every step is timed in its real surroundings: whole networks run, each with another

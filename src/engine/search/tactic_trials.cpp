@@ -15,14 +15,15 @@ TacticTrials::TacticTrials(Engine& engine, std::shared_ptr<const graph::Graph> b
       device_(device),
       exhaustive_(exhaustive),
       inputs_(timing_inputs(*bound_)),
-      check_(engine.precision, inputs_, device.overlaps_steps()) {}
+      check_(coarsest_precision(engine.policies), inputs_, device.overlaps_steps()) {}
 
-std::unique_ptr<Program> TacticTrials::make(Layout layout, const std::vector<std::string>& tactics,
+std::unique_ptr<Program> TacticTrials::make(Layout layout, const Plans& plans, const NumericPolicy& policy,
                                             bool list) const {
   return build_program(bound_, device_, engine_.weights,
-                       {.precision = engine_.precision,
+                       {.policy = policy,
                         .layout = layout,
-                        .tactics = tactics,
+                        .plans = plans,
+                        .quantizations = engine_.quantizations,
                         .list_candidates = list,
                         .exhaustive = list && exhaustive_});
 }
@@ -61,26 +62,27 @@ std::string TacticTrials::mistake(const std::function<bool()>& action) {
   return right ? "" : "with it the network computes something else";
 }
 
-std::vector<std::string> TacticTrials::all_by_reference() const {
-  return std::vector<std::string>(bound_->nodes.size(), std::string(reference_tactic().name()));
+Plans TacticTrials::all_by_reference(Layout layout) const {
+  Plans plans;
+  for (size_t node = 0; node < bound_->nodes.size(); ++node) {
+    plans[{static_cast<int32_t>(node), {}}] = {{reference_tactic().name, {}}, layout, engine_.policy()};
+  }
+  return plans;
 }
 
 std::string TacticTrials::doubt_of_cached(const LayoutSearch& search) {
   const bool any =
       std::any_of(search.steps.begin(), search.steps.end(), [](const StepSearch& s) { return s.cached; });
   if (!device_.overlaps_steps() || !any) return {};
-  std::vector<std::string> others(bound_->nodes.size());
+  Plans plans;
   Outputs expected;
-  if (!fits([&] { expected = first_outputs(*program(search.layout, others)); })) {
-    others = all_by_reference();
+  if (!fits([&] { expected = first_outputs(*program(search.layout, plans)); })) {
+    plans = all_by_reference(search.layout);
     expected = reference_outputs(search.layout);
   }
   check_.expect({{expected, 1}}, {});
-  std::vector<std::string> tactics = search.tactics(others.size());
-  for (size_t node = 0; node < tactics.size(); ++node) {
-    if (tactics[node].empty()) tactics[node] = others[node];
-  }
-  return mistake_of(search.layout, tactics);
+  for (const auto& [key, plan] : search.plans()) plans[key] = plan;
+  return mistake_of(search.layout, plans);
 }
 
 }  // namespace hone::engine

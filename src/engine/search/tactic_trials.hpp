@@ -31,11 +31,15 @@ class TacticTrials {
   TacticTrials(const TacticTrials&) = delete;  // the check looks at the inputs
   TacticTrials& operator=(const TacticTrials&) = delete;
 
-  std::unique_ptr<Execution> program(Layout layout, const std::vector<std::string>& tactics) const {
-    return std::make_unique<Execution>(make(layout, tactics, false), device_);
+  std::unique_ptr<Execution> program(Layout layout, const Plans& plans) const {
+    return std::make_unique<Execution>(make(layout, plans, engine_.policy(), false), device_);
   }
-  /// One of the device's favourites whose steps know their candidates.
-  std::unique_ptr<Program> listed_program(Layout layout) const { return make(layout, {}, true); }
+  /// One whose steps run by these plans or else, knowing their candidates, by the device's favourites in that
+  /// policy.
+  std::unique_ptr<Program> listed_program(Layout layout, const Plans& plans,
+                                          const NumericPolicy& policy) const {
+    return make(layout, plans, policy, true);
+  }
 
   /// Does it, unless there is no room for it, on the device or in what tensors may take, or a step cannot
   /// run: then false, and misfit() and failure() say why. LostDevice passes.
@@ -55,8 +59,8 @@ class TacticTrials {
 
   /// Why what the action tries cannot be taken: the action says whether outputs are right, or fails.
   std::string mistake(const std::function<bool()>& action);
-  std::string mistake_of(Layout layout, const std::vector<std::string>& tactics) {
-    return mistake([&] { return agrees(*program(layout, tactics)); });
+  std::string mistake_of(Layout layout, const Plans& plans) {
+    return mistake([&] { return agrees(*program(layout, plans)); });
   }
 
   /// Why choices of an earlier search cannot be taken: another network than the one that they were right in
@@ -77,10 +81,11 @@ class TacticTrials {
   const std::vector<tensor::Tensor>& inputs() const { return inputs_; }
 
  private:
-  std::unique_ptr<Program> make(Layout layout, const std::vector<std::string>& tactics, bool list) const;
-  std::vector<std::string> all_by_reference() const;
+  std::unique_ptr<Program> make(Layout layout, const Plans& plans, const NumericPolicy& policy,
+                                bool list) const;
+  Plans all_by_reference(Layout layout) const;
   Outputs reference_outputs(Layout layout) const {
-    return first_outputs(*program(layout, all_by_reference()));
+    return first_outputs(*program(layout, all_by_reference(layout)));
   }
 
   Engine& engine_;

@@ -142,10 +142,7 @@ double value_elements(const Graph& graph, ValueId id) {
 }
 
 double convolution_flops(const Graph& graph, const Node& node, size_t w, size_t bias) {
-  return convolution_flops(graph, node, w, bias, value_elements(graph, node.outputs[0]));
-}
-
-double convolution_flops(const Graph& graph, const Node& node, size_t w, size_t bias, double outputs) {
+  const double outputs = value_elements(graph, node.outputs[0]);
   const Dims& weights = *graph.value(node.inputs[w]).type.dims;
   double macs = outputs;
   for (size_t i = 1; i < weights.size(); ++i) macs *= static_cast<double>(weights[i].value());

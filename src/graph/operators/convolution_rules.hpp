@@ -31,8 +31,6 @@ inline constexpr size_t kNoBias = ~size_t{0};
 /// Two operations per multiply-add of a convolution with the weights at input `w`, and one per output
 /// element when there is a bias at input `bias`.
 double convolution_flops(const Graph& graph, const Node& node, size_t w, size_t bias);
-/// The same for a convolution with so many output elements.
-double convolution_flops(const Graph& graph, const Node& node, size_t w, size_t bias, double outputs);
 
 /// Elements of a value whose type is fully known.
 double value_elements(const Graph& graph, ValueId id);

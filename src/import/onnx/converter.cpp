@@ -146,7 +146,7 @@ void Converter::add_constant(const onnx::NodeProto& proto, Scope& scope) {
   onnx::AttributeProto named = *attribute;
   named.set_name(proto.attribute(0).name());
   const std::string& name = proto.output(0);
-  scope.define(name, scope.graph.add_constant(scope.frame.prefix + name, read_constant(named, folder_)));
+  scope.define(name, scope.graph.add_constant(scope.full_name(name), read_constant(named, folder_)));
 }
 
 void Converter::add_operator(const onnx::NodeProto& proto, Scope& scope) {
@@ -238,10 +238,25 @@ void Converter::inline_function(const onnx::FunctionProto& function, const onnx:
   for (int i = 0; i < function.input_size(); ++i) {
     body.define(function.input(i), i < call.input_size() ? scope.lookup(call.input(i)) : kNoValue);
   }
+  for (int i = 0; i < call.output_size(); ++i) {
+    if (!call.output(i).empty()) body.lend_name(function.output(i), scope, call.output(i));
+  }
   convert_nodes(function.node(), body);
   for (int i = 0; i < call.output_size(); ++i) {
-    if (!call.output(i).empty()) scope.define(call.output(i), body.lookup(function.output(i)));
+    if (!call.output(i).empty()) define_result(call.output(i), body.lookup(function.output(i)), scope);
   }
+}
+
+void Converter::define_result(const std::string& name, ValueId id, Scope& scope) {
+  if (id == kNoValue || scope.graph.value(id).name == scope.full_name(name)) return scope.define(name, id);
+  // An input that the function passes on, or a result that it gives twice.
+  Node copy;
+  copy.op = "Identity";
+  copy.name = scope.full_name(name);
+  copy.sources = {copy.name};
+  copy.inputs = {id};
+  copy.outputs = {scope.make(name)};
+  Rewrite(scope.graph, std::move(copy), kMaxOpset).finish();
 }
 
 }  // namespace hone::importer

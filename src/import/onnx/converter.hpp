@@ -37,6 +37,8 @@ class Converter {
   void add_constant(const onnx::NodeProto& proto, Scope& scope);
   void add_operator(const onnx::NodeProto& proto, Scope& scope);
   void inline_function(const onnx::FunctionProto& function, const onnx::NodeProto& call, Scope& scope);
+  /// Gives a function's result the name that the call has for it.
+  void define_result(const std::string& name, graph::ValueId id, Scope& scope);
   void add_attributes(const onnx::NodeProto& proto, Scope& scope, graph::Node& node);
   void add_subgraphs(const onnx::NodeProto& proto, Scope& scope, graph::Node& node);
   /// The attribute itself, or what the function's caller passed for it; null when it passed nothing.

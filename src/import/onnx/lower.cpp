@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "graph/operator.hpp"
+
 namespace hone::importer {
 namespace {
 
@@ -158,7 +160,8 @@ void lower_pad(const Node& node, int opset) {
 }  // namespace
 
 void lower_node(const Graph& graph, Node& node, int opset) {
-  if (node.op.starts_with("Fused")) fail_bad_input("it was made by a pass and is no ONNX operator");
+  if (graph::find_operator(node.op)->since_version == 0)
+    fail_bad_input("it was made by a pass and is no ONNX operator");
   const auto* newcomer = std::find_if(std::begin(kNewcomers), std::end(kNewcomers),
                                       [&](const Newcomer& entry) { return entry.op == node.op; });
   if (newcomer != std::end(kNewcomers) && opset < newcomer->since) {

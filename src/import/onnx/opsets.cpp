@@ -16,12 +16,16 @@ int default_opset(const OpsetImports& imports) {
   }
   if (version < 0 || version > 1'000'000)
     fail_bad_input("field opset_import: version {} is out of range", version);
+  if (version > kMaxOpset) {
+    fail_bad_input("opset {} is not supported, only {} to {} are; export the model in one of these", version,
+                   kMinOpset, kMaxOpset);
+  }
   return static_cast<int>(version);
 }
 
 void check_opset(std::string_view op, int opset) {
   if (opset == 0) fail_bad_input("the file imports no version of the default operator set");
-  if (opset > kMaxOpset || (opset < kMinOpset && !unchanged_since(op, opset))) {
+  if (opset < kMinOpset && !unchanged_since(op, opset)) {
     fail_bad_input("opset {} is not supported, only {} to {} are", opset, kMinOpset, kMaxOpset);
   }
 }

@@ -14,11 +14,12 @@ using OpsetImports = google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto
 /// "ai.onnx" is another name of the default domain "".
 std::string normal_domain(const std::string& domain);
 
-/// Version of the default domain; 0 when it is not imported.
+/// Version of the default domain; 0 when it is not imported. Bad input above kMaxOpset: whoever asks for it
+/// means the whole model or function, whatever its nodes are.
 int default_opset(const OpsetImports& imports);
 
-/// Bad input when operators of the opset cannot be imported: above kMaxOpset, or below kMinOpset unless the
-/// operator already had its opset 7 form.
+/// Bad input when the operator cannot be imported in this opset: below kMinOpset, unless it already had its
+/// opset 7 form.
 void check_opset(std::string_view op, int opset);
 
 /// Default values of a function's attributes. They came with IR version 9, which the protobuf classes of

@@ -42,11 +42,22 @@ void Scope::define(const std::string& name, ValueId id) {
   if (!names_.emplace(name, id).second) fail_bad_input("value '{}' is made twice", name);
 }
 
+std::string Scope::full_name(const std::string& name) const {
+  const auto lent = lent_.find(name);
+  return lent == lent_.end() ? frame.prefix + name : lent->second;
+}
+
+void Scope::lend_name(const std::string& name, const Scope& caller, const std::string& outer_name) {
+  lent_[name] = caller.full_name(outer_name);
+  const auto declared = caller.declared_.find(outer_name);
+  if (declared != caller.declared_.end()) declare(name, declared->second);
+}
+
 ValueId Scope::make(const std::string& name) {
   if (name.empty()) return kNoValue;
   const auto declared = declared_.find(name);
-  const ValueId id = graph.add_value(frame.prefix + name,
-                                     declared == declared_.end() ? graph::TensorType{} : declared->second);
+  const ValueId id =
+      graph.add_value(full_name(name), declared == declared_.end() ? graph::TensorType{} : declared->second);
   define(name, id);
   return id;
 }

@@ -45,6 +45,12 @@ class Scope {
   bool defines(const std::string& name) const { return names_.contains(name); }
   /// Bad input when the name is taken in this very scope.
   void define(const std::string& name, graph::ValueId id);
+  /// The value's name in the graph at hand: where a caller of the function wants it under one of its own,
+  /// that.
+  std::string full_name(const std::string& name) const;
+  /// The value that is made under this name gets the name and the declared type that `outer_name` has in the
+  /// caller's scope.
+  void lend_name(const std::string& name, const Scope& caller, const std::string& outer_name);
   /// Type that the file declares for a value not made yet.
   void declare(const std::string& name, graph::TensorType type) { declared_[name] = std::move(type); }
   /// A new value of this name, with its declared type; kNoValue for the empty name.
@@ -57,6 +63,7 @@ class Scope {
 
   std::unordered_map<std::string, graph::ValueId> names_;
   std::unordered_map<std::string, graph::TensorType> declared_;
+  std::unordered_map<std::string, std::string> lent_;
 };
 
 }  // namespace hone::importer

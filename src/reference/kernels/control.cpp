@@ -1,4 +1,4 @@
-// Reference kernels of the control family: If, Loop and Scan run their subgraphs with the interpreter.
+// Reference kernels of If, Loop, Scan and Region, which run their subgraphs with the interpreter.
 #include <algorithm>
 
 #include "graph/subgraph.hpp"
@@ -184,7 +184,14 @@ void run_scan(KernelContext& context) {
   }
 }
 
-constexpr KernelEntry kKernels[] = {{"If", run_if}, {"Loop", run_loop}, {"Scan", run_scan}};
+void run_region(KernelContext& context) {
+  const auto results =
+      run_graph(subgraph(context, "body"), inputs_between(context, 0, context.inputs.size()));
+  for (size_t i = 0; i < context.outputs.size(); ++i) context.outputs[i] = results[i];
+}
+
+constexpr KernelEntry kKernels[] = {
+    {"If", run_if}, {"Loop", run_loop}, {"Region", run_region}, {"Scan", run_scan}};
 
 }  // namespace
 

@@ -91,12 +91,6 @@ struct Pair {
 
 }  // namespace
 
-std::string Ids::take(const std::string& wanted) {
-  std::string id = wanted;
-  for (int n = 2; !taken_.insert(id).second; ++n) id = fmt::format("{}-{}", wanted, n);
-  return id;
-}
-
 DiffCandidate diff_candidate(const std::string& id, const trace::Trace& trace) {
   return {id, subject_of(trace), value(trace, "backend"),
           analysis::diff_side(trace, analysis::find_steps(trace))};

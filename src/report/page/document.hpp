@@ -3,15 +3,15 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "analysis/questions/trace_diff.hpp"
 #include "base/described.hpp"
-#include "bench/results/results.hpp"
+#include "bench/results/run_record.hpp"
 #include "report/answers_schema.hpp"
+#include "report/ids.hpp"
 #include "report/page/timeline.hpp"
 #include "report/run_files.hpp"
 #include "report/run_pairs.hpp"
@@ -21,7 +21,7 @@ namespace hone::report {
 struct ReportSweep {
   std::string id;
   std::string path;
-  base::JsonOf<bench::Sweep> sweep;
+  base::JsonOf<bench::SweepRecord> sweep;
   std::vector<RunPair> pairs = {};
 };
 
@@ -65,15 +65,6 @@ struct DiffCandidate {
   std::string subject;  ///< model and batch; empty where the trace does not tell
   std::string backend;
   analysis::DiffSide side;
-};
-
-/// Ids for links: letters, digits, '.', '-' and '_', each given once.
-class Ids {
- public:
-  std::string take(const std::string& wanted);
-
- private:
-  std::set<std::string> taken_;
 };
 
 DiffCandidate diff_candidate(const std::string& id, const trace::Trace& trace);

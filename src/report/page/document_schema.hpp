@@ -8,19 +8,6 @@
 namespace hone::base {
 
 template <>
-struct Description<bench::Sweep> {
-  using Sweep = bench::Sweep;
-  static constexpr std::string_view kName = "Sweep";
-  static constexpr auto kFields =
-      std::tuple{Field{"schema", [](const Sweep&) -> std::string_view { return "hone.bench"; }, "hone.bench"},
-                 Field{"version", [](const Sweep&) { return bench::kSchemaVersion; }, "Of the schema"},
-                 Field{"complete", &Sweep::complete, "False when the benchmark was interrupted"},
-                 Field{"context", &Sweep::context, "Machine, libraries, commit and command line"},
-                 Field{"options", &Sweep::options, "Options of the benchmark"},
-                 Field{"runs", &Sweep::runs, "A run for each configuration"}};
-};
-
-template <>
 struct Description<report::TimelineTrack> {
   using Track = report::TimelineTrack;
   static constexpr std::string_view kName = "TimelineTrack";

@@ -35,13 +35,15 @@ std::vector<Bar> stacked(const std::vector<std::optional<double>>& parts, double
 }
 
 std::optional<Row> memory_row(const SweepSeries& series, const SweepRun& run) {
-  const MeasuredMemory& m = run.memory;
   const bool cpu = run.setup.on_cpu();
-  const std::optional<double> whole = cpu ? m.peak : m.device;
+  const bench::MemoryFigure& host = run.memory;
+  const bench::DeviceMemoryFigure device = run.device_memory.value_or(bench::DeviceMemoryFigure());
+  const std::optional<double> of_device = device.process ? device.process : device.driver;
+  const std::optional<double> whole = cpu ? run.peak_memory : of_device;
   if (!whole) return std::nullopt;
-  Row row{series.name, fmt::format("{} MB{}", value_text(*whole), run.valid ? "" : " *")};
-  row.bars = cpu ? stacked({m.baseline, m.inputs, m.weights, m.activations}, *whole)
-                 : stacked({m.device_allocated}, *whole);
+  Row row{series.name, fmt::format("{} MB{}", value_text(*whole), run.verdict.valid ? "" : " *")};
+  row.bars = cpu ? stacked({host.baseline, host.inputs, host.weights, host.activations}, *whole)
+                 : stacked({device.allocated}, *whole);
   return row;
 }
 

@@ -39,7 +39,7 @@ std::vector<ValueSeries> measure_all(const SweepGroup& group, const Measure& mea
       std::optional<Value> value = measure(run);
       if (!value) continue;
       value->point.x = static_cast<double>(run.setup.batch);
-      value->point.valid = run.valid;
+      value->point.valid = run.verdict.valid;
       values.values.push_back(*std::move(value));
     }
     if (!values.values.empty()) result.push_back(std::move(values));
@@ -109,13 +109,14 @@ std::optional<Figure> figure_of(const SweepGroup& group, const char* kind, const
 }
 
 std::optional<Value> latency_value(const SweepRun& run) {
-  if (!run.latency) return std::nullopt;
-  const MeasuredLatency& latency = *run.latency;
-  Value value{{0, latency.p50}, value_text(latency.p50) + " ms"};
-  const std::optional<double> high = latency.top_value ? latency.top_value : latency.p75;
+  if (!run.latency.p50) return std::nullopt;
+  const double p50 = *run.latency.p50;
+  Value value{{0, p50}, value_text(p50) + " ms"};
+  const std::optional<double> low = run.spread.p25;
+  const std::optional<double> high = run.spread.top_value ? run.spread.top_value : run.spread.p75;
   // Percentiles of a file that contradicts itself make no bar.
-  if (!latency.p25 || !high || *latency.p25 > latency.p50 || *high < latency.p50) return value;
-  value.point.low = latency.p25;
+  if (!low || !high || *low > p50 || *high < p50) return value;
+  value.point.low = low;
   value.point.high = high;
   return value;
 }
@@ -127,19 +128,20 @@ std::optional<Value> throughput_value(const SweepRun& run) {
 
 std::optional<Value> pipelined_value(const SweepRun& run) {
   if (!run.pipelined) return std::nullopt;
-  return Value{{0, *run.pipelined}, value_text(*run.pipelined) + " /s"};
+  return Value{{0, run.pipelined->throughput}, value_text(run.pipelined->throughput) + " /s"};
 }
 
 std::optional<Value> speedup_value(const SweepRun& run) {
   if (!run.speedup) return std::nullopt;
-  const MeasuredSpeedup& speedup = *run.speedup;
-  Value value{{0, speedup.ratio}, fmt::format("{:.3g}, no interval", speedup.ratio)};
+  const bench::SpeedupFigure& speedup = *run.speedup;
+  const double ratio = speedup.ratio.value();
+  Value value{{0, ratio}, fmt::format("{:.3g}, no interval", ratio)};
   if (!speedup.interval) return value;
-  value.point.low = speedup.interval->low;
-  value.point.high = speedup.interval->high;
+  const auto [low, high] = *speedup.interval;
+  value.point.low = low;
+  value.point.high = high;
   value.text = fmt::format("{} [{:.3g}, {:.3g}]",
-                           speedup.differs() ? fmt::format("{:.3g}", speedup.ratio) : "no difference",
-                           speedup.interval->low, speedup.interval->high);
+                           speedup.differs() ? fmt::format("{:.3g}", ratio) : "no difference", low, high);
   return value;
 }
 
@@ -148,7 +150,7 @@ std::set<std::string> references(const SweepGroup& group) {
   std::set<std::string> result;
   for (const SweepSeries& series : group.series) {
     for (const SweepRun& run : series.runs) {
-      if (run.speedup) result.insert(run.speedup->over);
+      if (run.speedup) result.insert(run.compared_with());
     }
   }
   return result;
@@ -159,7 +161,7 @@ std::vector<ValueSeries> speedups(const SweepGroup& group, const std::set<std::s
   std::vector<ValueSeries> all;
   for (const std::string& reference : over) {
     auto some = measure_all(group, [&](const SweepRun& run) {
-      return run.speedup && run.speedup->over == reference ? speedup_value(run) : std::nullopt;
+      return run.speedup && run.compared_with() == reference ? speedup_value(run) : std::nullopt;
     });
     for (ValueSeries& series : some) {
       if (over.size() > 1) series.name += " over " + reference;

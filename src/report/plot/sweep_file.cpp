@@ -1,152 +1,177 @@
 // See sweep_file.hpp.
 #include "report/plot/sweep_file.hpp"
 
-#include <algorithm>
 #include <array>
-#include <climits>
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/read_described.hpp"
+#include "base/statistics.hpp"
 #include "bench/results/result_file.hpp"
 #include "bench/results/results.hpp"
-#include "report/plot/fields.hpp"
 
 namespace hone::report {
 namespace {
 
-/// Samples of all rounds; none when one of them is no time.
-std::vector<double> read_samples(const Fields& run) {
-  std::vector<double> samples;
-  for (const Json& round : run.list("samples_ms")) {
-    if (!round.is_array()) fail_bad_input("the field samples_ms holds something else than lists");
-    for (const Json& sample : round) {
-      if (!sample.is_number()) fail_bad_input("the field samples_ms holds something else than numbers");
-      samples.push_back(sample.get<double>());
-      if (samples.back() > 0 && std::isfinite(samples.back())) continue;
-      run.doubt("samples_ms", fmt::format("{}", samples.back()));
-      return {};
-    }
-  }
-  return samples;
-}
-
-std::optional<MeasuredLatency> read_latency(const Fields& run) {
-  const Fields fields = run.object("latency_ms");
-  const std::optional<double> p50 = fields.positive("p50");
-  if (!p50) return std::nullopt;
-  MeasuredLatency latency{*p50, std::nullopt, std::nullopt, "", std::nullopt};
-  const int64_t n = fields.integer("n").value_or(0);
-  constexpr std::array<std::pair<const char*, double>, 3> kTops = {
-      {{"p99", 0.99}, {"p95", 0.95}, {"p90", 0.9}}};
-  for (const auto& [name, p] : kTops) {
-    if (n < base::samples_for_percentile(p)) continue;
-    latency.top_value = fields.positive(name);
-    if (latency.top_value && *latency.top_value < *p50) {
-      fields.doubt(name, fmt::format("{}, which is below p50", *latency.top_value));
-      latency.top_value.reset();
-    }
-    if (!latency.top_value) continue;
-    latency.top = name;
-    break;
-  }
-  std::vector<double> samples = read_samples(run);
-  if (samples.empty()) return latency;
-  const base::Summary summary = base::summarize(std::move(samples));
-  latency.p25 = summary.p25;
-  latency.p75 = summary.p75;
-  return latency;
-}
-
-std::optional<MeasuredSpeedup> read_speedup(const Fields& run) {
-  const Fields fields = run.object("speedup");
-  const std::optional<double> ratio = fields.positive("ratio");
-  if (!ratio) return std::nullopt;
-  const Fields over = fields.object("over");
-  const std::string backend = over.require_text("backend");
-  MeasuredSpeedup speedup{backend + " " + over.require_text("precision"), *ratio, std::nullopt,
-                          fields.flag("interleaved").value_or(true)};
-  const Json& interval = fields.list("interval");
-  if (interval.is_null()) return speedup;
-  if (interval.size() != 2 || !interval[0].is_number() || !interval[1].is_number())
-    fail_bad_input("the field speedup.interval is no pair of numbers");
-  const base::Interval ends{interval[0].get<double>(), interval[1].get<double>()};
-  if (ends.low > 0 && ends.low <= ends.high && ends.high < 1e18) {
-    speedup.interval = ends;
-  } else {
-    fields.doubt("interval", interval.dump());
-  }
-  return speedup;
-}
-
-MeasuredMemory read_memory(const Fields& run) {
-  const Fields host = run.object("memory");
-  const Fields device = run.object("device_memory");
-  const std::optional<double> process = device.positive("process_mb");
-  return {run.positive("peak_memory_mb"),      host.not_negative("baseline_mb"),
-          host.not_negative("inputs_mb"),      host.not_negative("weights_mb"),
-          host.not_negative("activations_mb"), process ? process : device.positive("driver_mb"),
-          device.not_negative("allocated_mb")};
-}
-
-struct Context {
+/// What is read of a sweep's context.
+struct NamedGpu {
+  std::string name;
+};
+struct Machine {
   std::string date;
   std::string cpu;
-  std::string gpu;
+  std::optional<NamedGpu> gpu;
 };
 
-bench::Setup read_setup(const Fields& run) {
-  bench::Setup setup;
-  setup.model = run.require_text("model");
-  setup.backend = run.require_text("backend");
-  setup.precision = run.require_text("precision");
-  setup.batch = run.require_integer("batch");
-  if (setup.batch < 1) fail_bad_input("the field batch is {}", setup.batch);
-  setup.device = run.text("device").value_or(setup.device);
-  setup.threads = static_cast<int>(std::clamp<int64_t>(run.integer("threads").value_or(0), 0, INT_MAX));
-  setup.transfers = run.flag("includes_transfers").value_or(false);
-  setup.cold_l2 = run.flag("cold_l2").value_or(false);
-  return setup;
+}  // namespace
+}  // namespace hone::report
+
+namespace hone::base {
+
+template <>
+struct Description<report::NamedGpu> {
+  static constexpr std::string_view kName = "NamedGpu";
+  static constexpr std::tuple kFields{later(Field{"name", &report::NamedGpu::name, "Name of the GPU"})};
+};
+
+template <>
+struct Description<report::Machine> {
+  static constexpr std::string_view kName = "Machine";
+  static constexpr std::tuple kFields{
+      later(Field{"date", &report::Machine::date, "When the sweep began, ISO 8601"}),
+      later(Field{"cpu", &report::Machine::cpu, "Name of the CPU"}),
+      Field{"gpu", &report::Machine::gpu, "The GPU, where one computed"}};
+};
+
+}  // namespace hone::base
+
+namespace hone::report {
+namespace {
+
+/// What is this large is no time, rate or size, and would overflow on the way to a picture.
+constexpr double kLargest = 1e18;
+
+bool is_possible(double value, bool positive) {
+  return value <= kLargest && value >= (positive ? 1 / kLargest : 0);
 }
 
-SweepRun read_run(const Json& json, const Context& context) {
+/// Takes impossible figures out of a run, and says so there.
+class Doubter {
+ public:
+  explicit Doubter(SweepRun* run) : run_(*run) {}
+
+  void doubt_all() {
+    doubt_latency();
+    above_zero("throughput_per_s", &run_.throughput);
+    if (run_.pipelined && !possible("pipelined.throughput_per_s", run_.pipelined->throughput, true))
+      run_.pipelined.reset();
+    doubt_speedup();
+    doubt_memory();
+  }
+
+ private:
+  void doubt(const std::string& field, const std::string& found) {
+    run_.doubts.push_back(field + " " + found);
+  }
+
+  bool possible(const char* field, double value, bool positive) {
+    if (is_possible(value, positive)) return true;
+    doubt(field, fmt::format("{}", value));
+    return false;
+  }
+  void above_zero(const char* field, std::optional<double>* value) {
+    if (*value && !possible(field, **value, true)) value->reset();
+  }
+  void not_negative(const char* field, std::optional<double>* value) {
+    if (*value && !possible(field, **value, false)) value->reset();
+  }
+
+  void doubt_latency() {
+    bench::TimesFigure& latency = run_.latency;
+    above_zero("latency_ms.p50", &latency.p50);
+    if (!latency.p50) return;
+    const std::array<std::tuple<const char*, double, std::optional<double>*>, 3> tops = {
+        {{"p99", 0.99, &latency.p99}, {"p95", 0.95, &latency.p95}, {"p90", 0.9, &latency.p90}}};
+    for (const auto& [name, share, value] : tops) {
+      if (latency.n < base::samples_for_percentile(share)) continue;
+      const std::string field = fmt::format("latency_ms.{}", name);
+      above_zero(field.c_str(), value);
+      if (*value && **value < *latency.p50) {
+        doubt(field, fmt::format("{}, which is below p50", **value));
+        value->reset();
+      }
+      if (!*value) continue;
+      run_.spread.top = name;
+      run_.spread.top_value = *value;
+      break;
+    }
+    summarize_samples();
+  }
+
+  void summarize_samples() {
+    std::vector<double> samples = base::all_samples(run_.samples);
+    for (const double sample : samples) {
+      if (sample > 0 && std::isfinite(sample)) continue;
+      return doubt("samples_ms", fmt::format("{}", sample));
+    }
+    if (samples.empty()) return;
+    const base::Summary summary = base::summarize(std::move(samples));
+    run_.spread.p25 = summary.p25;
+    run_.spread.p75 = summary.p75;
+  }
+
+  void doubt_speedup() {
+    std::optional<bench::SpeedupFigure>& speedup = run_.speedup;
+    if (!speedup) return;
+    above_zero("speedup.ratio", &speedup->ratio);
+    if (!speedup->ratio) return speedup.reset();
+    if (!speedup->interval) return;
+    const auto [low, high] = *speedup->interval;
+    if (low > 0 && low <= high && high < kLargest) return;
+    doubt("speedup.interval", Json(*speedup->interval).dump());
+    speedup->interval.reset();
+  }
+
+  void doubt_memory() {
+    above_zero("peak_memory_mb", &run_.peak_memory);
+    not_negative("memory.baseline_mb", &run_.memory.baseline);
+    not_negative("memory.inputs_mb", &run_.memory.inputs);
+    not_negative("memory.weights_mb", &run_.memory.weights);
+    not_negative("memory.activations_mb", &run_.memory.activations);
+    if (!run_.device_memory) return;
+    above_zero("device_memory.process_mb", &run_.device_memory->process);
+    above_zero("device_memory.driver_mb", &run_.device_memory->driver);
+    not_negative("device_memory.allocated_mb", &run_.device_memory->allocated);
+  }
+
+  SweepRun& run_;
+};
+
+SweepRun make_run(bench::RunRecord record, const Machine& machine) {
   SweepRun run;
-  const Fields fields(json, "", &run.doubts);
-  run.setup = read_setup(fields);
+  if (record.failure) {
+    run.setup = std::move(record.setup);
+    run.verdict = std::move(record.verdict);
+    run.failure = std::move(record.failure);
+  } else {
+    static_cast<bench::RunRecord&>(run) = std::move(record);
+    Doubter(&run).doubt_all();
+  }
+  run.samples = {};
+  run.block_wall_ms = {};
   run.model = bench::file_stem(run.setup.model);
-  run.processor = run.setup.on_cpu() ? context.cpu : context.gpu;
-  run.date = context.date;
-  run.valid = fields.object("verdict").flag("valid").value_or(false);
-  run.failure = fields.text("failure");
-  if (run.failure) return run;
-  run.latency = read_latency(fields);
-  run.throughput = fields.positive("throughput_per_s");
-  const Fields pipelined = fields.object("pipelined");
-  run.pipelined = pipelined.positive("throughput_per_s");
-  run.streams = pipelined.integer("streams").value_or(0);
-  run.speedup = read_speedup(fields);
-  run.memory = read_memory(fields);
+  run.processor = run.setup.on_cpu() ? machine.cpu : machine.gpu.value_or(NamedGpu()).name;
+  run.date = machine.date;
   return run;
 }
 
-Context read_context(const Fields& file) {
-  const Fields context = file.object("context");
-  return {context.text("date").value_or(""), context.text("cpu").value_or(""),
-          context.object("gpu").text("name").value_or("")};
-}
-
 std::vector<SweepRun> read_runs(const Json& json) {
-  std::vector<std::string> doubts;
-  const Fields file(json, "", &doubts);
-  const Context context = read_context(file);
+  bench::SweepRecord sweep = bench::parse_record(json);
+  if (sweep.runs.empty()) fail_bad_input("there are no runs in it");
+  Machine machine;
+  if (!sweep.context.is_null()) machine = base::read_described<Machine>(sweep.context, "context");
   std::vector<SweepRun> runs;
-  for (const Json& run : file.list("runs")) {
-    try {
-      runs.push_back(read_run(run, context));
-    } catch (const Error& error) {
-      throw error.within(fmt::format("run {}", runs.size()));
-    }
-  }
-  if (runs.empty()) fail_bad_input("there are no runs in it");
+  for (bench::RunRecord& run : sweep.runs) runs.push_back(make_run(std::move(run), machine));
   return runs;
 }
 

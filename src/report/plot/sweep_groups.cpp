@@ -6,23 +6,21 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "report/ids.hpp"
+
 namespace hone::report {
 namespace {
 
-constexpr std::array<std::string_view, kPaletteColors> kBackends = {
-    "hone", "torch", "torchscript", "torch-graph", "torch_compile", "onnxruntime", "reference"};
-constexpr std::array<std::string_view, 5> kPrecisions = {"fp32", "tf32", "bf16", "fp16", "int8"};
+using Numbers = std::map<std::string, size_t>;
 
 /// Numbers for names: the known ones always have theirs, so that a backend looks the same in all figures;
 /// others take what is free, then go on behind.
-std::map<std::string, size_t> number_names(const std::vector<std::string>& names,
-                                           std::span<const std::string_view> known) {
-  std::map<std::string, size_t> numbers;
+Numbers number_names(const std::vector<std::string>& names, const std::vector<std::string>& known) {
+  Numbers numbers;
   std::set<size_t> taken;
   for (const std::string& name : names) {
     const auto found = std::find(known.begin(), known.end(), name);
@@ -40,31 +38,47 @@ std::map<std::string, size_t> number_names(const std::vector<std::string>& names
   return numbers;
 }
 
-template <class T>
-std::vector<std::string> distinct(const std::vector<T>& of,
-                                  const std::function<std::string(const T&)>& name) {
-  std::vector<std::string> names;
-  for (const T& each : of) {
-    if (std::find(names.begin(), names.end(), name(each)) == names.end()) names.push_back(name(each));
-  }
-  return names;
-}
-
 /// Colours are backends and markers precisions; where there is one of either, both are the other.
-void choose_styles(std::vector<SweepSeries>* series) {
-  const auto backend = [](const SweepSeries& s) { return s.runs.front().setup.backend; };
-  const auto precision = [](const SweepSeries& s) { return s.runs.front().setup.precision; };
-  const auto backends = number_names(distinct<SweepSeries>(*series, backend), kBackends);
-  const auto precisions = number_names(distinct<SweepSeries>(*series, precision), kPrecisions);
-  for (SweepSeries& each : *series) {
-    const size_t of_backend = backends.at(backend(each));
-    const size_t of_precision = precisions.at(precision(each));
-    const size_t color = backends.size() > 1 ? of_backend : of_precision;
-    each.style.color = color % kPaletteColors;
-    each.style.marker = (precisions.size() > 1 ? of_precision : of_backend) % kMarkers;
-    each.style.dashed = color >= kPaletteColors;
+class Styles {
+ public:
+  Styles(const std::vector<SweepRun>& runs, const std::vector<std::string>& backends)
+      : backends_(number_names(distinct(runs, &bench::Setup::backend), backends)),
+        precisions_(number_names(distinct(runs, &bench::Setup::precision),
+                                 {"fp32", "tf32", "bf16", "fp16", "int8"})) {}
+
+  void choose(std::vector<SweepSeries>* series) const {
+    const bool several_backends = differ(*series, &bench::Setup::backend);
+    const bool several_precisions = differ(*series, &bench::Setup::precision);
+    for (SweepSeries& each : *series) {
+      const bench::Setup& setup = each.runs.front().setup;
+      const size_t backend = backends_.at(setup.backend);
+      const size_t precision = precisions_.at(setup.precision);
+      const size_t color = several_backends ? backend : precision;
+      each.style.color = color % kPaletteColors;
+      each.style.marker = (several_precisions ? precision : backend) % kMarkers;
+      each.style.dashed = color >= kPaletteColors;
+    }
   }
-}
+
+ private:
+  static bool differ(const std::vector<SweepSeries>& series, std::string bench::Setup::*name) {
+    return std::ranges::any_of(series, [&](const SweepSeries& each) {
+      return each.runs.front().setup.*name != series.front().runs.front().setup.*name;
+    });
+  }
+
+  static std::vector<std::string> distinct(const std::vector<SweepRun>& runs,
+                                           std::string bench::Setup::*name) {
+    std::vector<std::string> names;
+    for (const SweepRun& run : runs) {
+      if (std::ranges::find(names, run.setup.*name) == names.end()) names.push_back(run.setup.*name);
+    }
+    return names;
+  }
+
+  Numbers backends_;
+  Numbers precisions_;
+};
 
 /// "NVIDIA H200" as "nvidia-h200".
 std::string slug(const std::string& text) {
@@ -81,7 +95,7 @@ std::string slug(const std::string& text) {
 /// What can tell groups of one model apart in the names of files.
 std::array<std::string, 5> qualifiers(const SweepGroup& group) {
   const bench::Setup& s = group.setup;
-  return {slug(s.device), slug(group.processor), s.threads > 0 ? fmt::format("{}-threads", s.threads) : "",
+  return {slug(s.device), slug(group.processor), fmt::format("{}-threads", s.threads),
           s.transfers ? "transfers" : "", s.cold_l2 ? "cold-l2" : ""};
 }
 
@@ -101,12 +115,8 @@ std::string qualified_name(const SweepGroup& group, const std::vector<SweepGroup
 }
 
 void name_groups(std::vector<SweepGroup>* groups) {
-  std::set<std::string> used;
-  for (SweepGroup& group : *groups) {
-    const std::string name = qualified_name(group, *groups);
-    group.name = name;
-    for (int i = 2; !used.insert(group.name).second; ++i) group.name = fmt::format("{}-{}", name, i);
-  }
+  Ids ids;
+  for (SweepGroup& group : *groups) group.name = ids.take(qualified_name(group, *groups));
 }
 
 std::string dates_text(const SweepGroup& group) {
@@ -125,7 +135,7 @@ std::string machine_text(const SweepGroup& group) {
   const bool cpu = s.on_cpu();
   std::string text =
       group.processor.empty() ? fmt::format("an unknown {}", cpu ? "CPU" : "GPU") : group.processor;
-  if (cpu && s.threads > 0) text += fmt::format(", {} thread{}", s.threads, s.threads == 1 ? "" : "s");
+  if (cpu) text += fmt::format(", {} thread{}", s.threads, s.threads == 1 ? "" : "s");
   if (!cpu) text += s.transfers ? ", with data transfers" : ", inputs already on the device";
   if (s.cold_l2) text += ", cold L2";
   return text + dates_text(group);
@@ -151,7 +161,8 @@ bool add_run(const SweepRun& run, SweepGroup* group) {
 
 }  // namespace
 
-std::vector<SweepGroup> group_runs(const std::vector<SweepRun>& runs) {
+std::vector<SweepGroup> group_runs(const std::vector<SweepRun>& runs,
+                                   const std::vector<std::string>& backends) {
   std::vector<SweepGroup> groups;
   std::map<std::tuple<std::string, std::string, bench::Setup>, size_t> places;
   std::vector<size_t> repeated;
@@ -166,8 +177,9 @@ std::vector<SweepGroup> group_runs(const std::vector<SweepRun>& runs) {
     repeated[place->second] += add_run(run, &groups[place->second]) ? 1 : 0;
   }
   name_groups(&groups);
+  const Styles styles(runs, backends);
   for (size_t i = 0; i < groups.size(); ++i) {
-    choose_styles(&groups[i].series);
+    styles.choose(&groups[i].series);
     groups[i].machine = machine_text(groups[i]);
     if (repeated[i] == 0) continue;
     groups[i].notes.push_back(fmt::format(

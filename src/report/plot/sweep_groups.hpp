@@ -28,7 +28,9 @@ struct SweepGroup {
 };
 
 /// Of configurations that were measured more than once, the run of the newest sweep stays, which a note says.
-/// Groups are in the order in which their first runs come.
-std::vector<SweepGroup> group_runs(const std::vector<SweepRun>& runs);
+/// Groups are in the order in which their first runs come. Each of `backends` always has the colour of its
+/// place; others take what is free, in the order of the runs and alike in all groups.
+std::vector<SweepGroup> group_runs(const std::vector<SweepRun>& runs,
+                                   const std::vector<std::string>& backends = {});
 
 }  // namespace hone::report

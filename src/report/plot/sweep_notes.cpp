@@ -62,9 +62,9 @@ std::vector<std::string> notes_without_verdicts(const SweepGroup& group) {
 std::vector<std::string> sweep_notes(const SweepGroup& group) {
   std::vector<std::string> notes;
   const std::vector<std::string> measured =
-      names_of(group, [](const SweepRun& run) { return run.latency.has_value(); });
+      names_of(group, [](const SweepRun& run) { return run.latency.p50.has_value(); });
   const std::vector<std::string> invalid =
-      names_of(group, [](const SweepRun& run) { return run.latency && !run.valid; });
+      names_of(group, [](const SweepRun& run) { return run.latency.p50 && !run.verdict.valid; });
   if (!invalid.empty() && invalid.size() == measured.size()) {
     notes.emplace_back("Hollow markers: all runs are INVALID; the result files say why.");
   } else {
@@ -78,8 +78,7 @@ std::vector<std::string> latency_notes(const SweepGroup& group) {
   std::vector<std::string> notes = sweep_notes(group);
   std::map<std::string, size_t, std::greater<>> ends;
   each_run(group, [&](const SweepRun& run) {
-    if (run.latency && run.latency->top != "p99" && run.latency->p25)
-      ++ends[run.latency->top.empty() ? "p75" : run.latency->top];
+    if (run.spread.p25 && run.spread.top != "p99") ++ends[run.spread.top.empty() ? "p75" : run.spread.top];
   });
   if (ends.empty()) return notes;
   std::vector<std::string> parts;

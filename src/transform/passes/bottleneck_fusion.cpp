@@ -6,6 +6,7 @@
 #include "graph/convolution_geometry.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
+#include "transform/region.hpp"
 
 namespace hone::transform {
 namespace {
@@ -136,33 +137,14 @@ Refusal refusal(const Editor& editor, const Tail& tail) {
 }
 
 Node fuse(const Editor& editor, const Tail& tail) {
-  const Node& window = editor.node(tail.window);
-  const Node& expand = editor.node(tail.expand);
-  const Node& last = editor.node(tail.last());
-  const Node* const next = tail.next < 0 ? nullptr : &editor.node(tail.next);
-  const bool projects = tail.project >= 0;
-  std::vector<ValueId> inputs = {window.inputs[0],
-                                 window.inputs[1],
-                                 expand.inputs[1],
-                                 next == nullptr ? kNoValue : next->inputs[1],
-                                 projects ? last.inputs[0] : post_ops_of(last).extras[0],
-                                 window.input(2),
-                                 expand.input(2),
-                                 next == nullptr ? kNoValue : next->input(2)};
-  if (projects) inputs.insert(inputs.end(), {last.inputs[1], last.input(2)});
-  while (inputs.back() == kNoValue) inputs.pop_back();
-  Node fused = derived_node(last, "FusedBottleneck", std::move(inputs));
-  set_activation(fused, "window_", window);
-  set_activation(fused, "wide_", last, 1);
-  std::vector<const Node*> parts = {&window, &expand};
-  if (projects) parts.push_back(&last);
-  if (next != nullptr) {
-    fused.outputs.push_back(next->outputs[0]);
-    set_activation(fused, "narrow_", *next);
-    parts.push_back(next);
+  std::vector<Part> parts = {{"window", editor.node(tail.window)}, {"expand", editor.node(tail.expand)}};
+  if (tail.project >= 0) parts.push_back({"project", editor.node(tail.project)});
+  std::vector<ValueId> outputs = {editor.node(tail.last()).outputs[0]};
+  if (tail.next >= 0) {
+    parts.push_back({"next", editor.node(tail.next)});
+    outputs.push_back(parts.back().node.outputs[0]);
   }
-  join_names(fused, parts);
-  return fused;
+  return make_region("bottleneck", parts, outputs);
 }
 
 Summary fuse_all(Graph& graph, Filters filters) {

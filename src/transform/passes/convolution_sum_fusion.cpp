@@ -6,6 +6,7 @@
 #include "graph/convolution_geometry.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
+#include "transform/region.hpp"
 
 namespace hone::transform {
 namespace {
@@ -82,25 +83,10 @@ ValueId add_biases(Editor& editor, const Node& other, const Node& last) {
   return editor.add_constant(editor.graph().value(last.input(2)).name, std::move(sum));
 }
 
-Node fuse(Editor& editor, const Node& other, const Node& last) {
-  const ValueId bias = add_biases(editor, other, last);
-  std::vector<ValueId> inputs = {last.inputs[0], last.inputs[1], other.inputs[0], other.inputs[1]};
-  if (bias != kNoValue) inputs.push_back(bias);
-  Node fused = derived_node(last, "FusedConvSum", std::move(inputs));
-  const PostOps post_ops = post_ops_of(last);
-  const auto behind_addition = [](auto values) {
-    values.erase(values.begin());
-    return values;
-  };
-  for (const auto& [name, value] : last.attributes) fused.attributes.set(name, value);
-  fused.attributes.set("post_ops", behind_addition(post_ops.ops));
-  fused.attributes.set("post_alphas", behind_addition(post_ops.alphas));
-  fused.attributes.set("post_betas", behind_addition(post_ops.betas));
-  for (const auto& [name, value] : other.attributes) {
-    if (!name.starts_with("post_")) fused.attributes.set("second_" + name, value);
-  }
-  join_names(fused, {&other, &last});
-  return fused;
+Node fuse(Editor& editor, Node other, Node last) {
+  last.inputs[2] = add_biases(editor, other, last);
+  other.inputs.resize(2);
+  return make_region("conv_sum", {{"shortcut", other}, {"sum", last}}, {last.outputs[0]});
 }
 
 }  // namespace

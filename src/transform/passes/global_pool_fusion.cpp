@@ -2,6 +2,7 @@
 // reads its result: a kernel that has an image in one tile writes the means alone.
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
+#include "transform/region.hpp"
 
 namespace hone::transform {
 namespace {
@@ -45,14 +46,6 @@ Refusal refusal(const Graph& graph, const Node& convolution) {
   return {};
 }
 
-Node fuse(const Node& convolution, const Node& pool) {
-  Node fused = convolution;
-  set_post_ops(fused, "FusedConvGlobalPool", post_ops_of(convolution));
-  fused.outputs = {pool.outputs[0]};
-  join_names(fused, convolution, pool);
-  return fused;
-}
-
 }  // namespace
 
 Summary global_pool_fusion(Graph& graph) {
@@ -71,7 +64,7 @@ Summary global_pool_fusion(Graph& graph) {
     }
     summary.change(fmt::format("'{}' absorbed '{}' ({})", convolution.name, pool.name, pool.op));
     editor.remove(producer);
-    editor.replace(i, fuse(convolution, pool));
+    editor.replace(i, make_region("conv_global_pool", {{"conv", convolution}, {"pool", pool}}, pool.outputs));
   }
   editor.commit();
   return summary;

@@ -5,6 +5,7 @@
 #include "graph/convolution_geometry.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
+#include "transform/region.hpp"
 
 namespace hone::transform {
 namespace {
@@ -42,21 +43,6 @@ Refusal refusal(const Node& pool) {
   return {};
 }
 
-Node fuse(const Node& convolution, const Node& pool) {
-  const graph::Window window = graph::read_window(pool.attributes, pool.attributes.get_ints("kernel_shape"));
-  Node fused = convolution;
-  set_post_ops(fused, "FusedConvMaxPool", post_ops_of(convolution));
-  std::vector<int64_t> pads = window.pads_begin;
-  pads.insert(pads.end(), window.pads_end.begin(), window.pads_end.end());
-  fused.attributes.set("pool_kernel_shape", window.kernel);
-  fused.attributes.set("pool_pads", pads);
-  fused.attributes.set("pool_strides", window.strides);
-  fused.attributes.set("pool_ceil_mode", pool.attributes.get_int("ceil_mode"));
-  fused.outputs = {pool.outputs[0]};
-  join_names(fused, convolution, pool);
-  return fused;
-}
-
 }  // namespace
 
 Summary pool_fusion(Graph& graph) {
@@ -74,7 +60,8 @@ Summary pool_fusion(Graph& graph) {
     }
     summary.change(fmt::format("'{}' absorbed '{}' ({})", convolution.name, pool.name, pool.op));
     editor.remove(i);
-    editor.replace(reader, fuse(convolution, pool));
+    editor.replace(reader,
+                   make_region("conv_max_pool", {{"conv", convolution}, {"pool", pool}}, {pool.outputs[0]}));
   }
   editor.commit();
   return summary;

@@ -4,6 +4,7 @@
 #include "graph/post_op.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
+#include "transform/region.hpp"
 
 namespace hone::transform {
 namespace {
@@ -91,18 +92,13 @@ Refusal refusal(const Editor& editor, const Block& block) {
 }
 
 Node fuse(const Editor& editor, const Block& block) {
-  const Node& pool = editor.node(block.pool);
-  const Node& squeeze = editor.node(block.squeeze);
-  const Node& gate = editor.node(block.gate);
   const Node& product = editor.node(block.product);
-  std::vector<ValueId> inputs = {pool.inputs[0], squeeze.inputs[1], gate.inputs[1], squeeze.input(2),
-                                 gate.input(2)};
-  while (inputs.back() == kNoValue) inputs.pop_back();
-  Node fused = derived_node(product, "FusedSqueezeExcite", std::move(inputs));
-  set_activation(fused, "squeeze_", squeeze);
-  set_activation(fused, "gate_", gate);
-  join_names(fused, {&pool, &squeeze, &gate, &product});
-  return fused;
+  return make_region("squeeze_excite",
+                     {{"pool", editor.node(block.pool)},
+                      {"squeeze", editor.node(block.squeeze)},
+                      {"gate", editor.node(block.gate)},
+                      {"product", product}},
+                     {product.outputs[0]});
 }
 
 }  // namespace

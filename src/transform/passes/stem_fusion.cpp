@@ -1,7 +1,9 @@
 // Fuses the convolution of an image and its max pool with the convolution of 1 x 1 that reads what they make,
 // as bottlenecks begin: of few images it takes little more time where the pool's result lies already.
+#include "graph/region.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
+#include "transform/region.hpp"
 
 namespace hone::transform {
 namespace {
@@ -47,15 +49,11 @@ Refusal refusal(const Graph& graph, const Node& stem, const Node& next) {
   return {};
 }
 
-Node fuse(const Node& stem, const Node& next) {
-  Node fused = stem;
-  fused.op = "FusedStem";
-  fused.inputs = {stem.inputs[0], stem.inputs[1], stem.input(2), next.inputs[1], next.input(2)};
-  while (fused.inputs.back() == kNoValue) fused.inputs.pop_back();
-  fused.outputs.push_back(next.outputs[0]);
-  set_activation(fused, "next_", next);
-  join_names(fused, stem, next);
-  return fused;
+/// The convolution of a pooled one, by the name of both.
+Node convolution_of(const Node& pooled) {
+  Node convolution = graph::outer_part(pooled, *graph::find_part(pooled, "conv"));
+  convolution.name = pooled.name;
+  return convolution;
 }
 
 }  // namespace
@@ -64,18 +62,19 @@ Summary stem_fusion(Graph& graph) {
   Summary summary;
   Editor editor(graph);
   for (int32_t i = 0; i < editor.count(); ++i) {
-    if (!editor.alive(i) || editor.node(i).op != "FusedConvMaxPool") continue;
-    const Node stem = editor.node(i);
-    const int32_t reader = next_convolution(editor, stem.outputs[0]);
+    if (!editor.alive(i) || graph::kind_of(editor.node(i)) != "conv_max_pool") continue;
+    const Node pooled = editor.node(i);
+    const int32_t reader = next_convolution(editor, pooled.outputs[0]);
     if (reader < 0) continue;
     const Node next = editor.node(reader);
-    if (const Refusal reason = refusal(graph, stem, next)) {
-      summary.refuse(fmt::format("'{}' + '{}' not fused: {}", stem.name, next.name, reason.text()));
+    if (const Refusal reason = refusal(graph, convolution_of(pooled), next)) {
+      summary.refuse(fmt::format("'{}' + '{}' not fused: {}", pooled.name, next.name, reason.text()));
       continue;
     }
-    summary.change(fmt::format("'{}' absorbed '{}' ({})", stem.name, next.name, next.op));
+    summary.change(fmt::format("'{}' absorbed '{}' ({})", pooled.name, next.name, next.op));
     editor.remove(reader);
-    editor.replace(i, fuse(stem, next));
+    editor.replace(
+        i, make_region("stem", {{"pooled", pooled}, {"next", next}}, {pooled.outputs[0], next.outputs[0]}));
   }
   editor.commit();
   return summary;

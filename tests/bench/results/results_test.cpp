@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "bench/results/run_schema.hpp"
 #include "system/scratch.hpp"
 
 namespace hone::bench {
@@ -159,6 +160,21 @@ TEST(Results, ReadBackWhatAGateNeeds) {
   EXPECT_EQ(read.runs[0].rounds, sweep.runs[0].rounds);
   EXPECT_EQ(read.runs[0].setup.threads, 2);
   EXPECT_EQ(read.runs[1].failure, sweep.runs[1].failure);
+}
+
+/// What is written is read by the same description, so nothing gets lost on the way.
+TEST(Results, RecordsAreReadAsTheyAreWritten) {
+  Sweep sweep;
+  sweep.context = {{"cpu", "a processor"}};
+  sweep.runs = {measured_run(), failed_run()};
+  sweep.runs[0].setup.device = "cuda";
+  sweep.runs[0].notes = {"a note"};
+  sweep.runs[0].speedup = Speedup{"torch", "fp32", {.value = 2, .low = 1.5, .high = 3, .known = true}, true};
+  Json written = to_json(sweep);
+  const SweepRecord record = parse_record(written);
+  EXPECT_EQ(record.runs.at(0).speedup.value().over.backend, "torch");
+  written.erase("definitions");
+  EXPECT_EQ(base::described_json(record), written);
 }
 
 TEST(Results, ReadBackWhichRunsTookTurns) {

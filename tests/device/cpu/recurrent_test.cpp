@@ -129,7 +129,7 @@ double state_error(const Tensor& actual, const Tensor& expected) {
 void expect_right(const graph::Graph& graph, const std::vector<Tensor>& inputs, Context& context,
                   double limit, const std::string& tactic = kTactic) {
   const ProgramStep& step = step_of(context, inputs);
-  EXPECT_EQ(step.tactic, tactic) << (step.refusals.empty() ? "" : step.refusals[0]);
+  EXPECT_EQ(step.plan.tactic.text(), tactic) << (step.refusals.empty() ? "" : step.refusals[0]);
   const auto expected = reference::run_graph(graph, inputs);
   const auto actual = context.run(inputs);
   ASSERT_EQ(actual.size(), expected.size());

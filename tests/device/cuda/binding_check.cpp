@@ -307,7 +307,7 @@ void owners_are_released_after_their_work() {
 
 int run() {
   if (const int status = status_without_gpu(); status != 0) return status;
-  try {
+  return run_check([] {
     eight_threads_share_an_engine();
     runs_cost_no_memory_and_follow_each_other();
     strides_are_read_or_reordered();
@@ -315,11 +315,7 @@ int run() {
     a_cache_is_changed_in_place();
     loose_views_are_bound_or_copied();
     owners_are_released_after_their_work();
-    return 0;
-  } catch (const std::exception& error) {
-    std::printf("FAILED: %s\n", error.what());
-  }
-  return kFailed;
+  });
 }
 
 }  // namespace

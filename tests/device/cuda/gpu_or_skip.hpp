@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdio>
+#include <exception>
 
 namespace hone::device::cuda {
 
@@ -26,6 +27,17 @@ inline int status_without_gpu() {
   std::printf("%s: %s\n", missing ? "SKIPPED" : "FAILED",
               error == cudaSuccess ? "no CUDA device" : cudaGetErrorString(error));
   return missing ? kSkipped : kFailed;
+}
+
+/// The exit status of a program that is this check: it returns where all is well.
+inline int run_check(void (*check)()) {
+  try {
+    check();
+    return 0;
+  } catch (const std::exception& error) {
+    std::printf("FAILED: %s\n", error.what());
+  }
+  return kFailed;
 }
 
 }  // namespace hone::device::cuda

@@ -100,22 +100,20 @@ int count_shortages(const graph::Graph& graph, const engine::Device& gpu) {
   fail_internal("no room was enough");
 }
 
+void check_shortages() {
+  const engine::Device& gpu = find_device("cuda");
+  const graph::Graph graph = *importer::load_model("resnet18").graph;
+  build_and_run(graph, gpu);  // loads kernels and libraries, which stay
+  if (count_shortages(graph, gpu) == 0) fail_internal("no room was too small");
+  const size_t free = Held::free_bytes();
+  count_shortages(graph, gpu);
+  if (Held::free_bytes() < free)
+    fail_internal("{} bytes of the GPU's memory did not come back", free - Held::free_bytes());
+}
+
 int run() {
   if (const int status = status_without_gpu(); status != 0) return status;
-  try {
-    const engine::Device& gpu = find_device("cuda");
-    const graph::Graph graph = *importer::load_model("resnet18").graph;
-    build_and_run(graph, gpu);  // loads kernels and libraries, which stay
-    if (count_shortages(graph, gpu) == 0) fail_internal("no room was too small");
-    const size_t free = Held::free_bytes();
-    count_shortages(graph, gpu);
-    if (Held::free_bytes() < free)
-      fail_internal("{} bytes of the GPU's memory did not come back", free - Held::free_bytes());
-    return 0;
-  } catch (const std::exception& error) {
-    std::printf("FAILED: %s\n", error.what());
-  }
-  return kFailed;
+  return run_check(check_shortages);
 }
 
 }  // namespace

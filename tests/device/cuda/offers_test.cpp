@@ -12,6 +12,7 @@
 #include "base/file.hpp"
 #include "device/cuda/absent_gpus.hpp"
 #include "device/cuda/one_node.hpp"
+#include "support/regions.hpp"
 
 // Chains are compiled for each GPU, by NVRTC, and would then be loaded.
 extern "C" {
@@ -30,7 +31,7 @@ namespace hone::device::cuda {
 namespace {
 
 using engine::Layout;
-using tensor::DType;
+using tensor::Precision;
 using test_support::absent_gpus;
 using test_support::one_node;
 using test_support::OneNode;
@@ -59,18 +60,22 @@ test::AttributeList with_post_op(test::AttributeList attributes, const std::stri
   return attributes;
 }
 
-test::AttributeList with_pool(test::AttributeList attributes) {
-  attributes.emplace_back("pool_kernel_shape", Ints{3, 3});
-  attributes.emplace_back("pool_strides", Ints{2, 2});
-  attributes.emplace_back("pool_pads", Ints{1, 1, 1, 1});
-  return attributes;
-}
-
 Case convolution(std::string name, std::string op, const tensor::Shape& x, const tensor::Shape& w,
                  test::AttributeList attributes) {
   return {std::move(name), [=](hone::test::GraphBuilder& b) {
             const int64_t filters = op == "ConvTranspose" ? w[1] : w[0];
             return one_node(b, x, op, {b.random(w), b.random({filters})}, attributes);
+          }};
+}
+
+/// A region of an image: the nodes that `make` adds, each in the role given.
+Case region(std::string name, const std::string& kind, const tensor::Shape& x,
+            const std::vector<std::string>& roles,
+            const std::function<graph::ValueId(hone::test::GraphBuilder&, graph::ValueId)>& make) {
+  return {std::move(name), [=](hone::test::GraphBuilder& b) {
+            const graph::ValueId image = b.input("x", graph::Dims(x.begin(), x.end()));
+            return OneNode{hone::test::as_region(b.finish({make(b, image)}), kind, roles),
+                           hone::test::random_tensor(x, 7)};
           }};
 }
 
@@ -118,10 +123,19 @@ std::vector<Case> convolutions() {
                   with_post_op(window(3, 1, 1), "hard_swish")),
       convolution("gelu after it", "FusedConv", {1, 64, 56, 56}, {64, 64, 3, 3},
                   with_post_op(window(3, 1, 1), "gelu_erf")),
-      convolution("a stem and its pool", "FusedConvMaxPool", {1, 3, 224, 224}, {64, 3, 7, 7},
-                  with_pool(with_post_op(window(7, 2, 3), "relu"))),
-      convolution("a convolution and its global pool", "FusedConvGlobalPool", {1, 512, 7, 7},
-                  {2048, 512, 1, 1}, with_post_op(window(1, 1, 0), "relu")),
+      region("a stem and its pool", "conv_max_pool", {1, 3, 224, 224}, {"conv", "pool"},
+             [](auto& b, graph::ValueId x) {
+               const graph::ValueId conv = b.node("FusedConv", {x, b.random({64, 3, 7, 7}), b.random({64})},
+                                                  with_post_op(window(7, 2, 3), "relu"));
+               return b.node("MaxPool", {conv},
+                             {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints(4, 1)}});
+             }),
+      region("a convolution and its global pool", "conv_global_pool", {1, 512, 7, 7}, {"conv", "pool"},
+             [](auto& b, graph::ValueId x) {
+               return b.node("GlobalAveragePool",
+                             {b.node("FusedConv", {x, b.random({2048, 512, 1, 1}), b.random({2048})},
+                                     with_post_op(window(1, 1, 0), "relu"))});
+             }),
       convolution("transposed", "ConvTranspose", {1, 32, 14, 14}, {32, 16, 2, 2}, window(2, 2, 0)),
   };
 }
@@ -130,13 +144,14 @@ std::vector<Case> others() {
   return {
       with_weights("Gemm", {1, 2048}, {{2048, 1000}, {1000}}),
       with_weights("MatMul", {128, 768}, {{768, 3072}}),
-      with_weights("FusedSqueezeExcite", {1, 96, 28, 28}, {{8, 96, 1, 1}, {96, 8, 1, 1}, {8}, {96}},
-                   {{"squeeze_post_ops", Strings{"relu"}},
-                    {"squeeze_post_alphas", Floats{0}},
-                    {"squeeze_post_betas", Floats{0}},
-                    {"gate_post_ops", Strings{"sigmoid"}},
-                    {"gate_post_alphas", Floats{0}},
-                    {"gate_post_betas", Floats{0}}}),
+      region("squeeze_excite", "squeeze_excite", {1, 96, 28, 28}, {"pool", "squeeze", "gate", "product"},
+             [](auto& b, graph::ValueId x) {
+               const graph::ValueId hidden = b.node(
+                   "FusedConv", {b.node("GlobalAveragePool", {x}), b.random({8, 96, 1, 1}), b.random({8})},
+                   with_post_op({}, "relu"));
+               return b.node("Mul", {x, b.node("FusedConv", {hidden, b.random({96, 8, 1, 1}), b.random({96})},
+                                               with_post_op({}, "sigmoid"))});
+             }),
       unary("MaxPool", {1, 64, 112, 112}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}}),
       unary("AveragePool", {1, 64, 56, 56}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}}),
       unary("GlobalAveragePool", {1, 2048, 7, 7}),
@@ -168,13 +183,13 @@ std::string answer(const engine::Tactic& tactic, const engine::StepRequest& requ
   const engine::Offer offer = variants.empty() ? tactic.offer(request, weights)
                                                : tactic.offer_variant(request, weights, variants.front());
   if (offer.refusal) return offer.refusal.text();
-  EXPECT_NE(offer.kernel, nullptr) << tactic.name();
+  EXPECT_NE(offer.kernel, nullptr) << tactic.name;
   return variants.empty() ? "offered"
                           : fmt::format("offered in {} ways, {} first", variants.size(), variants.front());
 }
 
 /// Equal answers of GPUs after each other stand in one row.
-std::string rows(const Case& test, DType compute) {
+std::string rows(const Case& test, Precision precision) {
   hone::test::GraphBuilder builder;
   const OneNode node = test.make(builder);
   const Layout layout = node.input.rank() == 4 ? Layout::kChannelsLast : Layout::kPlain;
@@ -182,13 +197,13 @@ std::string rows(const Case& test, DType compute) {
   std::vector<std::string> names;
   for (Gpu& gpu : absent_gpus) {
     std::map<std::string, std::string>& of_gpu = answers.emplace_back();
-    for (const auto& tactic : own_tactics(gpu)) {
-      if (!static_cast<const CudaTactic&>(*tactic).handles(node.graph.nodes[0].op)) continue;
-      const std::string name(tactic->name());
+    const TacticList tactics = own_tactics(gpu);
+    for (const engine::Tactic* tactic : engine::tactics_for(tactics, node.graph.nodes[0])) {
+      const std::string& name = tactic->name;
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
       of_gpu[name] = node.asked(
           [&](engine::StepRequest request) {
-            request.compute_dtype = compute;
+            request.policy = engine::policy_of(precision);
             return answer(*tactic, request);
           },
           layout);
@@ -214,12 +229,11 @@ std::string table() {
     for (const Case& test : cases) {
       hone::test::GraphBuilder builder;
       const OneNode node = test.make(builder);
-      const std::string op = node.graph.nodes[0].op;
-      for (const auto& [type, name] :
-           {std::pair(DType::kFloat16, "fp16"), std::pair(DType::kFloat32, "fp32")}) {
-        text += fmt::format("{}{} in {}, x {}\n", op, test.name == op ? "" : ", " + test.name, name,
-                            tensor::shape_text(node.input.shape()));
-        text += rows(test, type);
+      const std::string op = graph::kind_of(node.graph.nodes[0]);
+      for (const Precision precision : {Precision::kFp16, Precision::kFp32}) {
+        text += fmt::format("{}{} in {}, x {}\n", op, test.name == op ? "" : ", " + test.name,
+                            tensor::precision_name(precision), tensor::shape_text(node.input.shape()));
+        text += rows(test, precision);
       }
     }
   }

@@ -16,38 +16,28 @@ using engine::StepRequest;
 using tensor::Precision;
 
 /// Stands in for cuBLASLt, which takes what read_product() reads.
-class Library final : public CudaTactic {
- public:
-  using CudaTactic::CudaTactic;
-  std::string_view name() const override { return "library"; }
-  bool handles(const std::string& op) const override { return is_product(op); }
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    Product product;
-    if (Refusal reason = read_product(request, product)) return Offer::refuse(std::move(reason));
-    Offer offer;
-    offer.inputs = request.inputs;
-    offer.outputs = {{product.result, request.outputs[0].shape, Layout::kPlain}};
-    offer.kernel = std::make_shared<LaunchKernel>(
-        "a product", [](auto, auto, void*, const LaunchOptions&) { return cudaSuccess; });
-    return offer;
-  }
-};
+Offer offer_product(const StepRequest& request, engine::WeightStore&) {
+  Product product;
+  if (Refusal reason = read_product(request, product)) return Offer::refuse(std::move(reason));
+  Offer offer;
+  offer.inputs = request.inputs;
+  offer.outputs = {{product.result, request.outputs[0].shape, Layout::kPlain}};
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a product", [](auto, auto, void*, const LaunchOptions&) { return cudaSuccess; });
+  return offer;
+}
 
 class AbsentGpu final : public engine::Device {
  public:
   explicit AbsentGpu(Gpu& gpu) : tactics_(test_support::own_tactics(gpu)) {
-    tactics_.push_back(std::make_unique<Library>(gpu));
+    tactics_.push_back({.name = "library", .operators = product_operators(), .make = offer_product});
   }
 
   std::string_view name() const override { return "cuda"; }
   std::string fingerprint() const override { return "cuda; absent"; }
   std::vector<Layout> image_layouts(Precision) const override { return {Layout::kChannelsLast}; }
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
-    std::vector<const engine::Tactic*> result;
-    for (const auto& tactic : tactics_) {
-      if (static_cast<const CudaTactic&>(*tactic).handles(node.op)) result.push_back(tactic.get());
-    }
-    return result;
+    return engine::tactics_for(tactics_, node);
   }
   std::shared_ptr<const engine::Kernel> make_reorder(const engine::TensorDesc& from,
                                                      const engine::TensorDesc& to) const override {
@@ -62,7 +52,7 @@ class AbsentGpu final : public engine::Device {
     return kernel;
   }
   void set_threads(int) const override {}
-  std::vector<std::string> notes(Precision) const override { return {}; }
+  std::vector<std::string> notes(const engine::NumericPolicy&) const override { return {}; }
 
  private:
   TacticList tactics_;
@@ -77,7 +67,7 @@ TEST(Dissolving, NothingFusedRunsOnTheHostOfAnyGpu) {
         engine::WeightStore weights;
         const auto program =
             engine::build_program(std::make_shared<const graph::Graph>(form.graph), device, weights,
-                                  {.precision = precision, .layout = Layout::kChannelsLast});
+                                  {.policy = engine::policy_of(precision), .layout = Layout::kChannelsLast});
         for (const engine::ProgramStep& step : program->steps()) {
           EXPECT_FALSE(step.runs_on_host())
               << fmt::format("{} on sm_{} in {}: {} {}", form.name, gpu.properties().architecture(),
@@ -90,6 +80,27 @@ TEST(Dissolving, NothingFusedRunsOnTheHostOfAnyGpu) {
   EXPECT_GT(dissolved, 0);
 }
 
+/// What a gate is multiplied with has to be what it was made of.
+TEST(Dissolving, GatesOfAnotherImageAreNoSqueezeAndExcitation) {
+  const AbsentGpu device(test_support::absent_gpus[0]);
+  for (const bool own : {false, true}) {
+    test::GraphBuilder b;
+    const auto x = b.input("x", {2, 16, 6, 6});
+    const auto z = b.input("z", {2, 16, 6, 6});
+    const auto squeezed = b.conv(b.node("GlobalAveragePool", {x}), 16, 8, 1);
+    const auto product = b.node("Mul", {own ? x : z, b.conv(squeezed, 8, 16, 1)});
+    const auto graph = std::make_shared<const graph::Graph>(
+        test::as_region(b.finish({product}), "squeeze_excite", {"pool", "squeeze", "gate", "product"}));
+    engine::WeightStore weights;
+    const auto program = engine::build_program(
+        graph, device, weights,
+        {.policy = engine::policy_of(Precision::kFp16), .layout = Layout::kChannelsLast});
+    int pieces = 0;
+    for (const engine::ProgramStep& step : program->steps()) pieces += step.is_piece() ? 1 : 0;
+    EXPECT_EQ(pieces, own ? 0 : 4);
+  }
+}
+
 /// MobileNetV3 ends with two of these.
 TEST(Dissolving, ALayerAndItsHardSwishAreTwoSteps) {
   test::GraphBuilder b;
@@ -99,8 +110,9 @@ TEST(Dissolving, ALayerAndItsHardSwishAreTwoSteps) {
   const auto graph = std::make_shared<const graph::Graph>(b.finish({result}));
   const AbsentGpu device(test_support::absent_gpus[0]);
   engine::WeightStore weights;
-  const auto program = engine::build_program(
-      graph, device, weights, {.precision = Precision::kFp16, .layout = Layout::kChannelsLast});
+  const auto program =
+      engine::build_program(graph, device, weights,
+                            {.policy = engine::policy_of(Precision::kFp16), .layout = Layout::kChannelsLast});
   std::string kinds;
   for (const engine::ProgramStep& step : program->steps()) kinds += step.kind + " ";
   EXPECT_EQ(kinds, "Reorder Gemm FusedElementwise Copy ") << "the input is of float32";

@@ -58,7 +58,7 @@ class Lane {
       : place_{tensor::PlaceKind::kCuda, ordinal},
         input_(image(ordinal)),
         expected_(reference::run_graph(graph, std::vector{input_})[0]),
-        context_(engine, device_of_fingerprint(engine->fingerprint, place_), 1) {
+        context_(engine, device_of_fingerprint(engine->fingerprint(), place_), 1) {
     run();  // packs weights and captures, which threads of one engine do after each other
   }
 
@@ -145,6 +145,28 @@ void copy_between_both() {
   if (memories[0].held() != 0 || memories[1].held() != 0) fail_internal("memory was not counted as freed");
 }
 
+/// Whichever GPU is current where they are used.
+void queues_stay_on_their_gpu() {
+  for (const int current : {0, 1}) {
+    if (cudaSetDevice(current) != cudaSuccess) fail_internal("cuda:{} cannot be made current", current);
+    const engine::Device& device = find_device(current == 0 ? "cuda:1" : "cuda:0");
+    const tensor::Buffer source = device.allocate(int64_t{1} << 20);
+    const tensor::Buffer target = device.allocate(source.bytes);
+    const std::unique_ptr<tensor::Queue> own = device.make_queue();
+    const std::unique_ptr<tensor::Queue> wrapped = device.wrap_queue(nullptr);
+    for (const tensor::Queue* from : {own.get(), wrapped.get()}) {
+      for (const tensor::Queue* to : {own.get(), wrapped.get()}) {
+        device.copy(source, target, from);
+        const std::shared_ptr<const tensor::Event> copied = from->record();
+        to->wait(*copied);
+        copied->wait();
+        to->synchronize();
+      }
+    }
+    if (current_gpu() != current) fail_internal("a queue moved the thread to another GPU");
+  }
+}
+
 int run() {
   if (const int status = status_without_gpu(); status != 0) return status;
   int count = 0;
@@ -153,14 +175,11 @@ int run() {
                 count);
     return kSkipped;
   }
-  try {
+  return run_check([] {
     run_one_engine_on_both();
     copy_between_both();
-    return 0;
-  } catch (const std::exception& error) {
-    std::printf("FAILED: %s\n", error.what());
-  }
-  return kFailed;
+    queues_stay_on_their_gpu();
+  });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "device/cpu/cpu_device.hpp"
+#include "engine/plans.hpp"
 #include "engine/program/execution.hpp"
 #include "support/equivalence.hpp"
 #include "support/fused_forms.hpp"
@@ -18,12 +19,6 @@ using test::GraphBuilder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-class Fussy final : public Tactic {
- public:
-  std::string_view name() const override { return "fussy"; }
-  Offer offer(const StepRequest&, WeightStore&) const override { return Offer::refuse("it takes less"); }
-};
 
 /// The CPU's tactics for the nodes that it takes, and one that refuses for the others.
 class Partial final : public Device {
@@ -37,7 +32,9 @@ class Partial final : public Device {
     return cpu().image_layouts(precision);
   }
   std::vector<const Tactic*> tactics(const graph::Node& node) const override {
-    static const Fussy kFussy;
+    static const Tactic kFussy{.name = "fussy", .make = [](const StepRequest&, WeightStore&) {
+                                 return Offer::refuse("it takes less");
+                               }};
     return takes_(node) ? cpu().tactics(node) : std::vector<const Tactic*>{&kFussy};
   }
   std::shared_ptr<const Kernel> make_reorder(const TensorDesc& from, const TensorDesc& to) const override {
@@ -49,7 +46,7 @@ class Partial final : public Device {
     return cpu().make_rounding(std::move(kernel), std::move(outputs));
   }
   void set_threads(int threads) const override { cpu().set_threads(threads); }
-  std::vector<std::string> notes(Precision) const override { return {}; }
+  std::vector<std::string> notes(const NumericPolicy&) const override { return {}; }
 
  private:
   static const Device& cpu() { return device::cpu::cpu_device(); }
@@ -58,7 +55,7 @@ class Partial final : public Device {
 };
 
 bool is_plain(const graph::Node& node) {
-  return !node.op.starts_with("Fused") || node.op == "FusedElementwise";
+  return node.op == "FusedElementwise" || !(node.op.starts_with("Fused") || graph::is_region(node));
 }
 
 size_t post_ops(const graph::Node& node) {
@@ -69,7 +66,7 @@ std::shared_ptr<const Program> program_of(const graph::Graph& graph, const Devic
                                           ProgramOptions options = {}) {
   static WeightStore weights;
   weights = {};
-  options.layout = device.image_layouts(options.precision).front();
+  options.layout = device.image_layouts(precision_of(options.policy)).front();
   return build_program(std::make_shared<const graph::Graph>(graph), device, weights, options);
 }
 
@@ -77,7 +74,7 @@ std::shared_ptr<const Program> program_of(const graph::Graph& graph, const Devic
 std::vector<std::string> steps_of(const Program& program) {
   std::vector<std::string> result;
   for (const ProgramStep& step : program.steps()) {
-    if (step.node >= 0) result.push_back(fmt::format("{} by {}", step.kind, step.tactic));
+    if (step.node >= 0) result.push_back(fmt::format("{} by {}", step.kind, step.plan.tactic.text()));
   }
   return result;
 }
@@ -142,13 +139,13 @@ TEST(Dissolving, PiecesSayWhatTheyArePiecesOfAndWhy) {
     EXPECT_THAT(step.sources, ElementsAre("fc1", "act1"));
     EXPECT_THAT(step.whole_refusals, ElementsAre("fussy: it takes less"));
     EXPECT_THAT(step.refusals, IsEmpty());
-    EXPECT_EQ(step.node_tactic(), kDissolved);
   }
+  EXPECT_THAT(program->dissolved(), ElementsAre(::testing::Key(StepKey{0, {}})));
 }
 
 TEST(Dissolving, PiecesAreDissolvedInTurn) {
   for (const test::FusedForm& form : test::fused_forms()) {
-    if (form.name != "FusedStem, mish") continue;
+    if (form.name != "stem, mish") continue;
     const Partial device(is_plain);
     const auto program = program_of(form.graph, device);
     std::vector<std::string> keys;
@@ -164,19 +161,22 @@ TEST(Dissolving, PiecesAreDissolvedInTurn) {
 TEST(Dissolving, TacticsAreChosenByNodeAndPiece) {
   const graph::Graph graph = layer({"relu"});
   const Partial device([](const graph::Node&) { return true; });
-  const auto kinds = [&](ProgramOptions options) { return steps_of(*program_of(graph, device, options)); };
+  const auto kinds = [&](const Plans& plans) {
+    return steps_of(*program_of(graph, device, {.plans = plans}));
+  };
   EXPECT_THAT(kinds({}), ElementsAre("FusedGemm by onednn_inner_product"));
-  EXPECT_THAT(kinds({.tactics = {std::string(kDissolved)}}),
-              ElementsAre("Gemm by onednn_inner_product", "FusedElementwise by chain"));
-  EXPECT_THAT(kinds({.tactics = {std::string(kDissolved)}, .pieces = {{{0, {0}}, "reference"}}}),
-              ElementsAre("Gemm by reference", "FusedElementwise by chain"));
-  EXPECT_THAT(kinds({.tactics = {"reference"}}), ElementsAre("FusedGemm by reference"));
+  Plans dissolved = plans_by({std::string(kDissolved)});
+  EXPECT_THAT(kinds(dissolved), ElementsAre("Gemm by onednn_inner_product", "FusedElementwise by chain"));
+  dissolved[{0, {0}}] = {.tactic = {"reference", {}}};
+  EXPECT_THAT(kinds(dissolved), ElementsAre("Gemm by reference", "FusedElementwise by chain"));
+  EXPECT_THAT(kinds(plans_by({"reference"})), ElementsAre("FusedGemm by reference"));
 }
 
 TEST(Dissolving, ANodeThatIsNotFusedIsNotDissolved) {
   GraphBuilder b;
   const graph::Graph graph = b.finish({b.node("Relu", {b.input("x", {4})})});
-  EXPECT_THAT(steps_of(*program_of(graph, device::cpu::cpu_device(), {.tactics = {std::string(kDissolved)}})),
+  const Plans plans = plans_by({std::string(kDissolved)});
+  EXPECT_THAT(steps_of(*program_of(graph, device::cpu::cpu_device(), {.plans = plans})),
               ElementsAre("Relu by chain"));
 }
 
@@ -194,11 +194,10 @@ TEST(Dissolving, ADissolvedNodeIsOneCandidateOfASearch) {
   const Partial device(is_plain);
   const auto program = program_of(layer({"hard_swish"}), device, {.list_candidates = true});
   ASSERT_EQ(program->steps().size(), 2u);
-  for (const ProgramStep& step : program->steps()) {
-    EXPECT_THAT(step.node_candidates(), ElementsAre("dissolved"));
-    EXPECT_THAT(step.node_refusals(), ElementsAre("fussy: it takes less"));
-  }
-  EXPECT_THAT(program->steps()[0].candidates, ElementsAre("onednn_inner_product"));
+  for (const ProgramStep& step : program->steps())
+    EXPECT_THAT(step.whole_refusals, ElementsAre("fussy: it takes less"));
+  EXPECT_THAT(program->dissolved(), ElementsAre(::testing::Key(StepKey{0, {}})));
+  EXPECT_THAT(program->steps()[0].candidates, ElementsAre(TacticId{"onednn_inner_product", {}}));
 }
 
 }  // namespace

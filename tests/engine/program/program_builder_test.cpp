@@ -4,6 +4,7 @@
 
 #include "engine/description.hpp"
 #include "engine/fake_device.hpp"
+#include "engine/plans.hpp"
 #include "support/graph_builder.hpp"
 
 namespace hone::engine {
@@ -17,8 +18,8 @@ std::string tactic_for(const std::vector<const FakeTactic*>& tactics, const std:
   auto graph = std::make_shared<const graph::Graph>(b.finish({b.node("Relu", {b.input("x", {4})})}));
   const FakeDevice device(tactics, false);
   WeightStore weights;
-  const auto program = build_program(graph, device, weights, {.tactics = {wanted}});
-  return program->steps().at(0).tactic;
+  const auto program = build_program(graph, device, weights, {.plans = plans_by({wanted})});
+  return program->steps().at(0).plan.tactic.text();
 }
 
 const FakeTactic& first() {

@@ -46,7 +46,7 @@ TEST_F(BudgetedSearch, TheCacheGivesWhatWasCutShortToBuildsThatHaveNoMoreTime) {
   const auto first = build(device, kNothing);
   const auto second = build(device, kNothing);
   EXPECT_FALSE(second->tuned);
-  EXPECT_EQ(second->tactics, first->tactics);
+  EXPECT_EQ(second->plans, first->plans);
   EXPECT_EQ(second->cut_short, first->cut_short);
   EXPECT_EQ(second->log.size(), first->log.size());
   const auto longer = build(device, kPlenty);
@@ -63,7 +63,7 @@ TEST_F(BudgetedSearch, ABuildThatMayTimeNothingTakesWhatWasCutShort) {
   BuildOptions cached = options(3);
   cached.cache_folder = folder_;
   cached.cached_only = true;
-  EXPECT_EQ(build_engine(relu_network(), device, cached)->tactics, first->tactics);
+  EXPECT_EQ(build_engine(relu_network(), device, cached)->plans, first->plans);
 }
 
 TEST_F(BudgetedSearch, HighLevelsHaveNoLimitUnlessTheyAreGivenOne) {
@@ -91,10 +91,11 @@ TEST_F(BudgetedSearch, ProgressTellsTheTimeThatIsLeft) {
 TEST_F(BudgetedSearch, FirstVariantsOfAllTacticsComeFirst) {
   StepSearch step;
   ProgramStep made;
-  made.candidates = {"a:1", "a:2", "a:3", "b", "c:1", "c:2"};
+  made.candidates = {{"a", "1"}, {"a", "2"}, {"a", "3"}, {"b", ""}, {"c", "1"}, {"c", "2"}};
   step.list(made, "");
+  step.rank();
   std::vector<std::string> order;
-  for (const Candidate& candidate : step.candidates) order.push_back(candidate.tactic);
+  for (const Candidate& candidate : step.candidates) order.push_back(candidate.plan.tactic.text());
   EXPECT_THAT(order, ::testing::ElementsAre("a:1", "b", "c:1", "a:2", "c:2", "a:3"));
 }
 

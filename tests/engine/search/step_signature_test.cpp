@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "graph/text/parser.hpp"
 #include "support/graph_builder.hpp"
 
 namespace hone::engine {
@@ -12,7 +13,8 @@ namespace {
 using test::GraphBuilder;
 
 std::string signature(const graph::Graph& graph, size_t node) {
-  return step_signature(graph, graph.nodes[node], Layout::kPlain, Precision::kFp16);
+  const std::vector<NumericPolicy> policies = {policy_of(Precision::kFp16)};
+  return step_signature(graph, graph.nodes[node], Layout::kPlain, policies);
 }
 
 TEST(StepSignature, EqualStepsShareOne) {
@@ -29,6 +31,38 @@ TEST(StepSignature, AResultThatLeavesTheGraphMakesAnotherStep) {
   const auto x = b.input("x", {1, 4, 8, 8});
   const auto graph = b.finish({b.node("Relu", {b.node("Relu", {x})})});
   EXPECT_NE(signature(graph, 0), signature(graph, 1));
+}
+
+TEST(StepSignature, NamesThePoliciesToChooseFrom) {
+  GraphBuilder b;
+  const auto graph = b.finish({b.node("Relu", {b.input("x", {4})})});
+  const NumericPolicy half = policy_of(Precision::kFp16);
+  const NumericPolicy single = policy_of(Precision::kFp32);
+  const auto of = [&](const std::vector<NumericPolicy>& policies) {
+    return step_signature(graph, graph.nodes[0], Layout::kPlain, policies);
+  };
+  EXPECT_THAT(of({half, single}), ::testing::StartsWith("Relu plain fp16+fp32 "));
+  EXPECT_NE(of({half, single}), of({single, half})) << "the first is the favourite";
+  EXPECT_NE(of({policy_of(Precision::kBf16)}), of({emulated_bf16()}));
+}
+
+TEST(StepSignature, BodiesArePartOfIt) {
+  const auto with = [](const std::string& text) { return signature(graph::parse_graph(text), 0); };
+  const auto region = [&](const std::string& kind, const std::string& body) {
+    return with("graph (%x: float32[2, 3]) -> (%y) { %y = Region(%x) {kind = \"" + kind +
+                "\", body = " + body + "} }");
+  };
+  const std::string body = region("pair", "graph (%a) -> (%c) { %b = Relu(%a) %c = Neg(%b) }");
+  EXPECT_EQ(body, region("pair", "graph (%p) -> (%r) { %q = Relu(%p) %r = Neg(%q) }")) << "names";
+  EXPECT_NE(body, region("couple", "graph (%a) -> (%c) { %b = Relu(%a) %c = Neg(%b) }")) << "the kind";
+  EXPECT_NE(body, region("pair", "graph (%a) -> (%c) { %b = Tanh(%a) %c = Neg(%b) }")) << "an operator";
+  EXPECT_NE(body, region("pair", "graph (%a) -> (%c) { %b = Relu(%a) %c = Neg(%a) }")) << "what is read";
+  EXPECT_NE(body, region("pair", "graph (%a) -> (%b) { %b = Relu(%a) %c = Neg(%b) }")) << "what leaves it";
+  const auto concat = [&](const char* axis) {
+    return region("pair", std::string("graph (%a) -> (%b) { %b = Concat(%a, %a) {axis = ") + axis + "} }");
+  };
+  EXPECT_NE(concat("0"), concat("1")) << "an attribute";
+  EXPECT_THAT(body, ::testing::Not(::testing::HasSubstr("%")));
 }
 
 TEST(StepSignature, StringsThatAreNotUtf8CanStandInAFile) {

@@ -274,7 +274,7 @@ TEST_F(TacticSearch, EveryVariantIsTimedAndTheBestOneIsStored) {
   const auto file = folder_ / "engine.hone";
   save_engine(*engine, device, file);
   const auto loaded = load_engine(file);
-  EXPECT_EQ(loaded->tactics, engine->tactics);
+  EXPECT_EQ(loaded->plans, engine->plans);
   tiles.forget();
   expect_right(graph, loaded, device);
   EXPECT_THAT(tiles.ran(), UnorderedElementsAre("n=4"));
@@ -303,7 +303,7 @@ TEST_F(TacticSearch, AnEngineThatNamesAnUnknownVariantStillRuns) {
   const FakeDevice device({&tiles}, false);
   const auto graph = relu_network();
   const auto engine = build_engine(graph, device, options(0));
-  engine->tactics.assign(engine->graph->nodes.size(), "tiles:n=8");
+  plan_all(*engine, "tiles:n=8");
   expect_right(graph, engine, device);
 }
 

@@ -166,8 +166,26 @@ TEST(SweepGroups, TheNewestMeasurementOfAConfigurationIsShown) {
     runs.push_back(run);
   const SweepGroup group = group_runs(runs).at(0);
   ASSERT_THAT(group.series.at(0).runs, SizeIs(1));
-  EXPECT_EQ(group.series[0].runs[0].latency->p50, 9);
+  EXPECT_EQ(group.series[0].runs[0].latency.p50, 9);
   EXPECT_THAT(group.notes, ElementsAre(HasSubstr("1 earlier measurement")));
+}
+
+TEST(SweepGroups, ABackendLooksTheSameInAllFigures) {
+  Json other = run_json("peer", "fp32", 1, 9);
+  other["model"] = "other";
+  Json of_other = run_json("hone", "fp32", 1, 9);
+  of_other["model"] = "other";
+  const auto runs = read_json(sweep_json({run_json("third", "fp32", 1, 9), run_json("peer", "fp32", 1, 9),
+                                          run_json("torch", "fp32", 1, 9), other, of_other}));
+  const auto groups = group_runs(runs, {"hone", "torch", "reference"});
+  std::map<std::string, std::set<size_t>> colors;
+  for (const SweepGroup& group : groups) {
+    for (const SweepSeries& series : group.series)
+      colors[series.runs.front().setup.backend].insert(series.style.color);
+  }
+  const std::map<std::string, std::set<size_t>> expected = {
+      {"hone", {0}}, {"torch", {1}}, {"third", {2}}, {"peer", {3}}};
+  EXPECT_EQ(colors, expected);
 }
 
 TEST(SweepGroups, StylesOfManySeriesDiffer) {

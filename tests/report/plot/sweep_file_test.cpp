@@ -29,20 +29,19 @@ TEST(SweepFile, RealResultsAreReadAsTheyStand) {
     for (size_t i = 0; i < runs.size(); ++i) {
       const Json& expected = json["runs"][i];
       EXPECT_EQ(runs[i].setup.batch, expected["batch"].get<int>());
-      EXPECT_EQ(runs[i].valid, expected["verdict"]["valid"].get<bool>());
+      EXPECT_EQ(runs[i].verdict.valid, expected["verdict"]["valid"].get<bool>());
       EXPECT_THAT(runs[i].doubts, SizeIs(0)) << entry.path();
-      ASSERT_EQ(runs[i].latency.has_value(), expected["failure"].is_null()) << entry.path();
+      ASSERT_EQ(runs[i].latency.p50.has_value(), expected["failure"].is_null()) << entry.path();
       failed += runs[i].failure.has_value();
-      invalid += !runs[i].valid;
-      if (!runs[i].latency) continue;
-      EXPECT_EQ(runs[i].latency->p50, expected["latency_ms"]["p50"].get<double>());
-      EXPECT_LE(runs[i].latency->p25.value(), runs[i].latency->p50);
-      if (!runs[i].latency->top.empty()) {
-        EXPECT_EQ(runs[i].latency->top_value.value(),
-                  expected["latency_ms"][runs[i].latency->top].get<double>());
+      invalid += !runs[i].verdict.valid;
+      if (!runs[i].latency.p50) continue;
+      EXPECT_EQ(runs[i].latency.p50, expected["latency_ms"]["p50"].get<double>());
+      EXPECT_LE(runs[i].spread.p25.value(), runs[i].latency.p50.value());
+      if (!runs[i].spread.top.empty()) {
+        EXPECT_EQ(runs[i].spread.top_value.value(), expected["latency_ms"][runs[i].spread.top].get<double>());
       }
       EXPECT_EQ(runs[i].throughput.value(), expected["throughput_per_s"].get<double>());
-      EXPECT_EQ(runs[i].memory.peak.value(), expected["peak_memory_mb"].get<double>());
+      EXPECT_EQ(runs[i].peak_memory.value(), expected["peak_memory_mb"].get<double>());
       ASSERT_EQ(runs[i].speedup.has_value(), !expected["speedup"].is_null());
       if (runs[i].speedup) {
         EXPECT_EQ(runs[i].speedup->ratio, expected["speedup"]["ratio"].get<double>());
@@ -59,12 +58,12 @@ TEST(SweepFile, BarsEndWhereTheSamplesSupportIt) {
   const auto runs =
       read_json(sweep_json({run_json("hone", "fp32", 1, 9, 299), run_json("hone", "fp32", 2, 9, 298),
                             run_json("hone", "fp32", 4, 9, 58), run_json("hone", "fp32", 8, 9, 28)}));
-  EXPECT_EQ(runs[0].latency->top, "p99");
-  EXPECT_EQ(runs[0].latency->top_value, 13);
-  EXPECT_EQ(runs[1].latency->top, "p95");
-  EXPECT_EQ(runs[2].latency->top, "p90");
-  EXPECT_EQ(runs[3].latency->top, "");
-  EXPECT_EQ(runs[3].latency->p75, 9 - 1 + 2.0 * 20 / 28);  // the 21st of 28
+  EXPECT_EQ(runs[0].spread.top, "p99");
+  EXPECT_EQ(runs[0].spread.top_value, 13);
+  EXPECT_EQ(runs[1].spread.top, "p95");
+  EXPECT_EQ(runs[2].spread.top, "p90");
+  EXPECT_EQ(runs[3].spread.top, "");
+  EXPECT_EQ(runs[3].spread.p75, 9 - 1 + 2.0 * 20 / 28);  // the 21st of 28
 }
 
 TEST(SweepFile, ImpossibleValuesAreDoubtsAndTheRestStays) {
@@ -77,12 +76,12 @@ TEST(SweepFile, ImpossibleValuesAreDoubtsAndTheRestStays) {
   other["samples_ms"] = {{1, -1}};
   other["speedup"] = speedup_json(2, 3, 1);
   const auto runs = read_json(sweep_json({run, other}));
-  EXPECT_FALSE(runs[0].latency || runs[0].memory.peak || runs[0].throughput);
+  EXPECT_FALSE(runs[0].latency.p50 || runs[0].peak_memory || runs[0].throughput);
   EXPECT_THAT(runs[0].doubts,
               ElementsAre("latency_ms.p50 -3", "throughput_per_s 1e+300", "peak_memory_mb 0"));
-  EXPECT_EQ(runs[1].latency->p50, 9);
-  EXPECT_EQ(runs[1].latency->top, "p95");
-  EXPECT_FALSE(runs[1].latency->p25);
+  EXPECT_EQ(runs[1].latency.p50, 9);
+  EXPECT_EQ(runs[1].spread.top, "p95");
+  EXPECT_FALSE(runs[1].spread.p25);
   EXPECT_FALSE(runs[1].speedup->interval);
   EXPECT_THAT(runs[1].doubts, ElementsAre("latency_ms.p99 2, which is below p50", "samples_ms -1",
                                           "speedup.interval [3.0,1.0]"));
@@ -122,18 +121,19 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"context", R"(!{"context": 3})", "the field context is no object"},
         BadFile{"runs", R"(!{"runs": {}})", "the field runs is no list"},
         BadFile{"empty", R"(!{"runs": []})", "there are no runs in it"},
-        BadFile{"run", R"(!{"runs": [3]})", "run 0: the file is no object"},
-        BadFile{"model", R"({"model": null})", "run 0: the field model is missing"},
-        BadFile{"batch", R"({"batch": 0})", "run 0: the field batch is 0"},
-        BadFile{"large", R"({"batch": 18446744073709551615})", "run 0: the field batch is too large"},
-        BadFile{"text", R"({"latency_ms": {"p50": "9"}})", "run 0: the field latency_ms.p50 is no number"},
-        BadFile{"flag", R"({"verdict": {"valid": 1}})", "the field verdict.valid is neither true nor false"},
-        BadFile{"samples", R"({"samples_ms": [3]})", "the field samples_ms holds something else than lists"},
-        BadFile{"sample", R"({"samples_ms": [["a"]]})", "samples_ms holds something else than numbers"},
+        BadFile{"run", R"(!{"runs": [3]})", "the field runs[0] is no object"},
+        BadFile{"model", R"({"model": null})", "the field runs[0].model is missing"},
+        BadFile{"batch", R"({"batch": 0})", "the field runs[0].batch is 0"},
+        BadFile{"large", R"({"batch": 18446744073709551615})", "the field runs[0].batch is out of range"},
+        BadFile{"text", R"({"latency_ms": {"p50": "9"}})", "the field runs[0].latency_ms.p50 is no number"},
+        BadFile{"flag", R"({"verdict": {"valid": 1}})",
+                "the field runs[0].verdict.valid is neither true nor false"},
+        BadFile{"samples", R"({"samples_ms": [3]})", "the field runs[0].samples_ms[0] is no list"},
+        BadFile{"sample", R"({"samples_ms": [["a"]]})", "the field runs[0].samples_ms[0][0] is no number"},
         BadFile{"interval", R"({"speedup": {"ratio": 1, "over": {"backend": "a", "precision": "b"},
                                 "interval": [1]}})",
-                "the field speedup.interval is no pair of numbers"},
-        BadFile{"over", R"({"speedup": {"ratio": 1}})", "the field speedup.over.backend is missing"}),
+                "the field runs[0].speedup.interval is no list of 2"},
+        BadFile{"over", R"({"speedup": {"ratio": 1}})", "the field runs[0].speedup.over is missing"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(SweepFile, TextThatIsNoJsonIsSaidToBeNone) {

@@ -1,25 +1,7 @@
 // See lowering.hpp.
 #include "backend/torch/plugin/lowering.hpp"
 
-#include <unordered_map>
-
 namespace hone::backend::aten {
-namespace {
-
-std::unordered_map<std::string_view, Lower> build_map() {
-  std::unordered_map<std::string_view, Lower> map;
-  for (const auto list :
-       {unary_lowerings(), binary_lowerings(), activation_lowerings(), convolution_lowerings(),
-        pooling_lowerings(), normalization_lowerings(), matrix_lowerings(), reduction_lowerings(),
-        shape_lowerings(), indexing_lowerings(), creation_lowerings(), resize_lowerings()}) {
-    for (const LowerEntry& entry : list) {
-      if (!map.emplace(entry.op, entry.lower).second) fail_internal("two ATen lowerings for {}", entry.op);
-    }
-  }
-  return map;
-}
-
-}  // namespace
 
 std::vector<int64_t> Ints::get(const Arguments& arguments) const {
   if (known_) return *known_;
@@ -43,12 +25,14 @@ std::vector<int64_t> Lowering::ints_or(std::string_view attribute, std::vector<i
 }
 
 Operation lower(const Lowering& lowering) {
-  static const auto kMap = build_map();
-  const auto found = kMap.find(lowering.node.op);
-  if (found == kMap.end()) {
-    fail_bad_input("backend {} cannot run {}", lowering.backend, lowering.node.text());
-  }
-  return found->second(lowering);
+  static const graph::ImplementationTable<Lower> kTable(
+      "ATen lowerings",
+      {unary_lowerings(), binary_lowerings(), activation_lowerings(), convolution_lowerings(),
+       pooling_lowerings(), normalization_lowerings(), matrix_lowerings(), reduction_lowerings(),
+       shape_lowerings(), indexing_lowerings(), creation_lowerings(), resize_lowerings()});
+  const Lower function = kTable.find(lowering.node.op);
+  if (function == nullptr) fail_bad_input("backend {} cannot run {}", lowering.backend, lowering.node.text());
+  return function(lowering);
 }
 
 }  // namespace hone::backend::aten

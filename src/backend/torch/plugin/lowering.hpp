@@ -11,6 +11,7 @@
 
 #include "backend/torch/plugin/program.hpp"
 #include "graph/graph.hpp"
+#include "graph/implementation_table.hpp"
 
 namespace hone::backend::aten {
 
@@ -59,10 +60,7 @@ struct Lowering {
 
 using Lower = Operation (*)(const Lowering&);
 
-struct LowerEntry {
-  std::string_view op;
-  Lower lower;
-};
+using LowerEntry = graph::Implementation<Lower>;
 
 std::span<const LowerEntry> unary_lowerings();
 std::span<const LowerEntry> binary_lowerings();

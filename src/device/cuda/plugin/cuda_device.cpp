@@ -41,24 +41,25 @@ TacticList make_tactics(Gpu& gpu, CudnnCompiler& cudnn, Cublaslt& cublaslt) {
   add_cudnn_tactics(list, gpu, cudnn);
   add_direct_convolution_tactics(list, gpu);
   add_winograd_tactics(list, gpu, cublaslt);
-  add_transposed_convolution_tactics(list, gpu);
+  add_transposed_convolution_tactics(list);
   add_matrix_tactics(list, gpu, cublaslt);
   add_layer_tactics(list, gpu);
   add_sum_convolution_tactics(list, gpu);
   add_global_pooled_convolution_tactics(list, gpu);
-  add_pooled_convolution_tactics(list, gpu);
-  add_pooling_tactics(list, gpu);
+  add_pooled_convolution_tactics(list);
+  add_pooling_tactics(list);
   add_bottleneck_tactics(list, gpu);
   add_squeeze_excite_tactics(list, gpu);
   add_pointwise_tactics(list, gpu);
-  add_normalization_tactics(list, gpu);
-  add_movement_tactics(list, gpu);
-  add_indexing_tactics(list, gpu);
-  add_scatter_tactics(list, gpu);
-  add_ranking_tactics(list, gpu);
-  add_sampling_tactics(list, gpu);
-  add_reduction_tactics(list, gpu);
+  add_normalization_tactics(list);
+  add_movement_tactics(list);
+  add_indexing_tactics(list);
+  add_scatter_tactics(list);
+  add_ranking_tactics(list);
+  add_sampling_tactics(list);
+  add_reduction_tactics(list);
   add_resize_tactics(list, gpu);
+  for (engine::Tactic& tactic : list) tactic = guarded(std::move(tactic), gpu.context());
   return list;
 }
 
@@ -120,10 +121,7 @@ class CudaDevice final : public engine::Device {
       : gpu_(properties_of(ordinal, context), context),
         cudnn_(context),
         cublaslt_(context),
-        tactics_(make_tactics(gpu_, cudnn_, cublaslt_)) {
-    for (const auto& tactic : tactics_)
-      guarded_.emplace_back(static_cast<const CudaTactic&>(*tactic), context);
-  }
+        tactics_(make_tactics(gpu_, cudnn_, cublaslt_)) {}
 
   std::string_view name() const override { return name_; }
   tensor::Place place() const override { return {tensor::PlaceKind::kCuda, properties().ordinal}; }
@@ -165,11 +163,7 @@ class CudaDevice final : public engine::Device {
   }
 
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
-    std::vector<const engine::Tactic*> result;
-    for (const GuardedTactic& tactic : guarded_) {
-      if (tactic.handles(node.op)) result.push_back(&tactic);
-    }
-    return result;
+    return engine::tactics_for(tactics_, node);
   }
 
   std::shared_ptr<const engine::Kernel> make_reorder(const TensorDesc& from,
@@ -215,6 +209,7 @@ class CudaDevice final : public engine::Device {
   }
 
   std::unique_ptr<tensor::Queue> wrap_queue(void* stream) const override {
+    const DeviceGuard guard(gpu_.context());
     return std::make_unique<CudaQueue>(static_cast<cudaStream_t>(stream), properties());
   }
 
@@ -279,7 +274,7 @@ class CudaDevice final : public engine::Device {
 
   void evict_caches() const override { gpu_.evict_l2(); }
 
-  std::vector<std::string> notes(Precision) const override { return {}; }
+  std::vector<std::string> notes(const engine::NumericPolicy&) const override { return {}; }
 
  private:
   const DeviceProperties& properties() const { return gpu_.properties(); }
@@ -290,7 +285,6 @@ class CudaDevice final : public engine::Device {
   CudnnCompiler cudnn_;
   Cublaslt cublaslt_;
   TacticList tactics_;
-  std::vector<GuardedTactic> guarded_;
 };
 
 const CudaDevice& device_of(int ordinal, bool own_process) {
@@ -311,6 +305,6 @@ const CudaDevice& device_of(int ordinal, bool own_process) {
 }  // namespace
 }  // namespace hone::device::cuda
 
-extern "C" const hone::engine::Device* hone_cuda_device(int ordinal, bool own_process) {
+extern "C" const hone::engine::Device* hone_find_device(const char* /*kind*/, int ordinal, bool own_process) {
   return &hone::device::cuda::device_of(ordinal, own_process);
 }

@@ -18,13 +18,19 @@ class CudaEvent final : public tensor::Event {
 
 tensor::Place CudaQueue::place() const { return {tensor::PlaceKind::kCuda, device_.ordinal}; }
 
-void CudaQueue::synchronize() const { check(cudaStreamSynchronize(stream_), "the GPU work"); }
+void CudaQueue::synchronize() const {
+  const DeviceGuard guard(context_);
+  check(cudaStreamSynchronize(stream_), "the GPU work");
+}
 
 std::shared_ptr<const tensor::Event> CudaQueue::record() const {
+  // An event records streams of its own GPU only.
+  const DeviceGuard guard(context_);
   return std::make_shared<CudaEvent>(stream_);
 }
 
 void CudaQueue::wait(const tensor::Event& event) const {
+  const DeviceGuard guard(context_);
   // The host has no queues, so each event is one of these.
   check(cudaStreamWaitEvent(stream_, static_cast<const CudaEvent&>(event).get()), "waiting for an event");
 }

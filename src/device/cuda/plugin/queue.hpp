@@ -1,12 +1,14 @@
 // A stream of a GPU as kernels see it, and as callers of the library hand it over.
 #pragma once
 
+#include "device/cuda/plugin/device_guard.hpp"
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
 #include "device/cuda/plugin/runtime.hpp"
 #include "tensor/queue.hpp"
 
 namespace hone::device::cuda {
 
+/// Of the GPU that is current when it is made; afterwards it does not matter which one is.
 class CudaQueue final : public tensor::Queue {
  public:
   /// Of a stream of its own.
@@ -31,6 +33,8 @@ class CudaQueue final : public tensor::Queue {
  private:
   std::unique_ptr<const Stream> own_;
   cudaStream_t stream_;
+  /// The default stream of a caller is that of whichever GPU is current.
+  CUcontext context_ = current_context();
   const DeviceProperties& device_;
   StampSource* stamps_ = nullptr;
 };

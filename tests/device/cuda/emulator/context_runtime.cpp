@@ -26,6 +26,7 @@ CUresult retain(CUcontext* context, CUdevice device) {
 
 CUresult push(CUcontext context) {
   context_runtime().stack_of_contexts.push_back(context);
+  context_runtime().pushed.push_back(context);
   return CUDA_SUCCESS;
 }
 

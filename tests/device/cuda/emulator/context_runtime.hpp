@@ -17,6 +17,7 @@ struct ContextRuntime {
   bool has_limits = true;  ///< else none may be set
   int entered = -1;        ///< the GPU whose context was made last
   std::vector<CUcontext> stack_of_contexts = {};
+  std::vector<CUcontext> pushed = {};  ///< since it was made
 };
 ContextRuntime& context_runtime();
 /// The primary context of a GPU.

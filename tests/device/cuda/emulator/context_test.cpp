@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "device/cuda/emulator/context_runtime.hpp"
 #include "device/cuda/plugin/device_copies.hpp"
 #include "device/cuda/plugin/device_guard.hpp"
+#include "device/cuda/plugin/queue.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -53,6 +56,27 @@ TEST(DeviceGuard, GoesBackToWhatWasCurrent) {
     EXPECT_EQ(current_context(), context_of(1));
   }
   EXPECT_EQ(current_context(), context_of(0));
+}
+
+/// Both its events and the default stream belong to one GPU, whichever is current.
+TEST(CudaQueue, IsOfTheGpuThatItWasMadeOn) {
+  context_runtime() = {.stack_of_contexts = {context_of(0)}};
+  DeviceProperties properties;
+  properties.ordinal = 1;
+  std::unique_ptr<const CudaQueue> queue;
+  {
+    const DeviceGuard guard(context_of(1));
+    queue = std::make_unique<const CudaQueue>(nullptr, properties);
+  }
+  EXPECT_EQ(queue->place().ordinal, 1);
+  for (const auto& work : std::initializer_list<std::function<void()>>{
+           [&] { queue->synchronize(); }, [&] { queue->wait(*queue->record()); }}) {
+    context_runtime().pushed.clear();
+    work();
+    ASSERT_FALSE(context_runtime().pushed.empty());
+    for (const CUcontext context : context_runtime().pushed) EXPECT_EQ(context, context_of(1));
+    EXPECT_EQ(current_context(), context_of(0));
+  }
 }
 
 TEST(DeviceCopies, AreSharedWithinOneGpuAlone) {

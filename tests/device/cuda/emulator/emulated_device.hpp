@@ -68,15 +68,18 @@ class EmulatedDevice final : public engine::Device {
  public:
   /// That asks for these passes, and has every tactic of fused operators but `without`, of general
   /// convolutions `gemm` alone.
-  explicit EmulatedDevice(std::vector<std::string> passes, std::string without = "", std::string gemm = "")
-      : passes_(std::move(passes)), without_(std::move(without)) {
+  explicit EmulatedDevice(std::vector<std::string> passes, const std::string& without = "",
+                          const std::string& gemm = "")
+      : passes_(std::move(passes)) {
     add_gemm_tactics(tactics_, gpu_);
-    std::erase_if(tactics_, [&](const auto& tactic) { return tactic->name() != gemm; });
+    std::erase_if(tactics_, [&](const auto& tactic) { return tactic.name != gemm; });
     add_sum_convolution_tactics(tactics_, gpu_);
     add_global_pooled_convolution_tactics(tactics_, gpu_);
     add_bottleneck_tactics(tactics_, gpu_);
+    add_squeeze_excite_tactics(tactics_, gpu_);
     add_stem_tactics(tactics_, gpu_);
     add_stationary_convolution_tactics(tactics_, gpu_);
+    std::erase_if(tactics_, [&](const auto& tactic) { return tactic.name == without; });
   }
 
   std::string_view name() const override { return "emulated"; }
@@ -86,12 +89,7 @@ class EmulatedDevice final : public engine::Device {
   }
   std::vector<std::string> passes(tensor::Precision, int64_t) const override { return passes_; }
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
-    std::vector<const engine::Tactic*> result;
-    for (const auto& tactic : tactics_) {
-      if (tactic->name() != without_ && static_cast<const CudaTactic&>(*tactic).handles(node.op))
-        result.push_back(tactic.get());
-    }
-    return result;
+    return engine::tactics_for(tactics_, node);
   }
   std::shared_ptr<const engine::Kernel> make_reorder(const engine::TensorDesc& from,
                                                      const engine::TensorDesc& to) const override {
@@ -107,11 +105,10 @@ class EmulatedDevice final : public engine::Device {
     return engine::make_host_executor(program, &queue_);
   }
   void set_threads(int) const override {}
-  std::vector<std::string> notes(tensor::Precision) const override { return {}; }
+  std::vector<std::string> notes(const engine::NumericPolicy&) const override { return {}; }
 
  private:
   std::vector<std::string> passes_;
-  std::string without_;
   Gpu gpu_{properties()};
   TacticList tactics_;
   Stream stream_;

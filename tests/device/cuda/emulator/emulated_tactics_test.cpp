@@ -13,6 +13,7 @@
 #include "engine/builder.hpp"
 #include "engine/context.hpp"
 #include "support/equivalence.hpp"
+#include "support/regions.hpp"
 
 namespace hone::device::cuda {
 
@@ -84,7 +85,7 @@ std::string run(const graph::Graph& graph, std::vector<std::string> passes, int6
   for (const auto& input : inputs) shapes.push_back(input.shape());
   std::string tactics;
   for (const engine::ProgramStep& step : context.program(shapes).steps()) {
-    const std::string name = step.tactic.substr(0, step.tactic.find(':'));
+    const std::string& name = step.plan.tactic.name;
     if (name == "reference" || name == "reorder") continue;
     tactics += (tactics.empty() ? "" : " ") + std::string(step.is_piece() ? "of a piece: " : "") + name;
   }
@@ -117,11 +118,13 @@ TEST(EmulatedTactics, SumOfConvolutionsTakesItsOperands) {
 TEST(EmulatedTactics, SumWithMoreActivationsThanAKernelTakesIsNone) {
   GraphBuilder b;
   const ValueId x = b.input("x", {Dim::symbol("N"), 8, 3, 3});
-  const std::vector<std::string> post_ops(7, "relu");
-  const std::vector<float> numbers(7);
-  const ValueId y = b.node("FusedConvSum", {x, b.random({8, 8, 1, 1}), x, b.random({8, 8, 1, 1})},
+  std::vector<std::string> post_ops(8, "relu");
+  post_ops[0] = "add";
+  const std::vector<float> numbers(8);
+  const ValueId shortcut = b.node("Conv", {x, b.random({8, 8, 1, 1})});
+  const ValueId y = b.node("FusedConv", {x, b.random({8, 8, 1, 1}), test::kNoValue, shortcut},
                            {{"post_ops", post_ops}, {"post_alphas", numbers}, {"post_betas", numbers}});
-  EXPECT_EQ(run(b.finish({y}), {}, 2), "");
+  EXPECT_EQ(run(test::as_region(b.finish({y}), "conv_sum", {"shortcut", "sum"}), {}, 2), "");
 }
 
 TEST(EmulatedTactics, ConvolutionAndGlobalPoolTakeTheirOperands) {
@@ -153,30 +156,82 @@ TEST(EmulatedTactics, StemsAndWhatFollowsTakeTheirOperands) {
 /// A stem, its pool and a convolution of 1 x 1; the pass for it takes 64 channels and bounds alone.
 graph::Graph stem_with_next(int64_t channels, const std::string& activation) {
   GraphBuilder b;
-  const std::vector<std::string> relu = {"relu"};
-  const std::vector<std::string> next = {activation};
-  const std::vector<float> none = {0};
-  const ValueId x = b.input("x", {Dim::symbol("N"), 3, 12, 12});
-  return b.finish(b.nodes(
-      "FusedStem",
-      {x, b.random({64, 3, 7, 7}, -0.3, 0.3), b.random({64}), b.random({channels, 64, 1, 1}, -0.3, 0.3)}, 2,
-      {{"strides", Ints{2, 2}},
-       {"pads", Ints(4, 3)},
-       {"post_ops", relu},
-       {"post_alphas", none},
-       {"post_betas", none},
-       {"pool_kernel_shape", Ints{3, 3}},
-       {"pool_strides", Ints{2, 2}},
-       {"pool_pads", Ints(4, 1)},
-       {"next_post_ops", next},
-       {"next_post_alphas", none},
-       {"next_post_betas", none}}));
+  const auto convolve = [&](ValueId x, const Ints& filters, const std::string& op, int64_t stride) {
+    const std::vector<std::string> post_ops = {op};
+    const std::vector<float> none = {0};
+    return b.node("FusedConv", {x, b.random(filters, -0.3, 0.3), b.random({filters[0]})},
+                  {{"strides", Ints{stride, stride}},
+                   {"pads", Ints(4, filters[2] / 2)},
+                   {"post_ops", post_ops},
+                   {"post_alphas", none},
+                   {"post_betas", none}});
+  };
+  const ValueId image = convolve(b.input("x", {Dim::symbol("N"), 3, 12, 12}), {64, 3, 7, 7}, "relu", 2);
+  const ValueId pooled = b.node(
+      "MaxPool", {image}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints(4, 1)}});
+  graph::Graph graph = b.finish({pooled, convolve(pooled, {channels, 64, 1, 1}, activation, 1)});
+  test::fold_region(graph, "conv_max_pool", {"conv", "pool"}, {pooled});
+  return test::as_region(graph, "stem", {"pooled", "next"});
 }
 
 TEST(EmulatedTactics, StemsLeaveOtherConvolutionsBehindTheirPoolAlone) {
   EXPECT_EQ(run(stem_with_next(64, "relu"), {}, 2), "stem_gemm");
   EXPECT_EQ(run(stem_with_next(64, "sigmoid"), {}, 2), "of a piece: stem_gemm");
   EXPECT_EQ(run(stem_with_next(32, "relu"), {}, 2), "of a piece: stem_gemm");
+}
+
+TEST(EmulatedTactics, SqueezeAndExcitationTakesItsOperands) {
+  for (const bool bias : {false, true}) {
+    for (const bool gate_first : {false, true}) {
+      GraphBuilder b;
+      const ValueId x = b.input("x", {Dim::symbol("N"), 32, 5, 7});
+      const ValueId hidden =
+          b.node("Relu", {conv(b, b.node("GlobalAveragePool", {x}), {8, 32, 1, 1}, 1, bias)});
+      const ValueId gate = b.node("Sigmoid", {conv(b, hidden, {32, 8, 1, 1}, 1, !bias)});
+      const graph::Graph graph =
+          b.finish({b.node("Mul", gate_first ? std::vector{gate, x} : std::vector{x, gate})});
+      EXPECT_EQ(run(graph, {"squeeze_excite_fusion"}, 2), "squeeze_excite");
+    }
+  }
+}
+
+/// A file may hold a region of any kind with any body.
+TEST(EmulatedTactics, BodiesOfAnotherFormAreLeftToTheirNodes) {
+  for (const char* kind :
+       {"conv_max_pool", "conv_global_pool", "stem", "bottleneck", "conv_sum", "squeeze_excite", "Conv"}) {
+    GraphBuilder b;
+    const ValueId x = b.input("x", {Dim::symbol("N"), 16, 7, 7});
+    const ValueId sum = b.node("Add", {conv(b, x, {16, 16, 3, 3}, 1, true), x});
+    const graph::Graph graph = b.finish({b.node("GlobalAveragePool", {sum})});
+    EXPECT_EQ(run(test::as_region(graph, kind, {"conv", "sum", "pool"}), {}, 2), "") << kind;
+  }
+}
+
+/// What looks like the pattern, but computes something else.
+TEST(EmulatedTactics, OtherNumbersThanAPatternsAreLeftToTheirNodes) {
+  const auto bottleneck = [](int64_t pad, bool adds, const char* window_op) {
+    GraphBuilder b;
+    const ValueId x = b.input("x", {Dim::symbol("N"), 64, 4, 56});
+    const auto convolve = [&](ValueId image, const Ints& filters, std::vector<std::string> ops, int64_t pads,
+                              ValueId addend = test::kNoValue) {
+      const std::vector<float> zeros(ops.size());
+      std::vector<ValueId> inputs = {image, b.random(filters, -0.3, 0.3), b.random({filters[0]})};
+      if (addend != test::kNoValue) inputs.push_back(addend);
+      return b.node(
+          "FusedConv", inputs,
+          {{"pads", Ints(4, pads)}, {"post_ops", ops}, {"post_alphas", zeros}, {"post_betas", zeros}});
+    };
+    const ValueId window = convolve(x, {64, 64, 3, 3}, {window_op}, pad);
+    const int64_t height = 2 + 2 * pad;
+    const ValueId shortcut = b.input("shortcut", {Dim::symbol("N"), 256, height, 54 + 2 * pad});
+    const ValueId wide = convolve(window, {256, 64, 1, 1}, {adds ? "add" : "mul", "relu"}, 0, shortcut);
+    const ValueId next = convolve(wide, {64, 256, 1, 1}, {"relu"}, 0);
+    return test::as_region(b.finish({wide, next}), "bottleneck", {"window", "expand", "next"});
+  };
+  EXPECT_EQ(run(bottleneck(1, true, "relu"), {}, 1), "bottleneck");
+  EXPECT_EQ(run(bottleneck(0, true, "relu"), {}, 1), "") << "another padding";
+  EXPECT_EQ(run(bottleneck(1, false, "relu"), {}, 1), "") << "a product in place of the sum";
+  EXPECT_EQ(run(bottleneck(1, true, "sigmoid"), {}, 1), "") << "another activation";
 }
 
 TEST(EmulatedTactics, FiltersThatStayTakeTheirOperands) {
@@ -215,13 +270,13 @@ TEST(EmulatedTactics, SumsOfPartsAreInTheScratchAreaAndSoInThePlan) {
   TacticList tactics;
   add_gemm_tactics(tactics, gpu);
   const auto& implicit = *std::find_if(tactics.begin(), tactics.end(),
-                                       [](const auto& tactic) { return tactic->name() == "implicit_gemm"; });
+                                       [](const auto& tactic) { return tactic.name == "implicit_gemm"; });
   conv.asked(
       [&](engine::StepRequest request) {
-        request.compute_dtype = tensor::DType::kFloat16;
+        request.policy = engine::policy_of(tensor::Precision::kFp16);
         engine::WeightStore weights;
         const auto offered = [&](const char* variant) {
-          return implicit->offer_variant(request, weights, variant);
+          return implicit.offer_variant(request, weights, variant);
         };
         const engine::Offer whole = offered("32x64x64_s3");  // holds the filter
         EXPECT_EQ(whole.scratch_bytes, 0);

@@ -1,8 +1,7 @@
-// The activation of one of several convolutions of a node, as kernels finish it.
+// The activation of one of several convolutions of a region, as kernels finish it.
 #pragma once
 
-#include <string>
-#include <string_view>
+#include <cstddef>
 
 #include "base/refusal.hpp"
 #include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
@@ -10,8 +9,8 @@
 
 namespace hone::device::cuda {
 
-/// Reads the post-ops whose attributes begin with `prefix`: none, a Relu or a Clip. Empty when `out` is
-/// filled in; else why a kernel that takes bounds alone cannot run the node.
-Refusal read_activation_bounds(const graph::Node& node, std::string_view prefix, StreamEpilogue& out);
+/// Reads the post-ops of a convolution from the one numbered `from` on: none, a Relu or a Clip. Empty when
+/// `out` is filled in; else why a kernel that takes only bounds cannot run the node.
+Refusal read_activation_bounds(const graph::Node& node, size_t from, StreamEpilogue& out);
 
 }  // namespace hone::device::cuda

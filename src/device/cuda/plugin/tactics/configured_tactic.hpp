@@ -9,47 +9,47 @@
 
 namespace hone::device::cuda {
 
-/// Plan: what the kernel has to do, read from a step. Config has text(), which names the variant, and
-/// parse().
+/// What such a tactic is made of. Plan: what the kernel has to do, read from a step. Config has text(), which
+/// names the variant, and parse().
 template <class Plan, class Config>
-class ConfiguredTactic : public CudaTactic {
- public:
-  using CudaTactic::CudaTactic;
+struct ConfiguredKernel {
+  /// Why no configuration can run the step; nothing when the plan is filled in.
+  Refusal (*read)(const engine::StepRequest& request, Plan& plan);
+  /// Those worth trying.
+  std::vector<Config> (*configs)(const Plan& plan, const DeviceProperties& device);
+  /// Why this one cannot run the step.
+  Refusal (*refusal)(const Plan& plan, const Config& config, const DeviceProperties& device);
+  engine::Offer (*make)(Gpu& gpu, const engine::StepRequest& request, const Plan& plan, const Config& config,
+                        engine::WeightStore& weights);
+};
 
-  std::vector<std::string> variants(const engine::StepRequest& request) const final {
+template <class Plan, class Config>
+engine::Tactic configured_tactic(std::string name, std::vector<std::string> operators, Gpu& gpu,
+                                 ConfiguredKernel<Plan, Config> kernel) {
+  engine::Tactic tactic{.name = std::move(name), .operators = std::move(operators)};
+  tactic.list_variants = [&gpu, kernel](const engine::StepRequest& request) {
     Plan plan;
     std::vector<std::string> result;
-    if (read(request, plan)) return result;
-    for (const Config& config : configs(plan)) result.push_back(config.text());
+    if (kernel.read(request, plan)) return result;
+    for (const Config& config : kernel.configs(plan, gpu.properties())) result.push_back(config.text());
     return result;
-  }
-
-  /// The engine asks for it where there are no variants.
-  engine::Offer offer(const engine::StepRequest& request, engine::WeightStore&) const final {
+  };
+  tactic.make = [kernel](const engine::StepRequest& request, engine::WeightStore&) {
     Plan plan;
-    Refusal reason = read(request, plan);
+    Refusal reason = kernel.read(request, plan);
     return engine::Offer::refuse(!reason ? "no configuration fits this device" : std::move(reason));
-  }
-
-  engine::Offer offer_variant(const engine::StepRequest& request, engine::WeightStore& weights,
-                              std::string_view variant) const final {
+  };
+  tactic.make_variant = [&gpu, kernel](const engine::StepRequest& request, engine::WeightStore& weights,
+                                       std::string_view variant) {
     Plan plan;
-    if (Refusal reason = read(request, plan)) return engine::Offer::refuse(std::move(reason));
+    if (Refusal reason = kernel.read(request, plan)) return engine::Offer::refuse(std::move(reason));
     const auto config = Config::parse(std::string(variant));
     if (!config) return engine::Offer::refuse(fmt::format("'{}' is no configuration", variant));
-    if (Refusal reason = refusal(plan, *config)) return engine::Offer::refuse(std::move(reason));
-    return make(request, plan, *config, weights);
-  }
-
- private:
-  /// Why no configuration can run the step; empty when the plan is filled in.
-  virtual Refusal read(const engine::StepRequest& request, Plan& plan) const = 0;
-  /// Those worth trying.
-  virtual std::vector<Config> configs(const Plan& plan) const = 0;
-  /// Why this one cannot run the step; empty when it can.
-  virtual Refusal refusal(const Plan& plan, const Config& config) const = 0;
-  virtual engine::Offer make(const engine::StepRequest& request, const Plan& plan, const Config& config,
-                             engine::WeightStore& weights) const = 0;
-};
+    if (Refusal reason = kernel.refusal(plan, *config, gpu.properties()))
+      return engine::Offer::refuse(std::move(reason));
+    return kernel.make(gpu, request, plan, *config, weights);
+  };
+  return tactic;
+}
 
 }  // namespace hone::device::cuda

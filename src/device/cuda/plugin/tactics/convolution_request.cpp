@@ -1,6 +1,8 @@
 // See convolution_request.hpp.
 #include "device/cuda/plugin/tactics/convolution_request.hpp"
 
+#include "engine/requirements.hpp"
+
 namespace hone::device::cuda {
 
 using engine::Layout;
@@ -12,24 +14,24 @@ using tensor::DType;
 Refusal read_convolution_request(const StepRequest& request, ConvolutionRequest& out) {
   const engine::Shape& shape = request.inputs[0].shape;
   if (shape.size() != 4) return "only 2-D convolutions";
-  if (request.outputs[0].dtype != DType::kFloat32) return "only float32 models";
+  if (Refusal reason = engine::only_float32(request)) return reason;
   if (!request.graph.value(request.node.inputs[1]).constant) return "the weights are not constant";
-  if (tensor::element_count(request.outputs[0].shape) == 0) return "the output is empty";
-  if (tensor::element_count(shape) == 0) return "the input is empty";
+  if (Refusal reason = engine::nonempty_output(request)) return reason;
+  if (Refusal reason = engine::nonempty_input(request)) return reason;
   out.geometry = graph::read_convolution(request.node.attributes, shape, request.inputs[1].shape);
   if (!fits_in_int(out.geometry.axes)) return "a window beyond 2^31";
   auto post_ops = read_post_ops(request, 3);
   if (!post_ops) return "a post-op's operand is broadcast in a way no kernel has";
   out.post_ops = std::move(*post_ops);
   out.has_bias = request.node.has_input(2);
-  out.source = {request.compute_dtype, shape, Layout::kChannelsLast};
-  out.result = {request.compute_dtype, request.outputs[0].shape, Layout::kChannelsLast};
+  out.source = {request.storage(), shape, Layout::kChannelsLast};
+  out.result = {request.storage(), request.outputs[0].shape, Layout::kChannelsLast};
   return {};
 }
 
 Element element_of(const StepRequest& request) {
-  if (request.precision == tensor::Precision::kTf32) return Element::kTf32;
-  switch (request.compute_dtype) {
+  if (request.policy.compute == engine::Compute::kTf32) return Element::kTf32;
+  switch (request.storage()) {
     case DType::kFloat16: return Element::kHalf;
     case DType::kBFloat16: return Element::kBFloat16;
     default: return Element::kFloat;

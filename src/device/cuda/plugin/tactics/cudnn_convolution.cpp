@@ -1,6 +1,7 @@
 // Convolutions through cuDNN's fused graphs: every engine configuration that its heuristics recommend, or in
 // an exhaustive search that its engines have, is a variant, so that the tactic search times them all.
 #include <cmath>
+#include <functional>
 
 #include "device/cuda/plugin/kernels/layers/movement.hpp"
 #include "device/cuda/plugin/kernels/layers/reorder.hpp"
@@ -92,14 +93,14 @@ Refusal filter_padding_refusal(const StepRequest& request, const Plan& plan) {
 Refusal make_plan(const StepRequest& request, Plan& plan) {
   if (Refusal reason = read_convolution_request(request, plan.request)) return reason;
   const graph::Convolution& geometry = plan.request.geometry;
-  const int64_t multiple = tensor::dtype_size(request.compute_dtype) == 2 ? 8 : 4;
+  const int64_t multiple = tensor::dtype_size(request.storage()) == 2 ? 8 : 4;
   plan.channels = (geometry.in_channels + multiple - 1) / multiple * multiple;
   if (geometry.group > 1 && plan.channels != geometry.in_channels)
     return fmt::format("{} input channels in groups, not a multiple of {}", geometry.in_channels, multiple);
   plan.filters = (geometry.out_channels + multiple - 1) / multiple * multiple;
   if (Refusal reason = filter_padding_refusal(request, plan)) return reason;
   CudnnConvolution& c = plan.convolution;
-  c.precision = request.precision;
+  c.precision = request.precision();
   const auto& axes = geometry.axes;
   c.x = {geometry.batch, plan.channels, axes[0].input, axes[1].input};
   c.w = {plan.filters, geometry.group > 1 ? geometry.group_inputs() : plan.channels, axes[0].kernel,
@@ -124,124 +125,118 @@ Refusal make_plan(const StepRequest& request, Plan& plan) {
   return {};
 }
 
-class CudnnConvolutionTactic final : public CudaTactic {
- public:
-  CudnnConvolutionTactic(Gpu& gpu, CudnnCompiler& cudnn) : CudaTactic(gpu), cudnn_(cudnn) {}
-
-  std::string_view name() const override { return "cudnn"; }
-  bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
-
-  std::vector<std::string> variants(const StepRequest& request) const override {
-    Plan plan;
-    if (make_plan(request, plan)) return {};
-    try {
-      return cudnn_.configs(plan.convolution, request.exhaustive);
-    } catch (const CudnnRefusal&) {
-      return {};  // offer() says why
-    }
+Offer make(Gpu& gpu, CudnnCompiler& cudnn, const StepRequest& request, const Plan& plan,
+           std::string_view variant, engine::WeightStore& weights) {
+  const auto compiled = cudnn.plan(plan.convolution, variant);
+  Offer offer = make_convolution_offer(request, plan.request, DType::kFloat32);
+  const graph::Convolution& geometry = plan.request.geometry;
+  const PackedConstant filter = pack_filter(gpu, request, 1, request.storage(), FilterOrder::kKrsc,
+                                            plan.convolution.w[1], weights, plan.filters);
+  offer.packed = {filter.key};
+  PackedConstant bias;
+  if (plan.pads_filters() && plan.request.has_bias) {
+    bias = pack_bias(gpu, request, 2, plan.filters, weights);
+    offer.packed.push_back(bias.key);
+    offer.inputs[2] = {};
   }
 
-  engine::Preparation expect(const StepRequest& request,
-                             const std::vector<std::string>& variants) const override {
-    Plan plan;
-    return make_plan(request, plan) ? nullptr : cudnn_.start(plan.convolution, variants);
+  const bool pads = plan.channels != geometry.in_channels;
+  ImageSize image{geometry.batch, geometry.in_channels, geometry.axes[0].input * geometry.axes[1].input};
+  const auto scratch_bytes = [&](int64_t pixels, int64_t width) {
+    constexpr int64_t kAlignment = 256;
+    const int64_t bytes = pixels * width * static_cast<int64_t>(tensor::dtype_size(request.storage()));
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  };
+  int64_t image_bytes = 0;
+  FloatType source_type = float_type(request.storage());
+  if (pads) {
+    // Few channels: the image comes as it is and is widened into the scratch area first.
+    offer.inputs[0] = {request.inputs[0].dtype, request.inputs[0].shape, Layout::kPlain};
+    source_type = float_type(request.inputs[0].dtype);
+    image_bytes = scratch_bytes(image.batch * image.pixels, plan.channels);
   }
+  const int64_t pixels = geometry.batch * geometry.axes[0].output * geometry.axes[1].output;
+  const int64_t result_bytes = plan.pads_filters() ? scratch_bytes(pixels, plan.filters) : 0;
+  offer.scratch_bytes = image_bytes + result_bytes + compiled->workspace_bytes();
 
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    Plan plan;
-    if (Refusal reason = make_plan(request, plan)) return Offer::refuse(std::move(reason));
-    try {
-      cudnn_.configs(plan.convolution, false);
-      return Offer::refuse("cuDNN recommends no engine for it");
-    } catch (const CudnnRefusal& error) {
-      return Offer::refuse(error.what());
-    }
+  std::vector<int64_t> ids = {kCudnnX, kCudnnW, kCudnnY};
+  for (size_t i = 0; i < plan.operands.size(); ++i)
+    ids.push_back(kCudnnFirstOperand + static_cast<int64_t>(i));
+  const FloatType type = float_type(request.storage());
+  const auto element_bytes = static_cast<int64_t>(tensor::dtype_size(request.storage()));
+  const int64_t row_bytes = geometry.out_channels * element_bytes;
+  const int64_t padded_row_bytes = plan.filters * element_bytes;
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a convolution", [=, operands = plan.operands, channels = plan.channels](
+                           auto inputs, auto outputs, void* scratch, const LaunchOptions& options) {
+        const void* x = inputs[0];
+        if (pads) {
+          const cudaError_t status =
+              reorder_padded(inputs[0], source_type, scratch, type, image, channels, options);
+          if (status != cudaSuccess) return status;
+          x = scratch;
+        }
+        std::byte* const result = static_cast<std::byte*>(scratch) + image_bytes;
+        void* const y = result_bytes > 0 ? result : outputs[0];
+        std::vector<void*> pointers = {const_cast<void*>(x), filter.device->data(), y};
+        for (const size_t operand : operands) {
+          const bool packed = operand == 2 && bias.device != nullptr;
+          pointers.push_back(packed ? bias.device->data() : const_cast<void*>(inputs[operand]));
+        }
+        compiled->execute(options.stream, ids, std::move(pointers), result + result_bytes);
+        if (result_bytes == 0) return cudaSuccess;
+        return copy_blocks(result, padded_row_bytes, outputs[0], row_bytes, row_bytes, pixels, options);
+      });
+  return offer;
+}
+
+std::vector<std::string> variants(CudnnCompiler& cudnn, const StepRequest& request) {
+  Plan plan;
+  if (make_plan(request, plan)) return {};
+  try {
+    return cudnn.configs(plan.convolution, request.exhaustive);
+  } catch (const CudnnRefusal&) {
+    return {};  // refuse() says why
   }
+}
 
-  Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
-                      std::string_view variant) const override {
-    Plan plan;
-    if (Refusal reason = make_plan(request, plan)) return Offer::refuse(std::move(reason));
-    try {
-      return make(request, plan, variant, weights);
-    } catch (const CudnnRefusal& error) {
-      return Offer::refuse(error.what());
-    }
+engine::Preparation prepare(CudnnCompiler& cudnn, const StepRequest& request,
+                            const std::vector<std::string>& variants) {
+  Plan plan;
+  return make_plan(request, plan) ? nullptr : cudnn.start(plan.convolution, variants);
+}
+
+Offer refuse(CudnnCompiler& cudnn, const StepRequest& request, engine::WeightStore&) {
+  Plan plan;
+  if (Refusal reason = make_plan(request, plan)) return Offer::refuse(std::move(reason));
+  try {
+    cudnn.configs(plan.convolution, false);
+    return Offer::refuse("cuDNN recommends no engine for it");
+  } catch (const CudnnRefusal& error) {
+    return Offer::refuse(error.what());
   }
+}
 
- private:
-  Offer make(const StepRequest& request, const Plan& plan, std::string_view variant,
-             engine::WeightStore& weights) const {
-    const auto compiled = cudnn_.plan(plan.convolution, variant);
-    Offer offer = make_convolution_offer(request, plan.request, DType::kFloat32);
-    const graph::Convolution& geometry = plan.request.geometry;
-    const PackedConstant filter = pack_filter(gpu(), request, 1, request.compute_dtype, FilterOrder::kKrsc,
-                                              plan.convolution.w[1], weights, plan.filters);
-    offer.packed = {filter.key};
-    PackedConstant bias;
-    if (plan.pads_filters() && plan.request.has_bias) {
-      bias = pack_bias(gpu(), request, 2, plan.filters, weights);
-      offer.packed.push_back(bias.key);
-      offer.inputs[2] = {};
-    }
-
-    const bool pads = plan.channels != geometry.in_channels;
-    ImageSize image{geometry.batch, geometry.in_channels, geometry.axes[0].input * geometry.axes[1].input};
-    const auto scratch_bytes = [&](int64_t pixels, int64_t width) {
-      constexpr int64_t kAlignment = 256;
-      const int64_t bytes = pixels * width * static_cast<int64_t>(tensor::dtype_size(request.compute_dtype));
-      return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    };
-    int64_t image_bytes = 0;
-    FloatType source_type = float_type(request.compute_dtype);
-    if (pads) {
-      // Few channels: the image comes as it is and is widened into the scratch area first.
-      offer.inputs[0] = {request.inputs[0].dtype, request.inputs[0].shape, Layout::kPlain};
-      source_type = float_type(request.inputs[0].dtype);
-      image_bytes = scratch_bytes(image.batch * image.pixels, plan.channels);
-    }
-    const int64_t pixels = geometry.batch * geometry.axes[0].output * geometry.axes[1].output;
-    const int64_t result_bytes = plan.pads_filters() ? scratch_bytes(pixels, plan.filters) : 0;
-    offer.scratch_bytes = image_bytes + result_bytes + compiled->workspace_bytes();
-
-    std::vector<int64_t> ids = {kCudnnX, kCudnnW, kCudnnY};
-    for (size_t i = 0; i < plan.operands.size(); ++i)
-      ids.push_back(kCudnnFirstOperand + static_cast<int64_t>(i));
-    const FloatType type = float_type(request.compute_dtype);
-    const auto element_bytes = static_cast<int64_t>(tensor::dtype_size(request.compute_dtype));
-    const int64_t row_bytes = geometry.out_channels * element_bytes;
-    const int64_t padded_row_bytes = plan.filters * element_bytes;
-    offer.kernel = std::make_shared<LaunchKernel>(
-        "a convolution", [=, operands = plan.operands, channels = plan.channels](
-                             auto inputs, auto outputs, void* scratch, const LaunchOptions& options) {
-          const void* x = inputs[0];
-          if (pads) {
-            const cudaError_t status =
-                reorder_padded(inputs[0], source_type, scratch, type, image, channels, options);
-            if (status != cudaSuccess) return status;
-            x = scratch;
-          }
-          std::byte* const result = static_cast<std::byte*>(scratch) + image_bytes;
-          void* const y = result_bytes > 0 ? result : outputs[0];
-          std::vector<void*> pointers = {const_cast<void*>(x), filter.device->data(), y};
-          for (const size_t operand : operands) {
-            const bool packed = operand == 2 && bias.device != nullptr;
-            pointers.push_back(packed ? bias.device->data() : const_cast<void*>(inputs[operand]));
-          }
-          compiled->execute(options.stream, ids, std::move(pointers), result + result_bytes);
-          if (result_bytes == 0) return cudaSuccess;
-          return copy_blocks(result, padded_row_bytes, outputs[0], row_bytes, row_bytes, pixels, options);
-        });
-    return offer;
+Offer offer_variant(Gpu& gpu, CudnnCompiler& cudnn, const StepRequest& request, engine::WeightStore& weights,
+                    std::string_view variant) {
+  Plan plan;
+  if (Refusal reason = make_plan(request, plan)) return Offer::refuse(std::move(reason));
+  try {
+    return make(gpu, cudnn, request, plan, variant, weights);
+  } catch (const CudnnRefusal& error) {
+    return Offer::refuse(error.what());
   }
-
-  CudnnCompiler& cudnn_;
-};
+}
 
 }  // namespace
 
 void add_cudnn_tactics(TacticList& list, Gpu& gpu, CudnnCompiler& cudnn) {
-  list.push_back(std::make_unique<CudnnConvolutionTactic>(gpu, cudnn));
+  list.push_back({.name = "cudnn",
+                  .operators = {"Conv", "FusedConv"},
+                  .make = std::bind_front(refuse, std::ref(cudnn)),
+                  .list_variants = std::bind_front(variants, std::ref(cudnn)),
+                  .make_variant = std::bind_front(offer_variant, std::ref(gpu), std::ref(cudnn)),
+                  .prepare = std::bind_front(prepare, std::ref(cudnn))});
 }
 
 }  // namespace hone::device::cuda

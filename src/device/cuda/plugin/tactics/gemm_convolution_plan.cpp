@@ -9,7 +9,7 @@ namespace hone::device::cuda {
 using engine::StepRequest;
 
 Refusal make_gemm_plan(const StepRequest& request, GemmPlan& plan) {
-  if (!is_float_type(request.compute_dtype)) return "no floats";
+  if (!is_float_type(request.storage())) return "no floats";
   if (Refusal reason = read_convolution_request(request, plan.request)) return reason;
   const graph::Convolution& geometry = plan.request.geometry;
   if (geometry.group != 1) return "it has groups";

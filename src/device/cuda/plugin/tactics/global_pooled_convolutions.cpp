@@ -1,9 +1,9 @@
-// A convolution and the global average pool behind it by one kernel of ours.
+// Regions conv_global_pool, a convolution and the global average pool of its result, by one kernel of ours.
 #include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_pooled.hpp"
 #include "device/cuda/plugin/tactics/configured_tactic.hpp"
-#include "device/cuda/plugin/tactics/convolution_part.hpp"
 #include "device/cuda/plugin/tactics/convolution_request.hpp"
 #include "device/cuda/plugin/tactics/gemm_convolution_plan.hpp"
+#include "device/cuda/plugin/tactics/region_parts.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -13,6 +13,8 @@ using engine::Offer;
 using engine::StepRequest;
 using tensor::DType;
 
+constexpr std::string_view kForm = "conv=Conv pool=GlobalAveragePool(0:conv) -> pool";
+
 struct Plan {
   ConvolutionRequest request;
   ConvProblem problem;
@@ -20,7 +22,7 @@ struct Plan {
 
 /// Empty when the plan is filled in. `request` is that of the convolution.
 Refusal make_plan(const StepRequest& request, Plan& plan) {
-  if (tensor::dtype_size(request.compute_dtype) != 2) return "only fp16 and bf16";
+  if (tensor::dtype_size(request.storage()) != 2) return "only fp16 and bf16";
   if (Refusal reason = read_convolution_request(request, plan.request)) return reason;
   if (plan.request.geometry.group != 1) return "it has groups";
   if (Refusal reason = stream_epilogue_refusal(plan.request)) return reason;
@@ -35,57 +37,58 @@ Refusal make_plan(const StepRequest& request, Plan& plan) {
   return {};
 }
 
-class WarpgroupPooledTactic final : public ConfiguredTactic<Plan, WarpgroupConfig> {
- public:
-  using ConfiguredTactic<Plan, WarpgroupConfig>::ConfiguredTactic;
+Refusal read(const StepRequest& request, Plan& plan) {
+  const RegionParts parts(request);
+  if (parts.form() != kForm) return "its body is no convolution and its pool";
+  return make_plan(parts.part("conv").request, plan);
+}
 
-  std::string_view name() const override { return "warpgroup_pooled"; }
-  bool handles(const std::string& op) const override { return op == "FusedConvGlobalPool"; }
+std::vector<WarpgroupConfig> configs(const Plan& plan, const DeviceProperties& device) {
+  return warpgroup_pooled_configs(plan.problem, device);
+}
 
- private:
-  Refusal read(const StepRequest& request, Plan& plan) const override {
-    return make_plan(ConvolutionPart(request).request, plan);
-  }
-  std::vector<WarpgroupConfig> configs(const Plan& plan) const override {
-    return warpgroup_pooled_configs(plan.problem, device());
-  }
-  Refusal refusal(const Plan& plan, const WarpgroupConfig& config) const override {
-    return warpgroup_pooled_refusal(plan.problem, config, device());
-  }
+Refusal refusal(const Plan& plan, const WarpgroupConfig& config, const DeviceProperties& device) {
+  return warpgroup_pooled_refusal(plan.problem, config, device);
+}
 
-  Offer make(const StepRequest& request, const Plan& plan, const WarpgroupConfig& config,
-             engine::WeightStore& weights) const override {
-    const ConvolutionPart part(request);
-    Offer offer = make_convolution_offer(part.request, plan.request, request.compute_dtype);
-    // As a global pool leaves it, so that a matrix product can read it.
-    offer.outputs = {{request.compute_dtype, request.outputs[0].shape, Layout::kPlain}};
-    const PackedConstant filter = pack_filter(gpu(), part.request, 1, request.compute_dtype,
-                                              FilterOrder::kKrsc, plan.problem.channels, weights);
-    offer.packed = {filter.key};
-    offer.kernel = std::make_shared<LaunchKernel>(
-        "a convolution and its pool",
-        [filter, plan, config](auto inputs, auto outputs, void*, const LaunchOptions& options) {
-          ConvArgs args = conv_args(plan.request);
-          args.x = inputs[0];
-          args.w = filter.device->data();
-          args.bias = plan.request.has_bias ? static_cast<const float*>(inputs[2]) : nullptr;
-          args.y = outputs[0];
-          args.next_waits = options.next_waits;
-          for (size_t i = 0; i < plan.request.post_ops.size(); ++i) {
-            const PostOpRequest& post = plan.request.post_ops[i];
-            if (graph::is_binary(post.op)) args.steps[i].operand = inputs[post.operand];
-          }
-          return launch_warpgroup_pooled(plan.problem, config, args, options);
-        },
-        true);
-    return offer;
-  }
-};
+Offer make(Gpu& gpu, const StepRequest& request, const Plan& plan, const WarpgroupConfig& config,
+           engine::WeightStore& weights) {
+  const RegionParts parts(request);
+  const RegionPart& conv = parts.part("conv");
+  Offer offer = make_convolution_offer(conv.request, plan.request, request.storage());
+  const std::vector<engine::TensorDesc> wanted = std::move(offer.inputs);
+  offer.inputs.assign(request.inputs.size(), {});
+  if (Refusal reason = conv.operands.arrange(wanted, offer.inputs)) return Offer::refuse(std::move(reason));
+  // As a global pool leaves it, so that a matrix product can read it.
+  offer.outputs = {{request.storage(), request.outputs[0].shape, Layout::kPlain}};
+  const PackedConstant filter = pack_filter(gpu, conv.request, 1, request.storage(), FilterOrder::kKrsc,
+                                            plan.problem.channels, weights);
+  offer.packed = {filter.key};
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a convolution and its pool",
+      [filter, plan, config, operands = conv.operands](auto inputs, auto outputs, void*,
+                                                       const LaunchOptions& options) {
+        ConvArgs args = conv_args(plan.request);
+        args.x = operands.of(inputs, 0);
+        args.w = filter.device->data();
+        args.bias = static_cast<const float*>(operands.of(inputs, 2));
+        args.y = outputs[0];
+        args.next_waits = options.next_waits;
+        for (size_t i = 0; i < plan.request.post_ops.size(); ++i) {
+          const PostOpRequest& post = plan.request.post_ops[i];
+          if (graph::is_binary(post.op)) args.steps[i].operand = operands.of(inputs, post.operand);
+        }
+        return launch_warpgroup_pooled(plan.problem, config, args, options);
+      },
+      true);
+  return offer;
+}
 
 }  // namespace
 
 void add_global_pooled_convolution_tactics(TacticList& list, Gpu& gpu) {
-  list.push_back(std::make_unique<WarpgroupPooledTactic>(gpu));
+  list.push_back(configured_tactic<Plan, WarpgroupConfig>("warpgroup_pooled", {"Region:conv_global_pool"},
+                                                          gpu, {read, configs, refusal, make}));
 }
 
 }  // namespace hone::device::cuda

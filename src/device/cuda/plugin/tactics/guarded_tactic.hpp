@@ -1,42 +1,31 @@
 // Tactics as the engine sees them.
 #pragma once
 
+#include <utility>
+
 #include "device/cuda/plugin/device_guard.hpp"
-#include "device/cuda/plugin/tactics/tactics.hpp"
+#include "engine/kernel.hpp"
 
 namespace hone::device::cuda {
 
+/// The function with this context current while it runs; an empty one stays empty.
+template <class Result, class... Args>
+std::function<Result(Args...)> guarded(std::function<Result(Args...)> function, CUcontext context) {
+  if (!function) return function;
+  return [function = std::move(function), context](Args... args) {
+    const DeviceGuard guard(context);
+    return function(std::forward<Args>(args)...);
+  };
+}
+
 /// Makes the tactic's GPU current for each question, which is asked on a thread that may use another one: to
 /// answer, the tactic may allocate, copy and load kernels there.
-class GuardedTactic final : public engine::Tactic {
- public:
-  /// The tactic outlives it.
-  GuardedTactic(const CudaTactic& tactic, CUcontext context) : tactic_(&tactic), context_(context) {}
-
-  bool handles(const std::string& op) const { return tactic_->handles(op); }
-  std::string_view name() const override { return tactic_->name(); }
-  engine::Offer offer(const engine::StepRequest& request, engine::WeightStore& weights) const override {
-    const DeviceGuard guard(context_);
-    return tactic_->offer(request, weights);
-  }
-  std::vector<std::string> variants(const engine::StepRequest& request) const override {
-    const DeviceGuard guard(context_);
-    return tactic_->variants(request);
-  }
-  engine::Preparation expect(const engine::StepRequest& request,
-                             const std::vector<std::string>& variants) const override {
-    const DeviceGuard guard(context_);
-    return tactic_->expect(request, variants);
-  }
-  engine::Offer offer_variant(const engine::StepRequest& request, engine::WeightStore& weights,
-                              std::string_view variant) const override {
-    const DeviceGuard guard(context_);
-    return tactic_->offer_variant(request, weights, variant);
-  }
-
- private:
-  const CudaTactic* tactic_;
-  CUcontext context_;
-};
+inline engine::Tactic guarded(engine::Tactic tactic, CUcontext context) {
+  tactic.make = guarded(std::move(tactic.make), context);
+  tactic.list_variants = guarded(std::move(tactic.list_variants), context);
+  tactic.make_variant = guarded(std::move(tactic.make_variant), context);
+  tactic.prepare = guarded(std::move(tactic.prepare), context);
+  return tactic;
+}
 
 }  // namespace hone::device::cuda

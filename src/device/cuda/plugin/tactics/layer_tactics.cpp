@@ -1,4 +1,6 @@
 // Products with a constant matrix, as fully connected layers are, by kernels of ours.
+#include <functional>
+
 #include "device/cuda/plugin/kernels/gemm/matrix_vector.hpp"
 #include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm.hpp"
 #include "device/cuda/plugin/tactics/configured_tactic.hpp"
@@ -49,92 +51,80 @@ Offer make_layer_offer(Gpu& gpu, const StepRequest& request, const Product& prod
 }
 
 /// Few rows by a kernel of ours.
-class MatrixVectorTactic final : public CudaTactic {
- public:
-  using CudaTactic::CudaTactic;
+Offer offer_matrix_vector(Gpu& gpu, const StepRequest& request, engine::WeightStore& weights) {
+  LayerProduct layer;
+  if (Refusal reason = read_layer(request, layer)) return Offer::refuse(std::move(reason));
+  const Product& product = layer.product;
+  const MatrixVector size{product.rows, product.columns, product.depth, product.alpha, layer.low};
+  if (Refusal reason = matrix_vector_refusal(size)) return Offer::refuse(std::move(reason));
+  return make_layer_offer(
+      gpu, request, product, weights, "a product with few rows",
+      [=, type = float_type(product.dtype), result = float_type(product.result)](
+          const void* x, const void* w, const float* bias, void* y, const LaunchOptions& options) {
+        return matrix_vector(x, w, bias, y, type, result, size, options);
+      });
+}
 
-  std::string_view name() const override { return "matrix_vector"; }
-  bool handles(const std::string& op) const override { return is_product(op); }
-
-  Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
-    LayerProduct layer;
-    if (Refusal reason = read_layer(request, layer)) return Offer::refuse(std::move(reason));
-    const Product& product = layer.product;
-    const MatrixVector size{product.rows, product.columns, product.depth, product.alpha, layer.low};
-    if (Refusal reason = matrix_vector_refusal(size)) return Offer::refuse(std::move(reason));
-    return make_layer_offer(
-        gpu(), request, product, weights, "a product with few rows",
-        [=, type = float_type(product.dtype), result = float_type(product.result)](
-            const void* x, const void* w, const float* bias, void* y, const LaunchOptions& options) {
-          return matrix_vector(x, w, bias, y, type, result, size, options);
-        });
-  }
-};
-
+/// More rows as the pixels of a convolution by warpgroup GEMM, in clusters, since the matrix is what takes
+/// time to read.
 struct ClusterPlan {
   LayerProduct layer;
   ConvProblem problem;
 };
 
-/// More rows as the pixels of a convolution by warpgroup GEMM, in clusters, since the matrix is what takes
-/// time to read.
-class WarpgroupMatrixTactic final : public ConfiguredTactic<ClusterPlan, WarpgroupConfig> {
- public:
-  using ConfiguredTactic<ClusterPlan, WarpgroupConfig>::ConfiguredTactic;
+Refusal read(const StepRequest& request, ClusterPlan& plan) {
+  if (Refusal reason = read_layer(request, plan.layer)) return reason;
+  const Product& product = plan.layer.product;
+  if (product.alpha != 1) return "alpha is not 1";
+  if (product.dtype == DType::kFloat32) return "it multiplies elements of two bytes";
+  constexpr int64_t kMost = int64_t{1} << 30;
+  if (product.rows > kMost || product.columns > kMost || product.depth > kMost) return "a huge matrix";
+  ConvProblem& problem = plan.problem;
+  problem.element = product.dtype == DType::kFloat16 ? Element::kHalf : Element::kBFloat16;
+  problem.batch = static_cast<int>(product.rows);
+  problem.height = problem.width = 1;
+  problem.channels = static_cast<int>(product.depth);
+  problem.filters = static_cast<int>(product.columns);
+  problem.float_result = product.result == DType::kFloat32;
+  return {};
+}
 
-  std::string_view name() const override { return "warpgroup_matrix"; }
-  bool handles(const std::string& op) const override { return is_product(op); }
+std::vector<WarpgroupConfig> configs(const ClusterPlan& plan, const DeviceProperties& device) {
+  std::vector<WarpgroupConfig> result = warpgroup_configs(plan.problem, device);
+  std::erase_if(result, [](const WarpgroupConfig& config) { return config.parts == 1; });
+  return result;
+}
 
- private:
-  Refusal read(const StepRequest& request, ClusterPlan& plan) const override {
-    if (Refusal reason = read_layer(request, plan.layer)) return reason;
-    const Product& product = plan.layer.product;
-    if (product.alpha != 1) return "alpha is not 1";
-    if (product.dtype == DType::kFloat32) return "it multiplies elements of two bytes";
-    constexpr int64_t kMost = int64_t{1} << 30;
-    if (product.rows > kMost || product.columns > kMost || product.depth > kMost) return "a huge matrix";
-    ConvProblem& problem = plan.problem;
-    problem.element = product.dtype == DType::kFloat16 ? Element::kHalf : Element::kBFloat16;
-    problem.batch = static_cast<int>(product.rows);
-    problem.height = problem.width = 1;
-    problem.channels = static_cast<int>(product.depth);
-    problem.filters = static_cast<int>(product.columns);
-    problem.float_result = product.result == DType::kFloat32;
-    return {};
-  }
-  std::vector<WarpgroupConfig> configs(const ClusterPlan& plan) const override {
-    std::vector<WarpgroupConfig> result = warpgroup_configs(plan.problem, device());
-    std::erase_if(result, [](const WarpgroupConfig& config) { return config.parts == 1; });
-    return result;
-  }
-  Refusal refusal(const ClusterPlan& plan, const WarpgroupConfig& config) const override {
-    if (config.parts == 1) return "no cluster shares the depth";
-    return warpgroup_refusal(plan.problem, config, device());
-  }
+Refusal refusal(const ClusterPlan& plan, const WarpgroupConfig& config, const DeviceProperties& device) {
+  if (config.parts == 1) return "no cluster shares the depth";
+  return warpgroup_refusal(plan.problem, config, device);
+}
 
-  Offer make(const StepRequest& request, const ClusterPlan& plan, const WarpgroupConfig& config,
-             engine::WeightStore& weights) const override {
-    return make_layer_offer(
-        gpu(), request, plan.layer.product, weights, "a product in clusters",
-        [problem = plan.problem, config, low = plan.layer.low](
-            const void* x, const void* w, const float* bias, void* y, const LaunchOptions& options) {
-          ConvArgs args;
-          args.x = x;
-          args.w = w;
-          args.bias = bias;
-          args.y = y;
-          args.next_waits = options.next_waits;
-          if (low == 0) args.steps[args.step_count++].op = graph::PostOp::kRelu;
-          return launch_warpgroup(problem, config, args, options);
-        });
-  }
-};
+Offer make(Gpu& gpu, const StepRequest& request, const ClusterPlan& plan, const WarpgroupConfig& config,
+           engine::WeightStore& weights) {
+  return make_layer_offer(
+      gpu, request, plan.layer.product, weights, "a product in clusters",
+      [problem = plan.problem, config, low = plan.layer.low](const void* x, const void* w, const float* bias,
+                                                             void* y, const LaunchOptions& options) {
+        ConvArgs args;
+        args.x = x;
+        args.w = w;
+        args.bias = bias;
+        args.y = y;
+        args.next_waits = options.next_waits;
+        if (low == 0) args.steps[args.step_count++].op = graph::PostOp::kRelu;
+        return launch_warpgroup(problem, config, args, options);
+      });
+}
 
 }  // namespace
 
 void add_layer_tactics(TacticList& list, Gpu& gpu) {
-  list.push_back(std::make_unique<MatrixVectorTactic>(gpu));
-  list.push_back(std::make_unique<WarpgroupMatrixTactic>(gpu));
+  list.push_back({.name = "matrix_vector",
+                  .operators = product_operators(),
+                  .make = std::bind_front(offer_matrix_vector, std::ref(gpu))});
+  list.push_back(configured_tactic<ClusterPlan, WarpgroupConfig>("warpgroup_matrix", product_operators(), gpu,
+                                                                 {read, configs, refusal, make}));
 }
 
 }  // namespace hone::device::cuda

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "device/cuda/plugin/tactics/convolution_request.hpp"
+#include "engine/requirements.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -12,7 +13,6 @@ using engine::Shape;
 using engine::StepRequest;
 using graph::PostOp;
 using tensor::DType;
-using tensor::Precision;
 
 /// Post-ops that the library's epilogue has: an addition first, then one activation. Empty when they fit.
 Refusal read_epilogue(const StepRequest& request, Product& product) {
@@ -36,19 +36,17 @@ Refusal read_epilogue(const StepRequest& request, Product& product) {
   return {};
 }
 
-cublasComputeType_t compute_type(Precision precision) {
-  switch (precision) {
-    case Precision::kFp32: return CUBLAS_COMPUTE_32F_PEDANTIC;
-    case Precision::kTf32: return CUBLAS_COMPUTE_32F_FAST_TF32;
+cublasComputeType_t compute_type(engine::Compute compute) {
+  switch (compute) {
+    case engine::Compute::kFloat32: return CUBLAS_COMPUTE_32F_PEDANTIC;
+    case engine::Compute::kTf32: return CUBLAS_COMPUTE_32F_FAST_TF32;
     default: return CUBLAS_COMPUTE_32F;
   }
 }
 
 }  // namespace
 
-bool is_product(const std::string& op) {
-  return op == "Gemm" || op == "FusedGemm" || op == "MatMul" || op == "FusedMatMul";
-}
+std::vector<std::string> product_operators() { return {"Gemm", "FusedGemm", "MatMul", "FusedMatMul"}; }
 
 bool is_gemm(const graph::Node& node) { return node.op == "Gemm" || node.op == "FusedGemm"; }
 
@@ -57,15 +55,15 @@ Refusal read_product(const StepRequest& request, Product& product) {
   const Shape& x = request.inputs[0].shape;
   const Shape& w = request.inputs[1].shape;
   const Shape& y = request.outputs[0].shape;
-  if (request.outputs[0].dtype != DType::kFloat32) return "only float32 models";
+  if (Refusal reason = engine::only_float32(request)) return reason;
   if (x.size() < 2 || w.size() < 2) return "an operand is a vector";
   if (tensor::element_count(y) == 0 || x.back() == 0) return "an operand is empty";
-  product.dtype = request.compute_dtype;
+  product.dtype = request.storage();
   const auto& leaving = request.graph.outputs;
   product.result = std::find(leaving.begin(), leaving.end(), node.outputs[0]) != leaving.end()
                        ? DType::kFloat32
                        : product.dtype;
-  product.compute = compute_type(request.precision);
+  product.compute = compute_type(request.policy.compute);
   if (is_gemm(node)) {
     if (node.attributes.get_int("transA") != 0) return "the first operand is transposed";
     product.transposed = node.attributes.get_int("transB") != 0;
@@ -105,8 +103,8 @@ Refusal read_pixel_product(const StepRequest& request, Product& product) {
     if (axis.kernel != 1) return "its window is larger than a pixel";
     if (axis.stride != 1 || axis.output != axis.input) return "it skips or adds pixels";
   }
-  product.dtype = product.result = request.compute_dtype;
-  product.compute = compute_type(request.precision);
+  product.dtype = product.result = request.storage();
+  product.compute = compute_type(request.policy.compute);
   product.rows = geometry.batch * geometry.axes[0].output * geometry.axes[1].output;
   product.columns = geometry.out_channels;
   product.depth = geometry.in_channels;

@@ -4,13 +4,15 @@
 
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "device/cuda/plugin/libraries/cublaslt.hpp"
 #include "engine/kernel.hpp"
 
 namespace hone::device::cuda {
 
-bool is_product(const std::string& op);
+/// Gemm and MatMul, with their fused forms.
+std::vector<std::string> product_operators();
 bool is_gemm(const graph::Node& node);
 
 /// Empty when the product is filled in; else why no tactic of this device takes the step.

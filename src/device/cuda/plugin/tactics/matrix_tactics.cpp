@@ -1,5 +1,6 @@
 // Matrix products through cuBLASLt, convolutions by filters of one pixel among them.
 #include <charconv>
+#include <functional>
 
 #include "device/cuda/plugin/tactics/matrix_request.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
@@ -30,79 +31,73 @@ PackedConstant pack(Gpu& gpu, const StepRequest& request, const Product& product
   return pack_matrix(gpu, request, 1, product.dtype, transposed, weights);
 }
 
-class MatrixTactic final : public CudaTactic {
- public:
-  MatrixTactic(Gpu& gpu, Cublaslt& cublaslt) : CudaTactic(gpu), cublaslt_(cublaslt) {}
-
-  std::string_view name() const override { return "cublaslt"; }
-  bool handles(const std::string& op) const override { return is_product(op) || is_convolution(op); }
-
-  std::vector<std::string> variants(const StepRequest& request) const override {
-    Product product;
-    if (read(request, product)) return {};
-    std::vector<std::string> result;
-    for (size_t i = 0; i < Matmul(product, cublaslt_).recommended(kMostVariants).size(); ++i)
-      result.push_back(fmt::format("h{}", i));
-    return result;
+Offer make(Gpu& gpu, const StepRequest& request, const Product& product,
+           const std::shared_ptr<const Matmul>& matmul, const cublasLtMatmulHeuristicResult_t& choice,
+           engine::WeightStore& weights) {
+  Offer offer;
+  const Layout layout = is_convolution(request.node.op) ? Layout::kChannelsLast : Layout::kPlain;
+  offer.inputs.resize(request.inputs.size());
+  offer.inputs[0] = {product.dtype, request.inputs[0].shape, layout};
+  const TensorDesc result{product.result, request.outputs[0].shape, layout};
+  offer.outputs = {result};
+  PackedConstant packed;
+  if (request.graph.value(request.node.inputs[1]).constant && product.shared_w) {
+    packed = pack(gpu, request, product, weights);
+    offer.packed = {packed.key};
+  } else {
+    offer.inputs[1] = {product.dtype, request.inputs[1].shape, Layout::kPlain};
   }
+  if (product.bias) offer.inputs[2] = {product.result, request.inputs[2].shape, Layout::kPlain};
+  if (product.addend >= 0) offer.inputs[static_cast<size_t>(product.addend)] = result;
+  offer.scratch_bytes = static_cast<int64_t>(choice.workspaceSize);
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a matrix product", [=](auto inputs, auto outputs, void* scratch, const LaunchOptions& options) {
+        const void* w = packed.device != nullptr ? packed.device->data() : inputs[1];
+        matmul->run(choice, w, inputs[0], product.bias ? inputs[2] : nullptr,
+                    product.addend >= 0 ? inputs[static_cast<size_t>(product.addend)] : nullptr, outputs[0],
+                    scratch, options.stream);
+        return cudaSuccess;
+      });
+  return offer;
+}
 
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    Product product;
-    Refusal reason = read(request, product);
-    return Offer::refuse(!reason ? "cuBLASLt recommends no algorithm for it" : std::move(reason));
-  }
+std::vector<std::string> variants(Cublaslt& cublaslt, const StepRequest& request) {
+  Product product;
+  if (read(request, product)) return {};
+  std::vector<std::string> result;
+  for (size_t i = 0; i < Matmul(product, cublaslt).recommended(kMostVariants).size(); ++i)
+    result.push_back(fmt::format("h{}", i));
+  return result;
+}
 
-  Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
-                      std::string_view variant) const override {
-    Product product;
-    if (Refusal reason = read(request, product)) return Offer::refuse(std::move(reason));
-    size_t index = 0;
-    const auto [end, error] = std::from_chars(variant.data() + 1, variant.data() + variant.size(), index);
-    auto matmul = std::make_shared<Matmul>(product, cublaslt_);
-    const auto choices = matmul->recommended(kMostVariants);
-    if (variant.empty() || variant[0] != 'h' || error != std::errc() ||
-        end != variant.data() + variant.size() || index >= choices.size())
-      return Offer::refuse(fmt::format("'{}' is no algorithm that cuBLASLt recommends", variant));
-    return make(request, product, matmul, choices[index], weights);
-  }
+Offer refuse(const StepRequest& request, engine::WeightStore&) {
+  Product product;
+  Refusal reason = read(request, product);
+  return Offer::refuse(!reason ? "cuBLASLt recommends no algorithm for it" : std::move(reason));
+}
 
- private:
-  Offer make(const StepRequest& request, const Product& product, const std::shared_ptr<const Matmul>& matmul,
-             const cublasLtMatmulHeuristicResult_t& choice, engine::WeightStore& weights) const {
-    Offer offer;
-    const Layout layout = is_convolution(request.node.op) ? Layout::kChannelsLast : Layout::kPlain;
-    offer.inputs.resize(request.inputs.size());
-    offer.inputs[0] = {product.dtype, request.inputs[0].shape, layout};
-    const TensorDesc result{product.result, request.outputs[0].shape, layout};
-    offer.outputs = {result};
-    PackedConstant packed;
-    if (request.graph.value(request.node.inputs[1]).constant && product.shared_w) {
-      packed = pack(gpu(), request, product, weights);
-      offer.packed = {packed.key};
-    } else {
-      offer.inputs[1] = {product.dtype, request.inputs[1].shape, Layout::kPlain};
-    }
-    if (product.bias) offer.inputs[2] = {product.result, request.inputs[2].shape, Layout::kPlain};
-    if (product.addend >= 0) offer.inputs[static_cast<size_t>(product.addend)] = result;
-    offer.scratch_bytes = static_cast<int64_t>(choice.workspaceSize);
-    offer.kernel = std::make_shared<LaunchKernel>(
-        "a matrix product", [=](auto inputs, auto outputs, void* scratch, const LaunchOptions& options) {
-          const void* w = packed.device != nullptr ? packed.device->data() : inputs[1];
-          matmul->run(choice, w, inputs[0], product.bias ? inputs[2] : nullptr,
-                      product.addend >= 0 ? inputs[static_cast<size_t>(product.addend)] : nullptr, outputs[0],
-                      scratch, options.stream);
-          return cudaSuccess;
-        });
-    return offer;
-  }
-
-  Cublaslt& cublaslt_;
-};
+Offer offer_variant(Gpu& gpu, Cublaslt& cublaslt, const StepRequest& request, engine::WeightStore& weights,
+                    std::string_view variant) {
+  Product product;
+  if (Refusal reason = read(request, product)) return Offer::refuse(std::move(reason));
+  size_t index = 0;
+  const auto [end, error] = std::from_chars(variant.data() + 1, variant.data() + variant.size(), index);
+  auto matmul = std::make_shared<Matmul>(product, cublaslt);
+  const auto choices = matmul->recommended(kMostVariants);
+  if (variant.empty() || variant[0] != 'h' || error != std::errc() ||
+      end != variant.data() + variant.size() || index >= choices.size())
+    return Offer::refuse(fmt::format("'{}' is no algorithm that cuBLASLt recommends", variant));
+  return make(gpu, request, product, matmul, choices[index], weights);
+}
 
 }  // namespace
 
 void add_matrix_tactics(TacticList& list, Gpu& gpu, Cublaslt& cublaslt) {
-  list.push_back(std::make_unique<MatrixTactic>(gpu, cublaslt));
+  list.push_back({.name = "cublaslt",
+                  .operators = {"Gemm", "FusedGemm", "MatMul", "FusedMatMul", "Conv", "FusedConv"},
+                  .make = refuse,
+                  .list_variants = std::bind_front(variants, std::ref(cublaslt)),
+                  .make_variant = std::bind_front(offer_variant, std::ref(gpu), std::ref(cublaslt))});
 }
 
 }  // namespace hone::device::cuda

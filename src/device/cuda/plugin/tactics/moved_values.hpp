@@ -8,7 +8,7 @@ namespace hone::device::cuda {
 /// Element type that output 0 has between steps.
 inline tensor::DType moved_type(const engine::StepRequest& request) {
   const tensor::DType declared = request.outputs[0].dtype;
-  return declared == tensor::DType::kFloat32 ? request.compute_dtype : declared;
+  return declared == tensor::DType::kFloat32 ? request.storage() : declared;
 }
 
 /// As images lie when they are of a type that reorders can bring there, plain otherwise.

@@ -17,122 +17,97 @@ using engine::StepRequest;
 using engine::TensorDesc;
 using tensor::DType;
 
-class ConcatTactic final : public CudaTactic {
- public:
-  using CudaTactic::CudaTactic;
-
-  std::string_view name() const override { return "copy_blocks"; }
-  bool handles(const std::string& op) const override { return op == "Concat"; }
-
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    const Shape& shape = request.outputs[0].shape;
-    const DType dtype = moved_type(request);
-    const Layout layout = moved_layout(request, dtype);
-    Shape order = shape;
-    int64_t axis = request.node.attributes.get_int("axis");
-    if (axis < 0) axis += static_cast<int64_t>(shape.size());
-    // The axis counted in the order of the memory.
-    const bool last = layout == Layout::kChannelsLast;
-    if (last) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
-    const auto at = static_cast<size_t>(!last || axis == 0 ? axis
-                                        : axis == 1        ? static_cast<int64_t>(shape.size()) - 1
-                                                           : axis - 1);
-    const auto element = static_cast<int64_t>(tensor::dtype_size(dtype));
-    int64_t rows = 1;
-    for (size_t i = 0; i < at; ++i) rows *= order[i];
-    int64_t inner = element;
-    for (size_t i = at + 1; i < order.size(); ++i) inner *= order[i];
-    const int64_t row_bytes = inner * order[at];
-    Offer offer;
-    std::vector<int64_t> blocks;
-    for (const TensorDesc& input : request.inputs) {
-      offer.inputs.push_back({dtype, input.shape, layout});
-      blocks.push_back(inner * input.shape[static_cast<size_t>(axis)]);
+Offer offer_concat(const StepRequest& request, engine::WeightStore&) {
+  const Shape& shape = request.outputs[0].shape;
+  const DType dtype = moved_type(request);
+  const Layout layout = moved_layout(request, dtype);
+  Shape order = shape;
+  int64_t axis = request.node.attributes.get_int("axis");
+  if (axis < 0) axis += static_cast<int64_t>(shape.size());
+  // The axis counted in the order of the memory.
+  const bool last = layout == Layout::kChannelsLast;
+  if (last) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  const auto at = static_cast<size_t>(!last || axis == 0 ? axis
+                                      : axis == 1        ? static_cast<int64_t>(shape.size()) - 1
+                                                         : axis - 1);
+  const auto element = static_cast<int64_t>(tensor::dtype_size(dtype));
+  int64_t rows = 1;
+  for (size_t i = 0; i < at; ++i) rows *= order[i];
+  int64_t inner = element;
+  for (size_t i = at + 1; i < order.size(); ++i) inner *= order[i];
+  const int64_t row_bytes = inner * order[at];
+  Offer offer;
+  std::vector<int64_t> blocks;
+  for (const TensorDesc& input : request.inputs) {
+    offer.inputs.push_back({dtype, input.shape, layout});
+    blocks.push_back(inner * input.shape[static_cast<size_t>(axis)]);
+  }
+  offer.outputs = {{dtype, shape, layout}};
+  offer.concatenates = rows == 1;
+  // Kernels load 16 bytes at a time; other buffers of the arena lie at multiples of 64.
+  offer.part_alignment = 64;
+  offer.kernel = std::make_shared<LaunchKernel>("a concatenation", [=](auto inputs, auto outputs, void*,
+                                                                       const LaunchOptions& options) {
+    auto* to = static_cast<std::byte*>(outputs[0]);
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      if (inputs[i] != to) {
+        const cudaError_t status = copy_blocks(inputs[i], blocks[i], to, row_bytes, blocks[i], rows, options);
+        if (status != cudaSuccess) return status;
+      }
+      to += blocks[i];
     }
-    offer.outputs = {{dtype, shape, layout}};
-    offer.concatenates = rows == 1;
-    // Kernels load 16 bytes at a time; other buffers of the arena lie at multiples of 64.
-    offer.part_alignment = 64;
-    offer.kernel = std::make_shared<LaunchKernel>(
-        "a concatenation", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
-          auto* to = static_cast<std::byte*>(outputs[0]);
-          for (size_t i = 0; i < blocks.size(); ++i) {
-            if (inputs[i] != to) {
-              const cudaError_t status =
-                  copy_blocks(inputs[i], blocks[i], to, row_bytes, blocks[i], rows, options);
-              if (status != cudaSuccess) return status;
-            }
-            to += blocks[i];
-          }
-          return cudaSuccess;
-        });
-    return offer;
+    return cudaSuccess;
+  });
+  return offer;
+}
+
+Offer offer_transpose(const StepRequest& request, engine::WeightStore&) {
+  const Shape& shape = request.inputs[0].shape;
+  const DType dtype = moved_type(request);
+  std::vector<int64_t> perm(shape.size());
+  for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(perm.size() - 1 - i);
+  if (request.node.attributes.has("perm")) perm = request.node.attributes.get_ints("perm");
+  const auto strides = tensor::row_major_strides(shape);
+  StridedView view;
+  for (const int64_t from : perm) {
+    view.sizes.push_back(shape[static_cast<size_t>(from)]);
+    view.strides.push_back(strides[static_cast<size_t>(from)]);
   }
-};
+  const size_t moved = merged(view).sizes.size();
+  if (moved > kMostMoved)
+    return Offer::refuse(fmt::format("it moves {} dimensions, {} at most", moved, kMostMoved));
+  const size_t bytes = tensor::dtype_size(dtype);
+  Offer offer;
+  offer.inputs = {{dtype, shape, Layout::kPlain}};
+  offer.outputs = {{dtype, request.outputs[0].shape, Layout::kPlain}};
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a transpose", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+        return gather_strided(inputs[0], outputs[0], bytes, view, options);
+      });
+  return offer;
+}
 
-class TransposeTactic final : public CudaTactic {
- public:
-  using CudaTactic::CudaTactic;
-
-  std::string_view name() const override { return "gather_strided"; }
-  bool handles(const std::string& op) const override { return op == "Transpose"; }
-
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    const Shape& shape = request.inputs[0].shape;
-    const DType dtype = moved_type(request);
-    std::vector<int64_t> perm(shape.size());
-    for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(perm.size() - 1 - i);
-    if (request.node.attributes.has("perm")) perm = request.node.attributes.get_ints("perm");
-    const auto strides = tensor::row_major_strides(shape);
-    StridedView view;
-    for (const int64_t from : perm) {
-      view.sizes.push_back(shape[static_cast<size_t>(from)]);
-      view.strides.push_back(strides[static_cast<size_t>(from)]);
-    }
-    const size_t moved = merged(view).sizes.size();
-    if (moved > kMostMoved)
-      return Offer::refuse(fmt::format("it moves {} dimensions, {} at most", moved, kMostMoved));
-    const size_t bytes = tensor::dtype_size(dtype);
-    Offer offer;
-    offer.inputs = {{dtype, shape, Layout::kPlain}};
-    offer.outputs = {{dtype, request.outputs[0].shape, Layout::kPlain}};
-    offer.kernel = std::make_shared<LaunchKernel>(
-        "a transpose", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
-          return gather_strided(inputs[0], outputs[0], bytes, view, options);
-        });
-    return offer;
-  }
-};
-
-class ViewTactic final : public CudaTactic {
- public:
-  using CudaTactic::CudaTactic;
-
-  std::string_view name() const override { return "gather_strided"; }
-  bool handles(const std::string& op) const override { return is_node_view(op); }
-
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    NodeViews views = node_views(request);
-    if (views.refusal) return Offer::refuse(std::move(views.refusal));
-    const DType dtype = moved_type(request);
-    const size_t bytes = tensor::dtype_size(dtype);
-    Offer offer;
-    offer.inputs = {{dtype, request.inputs[0].shape, views.layout}};
-    offer.inputs.resize(request.inputs.size());
-    for (const TensorDesc& output : request.outputs)
-      offer.outputs.push_back({dtype, output.shape, views.layout});
-    offer.kernel = std::make_shared<LaunchKernel>(
-        "a view", [=, views = std::move(views.outputs)](auto inputs, auto outputs, void*,
-                                                        const LaunchOptions& options) {
-          for (size_t i = 0; i < views.size(); ++i) {
-            const cudaError_t status = gather_strided(inputs[0], outputs[i], bytes, views[i], options);
-            if (status != cudaSuccess) return status;
-          }
-          return cudaSuccess;
-        });
-    return offer;
-  }
-};
+Offer offer_views(const StepRequest& request, engine::WeightStore&) {
+  NodeViews views = node_views(request);
+  if (views.refusal) return Offer::refuse(std::move(views.refusal));
+  const DType dtype = moved_type(request);
+  const size_t bytes = tensor::dtype_size(dtype);
+  Offer offer;
+  offer.inputs = {{dtype, request.inputs[0].shape, views.layout}};
+  offer.inputs.resize(request.inputs.size());
+  for (const TensorDesc& output : request.outputs)
+    offer.outputs.push_back({dtype, output.shape, views.layout});
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a view",
+      [=, views = std::move(views.outputs)](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+        for (size_t i = 0; i < views.size(); ++i) {
+          const cudaError_t status = gather_strided(inputs[0], outputs[i], bytes, views[i], options);
+          if (status != cudaSuccess) return status;
+        }
+        return cudaSuccess;
+      });
+  return offer;
+}
 
 }  // namespace
 
@@ -147,10 +122,10 @@ std::shared_ptr<const engine::Kernel> make_strided_copy_kernel(DType dtype, cons
                                         });
 }
 
-void add_movement_tactics(TacticList& list, Gpu& gpu) {
-  list.push_back(std::make_unique<ConcatTactic>(gpu));
-  list.push_back(std::make_unique<TransposeTactic>(gpu));
-  list.push_back(std::make_unique<ViewTactic>(gpu));
+void add_movement_tactics(TacticList& list) {
+  list.push_back({.name = "copy_blocks", .operators = {"Concat"}, .make = offer_concat});
+  list.push_back({.name = "gather_strided", .operators = {"Transpose"}, .make = offer_transpose});
+  list.push_back({.name = "gather_strided", .operators = node_view_operators(), .make = offer_views});
 }
 
 }  // namespace hone::device::cuda

@@ -121,21 +121,24 @@ constexpr Operator kOperators[] = {
     {"DepthToSpace", image_blocks<graph::depth_to_space_blocks>}, {"Expand", expand}, {"Slice", slice},
     {"SpaceToDepth", image_blocks<graph::space_to_depth_blocks>}, {"Split", split},   {"Tile", tile}};
 
-const Operator* find(const std::string& op) {
-  const auto* const found = std::find_if(std::begin(kOperators), std::end(kOperators),
-                                         [&](const Operator& known) { return op == known.name; });
-  return found == std::end(kOperators) ? nullptr : found;
+const Operator& find(const std::string& op) {
+  return *std::find_if(std::begin(kOperators), std::end(kOperators),
+                       [&](const Operator& known) { return op == known.name; });
 }
 
 }  // namespace
 
-bool is_node_view(const std::string& op) { return find(op) != nullptr; }
+std::vector<std::string> node_view_operators() {
+  std::vector<std::string> names;
+  for (const Operator& known : kOperators) names.emplace_back(known.name);
+  return names;
+}
 
 NodeViews node_views(const StepRequest& request) {
   for (const engine::TensorDesc& output : request.outputs) {
     if (tensor::element_count(output.shape) == 0) return refuse("an output is empty");
   }
-  NodeViews views = find(request.node.op)->views(request);
+  NodeViews views = find(request.node.op).views(request);
   for (const StridedView& view : views.outputs) {
     const size_t moved = merged(view).sizes.size();
     if (moved > kMostMoved)

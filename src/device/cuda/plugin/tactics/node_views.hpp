@@ -21,8 +21,8 @@ struct NodeViews {
   engine::Layout layout = engine::Layout::kPlain;
 };
 
-/// Whether node_views() knows the operator: DepthToSpace, Expand, Slice, SpaceToDepth, Split, Tile.
-bool is_node_view(const std::string& op);
+/// That node_views() knows: DepthToSpace, Expand, Slice, SpaceToDepth, Split, Tile.
+std::vector<std::string> node_view_operators();
 NodeViews node_views(const engine::StepRequest& request);
 
 /// The middle of a tensor as [outer][axis][inner].

@@ -2,6 +2,7 @@
 #include "device/cuda/plugin/kernels/layers/normalization.hpp"
 
 #include "device/cuda/plugin/tactics/tactics.hpp"
+#include "engine/requirements.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -34,167 +35,137 @@ bool covers(const Shape& scale, const Shape& data, size_t axis) {
          std::all_of(scale.begin(), from, [](int64_t size) { return size == 1; });
 }
 
-class SoftmaxTactic final : public CudaTactic {
- public:
-  using CudaTactic::CudaTactic;
+Offer offer_softmax(const StepRequest& request, engine::WeightStore&) {
+  const Shape& shape = request.inputs[0].shape;
+  if (shape.empty()) return Offer::refuse("a scalar");
+  const size_t axis = axis_of(request);
+  const int64_t outer = product(shape, 0, axis);
+  const int64_t length = shape[axis];
+  const int64_t inner = product(shape, axis + 1, shape.size());
+  const TensorDesc desc{request.storage(), shape, Layout::kPlain};
+  const FloatType type = float_type(desc.dtype);
+  const bool logarithm = request.node.op == "LogSoftmax";
+  Offer offer;
+  offer.inputs = {desc};
+  offer.outputs = {desc};
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a softmax", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+        return softmax(inputs[0], type, outputs[0], type, logarithm, outer, length, inner, options);
+      });
+  return offer;
+}
 
-  std::string_view name() const override { return "softmax"; }
-  bool handles(const std::string& op) const override { return op == "Softmax" || op == "LogSoftmax"; }
-
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    if (request.outputs[0].dtype != DType::kFloat32) return Offer::refuse("only float32 models");
-    const Shape& shape = request.inputs[0].shape;
-    if (shape.empty()) return Offer::refuse("a scalar");
-    const size_t axis = axis_of(request);
-    const int64_t outer = product(shape, 0, axis);
-    const int64_t length = shape[axis];
-    const int64_t inner = product(shape, axis + 1, shape.size());
-    const TensorDesc desc{request.compute_dtype, shape, Layout::kPlain};
-    const FloatType type = float_type(desc.dtype);
-    const bool logarithm = request.node.op == "LogSoftmax";
-    Offer offer;
-    offer.inputs = {desc};
-    offer.outputs = {desc};
-    offer.kernel = std::make_shared<LaunchKernel>(
-        "a softmax", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
-          return softmax(inputs[0], type, outputs[0], type, logarithm, outer, length, inner, options);
-        });
-    return offer;
+Offer offer_layer_normalization(const StepRequest& request, engine::WeightStore&) {
+  if (request.node.has_output(1) || request.node.has_output(2))
+    return Offer::refuse("the statistics are wanted");
+  const Shape& shape = request.inputs[0].shape;
+  const size_t axis = axis_of(request);
+  const int64_t rows = product(shape, 0, axis);
+  const int64_t columns = product(shape, axis, shape.size());
+  const TensorDesc desc{request.storage(), shape, Layout::kPlain};
+  Offer offer;
+  offer.inputs.resize(request.inputs.size());
+  offer.inputs[0] = desc;
+  for (size_t i = 1; i < request.inputs.size(); ++i) {
+    if (!request.node.has_input(i)) continue;
+    if (!covers(request.inputs[i].shape, shape, axis)) return Offer::refuse("scale or bias is broadcast");
+    offer.inputs[i] = {DType::kFloat32, request.inputs[i].shape, Layout::kPlain};
   }
-};
+  offer.outputs = {desc};
+  offer.outputs.resize(request.outputs.size());
+  const FloatType type = float_type(desc.dtype);
+  const float epsilon = request.node.attributes.get_float("epsilon");
+  const bool has_bias = request.node.has_input(2);
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a layer normalization", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+        return layer_normalization(inputs[0], outputs[0], type, static_cast<const float*>(inputs[1]),
+                                   has_bias ? static_cast<const float*>(inputs[2]) : nullptr, epsilon, rows,
+                                   columns, options);
+      });
+  return offer;
+}
 
-class LayerNormalizationTactic final : public CudaTactic {
- public:
-  using CudaTactic::CudaTactic;
-
-  std::string_view name() const override { return "layer_normalization"; }
-  bool handles(const std::string& op) const override { return op == "LayerNormalization"; }
-
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    if (request.outputs[0].dtype != DType::kFloat32) return Offer::refuse("only float32 models");
-    if (request.node.has_output(1) || request.node.has_output(2))
-      return Offer::refuse("the statistics are wanted");
-    const Shape& shape = request.inputs[0].shape;
-    const size_t axis = axis_of(request);
-    const int64_t rows = product(shape, 0, axis);
-    const int64_t columns = product(shape, axis, shape.size());
-    const TensorDesc desc{request.compute_dtype, shape, Layout::kPlain};
-    Offer offer;
-    offer.inputs.resize(request.inputs.size());
-    offer.inputs[0] = desc;
-    for (size_t i = 1; i < request.inputs.size(); ++i) {
-      if (!request.node.has_input(i)) continue;
-      if (!covers(request.inputs[i].shape, shape, axis)) return Offer::refuse("scale or bias is broadcast");
-      offer.inputs[i] = {DType::kFloat32, request.inputs[i].shape, Layout::kPlain};
-    }
-    offer.outputs = {desc};
-    offer.outputs.resize(request.outputs.size());
-    const FloatType type = float_type(desc.dtype);
-    const float epsilon = request.node.attributes.get_float("epsilon");
-    const bool has_bias = request.node.has_input(2);
-    offer.kernel = std::make_shared<LaunchKernel>(
-        "a layer normalization", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
-          return layer_normalization(inputs[0], outputs[0], type, static_cast<const float*>(inputs[1]),
-                                     has_bias ? static_cast<const float*>(inputs[2]) : nullptr, epsilon, rows,
-                                     columns, options);
-        });
-    return offer;
-  }
-};
+/// As images lie where the channels that share statistics fill what memory hands over at once.
+Layout layout_of(const StepRequest& request, int64_t members) {
+  constexpr int64_t kSectorBytes = 32;
+  const auto bytes = static_cast<int64_t>(tensor::dtype_size(request.storage()));
+  return members * bytes < kSectorBytes ? Layout::kPlain
+                                        : engine::layout_for_shape(request.layout, request.inputs[0].shape);
+}
 
 /// Groups of channels, and single channels.
-class GroupNormalizationTactic final : public CudaTactic {
- public:
-  using CudaTactic::CudaTactic;
-
-  std::string_view name() const override { return "group_normalization"; }
-  bool handles(const std::string& op) const override {
-    return op == "GroupNormalization" || op == "InstanceNormalization";
+Offer offer_group_normalization(const StepRequest& request, engine::WeightStore&) {
+  const Shape& shape = request.inputs[0].shape;
+  if (shape.size() < 2) return Offer::refuse("it has no channels");
+  const int64_t channels = shape[1];
+  const bool grouped = request.node.op == "GroupNormalization";
+  const int64_t groups = grouped ? request.node.attributes.get_int("num_groups") : channels;
+  if (groups < 1 || channels % groups != 0) return Offer::refuse("the channels do not divide into groups");
+  const TensorDesc desc{request.storage(), shape, layout_of(request, channels / groups)};
+  Offer offer;
+  offer.inputs = {desc};
+  for (size_t i = 1; i <= 2; ++i) {
+    if (tensor::element_count(request.inputs[i].shape) != channels)
+      return Offer::refuse("scale or bias is not one value per channel");
+    offer.inputs.push_back({DType::kFloat32, request.inputs[i].shape, Layout::kPlain});
   }
+  offer.outputs = {desc};
+  const FloatType type = float_type(desc.dtype);
+  const ImageOrder order = image_order(desc.layout);
+  const float epsilon = request.node.attributes.get_float("epsilon");
+  const int64_t batch = shape[0];
+  const int64_t pixels = product(shape, 2, shape.size());
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a group normalization", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+        return group_normalization(inputs[0], outputs[0], type, order, static_cast<const float*>(inputs[1]),
+                                   static_cast<const float*>(inputs[2]), epsilon, batch, channels, groups,
+                                   pixels, options);
+      });
+  return offer;
+}
 
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    if (request.outputs[0].dtype != DType::kFloat32) return Offer::refuse("only float32 models");
-    const Shape& shape = request.inputs[0].shape;
-    if (shape.size() < 2) return Offer::refuse("it has no channels");
-    const int64_t channels = shape[1];
-    const bool grouped = request.node.op == "GroupNormalization";
-    const int64_t groups = grouped ? request.node.attributes.get_int("num_groups") : channels;
-    if (groups < 1 || channels % groups != 0) return Offer::refuse("the channels do not divide into groups");
-    const TensorDesc desc{request.compute_dtype, shape, layout_of(request, channels / groups)};
-    Offer offer;
-    offer.inputs = {desc};
-    for (size_t i = 1; i <= 2; ++i) {
-      if (tensor::element_count(request.inputs[i].shape) != channels)
-        return Offer::refuse("scale or bias is not one value per channel");
-      offer.inputs.push_back({DType::kFloat32, request.inputs[i].shape, Layout::kPlain});
-    }
-    offer.outputs = {desc};
-    const FloatType type = float_type(desc.dtype);
-    const ImageOrder order = image_order(desc.layout);
-    const float epsilon = request.node.attributes.get_float("epsilon");
-    const int64_t batch = shape[0];
-    const int64_t pixels = product(shape, 2, shape.size());
-    offer.kernel = std::make_shared<LaunchKernel>(
-        "a group normalization", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
-          return group_normalization(inputs[0], outputs[0], type, order, static_cast<const float*>(inputs[1]),
-                                     static_cast<const float*>(inputs[2]), epsilon, batch, channels, groups,
-                                     pixels, options);
-        });
-    return offer;
-  }
-
- private:
-  /// As images lie where the channels that share statistics fill what memory hands over at once.
-  static Layout layout_of(const StepRequest& request, int64_t members) {
-    constexpr int64_t kSectorBytes = 32;
-    const auto bytes = static_cast<int64_t>(tensor::dtype_size(request.compute_dtype));
-    return members * bytes < kSectorBytes ? Layout::kPlain
-                                          : engine::layout_for_shape(request.layout, request.inputs[0].shape);
-  }
-};
-
-class LrnTactic final : public CudaTactic {
- public:
-  using CudaTactic::CudaTactic;
-
-  std::string_view name() const override { return "lrn"; }
-  bool handles(const std::string& op) const override { return op == "LRN"; }
-
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    if (request.outputs[0].dtype != DType::kFloat32) return Offer::refuse("only float32 models");
-    const Shape& shape = request.inputs[0].shape;
-    if (shape.size() < 3) return Offer::refuse("only images");
-    const TensorDesc desc{request.compute_dtype, shape, engine::layout_for_shape(request.layout, shape)};
-    Offer offer;
-    offer.inputs = {desc};
-    offer.outputs = {desc};
-    const FloatType type = float_type(desc.dtype);
-    const ImageOrder order = image_order(desc.layout);
-    const graph::Attributes& attributes = request.node.attributes;
-    const int64_t size = attributes.get_int("size");
-    const float alpha = attributes.get_float("alpha");
-    const float beta = attributes.get_float("beta");
-    const float bias = attributes.get_float("bias");
-    const int64_t pixels = product(shape, 2, shape.size());
-    const int64_t batch = shape[0];
-    const int64_t channels = shape[1];
-    offer.kernel = std::make_shared<LaunchKernel>(
-        "a local response normalization",
-        [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
-          return local_response_normalization(inputs[0], outputs[0], type, order, size, alpha, beta, bias,
-                                              batch, channels, pixels, options);
-        });
-    return offer;
-  }
-};
+Offer offer_lrn(const StepRequest& request, engine::WeightStore&) {
+  const Shape& shape = request.inputs[0].shape;
+  if (shape.size() < 3) return Offer::refuse("only images");
+  const TensorDesc desc{request.storage(), shape, engine::layout_for_shape(request.layout, shape)};
+  Offer offer;
+  offer.inputs = {desc};
+  offer.outputs = {desc};
+  const FloatType type = float_type(desc.dtype);
+  const ImageOrder order = image_order(desc.layout);
+  const graph::Attributes& attributes = request.node.attributes;
+  const int64_t size = attributes.get_int("size");
+  const float alpha = attributes.get_float("alpha");
+  const float beta = attributes.get_float("beta");
+  const float bias = attributes.get_float("bias");
+  const int64_t pixels = product(shape, 2, shape.size());
+  const int64_t batch = shape[0];
+  const int64_t channels = shape[1];
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a local response normalization", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+        return local_response_normalization(inputs[0], outputs[0], type, order, size, alpha, beta, bias,
+                                            batch, channels, pixels, options);
+      });
+  return offer;
+}
 
 }  // namespace
 
-void add_normalization_tactics(TacticList& list, Gpu& gpu) {
-  list.push_back(std::make_unique<SoftmaxTactic>(gpu));
-  list.push_back(std::make_unique<LayerNormalizationTactic>(gpu));
-  list.push_back(std::make_unique<GroupNormalizationTactic>(gpu));
-  list.push_back(std::make_unique<LrnTactic>(gpu));
+void add_normalization_tactics(TacticList& list) {
+  list.push_back({.name = "softmax",
+                  .operators = {"Softmax", "LogSoftmax"},
+                  .requirements = {engine::only_float32},
+                  .make = offer_softmax});
+  list.push_back({.name = "layer_normalization",
+                  .operators = {"LayerNormalization"},
+                  .requirements = {engine::only_float32},
+                  .make = offer_layer_normalization});
+  list.push_back({.name = "group_normalization",
+                  .operators = {"GroupNormalization", "InstanceNormalization"},
+                  .requirements = {engine::only_float32},
+                  .make = offer_group_normalization});
+  list.push_back(
+      {.name = "lrn", .operators = {"LRN"}, .requirements = {engine::only_float32}, .make = offer_lrn});
 }
 
 }  // namespace hone::device::cuda

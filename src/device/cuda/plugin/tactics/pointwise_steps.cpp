@@ -93,7 +93,7 @@ Refusal read_quantization(const StepRequest& request, PointwiseProgram& program)
 Refusal read_dequantization(const StepRequest& request, PointwiseProgram& program) {
   if (request.node.attributes.get_int("block_size") != 0) return "a scale for each block";
   // Sums of products, as a bias or a result of one is, whose numbers pass the largest of fp16.
-  if (request.inputs[0].dtype == DType::kInt32 && request.compute_dtype == DType::kFloat16)
+  if (request.inputs[0].dtype == DType::kInt32 && request.storage() == DType::kFloat16)
     return "int32 in fp16";
   Steps steps(request.inputs.size(), program);
   const int x = request.node.has_input(2) ? steps.add({"Sub", {0, 2}}) : 0;

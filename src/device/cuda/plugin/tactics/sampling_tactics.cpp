@@ -3,6 +3,7 @@
 
 #include "device/cuda/plugin/kernels/layers/grid_sample.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
+#include "engine/requirements.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -35,42 +36,35 @@ GridSampleSize sample_size(const StepRequest& request) {
   return size;
 }
 
-class GridSampleTactic final : public CudaTactic {
- public:
-  using CudaTactic::CudaTactic;
-
-  std::string_view name() const override { return "grid_sample"; }
-  bool handles(const std::string& op) const override { return op == "GridSample"; }
-
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    if (request.outputs[0].dtype != DType::kFloat32 ||
-        request.graph.value(request.node.input(1)).type.dtype != DType::kFloat32)
-      return Offer::refuse("only float32 models");
-    const Shape& shape = request.inputs[0].shape;
-    if (shape.size() > 5) return Offer::refuse("only 1, 2 and 3 spatial axes");
-    if (tensor::element_count(shape) == 0) return Offer::refuse("the input is empty");
-    const DType dtype = request.compute_dtype;
-    const Layout layout = engine::layout_for_shape(request.layout, shape);
-    Offer offer;
-    // Points stay in float32: in 16 bits they would be pixels off.
-    offer.inputs = {{dtype, shape, layout}, {DType::kFloat32, request.inputs[1].shape, Layout::kPlain}};
-    offer.outputs = {{dtype, request.outputs[0].shape, layout}};
-    const FloatType type = float_type(dtype);
-    const ImageOrder order = image_order(layout);
-    offer.kernel = std::make_shared<LaunchKernel>(
-        "a sampling",
-        [=, size = sample_size(request)](auto inputs, auto outputs, void*, const LaunchOptions& options) {
-          return grid_sample(inputs[0], static_cast<const float*>(inputs[1]), outputs[0], type, order, size,
-                             options);
-        });
-    return offer;
-  }
-};
+Offer offer_grid_sample(const StepRequest& request, engine::WeightStore&) {
+  if (request.graph.value(request.node.input(1)).type.dtype != DType::kFloat32)
+    return Offer::refuse("only float32 models");
+  const Shape& shape = request.inputs[0].shape;
+  if (shape.size() > 5) return Offer::refuse("only 1, 2 and 3 spatial axes");
+  const DType dtype = request.storage();
+  const Layout layout = engine::layout_for_shape(request.layout, shape);
+  Offer offer;
+  // Points stay in float32: in 16 bits they would be pixels off.
+  offer.inputs = {{dtype, shape, layout}, {DType::kFloat32, request.inputs[1].shape, Layout::kPlain}};
+  offer.outputs = {{dtype, request.outputs[0].shape, layout}};
+  const FloatType type = float_type(dtype);
+  const ImageOrder order = image_order(layout);
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a sampling",
+      [=, size = sample_size(request)](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+        return grid_sample(inputs[0], static_cast<const float*>(inputs[1]), outputs[0], type, order, size,
+                           options);
+      });
+  return offer;
+}
 
 }  // namespace
 
-void add_sampling_tactics(TacticList& list, Gpu& gpu) {
-  list.push_back(std::make_unique<GridSampleTactic>(gpu));
+void add_sampling_tactics(TacticList& list) {
+  list.push_back({.name = "grid_sample",
+                  .operators = {"GridSample"},
+                  .requirements = {engine::only_float32, engine::nonempty_input},
+                  .make = offer_grid_sample});
 }
 
 }  // namespace hone::device::cuda

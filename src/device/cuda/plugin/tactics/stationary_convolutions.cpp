@@ -1,4 +1,6 @@
 // Convolutions of 3 x 3 by a kernel of ours that keeps filters in shared memory.
+#include <functional>
+
 #include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
 #include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_stationary.hpp"
 #include "device/cuda/plugin/tactics/gemm_convolution_plan.hpp"
@@ -19,42 +21,36 @@ Refusal make_plan(const StepRequest& request, const DeviceProperties& device, Ge
   return warpgroup_stationary_refusal(plan.problem, device);
 }
 
-class StationaryTactic final : public CudaTactic {
- public:
-  using CudaTactic::CudaTactic;
-
-  std::string_view name() const override { return "warpgroup_stationary"; }
-  bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
-
-  Offer offer(const StepRequest& request, engine::WeightStore& weights) const override {
-    GemmPlan plan;
-    if (Refusal reason = make_plan(request, device(), plan)) return Offer::refuse(std::move(reason));
-    Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
-    const PackedConstant filter = pack_fragments(
-        gpu(), request, 1, request.compute_dtype, "slabs",
-        [channels = plan.problem.channels](int64_t k, int64_t tap, int64_t c) {
-          return stationary_place(channels, k, tap, c);
-        },
-        weights);
-    offer.packed = {filter.key};
-    offer.kernel = std::make_shared<LaunchKernel>(
-        "a convolution",
-        [filter, base = conv_args(plan.request), request = plan.request, problem = plan.problem](
-            auto inputs, auto outputs, void*, const LaunchOptions& options) {
-          ConvArgs args = base;
-          bind_operands(request, inputs, outputs, options, args);
-          args.w = filter.device->data();
-          return launch_warpgroup_stationary(problem, args, options);
-        },
-        true);
-    return offer;
-  }
-};
+Offer offer_stationary(Gpu& gpu, const StepRequest& request, engine::WeightStore& weights) {
+  GemmPlan plan;
+  if (Refusal reason = make_plan(request, gpu.properties(), plan)) return Offer::refuse(std::move(reason));
+  Offer offer = make_convolution_offer(request, plan.request, request.storage());
+  const PackedConstant filter = pack_fragments(
+      gpu, request, 1, request.storage(), "slabs",
+      [channels = plan.problem.channels](int64_t k, int64_t tap, int64_t c) {
+        return stationary_place(channels, k, tap, c);
+      },
+      weights);
+  offer.packed = {filter.key};
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a convolution",
+      [filter, base = conv_args(plan.request), request = plan.request, problem = plan.problem](
+          auto inputs, auto outputs, void*, const LaunchOptions& options) {
+        ConvArgs args = base;
+        bind_operands(request, inputs, outputs, options, args);
+        args.w = filter.device->data();
+        return launch_warpgroup_stationary(problem, args, options);
+      },
+      true);
+  return offer;
+}
 
 }  // namespace
 
 void add_stationary_convolution_tactics(TacticList& list, Gpu& gpu) {
-  list.push_back(std::make_unique<StationaryTactic>(gpu));
+  list.push_back({.name = "warpgroup_stationary",
+                  .operators = {"Conv", "FusedConv"},
+                  .make = std::bind_front(offer_stationary, std::ref(gpu))});
 }
 
 }  // namespace hone::device::cuda

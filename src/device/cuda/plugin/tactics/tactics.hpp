@@ -1,4 +1,4 @@
-// The tactics of the CUDA device, one factory per file of this folder, and what they share.
+// The table of the CUDA device: each file of this folder with tactics adds its rows; and what they share.
 #pragma once
 
 #include <functional>
@@ -16,17 +16,19 @@
 #include "engine/kernel.hpp"
 #include "graph/convolution_geometry.hpp"
 #include "graph/post_op.hpp"
+#include "graph/region.hpp"
 
 namespace hone::device::cuda {
 
-using TacticList = std::vector<std::unique_ptr<engine::Tactic>>;
+using engine::TacticList;
 
 class CudnnCompiler;
 class Cublaslt;
 
-// Tactics keep the references that they are made with, to what outlives them.
+// Rows keep the references that they are made with, to what outlives them.
 
-/// Conv, FusedConv, FusedConvMaxPool and FusedStem of images by kernels of ours.
+/// Conv and FusedConv of images, also with the max pool and the convolution after them (regions conv_max_pool
+/// and stem), by kernels of ours.
 void add_stem_tactics(TacticList& list, Gpu& gpu);
 /// Conv and FusedConv by implicit GEMM kernels of ours.
 void add_gemm_tactics(TacticList& list, Gpu& gpu);
@@ -35,62 +37,46 @@ void add_stationary_convolution_tactics(TacticList& list, Gpu& gpu);
 /// Conv and FusedConv through cuDNN.
 void add_cudnn_tactics(TacticList& list, Gpu& gpu, CudnnCompiler& cudnn);
 /// ConvTranspose.
-void add_transposed_convolution_tactics(TacticList& list, Gpu& gpu);
+void add_transposed_convolution_tactics(TacticList& list);
 /// Depthwise, grouped and IEEE float convolutions by kernels of ours.
 void add_direct_convolution_tactics(TacticList& list, Gpu& gpu);
 /// Conv and FusedConv in fp32 by minimal filtering.
 void add_winograd_tactics(TacticList& list, Gpu& gpu, Cublaslt& cublaslt);
-/// FusedConvSum by kernels of ours.
+/// Regions conv_sum by kernels of ours.
 void add_sum_convolution_tactics(TacticList& list, Gpu& gpu);
-/// FusedConvGlobalPool by a kernel of ours.
+/// Regions conv_global_pool by a kernel of ours.
 void add_global_pooled_convolution_tactics(TacticList& list, Gpu& gpu);
-/// FusedConvMaxPool and FusedConvGlobalPool by the tactics of the list for convolutions, each followed by a
+/// Regions conv_max_pool and conv_global_pool by the tactics of the list for convolutions, each followed by a
 /// pool.
-void add_pooled_convolution_tactics(TacticList& list, Gpu& gpu);
+void add_pooled_convolution_tactics(TacticList& list);
 /// Gemm, MatMul, Conv by filters of one pixel, and their fused forms through cuBLASLt.
 void add_matrix_tactics(TacticList& list, Gpu& gpu, Cublaslt& cublaslt);
 /// The same with a constant matrix by kernels of ours.
 void add_layer_tactics(TacticList& list, Gpu& gpu);
 /// Pools over windows and over whole images.
-void add_pooling_tactics(TacticList& list, Gpu& gpu);
-/// FusedBottleneck.
+void add_pooling_tactics(TacticList& list);
+/// Regions bottleneck.
 void add_bottleneck_tactics(TacticList& list, Gpu& gpu);
-/// FusedSqueezeExcite.
+/// Regions squeeze_excite.
 void add_squeeze_excite_tactics(TacticList& list, Gpu& gpu);
 /// Elementwise operators and chains.
 void add_pointwise_tactics(TacticList& list, Gpu& gpu);
 /// Softmax, normalizations of layers, groups and instances, and LRN.
-void add_normalization_tactics(TacticList& list, Gpu& gpu);
+void add_normalization_tactics(TacticList& list);
 /// Concat, Transpose, Slice, Split, Expand, Tile, DepthToSpace and SpaceToDepth.
-void add_movement_tactics(TacticList& list, Gpu& gpu);
+void add_movement_tactics(TacticList& list);
 /// Gather and Pad.
-void add_indexing_tactics(TacticList& list, Gpu& gpu);
+void add_indexing_tactics(TacticList& list);
 /// GatherElements, GatherND, ScatterElements and ScatterND.
-void add_scatter_tactics(TacticList& list, Gpu& gpu);
+void add_scatter_tactics(TacticList& list);
 /// TopK and CumSum.
-void add_ranking_tactics(TacticList& list, Gpu& gpu);
+void add_ranking_tactics(TacticList& list);
 /// GridSample.
-void add_sampling_tactics(TacticList& list, Gpu& gpu);
+void add_sampling_tactics(TacticList& list);
 /// Resize of images.
 void add_resize_tactics(TacticList& list, Gpu& gpu);
 /// Reductions, and the places of extremes.
-void add_reduction_tactics(TacticList& list, Gpu& gpu);
-
-/// Operators that a tactic of this device is for; the device asks it for those only.
-class CudaTactic : public engine::Tactic {
- public:
-  explicit CudaTactic(Gpu& gpu) : gpu_(gpu) {}
-  virtual bool handles(const std::string& op) const = 0;
-
- protected:
-  /// What configurations and refusals depend on. Tactics ask neither the driver nor a global for it.
-  const DeviceProperties& device() const { return gpu_.properties(); }
-  /// Where packed constants go.
-  Gpu& gpu() const { return gpu_; }
-
- private:
-  Gpu& gpu_;
-};
+void add_reduction_tactics(TacticList& list);
 
 /// A kernel of which one knows whether the step before it may let it in early, and what it leaves the next.
 class EarlyKernel : public engine::Kernel {

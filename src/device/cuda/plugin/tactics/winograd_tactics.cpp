@@ -2,6 +2,7 @@
 // multiplies. A variant is what a part of the tiles may be transformed to, in MB, and an algorithm of the
 // library; each of them runs every shape, because an engine that holds the transformed filters has no others.
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "device/cuda/plugin/libraries/cublaslt.hpp"
@@ -26,7 +27,7 @@ struct Plan {
 
 /// Empty when the plan is filled in.
 Refusal make_plan(const StepRequest& request, Plan& plan) {
-  if (request.precision != Precision::kFp32) return "only fp32";
+  if (request.precision() != Precision::kFp32) return "only fp32";
   if (Refusal reason = read_convolution_request(request, plan.request)) return reason;
   const graph::Convolution& geometry = plan.request.geometry;
   if (geometry.group != 1) return "it has groups";
@@ -134,59 +135,52 @@ class WinogradStep {
   cublasLtMatmulHeuristicResult_t algorithm_;
 };
 
-class WinogradTactic final : public CudaTactic {
- public:
-  WinogradTactic(Gpu& gpu, Cublaslt& cublaslt) : CudaTactic(gpu), cublaslt_(cublaslt) {}
+constexpr const char* kNoAlgorithm = "cuBLASLt recommends no algorithm for its products";
 
-  std::string_view name() const override { return "winograd"; }
-  bool handles(const std::string& op) const override { return op == "Conv" || op == "FusedConv"; }
+std::vector<std::string> variants(Cublaslt& cublaslt, const StepRequest& request) {
+  Plan plan;
+  std::vector<std::string> result;
+  if (make_plan(request, plan) || winograd_loss(plan.size)) return result;
+  for (const Choice& choice : choices(plan.size, cublaslt)) result.push_back(choice.text());
+  return result;
+}
 
-  std::vector<std::string> variants(const StepRequest& request) const override {
-    Plan plan;
-    std::vector<std::string> result;
-    if (make_plan(request, plan) || winograd_loss(plan.size)) return result;
-    for (const Choice& choice : choices(plan.size, cublaslt_)) result.push_back(choice.text());
-    return result;
-  }
+Offer refuse(const StepRequest& request, engine::WeightStore&) {
+  Plan plan;
+  Refusal reason = make_plan(request, plan);
+  if (!reason) reason = winograd_loss(plan.size);
+  return Offer::refuse(!reason ? kNoAlgorithm : std::move(reason));
+}
 
-  Offer offer(const StepRequest& request, engine::WeightStore&) const override {
-    Plan plan;
-    Refusal reason = make_plan(request, plan);
-    if (!reason) reason = winograd_loss(plan.size);
-    return Offer::refuse(!reason ? kNoAlgorithm : std::move(reason));
-  }
-
-  Offer offer_variant(const StepRequest& request, engine::WeightStore& weights,
-                      std::string_view variant) const override {
-    Plan plan;
-    if (Refusal reason = make_plan(request, plan)) return Offer::refuse(std::move(reason));
-    const auto choice = Choice::parse(variant);
-    if (!choice) return Offer::refuse(fmt::format("'{}' is no part with an algorithm", variant));
-    const int64_t parts = choice->parts(plan.size);
-    auto matmul = std::make_shared<const Matmul>(product_of(plan.size, parts), cublaslt_);
-    const auto algorithms = matmul->recommended(kMostAlgorithms);
-    if (algorithms.empty()) return Offer::refuse(kNoAlgorithm);
-    // Another shape than the one it was timed for may have fewer.
-    const size_t chosen = std::min(static_cast<size_t>(choice->algorithm), algorithms.size() - 1);
-    PackedConstant filter = pack_winograd(gpu(), request, 1, plan.size, weights);
-    Offer offer = make_convolution_offer(request, plan.request, request.compute_dtype);
-    offer.packed = {filter.key};
-    const WinogradStep step(std::move(plan), parts, std::move(matmul), algorithms[chosen], std::move(filter));
-    offer.scratch_bytes = step.scratch_bytes();
-    offer.kernel = std::make_shared<LaunchKernel>("a convolution", step, true);
-    return offer;
-  }
-
- private:
-  static constexpr const char* kNoAlgorithm = "cuBLASLt recommends no algorithm for its products";
-
-  Cublaslt& cublaslt_;
-};
+Offer offer_variant(Gpu& gpu, Cublaslt& cublaslt, const StepRequest& request, engine::WeightStore& weights,
+                    std::string_view variant) {
+  Plan plan;
+  if (Refusal reason = make_plan(request, plan)) return Offer::refuse(std::move(reason));
+  const auto choice = Choice::parse(variant);
+  if (!choice) return Offer::refuse(fmt::format("'{}' is no part with an algorithm", variant));
+  const int64_t parts = choice->parts(plan.size);
+  auto matmul = std::make_shared<const Matmul>(product_of(plan.size, parts), cublaslt);
+  const auto algorithms = matmul->recommended(kMostAlgorithms);
+  if (algorithms.empty()) return Offer::refuse(kNoAlgorithm);
+  // Another shape than the one it was timed for may have fewer.
+  const size_t chosen = std::min(static_cast<size_t>(choice->algorithm), algorithms.size() - 1);
+  PackedConstant filter = pack_winograd(gpu, request, 1, plan.size, weights);
+  Offer offer = make_convolution_offer(request, plan.request, request.storage());
+  offer.packed = {filter.key};
+  const WinogradStep step(std::move(plan), parts, std::move(matmul), algorithms[chosen], std::move(filter));
+  offer.scratch_bytes = step.scratch_bytes();
+  offer.kernel = std::make_shared<LaunchKernel>("a convolution", step, true);
+  return offer;
+}
 
 }  // namespace
 
 void add_winograd_tactics(TacticList& list, Gpu& gpu, Cublaslt& cublaslt) {
-  list.push_back(std::make_unique<WinogradTactic>(gpu, cublaslt));
+  list.push_back({.name = "winograd",
+                  .operators = {"Conv", "FusedConv"},
+                  .make = refuse,
+                  .list_variants = std::bind_front(variants, std::ref(cublaslt)),
+                  .make_variant = std::bind_front(offer_variant, std::ref(gpu), std::ref(cublaslt))});
 }
 
 }  // namespace hone::device::cuda

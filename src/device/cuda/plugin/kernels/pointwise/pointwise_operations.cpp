@@ -83,6 +83,8 @@ constexpr PointwiseOperation kOperations[] = {
 
 }  // namespace
 
+std::span<const PointwiseOperation> pointwise_operations() { return kOperations; }
+
 const PointwiseOperation* find_pointwise_operation(std::string_view name) {
   for (const PointwiseOperation& operation : kOperations) {
     if (operation.name == name) return &operation;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -89,6 +90,7 @@ struct PointwiseOperation {
   std::string_view expression;
 };
 
+std::span<const PointwiseOperation> pointwise_operations();
 /// Null for an unknown name.
 const PointwiseOperation* find_pointwise_operation(std::string_view name);
 

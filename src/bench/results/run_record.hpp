@@ -1,0 +1,119 @@
+// A run and a sweep as they stand in the result file; run_schema.hpp describes the fields, by which they are
+// written and read. Whoever shows results reads these, however they came to be. Plain data; what is not known
+// is absent.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bootstrap.hpp"
+#include "base/json.hpp"
+#include "bench/results/verdict.hpp"
+#include "bench/setup.hpp"
+
+namespace hone::bench {
+
+/// Milliseconds.
+struct TimesFigure {
+  std::optional<double> p50, p90, p95, p99, mean, sd;
+  int64_t n = 0;
+  std::optional<double> min, max;
+  std::optional<std::array<double, 2>> p50_interval;
+  std::vector<std::string> supported;  ///< percentiles
+};
+
+struct PipelinedFigure {
+  double throughput = 0;
+  int streams = 1;
+  bool transfers = false;
+  int64_t runs = 0;
+  double seconds = 0;
+};
+
+/// Megabytes.
+struct MemoryFigure {
+  std::optional<double> baseline, inputs, weights, activations, engine_file;
+};
+
+/// Megabytes.
+struct DeviceMemoryFigure {
+  std::optional<double> planned, allocated, peak_allocated, driver, process, streams_allocated;
+};
+
+struct GrowthFigure {
+  int64_t runs = 0;
+  std::optional<std::array<double, 2>> resident, device;  ///< megabytes, first and last
+};
+
+struct AccuracyFigure {
+  std::optional<double> relative_l2, max_abs, top1_agreement;
+  int64_t samples = 0;
+  std::optional<std::string> reason;
+};
+
+struct SystemName {
+  std::string backend;
+  std::string precision;
+};
+
+struct SpeedupFigure {
+  SystemName over;
+  std::optional<double> ratio;
+  std::optional<std::array<double, 2>> interval;
+  bool interleaved = false;
+
+  /// Whether the interval leaves out 1: the difference is more than noise.
+  bool differs() const { return interval && ((*interval)[0] > 1 || (*interval)[1] < 1); }
+};
+
+struct WarmupFigure {
+  size_t runs = 0;
+  double seconds = 0;
+  bool stationary = false;
+};
+
+struct MachineFigure {
+  double other_cpu = 0;
+  double near_cpu = 0;
+  double steal = 0;
+  int64_t throttles = 0;
+  Json gpu;
+};
+
+struct RunRecord {
+  Setup setup;
+  /// Runs with the same number took turns in the same rounds. Older files do not tell.
+  std::optional<int> session;
+  std::string backend_version;
+  TimesFigure latency;
+  std::optional<double> throughput;
+  std::optional<TimesFigure> device, enqueue, h2d, d2h;
+  std::optional<PipelinedFigure> pipelined;
+  std::optional<double> peak_memory;  ///< megabytes
+  MemoryFigure memory;
+  std::optional<DeviceMemoryFigure> device_memory;
+  std::optional<GrowthFigure> growth;
+  AccuracyFigure accuracy;
+  std::optional<SpeedupFigure> speedup;
+  double load_ms = 0;
+  WarmupFigure warmup;
+  MachineFigure machine;
+  std::vector<std::string> notes;
+  Verdict verdict;
+  std::optional<std::string> failure;
+  base::Rounds samples;  ///< latencies in milliseconds
+  std::vector<double> block_wall_ms;
+
+  bool measured() const { return !failure && !samples.empty(); }
+};
+
+struct SweepRecord {
+  bool complete = false;
+  Json context;
+  Json options;
+  std::vector<RunRecord> runs;
+};
+
+}  // namespace hone::bench

@@ -1,0 +1,31 @@
+// What was decided for one step of an engine. Looked up when programs are built, never while they run.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+
+#include "engine/numeric_policy.hpp"
+#include "engine/step_key.hpp"
+#include "engine/tactic_id.hpp"
+#include "engine/tensor_desc.hpp"
+
+namespace hone::engine {
+
+struct StepPlan {
+  /// With its variant; none: the first that accepts. kDissolved: the pieces of the node run, by plans of
+  /// their own where they have some.
+  TacticId tactic;
+  /// Of the images that the step makes.
+  Layout layout = Layout::kPlain;
+  NumericPolicy policy;
+  /// Index into Engine::places.
+  int32_t place = 0;
+
+  auto operator<=>(const StepPlan&) const = default;
+};
+
+/// Of nodes, and of pieces of those that are dissolved.
+using Plans = std::map<StepKey, StepPlan>;
+
+}  // namespace hone::engine
