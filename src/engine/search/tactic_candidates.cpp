@@ -18,11 +18,16 @@ constexpr double kMargin = 0.97;
 /// Between a candidate's tactic and its policy.
 constexpr std::string_view kIn = " in ";
 
+/// A node is dissolved on no fewer samples: a single disturbed one would split a step for nothing.
+constexpr size_t kSamplesToDissolve = 3;
+
 /// The favourite, which is the first of some candidates, unless another one is clearly faster.
 size_t clearly_fastest(const StepSearch& step, const std::vector<size_t>& some) {
   const size_t favourite = some.front();
   size_t best = favourite;
   for (const size_t i : some) {
+    const Candidate& candidate = step.candidates[i];
+    if (candidate.plan.tactic.dissolves() && candidate.times.size() < kSamplesToDissolve) continue;
     if (step.median(i) < step.median(best)) best = i;
   }
   const bool is_clear = step.median(best) < step.median(favourite) * kMargin &&

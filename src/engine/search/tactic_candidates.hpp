@@ -57,7 +57,7 @@ struct StepSearch {
   /// Takes candidates and choice from an earlier search.
   void use(const TimingEntry& entry);
   /// Keeps the favourite unless another one's median is clearly below its median and below its lower
-  /// quartile, so that noise wins nothing.
+  /// quartile, so that noise wins nothing. Dissolving takes three samples.
   void choose();
   /// What choose() would take of the candidates in that policy; none where there are none.
   std::optional<size_t> choice_in(const NumericPolicy& policy) const;
@@ -70,8 +70,8 @@ struct StepSearch {
   void list(const ProgramStep& step, const std::string& surroundings);
   /// The same of a node that nothing but its pieces runs in that policy.
   void list_dissolved(const NumericPolicy& policy);
-  /// Puts the first candidate of every tactic and policy before the second of any: where time is short, each
-  /// has its best guesses looked at.
+  /// Puts the first candidate of every tactic and policy before the second of any, and dissolving last: where
+  /// time is short, each has its best guesses looked at.
   void rank();
   /// Adds what tactics answered to a program's step in that policy, "tactic: reason" each.
   void note_refusals(const std::vector<std::string>& answers, const NumericPolicy& policy);

@@ -92,11 +92,27 @@ TEST_F(BudgetedSearch, FirstVariantsOfAllTacticsComeFirst) {
   StepSearch step;
   ProgramStep made;
   made.candidates = {{"a", "1"}, {"a", "2"}, {"a", "3"}, {"b", ""}, {"c", "1"}, {"c", "2"}};
+  step.list_dissolved({});
   step.list(made, "");
   step.rank();
   std::vector<std::string> order;
   for (const Candidate& candidate : step.candidates) order.push_back(candidate.plan.tactic.text());
-  EXPECT_THAT(order, ::testing::ElementsAre("a:1", "b", "c:1", "a:2", "c:2", "a:3"));
+  EXPECT_THAT(order, ::testing::ElementsAre("a:1", "b", "c:1", "a:2", "c:2", "a:3", "dissolved"));
+}
+
+TEST_F(BudgetedSearch, ASingleSampleDissolvesNothing) {
+  StepSearch step;
+  ProgramStep made;
+  made.candidates = {{"whole", ""}};
+  step.list(made, "");
+  step.list_dissolved({});
+  step.candidates[0].times = {20};
+  step.candidates[1].times = {10};
+  step.choose();
+  EXPECT_EQ(step.chosen, 0u);
+  step.candidates[1].times = {10, 10, 10};
+  step.choose();
+  EXPECT_EQ(step.chosen, 1u);
 }
 
 }  // namespace
