@@ -213,7 +213,9 @@ def layers():
     shuffle.then("Reshape", shuffle.constant([2, 4, 8, 15, 15], np.int64)).then("Transpose", perm=[0, 2, 1, 3, 4])
     yield shuffle.then("Reshape", shuffle.constant([2, 32, 15, 15], np.int64))
     chain = Network("pointwise_chain", image, image)
-    chain.node("Mul", "x0", "x1").then("Tanh").then("Add", "x0").then("Abs").then("Sqrt")
+    chain.node("Mul", "x0", "x1").then("Tanh").then("Add", "x0").then("Abs")
+    # Near 0, the slope of Sqrt would multiply what pieces of the chain round.
+    chain.then("Add", chain.constant(0.25)).then("Sqrt")
     yield chain.then("Mul", chain.constant(np.linspace(0.5, 2, 32).reshape(1, 32, 1, 1)))
     mean = Network("mean_of_pixels", image).conv(32, 1)
     yield mean.then("ReduceMean", mean.constant([2, 3], np.int64), keepdims=0)
