@@ -84,10 +84,20 @@ class CandidateTiming {
       seen.votes.push_back(vote);
     }
     if (seen.ballots.empty()) trials_.rethrow_failure();
-    for (StepSearch& step : search_.steps) {
-      for (size_t k = step.candidates.size(); !step.cached && k-- > seen.votes.size();) step.leave_out(k);
-    }
+    leave_out_unseen(seen.votes.size());
     return seen;
+  }
+
+  /// What no round before this one took.
+  void leave_out_unseen(size_t round) {
+    for (StepSearch& step : search_.steps) {
+      if (step.cached || step.candidates.empty()) continue;
+      std::vector<bool> taken(step.candidates.size(), false);
+      for (size_t k = 0; k < round; ++k) taken[search_.candidate_of_round(step, k)] = true;
+      for (size_t i = taken.size(); i-- > 0;) {
+        if (!taken[i]) step.leave_out(i);
+      }
+    }
   }
 
   /// Refuses candidates with which the network computes something else, or that cannot run. Those of a right
@@ -131,7 +141,7 @@ class CandidateTiming {
     for (size_t i = 0; i < search_.steps.size(); ++i) {
       const StepSearch& step = search_.steps[i];
       if (step.cached || step.candidates.size() < 2) continue;
-      const size_t candidate = k % step.candidates.size();
+      const size_t candidate = search_.candidate_of_round(step, k);
       if (!known_[i][candidate]) suspects.push_back({i, candidate});
     }
     return suspects;

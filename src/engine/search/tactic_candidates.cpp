@@ -132,6 +132,12 @@ void StepSearch::list(const ProgramStep& step, const std::string& surroundings) 
   }
 }
 
+size_t StepSearch::tactic_count() const {
+  size_t count = candidates.size();
+  while (count > 0 && candidates[count - 1].plan.tactic.dissolves()) --count;
+  return count;
+}
+
 void StepSearch::list_dissolved(const NumericPolicy& policy) {
   StepPlan plan = base;
   plan.policy = policy;
@@ -147,7 +153,7 @@ void StepSearch::rank() {
   for (Candidate& candidate : candidates) {
     const TacticId& tactic = candidate.plan.tactic;
     const size_t variant = seen[{tactic.name, candidate.plan.policy}]++;
-    // Many nodes that are dissolved at once take long to build, and tactics are mostly faster.
+    // Pieces take long to get ready, and are seldom faster.
     ranked.emplace_back(tactic.dissolves() ? SIZE_MAX : variant, std::move(candidate));
   }
   std::stable_sort(ranked.begin(), ranked.end(),
@@ -230,17 +236,34 @@ std::string LayoutSearch::left_out() const {
       candidates + untimed, cut_short, steps.size() + pieces.size());
 }
 
-size_t LayoutSearch::rounds() const {
+size_t LayoutSearch::tactic_rounds() const {
   size_t rounds = 1;
-  for (const StepSearch& step : steps) rounds = std::max(rounds, step.cached ? 1 : step.candidates.size());
+  for (const StepSearch& step : steps) rounds = std::max(rounds, step.cached ? 1 : step.tactic_count());
   return rounds;
+}
+
+size_t LayoutSearch::rounds() const {
+  size_t dissolved = 0;
+  for (const StepSearch& step : steps) {
+    const size_t tactics = step.tactic_count();
+    if (!step.cached && tactics > 0) dissolved = std::max(dissolved, step.candidates.size() - tactics);
+  }
+  return tactic_rounds() + dissolved;
+}
+
+size_t LayoutSearch::candidate_of_round(const StepSearch& step, size_t k) const {
+  const size_t tactics = step.tactic_count();
+  const size_t dissolved = step.candidates.size() - tactics;
+  if (tactics == 0) return k % dissolved;
+  const size_t first = tactic_rounds();
+  return k < first || dissolved == 0 ? k % tactics : tactics + (k - first) % dissolved;
 }
 
 Plans LayoutSearch::plans_of_round(size_t k) const {
   Plans plans = others;
   for (const StepSearch& step : steps) {
     if (step.candidates.empty()) continue;
-    const size_t candidate = step.cached ? step.chosen : k % step.candidates.size();
+    const size_t candidate = step.cached ? step.chosen : candidate_of_round(step, k);
     for (const StepKey& key : step.keys) plans[key] = step.candidates[candidate].plan;
   }
   return plans;
@@ -249,7 +272,7 @@ Plans LayoutSearch::plans_of_round(size_t k) const {
 void LayoutSearch::take_times(const StepTimer& timer, const Program& program, size_t k) {
   const Plans ran = plans_that_run(program);
   for (StepSearch& step : steps) {
-    if (!step.cached && !step.candidates.empty()) step.take_times(timer, ran, k % step.candidates.size());
+    if (!step.cached && !step.candidates.empty()) step.take_times(timer, ran, candidate_of_round(step, k));
   }
 }
 

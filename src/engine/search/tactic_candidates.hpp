@@ -70,6 +70,8 @@ struct StepSearch {
   void list(const ProgramStep& step, const std::string& surroundings);
   /// The same of a node that nothing but its pieces runs in that policy.
   void list_dissolved(const NumericPolicy& policy);
+  /// How many of the ranked candidates are tactics: the first ones. The others dissolve.
+  size_t tactic_count() const;
   /// Puts the first candidate of every tactic and policy before the second of any, and dissolving last: where
   /// time is short, each has its best guesses looked at.
   void rank();
@@ -97,9 +99,12 @@ struct LayoutSearch {
   Plans plans() const;
   /// What there was no time for, as a sentence; empty where there was time for everything.
   std::string left_out() const;
-  /// Rounds that let every candidate of every step run.
+  /// Rounds that let every candidate of every step run: first every tactic, then dissolving.
   size_t rounds() const;
-  /// The same for round `k`: candidate k of every step, or what the cache chose.
+  size_t tactic_rounds() const;
+  /// Which of a step's candidates round `k` takes: its tactics in turn, then dissolving. It has one at least.
+  size_t candidate_of_round(const StepSearch& step, size_t k) const;
+  /// The plans of round `k`: that candidate of every step, or what the cache chose.
   Plans plans_of_round(size_t k) const;
   /// Takes the samples of a program that ran with the plans of round `k`.
   void take_times(const StepTimer& timer, const Program& program, size_t k);

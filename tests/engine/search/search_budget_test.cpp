@@ -100,6 +100,30 @@ TEST_F(BudgetedSearch, FirstVariantsOfAllTacticsComeFirst) {
   EXPECT_THAT(order, ::testing::ElementsAre("a:1", "b", "c:1", "a:2", "c:2", "a:3", "dissolved"));
 }
 
+/// Pieces take long to get ready: no tactic waits for them.
+TEST_F(BudgetedSearch, DissolvingComesAfterTheTacticsOfAllSteps) {
+  LayoutSearch search;
+  const auto add = [&](std::vector<TacticId> tactics, bool dissolves) {
+    StepSearch& step = search.steps.emplace_back();
+    ProgramStep made;
+    made.candidates = std::move(tactics);
+    step.list(made, "");
+    if (dissolves) step.list_dissolved({});
+    step.rank();
+  };
+  add({{"a", "1"}, {"a", "2"}, {"a", "3"}}, false);
+  add({{"b", ""}}, true);
+  add({}, true);
+  EXPECT_EQ(search.tactic_rounds(), 3u);
+  EXPECT_EQ(search.rounds(), 4u);
+  std::string taken;
+  for (const StepSearch& step : search.steps) {
+    for (size_t k = 0; k < search.rounds(); ++k) taken += std::to_string(search.candidate_of_round(step, k));
+    taken += " ";
+  }
+  EXPECT_EQ(taken, "0120 0001 0000 ");
+}
+
 TEST_F(BudgetedSearch, ASingleSampleDissolvesNothing) {
   StepSearch step;
   ProgramStep made;
