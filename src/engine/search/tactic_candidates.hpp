@@ -39,8 +39,8 @@ struct StepSearch {
   std::vector<Candidate> candidates;
   /// "candidate: reason".
   std::vector<std::string> refusals;
-  /// How the steps before it leave its operands, and its candidates: what its times depend on. Empty before
-  /// they are listed.
+  /// How the steps before it leave its operands, how its results lie, and its candidates: what its times
+  /// depend on. Empty before they are listed.
   std::string listed;
   bool cached = false;
   /// Some were refused for want of memory.
@@ -66,7 +66,7 @@ struct StepSearch {
   /// The same because there is no time left for it.
   void leave_out(size_t candidate);
   /// Adds the candidates of a program's step, which are in its policy. `surroundings`: how the steps before
-  /// it leave its operands.
+  /// it leave its operands, and how its results lie.
   void list(const ProgramStep& step, const std::string& surroundings);
   /// The same of a node that nothing but its pieces runs in that policy.
   void list_dissolved(const NumericPolicy& policy);

@@ -263,8 +263,10 @@ class Search {
       const graph::Node& node = *listed->node_of(made);
       std::string surroundings;
       for (const graph::ValueId id : node.inputs) surroundings += arrangements[id] + ";";
-      for (size_t i = 0; i < node.outputs.size(); ++i)
+      for (size_t i = 0; i < node.outputs.size(); ++i) {
         arrangements[node.outputs[i]] = made.outputs[i].desc.text();
+        surroundings += "> " + arrangements[node.outputs[i]];
+      }
       const bool speaks_for_itself = !made.is_piece() || open.contains(made.key());
       const auto found = open.find(speaks_for_itself ? made.key() : StepKey{made.node, {}});
       // Pieces of one node say the same of it.

@@ -248,6 +248,32 @@ TEST_F(TacticSearch, StepsThatRunAlikeInAnotherLayoutAreTimedOnce) {
   EXPECT_EQ(runs_of_slow({Layout::kPlain, Layout::kChannelsLast}), runs_of_slow({Layout::kPlain}));
 }
 
+/// Its operand is the caller's, plain in every layout.
+TEST_F(TacticSearch, StepsWhoseResultsLieOtherwiseInAnotherLayoutAreTimedAgain) {
+  FakeTactic slow("slow", {.delay_us = 150});
+  FakeTactic quick("quick", {.delay_us = 20});
+  for (FakeTactic* tactic : {&slow, &quick}) {
+    tactic->make = [plain = tactic->make](const StepRequest& request, WeightStore& weights) {
+      Offer offer = plain(request, weights);
+      // Of one channel, so that the kernel need not mind.
+      offer.outputs[0].layout = layout_for_shape(request.layout, offer.outputs[0].shape);
+      return offer;
+    };
+  }
+  GraphBuilder b;
+  const auto graph = b.finish({b.node("Relu", {b.input("x", {1, 1, 24, 24})})});
+  const auto runs_of_slow = [&](std::vector<Layout> layouts) {
+    FakeDevice device({&slow, &quick}, false);
+    device.layouts = std::move(layouts);
+    BuildOptions build = options(3);
+    build.shapes = {{"x", {{1, 1, 24, 24}, {1, 1, 24, 24}, {1, 1, 24, 24}}}};
+    const int before = slow.runs();
+    EXPECT_THAT(relu_tactics(*build_engine(graph, device, build)), Each("quick"));
+    return slow.runs() - before;
+  };
+  EXPECT_GT(runs_of_slow({Layout::kPlain, Layout::kChannelsLast}), runs_of_slow({Layout::kPlain}));
+}
+
 TEST_F(TacticSearch, NetworksWhoseOutputsAreNotNumbersAreSearchedToo) {
   GraphBuilder b;
   auto x = b.input("x", {1, 4, 24, 24});
