@@ -124,7 +124,7 @@ TEST_F(BudgetedSearch, DissolvingComesAfterTheTacticsOfAllSteps) {
   EXPECT_EQ(taken, "0120 0001 0000 ");
 }
 
-TEST_F(BudgetedSearch, ASingleSampleDissolvesNothing) {
+TEST_F(BudgetedSearch, NoiseDissolvesNothing) {
   StepSearch step;
   ProgramStep made;
   made.candidates = {{"whole", ""}};
@@ -132,6 +132,9 @@ TEST_F(BudgetedSearch, ASingleSampleDissolvesNothing) {
   step.list_dissolved({});
   step.candidates[0].times = {20};
   step.candidates[1].times = {10};
+  step.choose();
+  EXPECT_EQ(step.chosen, 0u);
+  step.candidates[1].times = {19, 19, 19};
   step.choose();
   EXPECT_EQ(step.chosen, 0u);
   step.candidates[1].times = {10, 10, 10};
