@@ -68,25 +68,23 @@ class Device(unittest.TestCase):
         print(f"\nSKIPPED {self.id()}: {reason}", flush=True)
         self.skipTest(reason)
 
-    def test_cuda_without_a_gpu(self):
+    def commands_without_a_gpu(self):
+        """Skips the test where they would find a GPU, or no plugin that looks for one."""
         if not HAS_PLUGIN:
             self.skip("this build has no cuda plugin")
         if has_gpu():
             self.skip("this machine has a GPU")
-        commands = self.commands()
-        commands["profile"] = ["profile", DIGITS / "digits.onnx", "-o", self.folder / "out"]
+        return {**self.commands(), "profile": ["profile", DIGITS / "digits.onnx", "-o", self.folder / "out"]}
+
+    def test_cuda_without_a_gpu(self):
+        commands = self.commands_without_a_gpu()
         for name, command in commands.items():
             with self.subTest(name):
                 self.fails(ENVIRONMENT, NO_DRIVER, *command, "--device", "cuda")
 
     def test_every_ordinal_is_understood(self):
         """Of a GPU that may be there, what is missing is said before how many there are."""
-        if not HAS_PLUGIN:
-            self.skip("this build has no cuda plugin")
-        if has_gpu():
-            self.skip("this machine has a GPU")
-        commands = self.commands()
-        commands["profile"] = ["profile", DIGITS / "digits.onnx", "-o", self.folder / "out"]
+        commands = self.commands_without_a_gpu()
         for name, command in commands.items():
             for device in ("cuda:0", "cuda:1", "cuda:7"):
                 with self.subTest(name, device=device):
