@@ -1,4 +1,5 @@
-// The passes; each file of passes/ holds one. pass_list.cpp puts them in order and describes them.
+// The passes that every device wants; each file of passes/ holds one. pass_list.cpp puts them in order and
+// describes them.
 #pragma once
 
 #include "transform/pass.hpp"
@@ -23,16 +24,7 @@ Summary gemm_canonical(Graph& graph);
 Summary dead_code(Graph& graph);
 Summary batch_norm_lowering(Graph& graph);
 Summary transposed_convolution_lowering(Graph& graph);
-Summary row_lifting(Graph& graph);
 Summary convolution_fusion(Graph& graph);
-Summary concatenated_convolution_fusion(Graph& graph);
-Summary pool_fusion(Graph& graph);
-Summary stem_fusion(Graph& graph);
-Summary bottleneck_fusion(Graph& graph);
-Summary cluster_bottleneck_fusion(Graph& graph);
-Summary convolution_sum_fusion(Graph& graph);
-Summary squeeze_excite_fusion(Graph& graph);
-Summary global_pool_fusion(Graph& graph);
 Summary matmul_fusion(Graph& graph);
 Summary elementwise_fusion(Graph& graph);
 

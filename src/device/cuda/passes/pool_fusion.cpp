@@ -2,12 +2,15 @@
 // that is the largest result of many a network, and need not be written then.
 #include <algorithm>
 
+#include "device/cuda/passes/pass_list.hpp"
 #include "graph/convolution_geometry.hpp"
 #include "transform/fusion.hpp"
-#include "transform/pass_list.hpp"
 #include "transform/region.hpp"
 
-namespace hone::transform {
+namespace hone::device::cuda {
+
+using namespace transform;
+
 namespace {
 
 /// Channels that an image has at most.
@@ -67,4 +70,4 @@ Summary pool_fusion(Graph& graph) {
   return summary;
 }
 
-}  // namespace hone::transform
+}  // namespace hone::device::cuda

@@ -1,13 +1,16 @@
 // Fuses a convolution of small images, as a network's last one is, with the global average pool that alone
 // reads its result: a kernel that has an image in one tile writes the means alone.
+#include "device/cuda/passes/pass_list.hpp"
 #include "transform/fusion.hpp"
-#include "transform/pass_list.hpp"
 #include "transform/region.hpp"
 
-namespace hone::transform {
+namespace hone::device::cuda {
+
+using namespace transform;
+
 namespace {
 
-// What the kernel of the devices that ask for this pass takes (warpgroup_pooled.hpp).
+// What the kernel takes (warpgroup_pooled.hpp).
 constexpr int64_t kPixels = 64;
 constexpr int64_t kChannelMultiple = 8;
 
@@ -70,4 +73,4 @@ Summary global_pool_fusion(Graph& graph) {
   return summary;
 }
 
-}  // namespace hone::transform
+}  // namespace hone::device::cuda

@@ -3,15 +3,18 @@
 // first one makes need not be written and read.
 #include <algorithm>
 
+#include "device/cuda/passes/pass_list.hpp"
 #include "graph/convolution_geometry.hpp"
 #include "transform/fusion.hpp"
-#include "transform/pass_list.hpp"
 #include "transform/region.hpp"
 
-namespace hone::transform {
+namespace hone::device::cuda {
+
+using namespace transform;
+
 namespace {
 
-// What the kernel of the devices that ask for this pass takes (warpgroup_sum.hpp).
+// What the kernel takes (warpgroup_sum.hpp).
 constexpr int64_t kChannelMultiple = 8;
 constexpr int64_t kMostStride = 8;
 constexpr int64_t kMostKernel = 127;
@@ -116,4 +119,4 @@ Summary convolution_sum_fusion(Graph& graph) {
   return summary;
 }
 
-}  // namespace hone::transform
+}  // namespace hone::device::cuda

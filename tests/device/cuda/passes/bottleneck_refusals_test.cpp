@@ -1,7 +1,7 @@
 // What bottleneck_fusion leaves alone, and why.
 #include <functional>
 
-#include "transform/bottleneck.hpp"
+#include "device/cuda/passes/bottleneck.hpp"
 
 namespace hone::test {
 namespace {

@@ -1,9 +1,9 @@
 // The convolution of an image takes in its max pool and the convolution of 1 x 1 behind it, where that is
 // asked for.
+#include "device/cuda/passes/pass_list.hpp"
 #include "graph/infer.hpp"
 #include "graph/operator.hpp"
 #include "support/passes.hpp"
-#include "transform/pass_list.hpp"
 #include "transform/region.hpp"
 
 namespace hone::test {
@@ -166,7 +166,7 @@ TEST(StemFusion, RefusesImagesOfUnknownRankAndBiasesThatAreComputed) {
     }
     graph.outputs = {narrow};
     graph::infer_types(graph);
-    const transform::Summary summary = transform::stem_fusion(graph);
+    const transform::Summary summary = device::cuda::stem_fusion(graph);
     EXPECT_EQ(summary.changes, 0);
     ASSERT_EQ(summary.refusals.size(), 1u);
     EXPECT_NE(summary.refusals[0].find(ranked ? "the bias of 'stem' is not constant"

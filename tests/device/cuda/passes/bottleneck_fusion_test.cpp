@@ -1,7 +1,7 @@
 // The end of a bottleneck and the next one's first convolution become one node behind convolution_fusion,
 // where that is asked for.
+#include "device/cuda/passes/bottleneck.hpp"
 #include "graph/operator.hpp"
-#include "transform/bottleneck.hpp"
 
 namespace hone::test {
 namespace {

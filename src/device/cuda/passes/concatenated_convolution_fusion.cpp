@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <optional>
 
+#include "device/cuda/passes/pass_list.hpp"
 #include "graph/convolution_geometry.hpp"
 #include "transform/fusion.hpp"
-#include "transform/pass_list.hpp"
 
-namespace hone::transform {
+namespace hone::device::cuda {
+
+using namespace transform;
+
 namespace {
 
 /// Products of the one convolution, at most, for each of the parts'.
@@ -198,4 +201,4 @@ Summary concatenated_convolution_fusion(Graph& graph) {
   return summary;
 }
 
-}  // namespace hone::transform
+}  // namespace hone::device::cuda

@@ -1,6 +1,6 @@
 // Bottlenecks of 128 and 256 channels become one node where that is asked for and an image's blocks run at
 // once.
-#include "transform/bottleneck.hpp"
+#include "device/cuda/passes/bottleneck.hpp"
 
 namespace hone::test {
 namespace {

@@ -1,16 +1,18 @@
 // Fuses squeeze and excitation: the global average pool of an image, the two small convolutions that make a
 // gate for each channel of it, and the product of the image and the gates.
+#include "device/cuda/passes/pass_list.hpp"
 #include "graph/convolution_geometry.hpp"
 #include "graph/post_op.hpp"
 #include "transform/fusion.hpp"
-#include "transform/pass_list.hpp"
 #include "transform/region.hpp"
 
-namespace hone::transform {
+namespace hone::device::cuda {
+
+using namespace transform;
+
 namespace {
 
-/// What the kernels of the devices that ask for this pass take, whatever the batch and the image
-/// (squeeze_excite.hpp).
+/// What the kernels take, whatever the batch and the image (squeeze_excite.hpp).
 constexpr int64_t kChannelMultiple = 8;
 constexpr int64_t kMostChannels = 8192;
 constexpr int64_t kMostHidden = 512;
@@ -126,4 +128,4 @@ Summary squeeze_excite_fusion(Graph& graph) {
   return summary;
 }
 
-}  // namespace hone::transform
+}  // namespace hone::device::cuda

@@ -1,12 +1,15 @@
-// Makes images one pixel high of rows, [N, C, W], where convolutions read them: devices whose kernels are
-// written for images run them so.
+// Makes images one pixel high of rows, [N, C, W], where convolutions read them: the kernels are written for
+// images.
 #include <map>
 
+#include "device/cuda/passes/pass_list.hpp"
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"
-#include "transform/pass_list.hpp"
 
-namespace hone::transform {
+namespace hone::device::cuda {
+
+using namespace transform;
+
 namespace {
 
 constexpr int64_t kHeightAxis = 2;
@@ -134,4 +137,4 @@ Summary row_lifting(Graph& graph) {
   return summary;
 }
 
-}  // namespace hone::transform
+}  // namespace hone::device::cuda

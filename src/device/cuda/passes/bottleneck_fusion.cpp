@@ -3,16 +3,19 @@
 // and read; where they are small, three steps take longer to begin and to end than to multiply.
 #include <algorithm>
 
+#include "device/cuda/passes/pass_list.hpp"
 #include "graph/convolution_geometry.hpp"
 #include "transform/fusion.hpp"
-#include "transform/pass_list.hpp"
 #include "transform/region.hpp"
 
-namespace hone::transform {
+namespace hone::device::cuda {
+
+using namespace transform;
+
 namespace {
 
-/// Which blocks have the filters, each all of them or those of a cluster a part each: what the kernels of the
-/// devices that ask for these passes take (bottleneck.hpp, cluster_bottleneck.hpp).
+/// Which blocks have the filters, each all of them or those of a cluster a part each: what the kernels take
+/// (bottleneck.hpp, cluster_bottleneck.hpp).
 enum class Filters { kInEachBlock, kInCluster };
 
 constexpr int64_t kChannels = 64;    ///< whose filters fit into a block
@@ -177,4 +180,4 @@ Summary fuse_all(Graph& graph, Filters filters) {
 Summary bottleneck_fusion(Graph& graph) { return fuse_all(graph, Filters::kInEachBlock); }
 Summary cluster_bottleneck_fusion(Graph& graph) { return fuse_all(graph, Filters::kInCluster); }
 
-}  // namespace hone::transform
+}  // namespace hone::device::cuda

@@ -1,14 +1,17 @@
 // Fuses the convolution of an image and its max pool with the convolution of 1 x 1 that reads what they make,
 // as bottlenecks begin: of few images it takes little more time where the pool's result lies already.
+#include "device/cuda/passes/pass_list.hpp"
 #include "graph/region.hpp"
 #include "transform/fusion.hpp"
-#include "transform/pass_list.hpp"
 #include "transform/region.hpp"
 
-namespace hone::transform {
+namespace hone::device::cuda {
+
+using namespace transform;
+
 namespace {
 
-// What the kernel of the devices that ask for this pass takes (warpgroup_pooled_stem.hpp).
+// What the kernel takes (warpgroup_pooled_stem.hpp).
 constexpr int64_t kImageChannels = 4;
 constexpr int64_t kChannels = 64;  ///< behind each convolution
 constexpr int64_t kRowMultiple = 4;
@@ -80,4 +83,4 @@ Summary stem_fusion(Graph& graph) {
   return summary;
 }
 
-}  // namespace hone::transform
+}  // namespace hone::device::cuda
