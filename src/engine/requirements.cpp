@@ -8,6 +8,11 @@ Refusal only_float32(const StepRequest& request) {
   return {};
 }
 
+Refusal only_fp16_and_bf16(const StepRequest& request) {
+  if (tensor::dtype_size(request.storage()) != 2) return "only fp16 and bf16";
+  return {};
+}
+
 Refusal nonempty_input(const StepRequest& request) {
   if (tensor::element_count(request.inputs[0].shape) == 0) return "the input is empty";
   return {};
