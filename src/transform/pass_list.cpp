@@ -76,6 +76,11 @@ const std::vector<Pass>& passes() {
       {"global_pool_fusion",
        "Fuses a convolution of small images with the global average pool behind it, for devices that ask",
        global_pool_fusion, false, true},
+      {"attention_fusion",
+       "Makes one node of scaled dot-product attention, with what only arranges its operands, for devices "
+       "that "
+       "ask",
+       attention_fusion, false, true},
       {"matmul_fusion", "Fuses a matrix product with its bias, activations and additions", matmul_fusion,
        false},
       {"elementwise_fusion", "Fuses chains of elementwise nodes that nothing else absorbed",

@@ -20,6 +20,7 @@ TacticList make_tactics() {
   TacticList list;
   add_convolution_tactics(list);
   add_matrix_tactics(list);
+  add_attention_tactics(list);
   add_pooling_tactics(list);
   add_elementwise_tactics(list);
   add_concat_tactics(list);
@@ -73,6 +74,8 @@ class CpuDevice final : public engine::Device {
   std::vector<Layout> image_layouts(Precision) const override {
     return {has_avx512() ? Layout::kBlocked16 : Layout::kBlocked8, Layout::kChannelsLast};
   }
+
+  std::vector<std::string> passes(Precision, int64_t) const override { return {"attention_fusion"}; }
 
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
     return engine::tactics_for(tactics_, node);

@@ -13,6 +13,8 @@ void add_convolution_tactics(TacticList& list);
 void add_matrix_tactics(TacticList& list);
 /// MaxPool and AveragePool through oneDNN, GlobalAveragePool with a loop of ours.
 void add_pooling_tactics(TacticList& list);
+/// Regions of attention, by blocks of rows.
+void add_attention_tactics(TacticList& list);
 /// Elementwise operators and chains.
 void add_elementwise_tactics(TacticList& list);
 /// Concat, written in place where the engine can arrange it.
