@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace hone::graph {
 namespace {
@@ -232,6 +233,26 @@ bool reshape_view(StridedView& view, const Shape& shape) {
   if (!left.empty()) return false;
   view.dimensions = std::move(dimensions);
   return true;
+}
+
+bool align_loops(const std::vector<StridedView*>& views, size_t dimension) {
+  std::vector<std::vector<StridedLoop>> left;
+  for (StridedView* view : views) left.push_back(std::exchange(view->dimensions[dimension], {}));
+  const auto is_done = [](const std::vector<StridedLoop>& loops) { return loops.empty(); };
+  while (std::none_of(left.begin(), left.end(), is_done)) {
+    int64_t taken = left[0].back().length;
+    for (const auto& loops : left) taken = std::min(taken, loops.back().length);
+    if (taken < 2) return false;
+    for (size_t i = 0; i < views.size(); ++i) {
+      StridedLoop& loop = left[i].back();
+      if (loop.length % taken != 0) return false;
+      auto& aligned = views[i]->dimensions[dimension];
+      aligned.insert(aligned.begin(), {taken, loop.stride});
+      loop = {loop.length / taken, loop.stride * taken};
+      if (loop.length == 1) left[i].pop_back();
+    }
+  }
+  return std::all_of(left.begin(), left.end(), is_done);
 }
 
 }  // namespace hone::graph

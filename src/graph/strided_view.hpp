@@ -48,4 +48,8 @@ bool broadcast_view(StridedView& view, const tensor::Shape& shape);
 /// The view with `shape` for its shape, which has as many elements; false where no loops say that.
 bool reshape_view(StridedView& view, const tensor::Shape& shape);
 
+/// Splits the loops of that dimension, which is equally long in all views, so that all views have loops of
+/// the same lengths; false where the lengths of none divide those of another.
+bool align_loops(const std::vector<StridedView*>& views, size_t dimension);
+
 }  // namespace hone::graph

@@ -50,6 +50,7 @@ TacticList make_tactics(Gpu& gpu, CudnnCompiler& cudnn, Cublaslt& cublaslt) {
   add_pooling_tactics(list);
   add_bottleneck_tactics(list, gpu);
   add_squeeze_excite_tactics(list, gpu);
+  add_attention_tactics(list, gpu);
   add_pointwise_tactics(list, gpu);
   add_normalization_tactics(list);
   add_movement_tactics(list);
@@ -159,6 +160,7 @@ class CudaDevice final : public engine::Device {
       passes.emplace_back("global_pool_fusion");
     }
     if (narrow && properties().clusters) passes.emplace_back("squeeze_excite_fusion");
+    if (narrow && properties().async_copies) passes.emplace_back("attention_fusion");
     return passes;
   }
 
