@@ -76,6 +76,10 @@ const std::vector<Pass>& passes() {
       {"global_pool_fusion",
        "Fuses a convolution of small images with the global average pool behind it, for devices that ask",
        global_pool_fusion, false, true},
+      {"projection_packing",
+       "Makes one product of those of one value that attention multiplies with each other, for devices that "
+       "ask",
+       projection_packing, false, true},
       {"attention_fusion",
        "Makes one node of scaled dot-product attention, with what only arranges its operands, for devices "
        "that "

@@ -33,6 +33,7 @@ Summary cluster_bottleneck_fusion(Graph& graph);
 Summary convolution_sum_fusion(Graph& graph);
 Summary squeeze_excite_fusion(Graph& graph);
 Summary global_pool_fusion(Graph& graph);
+Summary projection_packing(Graph& graph);
 Summary attention_fusion(Graph& graph);
 Summary matmul_fusion(Graph& graph);
 Summary elementwise_fusion(Graph& graph);

@@ -157,6 +157,46 @@ const Form kForms[] = {
      {{2, 17, 24}, {1, 40, 24}}},
 };
 
+TEST(ProjectionPacking, MakesOneProductOfThree) {
+  const graph::Graph graph = graph::parse_graph(R"(graph (%x: float32[2, 9, 24]) -> (%y) {
+  %wq = const float32[24, 24] seeded(1)
+  %wk = const float32[24, 24] seeded(2)
+  %wv = const float32[24, 12] seeded(3)
+  %bq = const float32[24] seeded(4)
+  %bv = const float32[12] seeded(5)
+  %q0 = MatMul(%x, %wq)
+  %qb = Add(%q0, %bq)
+  %k0 = MatMul(%x, %wk)
+  %v0 = MatMul(%x, %wv)
+  %vb = Add(%bv, %v0)
+  %s = const int64[4] [0, 0, 3, 8]
+  %t = const int64[4] [0, 0, 3, 4]
+  %q1 = Reshape(%qb, %s)
+  %q = Transpose(%q1) {perm = [0, 2, 1, 3]}
+  %k1 = Reshape(%k0, %s)
+  %k = Transpose(%k1) {perm = [0, 2, 3, 1]}
+  %v1 = Reshape(%vb, %t)
+  %v = Transpose(%v1) {perm = [0, 2, 1, 3]}
+  %f = const float32[] 0.1
+  %m = Mul(%q, %f)
+  %p = MatMul(%m, %k)
+  %w = Softmax(%p)
+  %r = MatMul(%w, %v)
+  %y = Transpose(%r) {perm = [0, 2, 1, 3]}
+})");
+  BuildOptions options;
+  options.model = "projections";
+  options.threads = 2;
+  options.optimization_level = 0;
+  options.default_batch = 1;
+  options.shapes["x"] = {{2, 9, 24}, {2, 9, 24}, {2, 9, 24}};
+  Context context(build_engine(graph, device::cpu::cpu_device(), options), device::cpu::cpu_device(), 2);
+  const std::vector<tensor::Tensor> inputs = {test::random_tensor({2, 9, 24}, 1, -2, 2)};
+  EXPECT_EQ(context.program(std::vector<Shape>{{2, 9, 24}}).steps().size(), 2U)
+      << "a product and the attention";
+  EXPECT_LE(test::relative_error(context.run(inputs)[0], reference::run_graph(graph, inputs)[0]), 1e-5);
+}
+
 /// All inputs have the same shape where there are several to try.
 std::vector<Shape> shapes_of(const graph::Graph& graph, const std::vector<int64_t>& given) {
   std::vector<Shape> shapes;

@@ -75,7 +75,7 @@ class CpuDevice final : public engine::Device {
     return {has_avx512() ? Layout::kBlocked16 : Layout::kBlocked8, Layout::kChannelsLast};
   }
 
-  std::vector<std::string> passes(Precision, int64_t) const override { return {"attention_fusion"}; }
+  std::vector<std::string> passes(Precision, int64_t) const override { return {"projection_packing", "attention_fusion"}; }
 
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
     return engine::tactics_for(tactics_, node);

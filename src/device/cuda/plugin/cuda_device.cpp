@@ -160,7 +160,8 @@ class CudaDevice final : public engine::Device {
       passes.emplace_back("global_pool_fusion");
     }
     if (narrow && properties().clusters) passes.emplace_back("squeeze_excite_fusion");
-    if (narrow && properties().async_copies) passes.emplace_back("attention_fusion");
+    if (narrow && properties().async_copies)
+      passes.insert(passes.end(), {"projection_packing", "attention_fusion"});
     return passes;
   }
 
