@@ -64,17 +64,21 @@ __device__ __forceinline__ void load_tile(T* tile, const T* matrix, int64_t row_
                                           int64_t rows, int columns, bool aligned) {
   constexpr int kRuns = kDepth / kRun;
   constexpr int kPitch = kDepth + kRun;
-  for (int i = static_cast<int>(threadIdx.x); i < kTileKeys * kRuns; i += kBlockThreads) {
+  const T* const from = matrix + first * row_stride;
+  const int rows_left = static_cast<int>(min(rows - first, int64_t{kTileKeys}));
+#pragma unroll
+  for (int k = 0; k < kTileKeys * kRuns / kBlockThreads; ++k) {
+    const int i = static_cast<int>(threadIdx.x) + k * kBlockThreads;
     const int row = i / kRuns;
     const int column = i % kRuns * kRun;
     T* const target = tile + row * kPitch + column;
-    const bool valid = first + row < rows && column < columns;
-    const T* const source = matrix + (valid ? (first + row) * row_stride + column : 0);
+    const bool valid = row < rows_left && column < columns;
+    const T* const source = valid ? from + row * row_stride + column : matrix;
     if (aligned) {
       ptx::copy16(ptx::shared_address(target), source, valid);
       continue;
     }
-#pragma unroll
+#pragma unroll 1
     for (int j = 0; j < kRun; ++j)
       target[j] = valid && column + j < columns ? source[j] : from_float<T>(0.0f);
   }
@@ -148,56 +152,75 @@ __device__ __forceinline__ float sum_of_row(float value) {
   return value + __shfl_xor_sync(0xffffffffu, value, 2);
 }
 
-/// Where the masks of a thread's two rows begin.
+/// Where the masks of a thread's two rows begin, in elements of each mask.
 struct MaskRows {
-  const float* rows[AttentionSize::kMostMasks][2];
+  int64_t rows[AttentionSize::kMostMasks][2];
 };
 
-/// Makes scores exponentials of base 2 relative to the largest so far, and brings what is summed already to
-/// it.
-template <int kBlocks>
-__device__ __forceinline__ void normalize(Sums<kTileKeys / 8>& scores, Normalizers& state,
-                                          Sums<kBlocks>& sums, const AttentionSize& size,
-                                          const MaskRows& masks, int64_t first_key) {
+/// Adds the masks, times the logarithm that the scores are in.
+__device__ __forceinline__ void add_masks(Sums<kTileKeys / 8>& scores, const Params& params,
+                                          const MaskRows& masks, int64_t first_key, int keys_left) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const float scale = size.scale * kLog2E;
-  float largest[2] = {state.largest[0], state.largest[1]};
 #pragma unroll
-  for (int block = 0; block < kTileKeys / 8; ++block) {
+  for (int m = 0; m < AttentionSize::kMostMasks; ++m) {
+    if (m >= params.size.masks) break;
+    const int64_t column = params.size.mask[m].column;
+    const float* const rows[2] = {params.args.masks[m] + masks.rows[m][0] + first_key * column,
+                                  params.args.masks[m] + masks.rows[m][1] + first_key * column};
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int64_t key = first_key + block * 8 + lane % 4 * 2 + i % 2;
-      float score = scores[block][i] * scale;
-      if (key < size.keys) {
-        for (int m = 0; m < size.masks; ++m)
-          score += masks.rows[m][i / 2][key * size.mask[m].column] * kLog2E;
-      } else {
-        score = -INFINITY;
+    for (int block = 0; block < kTileKeys / 8; ++block) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int key = block * 8 + lane % 4 * 2 + i % 2;
+        if (key < keys_left) scores[block][i] += rows[i / 2][key * column] * kLog2E;
       }
-      scores[block][i] = score;
-      largest[i / 2] = fmaxf(largest[i / 2], score);
     }
   }
+}
+
+/// Makes scores, by now in logarithms of base 2, exponentials relative to the largest so far, and brings what
+/// is summed already to it.
+template <int kBlocks>
+__device__ __forceinline__ void normalize(Sums<kTileKeys / 8>& scores, Normalizers& state,
+                                          Sums<kBlocks>& sums) {
 #pragma unroll
   for (int row = 0; row < 2; ++row) {
-    largest[row] = largest_of_row(largest[row]);
+    float largest = state.largest[row];
+#pragma unroll
+    for (int block = 0; block < kTileKeys / 8; ++block)
+      largest = fmaxf(largest, fmaxf(scores[block][2 * row], scores[block][2 * row + 1]));
+    largest = largest_of_row(largest);
     // Of a row without any score yet, whose exponentials are zeros.
-    const float shift = largest[row] == -INFINITY ? 0.0f : largest[row];
+    const float shift = largest == -INFINITY ? 0.0f : largest;
     const float factor = ptx::power_of_two(state.largest[row] - shift);
-    state.largest[row] = largest[row];
-    state.sum[row] *= factor;
+    state.largest[row] = largest;
+    float sum = state.sum[row] * factor;
 #pragma unroll
     for (int block = 0; block < kTileKeys / 8; ++block) {
 #pragma unroll
       for (int i = 2 * row; i < 2 * row + 2; ++i) {
         scores[block][i] = ptx::power_of_two(scores[block][i] - shift);
-        state.sum[row] += scores[block][i];
+        sum += scores[block][i];
       }
     }
+    state.sum[row] = sum;
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block) {
       sums[block][2 * row] *= factor;
       sums[block][2 * row + 1] *= factor;
+    }
+  }
+}
+
+/// Brings scores to logarithms of base 2, and those of keys that there are not to minus infinity.
+__device__ __forceinline__ void scale_scores(Sums<kTileKeys / 8>& scores, float scale, int keys_left) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int block = 0; block < kTileKeys / 8; ++block) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int key = block * 8 + lane % 4 * 2 + i % 2;
+      scores[block][i] = key < keys_left ? scores[block][i] * scale : -INFINITY;
     }
   }
 }
@@ -232,19 +255,35 @@ __device__ __forceinline__ void store_result(const Params& params, T* y, int64_t
 }  // namespace
 
 /// kDepth: the columns of all operands, rounded up.
-template <int kDepth, class T>
+template <int kDepth, bool kMasked, class T>
 __global__ void __launch_bounds__(kBlockThreads)
     attention_kernel(const __grid_constant__ Params params, KernelStamp* stamp) {
   const RunningKernel running(stamp);
-  begin_kernel(params.next_waits);
   extern __shared__ __align__(1024) unsigned char memory[];
   constexpr int kTile = kTileKeys * (kDepth + kRun);
   T* const tiles = reinterpret_cast<T*>(memory);
   const AttentionSize& size = params.size;
   const Head head(size, blockIdx.x / params.row_tiles);
   const int64_t first_row = static_cast<int64_t>(blockIdx.x % params.row_tiles) * kTileRows;
+  const int warp_row = static_cast<int>(threadIdx.x) / 32 * kWarpRows;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const T* const queries = static_cast<const T*>(params.args.q) + head.offset(size.q);
   const T* const keys = static_cast<const T*>(params.args.k) + head.offset(size.k);
   const T* const values = static_cast<const T*>(params.args.v) + head.offset(size.v);
+  T* const result = static_cast<T*>(params.args.y) + head.offset(size.y);
+  MaskRows masks;
+  if constexpr (kMasked) {
+#pragma unroll
+    for (int m = 0; m < AttentionSize::kMostMasks; ++m) {
+      if (m >= size.masks) break;
+#pragma unroll
+      for (int row = 0; row < 2; ++row) {
+        const int64_t at = min(first_row + warp_row + lane / 4 + row * 8, size.rows - 1);
+        masks.rows[m][row] = head.offset(size.mask[m]) + at * size.mask[m].row;
+      }
+    }
+  }
+  begin_kernel(params.next_waits);
   const auto load = [&](int stage, int64_t first) {
     T* const tile = tiles + stage * 2 * kTile;
     load_tile<kDepth>(tile, keys, size.k.row, first, size.keys, size.depth, params.aligned);
@@ -252,14 +291,11 @@ __global__ void __launch_bounds__(kBlockThreads)
     ptx::commit_copies();
   };
   // The queries go through the second stage, which is not needed yet.
-  load_tile<kDepth>(tiles + 2 * kTile, static_cast<const T*>(params.args.q) + head.offset(size.q), size.q.row,
-                    first_row, size.rows, size.depth, params.aligned);
+  load_tile<kDepth>(tiles + 2 * kTile, queries, size.q.row, first_row, size.rows, size.depth, params.aligned);
   load(0, 0);
   ptx::wait_copies<0>();
   __syncthreads();
 
-  const int warp_row = static_cast<int>(threadIdx.x) / 32 * kWarpRows;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
   uint32_t q[kDepth / 16][4];
 #pragma unroll
   for (int step = 0; step < kDepth / 16; ++step) {
@@ -267,41 +303,40 @@ __global__ void __launch_bounds__(kBlockThreads)
                         ptx::shared_address(tiles + 2 * kTile + (warp_row + lane % 16) * (kDepth + kRun) +
                                             step * 16 + lane / 16 * 8));
   }
-  MaskRows masks;
-#pragma unroll
-  for (int m = 0; m < AttentionSize::kMostMasks; ++m) {
-    if (m >= size.masks) break;
-#pragma unroll
-    for (int row = 0; row < 2; ++row) {
-      const int64_t at = min(first_row + warp_row + lane / 4 + row * 8, size.rows - 1);
-      masks.rows[m][row] = params.args.masks[m] + head.offset(size.mask[m]) + at * size.mask[m].row;
-    }
-  }
   Sums<kDepth / 8> sums = {};
   Normalizers state;
-  for (int64_t first = 0, stage = 0; first < size.keys; first += kTileKeys, stage ^= 1) {
+  const float scale = size.scale * kLog2E;
+  int stage = 0;
+  for (int64_t first = 0; first < size.keys; first += kTileKeys, stage ^= 1) {
     ptx::wait_copies<0>();
     // What is copied is there, and nobody reads the other stage any more.
     __syncthreads();
-    if (first + kTileKeys < size.keys) load(static_cast<int>(stage ^ 1), first + kTileKeys);
+    if (first + kTileKeys < size.keys) load(stage ^ 1, first + kTileKeys);
     const T* const tile = tiles + stage * 2 * kTile;
+    const int keys_left = static_cast<int>(min(size.keys - first, int64_t{kTileKeys}));
     Sums<kTileKeys / 8> scores;
     multiply_keys<kDepth>(scores, q, tile);
-    normalize(scores, state, sums, size, masks, first);
+    scale_scores(scores, scale, keys_left);
+    if constexpr (kMasked) add_masks(scores, params, masks, first, keys_left);
+    normalize(scores, state, sums);
     multiply_values<kDepth>(sums, scores, tile + kTile);
   }
-  store_result<kDepth>(params, static_cast<T*>(params.args.y) + head.offset(size.y), first_row + warp_row,
-                       sums, state);
+  store_result<kDepth>(params, result, first_row + warp_row, sums, state);
 }
 
 namespace {
 
-template <class T>
+template <bool kMasked, class T>
 const void* kernel_for(int depth) {
-  if (depth <= 32) return kernel_address(&attention_kernel<32, T>);
-  if (depth <= 64) return kernel_address(&attention_kernel<64, T>);
-  if (depth <= 96) return kernel_address(&attention_kernel<96, T>);
-  return kernel_address(&attention_kernel<128, T>);
+  if (depth <= 32) return kernel_address(&attention_kernel<32, kMasked, T>);
+  if (depth <= 64) return kernel_address(&attention_kernel<64, kMasked, T>);
+  if (depth <= 96) return kernel_address(&attention_kernel<96, kMasked, T>);
+  return kernel_address(&attention_kernel<128, kMasked, T>);
+}
+
+template <class T>
+const void* kernel_for(int depth, bool masked) {
+  return masked ? kernel_for<true, T>(depth) : kernel_for<false, T>(depth);
 }
 
 bool is_aligned(const void* pointer, const AttentionMatrix& matrix) {
@@ -323,7 +358,8 @@ cudaError_t attention(const AttentionArgs& args, FloatType type, const Attention
   const int depth = std::max(size.depth, size.width);
   const int padded = (depth + 31) / 32 * 32;
   GemmLaunch launch;
-  launch.function = type == FloatType::kHalf ? kernel_for<__half>(depth) : kernel_for<__nv_bfloat16>(depth);
+  launch.function = type == FloatType::kHalf ? kernel_for<__half>(depth, size.masks > 0)
+                                             : kernel_for<__nv_bfloat16>(depth, size.masks > 0);
   launch.blocks = row_tiles * size.heads();
   launch.threads = kBlockThreads;
   launch.shared_bytes = int64_t{4} * kTileKeys * (padded + kRun) * 2;
