@@ -101,7 +101,8 @@ const graph::Dims* Rewrite::dims(size_t i) const {
 }
 
 void Rewrite::finish() {
-  for (const auto rules : {shape_rules(), reduction_rules(), image_rules(), layer_rules(), control_rules()}) {
+  for (const auto rules :
+       {shape_rules(), reduction_rules(), image_rules(), layer_rules(), control_rules(), type_rules()}) {
     for (const AdaptRule& rule : rules) {
       if (rule.op == node.op && opset < rule.below) rule.apply(*this);
     }

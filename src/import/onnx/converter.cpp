@@ -5,6 +5,7 @@
 
 #include "import/onnx/adapt.hpp"
 #include "import/onnx/attributes.hpp"
+#include "import/onnx/expand/expansion.hpp"
 #include "import/onnx/limits.hpp"
 #include "import/onnx/opsets.hpp"
 #include "import/onnx/order.hpp"
@@ -16,6 +17,20 @@ namespace hone::importer {
 using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
+
+namespace {
+
+[[noreturn]] void refuse_domain(const std::string& domain) {
+  if (domain == kMicrosoft) {
+    fail_bad_input("this operator of domain '{}' is not supported; docs/OPERATORS.md lists those that are",
+                   domain);
+  }
+  fail_bad_input(
+      "domain '{}' is not supported: only ONNX's own operators, some of {} and functions in the file are",
+      domain.substr(0, 200), kMicrosoft);
+}
+
+}  // namespace
 
 Converter::Converter(onnx::ModelProto& model, std::filesystem::path folder)
     : model_(model), folder_(std::move(folder)) {}
@@ -126,13 +141,13 @@ void Converter::convert_node(const onnx::NodeProto& proto, Scope& scope) {
   const std::string domain = normal_domain(proto.domain());
   const auto function = functions_.find({domain, proto.op_type()});
   if (function != functions_.end()) return inline_function(*function->second, proto, scope);
-  if (!domain.empty()) {
-    fail_bad_input("domain '{}' is not supported: only ONNX's own operators and functions in the file are",
-                   domain.substr(0, 200));
+  if (const auto* rule = find_expansion(domain, proto.op_type(), scope.frame.opset)) {
+    return expand_node(scope.graph, read_node(proto, scope), scope.frame.opset, *rule);
   }
+  if (!domain.empty()) refuse_domain(domain);
   check_opset(proto.op_type(), scope.frame.opset);
   if (proto.op_type() == "Constant") return add_constant(proto, scope);
-  add_operator(proto, scope);
+  Rewrite(scope.graph, read_node(proto, scope), scope.frame.opset).finish();
 }
 
 void Converter::add_constant(const onnx::NodeProto& proto, Scope& scope) {
@@ -149,7 +164,7 @@ void Converter::add_constant(const onnx::NodeProto& proto, Scope& scope) {
   scope.define(name, scope.graph.add_constant(scope.full_name(name), read_constant(named, folder_)));
 }
 
-void Converter::add_operator(const onnx::NodeProto& proto, Scope& scope) {
+Node Converter::read_node(const onnx::NodeProto& proto, Scope& scope) {
   Node node;
   node.op = checked_name(proto.op_type(), "operator name");
   node.name = checked_name(proto.name(), "node name");
@@ -160,7 +175,7 @@ void Converter::add_operator(const onnx::NodeProto& proto, Scope& scope) {
   add_attributes(proto, scope, node);
   add_subgraphs(proto, scope, node);
   for (const auto& name : proto.output()) node.outputs.push_back(scope.make(name));
-  Rewrite(scope.graph, std::move(node), scope.frame.opset).finish();
+  return node;
 }
 
 const onnx::AttributeProto* Converter::resolve(const onnx::AttributeProto& proto, const Scope& scope) {

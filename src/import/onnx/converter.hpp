@@ -35,7 +35,8 @@ class Converter {
   void convert_nodes(const Nodes& nodes, Scope& scope);
   void convert_node(const onnx::NodeProto& proto, Scope& scope);
   void add_constant(const onnx::NodeProto& proto, Scope& scope);
-  void add_operator(const onnx::NodeProto& proto, Scope& scope);
+  /// The node as the file has it; its outputs are new values.
+  graph::Node read_node(const onnx::NodeProto& proto, Scope& scope);
   void inline_function(const onnx::FunctionProto& function, const onnx::NodeProto& call, Scope& scope);
   /// Gives a function's result the name that the call has for it.
   void define_result(const std::string& name, graph::ValueId id, Scope& scope);

@@ -7,7 +7,7 @@
 namespace hone::importer {
 
 inline constexpr int kMinOpset = 7;
-inline constexpr int kMaxOpset = 22;
+inline constexpr int kMaxOpset = 26;
 /// Protobuf's own bound on one message; larger models keep their weights in external data.
 inline constexpr uint64_t kMaxFileBytes = (uint64_t{1} << 31) - 1;
 /// Messages (nodes, attributes, tensors, types, …) in the file; each costs about 100 bytes once parsed.
