@@ -71,7 +71,8 @@ def attentions(cases: Cases) -> None:
         inputs = [q, k, v, mask, past_key, past_value, lengths]
         while inputs[-1] is None:
             inputs.pop()
-        cases.add(f"Attention_{name}", "Attention", inputs, wanted, opset=opset, qk_matmul_output_mode=3, **attributes)
+        cases.add(f"Attention_{name}", "Attention", inputs, wanted, opset=opset, qk_matmul_output_mode=3, open_shapes=True,
+                  **attributes)
 
     flat = [(2, 3, 8), (2, 4, 8), (2, 4, 12)]
     add("flat", flat, q_num_heads=4, kv_num_heads=4, opset=23)
@@ -125,7 +126,7 @@ def rotaries(cases: Cases) -> None:
                     attributes["num_heads"] = heads
                 inputs = [x, cos, sin] + ([] if where is None else [where])
                 cases.add(f"RotaryEmbedding_{name}_{interleaved}_{channels}", "RotaryEmbedding", inputs,
-                          [rotary(x, cos, sin, where, **attributes)], opset=23, **attributes)
+                          [rotary(x, cos, sin, where, **attributes)], opset=23, open_shapes=True, **attributes)
 
 
 def simple_ones(cases: Cases) -> None:

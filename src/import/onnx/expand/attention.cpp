@@ -24,13 +24,10 @@ ValueId with_heads(Expansion& e, ValueId x, const char* heads) {
 
 /// The mask as wide as there are keys: keys beyond it are not seen.
 ValueId full_mask(Expansion& e, ValueId mask, const Extent& keys) {
+  if (e.is_dimension(keys, mask, static_cast<size_t>(e.rank(mask) - 1))) return mask;
   const Extent width = e.extent(mask, -1);
-  if (width.known() && width.number == keys.number) return mask;
-  const auto is_symbol_of_keys = [&] {
-    const auto& data = e.graph.value(e.vector(keys)).data;
-    return data && data->size() == 1 && (*data)[0].same_as(e.dims(mask).back());
-  };
-  if (is_symbol_of_keys()) return mask;
+  if (width.known() && keys.known() && *width.number > *keys.number)
+    fail_bad_input("input 3 (attn_mask) is {} wide, there are {} keys", *width.number, *keys.number);
   const DType dtype = e.dtype(mask);
   const ValueId fill =
       dtype == DType::kBool ? e.number(0, dtype) : e.number(-std::numeric_limits<double>::infinity(), dtype);

@@ -17,7 +17,7 @@ ValueId default_scale(Expansion& e, ValueId query) {
   const DType dtype = e.dtype(query);
   const Extent depth = e.extent(query, 3);
   if (depth.known()) return e.number(1.0 / std::sqrt(static_cast<double>(*depth.number)), dtype);
-  const ValueId root = e.op("Sqrt", {e.cast(depth.value, DType::kFloat32)});
+  const ValueId root = e.op("Sqrt", {e.cast(e.vector(depth), DType::kFloat32)});
   return e.cast(e.op("Reciprocal", {root}), dtype);
 }
 

@@ -134,9 +134,13 @@ ValueId Expansion::transpose(ValueId x, std::vector<int64_t> perm) {
 
 bool Expansion::is_dimension(const Extent& extent, ValueId x, size_t axis) const {
   const auto& type = graph.value(x).type;
+  if (!type.ranked() || axis >= type.dims->size()) return false;
+  const graph::Dim& dim = (*type.dims)[axis];
+  if (extent.known()) return dim.is(*extent.number);
+  if (extent.source == x && extent.axis == static_cast<int64_t>(axis)) return true;
+  if (extent.source != kNoValue) return dims(extent.source)[static_cast<size_t>(extent.axis)].same_as(dim);
   const auto& data = graph.value(extent.value).data;
-  return type.ranked() && axis < type.dims->size() && data && data->size() == 1 &&
-         (*data)[0].same_as((*type.dims)[axis]);
+  return data && data->size() == 1 && data->front().same_as(dim);
 }
 
 ValueId Expansion::reshape(ValueId x, const std::vector<Extent>& shape) {
@@ -186,7 +190,7 @@ Extent Expansion::extent(ValueId x, int64_t axis) {
   if (at < 0 || at >= rank) fail_bad_input("'{}' has rank {}", graph.value(x).name, rank);
   const graph::Dim& dim = shape[static_cast<size_t>(at)];
   if (dim.known()) return dim.value();
-  return Extent::of(op("Shape", {x}, attributes({{"start", at}, {"end", at + 1}})));
+  return Extent::of_dimension(x, at);
 }
 
 Extent Expansion::combine(const char* op_name, const Extent& a, const Extent& b) {
@@ -200,7 +204,9 @@ Extent Expansion::combine(const char* op_name, const Extent& a, const Extent& b)
 }
 
 ValueId Expansion::vector(const Extent& extent) {
-  return extent.known() ? ints({*extent.number}) : extent.value;
+  if (extent.known()) return ints({*extent.number});
+  if (extent.source == kNoValue) return extent.value;
+  return op("Shape", {extent.source}, attributes({{"start", extent.axis}, {"end", extent.axis + 1}}));
 }
 
 ValueId Expansion::list(const std::vector<Extent>& extents) {

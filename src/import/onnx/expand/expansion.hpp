@@ -19,7 +19,8 @@
 
 namespace hone::importer {
 
-/// A dimension or an index: a number where it is known, otherwise an int64 value of one element.
+/// A dimension or an index: a number where it is known, otherwise a dimension of a value, or an int64 value
+/// of one element.
 struct Extent {
   Extent(int64_t number) : number(number) {}  // NOLINT(google-explicit-constructor): a number is an extent
   static Extent of(graph::ValueId value) {
@@ -28,12 +29,20 @@ struct Extent {
     extent.value = value;
     return extent;
   }
+  static Extent of_dimension(graph::ValueId source, int64_t axis) {
+    Extent extent = of(graph::kNoValue);
+    extent.source = source;
+    extent.axis = axis;
+    return extent;
+  }
 
   bool known() const { return number.has_value(); }
   bool is(int64_t wanted) const { return number == wanted; }
 
   std::optional<int64_t> number;
   graph::ValueId value = graph::kNoValue;
+  graph::ValueId source = graph::kNoValue;
+  int64_t axis = 0;
 };
 
 graph::Attributes attributes(std::initializer_list<std::pair<const char*, graph::Attribute>> items);
@@ -107,6 +116,8 @@ class Expansion {
   Extent div(const Extent& a, const Extent& b) { return combine("Div", a, b); }
   /// An int64 value of one element.
   ValueId vector(const Extent& extent);
+  /// Whether the extent is surely dimension `axis` of x.
+  bool is_dimension(const Extent& extent, ValueId x, size_t axis) const;
   /// An int64 value with these elements.
   ValueId list(const std::vector<Extent>& extents);
   /// [0, 1, …, count - 1] as int64.
@@ -122,7 +133,6 @@ class Expansion {
   template <class T>
   T attribute(std::string_view name, T fallback);
   Extent combine(const char* op, const Extent& a, const Extent& b);
-  bool is_dimension(const Extent& extent, ValueId x, size_t axis) const;
   void connect(ValueId from, ValueId to);
 
   graph::Node node_;

@@ -39,11 +39,15 @@ ValueId rotate(Expansion& e, ValueId x, ValueId cos, ValueId sin, bool interleav
   return e.reshape(e.concat({turned.real, turned.imaginary}, -1), shape);
 }
 
-ValueId rotate_first(Expansion& e, ValueId x, int64_t channels, ValueId cos, ValueId sin, bool interleaved) {
+ValueId rotate_first(Expansion& e, ValueId x, const Extent& channels, ValueId cos, ValueId sin,
+                     bool interleaved) {
   const Extent all = e.extent(x, -1);
-  if (channels == 0 || all.is(channels)) return rotate(e, x, cos, sin, interleaved);
-  if (channels < 0 || channels % 2 != 0 || (all.known() && channels > *all.number))
-    fail_bad_input("attribute 'rotary_embedding_dim' is {}, which does not fit the head", channels);
+  if (channels.known() && channels.number == all.number) return rotate(e, x, cos, sin, interleaved);
+  if (channels.known() && (*channels.number < 0 || *channels.number % 2 != 0 ||
+                           (all.known() && *channels.number > *all.number))) {
+    fail_bad_input("{} channels to rotate do not fit a head of {}", *channels.number,
+                   all.known() ? std::to_string(*all.number) : "unknown size");
+  }
   const ValueId turned = rotate(e, e.slice(x, -1, 0, channels), cos, sin, interleaved);
   return e.concat({turned, e.slice(x, -1, channels, INT64_MAX)}, -1);
 }
@@ -67,7 +71,10 @@ void rotary(Expansion& e, ValueId position_ids, ValueId cos, ValueId sin) {
   const int64_t head_axis = rank == 4 ? 1 : 2;
   cos = e.unsqueeze(cos, {head_axis});
   sin = e.unsqueeze(sin, {head_axis});
-  if (rank == 4) return e.give(0, rotate_first(e, input, channels, cos, sin, interleaved));
+  const auto turn_heads = [&](ValueId x) {
+    return rotate_first(e, x, channels == 0 ? e.extent(x, -1) : channels, cos, sin, interleaved);
+  };
+  if (rank == 4) return e.give(0, turn_heads(input));
   const Extent width = e.extent(input, 2);
   const Extent batch = e.extent(input, 0);
   const Extent sequence = e.extent(input, 1);
@@ -81,8 +88,7 @@ void rotary(Expansion& e, ValueId position_ids, ValueId cos, ValueId sin) {
     depth = e.mul(e.extent(cos, -1), 2);
   }
   const ValueId split = e.reshape(input, {batch, sequence, e.div(width, depth), depth});
-  const ValueId turned = rotate_first(e, split, channels, cos, sin, interleaved);
-  e.give(0, e.reshape(turned, {batch, sequence, width}));
+  e.give(0, e.reshape(turn_heads(split), {batch, sequence, width}));
 }
 
 void standard_rotary(Expansion& e) { rotary(e, e.maybe_in(3), e.in(1), e.in(2)); }

@@ -10,7 +10,19 @@ namespace hone::importer {
 namespace {
 
 constexpr auto kTables = {
-    activation_expansions, attention_expansions, norm_expansions, rotary_expansions, sequence_expansions,
+    activation_expansions,
+    attention_expansions,
+    block_quantized_expansions,
+    dynamic_quantized_expansions,
+    fused_product_expansions,
+    group_query_expansions,
+    matrix_expansions,
+    microsoft_attention_expansions,
+    norm_expansions,
+    quantized_expansions,
+    rotary_expansions,
+    sequence_expansions,
+    twin_expansions,
 };
 
 }  // namespace
