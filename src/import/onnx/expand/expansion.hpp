@@ -58,6 +58,8 @@ class Expansion {
   /// Of the default domain.
   const int opset;
 
+  const std::string& name() const { return node_.name; }
+
   // What the node says. Bad input where an input is absent or an attribute has the wrong type.
   ValueId in(size_t i);
   /// kNoValue when it is absent.

@@ -20,6 +20,7 @@ constexpr auto kTables = {
     microsoft_attention_expansions,
     norm_expansions,
     quantized_expansions,
+    random_expansions,
     rotary_expansions,
     sequence_expansions,
     twin_expansions,
@@ -49,7 +50,7 @@ std::string expansions_markdown() {
       "Operators that become several of the table when a model is read. An attribute, an input or an output "
       "that "
       "the\n"
-      "rewriting does not know is refused by name.\n\n"
+      "rewriting does not know is refused by name. Random operators draw the same numbers in every run.\n\n"
       "| domain | operators |\n|---|---|\n";
   for (const auto& [domain, operators] : names) {
     text += fmt::format("| {} | {} |\n", domain.empty() ? "ONNX" : domain, fmt::join(operators, ", "));

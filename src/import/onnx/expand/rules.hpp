@@ -17,6 +17,7 @@ std::span<const ExpansionRule> matrix_expansions();               ///< Inverse, 
 std::span<const ExpansionRule> microsoft_attention_expansions();  ///< Attention, MultiHeadAttention
 std::span<const ExpansionRule> norm_expansions();       ///< normalizations and what is fused into them
 std::span<const ExpansionRule> quantized_expansions();  ///< QLinear*, QGemm
+std::span<const ExpansionRule> random_expansions();     ///< Random*, Bernoulli
 std::span<const ExpansionRule> rotary_expansions();     ///< RotaryEmbedding of both domains
 std::span<const ExpansionRule> sequence_expansions();   ///< TensorScatter, CumProd
 std::span<const ExpansionRule> twin_expansions();       ///< operators that the standard has as well
