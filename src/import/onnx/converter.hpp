@@ -37,6 +37,10 @@ class Converter {
   void add_constant(const onnx::NodeProto& proto, Scope& scope);
   /// The node as the file has it; its outputs are new values.
   graph::Node read_node(const onnx::NodeProto& proto, Scope& scope);
+  /// An operator on sequences of tensors, of which nothing but their elements stays in the graph.
+  void add_sequence_operator(const onnx::NodeProto& proto, Scope& scope);
+  /// Name, operator and attributes of the node, without inputs and outputs.
+  graph::Node read_header(const onnx::NodeProto& proto, Scope& scope);
   void inline_function(const onnx::FunctionProto& function, const onnx::NodeProto& call, Scope& scope);
   /// Gives a function's result the name that the call has for it.
   void define_result(const std::string& name, graph::ValueId id, Scope& scope);
@@ -49,6 +53,7 @@ class Converter {
   ExternalFolder folder_;
   std::map<std::pair<std::string, std::string>, const onnx::FunctionProto*> functions_;
   size_t node_count_ = 0;
+  size_t sequence_elements_ = 0;
   int graph_depth_ = 0;
 };
 

@@ -50,7 +50,9 @@ std::string expansions_markdown() {
       "Operators that become several of the table when a model is read. An attribute, an input or an output "
       "that "
       "the\n"
-      "rewriting does not know is refused by name. Random operators draw the same numbers in every run.\n\n"
+      "rewriting does not know is refused by name. Random operators draw the same numbers in every run.\n"
+      "Operators on sequences of tensors are resolved where their lengths and positions are known when a "
+      "model is read.\n\n"
       "| domain | operators |\n|---|---|\n";
   for (const auto& [domain, operators] : names) {
     text += fmt::format("| {} | {} |\n", domain.empty() ? "ONNX" : domain, fmt::join(operators, ", "));
