@@ -22,13 +22,14 @@ using graph::ValueId;
 namespace {
 
 [[noreturn]] void refuse_domain(const std::string& domain) {
-  if (domain == kMicrosoft) {
+  if (domain == kMicrosoft || domain == kMachineLearning) {
     fail_bad_input("this operator of domain '{}' is not supported; docs/OPERATORS.md lists those that are",
                    domain);
   }
   fail_bad_input(
-      "domain '{}' is not supported: only ONNX's own operators, some of {} and functions in the file are",
-      domain.substr(0, 200), kMicrosoft);
+      "domain '{}' is not supported: only ONNX's own operators, some of {} and {}, and functions in the file "
+      "are",
+      domain.substr(0, 200), kMicrosoft, kMachineLearning);
 }
 
 }  // namespace

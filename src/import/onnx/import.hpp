@@ -15,9 +15,9 @@
 
 namespace hone::importer {
 
-/// The verified graph of an ONNX file (default domain, opset 7 to 26, and operators of com.microsoft), types
-/// inferred. Initializers that are also graph inputs are constants, not inputs. The file's metadata_props go
-/// to `metadata` unless it is null.
+/// The verified graph of an ONNX file (default domain, opset 7 to 26, and operators of com.microsoft and
+/// ai.onnx.ml), types inferred. Initializers that are also graph inputs are constants, not inputs. The file's
+/// metadata_props go to `metadata` unless it is null.
 graph::Graph import_onnx(const std::filesystem::path& file, Metadata* metadata = nullptr);
 
 /// The same from memory. `folder` holds external data; with an empty one external data is refused.

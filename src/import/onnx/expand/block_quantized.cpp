@@ -50,7 +50,7 @@ ValueId dequantize(Expansion& e, const Blocks& b) {
   }
   const ValueId wide = e.cast(e.reshape(b.numbers, {b.rows, b.blocks, b.size}), e.dtype(b.scales));
   const ValueId centred = e.op("Sub", {wide, e.unsqueeze(b.zeros, {2})});
-  return e.reshape(e.op("Mul", {centred, e.unsqueeze(b.scales, {2})}), {b.rows, b.blocks * b.size});
+  return e.reshape(e.op("Mul", {centred, e.unsqueeze(b.scales, {2})}), {b.rows, e.mul(b.blocks, b.size)});
 }
 
 /// The middle of the range where the file has no zero points.
@@ -60,7 +60,7 @@ ValueId read_zeros(Expansion& e, ValueId zeros, int64_t bits, const Extent& rows
     return e.op("Expand", {middle, e.list({rows, blocks})});
   }
   if (e.dtype(zeros) != DType::kUInt8) return e.reshape(zeros, {rows, blocks});
-  const int64_t bytes = (blocks * bits + 7) / 8;
+  const Extent bytes = e.div(e.add(e.mul(blocks, bits), 7), 8);
   const ValueId unpacked = unpack(e, e.reshape(zeros, {rows, bytes}), bits, rows);
   return e.slice(unpacked, 1, 0, blocks);
 }
@@ -109,7 +109,9 @@ void gather_block_quantized(Expansion& e) {
   };
   const ValueId packed = rows_of(data);
   const Extent rows = e.extent(packed, 0);
-  Blocks table{.rows = rows, .blocks = *blocks.number, .size = e.integer("block_size", 128)};
+  Blocks table{.rows = rows,
+               .blocks = *blocks.number,
+               .size = e.has_attribute("block_size") ? e.count("block_size") : 128};
   table.numbers = unpack(e, packed, bits, rows);
   table.scales = rows_of(scales);
   table.zeros = read_zeros(e, e.has_in(3) ? rows_of(e.in(3)) : kNoValue, bits, rows, table.blocks);

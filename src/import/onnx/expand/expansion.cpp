@@ -60,7 +60,8 @@ std::vector<std::string> Expansion::texts(std::string_view name) {
 
 int64_t Expansion::count(std::string_view name) {
   const int64_t value = integer(name, 0);
-  if (value < 1) fail_bad_input("attribute '{}' is {}, it must be at least 1", name, value);
+  if (value < 1 || value > INT32_MAX)
+    fail_bad_input("attribute '{}' is {}, expected 1 to {}", name, value, INT32_MAX);
   return value;
 }
 
@@ -222,6 +223,7 @@ ValueId Expansion::list(const std::vector<Extent>& extents) {
 
 ValueId Expansion::positions(const Extent& count) {
   constexpr int64_t kMostFolded = 1 << 16;
+  if (count.known() && *count.number < 0) fail_bad_input("a sequence has length {}", *count.number);
   if (count.known() && *count.number <= kMostFolded) {
     std::vector<int64_t> numbers(static_cast<size_t>(*count.number));
     std::iota(numbers.begin(), numbers.end(), 0);

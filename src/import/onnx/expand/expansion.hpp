@@ -1,5 +1,5 @@
-// Operators that hone has no entry for become a subgraph of those that it has: newer standard operators and
-// those of com.microsoft. Each other file of this folder holds the rules of one family.
+// Operators that hone has no entry for become a subgraph of those that it has: newer standard operators,
+// those of com.microsoft and of ai.onnx.ml. Each other file of this folder holds the rules of one family.
 //
 // A rule reads the attributes and inputs that it understands and gives every output that it makes. What a
 // node has beyond that is refused by name, so no rule can pass over an option that it does not know.
@@ -73,7 +73,7 @@ class Expansion {
   std::vector<int64_t> integers(std::string_view name);
   std::vector<float> reals(std::string_view name);
   std::vector<std::string> texts(std::string_view name);
-  /// A number of at least one; bad input without it.
+  /// A number from 1 to INT32_MAX; bad input without it.
   int64_t count(std::string_view name);
   /// The attribute has no bearing on the result.
   void ignore(std::string_view name) { read_attributes_.insert(std::string(name)); }
@@ -153,6 +153,7 @@ struct ExpansionRule {
 };
 
 inline constexpr std::string_view kMicrosoft = "com.microsoft";
+inline constexpr std::string_view kMachineLearning = "ai.onnx.ml";
 
 /// Null when there is none.
 const ExpansionRule* find_expansion(std::string_view domain, std::string_view op, int opset);

@@ -197,8 +197,7 @@ void group_query_attention(Expansion& e) {
   if (e.has_in(kBias)) spec.biases = {e.in(kBias)};
   spec.sink = e.maybe_in(kSink);
   if (e.integer("smooth_softmax", -1) == 1 && spec.sink == kNoValue) {
-    spec.sink = e.constant(
-        graph::Tensor::of<float>(std::vector<float>(static_cast<size_t>(num_heads), 0.0f), {num_heads}));
+    spec.sink = e.op("Expand", {e.number(0, DType::kFloat32), e.ints({num_heads})});
   }
   e.give(0, join_heads(e, expand_attention(e, spec).result));
 }

@@ -86,7 +86,7 @@ ValueId rows_of(Expansion& e, ValueId table, ValueId ids) {
   return e.op("Gather", {table, ids}, attributes({{"axis", int64_t{0}}}));
 }
 
-/// Count of words of each sample, int32[batch]; zeros without a mask.
+/// Count of words of each sample, int32 [batch]; zeros without a mask.
 ValueId mask_lengths(Expansion& e, ValueId ids, ValueId mask) {
   if (mask == kNoValue) {
     return e.op("Expand", {e.number(0, DType::kInt32), e.list({e.extent(ids, 0)})});
@@ -105,10 +105,7 @@ void embed_layer_normalization(Expansion& e) {
   e.maybe_in(4);
   e.give(0, layer_normalize(e, sum, e.in(5), e.in(6), e.real("epsilon", 1e-12f)));
   const ValueId mask = e.maybe_in(7);
-  if (e.wants(1)) {
-    if (e.integer("mask_index_type", 1) == 0) mask_lengths(e, ids, kNoValue);
-    e.give(1, mask_lengths(e, ids, mask));
-  }
+  if (e.wants(1)) e.give(1, mask_lengths(e, ids, mask));
   e.ignore("mask_index_type");
   e.give(2, sum);
 }

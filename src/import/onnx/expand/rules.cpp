@@ -16,6 +16,7 @@ constexpr auto kTables = {
     dynamic_quantized_expansions,
     fused_product_expansions,
     group_query_expansions,
+    linear_model_expansions,
     matrix_expansions,
     microsoft_attention_expansions,
     norm_expansions,
@@ -23,6 +24,7 @@ constexpr auto kTables = {
     random_expansions,
     rotary_expansions,
     sequence_expansions,
+    tree_expansions,
     twin_expansions,
 };
 
