@@ -169,6 +169,11 @@ def newer_types(cases: Cases) -> None:
               [np.array([2, 0], np.uint8)], opset=23, precision=1)
     cases.add("Cast_round_mode", "Cast", [np.array([1.5, -2], np.float32)], [np.array([1, -2], np.int32)], opset=25,
               to=6, round_mode="up")
+    floats = normal(2, 3)
+    cases.add("BitCast_to_int", "BitCast", [floats], [floats.view(np.int32)], opset=26, to=6)
+    cases.add("BitCast_to_double", "BitCast", [np.arange(4) << 60], [(np.arange(4) << 60).view(np.float64)], opset=26, to=11)
+    cases.add("BitCast_to_bool", "BitCast", [np.array([0, 1, 6], np.uint8)], [np.array([False, True, True])], opset=26,
+              to=9)
     cases.add("Relu_newest", "Relu", [np.array([1.5, -2], np.float32)], [np.array([1.5, 0], np.float32)], opset=26)
 
 

@@ -106,6 +106,22 @@ void infer_cast(InferenceContext& context) {
 
 void infer_cast_like(InferenceContext& context) { cast_to(context, context.dtype(1)); }
 
+/// The engine may hold halves in a wider type, of which the bits are others.
+void infer_bit_cast(InferenceContext& context) {
+  const int64_t to = context.attributes().get_int("to");
+  const bool supported = to > 0 && to <= 255 && tensor::is_supported(static_cast<DType>(to));
+  context.require(supported, "attribute 'to' is {}, which is no supported element type", to);
+  const auto dtype = static_cast<DType>(to);
+  const DType from = context.dtype(0);
+  if (from != DType::kUndefined) {
+    context.require(!tensor::is_half(from) && !tensor::is_half(dtype),
+                    "the bits of float16 and bfloat16 are not supported");
+    context.require(tensor::dtype_size(from) == tensor::dtype_size(dtype), "{} and {} have different sizes",
+                    tensor::dtype_name(from), tensor::dtype_name(dtype));
+  }
+  context.set_output(0, dtype, context.input(0).dims);
+}
+
 void infer_where(InferenceContext& context) {
   require_bool(context, 0);
   require_same_dtype(context, 1, 2);
@@ -174,6 +190,7 @@ void add_elementwise_operators(std::vector<OperatorDef>& table) {
                         {int_attribute("detect_negative", 1), int_attribute("detect_positive", 1)}));
   table.push_back(
       fixed("Cast", 21, 1, infer_cast, {required_attribute("to", Kind::kInt), int_attribute("saturate", 1)}));
+  add(fixed("BitCast", 26, 1, infer_bit_cast, {required_attribute("to", Kind::kInt)}), {});
   add(fixed("CastLike", 21, 2, infer_cast_like, {int_attribute("saturate", 1)}), {});
   table.push_back(fixed("Add", 14, 2, infer_arithmetic<sum>));
   table.push_back(fixed("Sub", 14, 2, infer_arithmetic<difference>));
