@@ -119,8 +119,13 @@ template <class F>
 void reduce(KernelContext& context) {
   const Tensor& input = context.input(0);
   finish(context, [&](const Shape& kept) {
-    return visit_compute(input.dtype(),
-                         [&]<class T>() { return F().template operator()<T>(widened(input), kept); });
+    Tensor result = visit_compute(
+        input.dtype(), [&]<class T>() { return F().template operator()<T>(widened(input), kept); });
+    if (input.dtype() == DType::kBool) {
+      // The largest of no elements is the least integer here, and no bool above false.
+      for (int64_t& element : result.mutable_values<int64_t>()) element = element > 0 ? 1 : 0;
+    }
+    return result;
   });
 }
 
