@@ -1,5 +1,9 @@
 // Weights of 2, 4 or 8 bits that are quantized in blocks: MatMulNBits and GatherBlockQuantized of
-// com.microsoft. They become DequantizeLinear with blocks on bytes, and the product or Gather on its result.
+// com.microsoft. Constant matrices are dequantized when the model is read; otherwise DequantizeLinear with
+// blocks does it.
+#include <algorithm>
+
+#include "base/checked.hpp"
 #include "import/onnx/expand/rules.hpp"
 
 namespace hone::importer {
@@ -65,6 +69,83 @@ ValueId read_zeros(Expansion& e, ValueId zeros, int64_t bits, const Extent& rows
   return e.slice(unpacked, 1, 0, blocks);
 }
 
+/// The parts of MatMulNBits as the file has them.
+struct PackedMatrix {
+  ValueId numbers, scales, zeros;  ///< zeros may be absent
+  int64_t columns, depth, bits, blocks, size;
+};
+
+/// The zero point of each block, [columns · blocks]; empty when the sizes do not fit.
+std::vector<double> block_zeros(const PackedMatrix& m, const Tensor* zeros) {
+  const auto count = static_cast<size_t>(m.columns * m.blocks);
+  if (zeros == nullptr) return std::vector<double>(count, static_cast<double>(int64_t{1} << (m.bits - 1)));
+  if (zeros->dtype() != DType::kUInt8) {
+    return zeros->size() == m.columns * m.blocks ? zeros->to_double() : std::vector<double>{};
+  }
+  const int64_t row_bytes = (m.blocks * m.bits + 7) / 8;
+  if (zeros->size() != m.columns * row_bytes) return {};
+  const auto bytes = zeros->values<uint8_t>();
+  std::vector<double> result;
+  result.reserve(count);
+  for (int64_t column = 0; column < m.columns; ++column) {
+    for (int64_t block = 0; block < m.blocks; ++block) {
+      const int64_t bit = block * m.bits;
+      const int byte = bytes[static_cast<size_t>(column * row_bytes + bit / 8)];
+      result.push_back((byte >> (bit % 8)) & ((1 << m.bits) - 1));
+    }
+  }
+  return result;
+}
+
+/// The matrix [depth, columns] where it is constant: computed here, since it is many times the size of what
+/// it is made of, which constant folding does not allow. Nothing when it is not constant or sizes do not fit.
+std::optional<Tensor> constant_matrix(Expansion& e, const PackedMatrix& m) {
+  const Tensor* packed = e.graph.constant(m.numbers);
+  const Tensor* scales = e.graph.constant(m.scales);
+  const Tensor* zeros = e.graph.constant(m.zeros);
+  if (packed == nullptr || scales == nullptr || (m.zeros != kNoValue && zeros == nullptr)) return {};
+  const int64_t block_bytes = m.size * m.bits / 8;
+  const int64_t block_count = base::checked_mul(m.columns, m.blocks);
+  if (packed->dtype() != DType::kUInt8 || scales->size() != block_count ||
+      packed->size() != base::checked_mul(block_count, block_bytes)) {
+    return {};
+  }
+  const std::vector<double> zero = block_zeros(m, zeros);
+  if (zero.empty()) return {};
+  const std::vector<double> scale = scales->to_double();
+  const uint8_t* bytes = packed->values<uint8_t>().data();
+  Tensor matrix(DType::kFloat32, {m.depth, m.columns});
+  float* out = matrix.mutable_values<float>().data();
+  const int mask = (1 << m.bits) - 1;
+  // Columns in groups, so that what is written together lies together.
+  constexpr int64_t kGroup = 16;
+  for (int64_t first = 0; first < m.columns; first += kGroup) {
+    const int64_t last = std::min(first + kGroup, m.columns);
+    for (int64_t row = 0; row < m.depth; ++row) {
+      const int64_t bit = row % m.size * m.bits;
+      for (int64_t column = first; column < last; ++column) {
+        const int64_t block = column * m.blocks + row / m.size;
+        const int number = (bytes[block * block_bytes + bit / 8] >> (bit % 8)) & mask;
+        const auto at = static_cast<size_t>(block);
+        out[row * m.columns + column] = static_cast<float>((number - zero[at]) * scale[at]);
+      }
+    }
+  }
+  return matrix;
+}
+
+/// The same matrix in nodes.
+ValueId computed_matrix(Expansion& e, const PackedMatrix& m) {
+  Blocks weights{.rows = m.columns, .blocks = m.blocks, .size = m.size};
+  const ValueId packed = e.reshape(m.numbers, {m.columns, m.blocks * (m.size * m.bits / 8)});
+  weights.numbers = unpack(e, packed, m.bits, m.columns);
+  weights.scales = e.reshape(m.scales, {m.columns, m.blocks});
+  weights.zeros = read_zeros(e, m.zeros, m.bits, m.columns, m.blocks);
+  ValueId matrix = dequantize(e, weights);
+  if (m.blocks * m.size != m.depth) matrix = e.slice(matrix, 1, 0, m.depth);
+  return e.transpose(matrix, {1, 0});
+}
+
 void matmul_nbits(Expansion& e) {
   const int64_t columns = e.count("N");
   const int64_t depth = e.count("K");
@@ -75,15 +156,14 @@ void matmul_nbits(Expansion& e) {
   if (e.integer("weight_prepacked", 0) != 0)
     fail_bad_input("attribute 'weight_prepacked' is set, which is not supported");
   const int64_t blocks = depth / size + (depth % size != 0);
-  Blocks weights{.rows = columns, .blocks = blocks, .size = size};
-  const ValueId packed = e.reshape(e.in(1), {columns, blocks * (size * bits / 8)});
-  weights.numbers = unpack(e, packed, bits, columns);
-  weights.scales = e.reshape(e.in(2), {columns, blocks});
-  weights.zeros = read_zeros(e, e.maybe_in(3), bits, columns, blocks);
-  ValueId matrix = dequantize(e, weights);
-  if (blocks * size != depth) matrix = e.slice(matrix, 1, 0, depth);
+  const PackedMatrix packed{e.in(1), e.in(2), e.maybe_in(3), columns, depth, bits, blocks, size};
+  auto constant = constant_matrix(e, packed);
   const ValueId x = e.in(0);
-  const ValueId y = e.op("MatMul", {x, e.transpose(e.cast(matrix, e.dtype(x)), {1, 0})});
+  const DType dtype = e.dtype(x);
+  const ValueId matrix =
+      constant ? e.constant(dtype == DType::kFloat32 ? std::move(*constant) : constant->cast(dtype))
+               : e.cast(computed_matrix(e, packed), dtype);
+  const ValueId y = e.op("MatMul", {x, matrix});
   e.give(0, e.has_in(5) ? e.op("Add", {y, e.in(5)}) : y);
 }
 
