@@ -29,9 +29,10 @@ class Cases:
         self.names = set()
 
     def add(self, name: str, op: str, inputs: list, outputs: list, opset: int = OPSET, domain: str = "",
-            open_shapes: bool = False, **attributes) -> None:
+            open_shapes: bool = False, constants_only: bool = False, **attributes) -> None:
         """None in `inputs` stands for an absent optional input, None in `outputs` for an unwanted output."""
-        self._write(name, op, inputs, outputs, opset, domain, attributes, constants=False)
+        if not constants_only:
+            self._write(name, op, inputs, outputs, opset, domain, attributes, constants=False)
         if any(value is not None for value in inputs[1:]):
             self._write(name + "_constant", op, inputs, outputs, opset, domain, attributes, constants=True)
         if open_shapes:

@@ -59,9 +59,9 @@ class Table:
         self.cases = cases
         self.count = 0
 
-    def add(self, op, inputs, outputs, domain="com.microsoft", open_shapes=False, **attributes):
+    def add(self, op, inputs, outputs, domain="com.microsoft", **options):
         self.count += 1
-        self.cases.add(f"{op}_{self.count}", op, inputs, outputs, domain=domain, open_shapes=open_shapes, **attributes)
+        self.cases.add(f"{op}_{self.count}", op, inputs, outputs, domain=domain, **options)
 
 
 def activations(table: Table) -> None:
@@ -263,6 +263,12 @@ def quantized_products(table: Table) -> None:
         rows = ((np.float64(numbers) - zeros[..., None]) * scales[..., None]).reshape(5, -1)
         table.add("GatherBlockQuantized", [pack(numbers).reshape(5, -1), ids, scales, pack(zeros)], single(rows[ids]),
                   bits=bits, block_size=size, quantize_axis=1)
+    levels = np.array([0, 0.0625, 8, 12, 4, 6, 2, 3]) / 12
+    numbers, scales, x = whole(0, 16, 5 * 40), np.abs(normal(13)), normal(2, 40)
+    packed = (numbers[::2] << np.uint8(4)) | numbers[1::2]
+    weights = np.concatenate([levels, -levels])[numbers] * scales[np.arange(200) // 16]
+    table.add("MatMulBnb4", [x, packed, scales], single(np.float64(x) @ weights.reshape(5, 40).T), constants_only=True,
+              K=40, N=5, block_size=16, quant_type=0)
     a8, b8 = whole(0, 255, 2, 3, 4), whole(-127, 127, 4, 5, dtype=np.int8)
     scale_a, scale_b, zero_a, bias = np.float32(0.02), np.abs(normal(5)), np.array(130, np.uint8), normal(5)
     product = (np.float64(a8) - 130) @ b8 * 0.02 * scale_b + bias

@@ -24,6 +24,7 @@ constexpr auto kTables = {
     random_expansions,
     rotary_expansions,
     sequence_expansions,
+    table_quantized_expansions,
     tree_expansions,
     twin_expansions,
 };
