@@ -147,10 +147,20 @@ HONE_CLONES void widen(const tensor::BFloat16* from, float* to, size_t n) {
 HONE_CLONES void narrow(const float* from, tensor::BFloat16* to, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     const uint32_t word = std::bit_cast<uint32_t>(from[i]);
-    const uint32_t rounded = (word + 0x7fffu + ((word >> 16) & 1u)) >> 16;
-    const uint32_t quiet = (word >> 16) | 0x40u;
-    to[i].bits = static_cast<uint16_t>((word & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);
+    const uint32_t magnitude = word & 0x7fffffffu;
+    const uint32_t nearest = (magnitude + 0x7fffu + ((magnitude >> 16) & 1u)) >> 16;
+    const uint32_t finite = nearest > 0x7f7fu ? 0x7f7fu : nearest;
+    const uint32_t quiet = (magnitude >> 16) | 0x40u;
+    const uint32_t other = magnitude > 0x7f800000u ? quiet : 0x7f80u;
+    const uint32_t rounded = magnitude < 0x7f800000u ? finite : other;
+    to[i].bits = static_cast<uint16_t>(((word >> 16) & 0x8000u) | rounded);
   }
+}
+
+HONE_CLONES bool has_infinity(const tensor::BFloat16* x, size_t n) {
+  uint32_t found = 0;
+  for (size_t i = 0; i < n; ++i) found |= (x[i].bits & 0x7fffu) == 0x7f80u ? 1u : 0u;
+  return found != 0;
 }
 
 }  // namespace hone::device::cpu

@@ -15,7 +15,9 @@ inline constexpr size_t kRun = 512;
 void apply_link(const ChainLink& link, float* x, const float* y, size_t y_stride, size_t n);
 
 void widen(const tensor::BFloat16* from, float* to, size_t n);
-/// Rounds to nearest even; NaN stays NaN.
+/// Rounds to nearest even; NaN stays NaN, and what is finite stays finite.
 void narrow(const float* from, tensor::BFloat16* to, size_t n);
+/// Whether any element is infinite.
+bool has_infinity(const tensor::BFloat16* x, size_t n);
 
 }  // namespace hone::device::cpu

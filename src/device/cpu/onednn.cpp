@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/checked.hpp"
+#include "tensor/saturate.hpp"
 #include "tensor/shape.hpp"
 
 namespace hone::device::cpu {
@@ -226,7 +227,9 @@ PackedConstant pack_strided(const engine::StepRequest& request, size_t operand, 
   tensor::Tensor plain = constant;
   if ((stored_bf16 || request.emulates_bf16()) && tensor::can_round_weights(constant))
     plain = weights.rounded(name, constant, DType::kBFloat16, axis);
-  if (request.emulates_bf16()) plain = plain.cast(DType::kBFloat16).cast(constant.dtype());
+  else if (stored_bf16 || request.emulates_bf16())
+    plain = tensor::saturated(constant, DType::kBFloat16);
+  if (request.emulates_bf16()) plain = plain.cast(constant.dtype());
   tensor::Tensor bytes = zeros_for(wanted);
   reorder({dims, onednn_type(plain.dtype()), strides}, plain.bytes(), wanted, bytes.mutable_bytes());
   return {weights.add(key, std::move(bytes)).bytes(), key};

@@ -5,6 +5,7 @@
 #include "device/cpu/tactics.hpp"
 #include "engine/requirements.hpp"
 #include "graph/convolution_geometry.hpp"
+#include "tensor/saturate.hpp"
 
 namespace hone::device::cpu {
 namespace {
@@ -121,7 +122,7 @@ class GlobalAverageKernel final : public engine::Kernel {
 
   void store(void* y, int64_t position, float value) const {
     if (result_ == DType::kBFloat16) {
-      static_cast<BFloat16*>(y)[position] = BFloat16(value);
+      static_cast<BFloat16*>(y)[position] = tensor::saturated<BFloat16>(value);
       return;
     }
     static_cast<float*>(y)[position] = value;

@@ -8,6 +8,7 @@
 #include "device/cpu/onednn.hpp"
 #include "device/cpu/tactics.hpp"
 #include "graph/image_blocks.hpp"
+#include "tensor/saturate.hpp"
 
 namespace hone::device::cpu {
 namespace {
@@ -17,6 +18,7 @@ using engine::Layout;
 using engine::Offer;
 using engine::StepRequest;
 using engine::TensorDesc;
+using tensor::BFloat16;
 
 class CopyKernel final : public engine::Kernel {
  public:
@@ -27,6 +29,62 @@ class CopyKernel final : public engine::Kernel {
 
  private:
   size_t bytes_;
+};
+
+constexpr int64_t kChunk = 512;
+
+/// float32 to bfloat16 where the elements lie alike.
+class NarrowingKernel final : public engine::Kernel {
+ public:
+  explicit NarrowingKernel(int64_t count) : count_(count) {}
+
+  void run(const engine::Run& run) const override {
+    const auto* from = static_cast<const float*>(run.inputs[0]);
+    auto* to = static_cast<BFloat16*>(run.outputs[0]);
+#pragma omp parallel for schedule(static) if (count_ > 16 * kChunk)
+    for (int64_t begin = 0; begin < count_; begin += kChunk)
+      narrow(from + begin, to + begin, static_cast<size_t>(std::min(kChunk, count_ - begin)));
+  }
+
+ private:
+  int64_t count_;
+};
+
+/// A reorder from float32 to bfloat16 that keeps finite values finite, which oneDNN's does not. Where it made
+/// infinities, which is rare, it runs again on what was clamped to bfloat16's range.
+class SaturatingKernel final : public engine::Kernel {
+ public:
+  SaturatingKernel(std::shared_ptr<const engine::Kernel> reorder, int64_t from_count, int64_t to_count)
+      : reorder_(std::move(reorder)), from_count_(from_count), to_count_(to_count) {}
+
+  void run(const engine::Run& run) const override {
+    reorder_->run(run);
+    if (!made_infinity(static_cast<const BFloat16*>(run.outputs[0]))) return;
+    const auto* from = static_cast<const float*>(run.inputs[0]);
+    std::vector<float> clamped(from, from + from_count_);
+    for (float& value : clamped) {
+      if (tensor::is_beyond<BFloat16>(value)) value = tensor::saturated<BFloat16>(value);
+    }
+    const void* const inputs[] = {clamped.data()};
+    engine::Run again = run;
+    again.inputs = inputs;
+    reorder_->run(again);
+  }
+
+  std::unique_ptr<engine::KernelState> make_state() const override { return reorder_->make_state(); }
+
+ private:
+  bool made_infinity(const BFloat16* to) const {
+    bool found = false;
+#pragma omp parallel for schedule(static) reduction(|| : found) if (to_count_ > 64 * kChunk)
+    for (int64_t begin = 0; begin < to_count_; begin += kChunk)
+      found = found || has_infinity(to + begin, static_cast<size_t>(std::min(kChunk, to_count_ - begin)));
+    return found;
+  }
+
+  std::shared_ptr<const engine::Kernel> reorder_;
+  int64_t from_count_;
+  int64_t to_count_;
 };
 
 class RoundingKernel final : public engine::Kernel {
@@ -41,10 +99,9 @@ class RoundingKernel final : public engine::Kernel {
       if (outputs[i] == nullptr || outputs_[i].dtype != tensor::DType::kFloat32) continue;
       auto* x = static_cast<float*>(outputs[i]);
       const int64_t n = outputs_[i].bytes() / static_cast<int64_t>(sizeof(float));
-      constexpr int64_t kChunk = 512;
 #pragma omp parallel for schedule(static) if (n > 16 * kChunk)
       for (int64_t begin = 0; begin < n; begin += kChunk) {
-        tensor::BFloat16 narrowed[kChunk];
+        BFloat16 narrowed[kChunk];
         const auto count = static_cast<size_t>(std::min(kChunk, n - begin));
         narrow(x + begin, narrowed, count);
         widen(narrowed, x + begin, count);
@@ -127,7 +184,16 @@ std::shared_ptr<const engine::Kernel> make_reorder_kernel(const TensorDesc& from
   if (engine::same_arrangement(from, to))
     return std::make_shared<CopyKernel>(static_cast<size_t>(to.bytes()));
   if (from.shape != to.shape) fail_internal("a reorder from {} to {}", from.text(), to.text());
-  return reorder_kernel(onednn_desc(from), onednn_desc(to));
+  const bool narrows = from.dtype == tensor::DType::kFloat32 && to.dtype == tensor::DType::kBFloat16;
+  TensorDesc alike = from;
+  alike.dtype = to.dtype;
+  const auto count = [](const TensorDesc& desc) {
+    return desc.bytes() / static_cast<int64_t>(tensor::dtype_size(desc.dtype));
+  };
+  if (narrows && engine::same_arrangement(alike, to)) return std::make_shared<NarrowingKernel>(count(from));
+  auto reorder = reorder_kernel(onednn_desc(from), onednn_desc(to));
+  if (!narrows) return reorder;
+  return std::make_shared<SaturatingKernel>(std::move(reorder), count(from), count(to));
 }
 
 std::shared_ptr<const engine::Kernel> make_rounding_kernel(std::shared_ptr<const engine::Kernel> kernel,

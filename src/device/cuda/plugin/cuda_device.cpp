@@ -21,6 +21,7 @@
 #include "device/cuda/plugin/tactics/tactics.hpp"
 #include "system/cpu.hpp"
 #include "system/monitor.hpp"
+#include "tensor/saturate.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -174,7 +175,7 @@ class CudaDevice final : public engine::Device {
   void arrange_constant(const TensorDesc& from, const TensorDesc& to, const void* input,
                         void* output) const override {
     const tensor::Tensor plain(from.dtype, from.shape, static_cast<const std::byte*>(input), nullptr);
-    const tensor::Tensor converted = from.dtype == to.dtype ? plain : plain.cast(to.dtype);
+    const tensor::Tensor converted = from.dtype == to.dtype ? plain : tensor::saturated(plain, to.dtype);
     const size_t size = tensor::dtype_size(to.dtype);
     if (to.layout == from.layout) {
       std::memcpy(output, converted.bytes(), converted.byte_size());
