@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/out_of_memory.hpp"
+#include "engine/float32_nodes.hpp"
 #include "engine/program/dissolve.hpp"
 #include "engine/program/program.hpp"
 #include "engine/program/slots.hpp"
@@ -48,6 +49,7 @@ class ProgramBuilder {
         options_(options),
         choice_(device, weights) {
     slot_of_.assign(graph_->values.size(), -1);
+    float32_ = float32_nodes(*graph_);
   }
 
   std::unique_ptr<Program> build() {
@@ -248,6 +250,7 @@ class ProgramBuilder {
     const bool is_planned = planned != options_.plans.end();
     const bool lists = options_.list_candidates && !is_planned;
     StepPlan plan = is_planned ? planned->second : StepPlan{{}, work.layout, work.policy};
+    if (float32_[static_cast<size_t>(work.key.node)]) plan.policy = policy_of(Precision::kFp32);
     if (plan.tactic.dissolves() && add_pieces(work, plan, {})) return;
     TacticAnswer answer = choice_.ask(request_for(work.node, plan), plan.tactic, lists);
     if (!answer.offers() && add_pieces(work, plan, answer.refusals)) return;
@@ -456,6 +459,8 @@ class ProgramBuilder {
   std::unique_ptr<Program> program_ = std::make_unique<Program>();
   SlotTable slots_;
   std::vector<int32_t> slot_of_;
+  /// By node of the given graph.
+  std::vector<bool> float32_;
   /// (slot, the same value in another arrangement).
   std::multimap<int32_t, int32_t> arranged_;
   std::vector<DraftStep> steps_;
