@@ -7,6 +7,8 @@ const std::vector<Pass>& passes() {
   static const std::vector<Pass> kPasses = {
       {"constant_folding", "Computes nodes whose inputs are all known, such as shapes of static tensors",
        constant_folding, true},
+      {"branch_selection", "Replaces an If whose condition is known by the branch that runs",
+       branch_selection, true},
       {"half_widening",
        "Makes float32, which an engine keeps in its own precision, of what a model computes in float16 or "
        "bfloat16",
