@@ -71,11 +71,12 @@ std::string graph_feature(const onnx::GraphProto& graph) {
 
 }  // namespace
 
-tensor::Tensor read_tensor_file(const std::filesystem::path& file) {
+NamedTensor read_tensor_file(const std::filesystem::path& file) {
   const base::MappedFile content(file);
   try {
     ExternalFolder folder{{}};
-    return read_tensor(parse_tensor(content.bytes()), folder);
+    const onnx::TensorProto proto = parse_tensor(content.bytes());
+    return {proto.name(), read_tensor(proto, folder)};
   } catch (const Error& error) {
     throw error.within(file.string());
   }
