@@ -164,6 +164,17 @@ class Collector {
 
 }  // namespace
 
+std::vector<std::string> names_in(const std::vector<std::string>& files) {
+  std::vector<std::string> names;
+  for (const std::string& file : files) {
+    for (size_t at = file.find(':'); at != std::string::npos; at = file.find(':', at + 1))
+      names.push_back(file.substr(0, at));
+    if (!file.ends_with(".npz") || !std::filesystem::exists(file)) continue;
+    std::ranges::copy(tensor::npz_names(file), std::back_inserter(names));
+  }
+  return names;
+}
+
 RunInputs read_run_inputs(const std::vector<InputSlot>& slots, const std::vector<std::string>& files,
                           const importer::Preprocessing& preprocessing, std::optional<Layout> layout) {
   Collector collector(slots);

@@ -211,6 +211,25 @@ def check_names(runner):
     assert got.files == ["вход_out"], got.files
 
 
+def check_defaults(runner):
+    """An initializer that is also an input is its default; any other is the model's own."""
+    node = helper.make_node("Add", ["x", "w"], ["h"]), helper.make_node("Mul", ["h", "v"], ["y"])
+    shapes = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3]) for name in ("x", "w")]
+    weights = [helper.make_tensor(name, TensorProto.FLOAT, [3], [1, 2, 3]) for name in ("w", "v")]
+    graph = helper.make_graph(node, "defaults", shapes, [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3])], weights)
+    model = runner.folder / "defaults.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(model))
+    x, w, v = np.ones(3, np.float32), np.full(3, 5, np.float32), np.arange(1, 4, dtype=np.float32)
+    np.save(runner.folder / "w.npy", w)
+    np.save(runner.folder / "x.npy", x)
+    np.savez(runner.folder / "xw.npz", x=x, w=w)
+    np.savez(runner.folder / "xv.npz", x=x, v=w)
+    assert np.array_equal(runner.good(model, "--input", runner.folder / "x.npy")["y"], (x + v) * v)
+    for files in ([runner.folder / "xw.npz"], [f"w:{runner.folder}/w.npy", runner.folder / "x.npy"]):
+        assert np.array_equal(runner.good(model, "--input", *files)["y"], (x + w) * v), files
+    runner.bad(BAD_INPUT, "the model has no input named 'v' (x)", model, "--input", runner.folder / "xv.npz")
+
+
 def check_downloads(runner):
     folder = runner.folder
     for text, part in (("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "git lfs pull"),
@@ -284,6 +303,7 @@ def main():
         check_bad_inputs(runner, pathlib.Path(sys.argv[2]))
         check_input_types(runner)
         check_names(runner)
+        check_defaults(runner)
         check_downloads(runner)
 
 

@@ -17,8 +17,9 @@ using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
 
-Converter::Converter(onnx::ModelProto& model, std::filesystem::path folder)
-    : model_(model), folder_(std::move(folder)) {}
+Converter::Converter(onnx::ModelProto& model, std::filesystem::path folder,
+                     std::span<const std::string> given)
+    : model_(model), folder_(std::move(folder)), given_(given) {}
 
 graph::Graph Converter::convert() {
   index_functions();
@@ -42,15 +43,25 @@ void Converter::index_functions() {
   }
 }
 
+std::set<std::string> Converter::replaced_defaults() const {
+  std::set<std::string> names;
+  for (const auto& info : model_.graph().input()) {
+    if (std::find(given_.begin(), given_.end(), info.name()) != given_.end()) names.insert(info.name());
+  }
+  return names;
+}
+
 void Converter::add_initializers(const onnx::GraphProto& proto, Scope& scope) {
+  const bool own = &proto == &model_.graph();
+  const std::set<std::string> replaced = own ? replaced_defaults() : std::set<std::string>();
   const auto add = [&](const std::string& name, auto&& read) {
+    if (replaced.contains(name)) return;
     try {
       scope.define(name, scope.graph.add_constant(scope.frame.prefix + name, read()));
     } catch (const Error& error) {
       throw error.within(fmt::format("initializer '{}'", name.substr(0, 200)));
     }
   };
-  const bool own = &proto == &model_.graph();
   for (int i = 0; i < proto.initializer_size(); ++i) {
     const std::string name = proto.initializer(i).name();
     // Only the model's own graph is converted once; the graphs of a function body may be needed again.

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -18,8 +20,9 @@ namespace hone::importer {
 
 class Converter {
  public:
-  /// `model` must outlive the converter; the bytes of its initializers are taken, not copied.
-  Converter(onnx::ModelProto& model, std::filesystem::path folder);
+  /// `model` must outlive the converter; the bytes of its initializers are taken, not copied. `given`: inputs
+  /// for which initializers of their names are only defaults.
+  Converter(onnx::ModelProto& model, std::filesystem::path folder, std::span<const std::string> given);
 
   graph::Graph convert();
 
@@ -27,6 +30,8 @@ class Converter {
   using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
   void index_functions();
+  /// The model's inputs whose initializers are left out.
+  std::set<std::string> replaced_defaults() const;
   void add_initializers(const onnx::GraphProto& proto, Scope& scope);
   void add_inputs(const onnx::GraphProto& proto, Scope& scope);
   void declare_types(const onnx::GraphProto& proto, Scope& scope);
@@ -46,6 +51,7 @@ class Converter {
 
   onnx::ModelProto& model_;
   ExternalFolder folder_;
+  std::span<const std::string> given_;
   std::map<std::pair<std::string, std::string>, const onnx::FunctionProto*> functions_;
   size_t node_count_ = 0;
   int graph_depth_ = 0;

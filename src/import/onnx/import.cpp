@@ -14,12 +14,12 @@
 namespace hone::importer {
 
 graph::Graph import_onnx(std::span<const std::byte> bytes, const std::filesystem::path& folder,
-                         Metadata* metadata) {
+                         Metadata* metadata, std::span<const std::string> given) {
   onnx::ModelProto model = parse_model(bytes);
   if (metadata != nullptr) {
     for (const auto& entry : model.metadata_props()) (*metadata)[entry.key()] = entry.value();
   }
-  graph::Graph graph = Converter(model, folder).convert();
+  graph::Graph graph = Converter(model, folder, given).convert();
   graph::verify(graph, "import");
   return graph;
 }
@@ -42,21 +42,22 @@ void refuse_other_files(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-graph::Graph import_onnx(const std::filesystem::path& file, Metadata* metadata) {
+graph::Graph import_onnx(const std::filesystem::path& file, Metadata* metadata,
+                         std::span<const std::string> given) {
   const base::MappedFile content(file);
   const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
   try {
     refuse_other_files(content.bytes());
-    return import_onnx(content.bytes(), folder, metadata);
+    return import_onnx(content.bytes(), folder, metadata, given);
   } catch (const Error& error) {
     throw error.within(file.string());
   }
 }
 
-Model load_onnx(const std::string& file, const LoadModelOptions& /*options*/) {
+Model load_onnx(const std::string& file, const LoadModelOptions& options) {
   const std::filesystem::path path(file);
   Model model{path.stem().string(), path, nullptr, {}};
-  model.graph = std::make_shared<graph::Graph>(import_onnx(path, &model.metadata));
+  model.graph = std::make_shared<graph::Graph>(import_onnx(path, &model.metadata, options.given));
   return model;
 }
 
