@@ -20,8 +20,8 @@ Summary branch_selection(Graph& graph) {
       inner.sources.insert(inner.sources.begin(), node.sources.begin(), node.sources.end());
       editor.insert_before(i, std::move(inner));
     }
-    summary.change(fmt::format("'{}' (If) replaced by its {}", node.name,
-                               *condition ? "then_branch" : "else_branch"));
+    summary.change(
+        fmt::format("'{}' (If) replaced by its {}", node.name, *condition ? "then_branch" : "else_branch"));
   }
   editor.commit();
   return summary;
