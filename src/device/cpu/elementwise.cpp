@@ -31,14 +31,42 @@ constexpr Single kSingles[] = {{"Relu", ChainOp::kRelu},
                                {"HardSwish", ChainOp::kHardSwish},
                                {"Softplus", ChainOp::kSoftplus},
                                {"Mish", ChainOp::kMish},
+                               {"Selu", ChainOp::kSelu, "alpha", "gamma"},
+                               {"Celu", ChainOp::kCelu, "alpha"},
+                               {"Softsign", ChainOp::kSoftsign},
+                               {"ThresholdedRelu", ChainOp::kThresholdedRelu, "alpha"},
+                               {"Shrink", ChainOp::kShrink, "lambd", "bias"},
                                {"Neg", ChainOp::kNeg},
                                {"Abs", ChainOp::kAbs},
+                               {"Sign", ChainOp::kSign},
                                {"Exp", ChainOp::kExp},
+                               {"Log", ChainOp::kLog},
                                {"Sqrt", ChainOp::kSqrt},
+                               {"Erf", ChainOp::kErf},
+                               {"Reciprocal", ChainOp::kReciprocal},
+                               {"Floor", ChainOp::kFloor},
+                               {"Ceil", ChainOp::kCeil},
+                               {"Round", ChainOp::kRound},
+                               {"Sin", ChainOp::kSin},
+                               {"Cos", ChainOp::kCos},
+                               {"Tan", ChainOp::kTan},
+                               {"Asin", ChainOp::kAsin},
+                               {"Acos", ChainOp::kAcos},
+                               {"Atan", ChainOp::kAtan},
+                               {"Sinh", ChainOp::kSinh},
+                               {"Cosh", ChainOp::kCosh},
+                               {"Asinh", ChainOp::kAsinh},
+                               {"Acosh", ChainOp::kAcosh},
+                               {"Atanh", ChainOp::kAtanh},
                                {"Add", ChainOp::kAdd},
                                {"Sub", ChainOp::kSub},
                                {"Mul", ChainOp::kMul},
-                               {"Div", ChainOp::kDiv}};
+                               {"Div", ChainOp::kDiv},
+                               {"Pow", ChainOp::kPow},
+                               {"PRelu", ChainOp::kPRelu},
+                               {"Max", ChainOp::kMax},
+                               {"Min", ChainOp::kMin},
+                               {"Sum", ChainOp::kAdd}};
 
 const Single* find_single(const std::string& op) {
   for (const Single& single : kSingles) {
@@ -90,6 +118,35 @@ Refusal clip_links(const StepRequest& request, std::vector<ChainLink>& chain) {
   return {};
 }
 
+/// The operation with its operands in the other order; nullopt where it has no such form.
+std::optional<ChainOp> reversed(ChainOp op) {
+  switch (op) {
+    case ChainOp::kSub: return ChainOp::kReverseSub;
+    case ChainOp::kDiv: return ChainOp::kReverseDiv;
+    case ChainOp::kPow: return ChainOp::kReversePow;
+    case ChainOp::kPRelu: return std::nullopt;
+    default: return op;
+  }
+}
+
+/// One link for each operand after the first: the first one with the output's shape is the main one, and one
+/// that another comes before is its second operand.
+Refusal operand_links(const StepRequest& request, ChainOp op, size_t& main, std::vector<ChainLink>& chain) {
+  const std::vector<TensorDesc>& inputs = request.inputs;
+  for (main = 0; main < inputs.size() && inputs[main].shape != request.outputs[0].shape;) ++main;
+  if (main == inputs.size()) return "all operands are broadcast";
+  for (const TensorDesc& input : inputs) {
+    if (input.dtype != request.outputs[0].dtype && input.dtype != request.storage())
+      return "operands of several element types";
+  }
+  const auto link = main == 0 ? std::optional(op) : reversed(op);
+  if (!link) return "the first operand is broadcast";
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (i != main) chain.push_back({.op = *link, .operand = i});
+  }
+  return {};
+}
+
 /// Fills in the chain; a reason when there is none.
 Refusal links(const StepRequest& request, size_t& main, std::vector<ChainLink>& chain) {
   const graph::Node& node = request.node;
@@ -101,17 +158,11 @@ Refusal links(const StepRequest& request, size_t& main, std::vector<ChainLink>& 
     return {};
   }
   const Single& single = *find_single(node.op);
+  if (is_binary(single.link)) return operand_links(request, single.link, main, chain);
   ChainLink link{single.link};
   if (single.alpha != nullptr) link.alpha = node.attributes.get_float(single.alpha);
   if (single.beta != nullptr) link.beta = node.attributes.get_float(single.beta);
-  if (is_binary(link.op)) {
-    // The operand with the output's shape is the main one.
-    main = request.inputs[0].shape == request.outputs[0].shape ? 0 : 1;
-    if (request.inputs[main].shape != request.outputs[0].shape) return "both operands are broadcast";
-    link.operand = 1 - main;
-    if (main == 1 && link.op == ChainOp::kSub) link.op = ChainOp::kReverseSub;
-    if (main == 1 && link.op == ChainOp::kDiv) return "the dividend is broadcast";
-  }
+  if (link.op == ChainOp::kCelu && !(link.alpha > 0)) return "alpha is not positive";
   chain.push_back(link);
   return {};
 }
