@@ -31,6 +31,8 @@ const std::vector<Pass>& passes() {
       {"layer_norm_recognition", "Recognises layer normalisation where it is written out",
        layer_norm_recognition, true},
       {"division_by_constant", "Makes products of divisions by constants", division_by_constant, true},
+      {"power_of_constant", "Makes products, roots and reciprocals of powers with a constant exponent",
+       power_of_constant, true},
       {"batch_norm_folding",
        "Folds batch normalisation and other per-channel scales and shifts into the weights before them",
        batch_norm_folding, true},
