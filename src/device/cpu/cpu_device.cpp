@@ -23,7 +23,10 @@ TacticList make_tactics() {
   add_pooling_tactics(list);
   add_elementwise_tactics(list);
   add_concat_tactics(list);
+  add_softmax_tactics(list);
   add_normalization_tactics(list);
+  add_row_normalization_tactics(list);
+  add_reduction_tactics(list);
   add_recurrent_tactics(list);
   add_reorder_tactics(list);
   return list;

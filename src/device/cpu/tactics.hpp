@@ -17,8 +17,14 @@ void add_pooling_tactics(TacticList& list);
 void add_elementwise_tactics(TacticList& list);
 /// Concat, written in place where the engine can arrange it.
 void add_concat_tactics(TacticList& list);
-/// Softmax, LRN and LayerNormalization through oneDNN.
+/// Softmax along any axis with loops of ours.
+void add_softmax_tactics(TacticList& list);
+/// Softmax and LRN through oneDNN.
 void add_normalization_tactics(TacticList& list);
+/// LayerNormalization, GroupNormalization and InstanceNormalization.
+void add_row_normalization_tactics(TacticList& list);
+/// Reductions over any axes, ArgMax and ArgMin.
+void add_reduction_tactics(TacticList& list);
 /// LSTM, GRU and RNN through oneDNN.
 void add_recurrent_tactics(TacticList& list);
 /// Transpose, DepthToSpace and SpaceToDepth through oneDNN's reorder.
