@@ -22,7 +22,10 @@ TacticList make_tactics() {
   add_matrix_tactics(list);
   add_pooling_tactics(list);
   add_elementwise_tactics(list);
+  add_map_tactics(list);
+  add_cast_tactics(list);
   add_concat_tactics(list);
+  add_movement_tactics(list);
   add_softmax_tactics(list);
   add_normalization_tactics(list);
   add_row_normalization_tactics(list);

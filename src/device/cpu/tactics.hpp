@@ -17,6 +17,12 @@ void add_pooling_tactics(TacticList& list);
 void add_elementwise_tactics(TacticList& list);
 /// Concat, written in place where the engine can arrange it.
 void add_concat_tactics(TacticList& list);
+/// Comparisons, logic, Where and arithmetic of any types and broadcasting.
+void add_map_tactics(TacticList& list);
+/// Cast and CastLike.
+void add_cast_tactics(TacticList& list);
+/// Slice, Split, Pad, Expand, Tile and Resize to nearest neighbours.
+void add_movement_tactics(TacticList& list);
 /// Softmax along any axis with loops of ours.
 void add_softmax_tactics(TacticList& list);
 /// Softmax and LRN through oneDNN.
