@@ -54,7 +54,8 @@ class Lowering {
     }
     const auto equation = graph::parse_einsum(einsum_.attributes.get_string("equation"), ranks);
     if (std::any_of(equation.inputs.begin(), equation.inputs.end(), repeats)) return refuse();
-    if (ranks.size() > 2 || !read_sizes(equation)) return refuse();
+    if (ranks.size() > 2) return refuse();
+    read_sizes(equation);
     const Operand first{einsum_.inputs[0], equation.inputs[0]};
     if (ranks.size() == 1) return lower_one(first, equation.output);
     lower_two(first, {einsum_.inputs[1], equation.inputs[1]}, equation.output);
@@ -63,17 +64,16 @@ class Lowering {
  private:
   void refuse() { summary_.refuse(fmt::format("'{}' is no matrix product", einsum_.name)); }
 
-  /// The size of every label; false where the operands may differ in one: unlike MatMul, Einsum spreads a
-  /// size of 1.
-  bool read_sizes(const graph::EinsumEquation& equation) {
+  /// The size of every label, and those in which the operands may differ: there one of them may spread a size
+  /// of 1.
+  void read_sizes(const graph::EinsumEquation& equation) {
     for (size_t i = 0; i < equation.inputs.size(); ++i) {
       const graph::Dims& dims = *editor_.graph().value(einsum_.inputs[i]).type.dims;
       for (size_t d = 0; d < dims.size(); ++d) {
         const auto [at, is_new] = sizes_.emplace(equation.inputs[i][d], dims[d]);
-        if (!is_new && !at->second.same_as(dims[d])) return false;
+        if (!is_new && !at->second.same_as(dims[d])) spread_.push_back(equation.inputs[i][d]);
       }
     }
-    return true;
   }
 
   /// The product of the sizes; nullopt where one is open.
@@ -159,8 +159,12 @@ class Lowering {
   void lower_two(Operand a, Operand b, const Labels& output) {
     const Product straight = classify(a, b, output);
     const Product swapped = classify(b, a, output);
+    // MatMul spreads batches, and no axis that it sums.
+    for (const int label : spread_) {
+      if (contains(straight.contracted, label)) return refuse();
+    }
     // An open size can be in no constant shape.
-    const bool sized = size_of(joined(a.labels, b.labels)).has_value();
+    const bool sized = spread_.empty() && size_of(joined(a.labels, b.labels)).has_value();
     if (!straight.contracted.empty() && !sized && !as_they_are(straight) && !as_they_are(swapped))
       return refuse();
     a = without_own_sums(a, joined(output, b.labels), ".left.sum");
@@ -265,6 +269,7 @@ class Lowering {
   const Node einsum_;
   Summary& summary_;
   std::map<int, graph::Dim> sizes_;
+  Labels spread_;
 };
 
 }  // namespace
