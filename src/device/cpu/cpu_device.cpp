@@ -30,6 +30,8 @@ TacticList make_tactics() {
   add_normalization_tactics(list);
   add_row_normalization_tactics(list);
   add_reduction_tactics(list);
+  add_quantization_tactics(list);
+  add_integer_tactics(list);
   add_recurrent_tactics(list);
   add_reorder_tactics(list);
   return list;

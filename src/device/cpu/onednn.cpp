@@ -246,6 +246,35 @@ PackedConstant pack_matrix(const engine::StepRequest& request, size_t operand, c
                       transposed ? tensor::FilterAxis::kFirst : tensor::FilterAxis::kLast, wanted, weights);
 }
 
+PackedConstant pack_bytes(const engine::StepRequest& request, size_t operand, const memory::dims& dims,
+                          const memory::dims& strides, const memory::desc& wanted,
+                          engine::WeightStore& weights) {
+  const graph::ValueId id = request.node.inputs[operand];
+  const std::string& name = request.graph.value(id).name;
+  const tensor::Tensor& constant = *request.graph.value(id).constant;
+  const std::string tag = tag_of(wanted);
+  // It may hold sums for zero points besides, so no other form is made of it.
+  const engine::WeightKey key{
+      name, fmt::format("{}int8:{}:{}-by-{}", engine::kFinalForm, tag.empty() ? opaque_text(wanted) : tag,
+                        fmt::join(dims, "x"), fmt::join(strides, "x"))};
+  if (const tensor::Tensor* found = weights.find(key)) {
+    if (found->byte_size() != wanted.get_size()) {
+      fail_bad_input("packed constant '{}' has {} bytes, its format needs {}", name, found->byte_size(),
+                     wanted.get_size());
+    }
+    return {found->bytes(), key};
+  }
+  if (constant.bytes() == nullptr) throw engine::MissingForm(key);
+  std::vector<int8_t> signed_bytes(constant.byte_size());
+  std::memcpy(signed_bytes.data(), constant.bytes(), constant.byte_size());
+  if (constant.dtype() == DType::kUInt8) {
+    for (int8_t& byte : signed_bytes) byte = static_cast<int8_t>(static_cast<uint8_t>(byte) ^ 0x80u);
+  }
+  tensor::Tensor bytes = zeros_for(wanted);
+  reorder({dims, memory::data_type::s8, strides}, signed_bytes.data(), wanted, bytes.mutable_bytes());
+  return {weights.add(key, std::move(bytes)).bytes(), key};
+}
+
 void OnednnKernel::bind_input(size_t position, int dnnl_arg, const memory::desc& desc) {
   inputs_.push_back({position, dnnl_arg, desc});
 }

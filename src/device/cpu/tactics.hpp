@@ -31,6 +31,12 @@ void add_normalization_tactics(TacticList& list);
 void add_row_normalization_tactics(TacticList& list);
 /// Reductions over any axes, ArgMax and ArgMin.
 void add_reduction_tactics(TacticList& list);
+/// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear.
+void add_quantization_tactics(TacticList& list);
+/// Convolutions and matrix products of 8-bit integers through oneDNN.
+void add_integer_tactics(TacticList& list);
+/// Whether there are any with the oneDNN at hand.
+bool multiplies_bytes();
 /// LSTM, GRU and RNN through oneDNN.
 void add_recurrent_tactics(TacticList& list);
 /// Transpose, DepthToSpace and SpaceToDepth through oneDNN's reorder.
