@@ -5,6 +5,10 @@ namespace hone::transform {
 
 const std::vector<Pass>& passes() {
   static const std::vector<Pass> kPasses = {
+      {"quantized_products",
+       "Makes products of 8-bit integers of those between DequantizeLinear and QuantizeLinear, for devices "
+       "that ask",
+       quantized_products, true, true},
       {"constant_folding", "Computes nodes whose inputs are all known, such as shapes of static tensors",
        constant_folding, true},
       {"half_widening",

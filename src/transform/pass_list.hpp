@@ -19,6 +19,7 @@ Summary gelu_recognition(Graph& graph);
 Summary layer_norm_recognition(Graph& graph);
 Summary division_by_constant(Graph& graph);
 Summary power_of_constant(Graph& graph);
+Summary quantized_products(Graph& graph);
 Summary batch_norm_folding(Graph& graph);
 Summary gemm_canonical(Graph& graph);
 Summary dead_code(Graph& graph);

@@ -82,6 +82,11 @@ class CpuDevice final : public engine::Device {
     return {has_avx512() ? Layout::kBlocked16 : Layout::kBlocked8, Layout::kChannelsLast};
   }
 
+  std::vector<std::string> passes(Precision, int64_t) const override {
+    if (!multiplies_bytes()) return {};
+    return {"quantized_products"};
+  }
+
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
     return engine::tactics_for(tactics_, node);
   }
