@@ -26,6 +26,11 @@ TacticList make_tactics() {
   add_cast_tactics(list);
   add_concat_tactics(list);
   add_movement_tactics(list);
+  add_interpolation_tactics(list);
+  add_grid_sample_tactics(list);
+  add_indexing_tactics(list);
+  add_top_k_tactics(list);
+  add_cumulative_sum_tactics(list);
   add_softmax_tactics(list);
   add_normalization_tactics(list);
   add_row_normalization_tactics(list);

@@ -103,18 +103,33 @@ Refusal fused_links(const StepRequest& request, std::vector<ChainLink>& chain) {
   return {};
 }
 
+/// The element of a constant bound; nullopt where the bound is computed.
+std::optional<float> constant_bound(const StepRequest& request, size_t input) {
+  const tensor::Tensor* bound = request.graph.constant(request.node.inputs[input]);
+  if (bound == nullptr || bound->size() != 1) return std::nullopt;
+  return static_cast<float>(bound->to_double()[0]);
+}
+
 Refusal clip_links(const StepRequest& request, std::vector<ChainLink>& chain) {
   ChainLink link{ChainOp::kClip, -std::numeric_limits<float>::infinity(),
                  std::numeric_limits<float>::infinity()};
+  bool known = true;
   for (size_t i = 1; i <= 2; ++i) {
     if (!request.node.has_input(i)) continue;
-    const tensor::Tensor* bound = request.graph.constant(request.node.inputs[i]);
-    if (bound == nullptr || bound->size() != 1) return "the bounds are not constant";
-    (i == 1 ? link.alpha : link.beta) = static_cast<float>(bound->to_double()[0]);
+    const auto bound = constant_bound(request, i);
+    known = known && bound && !std::isnan(*bound);
+    if (known) (i == 1 ? link.alpha : link.beta) = *bound;
   }
-  // ONNX: with min above max every element becomes max; a chain would give min.
-  if (link.alpha > link.beta) return "the lower bound is above the upper one";
-  chain.push_back(link);
+  // ONNX: with min above max every element becomes max; a clip in a chain would give min.
+  if (known && link.alpha <= link.beta) {
+    chain.push_back(link);
+    return {};
+  }
+  for (size_t i = 1; i <= 2; ++i) {
+    if (!request.node.has_input(i)) continue;
+    if (tensor::element_count(request.inputs[i].shape) != 1) return "a bound of several elements";
+    chain.push_back({.op = i == 1 ? ChainOp::kMax : ChainOp::kMin, .operand = i});
+  }
   return {};
 }
 

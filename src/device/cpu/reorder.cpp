@@ -67,24 +67,28 @@ std::shared_ptr<const engine::Kernel> reorder_kernel(const memory::desc& from, c
   return kernel;
 }
 
-/// oneDNN's name for an element type of this size that it copies unchanged.
+/// oneDNN's name for an element type of this size, or of half of it, that it copies unchanged.
 tensor::DType carrier(tensor::DType dtype) {
   switch (tensor::dtype_size(dtype)) {
     case 1: return tensor::DType::kUInt8;
     case 2: return tensor::DType::kBFloat16;
-    case 4: return tensor::DType::kInt32;
-    default: return tensor::DType::kUndefined;
+    default: return tensor::DType::kInt32;
   }
 }
 
 /// The input's elements in another order: those of the output as `dims`, whose strides in the input are
 /// `from`.
-Offer moved(const StepRequest& request, const memory::dims& dims, const memory::dims& from) {
+Offer moved(const StepRequest& request, memory::dims dims, memory::dims from) {
   const engine::Shape& shape = request.inputs[0].shape;
   if (tensor::element_count(shape) == 0) return Offer::refuse("the tensor is empty");
   const bool floating = request.outputs[0].dtype == tensor::DType::kFloat32;
   const tensor::DType dtype = floating ? request.storage() : request.outputs[0].dtype;
-  if (carrier(dtype) == tensor::DType::kUndefined) return Offer::refuse("elements of 8 bytes");
+  if (tensor::dtype_size(dtype) == 8) {
+    // Its halves are one more axis.
+    for (int64_t& stride : from) stride *= 2;
+    dims.push_back(2);
+    from.push_back(1);
+  }
   return guard_onednn([&] {
     const auto type = onednn_type(carrier(dtype));
     const auto to = tensor::row_major_strides(engine::Shape(dims.begin(), dims.end()));

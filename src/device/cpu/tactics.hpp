@@ -23,6 +23,13 @@ void add_map_tactics(TacticList& list);
 void add_cast_tactics(TacticList& list);
 /// Slice, Split, Pad, Expand, Tile and Resize to nearest neighbours.
 void add_movement_tactics(TacticList& list);
+/// Resize by interpolation.
+void add_interpolation_tactics(TacticList& list);
+void add_grid_sample_tactics(TacticList& list);
+/// Gather, GatherElements, GatherND, ScatterElements and ScatterND.
+void add_indexing_tactics(TacticList& list);
+void add_top_k_tactics(TacticList& list);
+void add_cumulative_sum_tactics(TacticList& list);
 /// Softmax along any axis with loops of ours.
 void add_softmax_tactics(TacticList& list);
 /// Softmax and LRN through oneDNN.
