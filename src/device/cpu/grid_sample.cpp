@@ -18,51 +18,91 @@ using engine::StepRequest;
 constexpr int64_t kPoints = 256;
 constexpr size_t kTaps = 4;
 constexpr int64_t kWorthThreads = 1 << 12;
+/// Of a plane: rows and columns are whole numbers in float.
+constexpr int64_t kMostPixels = 1 << 24;
 
 enum class Padding : uint8_t { kZeros, kBorder, kReflection };
 
 /// One axis of the image that is sampled.
 struct SampledAxis {
-  int64_t size;
+  float size;
   bool align_corners;
   Padding padding;
 
-  /// From [-1, 1] to positions: the ends are pixel centres, or the outer edges of pixels.
-  float position(float n) const {
-    const auto length = static_cast<float>(size);
-    float x = align_corners ? (n + 1) / 2 * (length - 1) : ((n + 1) * length - 1) / 2;
-    if (padding == Padding::kZeros) {
-      // Beyond every pixel, yet safe to convert to an integer; also what is no number.
-      constexpr float kFar = 1e9f;
-      return std::abs(x) < kFar ? x : -kFar;
-    }
-    if (padding == Padding::kReflection) x = reflect(x);
-    if (std::isnan(x)) return 0;
-    return padding == Padding::kBorder ? std::clamp(x, 0.0f, length - 1) : x;
-  }
+  /// Between which positions points are kept. Beside zeros no pixel is read from two before the first one on.
+  float lowest() const { return padding == Padding::kZeros ? -2.0f : 0.0f; }
+  float highest() const { return padding == Padding::kZeros ? size + 1 : size - 1; }
 
   float reflect(float x) const {
     const float low = align_corners ? 0 : -0.5f;
-    const float span = align_corners ? static_cast<float>(size - 1) : static_cast<float>(size);
+    const float span = align_corners ? size - 1 : size;
     if (span == 0) return 0;
     const float distance = std::fmod(std::abs(x - low), 2 * span);
     return low + (distance > span ? 2 * span - distance : distance);
   }
-
-  /// The pixel at position `i`, -1 for none.
-  int64_t pixel(float i) const {
-    if (padding == Padding::kZeros) {
-      return i < 0 || i >= static_cast<float>(size) ? -1 : static_cast<int64_t>(i);
-    }
-    return static_cast<int64_t>(std::clamp(i, 0.0f, static_cast<float>(size - 1)));
-  }
 };
+
+/// Positions of coordinates that lie two apart: from [-1, 1], whose ends are pixel centres or the outer edges
+/// of pixels.
+HONE_CLONES void locate(const float* coordinates, float size, bool align_corners, float* x, size_t n) {
+  if (align_corners) {
+    for (size_t i = 0; i < n; ++i) x[i] = (coordinates[2 * i] + 1) / 2 * (size - 1);
+    return;
+  }
+  for (size_t i = 0; i < n; ++i) x[i] = ((coordinates[2 * i] + 1) * size - 1) / 2;
+}
+
+/// What is no number goes to the lowest position.
+HONE_CLONES void keep_between(float low, float high, float* x, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    const float above = x[i] >= low ? x[i] : low;
+    x[i] = above <= high ? above : high;
+  }
+}
 
 /// What some points read: `taps` pixels each, -1 for none, and their weights.
 struct Points {
+  float rows[kPoints];
+  float columns[kPoints];
   int32_t pixels[kTaps][kPoints];
   float weights[kTaps][kPoints];
 };
+
+/// The pixel of that row and column, which are whole; those outside are none, or with `border` the nearest.
+HONE_INLINE int32_t pixel_at(float row, float column, float height, float width, bool border) {
+  const float r = row < 0 ? 0.0f : (row > height - 1 ? height - 1 : row);
+  const float c = column < 0 ? 0.0f : (column > width - 1 ? width - 1 : column);
+  const int32_t at = static_cast<int32_t>(r) * static_cast<int32_t>(width) + static_cast<int32_t>(c);
+  const bool inside = r == row && c == column;
+  return inside || border ? at : -1;
+}
+
+HONE_CLONES void read_nearest(Points& points, float height, float width, bool border, size_t n) {
+#pragma omp simd
+  for (size_t i = 0; i < n; ++i) {
+    points.pixels[0][i] =
+        pixel_at(__builtin_rintf(points.rows[i]), __builtin_rintf(points.columns[i]), height, width, border);
+    points.weights[0][i] = 1;
+  }
+}
+
+HONE_CLONES void read_linear(Points& points, float height, float width, bool border, size_t n) {
+#pragma omp simd
+  for (size_t i = 0; i < n; ++i) {
+    const float top = __builtin_floorf(points.rows[i]);
+    const float left = __builtin_floorf(points.columns[i]);
+    const float below = points.rows[i] - top;
+    const float right = points.columns[i] - left;
+    points.pixels[0][i] = pixel_at(top, left, height, width, border);
+    points.pixels[1][i] = pixel_at(top, left + 1, height, width, border);
+    points.pixels[2][i] = pixel_at(top + 1, left, height, width, border);
+    points.pixels[3][i] = pixel_at(top + 1, left + 1, height, width, border);
+    points.weights[0][i] = (1 - below) * (1 - right);
+    points.weights[1][i] = (1 - below) * right;
+    points.weights[2][i] = below * (1 - right);
+    points.weights[3][i] = below * right;
+  }
+}
 
 HONE_CLONES void sample(const Points& points, const float* plane, size_t taps, float* y, size_t n) {
   for (size_t i = 0; i < n; ++i) y[i] = 0;
@@ -80,8 +120,9 @@ HONE_CLONES void sample(const Points& points, const float* plane, size_t taps, f
 class GridSampleKernel final : public engine::Kernel {
  public:
   GridSampleKernel(const Shape& image, const Shape& grid, bool nearest, bool align_corners, Padding padding)
-      : rows_{image[2], align_corners, padding},
-        columns_{image[3], align_corners, padding},
+      : rows_{static_cast<float>(image[2]), align_corners, padding},
+        columns_{static_cast<float>(image[3]), align_corners, padding},
+        plane_(image[2] * image[3]),
         images_(image[0]),
         channels_(image[1]),
         places_(grid[1] * grid[2]),
@@ -101,37 +142,32 @@ class GridSampleKernel final : public engine::Kernel {
   void run_part(const engine::Run& run, int64_t image, int64_t first, Points& points) const {
     const int64_t n = std::min(kPoints, places_ - first);
     const auto* grid = static_cast<const float*>(run.inputs[1]) + (image * places_ + first) * 2;
-    for (int64_t i = 0; i < n; ++i) read_point(grid[2 * i], grid[2 * i + 1], i, points);
-    const int64_t plane = rows_.size * columns_.size;
-    const auto* x = static_cast<const float*>(run.inputs[0]) + image * channels_ * plane;
+    // The last coordinate of a point belongs to the first axis.
+    place(rows_, grid + 1, points.rows, n);
+    place(columns_, grid, points.columns, n);
+    const bool border = rows_.padding != Padding::kZeros;
+    (nearest_ ? read_nearest : read_linear)(points, rows_.size, columns_.size, border,
+                                            static_cast<size_t>(n));
+    const auto* x = static_cast<const float*>(run.inputs[0]) + image * channels_ * plane_;
     auto* y = static_cast<float*>(run.outputs[0]) + image * channels_ * places_ + first;
     for (int64_t c = 0; c < channels_; ++c)
-      sample(points, x + c * plane, nearest_ ? 1 : kTaps, y + c * places_, static_cast<size_t>(n));
+      sample(points, x + c * plane_, nearest_ ? 1 : kTaps, y + c * places_, static_cast<size_t>(n));
   }
 
-  void read_point(float across, float down, int64_t i, Points& points) const {
-    const float column = columns_.position(across);
-    const float row = rows_.position(down);
-    const auto set = [&](size_t k, float r, float c, float weight) {
-      const int64_t at_row = rows_.pixel(r);
-      const int64_t at_column = columns_.pixel(c);
-      const bool inside = at_row >= 0 && at_column >= 0;
-      points.pixels[k][i] = inside ? static_cast<int32_t>(at_row * columns_.size + at_column) : -1;
-      points.weights[k][i] = weight;
-    };
-    if (nearest_) return set(0, std::nearbyint(row), std::nearbyint(column), 1);
-    const float top = std::floor(row);
-    const float left = std::floor(column);
-    const float below = row - top;
-    const float right = column - left;
-    set(0, top, left, (1 - below) * (1 - right));
-    set(1, top, left + 1, (1 - below) * right);
-    set(2, top + 1, left, below * (1 - right));
-    set(3, top + 1, left + 1, below * right);
+  static void place(const SampledAxis& axis, const float* coordinates, float* positions, int64_t n) {
+    const auto count = static_cast<size_t>(n);
+    locate(coordinates, axis.size, axis.align_corners, positions, count);
+    if (axis.padding == Padding::kReflection) {
+      for (size_t i = 0; i < count; ++i) positions[i] = axis.reflect(positions[i]);
+      // Between the outer edges of pixels: the taps are kept inside, not the position.
+      return keep_between(-0.5f, axis.size - 0.5f, positions, count);
+    }
+    keep_between(axis.lowest(), axis.highest(), positions, count);
   }
 
   SampledAxis rows_;
   SampledAxis columns_;
+  int64_t plane_;
   int64_t images_;
   int64_t channels_;
   int64_t places_;
@@ -143,7 +179,7 @@ Offer offer_grid_sample(const StepRequest& request, engine::WeightStore&) {
   const Shape& grid = request.inputs[1].shape;
   if (image.size() != 4 || grid.size() != 4 || grid[0] != image[0] || grid[3] != 2)
     return Offer::refuse("only images");
-  if (image[2] * image[3] > INT32_MAX) return Offer::refuse("a plane too large for positions of 32 bits");
+  if (image[2] * image[3] > kMostPixels) return Offer::refuse("a plane too large for positions in float32");
   const std::string& mode = request.node.attributes.get_string("mode");
   const std::string& padding = request.node.attributes.get_string("padding_mode");
   // The pixels that a reflected point reads are reflected one by one, too.
