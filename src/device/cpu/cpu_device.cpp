@@ -88,8 +88,8 @@ class CpuDevice final : public engine::Device {
   }
 
   std::vector<std::string> passes(Precision, int64_t) const override {
-    if (!multiplies_bytes()) return {};
-    return {"quantized_products"};
+    if (!multiplies_bytes()) return {"mean_of_squares"};
+    return {"quantized_products", "mean_of_squares"};
   }
 
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {
