@@ -15,7 +15,7 @@ using engine::Layout;
 using engine::Shape;
 
 /// Bytes that are worth starting threads for.
-constexpr int64_t kWorthThreads = 1 << 16;
+constexpr int64_t kWorthThreads = 1 << 18;
 
 bool is_whole(const std::vector<int64_t>& sources, int64_t length) {
   if (static_cast<int64_t>(sources.size()) != length) return false;

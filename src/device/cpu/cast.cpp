@@ -23,7 +23,7 @@ using tensor::Half;
 
 using CastFunction = void (*)(const void* from, void* to, int64_t count);
 
-constexpr int64_t kWorthThreads = 1 << 15;
+constexpr int64_t kWorthThreads = 1 << 17;
 
 template <class From, class To>
 void cast_all(const void* from, void* to, int64_t count) {

@@ -177,6 +177,8 @@ int64_t link_cost(ChainOp op) {
     case ChainOp::kClip:
     case ChainOp::kNeg:
     case ChainOp::kAbs: return 1;
+    case ChainOp::kErf:
+    case ChainOp::kGeluErf: return 8;
     case ChainOp::kPow:
     case ChainOp::kReversePow: return 64;
     default: break;

@@ -15,7 +15,7 @@ using engine::Offer;
 using engine::Shape;
 using engine::StepRequest;
 
-constexpr int64_t kWorthThreads = 1 << 14;
+constexpr int64_t kWorthThreads = 1 << 16;
 constexpr int64_t kRows = 8;
 constexpr int64_t kColumns = 1024;
 

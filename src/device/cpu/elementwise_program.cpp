@@ -121,7 +121,7 @@ class ChainKernel final : public engine::Kernel {
  private:
   static constexpr auto kRunLength = static_cast<int64_t>(kRun);
   /// Additions that take about as long as starting threads.
-  static constexpr int64_t kWorthThreads = 1 << 15;
+  static constexpr int64_t kWorthThreads = 1 << 18;
 
   /// Links read and write the tensors themselves where those are float32, and a buffer between the links.
   void run_part(const Part& part, std::span<const void* const> inputs, void* output) const {

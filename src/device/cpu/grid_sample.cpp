@@ -1,5 +1,6 @@
 // GridSample of images: what each point of the grid reads is worked out once for all channels.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "device/cpu/clones.hpp"
@@ -17,7 +18,7 @@ using engine::StepRequest;
 
 constexpr int64_t kPoints = 256;
 constexpr size_t kTaps = 4;
-constexpr int64_t kWorthThreads = 1 << 12;
+constexpr int64_t kWorthThreads = 1 << 13;
 /// Of a plane: rows and columns are whole numbers in float.
 constexpr int64_t kMostPixels = 1 << 24;
 
@@ -60,29 +61,32 @@ HONE_CLONES void keep_between(float low, float high, float* x, size_t n) {
   }
 }
 
-/// What some points read: `taps` pixels each, -1 for none, and their weights.
+/// What some points read: some pixels each, with their weights, and the bits of each that are kept: all, or
+/// none where a point reads nothing.
 struct Points {
   float rows[kPoints];
   float columns[kPoints];
   int32_t pixels[kTaps][kPoints];
+  uint32_t kept[kTaps][kPoints];
   float weights[kTaps][kPoints];
 };
 
-/// The pixel of that row and column, which are whole; those outside are none, or with `border` the nearest.
-HONE_INLINE int32_t pixel_at(float row, float column, float height, float width, bool border) {
+/// Sets tap k of point i to the pixel of that row and column, which are whole. One outside is none, or with
+/// `border` the nearest.
+HONE_INLINE void set_tap(Points& points, size_t k, size_t i, float row, float column, float weight,
+                         float height, float width, bool border) {
   const float r = row < 0 ? 0.0f : (row > height - 1 ? height - 1 : row);
   const float c = column < 0 ? 0.0f : (column > width - 1 ? width - 1 : column);
-  const int32_t at = static_cast<int32_t>(r) * static_cast<int32_t>(width) + static_cast<int32_t>(c);
-  const bool inside = r == row && c == column;
-  return inside || border ? at : -1;
+  points.pixels[k][i] = static_cast<int32_t>(r) * static_cast<int32_t>(width) + static_cast<int32_t>(c);
+  points.kept[k][i] = (r == row && c == column) || border ? 0xffffffffu : 0u;
+  points.weights[k][i] = weight;
 }
 
 HONE_CLONES void read_nearest(Points& points, float height, float width, bool border, size_t n) {
 #pragma omp simd
   for (size_t i = 0; i < n; ++i) {
-    points.pixels[0][i] =
-        pixel_at(__builtin_rintf(points.rows[i]), __builtin_rintf(points.columns[i]), height, width, border);
-    points.weights[0][i] = 1;
+    set_tap(points, 0, i, __builtin_rintf(points.rows[i]), __builtin_rintf(points.columns[i]), 1, height,
+            width, border);
   }
 }
 
@@ -93,27 +97,28 @@ HONE_CLONES void read_linear(Points& points, float height, float width, bool bor
     const float left = __builtin_floorf(points.columns[i]);
     const float below = points.rows[i] - top;
     const float right = points.columns[i] - left;
-    points.pixels[0][i] = pixel_at(top, left, height, width, border);
-    points.pixels[1][i] = pixel_at(top, left + 1, height, width, border);
-    points.pixels[2][i] = pixel_at(top + 1, left, height, width, border);
-    points.pixels[3][i] = pixel_at(top + 1, left + 1, height, width, border);
-    points.weights[0][i] = (1 - below) * (1 - right);
-    points.weights[1][i] = (1 - below) * right;
-    points.weights[2][i] = below * (1 - right);
-    points.weights[3][i] = below * right;
+    set_tap(points, 0, i, top, left, (1 - below) * (1 - right), height, width, border);
+    set_tap(points, 1, i, top, left + 1, (1 - below) * right, height, width, border);
+    set_tap(points, 2, i, top + 1, left, below * (1 - right), height, width, border);
+    set_tap(points, 3, i, top + 1, left + 1, below * right, height, width, border);
   }
 }
 
-HONE_CLONES void sample(const Points& points, const float* plane, size_t taps, float* y, size_t n) {
-  for (size_t i = 0; i < n; ++i) y[i] = 0;
-  for (size_t k = 0; k < taps; ++k) {
-    const int32_t* pixels = points.pixels[k];
-    const float* weights = points.weights[k];
+HONE_INLINE float tap(const Points& points, const float* plane, size_t k, size_t i) {
+  const uint32_t bits = std::bit_cast<uint32_t>(plane[points.pixels[k][i]]);
+  return points.weights[k][i] * std::bit_cast<float>(bits & points.kept[k][i]);
+}
+
+HONE_CLONES void sample_nearest(const Points& points, const float* plane, float* y, size_t n) {
 #pragma omp simd
-    for (size_t i = 0; i < n; ++i) {
-      const float value = plane[pixels[i] < 0 ? 0 : pixels[i]];
-      y[i] += pixels[i] < 0 ? 0.0f : weights[i] * value;
-    }
+  for (size_t i = 0; i < n; ++i) y[i] = tap(points, plane, 0, i);
+}
+
+HONE_CLONES void sample_linear(const Points& points, const float* plane, float* y, size_t n) {
+#pragma omp simd
+  for (size_t i = 0; i < n; ++i) {
+    y[i] = (tap(points, plane, 0, i) + tap(points, plane, 1, i)) +
+           (tap(points, plane, 2, i) + tap(points, plane, 3, i));
   }
 }
 
@@ -151,7 +156,8 @@ class GridSampleKernel final : public engine::Kernel {
     const auto* x = static_cast<const float*>(run.inputs[0]) + image * channels_ * plane_;
     auto* y = static_cast<float*>(run.outputs[0]) + image * channels_ * places_ + first;
     for (int64_t c = 0; c < channels_; ++c)
-      sample(points, x + c * plane_, nearest_ ? 1 : kTaps, y + c * places_, static_cast<size_t>(n));
+      (nearest_ ? sample_nearest : sample_linear)(points, x + c * plane_, y + c * places_,
+                                                  static_cast<size_t>(n));
   }
 
   static void place(const SampledAxis& axis, const float* coordinates, float* positions, int64_t n) {

@@ -18,7 +18,7 @@ using engine::TensorDesc;
 using tensor::DType;
 
 /// Bytes that are worth starting threads for.
-constexpr int64_t kWorthThreads = 1 << 16;
+constexpr int64_t kWorthThreads = 1 << 18;
 
 /// The indices of a step, of 32 or 64 bits.
 struct Indices {

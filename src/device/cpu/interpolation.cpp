@@ -17,7 +17,7 @@ using engine::Offer;
 using engine::Shape;
 using engine::StepRequest;
 
-constexpr int64_t kWorthThreads = 1 << 13;
+constexpr int64_t kWorthThreads = 1 << 15;
 
 HONE_CLONES void scaled_row(const float* x, float weight, float* y, size_t n) {
 #pragma omp simd

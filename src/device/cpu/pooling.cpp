@@ -94,7 +94,7 @@ class GlobalPoolKernel final : public engine::Kernel {
                                                            : engine::layout_block(source_.layout);
     const int64_t groups = (channels + width - 1) / width;
     const int64_t units = source_.shape[0] * groups;
-#pragma omp parallel for schedule(static) if (units > 1 && units * pixels_ * width > 16384)
+#pragma omp parallel for schedule(static) if (units > 1 && units * pixels_ * width > 65536)
     for (int64_t unit = 0; unit < units; ++unit) {
       const int64_t first = unit % groups * width;
       const int64_t count = std::min(width, channels - first);

@@ -19,7 +19,7 @@ using engine::TensorDesc;
 using tensor::DType;
 
 /// Elements that are worth starting threads for.
-constexpr int64_t kWorthThreads = 1 << 15;
+constexpr int64_t kWorthThreads = 1 << 17;
 /// Elements that one thread takes at a time.
 constexpr int64_t kPart = 1 << 12;
 

@@ -39,7 +39,7 @@ constexpr Reduction kReductions[] = {{"ReduceSum", Fold::kSum},
                                      {"ReduceLogSum", Fold::kSum, Finish::kLog}};
 
 /// Elements that are worth starting threads for.
-constexpr int64_t kWorthThreads = 1 << 14;
+constexpr int64_t kWorthThreads = 1 << 17;
 
 class ReduceKernel final : public engine::Kernel {
  public:
@@ -141,7 +141,7 @@ class LogSumExpKernel final : public engine::Kernel {
     const int64_t kept = dims_.kept.count();
     const int64_t units = kept * dims_.columns;
     const int64_t rows = dims_.reduced.count();
-#pragma omp parallel for schedule(static) if (units > 1 && units * rows * dims_.row > kWorthThreads / 4)
+#pragma omp parallel for schedule(static) if (units > 1 && units * rows * dims_.row > kWorthThreads / 8)
     for (int64_t unit = 0; unit < units; ++unit) {
       const float* from = x + dims_.kept.offset(unit / dims_.columns) + unit % dims_.columns;
       const auto n = static_cast<size_t>(dims_.row);

@@ -17,7 +17,7 @@ using engine::StepRequest;
 using engine::TensorDesc;
 using tensor::DType;
 
-constexpr int64_t kWorthThreads = 1 << 13;
+constexpr int64_t kWorthThreads = 1 << 16;
 
 struct Statistics {
   float mean;

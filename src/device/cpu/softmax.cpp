@@ -40,7 +40,7 @@ class SoftmaxKernel final : public engine::Kernel {
 
  private:
   static constexpr int64_t kColumns = 256;
-  static constexpr int64_t kWorthThreads = 1 << 12;
+  static constexpr int64_t kWorthThreads = 1 << 16;
 
   void run_row(const float* x, float* y) const {
     const auto n = static_cast<size_t>(length_);

@@ -19,7 +19,7 @@ using tensor::DType;
 
 constexpr size_t kMostOperands = 3;
 /// Elements that are worth starting threads for.
-constexpr int64_t kWorthThreads = 1 << 15;
+constexpr int64_t kWorthThreads = 1 << 17;
 
 /// A run of elements; each operand's step from one to the next is 1 or 0.
 struct Row {
