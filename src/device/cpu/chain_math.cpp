@@ -94,6 +94,8 @@ HONE_BINARY(run_div, v / w)
 HONE_BINARY(run_reverse_div, w / v)
 HONE_BINARY(run_max, v < w || w != w ? w : v)
 HONE_BINARY(run_min, v > w || w != w ? w : v)
+HONE_BINARY(run_at_least, v < w ? w : v)
+HONE_BINARY(run_at_most, v > w ? w : v)
 HONE_BINARY(run_pow, std::pow(v, w))
 HONE_BINARY(run_reverse_pow, std::pow(w, v))
 HONE_BINARY(run_prelu, v < 0.0f ? v * w : v)
@@ -154,6 +156,8 @@ Binary binary_run(ChainOp op) {
     case ChainOp::kReverseDiv: return run_reverse_div;
     case ChainOp::kMax: return run_max;
     case ChainOp::kMin: return run_min;
+    case ChainOp::kAtLeast: return run_at_least;
+    case ChainOp::kAtMost: return run_at_most;
     case ChainOp::kPow: return run_pow;
     case ChainOp::kReversePow: return run_reverse_pow;
     case ChainOp::kPRelu: return run_prelu;

@@ -117,10 +117,10 @@ Refusal clip_links(const StepRequest& request, std::vector<ChainLink>& chain) {
   for (size_t i = 1; i <= 2; ++i) {
     if (!request.node.has_input(i)) continue;
     const auto bound = constant_bound(request, i);
-    known = known && bound && !std::isnan(*bound);
+    known = known && bound;
     if (known) (i == 1 ? link.alpha : link.beta) = *bound;
   }
-  // ONNX: with min above max every element becomes max; a clip in a chain would give min.
+  // ONNX: with min above max every element becomes max, and a NaN bounds nothing; a clip in a chain differs.
   if (known && link.alpha <= link.beta) {
     chain.push_back(link);
     return {};
@@ -128,7 +128,7 @@ Refusal clip_links(const StepRequest& request, std::vector<ChainLink>& chain) {
   for (size_t i = 1; i <= 2; ++i) {
     if (!request.node.has_input(i)) continue;
     if (tensor::element_count(request.inputs[i].shape) != 1) return "a bound of several elements";
-    chain.push_back({.op = i == 1 ? ChainOp::kMax : ChainOp::kMin, .operand = i});
+    chain.push_back({.op = i == 1 ? ChainOp::kAtLeast : ChainOp::kAtMost, .operand = i});
   }
   return {};
 }

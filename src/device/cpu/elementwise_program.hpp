@@ -61,6 +61,8 @@ enum class ChainOp : uint8_t {
   kReverseDiv,
   kMax,
   kMin,
+  kAtLeast,  ///< the larger one, the first where a bound is NaN
+  kAtMost,
   kPow,
   kReversePow,
   kPRelu

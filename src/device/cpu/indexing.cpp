@@ -22,22 +22,25 @@ constexpr int64_t kWorthThreads = 1 << 18;
 
 /// The indices of a step, of 32 or 64 bits.
 struct Indices {
-  DType dtype;
-  int64_t count;
+  DType dtype = DType::kInt64;
+  int64_t count = 0;
+  /// The step's node, for errors.
+  std::string node;
 
   int64_t at(const void* data, int64_t i) const {
     return dtype == DType::kInt32 ? int64_t{static_cast<const int32_t*>(data)[i]}
                                   : static_cast<const int64_t*>(data)[i];
   }
-};
 
-/// The position on an axis, counted from its end where the index is negative.
-int64_t checked(int64_t index, int64_t length) {
-  const int64_t position = index < 0 ? index + length : index;
-  if (position < 0 || position >= length)
-    fail_bad_input("index {} is outside an axis of length {}", index, length);
-  return position;
-}
+  /// The position on an axis, counted from its end where the index is negative.
+  int64_t checked(const void* data, int64_t i, int64_t length) const {
+    const int64_t index = at(data, i);
+    const int64_t position = index < 0 ? index + length : index;
+    if (position < 0 || position >= length)
+      fail_bad_input("{}: index {} is outside an axis of length {}", node, index, length);
+    return position;
+  }
+};
 
 void copy_element(const std::byte* from, std::byte* to, size_t element) {
   switch (element) {
@@ -74,7 +77,7 @@ class GatherSlicesKernel final : public engine::Kernel {
       offsets[t] = 0;
       for (int64_t k = 0; k < width; ++k) {
         const auto axis = static_cast<size_t>(k);
-        offsets[t] += checked(g_.indices.at(run.inputs[1], t * width + k), g_.lengths[axis]) * g_.steps[axis];
+        offsets[t] += g_.indices.checked(run.inputs[1], t * width + k, g_.lengths[axis]) * g_.steps[axis];
       }
     }
     const auto* data = static_cast<const std::byte*>(run.inputs[0]);
@@ -137,13 +140,13 @@ class ElementOffsets {
 };
 
 void check_all(const Indices& indices, const void* data, int64_t length) {
-  for (int64_t i = 0; i < indices.count; ++i) checked(indices.at(data, i), length);
+  for (int64_t i = 0; i < indices.count; ++i) indices.checked(data, i, length);
 }
 
 class GatherElementsKernel final : public engine::Kernel {
  public:
   GatherElementsKernel(ElementOffsets offsets, Indices indices, size_t element)
-      : offsets_(std::move(offsets)), indices_(indices), element_(element) {}
+      : offsets_(std::move(offsets)), indices_(std::move(indices)), element_(element) {}
 
   void run(const engine::Run& run) const override {
     check_all(indices_, run.inputs[1], offsets_.length());
@@ -152,7 +155,7 @@ class GatherElementsKernel final : public engine::Kernel {
     in_ranges(offsets_.rows(), indices_.count * 8 > kWorthThreads, [&](int64_t begin, int64_t end) {
       offsets_.for_rows(begin, end, [&](int64_t first, int64_t offset) {
         for (int64_t i = 0; i < offsets_.row_length(); ++i) {
-          const int64_t position = checked(indices_.at(run.inputs[1], first + i), offsets_.length());
+          const int64_t position = indices_.checked(run.inputs[1], first + i, offsets_.length());
           const int64_t at = offset + i * offsets_.row_step() + position * offsets_.step();
           copy_element(data + static_cast<size_t>(at) * element_,
                        to + static_cast<size_t>(first + i) * element_, element_);
@@ -167,20 +170,19 @@ class GatherElementsKernel final : public engine::Kernel {
   size_t element_;
 };
 
-/// Copies the data, then the updates over it in their order: where an index comes twice the last one stays.
+/// Copies the updates over the data in their order: where an index comes twice the last one stays.
 class ScatterElementsKernel final : public engine::Kernel {
  public:
-  ScatterElementsKernel(ElementOffsets offsets, Indices indices, size_t element, size_t bytes)
-      : offsets_(std::move(offsets)), indices_(indices), element_(element), bytes_(bytes) {}
+  ScatterElementsKernel(ElementOffsets offsets, Indices indices, size_t element)
+      : offsets_(std::move(offsets)), indices_(std::move(indices)), element_(element) {}
 
   void run(const engine::Run& run) const override {
     auto* y = static_cast<std::byte*>(run.outputs[0]);
     const auto* updates = static_cast<const std::byte*>(run.inputs[2]);
     check_all(indices_, run.inputs[1], offsets_.length());
-    std::memcpy(y, run.inputs[0], bytes_);
     offsets_.for_rows(0, offsets_.rows(), [&](int64_t first, int64_t offset) {
       for (int64_t i = 0; i < offsets_.row_length(); ++i) {
-        const int64_t position = checked(indices_.at(run.inputs[1], first + i), offsets_.length());
+        const int64_t position = indices_.checked(run.inputs[1], first + i, offsets_.length());
         const int64_t at = offset + i * offsets_.row_step() + position * offsets_.step();
         copy_element(updates + static_cast<size_t>(first + i) * element_,
                      y + static_cast<size_t>(at) * element_, element_);
@@ -192,29 +194,22 @@ class ScatterElementsKernel final : public engine::Kernel {
   ElementOffsets offsets_;
   Indices indices_;
   size_t element_;
-  size_t bytes_;
 };
 
 class ScatterSlicesKernel final : public engine::Kernel {
  public:
-  ScatterSlicesKernel(Indices indices, std::vector<int64_t> lengths, std::vector<int64_t> steps, size_t slice,
-                      size_t bytes)
-      : indices_(indices),
-        lengths_(std::move(lengths)),
-        steps_(std::move(steps)),
-        slice_(slice),
-        bytes_(bytes) {}
+  ScatterSlicesKernel(Indices indices, std::vector<int64_t> lengths, std::vector<int64_t> steps, size_t slice)
+      : indices_(std::move(indices)), lengths_(std::move(lengths)), steps_(std::move(steps)), slice_(slice) {}
 
   void run(const engine::Run& run) const override {
     auto* y = static_cast<std::byte*>(run.outputs[0]);
     const auto* updates = static_cast<const std::byte*>(run.inputs[2]);
-    std::memcpy(y, run.inputs[0], bytes_);
     const auto width = static_cast<int64_t>(lengths_.size());
     for (int64_t t = 0; t < indices_.count / width; ++t) {
       int64_t offset = 0;
       for (int64_t k = 0; k < width; ++k) {
         const auto axis = static_cast<size_t>(k);
-        offset += checked(indices_.at(run.inputs[1], t * width + k), lengths_[axis]) * steps_[axis];
+        offset += indices_.checked(run.inputs[1], t * width + k, lengths_[axis]) * steps_[axis];
       }
       std::memcpy(y + offset, updates + static_cast<size_t>(t) * slice_, slice_);
     }
@@ -225,7 +220,6 @@ class ScatterSlicesKernel final : public engine::Kernel {
   std::vector<int64_t> lengths_;
   std::vector<int64_t> steps_;
   size_t slice_;
-  size_t bytes_;
 };
 
 /// Of data in storage's type, indices in the graph's, and updates like the data.
@@ -243,7 +237,7 @@ std::optional<Operands> read_operands(const StepRequest& request) {
   operands.element = tensor::dtype_size(operands.dtype);
   const DType indices = request.graph.value(request.node.inputs[1]).type.dtype;
   if (operands.element > 8 || (indices != DType::kInt32 && indices != DType::kInt64)) return std::nullopt;
-  operands.indices = {indices, tensor::element_count(request.inputs[1].shape)};
+  operands.indices = {indices, tensor::element_count(request.inputs[1].shape), request.node.text()};
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     operands.offer.inputs.push_back(
         {i == 1 ? indices : operands.dtype, request.inputs[i].shape, Layout::kPlain});
@@ -354,9 +348,10 @@ Refusal fitting(const StepRequest& request) {
 Offer offer_scatter_elements(const StepRequest& request, engine::WeightStore&) {
   auto operands = read_operands(request);
   if (!operands) return Offer::refuse("element types without a loop");
+  operands->offer.accumulate_input = 0;
   operands->offer.kernel = std::make_shared<ScatterElementsKernel>(
       ElementOffsets(request.inputs[0].shape, request.inputs[1].shape, static_cast<size_t>(axis_of(request))),
-      operands->indices, operands->element, static_cast<size_t>(operands->offer.outputs[0].bytes()));
+      operands->indices, operands->element);
   return std::move(operands->offer);
 }
 
@@ -374,10 +369,10 @@ Offer offer_scatter_nd(const StepRequest& request, engine::WeightStore&) {
   std::vector<int64_t> lengths;
   std::vector<int64_t> steps;
   read_tuple_axes(data, 0, width, element, lengths, steps);
+  operands->offer.accumulate_input = 0;
   operands->offer.kernel =
       std::make_shared<ScatterSlicesKernel>(operands->indices, std::move(lengths), std::move(steps),
-                                            static_cast<size_t>(product(data, width, data.size()) * element),
-                                            static_cast<size_t>(operands->offer.outputs[0].bytes()));
+                                            static_cast<size_t>(product(data, width, data.size()) * element));
   return std::move(operands->offer);
 }
 
