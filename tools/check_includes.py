@@ -19,13 +19,16 @@ MAY_INCLUDE["report"] = {"report", *RUNS, *TRACES} - {"engine", "device", "backe
 MAY_INCLUDE["api"] = {"api", *RUNS}
 MAY_INCLUDE["cli"] = {"cli", "api", "report", "record", *RUNS, *TRACES}
 # Folders that know nothing but what is named here; the first that fits counts. CUDA kernels stand by themselves, but for
-# the list of what can follow a convolution, and the type of refusals.
+# the list of what can follow a convolution, and the type of refusals. Passes that CUDA brings are part of libhone and rewrite
+# graphs without it.
 PLUGIN = "device/cuda/plugin/"
 KERNELS = PLUGIN + "kernels/"
+PASSES = "device/cuda/passes/"
 SHARED = ("graph/post_op.hpp", "base/refusal.hpp")
 CLOSED = [(KERNELS + "common/", (KERNELS + "common/", *SHARED)),
           (KERNELS + "gemm/", (KERNELS + "common/", KERNELS + "gemm/", *SHARED)),
-          (KERNELS, (KERNELS, *SHARED))]
+          (KERNELS, (KERNELS, *SHARED)),
+          (PASSES, (PASSES, "base/", "tensor/", "graph/", "transform/"))]
 # Sub-folders of one folder, lowest first: none includes a later one of its line.
 ORDERS = [[PLUGIN + folder for folder in ("kernels/", "libraries/", "watch/", "tactics/", "execution/")],
           ["engine/program/", "engine/search/"],

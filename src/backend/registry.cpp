@@ -59,7 +59,10 @@ std::unique_ptr<Backend> make_backend(std::string_view name) {
     if (entry.name == name) return entry.make();
   }
   const base::PluginManifest* plugin = base::plugin_of_backend(name);
-  if (plugin == nullptr) fail_usage("unknown backend '{}' ({})", name, fmt::join(backend_names(), ", "));
+  if (plugin == nullptr) {
+    base::require_readable_manifests();
+    fail_usage("unknown backend '{}' ({})", name, fmt::join(backend_names(), ", "));
+  }
   const auto make = reinterpret_cast<MakeBackend>(base::load_plugin_symbol(plugin->name, kMakeBackend));
   return std::unique_ptr<Backend>(make(std::string(name).c_str()));
 }

@@ -15,6 +15,9 @@ std::string remedy_for(std::string_view name) {
   for (const PluginManifest& manifest : plugin_manifests()) {
     if (manifest.name == name) return manifest.remedy;
   }
+  for (const DamagedManifest& manifest : damaged_manifests()) {
+    if (manifest.name == name) return manifest.sentence;
+  }
   return fmt::format("nor is its manifest libhone-{}.json; install hone again", name);
 }
 

@@ -45,34 +45,47 @@ constexpr std::string_view kPrefix = "libhone-";
 constexpr std::string_view kSuffix = ".json";
 constexpr uint64_t kMostBytes = 64u << 10;
 
-PluginManifest read_manifest(const std::filesystem::path& file) {
+void read_manifest(const std::filesystem::path& file, ManifestFolder& folder) {
+  const std::string name = file.stem().string().substr(kPrefix.size());
+  const auto damaged = [&](std::string_view why) {
+    folder.damaged.push_back(
+        {name, fmt::format("{} is damaged: {}; install hone again", file.string(), why)});
+  };
   try {
     auto manifest = read_described<PluginManifest>(Json::parse(read_file(file, kMostBytes)));
-    manifest.name = file.stem().string().substr(kPrefix.size());
-    return manifest;
+    manifest.name = name;
+    folder.readable.push_back(std::move(manifest));
   } catch (const Json::exception&) {
-    fail_environment("{} is damaged: it is no JSON", file.string());
+    damaged("it is no JSON");
   } catch (const Error& error) {
-    fail_environment("{} is damaged: {}", file.string(), error.sentence());
+    damaged(error.sentence());
   }
+}
+
+const ManifestFolder& own_manifests() {
+  static const ManifestFolder kFolder = read_plugin_manifests(library_folder());
+  return kFolder;
 }
 
 }  // namespace
 
-std::vector<PluginManifest> read_plugin_manifests(const std::filesystem::path& folder) {
-  std::vector<PluginManifest> manifests;
+ManifestFolder read_plugin_manifests(const std::filesystem::path& folder) {
+  ManifestFolder found;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(kPrefix) && name.ends_with(kSuffix))
-      manifests.push_back(read_manifest(entry.path()));
+    if (name.starts_with(kPrefix) && name.ends_with(kSuffix)) read_manifest(entry.path(), found);
   }
-  std::ranges::sort(manifests, {}, &PluginManifest::name);
-  return manifests;
+  std::ranges::sort(found.readable, {}, &PluginManifest::name);
+  std::ranges::sort(found.damaged, {}, &DamagedManifest::name);
+  return found;
 }
 
-const std::vector<PluginManifest>& plugin_manifests() {
-  static const std::vector<PluginManifest> kManifests = read_plugin_manifests(library_folder());
-  return kManifests;
+const std::vector<PluginManifest>& plugin_manifests() { return own_manifests().readable; }
+
+const std::vector<DamagedManifest>& damaged_manifests() { return own_manifests().damaged; }
+
+void require_readable_manifests() {
+  if (!damaged_manifests().empty()) fail_environment("{}", damaged_manifests().front().sentence);
 }
 
 const PluginManifest* plugin_of_backend(std::string_view backend) {

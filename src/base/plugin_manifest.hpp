@@ -30,10 +30,26 @@ struct PluginManifest {
   std::vector<ManifestDevice> devices;
 };
 
-/// Of all plugins, by name; read once. Environment error that names the file for one that is damaged.
+/// A manifest that cannot be read: what its plugin offers is not known, and everything else works.
+struct DamagedManifest {
+  std::string name;      ///< of the plugin
+  std::string sentence;  ///< names the file, why it is damaged, and what to do
+};
+
+struct ManifestFolder {
+  std::vector<PluginManifest> readable;  ///< by name
+  std::vector<DamagedManifest> damaged;  ///< by name
+};
+
+ManifestFolder read_plugin_manifests(const std::filesystem::path& folder);
+
+/// The readable ones of all plugins, by name; read once.
 const std::vector<PluginManifest>& plugin_manifests();
-/// The same of another folder.
-std::vector<PluginManifest> read_plugin_manifests(const std::filesystem::path& folder);
+/// The others.
+const std::vector<DamagedManifest>& damaged_manifests();
+/// For who misses something that a plugin may offer: environment error with the sentence of a manifest that
+/// is damaged, if one is.
+void require_readable_manifests();
 
 /// Null when no plugin has such a backend.
 const PluginManifest* plugin_of_backend(std::string_view backend);

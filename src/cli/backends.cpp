@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "backend/backend.hpp"
+#include "base/plugin_manifest.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
 
@@ -23,6 +24,8 @@ void add_backends_command(CLI::App& program) {
         fmt::print("{:<12} not available: {}\n", name, error.what());
       }
     }
+    for (const base::DamagedManifest& manifest : base::damaged_manifests())
+      fmt::print("{:<12} not available: {}\n", "libhone-" + manifest.name, manifest.sentence);
   });
 }
 

@@ -12,6 +12,7 @@
 #include "backend/registry.hpp"
 #include "base/clock.hpp"
 #include "base/file.hpp"
+#include "base/plugin_manifest.hpp"
 #include "bench/results/gate.hpp"
 #include "bench/results/results.hpp"
 #include "bench/sweep/sweep.hpp"
@@ -86,6 +87,8 @@ void complete(Arguments* arguments) {
   bench::SweepOptions& sweep = arguments->sweep;
   const bool cuda = !sweep.measure.setup.on_cpu();
   const std::vector<std::string> usual = backend::benchmarked_backends(sweep.measure.setup.device);
+  // Else the row of a backend would be missing without a word.
+  if (sweep.backends.empty()) base::require_readable_manifests();
   if (sweep.backends.empty()) sweep.backends = usual;
   if (sweep.precisions.empty()) sweep.precisions = {"fp32", cuda ? "fp16" : "bf16"};
   sweep.shapes = parse_named_shapes(arguments->shapes);

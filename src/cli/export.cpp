@@ -31,10 +31,13 @@ void run(const Options& options) {
   }
   const bool bind = options.batch_size || options.dynamic_batch;
   const auto graph = bind ? importer::with_batch(*model.graph, options.batch_size) : *model.graph;
-  const std::string bytes = importer::export_onnx(graph, options.opset, model.metadata);
-  base::write_file_atomic(options.output, bytes);
+  const auto bytes = importer::export_onnx(options.output, graph, options.opset, model.metadata);
   fmt::print("{}: {} nodes, opset {}, {:.1f} MB\n", options.output, graph.nodes.size(), options.opset,
-             static_cast<double>(bytes.size()) / 1e6);
+             static_cast<double>(bytes.model) / 1e6);
+  if (bytes.external > 0) {
+    fmt::print("{}: its weights, {:.1f} MB, which have to stay beside it\n",
+               importer::external_path(options.output).string(), static_cast<double>(bytes.external) / 1e6);
+  }
 }
 
 }  // namespace

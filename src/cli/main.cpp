@@ -16,6 +16,7 @@
 #include "cli/option_checks.hpp"
 #include "device/devices.hpp"
 #include "report/terminal/sheet.hpp"
+#include "system/brief_waits.hpp"
 #include "system/interruption.hpp"
 #include "system/memory.hpp"
 
@@ -116,6 +117,7 @@ int run_command(CLI::App& program, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  hone::system::wait_briefly(argv);
   // A write beyond the limit on the size of files shall fail, as one to a full disk does. Not SIG_IGN, which
   // programs that are started would inherit.
   std::signal(SIGXFSZ, [](int) {});

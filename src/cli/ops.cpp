@@ -5,6 +5,7 @@
 
 #include "cli/command.hpp"
 #include "graph/operator_doc.hpp"
+#include "import/onnx/expand/expansion.hpp"
 
 namespace hone::cli {
 namespace {
@@ -29,7 +30,7 @@ void run(const Options& options) {
   if (options.markdown && !options.names.empty())
     fail_usage("--markdown writes all operators: name none with it");
   if (options.markdown) {
-    fmt::print("{}", graph::operators_markdown());
+    fmt::print("{}{}", graph::operators_markdown(), importer::expansions_markdown());
     return;
   }
   if (options.names.empty()) {

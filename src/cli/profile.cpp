@@ -184,7 +184,11 @@ void profile_model(Options options) {
   check_recording(options, peers);
   const bench::ModelInfo model = described_model(options);
   for (const int64_t batch : options.batches) {
-    if (!model.runs_at(batch)) fail_usage("the batch of {} is fixed at {}", model.name, model.fixed_batch);
+    if (!model.runs_at(batch))
+      fail_usage(
+          "the batch of {} is fixed at {}: profile it with --batch {}, or export it with an open first "
+          "dimension",
+          model.name, model.fixed_batch, model.fixed_batch);
   }
   const std::filesystem::path folder = options.output.empty() ? "runs" : options.output;
   const OutputFolder made(folder);

@@ -142,7 +142,10 @@ void print_top(const Tensor& output, const RunInputs& inputs, const std::vector<
 /// The files behind --input: NAME:FILE may be one, or the whole of it.
 std::vector<std::string> files_read(const RunOptions& options) {
   std::vector<std::string> files = options.inputs;
-  for (const std::string& input : options.inputs) files.push_back(input.substr(input.find(':') + 1));
+  for (const std::string& input : options.inputs) {
+    for (size_t at = input.find(':'); at != std::string::npos; at = input.find(':', at + 1))
+      files.push_back(input.substr(at + 1));
+  }
   files.push_back(options.model);
   files.push_back(options.load.weights);
   return files;
@@ -206,9 +209,11 @@ void run(const RunOptions& options) {
     refuse_given(options.fixed_by_engine,
                  fmt::format("is for models: the engine {} was built with its own", options.model));
   const auto engine = stored ? engine::load_engine(options.model) : nullptr;
+  importer::LoadModelOptions load = options.load;
+  load.given = names_in(options.inputs);
   const importer::Model model =
       stored ? importer::Model{engine->model, options.model, engine->graph, engine->metadata}
-             : importer::load_model(options.model, options.load);
+             : importer::load_model(options.model, load);
   const std::vector<InputSlot> slots = input_slots(model, options.inputs.size());
   check_inputs_given(options, model, slots);
   const RunInputs inputs = read_run_inputs(slots, options.inputs, preprocessing_for(options, model.metadata),

@@ -2,9 +2,11 @@
 #include "cli/run_inputs.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "tensor/npy.hpp"
+#include "tensor/saturate.hpp"
 
 namespace hone::cli {
 namespace {
@@ -15,16 +17,49 @@ using tensor::Tensor;
 
 bool is_channel_count(const graph::Dim& dim) { return dim.is(1) || dim.is(3); }
 
+/// Of one image, or of a batch of them.
+bool is_image(const graph::TensorType& type) {
+  return type.ranked() && (type.dims->size() == 3 || type.dims->size() == 4);
+}
+
 /// Where the input has its channels: NCHW unless only the last axis can be 1 or 3 of them.
 Layout layout_of(const graph::TensorType& type) {
-  if (!type.ranked() || type.dims->size() != 4) return Layout::kNchw;
-  const bool last = is_channel_count((*type.dims)[3]) && !is_channel_count((*type.dims)[1]);
+  if (!is_image(type)) return Layout::kNchw;
+  const graph::Dim& first = (*type.dims)[type.dims->size() - 3];
+  const bool last = is_channel_count(type.dims->back()) && !is_channel_count(first);
   return last ? Layout::kNhwc : Layout::kNchw;
 }
 
 int64_t channels_of(const graph::TensorType& type, Layout layout) {
-  if (!type.ranked() || type.dims->size() != 4) return 3;
-  return (*type.dims)[layout == Layout::kNchw ? 1 : 3].is(1) ? 1 : 3;
+  if (!is_image(type)) return 3;
+  return (*type.dims)[type.dims->size() - (layout == Layout::kNchw ? 3 : 1)].is(1) ? 1 : 3;
+}
+
+/// Integers take the pixels as they are, 0 to 255, unless somebody says otherwise.
+importer::Preprocessing for_type(importer::Preprocessing preprocessing, tensor::DType dtype) {
+  if (tensor::is_integer(dtype) && preprocessing.scale == importer::Preprocessing().scale)
+    preprocessing.scale = 1;
+  return preprocessing;
+}
+
+/// A batch of images, float32, in the input's element type, and without the batch where the input has none.
+Tensor in_form_of(const graph::TensorType& type, Tensor batch) {
+  const bool one = type.ranked() && type.dims->size() == 3 && batch.shape()[0] == 1;
+  if (one) batch = batch.reshaped({batch.shape().begin() + 1, batch.shape().end()});
+  if (type.dtype == tensor::DType::kUndefined) return batch;
+  if (tensor::is_integer(type.dtype)) {
+    Tensor whole(tensor::DType::kFloat32, batch.shape());
+    std::ranges::transform(batch.values<float>(), whole.mutable_values<float>().begin(),
+                           [](float value) { return std::nearbyint(value); });
+    return whole.cast(type.dtype);
+  }
+  return tensor::saturated(batch, type.dtype);
+}
+
+/// No .npy holds bfloat16: numbers of other floating types stand for it.
+Tensor as_bfloat16(const Tensor& tensor) {
+  if (!tensor::is_floating(tensor.dtype())) return tensor;
+  return tensor::saturated(tensor.cast(tensor::DType::kFloat32), tensor::DType::kBFloat16);
 }
 
 class Collector {
@@ -32,9 +67,12 @@ class Collector {
   explicit Collector(const std::vector<InputSlot>& slots) : slots_(slots), tensors_(slots.size()) {}
 
   void add_npy(const std::string& file) {
+    // Names and files may hold colons, too: the longest name that is an input's.
+    for (size_t at = file.rfind(':'); at != std::string::npos && at > 0; at = file.rfind(':', at - 1)) {
+      if (const auto named = index_of(file.substr(0, at)))
+        return set(*named, tensor::read_npy(file.substr(at + 1)), file);
+    }
     const size_t colon = file.find(':');
-    const auto named = colon == std::string::npos ? std::nullopt : index_of(file.substr(0, colon));
-    if (named) return set(*named, tensor::read_npy(file.substr(colon + 1)), file);
     if (colon != std::string::npos && !std::filesystem::exists(file) &&
         std::filesystem::exists(file.substr(colon + 1)))
       fail_usage("--input {}: the model has no input named '{}' ({})", file, file.substr(0, colon), names());
@@ -58,7 +96,8 @@ class Collector {
     for (const std::string& file : files) {
       images.push_back(importer::read_image(file, channels_of(type, layout)));
     }
-    set(index, importer::images_to_tensor(images, preprocessing, layout), files.front());
+    const Tensor batch = importer::images_to_tensor(images, for_type(preprocessing, type.dtype), layout);
+    set(index, in_form_of(type, batch), files.front());
   }
 
   std::vector<Tensor> take() {
@@ -93,6 +132,7 @@ class Collector {
     if (tensors_[index].defined()) {
       fail_bad_input("{}: input '{}' is given twice", file, slots_[index].name);
     }
+    if (slots_[index].type.dtype == tensor::DType::kBFloat16) tensor = as_bfloat16(tensor);
     check_type(slots_[index], tensor, file);
     tensors_[index] = std::move(tensor);
   }
@@ -123,6 +163,17 @@ class Collector {
 };
 
 }  // namespace
+
+std::vector<std::string> names_in(const std::vector<std::string>& files) {
+  std::vector<std::string> names;
+  for (const std::string& file : files) {
+    for (size_t at = file.find(':'); at != std::string::npos; at = file.find(':', at + 1))
+      names.push_back(file.substr(0, at));
+    if (!file.ends_with(".npz") || !std::filesystem::exists(file)) continue;
+    std::ranges::copy(tensor::npz_names(file), std::back_inserter(names));
+  }
+  return names;
+}
 
 RunInputs read_run_inputs(const std::vector<InputSlot>& slots, const std::vector<std::string>& files,
                           const importer::Preprocessing& preprocessing, std::optional<Layout> layout) {

@@ -24,6 +24,9 @@ struct RunInputs {
   std::vector<std::string> images;
 };
 
+/// The names that files give values to: those of arrays in .npz, and what may be one in NAME:FILE.
+std::vector<std::string> names_in(const std::vector<std::string>& files);
+
 /// Reads .npy (the next input without a tensor, or NAME:FILE), .npz (by name) and images (all of them one
 /// batch of the next input). Bad input naming the file, or the input that got no tensor.
 RunInputs read_run_inputs(const std::vector<InputSlot>& slots, const std::vector<std::string>& files,

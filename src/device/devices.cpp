@@ -29,6 +29,7 @@ const base::OfferedDevice* offer_of(tensor::PlaceKind kind) {
 const engine::Device& plugin_device(tensor::Place place) {
   const base::OfferedDevice* offer = offer_of(place.kind);
   if (offer == nullptr) {
+    base::require_readable_manifests();
     fail_environment("no manifest in {} names a plugin for {}; install hone again", base::library_folder(),
                      tensor::place_text(place));
   }
@@ -36,11 +37,12 @@ const engine::Device& plugin_device(tensor::Place place) {
   return *reinterpret_cast<FindDevice>(symbol)(offer->device->name.c_str(), place.ordinal, process_is_ours);
 }
 
-/// Of the kind of device with which the fingerprint begins.
+/// Of the kind of device with which the fingerprint begins; the CPU for one that no plugin has.
 tensor::Place first_place_of(std::string_view fingerprint) {
   for (const base::OfferedDevice& offer : base::offered_devices()) {
     if (fingerprint.starts_with(offer.device->name + ";")) return tensor::parse_place(offer.device->name);
   }
+  if (!fingerprint.starts_with("cpu;")) base::require_readable_manifests();
   return {};
 }
 

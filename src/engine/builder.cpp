@@ -1,9 +1,11 @@
 // See builder.hpp.
 #include "engine/builder.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "engine/complete_profiles.hpp"
+#include "engine/context.hpp"
 #include "engine/loaded_engine.hpp"
 #include "engine/search/tactic_search.hpp"
 #include "graph/infer.hpp"
@@ -35,6 +37,12 @@ int64_t usual_images(const std::map<std::string, ShapeProfile>& profiles) {
   return images.size() == 1 ? *images.begin() : 0;
 }
 
+/// Whether no input has an open dimension.
+bool is_bound(const graph::Graph& graph) {
+  return std::all_of(graph.inputs.begin(), graph.inputs.end(),
+                     [&](graph::ValueId id) { return graph.value(id).type.fully_known(); });
+}
+
 /// Drops packed weights that no chosen kernel holds, and where plans were made notes those of pieces that
 /// run.
 void settle(Engine& engine, const std::map<std::string, Shape>& shapes, const Device& device) {
@@ -48,6 +56,25 @@ void settle(Engine& engine, const std::map<std::string, Shape>& shapes, const De
   for (const ProgramStep& step : program->steps()) {
     if (step.is_piece()) engine.plans[step.key()] = step.plan;
   }
+}
+
+/// Whether every input has one shape and no other.
+bool is_fixed(const std::map<std::string, ShapeProfile>& profiles) {
+  return std::all_of(profiles.begin(), profiles.end(), [](const auto& item) {
+    return item.second.min == item.second.opt && item.second.max == item.second.opt;
+  });
+}
+
+/// The graph after its passes. Shapes that are the only ones decide conditions and make constants of what is
+/// computed from them; but where large batches run in groups, the batch has to stay open.
+graph::Graph optimised(const graph::Graph& graph, const std::map<std::string, Shape>& shapes,
+                       const transform::PassOptions& passes, Engine& engine) {
+  graph::Graph open = graph;
+  engine.passes = transform::optimize(open, passes);
+  if (!is_fixed(engine.shapes) || is_bound(graph) || splits_by_batch(open)) return open;
+  graph::Graph bound = graph::with_input_shapes(graph, shapes);
+  engine.passes = transform::optimize(bound, passes);
+  return bound;
 }
 
 SearchBudget budget_of(const BuildOptions& options, const Device& device, base::Clock::time_point begin) {
@@ -71,15 +98,15 @@ std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& de
   device.set_threads(options.threads);
 
   engine->shapes = complete_profiles(graph, options.shapes, OpenDims::kAnySize, options.default_batch);
-  graph::Graph optimised = graph;
-  engine->passes = transform::optimize(
-      optimised, {.disabled = options.disabled_passes,
-                  .requested = device.passes(options.precision, usual_images(engine->shapes))});
-  make_constant_names_unique(optimised);
-  engine->graph = std::make_shared<const graph::Graph>(std::move(optimised));
-
   std::map<std::string, Shape> shapes;
   for (const auto& [name, profile] : engine->shapes) shapes[name] = profile.opt;
+  const transform::PassOptions passes{
+      .disabled = options.disabled_passes,
+      .requested = device.passes(options.precision, usual_images(engine->shapes))};
+  graph::Graph result = optimised(graph, shapes, passes, *engine);
+  make_constant_names_unique(result);
+  engine->graph = std::make_shared<const graph::Graph>(std::move(result));
+
   auto bound = std::make_shared<const graph::Graph>(graph::with_input_shapes(*engine->graph, shapes));
   engine->layout = device.image_layouts(options.precision).front();
   if (options.optimization_level > 0) {

@@ -2,6 +2,8 @@
 // kernel.hpp.
 #include "engine/kernel.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -41,7 +43,12 @@ Refusal unmet(const Tactic& tactic, const StepRequest& request) {
 NumericPolicy Device::policy_for(Precision precision) const {
   if (computes_in(precision)) return policy_of(precision);
   if (emulates(precision)) return emulated_bf16();
-  fail_environment("the device {} does not run in {}", name(), tensor::precision_name(precision));
+  std::vector<std::string_view> others;
+  for (const Precision other : {Precision::kFp32, Precision::kTf32, Precision::kBf16, Precision::kFp16}) {
+    if (computes_in(other) || emulates(other)) others.push_back(tensor::precision_name(other));
+  }
+  fail_environment("the device {} does not run in {}; choose one of {}", name(),
+                   tensor::precision_name(precision), fmt::join(others, ", "));
 }
 
 bool Device::emulates(Precision precision) const {

@@ -44,7 +44,9 @@ Plans read_plan_table(const Json& json, const Engine& engine) {
     StepPlan plan{parse_tactic_id(item.at("tactic").get<std::string>()),
                   parse_layout(item.at("layout").get<std::string>()),
                   parse_policy(item.at("policy").get<std::string>()), item.at("place").get<int32_t>()};
-    if (std::find(engine.policies.begin(), engine.policies.end(), plan.policy) == engine.policies.end())
+    // Steps that have to be are in fp32 in any engine.
+    if (plan.policy != policy_of(Precision::kFp32) &&
+        std::find(engine.policies.begin(), engine.policies.end(), plan.policy) == engine.policies.end())
       fail_bad_input("the plan of step '{}' is in {}, which field 'policies' does not name", text,
                      policy_name(plan.policy));
     if (plan.place < 0 || static_cast<size_t>(plan.place) >= engine.places.size())

@@ -18,7 +18,8 @@ std::string profile_fault(const graph::Value& input, const ShapeProfile& profile
     if (!input.type.ranked()) continue;
     const graph::Dim& dim = (*input.type.dims)[i];
     if (dim.known() && (min[i] != dim.value() || max[i] != dim.value()))
-      return fmt::format("dimension {} is {} in the model, found {} to {}", i, dim.value(), min[i], max[i]);
+      return fmt::format("dimension {} is {} in the model, found {} to {}{}", i, dim.value(), min[i], max[i],
+                         i == 0 ? "; for other batches, export the model with that dimension open" : "");
   }
   return "";
 }

@@ -30,9 +30,13 @@ bool merge(TensorType& known, const TensorType& found) {
 }
 
 /// Elements that are followed are computed as int64 and never wrap around: no other type is, but for int32,
-/// of which those that do not fit are unknown.
+/// of which those that do not fit are unknown, and bool, of 0 and 1.
 std::optional<Dims> exact_data(DType dtype, std::optional<Dims> data) {
   if (!data || dtype == DType::kInt64) return data;
+  if (dtype == DType::kBool) {
+    for (Dim& element : *data) element = element.known() ? Dim(element.value() != 0 ? 1 : 0) : Dim();
+    return data;
+  }
   if (dtype != DType::kInt32) return std::nullopt;
   for (Dim& element : *data) {
     if (element.known() && !std::in_range<int32_t>(element.value())) element = Dim();
@@ -81,6 +85,21 @@ void infer_node(Graph& graph, const Node& node) {
 
 void infer_types(Graph& graph) {
   for (const Node& node : graph.nodes) infer_node(graph, node);
+}
+
+void infer_types_that_fit(Graph& graph) {
+  for (const Node& node : graph.nodes) {
+    try {
+      infer_node(graph, node);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kBadInput) throw;
+      for (const ValueId id : node.outputs) {
+        if (id == kNoValue) continue;
+        graph.value(id).type.dims.reset();
+        graph.value(id).data.reset();
+      }
+    }
+  }
 }
 
 Graph with_input_shapes(const Graph& graph, const std::map<std::string, tensor::Shape>& shapes) {

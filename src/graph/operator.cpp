@@ -11,9 +11,9 @@ namespace {
 /// Longest list of integers followed as shape data: far above any rank, far below any weight.
 constexpr int64_t kMaxFollowed = 1024;
 
-/// Elements of a constant; nullopt for other types than integers and for what int64 does not hold.
+/// Elements of a constant; nullopt for other types than integers and bool, and for what int64 does not hold.
 std::optional<std::vector<int64_t>> exact_integers(const Tensor& tensor) {
-  if (!tensor::is_integer(tensor.dtype())) return std::nullopt;
+  if (!tensor::is_integer(tensor.dtype()) && tensor.dtype() != DType::kBool) return std::nullopt;
   auto values = tensor.to_int64();
   const bool wraps = tensor.dtype() == DType::kUInt64 &&
                      std::any_of(values.begin(), values.end(), [](int64_t value) { return value < 0; });

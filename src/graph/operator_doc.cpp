@@ -62,7 +62,7 @@ std::string operators_markdown() {
       "<!-- Written by `hone ops --markdown`; a test compares this file with the operator table. -->\n\n"
       "Every operator of the table, in the form it has in ONNX opset 22; *since* is the opset in which that "
       "form\n"
-      "came in. Models of opset 7 to 22 are rewritten to these forms when they are read.\n\n"
+      "came in. Models of opset 7 to 26 are rewritten to these forms when they are read.\n\n"
       "## ONNX\n\n";
   text += kHeader;
   append_rows(text, false);

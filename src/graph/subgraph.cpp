@@ -1,6 +1,8 @@
 // See subgraph.hpp.
 #include "graph/subgraph.hpp"
 
+#include <algorithm>
+
 #include "graph/infer.hpp"
 
 namespace hone::graph {
@@ -32,12 +34,74 @@ void narrow(Value& value, const SubgraphInput& input) {
   }
 }
 
-}  // namespace
-
-Graph typed_subgraph(const Graph& body, std::span<const SubgraphInput> inputs) {
+/// As many inputs as the subgraph has.
+void check_count(const Graph& body, std::span<const SubgraphInput> inputs) {
   if (body.inputs.size() != inputs.size()) {
     fail_bad_input("subgraph '{}' has {} inputs, expected {}", body.name, body.inputs.size(), inputs.size());
   }
+}
+
+std::vector<TensorType> output_types(const Graph& body) {
+  std::vector<TensorType> types;
+  for (const ValueId output : body.outputs) types.push_back(body.value(output).type);
+  return types;
+}
+
+/// Narrows by what is handed over, or takes that where it contradicts what is declared.
+void narrow_or_take(Value& value, const SubgraphInput& input) {
+  const TensorType declared = value.type;
+  try {
+    narrow(value, input);
+  } catch (const Error&) {
+    value.type = input.type;
+    if (value.type.dtype == DType::kUndefined) value.type.dtype = declared.dtype;
+  }
+}
+
+/// What values of a subgraph become in another graph.
+class Inlined {
+ public:
+  Inlined(Graph& graph, const Graph& body, const std::string& prefix)
+      : graph_(graph), body_(body), prefix_(prefix), of_(body.values.size(), kNoValue) {}
+
+  void take(std::span<const ValueId> inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) of(body_.inputs[i]) = inputs[i];
+  }
+
+  /// Lets the node that makes a result of the subgraph make `output` itself; false where none does, or one
+  /// that another output has.
+  bool make(ValueId result, ValueId output) {
+    const bool made = std::any_of(body_.nodes.begin(), body_.nodes.end(), [&](const Node& node) {
+      return std::find(node.outputs.begin(), node.outputs.end(), result) != node.outputs.end();
+    });
+    if (!made || of(result) != kNoValue) return false;
+    of(result) = output;
+    return true;
+  }
+
+  ValueId operator()(ValueId id) {
+    if (id == kNoValue) return kNoValue;
+    if (of(id) == kNoValue) {
+      const Value& value = body_.value(id);
+      of(id) = graph_.add_value(prefix_ + value.name, value.type);
+      graph_.value(of(id)).constant = value.constant;
+    }
+    return of(id);
+  }
+
+ private:
+  ValueId& of(ValueId id) { return of_[static_cast<size_t>(id)]; }
+
+  Graph& graph_;
+  const Graph& body_;
+  const std::string& prefix_;
+  std::vector<ValueId> of_;
+};
+
+}  // namespace
+
+Graph typed_subgraph(const Graph& body, std::span<const SubgraphInput> inputs) {
+  check_count(body, inputs);
   Graph copy = body;
   for (size_t i = 0; i < inputs.size(); ++i) narrow(copy.value(copy.inputs[i]), inputs[i]);
   infer_types(copy);
@@ -45,10 +109,65 @@ Graph typed_subgraph(const Graph& body, std::span<const SubgraphInput> inputs) {
 }
 
 std::vector<TensorType> infer_subgraph(const Graph& body, std::span<const SubgraphInput> inputs) {
-  const Graph copy = typed_subgraph(body, inputs);
-  std::vector<TensorType> types;
-  for (const ValueId output : copy.outputs) types.push_back(copy.value(output).type);
-  return types;
+  return output_types(typed_subgraph(body, inputs));
+}
+
+std::vector<TensorType> infer_branch(const Graph& body, std::span<const SubgraphInput> inputs) {
+  check_count(body, inputs);
+  Graph copy = body;
+  for (size_t i = 0; i < inputs.size(); ++i) narrow_or_take(copy.value(copy.inputs[i]), inputs[i]);
+  infer_types_that_fit(copy);
+  return output_types(copy);
+}
+
+std::vector<Node> inline_subgraph(Graph& graph, const Graph& body, std::span<const ValueId> inputs,
+                                  std::span<const ValueId> outputs, const std::string& prefix) {
+  if (body.inputs.size() != inputs.size() || outputs.size() > body.outputs.size())
+    fail_internal("subgraph '{}' has other inputs and outputs than its node", body.name);
+  Inlined value(graph, body, prefix);
+  value.take(inputs);
+  std::vector<std::pair<ValueId, ValueId>> copies;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i] != kNoValue && !value.make(body.outputs[i], outputs[i]))
+      copies.emplace_back(body.outputs[i], outputs[i]);
+  }
+  std::vector<Node> nodes;
+  for (const Node& node : body.nodes) {
+    Node& copy = nodes.emplace_back(node);
+    copy.name = prefix + node.name;
+    for (ValueId& id : copy.inputs) id = value(id);
+    for (ValueId& id : copy.outputs) id = value(id);
+  }
+  for (const auto& [result, output] : copies) {
+    Node& copy = nodes.emplace_back();
+    copy.name = prefix + body.value(result).name;
+    copy.op = "Identity";
+    copy.inputs = {value(result)};
+    copy.outputs = {output};
+  }
+  return nodes;
+}
+
+std::optional<bool> known_condition(const Graph& graph, const Node& node) {
+  if (node.op != "If") return std::nullopt;
+  const Value& value = graph.value(node.inputs[0]);
+  if (value.constant && value.constant->bytes() != nullptr) {
+    if (value.constant->dtype() != DType::kBool || value.constant->size() != 1) return std::nullopt;
+    return value.constant->values<bool>()[0];
+  }
+  if (!value.data || value.data->size() != 1 || !value.data->front().known()) return std::nullopt;
+  return value.data->front().value() != 0;
+}
+
+std::vector<Node> inline_branch(Graph& graph, const Node& node, bool condition, const std::string& which) {
+  const char* const name = condition ? "then_branch" : "else_branch";
+  // The body outlives what the graph may do to the node.
+  const std::shared_ptr<Graph> branch = node.attributes.get<std::shared_ptr<Graph>>(name);
+  const std::vector<ValueId> captures(node.inputs.begin() + 1, node.inputs.end());
+  auto nodes = inline_subgraph(graph, *branch, captures, node.outputs,
+                               fmt::format("{}{}/{}/", node.name, which, name));
+  for (const Node& inner : nodes) infer_node(graph, inner);
+  return nodes;
 }
 
 TensorType join(const TensorType& a, const TensorType& b) {

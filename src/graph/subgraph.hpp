@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -24,6 +25,20 @@ struct SubgraphInput {
 Graph typed_subgraph(const Graph& body, std::span<const SubgraphInput> inputs);
 /// Output types of that copy.
 std::vector<TensorType> infer_subgraph(const Graph& body, std::span<const SubgraphInput> inputs);
+/// The same of a subgraph that may not run, whose shapes are unknown where they do not fit.
+std::vector<TensorType> infer_branch(const Graph& body, std::span<const SubgraphInput> inputs);
+
+/// The nodes of a subgraph as nodes of `graph`, which is given their values: those read `inputs` in place of
+/// the subgraph's, and make `outputs` (kNoValue where nobody wants one). New names begin with `prefix`.
+std::vector<Node> inline_subgraph(Graph& graph, const Graph& body, std::span<const ValueId> inputs,
+                                  std::span<const ValueId> outputs, const std::string& prefix);
+
+/// Whether the condition of an If holds, where a constant or shape inference says so; nullopt for other
+/// nodes.
+std::optional<bool> known_condition(const Graph& graph, const Node& node);
+/// The branch of an If for that condition as nodes in place of it, with their types inferred; names begin
+/// with the node's and `which`, which tells it from others of that name.
+std::vector<Node> inline_branch(Graph& graph, const Node& node, bool condition, const std::string& which);
 
 /// What holds of both types: dimensions that differ become unknown, and ranks that differ the whole shape.
 /// Bad input when the element types differ.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "import/model.hpp"
 
@@ -13,6 +14,9 @@ struct LoadModelOptions {
   /// A safetensors file with the parameters of a built-in architecture; empty: they come from `seed`.
   std::filesystem::path weights;
   uint64_t seed = 0;
+  /// Names of inputs that the caller has values for. Where a model brings a value for one of them, an
+  /// initializer that is also an input, that is only its default.
+  std::vector<std::string> given;
 };
 
 /// A model that an importer takes (importer.hpp): a built-in architecture, or a file. Usage error for an

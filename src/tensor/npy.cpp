@@ -63,6 +63,18 @@ NamedTensors read_npz(const std::filesystem::path& file) {
   }
 }
 
+std::vector<std::string> npz_names(const std::filesystem::path& file) {
+  const base::MappedFile map(file);
+  std::vector<std::string> names;
+  try {
+    for (const ZipMember& member : list_zip(map.bytes(), kMaxArchiveBytes))
+      names.push_back(member_name(member.name));
+  } catch (const Error& error) {
+    throw error.within(file.string());
+  }
+  return names;
+}
+
 std::string format_npy(const Tensor& tensor) {
   if (tensor.dtype() == DType::kBFloat16) return format_npy(tensor.cast(DType::kFloat32));
   std::string out = format_npy_header(tensor.dtype(), tensor.shape());

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "tensor/float_types.hpp"
+#include "tensor/saturate.hpp"
 
 namespace hone::tensor {
 namespace {
@@ -79,7 +80,7 @@ class FilterRounding {
     round_to_nearest(weights, rounded, count);
     for (size_t i = 0; i < count; ++i) errors_[i] = static_cast<float>(rounded[i]) - weights[i];
     if (!std::isfinite(sum_of_errors(0, count))) {
-      for (size_t i = 0; i < count; ++i) rounded[i] = T(weights[i]);
+      for (size_t i = 0; i < count; ++i) rounded[i] = saturated<T>(weights[i]);
       return;
     }
     if (taps_ > 1 && taps_ < count) {

@@ -3,6 +3,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/checked.hpp"
@@ -30,6 +31,12 @@ constexpr uint16_t kDate = 1 << 5 | 1;
 /// block.
 constexpr uint64_t kMaxRatio = 1032;
 constexpr uint64_t kRatioSlack = 1024;
+/// A file of a few megabytes must not take gigabytes of memory: what unpacks to more than this may be only so
+/// many times its packed size. Arrays of zeros reach Deflate's largest expansion, and small ones may.
+constexpr uint64_t kFreeBytes = 64 << 20;
+constexpr uint64_t kMostGrowth = 200;
+/// Flag: the name is UTF-8, not the IBM PC's character set.
+constexpr uint16_t kUtf8 = 1 << 11;
 
 /// Little-endian reads that stay inside the archive.
 class Reader {
@@ -131,6 +138,12 @@ void check_size(const ZipMember& member) {
   if (member.size > most || (!member.deflated && member.size != packed)) {
     fail_bad_input("zip member '{}' claims to unpack from {} to {} bytes", member.name, packed, member.size);
   }
+  if (member.size > kFreeBytes && member.size / kMostGrowth > packed) {
+    fail_bad_input(
+        "zip member '{}' would unpack from {} to {} bytes; more than {} bytes may be {} times their packed "
+        "size at most (store it unpacked)",
+        member.name, packed, member.size, kFreeBytes, kMostGrowth);
+  }
 }
 
 ZipMember read_member(const Reader& reader, size_t at) {
@@ -177,8 +190,10 @@ void put(std::string& out, uint32_t value, int count) {
 /// The fields that local header and central directory share, from "version
 /// needed" to the name's length.
 void put_common(std::string& out, const ZipContent& member) {
+  const bool ascii = std::all_of(member.name.begin(), member.name.end(),
+                                 [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   put(out, 20, 2);
-  put(out, 0, 2);
+  put(out, ascii ? 0 : kUtf8, 2);
   put(out, kStored, 2);
   put(out, 0, 2);
   put(out, kDate, 2);

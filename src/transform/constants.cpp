@@ -30,7 +30,7 @@ bool is_filled_with(const Graph& graph, ValueId id, double expected) {
 std::optional<std::vector<int64_t>> known_integers(const Graph& graph, ValueId id) {
   if (id == graph::kNoValue) return std::nullopt;
   if (const Tensor* tensor = graph.constant(id)) {
-    if (!tensor::is_integer(tensor->dtype())) return std::nullopt;
+    if (!tensor::is_integer(tensor->dtype()) && tensor->dtype() != DType::kBool) return std::nullopt;
     return tensor->to_int64();
   }
   const auto& data = graph.value(id).data;

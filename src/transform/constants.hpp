@@ -20,7 +20,8 @@ std::optional<double> scalar_constant(const Graph& graph, ValueId id);
 bool is_scalar(const Graph& graph, ValueId id, double expected);
 /// Whether every element of a constant is `expected`.
 bool is_filled_with(const Graph& graph, ValueId id, double expected);
-/// The elements of an integer constant, or of a value whose elements shape inference knows.
+/// The elements of a constant of integers or truth values, or of a value whose elements shape inference
+/// knows.
 std::optional<std::vector<int64_t>> known_integers(const Graph& graph, ValueId id);
 
 /// The elements, one per channel, of a constant that varies along `axis` alone when it is broadcast

@@ -1,86 +1,79 @@
-// The list of passes, in the order they run.
+// The list of passes, in the order they run; what only one device wants stands in that device's folder.
 #include "transform/pass_list.hpp"
 
+#include "transform/device_passes.hpp"
+
 namespace hone::transform {
+namespace {
+
+constexpr Pass kOwn[] = {
+    {"quantized_products",
+     "Makes products of 8-bit integers of those between DequantizeLinear and QuantizeLinear, for devices "
+     "that "
+     "ask",
+     quantized_products, true, true},
+    {"constant_folding", "Computes nodes whose inputs are all known, such as shapes of static tensors",
+     constant_folding, true},
+    {"branch_selection", "Replaces an If whose condition is known by the branch that runs", branch_selection,
+     true},
+    {"half_widening",
+     "Makes float32, which an engine keeps in its own precision, of what a model computes in float16 or "
+     "bfloat16",
+     half_widening, true},
+    {"identity_removal", "Removes nodes that change nothing: Identity, Dropout, x + 0, x * 1, full slices",
+     identity_removal, true},
+    {"common_subexpression", "Computes equal things once, and keeps equal small constants once",
+     common_subexpression, true},
+    {"reshape_cancellation", "Makes one Reshape of several, and constant shapes of computed ones",
+     reshape_cancellation, true},
+    {"einsum_lowering", "Makes transpositions, sums and a product of an Einsum", einsum_lowering, true},
+    {"transpose_cancellation", "Composes or cancels transpositions, also through elementwise nodes",
+     transpose_cancellation, true},
+    {"reduce_to_pool", "Makes global average pools of means over all spatial axes", reduce_to_pool, true},
+    {"pad_folding", "Moves padding into the convolution or pool that reads it", pad_folding, true},
+    {"activation_recognition", "Recognises swish, hard swish, mish, Relu and Clip where they are written out",
+     activation_recognition, true},
+    {"gelu_recognition", "Recognises Gelu where it is written out with erf or tanh", gelu_recognition, true},
+    {"layer_norm_recognition", "Recognises layer normalisation where it is written out",
+     layer_norm_recognition, true},
+    {"division_by_constant", "Makes products of divisions by constants", division_by_constant, true},
+    {"power_of_constant", "Makes products, roots and reciprocals of powers with a constant exponent",
+     power_of_constant, true},
+    {"batch_norm_folding",
+     "Folds batch normalisation and other per-channel scales and shifts into the weights before them",
+     batch_norm_folding, true},
+    {"gemm_canonical", "Brings products of two matrices and their bias into one form", gemm_canonical, true},
+    {"dead_code", "Drops nodes, values and constants that no output needs", dead_code, true},
+    {"batch_norm_lowering",
+     "Makes a multiplication and an addition of a batch normalisation with no weights before it",
+     batch_norm_lowering, false},
+    {"transposed_convolution_lowering",
+     "Makes a convolution of stride 1 of a transposed one, and moves its outputs to their places",
+     transposed_convolution_lowering, false},
+    {"mean_of_squares", "Makes sums of squares of means of squares, for devices that ask", mean_of_squares,
+     false, true},
+    {"division_by_root", "Makes products of divisions by the root of something smaller", division_by_root,
+     false},
+    {"convolution_fusion", "Fuses a convolution with the activations and additions that follow it",
+     convolution_fusion, false},
+    {"projection_packing",
+     "Makes one product of those of one value that attention multiplies with each other, for devices that "
+     "ask",
+     projection_packing, false, true},
+    {"attention_fusion",
+     "Makes one node of scaled dot-product attention, with what only arranges its operands, for devices that "
+     "ask",
+     attention_fusion, false, true},
+    {"matmul_fusion", "Fuses a matrix product with its bias, activations and additions", matmul_fusion,
+     false},
+    {"elementwise_fusion", "Fuses chains of elementwise nodes that nothing else absorbed", elementwise_fusion,
+     false},
+};
+
+}  // namespace
 
 const std::vector<Pass>& passes() {
-  static const std::vector<Pass> kPasses = {
-      {"constant_folding", "Computes nodes whose inputs are all known, such as shapes of static tensors",
-       constant_folding, true},
-      {"half_widening",
-       "Makes float32, which an engine keeps in its own precision, of what a model computes in float16 or "
-       "bfloat16",
-       half_widening, true},
-      {"identity_removal", "Removes nodes that change nothing: Identity, Dropout, x + 0, x * 1, full slices",
-       identity_removal, true},
-      {"common_subexpression", "Computes equal things once, and keeps equal small constants once",
-       common_subexpression, true},
-      {"reshape_cancellation", "Makes one Reshape of several, and constant shapes of computed ones",
-       reshape_cancellation, true},
-      {"einsum_lowering", "Makes transpositions and a matrix product of an Einsum that is one",
-       einsum_lowering, true},
-      {"transpose_cancellation", "Composes or cancels transpositions, also through elementwise nodes",
-       transpose_cancellation, true},
-      {"reduce_to_pool", "Makes global average pools of means over all spatial axes", reduce_to_pool, true},
-      {"pad_folding", "Moves padding into the convolution or pool that reads it", pad_folding, true},
-      {"activation_recognition",
-       "Recognises swish, hard swish, mish, Relu and Clip where they are written out", activation_recognition,
-       true},
-      {"gelu_recognition", "Recognises Gelu where it is written out with erf or tanh", gelu_recognition,
-       true},
-      {"layer_norm_recognition", "Recognises layer normalisation where it is written out",
-       layer_norm_recognition, true},
-      {"division_by_constant", "Makes products of divisions by constants", division_by_constant, true},
-      {"batch_norm_folding",
-       "Folds batch normalisation and other per-channel scales and shifts into the weights before them",
-       batch_norm_folding, true},
-      {"gemm_canonical", "Brings products of two matrices and their bias into one form", gemm_canonical,
-       true},
-      {"dead_code", "Drops nodes, values and constants that no output needs", dead_code, true},
-      {"batch_norm_lowering",
-       "Makes a multiplication and an addition of a batch normalisation with no weights before it",
-       batch_norm_lowering, false},
-      {"transposed_convolution_lowering",
-       "Makes a convolution of stride 1 of a transposed one, and moves its outputs to their places",
-       transposed_convolution_lowering, false},
-      {"row_lifting", "Makes images one pixel high of the rows that convolutions read, for devices that ask",
-       row_lifting, false, true},
-      {"convolution_fusion", "Fuses a convolution with the activations and additions that follow it",
-       convolution_fusion, false},
-      {"concatenated_convolution_fusion",
-       "Makes one convolution of those of one image whose results are concatenated, for devices that ask "
-       "where an engine is for one image",
-       concatenated_convolution_fusion, false, true},
-      {"pool_fusion",
-       "Fuses the convolution that reads an image with the max pool behind it, for devices that ask",
-       pool_fusion, false, true},
-      {"stem_fusion",
-       "Fuses an image's convolution and its max pool with the convolution of 1 x 1 behind them, for devices "
-       "that ask where an engine is for few images",
-       stem_fusion, false, true},
-      {"bottleneck_fusion",
-       "Makes one node of a bottleneck's last two convolutions and the next one's first, for devices that "
-       "ask",
-       bottleneck_fusion, false, true},
-      {"cluster_bottleneck_fusion",
-       "The same of more channels, whose filters the blocks of a cluster share, for devices that ask where "
-       "an "
-       "engine is for one image",
-       cluster_bottleneck_fusion, false, true},
-      {"convolution_sum_fusion",
-       "Makes one node of two convolutions whose results are added, for devices that ask",
-       convolution_sum_fusion, false, true},
-      {"squeeze_excite_fusion",
-       "Makes one node of squeeze and excitation, from the pool to the product, for devices that ask",
-       squeeze_excite_fusion, false, true},
-      {"global_pool_fusion",
-       "Fuses a convolution of small images with the global average pool behind it, for devices that ask",
-       global_pool_fusion, false, true},
-      {"matmul_fusion", "Fuses a matrix product with its bias, activations and additions", matmul_fusion,
-       false},
-      {"elementwise_fusion", "Fuses chains of elementwise nodes that nothing else absorbed",
-       elementwise_fusion, false},
-  };
+  static const std::vector<Pass> kPasses = join_passes(kOwn, registered_passes());
   return kPasses;
 }
 

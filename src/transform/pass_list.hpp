@@ -1,4 +1,5 @@
-// The passes; each file of passes/ holds one. pass_list.cpp puts them in order and describes them.
+// The passes that every device wants; each file of passes/ holds one. pass_list.cpp puts them in order and
+// describes them.
 #pragma once
 
 #include "transform/pass.hpp"
@@ -6,6 +7,7 @@
 namespace hone::transform {
 
 Summary constant_folding(Graph& graph);
+Summary branch_selection(Graph& graph);
 Summary half_widening(Graph& graph);
 Summary identity_removal(Graph& graph);
 Summary common_subexpression(Graph& graph);
@@ -18,21 +20,18 @@ Summary activation_recognition(Graph& graph);
 Summary gelu_recognition(Graph& graph);
 Summary layer_norm_recognition(Graph& graph);
 Summary division_by_constant(Graph& graph);
+Summary power_of_constant(Graph& graph);
+Summary quantized_products(Graph& graph);
+Summary mean_of_squares(Graph& graph);
+Summary division_by_root(Graph& graph);
 Summary batch_norm_folding(Graph& graph);
 Summary gemm_canonical(Graph& graph);
 Summary dead_code(Graph& graph);
 Summary batch_norm_lowering(Graph& graph);
 Summary transposed_convolution_lowering(Graph& graph);
-Summary row_lifting(Graph& graph);
 Summary convolution_fusion(Graph& graph);
-Summary concatenated_convolution_fusion(Graph& graph);
-Summary pool_fusion(Graph& graph);
-Summary stem_fusion(Graph& graph);
-Summary bottleneck_fusion(Graph& graph);
-Summary cluster_bottleneck_fusion(Graph& graph);
-Summary convolution_sum_fusion(Graph& graph);
-Summary squeeze_excite_fusion(Graph& graph);
-Summary global_pool_fusion(Graph& graph);
+Summary projection_packing(Graph& graph);
+Summary attention_fusion(Graph& graph);
 Summary matmul_fusion(Graph& graph);
 Summary elementwise_fusion(Graph& graph);
 

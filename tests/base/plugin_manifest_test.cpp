@@ -14,8 +14,9 @@ namespace hone::base {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
+using testing::EndsWith;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 TEST(PluginManifest, IsFoundByItsFileName) {
   const TemporaryFolder folder;
@@ -26,7 +27,7 @@ TEST(PluginManifest, IsFoundByItsFileName) {
   folder.write("libhone-a.json", R"({"remedy": "install a", "later": 1})");
   folder.write("libhone-a.so", "no library");
   folder.write("other.json", "{");
-  const std::vector<PluginManifest> found = read_plugin_manifests(folder.path());
+  const std::vector<PluginManifest> found = read_plugin_manifests(folder.path()).readable;
   ASSERT_EQ(found.size(), 2);
   EXPECT_EQ(found[0].name, "a");
   EXPECT_EQ(found[0].remedy, "install a");
@@ -43,17 +44,18 @@ TEST(PluginManifest, IsFoundByItsFileName) {
   EXPECT_EQ(found[1].devices[0].without_driver, "no TPU");
 }
 
-TEST(PluginManifest, ADamagedOneIsNamed) {
+TEST(PluginManifest, ADamagedOneIsNamedAndHidesNoOther) {
   const TemporaryFolder folder;
+  folder.write("libhone-b.json", R"({"remedy": "install b"})");
   const auto expect = [&](std::string_view content, const std::string& why) {
     const std::string file = folder.write("libhone-a.json", content).string();
-    try {
-      read_plugin_manifests(folder.path());
-      ADD_FAILURE() << content;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
-      EXPECT_THAT(error.what(), HasSubstr(file + " is damaged: " + why));
-    }
+    const ManifestFolder found = read_plugin_manifests(folder.path());
+    ASSERT_EQ(found.readable.size(), 1) << content;
+    EXPECT_EQ(found.readable[0].name, "b");
+    ASSERT_EQ(found.damaged.size(), 1) << content;
+    EXPECT_EQ(found.damaged[0].name, "a");
+    EXPECT_THAT(found.damaged[0].sentence, StartsWith(file + " is damaged: " + why));
+    EXPECT_THAT(found.damaged[0].sentence, EndsWith("; install hone again"));
   };
   expect("", "it is no JSON");
   expect("{", "it is no JSON");
@@ -69,6 +71,8 @@ TEST(PluginManifest, ADamagedOneIsNamed) {
 TEST(PluginManifest, EveryPluginHasOne) {
   std::vector<std::string> names;
   for (const PluginManifest& manifest : plugin_manifests()) names.push_back(manifest.name);
+  EXPECT_THAT(damaged_manifests(), IsEmpty());
+  EXPECT_NO_THROW(require_readable_manifests());
   EXPECT_THAT(names, testing::IsSupersetOf({"cuda", "image", "inject", "plot", "threads", "torch", "view"}));
   for (const auto& entry : std::filesystem::directory_iterator(library_folder())) {
     const std::string file = entry.path().filename().string();

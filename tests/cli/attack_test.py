@@ -88,7 +88,7 @@ def onnx_rows():
     yield 8, "node 'n' (SpaceToDepth): attribute 'blocksize'", model(node("SpaceToDepth", blocksize=0))
     yield 8, "node 'n' (Slice): ", model(node("Slice"), [np.int64([0]), np.int64([1]), np.int64([0]), np.int64([0])])
     yield 9, "initializer 'w': field raw_data holds 4 bytes", initializer([2], b"1234")
-    yield 12, "node 'n' (EPContext): domain 'com.microsoft'", model(node("EPContext", domain="com.microsoft"))
+    yield 12, "node 'n' (EPContext): this operator of domain 'com.microsoft'", model(node("EPContext", domain="com.microsoft"))
     yield 13, "node 'n\\x0a{}' (Relu): attribute 'a\\x1b' is not known", named("n\n{}", "a\x1b")
 
 

@@ -186,12 +186,34 @@ class Device(unittest.TestCase):
         self.fails(ENVIRONMENT, f"hone: {moved}: {NO_DRIVER}", "run", moved, "--input", self.folder / "x.npy")
 
     def test_a_damaged_manifest(self):
+        """It is named by what asks for something of its plugin, and by nothing else."""
         tree = self.copy_tree()
-        manifest = tree / "lib/libhone-cuda.json"
-        manifest.write_text("{")
-        self.fails(ENVIRONMENT, f"{manifest} is damaged: it is no JSON", *self.commands()["build"],
-                   hone=tree / "bin/hone")
-        manifest.unlink()
+        hone, commands, out = tree / "bin/hone", self.commands(), self.folder / "out"
+        cuda, torch = tree / "lib/libhone-cuda.json", tree / "lib/libhone-torch.json"
+        bench = ["bench", DIGITS / "digits.onnx", "--batches", 1, "-o", out]
+        sentences = {}
+        for manifest in (cuda, torch):
+            manifest.write_text("{")
+            sentences[manifest] = f"{manifest} is damaged: it is no JSON; install hone again"
+        for command in (["--help"], ["bench", "--help"], ["passes"], commands["build"]):
+            done = subprocess.run(list(map(str, [hone, *command])), capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), command)
+        out.unlink()
+        done = subprocess.run([hone, "backends"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        rows = dict(line.split(None, 1) for line in done.stdout.splitlines())
+        self.assertEqual(rows["libhone-cuda"], "not available: " + sentences[cuda])
+        self.assertEqual(rows["libhone-torch"], "not available: " + sentences[torch])
+        self.assertNotIn("not available", rows["hone"])
+        self.fails(ENVIRONMENT, sentences[cuda], *commands["build"], "--device", "cuda", hone=hone)
+        self.fails(ENVIRONMENT, sentences[cuda], *bench, hone=hone)
+        cuda.unlink()
+        self.fails(ENVIRONMENT, sentences[torch], *commands["run"], "--backend", "torch", hone=hone)
+        self.fails(ENVIRONMENT, sentences[torch], *bench, "--backends", "torch", hone=hone)
+
+    def test_a_missing_manifest(self):
+        tree = self.copy_tree()
+        (tree / "lib/libhone-cuda.json").unlink()
         if not has_gpu():
             self.fails(ENVIRONMENT, "names a plugin for cuda; install hone again", *self.commands()["build"],
                        "--device", "cuda", hone=tree / "bin/hone")
@@ -211,8 +233,8 @@ class Device(unittest.TestCase):
         for name in ("build", "run", "inspect", "conformance"):
             for precision in ("fp16", "tf32", "int8"):
                 with self.subTest(name, precision=precision):
-                    self.fails(ENVIRONMENT, f"the device cpu does not run in {precision}", *self.commands()[name],
-                               "--device", "cpu", "--precision", precision)
+                    sentence = f"the device cpu does not run in {precision}; choose one of fp32, bf16"
+                    self.fails(ENVIRONMENT, sentence, *self.commands()[name], "--device", "cpu", "--precision", precision)
         self.fails(ENVIRONMENT, "the device cpu does not run in fp16", *self.commands(precision="fp16")["bench"],
                    as_row=True)
 

@@ -171,6 +171,76 @@ def check_bad_inputs(runner, digits):
     runner.bad(USAGE, "--mean is '1,x'", model, "--input", digits / "seven.png", "--mean", "1,x")
 
 
+def of_type(path, dtype, shape):
+    """A model that gives its input as float32."""
+    node = helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT)
+    graph = helper.make_graph([node], "cast", [helper.make_tensor_value_info("x", dtype, shape)],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(path))
+    return path
+
+
+def check_input_types(runner):
+    """Images in other types and ranks than a batch of float32, and types that no .npy has."""
+    folder = runner.folder
+    picture(6, 4).save(folder / "typed.png")
+    pixels = np.asarray(Image.open(folder / "typed.png"))
+    planes = pixels.transpose(2, 0, 1)
+    for name, dtype, shape, expected, tolerance in (
+            ("nhwc", TensorProto.UINT8, [1, 4, 6, 3], pixels[None], 0), ("nchw", TensorProto.INT32, [1, 3, 4, 6], planes[None], 0),
+            ("hwc", TensorProto.UINT8, [4, 6, 3], pixels, 0), ("chw", TensorProto.FLOAT, [3, 4, 6], planes / 255, 1e-6),
+            ("half", TensorProto.FLOAT16, [1, 3, 4, 6], planes[None] / 255, 2**-12)):
+        got = runner.good(of_type(folder / f"{name}.onnx", dtype, shape), "--input", folder / "typed.png")["y"]
+        assert got.shape == expected.shape and np.allclose(got, expected, rtol=0, atol=tolerance), name
+    runner.bad(BAD_INPUT, "float32[2x3x4x6] does not fit", folder / "chw.onnx", "--input", folder / "typed.png", folder / "typed.png")
+    scaled = runner.good(folder / "hwc.onnx", "--input", folder / "typed.png", "--scale", "0.5")["y"]
+    assert np.array_equal(scaled, np.rint(pixels * 0.5)), "an explicit scale counts"
+    np.save(folder / "wide.npy", np.array([1.001, np.finfo(np.float32).max], np.float32))
+    got = runner.good(of_type(folder / "bf16.onnx", TensorProto.BFLOAT16, [2]), "--input", folder / "wide.npy")["y"]
+    assert got[0] == 1 and np.isfinite(got[1]), got
+
+
+def check_names(runner):
+    folder = runner.folder
+    for name in ("a", "b"):
+        np.save(folder / f"{name}.npy", np.full(3, ord(name), np.float32))
+    model = identity(folder / "colons.onnx", ("in", (3,)), ("in:0", (3,)))
+    got = runner.good(model, "--input", f"in:0:{folder}/a.npy", f"in:{folder}/b.npy")
+    assert got["in_out"][0] == ord("b") and got["in:0_out"][0] == ord("a"), dict(got)
+    got = runner.good(identity(folder / "beyond.onnx", ("вход", (3,))), "--input", folder / "a.npy")
+    assert got.files == ["вход_out"], got.files
+
+
+def check_defaults(runner):
+    """An initializer that is also an input is its default; any other is the model's own."""
+    node = helper.make_node("Add", ["x", "w"], ["h"]), helper.make_node("Mul", ["h", "v"], ["y"])
+    shapes = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3]) for name in ("x", "w")]
+    weights = [helper.make_tensor(name, TensorProto.FLOAT, [3], [1, 2, 3]) for name in ("w", "v")]
+    graph = helper.make_graph(node, "defaults", shapes, [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3])], weights)
+    model = runner.folder / "defaults.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(model))
+    x, w, v = np.ones(3, np.float32), np.full(3, 5, np.float32), np.arange(1, 4, dtype=np.float32)
+    np.save(runner.folder / "w.npy", w)
+    np.save(runner.folder / "x.npy", x)
+    np.savez(runner.folder / "xw.npz", x=x, w=w)
+    np.savez(runner.folder / "xv.npz", x=x, v=w)
+    assert np.array_equal(runner.good(model, "--input", runner.folder / "x.npy")["y"], (x + v) * v)
+    for files in ([runner.folder / "xw.npz"], [f"w:{runner.folder}/w.npy", runner.folder / "x.npy"]):
+        assert np.array_equal(runner.good(model, "--input", *files)["y"], (x + w) * v), files
+    runner.bad(BAD_INPUT, "the model has no input named 'v' (x)", model, "--input", runner.folder / "xv.npz")
+
+
+def check_downloads(runner):
+    folder = runner.folder
+    for text, part in (("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "git lfs pull"),
+                       ("\n<!DOCTYPE html><html></html>", "a web page, not a model"),
+                       ('{"error": "no"}', "JSON text, not a model")):
+        (folder / "download.onnx").write_text(text)
+        runner.bad(BAD_INPUT, part, folder / "download.onnx", "--input", folder / "a.npy")
+    np.savez_compressed(folder / "zeros.npz", a=np.zeros(80 << 20, np.uint8))
+    runner.bad(BAD_INPUT, "would unpack from", identity(folder / "one.onnx", ("a", (3,))), "--input", folder / "zeros.npz")
+
+
 def with_metadata(model, target, entries):
     """The model with other metadata_props."""
     proto = onnx.load(str(model))
@@ -231,6 +301,10 @@ def main():
         check_preprocessing(runner)
         check_metadata(runner, pathlib.Path(sys.argv[2]))
         check_bad_inputs(runner, pathlib.Path(sys.argv[2]))
+        check_input_types(runner)
+        check_names(runner)
+        check_defaults(runner)
+        check_downloads(runner)
 
 
 if __name__ == "__main__":

@@ -116,6 +116,14 @@ TEST(Tactic, ANodeGetsTheRowsOfItsOperatorInTheirOrder) {
 TEST(Requirements, HaveOneSentenceEach) {
   const Step integers({1, 2}, {1, 2}, DType::kInt64);
   EXPECT_EQ(only_float32(integers.request()).text(), "only float32 models");
+  const Step plain({1}, {1});
+  StepRequest floats = plain.request();
+  floats.policy.storage = DType::kFloat32;
+  EXPECT_EQ(only_fp16_and_bf16(floats).text(), "only fp16 and bf16");
+  for (const DType half : {DType::kFloat16, DType::kBFloat16}) {
+    floats.policy.storage = half;
+    EXPECT_FALSE(only_fp16_and_bf16(floats));
+  }
   EXPECT_EQ(nonempty_input(Step({1, 0}, {1}).request()).text(), "the input is empty");
   EXPECT_EQ(nonempty_output(Step({1}, {0, 1}).request()).text(), "the output is empty");
   EXPECT_EQ(one_to_three_axes(integers.request()).text(), "only 1-D, 2-D and 3-D windows");

@@ -54,7 +54,8 @@ TEST(NumericPolicy, WhatADeviceLacksIsRefusedButBf16IsEmulated) {
   EXPECT_TRUE(device.runs(emulated_bf16()));
   EXPECT_FALSE(device.runs(policy_of(Precision::kBf16)));
   EXPECT_FALSE(device.runs(policy_of(Precision::kFp16)));
-  EXPECT_EQ(refusal([&] { device.policy_for(Precision::kFp16); }), "the device fake does not run in fp16");
+  EXPECT_EQ(refusal([&] { device.policy_for(Precision::kFp16); }),
+            "the device fake does not run in fp16; choose one of fp32, bf16");
   EXPECT_EQ(device::cpu::cpu_device().notes(emulated_bf16()).size(), 1u) << "whoever reads its times is told";
   EXPECT_TRUE(device::cpu::cpu_device().notes(policy_of(Precision::kFp32)).empty());
 }

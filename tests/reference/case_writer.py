@@ -2,7 +2,8 @@
 
 For operators newer than the onnx package: models are written without its checker. Every case is run twice: with
 all inputs given at run time, and with all but the first as initializers, so that shape rules see their values.
-Outputs are declared with their full shapes; an inferred shape that differs is an error of the import.
+Outputs are declared with their full shapes; an inferred shape that differs is an error of the import. A third run has
+inputs of which the ranks alone are known, for operators whose import makes dimensions out of others.
 """
 import json
 import pathlib
@@ -27,26 +28,32 @@ class Cases:
         self.folder = pathlib.Path(arguments[2] if self.kept else self.temporary.name)
         self.names = set()
 
-    def add(self, name: str, op: str, inputs: list, outputs: list, opset: int = OPSET, **attributes) -> None:
+    def add(self, name: str, op: str, inputs: list, outputs: list, opset: int = OPSET, domain: str = "",
+            open_shapes: bool = False, constants_only: bool = False, **attributes) -> None:
         """None in `inputs` stands for an absent optional input, None in `outputs` for an unwanted output."""
-        self._write(name, op, inputs, outputs, opset, attributes, constants=False)
+        if not constants_only:
+            self._write(name, op, inputs, outputs, opset, domain, attributes, constants=False)
         if any(value is not None for value in inputs[1:]):
-            self._write(name + "_constant", op, inputs, outputs, opset, attributes, constants=True)
+            self._write(name + "_constant", op, inputs, outputs, opset, domain, attributes, constants=True)
+        if open_shapes:
+            self._write(name + "_open", op, inputs, outputs, opset, domain, attributes, constants=False, open_shapes=True)
 
-    def _write(self, name, op, inputs, outputs, opset, attributes, constants) -> None:
+    def _write(self, name, op, inputs, outputs, opset, domain, attributes, constants, open_shapes=False) -> None:
         assert name not in self.names, name
         self.names.add(name)
         inputs = [None if value is None else np.asarray(value) for value in inputs]
         outputs = [None if value is None else np.asarray(value) for value in outputs]
         node = helper.make_node(op, ["" if value is None else f"x{i}" for i, value in enumerate(inputs)],
-                                ["" if value is None else f"y{i}" for i, value in enumerate(outputs)], **attributes)
+                                ["" if value is None else f"y{i}" for i, value in enumerate(outputs)], domain=domain,
+                                **attributes)
         given = [(i, value) for i, value in enumerate(inputs) if value is not None and not (constants and i > 0)]
         fixed = [(i, value) for i, value in enumerate(inputs) if value is not None and constants and i > 0]
         wanted = [(i, value) for i, value in enumerate(outputs) if value is not None]
-        graph = helper.make_graph([node], name, [self._info(f"x{i}", value) for i, value in given],
-                                  [self._info(f"y{i}", value) for i, value in wanted],
+        graph = helper.make_graph([node], name, [self._info(f"x{i}", value, open_shapes) for i, value in given],
+                                  [self._info(f"y{i}", value, open_shapes) for i, value in wanted],
                                   [numpy_helper.from_array(value, f"x{i}") for i, value in fixed])
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)] +
+                                  ([helper.make_opsetid(domain, 1)] if domain else []))
         model.ir_version = 10
         case = self.folder / name
         data = case / "test_data_set_0"
@@ -59,8 +66,9 @@ class Cases:
                 (data / f"{kind}_{k}.pb").write_bytes(content)
 
     @staticmethod
-    def _info(name: str, value: np.ndarray):
-        return helper.make_tensor_value_info(name, numpy_helper.from_array(value).data_type, value.shape)
+    def _info(name: str, value: np.ndarray, open_shapes: bool):
+        shape = [f"{name}_{axis}" for axis in range(value.ndim)] if open_shapes else value.shape
+        return helper.make_tensor_value_info(name, numpy_helper.from_array(value).data_type, shape)
 
     def run(self) -> None:
         """Ends the program with a message unless every case passed."""

@@ -50,10 +50,17 @@ def reductions(cases: Cases) -> None:
         cases.add(f"{op}_dropped", op, [x, ints(-1, 0)], [two.reshape(4)], keepdims=0)
         cases.add(f"{op}_all", op, [x], [function(wide, None).astype(np.float32)])
         cases.add(f"{op}_empty_is_all", op, [x, ints()], [function(wide, None).astype(np.float32)])
-        cases.add(f"{op}_noop", op, [x, ints()], [x], noop_with_empty_axes=1)
+        cases.add(f"{op}_noop", op, [x, ints()], [function(wide, ()).astype(np.float32)],
+                   noop_with_empty_axes=1)
+        cases.add(f"{op}_noop_without_axes", op, [-x if "Log" not in op else x],
+                   [function(-wide if "Log" not in op else wide, ()).astype(np.float32)],
+                   keepdims=0, noop_with_empty_axes=1)
     flags = np.array([[True, False], [False, False]])
     cases.add("ReduceMax_bool", "ReduceMax", [flags, ints(1)], [np.array([True, False])], keepdims=0)
     cases.add("ReduceMin_bool", "ReduceMin", [flags, ints(0)], [np.array([False, False])], keepdims=0)
+    none = np.zeros((2, 0), bool)
+    cases.add("ReduceMax_no_bool", "ReduceMax", [none, ints(1)], [np.array([[False], [False]])])
+    cases.add("ReduceMin_no_bool", "ReduceMin", [none, ints(1)], [np.array([[True], [True]])])
     cases.add("ReduceSum_nothing", "ReduceSum", [np.zeros((2, 0, 3), np.float32), ints(1)], [np.zeros((2, 1, 3), np.float32)])
     cases.add("ReduceProd_nothing", "ReduceProd", [np.zeros((2, 0, 3), np.float32), ints(1)], [np.ones((2, 1, 3), np.float32)])
     large = np.array([[1000.0, 1000.0], [-np.inf, -np.inf]], np.float32)
@@ -62,6 +69,16 @@ def reductions(cases: Cases) -> None:
     whole = np.arange(-6, 6, dtype=np.int32).reshape(3, 4)
     cases.add("ReduceSum_int", "ReduceSum", [whole, ints(0)], [whole.sum(0, dtype=np.int32)], keepdims=0)
     cases.add("ReduceMin_uint8", "ReduceMin", [np.array([[200, 100]], np.uint8), ints(1)], [np.array([[100]], np.uint8)])
+
+
+def backward_slices(cases: Cases) -> None:
+    """A start before the axis is moved to its first element, unlike in numpy; an end may lie before it."""
+    x = normal(5, 3)
+    for name, start, end, step, expected in (("before", -7, -100, -1, x[:1]), ("before_two", -8, -9, -2, x[:1]),
+                                             ("first", 0, -100, -1, x[:1]), ("all", 100, -100, -1, x[::-1]),
+                                             ("none", -7, 0, -1, x[:0]), ("behind", 100, 1, -2, x[4:1:-2])):
+        cases.add(f"Slice_backward_{name}", "Slice", [x, ints(start), ints(end), ints(0), ints(step)], [expected])
+    cases.add("Slice_backward_empty", "Slice", [x[:0], ints(-1), ints(-100), ints(0), ints(-1)], [x[:0]])
 
 
 def splits_and_pads(cases: Cases) -> None:
@@ -231,6 +248,12 @@ def signals(cases: Cases) -> None:
     cases.add("DFT_padded", "DFT", [x, ints(9)[0], ints(-3)[0]], [parts(np.fft.fft(real, n=9, axis=1))])
     cases.add("DFT_cut", "DFT", [x, ints(4)[0], ints(1)[0]], [parts(np.fft.fft(real, n=4, axis=1))])
     z = normal(2, 5, 2)
+    half = parts(np.fft.rfft(real, axis=1))
+    bins = half[..., 0] + 1j * half[..., 1]
+    for length in (None, 6, 7, 9, 4):
+        given = None if length is None else ints(length)[0]
+        back = np.fft.irfft(bins, n=length, axis=1)[..., None].astype(np.float32)
+        cases.add(f"DFT_onesided_inverse_{length}", "DFT", [half, given, ints(1)[0]], [back], onesided=1, inverse=1)
     cases.add("DFT_inverse", "DFT", [z, None, ints(1)[0]], [parts(np.fft.ifft(z[..., 0] + 1j * z[..., 1], axis=1))], inverse=1)
 
 
@@ -238,7 +261,7 @@ def main() -> None:
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     cases = Cases(sys.argv)
-    for group in (reductions, splits_and_pads, normalizations, elementwise, indexing, products, signals):
+    for group in (reductions, backward_slices, splits_and_pads, normalizations, elementwise, indexing, products, signals):
         group(cases)
     cases.run()
 

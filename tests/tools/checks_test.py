@@ -84,6 +84,16 @@ class Includes(unittest.TestCase):
             code, output = check(place, f"device/cuda/plugin/kernels/{header}")
             self.assertEqual(code, 0, output)
 
+    def test_passes_of_cuda_know_neither_engine_nor_plugin(self):
+        files = {**self.BASE, "src/transform/pass.hpp": "// P.\n#pragma once\n", "src/engine/kernel.hpp": "// K.\n#pragma once\n",
+                 "src/device/cuda/plugin/gpu.hpp": "// G.\n#pragma once\n"}
+        for header, good in (("transform/pass.hpp", True), ("base/error.hpp", True), ("engine/kernel.hpp", False),
+                             ("device/cuda/plugin/gpu.hpp", False)):
+            body = f'// A.\n#include "{header}"\n'
+            code, output = Tree({**files, "src/device/cuda/passes/a.cpp": body}).check("check_includes.py")
+            self.assertEqual(code, 0 if good else 1, output)
+            self.assertIn("0 problems" if good else f"device/cuda/passes/ must not include {header}", output)
+
     def test_folders_of_the_plugin_have_an_order(self):
         plugin = "src/device/cuda/plugin"
         files = {**self.BASE, f"{plugin}/tactics/tactics.hpp": "// T.\n#pragma once\n"}

@@ -79,12 +79,9 @@ TEST(EinsumLowering, LeavesWhatIsNoProduct) {
   };
   const Case cases[] = {
       {"ij,jk,kl->il", {{2, 3}, {3, 4}, {4, 5}}},  // three operands
-      {"ij,jk->i", {{2, 3}, {3, 4}}},              // one is summed alone
-      {"ij,kl->ijkl", {{2, 3}, {4, 5}}},           // nothing is summed
-      {"bij,bjkl->bikl", {{2, 3, 4}, {2, 4, 5, 6}}},
-      {"ii,ij->ij", {{3, 3}, {3, 4}}},  // a diagonal
-      {"ij,jk->ik", {{2, 1}, {3, 4}}},  // spreads a size of 1
-      {"ij->i", {{2, 3}}},
+      {"ii,ij->ij", {{3, 3}, {3, 4}}},             // a diagonal
+      {"ij,jk->ik", {{2, 1}, {3, 4}}},             // spreads a size of 1
+      {"bi,bijk->bjk", {{1, 3}, {2, 3, 4, 5}}},    // spreads one, and groups others
   };
   for (const Case& test : cases) {
     SCOPED_TRACE(test.equation);
@@ -94,6 +91,37 @@ TEST(EinsumLowering, LeavesWhatIsNoProduct) {
       inputs.push_back(b.input("x" + std::to_string(i), test.inputs[i]));
     const ValueId y = b.node("Einsum", inputs, {{"equation", std::string(test.equation)}});
     EXPECT_EQ(structure(check_pass(b.finish({y}), "einsum_lowering").graph), "Einsum");
+  }
+}
+
+TEST(EinsumLowering, SumsGroupsAndMultipliesElements) {
+  struct Case {
+    const char* equation;
+    std::vector<Dims> inputs;
+    const char* structure;
+  };
+  const Case cases[] = {
+      {"ij,jk->i", {{2, 3}, {3, 4}}, "ReduceSum Reshape Reshape MatMul Reshape"},
+      {"ij,kl->ijkl", {{2, 3}, {4, 5}}, "Unsqueeze Unsqueeze Mul"},
+      {"bij,bjkl->bikl", {{2, 3, 4}, {2, 4, 5, 6}}, "Reshape Reshape MatMul Reshape"},
+      {"bhtd,de->bhte", {{2, 3, 4, 5}, {5, 6}}, "MatMul"},
+      {"de,bhtd->bhte", {{5, 6}, {2, 3, 4, 5}}, "MatMul"},
+      {"bthd,hde->bte", {{2, 3, 4, 5}, {4, 5, 6}}, "Reshape Reshape MatMul Reshape"},
+      {"bi,bi->b", {{2, 3}, {2, 3}}, "Reshape Reshape MatMul Reshape"},
+      {"bi,ci->bci", {{2, 3}, {4, 3}}, "Unsqueeze Unsqueeze Mul"},
+      {"i,j->ji", {{3}, {4}}, "Unsqueeze Unsqueeze Mul"},
+      {"ij->i", {{2, 3}}, "ReduceSum"},
+      {"ijk->ki", {{2, 3, 4}}, "ReduceSum Transpose"},
+      {"bc,bchw->bchw", {{1, 3}, {2, 3, 4, 5}}, "Unsqueeze Mul"},
+  };
+  for (const Case& test : cases) {
+    SCOPED_TRACE(test.equation);
+    GraphBuilder b;
+    std::vector<ValueId> inputs;
+    for (size_t i = 0; i < test.inputs.size(); ++i)
+      inputs.push_back(b.input("x" + std::to_string(i), test.inputs[i]));
+    const ValueId y = b.node("Einsum", inputs, {{"equation", std::string(test.equation)}});
+    EXPECT_EQ(structure(check_pass(b.finish({y}), "einsum_lowering").graph), test.structure);
   }
 }
 

@@ -4,6 +4,7 @@
 #include "device/devices.hpp"
 #include "engine/description.hpp"
 #include "engine/engine_file.hpp"
+#include "engine/float32_nodes.hpp"
 
 namespace hone::backend {
 namespace {
@@ -179,6 +180,13 @@ class HoneExecutable final : public Executable {
     std::vector<std::string> notes;
     for (const engine::NumericPolicy& policy : engine_->policies) {
       for (std::string& note : device_.notes(policy)) notes.push_back(std::move(note));
+      const int64_t saturated = engine::count_saturated_constants(*engine_->graph, policy.storage);
+      if (saturated > 0) {
+        notes.push_back(
+            fmt::format("{} {} of the model's constants beyond the range of {} {} kept as its largest",
+                        saturated, saturated == 1 ? "value" : "values", tensor::dtype_name(policy.storage),
+                        saturated == 1 ? "is" : "are"));
+      }
     }
     if (const engine::Program* program = resident() ? current() : nullptr) {
       if (std::string note = engine::host_steps_note(*program); !note.empty())

@@ -28,15 +28,24 @@ Tensor as_declared(Tensor stored, tensor::DType declared) {
   return Tensor(declared, owner->shape(), owner->bytes(), owner);
 }
 
-/// input_0.pb, input_1.pb, … of a data set.
+/// input_0.pb, input_1.pb, … of a data set. Bad input where one has another name than the graph's value.
 std::vector<Tensor> read_numbered(const fs::path& folder, const std::string& stem, const graph::Graph& graph,
                                   const std::vector<graph::ValueId>& ids) {
   std::vector<Tensor> result;
   for (size_t i = 0;; ++i) {
     const fs::path file = folder / fmt::format("{}_{}.pb", stem, i);
     if (!fs::exists(file)) return result;
-    const auto declared = i < ids.size() ? graph.value(ids[i]).type.dtype : tensor::DType::kUndefined;
-    result.push_back(as_declared(importer::read_tensor_file(file), declared));
+    auto [name, stored] = importer::read_tensor_file(file);
+    const graph::Value none;
+    auto declared = tensor::DType::kUndefined;
+    if (i < ids.size()) {
+      const graph::Value& value = graph.value(ids[i]);
+      declared = value.type.dtype;
+      if (!name.empty() && name != value.name)
+        fail_bad_input("{} is named '{}', the model's {} {} '{}'", file.filename().string(), name, stem, i,
+                       value.name);
+    }
+    result.push_back(as_declared(std::move(stored), declared));
   }
 }
 
@@ -69,7 +78,7 @@ std::vector<DataSet> read_data_sets(const ConformanceCase& test, const graph::Gr
   if (test.flat) {
     fs::path output = test.model;
     output.replace_filename(test.model.stem().string() + "_output_0.pb");
-    return {{"output_0", synthetic_inputs(graph), {importer::read_tensor_file(output)}}};
+    return {{"output_0", synthetic_inputs(graph), {importer::read_tensor_file(output).tensor}}};
   }
   std::vector<DataSet> sets;
   for (const auto& entry : fs::directory_iterator(test.model.parent_path())) {

@@ -69,7 +69,10 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
                      const system::StopFlag* stop) {
   const Setup& setup = run_.setup;
   if (!tested_.model.runs_at(setup.batch)) {
-    fail_bad_input("the model's batch is fixed at {}", tested_.model.fixed_batch);
+    fail_bad_input(
+        "the model's batch is fixed at {}: measure it with --batches {}, or export it with an open first "
+        "dimension",
+        tested_.model.fixed_batch, tested_.model.fixed_batch);
   }
   const auto start = [&] {
     worker_ = std::make_unique<WorkerClient>(command, folder / "stderr.txt", options_.timeout_seconds, stop);

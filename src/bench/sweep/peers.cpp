@@ -7,6 +7,7 @@
 #include "backend/backend.hpp"
 #include "base/error.hpp"
 #include "base/plugin.hpp"
+#include "base/plugin_manifest.hpp"
 
 namespace hone::bench {
 namespace {
@@ -54,6 +55,7 @@ Command Peers::command(const std::string& backend) const {
   if (is_builtin(backend)) return builtin_;
   const std::filesystem::path worker = find_worker(backend);
   if (worker.empty()) {
+    base::require_readable_manifests();
     fail_usage("unknown backend '{}' (built in: {}; external ones: a folder of bench/peers{})", backend,
                fmt::join(backend::backend_names(), ", "), has_option_ ? ", or --peer name=command" : "");
   }

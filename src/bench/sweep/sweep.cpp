@@ -140,7 +140,7 @@ class SweepRunner {
     if (model.file.ends_with(".onnx")) return model.file;
     constexpr int kOpset = 17;
     const std::filesystem::path file = folder / "model.onnx";
-    base::write_file_atomic(file, importer::export_onnx(*options_.load_model(model.spec).graph, kOpset));
+    importer::export_onnx(file, *options_.load_model(model.spec).graph, kOpset);
     return file.string();
   }
 

@@ -11,6 +11,7 @@
 #include "base/file.hpp"
 #include "bench/worker/traced_runs.hpp"
 #include "device/devices.hpp"
+#include "tensor/saturate.hpp"
 
 namespace hone::bench {
 namespace {
@@ -53,6 +54,19 @@ std::vector<std::vector<Tensor>> read_sets(const std::vector<InputFile>& inputs)
     }
   }
   return sets;
+}
+
+/// Says how many numbers of the inputs lie beyond the range of the type that an engine keeps them in.
+void add_saturation_note(const std::vector<std::vector<Tensor>>& sets, tensor::Precision precision,
+                         std::vector<std::string>& notes) {
+  if (precision != tensor::Precision::kBf16 && precision != tensor::Precision::kFp16) return;
+  const bool half = precision == tensor::Precision::kFp16;
+  int64_t saturated = 0;
+  for (const Tensor& input : sets.front())
+    saturated += tensor::count_saturated(input, half ? tensor::DType::kFloat16 : tensor::DType::kBFloat16);
+  if (saturated == 0) return;
+  notes.push_back(fmt::format("{} of the first inputs' values beyond the range of {} are kept as its largest",
+                              saturated, half ? "float16" : "bfloat16"));
 }
 
 }  // namespace
@@ -125,8 +139,10 @@ Json WorkerServer::load(const Json& json) {
     cold_ = &device::find_device(setup.device);
     features.push_back(kColdL2Feature);
   }
+  std::vector<std::string> notes = executable_->notes();
+  if (backend_->name() == backend::kOwnBackend) add_saturation_note(sets_, options.precision, notes);
   return {{"load_ms", load_ms},
-          {"notes", executable_->notes()},
+          {"notes", std::move(notes)},
           {"features", std::move(features)},
           {"tuned", executable_->was_tuned()},
           {"bus_id", executable_->bus_id()},

@@ -1,143 +1,194 @@
-// See chain_math.hpp. Loops are plain; the compiler vectorises them once per instruction set named here.
+// See chain_math.hpp. Loops are plain; the compiler vectorises them once per instruction set.
 #include "device/cpu/chain_math.hpp"
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define HONE_CLONES \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), optimize("O3")))
-#else
-#define HONE_CLONES
-#endif
+#include "device/cpu/clones.hpp"
+#include "device/cpu/vector_math.hpp"
 
 namespace hone::device::cpu {
 namespace {
 
-/// e^x to about 2 ulp: 2^k by exponent bits times a degree-6 polynomial on [-ln2/2, ln2/2] (Cody and Waite's
-/// reduction; coefficients are the Taylor series', enough for float on that interval).
-inline float fast_exp(float x) {
-  x = x < -87.0f ? -87.0f : x;
-  x = x > 88.0f ? 88.0f : x;
-  const float k = std::floor(x * 1.44269504f + 0.5f);
-  const float r = (x - k * 0.693359375f) + k * 2.12194440e-4f;
-  float p = 1.0f / 720;
-  p = p * r + 1.0f / 120;
-  p = p * r + 1.0f / 24;
-  p = p * r + 1.0f / 6;
-  p = p * r + 0.5f;
-  p = p * r + 1.0f;
-  p = p * r + 1.0f;
-  return p * std::bit_cast<float>((static_cast<int32_t>(k) + 127) << 23);
-}
-
-inline float sigmoid(float x) { return 1.0f / (1.0f + fast_exp(-x)); }
-/// tanh through e^(-2|x|), so that large arguments do not overflow and small ones keep their digits.
-inline float fast_tanh(float x) {
-  const float a = std::fabs(x);
-  const float e = fast_exp(-2.0f * a);
-  const float large = (1.0f - e) / (1.0f + e);
-  const float small = a - a * a * a * (1.0f / 3) + a * a * a * a * a * (2.0f / 15);
-  const float magnitude = a < 0.05f ? small : large;
-  return std::copysign(magnitude, x);
-}
+using UnaryRun = void (*)(const float* from, float* to, size_t n, float alpha, float beta);
+struct Binary {
+  void (*run)(const float* from, const float* other, float* to, size_t n);
+  void (*run_scalar)(const float* from, float other, float* to, size_t n);
+};
 
 // One function per operation, because a clone is chosen per function and the switch must stay outside the
-// loop.
-#define HONE_UNARY(name, expression)                                                                     \
-  HONE_CLONES void name(float* x, size_t n, [[maybe_unused]] float alpha, [[maybe_unused]] float beta) { \
-    for (size_t i = 0; i < n; ++i) {                                                                     \
-      const float v = x[i];                                                                              \
-      x[i] = expression;                                                                                 \
-    }                                                                                                    \
+// loop. `to` may be one of the operands.
+#define HONE_UNARY(name, expression)                                                          \
+  HONE_CLONES void name(const float* from, float* to, size_t n, [[maybe_unused]] float alpha, \
+                        [[maybe_unused]] float beta) {                                        \
+    _Pragma("omp simd") for (size_t i = 0; i < n; ++i) {                                      \
+      const float v = from[i];                                                                \
+      to[i] = expression;                                                                     \
+    }                                                                                         \
   }
-#define HONE_BINARY(name, expression)                                               \
-  HONE_CLONES void name(float* __restrict x, const float* __restrict y, size_t n) { \
-    for (size_t i = 0; i < n; ++i) {                                                \
-      const float v = x[i];                                                         \
-      const float w = y[i];                                                         \
-      x[i] = expression;                                                            \
-    }                                                                               \
-  }                                                                                 \
-  HONE_CLONES void name##_scalar(float* x, float w, size_t n) {                     \
-    for (size_t i = 0; i < n; ++i) {                                                \
-      const float v = x[i];                                                         \
-      x[i] = expression;                                                            \
-    }                                                                               \
-  }
+#define HONE_BINARY(name, expression)                                                         \
+  HONE_CLONES void name##_array(const float* from, const float* other, float* to, size_t n) { \
+    _Pragma("omp simd") for (size_t i = 0; i < n; ++i) {                                      \
+      const float v = from[i];                                                                \
+      const float w = other[i];                                                               \
+      to[i] = expression;                                                                     \
+    }                                                                                         \
+  }                                                                                           \
+  HONE_CLONES void name##_scalar(const float* from, float w, float* to, size_t n) {           \
+    _Pragma("omp simd") for (size_t i = 0; i < n; ++i) {                                      \
+      const float v = from[i];                                                                \
+      to[i] = expression;                                                                     \
+    }                                                                                         \
+  }                                                                                           \
+  constexpr Binary name = {name##_array, name##_scalar};
 
 // Comparisons are written so that a NaN in v stays one.
 HONE_UNARY(run_relu, v < 0.0f ? 0.0f : v)
 HONE_UNARY(run_leaky_relu, v < 0.0f ? alpha * v : v)
 HONE_UNARY(run_clip, v < alpha ? alpha : (v > beta ? beta : v))
-HONE_UNARY(run_sigmoid, sigmoid(v))
-HONE_UNARY(run_tanh, fast_tanh(v))
+HONE_UNARY(run_sigmoid, vector_sigmoid(v))
+HONE_UNARY(run_tanh, vector_tanh(v))
 HONE_UNARY(run_hard_swish, v*(v + 3.0f < 0.0f ? 0.0f : (v + 3.0f > 6.0f ? 6.0f : v + 3.0f)) * (1.0f / 6))
 HONE_UNARY(run_hard_sigmoid,
            (alpha * v + beta < 0.0f ? 0.0f : (alpha * v + beta > 1.0f ? 1.0f : alpha * v + beta)))
-HONE_UNARY(run_swish, v* sigmoid(alpha* v))
-HONE_UNARY(run_elu, v < 0.0f ? alpha * std::expm1(v) : v)
-HONE_UNARY(run_gelu_erf, 0.5f * v * (1.0f + std::erf(v * 0.70710678f)))
-HONE_UNARY(run_gelu_tanh, 0.5f * v * (1.0f + fast_tanh(0.79788456f * (v + 0.044715f * v * v * v))))
-HONE_UNARY(run_softplus, (v > 0.0f ? v : 0.0f) + std::log1p(fast_exp(-std::fabs(v))))
-HONE_UNARY(run_mish, v* fast_tanh((v > 0.0f ? v : 0.0f) + std::log1p(fast_exp(-std::fabs(v)))))
+HONE_UNARY(run_swish, v* vector_sigmoid(alpha* v))
+HONE_UNARY(run_elu, v < 0.0f ? alpha * expm1_of_negative(v) : v)
+HONE_UNARY(run_selu, v < 0.0f ? beta * (alpha * expm1_of_negative(v)) : beta * v)
+HONE_UNARY(run_celu, v < 0.0f ? alpha * expm1_of_negative(v / alpha) : v)
+HONE_UNARY(run_gelu_erf, gelu_erf(v))
+HONE_UNARY(run_gelu_tanh, v* vector_sigmoid(1.59576912f * (v + 0.044715f * v * v * v)))
+HONE_UNARY(run_softplus, softplus(v))
+HONE_UNARY(run_mish, mish(v))
+HONE_UNARY(run_softsign, v / (1.0f + __builtin_fabsf(v)))
+HONE_UNARY(run_thresholded_relu, v > alpha ? v : 0.0f)
+HONE_UNARY(run_shrink, v < -alpha ? v + beta : (v > alpha ? v - beta : 0.0f))
 HONE_UNARY(run_neg, -v)
-HONE_UNARY(run_abs, std::fabs(v))
-HONE_UNARY(run_exp, std::exp(v))
-HONE_UNARY(run_sqrt, std::sqrt(v))
+HONE_UNARY(run_abs, __builtin_fabsf(v))
+HONE_UNARY(run_sign, v > 0.0f ? 1.0f : (v < 0.0f ? -1.0f : (v == 0.0f ? 0.0f : v)))
+HONE_UNARY(run_exp, vector_exp(v))
+HONE_UNARY(run_log, vector_log(v))
+HONE_UNARY(run_sqrt, __builtin_sqrtf(v))
+HONE_UNARY(run_erf, vector_erf(v))
+HONE_UNARY(run_reciprocal, 1.0f / v)
+HONE_UNARY(run_floor, __builtin_floorf(v))
+HONE_UNARY(run_ceil, __builtin_ceilf(v))
+HONE_UNARY(run_round, __builtin_rintf(v))
+// These have no vectorised form here: they are called element by element.
+HONE_UNARY(run_sin, std::sin(v))
+HONE_UNARY(run_cos, std::cos(v))
+HONE_UNARY(run_tan, std::tan(v))
+HONE_UNARY(run_asin, std::asin(v))
+HONE_UNARY(run_acos, std::acos(v))
+HONE_UNARY(run_atan, std::atan(v))
+HONE_UNARY(run_sinh, std::sinh(v))
+HONE_UNARY(run_cosh, std::cosh(v))
+HONE_UNARY(run_asinh, std::asinh(v))
+HONE_UNARY(run_acosh, std::acosh(v))
+HONE_UNARY(run_atanh, std::atanh(v))
 HONE_BINARY(run_add, v + w)
 HONE_BINARY(run_mul, v* w)
 HONE_BINARY(run_sub, v - w)
 HONE_BINARY(run_reverse_sub, w - v)
 HONE_BINARY(run_div, v / w)
-HONE_BINARY(run_max, v < w ? w : v)
-HONE_BINARY(run_min, v > w ? w : v)
+HONE_BINARY(run_reverse_div, w / v)
+HONE_BINARY(run_max, v < w || w != w ? w : v)
+HONE_BINARY(run_min, v > w || w != w ? w : v)
+HONE_BINARY(run_at_least, v < w ? w : v)
+HONE_BINARY(run_at_most, v > w ? w : v)
+HONE_BINARY(run_pow, std::pow(v, w))
+HONE_BINARY(run_reverse_pow, std::pow(w, v))
+HONE_BINARY(run_prelu, v < 0.0f ? v * w : v)
 
-struct Binary {
-  void (*run)(float*, const float*, size_t);
-  void (*run_scalar)(float*, float, size_t);
-};
-
-void run_binary(const Binary& binary, float* x, const float* y, size_t y_stride, size_t n) {
-  if (y_stride == 0) {
-    binary.run_scalar(x, *y, n);
-    return;
+UnaryRun unary_run(ChainOp op) {
+  switch (op) {
+    case ChainOp::kRelu: return run_relu;
+    case ChainOp::kLeakyRelu: return run_leaky_relu;
+    case ChainOp::kClip: return run_clip;
+    case ChainOp::kSigmoid: return run_sigmoid;
+    case ChainOp::kTanh: return run_tanh;
+    case ChainOp::kHardSwish: return run_hard_swish;
+    case ChainOp::kHardSigmoid: return run_hard_sigmoid;
+    case ChainOp::kSwish: return run_swish;
+    case ChainOp::kElu: return run_elu;
+    case ChainOp::kSelu: return run_selu;
+    case ChainOp::kCelu: return run_celu;
+    case ChainOp::kGeluErf: return run_gelu_erf;
+    case ChainOp::kGeluTanh: return run_gelu_tanh;
+    case ChainOp::kSoftplus: return run_softplus;
+    case ChainOp::kMish: return run_mish;
+    case ChainOp::kSoftsign: return run_softsign;
+    case ChainOp::kThresholdedRelu: return run_thresholded_relu;
+    case ChainOp::kShrink: return run_shrink;
+    case ChainOp::kNeg: return run_neg;
+    case ChainOp::kAbs: return run_abs;
+    case ChainOp::kSign: return run_sign;
+    case ChainOp::kExp: return run_exp;
+    case ChainOp::kLog: return run_log;
+    case ChainOp::kSqrt: return run_sqrt;
+    case ChainOp::kErf: return run_erf;
+    case ChainOp::kReciprocal: return run_reciprocal;
+    case ChainOp::kFloor: return run_floor;
+    case ChainOp::kCeil: return run_ceil;
+    case ChainOp::kRound: return run_round;
+    case ChainOp::kSin: return run_sin;
+    case ChainOp::kCos: return run_cos;
+    case ChainOp::kTan: return run_tan;
+    case ChainOp::kAsin: return run_asin;
+    case ChainOp::kAcos: return run_acos;
+    case ChainOp::kAtan: return run_atan;
+    case ChainOp::kSinh: return run_sinh;
+    case ChainOp::kCosh: return run_cosh;
+    case ChainOp::kAsinh: return run_asinh;
+    case ChainOp::kAcosh: return run_acosh;
+    case ChainOp::kAtanh: return run_atanh;
+    default: return nullptr;
   }
-  binary.run(x, y, n);
+}
+
+Binary binary_run(ChainOp op) {
+  switch (op) {
+    case ChainOp::kAdd: return run_add;
+    case ChainOp::kMul: return run_mul;
+    case ChainOp::kSub: return run_sub;
+    case ChainOp::kReverseSub: return run_reverse_sub;
+    case ChainOp::kDiv: return run_div;
+    case ChainOp::kReverseDiv: return run_reverse_div;
+    case ChainOp::kMax: return run_max;
+    case ChainOp::kMin: return run_min;
+    case ChainOp::kAtLeast: return run_at_least;
+    case ChainOp::kAtMost: return run_at_most;
+    case ChainOp::kPow: return run_pow;
+    case ChainOp::kReversePow: return run_reverse_pow;
+    case ChainOp::kPRelu: return run_prelu;
+    default: return {};
+  }
 }
 
 }  // namespace
 
-void apply_link(const ChainLink& link, float* x, const float* y, size_t y_stride, size_t n) {
-  switch (link.op) {
-    case ChainOp::kRelu: return run_relu(x, n, link.alpha, link.beta);
-    case ChainOp::kLeakyRelu: return run_leaky_relu(x, n, link.alpha, link.beta);
-    case ChainOp::kClip: return run_clip(x, n, link.alpha, link.beta);
-    case ChainOp::kSigmoid: return run_sigmoid(x, n, link.alpha, link.beta);
-    case ChainOp::kTanh: return run_tanh(x, n, link.alpha, link.beta);
-    case ChainOp::kHardSwish: return run_hard_swish(x, n, link.alpha, link.beta);
-    case ChainOp::kHardSigmoid: return run_hard_sigmoid(x, n, link.alpha, link.beta);
-    case ChainOp::kSwish: return run_swish(x, n, link.alpha, link.beta);
-    case ChainOp::kElu: return run_elu(x, n, link.alpha, link.beta);
-    case ChainOp::kGeluErf: return run_gelu_erf(x, n, link.alpha, link.beta);
-    case ChainOp::kGeluTanh: return run_gelu_tanh(x, n, link.alpha, link.beta);
-    case ChainOp::kSoftplus: return run_softplus(x, n, link.alpha, link.beta);
-    case ChainOp::kMish: return run_mish(x, n, link.alpha, link.beta);
-    case ChainOp::kNeg: return run_neg(x, n, link.alpha, link.beta);
-    case ChainOp::kAbs: return run_abs(x, n, link.alpha, link.beta);
-    case ChainOp::kExp: return run_exp(x, n, link.alpha, link.beta);
-    case ChainOp::kSqrt: return run_sqrt(x, n, link.alpha, link.beta);
-    case ChainOp::kAdd: return run_binary({run_add, run_add_scalar}, x, y, y_stride, n);
-    case ChainOp::kMul: return run_binary({run_mul, run_mul_scalar}, x, y, y_stride, n);
-    case ChainOp::kSub: return run_binary({run_sub, run_sub_scalar}, x, y, y_stride, n);
-    case ChainOp::kReverseSub:
-      return run_binary({run_reverse_sub, run_reverse_sub_scalar}, x, y, y_stride, n);
-    case ChainOp::kDiv: return run_binary({run_div, run_div_scalar}, x, y, y_stride, n);
-    case ChainOp::kMax: return run_binary({run_max, run_max_scalar}, x, y, y_stride, n);
-    case ChainOp::kMin: return run_binary({run_min, run_min_scalar}, x, y, y_stride, n);
+void apply_link(const ChainLink& link, const float* x, const float* y, size_t y_stride, float* to, size_t n) {
+  if (!is_binary(link.op)) return unary_run(link.op)(x, to, n, link.alpha, link.beta);
+  const Binary binary = binary_run(link.op);
+  if (y_stride == 0) return binary.run_scalar(x, *y, to, n);
+  binary.run(x, y, to, n);
+}
+
+int64_t link_cost(ChainOp op) {
+  switch (op) {
+    case ChainOp::kRelu:
+    case ChainOp::kLeakyRelu:
+    case ChainOp::kClip:
+    case ChainOp::kNeg:
+    case ChainOp::kAbs: return 1;
+    case ChainOp::kErf:
+    case ChainOp::kGeluErf: return 8;
+    case ChainOp::kPow:
+    case ChainOp::kReversePow: return 64;
+    default: break;
   }
+  if (is_binary(op)) return 1;
+  return op >= ChainOp::kSin ? 32 : 4;
 }
 
 HONE_CLONES void widen(const tensor::BFloat16* from, float* to, size_t n) {
@@ -147,10 +198,20 @@ HONE_CLONES void widen(const tensor::BFloat16* from, float* to, size_t n) {
 HONE_CLONES void narrow(const float* from, tensor::BFloat16* to, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     const uint32_t word = std::bit_cast<uint32_t>(from[i]);
-    const uint32_t rounded = (word + 0x7fffu + ((word >> 16) & 1u)) >> 16;
-    const uint32_t quiet = (word >> 16) | 0x40u;
-    to[i].bits = static_cast<uint16_t>((word & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);
+    const uint32_t magnitude = word & 0x7fffffffu;
+    const uint32_t nearest = (magnitude + 0x7fffu + ((magnitude >> 16) & 1u)) >> 16;
+    const uint32_t finite = nearest > 0x7f7fu ? 0x7f7fu : nearest;
+    const uint32_t quiet = (magnitude >> 16) | 0x40u;
+    const uint32_t other = magnitude > 0x7f800000u ? quiet : 0x7f80u;
+    const uint32_t rounded = magnitude < 0x7f800000u ? finite : other;
+    to[i].bits = static_cast<uint16_t>(((word >> 16) & 0x8000u) | rounded);
   }
+}
+
+HONE_CLONES bool has_infinity(const tensor::BFloat16* x, size_t n) {
+  uint32_t found = 0;
+  for (size_t i = 0; i < n; ++i) found |= (x[i].bits & 0x7fffu) == 0x7f80u ? 1u : 0u;
+  return found != 0;
 }
 
 }  // namespace hone::device::cpu

@@ -20,10 +20,24 @@ TacticList make_tactics() {
   TacticList list;
   add_convolution_tactics(list);
   add_matrix_tactics(list);
+  add_attention_tactics(list);
   add_pooling_tactics(list);
   add_elementwise_tactics(list);
+  add_map_tactics(list);
+  add_cast_tactics(list);
   add_concat_tactics(list);
+  add_movement_tactics(list);
+  add_interpolation_tactics(list);
+  add_grid_sample_tactics(list);
+  add_indexing_tactics(list);
+  add_top_k_tactics(list);
+  add_cumulative_sum_tactics(list);
+  add_softmax_tactics(list);
   add_normalization_tactics(list);
+  add_row_normalization_tactics(list);
+  add_reduction_tactics(list);
+  add_quantization_tactics(list);
+  add_integer_tactics(list);
   add_recurrent_tactics(list);
   add_reorder_tactics(list);
   return list;
@@ -72,6 +86,12 @@ class CpuDevice final : public engine::Device {
 
   std::vector<Layout> image_layouts(Precision) const override {
     return {has_avx512() ? Layout::kBlocked16 : Layout::kBlocked8, Layout::kChannelsLast};
+  }
+
+  std::vector<std::string> passes(Precision, int64_t) const override {
+    std::vector<std::string> passes = {"mean_of_squares", "projection_packing", "attention_fusion"};
+    if (multiplies_bytes()) passes.emplace_back("quantized_products");
+    return passes;
   }
 
   std::vector<const engine::Tactic*> tactics(const graph::Node& node) const override {

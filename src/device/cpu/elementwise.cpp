@@ -31,14 +31,42 @@ constexpr Single kSingles[] = {{"Relu", ChainOp::kRelu},
                                {"HardSwish", ChainOp::kHardSwish},
                                {"Softplus", ChainOp::kSoftplus},
                                {"Mish", ChainOp::kMish},
+                               {"Selu", ChainOp::kSelu, "alpha", "gamma"},
+                               {"Celu", ChainOp::kCelu, "alpha"},
+                               {"Softsign", ChainOp::kSoftsign},
+                               {"ThresholdedRelu", ChainOp::kThresholdedRelu, "alpha"},
+                               {"Shrink", ChainOp::kShrink, "lambd", "bias"},
                                {"Neg", ChainOp::kNeg},
                                {"Abs", ChainOp::kAbs},
+                               {"Sign", ChainOp::kSign},
                                {"Exp", ChainOp::kExp},
+                               {"Log", ChainOp::kLog},
                                {"Sqrt", ChainOp::kSqrt},
+                               {"Erf", ChainOp::kErf},
+                               {"Reciprocal", ChainOp::kReciprocal},
+                               {"Floor", ChainOp::kFloor},
+                               {"Ceil", ChainOp::kCeil},
+                               {"Round", ChainOp::kRound},
+                               {"Sin", ChainOp::kSin},
+                               {"Cos", ChainOp::kCos},
+                               {"Tan", ChainOp::kTan},
+                               {"Asin", ChainOp::kAsin},
+                               {"Acos", ChainOp::kAcos},
+                               {"Atan", ChainOp::kAtan},
+                               {"Sinh", ChainOp::kSinh},
+                               {"Cosh", ChainOp::kCosh},
+                               {"Asinh", ChainOp::kAsinh},
+                               {"Acosh", ChainOp::kAcosh},
+                               {"Atanh", ChainOp::kAtanh},
                                {"Add", ChainOp::kAdd},
                                {"Sub", ChainOp::kSub},
                                {"Mul", ChainOp::kMul},
-                               {"Div", ChainOp::kDiv}};
+                               {"Div", ChainOp::kDiv},
+                               {"Pow", ChainOp::kPow},
+                               {"PRelu", ChainOp::kPRelu},
+                               {"Max", ChainOp::kMax},
+                               {"Min", ChainOp::kMin},
+                               {"Sum", ChainOp::kAdd}};
 
 const Single* find_single(const std::string& op) {
   for (const Single& single : kSingles) {
@@ -75,18 +103,62 @@ Refusal fused_links(const StepRequest& request, std::vector<ChainLink>& chain) {
   return {};
 }
 
+/// The element of a constant bound; nullopt where the bound is computed.
+std::optional<float> constant_bound(const StepRequest& request, size_t input) {
+  const tensor::Tensor* bound = request.graph.constant(request.node.inputs[input]);
+  if (bound == nullptr || bound->size() != 1) return std::nullopt;
+  return static_cast<float>(bound->to_double()[0]);
+}
+
 Refusal clip_links(const StepRequest& request, std::vector<ChainLink>& chain) {
   ChainLink link{ChainOp::kClip, -std::numeric_limits<float>::infinity(),
                  std::numeric_limits<float>::infinity()};
+  bool known = true;
   for (size_t i = 1; i <= 2; ++i) {
     if (!request.node.has_input(i)) continue;
-    const tensor::Tensor* bound = request.graph.constant(request.node.inputs[i]);
-    if (bound == nullptr || bound->size() != 1) return "the bounds are not constant";
-    (i == 1 ? link.alpha : link.beta) = static_cast<float>(bound->to_double()[0]);
+    const auto bound = constant_bound(request, i);
+    known = known && bound;
+    if (known) (i == 1 ? link.alpha : link.beta) = *bound;
   }
-  // ONNX: with min above max every element becomes max; a chain would give min.
-  if (link.alpha > link.beta) return "the lower bound is above the upper one";
-  chain.push_back(link);
+  // ONNX: with min above max every element becomes max, and a NaN bounds nothing; a clip in a chain differs.
+  if (known && link.alpha <= link.beta) {
+    chain.push_back(link);
+    return {};
+  }
+  for (size_t i = 1; i <= 2; ++i) {
+    if (!request.node.has_input(i)) continue;
+    if (tensor::element_count(request.inputs[i].shape) != 1) return "a bound of several elements";
+    chain.push_back({.op = i == 1 ? ChainOp::kAtLeast : ChainOp::kAtMost, .operand = i});
+  }
+  return {};
+}
+
+/// The operation with its operands in the other order; nullopt where it has no such form.
+std::optional<ChainOp> reversed(ChainOp op) {
+  switch (op) {
+    case ChainOp::kSub: return ChainOp::kReverseSub;
+    case ChainOp::kDiv: return ChainOp::kReverseDiv;
+    case ChainOp::kPow: return ChainOp::kReversePow;
+    case ChainOp::kPRelu: return std::nullopt;
+    default: return op;
+  }
+}
+
+/// One link for each operand after the first: the first one with the output's shape is the main one, and one
+/// that another comes before is its second operand.
+Refusal operand_links(const StepRequest& request, ChainOp op, size_t& main, std::vector<ChainLink>& chain) {
+  const std::vector<TensorDesc>& inputs = request.inputs;
+  for (main = 0; main < inputs.size() && inputs[main].shape != request.outputs[0].shape;) ++main;
+  if (main == inputs.size()) return "all operands are broadcast";
+  for (const TensorDesc& input : inputs) {
+    if (input.dtype != request.outputs[0].dtype && input.dtype != request.storage())
+      return "operands of several element types";
+  }
+  const auto link = main == 0 ? std::optional(op) : reversed(op);
+  if (!link) return "the first operand is broadcast";
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (i != main) chain.push_back({.op = *link, .operand = i});
+  }
   return {};
 }
 
@@ -101,19 +173,27 @@ Refusal links(const StepRequest& request, size_t& main, std::vector<ChainLink>& 
     return {};
   }
   const Single& single = *find_single(node.op);
+  if (is_binary(single.link)) return operand_links(request, single.link, main, chain);
   ChainLink link{single.link};
   if (single.alpha != nullptr) link.alpha = node.attributes.get_float(single.alpha);
   if (single.beta != nullptr) link.beta = node.attributes.get_float(single.beta);
-  if (is_binary(link.op)) {
-    // The operand with the output's shape is the main one.
-    main = request.inputs[0].shape == request.outputs[0].shape ? 0 : 1;
-    if (request.inputs[main].shape != request.outputs[0].shape) return "both operands are broadcast";
-    link.operand = 1 - main;
-    if (main == 1 && link.op == ChainOp::kSub) link.op = ChainOp::kReverseSub;
-    if (main == 1 && link.op == ChainOp::kDiv) return "the dividend is broadcast";
-  }
+  if (link.op == ChainOp::kCelu && !(link.alpha > 0)) return "alpha is not positive";
   chain.push_back(link);
   return {};
+}
+
+/// Whether a small error of the operand may become a large one of the result.
+bool magnifies(ChainOp op) {
+  switch (op) {
+    case ChainOp::kSin:
+    case ChainOp::kCos:
+    case ChainOp::kTan:
+    case ChainOp::kSign:
+    case ChainOp::kFloor:
+    case ChainOp::kCeil:
+    case ChainOp::kRound: return true;
+    default: return false;
+  }
 }
 
 Offer offer_chain(const StepRequest& request, engine::WeightStore&) {
@@ -123,7 +203,8 @@ Offer offer_chain(const StepRequest& request, engine::WeightStore&) {
   Offer offer;
   offer.inputs.resize(request.inputs.size());
   TensorDesc result = request.inputs[main];
-  result.dtype = request.storage();
+  // What was left in float32 for this step's sake (float32_nodes.hpp) is read so.
+  if (chain.empty() || !magnifies(chain.front().op)) result.dtype = request.storage();
   // Of images in another layout a chain has operands for each channel, but none for each row or column.
   if (!operands(request, chain, result)) result.layout = Layout::kPlain;
   const auto others = operands(request, chain, result);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "device/cpu/chain_math.hpp"
+#include "device/cpu/strided_dims.hpp"
 #include "tensor/shape.hpp"
 
 namespace hone::device::cpu {
@@ -16,50 +17,14 @@ using engine::TensorDesc;
 using tensor::BFloat16;
 using tensor::DType;
 
-/// How one operand moves while the output's rows go by. The output is seen as rows of `inner` contiguous
-/// elements; row indices are an odometer over `outer` dimensions.
+/// How a second operand goes with the rows of the output.
 struct View {
-  bool same = false;             ///< arranged as the output: the members below say nothing
-  std::vector<int64_t> strides;  ///< per outer dimension, in elements
-  size_t inner_stride = 1;       ///< 0: one value for the whole row
-  size_t period = 0;             ///< not 0: the row repeats this many elements (channels of a block)
+  /// Its position among the operands of the walk; 0 where it lies as the output.
+  size_t walked = 0;
+  /// Blocked layouts: the row repeats this many elements, the channels of a block. 0 where it does not.
+  size_t period = 0;
   DType dtype = DType::kFloat32;
 };
-
-struct Geometry {
-  std::vector<int64_t> outer;
-  int64_t inner = 1;
-  int64_t rows() const { return tensor::element_count(outer); }
-};
-
-/// Output dimensions in memory order; blocked: [N, C / b, pixels * b].
-Geometry geometry_of(const TensorDesc& output) {
-  Geometry result;
-  const Shape& shape = output.shape;
-  if (output.layout == Layout::kBlocked8 || output.layout == Layout::kBlocked16) {
-    const int64_t block = engine::layout_block(output.layout);
-    result.outer = {shape[0], (shape[1] + block - 1) / block};
-    result.inner = block;
-    for (size_t i = 2; i < shape.size(); ++i) result.inner *= shape[i];
-    return result;
-  }
-  Shape order = shape;
-  if (output.layout == Layout::kChannelsLast) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
-  if (order.empty()) return result;
-  result.inner = order.back();
-  order.pop_back();
-  result.outer = order;
-  return result;
-}
-
-/// Strides of an operand broadcast in plain order to `dims`.
-View broadcast_view(const Shape& operand, const Shape& dims) {
-  View view;
-  view.strides = tensor::broadcast_strides(operand, dims);
-  view.inner_stride = view.strides.empty() ? 0 : static_cast<size_t>(view.strides.back());
-  if (!view.strides.empty()) view.strides.pop_back();
-  return view;
-}
 
 Shape padded_shape(const Shape& shape, size_t rank) {
   Shape padded(rank - shape.size(), 1);
@@ -67,116 +32,190 @@ Shape padded_shape(const Shape& shape, size_t rank) {
   return padded;
 }
 
-View view_of(const TensorDesc& operand, const TensorDesc& output) {
-  View view;
-  if (operand.shape == output.shape && operand.layout == output.layout) {
-    view.same = true;
-    view.dtype = operand.dtype;
-    return view;
+bool is_blocked(const TensorDesc& desc) { return engine::layout_block(desc.layout) > 1; }
+
+/// Dimensions in the order of memory.
+Shape memory_order(Shape shape, Layout layout) {
+  if (layout == Layout::kChannelsLast) std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
+  return shape;
+}
+
+/// The output alone; blocked: [N, C / b, pixels * b].
+StridedDims walk_of(const TensorDesc& output) {
+  StridedDims walk;
+  if (is_blocked(output)) {
+    const Shape& shape = output.shape;
+    const int64_t block = engine::layout_block(output.layout);
+    walk.sizes = {shape[0], (shape[1] + block - 1) / block, block};
+    for (size_t i = 2; i < shape.size(); ++i) walk.sizes[2] *= shape[i];
+  } else {
+    walk.sizes = memory_order(output.shape, output.layout);
   }
+  walk.strides = {tensor::row_major_strides(walk.sizes)};
+  return walk;
+}
+
+View add_operand(const TensorDesc& operand, const TensorDesc& output, StridedDims& walk) {
+  View view;
+  view.dtype = operand.dtype;
+  if (operand.shape == output.shape && operand.layout == output.layout) return view;
+  view.walked = walk.strides.size();
   const Shape padded = padded_shape(operand.shape, output.shape.size());
-  if (output.layout == Layout::kPlain) return broadcast_view(padded, output.shape);
-  if (output.layout == Layout::kChannelsLast) {
-    // Broadcast operands are per channel at most (chain_operand_desc), so only N and C matter.
-    Shape order = padded;
-    Shape dims = output.shape;
-    std::rotate(order.begin() + 1, order.begin() + 2, order.end());
-    std::rotate(dims.begin() + 1, dims.begin() + 2, dims.end());
-    return broadcast_view(order, dims);
+  if (!is_blocked(output)) {
+    // Beside channels-last images, operands are per channel at most (chain_operand_desc).
+    walk.strides.push_back(tensor::broadcast_strides(memory_order(padded, output.layout), walk.sizes));
+    return view;
   }
   const int64_t block = engine::layout_block(output.layout);
   const bool per_channel = padded[1] != 1;
-  view.strides = {padded[0] != 1 ? padded[1] : 0, per_channel ? block : 0};
-  view.inner_stride = 0;
+  walk.strides.push_back({padded[0] != 1 ? padded[1] : 0, per_channel ? block : 0, 0});
   view.period = per_channel ? static_cast<size_t>(block) : 0;
   return view;
 }
+
+/// A run of elements that one thread takes at a time: some whole rows, or a part of one.
+struct Part {
+  int64_t row;
+  int64_t rows;
+  int64_t begin;
+  int64_t count;
+};
 
 class ChainKernel final : public engine::Kernel {
  public:
   ChainKernel(const TensorDesc& output, size_t main, const std::vector<ChainLink>& chain,
               const std::vector<TensorDesc>& inputs)
-      : output_(output), geometry_(geometry_of(output)), main_(main), chain_(chain) {
+      : output_(output), walk_(walk_of(output)), main_(main), chain_(chain) {
     for (const ChainLink& link : chain_) {
-      views_.push_back(is_binary(link.op) ? view_of(inputs[link.operand], output_) : View{});
+      views_.push_back(is_binary(link.op) ? add_operand(inputs[link.operand], output_, walk_) : View{});
     }
-    const int64_t block = engine::layout_block(output_.layout);
-    tail_ = block > 1 ? output_.shape[1] % block : 0;
+    if (is_blocked(output_)) {
+      blocks_ = walk_.sizes[1];
+      tail_ = output_.shape[1] % engine::layout_block(output_.layout);
+    }
+    // Where rows are padded or repeat channels, they are looked at one by one.
+    if (!is_blocked(output_)) {
+      walk_.merge();
+      rows_at_once_ = std::max<int64_t>(kRunLength / std::max<int64_t>(walk_.inner(), 1), 1);
+    }
+    cost_ = 0;
+    for (const ChainLink& link : chain_) cost_ += link_cost(link.op);
   }
 
   void run(const engine::Run& run) const override {
-    const int64_t rows = geometry_.rows();
-    const int64_t runs = (geometry_.inner + static_cast<int64_t>(kRun) - 1) / static_cast<int64_t>(kRun);
-    const int64_t units = rows * runs;
-    const bool parallel = output_.bytes() > (1 << 15);
+    const int64_t rows = walk_.rows();
+    const int64_t inner = walk_.inner();
+    const int64_t groups = (rows + rows_at_once_ - 1) / rows_at_once_;
+    const int64_t runs = (inner + kRunLength - 1) / kRunLength;
+    const int64_t units = groups * runs;
+    const bool parallel = rows * inner * cost_ > kWorthThreads;
 #pragma omp parallel for schedule(static) if (parallel)
     for (int64_t unit = 0; unit < units; ++unit) {
-      const int64_t begin = unit % runs * static_cast<int64_t>(kRun);
-      run_part(unit / runs, begin, std::min<int64_t>(kRun, geometry_.inner - begin), run.inputs,
-               run.outputs[0]);
+      const int64_t row = unit / runs * rows_at_once_;
+      const int64_t begin = unit % runs * kRunLength;
+      run_part({row, std::min(rows_at_once_, rows - row), begin, std::min(kRunLength, inner - begin)},
+               run.inputs, run.outputs[0]);
     }
   }
 
  private:
-  void run_part(int64_t row, int64_t begin, int64_t count, std::span<const void* const> inputs,
-                void* output) const {
-    alignas(64) float x[kRun];
-    alignas(64) float y[kRun];
-    const auto n = static_cast<size_t>(count);
-    const int64_t position = row * geometry_.inner + begin;
-    load(inputs[main_], output_.dtype, position, x, n);
+  static constexpr auto kRunLength = static_cast<int64_t>(kRun);
+  /// Additions that take about as long as starting threads.
+  static constexpr int64_t kWorthThreads = 1 << 18;
+
+  /// Links read and write the tensors themselves where those are float32, and a buffer between the links.
+  void run_part(const Part& part, std::span<const void* const> inputs, void* output) const {
+    alignas(64) float buffer[kRun];
+    const auto n = static_cast<size_t>(part.rows * part.count);
+    const int64_t position = part.row * walk_.inner() + part.begin;
+    const bool pads = is_last_block(part.row);
+    float* result = output_.dtype == DType::kFloat32 ? static_cast<float*>(output) + position : buffer;
+    const float* x = loaded(inputs[main_], output_.dtype, position, buffer, n);
     for (size_t i = 0; i < chain_.size(); ++i) {
-      if (!is_binary(chain_[i].op)) {
-        apply_link(chain_[i], x, nullptr, 0, n);
-        continue;
-      }
-      const View& view = views_[i];
-      const void* data = inputs[chain_[i].operand];
-      const int64_t offset = view.same ? row * geometry_.inner : row_offset(view, row);
-      if (view.period != 0) {
-        fill_pattern(static_cast<const float*>(data) + offset, view.period, row, y, n);
-        apply_link(chain_[i], x, y, 1, n);
-      } else if (view.inner_stride == 0) {
-        apply_link(chain_[i], x, static_cast<const float*>(data) + offset, 0, n);
+      float* to = i + 1 == chain_.size() ? result : buffer;
+      if (is_binary(chain_[i].op)) {
+        apply_binary(chain_[i], views_[i], part, inputs, x, to);
       } else {
-        load(data, view.dtype, offset + begin, y, n);
-        apply_link(chain_[i], x, y, 1, n);
+        apply_link(chain_[i], x, nullptr, 0, to, n);
       }
+      x = to;
     }
-    if (tail_ != 0 && row % geometry_.outer[1] == geometry_.outer[1] - 1) clear_padding(x, n);
-    store(x, output, position, n);
+    if (x != result) std::memcpy(result, x, n * sizeof(float));
+    if (pads) clear_padding(result, n);
+    if (output_.dtype == DType::kBFloat16) narrow(result, static_cast<BFloat16*>(output) + position, n);
   }
 
-  /// Where an operand's part of a row begins, without a list of indices: files may ask for any rank.
-  int64_t row_offset(const View& view, int64_t row) const {
-    int64_t offset = 0;
-    for (size_t d = geometry_.outer.size(); d-- > 0;) {
-      offset += row % geometry_.outer[d] * view.strides[d];
-      row /= geometry_.outer[d];
+  void apply_binary(const ChainLink& link, const View& view, const Part& part,
+                    std::span<const void* const> inputs, const float* x, float* to) const {
+    alignas(64) float y[kRun];
+    const void* data = inputs[link.operand];
+    const auto n = static_cast<size_t>(part.rows * part.count);
+    if (view.walked == 0) {
+      const int64_t position = part.row * walk_.inner() + part.begin;
+      return apply_link(link, x, loaded(data, view.dtype, position, y, n), 1, to, n);
     }
-    return offset;
+    const auto* values = static_cast<const float*>(data);
+    if (view.period != 0) {
+      fill_pattern(values + walk_.row_offset(view.walked, part.row), view.period, part.row, y, n);
+      return apply_link(link, x, y, 1, to, n);
+    }
+    if (part.rows == 1) {
+      const float* row = values + walk_.row_offset(view.walked, part.row);
+      const bool varies = walk_.inner_stride(view.walked) != 0;
+      return apply_link(link, x, varies ? row + part.begin : row, varies ? 1 : 0, to, n);
+    }
+    gather_rows(values, view.walked, part, y);
+    apply_link(link, x, y, 1, to, n);
   }
 
-  static void load(const void* data, DType dtype, int64_t position, float* x, size_t n) {
-    if (dtype == DType::kBFloat16) {
-      widen(static_cast<const BFloat16*>(data) + position, x, n);
-      return;
+  /// What falls beside several short rows.
+  void gather_rows(const float* values, size_t walked, const Part& part, float* y) const {
+    const bool varies = walk_.inner_stride(walked) != 0;
+    const auto write = [&](const float* from, float* to) {
+      if (varies) {
+        std::copy(from, from + part.count, to);
+      } else {
+        std::fill(to, to + part.count, *from);
+      }
+    };
+    const size_t above = walk_.sizes.size() - 2;
+    const int64_t step = walk_.strides[walked][above];
+    for (int64_t r = 0; r < part.rows;) {
+      const int64_t row = part.row + r;
+      const int64_t even = std::min(walk_.sizes[above] - row % walk_.sizes[above], part.rows - r);
+      const float* from = values + walk_.row_offset(walked, row);
+      if (step == 0) {
+        write(from, y);
+        repeat(y, part.count, even);
+      } else {
+        for (int64_t i = 0; i < even; ++i) write(from + i * step, y + i * part.count);
+      }
+      r += even;
+      y += even * part.count;
     }
-    std::memcpy(x, static_cast<const float*>(data) + position, n * sizeof(float));
   }
 
-  void store(const float* x, void* output, int64_t position, size_t n) const {
-    if (output_.dtype == DType::kBFloat16) {
-      narrow(x, static_cast<BFloat16*>(output) + position, n);
-      return;
+  /// Makes `times` copies of the first `count` elements, those included.
+  static void repeat(float* y, int64_t count, int64_t times) {
+    for (int64_t done = 1; done < times; done *= 2) {
+      std::memcpy(y + done * count, y,
+                  static_cast<size_t>(std::min(done, times - done) * count) * sizeof(float));
     }
-    std::memcpy(static_cast<float*>(output) + position, x, n * sizeof(float));
   }
+
+  /// The elements as float32: themselves, or widened to the buffer.
+  static const float* loaded(const void* data, DType dtype, int64_t position, float* buffer, size_t n) {
+    if (dtype != DType::kBFloat16) return static_cast<const float*>(data) + position;
+    widen(static_cast<const BFloat16*>(data) + position, buffer, n);
+    return buffer;
+  }
+
+  /// Whether a row is the one whose channels are filled up.
+  bool is_last_block(int64_t row) const { return tail_ != 0 && row % blocks_ == blocks_ - 1; }
 
   /// Repeats one block of channels; the channels of a partial block end with the operand.
   void fill_pattern(const float* values, size_t period, int64_t row, float* y, size_t n) const {
-    const bool partial = tail_ != 0 && row % geometry_.outer[1] == geometry_.outer[1] - 1;
-    const size_t real = partial ? static_cast<size_t>(tail_) : period;
+    const size_t real = is_last_block(row) ? static_cast<size_t>(tail_) : period;
     for (size_t i = 0; i < std::min(period, n); ++i) y[i] = i < real ? values[i] : 0.0f;
     for (size_t done = period; done < n; done *= 2)
       std::memcpy(y + done, y, std::min(done, n - done) * sizeof(float));
@@ -189,27 +228,17 @@ class ChainKernel final : public engine::Kernel {
   }
 
   TensorDesc output_;
-  Geometry geometry_;
+  StridedDims walk_;
   size_t main_;
   std::vector<ChainLink> chain_;
   std::vector<View> views_;
+  int64_t rows_at_once_ = 1;
+  int64_t cost_ = 0;
+  int64_t blocks_ = 1;
   int64_t tail_ = 0;
 };
 
 }  // namespace
-
-bool is_binary(ChainOp op) {
-  switch (op) {
-    case ChainOp::kAdd:
-    case ChainOp::kMul:
-    case ChainOp::kSub:
-    case ChainOp::kReverseSub:
-    case ChainOp::kDiv:
-    case ChainOp::kMax:
-    case ChainOp::kMin: return true;
-    default: return false;
-  }
-}
 
 std::optional<ChainOp> chain_op(std::string_view post_op) {
   static constexpr std::pair<std::string_view, ChainOp> kNames[] = {{"relu", ChainOp::kRelu},

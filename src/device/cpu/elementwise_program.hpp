@@ -22,25 +22,54 @@ enum class ChainOp : uint8_t {
   kHardSigmoid,
   kSwish,
   kElu,
+  kSelu,
+  kCelu,
   kGeluErf,
   kGeluTanh,
   kSoftplus,
   kMish,
-  kAdd,
+  kSoftsign,
+  kThresholdedRelu,
+  kShrink,
+  kNeg,
+  kAbs,
+  kSign,
+  kExp,
+  kLog,
+  kSqrt,
+  kErf,
+  kReciprocal,
+  kFloor,
+  kCeil,
+  kRound,
+  kSin,
+  kCos,
+  kTan,
+  kAsin,
+  kAcos,
+  kAtan,
+  kSinh,
+  kCosh,
+  kAsinh,
+  kAcosh,
+  kAtanh,
+  kAdd,  ///< the first that takes a second operand
   kMul,
   kSub,
   kReverseSub,
   kDiv,
+  kReverseDiv,
   kMax,
   kMin,
-  kNeg,
-  kAbs,
-  kExp,
-  kSqrt
+  kAtLeast,  ///< the larger one, the first where a bound is NaN
+  kAtMost,
+  kPow,
+  kReversePow,
+  kPRelu
 };
 
 /// Whether the operation takes a second operand.
-bool is_binary(ChainOp op);
+constexpr bool is_binary(ChainOp op) { return op >= ChainOp::kAdd; }
 /// The operation of a post-op's name; nullopt for an unknown one.
 std::optional<ChainOp> chain_op(std::string_view post_op);
 

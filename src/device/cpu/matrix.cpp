@@ -200,8 +200,8 @@ Offer offer_matmul(const StepRequest& request, engine::WeightStore&) {
 }  // namespace
 
 void add_matrix_tactics(TacticList& list) {
-  const std::vector<engine::Requirement> requirements = {engine::only_float32, engine::nonempty_output,
-                                                         two_matrices, without_factors};
+  const std::vector<engine::Requirement> requirements = {
+      engine::only_float32, engine::nonempty_output, two_matrices, without_factors, engine::bias_in_range};
   list.push_back({.name = "onednn_inner_product",
                   .operators = {"Gemm", "FusedGemm", "MatMul", "FusedMatMul"},
                   .requirements = requirements,

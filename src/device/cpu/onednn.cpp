@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/checked.hpp"
+#include "tensor/saturate.hpp"
 #include "tensor/shape.hpp"
 
 namespace hone::device::cpu {
@@ -226,7 +227,9 @@ PackedConstant pack_strided(const engine::StepRequest& request, size_t operand, 
   tensor::Tensor plain = constant;
   if ((stored_bf16 || request.emulates_bf16()) && tensor::can_round_weights(constant))
     plain = weights.rounded(name, constant, DType::kBFloat16, axis);
-  if (request.emulates_bf16()) plain = plain.cast(DType::kBFloat16).cast(constant.dtype());
+  else if (stored_bf16 || request.emulates_bf16())
+    plain = tensor::saturated(constant, DType::kBFloat16);
+  if (request.emulates_bf16()) plain = plain.cast(constant.dtype());
   tensor::Tensor bytes = zeros_for(wanted);
   reorder({dims, onednn_type(plain.dtype()), strides}, plain.bytes(), wanted, bytes.mutable_bytes());
   return {weights.add(key, std::move(bytes)).bytes(), key};
@@ -244,6 +247,35 @@ PackedConstant pack_matrix(const engine::StepRequest& request, size_t operand, c
   const memory::dims strides = transposed ? memory::dims{dims[1], 1} : memory::dims{1, dims[0]};
   return pack_strided(request, operand, dims, strides,
                       transposed ? tensor::FilterAxis::kFirst : tensor::FilterAxis::kLast, wanted, weights);
+}
+
+PackedConstant pack_bytes(const engine::StepRequest& request, size_t operand, const memory::dims& dims,
+                          const memory::dims& strides, const memory::desc& wanted,
+                          engine::WeightStore& weights) {
+  const graph::ValueId id = request.node.inputs[operand];
+  const std::string& name = request.graph.value(id).name;
+  const tensor::Tensor& constant = *request.graph.value(id).constant;
+  const std::string tag = tag_of(wanted);
+  // It may hold sums for zero points besides, so no other form is made of it.
+  const engine::WeightKey key{
+      name, fmt::format("{}int8:{}:{}-by-{}", engine::kFinalForm, tag.empty() ? opaque_text(wanted) : tag,
+                        fmt::join(dims, "x"), fmt::join(strides, "x"))};
+  if (const tensor::Tensor* found = weights.find(key)) {
+    if (found->byte_size() != wanted.get_size()) {
+      fail_bad_input("packed constant '{}' has {} bytes, its format needs {}", name, found->byte_size(),
+                     wanted.get_size());
+    }
+    return {found->bytes(), key};
+  }
+  if (constant.bytes() == nullptr) throw engine::MissingForm(key);
+  std::vector<int8_t> signed_bytes(constant.byte_size());
+  std::memcpy(signed_bytes.data(), constant.bytes(), constant.byte_size());
+  if (constant.dtype() == DType::kUInt8) {
+    for (int8_t& byte : signed_bytes) byte = static_cast<int8_t>(static_cast<uint8_t>(byte) ^ 0x80u);
+  }
+  tensor::Tensor bytes = zeros_for(wanted);
+  reorder({dims, memory::data_type::s8, strides}, signed_bytes.data(), wanted, bytes.mutable_bytes());
+  return {weights.add(key, std::move(bytes)).bytes(), key};
 }
 
 void OnednnKernel::bind_input(size_t position, int dnnl_arg, const memory::desc& desc) {

@@ -1,10 +1,13 @@
-// Pooling: windows through oneDNN, the global average with a loop of ours that reads each image once.
+// Pooling: windows through oneDNN, global pools with loops of ours that read each image once.
 #include <algorithm>
 
+#include "device/cpu/chain_math.hpp"
 #include "device/cpu/onednn.hpp"
+#include "device/cpu/reduction_math.hpp"
 #include "device/cpu/tactics.hpp"
 #include "engine/requirements.hpp"
 #include "graph/convolution_geometry.hpp"
+#include "tensor/saturate.hpp"
 
 namespace hone::device::cpu {
 namespace {
@@ -76,52 +79,77 @@ Offer offer_pooling(const StepRequest& request, engine::WeightStore&) {
   return guard_onednn([&] { return make_pooling(request); });
 }
 
-/// Mean over the pixels of each channel; the result is plain (N, C, 1, 1), so that a Gemm can read it.
-class GlobalAverageKernel final : public engine::Kernel {
+/// Mean or maximum over the pixels of each channel; the result is plain (N, C, 1, 1), so that a Gemm can read
+/// it.
+class GlobalPoolKernel final : public engine::Kernel {
  public:
-  GlobalAverageKernel(const TensorDesc& source, DType result) : source_(source), result_(result) {
+  GlobalPoolKernel(const TensorDesc& source, DType result, bool average)
+      : source_(source), result_(result), average_(average) {
     for (size_t i = 2; i < source.shape.size(); ++i) pixels_ *= source.shape[i];
   }
 
   void run(const engine::Run& run) const override {
-    if (source_.dtype == DType::kBFloat16) {
-      reduce(static_cast<const BFloat16*>(run.inputs[0]), run.outputs[0]);
-      return;
+    const int64_t channels = source_.shape[1];
+    const int64_t width = source_.layout == Layout::kPlain ? 1
+                          : is_last()                      ? kGroup
+                                                           : engine::layout_block(source_.layout);
+    const int64_t groups = (channels + width - 1) / width;
+    const int64_t units = source_.shape[0] * groups;
+#pragma omp parallel for schedule(static) if (units > 1 && units * pixels_ * width > 65536)
+    for (int64_t unit = 0; unit < units; ++unit) {
+      const int64_t first = unit % groups * width;
+      const int64_t count = std::min(width, channels - first);
+      const int64_t step = is_last() ? channels : width;
+      const int64_t at = is_last() ? unit / groups * pixels_ * channels + first : unit * pixels_ * width;
+      float folded[kGroup];
+      fold(run.inputs[0], at, static_cast<size_t>(step), static_cast<size_t>(count), folded);
+      for (int64_t c = 0; c < count; ++c) {
+        const float value = average_ ? folded[c] / static_cast<float>(pixels_) : folded[c];
+        store(run.outputs[0], unit / groups * channels + first + c, value);
+      }
     }
-    reduce(static_cast<const float*>(run.inputs[0]), run.outputs[0]);
   }
 
  private:
-  /// Channels side by side in memory, up to this many, are summed together.
-  static constexpr int64_t kGroup = 16;
+  /// Channels side by side in memory, up to this many, are folded together.
+  static constexpr int64_t kGroup = 64;
+  /// Pixels whose bfloat16 numbers are widened at a time.
+  static constexpr size_t kWidened = 4096;
 
-  template <class T>
-  void reduce(const T* x, void* y) const {
-    const int64_t channels = source_.shape[1];
-    const int64_t block = engine::layout_block(source_.layout);
-    const bool last = source_.layout == Layout::kChannelsLast;
-    const int64_t width = last ? kGroup : block;
-    const int64_t groups = (channels + width - 1) / width;
-    const int64_t units = source_.shape[0] * groups;
-#pragma omp parallel for schedule(static) if (units * pixels_ * width > 8192)
-    for (int64_t unit = 0; unit < units; ++unit) {
-      const int64_t n = unit / groups;
-      const int64_t first = unit % groups * width;
-      const int64_t count = std::min(width, channels - first);
-      const int64_t step = last ? channels : block;
-      const T* from = last ? x + n * pixels_ * channels + first : x + unit * pixels_ * block;
-      float sums[kGroup] = {};
-      for (int64_t p = 0; p < pixels_; ++p) {
-        for (int64_t c = 0; c < count; ++c) sums[c] += static_cast<float>(from[p * step + c]);
+  bool is_last() const { return source_.layout == Layout::kChannelsLast; }
+
+  void fold(const void* x, int64_t at, size_t step, size_t count, float* folded) const {
+    const Fold fold = average_ ? Fold::kSum : Fold::kMax;
+    const auto pixels = static_cast<size_t>(pixels_);
+    std::fill(folded, folded + count, fold_start(fold));
+    if (source_.dtype == DType::kFloat32) {
+      const float* from = static_cast<const float*>(x) + at;
+      if (step == 1) {
+        folded[0] = fold_row(fold, from, pixels);
+      } else {
+        fold_columns(fold, from, step, pixels, folded, count);
       }
-      for (int64_t c = 0; c < count; ++c)
-        store(y, n * channels + first + c, sums[c] / static_cast<float>(pixels_));
+      return;
+    }
+    const BFloat16* from = static_cast<const BFloat16*>(x) + at;
+    float widened[kWidened];
+    const size_t most = kWidened / count;
+    for (size_t p = 0; p < pixels; p += most) {
+      const size_t rows = std::min(most, pixels - p);
+      for (size_t r = 0; r < rows && step != count; ++r)
+        widen(from + (p + r) * step, widened + r * count, count);
+      if (step == count) widen(from + p * step, widened, rows * count);
+      if (count == 1) {
+        folded[0] = join_folds(fold, folded[0], fold_row(fold, widened, rows));
+      } else {
+        fold_columns(fold, widened, count, rows, folded, count);
+      }
     }
   }
 
   void store(void* y, int64_t position, float value) const {
     if (result_ == DType::kBFloat16) {
-      static_cast<BFloat16*>(y)[position] = BFloat16(value);
+      static_cast<BFloat16*>(y)[position] = tensor::saturated<BFloat16>(value);
       return;
     }
     static_cast<float*>(y)[position] = value;
@@ -129,14 +157,18 @@ class GlobalAverageKernel final : public engine::Kernel {
 
   TensorDesc source_;
   DType result_;
+  bool average_;
   int64_t pixels_ = 1;
 };
 
-Offer offer_global_average(const StepRequest& request, engine::WeightStore&) {
+Offer offer_global_pool(const StepRequest& request, engine::WeightStore&) {
+  const bool average = request.node.op == "GlobalAveragePool";
+  if (!average && tensor::element_count(request.inputs[0].shape) == 0)
+    return Offer::refuse("the input is empty");
   Offer offer;
   offer.inputs = {{request.storage(), request.inputs[0].shape, request.inputs[0].layout}};
   offer.outputs = {{request.storage(), request.outputs[0].shape, Layout::kPlain}};
-  offer.kernel = std::make_shared<GlobalAverageKernel>(offer.inputs[0], request.storage());
+  offer.kernel = std::make_shared<GlobalPoolKernel>(offer.inputs[0], request.storage(), average);
   return offer;
 }
 
@@ -150,7 +182,11 @@ void add_pooling_tactics(TacticList& list) {
   list.push_back({.name = "global_average",
                   .operators = {"GlobalAveragePool"},
                   .requirements = {engine::only_float32},
-                  .make = offer_global_average});
+                  .make = offer_global_pool});
+  list.push_back({.name = "global_maximum",
+                  .operators = {"GlobalMaxPool"},
+                  .requirements = {engine::only_float32},
+                  .make = offer_global_pool});
 }
 
 }  // namespace hone::device::cpu

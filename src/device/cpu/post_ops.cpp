@@ -5,6 +5,7 @@
 
 #include "device/cpu/elementwise_program.hpp"
 #include "device/cpu/onednn.hpp"
+#include "engine/requirements.hpp"
 
 namespace hone::device::cpu {
 namespace {
@@ -85,6 +86,13 @@ std::optional<dnnl::memory::desc> binary_desc(const TensorDesc& operand, const T
   return onednn_desc({tensor::DType::kFloat32, padded, engine::Layout::kPlain});
 }
 
+/// Whether a broadcast operand, which a primitive reads in float32, may take its sums beyond the range in
+/// which it keeps results; a chain keeps those finite.
+bool may_overflow(const engine::StepRequest& request, size_t operand, const TensorDesc& output) {
+  if (request.inputs[operand].shape == output.shape) return false;
+  return engine::is_beyond_storage(request, operand);
+}
+
 /// Where the second operands of post-ops start among the inputs of convolutions and products.
 constexpr size_t kFirstExtra = 3;
 
@@ -147,7 +155,7 @@ PostOps translate_post_ops(const engine::StepRequest& request, size_t first_extr
       result.accumulate_input = static_cast<int>(extra);
     } else {
       const auto desc = binary_desc(operand, output);
-      if (!desc) break;
+      if (!desc || may_overflow(request, extra, output)) break;
       const algorithm kind = names[i] == "add"   ? algorithm::binary_add
                              : names[i] == "mul" ? algorithm::binary_mul
                                                  : algorithm::binary_sub;

@@ -7,7 +7,9 @@
 #include "device/cpu/chain_math.hpp"
 #include "device/cpu/onednn.hpp"
 #include "device/cpu/tactics.hpp"
+#include "engine/transposition.hpp"
 #include "graph/image_blocks.hpp"
+#include "tensor/saturate.hpp"
 
 namespace hone::device::cpu {
 namespace {
@@ -17,16 +19,73 @@ using engine::Layout;
 using engine::Offer;
 using engine::StepRequest;
 using engine::TensorDesc;
+using tensor::BFloat16;
 
 class CopyKernel final : public engine::Kernel {
  public:
   explicit CopyKernel(size_t bytes) : bytes_(bytes) {}
   void run(const engine::Run& run) const override {
-    if (bytes_ != 0) std::memcpy(run.outputs[0], run.inputs[0], bytes_);
+    if (bytes_ != 0 && run.outputs[0] != run.inputs[0]) std::memcpy(run.outputs[0], run.inputs[0], bytes_);
   }
 
  private:
   size_t bytes_;
+};
+
+constexpr int64_t kChunk = 512;
+
+/// float32 to bfloat16 where the elements lie alike.
+class NarrowingKernel final : public engine::Kernel {
+ public:
+  explicit NarrowingKernel(int64_t count) : count_(count) {}
+
+  void run(const engine::Run& run) const override {
+    const auto* from = static_cast<const float*>(run.inputs[0]);
+    auto* to = static_cast<BFloat16*>(run.outputs[0]);
+#pragma omp parallel for schedule(static) if (count_ > 16 * kChunk)
+    for (int64_t begin = 0; begin < count_; begin += kChunk)
+      narrow(from + begin, to + begin, static_cast<size_t>(std::min(kChunk, count_ - begin)));
+  }
+
+ private:
+  int64_t count_;
+};
+
+/// A reorder from float32 to bfloat16 that keeps finite values finite, which oneDNN's does not. Where it made
+/// infinities, which is rare, it runs again on what was clamped to bfloat16's range.
+class SaturatingKernel final : public engine::Kernel {
+ public:
+  SaturatingKernel(std::shared_ptr<const engine::Kernel> reorder, int64_t from_count, int64_t to_count)
+      : reorder_(std::move(reorder)), from_count_(from_count), to_count_(to_count) {}
+
+  void run(const engine::Run& run) const override {
+    reorder_->run(run);
+    if (!made_infinity(static_cast<const BFloat16*>(run.outputs[0]))) return;
+    const auto* from = static_cast<const float*>(run.inputs[0]);
+    std::vector<float> clamped(from, from + from_count_);
+    for (float& value : clamped) {
+      if (tensor::is_beyond<BFloat16>(value)) value = tensor::saturated<BFloat16>(value);
+    }
+    const void* const inputs[] = {clamped.data()};
+    engine::Run again = run;
+    again.inputs = inputs;
+    reorder_->run(again);
+  }
+
+  std::unique_ptr<engine::KernelState> make_state() const override { return reorder_->make_state(); }
+
+ private:
+  bool made_infinity(const BFloat16* to) const {
+    bool found = false;
+#pragma omp parallel for schedule(static) reduction(|| : found) if (to_count_ > 64 * kChunk)
+    for (int64_t begin = 0; begin < to_count_; begin += kChunk)
+      found = found || has_infinity(to + begin, static_cast<size_t>(std::min(kChunk, to_count_ - begin)));
+    return found;
+  }
+
+  std::shared_ptr<const engine::Kernel> reorder_;
+  int64_t from_count_;
+  int64_t to_count_;
 };
 
 class RoundingKernel final : public engine::Kernel {
@@ -41,10 +100,9 @@ class RoundingKernel final : public engine::Kernel {
       if (outputs[i] == nullptr || outputs_[i].dtype != tensor::DType::kFloat32) continue;
       auto* x = static_cast<float*>(outputs[i]);
       const int64_t n = outputs_[i].bytes() / static_cast<int64_t>(sizeof(float));
-      constexpr int64_t kChunk = 512;
 #pragma omp parallel for schedule(static) if (n > 16 * kChunk)
       for (int64_t begin = 0; begin < n; begin += kChunk) {
-        tensor::BFloat16 narrowed[kChunk];
+        BFloat16 narrowed[kChunk];
         const auto count = static_cast<size_t>(std::min(kChunk, n - begin));
         narrow(x + begin, narrowed, count);
         widen(narrowed, x + begin, count);
@@ -67,24 +125,28 @@ std::shared_ptr<const engine::Kernel> reorder_kernel(const memory::desc& from, c
   return kernel;
 }
 
-/// oneDNN's name for an element type of this size that it copies unchanged.
+/// oneDNN's name for an element type of this size, or of half of it, that it copies unchanged.
 tensor::DType carrier(tensor::DType dtype) {
   switch (tensor::dtype_size(dtype)) {
     case 1: return tensor::DType::kUInt8;
     case 2: return tensor::DType::kBFloat16;
-    case 4: return tensor::DType::kInt32;
-    default: return tensor::DType::kUndefined;
+    default: return tensor::DType::kInt32;
   }
 }
 
 /// The input's elements in another order: those of the output as `dims`, whose strides in the input are
 /// `from`.
-Offer moved(const StepRequest& request, const memory::dims& dims, const memory::dims& from) {
+Offer moved(const StepRequest& request, memory::dims dims, memory::dims from) {
   const engine::Shape& shape = request.inputs[0].shape;
   if (tensor::element_count(shape) == 0) return Offer::refuse("the tensor is empty");
   const bool floating = request.outputs[0].dtype == tensor::DType::kFloat32;
   const tensor::DType dtype = floating ? request.storage() : request.outputs[0].dtype;
-  if (carrier(dtype) == tensor::DType::kUndefined) return Offer::refuse("elements of 8 bytes");
+  if (tensor::dtype_size(dtype) == 8) {
+    // Its halves are one more axis.
+    for (int64_t& stride : from) stride *= 2;
+    dims.push_back(2);
+    from.push_back(1);
+  }
   return guard_onednn([&] {
     const auto type = onednn_type(carrier(dtype));
     const auto to = tensor::row_major_strides(engine::Shape(dims.begin(), dims.end()));
@@ -96,12 +158,31 @@ Offer moved(const StepRequest& request, const memory::dims& dims, const memory::
   });
 }
 
+std::vector<int64_t> order_of(const StepRequest& request) {
+  return engine::transposition_of(request.node.attributes.get_or<std::vector<int64_t>>("perm", {}),
+                                  request.inputs[0].shape.size());
+}
+
+Offer offer_same_bytes(const StepRequest& request, engine::WeightStore&) {
+  const engine::Shape& shape = request.inputs[0].shape;
+  const auto found = engine::same_bytes_transposed(shape, order_of(request), request.inputs[0].layout);
+  if (!found) return Offer::refuse("elements lie in another order");
+  const bool floating = request.outputs[0].dtype == tensor::DType::kFloat32;
+  const tensor::DType dtype = floating ? request.storage() : request.outputs[0].dtype;
+  if (!floating && (found->input != Layout::kPlain || found->result != Layout::kPlain))
+    return Offer::refuse("only float32 images lie otherwise than plain");
+  Offer offer;
+  offer.inputs = {{dtype, shape, found->input}};
+  offer.outputs = {{dtype, request.outputs[0].shape, found->result}};
+  offer.concatenates = true;
+  offer.kernel = std::make_shared<CopyKernel>(static_cast<size_t>(offer.outputs[0].bytes()));
+  return offer;
+}
+
 Offer offer_transpose(const StepRequest& request, engine::WeightStore&) {
   const engine::Shape& shape = request.inputs[0].shape;
   if (shape.empty() || shape.size() > 6) return Offer::refuse("rank 1 to 6 only");
-  std::vector<int64_t> perm(shape.size());
-  for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(perm.size() - 1 - i);
-  if (request.node.attributes.has("perm")) perm = request.node.attributes.get_ints("perm");
+  const std::vector<int64_t> perm = order_of(request);
   // The input seen in the output's order of dimensions: a reorder to row-major is the transpose.
   const auto strides = tensor::row_major_strides(shape);
   memory::dims dims;
@@ -127,7 +208,16 @@ std::shared_ptr<const engine::Kernel> make_reorder_kernel(const TensorDesc& from
   if (engine::same_arrangement(from, to))
     return std::make_shared<CopyKernel>(static_cast<size_t>(to.bytes()));
   if (from.shape != to.shape) fail_internal("a reorder from {} to {}", from.text(), to.text());
-  return reorder_kernel(onednn_desc(from), onednn_desc(to));
+  const bool narrows = from.dtype == tensor::DType::kFloat32 && to.dtype == tensor::DType::kBFloat16;
+  TensorDesc alike = from;
+  alike.dtype = to.dtype;
+  const auto count = [](const TensorDesc& desc) {
+    return desc.bytes() / static_cast<int64_t>(tensor::dtype_size(desc.dtype));
+  };
+  if (narrows && engine::same_arrangement(alike, to)) return std::make_shared<NarrowingKernel>(count(from));
+  auto reorder = reorder_kernel(onednn_desc(from), onednn_desc(to));
+  if (!narrows) return reorder;
+  return std::make_shared<SaturatingKernel>(std::move(reorder), count(from), count(to));
 }
 
 std::shared_ptr<const engine::Kernel> make_rounding_kernel(std::shared_ptr<const engine::Kernel> kernel,
@@ -136,6 +226,7 @@ std::shared_ptr<const engine::Kernel> make_rounding_kernel(std::shared_ptr<const
 }
 
 void add_reorder_tactics(TacticList& list) {
+  list.push_back({.name = "same_bytes", .operators = {"Transpose"}, .make = offer_same_bytes});
   list.push_back({.name = "onednn_reorder", .operators = {"Transpose"}, .make = offer_transpose});
   list.push_back(
       {.name = "onednn_reorder", .operators = {"DepthToSpace", "SpaceToDepth"}, .make = offer_blocks});

@@ -13,12 +13,39 @@ void add_convolution_tactics(TacticList& list);
 void add_matrix_tactics(TacticList& list);
 /// MaxPool and AveragePool through oneDNN, GlobalAveragePool with a loop of ours.
 void add_pooling_tactics(TacticList& list);
+/// Regions of attention, by blocks of rows.
+void add_attention_tactics(TacticList& list);
 /// Elementwise operators and chains.
 void add_elementwise_tactics(TacticList& list);
 /// Concat, written in place where the engine can arrange it.
 void add_concat_tactics(TacticList& list);
-/// Softmax, LRN and LayerNormalization through oneDNN.
+/// Comparisons, logic, Where and arithmetic of any types and broadcasting.
+void add_map_tactics(TacticList& list);
+/// Cast and CastLike.
+void add_cast_tactics(TacticList& list);
+/// Slice, Split, Pad, Expand, Tile and Resize to nearest neighbours.
+void add_movement_tactics(TacticList& list);
+/// Resize by interpolation.
+void add_interpolation_tactics(TacticList& list);
+void add_grid_sample_tactics(TacticList& list);
+/// Gather, GatherElements, GatherND, ScatterElements and ScatterND.
+void add_indexing_tactics(TacticList& list);
+void add_top_k_tactics(TacticList& list);
+void add_cumulative_sum_tactics(TacticList& list);
+/// Softmax along any axis with loops of ours.
+void add_softmax_tactics(TacticList& list);
+/// Softmax and LRN through oneDNN.
 void add_normalization_tactics(TacticList& list);
+/// LayerNormalization, GroupNormalization and InstanceNormalization.
+void add_row_normalization_tactics(TacticList& list);
+/// Reductions over any axes, ArgMax and ArgMin.
+void add_reduction_tactics(TacticList& list);
+/// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear.
+void add_quantization_tactics(TacticList& list);
+/// Convolutions and matrix products of 8-bit integers through oneDNN.
+void add_integer_tactics(TacticList& list);
+/// Whether there are any with the oneDNN at hand.
+bool multiplies_bytes();
 /// LSTM, GRU and RNN through oneDNN.
 void add_recurrent_tactics(TacticList& list);
 /// Transpose, DepthToSpace and SpaceToDepth through oneDNN's reorder.

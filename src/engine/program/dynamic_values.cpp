@@ -8,7 +8,7 @@ namespace hone::engine {
 using tensor::Tensor;
 
 DynamicValues::DynamicValues(const Program& program)
-    : graph_(program.graph()), values_(program.graph().values.size()) {}
+    : program_(program), values_(program.graph().values.size()) {}
 
 void DynamicValues::run(const ProgramStep& step, const Fetch& fetch, const Store& store) {
   std::vector<Tensor> arguments(step.inputs.size());
@@ -25,7 +25,7 @@ void DynamicValues::run(const ProgramStep& step, const Fetch& fetch, const Store
   }
   std::vector<Tensor> results;
   if (step.node >= 0) {
-    results = reference::run_node(graph_.nodes[static_cast<size_t>(step.node)], std::move(pointers));
+    results = reference::run_node(*program_.node_of(step), std::move(pointers));
   } else {
     results.push_back(pointers[0]->clone());
   }

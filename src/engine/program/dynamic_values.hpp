@@ -21,7 +21,7 @@ class DynamicValues {
   void run(const ProgramStep& step, const Fetch& fetch, const Store& store);
 
  private:
-  const graph::Graph& graph_;
+  const Program& program_;
   /// By value id.
   std::vector<tensor::Tensor> values_;
 };

@@ -113,7 +113,8 @@ class Program {
 };
 
 struct ProgramOptions {
-  /// Of steps without a plan, but for pieces: theirs are those of their node.
+  /// Of steps without a plan, but for pieces: theirs are those of their node. float32_nodes() run in fp32
+  /// whatever is said here or by their plans.
   NumericPolicy policy = {};
   Layout layout = Layout::kPlain;
   /// Of the graph's inputs as they are given; empty: all are plain.

@@ -6,12 +6,14 @@
 #include <set>
 
 #include "base/out_of_memory.hpp"
+#include "engine/float32_nodes.hpp"
 #include "engine/program/dissolve.hpp"
 #include "engine/program/program.hpp"
 #include "engine/program/slots.hpp"
 #include "engine/program/tactic_choice.hpp"
 #include "graph/operator.hpp"
 #include "graph/region.hpp"
+#include "graph/subgraph.hpp"
 
 namespace hone::engine {
 
@@ -48,6 +50,7 @@ class ProgramBuilder {
         options_(options),
         choice_(device, weights) {
     slot_of_.assign(graph_->values.size(), -1);
+    float32_ = float32_nodes(*graph_);
   }
 
   std::unique_ptr<Program> build() {
@@ -104,8 +107,8 @@ class ProgramBuilder {
   }
 
   void need_plain_constant(ValueId id) {
-    // A view of a constant: its source was noted when the view was made.
-    if (!graph_->value(id).constant) return;
+    // A view of a constant: its source was noted when the view was made. One in a branch is kept with it.
+    if (!graph_->value(id).constant || static_cast<size_t>(id) >= given_->values.size()) return;
     if (graph_->constant(id) == nullptr) {
       fail_bad_input("the engine holds constant '{}' in packed form only, and a step needs it plain",
                      graph_->value(id).name);
@@ -189,17 +192,12 @@ class ProgramBuilder {
 
   void add_node(const Work& work) {
     const Node& node = work.node;
-    const bool all_static =
-        std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return is_static(id); }) &&
-        std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) { return is_static(id); });
-    if (!all_static) {
-      add_dynamic_step(work);
-      return;
-    }
-    if (graph::traits_of(node).view) {
-      add_view(node);
-      return;
-    }
+    if (add_branch(work)) return;
+    const auto all_static = [&](const std::vector<ValueId>& ids) {
+      return std::all_of(ids.begin(), ids.end(), [&](ValueId id) { return is_static(id); });
+    };
+    if (!all_static(node.inputs) || !all_static(node.outputs)) return add_dynamic_step(work);
+    if (graph::traits_of(node).view) return add_view(node);
     add_static_step(work);
   }
 
@@ -248,6 +246,7 @@ class ProgramBuilder {
     const bool is_planned = planned != options_.plans.end();
     const bool lists = options_.list_candidates && !is_planned;
     StepPlan plan = is_planned ? planned->second : StepPlan{{}, work.layout, work.policy};
+    if (float32_[static_cast<size_t>(work.key.node)]) plan.policy = policy_of(Precision::kFp32);
     if (plan.tactic.dissolves() && add_pieces(work, plan, {})) return;
     TacticAnswer answer = choice_.ask(request_for(work.node, plan), plan.tactic, lists);
     if (!answer.offers() && add_pieces(work, plan, answer.refusals)) return;
@@ -306,17 +305,25 @@ class ProgramBuilder {
   /// Adds a fused node as its pieces; false, and nothing, where that is of no use.
   bool add_pieces(const Work& whole, const StepPlan& plan, const std::vector<std::string>& refusals) {
     if (!is_fused(whole.node)) return false;
-    if (own_ == nullptr) graph_ = own_ = std::make_shared<graph::Graph>(*given_);
-    std::vector<Node> pieces = dissolve(*own_, whole.node, [&](const Node& node) {
+    std::vector<Node> pieces = dissolve(own_graph(), whole.node, [&](const Node& node) {
       slot_of_.resize(graph_->values.size(), -1);
       return choice_.is_taken(request_for(node, plan));
     });
+    if (pieces.empty()) return false;
+    for (size_t i = 0; i < pieces.size(); ++i)
+      pieces[i].name = fmt::format("{} [{}/{}]", whole.node.name, i + 1, pieces.size());
+    add_each(std::move(pieces), whole.key, whole, plan, refusals);
+    return true;
+  }
+
+  /// Adds nodes that stand for a whole one; they run by its layout and policy unless they have plans.
+  void add_each(std::vector<Node> pieces, const StepKey& parent, const Work& whole, const StepPlan& plan,
+                const std::vector<std::string>& refusals) {
     slot_of_.resize(graph_->values.size(), -1);
     const bool outermost = whole.key.path.empty();
     for (size_t i = 0; i < pieces.size(); ++i) {
-      pieces[i].name = fmt::format("{} [{}/{}]", whole.node.name, i + 1, pieces.size());
       pieces[i].sources = whole.node.sources;
-      const StepKey key = whole.key.piece(static_cast<int32_t>(i));
+      const StepKey key = parent.piece(static_cast<int32_t>(i));
       add_node({.node = program_->pieces_.emplace(key, std::move(pieces[i])).first->second,
                 .key = key,
                 .layout = plan.layout,
@@ -324,10 +331,25 @@ class ProgramBuilder {
                 .whole_refusals = outermost ? refusals : whole.whole_refusals,
                 .refusals = outermost ? std::vector<std::string>() : both(whole.refusals, refusals)});
     }
-    if (pieces.empty()) return false;
-    if (outermost) {
+    if (outermost)
       program_->dissolved_[whole.key] = {{std::string(kDissolved), {}}, plan.layout, plan.policy, plan.place};
-    }
+  }
+
+  graph::Graph& own_graph() {
+    if (own_ == nullptr) graph_ = own_ = std::make_shared<graph::Graph>(*given_);
+    return *own_;
+  }
+
+  /// Adds an If as the nodes of the branch that the shapes or a constant choose, its pieces, whose keys tell
+  /// the branches apart. False where that is not known, or the reference is to run it.
+  bool add_branch(const Work& whole) {
+    const auto condition = graph::known_condition(*graph_, whole.node);
+    const auto planned = options_.plans.find(whole.key);
+    const bool is_planned = planned != options_.plans.end();
+    const StepPlan plan = is_planned ? planned->second : StepPlan{{}, whole.layout, whole.policy};
+    if (!condition || plan.tactic.name == reference_tactic().name) return false;
+    add_each(graph::inline_branch(own_graph(), whole.node, *condition, whole.key.text()),
+             whole.key.piece(*condition ? 0 : 1), whole, plan, {});
     return true;
   }
 
@@ -339,6 +361,7 @@ class ProgramBuilder {
                   .kind = graph::kind_of(node),
                   .plan = inserted_plan("reference"),
                   .node = work.key.node,
+                  .path = work.key.path,
                   .sources = node.sources};
     for (const ValueId id : node.inputs) draft.inputs.push_back(id == kNoValue ? -1 : plain_slot(id));
     for (const ValueId id : node.outputs) {
@@ -456,6 +479,8 @@ class ProgramBuilder {
   std::unique_ptr<Program> program_ = std::make_unique<Program>();
   SlotTable slots_;
   std::vector<int32_t> slot_of_;
+  /// By node of the given graph.
+  std::vector<bool> float32_;
   /// (slot, the same value in another arrangement).
   std::multimap<int32_t, int32_t> arranged_;
   std::vector<DraftStep> steps_;

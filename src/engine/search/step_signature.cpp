@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "graph/subgraph.hpp"
+
 namespace hone::engine {
 namespace {
 
@@ -77,6 +79,7 @@ std::string ascii(const std::string& text) {
 std::string step_signature(const graph::Graph& graph, const graph::Node& node, Layout layout,
                            std::span<const NumericPolicy> policies) {
   std::string text = fmt::format("{} {} {}", node_text(node), layout_name(layout), policies_text(policies));
+  if (const auto condition = graph::known_condition(graph, node)) text += *condition ? " then" : " else";
   for (const graph::ValueId id : node.inputs) {
     text += id == graph::kNoValue
                 ? " -"

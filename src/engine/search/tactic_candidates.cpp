@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/float32_nodes.hpp"
 #include "engine/search/step_signature.hpp"
 #include "graph/operator.hpp"
 
@@ -44,15 +45,27 @@ size_t clearly_fastest(const StepSearch& step, const std::vector<size_t>& some) 
 /// Puts steps with one signature together.
 class Collector {
  public:
-  Collector(std::vector<StepSearch>& steps, StepPlan base, int least_level, const TimingCache& cache)
-      : steps_(steps), base_(std::move(base)), least_level_(least_level), cache_(cache) {}
+  /// `graph` holds the nodes that keys name, and all values.
+  Collector(std::vector<StepSearch>& steps, const graph::Graph& graph, Layout layout,
+            std::span<const NumericPolicy> policies, int least_level, const TimingCache& cache)
+      : steps_(steps),
+        graph_(graph),
+        layout_(layout),
+        policies_(policies),
+        least_level_(least_level),
+        cache_(cache),
+        float32_(float32_nodes(graph)) {}
 
-  void add(const std::string& signature, const StepKey& key, const std::string& name) {
+  void add(const graph::Node& node, const StepKey& key, const std::string& name) {
+    static const std::vector<NumericPolicy> kFloat32 = {policy_of(Precision::kFp32)};
+    std::span<const NumericPolicy> policies = policies_;
+    if (float32_[static_cast<size_t>(key.node)]) policies = kFloat32;
+    const std::string signature = step_signature(graph_, node, layout_, policies);
     const auto [found, is_new] = known_.try_emplace(signature, steps_.size());
     if (is_new) {
       StepSearch& step = steps_.emplace_back();
       step.signature = signature;
-      step.base = base_;
+      step.base = {.layout = layout_, .policy = policies.front()};
       if (const TimingEntry* entry = cache_.find(signature, least_level_)) step.use(*entry);
     }
     steps_[found->second].keys.push_back(key);
@@ -61,9 +74,12 @@ class Collector {
 
  private:
   std::vector<StepSearch>& steps_;
-  StepPlan base_;
+  const graph::Graph& graph_;
+  Layout layout_;
+  std::span<const NumericPolicy> policies_;
   int least_level_;
   const TimingCache& cache_;
+  std::vector<bool> float32_;
   std::map<std::string, size_t> known_;
 };
 
@@ -127,12 +143,18 @@ void StepSearch::leave_out(size_t candidate) {
   cut_short = true;
 }
 
+bool StepSearch::is_listed(const StepPlan& plan) const {
+  return std::any_of(candidates.begin(), candidates.end(),
+                     [&](const Candidate& candidate) { return candidate.plan == plan; });
+}
+
 void StepSearch::list(const ProgramStep& step, const std::string& surroundings) {
   listed += surroundings;
   for (const TacticId& tactic : step.candidates) {
     StepPlan plan = base;
     plan.policy = step.plan.policy;
     plan.tactic = tactic;
+    if (is_listed(plan)) continue;
     listed += " " + text_of(plan);
     candidates.push_back({std::move(plan), {}, {}});
   }
@@ -148,6 +170,7 @@ void StepSearch::list_dissolved(const NumericPolicy& policy) {
   StepPlan plan = base;
   plan.policy = policy;
   plan.tactic.name = kDissolved;
+  if (is_listed(plan)) return;
   candidates.push_back({std::move(plan), {}, {}});
   // One piece does not tell how the others' operands lie: this is like itself alone.
   listed += signature;
@@ -321,11 +344,11 @@ std::set<StepKey> run_otherwise(const Program& program, const Plans& plans) {
 LayoutSearch find_steps(const graph::Graph& graph, Layout layout, std::span<const NumericPolicy> policies,
                         int least_level, const TimingCache& cache) {
   LayoutSearch search{.layout = layout};
-  Collector collector(search.steps, {.layout = layout, .policy = policies.front()}, least_level, cache);
+  Collector collector(search.steps, graph, layout, policies, least_level, cache);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const graph::Node& node = graph.nodes[i];
     if (graph::traits_of(node).view) continue;
-    collector.add(step_signature(graph, node, layout, policies), {static_cast<int32_t>(i), {}}, node.name);
+    collector.add(node, {static_cast<int32_t>(i), {}}, node.name);
   }
   return search;
 }
@@ -333,11 +356,10 @@ LayoutSearch find_steps(const graph::Graph& graph, Layout layout, std::span<cons
 LayoutSearch find_pieces(const Program& program, const LayoutSearch& nodes,
                          std::span<const NumericPolicy> policies, int least_level, const TimingCache& cache) {
   LayoutSearch search{.layout = nodes.layout, .others = nodes.plans()};
-  Collector collector(search.steps, {.layout = nodes.layout, .policy = policies.front()}, least_level, cache);
+  Collector collector(search.steps, program.graph(), nodes.layout, policies, least_level, cache);
   for (const ProgramStep& step : program.steps()) {
     if (!step.is_piece()) continue;
-    const graph::Node& piece = *program.node_of(step);
-    collector.add(step_signature(program.graph(), piece, nodes.layout, policies), step.key(), step.name);
+    collector.add(*program.node_of(step), step.key(), step.name);
   }
   return search;
 }

@@ -70,6 +70,7 @@ struct StepSearch {
   void list(const ProgramStep& step, const std::string& surroundings);
   /// The same of a node that nothing but its pieces runs in that policy.
   void list_dissolved(const NumericPolicy& policy);
+  bool is_listed(const StepPlan& plan) const;
   /// How many of the ranked candidates are tactics: the first ones. The others dissolve.
   size_t tactic_count() const;
   /// Puts the first candidate of every tactic and policy before the second of any, and dissolving last: where

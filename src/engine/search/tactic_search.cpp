@@ -226,7 +226,11 @@ class Search {
     for (const NumericPolicy& policy : engine_.policies) {
       std::set<StepKey> keys;
       for (const StepKey& key : doubted) {
-        if (plans.at(key).policy == policy) keys.insert(key);
+        // Steps in a policy that is none of the engine's are in it in any program.
+        const NumericPolicy& own = plans.at(key).policy;
+        const auto& all = engine_.policies;
+        if (own == policy || (policy == all.front() && std::find(all.begin(), all.end(), own) == all.end()))
+          keys.insert(key);
       }
       if (!keys.empty()) search.reopen(keys, *trials_.listed_program(search.layout, search.others, policy));
     }
@@ -277,7 +281,7 @@ class Search {
       if (speaks_for_itself) {
         step.list(made, surroundings);
       } else {
-        step.list_dissolved(policy);
+        step.list_dissolved(made.plan.policy);
       }
     }
   }

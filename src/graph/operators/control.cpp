@@ -28,12 +28,13 @@ std::vector<SubgraphInput> captured_inputs(const InferenceContext& context, size
 }
 
 /// Inference inside the subgraph of an attribute; errors name the node and the attribute.
+template <class Infer>
 Types infer_body(const InferenceContext& context, const char* attribute,
-                 const std::vector<SubgraphInput>& inputs) {
+                 const std::vector<SubgraphInput>& inputs, Infer&& infer) {
   const auto& body = context.attributes().get<std::shared_ptr<Graph>>(attribute);
   context.require(body != nullptr, "attribute '{}' holds no graph", attribute);
   try {
-    return infer_subgraph(*body, inputs);
+    return infer(*body, inputs);
   } catch (const Error& error) {
     throw error.within(attribute).within(context.node().text());
   }
@@ -45,8 +46,17 @@ void infer_if(InferenceContext& context) {
   context.require(captures == context.input_count() - 1, "{} inputs, expected a condition and {} captures",
                   context.input_count(), captures);
   const auto inputs = captured_inputs(context, captures);
-  const Types then_types = infer_body(context, "then_branch", inputs);
-  const Types else_types = infer_body(context, "else_branch", inputs);
+  // The shapes at hand, or a constant, may say which branch runs; the other one need not fit them.
+  if (const auto condition = context.known_data(0); condition && condition->size() == 1) {
+    const Types types =
+        infer_body(context, condition->front() != 0 ? "then_branch" : "else_branch", inputs, infer_subgraph);
+    context.require(context.output_count() <= types.size(), "the branch has {} outputs, the node {}",
+                    types.size(), context.output_count());
+    for (size_t i = 0; i < context.output_count(); ++i) context.set_output(i, types[i].dtype, types[i].dims);
+    return;
+  }
+  const Types then_types = infer_body(context, "then_branch", inputs, infer_branch);
+  const Types else_types = infer_body(context, "else_branch", inputs, infer_branch);
   context.require(then_types.size() == else_types.size() && context.output_count() <= then_types.size(),
                   "the branches have {} and {} outputs, the node {}", then_types.size(), else_types.size(),
                   context.output_count());
@@ -63,7 +73,7 @@ template <class MakeInputs>
 Types infer_iterated(const InferenceContext& context, size_t first_output, Types& states,
                      MakeInputs&& make_inputs) {
   while (true) {
-    const Types outputs = infer_body(context, "body", make_inputs(states));
+    const Types outputs = infer_body(context, "body", make_inputs(states), infer_subgraph);
     context.require(outputs.size() >= first_output + states.size(), "the body has {} outputs, expected {}",
                     outputs.size(), first_output + states.size());
     bool changed = false;

@@ -1,6 +1,7 @@
 // Operator table entries of the elementwise family: the output has the (broadcast) shape of the inputs.
 // Activations stand in activation.cpp.
 #include <algorithm>
+#include <functional>
 
 #include "graph/operator_table.hpp"
 #include "graph/operators/activation.hpp"
@@ -34,11 +35,9 @@ Dim product(const Dim& a, const Dim& b) {
 /// ONNX divides integers towards zero, as C++ does; a zero divisor is left to the kernel.
 Dim quotient(const Dim& a, const Dim& b) { return b.is(0) || (a.is(INT64_MIN) && b.is(-1)) ? Dim() : a / b; }
 
-/// Add, Sub, Mul, Div on shape data, so that computed shapes stay symbolic.
+/// Follows shape data through a function of two elements, with broadcasting.
 template <Dim (*op)(const Dim&, const Dim&)>
-void infer_arithmetic(InferenceContext& context) {
-  infer_broadcast(context);
-  if (!tensor::is_integer(context.dtype(0))) return;
+void follow_pairs(InferenceContext& context) {
   const auto a = context.data(0);
   const auto b = context.data(1);
   if (!a || !b || a->empty() || b->empty()) return;
@@ -48,6 +47,27 @@ void infer_arithmetic(InferenceContext& context) {
     result.push_back(op((*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]));
   }
   context.set_output_data(0, std::move(result));
+}
+
+/// Add, Sub, Mul, Div on shape data, so that computed shapes stay symbolic.
+template <Dim (*op)(const Dim&, const Dim&)>
+void infer_arithmetic(InferenceContext& context) {
+  infer_broadcast(context);
+  if (tensor::is_integer(context.dtype(0))) follow_pairs<op>(context);
+}
+
+/// Comparisons and logic on shape data, so that conditions of If are known where shapes decide them.
+template <class Compare>
+Dim compared(const Dim& a, const Dim& b) {
+  return a.known() && b.known() ? Dim(Compare()(a.value(), b.value()) ? 1 : 0) : Dim();
+}
+Dim both_true(const Dim& a, const Dim& b) {
+  if (a.is(0) || b.is(0)) return 0;
+  return a.known() && b.known() ? Dim(1) : Dim();
+}
+Dim one_true(const Dim& a, const Dim& b) {
+  if (a.is(1) || b.is(1)) return 1;
+  return a.known() && b.known() ? Dim(0) : Dim();
 }
 
 void infer_integers(InferenceContext& context) {
@@ -68,6 +88,26 @@ void infer_logic(InferenceContext& context) {
 void infer_comparison(InferenceContext& context) {
   require_same_dtype(context, 0, 1);
   context.set_output(0, DType::kBool, broadcast_inputs(context));
+}
+
+template <class Compare>
+void infer_followed_comparison(InferenceContext& context) {
+  infer_comparison(context);
+  follow_pairs<compared<Compare>>(context);
+}
+
+template <Dim (*op)(const Dim&, const Dim&)>
+void infer_followed_logic(InferenceContext& context) {
+  infer_logic(context);
+  follow_pairs<op>(context);
+}
+
+void infer_not(InferenceContext& context) {
+  infer_logic(context);
+  auto data = context.data(0);
+  if (!data) return;
+  for (Dim& element : *data) element = element.known() ? Dim(element.is(0) ? 1 : 0) : Dim();
+  context.set_output_data(0, std::move(*data));
 }
 
 void infer_pow(InferenceContext& context) {
@@ -106,10 +146,39 @@ void infer_cast(InferenceContext& context) {
 
 void infer_cast_like(InferenceContext& context) { cast_to(context, context.dtype(1)); }
 
+/// The engine may hold halves in a wider type, of which the bits are others.
+void infer_bit_cast(InferenceContext& context) {
+  const int64_t to = context.attributes().get_int("to");
+  const bool supported = to > 0 && to <= 255 && tensor::is_supported(static_cast<DType>(to));
+  context.require(supported, "attribute 'to' is {}, which is no supported element type", to);
+  const auto dtype = static_cast<DType>(to);
+  const DType from = context.dtype(0);
+  if (from != DType::kUndefined) {
+    context.require(!tensor::is_half(from) && !tensor::is_half(dtype),
+                    "the bits of float16 and bfloat16 are not supported");
+    context.require(tensor::dtype_size(from) == tensor::dtype_size(dtype), "{} and {} have different sizes",
+                    tensor::dtype_name(from), tensor::dtype_name(dtype));
+  }
+  context.set_output(0, dtype, context.input(0).dims);
+}
+
 void infer_where(InferenceContext& context) {
   require_bool(context, 0);
   require_same_dtype(context, 1, 2);
   context.set_output(0, context.dtype(1), broadcast_inputs(context));
+  const auto condition = context.known_data(0);
+  const auto a = context.data(1);
+  const auto b = context.data(2);
+  if (!condition || !a || !b) return;
+  const size_t size = std::max({condition->size(), a->size(), b->size()});
+  const auto stretches = [&](size_t count) { return count == size || count == 1; };
+  if (!stretches(condition->size()) || !stretches(a->size()) || !stretches(b->size())) return;
+  Dims result;
+  for (size_t i = 0; i < size; ++i) {
+    const Dims& taken = (*condition)[condition->size() == 1 ? 0 : i] != 0 ? *a : *b;
+    result.push_back(taken[taken.size() == 1 ? 0 : i]);
+  }
+  context.set_output_data(0, std::move(result));
 }
 
 OperatorDef fixed(std::string name, int since, int inputs, InferRule infer,
@@ -167,13 +236,14 @@ void add_elementwise_operators(std::vector<OperatorDef>& table) {
   add(fixed("Abs", 13, 1, infer_same), kNonNegative);
   add(fixed("Sign", 13, 1, infer_same), kStep);
   add(fixed("Identity", 21, 1, infer_identity), {.view = true, .elementwise = true, .moves_only = true});
-  table.push_back(fixed("Not", 1, 1, infer_logic));
+  table.push_back(fixed("Not", 1, 1, infer_not));
   table.push_back(fixed("BitwiseNot", 18, 1, infer_integers));
   table.push_back(fixed("IsNaN", 20, 1, infer_floating_test));
   table.push_back(fixed("IsInf", 20, 1, infer_floating_test,
                         {int_attribute("detect_negative", 1), int_attribute("detect_positive", 1)}));
   table.push_back(
       fixed("Cast", 21, 1, infer_cast, {required_attribute("to", Kind::kInt), int_attribute("saturate", 1)}));
+  add(fixed("BitCast", 26, 1, infer_bit_cast, {required_attribute("to", Kind::kInt)}), {});
   add(fixed("CastLike", 21, 2, infer_cast_like, {int_attribute("saturate", 1)}), {});
   table.push_back(fixed("Add", 14, 2, infer_arithmetic<sum>));
   table.push_back(fixed("Sub", 14, 2, infer_arithmetic<difference>));
@@ -186,12 +256,14 @@ void add_elementwise_operators(std::vector<OperatorDef>& table) {
   for (const char* name : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"}) {
     table.push_back(fixed(name, 18, 2, infer_integers));
   }
-  for (const char* name : {"And", "Or", "Xor"}) table.push_back(fixed(name, 7, 2, infer_logic));
-  table.push_back(fixed("Equal", 19, 2, infer_comparison));
-  for (const char* name : {"Greater", "Less"}) table.push_back(fixed(name, 13, 2, infer_comparison));
-  for (const char* name : {"GreaterOrEqual", "LessOrEqual"}) {
-    table.push_back(fixed(name, 16, 2, infer_comparison));
-  }
+  table.push_back(fixed("And", 7, 2, infer_followed_logic<both_true>));
+  table.push_back(fixed("Or", 7, 2, infer_followed_logic<one_true>));
+  table.push_back(fixed("Xor", 7, 2, infer_followed_logic<compared<std::not_equal_to<>>>));
+  table.push_back(fixed("Equal", 19, 2, infer_followed_comparison<std::equal_to<>>));
+  table.push_back(fixed("Greater", 13, 2, infer_followed_comparison<std::greater<>>));
+  table.push_back(fixed("Less", 13, 2, infer_followed_comparison<std::less<>>));
+  table.push_back(fixed("GreaterOrEqual", 16, 2, infer_followed_comparison<std::greater_equal<>>));
+  table.push_back(fixed("LessOrEqual", 16, 2, infer_followed_comparison<std::less_equal<>>));
   table.push_back(fixed("Where", 16, 3, infer_where));
   for (const char* name : {"Max", "Mean", "Min", "Sum"}) table.push_back(variadic(name, infer_broadcast));
   add_activation_operators(table);

@@ -106,7 +106,8 @@ Range clamp_range(int64_t length, int64_t start, int64_t end, int64_t step) {
     const int64_t last = std::clamp<int64_t>(wrap(end), 0, length);
     return {first, step, last <= first ? 0 : (last - first - 1) / step + 1};
   }
-  const int64_t first = std::clamp<int64_t>(wrap(start), -1, length - 1);
+  if (length == 0) return {0, step, 0};
+  const int64_t first = std::clamp<int64_t>(wrap(start), 0, length - 1);
   const int64_t last = std::clamp<int64_t>(wrap(end), -1, length - 1);
   // -step would overflow for the smallest integer; one step then passes every end anyway.
   const int64_t stride = step == INT64_MIN ? INT64_MAX : -step;

@@ -17,7 +17,8 @@ Dim single(const InferenceContext& context, size_t i) {
   return data->front();
 }
 
-/// Bins of a transform of this length: all of them, or the first half and the middle.
+/// Bins of a transform of this length: all of them, or the first half and the middle. The inverse of the
+/// latter makes real numbers of complex ones.
 Dim bin_count(const Dim& length, bool onesided) { return onesided ? length / 2 + 1 : length; }
 
 void require_complex_axis(const InferenceContext& context) {
@@ -33,7 +34,7 @@ void infer_dft(InferenceContext& context) {
   require_complex_axis(context);
   const bool onesided = context.attributes().get_int("onesided") != 0;
   const bool inverse = context.attributes().get_int("inverse") != 0;
-  context.require(!onesided || !inverse, "attributes 'onesided' and 'inverse' exclude each other");
+  const bool makes_real = onesided && inverse;
   context.set_output(0, context.dtype(0), std::nullopt);
   if (!context.ranked(0)) return;
   Dims result = context.dims(0);
@@ -44,10 +45,11 @@ void infer_dft(InferenceContext& context) {
   context.require(axis != rank - 1, "input 'axis' is {}, the axis of real and imaginary parts",
                   wanted.value());
   Dim& length = result[static_cast<size_t>(axis)];
+  if (makes_real) length = (length - 1) * 2;
   if (context.has_input(1)) length = single(context, 1);
   context.require(!length.known() || length.value() > 0, "the transform has length {}", length.text());
-  length = bin_count(length, onesided);
-  result.back() = 2;
+  length = bin_count(length, onesided && !inverse);
+  result.back() = makes_real ? 1 : 2;
   context.set_output(0, context.dtype(0), std::move(result));
 }
 

@@ -101,7 +101,10 @@ const graph::Dims* Rewrite::dims(size_t i) const {
 }
 
 void Rewrite::finish() {
-  for (const auto rules : {shape_rules(), reduction_rules(), image_rules(), layer_rules(), control_rules()}) {
+  // Before opset 6 nodes said which inputs' memory they may reuse.
+  if (opset < 6) node.attributes.erase("consumed_inputs");
+  for (const auto rules : {first_rules(), shape_rules(), reduction_rules(), image_rules(), layer_rules(),
+                           control_rules(), type_rules()}) {
     for (const AdaptRule& rule : rules) {
       if (rule.op == node.op && opset < rule.below) rule.apply(*this);
     }
@@ -111,48 +114,71 @@ void Rewrite::finish() {
   for (Node& added : after_) add_checked_node(graph, std::move(added));
 }
 
-bool unchanged_since(std::string_view op, int opset) {
+bool is_readable_below_7(std::string_view op, int opset) {
   struct Entry {
     std::string_view op;
     int since;
   };
-  // Operators whose opset 7 form is older than opset 7, with the version that brought it.
+  // Operators of which a form that can be read is older than opset 7, with the version that brought it.
   static constexpr Entry kEntries[] = {
-      {"Abs", 6},
+      {"Abs", 1},
+      {"Add", 1},
+      {"And", 1},
       {"ArgMax", 1},
       {"ArgMin", 1},
-      {"Cast", 6},
-      {"Ceil", 6},
-      {"Concat", 4},
+      {"AveragePool", 1},
+      {"BatchNormalization", 1},
+      {"Cast", 1},
+      {"Ceil", 1},
+      {"Clip", 1},
+      {"Concat", 1},
       {"Constant", 1},
       {"Conv", 1},
       {"ConvTranspose", 1},
       {"DepthToSpace", 1},
-      {"Elu", 6},
-      {"Exp", 6},
+      {"Div", 1},
+      {"Dropout", 1},
+      {"Elu", 1},
+      {"Equal", 1},
+      {"Exp", 1},
       {"Flatten", 1},
-      {"Floor", 6},
+      {"Floor", 1},
+      {"GRU", 3},
       {"Gather", 1},
+      {"Gemm", 1},
       {"GlobalAveragePool", 1},
       {"GlobalLpPool", 2},
       {"GlobalMaxPool", 1},
-      {"HardSigmoid", 6},
+      {"Greater", 1},
+      {"HardSigmoid", 1},
       {"Hardmax", 1},
       {"Identity", 1},
-      {"InstanceNormalization", 6},
+      {"If", 1},
+      {"InstanceNormalization", 1},
       {"LRN", 1},
-      {"LeakyRelu", 6},
-      {"Log", 6},
+      {"LSTM", 1},
+      {"LeakyRelu", 1},
+      {"Less", 1},
+      {"Log", 1},
       {"LogSoftmax", 1},
+      {"Loop", 1},
       {"LpNormalization", 1},
       {"LpPool", 2},
       {"MatMul", 1},
+      {"Max", 1},
       {"MaxPool", 1},
       {"MaxRoiPool", 1},
-      {"Neg", 6},
+      {"Mean", 1},
+      {"Min", 1},
+      {"Mul", 1},
+      {"Neg", 1},
       {"Not", 1},
-      {"Pad", 2},
-      {"Reciprocal", 6},
+      {"Or", 1},
+      {"PRelu", 1},
+      {"Pad", 1},
+      {"Pow", 1},
+      {"RNN", 1},
+      {"Reciprocal", 1},
       {"ReduceL1", 1},
       {"ReduceL2", 1},
       {"ReduceLogSum", 1},
@@ -163,26 +189,28 @@ bool unchanged_since(std::string_view op, int opset) {
       {"ReduceProd", 1},
       {"ReduceSum", 1},
       {"ReduceSumSquare", 1},
-      {"Relu", 6},
-      {"Reshape", 5},
+      {"Relu", 1},
+      {"Reshape", 1},
       {"Selu", 6},
       {"Shape", 1},
-      {"Sigmoid", 6},
+      {"Sigmoid", 1},
       {"Size", 1},
       {"Slice", 1},
       {"Softmax", 1},
       {"Softplus", 1},
       {"Softsign", 1},
       {"SpaceToDepth", 1},
-      {"Split", 2},
-      {"Sqrt", 6},
+      {"Split", 1},
+      {"Sqrt", 1},
       {"Squeeze", 1},
-      {"Sum", 6},
-      {"Tanh", 6},
+      {"Sub", 1},
+      {"Sum", 1},
+      {"Tanh", 1},
       {"Tile", 6},
       {"TopK", 1},
       {"Transpose", 1},
       {"Unsqueeze", 1},
+      {"Xor", 1},
   };
   return std::any_of(std::begin(kEntries), std::end(kEntries),
                      [&](const Entry& entry) { return entry.op == op && opset >= entry.since; });

@@ -1,5 +1,5 @@
-// Older forms of operators become the form of opset 22. Each file adapt_*.cpp holds the rules of one family;
-// a rule rewrites the node at hand and may put nodes before and after it.
+// Other forms of operators become the form of the operator table, that of opset 22. Each file adapt_*.cpp
+// holds the rules of one family; a rule rewrites the node at hand and may put nodes before and after it.
 #pragma once
 
 #include <span>
@@ -65,13 +65,16 @@ struct AdaptRule {
   void (*apply)(Rewrite&);
 };
 
+std::span<const AdaptRule> first_rules();      ///< forms from before opset 7
 std::span<const AdaptRule> shape_rules();      ///< attributes that became inputs, Scatter
 std::span<const AdaptRule> reduction_rules();  ///< Reduce*, Softmax family, TopK, DFT
 std::span<const AdaptRule> image_rules();      ///< Resize, Upsample, RoiAlign, GridSample
 std::span<const AdaptRule> layer_rules();      ///< BatchNormalization, Dropout, Clip, GroupNormalization
 std::span<const AdaptRule> control_rules();    ///< Scan of opset 8
+std::span<const AdaptRule> type_rules();       ///< Cast, QuantizeLinear and DequantizeLinear of opset 23
 
-/// Whether the operator already had, in this opset (below 7), the form that opset 7 has.
-bool unchanged_since(std::string_view op, int opset);
+/// Whether the operator already had, in this opset (below 7), the form that opset 7 has, or one that
+/// first_rules() bring into it.
+bool is_readable_below_7(std::string_view op, int opset);
 
 }  // namespace hone::importer

@@ -41,7 +41,6 @@ std::string operator_feature(const onnx::NodeProto& node) {
   if (!normal_domain(node.domain()).empty()) return "";
   if (is_random(op)) return "random operator";
   if (op == "StringNormalizer") return "string type";
-  if (op.find("Sequence") != std::string::npos && op != "ReverseSequence") return "sequence type";
   if (op.starts_with("Optional")) return "optional type";
   // A third input asks for what only training needs, and which is random.
   if (op == "Dropout" && node.input_size() > 2 && !node.input(2).empty()) return "training operator";
@@ -71,11 +70,12 @@ std::string graph_feature(const onnx::GraphProto& graph) {
 
 }  // namespace
 
-tensor::Tensor read_tensor_file(const std::filesystem::path& file) {
+NamedTensor read_tensor_file(const std::filesystem::path& file) {
   const base::MappedFile content(file);
   try {
     ExternalFolder folder{{}};
-    return read_tensor(parse_tensor(content.bytes()), folder);
+    const onnx::TensorProto proto = parse_tensor(content.bytes());
+    return {proto.name(), read_tensor(proto, folder)};
   } catch (const Error& error) {
     throw error.within(file.string());
   }

@@ -9,8 +9,14 @@
 
 namespace hone::importer {
 
+struct NamedTensor {
+  /// Empty where the file does not say.
+  std::string name;
+  tensor::Tensor tensor;
+};
+
 /// The tensor of one .pb file (a serialized onnx.TensorProto).
-tensor::Tensor read_tensor_file(const std::filesystem::path& file);
+NamedTensor read_tensor_file(const std::filesystem::path& file);
 
 /// Why a model lies outside what hone runs: "string type", "sequence type", "optional type", "training
 /// operator", "random operator", "float8 type", "complex type"; empty when nothing of that kind is in it.

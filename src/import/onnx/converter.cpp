@@ -5,6 +5,8 @@
 
 #include "import/onnx/adapt.hpp"
 #include "import/onnx/attributes.hpp"
+#include "import/onnx/expand/expansion.hpp"
+#include "import/onnx/expand/sequence_operators.hpp"
 #include "import/onnx/limits.hpp"
 #include "import/onnx/opsets.hpp"
 #include "import/onnx/order.hpp"
@@ -17,8 +19,24 @@ using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
 
-Converter::Converter(onnx::ModelProto& model, std::filesystem::path folder)
-    : model_(model), folder_(std::move(folder)) {}
+namespace {
+
+[[noreturn]] void refuse_domain(const std::string& domain) {
+  if (domain == kMicrosoft || domain == kMachineLearning) {
+    fail_bad_input("this operator of domain '{}' is not supported; docs/OPERATORS.md lists those that are",
+                   domain);
+  }
+  fail_bad_input(
+      "domain '{}' is not supported: only ONNX's own operators, some of {} and {}, and functions in the file "
+      "are",
+      domain.substr(0, 200), kMicrosoft, kMachineLearning);
+}
+
+}  // namespace
+
+Converter::Converter(onnx::ModelProto& model, std::filesystem::path folder,
+                     std::span<const std::string> given)
+    : model_(model), folder_(std::move(folder)), given_(given) {}
 
 graph::Graph Converter::convert() {
   index_functions();
@@ -42,15 +60,25 @@ void Converter::index_functions() {
   }
 }
 
+std::set<std::string> Converter::replaced_defaults() const {
+  std::set<std::string> names;
+  for (const auto& info : model_.graph().input()) {
+    if (std::find(given_.begin(), given_.end(), info.name()) != given_.end()) names.insert(info.name());
+  }
+  return names;
+}
+
 void Converter::add_initializers(const onnx::GraphProto& proto, Scope& scope) {
+  const bool own = &proto == &model_.graph();
+  const std::set<std::string> replaced = own ? replaced_defaults() : std::set<std::string>();
   const auto add = [&](const std::string& name, auto&& read) {
+    if (replaced.contains(name)) return;
     try {
       scope.define(name, scope.graph.add_constant(scope.frame.prefix + name, read()));
     } catch (const Error& error) {
       throw error.within(fmt::format("initializer '{}'", name.substr(0, 200)));
     }
   };
-  const bool own = &proto == &model_.graph();
   for (int i = 0; i < proto.initializer_size(); ++i) {
     const std::string name = proto.initializer(i).name();
     // Only the model's own graph is converted once; the graphs of a function body may be needed again.
@@ -65,8 +93,10 @@ void Converter::add_initializers(const onnx::GraphProto& proto, Scope& scope) {
 }
 
 void Converter::declare_types(const onnx::GraphProto& proto, Scope& scope) {
-  const auto declare = [&](const auto& infos, const char* what) {
+  const auto declare = [&](const auto& infos, const char* what, bool inside) {
     for (const auto& info : infos) {
+      // Sequences inside a graph are resolved; one that would enter or leave it is refused.
+      if (inside && info.type().has_sequence_type()) continue;
       try {
         scope.declare(info.name(), read_type(info.type()));
       } catch (const Error& error) {
@@ -74,9 +104,9 @@ void Converter::declare_types(const onnx::GraphProto& proto, Scope& scope) {
       }
     }
   };
-  declare(proto.value_info(), "value_info");
-  declare(proto.output(), "output");
-  declare(proto.input(), "input");
+  declare(proto.value_info(), "value_info", true);
+  declare(proto.output(), "output", false);
+  declare(proto.input(), "input", false);
 }
 
 void Converter::add_inputs(const onnx::GraphProto& proto, Scope& scope) {
@@ -126,13 +156,16 @@ void Converter::convert_node(const onnx::NodeProto& proto, Scope& scope) {
   const std::string domain = normal_domain(proto.domain());
   const auto function = functions_.find({domain, proto.op_type()});
   if (function != functions_.end()) return inline_function(*function->second, proto, scope);
-  if (!domain.empty()) {
-    fail_bad_input("domain '{}' is not supported: only ONNX's own operators and functions in the file are",
-                   domain.substr(0, 200));
+  if (const auto* rule = find_expansion(domain, proto.op_type(), scope.frame.opset)) {
+    return expand_node(scope.graph, read_node(proto, scope), scope.frame.opset, *rule);
   }
+  if (!domain.empty()) refuse_domain(domain);
   check_opset(proto.op_type(), scope.frame.opset);
   if (proto.op_type() == "Constant") return add_constant(proto, scope);
-  add_operator(proto, scope);
+  const bool copies_sequence = proto.op_type() == "Identity" && proto.input_size() == 1 &&
+                               scope.find_sequence(proto.input(0)) != nullptr;
+  if (copies_sequence || is_sequence_operator(proto.op_type())) return add_sequence_operator(proto, scope);
+  Rewrite(scope.graph, read_node(proto, scope), scope.frame.opset).finish();
 }
 
 void Converter::add_constant(const onnx::NodeProto& proto, Scope& scope) {
@@ -149,18 +182,41 @@ void Converter::add_constant(const onnx::NodeProto& proto, Scope& scope) {
   scope.define(name, scope.graph.add_constant(scope.full_name(name), read_constant(named, folder_)));
 }
 
-void Converter::add_operator(const onnx::NodeProto& proto, Scope& scope) {
+void Converter::add_sequence_operator(const onnx::NodeProto& proto, Scope& scope) {
+  Node node = read_header(proto, scope);
+  const Sequence* sequence = proto.input_size() > 0 ? scope.find_sequence(proto.input(0)) : nullptr;
+  for (int i = 0; i < proto.input_size(); ++i) {
+    node.inputs.push_back(i == 0 && sequence != nullptr ? kNoValue : scope.lookup(proto.input(i)));
+  }
+  if (proto.output_size() != 1) fail_bad_input("{} outputs, expected one", proto.output_size());
+  const std::string op = node.op;
+  if (!makes_sequence(op)) node.outputs = {scope.make(proto.output(0))};
+  Expansion expansion(scope.graph, std::move(node), scope.frame.opset);
+  Sequence result = expand_sequence(expansion, op, sequence);
+  expansion.finish();
+  sequence_elements_ += result.size();
+  if (sequence_elements_ > kMaxSequenceElements)
+    fail_bad_input("all sequences together have more than {} elements", kMaxSequenceElements);
+  if (makes_sequence(op)) scope.define_sequence(proto.output(0), std::move(result));
+}
+
+Node Converter::read_header(const onnx::NodeProto& proto, Scope& scope) {
   Node node;
   node.op = checked_name(proto.op_type(), "operator name");
   node.name = checked_name(proto.name(), "node name");
   if (node.name.empty()) node.name = fmt::format("{}_{}", node.op, scope.graph.nodes.size());
   node.name = scope.frame.prefix + node.name;
   node.sources = {node.name};
-  for (const auto& name : proto.input()) node.inputs.push_back(scope.lookup(name));
   add_attributes(proto, scope, node);
+  return node;
+}
+
+Node Converter::read_node(const onnx::NodeProto& proto, Scope& scope) {
+  Node node = read_header(proto, scope);
+  for (const auto& name : proto.input()) node.inputs.push_back(scope.lookup(name));
   add_subgraphs(proto, scope, node);
   for (const auto& name : proto.output()) node.outputs.push_back(scope.make(name));
-  Rewrite(scope.graph, std::move(node), scope.frame.opset).finish();
+  return node;
 }
 
 const onnx::AttributeProto* Converter::resolve(const onnx::AttributeProto& proto, const Scope& scope) {
@@ -236,14 +292,24 @@ void Converter::inline_function(const onnx::FunctionProto& function, const onnx:
   }
   Scope body(scope.graph, frame, nullptr);
   for (int i = 0; i < function.input_size(); ++i) {
-    body.define(function.input(i), i < call.input_size() ? scope.lookup(call.input(i)) : kNoValue);
+    const Sequence* sequence = i < call.input_size() ? scope.find_sequence(call.input(i)) : nullptr;
+    if (sequence != nullptr) {
+      body.define_sequence(function.input(i), *sequence);
+    } else {
+      body.define(function.input(i), i < call.input_size() ? scope.lookup(call.input(i)) : kNoValue);
+    }
   }
   for (int i = 0; i < call.output_size(); ++i) {
     if (!call.output(i).empty()) body.lend_name(function.output(i), scope, call.output(i));
   }
   convert_nodes(function.node(), body);
   for (int i = 0; i < call.output_size(); ++i) {
-    if (!call.output(i).empty()) define_result(call.output(i), body.lookup(function.output(i)), scope);
+    if (call.output(i).empty()) continue;
+    if (const Sequence* sequence = body.find_sequence(function.output(i))) {
+      scope.define_sequence(call.output(i), *sequence);
+    } else {
+      define_result(call.output(i), body.lookup(function.output(i)), scope);
+    }
   }
 }
 

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -18,8 +20,9 @@ namespace hone::importer {
 
 class Converter {
  public:
-  /// `model` must outlive the converter; the bytes of its initializers are taken, not copied.
-  Converter(onnx::ModelProto& model, std::filesystem::path folder);
+  /// `model` must outlive the converter; the bytes of its initializers are taken, not copied. `given`: inputs
+  /// for which initializers of their names are only defaults.
+  Converter(onnx::ModelProto& model, std::filesystem::path folder, std::span<const std::string> given);
 
   graph::Graph convert();
 
@@ -27,6 +30,8 @@ class Converter {
   using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
   void index_functions();
+  /// The model's inputs whose initializers are left out.
+  std::set<std::string> replaced_defaults() const;
   void add_initializers(const onnx::GraphProto& proto, Scope& scope);
   void add_inputs(const onnx::GraphProto& proto, Scope& scope);
   void declare_types(const onnx::GraphProto& proto, Scope& scope);
@@ -35,7 +40,12 @@ class Converter {
   void convert_nodes(const Nodes& nodes, Scope& scope);
   void convert_node(const onnx::NodeProto& proto, Scope& scope);
   void add_constant(const onnx::NodeProto& proto, Scope& scope);
-  void add_operator(const onnx::NodeProto& proto, Scope& scope);
+  /// The node as the file has it; its outputs are new values.
+  graph::Node read_node(const onnx::NodeProto& proto, Scope& scope);
+  /// An operator on sequences of tensors, of which nothing but their elements stays in the graph.
+  void add_sequence_operator(const onnx::NodeProto& proto, Scope& scope);
+  /// Name, operator and attributes of the node, without inputs and outputs.
+  graph::Node read_header(const onnx::NodeProto& proto, Scope& scope);
   void inline_function(const onnx::FunctionProto& function, const onnx::NodeProto& call, Scope& scope);
   /// Gives a function's result the name that the call has for it.
   void define_result(const std::string& name, graph::ValueId id, Scope& scope);
@@ -46,8 +56,10 @@ class Converter {
 
   onnx::ModelProto& model_;
   ExternalFolder folder_;
+  std::span<const std::string> given_;
   std::map<std::pair<std::string, std::string>, const onnx::FunctionProto*> functions_;
   size_t node_count_ = 0;
+  size_t sequence_elements_ = 0;
   int graph_depth_ = 0;
 };
 

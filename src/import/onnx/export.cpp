@@ -1,9 +1,13 @@
 // See export.hpp.
 #include "import/onnx/export.hpp"
 
+#include <span>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/file.hpp"
 #include "graph/infer.hpp"
 #include "import/onnx/limits.hpp"
 #include "import/onnx/lower.hpp"
@@ -18,10 +22,64 @@ using graph::Node;
 using graph::Tensor;
 using graph::ValueId;
 
-void write_tensor(const Tensor& tensor, onnx::TensorProto& proto) {
+/// Constants this small stay in the model's file, where shape rules of other tools look for them.
+constexpr size_t kAlwaysInside = 1024;
+/// Tensors in the file beside the model begin at multiples of so many bytes.
+constexpr uint64_t kAlignment = 64;
+
+/// The file beside a model that holds its large constants.
+class ExternalFile {
+ public:
+  explicit ExternalFile(std::string location) : location_(std::move(location)) {}
+
+  void add(const Tensor& tensor, onnx::TensorProto& proto) {
+    static constexpr char kZeros[kAlignment] = {};
+    if (const uint64_t rest = size_ % kAlignment; rest != 0) append({kZeros, kAlignment - rest});
+    proto.set_data_location(onnx::TensorProto::EXTERNAL);
+    note(proto, "location", location_);
+    note(proto, "offset", std::to_string(size_));
+    note(proto, "length", std::to_string(tensor.byte_size()));
+    append({reinterpret_cast<const char*>(tensor.bytes()), tensor.byte_size()});
+  }
+
+  uint64_t size() const { return size_; }
+  /// The bytes, which are those of the tensors that were added.
+  std::span<const std::string_view> parts() const { return parts_; }
+
+ private:
+  void append(std::string_view bytes) {
+    parts_.push_back(bytes);
+    size_ += bytes.size();
+  }
+  static void note(onnx::TensorProto& proto, const char* key, const std::string& value) {
+    auto& entry = *proto.add_external_data();
+    entry.set_key(key);
+    entry.set_value(value);
+  }
+
+  std::string location_;
+  std::vector<std::string_view> parts_;
+  uint64_t size_ = 0;
+};
+
+/// `external`: null where everything stays in the model's file.
+void write_tensor(const Tensor& tensor, onnx::TensorProto& proto, ExternalFile* external) {
   proto.set_data_type(static_cast<int>(tensor.dtype()));
   for (const int64_t dim : tensor.shape()) proto.add_dims(dim);
+  if (external != nullptr && tensor.byte_size() > kAlwaysInside) return external->add(tensor, proto);
   proto.set_raw_data(tensor.bytes(), tensor.byte_size());
+}
+
+uint64_t constant_bytes(const Graph& graph) {
+  uint64_t bytes = 0;
+  for (const graph::Value& value : graph.values) bytes += value.constant ? value.constant->byte_size() : 0;
+  for (const Node& node : graph.nodes) {
+    for (const auto& [name, attribute] : node.attributes) {
+      const auto* const body = std::get_if<std::shared_ptr<Graph>>(&attribute);
+      if (body != nullptr && *body != nullptr) bytes += constant_bytes(**body);
+    }
+  }
+  return bytes;
 }
 
 void write_type(const graph::TensorType& type, onnx::TypeProto& proto) {
@@ -39,8 +97,8 @@ void write_type(const graph::TensorType& type, onnx::TypeProto& proto) {
 /// Writes one graph; subgraphs get writers of their own that share the set of taken names.
 class GraphWriter {
  public:
-  GraphWriter(const Graph& graph, int opset, std::unordered_set<std::string>& taken)
-      : graph_(graph), opset_(opset), taken_(taken) {}
+  GraphWriter(const Graph& graph, int opset, std::unordered_set<std::string>& taken, ExternalFile* external)
+      : graph_(graph), opset_(opset), taken_(taken), external_(external) {}
 
   /// `captured`: the outer names of the last inputs, which are not inputs of the file's subgraph.
   void write(onnx::GraphProto& proto, const std::vector<std::string>& captured) {
@@ -64,15 +122,24 @@ class GraphWriter {
     if (id == kNoValue) return kAbsent;
     const auto found = names_.find(id);
     if (found != names_.end()) return found->second;
-    const std::string& wanted = graph_.value(id).name;
-    std::string chosen = wanted.empty() ? "value" : wanted;
-    for (size_t i = 1; !taken_.insert(chosen).second; ++i) chosen = fmt::format("{}.{}", wanted, i);
-    return names_[id] = chosen;
+    return names_[id] = free_name(graph_.value(id).name);
   }
 
-  /// Outputs keep their names, so they choose first.
+  std::string free_name(const std::string& wanted) {
+    std::string chosen = wanted.empty() ? "value" : wanted;
+    for (size_t i = 1; !taken_.insert(chosen).second; ++i) chosen = fmt::format("{}.{}", wanted, i);
+    return chosen;
+  }
+
+  /// Outputs keep their names, so they choose first: that of a constant is the name of its copy.
   void name_outputs() {
-    for (const ValueId id : graph_.outputs) name(id);
+    for (const ValueId id : graph_.outputs) {
+      if (!graph_.value(id).constant) {
+        name(id);
+      } else if (!copies_.contains(id)) {
+        copies_[id] = free_name(graph_.value(id).name);
+      }
+    }
   }
 
   void write_node(const Node& original, onnx::GraphProto& graph_proto) {
@@ -123,10 +190,10 @@ class GraphWriter {
                  [&](const std::string& item) { proto.add_strings(item); });
     } else if (const auto* tensor = std::get_if<Tensor>(&value)) {
       proto.set_type(AttributeProto::TENSOR);
-      write_tensor(*tensor, *proto.mutable_t());
+      write_tensor(*tensor, *proto.mutable_t(), nullptr);
     } else {
       proto.set_type(AttributeProto::GRAPH);
-      GraphWriter(*std::get<std::shared_ptr<Graph>>(value), opset_, taken_)
+      GraphWriter(*std::get<std::shared_ptr<Graph>>(value), opset_, taken_, external_)
           .write(*proto.mutable_g(), captured);
     }
   }
@@ -143,8 +210,8 @@ class GraphWriter {
         auto& node = *proto.add_node();
         node.set_op_type("Identity");
         node.add_input(name(id));
-        std::string copy = name(id) + ".output";
-        while (!taken_.insert(copy).second) copy += ".1";
+        const auto named = copies_.find(id);
+        const std::string copy = named != copies_.end() ? named->second : free_name(name(id) + ".output");
         node.add_output(copy);
         output.set_name(copy);
       }
@@ -158,14 +225,17 @@ class GraphWriter {
       if (!graph_.values[i].constant || !names_.contains(id)) continue;
       auto& tensor = *proto.add_initializer();
       tensor.set_name(name(id));
-      write_tensor(*graph_.values[i].constant, tensor);
+      write_tensor(*graph_.values[i].constant, tensor, external_);
     }
   }
 
   const Graph& graph_;
   const int opset_;
   std::unordered_set<std::string>& taken_;
+  ExternalFile* const external_;
   std::unordered_map<ValueId, std::string> names_;
+  /// Of constants that are outputs.
+  std::unordered_map<ValueId, std::string> copies_;
 };
 
 /// The oldest IR version that goes with an opset (onnx/docs/Versioning.md).
@@ -177,7 +247,14 @@ int ir_version(int opset) {
 
 }  // namespace
 
-std::string export_onnx(const Graph& graph, int opset, const Metadata& metadata) {
+std::filesystem::path external_path(const std::filesystem::path& file) {
+  std::filesystem::path beside = file;
+  return beside += ".data";
+}
+
+ExportedBytes export_onnx(const std::filesystem::path& file, const Graph& graph, int opset,
+                          const Metadata& metadata, std::optional<uint64_t> limit) {
+  const uint64_t most = limit.value_or(kMaxFileBytes);
   if (opset < kMinExportOpset || opset > kMaxExportOpset) {
     fail_usage("opset {} cannot be written, only {} to {} can", opset, kMinExportOpset, kMaxExportOpset);
   }
@@ -193,13 +270,19 @@ std::string export_onnx(const Graph& graph, int opset, const Metadata& metadata)
     entry.set_key(key);
     entry.set_value(value);
   }
+  ExternalFile external(external_path(file).filename().string());
+  // Nodes need room, too.
+  const bool splits = constant_bytes(graph) > most - most / 16;
   std::unordered_set<std::string> taken;
-  GraphWriter(graph, opset, taken).write(*model.mutable_graph(), {});
-  if (model.ByteSizeLong() > kMaxFileBytes) {
-    fail_bad_input("the model needs {} bytes, more than protobuf's limit of {}", model.ByteSizeLong(),
-                   kMaxFileBytes);
+  GraphWriter(graph, opset, taken, splits ? &external : nullptr).write(*model.mutable_graph(), {});
+  if (model.ByteSizeLong() > most) {
+    fail_bad_input("the model needs {} bytes without its weights, more than protobuf's limit of {}",
+                   model.ByteSizeLong(), most);
   }
-  return model.SerializeAsString();
+  if (splits) base::write_file_atomic(external_path(file), external.parts());
+  const std::string bytes = model.SerializeAsString();
+  base::write_file_atomic(file, bytes);
+  return {bytes.size(), external.size()};
 }
 
 Graph with_batch(const Graph& graph, std::optional<int64_t> batch) {

@@ -1,9 +1,9 @@
 // Graphs out: any graph of ONNX operators becomes an ONNX model that other tools read.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <string>
 
 #include "graph/graph.hpp"
 #include "import/model.hpp"
@@ -13,10 +13,21 @@ namespace hone::importer {
 inline constexpr int kMinExportOpset = 13;
 inline constexpr int kMaxExportOpset = 22;
 
-/// The bytes of a model in this opset, 13 to 22 (usage error for others), with `metadata` as its
-/// metadata_props. Bad input naming the node that has no form in it: an operator that is newer, one that a
-/// pass made, or a use that the older form cannot express.
-std::string export_onnx(const graph::Graph& graph, int opset, const Metadata& metadata = {});
+/// What was written: bytes of the model's file, and of the file beside it; 0 where there is none.
+struct ExportedBytes {
+  uint64_t model = 0;
+  uint64_t external = 0;
+};
+
+/// Where weights lie that a model's file of this name does not hold: "net.onnx.data" beside it.
+std::filesystem::path external_path(const std::filesystem::path& file);
+
+/// Writes a model in this opset, 13 to 22 (usage error for others), with `metadata` as its metadata_props.
+/// Where its constants need more than `limit` bytes, by default what protobuf can write, they go to
+/// external_path(). Bad input naming the node that has no form in the opset: an operator that is newer, one
+/// that a pass made, or a use that the older form cannot express.
+ExportedBytes export_onnx(const std::filesystem::path& file, const graph::Graph& graph, int opset,
+                          const Metadata& metadata = {}, std::optional<uint64_t> limit = std::nullopt);
 
 /// The same graph with this first dimension of every input, inferred anew: a number, or the symbol "batch"
 /// when absent. Bad input naming an input whose first dimension is another number.

@@ -7,13 +7,15 @@
 namespace hone::importer {
 
 inline constexpr int kMinOpset = 7;
-inline constexpr int kMaxOpset = 22;
+inline constexpr int kMaxOpset = 26;
 /// Protobuf's own bound on one message; larger models keep their weights in external data.
 inline constexpr uint64_t kMaxFileBytes = (uint64_t{1} << 31) - 1;
 /// Messages (nodes, attributes, tensors, types, …) in the file; each costs about 100 bytes once parsed.
 inline constexpr size_t kMaxMessages = 4'000'000;
 /// Nodes after functions have been inlined, in all graphs together.
 inline constexpr size_t kMaxNodes = 250'000;
+/// Of all sequences of tensors together, each of which is a list once the file is read.
+inline constexpr size_t kMaxSequenceElements = 4'000'000;
 inline constexpr size_t kMaxFunctions = 10'000;
 inline constexpr int kMaxFunctionDepth = 32;
 /// Graphs inside graphs (If, Loop, Scan). Inference runs a body several times, so its time grows with the

@@ -20,6 +20,7 @@ struct Newcomer {
   int since;
 };
 constexpr Newcomer kNewcomers[] = {
+    {"BitCast", 26},
     {"BitwiseAnd", 18},
     {"BitwiseNot", 18},
     {"BitwiseOr", 18},

@@ -25,7 +25,7 @@ int default_opset(const OpsetImports& imports) {
 
 void check_opset(std::string_view op, int opset) {
   if (opset == 0) fail_bad_input("the file imports no version of the default operator set");
-  if (opset < kMinOpset && !unchanged_since(op, opset)) {
+  if (opset < kMinOpset && !is_readable_below_7(op, opset)) {
     fail_bad_input("opset {} is not supported, only {} to {} are", opset, kMinOpset, kMaxOpset);
   }
 }

@@ -30,16 +30,34 @@ ValueId Scope::capture(ValueId outer_id) {
   return id;
 }
 
+const std::vector<ValueId>* Scope::find_sequence(const std::string& name) const {
+  const auto found = sequences_.find(name);
+  return found == sequences_.end() ? nullptr : &found->second;
+}
+
+void Scope::define_sequence(const std::string& name, std::vector<ValueId> elements) {
+  checked_name(name, "value name");
+  if (names_.contains(name) || !sequences_.emplace(name, std::move(elements)).second)
+    fail_bad_input("value '{}' is made twice", name);
+}
+
 ValueId Scope::lookup(const std::string& name) {
   if (name.empty()) return kNoValue;
   const auto id = find(name);
+  for (const Scope* scope = this; !id && scope != nullptr; scope = scope->outer) {
+    if (scope->find_sequence(name) != nullptr) {
+      fail_bad_input("value '{}' is a sequence, which only operators on sequences in the same graph can read",
+                     name.substr(0, 200));
+    }
+  }
   if (!id) fail_bad_input("value '{}' is read, but nothing makes it", name.substr(0, 200));
   return *id;
 }
 
 void Scope::define(const std::string& name, ValueId id) {
   checked_name(name, "value name");
-  if (!names_.emplace(name, id).second) fail_bad_input("value '{}' is made twice", name);
+  if (sequences_.contains(name) || !names_.emplace(name, id).second)
+    fail_bad_input("value '{}' is made twice", name);
 }
 
 std::string Scope::full_name(const std::string& name) const {

@@ -55,6 +55,9 @@ class Scope {
   void declare(const std::string& name, graph::TensorType type) { declared_[name] = std::move(type); }
   /// A new value of this name, with its declared type; kNoValue for the empty name.
   graph::ValueId make(const std::string& name);
+  /// The sequence of tensors of this name in this very scope; null when there is none.
+  const std::vector<graph::ValueId>* find_sequence(const std::string& name) const;
+  void define_sequence(const std::string& name, std::vector<graph::ValueId> elements);
   /// The value of this scope's graph that stands for a value of the outer graph.
   graph::ValueId capture(graph::ValueId outer_id);
 
@@ -62,6 +65,7 @@ class Scope {
   std::optional<graph::ValueId> find(const std::string& name);
 
   std::unordered_map<std::string, graph::ValueId> names_;
+  std::unordered_map<std::string, std::vector<graph::ValueId>> sequences_;
   std::unordered_map<std::string, graph::TensorType> declared_;
   std::unordered_map<std::string, std::string> lent_;
 };

@@ -55,6 +55,23 @@ int64_t bin_count(int64_t length, bool onesided) { return onesided ? length / 2 
 
 }  // namespace
 
+namespace {
+
+/// The spectrum of a real signal of `length`, of which the first half and the middle are given.
+std::vector<Complex> whole_spectrum(const std::vector<Complex>& half, int64_t length) {
+  std::vector<Complex> whole(static_cast<size_t>(length));
+  for (int64_t k = 0; k < length; ++k) {
+    const auto mirrored = static_cast<size_t>(length - k);
+    const auto given = static_cast<size_t>(k);
+    whole[given] = given < half.size() ? half[given] : std::conj(half[mirrored]);
+    // These are their own mirror images.
+    if (k == 0 || 2 * k == length) whole[given] = whole[given].real();
+  }
+  return whole;
+}
+
+}  // namespace
+
 void dft(KernelContext& context) {
   const Tensor& x = context.input(0);
   const Signal signal(x);
@@ -62,29 +79,35 @@ void dft(KernelContext& context) {
   if (axis == x.rank() - 1) fail_bad_input("axis {} holds real and imaginary parts", axis);
   const bool onesided = context.attributes().get_int("onesided") != 0;
   const bool inverse = context.attributes().get_int("inverse") != 0;
-  if (onesided && signal.parts == 2) fail_bad_input("a complex signal has no one-sided transform");
+  const bool makes_real = onesided && inverse;
+  if (onesided && !inverse && signal.parts == 2)
+    fail_bad_input("a complex signal has no one-sided transform");
   const Shape positions(x.shape().begin(), x.shape().end() - 1);
   const AxisSplit split = split_at(positions, axis);
-  const int64_t length = context.has_input(1) ? single(context, 1) : split.length;
+  const int64_t usual = makes_real ? 2 * (split.length - 1) : split.length;
+  const int64_t length = context.has_input(1) ? single(context, 1) : usual;
   if (length < 1) fail_bad_input("the transform has length {}", length);
-  const int64_t bins = bin_count(length, onesided);
+  const int64_t bins = bin_count(length, onesided && !inverse);
+  const int64_t parts = makes_real ? 1 : 2;
   Shape shape = x.shape();
   shape[static_cast<size_t>(axis)] = bins;
-  shape.back() = 2;
+  shape.back() = parts;
   Tensor y(DType::kFloat64, std::move(shape));
   const auto out = y.mutable_values<double>();
-  std::vector<Complex> row(static_cast<size_t>(y.size() == 0 ? 0 : length));
+  // What is read of an axis: all of it, padded with zeros or cut to the length of the transform.
+  const int64_t taken = bin_count(length, makes_real);
+  std::vector<Complex> row(static_cast<size_t>(y.size() == 0 ? 0 : taken));
   for (int64_t outer = 0; outer < split.outer; ++outer) {
     for (int64_t inner = 0; inner < split.inner; ++inner) {
-      for (int64_t i = 0; i < length; ++i) {
+      for (int64_t i = 0; i < taken; ++i) {
         const int64_t at = (outer * split.length + i) * split.inner + inner;
         row[static_cast<size_t>(i)] = i < split.length ? signal[at] : 0;
       }
-      const auto result = transform(row, bins, inverse);
+      const auto result = transform(makes_real ? whole_spectrum(row, length) : row, bins, inverse);
       for (int64_t k = 0; k < bins; ++k) {
-        const auto at = static_cast<size_t>(2 * ((outer * bins + k) * split.inner + inner));
+        const auto at = static_cast<size_t>(parts * ((outer * bins + k) * split.inner + inner));
         out[at] = result[static_cast<size_t>(k)].real();
-        out[at + 1] = result[static_cast<size_t>(k)].imag();
+        if (!makes_real) out[at + 1] = result[static_cast<size_t>(k)].imag();
       }
     }
   }

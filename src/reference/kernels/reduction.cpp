@@ -11,7 +11,7 @@
 namespace hone::reference {
 namespace {
 
-/// Axes to reduce; empty when the operator is asked to do nothing.
+/// Axes to reduce; empty when each element is to be reduced by itself.
 std::vector<int64_t> reduced_axes(const KernelContext& context) {
   const int64_t rank = context.input(0).rank();
   std::vector<int64_t> axes;
@@ -99,16 +99,11 @@ struct SumOfAbsolutes {
   }
 };
 
-/// Output 0 is `f(axes reduced to length 1)` as the attributes shape it, or the input when nothing is
-/// reduced.
+/// Output 0 is `f(axes reduced to length 1)` as the attributes shape it.
 template <class F>
 void finish(KernelContext& context, F&& f) {
   const Tensor& input = context.input(0);
   const auto axes = reduced_axes(context);
-  if (axes.empty() && input.rank() > 0) {
-    context.outputs[0] = input;
-    return;
-  }
   const Tensor result = f(kept_shape(input.shape(), axes)).cast(input.dtype());
   const bool keep = context.attributes().get_int("keepdims") != 0;
   context.outputs[0] = keep ? result : result.reshaped(without_axes(result.shape(), axes));
@@ -119,8 +114,13 @@ template <class F>
 void reduce(KernelContext& context) {
   const Tensor& input = context.input(0);
   finish(context, [&](const Shape& kept) {
-    return visit_compute(input.dtype(),
-                         [&]<class T>() { return F().template operator()<T>(widened(input), kept); });
+    Tensor result = visit_compute(
+        input.dtype(), [&]<class T>() { return F().template operator()<T>(widened(input), kept); });
+    if (input.dtype() == DType::kBool) {
+      // The largest of no elements is the least integer here, and no bool above false.
+      for (int64_t& element : result.mutable_values<int64_t>()) element = element > 0 ? 1 : 0;
+    }
+    return result;
   });
 }
 

@@ -77,11 +77,14 @@ void split(KernelContext& context) {
 /// Cuts one axis of a view to [start, end) in steps, as ONNX clamps them.
 void cut(View& view, int64_t& length, size_t axis, int64_t start, int64_t end, int64_t step) {
   if (step == 0) fail_bad_input("a step is 0");
-  const int64_t lowest = step > 0 ? 0 : -1;
+  if (length == 0) return;
   const int64_t highest = step > 0 ? length : length - 1;
-  const auto clamped = [&](int64_t at) { return std::clamp(at < 0 ? at + length : at, lowest, highest); };
-  const int64_t first = clamped(start);
-  const int64_t distance = step > 0 ? clamped(end) - first : first - clamped(end);
+  const auto clamped = [&](int64_t at, int64_t lowest) {
+    return std::clamp(at < 0 ? at + length : at, lowest, highest);
+  };
+  // Backwards too, a start lies inside the axis; only an end may lie before it.
+  const int64_t first = clamped(start, 0);
+  const int64_t distance = step > 0 ? clamped(end, 0) - first : first - clamped(end, -1);
   // No axis is longer than a step of this size, and the smallest integer has no opposite.
   const int64_t stride = step == INT64_MIN ? INT64_MAX : std::abs(step);
   length = distance <= 0 ? 0 : (distance - 1) / stride + 1;

@@ -1,4 +1,5 @@
 // Reference kernels of the elementwise family: functions of one number, and conversions.
+#include <algorithm>
 #include <cmath>
 
 #include "reference/kernels/map.hpp"
@@ -81,6 +82,18 @@ void cast_like(KernelContext& context) {
   context.outputs[0] = context.input(0).cast(context.input(1).dtype());
 }
 
+void bit_cast(KernelContext& context) {
+  const Tensor& x = context.input(0);
+  Tensor& y = context.make_output(0, static_cast<DType>(context.attributes().get_int("to")), x.shape());
+  if (y.dtype() == DType::kBool) {
+    // Any bit makes a byte true; a bool may hold nothing but 0 and 1.
+    std::transform(x.bytes(), x.bytes() + x.byte_size(), y.mutable_values<bool>().begin(),
+                   [](std::byte b) { return b != std::byte{0}; });
+  } else {
+    std::copy(x.bytes(), x.bytes() + x.byte_size(), y.mutable_bytes());
+  }
+}
+
 constexpr KernelEntry kKernels[] = {
     {"Abs", absolute},
     {"Acos", unary<std::acos>},
@@ -89,6 +102,7 @@ constexpr KernelEntry kKernels[] = {
     {"Asinh", unary<std::asinh>},
     {"Atan", unary<std::atan>},
     {"Atanh", unary<std::atanh>},
+    {"BitCast", bit_cast},
     {"BitwiseNot", bitwise_not},
     {"Cast", cast},
     {"CastLike", cast_like},

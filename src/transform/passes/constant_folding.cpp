@@ -66,7 +66,8 @@ class ConstantFolding {
       return false;
     const graph::Value& value = graph_.value(node.outputs[0]);
     const auto elements = known_integers(graph_, node.outputs[0]);
-    if (!elements || !tensor::is_integer(value.type.dtype) || !value.type.fully_known()) return false;
+    const bool whole = tensor::is_integer(value.type.dtype) || value.type.dtype == DType::kBool;
+    if (!elements || !whole || !value.type.fully_known()) return false;
     tensor::Shape shape;
     for (const graph::Dim& dim : *value.type.dims) shape.push_back(dim.value());
     if (tensor::element_count(shape) != static_cast<int64_t>(elements->size())) return false;

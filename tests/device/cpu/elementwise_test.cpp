@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "device/cpu/cpu_device.hpp"
+#include "device/cpu/cpu_steps.hpp"
 #include "engine/program/execution.hpp"
 #include "support/equivalence.hpp"
 
@@ -26,6 +27,119 @@ TEST(CpuElementwise, OperandsForEachRowAreAddedToAnImageInAnotherLayout) {
                                    reference::run_graph(graph, inputs)[0]),
               test::rounding_tolerance(graph));
   }
+}
+
+/// Numbers of all sizes, and those that are none.
+tensor::Tensor hard_numbers(const tensor::Shape& shape, bool with_nan) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const float special[] = {0.0f, -0.0f, infinity, 1e-30f, -1e-30f, 1e-40f, 87.5f, -87.5f, 120.0f, -120.0f};
+  std::vector<float> elements;
+  const auto numbers = test::random_tensor(shape, 7, -4, 4);
+  for (const float number : numbers.values<float>()) {
+    const size_t i = elements.size();
+    elements.push_back(i % 7 == 3 ? special[i / 7 % std::size(special)] : number);
+    if (with_nan && i % 31 == 5) elements.back() = std::numeric_limits<float>::quiet_NaN();
+  }
+  return tensor::Tensor::of<float>(elements, shape);
+}
+
+/// Each element, to a few units in its last place: infinities and NaN where the reference has them.
+void expect_close_elements(const graph::Graph& graph, const tensor::Tensor& x) {
+  const Device& device = device::cpu::cpu_device();
+  WeightStore weights;
+  const std::shared_ptr<const Program> program =
+      build_program(std::make_shared<const graph::Graph>(graph), device, weights, {});
+  for (const ProgramStep& step : program->steps()) EXPECT_FALSE(step.runs_on_host()) << step.name;
+  const auto in = x.to_double();
+  const std::vector<tensor::Tensor> inputs = {x};
+  const auto actual = Execution(program, device).run(inputs)[0].to_double();
+  const auto expected = reference::run_graph(graph, inputs)[0].to_double();
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (std::isnan(expected[i]) || std::isinf(expected[i])) {
+      EXPECT_TRUE(std::isnan(expected[i]) ? std::isnan(actual[i]) : actual[i] == expected[i])
+          << graph.nodes[0].op << "(" << in[i] << ") is " << expected[i] << ", not " << actual[i];
+      continue;
+    }
+    // Subnormal results may be zero.
+    EXPECT_NEAR(actual[i], expected[i], 4e-7 * std::abs(expected[i]) + 2e-38)
+        << graph.nodes[0].op << "(" << in[i] << ")";
+  }
+}
+
+TEST(CpuElementwise, FunctionsOfOneNumberAreAccurate) {
+  const std::pair<const char*, test::AttributeList> functions[] = {{"Relu", {}},
+                                                                   {"LeakyRelu", {{"alpha", 0.1f}}},
+                                                                   {"Sigmoid", {}},
+                                                                   {"Tanh", {}},
+                                                                   {"Elu", {}},
+                                                                   {"HardSigmoid", {}},
+                                                                   {"Softplus", {}},
+                                                                   {"Selu", {}},
+                                                                   {"ThresholdedRelu", {}},
+                                                                   {"Shrink", {}},
+                                                                   {"Neg", {}},
+                                                                   {"Abs", {}},
+                                                                   {"Sign", {}},
+                                                                   {"Exp", {}},
+                                                                   {"Log", {}},
+                                                                   {"Sqrt", {}},
+                                                                   {"Erf", {}},
+                                                                   {"Floor", {}},
+                                                                   {"Reciprocal", {}},
+                                                                   {"Ceil", {}},
+                                                                   {"Round", {}},
+                                                                   {"Atan", {}},
+                                                                   {"Cosh", {}},
+                                                                   {"Asinh", {}}};
+  for (const auto& [op, attributes] : functions) {
+    test::GraphBuilder b;
+    const auto x = b.input("x", {3, 1025});
+    const graph::Graph graph = b.finish({b.node(op, {x}, attributes)});
+    expect_close_elements(graph, hard_numbers({3, 1025}, true));
+  }
+}
+
+TEST(CpuElementwise, SmoothActivationsAreAccurate) {
+  for (const char* op : {"Gelu", "Celu", "Mish", "HardSwish", "Softsign", "Sin", "Cos", "Tan"}) {
+    test::GraphBuilder b;
+    const auto x = b.input("x", {700});
+    const graph::Graph graph = b.finish({b.node(op, {x})});
+    const auto inputs = std::vector<tensor::Tensor>{test::random_tensor({700}, 5, -12, 12)};
+    test::expect_own_steps(graph, inputs);
+  }
+}
+
+TEST(CpuElementwise, OperandsAreBroadcastFromAnyDimensions) {
+  const tensor::Shape output = {2, 3, 5, 2};
+  const tensor::Shape others[] = {{2, 3, 5, 2}, {3, 5, 2}, {5, 1}, {2},       {1},         {},
+                                  {2, 1, 5, 2}, {3, 1, 2}, {1, 2}, {3, 1, 1}, {2, 3, 1, 1}};
+  for (const char* op : {"Add", "Sub", "Mul", "Div", "Max", "Min", "Pow"}) {
+    for (const tensor::Shape& other : others) {
+      for (const bool first : {true, false}) {
+        test::GraphBuilder b;
+        const auto x = b.node("Abs", {b.input("x", {2, 3, 5, 2})});
+        const auto y = b.random(other, 0.5, 2);
+        const graph::Graph graph = b.finish({b.node(op, {first ? x : y, first ? y : x})});
+        test::expect_own_steps(graph, test::random_inputs(graph, 3, 1));
+      }
+    }
+  }
+}
+
+TEST(CpuElementwise, SlopesOfPReluAreBroadcast) {
+  for (const tensor::Shape& slope : {tensor::Shape{7, 1, 1}, {1}, {7, 4, 3}, {3}}) {
+    test::GraphBuilder b;
+    const auto x = b.conv(b.input("x", {2, 7, 4, 3}), 7, 7);
+    const graph::Graph graph = b.finish({b.node("PRelu", {x, b.random(slope)})});
+    test::expect_own_steps(graph, test::random_inputs(graph, 3, 1));
+  }
+}
+
+TEST(CpuElementwise, EmptyTensorsAreLeftAlone) {
+  test::GraphBuilder b;
+  const auto x = b.input("x", {2, 0, 3});
+  const graph::Graph graph = b.finish({b.node("Add", {b.node("Exp", {x}), b.random({3})})});
+  test::expect_own_steps(graph, test::random_inputs(graph, 3, 1));
 }
 
 }  // namespace

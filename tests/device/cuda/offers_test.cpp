@@ -152,6 +152,11 @@ std::vector<Case> others() {
                return b.node("Mul", {x, b.node("FusedConv", {hidden, b.random({96, 8, 1, 1}), b.random({96})},
                                                with_post_op({}, "sigmoid"))});
              }),
+      region("attention", "attention", {1, 12, 128, 64}, {"k", "qk", "softmax", "result"},
+             [](auto& b, graph::ValueId x) {
+               const graph::ValueId keys = b.node("Transpose", {x}, {{"perm", Ints{0, 1, 3, 2}}});
+               return b.node("MatMul", {b.node("Softmax", {b.node("MatMul", {x, keys})}), x});
+             }),
       unary("MaxPool", {1, 64, 112, 112}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}}),
       unary("AveragePool", {1, 64, 56, 56}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}}),
       unary("GlobalAveragePool", {1, 2048, 7, 7}),

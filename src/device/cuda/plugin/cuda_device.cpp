@@ -21,6 +21,7 @@
 #include "device/cuda/plugin/tactics/tactics.hpp"
 #include "system/cpu.hpp"
 #include "system/monitor.hpp"
+#include "tensor/saturate.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -50,6 +51,7 @@ TacticList make_tactics(Gpu& gpu, CudnnCompiler& cudnn, Cublaslt& cublaslt) {
   add_pooling_tactics(list);
   add_bottleneck_tactics(list, gpu);
   add_squeeze_excite_tactics(list, gpu);
+  add_attention_tactics(list, gpu);
   add_pointwise_tactics(list, gpu);
   add_normalization_tactics(list);
   add_movement_tactics(list);
@@ -159,6 +161,8 @@ class CudaDevice final : public engine::Device {
       passes.emplace_back("global_pool_fusion");
     }
     if (narrow && properties().clusters) passes.emplace_back("squeeze_excite_fusion");
+    if (narrow && properties().async_copies)
+      passes.insert(passes.end(), {"projection_packing", "attention_fusion"});
     return passes;
   }
 
@@ -174,7 +178,7 @@ class CudaDevice final : public engine::Device {
   void arrange_constant(const TensorDesc& from, const TensorDesc& to, const void* input,
                         void* output) const override {
     const tensor::Tensor plain(from.dtype, from.shape, static_cast<const std::byte*>(input), nullptr);
-    const tensor::Tensor converted = from.dtype == to.dtype ? plain : plain.cast(to.dtype);
+    const tensor::Tensor converted = from.dtype == to.dtype ? plain : tensor::saturated(plain, to.dtype);
     const size_t size = tensor::dtype_size(to.dtype);
     if (to.layout == from.layout) {
       std::memcpy(output, converted.bytes(), converted.byte_size());

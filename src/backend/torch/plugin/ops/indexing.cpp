@@ -94,7 +94,9 @@ at::Tensor slice_backwards(const at::Tensor& x, int64_t axis, int64_t start, int
   const int64_t size = x.size(axis);
   if (start < 0) start += size;
   if (end < 0) end = std::max<int64_t>(end, -size - 1) + size;
-  start = std::clamp<int64_t>(start, -1, size - 1);
+  if (size == 0) return x;
+  // ONNX keeps a start inside the axis; only an end may lie before it.
+  start = std::clamp<int64_t>(start, 0, size - 1);
   end = std::clamp<int64_t>(end, -1, size - 1);
   if (start <= end) return at::slice(x, axis, 0, 0);
   return at::index_select(x, axis, at::arange(start, end, step, x.options().dtype(at::kLong)));

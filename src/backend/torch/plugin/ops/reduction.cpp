@@ -60,7 +60,9 @@ Operation reduction(const Lowering& lowering) {
   return single([=](const Arguments& in) {
     const Axes given = axes.get(in);
     if (!given.empty()) return kReduce(in[0], given, keep);
-    return empty_is_none ? in[0] : kReduce(in[0], every_axis(in[0]), keep);
+    // Each element by itself: ATen takes no axes for all of them.
+    if (empty_is_none) return kReduce(in[0].unsqueeze(-1), {in[0].dim()}, false);
+    return kReduce(in[0], every_axis(in[0]), keep);
   });
 }
 

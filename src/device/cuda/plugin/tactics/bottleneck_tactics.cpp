@@ -4,6 +4,7 @@
 #include "device/cuda/plugin/tactics/activation_bounds.hpp"
 #include "device/cuda/plugin/tactics/region_parts.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
+#include "engine/requirements.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -71,10 +72,8 @@ Refusal read_bounds(const BottleneckParts& parts, Bottleneck& size) {
 }
 
 /// Refuses what none of the kernels takes.
-Refusal read_size(const StepRequest& request, const BottleneckParts& parts, Bottleneck& size) {
+Refusal read_size(const BottleneckParts& parts, Bottleneck& size) {
   if (parts.unknown()) return "its body is no bottleneck";
-  if (request.outputs[0].dtype != DType::kFloat32) return "only float32 models";
-  if (tensor::dtype_size(request.storage()) != 2) return "only fp16 and bf16";
   for (const RegionPart* part : parts.all()) {
     // They are read before the kernel ahead has ended.
     for (const size_t i : {1, 2}) {
@@ -156,7 +155,7 @@ constexpr Way kPipelined = {"pipelined_bottleneck", "pipelined", pipelined_bottl
 Offer offer_bottleneck(Gpu& gpu, const Way& way, const StepRequest& request, engine::WeightStore& weights) {
   const BottleneckParts parts(request);
   Bottleneck size;
-  Refusal reason = read_size(request, parts, size);
+  Refusal reason = read_size(parts, size);
   if (!reason) reason = way.refusal(size, gpu.properties());
   const DType dtype = request.storage();
   const auto image = [&](const engine::Shape& shape) {
@@ -218,6 +217,7 @@ void add_bottleneck_tactics(TacticList& list, Gpu& gpu) {
   for (const Way* way : {&kUsual, &kPipelined}) {
     list.push_back({.name = std::string(way->name),
                     .operators = {"Region:bottleneck"},
+                    .requirements = {engine::only_float32, engine::only_fp16_and_bf16},
                     .make = std::bind_front(offer_bottleneck, std::ref(gpu), std::cref(*way))});
   }
 }

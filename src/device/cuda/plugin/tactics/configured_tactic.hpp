@@ -25,8 +25,10 @@ struct ConfiguredKernel {
 
 template <class Plan, class Config>
 engine::Tactic configured_tactic(std::string name, std::vector<std::string> operators, Gpu& gpu,
-                                 ConfiguredKernel<Plan, Config> kernel) {
-  engine::Tactic tactic{.name = std::move(name), .operators = std::move(operators)};
+                                 ConfiguredKernel<Plan, Config> kernel,
+                                 std::vector<engine::Requirement> requirements = {}) {
+  engine::Tactic tactic{
+      .name = std::move(name), .operators = std::move(operators), .requirements = std::move(requirements)};
   tactic.list_variants = [&gpu, kernel](const engine::StepRequest& request) {
     Plan plan;
     std::vector<std::string> result;

@@ -4,6 +4,7 @@
 #include "device/cuda/plugin/tactics/convolution_request.hpp"
 #include "device/cuda/plugin/tactics/gemm_convolution_plan.hpp"
 #include "device/cuda/plugin/tactics/region_parts.hpp"
+#include "engine/requirements.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -22,7 +23,6 @@ struct Plan {
 
 /// Empty when the plan is filled in. `request` is that of the convolution.
 Refusal make_plan(const StepRequest& request, Plan& plan) {
-  if (tensor::dtype_size(request.storage()) != 2) return "only fp16 and bf16";
   if (Refusal reason = read_convolution_request(request, plan.request)) return reason;
   if (plan.request.geometry.group != 1) return "it has groups";
   if (Refusal reason = stream_epilogue_refusal(plan.request)) return reason;
@@ -88,7 +88,8 @@ Offer make(Gpu& gpu, const StepRequest& request, const Plan& plan, const Warpgro
 
 void add_global_pooled_convolution_tactics(TacticList& list, Gpu& gpu) {
   list.push_back(configured_tactic<Plan, WarpgroupConfig>("warpgroup_pooled", {"Region:conv_global_pool"},
-                                                          gpu, {read, configs, refusal, make}));
+                                                          gpu, {read, configs, refusal, make},
+                                                          {engine::only_fp16_and_bf16}));
 }
 
 }  // namespace hone::device::cuda

@@ -6,6 +6,7 @@
 #include "device/cuda/plugin/tactics/moved_values.hpp"
 #include "device/cuda/plugin/tactics/node_views.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
+#include "engine/transposition.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -61,12 +62,35 @@ Offer offer_concat(const StepRequest& request, engine::WeightStore&) {
   return offer;
 }
 
+std::vector<int64_t> order_of(const StepRequest& request) {
+  return engine::transposition_of(request.node.attributes.get_or<std::vector<int64_t>>("perm", {}),
+                                  request.inputs[0].shape.size());
+}
+
+Offer offer_same_bytes(const StepRequest& request, engine::WeightStore&) {
+  const Shape& shape = request.inputs[0].shape;
+  const DType dtype = moved_type(request);
+  const auto found = engine::same_bytes_transposed(shape, order_of(request), request.inputs[0].layout);
+  if (!found) return Offer::refuse("elements lie in another order");
+  if (!is_float_type(dtype) && (found->input != Layout::kPlain || found->result != Layout::kPlain))
+    return Offer::refuse("only images of floating types lie otherwise than plain");
+  Offer offer;
+  offer.inputs = {{dtype, shape, found->input}};
+  offer.outputs = {{dtype, request.outputs[0].shape, found->result}};
+  offer.concatenates = true;
+  const int64_t bytes = offer.outputs[0].bytes();
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a copy", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+        if (inputs[0] == outputs[0]) return cudaSuccess;
+        return copy_blocks(inputs[0], bytes, outputs[0], bytes, bytes, 1, options);
+      });
+  return offer;
+}
+
 Offer offer_transpose(const StepRequest& request, engine::WeightStore&) {
   const Shape& shape = request.inputs[0].shape;
   const DType dtype = moved_type(request);
-  std::vector<int64_t> perm(shape.size());
-  for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(perm.size() - 1 - i);
-  if (request.node.attributes.has("perm")) perm = request.node.attributes.get_ints("perm");
+  const std::vector<int64_t> perm = order_of(request);
   const auto strides = tensor::row_major_strides(shape);
   StridedView view;
   for (const int64_t from : perm) {
@@ -124,6 +148,7 @@ std::shared_ptr<const engine::Kernel> make_strided_copy_kernel(DType dtype, cons
 
 void add_movement_tactics(TacticList& list) {
   list.push_back({.name = "copy_blocks", .operators = {"Concat"}, .make = offer_concat});
+  list.push_back({.name = "same_bytes", .operators = {"Transpose"}, .make = offer_same_bytes});
   list.push_back({.name = "gather_strided", .operators = {"Transpose"}, .make = offer_transpose});
   list.push_back({.name = "gather_strided", .operators = node_view_operators(), .make = offer_views});
 }

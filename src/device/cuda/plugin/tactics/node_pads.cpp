@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "tensor/saturate.hpp"
+
 namespace hone::device::cuda {
 namespace {
 
@@ -68,7 +70,7 @@ NodePads node_pads(const StepRequest& request, tensor::DType dtype, Layout layou
   }
   pads.value.assign(tensor::dtype_size(dtype), std::byte{0});
   if (value != nullptr) {
-    const tensor::Tensor converted = value->cast(dtype);
+    const tensor::Tensor converted = tensor::saturated(*value, dtype);
     std::copy_n(converted.bytes(), pads.value.size(), pads.value.begin());
   }
   return pads;

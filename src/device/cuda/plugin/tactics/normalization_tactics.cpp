@@ -77,11 +77,13 @@ Offer offer_layer_normalization(const StepRequest& request, engine::WeightStore&
   const float epsilon = request.node.attributes.get_float("epsilon");
   const bool has_bias = request.node.has_input(2);
   offer.kernel = std::make_shared<LaunchKernel>(
-      "a layer normalization", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+      "a layer normalization",
+      [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
         return layer_normalization(inputs[0], outputs[0], type, static_cast<const float*>(inputs[1]),
                                    has_bias ? static_cast<const float*>(inputs[2]) : nullptr, epsilon, rows,
                                    columns, options);
-      });
+      },
+      rows * columns != 0);
   return offer;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/checked.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
+#include "tensor/saturate.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -20,7 +21,7 @@ Tensor in_type(const graph::Value& value, DType dtype, FilterAxis axis, WeightSt
   const Tensor& constant = *value.constant;
   if (constant.dtype() == dtype) return constant;
   const bool rounds = tensor::dtype_size(dtype) == 2 && tensor::can_round_weights(constant);
-  return rounds ? weights.rounded(value.name, constant, dtype, axis) : constant.cast(dtype);
+  return rounds ? weights.rounded(value.name, constant, dtype, axis) : tensor::saturated(constant, dtype);
 }
 
 /// From the store, or made now by `fill(plain elements of dtype, packed elements)`. The format of a form that

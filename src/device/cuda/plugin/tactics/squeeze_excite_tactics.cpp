@@ -5,6 +5,7 @@
 
 #include "device/cuda/plugin/tactics/region_parts.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
+#include "engine/requirements.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -52,13 +53,10 @@ std::optional<size_t> gate_operand(const RegionParts& parts) {
   return std::nullopt;
 }
 
-Refusal read_size(const StepRequest& request, const RegionParts& parts, const DeviceProperties& device,
-                  SqueezeExcite& size) {
+Refusal read_size(const RegionParts& parts, const DeviceProperties& device, SqueezeExcite& size) {
   const std::optional<size_t> gate = gate_operand(parts);
   if (!gate || parts.part("product").operands.position(1 - *gate) != parts.part("pool").operands.position(0))
     return "its body is no squeeze and excitation";
-  if (request.outputs[0].dtype != DType::kFloat32) return "only float32 models";
-  if (tensor::dtype_size(request.storage()) != 2) return "only fp16 and bf16";
   const engine::Shape& shape = parts.part("pool").request.inputs[0].shape;
   if (shape.size() != 4) return "only 2-D images";
   const auto& filters = parts.part("squeeze").request.inputs[1].shape;
@@ -148,7 +146,7 @@ class SqueezeExciteStep {
 std::vector<std::string> variants(const Gpu& gpu, const StepRequest& request) {
   SqueezeExcite size;
   std::vector<std::string> result;
-  if (read_size(request, RegionParts(request), gpu.properties(), size)) return result;
+  if (read_size(RegionParts(request), gpu.properties(), size)) return result;
   std::vector<int> seen;
   for (const int most : kMostBlocks) {
     const int blocks = squeeze_excite_plan(size, most, gpu.properties()).blocks();
@@ -164,8 +162,7 @@ Offer offer_variant(Gpu& gpu, const StepRequest& request, engine::WeightStore& w
                     std::string_view variant) {
   const RegionParts parts(request);
   SqueezeExcite size;
-  if (Refusal reason = read_size(request, parts, gpu.properties(), size))
-    return Offer::refuse(std::move(reason));
+  if (Refusal reason = read_size(parts, gpu.properties(), size)) return Offer::refuse(std::move(reason));
   const auto* const most = std::find_if(std::begin(kMostBlocks), std::end(kMostBlocks),
                                         [&](int blocks) { return variant == std::to_string(blocks); });
   if (most == std::end(kMostBlocks))
@@ -201,6 +198,7 @@ Offer offer_variant(Gpu& gpu, const StepRequest& request, engine::WeightStore& w
 void add_squeeze_excite_tactics(TacticList& list, Gpu& gpu) {
   list.push_back({.name = "squeeze_excite",
                   .operators = {"Region:squeeze_excite"},
+                  .requirements = {engine::only_float32, engine::only_fp16_and_bf16},
                   .make =
                       [&gpu](const StepRequest& request, engine::WeightStore& weights) {
                         return offer_variant(gpu, request, weights, std::to_string(kMostBlocks[0]));

@@ -7,6 +7,7 @@
 #include "device/cuda/plugin/tactics/configured_tactic.hpp"
 #include "device/cuda/plugin/tactics/convolution_request.hpp"
 #include "device/cuda/plugin/tactics/region_parts.hpp"
+#include "engine/requirements.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -35,7 +36,6 @@ bool adds_shortcut(const ConvolutionRequest& sum, const RegionPart& shortcut) {
 /// Empty when the plan is filled in.
 Refusal make_plan(const StepRequest& request, const RegionParts& parts, Plan& plan) {
   if (parts.form() != kForm) return "its body is no sum of two convolutions";
-  if (tensor::dtype_size(request.storage()) != 2) return "only fp16 and bf16";
   const RegionPart& sum = parts.part("sum");
   const RegionPart& shortcut = parts.part("shortcut");
   if (Refusal reason = read_convolution_request(sum.request, plan.request)) return reason;
@@ -126,7 +126,8 @@ Offer make(Gpu& gpu, const StepRequest& request, const Plan& plan, const Warpgro
 
 void add_sum_convolution_tactics(TacticList& list, Gpu& gpu) {
   list.push_back(configured_tactic<Plan, WarpgroupConfig>("warpgroup_sum", {"Region:conv_sum"}, gpu,
-                                                          {read, configs, refusal, make}));
+                                                          {read, configs, refusal, make},
+                                                          {engine::only_fp16_and_bf16}));
 }
 
 }  // namespace hone::device::cuda

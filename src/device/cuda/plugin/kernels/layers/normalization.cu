@@ -62,6 +62,77 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+/// Warps of a block that normalises rows, each a row, where there are rows enough for all multiprocessors.
+constexpr int kRowWarps = 4;
+constexpr int kMostRuns = 8;
+/// Elements that a lane reads at once.
+template <class T>
+constexpr int kRunOf = 16 / static_cast<int>(sizeof(T));
+
+/// One warp per row, whose elements stay in its registers: kRuns runs a lane.
+template <class T, int kRuns>
+__global__ void __launch_bounds__(32 * kRowWarps)
+    normalize_row_kernel(const T* input, T* output, const float* scale, const float* bias, float epsilon,
+                         int64_t rows, int columns, bool next_waits, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
+  begin_kernel(next_waits);
+  constexpr int kRun = kRunOf<T>;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int64_t row = static_cast<int64_t>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32;
+  if (row >= rows) return;
+  const T* const from = input + row * columns;
+  float x[kRuns][kRun] = {};
+  float sum = 0.0f;
+#pragma unroll
+  for (int r = 0; r < kRuns; ++r) {
+    const int column = (r * 32 + lane) * kRun;
+    if (column >= columns) continue;
+    load_floats<kRun>(from + column, x[r]);
+#pragma unroll
+    for (int i = 0; i < kRun; ++i) sum += x[r][i];
+  }
+  const float mean = reduce_warp(sum, Plus()) / static_cast<float>(columns);
+  float squares = 0.0f;
+#pragma unroll
+  for (int r = 0; r < kRuns; ++r) {
+    if ((r * 32 + lane) * kRun >= columns) continue;
+#pragma unroll
+    for (int i = 0; i < kRun; ++i) {
+      x[r][i] -= mean;
+      squares = fmaf(x[r][i], x[r][i], squares);
+    }
+  }
+  const float factor = 1.0f / sqrtf(reduce_warp(squares, Plus()) / static_cast<float>(columns) + epsilon);
+  T* const to = output + row * columns;
+#pragma unroll
+  for (int r = 0; r < kRuns; ++r) {
+    const int column = (r * 32 + lane) * kRun;
+    if (column >= columns) continue;
+    float scales[kRun];
+    float shifts[kRun] = {};
+#pragma unroll
+    for (int i = 0; i < kRun; ++i) scales[i] = 1.0f;
+    if (scale != nullptr) load_floats<kRun>(scale + column, scales);
+    if (bias != nullptr) load_floats<kRun>(bias + column, shifts);
+#pragma unroll
+    for (int i = 0; i < kRun; ++i) x[r][i] = fmaf(x[r][i] * factor, scales[i], shifts[i]);
+    store_floats<kRun>(to + column, x[r]);
+  }
+}
+
+/// The kernel of as many runs a lane as the columns need, nullptr where no kernel has as many.
+template <class T, int kRuns = 1>
+auto row_kernel_for(int64_t columns) -> decltype(&normalize_row_kernel<T, 1>) {
+  if (columns <= int64_t{32} * kRunOf<T> * kRuns) return normalize_row_kernel<T, kRuns>;
+  if constexpr (kRuns < kMostRuns) {
+    return row_kernel_for<T, kRuns + 1>(columns);
+  } else {
+    return nullptr;
+  }
+}
+
+bool begins_runs(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer) % 16 == 0; }
+
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     response_kernel(const T* input, T* output, int64_t size, float alpha, float beta, float bias,
@@ -91,6 +162,14 @@ cudaError_t layer_normalization(const void* input, void* output, FloatType type,
                                 const LaunchOptions& options) {
   if (rows * columns == 0) return cudaSuccess;
   return with_float_type(type, [&]<class T>() {
+    const auto row_kernel = row_kernel_for<T>(columns);
+    if (row_kernel != nullptr && columns % kRunOf<T> == 0 && begins_runs(input) && begins_runs(output) &&
+        begins_runs(scale) && begins_runs(bias) && rows < (int64_t{1} << 31)) {
+      const int warps = rows < 4096 ? 1 : kRowWarps;
+      return launch(row_kernel, grid_for(rows, warps), 32 * warps, options, static_cast<const T*>(input),
+                    static_cast<T*>(output), scale, bias, epsilon, rows, static_cast<int>(columns),
+                    options.next_waits);
+    }
     return launch(normalize_kernel<T>, grid_for(rows, 1), block_for(columns), options,
                   static_cast<const T*>(input), static_cast<T*>(output), scale, bias, epsilon,
                   Members{columns, columns, columns}, rows, int64_t{1}, columns, int64_t{0}, int64_t{1},

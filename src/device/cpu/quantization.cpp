@@ -1,0 +1,229 @@
+// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear between float32 and 8-bit integers, with one
+// scale for the tensor or one for each index of an axis.
+#include <algorithm>
+#include <cmath>
+
+#include "device/cpu/quantize_math.hpp"
+#include "device/cpu/ranges.hpp"
+#include "device/cpu/reduction_math.hpp"
+#include "device/cpu/tactics.hpp"
+#include "engine/requirements.hpp"
+
+namespace hone::device::cpu {
+namespace {
+
+using engine::Layout;
+using engine::Offer;
+using engine::StepRequest;
+using engine::TensorDesc;
+using tensor::DType;
+
+/// Elements that are worth starting threads for.
+constexpr int64_t kWorthThreads = 1 << 17;
+/// Elements that one thread takes at a time.
+constexpr int64_t kPart = 1 << 12;
+
+/// Rows of `inner` elements; row r has scale r % scales.
+struct Rows {
+  int64_t count = 1;
+  int64_t inner = 1;
+  int64_t scales = 1;
+};
+
+float zero_point_of(const void* zero_points, DType dtype, int64_t i) {
+  if (zero_points == nullptr) return 0;
+  switch (dtype) {
+    case DType::kUInt8: return static_cast<const uint8_t*>(zero_points)[i];
+    case DType::kInt8: return static_cast<const int8_t*>(zero_points)[i];
+    default: return static_cast<float>(static_cast<const int32_t*>(zero_points)[i]);
+  }
+}
+
+/// Calls f(first element, count, scale, zero point) for parts of rows.
+template <class F>
+void for_each_part(const Rows& rows, const engine::Run& run, DType quantized, F&& f) {
+  const auto* scales = static_cast<const float*>(run.inputs[1]);
+  const void* zero_points = run.inputs.size() > 2 ? run.inputs[2] : nullptr;
+  const int64_t parts = (rows.inner + kPart - 1) / kPart;
+  const int64_t units = rows.count * parts;
+#pragma omp parallel for schedule(static) if (units > 1 && rows.count * rows.inner > kWorthThreads)
+  for (int64_t unit = 0; unit < units; ++unit) {
+    const int64_t row = unit / parts;
+    const int64_t begin = unit % parts * kPart;
+    const int64_t scale = row % rows.scales;
+    f(row * rows.inner + begin, static_cast<size_t>(std::min(kPart, rows.inner - begin)), scales[scale],
+      zero_point_of(zero_points, quantized, scale));
+  }
+}
+
+class QuantizeKernel final : public engine::Kernel {
+ public:
+  QuantizeKernel(Rows rows, DType to) : rows_(rows), to_(to) {}
+
+  void run(const engine::Run& run) const override {
+    const auto* x = static_cast<const float*>(run.inputs[0]);
+    for_each_part(rows_, run, to_, [&](int64_t first, size_t n, float scale, float zero_point) {
+      if (to_ == DType::kUInt8) {
+        quantize_row(x + first, scale, zero_point, static_cast<uint8_t*>(run.outputs[0]) + first, n);
+      } else {
+        quantize_row(x + first, scale, zero_point, static_cast<int8_t*>(run.outputs[0]) + first, n);
+      }
+    });
+  }
+
+ private:
+  Rows rows_;
+  DType to_;
+};
+
+class DequantizeKernel final : public engine::Kernel {
+ public:
+  DequantizeKernel(Rows rows, DType from) : rows_(rows), from_(from) {}
+
+  void run(const engine::Run& run) const override {
+    auto* y = static_cast<float*>(run.outputs[0]);
+    for_each_part(rows_, run, from_, [&](int64_t first, size_t n, float scale, float zero_point) {
+      switch (from_) {
+        case DType::kUInt8:
+          return dequantize_row(static_cast<const uint8_t*>(run.inputs[0]) + first, scale, zero_point,
+                                y + first, n);
+        case DType::kInt8:
+          return dequantize_row(static_cast<const int8_t*>(run.inputs[0]) + first, scale, zero_point,
+                                y + first, n);
+        default:
+          return dequantize_row(static_cast<const int32_t*>(run.inputs[0]) + first, scale, zero_point,
+                                y + first, n);
+      }
+    });
+  }
+
+ private:
+  Rows rows_;
+  DType from_;
+};
+
+/// The rows that scales of this shape make of the data; nullopt for blocks along an axis.
+std::optional<Rows> rows_of(const StepRequest& request) {
+  const engine::Shape& data = request.inputs[0].shape;
+  const engine::Shape& scale = request.inputs[1].shape;
+  const graph::Attributes& attributes = request.node.attributes;
+  Rows rows;
+  if (attributes.get_int("block_size") != 0) return std::nullopt;
+  if (tensor::element_count(scale) == 1) {
+    rows.inner = tensor::element_count(data);
+    return rows;
+  }
+  const auto axis = static_cast<size_t>(
+      tensor::normalize_axis(attributes.get_int("axis"), static_cast<int64_t>(data.size())));
+  if (scale.size() != 1 || scale[0] != data[axis]) return std::nullopt;
+  rows.scales = data[axis];
+  for (size_t d = 0; d <= axis; ++d) rows.count *= data[d];
+  for (size_t d = axis + 1; d < data.size(); ++d) rows.inner *= data[d];
+  return rows;
+}
+
+bool is_byte(DType dtype) { return dtype == DType::kUInt8 || dtype == DType::kInt8; }
+
+/// Operands as the graph has them.
+Offer exact_offer(const StepRequest& request, std::shared_ptr<const engine::Kernel> kernel) {
+  Offer offer;
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    if (!request.node.has_input(i)) {
+      offer.inputs.emplace_back();
+      continue;
+    }
+    offer.inputs.push_back(
+        {request.graph.value(request.node.inputs[i]).type.dtype, request.inputs[i].shape, Layout::kPlain});
+  }
+  offer.outputs = request.outputs;
+  offer.kernel = std::move(kernel);
+  return offer;
+}
+
+DType dtype_of(const StepRequest& request, size_t input) {
+  return request.graph.value(request.node.inputs[input]).type.dtype;
+}
+
+Offer offer_quantize(const StepRequest& request, engine::WeightStore&) {
+  const DType to = request.outputs[0].dtype;
+  if (dtype_of(request, 0) != DType::kFloat32 || dtype_of(request, 1) != DType::kFloat32 || !is_byte(to))
+    return Offer::refuse("not from float32 to 8 bits");
+  const auto rows = rows_of(request);
+  if (!rows) return Offer::refuse("scales for blocks along an axis");
+  return exact_offer(request, std::make_shared<QuantizeKernel>(*rows, to));
+}
+
+Offer offer_dequantize(const StepRequest& request, engine::WeightStore&) {
+  const DType from = dtype_of(request, 0);
+  if (dtype_of(request, 1) != DType::kFloat32 || (!is_byte(from) && from != DType::kInt32))
+    return Offer::refuse("not from integers of 8 or 32 bits to float32");
+  const auto rows = rows_of(request);
+  if (!rows) return Offer::refuse("scales for blocks along an axis");
+  return exact_offer(request, std::make_shared<DequantizeKernel>(*rows, from));
+}
+
+/// The range is widened to hold 0. All zeros have no range; their scale is 1, so that nothing divides by 0.
+class DynamicQuantizeKernel final : public engine::Kernel {
+ public:
+  explicit DynamicQuantizeKernel(int64_t count) : count_(count) {}
+
+  void run(const engine::Run& run) const override {
+    const auto* x = static_cast<const float*>(run.inputs[0]);
+    auto* y = static_cast<uint8_t*>(run.outputs[0]);
+    const float lowest = extreme(x, Fold::kMin);
+    const float highest = extreme(x, Fold::kMax);
+    const float scale = highest > lowest ? (highest - lowest) / 255.0f : 1.0f;
+    const float from = -lowest;
+    uint8_t zero_point = 0;
+    quantize_row(&from, scale, 0, &zero_point, 1);
+    const int64_t parts = (count_ + kPart - 1) / kPart;
+#pragma omp parallel for schedule(static) if (count_ > kWorthThreads)
+    for (int64_t part = 0; part < parts; ++part) {
+      const int64_t first = part * kPart;
+      quantize_row(x + first, scale, zero_point, y + first,
+                   static_cast<size_t>(std::min(kPart, count_ - first)));
+    }
+    if (run.outputs.size() > 1 && run.outputs[1] != nullptr) *static_cast<float*>(run.outputs[1]) = scale;
+    if (run.outputs.size() > 2 && run.outputs[2] != nullptr)
+      *static_cast<uint8_t*>(run.outputs[2]) = zero_point;
+  }
+
+ private:
+  /// The extreme element or 0; what is no number is none.
+  float extreme(const float* x, Fold fold) const {
+    const int64_t parts = (count_ + kPart - 1) / kPart;
+    std::vector<float> values(static_cast<size_t>(parts) + 1);
+#pragma omp parallel for schedule(static) if (count_ > kWorthThreads)
+    for (int64_t part = 0; part < parts; ++part) {
+      const float* from = x + part * kPart;
+      const int64_t n = std::min(kPart, count_ - part * kPart);
+      float value = fold_row(fold, from, static_cast<size_t>(n));
+      if (std::isnan(value)) {
+        value = 0;
+        for (int64_t i = 0; i < n; ++i) {
+          if (!std::isnan(from[i])) value = join_folds(fold, value, from[i]);
+        }
+      }
+      values[static_cast<size_t>(part)] = value;
+    }
+    return fold_row(fold, values.data(), values.size());
+  }
+
+  int64_t count_;
+};
+
+Offer offer_dynamic_quantize(const StepRequest& request, engine::WeightStore&) {
+  return exact_offer(request,
+                     std::make_shared<DynamicQuantizeKernel>(tensor::element_count(request.inputs[0].shape)));
+}
+
+}  // namespace
+
+void add_quantization_tactics(TacticList& list) {
+  list.push_back({.name = "quantize", .operators = {"QuantizeLinear"}, .make = offer_quantize});
+  list.push_back({.name = "dequantize", .operators = {"DequantizeLinear"}, .make = offer_dequantize});
+  list.push_back(
+      {.name = "dynamic_quantize", .operators = {"DynamicQuantizeLinear"}, .make = offer_dynamic_quantize});
+}
+
+}  // namespace hone::device::cpu

@@ -1,0 +1,311 @@
+// Reductions over any axes, and the extreme element of an axis: one pass over the input, row by row where
+// the innermost axis is reduced, and many columns at once where it is not.
+#include "device/cpu/reduction.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "device/cpu/reduction_math.hpp"
+#include "device/cpu/tactics.hpp"
+#include "engine/requirements.hpp"
+
+namespace hone::device::cpu {
+namespace {
+
+using engine::Layout;
+using engine::Offer;
+using engine::Shape;
+using engine::StepRequest;
+using engine::TensorDesc;
+
+/// What becomes of a fold's result.
+enum class Finish : uint8_t { kNone, kMean, kRoot, kLog };
+
+struct Reduction {
+  std::string_view op;
+  Fold fold;
+  Finish finish = Finish::kNone;
+};
+
+constexpr Reduction kReductions[] = {{"ReduceSum", Fold::kSum},
+                                     {"ReduceMean", Fold::kSum, Finish::kMean},
+                                     {"ReduceMax", Fold::kMax},
+                                     {"ReduceMin", Fold::kMin},
+                                     {"ReduceProd", Fold::kProduct},
+                                     {"ReduceL1", Fold::kSumOfAbsolutes},
+                                     {"ReduceL2", Fold::kSumOfSquares, Finish::kRoot},
+                                     {"ReduceSumSquare", Fold::kSumOfSquares},
+                                     {"ReduceLogSum", Fold::kSum, Finish::kLog}};
+
+/// Elements that are worth starting threads for.
+constexpr int64_t kWorthThreads = 1 << 17;
+
+class ReduceKernel final : public engine::Kernel {
+ public:
+  ReduceKernel(ReducedDims dims, Reduction reduction) : dims_(std::move(dims)), reduction_(reduction) {
+    count_ = static_cast<double>(dims_.reduced.count() * dims_.row);
+  }
+
+  void run(const engine::Run& run) const override {
+    const auto* x = static_cast<const float*>(run.inputs[0]);
+    auto* y = static_cast<float*>(run.outputs[0]);
+    if (dims_.columns == 1) return reduce_rows(x, y);
+    reduce_columns(x, y);
+  }
+
+ private:
+  static constexpr int64_t kColumns = 256;
+  static constexpr int64_t kPart = 1 << 14;
+
+  float finish(float value) const {
+    switch (reduction_.finish) {
+      case Finish::kMean: return static_cast<float>(value / count_);
+      case Finish::kRoot: return std::sqrt(value);
+      case Finish::kLog: return std::log(value);
+      case Finish::kNone: break;
+    }
+    return value;
+  }
+
+  void reduce_rows(const float* x, float* y) const {
+    const int64_t kept = dims_.kept.count();
+    const int64_t rows = dims_.reduced.count();
+    if (kept == 1 && rows == 1 && dims_.row > 2 * kPart) return reduce_all(x, y);
+#pragma omp parallel for schedule(static) if (kept > 1 && kept * rows * dims_.row > kWorthThreads)
+    for (int64_t k = 0; k < kept; ++k) {
+      const float* from = x + dims_.kept.offset(k);
+      if (rows == 1) {
+        y[k] = finish(fold_row(reduction_.fold, from, static_cast<size_t>(dims_.row)));
+        continue;
+      }
+      float value = fold_start(reduction_.fold);
+      for (int64_t r = 0; r < rows; ++r) {
+        value = join_folds(
+            reduction_.fold, value,
+            fold_row(reduction_.fold, from + dims_.reduced.offset(r), static_cast<size_t>(dims_.row)));
+      }
+      y[k] = finish(value);
+    }
+  }
+
+  /// One long row in parts, the same ones whatever the number of threads.
+  void reduce_all(const float* x, float* y) const {
+    const int64_t parts = (dims_.row + kPart - 1) / kPart;
+    std::vector<float> values(static_cast<size_t>(parts));
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < parts; ++i) {
+      values[static_cast<size_t>(i)] = fold_row(reduction_.fold, x + i * kPart,
+                                                static_cast<size_t>(std::min(kPart, dims_.row - i * kPart)));
+    }
+    // A sum of squares or of absolute values is done with the parts' ones: those are added.
+    const bool adds = reduction_.fold == Fold::kSumOfSquares || reduction_.fold == Fold::kSumOfAbsolutes;
+    y[0] = finish(fold_row(adds ? Fold::kSum : reduction_.fold, values.data(), values.size()));
+  }
+
+  void reduce_columns(const float* x, float* y) const {
+    const int64_t kept = dims_.kept.count();
+    const int64_t blocks = (dims_.columns + kColumns - 1) / kColumns;
+    const int64_t groups = dims_.reduced.outer_count();
+    const int64_t work = kept * dims_.columns * dims_.reduced.count();
+#pragma omp parallel for schedule(static) if (kept * blocks > 1 && work > kWorthThreads)
+    for (int64_t unit = 0; unit < kept * blocks; ++unit) {
+      const int64_t first = unit % blocks * kColumns;
+      const auto n = static_cast<size_t>(std::min(kColumns, dims_.columns - first));
+      const float* from = x + dims_.kept.offset(unit / blocks) + first;
+      float folded[kColumns];
+      std::fill(folded, folded + n, fold_start(reduction_.fold));
+      for (int64_t g = 0; g < groups; ++g) {
+        fold_columns(reduction_.fold, from + dims_.reduced.outer_offset(g),
+                     static_cast<size_t>(dims_.reduced.inner_stride()),
+                     static_cast<size_t>(dims_.reduced.inner()), folded, n);
+      }
+      float* to = y + unit / blocks * dims_.columns + first;
+      for (size_t j = 0; j < n; ++j) to[j] = finish(folded[j]);
+    }
+  }
+
+  ReducedDims dims_;
+  Reduction reduction_;
+  double count_;
+};
+
+/// log(sum(e^(x - max))) + max, which cannot overflow.
+class LogSumExpKernel final : public engine::Kernel {
+ public:
+  explicit LogSumExpKernel(ReducedDims dims) : dims_(std::move(dims)) {}
+
+  void run(const engine::Run& run) const override {
+    const auto* x = static_cast<const float*>(run.inputs[0]);
+    auto* y = static_cast<float*>(run.outputs[0]);
+    const int64_t kept = dims_.kept.count();
+    const int64_t units = kept * dims_.columns;
+    const int64_t rows = dims_.reduced.count();
+#pragma omp parallel for schedule(static) if (units > 1 && units * rows * dims_.row > kWorthThreads / 8)
+    for (int64_t unit = 0; unit < units; ++unit) {
+      const float* from = x + dims_.kept.offset(unit / dims_.columns) + unit % dims_.columns;
+      const auto n = static_cast<size_t>(dims_.row);
+      float largest = fold_start(Fold::kMax);
+      for (int64_t r = 0; r < rows; ++r)
+        largest = join_folds(Fold::kMax, largest, fold_row(Fold::kMax, from + dims_.reduced.offset(r), n));
+      // An infinite maximum is no reference point: inf - inf is NaN.
+      const float shift = std::isinf(largest) ? 0 : largest;
+      double sum = 0;
+      for (int64_t r = 0; r < rows; ++r)
+        sum += static_cast<double>(exp_row(from + dims_.reduced.offset(r), shift, nullptr, n));
+      y[unit] = static_cast<float>(std::log(sum)) + shift;
+    }
+  }
+
+ private:
+  ReducedDims dims_;
+};
+
+/// The axes that a Reduce* node reduces; nullopt where they are computed.
+std::optional<std::vector<bool>> reduced_axes(const StepRequest& request) {
+  const auto rank = static_cast<int64_t>(request.inputs[0].shape.size());
+  std::vector<int64_t> axes;
+  if (request.node.has_input(1)) {
+    const tensor::Tensor* known = request.graph.constant(request.node.inputs[1]);
+    if (known == nullptr) return std::nullopt;
+    axes = known->to_int64();
+  }
+  const bool nothing = axes.empty() && request.node.attributes.get_int("noop_with_empty_axes") != 0;
+  std::vector<bool> reduced(static_cast<size_t>(rank), axes.empty() && !nothing);
+  for (const int64_t axis : axes) reduced[static_cast<size_t>(tensor::normalize_axis(axis, rank))] = true;
+  return reduced;
+}
+
+Offer plain_offer(const StepRequest& request, std::shared_ptr<const engine::Kernel> kernel) {
+  Offer offer;
+  offer.inputs.resize(request.inputs.size());
+  offer.inputs[0] = {tensor::DType::kFloat32, request.inputs[0].shape, Layout::kPlain};
+  offer.outputs = request.outputs;
+  offer.kernel = std::move(kernel);
+  return offer;
+}
+
+Offer offer_reduction(const StepRequest& request, engine::WeightStore&) {
+  const auto reduced = reduced_axes(request);
+  if (!reduced) return Offer::refuse("the axes are computed");
+  if (std::none_of(reduced->begin(), reduced->end(), [](bool r) { return r; }))
+    return Offer::refuse("nothing is reduced");
+  ReducedDims dims(request.inputs[0].shape, *reduced);
+  if (request.node.op == "ReduceLogSumExp")
+    return plain_offer(request, std::make_shared<LogSumExpKernel>(std::move(dims)));
+  for (const Reduction& reduction : kReductions) {
+    if (reduction.op == request.node.op)
+      return plain_offer(request, std::make_shared<ReduceKernel>(std::move(dims), reduction));
+  }
+  fail_internal("{} is no reduction", request.node.op);
+}
+
+/// ArgMax and ArgMin.
+class ExtremeKernel final : public engine::Kernel {
+ public:
+  ExtremeKernel(const Shape& shape, int64_t axis, bool largest, bool last)
+      : length_(shape[static_cast<size_t>(axis)]), largest_(largest), last_(last) {
+    for (int64_t d = 0; d < axis; ++d) outer_ *= shape[static_cast<size_t>(d)];
+    for (size_t d = static_cast<size_t>(axis) + 1; d < shape.size(); ++d) inner_ *= shape[d];
+  }
+
+  void run(const engine::Run& run) const override {
+    const auto* x = static_cast<const float*>(run.inputs[0]);
+    auto* y = static_cast<int64_t*>(run.outputs[0]);
+    const int64_t blocks = (inner_ + kColumns - 1) / kColumns;
+    const bool parallel = outer_ * blocks > 1 && outer_ * length_ * inner_ > kWorthThreads;
+#pragma omp parallel for schedule(static) if (parallel)
+    for (int64_t unit = 0; unit < outer_ * blocks; ++unit) {
+      if (inner_ == 1) {
+        y[unit] = position_in_row(x + unit * length_);
+        continue;
+      }
+      const int64_t first = unit % blocks * kColumns;
+      const int64_t n = std::min(kColumns, inner_ - first);
+      search_columns(x + unit / blocks * length_ * inner_ + first, n, y + unit / blocks * inner_ + first);
+    }
+  }
+
+ private:
+  static constexpr int64_t kColumns = 256;
+
+  int64_t position_in_row(const float* row) const {
+    const float value = fold_row(largest_ ? Fold::kMax : Fold::kMin, row, static_cast<size_t>(length_));
+    const auto is_it = [&](float v) { return v == value || (v != v && value != value); };
+    if (!last_) return std::find_if(row, row + length_, is_it) - row;
+    int64_t at = length_ - 1;
+    while (at > 0 && !is_it(row[at])) --at;
+    return at;
+  }
+
+  void search_columns(const float* x, int64_t n, int64_t* y) const {
+    float best[kColumns];
+    int32_t at[kColumns] = {};
+    for (int64_t j = 0; j < n; ++j) best[j] = largest_ ? x[j] : -x[j];
+    for (int64_t i = 1; i < length_; ++i) {
+      extreme_columns(x + i * inner_, static_cast<int32_t>(i), largest_, last_, best, at,
+                      static_cast<size_t>(n));
+    }
+    std::copy(at, at + n, y);
+  }
+
+  int64_t outer_ = 1;
+  int64_t length_;
+  int64_t inner_ = 1;
+  bool largest_;
+  bool last_;
+};
+
+Offer offer_extreme(const StepRequest& request, engine::WeightStore&) {
+  const TensorDesc& input = request.inputs[0];
+  if (request.graph.value(request.node.inputs[0]).type.dtype != tensor::DType::kFloat32)
+    return Offer::refuse("only float32 models");
+  const graph::Attributes& attributes = request.node.attributes;
+  const int64_t axis =
+      tensor::normalize_axis(attributes.get_int("axis"), static_cast<int64_t>(input.shape.size()));
+  if (input.shape[static_cast<size_t>(axis)] > std::numeric_limits<int32_t>::max())
+    return Offer::refuse("the axis is too long");
+  return plain_offer(request, std::make_shared<ExtremeKernel>(input.shape, axis, request.node.op == "ArgMax",
+                                                              attributes.get_int("select_last_index") != 0));
+}
+
+}  // namespace
+
+ReducedDims::ReducedDims(const Shape& shape, const std::vector<bool>& is_reduced) {
+  const Shape steps = tensor::row_major_strides(shape);
+  // Neighbours of one kind are one dimension, and those of one element are none.
+  struct Dim {
+    int64_t size, stride;
+    bool reduced;
+  };
+  std::vector<Dim> dims;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 1) continue;
+    if (!dims.empty() && dims.back().reduced == is_reduced[d]) {
+      dims.back().size *= shape[d];
+      dims.back().stride = steps[d];
+    } else {
+      dims.push_back({shape[d], steps[d], is_reduced[d]});
+    }
+  }
+  if (!dims.empty()) {
+    (dims.back().reduced ? row : columns) = dims.back().size;
+    dims.pop_back();
+  }
+  for (const Dim& dim : dims) (dim.reduced ? reduced : kept).add(dim.size, dim.stride);
+}
+
+void add_reduction_tactics(TacticList& list) {
+  engine::Tactic reduce{.name = "reduce",
+                        .operators = {"ReduceLogSumExp"},
+                        .requirements = {engine::only_float32, engine::nonempty_input},
+                        .make = offer_reduction};
+  for (const Reduction& reduction : kReductions) reduce.operators.emplace_back(reduction.op);
+  list.push_back(std::move(reduce));
+  list.push_back({.name = "extreme",
+                  .operators = {"ArgMax", "ArgMin"},
+                  .requirements = {engine::nonempty_input},
+                  .make = offer_extreme});
+}
+
+}  // namespace hone::device::cpu

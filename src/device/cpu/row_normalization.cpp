@@ -1,0 +1,161 @@
+// Normalisation to mean 0 and variance 1 of rows that are contiguous in plain memory: of layers, of groups of
+// channels, and of single channels.
+#include <algorithm>
+#include <cmath>
+
+#include "device/cpu/reduction_math.hpp"
+#include "device/cpu/tactics.hpp"
+#include "engine/requirements.hpp"
+
+namespace hone::device::cpu {
+namespace {
+
+using engine::Layout;
+using engine::Offer;
+using engine::Shape;
+using engine::StepRequest;
+using engine::TensorDesc;
+using tensor::DType;
+
+constexpr int64_t kWorthThreads = 1 << 16;
+
+struct Statistics {
+  float mean;
+  float scale;
+};
+
+Statistics statistics_of(const float* x, int64_t length, float epsilon) {
+  const auto n = static_cast<size_t>(length);
+  const float mean = fold_row(Fold::kSum, x, n) / static_cast<float>(length);
+  const float variance = fold_deviations(x, mean, n) / static_cast<float>(length);
+  return {mean, 1 / std::sqrt(variance + epsilon)};
+}
+
+/// Every row with the same scales and shifts, one for each element.
+class LayerNormKernel final : public engine::Kernel {
+ public:
+  LayerNormKernel(int64_t rows, int64_t length, float epsilon)
+      : rows_(rows), length_(length), epsilon_(epsilon) {}
+
+  void run(const engine::Run& run) const override {
+    const auto* x = static_cast<const float*>(run.inputs[0]);
+    const auto* scales = static_cast<const float*>(run.inputs[1]);
+    const auto* shifts = run.inputs.size() > 2 ? static_cast<const float*>(run.inputs[2]) : nullptr;
+    auto* y = static_cast<float*>(run.outputs[0]);
+    auto* means = run.outputs.size() > 1 ? static_cast<float*>(run.outputs[1]) : nullptr;
+    auto* deviations = run.outputs.size() > 2 ? static_cast<float*>(run.outputs[2]) : nullptr;
+#pragma omp parallel for schedule(static) if (rows_ * length_ > kWorthThreads)
+    for (int64_t row = 0; row < rows_; ++row) {
+      const float* from = x + row * length_;
+      const Statistics statistics = statistics_of(from, length_, epsilon_);
+      if (means != nullptr) means[row] = statistics.mean;
+      if (deviations != nullptr) deviations[row] = statistics.scale;
+      normalize_row(from, statistics.mean, statistics.scale, scales, shifts, y + row * length_,
+                    static_cast<size_t>(length_));
+    }
+  }
+
+ private:
+  int64_t rows_;
+  int64_t length_;
+  float epsilon_;
+};
+
+Offer offer_layer_norm(const StepRequest& request, engine::WeightStore&) {
+  const Shape& shape = request.inputs[0].shape;
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t axis = tensor::normalize_axis(request.node.attributes.get_int("axis"), rank);
+  const Shape layer(shape.begin() + axis, shape.end());
+  const int64_t length = tensor::element_count(layer);
+  Offer offer;
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    if (!request.node.has_input(i)) {
+      offer.inputs.emplace_back();
+      continue;
+    }
+    const Shape& own = request.inputs[i].shape;
+    const bool fits = i == 0 || (tensor::element_count(own) == length && own.size() <= shape.size());
+    if (!fits) return Offer::refuse("a scale or shift is broadcast within a layer");
+    offer.inputs.push_back({DType::kFloat32, own, Layout::kPlain});
+  }
+  for (size_t i = 1; i < request.outputs.size(); ++i) {
+    if (request.node.has_output(i) && request.outputs[i].dtype != DType::kFloat32)
+      return Offer::refuse("statistics of another type than float32");
+  }
+  offer.outputs = request.outputs;
+  // Each row is read whole before it is written.
+  offer.in_place_input = 0;
+  offer.kernel = std::make_shared<LayerNormKernel>(tensor::element_count(shape) / length, length,
+                                                   request.node.attributes.get_float("epsilon"));
+  return offer;
+}
+
+/// Groups of channels of an image, each channel with a scale and a shift of its own.
+class GroupNormKernel final : public engine::Kernel {
+ public:
+  GroupNormKernel(const Shape& shape, int64_t groups, float epsilon)
+      : channels_(shape[1]), groups_(groups), images_(shape[0]), epsilon_(epsilon) {
+    for (size_t d = 2; d < shape.size(); ++d) plane_ *= shape[d];
+  }
+
+  void run(const engine::Run& run) const override {
+    const auto* x = static_cast<const float*>(run.inputs[0]);
+    const auto* scales = static_cast<const float*>(run.inputs[1]);
+    const auto* shifts = static_cast<const float*>(run.inputs[2]);
+    auto* y = static_cast<float*>(run.outputs[0]);
+    const int64_t size = channels_ / groups_;
+    const int64_t units = images_ * groups_;
+#pragma omp parallel for schedule(static) if (units > 1 && units * size * plane_ > kWorthThreads)
+    for (int64_t unit = 0; unit < units; ++unit) {
+      const float* from = x + unit * size * plane_;
+      const Statistics statistics = statistics_of(from, size * plane_, epsilon_);
+      for (int64_t c = 0; c < size; ++c) {
+        const int64_t channel = unit % groups_ * size + c;
+        const float scale = statistics.scale * scales[channel];
+        scale_row(from + c * plane_, scale, shifts[channel] - statistics.mean * scale,
+                  y + (unit * size + c) * plane_, static_cast<size_t>(plane_));
+      }
+    }
+  }
+
+ private:
+  int64_t channels_;
+  int64_t groups_;
+  int64_t images_;
+  int64_t plane_ = 1;
+  float epsilon_;
+};
+
+Offer offer_group_norm(const StepRequest& request, engine::WeightStore&) {
+  const Shape& shape = request.inputs[0].shape;
+  if (shape.size() < 2) return Offer::refuse("an input without channels");
+  const bool instances = request.node.op == "InstanceNormalization";
+  const int64_t groups = instances ? shape[1] : request.node.attributes.get_int("num_groups");
+  if (groups < 1 || shape[1] % groups != 0) return Offer::refuse("channels do not divide into groups");
+  Offer offer;
+  for (size_t i = 0; i < 3; ++i) {
+    if (i > 0 && tensor::element_count(request.inputs[i].shape) != shape[1])
+      return Offer::refuse("not one scale and shift for each channel");
+    offer.inputs.push_back({DType::kFloat32, request.inputs[i].shape, Layout::kPlain});
+  }
+  offer.outputs = request.outputs;
+  offer.in_place_input = 0;
+  offer.kernel =
+      std::make_shared<GroupNormKernel>(shape, groups, request.node.attributes.get_float("epsilon"));
+  return offer;
+}
+
+}  // namespace
+
+void add_row_normalization_tactics(TacticList& list) {
+  list.push_back({.name = "layer_norm",
+                  .operators = {"LayerNormalization"},
+                  .requirements = {engine::only_float32, engine::nonempty_input},
+                  .make = offer_layer_norm});
+  list.push_back({.name = "group_norm",
+                  .operators = {"GroupNormalization", "InstanceNormalization"},
+                  .requirements = {engine::only_float32, engine::nonempty_input},
+                  .make = offer_group_norm});
+}
+
+}  // namespace hone::device::cpu

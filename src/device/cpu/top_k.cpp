@@ -1,0 +1,104 @@
+// TopK along any axis: each row is copied beside its indices and ordered as far as is wanted.
+#include <algorithm>
+#include <vector>
+
+#include "device/cpu/ranges.hpp"
+#include "device/cpu/tactics.hpp"
+
+namespace hone::device::cpu {
+namespace {
+
+using engine::Layout;
+using engine::Offer;
+using engine::Shape;
+using engine::StepRequest;
+using tensor::DType;
+
+constexpr int64_t kWorthThreads = 1 << 13;
+
+template <class T>
+class TopKKernel final : public engine::Kernel {
+ public:
+  TopKKernel(const Shape& shape, int64_t axis, int64_t k, bool largest)
+      : length_(shape[static_cast<size_t>(axis)]), k_(k), largest_(largest) {
+    for (int64_t d = 0; d < axis; ++d) outer_ *= shape[static_cast<size_t>(d)];
+    for (size_t d = static_cast<size_t>(axis) + 1; d < shape.size(); ++d) inner_ *= shape[d];
+  }
+
+  void run(const engine::Run& run) const override {
+    const auto* x = static_cast<const T*>(run.inputs[0]);
+    auto* values = static_cast<T*>(run.outputs[0]);
+    auto* indices = static_cast<int64_t*>(run.outputs[1]);
+    in_ranges(outer_ * inner_, outer_ * inner_ * length_ > kWorthThreads, [&](int64_t begin, int64_t end) {
+      std::vector<Item> row(static_cast<size_t>(length_));
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t outer = i / inner_;
+        const int64_t inner = i % inner_;
+        const T* from = x + outer * length_ * inner_ + inner;
+        for (int64_t j = 0; j < length_; ++j) row[static_cast<size_t>(j)] = {from[j * inner_], j};
+        order(row);
+        for (int64_t j = 0; j < k_; ++j) {
+          const int64_t at = (outer * k_ + j) * inner_ + inner;
+          if (values != nullptr) values[at] = row[static_cast<size_t>(j)].value;
+          if (indices != nullptr) indices[at] = row[static_cast<size_t>(j)].index;
+        }
+      }
+    });
+  }
+
+ private:
+  struct Item {
+    T value;
+    int64_t index;
+  };
+
+  /// Of equal elements the one with the lower index comes first; NaN is larger than every number.
+  void order(std::vector<Item>& row) const {
+    const auto before = [this](const Item& a, const Item& b) {
+      const bool less = a.value < b.value || (a.value == a.value && b.value != b.value);
+      const bool greater = b.value < a.value || (b.value == b.value && a.value != a.value);
+      if (less != greater) return largest_ ? greater : less;
+      return a.index < b.index;
+    };
+    const auto end = row.begin() + k_;
+    if (k_ < length_) std::nth_element(row.begin(), end, row.end(), before);
+    std::sort(row.begin(), end, before);
+  }
+
+  int64_t outer_ = 1;
+  int64_t length_;
+  int64_t inner_ = 1;
+  int64_t k_;
+  bool largest_;
+};
+
+Offer offer_top_k(const StepRequest& request, engine::WeightStore&) {
+  const tensor::Tensor* wanted = request.graph.constant(request.node.inputs[1]);
+  if (wanted == nullptr || wanted->size() != 1) return Offer::refuse("k is computed");
+  const Shape& shape = request.inputs[0].shape;
+  if (shape.empty()) return Offer::refuse("a scalar");
+  const int64_t axis =
+      tensor::normalize_axis(request.node.attributes.get_int("axis"), static_cast<int64_t>(shape.size()));
+  const int64_t k = wanted->to_int64()[0];
+  if (k < 0 || k > shape[static_cast<size_t>(axis)]) return Offer::refuse("k is beyond the axis");
+  const DType dtype = request.graph.value(request.node.inputs[0]).type.dtype;
+  const bool largest = request.node.attributes.get_int("largest") != 0;
+  Offer offer;
+  offer.inputs = {{dtype, shape, Layout::kPlain}, {}};
+  offer.outputs = request.outputs;
+  switch (dtype) {
+    case DType::kFloat32: offer.kernel = std::make_shared<TopKKernel<float>>(shape, axis, k, largest); break;
+    case DType::kInt32: offer.kernel = std::make_shared<TopKKernel<int32_t>>(shape, axis, k, largest); break;
+    case DType::kInt64: offer.kernel = std::make_shared<TopKKernel<int64_t>>(shape, axis, k, largest); break;
+    default: return Offer::refuse(fmt::format("no loop over {}", tensor::dtype_name(dtype)));
+  }
+  return offer;
+}
+
+}  // namespace
+
+void add_top_k_tactics(TacticList& list) {
+  list.push_back({.name = "top_k", .operators = {"TopK"}, .make = offer_top_k});
+}
+
+}  // namespace hone::device::cpu

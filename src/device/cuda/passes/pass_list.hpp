@@ -1,0 +1,19 @@
+// The passes that only CUDA wants; each file of this folder holds one. They know no header of CUDA's and are
+// part of libhone, so that every program knows their names and what they do, with a GPU or without.
+#pragma once
+
+#include "transform/pass.hpp"
+
+namespace hone::device::cuda {
+
+transform::Summary row_lifting(graph::Graph& graph);
+transform::Summary concatenated_convolution_fusion(graph::Graph& graph);
+transform::Summary pool_fusion(graph::Graph& graph);
+transform::Summary stem_fusion(graph::Graph& graph);
+transform::Summary bottleneck_fusion(graph::Graph& graph);
+transform::Summary cluster_bottleneck_fusion(graph::Graph& graph);
+transform::Summary convolution_sum_fusion(graph::Graph& graph);
+transform::Summary squeeze_excite_fusion(graph::Graph& graph);
+transform::Summary global_pool_fusion(graph::Graph& graph);
+
+}  // namespace hone::device::cuda

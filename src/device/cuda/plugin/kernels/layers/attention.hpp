@@ -1,0 +1,59 @@
+// Attention in one kernel: y = softmax(scale * q k' + masks) v. A block takes 64 rows of queries of one head
+// and goes over its keys once, with the largest score and the sum of exponentials so far (Dao et al.,
+// "FlashAttention", 2022). Scores never leave the registers, and operands are read where they lie.
+#pragma once
+
+#include <cstdint>
+
+#include "base/refusal.hpp"
+#include "device/cuda/plugin/kernels/common/launch_options.hpp"
+
+namespace hone::device::cuda {
+
+/// Where the matrices of an operand lie, in elements from its first: loop i over the heads moves by loops[i].
+struct AttentionMatrix {
+  static constexpr int kMostLoops = 5;
+  int64_t offset = 0;
+  int64_t loops[kMostLoops] = {};
+  int64_t row = 0;     ///< from one row of it to the next
+  int64_t column = 1;  ///< 1 but for masks
+};
+
+struct AttentionSize {
+  static constexpr int kMostMasks = 4;
+  static constexpr int kMostDepth = 128;
+
+  /// Loops over the heads, the innermost last.
+  int loops = 0;
+  int64_t lengths[AttentionMatrix::kMostLoops] = {};
+  int64_t rows = 0;
+  int64_t keys = 0;
+  int depth = 0;  ///< columns of q and k
+  int width = 0;  ///< columns of v and y
+  float scale = 1;
+  AttentionMatrix q;
+  AttentionMatrix k;  ///< a row for each key
+  AttentionMatrix v;
+  AttentionMatrix y;
+  int masks = 0;
+  AttentionMatrix mask[kMostMasks];
+
+  int64_t heads() const;
+};
+
+struct AttentionArgs {
+  const void* q = nullptr;
+  const void* k = nullptr;
+  const void* v = nullptr;
+  const float* masks[AttentionSize::kMostMasks] = {};
+  void* y = nullptr;
+};
+
+/// Why there is no kernel for this; empty when there is.
+Refusal attention_refusal(const AttentionSize& size, const DeviceProperties& device);
+
+/// For half and bfloat16.
+cudaError_t attention(const AttentionArgs& args, FloatType type, const AttentionSize& size,
+                      const LaunchOptions& options);
+
+}  // namespace hone::device::cuda

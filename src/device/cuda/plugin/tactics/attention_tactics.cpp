@@ -1,0 +1,139 @@
+// Regions of attention by a kernel of ours.
+#include <algorithm>
+
+#include "device/cuda/plugin/kernels/layers/attention.hpp"
+#include "device/cuda/plugin/tactics/tactics.hpp"
+#include "engine/requirements.hpp"
+#include "graph/attention.hpp"
+
+namespace hone::device::cuda {
+namespace {
+
+using engine::Layout;
+using engine::Offer;
+using engine::StepRequest;
+using engine::TensorDesc;
+using graph::Attention;
+using graph::StridedView;
+using tensor::DType;
+
+/// Positions of the operands among the step's inputs.
+struct Positions {
+  size_t q = 0;
+  size_t k = 0;
+  size_t v = 0;
+  std::vector<size_t> masks;
+};
+
+/// Rows and columns of the view's matrices as its last two dimensions, the loops over the heads before them.
+Refusal read_matrix(const StridedView& view, bool contiguous, AttentionMatrix& out) {
+  const size_t leading = view.dimensions.size() - 2;
+  const auto row = view.stride(leading);
+  const auto column = view.stride(leading + 1);
+  if (!row || !column) return "rows of an operand lie unevenly";
+  if (contiguous && *column != 1 && !view.dimensions[leading + 1].empty())
+    return "the columns of an operand lie apart";
+  out.offset = view.offset;
+  out.row = *row;
+  out.column = *column;
+  int loop = 0;
+  for (size_t i = 0; i < leading; ++i) {
+    for (const graph::StridedLoop& each : view.dimensions[i]) {
+      if (loop == AttentionMatrix::kMostLoops) return "its heads lie in too many loops";
+      out.loops[loop++] = each.stride;
+    }
+  }
+  return {};
+}
+
+/// Empty when `size` is filled in.
+Refusal read_size(Attention& a, AttentionSize& size) {
+  if (a.masks.size() > AttentionSize::kMostMasks) return "it has too many masks";
+  std::vector<StridedView*> views = {&a.q, &a.k, &a.v, &a.result};
+  for (StridedView& mask : a.masks) views.push_back(&mask);
+  for (size_t i = 0; i < a.leading.size(); ++i) {
+    if (a.leading[i] != 0 && !graph::align_loops(views, i)) return "its heads lie unevenly";
+    for (const graph::StridedLoop& loop : a.q.dimensions[i]) {
+      if (size.loops == AttentionMatrix::kMostLoops) return "its heads lie in too many loops";
+      size.lengths[size.loops++] = loop.length;
+    }
+  }
+  if (a.depth > AttentionSize::kMostDepth || a.width > AttentionSize::kMostDepth)
+    return fmt::format("heads of {} and {} columns, {} at most", a.depth, a.width, AttentionSize::kMostDepth);
+  size.rows = a.rows;
+  size.keys = a.keys;
+  size.depth = static_cast<int>(a.depth);
+  size.width = static_cast<int>(a.width);
+  size.scale = static_cast<float>(a.scale);
+  std::swap(a.k.dimensions[a.leading.size()], a.k.dimensions[a.leading.size() + 1]);  // a row for each key
+  for (const auto& [view, out] : {std::pair(&a.q, &size.q), std::pair(&a.k, &size.k),
+                                  std::pair(&a.v, &size.v), std::pair(&a.result, &size.y)}) {
+    if (Refusal reason = read_matrix(*view, true, *out)) return reason;
+  }
+  for (const StridedView& mask : a.masks) {
+    if (Refusal reason = read_matrix(mask, false, size.mask[size.masks++])) return reason;
+  }
+  return {};
+}
+
+/// Says how the step's inputs must lie.
+Refusal arrange(const StepRequest& request, const graph::Graph& body, const Attention& a, Offer& offer,
+                Positions& positions) {
+  const auto place = [&](const StridedView& view, DType dtype, size_t& position) -> Refusal {
+    position = static_cast<size_t>(std::find(body.inputs.begin(), body.inputs.end(), view.base) -
+                                   body.inputs.begin());
+    const TensorDesc desc{dtype, request.inputs[position].shape, Layout::kPlain};
+    TensorDesc& wanted = offer.inputs[position];
+    if (wanted.dtype != DType::kUndefined && wanted != desc) return "a mask is an operand of a product too";
+    wanted = desc;
+    return {};
+  };
+  for (const auto& [view, position] :
+       {std::pair(&a.q, &positions.q), std::pair(&a.k, &positions.k), std::pair(&a.v, &positions.v)}) {
+    if (Refusal reason = place(*view, request.storage(), *position)) return reason;
+  }
+  for (const StridedView& mask : a.masks) {
+    if (Refusal reason = place(mask, DType::kFloat32, positions.masks.emplace_back())) return reason;
+  }
+  return {};
+}
+
+Offer offer_attention(const Gpu& gpu, const StepRequest& request) {
+  if (tensor::dtype_size(request.storage()) != 2) return Offer::refuse("only fp16 and bf16");
+  const graph::Graph body = graph::typed_body(request.graph, request.node);
+  auto attention = graph::read_attention(body);
+  if (!attention) return Offer::refuse("its body is no attention of float32 with operands that lie evenly");
+  Offer offer;
+  offer.inputs.resize(request.inputs.size());
+  offer.outputs = {{request.storage(), request.outputs[0].shape, Layout::kPlain}};
+  Positions positions;
+  if (Refusal reason = arrange(request, body, *attention, offer, positions))
+    return Offer::refuse(std::move(reason));
+  AttentionSize size;
+  if (Refusal reason = read_size(*attention, size)) return Offer::refuse(std::move(reason));
+  if (Refusal reason = attention_refusal(size, gpu.properties())) return Offer::refuse(std::move(reason));
+  const FloatType type = float_type(request.storage());
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "an attention",
+      [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+        AttentionArgs args{inputs[positions.q], inputs[positions.k], inputs[positions.v], {}, outputs[0]};
+        for (size_t i = 0; i < positions.masks.size(); ++i)
+          args.masks[i] = static_cast<const float*>(inputs[positions.masks[i]]);
+        return cuda::attention(args, type, size, options);
+      },
+      true);
+  return offer;
+}
+
+}  // namespace
+
+void add_attention_tactics(TacticList& list, Gpu& gpu) {
+  list.push_back({.name = "hone_attention",
+                  .operators = {"Region:" + std::string(graph::kAttention)},
+                  .requirements = {engine::only_float32, engine::nonempty_output},
+                  .make = [&gpu](const StepRequest& request, engine::WeightStore&) {
+                    return offer_attention(gpu, request);
+                  }});
+}
+
+}  // namespace hone::device::cuda

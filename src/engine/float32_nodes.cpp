@@ -1,0 +1,107 @@
+// See float32_nodes.hpp.
+#include "engine/float32_nodes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <span>
+#include <string_view>
+
+#include "graph/operator.hpp"
+#include "tensor/saturate.hpp"
+
+namespace hone::engine {
+namespace {
+
+using graph::Graph;
+using graph::kNoValue;
+using graph::Node;
+using graph::ValueId;
+
+/// Products of rows up to this length are cheap.
+constexpr int64_t kShortRow = 64;
+
+bool is_one_of(std::string_view op, std::span<const std::string_view> list) {
+  return std::find(list.begin(), list.end(), op) != list.end();
+}
+
+bool is_floating(const Graph& graph, ValueId id) {
+  return id != kNoValue && tensor::is_floating(graph.value(id).type.dtype);
+}
+
+/// Whether a small error of any input may become a large one of the result.
+bool magnifies(const Graph& graph, const Node& node) {
+  static constexpr std::array<std::string_view, 4> kAngles = {"Sin", "Cos", "Tan", "Mod"};
+  static constexpr std::array<std::string_view, 4> kCasts = {"Cast", "CastLike", "QuantizeLinear",
+                                                             "DynamicQuantizeLinear"};
+  if (std::none_of(node.inputs.begin(), node.inputs.end(),
+                   [&](ValueId id) { return is_floating(graph, id); }))
+    return false;
+  if (graph::traits_of(node).discontinuous || is_one_of(node.op, kAngles)) return true;
+  return (graph::traits_of(node).elementwise || is_one_of(node.op, kCasts)) &&
+         !is_floating(graph, node.output(0));
+}
+
+/// Whether this input of the node, whatever becomes of its result, is a place in another one.
+bool is_place(const Node& node, size_t input) {
+  if (node.op == "GridSample" || node.op == "RoiAlign" || node.op == "MaxRoiPool") return input == 1;
+  return node.op == "Resize" && input > 0;
+}
+
+bool multiplies_long_rows(const Graph& graph, const Node& node) {
+  static constexpr std::array<std::string_view, 13> kHeavy = {
+      "Conv", "FusedConv", "ConvTranspose", "ConvInteger",   "DeformConv",    "QLinearConv", "LSTM",
+      "GRU",  "RNN",       "Attention",     "QLinearMatMul", "MatMulInteger", "Einsum"};
+  static constexpr std::array<std::string_view, 4> kProducts = {"MatMul", "FusedMatMul", "Gemm", "FusedGemm"};
+  if (is_one_of(node.op, kHeavy)) return true;
+  if (!is_one_of(node.op, kProducts)) return false;
+  const auto& dims = graph.value(node.inputs[0]).type.dims;
+  if (!dims || dims->empty()) return true;
+  const bool transposed = node.attributes.has("transA") && node.attributes.get_int("transA") != 0;
+  const graph::Dim& row = transposed ? dims->front() : dims->back();
+  return !row.known() || row.value() > kShortRow;
+}
+
+/// Whether float32 results of the node may be asked for because of what is made of them.
+bool passes_on(const Graph& graph, const Node& node) {
+  return !graph::has_body(node) && !multiplies_long_rows(graph, node);
+}
+
+}  // namespace
+
+std::vector<bool> float32_nodes(const Graph& graph) {
+  std::vector<bool> result(graph.nodes.size(), false);
+  // Of each value: it is read as an angle or a place, and in another way.
+  std::vector<bool> exact(graph.values.size(), false);
+  std::vector<bool> plain(graph.values.size(), false);
+  for (size_t i = graph.nodes.size(); i-- > 0;) {
+    const Node& node = graph.nodes[i];
+    const auto any_of = [&](const std::vector<bool>& values) {
+      return std::any_of(node.outputs.begin(), node.outputs.end(),
+                         [&](ValueId id) { return id != kNoValue && values[static_cast<size_t>(id)]; });
+    };
+    result[i] = any_of(exact) && !any_of(plain) && passes_on(graph, node);
+    const bool all_exact = result[i] || magnifies(graph, node);
+    for (size_t k = 0; k < node.inputs.size(); ++k) {
+      if (node.inputs[k] == kNoValue) continue;
+      auto& reads = all_exact || is_place(node, k) ? exact : plain;
+      reads[static_cast<size_t>(node.inputs[k])] = true;
+    }
+  }
+  return result;
+}
+
+int64_t count_saturated_constants(const Graph& graph, tensor::DType storage) {
+  const std::vector<bool> float32 = float32_nodes(graph);
+  std::set<ValueId> seen;
+  int64_t count = 0;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (const ValueId id : graph.nodes[i].inputs) {
+      if (float32[i] || id == kNoValue || !graph.value(id).constant || !seen.insert(id).second) continue;
+      count += tensor::count_saturated(*graph.value(id).constant, storage);
+    }
+  }
+  return count;
+}
+
+}  // namespace hone::engine

@@ -1,0 +1,25 @@
+// Transpositions that move nothing: only what the dimensions of the same bytes are called.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/tensor_desc.hpp"
+
+namespace hone::engine {
+
+/// The order of a Transpose node's dimensions: its attribute, or all of them reversed.
+std::vector<int64_t> transposition_of(const std::vector<int64_t>& perm, size_t rank);
+
+struct Arrangements {
+  Layout input = Layout::kPlain;
+  Layout result = Layout::kPlain;
+};
+
+/// Layouts, each plain or channels-last, with which a tensor of this shape and its transposition are the same
+/// bytes; nullopt where there are none. Of several ways that with an input in `wanted`.
+std::optional<Arrangements> same_bytes_transposed(const Shape& shape, const std::vector<int64_t>& order,
+                                                  Layout wanted);
+
+}  // namespace hone::engine

@@ -1,0 +1,36 @@
+// Scaled dot-product attention (Vaswani et al., "Attention Is All You Need", 2017) as the body of a region.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "graph/strided_view.hpp"
+
+namespace hone::graph {
+
+/// The kind of regions that compute it.
+inline constexpr std::string_view kAttention = "attention";
+
+/// result = softmax(scale * (q k) + masks) v, the softmax along the keys, for each index of the leading
+/// dimensions. Views are of inputs of the body.
+struct Attention {
+  tensor::Shape leading;
+  int64_t rows = 0;
+  int64_t keys = 0;
+  /// Columns of q, which are the rows of k.
+  int64_t depth = 0;
+  /// Columns of v.
+  int64_t width = 0;
+  StridedView q;                   ///< leading..., rows, depth
+  StridedView k;                   ///< leading..., depth, keys
+  StridedView v;                   ///< leading..., keys, width
+  std::vector<StridedView> masks;  ///< leading..., rows, keys
+  double scale = 1;
+  StridedView result;  ///< leading..., rows, width, of the plain result
+};
+
+/// What a body with types (typed_body()) computes; nullopt where that is no attention of known shape whose
+/// operands are views of the body's inputs. Files may have any body in a region of this kind.
+std::optional<Attention> read_attention(const Graph& body);
+
+}  // namespace hone::graph

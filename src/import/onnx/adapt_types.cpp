@@ -1,0 +1,49 @@
+// Attributes of opset 23 and 24 that choose element types: the table's forms take those of the inputs.
+#include <climits>
+
+#include "import/onnx/adapt.hpp"
+
+namespace hone::importer {
+namespace {
+
+using graph::DType;
+
+constexpr int kEveryOpset = INT_MAX;
+
+graph::Attributes cast_to(DType dtype) {
+  graph::Attributes attributes;
+  attributes.set("to", static_cast<int64_t>(dtype));
+  return attributes;
+}
+
+/// It says how float8e8m0 is rounded, which is refused anyway.
+void drop_round_mode(Rewrite& r) { r.node.attributes.erase("round_mode"); }
+
+/// The type in which x is divided by the scale, by default that of the scale.
+void quantize_in_precision(Rewrite& r) {
+  const auto precision = static_cast<DType>(r.attribute<int64_t>("precision", 0));
+  r.node.attributes.erase("precision");
+  if (precision == DType::kUndefined) return;
+  for (const size_t i : {size_t{0}, size_t{1}}) {
+    if (r.dtype(i) != precision) r.set_input(i, r.before("Cast", {r.node.input(i)}, cast_to(precision)));
+  }
+}
+
+/// The type of the result, by default that of the scale.
+void dequantize_to_type(Rewrite& r) {
+  const auto dtype = static_cast<DType>(r.attribute<int64_t>("output_dtype", 0));
+  r.node.attributes.erase("output_dtype");
+  if (dtype != DType::kUndefined && dtype != r.dtype(1)) r.after(0, "Cast", {}, cast_to(dtype));
+}
+
+constexpr AdaptRule kRules[] = {
+    {"Cast", kEveryOpset, drop_round_mode},
+    {"QuantizeLinear", kEveryOpset, quantize_in_precision},
+    {"DequantizeLinear", kEveryOpset, dequantize_to_type},
+};
+
+}  // namespace
+
+std::span<const AdaptRule> type_rules() { return kRules; }
+
+}  // namespace hone::importer

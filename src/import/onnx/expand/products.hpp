@@ -1,0 +1,25 @@
+// Matrix products of quantized matrices, and activations by name, that several families share.
+#pragma once
+
+#include "import/onnx/expand/expansion.hpp"
+
+namespace hone::importer {
+
+/// (a - a_zero) · (b - b_zero) · a_scale · b_scale; zero points may be absent.
+struct IntegerProduct {
+  graph::ValueId a, b, a_scale, b_scale;
+  graph::ValueId a_zero = graph::kNoValue;
+  graph::ValueId b_zero = graph::kNoValue;  ///< one value, or one a column
+  graph::ValueId added = graph::kNoValue;   ///< int32, added to the product before it is scaled
+  float alpha = 1;
+};
+
+/// In the type of the scales.
+graph::ValueId float_product(Expansion& e, const IntegerProduct& product);
+
+/// x through the activation that the attribute names; x itself without one. The parameters are alpha and beta
+/// of the activation, as far as the file has them.
+graph::ValueId activate(Expansion& e, graph::ValueId x, const std::string& activation,
+                        const std::vector<float>& parameters);
+
+}  // namespace hone::importer

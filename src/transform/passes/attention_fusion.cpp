@@ -1,0 +1,292 @@
+// Fuses scaled dot-product attention from the first product to the second, with the transpositions, slices
+// and reshapes around it that only arrange its operands.
+#include <algorithm>
+
+#include "graph/attention.hpp"
+#include "transform/constants.hpp"
+#include "transform/fusion.hpp"
+#include "transform/pass_list.hpp"
+#include "transform/region.hpp"
+
+namespace hone::transform {
+namespace {
+
+/// Additions between the first product and the softmax: a bias by position and a mask or two.
+constexpr size_t kMostMasks = 4;
+
+/// A sum of scores and something else.
+struct Addition {
+  int32_t index = -1;
+  ValueId mask = kNoValue;
+  /// The Reshape nodes before and after it, or -1.
+  int32_t there = -1;
+  int32_t back = -1;
+};
+
+/// The nodes of a pattern, in the order they run but for views.
+struct Found {
+  int32_t product = -1;
+  double scale = 1;
+  std::vector<int32_t> scalings;
+  std::vector<Addition> additions;  ///< the last one first
+  int32_t softmax = -1;
+  int32_t result = -1;
+  int32_t transpose = -1;  ///< of the result, or -1
+  ValueId q = kNoValue;
+  ValueId k = kNoValue;
+  ValueId v = kNoValue;
+};
+
+/// The scalar that a Mul multiplies with, and its other operand.
+std::optional<std::pair<double, ValueId>> scaling(const Editor& editor, ValueId id) {
+  const Node* product = editor.made_by(id, "Mul");
+  if (product == nullptr) return std::nullopt;
+  for (const size_t i : {0, 1}) {
+    const auto factor = scalar_constant(editor.graph(), product->inputs[i]);
+    if (factor &&
+        same_shape(editor.graph().value(id).type, editor.graph().value(product->inputs[1 - i]).type))
+      return std::pair(*factor, product->inputs[1 - i]);
+  }
+  return std::nullopt;
+}
+
+/// Takes the scalings that end in this operand of the first product.
+void take_scaling(const Editor& editor, ValueId& id, Found& found) {
+  while (const auto scaled = scaling(editor, id)) {
+    found.scale *= scaled->first;
+    found.scalings.push_back(editor.producer(id));
+    id = scaled->second;
+  }
+}
+
+/// An addition while the scores have other leading dimensions, as windows of images are masked; node `index`
+/// gives them their own again.
+std::optional<Addition> reshaped_addition(const Editor& editor, int32_t index) {
+  const Graph& graph = editor.graph();
+  const Node& back = editor.node(index);
+  const Node* sum = back.op == "Reshape" ? editor.made_by(back.inputs[0], "Add") : nullptr;
+  if (sum == nullptr || !editor.read_once(sum->outputs[0])) return std::nullopt;
+  const graph::TensorType& type = graph.value(back.outputs[0]).type;
+  const graph::TensorType& added = graph.value(sum->outputs[0]).type;
+  if (!type.fully_known() || !added.fully_known()) return std::nullopt;
+  for (const size_t i : {0, 1}) {
+    const Node* there = editor.made_by(sum->inputs[i], "Reshape");
+    if (there != nullptr && editor.read_once(there->outputs[0]) &&
+        same_shape(graph.value(there->inputs[0]).type, type) &&
+        same_shape(graph.value(there->outputs[0]).type, added)) {
+      return Addition{editor.producer(sum->outputs[0]), sum->inputs[1 - i], editor.producer(sum->inputs[i]),
+                      index};
+    }
+  }
+  return std::nullopt;
+}
+
+bool may_be_scores(const Editor& editor, ValueId id, const graph::TensorType& scores) {
+  return same_shape(editor.graph().value(id).type, scores) && editor.producer(id) >= 0 &&
+         editor.read_once(id);
+}
+
+/// Follows what the softmax reads up to the first product; false where something else is on the way.
+bool find_product(const Editor& editor, ValueId id, Found& found) {
+  const graph::TensorType& scores = editor.graph().value(id).type;
+  while (editor.read_once(id)) {
+    const int32_t index = editor.producer(id);
+    if (index < 0) return false;
+    const Node& node = editor.node(index);
+    if (node.op == "MatMul") {
+      found.product = index;
+      return true;
+    }
+    if (const auto scaled = scaling(editor, id)) {
+      found.scale *= scaled->first;
+      found.scalings.push_back(index);
+      id = scaled->second;
+    } else if (!found.scalings.empty() || found.additions.size() == kMostMasks) {
+      return false;
+    } else if (node.op == "Add") {
+      const size_t main = may_be_scores(editor, node.inputs[0], scores) ? 0 : 1;
+      if (!may_be_scores(editor, node.inputs[main], scores)) return false;
+      found.additions.push_back({index, node.inputs[1 - main]});
+      id = node.inputs[main];
+    } else if (const auto addition = reshaped_addition(editor, index)) {
+      found.additions.push_back(*addition);
+      id = editor.node(addition->there).inputs[0];
+    } else {
+      return false;
+    }
+  }
+  return false;
+}
+
+std::optional<Found> find_attention(const Editor& editor, int32_t index) {
+  const Node& softmax = editor.node(index);
+  if (softmax.op != "Softmax") return std::nullopt;
+  const graph::TensorType& type = editor.graph().value(softmax.outputs[0]).type;
+  if (!type.ranked() || type.dims->size() < 2 || type.dtype != graph::DType::kFloat32) return std::nullopt;
+  const int64_t axis = softmax.attributes.get_int("axis");
+  if (axis != -1 && axis != static_cast<int64_t>(type.dims->size()) - 1) return std::nullopt;
+  Found found;
+  found.softmax = index;
+  found.result = editor.single_reader(softmax.outputs[0]);
+  if (found.result < 0) return std::nullopt;
+  const Node& result = editor.node(found.result);
+  if (result.op != "MatMul" || result.inputs[0] != softmax.outputs[0] ||
+      result.inputs[1] == softmax.outputs[0])
+    return std::nullopt;
+  if (!find_product(editor, softmax.inputs[0], found)) return std::nullopt;
+  const Node& product = editor.node(found.product);
+  found.q = product.inputs[0];
+  found.k = product.inputs[1];
+  found.v = result.inputs[1];
+  take_scaling(editor, found.q, found);
+  take_scaling(editor, found.k, found);
+  const int32_t reader = editor.single_reader(result.outputs[0]);
+  if (reader >= 0 && editor.node(reader).op == "Transpose") found.transpose = reader;
+  return found;
+}
+
+/// Why the pattern stays as it is; empty when it does not.
+Refusal refusal(const Editor& editor, const Found& found) {
+  const Graph& graph = editor.graph();
+  for (const ValueId id : {found.q, found.k, found.v}) {
+    const graph::TensorType& type = graph.value(id).type;
+    if (!type.ranked() || type.dims->size() < 2)
+      return fmt::format("'{}' is no matrix of a known rank", graph.value(id).name);
+  }
+  for (const Addition& step : found.additions) {
+    const Node& addition = editor.node(step.index);
+    if (!broadcasts_into(graph.value(step.mask).type, graph.value(addition.outputs[0]).type))
+      return fmt::format("what '{}' adds is larger than the scores", addition.name);
+  }
+  return {};
+}
+
+/// Makes the body's nodes in the order they run.
+class PartMaker {
+ public:
+  PartMaker(Editor& editor, const graph::Links& links) : editor_(editor), links_(links) {}
+
+  /// The views that lead to an operand, which several operands may share.
+  void add_views(ValueId id) {
+    const graph::StridedView view = graph::strided_view(editor_.graph(), links_, id);
+    for (const int32_t index : view.nodes) {
+      if (std::find(views_.begin(), views_.end(), index) != views_.end()) continue;
+      views_.push_back(index);
+      parts_.push_back({fmt::format("view{}", views_.size()), editor_.node(index)});
+    }
+  }
+
+  /// The node with the operands that it has in the pattern; a new value is its result.
+  ValueId add(const std::string& role, Node node, std::vector<ValueId> inputs) {
+    node.inputs = std::move(inputs);
+    node.outputs = {editor_.add_value(node.name, graph::DType::kFloat32)};
+    parts_.push_back({role, std::move(node)});
+    return parts_.back().node.outputs[0];
+  }
+
+  /// A region whose result takes the place of `result`.
+  Node region(ValueId result) {
+    parts_.back().node.outputs[0] = result;
+    return make_region(std::string(graph::kAttention), parts_, {result});
+  }
+
+  const std::vector<int32_t>& views() const { return views_; }
+
+ private:
+  Editor& editor_;
+  const graph::Links& links_;
+  std::vector<Part> parts_;
+  std::vector<int32_t> views_;
+};
+
+/// One multiplication for all of the pattern.
+Node joint_scaling(const Editor& editor, const std::vector<int32_t>& scalings) {
+  std::vector<const Node*> nodes;
+  for (const int32_t index : scalings) nodes.push_back(&editor.node(index));
+  Node scaling = *nodes[0];
+  join_names(scaling, nodes);
+  return scaling;
+}
+
+/// Removes those of the nodes whose results nobody reads any more.
+void remove_unread(Editor& editor, const std::vector<int32_t>& nodes) {
+  const auto unread = [&](ValueId id) {
+    return id == kNoValue || (editor.read_count(id) == 0 && !editor.is_output(id));
+  };
+  for (size_t round = 0; round < nodes.size(); ++round) {
+    for (const int32_t index : nodes) {
+      if (!editor.alive(index)) continue;
+      const std::vector<ValueId>& outputs = editor.node(index).outputs;
+      if (std::all_of(outputs.begin(), outputs.end(), unread)) editor.remove(index);
+    }
+  }
+}
+
+void fuse(Editor& editor, const graph::Links& links, const Found& found) {
+  PartMaker maker(editor, links);
+  for (const ValueId id : {found.q, found.k, found.v}) maker.add_views(id);
+  for (const Addition& addition : found.additions) maker.add_views(addition.mask);
+  ValueId scores = maker.add("qk", editor.node(found.product), {found.q, found.k});
+  if (!found.scalings.empty()) {
+    Node scaling = joint_scaling(editor, found.scalings);
+    const ValueId factor = editor.add_constant(scaling.name + ".factor",
+                                               floating_tensor(graph::DType::kFloat32, {}, {found.scale}));
+    scores = maker.add("scale", std::move(scaling), {scores, factor});
+  }
+  for (size_t i = found.additions.size(); i > 0; --i) {
+    const Addition& addition = found.additions[i - 1];
+    const std::string role = fmt::format("mask{}", found.additions.size() - i + 1);
+    const auto reshape = [&](int32_t index, const char* when) {
+      if (index < 0) return;
+      const Node node = editor.node(index);
+      scores = maker.add(role + when, node, {scores, node.inputs[1]});
+    };
+    reshape(addition.there, "_there");
+    scores = maker.add(role, editor.node(addition.index), {scores, addition.mask});
+    reshape(addition.back, "_back");
+  }
+  const ValueId weights = maker.add("softmax", editor.node(found.softmax), {scores});
+  const ValueId rows = maker.add("result", editor.node(found.result), {weights, found.v});
+  int32_t last = found.result;
+  std::vector<int32_t> gone = {found.product, found.softmax};
+  for (const Addition& addition : found.additions) {
+    gone.push_back(addition.index);
+    if (addition.there >= 0) gone.insert(gone.end(), {addition.there, addition.back});
+  }
+  if (found.transpose >= 0) {
+    maker.add("transposed", editor.node(found.transpose), {rows});
+    gone.push_back(found.result);
+    last = found.transpose;
+  }
+  Node region = maker.region(editor.node(last).outputs[0]);
+  for (const int32_t index : gone) editor.remove(index);
+  editor.replace(last, std::move(region));
+  // Scalings of an operand, and views, may have other readers.
+  remove_unread(editor, found.scalings);
+  remove_unread(editor, maker.views());
+}
+
+}  // namespace
+
+Summary attention_fusion(Graph& graph) {
+  Summary summary;
+  const graph::Links links(graph);
+  Editor editor(graph);
+  for (int32_t i = 0; i < editor.count(); ++i) {
+    if (!editor.alive(i)) continue;
+    const auto found = find_attention(editor, i);
+    if (!found) continue;
+    const std::string first = editor.node(found->product).name;
+    const std::string last = editor.node(found->result).name;
+    if (const Refusal reason = refusal(editor, *found)) {
+      summary.refuse(fmt::format("'{}' to '{}' not fused: {}", first, last, reason.text()));
+      continue;
+    }
+    summary.change(fmt::format("attention from '{}' to '{}' became one node", first, last));
+    fuse(editor, links, *found);
+  }
+  editor.commit();
+  return summary;
+}
+
+}  // namespace hone::transform

@@ -1,0 +1,46 @@
+// Makes products of divisions by the root of something smaller, whose reciprocals are fewer than the
+// quotients; products fuse, too. The reciprocal of a root is never out of range: that of the smallest number
+// is 2^-75 in float32 and 2^-12 in float16.
+#include "transform/fusion.hpp"
+#include "transform/pass_list.hpp"
+
+namespace hone::transform {
+namespace {
+
+/// Whether it has one element where the other has several or an open number.
+bool is_smaller(const graph::TensorType& type, const graph::TensorType& other) {
+  if (!broadcasts_into(type, other)) return false;
+  const size_t ahead = other.dims->size() - type.dims->size();
+  for (size_t d = 0; d < other.dims->size(); ++d) {
+    const bool one = d < ahead || (*type.dims)[d - ahead].is(1);
+    const graph::Dim& dim = (*other.dims)[d];
+    if (one && (!dim.known() || dim.value() > 1)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Summary division_by_root(Graph& graph) {
+  Summary summary;
+  Editor editor(graph);
+  const int32_t count = editor.count();
+  for (int32_t i = 0; i < count; ++i) {
+    const Node node = editor.node(i);
+    if (node.op != "Div" || editor.made_by(node.inputs[1], "Sqrt") == nullptr) continue;
+    const graph::TensorType& dividend = editor.graph().value(node.inputs[0]).type;
+    const graph::TensorType& root = editor.graph().value(node.inputs[1]).type;
+    if (!dividend.ranked() || !root.ranked() || !is_smaller(root, dividend)) continue;
+    Node reciprocal = derived_node(node, "Reciprocal", {node.inputs[1]});
+    const ValueId factor = editor.add_value(node.name + ".factor", root.dtype);
+    reciprocal.name += ".factor";
+    reciprocal.outputs = {factor};
+    editor.insert_before(i, std::move(reciprocal));
+    summary.change(fmt::format("'{}' became a product", node.name));
+    editor.replace(i, derived_node(node, "Mul", {node.inputs[0], factor}));
+  }
+  editor.commit();
+  return summary;
+}
+
+}  // namespace hone::transform

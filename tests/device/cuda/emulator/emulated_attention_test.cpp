@@ -1,0 +1,175 @@
+// Attention on the emulator: tiles of rows and keys that are whole and not, operands packed, shared by heads
+// and unaligned, with masks.
+#include "device/cuda/emulator/emulated_kernels.hpp"
+#include "device/cuda/plugin/kernels/layers/attention.hpp"
+
+namespace hone::device::cuda::emulated {
+namespace {
+
+/// Heads of an image and their operands in one plain tensor each: [batch][row][head][column].
+struct Case {
+  int64_t batch = 1;
+  int64_t heads = 1;
+  int64_t rows = 0;
+  int64_t keys = 0;
+  int depth = 0;
+  int width = 0;
+  /// Heads that share keys and values.
+  int64_t sharing = 1;
+  /// Elements by which rows of the queries are longer than what is read of them.
+  int64_t gap = 0;
+  /// A mask for each key, and one that hides the keys behind a row's own.
+  bool masked = false;
+};
+
+class AttentionCase {
+ public:
+  AttentionCase(const Case& c, Element element)
+      : c_(c),
+        element_(element),
+        q_(element, c.batch * c.rows * q_row(), 2, 1),
+        k_(element, c.batch * c.keys * kv_heads() * c.depth, 2, 2),
+        v_(element, positive(c.batch * c.keys * kv_heads() * c.width)),
+        key_mask_(Element::kFloat, c.batch * c.keys, 2, 4),
+        row_mask_(Element::kFloat, hidden()) {}
+
+  std::vector<double> expected() const {
+    std::vector<double> result;
+    for (int64_t n = 0; n < c_.batch; ++n) {
+      for (int64_t i = 0; i < c_.rows; ++i) {
+        for (int64_t h = 0; h < c_.heads; ++h) append_row(n, i, h, result);
+      }
+    }
+    return result;
+  }
+
+  void expect() {
+    const FloatType type = element_ == Element::kHalf ? FloatType::kHalf : FloatType::kBfloat16;
+    DeviceProperties device;
+    expect_output(
+        kFewSchedules, element_, {c_.batch, c_.rows, c_.heads, c_.width}, expected(), 4, [&](Output& y) {
+          emulator::busy_ahead(nullptr, 0);
+          for (const Tensor* tensor : {&q_, &k_, &v_}) tensor->be_busy();
+          y.be_busy();
+          AttentionArgs args{q_.get(), k_.get(), v_.get(), {key_mask_.floats(), row_mask_.floats()}, y.get()};
+          return attention(args, type, size(), {.device = &device, .pdl = true, .next_waits = true});
+        });
+  }
+
+ private:
+  int64_t q_row() const { return c_.heads * c_.depth + c_.gap; }
+  int64_t kv_heads() const { return c_.heads / c_.sharing; }
+  /// So that no sum of them is smaller than its roundings.
+  static std::vector<float> positive(int64_t count) {
+    std::mt19937 random(3);
+    std::vector<float> values(static_cast<size_t>(count));
+    for (float& value : values) value = 1 + static_cast<float>(random() % 8);
+    return values;
+  }
+  std::vector<float> hidden() const {
+    std::vector<float> mask;
+    for (int64_t i = 0; i < c_.rows; ++i) {
+      for (int64_t j = 0; j < c_.keys; ++j) mask.push_back(j > i ? -INFINITY : 0.0f);
+    }
+    return mask;
+  }
+
+  AttentionSize size() const {
+    AttentionSize size;
+    size.loops = 3;
+    size.lengths[0] = c_.batch;
+    size.lengths[1] = kv_heads();
+    size.lengths[2] = c_.sharing;
+    size.rows = c_.rows;
+    size.keys = c_.keys;
+    size.depth = c_.depth;
+    size.width = c_.width;
+    size.scale = 0.25f;
+    size.q = {0, {c_.rows * q_row(), c_.sharing * c_.depth, c_.depth}, q_row(), 1};
+    size.k = {0, {c_.keys * kv_heads() * c_.depth, c_.depth, 0}, kv_heads() * c_.depth, 1};
+    size.v = {0, {c_.keys * kv_heads() * c_.width, c_.width, 0}, kv_heads() * c_.width, 1};
+    size.y = {0, {c_.rows * c_.heads * c_.width, c_.sharing * c_.width, c_.width}, c_.heads * c_.width, 1};
+    if (c_.masked) {
+      size.masks = 2;
+      size.mask[0] = {0, {c_.keys, 0, 0}, 0, 1};
+      size.mask[1] = {0, {0, 0, 0}, c_.keys, 1};
+    }
+    return size;
+  }
+
+  void append_row(int64_t n, int64_t i, int64_t h, std::vector<double>& result) const {
+    const int64_t shared = h / c_.sharing;
+    const float* const q = q_.values.data() + (n * c_.rows + i) * q_row() + h * c_.depth;
+    std::vector<double> weights;
+    double sum = 0;
+    for (int64_t j = 0; j < c_.keys; ++j) {
+      const float* const k = k_.values.data() + ((n * c_.keys + j) * kv_heads() + shared) * c_.depth;
+      double score = 0;
+      for (int d = 0; d < c_.depth; ++d) score += q[d] * k[d];
+      score *= 0.25;
+      if (c_.masked) score += key_mask_.values[n * c_.keys + j] + row_mask_.values[i * c_.keys + j];
+      weights.push_back(std::exp(score));
+      sum += weights.back();
+    }
+    for (int d = 0; d < c_.width; ++d) {
+      double value = 0;
+      for (int64_t j = 0; j < c_.keys; ++j)
+        value += weights[j] / sum * v_.values[((n * c_.keys + j) * kv_heads() + shared) * c_.width + d];
+      result.push_back(value);
+    }
+  }
+
+  Case c_;
+  Element element_;
+  Tensor q_;
+  Tensor k_;
+  Tensor v_;
+  Tensor key_mask_;
+  Tensor row_mask_;
+};
+
+TEST(EmulatedAttention, TakesWholeTiles) {
+  AttentionCase({.heads = 2, .rows = 64, .keys = 128, .depth = 64, .width = 64}, Element::kHalf).expect();
+  AttentionCase({.rows = 64, .keys = 64, .depth = 32, .width = 32}, Element::kBFloat16).expect();
+}
+
+TEST(EmulatedAttention, TakesPartsOfTiles) {
+  AttentionCase({.batch = 2, .heads = 3, .rows = 49, .keys = 49, .depth = 32, .width = 32}, Element::kHalf)
+      .expect();
+  AttentionCase({.rows = 70, .keys = 131, .depth = 72, .width = 40}, Element::kHalf).expect();
+  AttentionCase({.rows = 1, .keys = 200, .depth = 128, .width = 128}, Element::kBFloat16).expect();
+}
+
+TEST(EmulatedAttention, ReadsOperandsThatHeadsShare) {
+  AttentionCase({.batch = 2, .heads = 4, .rows = 5, .keys = 70, .depth = 64, .width = 64, .sharing = 2},
+                Element::kHalf)
+      .expect();
+}
+
+TEST(EmulatedAttention, ReadsOperandsThatAreNotAligned) {
+  AttentionCase({.rows = 20, .keys = 33, .depth = 13, .width = 7}, Element::kHalf).expect();
+  AttentionCase({.heads = 2, .rows = 20, .keys = 33, .depth = 16, .width = 16, .gap = 3}, Element::kBFloat16)
+      .expect();
+}
+
+TEST(EmulatedAttention, AddsMasks) {
+  AttentionCase({.batch = 2, .heads = 2, .rows = 90, .keys = 90, .depth = 16, .width = 16, .masked = true},
+                Element::kHalf)
+      .expect();
+}
+
+TEST(EmulatedAttention, RefusesWhatItHasNoKernelFor) {
+  DeviceProperties device;
+  AttentionSize size;
+  size.rows = size.keys = 8;
+  size.depth = size.width = 64;
+  EXPECT_FALSE(attention_refusal(size, device));
+  size.depth = 136;
+  EXPECT_TRUE(attention_refusal(size, device));
+  size.depth = 64;
+  device.async_copies = false;
+  EXPECT_TRUE(attention_refusal(size, device));
+}
+
+}  // namespace
+}  // namespace hone::device::cuda::emulated

@@ -1,0 +1,52 @@
+// Layer normalization on the emulator: rows that lanes hold in one run and in several, in part, and rows that
+// no warp holds.
+#include "device/cuda/emulator/emulated_kernels.hpp"
+#include "device/cuda/plugin/kernels/layers/normalization.hpp"
+
+namespace hone::device::cuda::emulated {
+namespace {
+
+constexpr float kEpsilon = 1e-3F;
+
+void expect_normalized(Element element, int64_t rows, int64_t columns, bool parameters) {
+  SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns));
+  const Tensor x(element, rows * columns, 4, 1);
+  const Tensor scale(Element::kFloat, columns, 3, 2);
+  const Tensor bias(Element::kFloat, columns, 3, 3);
+  std::vector<double> expected;
+  for (int64_t row = 0; row < rows; ++row) {
+    const float* const from = x.values.data() + row * columns;
+    double mean = 0;
+    double variance = 0;
+    for (int64_t i = 0; i < columns; ++i) mean += from[i] / static_cast<double>(columns);
+    for (int64_t i = 0; i < columns; ++i)
+      variance += (from[i] - mean) * (from[i] - mean) / static_cast<double>(columns);
+    for (int64_t i = 0; i < columns; ++i) {
+      const double value = (from[i] - mean) / std::sqrt(variance + kEpsilon);
+      expected.push_back(parameters ? value * scale.values[i] + bias.values[i] : value);
+    }
+  }
+  const FloatType type = element == Element::kHalf       ? FloatType::kHalf
+                         : element == Element::kBFloat16 ? FloatType::kBfloat16
+                                                         : FloatType::kFloat;
+  expect_output(kFewSchedules, element, {rows, 1, 1, columns}, expected, 4, [&](Output& y) {
+    emulator::busy_ahead(nullptr, 0);
+    x.be_busy();
+    y.be_busy();
+    return layer_normalization(x.get(), y.get(), type, parameters ? scale.floats() : nullptr,
+                               parameters ? bias.floats() : nullptr, kEpsilon, rows, columns,
+                               {.pdl = true, .next_waits = true});
+  });
+}
+
+TEST(EmulatedNormalization, TakesRowsThatAWarpHolds) {
+  expect_normalized(Element::kHalf, 5, 768, true);
+  expect_normalized(Element::kBFloat16, 3, 264, true);
+  expect_normalized(Element::kFloat, 3, 1024, true);
+  expect_normalized(Element::kHalf, 2, 8, false);
+}
+
+TEST(EmulatedNormalization, TakesRowsThatEndWithinARun) { expect_normalized(Element::kFloat, 2, 30, true); }
+
+}  // namespace
+}  // namespace hone::device::cuda::emulated
