@@ -2,6 +2,7 @@
 // columns all at once.
 #include <algorithm>
 
+#include "device/cpu/around_axis.hpp"
 #include "device/cpu/clones.hpp"
 #include "device/cpu/ranges.hpp"
 #include "device/cpu/tactics.hpp"
@@ -63,25 +64,22 @@ HONE_CLONES void add_columns(const float* x, float* y, float* sums, size_t n, bo
 class CumulativeSumKernel final : public engine::Kernel {
  public:
   CumulativeSumKernel(const Shape& shape, int64_t axis, bool exclusive, bool reverse)
-      : length_(shape[static_cast<size_t>(axis)]), exclusive_(exclusive), reverse_(reverse) {
-    for (int64_t d = 0; d < axis; ++d) outer_ *= shape[static_cast<size_t>(d)];
-    for (size_t d = static_cast<size_t>(axis) + 1; d < shape.size(); ++d) inner_ *= shape[d];
-  }
+      : around_(shape, axis), exclusive_(exclusive), reverse_(reverse) {}
 
   void run(const engine::Run& run) const override {
     const auto* x = static_cast<const float*>(run.inputs[0]);
     auto* y = static_cast<float*>(run.outputs[0]);
-    const bool parallel = outer_ * length_ * inner_ > kWorthThreads;
-    if (inner_ == 1) {
-      in_ranges(outer_, parallel, [&](int64_t begin, int64_t end) { sum_rows_of(x, y, begin, end); });
+    const bool parallel = around_.outer * around_.length * around_.inner > kWorthThreads;
+    if (around_.inner == 1) {
+      in_ranges(around_.outer, parallel, [&](int64_t begin, int64_t end) { sum_rows_of(x, y, begin, end); });
       return;
     }
-    const int64_t blocks = (inner_ + kColumns - 1) / kColumns;
-    in_ranges(outer_ * blocks, parallel, [&](int64_t begin, int64_t end) {
+    const int64_t blocks = (around_.inner + kColumns - 1) / kColumns;
+    in_ranges(around_.outer * blocks, parallel, [&](int64_t begin, int64_t end) {
       for (int64_t unit = begin; unit < end; ++unit) {
         const int64_t first = unit % blocks * kColumns;
-        const int64_t at = unit / blocks * length_ * inner_ + first;
-        sum_columns(x + at, y + at, static_cast<size_t>(std::min(kColumns, inner_ - first)));
+        const int64_t at = unit / blocks * around_.length * around_.inner + first;
+        sum_columns(x + at, y + at, static_cast<size_t>(std::min(kColumns, around_.inner - first)));
       }
     });
   }
@@ -89,22 +87,20 @@ class CumulativeSumKernel final : public engine::Kernel {
  private:
   void sum_rows_of(const float* x, float* y, int64_t begin, int64_t end) const {
     for (; begin + kRows <= end; begin += kRows)
-      sum_rows(x + begin * length_, y + begin * length_, length_, exclusive_, reverse_);
+      sum_rows(x + begin * around_.length, y + begin * around_.length, around_.length, exclusive_, reverse_);
     for (; begin < end; ++begin)
-      sum_row(x + begin * length_, y + begin * length_, length_, exclusive_, reverse_);
+      sum_row(x + begin * around_.length, y + begin * around_.length, around_.length, exclusive_, reverse_);
   }
 
   void sum_columns(const float* x, float* y, size_t n) const {
     float sums[kColumns] = {};
-    for (int64_t i = 0; i < length_; ++i) {
-      const int64_t at = (reverse_ ? length_ - 1 - i : i) * inner_;
+    for (int64_t i = 0; i < around_.length; ++i) {
+      const int64_t at = (reverse_ ? around_.length - 1 - i : i) * around_.inner;
       add_columns(x + at, y + at, sums, n, exclusive_);
     }
   }
 
-  int64_t outer_ = 1;
-  int64_t length_;
-  int64_t inner_ = 1;
+  AroundAxis around_;
   bool exclusive_;
   bool reverse_;
 };

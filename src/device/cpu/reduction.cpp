@@ -1,6 +1,7 @@
 // Reductions over any axes, and the extreme element of an axis: one pass over the input, row by row where
 // the innermost axis is reduced, and many columns at once where it is not.
 #include "device/cpu/reduction.hpp"
+#include "device/cpu/around_axis.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -204,25 +205,24 @@ Offer offer_reduction(const StepRequest& request, engine::WeightStore&) {
 class ExtremeKernel final : public engine::Kernel {
  public:
   ExtremeKernel(const Shape& shape, int64_t axis, bool largest, bool last)
-      : length_(shape[static_cast<size_t>(axis)]), largest_(largest), last_(last) {
-    for (int64_t d = 0; d < axis; ++d) outer_ *= shape[static_cast<size_t>(d)];
-    for (size_t d = static_cast<size_t>(axis) + 1; d < shape.size(); ++d) inner_ *= shape[d];
-  }
+      : around_(shape, axis), largest_(largest), last_(last) {}
 
   void run(const engine::Run& run) const override {
     const auto* x = static_cast<const float*>(run.inputs[0]);
     auto* y = static_cast<int64_t*>(run.outputs[0]);
-    const int64_t blocks = (inner_ + kColumns - 1) / kColumns;
-    const bool parallel = outer_ * blocks > 1 && outer_ * length_ * inner_ > kWorthThreads;
+    const int64_t blocks = (around_.inner + kColumns - 1) / kColumns;
+    const bool parallel =
+        around_.outer * blocks > 1 && around_.outer * around_.length * around_.inner > kWorthThreads;
 #pragma omp parallel for schedule(static) if (parallel)
-    for (int64_t unit = 0; unit < outer_ * blocks; ++unit) {
-      if (inner_ == 1) {
-        y[unit] = position_in_row(x + unit * length_);
+    for (int64_t unit = 0; unit < around_.outer * blocks; ++unit) {
+      if (around_.inner == 1) {
+        y[unit] = position_in_row(x + unit * around_.length);
         continue;
       }
       const int64_t first = unit % blocks * kColumns;
-      const int64_t n = std::min(kColumns, inner_ - first);
-      search_columns(x + unit / blocks * length_ * inner_ + first, n, y + unit / blocks * inner_ + first);
+      const int64_t n = std::min(kColumns, around_.inner - first);
+      search_columns(x + unit / blocks * around_.length * around_.inner + first, n,
+                     y + unit / blocks * around_.inner + first);
     }
   }
 
@@ -230,10 +230,11 @@ class ExtremeKernel final : public engine::Kernel {
   static constexpr int64_t kColumns = 256;
 
   int64_t position_in_row(const float* row) const {
-    const float value = fold_row(largest_ ? Fold::kMax : Fold::kMin, row, static_cast<size_t>(length_));
+    const float value =
+        fold_row(largest_ ? Fold::kMax : Fold::kMin, row, static_cast<size_t>(around_.length));
     const auto is_it = [&](float v) { return v == value || (v != v && value != value); };
-    if (!last_) return std::find_if(row, row + length_, is_it) - row;
-    int64_t at = length_ - 1;
+    if (!last_) return std::find_if(row, row + around_.length, is_it) - row;
+    int64_t at = around_.length - 1;
     while (at > 0 && !is_it(row[at])) --at;
     return at;
   }
@@ -242,16 +243,14 @@ class ExtremeKernel final : public engine::Kernel {
     float best[kColumns];
     int32_t at[kColumns] = {};
     for (int64_t j = 0; j < n; ++j) best[j] = largest_ ? x[j] : -x[j];
-    for (int64_t i = 1; i < length_; ++i) {
-      extreme_columns(x + i * inner_, static_cast<int32_t>(i), largest_, last_, best, at,
+    for (int64_t i = 1; i < around_.length; ++i) {
+      extreme_columns(x + i * around_.inner, static_cast<int32_t>(i), largest_, last_, best, at,
                       static_cast<size_t>(n));
     }
     std::copy(at, at + n, y);
   }
 
-  int64_t outer_ = 1;
-  int64_t length_;
-  int64_t inner_ = 1;
+  AroundAxis around_;
   bool largest_;
   bool last_;
 };

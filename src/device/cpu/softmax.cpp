@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "device/cpu/around_axis.hpp"
 #include "device/cpu/reduction_math.hpp"
 #include "device/cpu/tactics.hpp"
 #include "engine/requirements.hpp"
@@ -15,26 +16,23 @@ using engine::StepRequest;
 
 class SoftmaxKernel final : public engine::Kernel {
  public:
-  SoftmaxKernel(const engine::Shape& shape, int64_t axis, bool log)
-      : length_(shape[static_cast<size_t>(axis)]), log_(log) {
-    for (int64_t d = 0; d < axis; ++d) outer_ *= shape[static_cast<size_t>(d)];
-    for (size_t d = static_cast<size_t>(axis) + 1; d < shape.size(); ++d) inner_ *= shape[d];
-  }
+  SoftmaxKernel(const engine::Shape& shape, int64_t axis, bool log) : around_(shape, axis), log_(log) {}
 
   void run(const engine::Run& run) const override {
     const auto* x = static_cast<const float*>(run.inputs[0]);
     auto* y = static_cast<float*>(run.outputs[0]);
-    const int64_t blocks = (inner_ + kColumns - 1) / kColumns;
-    const bool parallel = outer_ * blocks > 1 && outer_ * length_ * inner_ > kWorthThreads;
+    const int64_t blocks = (around_.inner + kColumns - 1) / kColumns;
+    const bool parallel =
+        around_.outer * blocks > 1 && around_.outer * around_.length * around_.inner > kWorthThreads;
 #pragma omp parallel for schedule(static) if (parallel)
-    for (int64_t unit = 0; unit < outer_ * blocks; ++unit) {
-      if (inner_ == 1) {
-        run_row(x + unit * length_, y + unit * length_);
+    for (int64_t unit = 0; unit < around_.outer * blocks; ++unit) {
+      if (around_.inner == 1) {
+        run_row(x + unit * around_.length, y + unit * around_.length);
         continue;
       }
       const int64_t first = unit % blocks * kColumns;
-      const int64_t at = unit / blocks * length_ * inner_ + first;
-      run_columns(x + at, y + at, static_cast<size_t>(std::min(kColumns, inner_ - first)));
+      const int64_t at = unit / blocks * around_.length * around_.inner + first;
+      run_columns(x + at, y + at, static_cast<size_t>(std::min(kColumns, around_.inner - first)));
     }
   }
 
@@ -43,7 +41,7 @@ class SoftmaxKernel final : public engine::Kernel {
   static constexpr int64_t kWorthThreads = 1 << 16;
 
   void run_row(const float* x, float* y) const {
-    const auto n = static_cast<size_t>(length_);
+    const auto n = static_cast<size_t>(around_.length);
     const float largest = fold_row(Fold::kMax, x, n);
     const float sum = exp_row(x, largest, log_ ? nullptr : y, n);
     if (!log_) return scale_row(y, 1 / sum, 0, y, n);
@@ -56,8 +54,8 @@ class SoftmaxKernel final : public engine::Kernel {
     float largest[kColumns];
     float sums[kColumns] = {};
     std::fill(largest, largest + n, fold_start(Fold::kMax));
-    const auto rows = static_cast<size_t>(length_);
-    const auto stride = static_cast<size_t>(inner_);
+    const auto rows = static_cast<size_t>(around_.length);
+    const auto stride = static_cast<size_t>(around_.inner);
     fold_columns(Fold::kMax, x, stride, rows, largest, n);
     float exponentials[kColumns];
     for (size_t r = 0; r < rows; ++r)
@@ -73,9 +71,7 @@ class SoftmaxKernel final : public engine::Kernel {
     }
   }
 
-  int64_t outer_ = 1;
-  int64_t length_;
-  int64_t inner_ = 1;
+  AroundAxis around_;
   bool log_;
 };
 

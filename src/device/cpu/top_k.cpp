@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "device/cpu/around_axis.hpp"
 #include "device/cpu/ranges.hpp"
 #include "device/cpu/tactics.hpp"
 
@@ -20,30 +21,29 @@ template <class T>
 class TopKKernel final : public engine::Kernel {
  public:
   TopKKernel(const Shape& shape, int64_t axis, int64_t k, bool largest)
-      : length_(shape[static_cast<size_t>(axis)]), k_(k), largest_(largest) {
-    for (int64_t d = 0; d < axis; ++d) outer_ *= shape[static_cast<size_t>(d)];
-    for (size_t d = static_cast<size_t>(axis) + 1; d < shape.size(); ++d) inner_ *= shape[d];
-  }
+      : around_(shape, axis), k_(k), largest_(largest) {}
 
   void run(const engine::Run& run) const override {
     const auto* x = static_cast<const T*>(run.inputs[0]);
     auto* values = static_cast<T*>(run.outputs[0]);
     auto* indices = static_cast<int64_t*>(run.outputs[1]);
-    in_ranges(outer_ * inner_, outer_ * inner_ * length_ > kWorthThreads, [&](int64_t begin, int64_t end) {
-      std::vector<Item> row(static_cast<size_t>(length_));
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t outer = i / inner_;
-        const int64_t inner = i % inner_;
-        const T* from = x + outer * length_ * inner_ + inner;
-        for (int64_t j = 0; j < length_; ++j) row[static_cast<size_t>(j)] = {from[j * inner_], j};
-        order(row);
-        for (int64_t j = 0; j < k_; ++j) {
-          const int64_t at = (outer * k_ + j) * inner_ + inner;
-          if (values != nullptr) values[at] = row[static_cast<size_t>(j)].value;
-          if (indices != nullptr) indices[at] = row[static_cast<size_t>(j)].index;
-        }
-      }
-    });
+    in_ranges(around_.outer * around_.inner, around_.outer * around_.inner * around_.length > kWorthThreads,
+              [&](int64_t begin, int64_t end) {
+                std::vector<Item> row(static_cast<size_t>(around_.length));
+                for (int64_t i = begin; i < end; ++i) {
+                  const int64_t outer = i / around_.inner;
+                  const int64_t inner = i % around_.inner;
+                  const T* from = x + outer * around_.length * around_.inner + inner;
+                  for (int64_t j = 0; j < around_.length; ++j)
+                    row[static_cast<size_t>(j)] = {from[j * around_.inner], j};
+                  order(row);
+                  for (int64_t j = 0; j < k_; ++j) {
+                    const int64_t at = (outer * k_ + j) * around_.inner + inner;
+                    if (values != nullptr) values[at] = row[static_cast<size_t>(j)].value;
+                    if (indices != nullptr) indices[at] = row[static_cast<size_t>(j)].index;
+                  }
+                }
+              });
   }
 
  private:
@@ -61,13 +61,11 @@ class TopKKernel final : public engine::Kernel {
       return a.index < b.index;
     };
     const auto end = row.begin() + k_;
-    if (k_ < length_) std::nth_element(row.begin(), end, row.end(), before);
+    if (k_ < around_.length) std::nth_element(row.begin(), end, row.end(), before);
     std::sort(row.begin(), end, before);
   }
 
-  int64_t outer_ = 1;
-  int64_t length_;
-  int64_t inner_ = 1;
+  AroundAxis around_;
   int64_t k_;
   bool largest_;
 };
