@@ -1,19 +1,25 @@
 // See post_op.hpp.
 #include "graph/post_op.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace hone::graph {
+namespace {
+
+/// In the order of the enumeration.
+constexpr std::string_view kNames[] = {
+    "relu", "leaky_relu", "clip",      "sigmoid",  "tanh", "hard_swish", "hard_sigmoid", "swish",
+    "elu",  "gelu_erf",   "gelu_tanh", "softplus", "mish", "add",        "mul",          "sub"};
+
+}  // namespace
 
 std::optional<PostOp> find_post_op(std::string_view name) {
-  // In the order of the enumeration.
-  static constexpr std::string_view kNames[] = {
-      "relu", "leaky_relu", "clip",      "sigmoid",  "tanh", "hard_swish", "hard_sigmoid", "swish",
-      "elu",  "gelu_erf",   "gelu_tanh", "softplus", "mish", "add",        "mul",          "sub"};
-  int index = 0;
-  for (const std::string_view known : kNames) {
-    if (known == name) return static_cast<PostOp>(index);
-    ++index;
-  }
-  return std::nullopt;
+  const auto* const found = std::find(std::begin(kNames), std::end(kNames), name);
+  if (found == std::end(kNames)) return std::nullopt;
+  return static_cast<PostOp>(found - std::begin(kNames));
 }
+
+std::string_view post_op_name(PostOp op) { return kNames[static_cast<size_t>(op)]; }
 
 }  // namespace hone::graph

@@ -19,6 +19,7 @@ Summary pad_folding(Graph& graph);
 Summary activation_recognition(Graph& graph);
 Summary gelu_recognition(Graph& graph);
 Summary layer_norm_recognition(Graph& graph);
+Summary group_norm_recognition(Graph& graph);
 Summary division_by_constant(Graph& graph);
 Summary power_of_constant(Graph& graph);
 Summary quantized_products(Graph& graph);
@@ -33,6 +34,7 @@ Summary convolution_fusion(Graph& graph);
 Summary projection_packing(Graph& graph);
 Summary attention_fusion(Graph& graph);
 Summary matmul_fusion(Graph& graph);
+Summary normalization_fusion(Graph& graph);
 Summary elementwise_fusion(Graph& graph);
 
 }  // namespace hone::transform

@@ -35,6 +35,7 @@ TacticList make_tactics() {
   add_softmax_tactics(list);
   add_normalization_tactics(list);
   add_row_normalization_tactics(list);
+  add_group_normalization_tactics(list);
   add_reduction_tactics(list);
   add_quantization_tactics(list);
   add_integer_tactics(list);
@@ -89,7 +90,8 @@ class CpuDevice final : public engine::Device {
   }
 
   std::vector<std::string> passes(Precision, int64_t) const override {
-    std::vector<std::string> passes = {"mean_of_squares", "projection_packing", "attention_fusion"};
+    std::vector<std::string> passes = {"mean_of_squares", "projection_packing", "attention_fusion",
+                                       "normalization_fusion"};
     if (multiplies_bytes()) passes.emplace_back("quantized_products");
     return passes;
   }

@@ -1,5 +1,4 @@
-// Normalisation to mean 0 and variance 1 of rows that are contiguous in plain memory: of layers, of groups of
-// channels, and of single channels.
+// Normalisation of layers to mean 0 and variance 1: of rows that are contiguous in plain memory.
 #include <algorithm>
 #include <cmath>
 
@@ -90,61 +89,6 @@ Offer offer_layer_norm(const StepRequest& request, engine::WeightStore&) {
   return offer;
 }
 
-/// Groups of channels of an image, each channel with a scale and a shift of its own.
-class GroupNormKernel final : public engine::Kernel {
- public:
-  GroupNormKernel(const Shape& shape, int64_t groups, float epsilon)
-      : channels_(shape[1]), groups_(groups), images_(shape[0]), epsilon_(epsilon) {
-    for (size_t d = 2; d < shape.size(); ++d) plane_ *= shape[d];
-  }
-
-  void run(const engine::Run& run) const override {
-    const auto* x = static_cast<const float*>(run.inputs[0]);
-    const auto* scales = static_cast<const float*>(run.inputs[1]);
-    const auto* shifts = static_cast<const float*>(run.inputs[2]);
-    auto* y = static_cast<float*>(run.outputs[0]);
-    const int64_t size = channels_ / groups_;
-    const int64_t units = images_ * groups_;
-#pragma omp parallel for schedule(static) if (units > 1 && units * size * plane_ > kWorthThreads)
-    for (int64_t unit = 0; unit < units; ++unit) {
-      const float* from = x + unit * size * plane_;
-      const Statistics statistics = statistics_of(from, size * plane_, epsilon_);
-      for (int64_t c = 0; c < size; ++c) {
-        const int64_t channel = unit % groups_ * size + c;
-        const float scale = statistics.scale * scales[channel];
-        scale_row(from + c * plane_, scale, shifts[channel] - statistics.mean * scale,
-                  y + (unit * size + c) * plane_, static_cast<size_t>(plane_));
-      }
-    }
-  }
-
- private:
-  int64_t channels_;
-  int64_t groups_;
-  int64_t images_;
-  int64_t plane_ = 1;
-  float epsilon_;
-};
-
-Offer offer_group_norm(const StepRequest& request, engine::WeightStore&) {
-  const Shape& shape = request.inputs[0].shape;
-  if (shape.size() < 2) return Offer::refuse("an input without channels");
-  const bool instances = request.node.op == "InstanceNormalization";
-  const int64_t groups = instances ? shape[1] : request.node.attributes.get_int("num_groups");
-  if (groups < 1 || shape[1] % groups != 0) return Offer::refuse("channels do not divide into groups");
-  Offer offer;
-  for (size_t i = 0; i < 3; ++i) {
-    if (i > 0 && tensor::element_count(request.inputs[i].shape) != shape[1])
-      return Offer::refuse("not one scale and shift for each channel");
-    offer.inputs.push_back({DType::kFloat32, request.inputs[i].shape, Layout::kPlain});
-  }
-  offer.outputs = request.outputs;
-  offer.in_place_input = 0;
-  offer.kernel =
-      std::make_shared<GroupNormKernel>(shape, groups, request.node.attributes.get_float("epsilon"));
-  return offer;
-}
-
 }  // namespace
 
 void add_row_normalization_tactics(TacticList& list) {
@@ -152,10 +96,6 @@ void add_row_normalization_tactics(TacticList& list) {
                   .operators = {"LayerNormalization"},
                   .requirements = {engine::only_float32, engine::nonempty_input},
                   .make = offer_layer_norm});
-  list.push_back({.name = "group_norm",
-                  .operators = {"GroupNormalization", "InstanceNormalization"},
-                  .requirements = {engine::only_float32, engine::nonempty_input},
-                  .make = offer_group_norm});
 }
 
 }  // namespace hone::device::cpu

@@ -36,8 +36,10 @@ void add_cumulative_sum_tactics(TacticList& list);
 void add_softmax_tactics(TacticList& list);
 /// Softmax and LRN through oneDNN.
 void add_normalization_tactics(TacticList& list);
-/// LayerNormalization, GroupNormalization and InstanceNormalization.
+/// LayerNormalization.
 void add_row_normalization_tactics(TacticList& list);
+/// GroupNormalization and InstanceNormalization, with activations behind them.
+void add_group_normalization_tactics(TacticList& list);
 /// Reductions over any axes, ArgMax and ArgMin.
 void add_reduction_tactics(TacticList& list);
 /// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear.

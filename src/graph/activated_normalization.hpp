@@ -1,0 +1,39 @@
+// Group or instance normalization with the activations behind it, as a node of its own and as the body of a
+// region.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "graph/post_op.hpp"
+
+namespace hone::graph {
+
+/// The kind of regions that compute a normalization and what follows it.
+inline constexpr std::string_view kActivatedNormalization = "activated_normalization";
+
+struct Activation {
+  PostOp op = PostOp::kRelu;
+  float alpha = 0;
+  float beta = 0;
+};
+
+struct ActivatedNormalization {
+  Node norm;  ///< its attributes count
+  /// x, the scale and the bias among the step's inputs.
+  std::array<size_t, 3> inputs = {0, 1, 2};
+  std::vector<Activation> activations;
+
+  /// Groups of a tensor with that many channels: as many as channels for instances.
+  int64_t groups(int64_t channels) const {
+    return norm.op == "GroupNormalization" ? norm.attributes.get_int("num_groups") : channels;
+  }
+};
+
+/// What a GroupNormalization, an InstanceNormalization or a region of this kind computes; nullopt for a
+/// region with another body. Files may have any body in a region of this kind.
+std::optional<ActivatedNormalization> read_activated_normalization(const Node& node);
+
+}  // namespace hone::graph
