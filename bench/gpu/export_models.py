@@ -34,9 +34,54 @@ class FirstOutput(torch.nn.Module):
         return self.model(value, return_dict=False)[0]
 
 
-def bert():
+def bert(tokens=128, **sizes):
     from transformers import BertConfig, BertModel
-    return FirstOutput(BertModel(BertConfig(attn_implementation="eager"))), (torch.randint(0, 30000, (1, 128)),)
+    return FirstOutput(BertModel(BertConfig(attn_implementation="eager", **sizes))), (torch.randint(0, 30000, (1, tokens)),)
+
+
+class UNet(torch.nn.Module):
+    """64, 128 and 256 channels, two 3 x 3 convolutions with GroupNorm(8) and SiLU a level."""
+
+    def __init__(self):
+        super().__init__()
+        nn = torch.nn
+
+        def level(inputs, outputs):
+            layers = []
+            for channels in (inputs, outputs):
+                layers += [nn.Conv2d(channels, outputs, 3, padding=1), nn.GroupNorm(8, outputs), nn.SiLU()]
+            return nn.Sequential(*layers)
+
+        self.down = nn.ModuleList([level(3, 64), level(64, 128), level(128, 256)])
+        self.up = nn.ModuleList([nn.ConvTranspose2d(256, 128, 2, stride=2), nn.ConvTranspose2d(128, 64, 2, stride=2)])
+        self.join = nn.ModuleList([level(256, 128), level(128, 64)])
+        self.head = nn.Conv2d(64, 2, 1)
+
+    def forward(self, x):
+        kept = []
+        for level in self.down:
+            x = level(torch.nn.functional.max_pool2d(x, 2) if kept else x)
+            kept.append(x)
+        for up, join, side in zip(self.up, self.join, kept[-2::-1]):
+            x = join(torch.cat([side, up(x)], 1))
+        return self.head(x)
+
+
+class BiLstm(torch.nn.Module):
+    """80 features, two bidirectional layers of 256 units, a linear layer to 40."""
+
+    def __init__(self):
+        super().__init__()
+        self.lstm = torch.nn.LSTM(80, 256, num_layers=2, bidirectional=True, batch_first=True)
+        self.linear = torch.nn.Linear(512, 40)
+
+    def forward(self, x):
+        return self.linear(self.lstm(x)[0])
+
+
+def segformer_b0():
+    from transformers import SegformerConfig, SegformerForSemanticSegmentation
+    return FirstOutput(SegformerForSemanticSegmentation(SegformerConfig(num_labels=150))), (torch.randn(1, 3, 512, 512),)
 
 
 def gpt2():
@@ -55,6 +100,11 @@ def whisper_tiny_encoder():
 MODELS = {
     "vit_b_16": lambda: torchvision_model("vit_b_16"),
     "bert_base": bert,
+    "bert_base_384": lambda: bert(384),
+    "minilm": lambda: bert(hidden_size=384, num_hidden_layers=6, intermediate_size=1536),
+    "unet": lambda: (UNet(), (torch.randn(1, 3, 256, 256),)),
+    "bilstm": lambda: (BiLstm(), (torch.randn(1, 200, 80),)),
+    "segformer_b0": segformer_b0,
     "deit_tiny": lambda: timm_model("deit_tiny_patch16_224"),
     "swin_t": lambda: torchvision_model("swin_t"),
     "whisper_tiny_encoder": whisper_tiny_encoder,
