@@ -144,6 +144,8 @@ std::vector<Case> others() {
   return {
       with_weights("Gemm", {1, 2048}, {{2048, 1000}, {1000}}),
       with_weights("MatMul", {128, 768}, {{768, 3072}}),
+      with_weights("FusedMatMul", {128, 768}, {{768, 3072}, {3072}}, with_post_op({}, "relu")),
+      with_weights("FusedMatMul", {128, 768}, {{768, 3072}, {3072}}, with_post_op({}, "gelu_erf")),
       region("squeeze_excite", "squeeze_excite", {1, 96, 28, 28}, {"pool", "squeeze", "gate", "product"},
              [](auto& b, graph::ValueId x) {
                const graph::ValueId hidden = b.node(
@@ -166,6 +168,9 @@ std::vector<Case> others() {
       unary("Softmax", {12, 128, 128}),
       unary("Softmax", {1, 21, 65, 65}, {{"axis", int64_t{1}}}),
       with_weights("LayerNormalization", {1, 197, 768}, {{768}, {768}}),
+      with_weights("LSTM", {20, 1, 80}, {{1, 1024, 80}, {1, 1024, 256}, {1, 2048}},
+                   {{"hidden_size", int64_t{256}}}),
+      with_weights("GRU", {20, 1, 80}, {{1, 768, 80}, {1, 768, 256}}, {{"hidden_size", int64_t{256}}}),
       with_weights("GroupNormalization", {1, 64, 32, 32}, {{64}, {64}}, {{"num_groups", int64_t{8}}}),
       with_weights("InstanceNormalization", {1, 64, 32, 32}, {{64}, {64}}),
       unary("LRN", {1, 64, 27, 27}, {{"size", int64_t{5}}}),

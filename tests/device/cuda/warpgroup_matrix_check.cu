@@ -51,6 +51,56 @@ void check_product(Family& family, const DeviceProperties& device, FloatType typ
   }
 }
 
+/// What a transformer does behind its products, by all configurations: a GELU, a scale for each column and
+/// the addition of a residual.
+void check_steps(Family& family, const DeviceProperties& device, FloatType type, graph::PostOp op) {
+  constexpr int kRows = 130;
+  constexpr int kDepth = 384;
+  constexpr int kColumns = 200;
+  ConvProblem p;
+  p.element = type == FloatType::kHalf ? Element::kHalf : Element::kBFloat16;
+  p.batch = p.height = 1;
+  p.width = kRows;
+  p.channels = kDepth;
+  p.filters = kColumns;
+  const Values x(kRows * kDepth, type);
+  const Values w(kColumns * kDepth, type);
+  const Values bias(kColumns, FloatType::kFloat);
+  const Values scale(kColumns, type);
+  const Values residual(kRows * kColumns, type);
+  ConvArgs args;
+  args.x = x.get();
+  args.w = w.get();
+  args.bias = static_cast<const float*>(bias.get());
+  if (is_binary(op)) {
+    args.steps[args.step_count++] = {graph::PostOp::kMul, 0, 0, OperandShape::kPerChannel, scale.get()};
+    args.steps[args.step_count++] = {graph::PostOp::kAdd, 0, 0, OperandShape::kFull, residual.get()};
+  } else {
+    args.steps[args.step_count++].op = op;
+  }
+  std::vector<double> expected;
+  for (int r = 0; r < kRows; ++r) {
+    for (int c = 0; c < kColumns; ++c) {
+      double sum = bias[c];
+      for (int k = 0; k < kDepth; ++k) sum += x[r * kDepth + k] * w[c * kDepth + k];
+      if (is_binary(op)) sum = sum * scale[c] + residual[r * kColumns + c];
+      if (op == graph::PostOp::kGeluErf) sum *= 0.5 * std::erfc(-sum / std::sqrt(2.0));
+      if (op == graph::PostOp::kGeluTanh)
+        sum *= 0.5 * (1 + std::tanh(std::sqrt(2 / M_PI) * (sum + 0.044715 * sum * sum * sum)));
+      expected.push_back(sum);
+    }
+  }
+  for (const WarpgroupConfig& config : warpgroup_configs(p, device, 64)) {
+    const std::string what =
+        std::string(type_name(type)) + " step " + std::to_string(static_cast<int>(op)) + ", " + config.text();
+    Output y(kRows * kColumns, type);
+    y.expected = expected;
+    args.y = y.get();
+    family.launched(launch_warpgroup(p, config, args, {.device = &gpu()}), what);
+    family.compare(y, kFloatRoundoff * (64 + kDepth * std::sqrt(double{kDepth})), what);
+  }
+}
+
 /// Nothing but bounds goes before a result of floats.
 void check_refusals(Family& family) {
   ConvProblem p;
@@ -84,6 +134,8 @@ void check_warpgroup_matrix() {
   for (const FloatType type : {FloatType::kHalf, FloatType::kBfloat16}) {
     for (const bool float_result : {false, true})
       check_product(family, device, type, float_result, 33, 520, 72, true);
+    for (const graph::PostOp op : {graph::PostOp::kGeluErf, graph::PostOp::kGeluTanh, graph::PostOp::kAdd})
+      check_steps(family, device, type, op);
   }
 }
 

@@ -58,6 +58,7 @@ TacticList make_tactics(Gpu& gpu, CudnnCompiler& cudnn, Cublaslt& cublaslt) {
   add_indexing_tactics(list);
   add_scatter_tactics(list);
   add_ranking_tactics(list);
+  add_recurrent_tactics(list, cublaslt);
   add_sampling_tactics(list);
   add_reduction_tactics(list);
   add_resize_tactics(list, gpu);
@@ -148,7 +149,7 @@ class CudaDevice final : public engine::Device {
   /// computed, or share an image between blocks.
   std::vector<std::string> passes(Precision precision, int64_t images) const override {
     const bool narrow = precision == Precision::kFp16 || precision == Precision::kBf16;
-    std::vector<std::string> passes = {"row_lifting"};
+    std::vector<std::string> passes = {"row_lifting", "normalization_fusion"};
     // In fp32 the products that are added cost most, and nothing says yet that they cost less than launches.
     if (images == 1 && precision != Precision::kFp32) passes.emplace_back("concatenated_convolution_fusion");
     if (narrow && properties().warpgroups) {

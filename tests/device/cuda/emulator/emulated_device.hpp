@@ -67,11 +67,12 @@ class ReorderKernel final : public engine::Kernel {
 class EmulatedDevice final : public engine::Device {
  public:
   /// That asks for these passes, and has every tactic of fused operators but `without`, of general
-  /// convolutions `gemm` alone.
+  /// convolutions and matrix products `gemm` alone.
   explicit EmulatedDevice(std::vector<std::string> passes, const std::string& without = "",
                           const std::string& gemm = "")
       : passes_(std::move(passes)) {
     add_gemm_tactics(tactics_, gpu_);
+    add_layer_tactics(tactics_, gpu_);
     std::erase_if(tactics_, [&](const auto& tactic) { return tactic.name != gemm; });
     add_sum_convolution_tactics(tactics_, gpu_);
     add_global_pooled_convolution_tactics(tactics_, gpu_);

@@ -310,6 +310,41 @@ TEST(EmulatedTactics, WarpsLeaveOtherEpiloguesAlone) {
   EXPECT_EQ(run(graph, {}, 2, "", "warp_gemm"), "of a piece: warp_gemm");
 }
 
+/// A product of the rows of a stack with a constant matrix, its bias, and what `behind` adds.
+template <class Behind>
+graph::Graph product(const Behind& behind) {
+  GraphBuilder b;
+  const ValueId x = b.input("x", {Dim::symbol("N"), 19, 64});
+  const ValueId matrix = b.random({64, 72}, -0.3, 0.3);
+  const ValueId sum = b.node("Add", {b.node("MatMul", {x, matrix}), b.random({72})});
+  // What leaves a graph is a float: another step follows.
+  return b.finish({b.node("Transpose", {behind(b, sum)}, {{"perm", Ints{0, 2, 1}}})});
+}
+
+TEST(EmulatedTactics, MatrixProductsTakeWhatFollowsThem) {
+  const auto gelu = [](GraphBuilder& b, ValueId sum) { return b.node("Gelu", {sum}); };
+  const auto scaled_residual = [](GraphBuilder& b, ValueId sum) {
+    const ValueId scaled = b.node("Mul", {sum, b.random({72})});
+    return b.node("Add", {scaled, b.input("y", {Dim::symbol("N"), 19, 72})});
+  };
+  const auto per_stack = [](GraphBuilder& b, ValueId sum) {
+    return b.node("Mul", {sum, b.node("Relu", {b.input("z", {Dim::symbol("N"), 1, 72})})});
+  };
+  for (const int64_t stacks : {1, 3}) {
+    EXPECT_EQ(run(product(gelu), {}, stacks, "", "warpgroup_matrix"), "warpgroup_matrix");
+    EXPECT_EQ(run(product(scaled_residual), {}, stacks, "", "warpgroup_matrix"), "warpgroup_matrix");
+    EXPECT_EQ(run(product(per_stack), {}, stacks, "", "warpgroup_matrix"), "warpgroup_matrix");
+    EXPECT_EQ(run(product(gelu), {}, stacks, "", "warp_matrix"), "of a piece: warp_matrix");
+  }
+}
+
+TEST(EmulatedTactics, FewRowsTakeARectifier) {
+  GraphBuilder b;
+  const ValueId x = b.input("x", {Dim::symbol("N"), 64});
+  const ValueId y = b.node("Gemm", {x, b.random({64, 72}, -0.3, 0.3), b.random({72})});
+  EXPECT_EQ(run(b.finish({b.node("Relu", {y})}), {}, 2, "", "matrix_vector"), "matrix_vector");
+}
+
 TEST(EmulatedTactics, BottlenecksTakeTheirOperands) {
   for (const bool bias : {false, true}) {
     GraphBuilder b;

@@ -63,10 +63,10 @@ ConvProblem conv_problem(const graph::Convolution& geometry, Element element) {
   return p;
 }
 
-ConvArgs conv_args(const ConvolutionRequest& request) {
-  if (request.post_ops.size() > kMaxEpilogueSteps) fail_internal("more post-ops than a kernel takes");
+ConvArgs conv_args(const std::vector<PostOpRequest>& post_ops) {
+  if (post_ops.size() > kMaxEpilogueSteps) fail_internal("more post-ops than a kernel takes");
   ConvArgs args;
-  for (const PostOpRequest& post : request.post_ops) {
+  for (const PostOpRequest& post : post_ops) {
     EpilogueStep& step = args.steps[static_cast<size_t>(args.step_count++)];
     step.op = post.op;
     step.alpha = post.alpha;
@@ -74,6 +74,15 @@ ConvArgs conv_args(const ConvolutionRequest& request) {
     step.shape = post.shape;
   }
   return args;
+}
+
+ConvArgs conv_args(const ConvolutionRequest& request) { return conv_args(request.post_ops); }
+
+void bind_steps(const std::vector<PostOpRequest>& post_ops, std::span<const void* const> inputs,
+                ConvArgs& args) {
+  for (size_t i = 0; i < post_ops.size(); ++i) {
+    if (graph::is_binary(post_ops[i].op)) args.steps[i].operand = inputs[post_ops[i].operand];
+  }
 }
 
 Offer make_convolution_offer(const StepRequest& request, const ConvolutionRequest& convolution,

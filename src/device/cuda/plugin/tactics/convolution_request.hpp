@@ -31,7 +31,12 @@ Element element_of(const engine::StepRequest& request);
 ConvProblem conv_problem(const graph::Convolution& geometry, Element element);
 
 /// What all launches have in common: the post-ops, at most kMaxEpilogueSteps, without their operands.
+ConvArgs conv_args(const std::vector<PostOpRequest>& post_ops);
 ConvArgs conv_args(const ConvolutionRequest& request);
+
+/// Gives the binary ones of those steps their operands among the step's inputs.
+void bind_steps(const std::vector<PostOpRequest>& post_ops, std::span<const void* const> inputs,
+                ConvArgs& args);
 
 /// An offer with the operands of the convolution arranged: the source, the bias as floats, full operands like
 /// the result, operands per image and channel or per channel plain, of type `operand_type`.

@@ -1,7 +1,6 @@
 // See gemm_convolution_plan.hpp.
 #include "device/cuda/plugin/tactics/gemm_convolution_plan.hpp"
 
-#include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
 #include "device/cuda/plugin/kernels/gemm/implicit/implicit_gemm.hpp"
 
 namespace hone::device::cuda {
@@ -38,20 +37,13 @@ Refusal make_gemm_plan(const StepRequest& request, GemmPlan& plan) {
   return conv_refusal(p);
 }
 
-Refusal stream_epilogue_refusal(const ConvolutionRequest& request) {
-  if (request.post_ops.size() <= kMaxEpilogueSteps && stream_epilogue(conv_args(request))) return {};
-  return "its epilogue is more than bounds, also behind an addition, or a swish";
-}
-
 void bind_operands(const ConvolutionRequest& request, std::span<const void* const> inputs,
                    std::span<void* const> outputs, const LaunchOptions& options, ConvArgs& args) {
   args.x = inputs[0];
   args.bias = request.has_bias ? static_cast<const float*>(inputs[2]) : nullptr;
   args.y = outputs[0];
   args.next_waits = options.next_waits;
-  for (size_t i = 0; i < request.post_ops.size(); ++i) {
-    if (graph::is_binary(request.post_ops[i].op)) args.steps[i].operand = inputs[request.post_ops[i].operand];
-  }
+  bind_steps(request.post_ops, inputs, args);
 }
 
 }  // namespace hone::device::cuda

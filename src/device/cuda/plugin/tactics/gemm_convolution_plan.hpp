@@ -22,10 +22,6 @@ struct GemmPlan {
 /// Empty when the plan is filled in.
 Refusal make_gemm_plan(const engine::StepRequest& request, GemmPlan& plan);
 
-/// Why kernels that finish their sums in registers cannot do what follows the convolution; empty when they
-/// can.
-Refusal stream_epilogue_refusal(const ConvolutionRequest& request);
-
 /// Fills in what a launch reads and writes.
 void bind_operands(const ConvolutionRequest& request, std::span<const void* const> inputs,
                    std::span<void* const> outputs, const LaunchOptions& options, ConvArgs& args);

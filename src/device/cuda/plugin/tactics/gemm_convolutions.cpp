@@ -1,11 +1,8 @@
 // Convolutions by our own implicit GEMM kernels: every configuration worth trying is a variant.
-#include "device/cuda/plugin/kernels/gemm/implicit/implicit_gemm.hpp"
-#include "device/cuda/plugin/kernels/gemm/resident/resident_gemm.hpp"
-#include "device/cuda/plugin/kernels/gemm/warp/warp_gemm.hpp"
-#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm.hpp"
 #include "device/cuda/plugin/kernels/layers/reorder.hpp"
 #include "device/cuda/plugin/tactics/configured_tactic.hpp"
 #include "device/cuda/plugin/tactics/gemm_convolution_plan.hpp"
+#include "device/cuda/plugin/tactics/gemm_kernels.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -14,81 +11,6 @@ using engine::Layout;
 using engine::Offer;
 using engine::StepRequest;
 using tensor::DType;
-
-/// A kernel of ours as a tactic sees it: its name, configurations, workspace and launch.
-struct ImplicitGemm {
-  using Config = ConvConfig;
-  static constexpr std::string_view kName = "implicit_gemm";
-  static std::vector<Config> configs(const GemmPlan& plan, const DeviceProperties& device) {
-    return conv_candidates(plan.problem, device);
-  }
-  static Refusal refusal(const GemmPlan& plan, const Config& config, const DeviceProperties& device) {
-    return conv_refusal(plan.problem, config, device);
-  }
-  static int64_t workspace_bytes(const ConvProblem& problem, const Config& config) {
-    return conv_workspace_bytes(problem, config);
-  }
-  static int64_t counter_bytes(const ConvProblem& problem, const Config& config) {
-    return conv_counter_bytes(problem, config);
-  }
-  static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
-                            const LaunchOptions& options) {
-    return launch_conv(problem, config, args, options);
-  }
-};
-
-struct ResidentGemm {
-  using Config = ResidentConfig;
-  static constexpr std::string_view kName = "resident_gemm";
-  static std::vector<Config> configs(const GemmPlan& plan, const DeviceProperties& device) {
-    return resident_configs(plan.problem, device);
-  }
-  static Refusal refusal(const GemmPlan& plan, const Config& config, const DeviceProperties& device) {
-    return resident_refusal(plan.problem, config, device);
-  }
-  static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
-  static int64_t counter_bytes(const ConvProblem&, const Config&) { return 0; }
-  static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
-                            const LaunchOptions& options) {
-    return launch_resident(problem, config, args, options);
-  }
-};
-
-struct WarpgroupGemm {
-  using Config = WarpgroupConfig;
-  static constexpr std::string_view kName = "warpgroup_gemm";
-  static std::vector<Config> configs(const GemmPlan& plan, const DeviceProperties& device) {
-    return warpgroup_configs(plan.problem, device);
-  }
-  static Refusal refusal(const GemmPlan& plan, const Config& config, const DeviceProperties& device) {
-    return warpgroup_refusal(plan.problem, config, device);
-  }
-  static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
-  static int64_t counter_bytes(const ConvProblem&, const Config&) { return 0; }
-  static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
-                            const LaunchOptions& options) {
-    return launch_warpgroup(problem, config, args, options);
-  }
-};
-
-struct WarpGemm {
-  using Config = WarpGemmConfig;
-  static constexpr std::string_view kName = "warp_gemm";
-  static std::vector<Config> configs(const GemmPlan& plan, const DeviceProperties& device) {
-    if (stream_epilogue_refusal(plan.request)) return {};
-    return warp_gemm_configs(plan.problem, device);
-  }
-  static Refusal refusal(const GemmPlan& plan, const Config& config, const DeviceProperties& device) {
-    if (Refusal why = stream_epilogue_refusal(plan.request)) return why;
-    return warp_gemm_refusal(plan.problem, config, device);
-  }
-  static int64_t workspace_bytes(const ConvProblem&, const Config&) { return 0; }
-  static int64_t counter_bytes(const ConvProblem&, const Config&) { return 0; }
-  static cudaError_t launch(const ConvProblem& problem, const Config& config, const ConvArgs& args,
-                            const LaunchOptions& options) {
-    return launch_warp_gemm(problem, config, args, options);
-  }
-};
 
 template <class Kernel>
 Offer make(Gpu& gpu, const StepRequest& request, const GemmPlan& plan, const typename Kernel::Config& config,
@@ -142,10 +64,20 @@ Offer make(Gpu& gpu, const StepRequest& request, const GemmPlan& plan, const typ
 }
 
 template <class Kernel>
+std::vector<typename Kernel::Config> configs(const GemmPlan& plan, const DeviceProperties& device) {
+  return Kernel::configs(plan.problem, conv_args(plan.request), device);
+}
+
+template <class Kernel>
+Refusal refusal(const GemmPlan& plan, const typename Kernel::Config& config, const DeviceProperties& device) {
+  return Kernel::refusal(plan.problem, conv_args(plan.request), config, device);
+}
+
+template <class Kernel>
 engine::Tactic gemm_tactic(Gpu& gpu) {
   return configured_tactic<GemmPlan, typename Kernel::Config>(
       std::string(Kernel::kName), {"Conv", "FusedConv"}, gpu,
-      {make_gemm_plan, Kernel::configs, Kernel::refusal, make<Kernel>});
+      {make_gemm_plan, configs<Kernel>, refusal<Kernel>, make<Kernel>});
 }
 
 }  // namespace

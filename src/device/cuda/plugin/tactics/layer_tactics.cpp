@@ -2,8 +2,9 @@
 #include <functional>
 
 #include "device/cuda/plugin/kernels/gemm/matrix_vector.hpp"
-#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm.hpp"
 #include "device/cuda/plugin/tactics/configured_tactic.hpp"
+#include "device/cuda/plugin/tactics/convolution_request.hpp"
+#include "device/cuda/plugin/tactics/gemm_kernels.hpp"
 #include "device/cuda/plugin/tactics/matrix_request.hpp"
 
 namespace hone::device::cuda {
@@ -14,39 +15,27 @@ using engine::Offer;
 using engine::StepRequest;
 using tensor::DType;
 
-/// `run` gets x, 16-byte aligned, w, the bias or null, and y.
-using LayerLaunch = std::function<cudaError_t(const void* x, const void* w, const float* bias, void* y,
-                                              const LaunchOptions& options)>;
-
-Offer make_layer_offer(Gpu& gpu, const StepRequest& request, const Product& product,
-                       engine::WeightStore& weights, const char* what, LayerLaunch run) {
+/// The constant matrix as rows of its depth.
+PackedConstant pack_columns(Gpu& gpu, const StepRequest& request, const Product& product,
+                            engine::WeightStore& weights) {
   const bool transposed = is_gemm(request.node) && request.node.attributes.get_int("transB") != 0;
-  const PackedConstant packed = pack_matrix(gpu, request, 1, product.dtype, transposed, weights);
+  return pack_matrix(gpu, request, 1, product.dtype, transposed, weights);
+}
+
+/// An offer with the operands arranged: the bias as floats, full operands like the result, operands per
+/// column of the elements that are multiplied.
+Offer arrange(const StepRequest& request, const LayerProduct& layer, const PackedConstant& packed) {
+  const Product& product = layer.product;
   Offer offer;
   offer.inputs.resize(request.inputs.size());
   offer.inputs[0] = {product.dtype, request.inputs[0].shape, Layout::kPlain};
   if (product.bias) offer.inputs[2] = {DType::kFloat32, request.inputs[2].shape, Layout::kPlain};
+  for (const PostOpRequest& post : layer.post_ops) {
+    if (graph::is_binary(post.op))
+      offer.inputs[post.operand] = {product.dtype, request.inputs[post.operand].shape, Layout::kPlain};
+  }
   offer.outputs = {{product.result, request.outputs[0].shape, Layout::kPlain}};
   offer.packed = {packed.key};
-  const auto x_bytes =
-      static_cast<size_t>(tensor::element_count(request.inputs[0].shape)) * tensor::dtype_size(product.dtype);
-  offer.scratch_bytes = static_cast<int64_t>(x_bytes);
-  offer.kernel = std::make_shared<LaunchKernel>(
-      what,
-      [=, bias = product.bias, run = std::move(run)](auto inputs, auto outputs, void* scratch,
-                                                     const LaunchOptions& options) {
-        const void* x = inputs[0];
-        constexpr uintptr_t kAlignment = 16;
-        if (reinterpret_cast<uintptr_t>(x) % kAlignment != 0) {  // it is a part of a concatenation
-          const cudaError_t status =
-              cudaMemcpyAsync(scratch, x, x_bytes, cudaMemcpyDeviceToDevice, options.stream);
-          if (status != cudaSuccess) return status;
-          x = scratch;
-        }
-        return run(x, packed.device->data(), bias ? static_cast<const float*>(inputs[2]) : nullptr,
-                   outputs[0], options);
-      },
-      true);
   return offer;
 }
 
@@ -54,67 +43,96 @@ Offer make_layer_offer(Gpu& gpu, const StepRequest& request, const Product& prod
 Offer offer_matrix_vector(Gpu& gpu, const StepRequest& request, engine::WeightStore& weights) {
   LayerProduct layer;
   if (Refusal reason = read_layer(request, layer)) return Offer::refuse(std::move(reason));
+  const bool rectified = layer.post_ops.size() == 1 && layer.post_ops[0].op == graph::PostOp::kRelu;
+  if (!layer.post_ops.empty() && !rectified) return Offer::refuse("its epilogue is more than a rectifier");
   const Product& product = layer.product;
-  const MatrixVector size{product.rows, product.columns, product.depth, product.alpha, layer.low};
+  MatrixVector size{product.rows, product.columns, product.depth, product.alpha};
+  if (rectified) size.low = 0;
   if (Refusal reason = matrix_vector_refusal(size)) return Offer::refuse(std::move(reason));
-  return make_layer_offer(
-      gpu, request, product, weights, "a product with few rows",
-      [=, type = float_type(product.dtype), result = float_type(product.result)](
-          const void* x, const void* w, const float* bias, void* y, const LaunchOptions& options) {
-        return matrix_vector(x, w, bias, y, type, result, size, options);
-      });
+  const PackedConstant packed = pack_columns(gpu, request, product, weights);
+  Offer offer = arrange(request, layer, packed);
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a product with few rows",
+      [=, bias = product.bias, type = float_type(product.dtype), result = float_type(product.result)](
+          auto inputs, auto outputs, void*, const LaunchOptions& options) {
+        return matrix_vector(inputs[0], packed.device->data(),
+                             bias ? static_cast<const float*>(inputs[2]) : nullptr, outputs[0], type, result,
+                             size, options);
+      },
+      true);
+  return offer;
 }
 
-/// More rows as the pixels of a convolution by warpgroup GEMM, in clusters, since the matrix is what takes
-/// time to read.
-struct ClusterPlan {
+/// More rows as the pixels of a convolution by filters of one pixel: every stack is an image.
+struct MatrixPlan {
   LayerProduct layer;
   ConvProblem problem;
 };
 
-Refusal read(const StepRequest& request, ClusterPlan& plan) {
+Refusal read(const StepRequest& request, MatrixPlan& plan) {
   if (Refusal reason = read_layer(request, plan.layer)) return reason;
   const Product& product = plan.layer.product;
   if (product.alpha != 1) return "alpha is not 1";
   if (product.dtype == DType::kFloat32) return "it multiplies elements of two bytes";
+  if (plan.layer.post_ops.size() > kMaxEpilogueSteps) return "too many post-ops";
   constexpr int64_t kMost = int64_t{1} << 30;
   if (product.rows > kMost || product.columns > kMost || product.depth > kMost) return "a huge matrix";
+  const engine::Shape& shape = request.outputs[0].shape;
+  const int64_t stacks = shape.size() > 2 ? shape[0] : 1;
   ConvProblem& problem = plan.problem;
   problem.element = product.dtype == DType::kFloat16 ? Element::kHalf : Element::kBFloat16;
-  problem.batch = static_cast<int>(product.rows);
-  problem.height = problem.width = 1;
+  problem.batch = static_cast<int>(stacks);
+  problem.height = 1;
+  problem.width = static_cast<int>(product.rows / stacks);
   problem.channels = static_cast<int>(product.depth);
   problem.filters = static_cast<int>(product.columns);
   problem.float_result = product.result == DType::kFloat32;
   return {};
 }
 
-std::vector<WarpgroupConfig> configs(const ClusterPlan& plan, const DeviceProperties& device) {
-  std::vector<WarpgroupConfig> result = warpgroup_configs(plan.problem, device);
-  std::erase_if(result, [](const WarpgroupConfig& config) { return config.parts == 1; });
-  return result;
-}
-
-Refusal refusal(const ClusterPlan& plan, const WarpgroupConfig& config, const DeviceProperties& device) {
-  if (config.parts == 1) return "no cluster shares the depth";
-  return warpgroup_refusal(plan.problem, config, device);
-}
-
-Offer make(Gpu& gpu, const StepRequest& request, const ClusterPlan& plan, const WarpgroupConfig& config,
-           engine::WeightStore& weights) {
-  return make_layer_offer(
-      gpu, request, plan.layer.product, weights, "a product in clusters",
-      [problem = plan.problem, config, low = plan.layer.low](const void* x, const void* w, const float* bias,
-                                                             void* y, const LaunchOptions& options) {
-        ConvArgs args;
-        args.x = x;
-        args.w = w;
-        args.bias = bias;
-        args.y = y;
+template <class Kernel>
+Offer make(Gpu& gpu, const StepRequest& request, const MatrixPlan& plan,
+           const typename Kernel::Config& config, engine::WeightStore& weights) {
+  const PackedConstant packed = pack_columns(gpu, request, plan.layer.product, weights);
+  Offer offer = arrange(request, plan.layer, packed);
+  offer.scratch_bytes = Kernel::workspace_bytes(plan.problem, config);
+  offer.counter_bytes = Kernel::counter_bytes(plan.problem, config);
+  ConvArgs base = conv_args(plan.layer.post_ops);
+  base.w = packed.device->data();
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a product with a constant matrix",
+      [=, problem = plan.problem, bias = plan.layer.product.bias, post_ops = plan.layer.post_ops](
+          auto inputs, auto outputs, void* scratch, const LaunchOptions& options) {
+        (void)packed;  // keeps the weights alive
+        ConvArgs args = base;
+        args.x = inputs[0];
+        args.bias = bias ? static_cast<const float*>(inputs[2]) : nullptr;
+        args.y = outputs[0];
         args.next_waits = options.next_waits;
-        if (low == 0) args.steps[args.step_count++].op = graph::PostOp::kRelu;
-        return launch_warpgroup(problem, config, args, options);
-      });
+        args.workspace = scratch;
+        args.counters = options.counters;
+        bind_steps(post_ops, inputs, args);
+        return Kernel::launch(problem, config, args, options);
+      },
+      true);
+  return offer;
+}
+
+template <class Kernel>
+std::vector<typename Kernel::Config> configs(const MatrixPlan& plan, const DeviceProperties& device) {
+  return Kernel::configs(plan.problem, conv_args(plan.layer.post_ops), device);
+}
+
+template <class Kernel>
+Refusal refusal(const MatrixPlan& plan, const typename Kernel::Config& config,
+                const DeviceProperties& device) {
+  return Kernel::refusal(plan.problem, conv_args(plan.layer.post_ops), config, device);
+}
+
+template <class Kernel>
+engine::Tactic matrix_tactic(std::string name, Gpu& gpu) {
+  return configured_tactic<MatrixPlan, typename Kernel::Config>(
+      std::move(name), product_operators(), gpu, {read, configs<Kernel>, refusal<Kernel>, make<Kernel>});
 }
 
 }  // namespace
@@ -123,8 +141,9 @@ void add_layer_tactics(TacticList& list, Gpu& gpu) {
   list.push_back({.name = "matrix_vector",
                   .operators = product_operators(),
                   .make = std::bind_front(offer_matrix_vector, std::ref(gpu))});
-  list.push_back(configured_tactic<ClusterPlan, WarpgroupConfig>("warpgroup_matrix", product_operators(), gpu,
-                                                                 {read, configs, refusal, make}));
+  list.push_back(matrix_tactic<WarpgroupGemm>("warpgroup_matrix", gpu));
+  list.push_back(matrix_tactic<WarpGemm>("warp_matrix", gpu));
+  list.push_back(matrix_tactic<ImplicitGemm>("implicit_matrix", gpu));
 }
 
 }  // namespace hone::device::cuda

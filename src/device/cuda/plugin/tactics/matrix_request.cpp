@@ -15,8 +15,8 @@ using graph::PostOp;
 using tensor::DType;
 
 /// Post-ops that the library's epilogue has: an addition first, then one activation. Empty when they fit.
-Refusal read_epilogue(const StepRequest& request, Product& product) {
-  const auto post_ops = read_post_ops(request, 3);
+Refusal read_epilogue(const StepRequest& request, ChannelAxis axis, Product& product) {
+  const auto post_ops = read_post_ops(request, 3, axis);
   if (!post_ops) return "a post-op's operand is broadcast";
   bool activated = false;
   for (const PostOpRequest& post : *post_ops) {
@@ -36,21 +36,8 @@ Refusal read_epilogue(const StepRequest& request, Product& product) {
   return {};
 }
 
-cublasComputeType_t compute_type(engine::Compute compute) {
-  switch (compute) {
-    case engine::Compute::kFloat32: return CUBLAS_COMPUTE_32F_PEDANTIC;
-    case engine::Compute::kTf32: return CUBLAS_COMPUTE_32F_FAST_TF32;
-    default: return CUBLAS_COMPUTE_32F;
-  }
-}
-
-}  // namespace
-
-std::vector<std::string> product_operators() { return {"Gemm", "FusedGemm", "MatMul", "FusedMatMul"}; }
-
-bool is_gemm(const graph::Node& node) { return node.op == "Gemm" || node.op == "FusedGemm"; }
-
-Refusal read_product(const StepRequest& request, Product& product) {
+/// All but what follows the bias.
+Refusal read_operands(const StepRequest& request, Product& product) {
   const graph::Node& node = request.node;
   const Shape& x = request.inputs[0].shape;
   const Shape& w = request.inputs[1].shape;
@@ -89,7 +76,26 @@ Refusal read_product(const StepRequest& request, Product& product) {
     product.epilogue = CUBLASLT_EPILOGUE_BIAS;
   }
   if (request.graph.value(node.inputs[1]).constant && w.size() == 2) product.transposed = true;
-  return read_epilogue(request, product);
+  return {};
+}
+
+}  // namespace
+
+cublasComputeType_t compute_type(engine::Compute compute) {
+  switch (compute) {
+    case engine::Compute::kFloat32: return CUBLAS_COMPUTE_32F_PEDANTIC;
+    case engine::Compute::kTf32: return CUBLAS_COMPUTE_32F_FAST_TF32;
+    default: return CUBLAS_COMPUTE_32F;
+  }
+}
+
+std::vector<std::string> product_operators() { return {"Gemm", "FusedGemm", "MatMul", "FusedMatMul"}; }
+
+bool is_gemm(const graph::Node& node) { return node.op == "Gemm" || node.op == "FusedGemm"; }
+
+Refusal read_product(const StepRequest& request, Product& product) {
+  if (Refusal reason = read_operands(request, product)) return reason;
+  return read_epilogue(request, ChannelAxis::kLast, product);
 }
 
 bool is_convolution(const std::string& op) { return op == "Conv" || op == "FusedConv"; }
@@ -113,22 +119,19 @@ Refusal read_pixel_product(const StepRequest& request, Product& product) {
     product.bias = true;
     product.epilogue = CUBLASLT_EPILOGUE_BIAS;
   }
-  return read_epilogue(request, product);
+  return read_epilogue(request, ChannelAxis::kSecond, product);
 }
 
 Refusal read_layer(const StepRequest& request, LayerProduct& layer) {
   Product& product = layer.product;
-  if (Refusal reason = read_product(request, product)) return reason;
+  if (Refusal reason = read_operands(request, product)) return reason;
   if (!request.graph.value(request.node.inputs[1]).constant || !product.shared_w)
     return "the matrix is not constant";
   if (product.bias && !request.graph.value(request.node.inputs[2]).constant)
     return "the bias is not constant";
-  if (product.addend >= 0) return "its epilogue has an operand";
-  if (product.epilogue == CUBLASLT_EPILOGUE_RELU || product.epilogue == CUBLASLT_EPILOGUE_RELU_BIAS) {
-    layer.low = 0;
-  } else if (product.epilogue != CUBLASLT_EPILOGUE_DEFAULT && product.epilogue != CUBLASLT_EPILOGUE_BIAS) {
-    return "its epilogue is more than a rectifier";
-  }
+  auto post_ops = read_post_ops(request, 3, ChannelAxis::kLast);
+  if (!post_ops) return "a post-op's operand is broadcast in a way no kernel has";
+  layer.post_ops = std::move(*post_ops);
   return {};
 }
 

@@ -2,14 +2,16 @@
 // see it.
 #pragma once
 
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "device/cuda/plugin/libraries/cublaslt.hpp"
-#include "engine/kernel.hpp"
+#include "device/cuda/plugin/tactics/tactics.hpp"
 
 namespace hone::device::cuda {
+
+/// How cuBLASLt computes products under a policy of that kind.
+cublasComputeType_t compute_type(engine::Compute compute);
 
 /// Gemm and MatMul, with their fused forms.
 std::vector<std::string> product_operators();
@@ -24,13 +26,14 @@ bool is_convolution(const std::string& op);
 /// Empty when the product is filled in; else why it is none.
 Refusal read_pixel_product(const engine::StepRequest& request, Product& product);
 
-/// A product with a constant matrix and at most a rectifier behind it, as kernels of ours take it.
+/// A product with a constant matrix, and what follows it, as kernels of ours take it.
 struct LayerProduct {
-  Product product;
-  float low = -std::numeric_limits<float>::infinity();  ///< of the result
+  Product product;  ///< without its epilogue, but for the bias
+  std::vector<PostOpRequest> post_ops;
 };
 
-/// Empty when it is one and filled in.
+/// Empty when it is one and filled in. A bias is constant too: it may be read before the kernel ahead has
+/// ended.
 Refusal read_layer(const engine::StepRequest& request, LayerProduct& layer);
 
 }  // namespace hone::device::cuda

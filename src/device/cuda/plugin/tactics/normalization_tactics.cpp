@@ -3,6 +3,7 @@
 
 #include "device/cuda/plugin/tactics/tactics.hpp"
 #include "engine/requirements.hpp"
+#include "graph/activated_normalization.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -95,34 +96,56 @@ Layout layout_of(const StepRequest& request, int64_t members) {
                                         : engine::layout_for_shape(request.layout, request.inputs[0].shape);
 }
 
+/// Empty when the activations are filled in.
+Refusal read_activations(const graph::ActivatedNormalization& norm, Epilogue& activations) {
+  if (norm.activations.size() > Epilogue::kLimit) return "too many activations";
+  for (const graph::Activation& activation : norm.activations) {
+    PostOpLink& link = activations.links[activations.count++];
+    link.op = activation.op;
+    link.alpha = activation.alpha;
+    link.beta = activation.beta;
+  }
+  return {};
+}
+
 /// Groups of channels, and single channels.
 Offer offer_group_normalization(const StepRequest& request, engine::WeightStore&) {
-  const Shape& shape = request.inputs[0].shape;
+  const auto step = graph::read_activated_normalization(request.node);
+  if (!step) return Offer::refuse("its body is no normalization with activations");
+  const auto [x, scale, bias] = step->inputs;
+  const Shape& shape = request.inputs[x].shape;
   if (shape.size() < 2) return Offer::refuse("it has no channels");
   const int64_t channels = shape[1];
-  const bool grouped = request.node.op == "GroupNormalization";
-  const int64_t groups = grouped ? request.node.attributes.get_int("num_groups") : channels;
+  const int64_t groups = step->groups(channels);
   if (groups < 1 || channels % groups != 0) return Offer::refuse("the channels do not divide into groups");
   const TensorDesc desc{request.storage(), shape, layout_of(request, channels / groups)};
   Offer offer;
-  offer.inputs = {desc};
-  for (size_t i = 1; i <= 2; ++i) {
-    if (tensor::element_count(request.inputs[i].shape) != channels)
+  offer.inputs.resize(request.inputs.size());
+  offer.inputs[x] = desc;
+  for (const size_t i : {scale, bias}) {
+    if (i == x || tensor::element_count(request.inputs[i].shape) != channels)
       return Offer::refuse("scale or bias is not one value per channel");
-    offer.inputs.push_back({DType::kFloat32, request.inputs[i].shape, Layout::kPlain});
+    offer.inputs[i] = {DType::kFloat32, request.inputs[i].shape, Layout::kPlain};
   }
   offer.outputs = {desc};
-  const FloatType type = float_type(desc.dtype);
-  const ImageOrder order = image_order(desc.layout);
-  const float epsilon = request.node.attributes.get_float("epsilon");
-  const int64_t batch = shape[0];
-  const int64_t pixels = product(shape, 2, shape.size());
+  GroupNormalization norm{float_type(desc.dtype),
+                          image_order(desc.layout),
+                          step->norm.attributes.get_float("epsilon"),
+                          shape[0],
+                          channels,
+                          groups,
+                          product(shape, 2, shape.size()),
+                          {}};
+  if (Refusal reason = read_activations(*step, norm.activations)) return Offer::refuse(std::move(reason));
+  offer.scratch_bytes = group_normalization_bytes(norm);
   offer.kernel = std::make_shared<LaunchKernel>(
-      "a group normalization", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
-        return group_normalization(inputs[0], outputs[0], type, order, static_cast<const float*>(inputs[1]),
-                                   static_cast<const float*>(inputs[2]), epsilon, batch, channels, groups,
-                                   pixels, options);
-      });
+      "a group normalization",
+      [=, inputs_of = step->inputs](auto inputs, auto outputs, void* scratch, const LaunchOptions& options) {
+        return group_normalization(norm, inputs[inputs_of[0]], outputs[0],
+                                   static_cast<const float*>(inputs[inputs_of[1]]),
+                                   static_cast<const float*>(inputs[inputs_of[2]]), scratch, options);
+      },
+      tensor::element_count(shape) != 0);
   return offer;
 }
 
@@ -163,7 +186,8 @@ void add_normalization_tactics(TacticList& list) {
                   .requirements = {engine::only_float32},
                   .make = offer_layer_normalization});
   list.push_back({.name = "group_normalization",
-                  .operators = {"GroupNormalization", "InstanceNormalization"},
+                  .operators = {"GroupNormalization", "InstanceNormalization",
+                                "Region:" + std::string(graph::kActivatedNormalization)},
                   .requirements = {engine::only_float32},
                   .make = offer_group_normalization});
   list.push_back(

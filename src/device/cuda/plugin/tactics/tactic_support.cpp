@@ -113,23 +113,24 @@ std::shared_ptr<const engine::Kernel> make_reorder_kernel(const TensorDesc& from
 
 namespace {
 
-std::optional<OperandShape> operand_shape(const Shape& operand, const Shape& output) {
+std::optional<OperandShape> operand_shape(const Shape& operand, const Shape& output, ChannelAxis axis) {
   if (operand == output) return OperandShape::kFull;
   const size_t rank = output.size();
-  if (operand.size() > rank) return std::nullopt;
+  if (operand.size() > rank || rank < 2) return std::nullopt;
   Shape padded(rank - operand.size(), 1);
   padded.insert(padded.end(), operand.begin(), operand.end());
-  for (size_t i = 2; i < rank; ++i) {
-    if (padded[i] != 1) return std::nullopt;
+  const size_t channels = axis == ChannelAxis::kSecond ? 1 : rank - 1;
+  for (size_t i = 1; i < rank; ++i) {
+    if (padded[i] != (i == channels ? output[i] : 1)) return std::nullopt;
   }
-  if (rank < 2 || padded[1] != output[1]) return std::nullopt;
   if (padded[0] == output[0] && output[0] != 1) return OperandShape::kPerImageChannel;
   return padded[0] == 1 ? std::optional(OperandShape::kPerChannel) : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<std::vector<PostOpRequest>> read_post_ops(const StepRequest& request, size_t first_extra) {
+std::optional<std::vector<PostOpRequest>> read_post_ops(const StepRequest& request, size_t first_extra,
+                                                        ChannelAxis axis) {
   std::vector<PostOpRequest> result;
   if (!request.node.attributes.has("post_ops")) return result;
   const auto& names = request.node.attributes.get<std::vector<std::string>>("post_ops");
@@ -142,7 +143,7 @@ std::optional<std::vector<PostOpRequest>> read_post_ops(const StepRequest& reque
     PostOpRequest post{*op, alphas[i], betas[i]};
     if (is_binary(*op)) {
       post.operand = extra++;
-      const auto shape = operand_shape(request.inputs[post.operand].shape, request.outputs[0].shape);
+      const auto shape = operand_shape(request.inputs[post.operand].shape, request.outputs[0].shape, axis);
       if (!shape) return std::nullopt;
       post.shape = *shape;
     }

@@ -73,6 +73,7 @@ void add_indexing_tactics(TacticList& list);
 void add_scatter_tactics(TacticList& list);
 /// TopK and CumSum.
 void add_ranking_tactics(TacticList& list);
+void add_recurrent_tactics(TacticList& list, Cublaslt& cublaslt);
 /// GridSample.
 void add_sampling_tactics(TacticList& list);
 /// Resize of images.
@@ -142,10 +143,17 @@ struct PostOpRequest {
   OperandShape shape = OperandShape::kFull;  ///< of a binary post-op's operand
 };
 
+/// Where a result has its channels.
+enum class ChannelAxis : uint8_t {
+  kSecond,  ///< of images
+  kLast     ///< of matrices and stacks of them, whose columns they are
+};
+
 /// The post-ops of a fused node (none for a plain one) whose extra inputs start at `first_extra`; nullopt
 /// when an operand is broadcast in another way than above.
 std::optional<std::vector<PostOpRequest>> read_post_ops(const engine::StepRequest& request,
-                                                        size_t first_extra);
+                                                        size_t first_extra,
+                                                        ChannelAxis axis = ChannelAxis::kSecond);
 
 struct PackedConstant {
   std::shared_ptr<const DeviceBytes> device;

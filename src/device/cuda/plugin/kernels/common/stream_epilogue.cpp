@@ -32,4 +32,9 @@ std::optional<StreamEpilogue> stream_epilogue(const ConvArgs& args) {
   }
 }
 
+Refusal stream_epilogue_refusal(const ConvArgs& args) {
+  if (stream_epilogue(args)) return {};
+  return "its epilogue is more than bounds, also behind an addition, or a swish";
+}
+
 }  // namespace hone::device::cuda

@@ -25,4 +25,7 @@ struct StreamEpilogue {
 /// Empty when the steps are more than that.
 std::optional<StreamEpilogue> stream_epilogue(const ConvArgs& args);
 
+/// Why kernels that finish their sums in registers cannot do the steps; empty when they can.
+Refusal stream_epilogue_refusal(const ConvArgs& args);
+
 }  // namespace hone::device::cuda

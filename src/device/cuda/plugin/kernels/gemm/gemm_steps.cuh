@@ -3,7 +3,7 @@
 
 #include "device/cuda/plugin/kernels/common/activation.cuh"
 #include "device/cuda/plugin/kernels/common/ptx.cuh"
-#include "device/cuda/plugin/kernels/common/quick_sigmoid.cuh"
+#include "device/cuda/plugin/kernels/common/quick_gelu.cuh"
 #include "device/cuda/plugin/kernels/gemm/gemm_epilogue.hpp"
 
 namespace hone::device::cuda {
@@ -105,6 +105,17 @@ __device__ __forceinline__ void apply_steps(const EpilogueParams& p, int row, in
 #pragma unroll 1
   for (int s = 0; s < p.step_count; ++s) {
     const EpilogueStep& step = p.steps[s];
+    if (sizeof(T) == 2 && step.op == graph::PostOp::kGeluErf) {
+      // Of all values at once, so that one's special functions pass while others are computed.
+#pragma unroll
+      for (float& value : values) value = quick_gelu_erf(value);
+      continue;
+    }
+    if (sizeof(T) == 2 && step.op == graph::PostOp::kGeluTanh) {
+#pragma unroll
+      for (float& value : values) value = quick_gelu_tanh(value);
+      continue;
+    }
     if (step.operand == nullptr) {
       // One copy of the formulas: the loop stays, and the values rotate through the first place.
 #pragma unroll 1

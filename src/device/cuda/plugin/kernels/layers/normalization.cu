@@ -2,6 +2,7 @@
 #include "device/cuda/plugin/kernels/layers/normalization.hpp"
 
 #include "device/cuda/plugin/kernels/common/element.cuh"
+#include "device/cuda/plugin/kernels/common/epilogue.cuh"
 #include "device/cuda/plugin/kernels/common/reduce.cuh"
 
 namespace hone::device::cuda {
@@ -42,7 +43,8 @@ template <class T>
 __global__ void __launch_bounds__(kThreads)
     normalize_kernel(const T* input, T* output, const float* scale, const float* bias, float epsilon,
                      Members members, int64_t sets, int64_t sets_per_image, int64_t image_stride,
-                     int64_t set_stride, int64_t period, int64_t parameters, KernelStamp* stamp) {
+                     int64_t set_stride, int64_t period, int64_t parameters,
+                     const __grid_constant__ Epilogue activations, KernelStamp* stamp) {
   const RunningKernel running(stamp);
   begin_kernel();
   __shared__ float scratch[kThreads / 32];
@@ -53,10 +55,11 @@ __global__ void __launch_bounds__(kThreads)
     for (int64_t i = threadIdx.x; i < members.count; i += blockDim.x) {
       const int64_t at = begin + members.position(i);
       const int64_t parameter = first + i / period % parameters;
-      float x = (to_float(input[at]) - found.mean) * found.scale;
-      if (scale != nullptr) x *= scale[parameter];
-      if (bias != nullptr) x += bias[parameter];
-      output[at] = from_float<T>(x);
+      float x[1] = {(to_float(input[at]) - found.mean) * found.scale};
+      if (scale != nullptr) x[0] *= scale[parameter];
+      if (bias != nullptr) x[0] += bias[parameter];
+      apply_epilogue<T>(activations, x, 0, 0, 0);
+      output[at] = from_float<T>(x[0]);
     }
     __syncthreads();
   }
@@ -173,24 +176,21 @@ cudaError_t layer_normalization(const void* input, void* output, FloatType type,
     return launch(normalize_kernel<T>, grid_for(rows, 1), block_for(columns), options,
                   static_cast<const T*>(input), static_cast<T*>(output), scale, bias, epsilon,
                   Members{columns, columns, columns}, rows, int64_t{1}, columns, int64_t{0}, int64_t{1},
-                  columns);
+                  columns, Epilogue());
   });
 }
 
-cudaError_t group_normalization(const void* input, void* output, FloatType type, ImageOrder order,
-                                const float* scale, const float* bias, float epsilon, int64_t batch,
-                                int64_t channels, int64_t groups, int64_t pixels,
-                                const LaunchOptions& options) {
-  if (groups <= 0 || channels % groups != 0) return cudaErrorInvalidValue;
-  if (batch * channels * pixels == 0) return cudaSuccess;
-  const int64_t members = channels / groups;
-  const bool plain = order == ImageOrder::kPlain;
-  const int64_t count = members * pixels;
-  return with_float_type(type, [&]<class T>() {
-    return launch(normalize_kernel<T>, grid_for(batch * groups, 1), block_for(count), options,
-                  static_cast<const T*>(input), static_cast<T*>(output), scale, bias, epsilon,
-                  plain ? Members{count, count, count} : Members{count, members, channels}, batch * groups,
-                  groups, channels * pixels, plain ? count : members, plain ? pixels : int64_t{1}, members);
+cudaError_t normalize_groups(const GroupNormalization& norm, const void* input, void* output,
+                             const float* scale, const float* bias, const LaunchOptions& options) {
+  const int64_t members = norm.channels / norm.groups;
+  const bool plain = norm.order == ImageOrder::kPlain;
+  const int64_t count = members * norm.pixels;
+  return with_float_type(norm.type, [&]<class T>() {
+    return launch(normalize_kernel<T>, grid_for(norm.batch * norm.groups, 1), block_for(count), options,
+                  static_cast<const T*>(input), static_cast<T*>(output), scale, bias, norm.epsilon,
+                  plain ? Members{count, count, count} : Members{count, members, norm.channels},
+                  norm.batch * norm.groups, norm.groups, norm.channels * norm.pixels, plain ? count : members,
+                  plain ? norm.pixels : int64_t{1}, members, norm.activations);
   });
 }
 

@@ -1,7 +1,7 @@
 // Softmax, layer, group and instance normalization, local response normalization. Statistics are in float.
 #pragma once
 
-#include "device/cuda/plugin/kernels/common/launch_options.hpp"
+#include "device/cuda/plugin/kernels/layers/group_normalization.hpp"
 
 namespace hone::device::cuda {
 
@@ -15,12 +15,9 @@ cudaError_t layer_normalization(const void* input, void* output, FloatType type,
                                 const float* bias, float epsilon, int64_t rows, int64_t columns,
                                 const LaunchOptions& options);
 
-/// The same over the pixels and channels of each group of an image; scale and bias have one float per
-/// channel. With as many groups as channels: instance normalization.
-cudaError_t group_normalization(const void* input, void* output, FloatType type, ImageOrder order,
-                                const float* scale, const float* bias, float epsilon, int64_t batch,
-                                int64_t channels, int64_t groups, int64_t pixels,
-                                const LaunchOptions& options);
+/// As group_normalization(), one block a group; neither group nor batch is empty.
+cudaError_t normalize_groups(const GroupNormalization& norm, const void* input, void* output,
+                             const float* scale, const float* bias, const LaunchOptions& options);
 
 /// x / (bias + alpha / size * sum of squares)^beta over `size` neighbouring channels, floor((size - 1) / 2)
 /// of them before. Output must not be the input.

@@ -1,0 +1,60 @@
+// LSTM, GRU and RNN layers: one kernel a time step, which multiplies the state before with the recurrent
+// weights, a warp for each hidden unit. The products of the inputs are made for all steps beforehand. States
+// and sums are in float.
+//
+// Source: ONNX operator specifications of RNN, GRU and LSTM (opset 22).
+#pragma once
+
+#include "base/refusal.hpp"
+#include "device/cuda/plugin/kernels/common/host_device.hpp"
+#include "device/cuda/plugin/kernels/common/launch_options.hpp"
+
+namespace hone::device::cuda {
+
+/// Cells with the activation functions that ONNX takes by default, and RNN's with a rectifier. A GRU applies
+/// its reset gate behind the recurrent product (linear_before_reset).
+enum class RecurrentCell : uint8_t { kLstm, kGru, kTanh, kRelu };
+
+HONE_HOST_DEVICE constexpr int recurrent_gates(RecurrentCell cell) {
+  if (cell == RecurrentCell::kLstm) return 4;
+  return cell == RecurrentCell::kGru ? 3 : 1;
+}
+
+struct RecurrentSize {
+  RecurrentCell cell = RecurrentCell::kLstm;
+  FloatType type = FloatType::kHalf;
+  int64_t steps = 0;
+  int64_t batch = 1;
+  int64_t hidden = 0;
+  int directions = 1;
+  bool reversed[2] = {};
+  /// Sequences and states have the batch as their first dimension (layout 1).
+  bool batch_major = false;
+
+  int64_t gates() const { return directions * recurrent_gates(cell) * hidden; }
+  int64_t state() const { return directions * batch * hidden; }
+};
+
+/// Gates are in ONNX's order. `r` is [directions][gates][hidden][hidden] and, as `bias`, written by no
+/// kernel.
+struct RecurrentArgs {
+  const float* products = nullptr;  ///< of the inputs, a row of gates() for each row of x
+  const void* r = nullptr;
+  const float* bias = nullptr;       ///< [directions][2][gates][hidden], of W and of R, or null
+  const float* initial_h = nullptr;  ///< zeros where null
+  const float* initial_c = nullptr;
+  void* y = nullptr;  ///< every step's output; null where nobody reads it
+  void* last_h = nullptr;
+  void* last_c = nullptr;
+  void* workspace = nullptr;
+};
+
+int64_t recurrent_workspace_bytes(const RecurrentSize& size);
+
+/// Why it cannot run so; empty when it can.
+Refusal recurrent_refusal(const RecurrentSize& size);
+
+cudaError_t recurrent_steps(const RecurrentSize& size, const RecurrentArgs& args,
+                            const LaunchOptions& options);
+
+}  // namespace hone::device::cuda
