@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "device/cpu/cpu_steps.hpp"
+#include "support/regions.hpp"
 
 namespace hone::device {
 namespace {
@@ -136,6 +137,52 @@ TEST(CpuReduction, NormalisesGroupsAndInstances) {
     const graph::Graph graph = b.finish({y, z});
     test::expect_own_steps(graph, test::random_inputs(graph, 3, 1));
   }
+}
+
+TEST(CpuReduction, NormalisesChannelsThatLieInBlocks) {
+  for (const int64_t groups : {1, 4, 16}) {
+    for (const Shape& shape : {Shape{2, 32, 5, 7}, Shape{1, 32, 40, 60}}) {
+      GraphBuilder b;
+      const auto x = b.input("x", graph::Dims(shape.begin(), shape.end()));
+      const auto y =
+          b.node("GroupNormalization", {x, b.random({32}), b.random({32})}, {{"num_groups", groups}});
+      const auto z = b.node("InstanceNormalization", {x, b.random({32}), b.random({32})});
+      const graph::Graph graph = b.finish({y, z});
+      test::expect_own_steps(graph, test::random_inputs(graph, 3, 1));
+    }
+  }
+}
+
+TEST(CpuReduction, ActivatesWhatItNormalises) {
+  for (const int64_t channels : {32, 12, 1040}) {
+    GraphBuilder b;
+    const auto x = b.input("x", {1, channels, 3, 5});
+    const auto norm = b.node("GroupNormalization", {x, b.random({channels}), b.random({channels})},
+                             {{"num_groups", int64_t{4}}});
+    const auto y = b.node("FusedElementwise", {norm},
+                          {{"post_ops", std::vector<std::string>{"swish", "tanh"}},
+                           {"post_alphas", std::vector<float>{1, 0}},
+                           {"post_betas", std::vector<float>{0, 0}}});
+    const graph::Graph graph =
+        test::as_region(b.finish({y}), "activated_normalization", {"norm", "activation"});
+    test::expect_own_steps(graph, test::random_inputs(graph, 3, 1));
+  }
+}
+
+/// A file may have any body in a region of this kind: the reference computes it.
+TEST(CpuReduction, LeavesOtherBodiesToTheReference) {
+  GraphBuilder b;
+  const auto x = b.input("x", {1, 4, 3, 5});
+  const auto y = b.node("Relu", {b.node("Neg", {x})});
+  const graph::Graph graph =
+      test::as_region(b.finish({y}), "activated_normalization", {"norm", "activation"});
+  engine::WeightStore weights;
+  const std::shared_ptr<const engine::Program> program =
+      engine::build_program(std::make_shared<const graph::Graph>(graph), cpu::cpu_device(), weights, {});
+  const auto inputs = test::random_inputs(graph, 3, 1);
+  EXPECT_LE(test::relative_error(engine::Execution(program, cpu::cpu_device()).run(inputs)[0],
+                                 reference::run_graph(graph, inputs)[0]),
+            1e-6);
 }
 
 }  // namespace

@@ -51,10 +51,10 @@ void check_groups(Family& family, FloatType type, ImageOrder order, const Shape&
                                 shape.channels, shape.groups, shape.pixels, {}};
   const Output workspace(group_normalization_bytes(norm) / 4 + 1, FloatType::kFloat);
   const std::string what = "C" + std::to_string(shape.channels) + " groups " + std::to_string(shape.groups);
-  family.launched(
-      layer ? layer_normalization(x.get(), y.get(), type, s, b, kEpsilon, shape.batch, shape.channels, {})
-            : group_normalization(norm, x.get(), y.get(), s, b, workspace.get(), {}),
-      what);
+  family.launched(layer ? layer_normalization(x.get(), y.get(), type, s, b, true, kEpsilon, shape.batch,
+                                              shape.channels, {})
+                        : group_normalization(norm, x.get(), y.get(), s, b, workspace.get(), {}),
+                  what);
   const int64_t members = shape.channels / shape.groups;
   for (int64_t set = 0; set < shape.batch * shape.groups; ++set) {
     const int64_t n = set / shape.groups, first = set % shape.groups * members;
@@ -120,6 +120,9 @@ void check_normalization() {
       for (const bool parameters : {false, true}) {
         check_groups(family, type, ImageOrder::kPlain, {7, 768, 1, 1}, true, parameters);
         check_groups(family, type, ImageOrder::kPlain, {3, 33, 1, 1}, true, parameters);
+        check_groups(family, type, ImageOrder::kPlain, {5, 96, 1, 1}, true, parameters);
+        check_groups(family, type, ImageOrder::kPlain, {2, 6144, 1, 1}, true, parameters);
+        check_groups(family, type, ImageOrder::kPlain, {4099, 384, 1, 1}, true, parameters);
         for (const ImageOrder order : kOrders) {
           check_groups(family, type, order, {2, 24, 4, 35}, false, parameters);
           check_groups(family, type, order, {2, 6, 6, 150}, false, parameters);

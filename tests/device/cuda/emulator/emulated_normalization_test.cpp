@@ -34,8 +34,8 @@ void expect_normalized(Element element, int64_t rows, int64_t columns, bool para
     x.be_busy();
     y.be_busy();
     return layer_normalization(x.get(), y.get(), type, parameters ? scale.floats() : nullptr,
-                               parameters ? bias.floats() : nullptr, kEpsilon, rows, columns,
-                               {.pdl = true, .next_waits = true});
+                               parameters ? bias.floats() : nullptr, columns % 3 == 0, kEpsilon, rows,
+                               columns, {.pdl = true, .next_waits = true});
   });
 }
 
@@ -44,6 +44,12 @@ TEST(EmulatedNormalization, TakesRowsThatAWarpHolds) {
   expect_normalized(Element::kBFloat16, 3, 264, true);
   expect_normalized(Element::kFloat, 3, 1024, true);
   expect_normalized(Element::kHalf, 2, 8, false);
+  expect_normalized(Element::kHalf, 4097, 264, true);
+}
+
+TEST(EmulatedNormalization, TakesRowsThatABlockHolds) {
+  expect_normalized(Element::kHalf, 3, 2056, true);
+  expect_normalized(Element::kFloat, 2, 4092, true);
 }
 
 TEST(EmulatedNormalization, TakesRowsThatEndWithinARun) { expect_normalized(Element::kFloat, 2, 30, true); }

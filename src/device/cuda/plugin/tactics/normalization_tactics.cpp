@@ -77,12 +77,16 @@ Offer offer_layer_normalization(const StepRequest& request, engine::WeightStore&
   const FloatType type = float_type(desc.dtype);
   const float epsilon = request.node.attributes.get_float("epsilon");
   const bool has_bias = request.node.has_input(2);
+  const auto is_constant = [&](size_t input) {
+    return !request.node.has_input(input) || request.graph.value(request.node.inputs[input]).constant;
+  };
+  const bool constants = is_constant(1) && is_constant(2);
   offer.kernel = std::make_shared<LaunchKernel>(
       "a layer normalization",
       [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
         return layer_normalization(inputs[0], outputs[0], type, static_cast<const float*>(inputs[1]),
-                                   has_bias ? static_cast<const float*>(inputs[2]) : nullptr, epsilon, rows,
-                                   columns, options);
+                                   has_bias ? static_cast<const float*>(inputs[2]) : nullptr, constants,
+                                   epsilon, rows, columns, options);
       },
       rows * columns != 0);
   return offer;

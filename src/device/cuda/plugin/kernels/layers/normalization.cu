@@ -1,9 +1,13 @@
 // See normalization.hpp: layer, group and local response normalization.
 #include "device/cuda/plugin/kernels/layers/normalization.hpp"
 
+#include <algorithm>
+
 #include "device/cuda/plugin/kernels/common/element.cuh"
 #include "device/cuda/plugin/kernels/common/epilogue.cuh"
+#include "device/cuda/plugin/kernels/common/kernel_address.hpp"
 #include "device/cuda/plugin/kernels/common/reduce.cuh"
+#include "device/cuda/plugin/kernels/gemm/gemm_launch.hpp"
 
 namespace hone::device::cuda {
 namespace {
@@ -65,73 +69,130 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Warps of a block that normalises rows, each a row, where there are rows enough for all multiprocessors.
-constexpr int kRowWarps = 4;
-constexpr int kMostRuns = 8;
+/// Rows of a block that has a warp for each.
+constexpr int kBlockRows = 4;
+/// Runs of a row that a lane takes, at most.
+constexpr int kMostRuns = 4;
+constexpr int kMostRowWarps = 8;
+/// From so many rows on a warp for each fills the multiprocessors; fewer rows have several warps each, so
+/// that a lane waits for one load in place of several.
+constexpr int64_t kManyRows = 4096;
 /// Elements that a lane reads at once.
 template <class T>
 constexpr int kRunOf = 16 / static_cast<int>(sizeof(T));
 
-/// One warp per row, whose elements stay in its registers: kRuns runs a lane.
-template <class T, int kRuns>
-__global__ void __launch_bounds__(32 * kRowWarps)
-    normalize_row_kernel(const T* input, T* output, const float* scale, const float* bias, float epsilon,
-                         int64_t rows, int columns, bool next_waits, KernelStamp* stamp) {
+struct RowParams {
+  const void* input = nullptr;
+  void* output = nullptr;
+  const float* scale = nullptr;
+  const float* bias = nullptr;
+  float epsilon = 0;
+  int64_t rows = 0;
+  int columns = 0;
+  bool constants = false;
+  bool next_waits = false;
+};
+
+/// Of a row's warps, which share it; `scratch` is null where it is one.
+__device__ __forceinline__ float sum_of_row(float value, float* scratch) {
+  return scratch == nullptr ? reduce_warp(value, Plus()) : reduce_block(value, scratch, Plus());
+}
+
+}  // namespace
+
+/// One warp a row, or a whole block where kShared; its elements stay in registers, kRuns runs a lane. All
+/// that is read is asked for before any of it is used.
+template <class T, int kRuns, bool kShared>
+__global__ void __launch_bounds__(32 * kMostRowWarps)
+    normalize_row_kernel(const __grid_constant__ RowParams p, KernelStamp* stamp) {
   const RunningKernel running(stamp);
-  begin_kernel(next_waits);
+  extern __shared__ __align__(1024) unsigned char memory[];
+  if (p.next_waits) ptx::allow_next_kernel();
   constexpr int kRun = kRunOf<T>;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int64_t row = static_cast<int64_t>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32;
-  if (row >= rows) return;
-  const T* const from = input + row * columns;
-  float x[kRuns][kRun] = {};
+  float* const scratch = kShared ? reinterpret_cast<float*>(memory) : nullptr;
+  const int lanes = kShared ? static_cast<int>(blockDim.x) : 32;
+  const int lane = static_cast<int>(threadIdx.x) % lanes;
+  const int64_t row = kShared ? blockIdx.x : static_cast<int64_t>(blockIdx.x) * kBlockRows + threadIdx.x / 32;
+  const auto column = [&](int run) { return (run * lanes + lane) * kRun; };
+  float scales[kRuns][kRun];
+  float shifts[kRuns][kRun];
+  const auto load_parameters = [&] {
+#pragma unroll
+    for (int r = 0; r < kRuns; ++r) {
+      // Of a lane behind the row's end those of its beginning, which are not used.
+      const int at = column(r) < p.columns ? column(r) : 0;
+#pragma unroll
+      for (int i = 0; i < kRun; ++i) scales[r][i] = 1.0f;
+#pragma unroll
+      for (int i = 0; i < kRun; ++i) shifts[r][i] = 0.0f;
+      if (p.scale != nullptr) load_floats<kRun>(p.scale + at, scales[r]);
+      if (p.bias != nullptr) load_floats<kRun>(p.bias + at, shifts[r]);
+    }
+  };
+  if (p.constants) load_parameters();
+  ptx::wait_for_previous_kernel();
+  if (row >= p.rows) return;
+  const T* const from = static_cast<const T*>(p.input) + row * p.columns;
+  float x[kRuns][kRun];
+#pragma unroll
+  for (int r = 0; r < kRuns; ++r) load_floats<kRun>(from + (column(r) < p.columns ? column(r) : 0), x[r]);
+  if (!p.constants) load_parameters();
   float sum = 0.0f;
 #pragma unroll
   for (int r = 0; r < kRuns; ++r) {
-    const int column = (r * 32 + lane) * kRun;
-    if (column >= columns) continue;
-    load_floats<kRun>(from + column, x[r]);
 #pragma unroll
-    for (int i = 0; i < kRun; ++i) sum += x[r][i];
+    for (int i = 0; i < kRun; ++i) sum += column(r) < p.columns ? x[r][i] : 0.0f;
   }
-  const float mean = reduce_warp(sum, Plus()) / static_cast<float>(columns);
+  const float mean = sum_of_row(sum, scratch) / static_cast<float>(p.columns);
   float squares = 0.0f;
 #pragma unroll
   for (int r = 0; r < kRuns; ++r) {
-    if ((r * 32 + lane) * kRun >= columns) continue;
 #pragma unroll
     for (int i = 0; i < kRun; ++i) {
       x[r][i] -= mean;
-      squares = fmaf(x[r][i], x[r][i], squares);
+      squares = column(r) < p.columns ? fmaf(x[r][i], x[r][i], squares) : squares;
     }
   }
-  const float factor = 1.0f / sqrtf(reduce_warp(squares, Plus()) / static_cast<float>(columns) + epsilon);
-  T* const to = output + row * columns;
+  const float factor = 1.0f / sqrtf(sum_of_row(squares, scratch) / static_cast<float>(p.columns) + p.epsilon);
+  T* const to = static_cast<T*>(p.output) + row * p.columns;
 #pragma unroll
   for (int r = 0; r < kRuns; ++r) {
-    const int column = (r * 32 + lane) * kRun;
-    if (column >= columns) continue;
-    float scales[kRun];
-    float shifts[kRun] = {};
+    if (column(r) >= p.columns) continue;
 #pragma unroll
-    for (int i = 0; i < kRun; ++i) scales[i] = 1.0f;
-    if (scale != nullptr) load_floats<kRun>(scale + column, scales);
-    if (bias != nullptr) load_floats<kRun>(bias + column, shifts);
-#pragma unroll
-    for (int i = 0; i < kRun; ++i) x[r][i] = fmaf(x[r][i] * factor, scales[i], shifts[i]);
-    store_floats<kRun>(to + column, x[r]);
+    for (int i = 0; i < kRun; ++i) x[r][i] = fmaf(x[r][i] * factor, scales[r][i], shifts[r][i]);
+    store_floats<kRun>(to + column(r), x[r]);
   }
 }
 
-/// The kernel of as many runs a lane as the columns need, nullptr where no kernel has as many.
-template <class T, int kRuns = 1>
-auto row_kernel_for(int64_t columns) -> decltype(&normalize_row_kernel<T, 1>) {
-  if (columns <= int64_t{32} * kRunOf<T> * kRuns) return normalize_row_kernel<T, kRuns>;
+namespace {
+
+/// The kernel of as many runs a lane as the columns need, null where no kernel has as many.
+template <class T, bool kShared, int kRuns = 1>
+const void* row_kernel_for(int64_t columns, int64_t lanes) {
+  if (columns <= lanes * kRunOf<T> * kRuns) return kernel_address(normalize_row_kernel<T, kRuns, kShared>);
   if constexpr (kRuns < kMostRuns) {
-    return row_kernel_for<T, kRuns + 1>(columns);
+    return row_kernel_for<T, kShared, kRuns + 1>(columns, lanes);
   } else {
     return nullptr;
   }
+}
+
+/// A launch for such rows; without a function where they are too long for registers.
+template <class T>
+GemmLaunch row_launch(int64_t rows, int64_t columns) {
+  GemmLaunch launch;
+  const int64_t runs = (columns + kRunOf<T> - 1) / kRunOf<T>;
+  if (rows >= kManyRows || runs <= 32) launch.function = row_kernel_for<T, false>(columns, 32);
+  if (launch.function != nullptr) {
+    launch.blocks = (rows + kBlockRows - 1) / kBlockRows;
+    launch.threads = 32 * kBlockRows;
+    return launch;
+  }
+  launch.blocks = rows;
+  launch.threads = static_cast<int>(std::min<int64_t>((runs + 31) / 32, kMostRowWarps) * 32);
+  launch.function = row_kernel_for<T, true>(columns, launch.threads);
+  launch.shared_bytes = kMostRowWarps * sizeof(float);
+  return launch;
 }
 
 bool begins_runs(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer) % 16 == 0; }
@@ -161,17 +222,23 @@ int block_for(int64_t count) { return count <= 128 ? 32 : kThreads; }
 }  // namespace
 
 cudaError_t layer_normalization(const void* input, void* output, FloatType type, const float* scale,
-                                const float* bias, float epsilon, int64_t rows, int64_t columns,
-                                const LaunchOptions& options) {
+                                const float* bias, bool constants, float epsilon, int64_t rows,
+                                int64_t columns, const LaunchOptions& options) {
   if (rows * columns == 0) return cudaSuccess;
   return with_float_type(type, [&]<class T>() {
-    const auto row_kernel = row_kernel_for<T>(columns);
-    if (row_kernel != nullptr && columns % kRunOf<T> == 0 && begins_runs(input) && begins_runs(output) &&
-        begins_runs(scale) && begins_runs(bias) && rows < (int64_t{1} << 31)) {
-      const int warps = rows < 4096 ? 1 : kRowWarps;
-      return launch(row_kernel, grid_for(rows, warps), 32 * warps, options, static_cast<const T*>(input),
-                    static_cast<T*>(output), scale, bias, epsilon, rows, static_cast<int>(columns),
-                    options.next_waits);
+    const GemmLaunch of_rows = row_launch<T>(rows, columns);
+    if (of_rows.function != nullptr && columns % kRunOf<T> == 0 && begins_runs(input) &&
+        begins_runs(output) && begins_runs(scale) && begins_runs(bias) && rows < (int64_t{1} << 31)) {
+      const RowParams params{input,
+                             output,
+                             scale,
+                             bias,
+                             epsilon,
+                             rows,
+                             static_cast<int>(columns),
+                             constants,
+                             options.next_waits};
+      return launch_gemm(of_rows, &params, options);
     }
     return launch(normalize_kernel<T>, grid_for(rows, 1), block_for(columns), options,
                   static_cast<const T*>(input), static_cast<T*>(output), scale, bias, epsilon,
