@@ -13,6 +13,7 @@ Summary identity_removal(Graph& graph);
 Summary common_subexpression(Graph& graph);
 Summary reshape_cancellation(Graph& graph);
 Summary einsum_lowering(Graph& graph);
+Summary concatenated_slices(Graph& graph);
 Summary transpose_cancellation(Graph& graph);
 Summary reduce_to_pool(Graph& graph);
 Summary pad_folding(Graph& graph);

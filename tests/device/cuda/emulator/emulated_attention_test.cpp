@@ -44,6 +44,12 @@ class AttentionCase {
   }
 
   void expect() {
+    for (const int split : {1, 2, 4}) expect(split);
+  }
+
+ private:
+  void expect(int split) {
+    SCOPED_TRACE("split " + std::to_string(split));
     const FloatType type = element_ == Element::kHalf ? FloatType::kHalf : FloatType::kBfloat16;
     DeviceProperties device;
     expect_output(
@@ -52,11 +58,10 @@ class AttentionCase {
           for (const Tensor* tensor : {&q_, &k_, &v_}) tensor->be_busy();
           y.be_busy();
           AttentionArgs args{q_.get(), k_.get(), v_.get(), {key_mask_.floats(), row_mask_.floats()}, y.get()};
-          return attention(args, type, size(), {.device = &device, .pdl = true, .next_waits = true});
+          return attention(args, type, size(), split, {.device = &device, .pdl = true, .next_waits = true});
         });
   }
 
- private:
   int64_t q_row() const { return c_.heads * c_.depth + c_.gap; }
   int64_t kv_heads() const { return c_.heads / c_.sharing; }
   /// So that no sum of them is smaller than its roundings.

@@ -98,7 +98,7 @@ Refusal arrange(const StepRequest& request, const graph::Graph& body, const Atte
   return {};
 }
 
-Offer offer_attention(const Gpu& gpu, const StepRequest& request) {
+Offer offer_attention(const Gpu& gpu, const StepRequest& request, int split) {
   if (tensor::dtype_size(request.storage()) != 2) return Offer::refuse("only fp16 and bf16");
   const graph::Graph body = graph::typed_body(request.graph, request.node);
   auto attention = graph::read_attention(body);
@@ -119,7 +119,7 @@ Offer offer_attention(const Gpu& gpu, const StepRequest& request) {
         AttentionArgs args{inputs[positions.q], inputs[positions.k], inputs[positions.v], {}, outputs[0]};
         for (size_t i = 0; i < positions.masks.size(); ++i)
           args.masks[i] = static_cast<const float*>(inputs[positions.masks[i]]);
-        return cuda::attention(args, type, size, options);
+        return cuda::attention(args, type, size, split, options);
       },
       true);
   return offer;
@@ -128,12 +128,24 @@ Offer offer_attention(const Gpu& gpu, const StepRequest& request) {
 }  // namespace
 
 void add_attention_tactics(TacticList& list, Gpu& gpu) {
-  list.push_back({.name = "hone_attention",
-                  .operators = {"Region:" + std::string(graph::kAttention)},
-                  .requirements = {engine::only_float32, engine::nonempty_output},
-                  .make = [&gpu](const StepRequest& request, engine::WeightStore&) {
-                    return offer_attention(gpu, request);
-                  }});
+  // By the rows of a block.
+  const std::vector<std::string> ways = {"64", "32", "16"};
+  list.push_back(
+      {.name = "hone_attention",
+       .operators = {"Region:" + std::string(graph::kAttention)},
+       .requirements = {engine::only_float32, engine::nonempty_output},
+       .make = [&gpu](const StepRequest& request,
+                      engine::WeightStore&) { return offer_attention(gpu, request, 1); },
+       .list_variants =
+           [&gpu, ways](const StepRequest& request) {
+             return offer_attention(gpu, request, 1).refusal ? std::vector<std::string>() : ways;
+           },
+       .make_variant =
+           [&gpu, ways](const StepRequest& request, engine::WeightStore&, std::string_view variant) {
+             const auto way = std::find(ways.begin(), ways.end(), variant);
+             if (way == ways.end()) return Offer::refuse(fmt::format("'{}' is no number of rows", variant));
+             return offer_attention(gpu, request, 1 << (way - ways.begin()));
+           }});
 }
 
 }  // namespace hone::device::cuda

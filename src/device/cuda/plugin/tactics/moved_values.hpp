@@ -1,6 +1,8 @@
 // In which element type and layout operators that move elements without looking at them keep their values.
 #pragma once
 
+#include <algorithm>
+
 #include "device/cuda/plugin/tactics/tactics.hpp"
 
 namespace hone::device::cuda {
@@ -11,10 +13,14 @@ inline tensor::DType moved_type(const engine::StepRequest& request) {
   return declared == tensor::DType::kFloat32 ? request.storage() : declared;
 }
 
-/// As images lie when they are of a type that reorders can bring there, plain otherwise.
+/// As images lie where an input does and reorders can bring its type there, plain otherwise: tokens with four
+/// dimensions are no images.
 inline engine::Layout moved_layout(const engine::StepRequest& request, tensor::DType dtype) {
-  return is_float_type(dtype) ? engine::layout_for_shape(request.layout, request.outputs[0].shape)
-                              : engine::Layout::kPlain;
+  const bool images = std::any_of(request.inputs.begin(), request.inputs.end(), [](const auto& input) {
+    return input.layout == engine::Layout::kChannelsLast;
+  });
+  return images && is_float_type(dtype) ? engine::layout_for_shape(request.layout, request.outputs[0].shape)
+                                        : engine::Layout::kPlain;
 }
 
 }  // namespace hone::device::cuda

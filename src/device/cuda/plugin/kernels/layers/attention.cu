@@ -13,9 +13,8 @@ namespace {
 constexpr int kWarps = 4;
 constexpr int kBlockThreads = 32 * kWarps;
 constexpr int kWarpRows = 16;
-constexpr int kTileRows = kWarps * kWarpRows;
 constexpr int kTileKeys = 64;
-static_assert(kTileRows == kTileKeys, "tiles of all operands have the same size");
+static_assert(kWarps * kWarpRows == kTileKeys, "tiles of all operands have the same size at most");
 /// Elements in 16 bytes. As many lie between the rows of a tile, so that these begin in different banks.
 constexpr int kRun = 8;
 constexpr float kLog2E = 1.4426950408889634f;
@@ -58,17 +57,16 @@ struct Head {
   }
 };
 
-/// Copies rows [first, first + kTileKeys) of a matrix to shared memory, zeros for what it does not have.
-template <int kDepth, class T>
+/// Copies rows [first, first + kRows) of a matrix to shared memory, zeros for what it does not have.
+template <int kDepth, int kRows, class T>
 __device__ __forceinline__ void load_tile(T* tile, const T* matrix, int64_t row_stride, int64_t first,
                                           int64_t rows, int columns, bool aligned) {
   constexpr int kRuns = kDepth / kRun;
   constexpr int kPitch = kDepth + kRun;
   const T* const from = matrix + first * row_stride;
-  const int rows_left = static_cast<int>(min(rows - first, int64_t{kTileKeys}));
+  const int rows_left = static_cast<int>(min(rows - first, int64_t{kRows}));
 #pragma unroll
-  for (int k = 0; k < kTileKeys * kRuns / kBlockThreads; ++k) {
-    const int i = static_cast<int>(threadIdx.x) + k * kBlockThreads;
+  for (int i = static_cast<int>(threadIdx.x); i < kRows * kRuns; i += kBlockThreads) {
     const int row = i / kRuns;
     const int column = i % kRuns * kRun;
     T* const target = tile + row * kPitch + column;
@@ -95,15 +93,15 @@ struct Normalizers {
 };
 
 /// scores = q k', without scale.
-template <int kDepth, class T>
-__device__ __forceinline__ void multiply_keys(Sums<kTileKeys / 8>& scores,
-                                              const uint32_t (&q)[kDepth / 16][4], const T* keys) {
+template <int kDepth, int kBlocks, class T>
+__device__ __forceinline__ void multiply_keys(Sums<kBlocks>& scores, const uint32_t (&q)[kDepth / 16][4],
+                                              const T* keys) {
   constexpr int kPitch = kDepth + kRun;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int row = lane / 16 * 8 + lane % 8;
   const int column = lane / 8 % 2 * 8;
 #pragma unroll
-  for (int block = 0; block < kTileKeys / 8; block += 2) {
+  for (int block = 0; block < kBlocks; block += 2) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) scores[block][i] = scores[block + 1][i] = 0.0f;
 #pragma unroll
@@ -117,15 +115,15 @@ __device__ __forceinline__ void multiply_keys(Sums<kTileKeys / 8>& scores,
 }
 
 /// sums += weights v, with weights as multiply_keys() leaves scores.
-template <int kDepth, class T>
-__device__ __forceinline__ void multiply_values(Sums<kDepth / 8>& sums, const Sums<kTileKeys / 8>& weights,
+template <int kDepth, int kBlocks, class T>
+__device__ __forceinline__ void multiply_values(Sums<kDepth / 8>& sums, const Sums<kBlocks>& weights,
                                                 const T* values) {
   constexpr int kPitch = kDepth + kRun;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int row = lane / 8 % 2 * 8 + lane % 8;
   const int column = lane / 16 * 8;
 #pragma unroll
-  for (int step = 0; step < kTileKeys / 16; ++step) {
+  for (int step = 0; step < kBlocks / 2; ++step) {
     const float(&left)[4] = weights[2 * step];
     const float(&right)[4] = weights[2 * step + 1];
     const uint32_t p[4] = {pair<T>(left[0], left[1]), pair<T>(left[2], left[3]), pair<T>(right[0], right[1]),
@@ -158,8 +156,9 @@ struct MaskRows {
 };
 
 /// Adds the masks, times the logarithm that the scores are in.
-__device__ __forceinline__ void add_masks(Sums<kTileKeys / 8>& scores, const Params& params,
-                                          const MaskRows& masks, int64_t first_key, int keys_left) {
+template <int kBlocks>
+__device__ __forceinline__ void add_masks(Sums<kBlocks>& scores, const Params& params, const MaskRows& masks,
+                                          int64_t first_key, int keys_left) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
   for (int m = 0; m < AttentionSize::kMostMasks; ++m) {
@@ -168,7 +167,7 @@ __device__ __forceinline__ void add_masks(Sums<kTileKeys / 8>& scores, const Par
     const float* const rows[2] = {params.args.masks[m] + masks.rows[m][0] + first_key * column,
                                   params.args.masks[m] + masks.rows[m][1] + first_key * column};
 #pragma unroll
-    for (int block = 0; block < kTileKeys / 8; ++block) {
+    for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const int key = block * 8 + lane % 4 * 2 + i % 2;
@@ -180,14 +179,13 @@ __device__ __forceinline__ void add_masks(Sums<kTileKeys / 8>& scores, const Par
 
 /// Makes scores, by now in logarithms of base 2, exponentials relative to the largest so far, and brings what
 /// is summed already to it.
-template <int kBlocks>
-__device__ __forceinline__ void normalize(Sums<kTileKeys / 8>& scores, Normalizers& state,
-                                          Sums<kBlocks>& sums) {
+template <int kBlocks, int kColumns>
+__device__ __forceinline__ void normalize(Sums<kBlocks>& scores, Normalizers& state, Sums<kColumns>& sums) {
 #pragma unroll
   for (int row = 0; row < 2; ++row) {
     float largest = state.largest[row];
 #pragma unroll
-    for (int block = 0; block < kTileKeys / 8; ++block)
+    for (int block = 0; block < kBlocks; ++block)
       largest = fmaxf(largest, fmaxf(scores[block][2 * row], scores[block][2 * row + 1]));
     largest = largest_of_row(largest);
     // Of a row without any score yet, whose exponentials are zeros.
@@ -196,7 +194,7 @@ __device__ __forceinline__ void normalize(Sums<kTileKeys / 8>& scores, Normalize
     state.largest[row] = largest;
     float sum = state.sum[row] * factor;
 #pragma unroll
-    for (int block = 0; block < kTileKeys / 8; ++block) {
+    for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
       for (int i = 2 * row; i < 2 * row + 2; ++i) {
         scores[block][i] = ptx::power_of_two(scores[block][i] - shift);
@@ -205,7 +203,7 @@ __device__ __forceinline__ void normalize(Sums<kTileKeys / 8>& scores, Normalize
     }
     state.sum[row] = sum;
 #pragma unroll
-    for (int block = 0; block < kBlocks; ++block) {
+    for (int block = 0; block < kColumns; ++block) {
       sums[block][2 * row] *= factor;
       sums[block][2 * row + 1] *= factor;
     }
@@ -213,10 +211,11 @@ __device__ __forceinline__ void normalize(Sums<kTileKeys / 8>& scores, Normalize
 }
 
 /// Brings scores to logarithms of base 2, and those of keys that there are not to minus infinity.
-__device__ __forceinline__ void scale_scores(Sums<kTileKeys / 8>& scores, float scale, int keys_left) {
+template <int kBlocks>
+__device__ __forceinline__ void scale_scores(Sums<kBlocks>& scores, float scale, int keys_left) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
-  for (int block = 0; block < kTileKeys / 8; ++block) {
+  for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int key = block * 8 + lane % 4 * 2 + i % 2;
@@ -252,10 +251,74 @@ __device__ __forceinline__ void store_result(const Params& params, T* y, int64_t
   }
 }
 
+/// Adds up what the warps that share rows have found, each of its keys, and writes a block's part of the
+/// result.
+template <int kDepth, int kSplit, class T>
+__device__ __forceinline__ void store_joined(const Params& params, T* y, int64_t first_row,
+                                             const Sums<kDepth / 8>& sums, const Normalizers& state,
+                                             float* memory) {
+  constexpr int kRows = kTileKeys / kSplit;
+  constexpr int kPitch = kDepth + 4;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  float2* const found = reinterpret_cast<float2*>(memory + kWarps * kWarpRows * kPitch);
+  __syncthreads();  // the tiles are read
+#pragma unroll
+  for (int row = 0; row < 2; ++row) {
+    const float sum = sum_of_row(state.sum[row]);
+    if (lane % 4 == 0) found[warp * kWarpRows + lane / 4 + row * 8] = make_float2(state.largest[row], sum);
+  }
+  __syncthreads();
+#pragma unroll
+  for (int row = 0; row < 2; ++row) {
+    const int at = lane / 4 + row * 8;
+    const float2* const others = found + warp / kSplit * kSplit * kWarpRows + at;
+    float largest = -INFINITY;
+#pragma unroll
+    for (int part = 0; part < kSplit; ++part) largest = fmaxf(largest, others[part * kWarpRows].x);
+    const float shift = largest == -INFINITY ? 0.0f : largest;
+    float sum = 0.0f;
+#pragma unroll
+    for (int part = 0; part < kSplit; ++part)
+      sum += others[part * kWarpRows].y * ptx::power_of_two(others[part * kWarpRows].x - shift);
+    const float factor = ptx::power_of_two(state.largest[row] - shift) / sum;
+    float* const to = memory + (warp * kWarpRows + at) * kPitch + lane % 4 * 2;
+#pragma unroll
+    for (int block = 0; block < kDepth / 8; ++block) {
+      *reinterpret_cast<float2*>(to + block * 8) =
+          make_float2(sums[block][2 * row] * factor, sums[block][2 * row + 1] * factor);
+    }
+  }
+  __syncthreads();
+  for (int i = static_cast<int>(threadIdx.x); i < kRows * (kDepth / kRun); i += kBlockThreads) {
+    const int row = i / (kDepth / kRun);
+    const int column = i % (kDepth / kRun) * kRun;
+    if (first_row + row >= params.size.rows || column >= params.size.width) continue;
+    float values[kRun] = {};
+#pragma unroll
+    for (int part = 0; part < kSplit; ++part) {
+      const int of_warp = row / kWarpRows * kSplit + part;
+      const float* const from = memory + (of_warp * kWarpRows + row % kWarpRows) * kPitch + column;
+#pragma unroll
+      for (int k = 0; k < kRun; ++k) values[k] += from[k];
+    }
+    T* const to = y + (first_row + row) * params.size.y.row + column;
+    if (params.aligned) {
+      store_floats<kRun>(to, values);
+    } else {
+#pragma unroll
+      for (int k = 0; k < kRun; ++k) {
+        if (column + k < params.size.width) to[k] = from_float<T>(values[k]);
+      }
+    }
+  }
+}
+
 }  // namespace
 
-/// kDepth: the columns of all operands, rounded up.
-template <int kDepth, bool kMasked, class T>
+/// kDepth: the columns of all operands, rounded up. kSplit: warps that share rows, each of which takes its
+/// part of every tile's keys.
+template <int kDepth, bool kMasked, int kSplit, class T>
 __global__ void __launch_bounds__(kBlockThreads)
     attention_kernel(const __grid_constant__ Params params, KernelStamp* stamp) {
   const RunningKernel running(stamp);
@@ -264,8 +327,12 @@ __global__ void __launch_bounds__(kBlockThreads)
   T* const tiles = reinterpret_cast<T*>(memory);
   const AttentionSize& size = params.size;
   const Head head(size, blockIdx.x / params.row_tiles);
+  constexpr int kTileRows = kTileKeys / kSplit;
+  constexpr int kWarpKeys = kTileKeys / kSplit;
   const int64_t first_row = static_cast<int64_t>(blockIdx.x % params.row_tiles) * kTileRows;
-  const int warp_row = static_cast<int>(threadIdx.x) / 32 * kWarpRows;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int warp_row = warp / kSplit * kWarpRows;
+  const int warp_key = warp % kSplit * kWarpKeys;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const T* const queries = static_cast<const T*>(params.args.q) + head.offset(size.q);
   const T* const keys = static_cast<const T*>(params.args.k) + head.offset(size.k);
@@ -286,12 +353,14 @@ __global__ void __launch_bounds__(kBlockThreads)
   begin_kernel(params.next_waits);
   const auto load = [&](int stage, int64_t first) {
     T* const tile = tiles + stage * 2 * kTile;
-    load_tile<kDepth>(tile, keys, size.k.row, first, size.keys, size.depth, params.aligned);
-    load_tile<kDepth>(tile + kTile, values, size.v.row, first, size.keys, size.width, params.aligned);
+    load_tile<kDepth, kTileKeys>(tile, keys, size.k.row, first, size.keys, size.depth, params.aligned);
+    load_tile<kDepth, kTileKeys>(tile + kTile, values, size.v.row, first, size.keys, size.width,
+                                 params.aligned);
     ptx::commit_copies();
   };
   // The queries go through the second stage, which is not needed yet.
-  load_tile<kDepth>(tiles + 2 * kTile, queries, size.q.row, first_row, size.rows, size.depth, params.aligned);
+  load_tile<kDepth, kTileRows>(tiles + 2 * kTile, queries, size.q.row, first_row, size.rows, size.depth,
+                               params.aligned);
   load(0, 0);
   ptx::wait_copies<0>();
   __syncthreads();
@@ -312,31 +381,42 @@ __global__ void __launch_bounds__(kBlockThreads)
     // What is copied is there, and nobody reads the other stage any more.
     __syncthreads();
     if (first + kTileKeys < size.keys) load(stage ^ 1, first + kTileKeys);
-    const T* const tile = tiles + stage * 2 * kTile;
-    const int keys_left = static_cast<int>(min(size.keys - first, int64_t{kTileKeys}));
-    Sums<kTileKeys / 8> scores;
-    multiply_keys<kDepth>(scores, q, tile);
+    const T* const tile = tiles + stage * 2 * kTile + warp_key * (kDepth + kRun);
+    const int keys_left = static_cast<int>(min(size.keys - first, int64_t{kTileKeys})) - warp_key;
+    Sums<kWarpKeys / 8> scores;
+    multiply_keys<kDepth, kWarpKeys / 8>(scores, q, tile);
     scale_scores(scores, scale, keys_left);
-    if constexpr (kMasked) add_masks(scores, params, masks, first, keys_left);
+    if constexpr (kMasked) add_masks(scores, params, masks, first + warp_key, keys_left);
     normalize(scores, state, sums);
-    multiply_values<kDepth>(sums, scores, tile + kTile);
+    multiply_values<kDepth, kWarpKeys / 8>(sums, scores, tile + kTile);
   }
-  store_result<kDepth>(params, result, first_row + warp_row, sums, state);
+  if constexpr (kSplit == 1) {
+    store_result<kDepth>(params, result, first_row + warp_row, sums, state);
+  } else {
+    store_joined<kDepth, kSplit>(params, result, first_row, sums, state, reinterpret_cast<float*>(memory));
+  }
 }
 
 namespace {
 
+template <int kDepth, bool kMasked, class T>
+const void* kernel_for(int split) {
+  if (split == 1) return kernel_address(&attention_kernel<kDepth, kMasked, 1, T>);
+  return kernel_address(split == 2 ? &attention_kernel<kDepth, kMasked, 2, T>
+                                   : &attention_kernel<kDepth, kMasked, 4, T>);
+}
+
 template <bool kMasked, class T>
-const void* kernel_for(int depth) {
-  if (depth <= 32) return kernel_address(&attention_kernel<32, kMasked, T>);
-  if (depth <= 64) return kernel_address(&attention_kernel<64, kMasked, T>);
-  if (depth <= 96) return kernel_address(&attention_kernel<96, kMasked, T>);
-  return kernel_address(&attention_kernel<128, kMasked, T>);
+const void* kernel_for(int depth, int split) {
+  if (depth <= 32) return kernel_for<32, kMasked, T>(split);
+  if (depth <= 64) return kernel_for<64, kMasked, T>(split);
+  if (depth <= 96) return kernel_for<96, kMasked, T>(split);
+  return kernel_for<128, kMasked, T>(split);
 }
 
 template <class T>
-const void* kernel_for(int depth, bool masked) {
-  return masked ? kernel_for<true, T>(depth) : kernel_for<false, T>(depth);
+const void* kernel_for(int depth, int split, bool masked) {
+  return masked ? kernel_for<true, T>(depth, split) : kernel_for<false, T>(depth, split);
 }
 
 bool is_aligned(const void* pointer, const AttentionMatrix& matrix) {
@@ -347,19 +427,21 @@ bool is_aligned(const void* pointer, const AttentionMatrix& matrix) {
 
 }  // namespace
 
-cudaError_t attention(const AttentionArgs& args, FloatType type, const AttentionSize& size,
+cudaError_t attention(const AttentionArgs& args, FloatType type, const AttentionSize& size, int split,
                       const LaunchOptions& options) {
   if (attention_refusal(size, *options.device) || type == FloatType::kFloat) return cudaErrorInvalidValue;
+  if (split != 1 && split != 2 && split != 4) return cudaErrorInvalidValue;
   if (size.rows == 0 || size.heads() == 0) return cudaSuccess;
-  const int row_tiles = static_cast<int>((size.rows + kTileRows - 1) / kTileRows);
+  const int tile_rows = kTileKeys / split;
+  const int row_tiles = static_cast<int>((size.rows + tile_rows - 1) / tile_rows);
   const bool aligned = size.depth % kRun == 0 && size.width % kRun == 0 && is_aligned(args.q, size.q) &&
                        is_aligned(args.k, size.k) && is_aligned(args.v, size.v) && is_aligned(args.y, size.y);
   const Params params{args, size, row_tiles, aligned, options.next_waits};
   const int depth = std::max(size.depth, size.width);
   const int padded = (depth + 31) / 32 * 32;
   GemmLaunch launch;
-  launch.function = type == FloatType::kHalf ? kernel_for<__half>(depth, size.masks > 0)
-                                             : kernel_for<__nv_bfloat16>(depth, size.masks > 0);
+  launch.function = type == FloatType::kHalf ? kernel_for<__half>(depth, split, size.masks > 0)
+                                             : kernel_for<__nv_bfloat16>(depth, split, size.masks > 0);
   launch.blocks = row_tiles * size.heads();
   launch.threads = kBlockThreads;
   launch.shared_bytes = int64_t{4} * kTileKeys * (padded + kRun) * 2;

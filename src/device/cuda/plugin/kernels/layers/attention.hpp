@@ -1,5 +1,5 @@
-// Attention in one kernel: y = softmax(scale * q k' + masks) v. A block takes 64 rows of queries of one head
-// and goes over its keys once, with the largest score and the sum of exponentials so far (Dao et al.,
+// Attention in one kernel: y = softmax(scale * q k' + masks) v. A block takes 16 to 64 rows of queries of one
+// head and goes over its keys once, with the largest score and the sum of exponentials so far (Dao et al.,
 // "FlashAttention", 2022). Scores never leave the registers, and operands are read where they lie.
 #pragma once
 
@@ -52,8 +52,9 @@ struct AttentionArgs {
 /// Why there is no kernel for this; empty when there is.
 Refusal attention_refusal(const AttentionSize& size, const DeviceProperties& device);
 
-/// For half and bfloat16.
-cudaError_t attention(const AttentionArgs& args, FloatType type, const AttentionSize& size,
+/// For half and bfloat16. `split`: 1, 2 or 4 warps share the keys of 16 rows, so that a block of four warps has
+/// 64, 32 or 16 rows. The more blocks, the sooner few rows are done, and the more often keys are read.
+cudaError_t attention(const AttentionArgs& args, FloatType type, const AttentionSize& size, int split,
                       const LaunchOptions& options);
 
 }  // namespace hone::device::cuda
