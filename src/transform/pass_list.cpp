@@ -30,6 +30,8 @@ constexpr Pass kOwn[] = {
     {"concatenated_slices",
      "Makes one Gather or Transpose of a Concat whose operands are slices of one value", concatenated_slices,
      true},
+    {"row_gathering", "Makes one Gather of several nodes that change the order of rows", row_gathering, true},
+    {"image_rows", "Transposes whole images in place of their pixels as rows", image_rows, true},
     {"transpose_cancellation", "Composes or cancels transpositions, also through elementwise nodes",
      transpose_cancellation, true},
     {"reduce_to_pool", "Makes global average pools of means over all spatial axes", reduce_to_pool, true},

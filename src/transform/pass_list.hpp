@@ -14,6 +14,8 @@ Summary common_subexpression(Graph& graph);
 Summary reshape_cancellation(Graph& graph);
 Summary einsum_lowering(Graph& graph);
 Summary concatenated_slices(Graph& graph);
+Summary image_rows(Graph& graph);
+Summary row_gathering(Graph& graph);
 Summary transpose_cancellation(Graph& graph);
 Summary reduce_to_pool(Graph& graph);
 Summary pad_folding(Graph& graph);

@@ -51,10 +51,11 @@ void check_groups(Family& family, FloatType type, ImageOrder order, const Shape&
                                 shape.channels, shape.groups, shape.pixels, {}};
   const Output workspace(group_normalization_bytes(norm) / 4 + 1, FloatType::kFloat);
   const std::string what = "C" + std::to_string(shape.channels) + " groups " + std::to_string(shape.groups);
-  family.launched(layer ? layer_normalization(x.get(), y.get(), type, s, b, true, kEpsilon, shape.batch,
-                                              shape.channels, {})
-                        : group_normalization(norm, x.get(), y.get(), s, b, workspace.get(), {}),
-                  what);
+  family.launched(
+      layer ? layer_normalization(x.get(), y.get(), type, s, b, true, kEpsilon, shape.batch, shape.channels,
+                                  {.device = &gpu()})
+            : group_normalization(norm, x.get(), y.get(), s, b, workspace.get(), {.device = &gpu()}),
+      what);
   const int64_t members = shape.channels / shape.groups;
   for (int64_t set = 0; set < shape.batch * shape.groups; ++set) {
     const int64_t n = set / shape.groups, first = set % shape.groups * members;

@@ -155,11 +155,16 @@ struct MaskRows {
   int64_t rows[AttentionSize::kMostMasks][2];
 };
 
-/// Adds the masks, times the logarithm that the scores are in.
+/// Sums of the masks, times the logarithm that the scores are in.
 template <int kBlocks>
-__device__ __forceinline__ void add_masks(Sums<kBlocks>& scores, const Params& params, const MaskRows& masks,
-                                          int64_t first_key, int keys_left) {
+__device__ __forceinline__ void load_masks(Sums<kBlocks>& added, const Params& params, const MaskRows& masks,
+                                           int64_t first_key, int keys_left) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) added[block][i] = 0.0f;
+  }
 #pragma unroll
   for (int m = 0; m < AttentionSize::kMostMasks; ++m) {
     if (m >= params.size.masks) break;
@@ -171,7 +176,7 @@ __device__ __forceinline__ void add_masks(Sums<kBlocks>& scores, const Params& p
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const int key = block * 8 + lane % 4 * 2 + i % 2;
-        if (key < keys_left) scores[block][i] += rows[i / 2][key * column] * kLog2E;
+        if (key < keys_left) added[block][i] += rows[i / 2][key * column] * kLog2E;
       }
     }
   }
@@ -377,16 +382,25 @@ __global__ void __launch_bounds__(kBlockThreads)
   const float scale = size.scale * kLog2E;
   int stage = 0;
   for (int64_t first = 0; first < size.keys; first += kTileKeys, stage ^= 1) {
+    const int keys_left = static_cast<int>(min(size.keys - first, int64_t{kTileKeys})) - warp_key;
+    // They come while the products are made.
+    Sums<kWarpKeys / 8> added;
+    if constexpr (kMasked) load_masks(added, params, masks, first + warp_key, keys_left);
     ptx::wait_copies<0>();
     // What is copied is there, and nobody reads the other stage any more.
     __syncthreads();
     if (first + kTileKeys < size.keys) load(stage ^ 1, first + kTileKeys);
     const T* const tile = tiles + stage * 2 * kTile + warp_key * (kDepth + kRun);
-    const int keys_left = static_cast<int>(min(size.keys - first, int64_t{kTileKeys})) - warp_key;
     Sums<kWarpKeys / 8> scores;
     multiply_keys<kDepth, kWarpKeys / 8>(scores, q, tile);
     scale_scores(scores, scale, keys_left);
-    if constexpr (kMasked) add_masks(scores, params, masks, first + warp_key, keys_left);
+    if constexpr (kMasked) {
+#pragma unroll
+      for (int block = 0; block < kWarpKeys / 8; ++block) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) scores[block][i] += added[block][i];
+      }
+    }
     normalize(scores, state, sums);
     multiply_values<kDepth, kWarpKeys / 8>(sums, scores, tile + kTile);
   }
