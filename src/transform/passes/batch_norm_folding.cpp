@@ -1,6 +1,7 @@
 // Folds per-channel scales and shifts (batch normalisation, Mul or Add by a constant) into the
 // convolution or matrix product that alone feeds them.
 #include "transform/affine.hpp"
+#include "transform/constants.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
 
@@ -28,7 +29,43 @@ class BatchNormFolding {
       if (producer < 0 || editor_.node(producer).outputs[0] != node.inputs[i]) continue;
       const auto channels = weighted_channels(graph_, editor_.node(producer));
       if (channels && fold(producer, index, *channels)) return;
+      if (editor_.node(producer).op == "Add" && fold_through_sum(producer, index)) return;
     }
+  }
+
+  /// (product + bias) * scale to product * scale + bias * scale: a product of stacks of matrices has no bias
+  /// of its own, so that a sum stands between its weights and a scale.
+  bool fold_through_sum(int32_t sum_index, int32_t index) {
+    const Node sum = editor_.node(sum_index);
+    const Node node = editor_.node(index);
+    for (const ValueId product : sum.inputs) {
+      const int32_t producer = editor_.producer(product);
+      if (producer < 0 || editor_.node(producer).op != "MatMul" || !editor_.read_once(product) ||
+          !editor_.read_once(sum.outputs[0]))
+        continue;
+      const Node base = editor_.node(producer);
+      const auto channels = weighted_channels(graph_, base);
+      if (!channels) continue;
+      const AffineOrReason bias = as_affine(graph_, sum, product, *channels);
+      const AffineOrReason scale = as_affine(graph_, node, sum.outputs[0], *channels);
+      if (!bias.affine || !scale.affine || !scale.affine->scales()) continue;
+      FoldedOrReason folded = fold_affine(editor_, base, *channels, *scale.affine);
+      if (!folded.node) continue;
+      std::vector<double> scaled = bias.affine->shift;
+      for (size_t c = 0; c < scaled.size(); ++c) scaled[c] *= scale.affine->scale[c];
+      const graph::DType dtype = graph_.value(product).type.dtype;
+      const ValueId constant =
+          editor_.add_constant(sum.name + ".bias", floating_tensor(dtype, {channels->count}, scaled));
+      Node result = derived_node(node, "Add", {product, constant});
+      join_names(result, sum, node);
+      summary_.change(
+          fmt::format("'{}' ({}) folded into '{}' and '{}'", node.name, node.op, base.name, sum.name));
+      editor_.replace(producer, std::move(*folded.node));
+      editor_.remove(sum_index);
+      editor_.replace(index, std::move(result));
+      return true;
+    }
+    return false;
   }
 
   bool fold(int32_t producer, int32_t index, const Channels& channels) {
