@@ -195,6 +195,7 @@ constexpr Check kChecks[] = {
     {"normalization", hone::device::cuda::check::check_normalization},
     {"movement", hone::device::cuda::check::check_movement},
     {"indexing", hone::device::cuda::check::check_indexing},
+    {"attention", hone::device::cuda::check::check_attention},
     {"ranking", hone::device::cuda::check::check_ranking},
     {"grid_sample", hone::device::cuda::check::check_grid_sample},
     {"reduction", hone::device::cuda::check::check_reduction},

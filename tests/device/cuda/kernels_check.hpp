@@ -113,6 +113,7 @@ void check_pointwise();
 void check_normalization();
 void check_movement();
 void check_indexing();
+void check_attention();
 void check_ranking();
 void check_grid_sample();
 void check_reduction();

@@ -44,21 +44,24 @@ class AttentionCase {
   }
 
   void expect() {
-    for (const int split : {1, 2, 4}) expect(split);
+    for (const int split : {1, 2, 4}) expect("split", attention, split);
+    if (warpgroup_attention_refusal(size(), emulator::properties())) return;
+    for (const int groups : {1, 2}) expect("warpgroups", warpgroup_attention, groups);
   }
 
  private:
-  void expect(int split) {
-    SCOPED_TRACE("split " + std::to_string(split));
+  template <class Launch>
+  void expect(const char* what, const Launch& launch, int split) {
+    SCOPED_TRACE(what + (" " + std::to_string(split)));
     const FloatType type = element_ == Element::kHalf ? FloatType::kHalf : FloatType::kBfloat16;
-    DeviceProperties device;
     expect_output(
         kFewSchedules, element_, {c_.batch, c_.rows, c_.heads, c_.width}, expected(), 4, [&](Output& y) {
           emulator::busy_ahead(nullptr, 0);
           for (const Tensor* tensor : {&q_, &k_, &v_}) tensor->be_busy();
           y.be_busy();
           AttentionArgs args{q_.get(), k_.get(), v_.get(), {key_mask_.floats(), row_mask_.floats()}, y.get()};
-          return attention(args, type, size(), split, {.device = &device, .pdl = true, .next_waits = true});
+          return launch(args, type, size(), split,
+                        LaunchOptions{.device = &emulator::properties(), .pdl = true, .next_waits = true});
         });
   }
 
@@ -172,6 +175,15 @@ TEST(EmulatedAttention, RefusesWhatItHasNoKernelFor) {
   size.depth = 136;
   EXPECT_TRUE(attention_refusal(size, device));
   size.depth = 64;
+  EXPECT_FALSE(warpgroup_attention_refusal(size, emulator::properties()));
+  size.q.row = 68;
+  EXPECT_EQ(warpgroup_attention_refusal(size, emulator::properties()).text(),
+            "rows do not lie in runs of 16 bytes");
+  size.q.row = 72;
+  size.depth = 72;
+  EXPECT_EQ(warpgroup_attention_refusal(size, emulator::properties()).text(),
+            "heads of 72 and 64 columns, 64 at most");
+  EXPECT_FALSE(attention_refusal(size, device));
   device.async_copies = false;
   EXPECT_TRUE(attention_refusal(size, device));
 }

@@ -263,9 +263,10 @@ void multiply_by_warp(MatrixType type, float (&sums)[4], const uint32_t (&left)[
 void fence_sums() { machine().thread().sums_fenced = true; }
 
 void multiply(bool half, int columns, float* sums, const uint32_t* left_registers, uint64_t left,
-              uint64_t right) {
+              uint64_t right, bool across) {
   Product product;
   product.half = half;
+  product.across = across;
   product.columns = columns;
   product.left_in_registers = left_registers != nullptr;
   product.left = left;

@@ -56,9 +56,10 @@ void multiply_by_warp(MatrixType type, float (&sums)[4], const uint32_t (&left)[
                       uint32_t right1);
 
 void fence_sums();
-/// Starts sums += left * right of a warpgroup; `left` in registers or by its descriptor.
+/// Starts sums += left * right of a warpgroup; `left` in registers or by its descriptor, `right` with its
+/// depth along rows or across them.
 void multiply(bool half, int columns, float* sums, const uint32_t* left_registers, uint64_t left,
-              uint64_t right);
+              uint64_t right, bool across = false);
 void commit_products();
 void wait_products(int pending);
 

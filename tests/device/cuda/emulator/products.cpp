@@ -12,7 +12,7 @@ namespace {
 constexpr int kRows = 64;
 constexpr int kDepth = 16;
 
-/// A matrix in shared memory, its depth along rows.
+/// A matrix in shared memory, its depth along rows or across them.
 class SharedMatrix {
  public:
   SharedMatrix(const Block& block, uint64_t descriptor)
@@ -23,6 +23,23 @@ class SharedMatrix {
         swizzled_(descriptor >> 62 == 1) {
     if (descriptor >> 62 > 1) throw Fault("a matrix is swizzled by less than 128 bytes");
     if ((descriptor >> 49 & 7) != 0) throw Fault("a matrix has a base offset");
+  }
+
+  /// Elements of kDepth rows of `columns`, up to 64, as they stand in a matrix the other way round.
+  void read_across(int columns, bool half, float* to) const {
+    for (int k = 0; k < kDepth; ++k) {
+      for (int column = 0; column < columns; column += 8) {
+        const uint32_t plain = start_ + k / 8 * along_rows_ + k % 8 * 128 + column * 2;
+        const uint32_t address = plain ^ (plain >> 3 & 0x70);
+        block_.expect_fenced(address, 16, "a product reads");
+        const std::byte* const from = block_.at(address, 16, "a product reads");
+        for (int i = 0; i < 8; ++i) {
+          uint16_t bits;
+          std::memcpy(&bits, from + i * 2, sizeof bits);
+          to[(column + i) * kDepth + k] = widen(bits, half);
+        }
+      }
+    }
   }
 
   /// Elements of `count` rows, [row][kDepth].
@@ -80,7 +97,12 @@ void multiply(const Block& block, const Product& product) {
   } else {
     SharedMatrix(block, product.left).read(kRows, product.half, left.data());
   }
-  SharedMatrix(block, product.right).read(columns, product.half, rows.data());
+  const SharedMatrix of_right(block, product.right);
+  if (product.across) {
+    of_right.read_across(columns, product.half, rows.data());
+  } else {
+    of_right.read(columns, product.half, rows.data());
+  }
   std::vector<float> right(rows.size());  // the other way round, so that the loop below runs along memory
   for (int k = 0; k < kDepth; ++k) {
     for (int column = 0; column < columns; ++column) right[k * columns + column] = rows[column * kDepth + k];

@@ -13,7 +13,8 @@ struct Product {
   bool half = false;     ///< else bfloat16
   int columns = 0;
   bool left_in_registers = false;
-  uint64_t left = 0;  ///< descriptor
+  bool across = false;  ///< the right matrix has its depth across rows
+  uint64_t left = 0;    ///< descriptor
   uint64_t right = 0;
   int threads = 0;  ///< that have come to it
   float* sums[kGroupThreads] = {};
@@ -21,7 +22,8 @@ struct Product {
 
   bool same(const Product& other) const {
     return commits == other.commits && half == other.half && columns == other.columns &&
-           left_in_registers == other.left_in_registers && left == other.left && right == other.right;
+           left_in_registers == other.left_in_registers && across == other.across && left == other.left &&
+           right == other.right;
   }
 };
 

@@ -98,7 +98,23 @@ Refusal arrange(const StepRequest& request, const graph::Graph& body, const Atte
   return {};
 }
 
-Offer offer_attention(const Gpu& gpu, const StepRequest& request, int split) {
+/// A kernel, and in how many ways it shares keys.
+using Launch = cudaError_t (*)(const AttentionArgs&, FloatType, const AttentionSize&, int,
+                               const LaunchOptions&);
+using FindRefusal = Refusal (*)(const AttentionSize&, const DeviceProperties&);
+
+struct Way {
+  std::string_view name;
+  int split;
+};
+
+struct AttentionKernel {
+  Launch launch;
+  FindRefusal refusal;
+  std::vector<Way> ways;
+};
+
+Offer offer_attention(const Gpu& gpu, const StepRequest& request, const AttentionKernel& kernel, int split) {
   if (tensor::dtype_size(request.storage()) != 2) return Offer::refuse("only fp16 and bf16");
   const graph::Graph body = graph::typed_body(request.graph, request.node);
   auto attention = graph::read_attention(body);
@@ -111,41 +127,52 @@ Offer offer_attention(const Gpu& gpu, const StepRequest& request, int split) {
     return Offer::refuse(std::move(reason));
   AttentionSize size;
   if (Refusal reason = read_size(*attention, size)) return Offer::refuse(std::move(reason));
-  if (Refusal reason = attention_refusal(size, gpu.properties())) return Offer::refuse(std::move(reason));
-  const FloatType type = float_type(request.storage());
+  if (Refusal reason = kernel.refusal(size, gpu.properties())) return Offer::refuse(std::move(reason));
   offer.kernel = std::make_shared<LaunchKernel>(
       "an attention",
-      [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+      [=, launch = kernel.launch, type = float_type(request.storage())](auto inputs, auto outputs, void*,
+                                                                        const LaunchOptions& options) {
         AttentionArgs args{inputs[positions.q], inputs[positions.k], inputs[positions.v], {}, outputs[0]};
         for (size_t i = 0; i < positions.masks.size(); ++i)
           args.masks[i] = static_cast<const float*>(inputs[positions.masks[i]]);
-        return cuda::attention(args, type, size, split, options);
+        return launch(args, type, size, split, options);
       },
       true);
   return offer;
 }
 
+engine::Tactic attention_tactic(const Gpu& gpu, std::string name, const AttentionKernel& kernel) {
+  engine::Tactic tactic{.name = std::move(name),
+                        .operators = {"Region:" + std::string(graph::kAttention)},
+                        .requirements = {engine::only_float32, engine::nonempty_output}};
+  tactic.make = [&gpu, kernel](const StepRequest& request, engine::WeightStore&) {
+    return offer_attention(gpu, request, kernel, kernel.ways[0].split);
+  };
+  tactic.list_variants = [&gpu, kernel](const StepRequest& request) {
+    std::vector<std::string> names;
+    if (offer_attention(gpu, request, kernel, kernel.ways[0].split).refusal) return names;
+    for (const Way& way : kernel.ways) names.emplace_back(way.name);
+    return names;
+  };
+  tactic.make_variant = [&gpu, kernel](const StepRequest& request, engine::WeightStore&,
+                                       std::string_view variant) {
+    const auto way = std::find_if(kernel.ways.begin(), kernel.ways.end(),
+                                  [&](const Way& each) { return each.name == variant; });
+    if (way == kernel.ways.end()) return Offer::refuse(fmt::format("'{}' is no way that it has", variant));
+    return offer_attention(gpu, request, kernel, way->split);
+  };
+  return tactic;
+}
+
 }  // namespace
 
 void add_attention_tactics(TacticList& list, Gpu& gpu) {
-  // By the rows of a block.
-  const std::vector<std::string> ways = {"64", "32", "16"};
+  // By the rows of a block, and by the warpgroups that share its keys.
   list.push_back(
-      {.name = "hone_attention",
-       .operators = {"Region:" + std::string(graph::kAttention)},
-       .requirements = {engine::only_float32, engine::nonempty_output},
-       .make = [&gpu](const StepRequest& request,
-                      engine::WeightStore&) { return offer_attention(gpu, request, 1); },
-       .list_variants =
-           [&gpu, ways](const StepRequest& request) {
-             return offer_attention(gpu, request, 1).refusal ? std::vector<std::string>() : ways;
-           },
-       .make_variant =
-           [&gpu, ways](const StepRequest& request, engine::WeightStore&, std::string_view variant) {
-             const auto way = std::find(ways.begin(), ways.end(), variant);
-             if (way == ways.end()) return Offer::refuse(fmt::format("'{}' is no number of rows", variant));
-             return offer_attention(gpu, request, 1 << (way - ways.begin()));
-           }});
+      attention_tactic(gpu, "warpgroup_attention",
+                       {warpgroup_attention, warpgroup_attention_refusal, {{"64", 1}, {"64x2", 2}}}));
+  list.push_back(attention_tactic(gpu, "hone_attention",
+                                  {attention, attention_refusal, {{"64", 1}, {"32", 2}, {"16", 4}}}));
 }
 
 }  // namespace hone::device::cuda

@@ -301,6 +301,11 @@ __device__ __forceinline__ void wait_products() {
                ", %" #a1 ", %" #a2 ", %" #a3 "}, %" #b ", 1, 1, 1, 0;"                                \
                : __VA_ARGS__                                                                          \
                : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "l"(right))
+#define HONE_WGMMA_ACROSS(type)                                                              \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type " {" HONE_NAMES32 \
+               "}, {%32, %33, %34, %35}, %36, 1, 1, 1, 1;"                                   \
+               : HONE_SUMS16(d, 0), HONE_SUMS16(d, 16)                                       \
+               : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "l"(right))
 #ifdef HONE_HAS_WGMMA
 #define HONE_WGMMA_LEFT_ALL(type)                                                                       \
   if constexpr (kN == 32) {                                                                             \
@@ -364,6 +369,20 @@ __device__ __forceinline__ void multiply(float (&d)[kN / 2], const uint32_t (&le
   }
 }
 
+/// The same with 64 columns, whose right matrix has the depth across rows: 16 rows of 64 columns
+/// (matrix_descriptor()).
+template <class T>
+__device__ __forceinline__ void multiply_across(float (&d)[32], const uint32_t (&left)[4], uint64_t right) {
+#ifdef HONE_HAS_WGMMA
+  if constexpr (__is_same(T, __half)) {
+    HONE_WGMMA_ACROSS("f16");
+  } else {
+    HONE_WGMMA_ACROSS("bf16");
+  }
+#endif
+}
+
+#undef HONE_WGMMA_ACROSS
 #undef HONE_WGMMA_LEFT_ALL
 #undef HONE_WGMMA_LEFT
 #undef HONE_WGMMA_ALL

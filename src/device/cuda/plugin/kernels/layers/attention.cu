@@ -1,63 +1,22 @@
-// See attention.hpp.
-#include "device/cuda/plugin/kernels/layers/attention.hpp"
-
+// See attention.hpp: for GPUs without warpgroups, and for heads of any width.
 #include <algorithm>
 
-#include "device/cuda/plugin/kernels/common/element.cuh"
 #include "device/cuda/plugin/kernels/common/kernel_address.hpp"
 #include "device/cuda/plugin/kernels/gemm/gemm_launch.hpp"
+#include "device/cuda/plugin/kernels/layers/attention_parts.cuh"
 
 namespace hone::device::cuda {
+
+using namespace attention_parts;
+
 namespace {
 
 constexpr int kWarps = 4;
 constexpr int kBlockThreads = 32 * kWarps;
-constexpr int kWarpRows = 16;
-constexpr int kTileKeys = 64;
 static_assert(kWarps * kWarpRows == kTileKeys, "tiles of all operands have the same size at most");
-/// Elements in 16 bytes. As many lie between the rows of a tile, so that these begin in different banks.
-constexpr int kRun = 8;
-constexpr float kLog2E = 1.4426950408889634f;
 
-struct Params {
-  AttentionArgs args;
-  AttentionSize size;
-  int row_tiles = 1;
-  /// Whether every run of an operand begins at a multiple of 16 bytes.
-  bool aligned = false;
-  bool next_waits = false;
-};
-
-template <class T>
-__device__ __forceinline__ uint32_t pair(float a, float b) {
-  const T values[2] = {from_float<T>(a), from_float<T>(b)};
-  uint32_t bits;
-  memcpy(&bits, values, sizeof bits);
-  return bits;
-}
-
-/// The block's head, as indices of the loops over heads.
-struct Head {
-  int64_t index[AttentionMatrix::kMostLoops];
-
-  __device__ __forceinline__ Head(const AttentionSize& size, int64_t head) {
-#pragma unroll
-    for (int i = AttentionMatrix::kMostLoops - 1; i >= 0; --i) {
-      index[i] = 0;
-      if (i >= size.loops) continue;
-      index[i] = head % size.lengths[i];
-      head /= size.lengths[i];
-    }
-  }
-  __device__ __forceinline__ int64_t offset(const AttentionMatrix& matrix) const {
-    int64_t offset = matrix.offset;
-#pragma unroll
-    for (int i = 0; i < AttentionMatrix::kMostLoops; ++i) offset += index[i] * matrix.loops[i];
-    return offset;
-  }
-};
-
-/// Copies rows [first, first + kRows) of a matrix to shared memory, zeros for what it does not have.
+/// Rows of a tile lie kDepth + kRun elements apart, so that they begin in different banks. Copies rows
+/// [first, first + kRows) of a matrix to shared memory, zeros for what it does not have.
 template <int kDepth, int kRows, class T>
 __device__ __forceinline__ void load_tile(T* tile, const T* matrix, int64_t row_stride, int64_t first,
                                           int64_t rows, int columns, bool aligned) {
@@ -81,16 +40,6 @@ __device__ __forceinline__ void load_tile(T* tile, const T* matrix, int64_t row_
       target[j] = valid && column + j < columns ? source[j] : from_float<T>(0.0f);
   }
 }
-
-/// What a thread has of a warp's 16 rows: two rows, and two neighbouring columns of every eight.
-template <int kBlocks>
-using Sums = float[kBlocks][4];
-
-/// The largest score so far and the sum of exponentials relative to it, of a thread's two rows.
-struct Normalizers {
-  float largest[2] = {-INFINITY, -INFINITY};
-  float sum[2] = {0.0f, 0.0f};
-};
 
 /// scores = q k', without scale.
 template <int kDepth, int kBlocks, class T>
@@ -139,186 +88,6 @@ __device__ __forceinline__ void multiply_values(Sums<kDepth / 8>& sums, const Su
   }
 }
 
-/// The larger of the values of four neighbouring lanes, which share a row.
-__device__ __forceinline__ float largest_of_row(float value) {
-  value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 1));
-  return fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 2));
-}
-
-__device__ __forceinline__ float sum_of_row(float value) {
-  value += __shfl_xor_sync(0xffffffffu, value, 1);
-  return value + __shfl_xor_sync(0xffffffffu, value, 2);
-}
-
-/// Where the masks of a thread's two rows begin, in elements of each mask.
-struct MaskRows {
-  int64_t rows[AttentionSize::kMostMasks][2];
-};
-
-/// Sums of the masks, times the logarithm that the scores are in.
-template <int kBlocks>
-__device__ __forceinline__ void load_masks(Sums<kBlocks>& added, const Params& params, const MaskRows& masks,
-                                           int64_t first_key, int keys_left) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-#pragma unroll
-  for (int block = 0; block < kBlocks; ++block) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) added[block][i] = 0.0f;
-  }
-#pragma unroll
-  for (int m = 0; m < AttentionSize::kMostMasks; ++m) {
-    if (m >= params.size.masks) break;
-    const int64_t column = params.size.mask[m].column;
-    const float* const rows[2] = {params.args.masks[m] + masks.rows[m][0] + first_key * column,
-                                  params.args.masks[m] + masks.rows[m][1] + first_key * column};
-#pragma unroll
-    for (int block = 0; block < kBlocks; ++block) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int key = block * 8 + lane % 4 * 2 + i % 2;
-        if (key < keys_left) added[block][i] += rows[i / 2][key * column] * kLog2E;
-      }
-    }
-  }
-}
-
-/// Makes scores, by now in logarithms of base 2, exponentials relative to the largest so far, and brings what
-/// is summed already to it.
-template <int kBlocks, int kColumns>
-__device__ __forceinline__ void normalize(Sums<kBlocks>& scores, Normalizers& state, Sums<kColumns>& sums) {
-#pragma unroll
-  for (int row = 0; row < 2; ++row) {
-    float largest = state.largest[row];
-#pragma unroll
-    for (int block = 0; block < kBlocks; ++block)
-      largest = fmaxf(largest, fmaxf(scores[block][2 * row], scores[block][2 * row + 1]));
-    largest = largest_of_row(largest);
-    // Of a row without any score yet, whose exponentials are zeros.
-    const float shift = largest == -INFINITY ? 0.0f : largest;
-    const float factor = ptx::power_of_two(state.largest[row] - shift);
-    state.largest[row] = largest;
-    float sum = state.sum[row] * factor;
-#pragma unroll
-    for (int block = 0; block < kBlocks; ++block) {
-#pragma unroll
-      for (int i = 2 * row; i < 2 * row + 2; ++i) {
-        scores[block][i] = ptx::power_of_two(scores[block][i] - shift);
-        sum += scores[block][i];
-      }
-    }
-    state.sum[row] = sum;
-#pragma unroll
-    for (int block = 0; block < kColumns; ++block) {
-      sums[block][2 * row] *= factor;
-      sums[block][2 * row + 1] *= factor;
-    }
-  }
-}
-
-/// Brings scores to logarithms of base 2, and those of keys that there are not to minus infinity.
-template <int kBlocks>
-__device__ __forceinline__ void scale_scores(Sums<kBlocks>& scores, float scale, int keys_left) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-#pragma unroll
-  for (int block = 0; block < kBlocks; ++block) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int key = block * 8 + lane % 4 * 2 + i % 2;
-      scores[block][i] = key < keys_left ? scores[block][i] * scale : -INFINITY;
-    }
-  }
-}
-
-/// Divides by the sums of exponentials and writes a thread's part of the result.
-template <int kDepth, class T>
-__device__ __forceinline__ void store_result(const Params& params, T* y, int64_t first_row,
-                                             const Sums<kDepth / 8>& sums, const Normalizers& state) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-#pragma unroll
-  for (int row = 0; row < 2; ++row) {
-    const float factor = 1.0f / sum_of_row(state.sum[row]);
-    const int64_t at = first_row + lane / 4 + row * 8;
-    if (at >= params.size.rows) continue;
-    T* const to = y + at * params.size.y.row;
-#pragma unroll
-    for (int block = 0; block < kDepth / 8; ++block) {
-      const int column = block * 8 + lane % 4 * 2;
-      const float values[2] = {sums[block][2 * row] * factor, sums[block][2 * row + 1] * factor};
-      if (params.aligned && column < params.size.width) {
-        store_floats<2>(to + column, values);
-      } else {
-#pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          if (column + i < params.size.width) to[column + i] = from_float<T>(values[i]);
-        }
-      }
-    }
-  }
-}
-
-/// Adds up what the warps that share rows have found, each of its keys, and writes a block's part of the
-/// result.
-template <int kDepth, int kSplit, class T>
-__device__ __forceinline__ void store_joined(const Params& params, T* y, int64_t first_row,
-                                             const Sums<kDepth / 8>& sums, const Normalizers& state,
-                                             float* memory) {
-  constexpr int kRows = kTileKeys / kSplit;
-  constexpr int kPitch = kDepth + 4;
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  float2* const found = reinterpret_cast<float2*>(memory + kWarps * kWarpRows * kPitch);
-  __syncthreads();  // the tiles are read
-#pragma unroll
-  for (int row = 0; row < 2; ++row) {
-    const float sum = sum_of_row(state.sum[row]);
-    if (lane % 4 == 0) found[warp * kWarpRows + lane / 4 + row * 8] = make_float2(state.largest[row], sum);
-  }
-  __syncthreads();
-#pragma unroll
-  for (int row = 0; row < 2; ++row) {
-    const int at = lane / 4 + row * 8;
-    const float2* const others = found + warp / kSplit * kSplit * kWarpRows + at;
-    float largest = -INFINITY;
-#pragma unroll
-    for (int part = 0; part < kSplit; ++part) largest = fmaxf(largest, others[part * kWarpRows].x);
-    const float shift = largest == -INFINITY ? 0.0f : largest;
-    float sum = 0.0f;
-#pragma unroll
-    for (int part = 0; part < kSplit; ++part)
-      sum += others[part * kWarpRows].y * ptx::power_of_two(others[part * kWarpRows].x - shift);
-    const float factor = ptx::power_of_two(state.largest[row] - shift) / sum;
-    float* const to = memory + (warp * kWarpRows + at) * kPitch + lane % 4 * 2;
-#pragma unroll
-    for (int block = 0; block < kDepth / 8; ++block) {
-      *reinterpret_cast<float2*>(to + block * 8) =
-          make_float2(sums[block][2 * row] * factor, sums[block][2 * row + 1] * factor);
-    }
-  }
-  __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < kRows * (kDepth / kRun); i += kBlockThreads) {
-    const int row = i / (kDepth / kRun);
-    const int column = i % (kDepth / kRun) * kRun;
-    if (first_row + row >= params.size.rows || column >= params.size.width) continue;
-    float values[kRun] = {};
-#pragma unroll
-    for (int part = 0; part < kSplit; ++part) {
-      const int of_warp = row / kWarpRows * kSplit + part;
-      const float* const from = memory + (of_warp * kWarpRows + row % kWarpRows) * kPitch + column;
-#pragma unroll
-      for (int k = 0; k < kRun; ++k) values[k] += from[k];
-    }
-    T* const to = y + (first_row + row) * params.size.y.row + column;
-    if (params.aligned) {
-      store_floats<kRun>(to, values);
-    } else {
-#pragma unroll
-      for (int k = 0; k < kRun; ++k) {
-        if (column + k < params.size.width) to[k] = from_float<T>(values[k]);
-      }
-    }
-  }
-}
-
 }  // namespace
 
 /// kDepth: the columns of all operands, rounded up. kSplit: warps that share rows, each of which takes its
@@ -344,17 +113,7 @@ __global__ void __launch_bounds__(kBlockThreads)
   const T* const values = static_cast<const T*>(params.args.v) + head.offset(size.v);
   T* const result = static_cast<T*>(params.args.y) + head.offset(size.y);
   MaskRows masks;
-  if constexpr (kMasked) {
-#pragma unroll
-    for (int m = 0; m < AttentionSize::kMostMasks; ++m) {
-      if (m >= size.masks) break;
-#pragma unroll
-      for (int row = 0; row < 2; ++row) {
-        const int64_t at = min(first_row + warp_row + lane / 4 + row * 8, size.rows - 1);
-        masks.rows[m][row] = head.offset(size.mask[m]) + at * size.mask[m].row;
-      }
-    }
-  }
+  if constexpr (kMasked) masks = mask_rows(size, head, first_row + warp_row + lane / 4);
   begin_kernel(params.next_waits);
   const auto load = [&](int stage, int64_t first) {
     T* const tile = tiles + stage * 2 * kTile;
@@ -407,7 +166,8 @@ __global__ void __launch_bounds__(kBlockThreads)
   if constexpr (kSplit == 1) {
     store_result<kDepth>(params, result, first_row + warp_row, sums, state);
   } else {
-    store_joined<kDepth, kSplit>(params, result, first_row, sums, state, reinterpret_cast<float*>(memory));
+    store_joined<kDepth, kSplit, kWarps / kSplit>(params, result, first_row, sums, state, warp / kSplit,
+                                                  warp % kSplit, reinterpret_cast<float*>(memory));
   }
 }
 
@@ -433,12 +193,6 @@ const void* kernel_for(int depth, int split, bool masked) {
   return masked ? kernel_for<true, T>(depth, split) : kernel_for<false, T>(depth, split);
 }
 
-bool is_aligned(const void* pointer, const AttentionMatrix& matrix) {
-  const auto in_runs = [](int64_t elements) { return elements % kRun == 0; };
-  return reinterpret_cast<uintptr_t>(pointer) % 16 == 0 && in_runs(matrix.offset) && in_runs(matrix.row) &&
-         std::all_of(std::begin(matrix.loops), std::end(matrix.loops), in_runs);
-}
-
 }  // namespace
 
 cudaError_t attention(const AttentionArgs& args, FloatType type, const AttentionSize& size, int split,
@@ -448,9 +202,7 @@ cudaError_t attention(const AttentionArgs& args, FloatType type, const Attention
   if (size.rows == 0 || size.heads() == 0) return cudaSuccess;
   const int tile_rows = kTileKeys / split;
   const int row_tiles = static_cast<int>((size.rows + tile_rows - 1) / tile_rows);
-  const bool aligned = size.depth % kRun == 0 && size.width % kRun == 0 && is_aligned(args.q, size.q) &&
-                       is_aligned(args.k, size.k) && is_aligned(args.v, size.v) && is_aligned(args.y, size.y);
-  const Params params{args, size, row_tiles, aligned, options.next_waits};
+  const Params params{args, size, row_tiles, are_aligned(args, size), options.next_waits};
   const int depth = std::max(size.depth, size.width);
   const int padded = (depth + 31) / 32 * 32;
   GemmLaunch launch;

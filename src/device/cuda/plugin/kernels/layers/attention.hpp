@@ -52,9 +52,16 @@ struct AttentionArgs {
 /// Why there is no kernel for this; empty when there is.
 Refusal attention_refusal(const AttentionSize& size, const DeviceProperties& device);
 
-/// For half and bfloat16. `split`: 1, 2 or 4 warps share the keys of 16 rows, so that a block of four warps has
-/// 64, 32 or 16 rows. The more blocks, the sooner few rows are done, and the more often keys are read.
+/// For half and bfloat16. `split`: 1, 2 or 4 warps share the keys of 16 rows, so that a block of four warps
+/// has 64, 32 or 16 rows. The more blocks, the sooner few rows are done, and the more often keys are read.
 cudaError_t attention(const AttentionArgs& args, FloatType type, const AttentionSize& size, int split,
                       const LaunchOptions& options);
+
+/// Why warpgroups have no kernel for this; empty when they have.
+Refusal warpgroup_attention_refusal(const AttentionSize& size, const DeviceProperties& device);
+
+/// By warpgroups of 64 rows, `groups` of which, 1 or 2, share the keys of the same rows.
+cudaError_t warpgroup_attention(const AttentionArgs& args, FloatType type, const AttentionSize& size,
+                                int groups, const LaunchOptions& options);
 
 }  // namespace hone::device::cuda

@@ -1,9 +1,20 @@
 // See attention.hpp: what needs no compiler of CUDA's.
-#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string>
 
 #include "device/cuda/plugin/kernels/layers/attention.hpp"
 
 namespace hone::device::cuda {
+namespace {
+
+std::string too_wide(const AttentionSize& size, int most) {
+  return "heads of " + std::to_string(size.depth) + " and " + std::to_string(size.width) + " columns, " +
+         std::to_string(most) + " at most";
+}
+
+}  // namespace
 
 int64_t AttentionSize::heads() const {
   int64_t count = 1;
@@ -15,13 +26,30 @@ Refusal attention_refusal(const AttentionSize& size, const DeviceProperties& dev
   if (!device.async_copies) return "it needs compute capability 8.0";
   if (size.depth < 1 || size.width < 1 || size.depth > AttentionSize::kMostDepth ||
       size.width > AttentionSize::kMostDepth)
-    return fmt::format("heads of {} and {} columns, {} at most", size.depth, size.width,
-                       AttentionSize::kMostDepth);
+    return too_wide(size, AttentionSize::kMostDepth);
   constexpr int64_t kMost = int64_t{1} << 30;
   if (size.rows > kMost || size.keys > kMost || size.heads() > kMost / 64 ||
       size.heads() * ((size.rows + 63) / 64) > kMost)
     return "it has too many rows";
   if (size.keys < 1) return "it has no keys";
+  return {};
+}
+
+Refusal warpgroup_attention_refusal(const AttentionSize& size, const DeviceProperties& device) {
+  if (Refusal why = attention_refusal(size, device)) return why;
+  if (!device.warpgroups) return "it is for compute capability 9.0";
+  constexpr int kMostColumns = 64;
+  if (size.depth > kMostColumns || size.width > kMostColumns) return too_wide(size, kMostColumns);
+  constexpr int64_t kRun = 8;
+  const auto in_runs = [](int64_t elements) { return elements % kRun == 0; };
+  const auto lies_in_runs = [&](const AttentionMatrix* matrix) {
+    return in_runs(matrix->offset) && in_runs(matrix->row) &&
+           std::all_of(std::begin(matrix->loops), std::end(matrix->loops), in_runs);
+  };
+  const std::array matrices = {&size.q, &size.k, &size.v, &size.y};
+  if (!in_runs(size.depth) || !in_runs(size.width) ||
+      !std::all_of(matrices.begin(), matrices.end(), lies_in_runs))
+    return "rows do not lie in runs of 16 bytes";
   return {};
 }
 

@@ -81,5 +81,9 @@ template <class T, int kN>
 void multiply(float (&d)[kN / 2], const uint32_t (&left)[4], uint64_t right) {
   emulator::multiply(__is_same(T, __half), kN, d, left, 0, right);
 }
+template <class T>
+void multiply_across(float (&d)[32], const uint32_t (&left)[4], uint64_t right) {
+  emulator::multiply(__is_same(T, __half), 64, d, left, 0, right, true);
+}
 
 }  // namespace hone::device::cuda::ptx

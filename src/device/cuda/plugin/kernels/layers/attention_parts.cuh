@@ -1,0 +1,288 @@
+// What kernels of attention share: where a head lies, the softmax of the scores that a thread has, and the
+// result. Internal to the kernels.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+
+#include "device/cuda/plugin/kernels/common/element.cuh"
+#include "device/cuda/plugin/kernels/layers/attention.hpp"
+
+namespace hone::device::cuda::attention_parts {
+
+inline constexpr int kWarpRows = 16;
+inline constexpr int kTileKeys = 64;
+/// Elements in 16 bytes.
+inline constexpr int kRun = 8;
+inline constexpr float kLog2E = 1.4426950408889634f;
+
+struct Params {
+  AttentionArgs args;
+  AttentionSize size;
+  int row_tiles = 1;
+  /// Whether every run of an operand begins at a multiple of 16 bytes.
+  bool aligned = false;
+  bool next_waits = false;
+};
+
+template <class T>
+__device__ __forceinline__ uint32_t pair(float a, float b) {
+  const T values[2] = {from_float<T>(a), from_float<T>(b)};
+  uint32_t bits;
+  memcpy(&bits, values, sizeof bits);
+  return bits;
+}
+
+/// The block's head, as indices of the loops over heads.
+struct Head {
+  int64_t index[AttentionMatrix::kMostLoops];
+
+  __device__ __forceinline__ Head(const AttentionSize& size, int64_t head) {
+#pragma unroll
+    for (int i = AttentionMatrix::kMostLoops - 1; i >= 0; --i) {
+      index[i] = 0;
+      if (i >= size.loops) continue;
+      index[i] = head % size.lengths[i];
+      head /= size.lengths[i];
+    }
+  }
+  __device__ __forceinline__ int64_t offset(const AttentionMatrix& matrix) const {
+    int64_t offset = matrix.offset;
+#pragma unroll
+    for (int i = 0; i < AttentionMatrix::kMostLoops; ++i) offset += index[i] * matrix.loops[i];
+    return offset;
+  }
+};
+
+/// What a thread has of a warp's 16 rows: two rows, and two neighbouring columns of every eight.
+template <int kBlocks>
+using Sums = float[kBlocks][4];
+
+/// As instructions of a warpgroup name them.
+template <int kBlocks>
+__device__ __forceinline__ float (&flat(Sums<kBlocks>& sums))[kBlocks * 4] {
+  return *reinterpret_cast<float(*)[kBlocks * 4]>(&sums);
+}
+
+/// Whatever reads the sums behind it stays behind it, and so behind the wait for the products.
+template <int kBlocks>
+__device__ __forceinline__ void hold(Sums<kBlocks>& sums) {
+#pragma unroll
+  for (auto& block : sums) {
+#pragma unroll
+    for (float& sum : block) ptx::hold(sum);
+  }
+}
+
+/// The largest score so far and the sum of exponentials relative to it, of a thread's two rows.
+struct Normalizers {
+  float largest[2] = {-INFINITY, -INFINITY};
+  float sum[2] = {0.0f, 0.0f};
+};
+
+/// The larger of the values of four neighbouring lanes, which share a row.
+__device__ __forceinline__ float largest_of_row(float value) {
+  value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 1));
+  return fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 2));
+}
+
+__device__ __forceinline__ float sum_of_row(float value) {
+  value += __shfl_xor_sync(0xffffffffu, value, 1);
+  return value + __shfl_xor_sync(0xffffffffu, value, 2);
+}
+
+/// Where the masks of a thread's two rows begin, in elements of each mask.
+struct MaskRows {
+  int64_t rows[AttentionSize::kMostMasks][2];
+};
+
+/// Those of row `row` and of the one 8 below, of rows that there are.
+__device__ __forceinline__ MaskRows mask_rows(const AttentionSize& size, const Head& head, int64_t row) {
+  MaskRows masks;
+#pragma unroll
+  for (int m = 0; m < AttentionSize::kMostMasks; ++m) {
+    if (m >= size.masks) break;
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+      masks.rows[m][i] = head.offset(size.mask[m]) + min(row + i * 8, size.rows - 1) * size.mask[m].row;
+  }
+  return masks;
+}
+
+/// Sums of the masks, times the logarithm that the scores are in.
+template <int kBlocks>
+__device__ __forceinline__ void load_masks(Sums<kBlocks>& added, const Params& params, const MaskRows& masks,
+                                           int64_t first_key, int keys_left) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) added[block][i] = 0.0f;
+  }
+#pragma unroll
+  for (int m = 0; m < AttentionSize::kMostMasks; ++m) {
+    if (m >= params.size.masks) break;
+    const int64_t column = params.size.mask[m].column;
+    const float* const rows[2] = {params.args.masks[m] + masks.rows[m][0] + first_key * column,
+                                  params.args.masks[m] + masks.rows[m][1] + first_key * column};
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int key = block * 8 + lane % 4 * 2 + i % 2;
+        if (key < keys_left) added[block][i] += rows[i / 2][key * column] * kLog2E;
+      }
+    }
+  }
+}
+
+/// Makes scores, by now in logarithms of base 2, exponentials relative to the largest so far, and brings what
+/// is summed already to it.
+template <int kBlocks, int kColumns>
+__device__ __forceinline__ void normalize(Sums<kBlocks>& scores, Normalizers& state, Sums<kColumns>& sums) {
+#pragma unroll
+  for (int row = 0; row < 2; ++row) {
+    float largest = state.largest[row];
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block)
+      largest = fmaxf(largest, fmaxf(scores[block][2 * row], scores[block][2 * row + 1]));
+    largest = largest_of_row(largest);
+    // Of a row without any score yet, whose exponentials are zeros.
+    const float shift = largest == -INFINITY ? 0.0f : largest;
+    const float factor = ptx::power_of_two(state.largest[row] - shift);
+    state.largest[row] = largest;
+    float sum = state.sum[row] * factor;
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+      for (int i = 2 * row; i < 2 * row + 2; ++i) {
+        scores[block][i] = ptx::power_of_two(scores[block][i] - shift);
+        sum += scores[block][i];
+      }
+    }
+    state.sum[row] = sum;
+#pragma unroll
+    for (int block = 0; block < kColumns; ++block) {
+      sums[block][2 * row] *= factor;
+      sums[block][2 * row + 1] *= factor;
+    }
+  }
+}
+
+/// Brings scores to logarithms of base 2, and those of keys that there are not to minus infinity.
+template <int kBlocks>
+__device__ __forceinline__ void scale_scores(Sums<kBlocks>& scores, float scale, int keys_left) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int key = block * 8 + lane % 4 * 2 + i % 2;
+      scores[block][i] = key < keys_left ? scores[block][i] * scale : -INFINITY;
+    }
+  }
+}
+
+/// Divides by the sums of exponentials and writes a thread's part of the result.
+template <int kDepth, class T>
+__device__ __forceinline__ void store_result(const Params& params, T* y, int64_t first_row,
+                                             const Sums<kDepth / 8>& sums, const Normalizers& state) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int row = 0; row < 2; ++row) {
+    const float factor = 1.0f / sum_of_row(state.sum[row]);
+    const int64_t at = first_row + lane / 4 + row * 8;
+    if (at >= params.size.rows) continue;
+    T* const to = y + at * params.size.y.row;
+#pragma unroll
+    for (int block = 0; block < kDepth / 8; ++block) {
+      const int column = block * 8 + lane % 4 * 2;
+      const float values[2] = {sums[block][2 * row] * factor, sums[block][2 * row + 1] * factor};
+      if (params.aligned && column < params.size.width) {
+        store_floats<2>(to + column, values);
+      } else {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          if (column + i < params.size.width) to[column + i] = from_float<T>(values[i]);
+        }
+      }
+    }
+  }
+}
+
+/// Adds up what the kSplit warps that share 16 rows have found, each of its keys, and writes a block's part of the
+/// result: kRowGroups times 16 rows. This warp has part `part` of group `group`.
+template <int kDepth, int kSplit, int kRowGroups, class T>
+__device__ __forceinline__ void store_joined(const Params& params, T* y, int64_t first_row,
+                                             const Sums<kDepth / 8>& sums, const Normalizers& state,
+                                             int group, int part, float* memory) {
+  constexpr int kRows = kRowGroups * kWarpRows;
+  constexpr int kPitch = kDepth + 4;
+  const int warp = group * kSplit + part;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  float2* const found = reinterpret_cast<float2*>(memory + kRowGroups * kSplit * kWarpRows * kPitch);
+  __syncthreads();  // the tiles are read
+#pragma unroll
+  for (int row = 0; row < 2; ++row) {
+    const float sum = sum_of_row(state.sum[row]);
+    if (lane % 4 == 0) found[warp * kWarpRows + lane / 4 + row * 8] = make_float2(state.largest[row], sum);
+  }
+  __syncthreads();
+#pragma unroll
+  for (int row = 0; row < 2; ++row) {
+    const int at = lane / 4 + row * 8;
+    const float2* const others = found + group * kSplit * kWarpRows + at;
+    float largest = -INFINITY;
+#pragma unroll
+    for (int other = 0; other < kSplit; ++other) largest = fmaxf(largest, others[other * kWarpRows].x);
+    const float shift = largest == -INFINITY ? 0.0f : largest;
+    float sum = 0.0f;
+#pragma unroll
+    for (int other = 0; other < kSplit; ++other)
+      sum += others[other * kWarpRows].y * ptx::power_of_two(others[other * kWarpRows].x - shift);
+    const float factor = ptx::power_of_two(state.largest[row] - shift) / sum;
+    float* const to = memory + (warp * kWarpRows + at) * kPitch + lane % 4 * 2;
+#pragma unroll
+    for (int block = 0; block < kDepth / 8; ++block) {
+      *reinterpret_cast<float2*>(to + block * 8) =
+          make_float2(sums[block][2 * row] * factor, sums[block][2 * row + 1] * factor);
+    }
+  }
+  __syncthreads();
+  for (int i = static_cast<int>(threadIdx.x); i < kRows * (kDepth / kRun);
+       i += static_cast<int>(blockDim.x)) {
+    const int row = i / (kDepth / kRun);
+    const int column = i % (kDepth / kRun) * kRun;
+    if (first_row + row >= params.size.rows || column >= params.size.width) continue;
+    float values[kRun] = {};
+#pragma unroll
+    for (int other = 0; other < kSplit; ++other) {
+      const int of_warp = row / kWarpRows * kSplit + other;
+      const float* const from = memory + (of_warp * kWarpRows + row % kWarpRows) * kPitch + column;
+#pragma unroll
+      for (int k = 0; k < kRun; ++k) values[k] += from[k];
+    }
+    T* const to = y + (first_row + row) * params.size.y.row + column;
+    if (params.aligned) {
+      store_floats<kRun>(to, values);
+    } else {
+#pragma unroll
+      for (int k = 0; k < kRun; ++k) {
+        if (column + k < params.size.width) to[k] = from_float<T>(values[k]);
+      }
+    }
+  }
+}
+
+/// Whether every run of the operands begins at a multiple of 16 bytes.
+inline bool are_aligned(const AttentionArgs& args, const AttentionSize& size) {
+  const auto aligned = [](const void* pointer, const AttentionMatrix& matrix) {
+    const auto in_runs = [](int64_t elements) { return elements % kRun == 0; };
+    return reinterpret_cast<uintptr_t>(pointer) % 16 == 0 && in_runs(matrix.offset) && in_runs(matrix.row) &&
+           std::all_of(std::begin(matrix.loops), std::end(matrix.loops), in_runs);
+  };
+  return size.depth % kRun == 0 && size.width % kRun == 0 && aligned(args.q, size.q) &&
+         aligned(args.k, size.k) && aligned(args.v, size.v) && aligned(args.y, size.y);
+}
+
+}  // namespace hone::device::cuda::attention_parts

@@ -1,0 +1,97 @@
+// Checks of attention.hpp.
+#include "device/cuda/plugin/kernels/layers/attention.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels_check.hpp"
+
+namespace hone::device::cuda::check {
+namespace {
+
+struct Case {
+  int heads = 1;
+  int rows = 1;
+  int keys = 1;
+  int depth = 64;
+  bool masked = false;
+};
+
+/// Operands packed as [row][head][column], a mask of a number for each row and key.
+AttentionSize size_of(const Case& c) {
+  AttentionSize size;
+  size.loops = 1;
+  size.lengths[0] = c.heads;
+  size.rows = c.rows;
+  size.keys = c.keys;
+  size.depth = size.width = c.depth;
+  size.scale = 1 / std::sqrt(static_cast<float>(c.depth));
+  const AttentionMatrix packed{0, {c.depth}, int64_t{c.heads} * c.depth, 1};
+  size.q = size.k = size.v = size.y = packed;
+  if (c.masked) {
+    size.masks = 1;
+    size.mask[0] = {0, {0}, c.keys, 1};
+  }
+  return size;
+}
+
+void check_case(Family& family, FloatType type, const Case& c) {
+  const int64_t columns = int64_t{c.heads} * c.depth;
+  const Values q(c.rows * columns, type, -3, 3), k(c.keys * columns, type, -3, 3), v(c.keys * columns, type);
+  const Values mask(int64_t{c.rows} * c.keys, FloatType::kFloat, -4, 4);
+  const AttentionSize size = size_of(c);
+  std::vector<double> expected(static_cast<size_t>(c.rows * columns));
+  for (int head = 0; head < c.heads; ++head) {
+    for (int row = 0; row < c.rows; ++row) {
+      std::vector<double> weights(static_cast<size_t>(c.keys));
+      double largest = -1e300, sum = 0;
+      for (int key = 0; key < c.keys; ++key) {
+        double score = 0;
+        for (int i = 0; i < c.depth; ++i)
+          score += q[row * columns + head * c.depth + i] * k[key * columns + head * c.depth + i];
+        weights[key] = score * size.scale + (c.masked ? mask[int64_t{row} * c.keys + key] : 0);
+        largest = std::max(largest, weights[key]);
+      }
+      for (double& weight : weights) sum += weight = std::exp(weight - largest);
+      for (int i = 0; i < c.depth; ++i) {
+        double value = 0;
+        for (int key = 0; key < c.keys; ++key) value += weights[key] * v[key * columns + head * c.depth + i];
+        expected[row * columns + head * c.depth + i] = value / sum;
+      }
+    }
+  }
+  const AttentionArgs args{q.get(), k.get(), v.get(), {static_cast<const float*>(mask.get())}, nullptr};
+  const auto check = [&](const char* name, const auto& launch, int split) {
+    Output y(c.rows * columns, type);
+    y.expected = expected;
+    AttentionArgs to = args;
+    to.y = y.get();
+    const std::string what = std::string(name) + " " + std::to_string(split) + ", " + type_name(type) + ", " +
+                             std::to_string(c.rows) + " rows, " + std::to_string(c.keys) + " keys of " +
+                             std::to_string(c.depth);
+    family.launched(launch(to, type, size, split, LaunchOptions{.device = &gpu()}), what);
+    // Weights are rounded to the type before they are multiplied with values of magnitude up to 1.
+    family.compare(y, type == FloatType::kHalf ? 0x1p-11 : 0x1p-8, what);
+  };
+  for (const int split : {1, 2, 4}) check("attention", attention, split);
+  if (warpgroup_attention_refusal(size, gpu())) return;
+  for (const int groups : {1, 2}) check("warpgroup attention", warpgroup_attention, groups);
+}
+
+}  // namespace
+
+void check_attention() {
+  Family family("attention");
+  for (const FloatType type : {FloatType::kHalf, FloatType::kBfloat16}) {
+    for (const bool masked : {false, true}) {
+      check_case(family, type, {2, 64, 64, 64, masked});
+      check_case(family, type, {3, 100, 257, 64, masked});
+      check_case(family, type, {2, 49, 49, 32, masked});
+      check_case(family, type, {1, 1, 130, 40, masked});
+      check_case(family, type, {2, 70, 90, 96, masked});
+      check_case(family, type, {1, 20, 33, 13, masked});
+    }
+  }
+}
+
+}  // namespace hone::device::cuda::check
