@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(kBlockThreads)
   for (int64_t first = 0; first < size.keys; first += kTileKeys, stage ^= 1) {
     const int keys_left = static_cast<int>(min(size.keys - first, int64_t{kTileKeys})) - warp_key;
     // They come while the products are made.
-    Sums<kWarpKeys / 8> added;
+    Sums<kWarpKeys / 8> added = {};
     if constexpr (kMasked) load_masks(added, params, masks, first + warp_key, keys_left);
     ptx::wait_copies<0>();
     // What is copied is there, and nobody reads the other stage any more.
@@ -152,15 +152,7 @@ __global__ void __launch_bounds__(kBlockThreads)
     const T* const tile = tiles + stage * 2 * kTile + warp_key * (kDepth + kRun);
     Sums<kWarpKeys / 8> scores;
     multiply_keys<kDepth, kWarpKeys / 8>(scores, q, tile);
-    scale_scores(scores, scale, keys_left);
-    if constexpr (kMasked) {
-#pragma unroll
-      for (int block = 0; block < kWarpKeys / 8; ++block) {
-#pragma unroll
-        for (int i = 0; i < 4; ++i) scores[block][i] += added[block][i];
-      }
-    }
-    normalize(scores, state, sums);
+    weigh<kMasked>(scores, scale, added, keys_left, state, sums);
     multiply_values<kDepth, kWarpKeys / 8>(sums, scores, tile + kTile);
   }
   if constexpr (kSplit == 1) {

@@ -136,31 +136,33 @@ __device__ __forceinline__ void load_masks(Sums<kBlocks>& added, const Params& p
   }
 }
 
-/// Makes scores, by now in logarithms of base 2, exponentials relative to the largest so far, and brings what
-/// is summed already to it.
+/// Makes scores, which are logarithms of base 2 once they are multiplied by `scale`, exponentials relative to
+/// the largest so far, and brings what is summed already to it. `scale` is above 0.
 template <int kBlocks, int kColumns>
-__device__ __forceinline__ void normalize(Sums<kBlocks>& scores, Normalizers& state, Sums<kColumns>& sums) {
+__device__ __forceinline__ void normalize(Sums<kBlocks>& scores, float scale, Normalizers& state,
+                                          Sums<kColumns>& sums) {
 #pragma unroll
   for (int row = 0; row < 2; ++row) {
-    float largest = state.largest[row];
+    float largest = -INFINITY;
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block)
       largest = fmaxf(largest, fmaxf(scores[block][2 * row], scores[block][2 * row + 1]));
-    largest = largest_of_row(largest);
+    largest = fmaxf(state.largest[row], largest_of_row(largest) * scale);
     // Of a row without any score yet, whose exponentials are zeros.
     const float shift = largest == -INFINITY ? 0.0f : largest;
     const float factor = ptx::power_of_two(state.largest[row] - shift);
     state.largest[row] = largest;
-    float sum = state.sum[row] * factor;
+    float sum = 0.0f;
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
       for (int i = 2 * row; i < 2 * row + 2; ++i) {
-        scores[block][i] = ptx::power_of_two(scores[block][i] - shift);
+        scores[block][i] = ptx::power_of_two(fmaf(scores[block][i], scale, -shift));
         sum += scores[block][i];
       }
     }
-    state.sum[row] = sum;
+    state.sum[row] = fmaf(state.sum[row], factor, sum);
+    if (factor == 1.0f) continue;  // in most turns of a long loop
 #pragma unroll
     for (int block = 0; block < kColumns; ++block) {
       sums[block][2 * row] *= factor;
@@ -169,18 +171,41 @@ __device__ __forceinline__ void normalize(Sums<kBlocks>& scores, Normalizers& st
   }
 }
 
-/// Brings scores to logarithms of base 2, and those of keys that there are not to minus infinity.
+/// Hides keys that there are not.
 template <int kBlocks>
-__device__ __forceinline__ void scale_scores(Sums<kBlocks>& scores, float scale, int keys_left) {
+__device__ __forceinline__ void hide_keys(Sums<kBlocks>& scores, int keys_left) {
+  if (keys_left >= kBlocks * 8) return;
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
   for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int key = block * 8 + lane % 4 * 2 + i % 2;
-      scores[block][i] = key < keys_left ? scores[block][i] * scale : -INFINITY;
+      if (block * 8 + lane % 4 * 2 + i % 2 >= keys_left) scores[block][i] = -INFINITY;
     }
   }
+}
+
+/// Brings scores to logarithms of base 2 with their masks.
+template <int kBlocks>
+__device__ __forceinline__ void mask_scores(Sums<kBlocks>& scores, float scale, const Sums<kBlocks>& added) {
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) scores[block][i] = fmaf(scores[block][i], scale, added[block][i]);
+  }
+}
+
+/// A softmax of the scores of one tile of keys. Only a scale above 0 keeps their order, and what is hidden
+/// hidden.
+template <bool kMasked, int kBlocks, int kColumns>
+__device__ __forceinline__ void weigh(Sums<kBlocks>& scores, float scale, const Sums<kBlocks>& added,
+                                      int keys_left, Normalizers& state, Sums<kColumns>& sums) {
+  if (kMasked || !(scale > 0.0f)) {
+    mask_scores(scores, scale, added);
+    scale = 1.0f;
+  }
+  hide_keys(scores, keys_left);
+  normalize(scores, scale, state, sums);
 }
 
 /// Divides by the sums of exponentials and writes a thread's part of the result.
@@ -210,8 +235,8 @@ __device__ __forceinline__ void store_result(const Params& params, T* y, int64_t
   }
 }
 
-/// Adds up what the kSplit warps that share 16 rows have found, each of its keys, and writes a block's part of the
-/// result: kRowGroups times 16 rows. This warp has part `part` of group `group`.
+/// Adds up what the kSplit warps that share 16 rows have found, each of its keys, and writes a block's part
+/// of the result: kRowGroups times 16 rows. This warp has part `part` of group `group`.
 template <int kDepth, int kSplit, int kRowGroups, class T>
 __device__ __forceinline__ void store_joined(const Params& params, T* y, int64_t first_row,
                                              const Sums<kDepth / 8>& sums, const Normalizers& state,

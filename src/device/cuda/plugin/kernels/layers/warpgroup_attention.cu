@@ -16,6 +16,7 @@ constexpr int kDepth = 64;
 constexpr int kGroupThreads = 128;
 constexpr int kRowBytes = kDepth * 2;
 constexpr int kTileBytes = kTileKeys * kRowBytes;
+constexpr int kStages = 3;
 
 /// Copies rows [first, first + 64) of a matrix to a tile, zeros for what it does not have, by `threads`
 /// threads.
@@ -57,19 +58,26 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads)
   MaskRows masks;
   if constexpr (kMasked) masks = mask_rows(size, head, first_row + warp_row + lane / 4);
   begin_kernel(params.next_waits);
-  // Two stages of keys and values a warpgroup, behind the queries.
-  const uint32_t stages = shared + kTileBytes + group * 4 * kTileBytes;
-  const auto load = [&](int stage, int64_t first) {
-    const uint32_t tile = stages + stage * 2 * kTileBytes;
-    load_tile(tile, keys, size.k.row, first, size.keys, size.depth, thread, kGroupThreads);
-    load_tile(tile + kTileBytes, values, size.v.row, first, size.keys, size.width, thread, kGroupThreads);
+  // Three stages of keys and values a warpgroup, behind the queries: of the tile whose weights are being
+  // made, of the next one, whose scores are, and of one that comes.
+  const uint32_t stages = shared + kTileBytes + group * kStages * 2 * kTileBytes;
+  constexpr int kStride = kGroups * kTileKeys;
+  const int tiles = static_cast<int>((size.keys - group * kTileKeys + kStride - 1) / kStride);
+  const auto tile_of = [&](int number) { return stages + number % kStages * 2 * kTileBytes; };
+  const auto load = [&](int number) {
+    if (number < tiles) {
+      const int64_t first = group * kTileKeys + static_cast<int64_t>(number) * kStride;
+      const uint32_t tile = tile_of(number);
+      load_tile(tile, keys, size.k.row, first, size.keys, size.depth, thread, kGroupThreads);
+      load_tile(tile + kTileBytes, values, size.v.row, first, size.keys, size.width, thread, kGroupThreads);
+    }
+    ptx::commit_copies();
   };
   load_tile(shared, queries, size.q.row, first_row, size.rows, size.depth, static_cast<int>(threadIdx.x),
             kGroups * kGroupThreads);
-  const int64_t begin = group * kTileKeys;
-  if (begin < size.keys) load(0, begin);
-  ptx::commit_copies();
-  ptx::wait_copies<0>();
+  load(0);
+  load(1);
+  ptx::wait_copies<1>();
   ptx::fence_for_copies();
   __syncthreads();
 
@@ -77,39 +85,31 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads)
   Normalizers state;
   const float scale = size.scale * kLog2E;
   const uint64_t left = ptx::matrix_descriptor(shared);
-  int stage = 0;
-  for (int64_t first = begin; first < size.keys; first += kGroups * kTileKeys, stage ^= 1) {
-    const int keys_left = static_cast<int>(min(size.keys - first, int64_t{kTileKeys}));
-    const uint32_t tile = stages + stage * 2 * kTileBytes;
-    if (first != begin) {
-      ptx::wait_copies<0>();
-      ptx::fence_for_copies();
-      ptx::sync_threads(1 + group, kGroupThreads);
-    }
-    if (first + kGroups * kTileKeys < size.keys) {
-      load(stage ^ 1, first + kGroups * kTileKeys);
-      ptx::commit_copies();
-    }
-    Sums<kTileKeys / 8> added;
-    if constexpr (kMasked) load_masks(added, params, masks, first, keys_left);
-    Sums<kTileKeys / 8> scores = {};
-    const uint64_t right = ptx::matrix_descriptor(tile);
+  Sums<kTileKeys / 8> scores = {};
+  const auto start_scores = [&](Sums<kTileKeys / 8>& of, int number) {
+    const uint64_t right = ptx::matrix_descriptor(tile_of(number));
     ptx::fence_sums();
 #pragma unroll
     for (int step = 0; step < kDepth / 16; ++step)
-      ptx::multiply<T, kTileKeys>(flat(scores), left + step * 2, right + step * 2);
+      ptx::multiply<T, kTileKeys>(flat(of), left + step * 2, right + step * 2);
     ptx::commit_products();
+  };
+  if (tiles > 0) start_scores(scores, 0);
+  for (int number = 0; number < tiles; ++number) {
+    const int64_t first = group * kTileKeys + static_cast<int64_t>(number) * kStride;
+    const int keys_left = static_cast<int>(min(size.keys - first, int64_t{kTileKeys}));
+    Sums<kTileKeys / 8> added = {};
+    if constexpr (kMasked) load_masks(added, params, masks, first, keys_left);
+    // The next tile has come, and nobody reads the one before any more.
+    ptx::wait_copies<0>();
+    ptx::fence_for_copies();
+    ptx::sync_threads(1 + group, kGroupThreads);
+    load(number + 2);
     ptx::wait_products<0>();
     hold(scores);
-    scale_scores(scores, scale, keys_left);
-    if constexpr (kMasked) {
-#pragma unroll
-      for (int block = 0; block < kTileKeys / 8; ++block) {
-#pragma unroll
-        for (int i = 0; i < 4; ++i) scores[block][i] += added[block][i];
-      }
-    }
-    normalize(scores, state, sums);
+    Sums<kTileKeys / 8> next = {};
+    if (number + 1 < tiles) start_scores(next, number + 1);
+    weigh<kMasked>(scores, scale, added, keys_left, state, sums);
     uint32_t weights[kTileKeys / 16][4];
 #pragma unroll
     for (int step = 0; step < kTileKeys / 16; ++step) {
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads)
         weights[step][i] =
             pair<T>(scores[2 * step + i / 2][i % 2 * 2], scores[2 * step + i / 2][i % 2 * 2 + 1]);
     }
-    const uint64_t across = ptx::matrix_descriptor(tile + kTileBytes);
+    const uint64_t across = ptx::matrix_descriptor(tile_of(number) + kTileBytes);
     hold(sums);
     ptx::fence_sums();
 #pragma unroll
@@ -127,6 +127,12 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads)
     ptx::commit_products();
     ptx::wait_products<0>();
     hold(sums);
+    hold(next);
+#pragma unroll
+    for (int block = 0; block < kTileKeys / 8; ++block) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) scores[block][i] = next[block][i];
+    }
   }
   if constexpr (kGroups == 1) {
     store_result<kDepth>(params, result, first_row + warp_row, sums, state);
@@ -165,7 +171,7 @@ cudaError_t warpgroup_attention(const AttentionArgs& args, FloatType type, const
                                              : kernel_for<__nv_bfloat16>(groups, size.masks > 0);
   launch.blocks = row_tiles * size.heads();
   launch.threads = groups * kGroupThreads;
-  launch.shared_bytes = int64_t{kTileBytes} * (1 + 4 * groups);
+  launch.shared_bytes = int64_t{kTileBytes} * (1 + 2 * kStages * groups);
   return launch_gemm(launch, &params, options);
 }
 
