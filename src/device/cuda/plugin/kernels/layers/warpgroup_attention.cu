@@ -94,7 +94,11 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads)
       ptx::multiply<T, kTileKeys>(flat(of), left + step * 2, right + step * 2);
     ptx::commit_products();
   };
-  if (tiles > 0) start_scores(scores, 0);
+  // A group without keys multiplies what lies there and looks at none of it: a product that may not be made
+  // would have to be waited for at once, as would the one behind the last tile.
+  start_scores(scores, 0);
+  ptx::wait_products<0>();
+  hold(scores);
   for (int number = 0; number < tiles; ++number) {
     const int64_t first = group * kTileKeys + static_cast<int64_t>(number) * kStride;
     const int keys_left = static_cast<int>(min(size.keys - first, int64_t{kTileKeys}));
@@ -105,10 +109,8 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads)
     ptx::fence_for_copies();
     ptx::sync_threads(1 + group, kGroupThreads);
     load(number + 2);
-    ptx::wait_products<0>();
-    hold(scores);
     Sums<kTileKeys / 8> next = {};
-    if (number + 1 < tiles) start_scores(next, number + 1);
+    start_scores(next, min(number + 1, tiles - 1));
     weigh<kMasked>(scores, scale, added, keys_left, state, sums);
     uint32_t weights[kTileKeys / 16][4];
 #pragma unroll
