@@ -63,6 +63,9 @@ TEST(EmulatedGemm, StreamsOfEveryTileBoundTheirSums) {
 
 TEST(EmulatedGemm, StreamsOfEveryTileAdd) { expect_all_tiles(kAddRelu, Element::kBFloat16, Element::kHalf); }
 
+TEST(EmulatedGemm, StreamsOfEveryTileTakeTheGelu) {
+  expect_all_tiles({{graph::PostOp::kGeluErf}}, Element::kHalf, Element::kBFloat16);
+}
 TEST(EmulatedGemm, StreamsOfEveryTileSwish) { expect_all_tiles(kSwish, Element::kHalf, Element::kBFloat16); }
 
 TEST(EmulatedGemm, BlocksOfEveryTileTakeTheirSteps) {

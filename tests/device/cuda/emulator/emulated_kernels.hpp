@@ -209,6 +209,7 @@ inline double applied(const EpilogueStep& step, double value, double operand) {
     case graph::PostOp::kClip: return std::clamp<double>(value, step.alpha, step.beta);
     case graph::PostOp::kHardSwish: return value * std::clamp(value / 6 + 0.5, 0.0, 1.0);
     case graph::PostOp::kSwish: return value / (1 + std::exp(-step.alpha * value));
+    case graph::PostOp::kGeluErf: return 0.5 * value * std::erfc(-value / std::sqrt(2.0));
     case graph::PostOp::kAdd: return value + operand;
     case graph::PostOp::kMul: return value * operand;
     case graph::PostOp::kSub: return value - operand;
@@ -275,7 +276,8 @@ class ConvCase {
   /// How far results may be from that: 0 where no step rounds.
   double roundings() const {
     const bool exact = std::none_of(steps_.begin(), steps_.end(), [](const EpilogueStep& step) {
-      return step.op == graph::PostOp::kSwish || step.op == graph::PostOp::kHardSwish;
+      return step.op == graph::PostOp::kSwish || step.op == graph::PostOp::kHardSwish ||
+             step.op == graph::PostOp::kGeluErf;
     });
     return exact ? 0 : 2;
   }

@@ -12,7 +12,8 @@ namespace hone::device::cuda {
 enum class StreamKind : uint8_t {
   kBounds,  ///< at most: a ReLU, a clip
   kAdd,     ///< the addition of a full operand, then as kBounds
-  kSwish    ///< v * sigmoid(alpha * v)
+  kSwish,   ///< v * sigmoid(alpha * v)
+  kGelu     ///< the one with erf; of the warpgroup GEMM alone, so that stream_epilogue() gives none
 };
 
 struct StreamEpilogue {

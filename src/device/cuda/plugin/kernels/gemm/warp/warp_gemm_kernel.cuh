@@ -179,7 +179,8 @@ const void* warp_gemm_of(size_t shape, StreamKind kind) {
   switch (kind) {
     case StreamKind::kBounds: return warp_gemm_of<T, StreamKind::kBounds>(shape, kShapes);
     case StreamKind::kAdd: return warp_gemm_of<T, StreamKind::kAdd>(shape, kShapes);
-    case StreamKind::kSwish: break;
+    case StreamKind::kSwish:
+    case StreamKind::kGelu: break;
   }
   return warp_gemm_of<T, StreamKind::kSwish>(shape, kShapes);
 }

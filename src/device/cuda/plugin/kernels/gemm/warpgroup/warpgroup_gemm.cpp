@@ -9,12 +9,21 @@
 namespace hone::device::cuda {
 namespace {
 
+/// What kernels finish in registers.
+std::optional<StreamEpilogue> warpgroup_epilogue(const ConvArgs& args) {
+  if (args.step_count == 1 && args.steps[0].op == graph::PostOp::kGeluErf)
+    return StreamEpilogue{StreamKind::kGelu, 0, 0, 0};
+  return stream_epilogue(args);
+}
+
+bool has_bounds(StreamKind kind) { return kind == StreamKind::kBounds || kind == StreamKind::kAdd; }
+
 /// Of one block a tile, or of a cluster.
 const WarpgroupTable& block_kernels(Element element, const WarpgroupConfig& config,
                                     const std::optional<StreamEpilogue>& steps) {
   const bool half = element == Element::kHalf;
   if (config.parts == 1) return half ? kHalfBlock : kBFloat16Block;
-  if (steps && steps->kind != StreamKind::kSwish) return half ? kHalfSplit : kBFloat16Split;
+  if (steps && has_bounds(steps->kind)) return half ? kHalfSplit : kBFloat16Split;
   return half ? kHalfSplitSteps : kBFloat16SplitSteps;
 }
 
@@ -23,9 +32,10 @@ const WarpgroupTable& stream_kernels(Element element, StreamKind kind) {
   switch (kind) {
     case StreamKind::kBounds: return half ? kHalfBounds : kBFloat16Bounds;
     case StreamKind::kAdd: return half ? kHalfAdd : kBFloat16Add;
-    case StreamKind::kSwish: break;
+    case StreamKind::kSwish: return half ? kHalfSwish : kBFloat16Swish;
+    case StreamKind::kGelu: break;
   }
-  return half ? kHalfSwish : kBFloat16Swish;
+  return half ? kHalfGelu : kBFloat16Gelu;
 }
 
 }  // namespace
@@ -41,7 +51,7 @@ cudaError_t launch_warpgroup(const ConvProblem& problem, const WarpgroupConfig& 
   params.depth_steps = static_cast<int>(warpgroup_depth_steps(problem));
   set_result(problem, config, args, params);
 
-  const std::optional<StreamEpilogue> stream_steps = stream_epilogue(args);
+  const std::optional<StreamEpilogue> stream_steps = warpgroup_epilogue(args);
   if (problem.float_result && (!stream_steps || stream_steps->kind != StreamKind::kBounds))
     return cudaErrorInvalidValue;
   if (stream_steps) params.stream = *stream_steps;

@@ -1,7 +1,7 @@
 // From a warpgroup's sums to the place in shared memory that the copy unit stores y from.
 #pragma once
 
-#include "device/cuda/plugin/kernels/common/quick_sigmoid.cuh"
+#include "device/cuda/plugin/kernels/common/quick_gelu.cuh"
 #include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm_stages.cuh"
 
 namespace hone::device::cuda {
@@ -63,8 +63,10 @@ class PairFinish {
       const float2 factor = quick_sigmoid(make_float2(alpha_ * pair.x, alpha_ * pair.y));
       pair = make_float2(pair.x * factor.x, pair.y * factor.y);
     }
+    if (kKind == StreamKind::kGelu) pair = make_float2(quick_gelu_erf(pair.x), quick_gelu_erf(pair.y));
     narrow(pair, result);
-    if (kKind != StreamKind::kSwish) result = __hmin2_nan(__hmax2_nan(result, low_), high_);
+    if (kKind == StreamKind::kBounds || kKind == StreamKind::kAdd)
+      result = __hmin2_nan(__hmax2_nan(result, low_), high_);
   }
 
  private:

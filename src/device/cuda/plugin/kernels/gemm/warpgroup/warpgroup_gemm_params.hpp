@@ -79,6 +79,7 @@ extern const WarpgroupTable kHalfSplitSteps;
 extern const WarpgroupTable kHalfBounds;
 extern const WarpgroupTable kHalfAdd;
 extern const WarpgroupTable kHalfSwish;
+extern const WarpgroupTable kHalfGelu;
 extern const WarpgroupTable kHalfSum;
 extern const WarpgroupTable kHalfSumSplit;
 extern const WarpgroupTable kBFloat16Block;
@@ -87,6 +88,7 @@ extern const WarpgroupTable kBFloat16SplitSteps;
 extern const WarpgroupTable kBFloat16Bounds;
 extern const WarpgroupTable kBFloat16Add;
 extern const WarpgroupTable kBFloat16Swish;
+extern const WarpgroupTable kBFloat16Gelu;
 extern const WarpgroupTable kBFloat16Sum;
 extern const WarpgroupTable kBFloat16SumSplit;
 
