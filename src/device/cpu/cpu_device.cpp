@@ -3,9 +3,11 @@
 
 #include <omp.h>
 
+#include "device/cpu/generation.hpp"
 #include "device/cpu/onednn.hpp"
 #include "device/cpu/reorder.hpp"
 #include "device/cpu/requantization.hpp"
+#include "device/cpu/roi_align.hpp"
 #include "device/cpu/tactics.hpp"
 #include "system/cpu.hpp"
 #include "system/monitor.hpp"
@@ -40,6 +42,8 @@ TacticList make_tactics() {
   add_integer_tactics(list);
   add_recurrent_tactics(list);
   add_reorder_tactics(list);
+  add_roi_align_tactics(list);
+  add_generation_tactics(list);
   return list;
 }
 
