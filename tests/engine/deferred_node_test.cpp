@@ -11,6 +11,7 @@
 #include "engine/builder.hpp"
 #include "engine/context.hpp"
 #include "engine/description.hpp"
+#include "engine/fake_device.hpp"
 #include "graph/infer.hpp"
 #include "graph/text/parser.hpp"
 #include "support/equivalence.hpp"
@@ -99,6 +100,30 @@ TEST(DeferredNode, PadsRowsOfProductsToFewNumbers) {
   }
   // As many as programs are kept of a node, and none.
   EXPECT_LE(numbers.size(), 65U);
+}
+
+/// Counts how often it is asked for tactics, which compiling does for each node.
+class CountingDevice final : public FakeDevice {
+ public:
+  CountingDevice() : FakeDevice({}, false) {}
+  std::vector<const Tactic*> tactics(const graph::Node& node) const override {
+    ++asked;
+    return FakeDevice::tactics(node);
+  }
+  mutable int asked = 0;
+};
+
+TEST(DeferredNode, CompilesNothingForResultsThatWereMetBefore) {
+  const CountingDevice counting;
+  Context context(build_engine(typed(), counting, {.optimization_level = 0}), counting, 1);
+  const std::vector<int64_t> results = {17, 90, 0, 64, 33};
+  for (const int64_t passing : results) context.run(inputs(passing));
+  const int before = counting.asked;
+  EXPECT_GT(before, 0);
+  for (int round = 0; round < 3; ++round) {
+    for (const int64_t passing : results) context.run(inputs(passing));
+  }
+  EXPECT_EQ(counting.asked, before);
 }
 
 TEST(DeferredNode, IsNotTheReference) {
