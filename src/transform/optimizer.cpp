@@ -106,8 +106,12 @@ void optimize_subgraphs(Graph& graph, const PassOptions& options, std::vector<Su
       const auto body =
           typed_body(*node.attributes.get<std::shared_ptr<Graph>>(name), graph::subgraph_inputs(graph, node));
       if (body == nullptr) continue;
-      add_subgraph(totals, optimize(*body, options), fmt::format("{} of '{}': ", name, node.name));
-      node.attributes.set(name, body);
+      const std::vector<Summary> inner = optimize(*body, options);
+      add_subgraph(totals, inner, fmt::format("{} of '{}': ", name, node.name));
+      const bool changed =
+          std::any_of(inner.begin(), inner.end(), [](const Summary& one) { return one.changes > 0; });
+      // Its types are worked out anew for what each program gives it.
+      if (changed) node.attributes.set(name, body);
     }
   }
 }
