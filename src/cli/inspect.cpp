@@ -71,6 +71,29 @@ void print_memory(const engine::Description& description) {
       description.io_bytes / kMega);
 }
 
+void print_rivals(const engine::Engine& engine, const engine::StepDescription& step) {
+  if (step.whole_rivals.empty() && !step.whole_refusals.empty())
+    print_line("     whole: {}", fmt::join(step.whole_refusals, "; "));
+  for (const engine::TacticRecord& record : step.whole_rivals)
+    print_line("     whole: {}", record_text(engine, record));
+  for (const engine::TacticRecord& record : step.rivals) print_line("     {}", record_text(engine, record));
+}
+
+/// Steps of subgraphs follow theirs, numbered within it.
+void print_step(const engine::Engine& engine, const std::string& number, const engine::StepDescription& step,
+                const Options& options) {
+  print_line("{:>4} {:<20} {:<22} {:>9.2f} {:>8.3f}  {:<34} {}", number, step.kind, step.tactic,
+             step.flops / kMega, step.bytes / kMega, step.outputs.empty() ? "" : step.outputs[0], step.name);
+  if (!step.post_ops.empty()) print_line("     with {}", fmt::join(step.post_ops, ", "));
+  if (engine.policies.size() > 1 && !step.policy.empty()) print_line("     in {}", step.policy);
+  if (!step.piece_of.empty())
+    print_line("     a piece of {}{}", step.piece_of,
+               step.whole_refusals.empty() ? "" : ", which no tactic takes whole");
+  if (options.rivals) print_rivals(engine, step);
+  for (size_t i = 0; i < step.inner_steps.size(); ++i)
+    print_step(engine, fmt::format("{}.{}", number, i), step.inner_steps[i], options);
+}
+
 /// `file_bytes`: of an engine that was stored, 0 of one that was built for this.
 void print_text(const engine::Engine& engine, const engine::Description& description, double file_bytes,
                 const Options& options) {
@@ -88,23 +111,8 @@ void print_text(const engine::Engine& engine, const engine::Description& descrip
   if (description.note.empty()) print_memory(description);
   fmt::print("{:>4} {:<20} {:<22} {:>9} {:>8}  {:<34} {}\n", "step", "kind", "tactic", "MFLOP", "MB",
              "output", "name");
-  for (size_t i = 0; i < description.steps.size(); ++i) {
-    const engine::StepDescription& step = description.steps[i];
-    print_line("{:>4} {:<20} {:<22} {:>9.2f} {:>8.3f}  {:<34} {}", i, step.kind, step.tactic,
-               step.flops / kMega, step.bytes / kMega, step.outputs.empty() ? "" : step.outputs[0],
-               step.name);
-    if (!step.post_ops.empty()) print_line("     with {}", fmt::join(step.post_ops, ", "));
-    if (engine.policies.size() > 1 && !step.policy.empty()) print_line("     in {}", step.policy);
-    if (!step.piece_of.empty())
-      print_line("     a piece of {}{}", step.piece_of,
-                 step.whole_refusals.empty() ? "" : ", which no tactic takes whole");
-    if (!options.rivals) continue;
-    if (step.whole_rivals.empty() && !step.whole_refusals.empty())
-      print_line("     whole: {}", fmt::join(step.whole_refusals, "; "));
-    for (const engine::TacticRecord& record : step.whole_rivals)
-      print_line("     whole: {}", record_text(engine, record));
-    for (const engine::TacticRecord& record : step.rivals) print_line("     {}", record_text(engine, record));
-  }
+  for (size_t i = 0; i < description.steps.size(); ++i)
+    print_step(engine, std::to_string(i), description.steps[i], options);
   if (options.passes) print_passes(engine);
 }
 

@@ -7,25 +7,56 @@
 #include "engine/complete_profiles.hpp"
 #include "engine/context.hpp"
 #include "engine/loaded_engine.hpp"
+#include "engine/search/subgraph_search.hpp"
 #include "engine/search/tactic_search.hpp"
+#include "engine/subgraph_plans.hpp"
 #include "graph/infer.hpp"
+#include "graph/subgraph.hpp"
 #include "graph/verify.hpp"
 
 namespace hone::engine {
 namespace {
 
-/// Constants are looked up by name in files and weight stores, so names must differ.
-void make_constant_names_unique(graph::Graph& graph) {
-  std::set<std::string> names;
-  for (size_t i = 0; i < graph.values.size(); ++i) {
-    graph::Value& value = graph.values[i];
-    if (!value.constant) continue;
-    if (value.name.empty() || !names.insert(value.name).second) {
-      value.name += "#" + std::to_string(i);
-      names.insert(value.name);
+/// Constants are looked up by name in files and weight stores, so names must differ, those in subgraphs
+/// included, but for constants that share their bytes, whose packed forms they share too.
+class UniqueNames {
+ public:
+  void make(graph::Graph& graph) {
+    for (graph::Value& value : graph.values) {
+      if (value.constant && !take(value.name, *value.constant)) rename(value);
+    }
+    for (graph::Node& node : graph.nodes) {
+      if (!graph::controls_subgraphs(node)) continue;
+      for (const std::string& attribute : graph::subgraph_attributes(node)) {
+        auto copy =
+            std::make_shared<graph::Graph>(*node.attributes.get<std::shared_ptr<graph::Graph>>(attribute));
+        make(*copy);
+        node.attributes.set(attribute, std::move(copy));
+      }
     }
   }
-}
+
+ private:
+  /// Whether the constant may have that name.
+  bool take(const std::string& name, const tensor::Tensor& constant) {
+    if (name.empty()) return false;
+    const auto [known, is_new] = names_.try_emplace(name, constant);
+    if (is_new) return true;
+    const tensor::Tensor& other = known->second;
+    return constant.bytes() != nullptr && constant.bytes() == other.bytes() &&
+           constant.dtype() == other.dtype() && constant.shape() == other.shape();
+  }
+
+  void rename(graph::Value& value) {
+    const std::string stem = value.name;
+    do {
+      value.name = fmt::format("{}#{}", stem, next_++);
+    } while (!take(value.name, *value.constant));
+  }
+
+  std::map<std::string, tensor::Tensor> names_;
+  size_t next_ = 0;
+};
 
 /// The batch that inputs will mostly have; 0 when theirs differ, or a range of batches is to be served.
 int64_t usual_images(const std::map<std::string, ShapeProfile>& profiles) {
@@ -43,6 +74,21 @@ bool is_bound(const graph::Graph& graph) {
                      [&](graph::ValueId id) { return graph.value(id).type.fully_known(); });
 }
 
+/// Adds the plans by which the steps of subgraphs run.
+void add_subgraph_plans(Plans& plans, const Program& program) {
+  for (const ProgramStep& step : program.steps()) {
+    if (step.node_kernel == nullptr) continue;
+    for (const SubgraphProgram& inner : step.node_kernel->programs()) {
+      Plans own = inner.program->dissolved();
+      for (const ProgramStep& part : inner.program->steps()) {
+        if (part.node >= 0 && part.kernel != nullptr) own[part.key()] = part.plan;
+      }
+      add_subgraph_plans(own, *inner.program);
+      add_plans_within(plans, step.key().piece(inner.index), own);
+    }
+  }
+}
+
 /// Drops packed weights that no chosen kernel holds, and where plans were made notes those of pieces that
 /// run.
 void settle(Engine& engine, const std::map<std::string, Shape>& shapes, const Device& device) {
@@ -54,8 +100,9 @@ void settle(Engine& engine, const std::map<std::string, Shape>& shapes, const De
   if (engine.plans.empty()) return;
   std::erase_if(engine.plans, [](const auto& item) { return !item.first.path.empty(); });
   for (const ProgramStep& step : program->steps()) {
-    if (step.is_piece()) engine.plans[step.key()] = step.plan;
+    if (step.is_piece() && step.node_kernel == nullptr) engine.plans[step.key()] = step.plan;
   }
+  add_subgraph_plans(engine.plans, *program);
 }
 
 /// Whether every input has one shape and no other.
@@ -104,7 +151,7 @@ std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& de
       .disabled = options.disabled_passes,
       .requested = device.passes(options.precision, usual_images(engine->shapes))};
   graph::Graph result = optimised(graph, shapes, passes, *engine);
-  make_constant_names_unique(result);
+  UniqueNames().make(result);
   engine->graph = std::make_shared<const graph::Graph>(std::move(result));
 
   auto bound = std::make_shared<const graph::Graph>(graph::with_input_shapes(*engine->graph, shapes));
@@ -114,7 +161,13 @@ std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& de
         options.cache_file.empty()
             ? TimingCache(options.cache_folder, device.timing_fingerprint(), options.threads)
             : TimingCache::of_file(options.cache_file, device.timing_fingerprint(), options.threads);
-    search_tactics(*engine, bound, device, options, cache, budget_of(options, device, begin));
+    const SearchBudget budget = budget_of(options, device, begin);
+    search_subgraphs(*engine, *bound, device, options, cache, budget);
+    Plans inner = std::move(engine->plans);
+    const std::string inner_cut_short = engine->cut_short;
+    search_tactics(*engine, bound, device, options, cache, budget);
+    engine->plans.merge(inner);
+    if (engine->cut_short.empty()) engine->cut_short = inner_cut_short;
     cache.save();
   }
   settle(*engine, shapes, device);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/program/predecessors.hpp"
+#include "engine/subgraph_plans.hpp"
 #include "graph/infer.hpp"
 #include "graph/operator.hpp"
 #include "graph/region.hpp"
@@ -60,9 +61,13 @@ double moved_bytes(const graph::Graph& graph, const graph::Node& node, const Pro
   return bytes;
 }
 
-StepDescription describe_step(const Engine& engine, const Program& program, const ProgramStep& step) {
-  StepDescription result{
-      .name = step.name, .kind = step.kind, .tactic = step.plan.tactic.text(), .sources = step.sources};
+/// `prefix`: what names of steps of the program begin with, where it is a subgraph's.
+StepDescription describe_step(const Engine& engine, const Program& program, const ProgramStep& step,
+                              const std::string& prefix) {
+  StepDescription result{.name = prefix + step.name,
+                         .kind = step.kind,
+                         .tactic = step.plan.tactic.text(),
+                         .sources = step.sources};
   for (const Operand& input : step.inputs) {
     if (input.storage != Operand::Storage::kAbsent && input.desc.dtype != DType::kUndefined)
       result.inputs.push_back(input.desc.text());
@@ -78,10 +83,16 @@ StepDescription describe_step(const Engine& engine, const Program& program, cons
   if (step.is_piece()) {
     result.piece_of = graph::kind_of(whole);
     result.whole_refusals = step.whole_refusals;
-    result.whole_rivals = rivals_of(engine, whole.name);
+    result.whole_rivals = rivals_of(engine, prefix + whole.name);
   }
   describe_node(engine, program.graph(), *node, result);
   if (step.kernel != nullptr) result.bytes = moved_bytes(program.graph(), *node, step);
+  if (step.node_kernel == nullptr) return result;
+  for (const SubgraphProgram& inner : step.node_kernel->programs()) {
+    const std::string within = subgraph_step_name(result.name, inner.attribute) + "/";
+    for (const ProgramStep& part : inner.program->steps())
+      result.inner_steps.push_back(describe_step(engine, *inner.program, part, within));
+  }
   return result;
 }
 
@@ -112,6 +123,27 @@ Json records_json(const std::vector<TacticRecord>& records) {
   Json json = Json::array();
   for (const TacticRecord& record : records) json.push_back(record_json(record));
   return json;
+}
+
+Json step_json(const StepDescription& step) {
+  Json inner = Json::array();
+  for (const StepDescription& part : step.inner_steps) inner.push_back(step_json(part));
+  return {{"name", step.name},
+          {"kind", step.kind},
+          {"tactic", step.tactic},
+          {"policy", step.policy.empty() ? Json(nullptr) : Json(step.policy)},
+          {"sources", step.sources},
+          {"piece_of", step.piece_of.empty() ? Json(nullptr) : Json(step.piece_of)},
+          {"whole_refusals", step.whole_refusals},
+          {"post_ops", step.post_ops},
+          {"inputs", step.inputs},
+          {"outputs", step.outputs},
+          {"flops", step.flops},
+          {"bytes", step.bytes},
+          {"predecessors", step.predecessors},
+          {"rivals", records_json(step.rivals)},
+          {"whole_rivals", records_json(step.whole_rivals)},
+          {"inner_steps", std::move(inner)}};
 }
 
 Json memory_json(const Description& description) {
@@ -145,7 +177,7 @@ Description describe(LoadedEngine& loaded, const std::vector<Shape>& shapes) {
   Description result;
   std::vector<std::vector<int32_t>> predecessors = find_predecessors(program.steps());
   for (const ProgramStep& step : program.steps()) {
-    result.steps.push_back(describe_step(engine, program, step));
+    result.steps.push_back(describe_step(engine, program, step, ""));
     result.steps.back().predecessors = std::move(predecessors[result.steps.size() - 1]);
     result.flops += result.steps.back().flops;
     result.scratch_bytes = std::max(result.scratch_bytes, step.scratch_bytes);
@@ -227,23 +259,7 @@ Description describe_record(const Engine& engine) {
 
 Json description_json(const Engine& engine, const Description& description) {
   Json steps = Json::array();
-  for (const StepDescription& step : description.steps) {
-    steps.push_back({{"name", step.name},
-                     {"kind", step.kind},
-                     {"tactic", step.tactic},
-                     {"policy", step.policy.empty() ? Json(nullptr) : Json(step.policy)},
-                     {"sources", step.sources},
-                     {"piece_of", step.piece_of.empty() ? Json(nullptr) : Json(step.piece_of)},
-                     {"whole_refusals", step.whole_refusals},
-                     {"post_ops", step.post_ops},
-                     {"inputs", step.inputs},
-                     {"outputs", step.outputs},
-                     {"flops", step.flops},
-                     {"bytes", step.bytes},
-                     {"predecessors", step.predecessors},
-                     {"rivals", records_json(step.rivals)},
-                     {"whole_rivals", records_json(step.whole_rivals)}});
-  }
+  for (const StepDescription& step : description.steps) steps.push_back(step_json(step));
   Json passes = Json::array();
   for (const auto& pass : engine.passes) {
     passes.push_back({{"name", pass.name},

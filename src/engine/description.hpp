@@ -35,6 +35,8 @@ struct StepDescription {
   std::vector<TacticRecord> rivals;
   /// Of a piece: those of its node.
   std::vector<TacticRecord> whole_rivals;
+  /// Of an If, a Loop or a Scan: those of its subgraphs, each of which a run takes as often as data say.
+  std::vector<StepDescription> inner_steps;
 };
 
 struct Description {

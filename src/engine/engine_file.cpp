@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <map>
 
 #include "base/checked.hpp"
 #include "base/file.hpp"
@@ -100,15 +101,18 @@ Json log_to_json(const std::vector<TacticRecord>& log) {
   return result;
 }
 
-/// Collects blobs at their final offsets.
+/// Collects blobs at their final offsets. Bytes that several constants share, as those of subgraphs do, are
+/// one blob.
 class BlobWriter {
  public:
   int64_t add(const std::byte* data, int64_t size) {
+    const auto [known, is_new] = known_.try_emplace({data, size}, static_cast<int64_t>(blobs_.size()));
+    if (!is_new) return known->second;
     offset_ = align(offset_);
     blobs_.push_back({offset_, size});
     parts_.emplace_back(reinterpret_cast<const char*>(data), static_cast<size_t>(size));
     offset_ += size;
-    return static_cast<int64_t>(blobs_.size()) - 1;
+    return known->second;
   }
   Json table() const { return blobs_; }
   /// The data area, as views with padding between them.
@@ -127,6 +131,7 @@ class BlobWriter {
  private:
   std::vector<std::array<int64_t, 2>> blobs_;
   std::vector<std::string_view> parts_;
+  std::map<std::pair<const std::byte*, int64_t>, int64_t> known_;
   int64_t offset_ = 0;
 };
 

@@ -205,7 +205,7 @@ Graph read_graph(const Json& json, const ReadBlob& read, int depth) {
     value.type.dtype = dtype_from(item.at("dtype"));
     if (item.contains("dims")) value.type.dims = dims_from_json(item.at("dims"));
     if (item.contains("constant")) {
-      // Subgraphs run on the reference kernels, which take no packed forms.
+      // Constants of subgraphs are stored plain, too: their inference may read them in any run.
       value.constant = tensor_from_json(item.at("constant"), read, depth == 0);
       value.type = {value.constant->dtype(),
                     graph::Dims(value.constant->shape().begin(), value.constant->shape().end())};

@@ -120,6 +120,13 @@ std::vector<TensorType> infer_branch(const Graph& body, std::span<const Subgraph
   return output_types(copy);
 }
 
+bool controls_subgraphs(const Node& node) { return node.attributes.has("num_captures"); }
+
+std::vector<std::string> subgraph_attributes(const Node& node) {
+  if (node.op == "If") return {"then_branch", "else_branch"};
+  return {"body"};
+}
+
 std::vector<Node> inline_subgraph(Graph& graph, const Graph& body, std::span<const ValueId> inputs,
                                   std::span<const ValueId> outputs, const std::string& prefix) {
   if (body.inputs.size() != inputs.size() || outputs.size() > body.outputs.size())

@@ -28,6 +28,15 @@ std::vector<TensorType> infer_subgraph(const Graph& body, std::span<const Subgra
 /// The same of a subgraph that may not run, whose shapes are unknown where they do not fit.
 std::vector<TensorType> infer_branch(const Graph& body, std::span<const SubgraphInput> inputs);
 
+/// What the subgraphs of an If, a Loop or a Scan are given, as far as it holds in every iteration of any run.
+/// Bad input where inference fails; pointers are into the graph.
+std::vector<SubgraphInput> subgraph_inputs(const Graph& graph, const Node& node);
+/// Whether the node is an If, a Loop or a Scan: what runs subgraphs as often as data say.
+bool controls_subgraphs(const Node& node);
+/// Names of the attributes of such a node that hold its subgraphs, the
+/// branch for a true condition first.
+std::vector<std::string> subgraph_attributes(const Node& node);
+
 /// The nodes of a subgraph as nodes of `graph`, which is given their values: those read `inputs` in place of
 /// the subgraph's, and make `outputs` (kNoValue where nobody wants one). New names begin with `prefix`.
 std::vector<Node> inline_subgraph(Graph& graph, const Graph& body, std::span<const ValueId> inputs,

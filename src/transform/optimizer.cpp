@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "graph/infer.hpp"
+#include "graph/subgraph.hpp"
 #include "graph/verify.hpp"
 #include "transform/constants.hpp"
 #include "transform/pass.hpp"
@@ -75,6 +76,46 @@ bool run_pass(const Pass& pass, Graph& graph, Summary& total, Phase phase) {
   return changed;
 }
 
+/// Adds what the passes did to a subgraph of the node to what they did to its graph.
+void add_subgraph(std::vector<Summary>& totals, const std::vector<Summary>& inner, const std::string& where) {
+  for (size_t i = 0; i < totals.size(); ++i) {
+    totals[i].milliseconds = totals[i].milliseconds.value_or(0) + inner[i].milliseconds.value_or(0);
+    const int changes = totals[i].changes + inner[i].changes;
+    for (const std::string& note : inner[i].notes) totals[i].change(where + note);
+    totals[i].changes = changes;
+    for (const std::string& refusal : inner[i].refusals) totals[i].refuse(where + refusal);
+  }
+}
+
+/// The subgraph as it is for what the node gives it; none where that does not fit, as it need not fit a
+/// branch that never runs.
+std::shared_ptr<Graph> typed_body(const Graph& body, const std::vector<graph::SubgraphInput>& inputs) {
+  try {
+    return std::make_shared<Graph>(graph::typed_subgraph(body, inputs));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kBadInput) throw;
+    return nullptr;
+  }
+}
+
+/// Runs the list over the subgraphs that stay: those of If, Loop and Scan.
+void optimize_subgraphs(Graph& graph, const PassOptions& options, std::vector<Summary>& totals) {
+  for (graph::Node& node : graph.nodes) {
+    if (!graph::controls_subgraphs(node)) continue;
+    for (const std::string& name : graph::subgraph_attributes(node)) {
+      const auto body =
+          typed_body(*node.attributes.get<std::shared_ptr<Graph>>(name), graph::subgraph_inputs(graph, node));
+      if (body == nullptr) continue;
+      const std::vector<Summary> inner = optimize(*body, options);
+      add_subgraph(totals, inner, fmt::format("{} of '{}': ", name, node.name));
+      const bool changed =
+          std::any_of(inner.begin(), inner.end(), [](const Summary& one) { return one.changes > 0; });
+      // Its types are worked out anew for what each program gives it.
+      if (changed) node.attributes.set(name, body);
+    }
+  }
+}
+
 }  // namespace
 
 void Summary::change(std::string note) {
@@ -126,6 +167,7 @@ std::vector<Summary> optimize(Graph& graph, const PassOptions& options) {
     totals[i].name = list[i].name;
     summaries.push_back(std::move(totals[i]));
   }
+  optimize_subgraphs(graph, options, summaries);
   return summaries;
 }
 

@@ -16,6 +16,8 @@ constexpr Pass kOwn[] = {
      constant_folding, true},
     {"branch_selection", "Replaces an If whose condition is known by the branch that runs", branch_selection,
      true},
+    {"captured_constants", "Moves constants that the subgraphs of If, Loop and Scan capture into these",
+     captured_constants, true},
     {"half_widening",
      "Makes float32, which an engine keeps in its own precision, of what a model computes in float16 or "
      "bfloat16",

@@ -8,6 +8,7 @@ namespace hone::transform {
 
 Summary constant_folding(Graph& graph);
 Summary branch_selection(Graph& graph);
+Summary captured_constants(Graph& graph);
 Summary half_widening(Graph& graph);
 Summary identity_removal(Graph& graph);
 Summary common_subexpression(Graph& graph);

@@ -149,7 +149,7 @@ TEST(Branches, ThatTheDataChooseMayNotFit) {
     FAIL() << "the branch that runs does not fit";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
-    EXPECT_NE(error.sentence().find("the common dimension is 8 and 5"), std::string::npos) << error.what();
+    EXPECT_NE(error.sentence().find("8 columns meet 5 rows"), std::string::npos) << error.what();
   }
 }
 

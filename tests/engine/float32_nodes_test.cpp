@@ -54,6 +54,19 @@ Tensor positions(int64_t count) {
 /// A result rounded to bf16, by 2^-9 at most, and weights or operands that were rounded before.
 constexpr double kRoundings = 4 * 0x1p-9;
 
+TEST(Float32Nodes, KeepTheBoxesAndScoresThatSuppressionCompares) {
+  GraphBuilder b;
+  const auto boxes = b.input("boxes", {1, 300, 4});
+  const auto scores = b.input("scores", {1, 2, 300});
+  const auto scaled = b.node("Mul", {boxes, b.scalar(1.01F)});
+  const auto shifted = b.node("Add", {scores, b.scalar(0.125F)});
+  const graph::Graph graph =
+      b.finish({b.node("NonMaxSuppression", {scaled, shifted, b.constant(Tensor::of<int64_t>({200}, {1})),
+                                             b.constant(Tensor::of<float>({0.3F}, {1}))})});
+  expect_near_reference(
+      graph, {test::random_tensor({1, 300, 4}, 3, 0, 320), test::random_tensor({1, 2, 300}, 4)}, 0);
+}
+
 TEST(Float32Nodes, AreThoseWhoseResultsAreOnlyAnglesIndicesOrPlaces) {
   GraphBuilder b;
   const auto x = b.input("x", {700, 1});

@@ -3,10 +3,14 @@
 
 #include <omp.h>
 
+#include "device/cpu/generation.hpp"
 #include "device/cpu/onednn.hpp"
 #include "device/cpu/reorder.hpp"
 #include "device/cpu/requantization.hpp"
+#include "device/cpu/roi_align.hpp"
+#include "device/cpu/row_pooling.hpp"
 #include "device/cpu/tactics.hpp"
+#include "device/cpu/vector_normalization.hpp"
 #include "system/cpu.hpp"
 #include "system/monitor.hpp"
 
@@ -22,6 +26,7 @@ TacticList make_tactics() {
   add_matrix_tactics(list);
   add_attention_tactics(list);
   add_pooling_tactics(list);
+  add_row_pooling_tactics(list);
   add_elementwise_tactics(list);
   add_map_tactics(list);
   add_cast_tactics(list);
@@ -36,11 +41,14 @@ TacticList make_tactics() {
   add_normalization_tactics(list);
   add_row_normalization_tactics(list);
   add_group_normalization_tactics(list);
+  add_vector_normalization_tactics(list);
   add_reduction_tactics(list);
   add_quantization_tactics(list);
   add_integer_tactics(list);
   add_recurrent_tactics(list);
   add_reorder_tactics(list);
+  add_roi_align_tactics(list);
+  add_generation_tactics(list);
   return list;
 }
 

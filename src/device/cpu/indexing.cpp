@@ -170,11 +170,19 @@ class GatherElementsKernel final : public engine::Kernel {
   size_t element_;
 };
 
-/// Copies the updates over the data in their order: where an index comes twice the last one stays.
+/// Adds `bytes` of floats at `updates` to those at `to`.
+void add_floats(const std::byte* updates, std::byte* to, size_t bytes) {
+  const auto* from = reinterpret_cast<const float*>(updates);
+  auto* y = reinterpret_cast<float*>(to);
+  for (size_t i = 0; i < bytes / sizeof(float); ++i) y[i] += from[i];
+}
+
+/// Copies the updates over the data in their order, so that where an index comes twice the last one stays, or
+/// adds them to it.
 class ScatterElementsKernel final : public engine::Kernel {
  public:
-  ScatterElementsKernel(ElementOffsets offsets, Indices indices, size_t element)
-      : offsets_(std::move(offsets)), indices_(std::move(indices)), element_(element) {}
+  ScatterElementsKernel(ElementOffsets offsets, Indices indices, size_t element, bool adds)
+      : offsets_(std::move(offsets)), indices_(std::move(indices)), element_(element), adds_(adds) {}
 
   void run(const engine::Run& run) const override {
     auto* y = static_cast<std::byte*>(run.outputs[0]);
@@ -184,8 +192,12 @@ class ScatterElementsKernel final : public engine::Kernel {
       for (int64_t i = 0; i < offsets_.row_length(); ++i) {
         const int64_t position = indices_.checked(run.inputs[1], first + i, offsets_.length());
         const int64_t at = offset + i * offsets_.row_step() + position * offsets_.step();
-        copy_element(updates + static_cast<size_t>(first + i) * element_,
-                     y + static_cast<size_t>(at) * element_, element_);
+        const std::byte* const from = updates + static_cast<size_t>(first + i) * element_;
+        if (adds_) {
+          add_floats(from, y + static_cast<size_t>(at) * element_, element_);
+        } else {
+          copy_element(from, y + static_cast<size_t>(at) * element_, element_);
+        }
       }
     });
   }
@@ -194,12 +206,19 @@ class ScatterElementsKernel final : public engine::Kernel {
   ElementOffsets offsets_;
   Indices indices_;
   size_t element_;
+  /// Floats instead of copying.
+  bool adds_;
 };
 
 class ScatterSlicesKernel final : public engine::Kernel {
  public:
-  ScatterSlicesKernel(Indices indices, std::vector<int64_t> lengths, std::vector<int64_t> steps, size_t slice)
-      : indices_(std::move(indices)), lengths_(std::move(lengths)), steps_(std::move(steps)), slice_(slice) {}
+  ScatterSlicesKernel(Indices indices, std::vector<int64_t> lengths, std::vector<int64_t> steps, size_t slice,
+                      bool adds)
+      : indices_(std::move(indices)),
+        lengths_(std::move(lengths)),
+        steps_(std::move(steps)),
+        slice_(slice),
+        adds_(adds) {}
 
   void run(const engine::Run& run) const override {
     auto* y = static_cast<std::byte*>(run.outputs[0]);
@@ -211,7 +230,12 @@ class ScatterSlicesKernel final : public engine::Kernel {
         const auto axis = static_cast<size_t>(k);
         offset += indices_.checked(run.inputs[1], t * width + k, lengths_[axis]) * steps_[axis];
       }
-      std::memcpy(y + offset, updates + static_cast<size_t>(t) * slice_, slice_);
+      const std::byte* const from = updates + static_cast<size_t>(t) * slice_;
+      if (adds_) {
+        add_floats(from, y + offset, slice_);
+      } else {
+        std::memcpy(y + offset, from, slice_);
+      }
     }
   }
 
@@ -220,6 +244,8 @@ class ScatterSlicesKernel final : public engine::Kernel {
   std::vector<int64_t> lengths_;
   std::vector<int64_t> steps_;
   size_t slice_;
+  /// Floats instead of copying.
+  bool adds_;
 };
 
 /// Of data in storage's type, indices in the graph's, and updates like the data.
@@ -318,9 +344,14 @@ Offer offer_gather_elements(const StepRequest& request, engine::WeightStore&) {
   return std::move(operands->offer);
 }
 
-Refusal only_copies(const StepRequest& request) {
-  if (request.node.attributes.get_string("reduction") != "none")
-    return "updates that are combined with the data";
+bool adds(const StepRequest& request) { return request.node.attributes.get_string("reduction") == "add"; }
+
+Refusal only_copies_and_sums(const StepRequest& request) {
+  const std::string& reduction = request.node.attributes.get_string("reduction");
+  if (reduction == "none") return {};
+  if (reduction != "add") return "updates that are combined with the data";
+  if (request.outputs[0].dtype != DType::kFloat32 || request.storage() != DType::kFloat32)
+    return "sums of other elements than float32";
   return {};
 }
 
@@ -351,7 +382,7 @@ Offer offer_scatter_elements(const StepRequest& request, engine::WeightStore&) {
   operands->offer.accumulate_input = 0;
   operands->offer.kernel = std::make_shared<ScatterElementsKernel>(
       ElementOffsets(request.inputs[0].shape, request.inputs[1].shape, static_cast<size_t>(axis_of(request))),
-      operands->indices, operands->element);
+      operands->indices, operands->element, adds(request));
   return std::move(operands->offer);
 }
 
@@ -370,9 +401,9 @@ Offer offer_scatter_nd(const StepRequest& request, engine::WeightStore&) {
   std::vector<int64_t> steps;
   read_tuple_axes(data, 0, width, element, lengths, steps);
   operands->offer.accumulate_input = 0;
-  operands->offer.kernel =
-      std::make_shared<ScatterSlicesKernel>(operands->indices, std::move(lengths), std::move(steps),
-                                            static_cast<size_t>(product(data, width, data.size()) * element));
+  operands->offer.kernel = std::make_shared<ScatterSlicesKernel>(
+      operands->indices, std::move(lengths), std::move(steps),
+      static_cast<size_t>(product(data, width, data.size()) * element), adds(request));
   return std::move(operands->offer);
 }
 
@@ -389,11 +420,11 @@ void add_indexing_tactics(TacticList& list) {
                   .make = offer_gather_elements});
   list.push_back({.name = "scatter",
                   .operators = {"ScatterElements"},
-                  .requirements = {nonempty, fitting, only_copies},
+                  .requirements = {nonempty, fitting, only_copies_and_sums},
                   .make = offer_scatter_elements});
   list.push_back({.name = "scatter",
                   .operators = {"ScatterND"},
-                  .requirements = {nonempty, only_copies},
+                  .requirements = {nonempty, only_copies_and_sums},
                   .make = offer_scatter_nd});
 }
 

@@ -1,6 +1,7 @@
 // Elementwise operators of any element types and any broadcasting: comparisons, logic, choices, arithmetic of
 // integers, and what a chain does not broadcast.
 #include <algorithm>
+#include <cmath>
 
 #include "device/cpu/clones.hpp"
 #include "device/cpu/ranges.hpp"
@@ -105,6 +106,37 @@ HONE_TWO(logical_xor, uint8_t, uint8_t, static_cast<uint8_t>(v ^ w))
   HONE_TWO(min_i##bits, int##bits##_t, int##bits##_t, v < w ? v : w)
 HONE_INTEGERS(32)
 HONE_INTEGERS(64)
+#define HONE_BITS(bits)                                      \
+  HONE_TWO(and_##bits, uint##bits##_t, uint##bits##_t, v& w) \
+  HONE_TWO(or_##bits, uint##bits##_t, uint##bits##_t, v | w) \
+  HONE_TWO(xor_##bits, uint##bits##_t, uint##bits##_t, v ^ w)
+HONE_BITS(8)
+HONE_BITS(32)
+HONE_BITS(64)
+
+// No divisor is 0 here; of the lowest number by -1 the quotient wraps.
+template <class T>
+HONE_INLINE T quotient(T v, T w) {
+  return w == -1 ? static_cast<T>(-static_cast<std::make_unsigned_t<T>>(v)) : v / w;
+}
+/// With the sign of the dividend.
+template <class T>
+HONE_INLINE T remainder_of(T v, T w) {
+  return w == -1 ? 0 : v % w;
+}
+/// With the sign of the divisor.
+template <class T>
+HONE_INLINE T floored_remainder(T v, T w) {
+  const T r = remainder_of(v, w);
+  return r != 0 && (r < 0) != (w < 0) ? r + w : r;
+}
+#define HONE_DIVISIONS(bits)                                               \
+  HONE_TWO(div_i##bits, int##bits##_t, int##bits##_t, quotient(v, w))      \
+  HONE_TWO(fmod_i##bits, int##bits##_t, int##bits##_t, remainder_of(v, w)) \
+  HONE_TWO(mod_i##bits, int##bits##_t, int##bits##_t, floored_remainder(v, w))
+HONE_DIVISIONS(32)
+HONE_DIVISIONS(64)
+HONE_TWO(fmod_f32, float, float, std::fmod(v, w))
 HONE_TWO(add_f32, float, float, v + w)
 HONE_TWO(sub_f32, float, float, v - w)
 HONE_TWO(mul_f32, float, float, v* w)
@@ -128,6 +160,19 @@ HONE_CLONES void is_nan(const Row& row) {
   auto* to = static_cast<bool*>(row.to);
   for (int64_t i = 0; i < row.count; ++i) to[i] = from[i] != from[i];
 }
+
+template <class T>
+HONE_INLINE void invert(const Row& row) {
+  const auto* from = static_cast<const T*>(row.from[0]);
+  auto* to = static_cast<T*>(row.to);
+  for (int64_t i = 0; i < row.count; ++i) to[i] = static_cast<T>(~from[i]);
+}
+HONE_CLONES void not_8(const Row& row) { invert<uint8_t>(row); }
+HONE_CLONES void not_32(const Row& row) { invert<uint32_t>(row); }
+HONE_CLONES void not_64(const Row& row) { invert<uint64_t>(row); }
+
+/// Mod with attribute 'fmod', in the table below.
+constexpr std::string_view kTruncatedMod = "Mod of fmod";
 
 /// A row of the table: the operator on operands of that type.
 struct Entry {
@@ -170,6 +215,37 @@ constexpr Entry kEntries[] = {
     {"Mul", DType::kInt64, mul_i64},
     {"Mul", DType::kFloat32, mul_f32},
     {"Div", DType::kFloat32, div_f32},
+    {"BitwiseAnd", DType::kInt8, and_8},
+    {"BitwiseAnd", DType::kUInt8, and_8},
+    {"BitwiseAnd", DType::kInt32, and_32},
+    {"BitwiseAnd", DType::kUInt32, and_32},
+    {"BitwiseAnd", DType::kInt64, and_64},
+    {"BitwiseAnd", DType::kUInt64, and_64},
+    {"BitwiseOr", DType::kInt8, or_8},
+    {"BitwiseOr", DType::kUInt8, or_8},
+    {"BitwiseOr", DType::kInt32, or_32},
+    {"BitwiseOr", DType::kUInt32, or_32},
+    {"BitwiseOr", DType::kInt64, or_64},
+    {"BitwiseOr", DType::kUInt64, or_64},
+    {"BitwiseXor", DType::kInt8, xor_8},
+    {"BitwiseXor", DType::kUInt8, xor_8},
+    {"BitwiseXor", DType::kInt32, xor_32},
+    {"BitwiseXor", DType::kUInt32, xor_32},
+    {"BitwiseXor", DType::kInt64, xor_64},
+    {"BitwiseXor", DType::kUInt64, xor_64},
+    {"BitwiseNot", DType::kInt8, not_8},
+    {"BitwiseNot", DType::kUInt8, not_8},
+    {"BitwiseNot", DType::kInt32, not_32},
+    {"BitwiseNot", DType::kUInt32, not_32},
+    {"BitwiseNot", DType::kInt64, not_64},
+    {"BitwiseNot", DType::kUInt64, not_64},
+    {"Div", DType::kInt32, div_i32},
+    {"Div", DType::kInt64, div_i64},
+    {"Mod", DType::kInt32, mod_i32},
+    {"Mod", DType::kInt64, mod_i64},
+    {kTruncatedMod, DType::kInt32, fmod_i32},
+    {kTruncatedMod, DType::kInt64, fmod_i64},
+    {kTruncatedMod, DType::kFloat32, fmod_f32},
     {"Max", DType::kInt32, max_i32},
     {"Max", DType::kInt64, max_i64},
     {"Max", DType::kFloat32, max_f32},
@@ -190,16 +266,28 @@ RowFunction chooser(DType dtype) {
 
 RowFunction find_function(const StepRequest& request, DType dtype) {
   if (request.node.op == "Where") return chooser(dtype);
+  const bool truncates = request.node.op == "Mod" && request.node.attributes.get_int("fmod") != 0;
+  const std::string_view op = truncates ? kTruncatedMod : std::string_view(request.node.op);
   for (const Entry& entry : kEntries) {
-    if (entry.op == request.node.op && entry.dtype == dtype) return entry.function;
+    if (entry.op == op && entry.dtype == dtype) return entry.function;
   }
   return nullptr;
 }
 
+/// Bad input for an integer division by zero.
+template <class T>
+void check_divisors(const void* divisors, int64_t count) {
+  const auto* values = static_cast<const T*>(divisors);
+  if (std::find(values, values + count, T{0}) != values + count)
+    fail_bad_input("an integer is divided by zero");
+}
+
 class MapKernel final : public engine::Kernel {
  public:
-  MapKernel(RowFunction function, const std::vector<TensorDesc>& inputs, const TensorDesc& output)
+  MapKernel(RowFunction function, const std::vector<TensorDesc>& inputs, const TensorDesc& output,
+            bool divides)
       : function_(function), operands_(inputs.size()) {
+    if (divides && tensor::is_integer(inputs[1].dtype)) divisors_ = inputs[1];
     walk_.sizes = output.shape;
     for (const TensorDesc& input : inputs) {
       walk_.strides.push_back(tensor::broadcast_strides(input.shape, output.shape));
@@ -211,6 +299,11 @@ class MapKernel final : public engine::Kernel {
 
   void run(const engine::Run& run) const override {
     if (walk_.count() == 0) return;
+    // What is thrown must not leave a thread.
+    if (divisors_.dtype == DType::kInt32)
+      check_divisors<int32_t>(run.inputs[1], tensor::element_count(divisors_.shape));
+    if (divisors_.dtype == DType::kInt64)
+      check_divisors<int64_t>(run.inputs[1], tensor::element_count(divisors_.shape));
     const bool parallel = walk_.count() > kWorthThreads;
     if (walk_.rows() == 1) {
       // One row: the threads share its elements.
@@ -239,6 +332,8 @@ class MapKernel final : public engine::Kernel {
 
   RowFunction function_;
   size_t operands_;
+  /// Undefined where none is an integer.
+  TensorDesc divisors_;
   StridedDims walk_;
   std::vector<size_t> elements_;
 };
@@ -259,10 +354,12 @@ Offer offer_map(const StepRequest& request, engine::WeightStore&) {
   if (!chooses && offer.inputs.size() > 2) return Offer::refuse("more than two operands");
   const RowFunction function = find_function(request, dtype);
   if (function == nullptr) return Offer::refuse(fmt::format("no loop over {}", tensor::dtype_name(dtype)));
-  if (offer.inputs.size() == 1 && request.node.op != "Not" && request.node.op != "IsNaN")
+  const std::string& op = request.node.op;
+  if (offer.inputs.size() == 1 && op != "Not" && op != "IsNaN" && op != "BitwiseNot")
     return Offer::refuse("one operand");
   offer.outputs = request.outputs;
-  offer.kernel = std::make_shared<MapKernel>(function, offer.inputs, offer.outputs[0]);
+  offer.kernel =
+      std::make_shared<MapKernel>(function, offer.inputs, offer.outputs[0], op == "Div" || op == "Mod");
   return offer;
 }
 
@@ -271,6 +368,7 @@ Offer offer_map(const StepRequest& request, engine::WeightStore&) {
 void add_map_tactics(TacticList& list) {
   engine::Tactic map{.name = "map", .operators = {"Where"}, .make = offer_map};
   for (const Entry& entry : kEntries) {
+    if (entry.op == kTruncatedMod) continue;
     if (std::find(map.operators.begin(), map.operators.end(), entry.op) == map.operators.end())
       map.operators.emplace_back(entry.op);
   }

@@ -1,8 +1,10 @@
-// Values whose shapes are only known when a program runs, and the steps that touch them: these run the
-// reference kernel of their node on host memory, whatever the device.
+// Values whose shapes are only known when a program runs, and the steps that touch them or run subgraphs:
+// these take and give whole tensors in host memory, whatever the device.
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/program/program.hpp"
@@ -12,6 +14,9 @@ namespace hone::engine {
 class DynamicValues {
  public:
   explicit DynamicValues(const Program& program);
+
+  /// Takes the inputs, in graph order, whose shapes the program does not know.
+  void set_inputs(std::span<const tensor::Tensor> inputs);
 
   /// Brings the bytes of a stored operand to the host, and puts a result there.
   using Fetch = std::function<tensor::Tensor(const Operand&)>;
@@ -24,6 +29,9 @@ class DynamicValues {
   const Program& program_;
   /// By value id.
   std::vector<tensor::Tensor> values_;
+  /// By step: of its node kernel, and the values that nobody reads after it.
+  std::vector<std::unique_ptr<KernelState>> states_;
+  std::vector<std::vector<int64_t>> dying_;
 };
 
 }  // namespace hone::engine

@@ -50,6 +50,7 @@ class HostExecutor final : public Executor {
     io_.outputs.clear();
     for (const Tensor& input : inputs_) io_.inputs.push_back(input.bytes());
     for (Tensor& output : outputs_) io_.outputs.push_back(output.mutable_bytes());
+    dynamic_.set_inputs(inputs_);
     const std::vector<ProgramStep>& steps = program_.steps();
     if (step_times == nullptr) {
       for (size_t i = 0; i < steps.size(); ++i) run_step(i, pointers_of(steps[i], io_), io_, outputs_);

@@ -9,6 +9,7 @@
 
 #include "engine/kernel.hpp"
 #include "engine/program/memory_plan.hpp"
+#include "engine/program/node_kernel.hpp"
 #include "engine/step_plan.hpp"
 #include "graph/graph.hpp"
 #include "tensor/tensor.hpp"
@@ -41,8 +42,10 @@ struct ProgramStep {
   std::vector<std::string> sources;
   std::vector<Operand> inputs;
   std::vector<Operand> outputs;
-  /// Null for a step with values whose shape is only known when it runs: the reference kernel of the node.
+  /// Null for a step that takes and gives whole tensors (DynamicValues): by its node kernel, else by the
+  /// reference kernel of its node, else as they are.
   std::shared_ptr<const Kernel> kernel;
+  std::shared_ptr<const NodeKernel> node_kernel;
   bool runs_on_host() const { return kernel == nullptr || kernel->runs_on_host(); }
   /// Input that output 0 may be in the memory of, -1 for none.
   int in_place_input = -1;
@@ -124,6 +127,8 @@ struct ProgramOptions {
   Plans plans = {};
   /// What TensorDesc::quantization stands for.
   std::span<const tensor::Quantization> quantizations = {};
+  /// Shapes of inputs may be open: what such an input is given is known when the program runs.
+  bool open_inputs = false;
   /// Ask every tactic of steps without a plan, for a search, instead of stopping at the first that accepts.
   bool list_candidates = false;
   /// Ask for variants that a library does not recommend, too.

@@ -7,6 +7,10 @@
 
 #include "base/out_of_memory.hpp"
 #include "engine/float32_nodes.hpp"
+#include "engine/program/arena_plan.hpp"
+#include "engine/program/control_node.hpp"
+#include "engine/program/copy_kernel.hpp"
+#include "engine/program/deferred_node.hpp"
 #include "engine/program/dissolve.hpp"
 #include "engine/program/program.hpp"
 #include "engine/program/slots.hpp"
@@ -48,6 +52,7 @@ class ProgramBuilder {
         given_(graph_),
         device_(device),
         options_(options),
+        weights_(weights),
         choice_(device, weights) {
     slot_of_.assign(graph_->values.size(), -1);
     float32_ = float32_nodes(*graph_);
@@ -77,6 +82,10 @@ class ProgramBuilder {
 
   void add_input(size_t index) {
     const ValueId id = graph_->inputs[index];
+    if (!is_static(id) && options_.open_inputs) {
+      slot_of_[static_cast<size_t>(id)] = slots_.add({.storage = Operand::Storage::kDynamic, .index = id});
+      return;
+    }
     if (!is_static(id)) {
       fail_usage("input '{}' has no concrete shape ({})", graph_->value(id).name,
                  graph_->value(id).type.text());
@@ -149,30 +158,13 @@ class ProgramBuilder {
     return {{tactic, {}}, options_.layout, options_.policy};
   }
 
-  const tensor::Quantization* quantization_of(const TensorDesc& desc) const {
-    if (desc.quantization < 0) return nullptr;
-    if (static_cast<size_t>(desc.quantization) >= options_.quantizations.size())
-      fail_internal("a tactic names {}, of {}", desc.text(), options_.quantizations.size());
-    return &options_.quantizations[static_cast<size_t>(desc.quantization)];
-  }
-
-  std::shared_ptr<const Kernel> copy_kernel(const TensorDesc& from, const TensorDesc& to,
-                                            const std::string& name) const {
-    if (!needs_requantizing(from, to)) return device_.make_reorder(from, to);
-    auto kernel = device_.make_requantization(from, to, quantization_of(from), quantization_of(to));
-    if (kernel == nullptr) {
-      fail_environment("the device {} has no kernel to make {} of '{}', which is {}", device_.name(),
-                       to.text(), name, from.text());
-    }
-    return kernel;
-  }
-
   DraftStep make_copy(int32_t from, int32_t to, const char* kind, const std::string& name) const {
     DraftStep draft;
     draft.step.name = fmt::format("{} of {}", kind, name);
     draft.step.kind = kind;
     draft.step.plan = inserted_plan("reorder");
-    draft.step.kernel = copy_kernel(slots_.at(from).desc, slots_.at(to).desc, name);
+    draft.step.kernel =
+        copy_kernel(device_, options_.quantizations, slots_.at(from).desc, slots_.at(to).desc, name);
     draft.inputs = {from};
     draft.outputs = {to};
     return draft;
@@ -192,7 +184,7 @@ class ProgramBuilder {
 
   void add_node(const Work& work) {
     const Node& node = work.node;
-    if (add_branch(work)) return;
+    if (add_branch(work) || add_control_step(work)) return;
     const auto all_static = [&](const std::vector<ValueId>& ids) {
       return std::all_of(ids.begin(), ids.end(), [&](ValueId id) { return is_static(id); });
     };
@@ -208,7 +200,7 @@ class ProgramBuilder {
     TensorDesc plain = slots_.at(current).desc;
     plain.layout = Layout::kPlain;
     // An axis with scales of its own is another one in another shape.
-    const tensor::Quantization* const quantization = quantization_of(plain);
+    const tensor::Quantization* const quantization = find_quantization(options_.quantizations, plain);
     if (quantization != nullptr && quantization->axis >= 0) plain = plain_desc(graph_->value(source).type);
     const int32_t from = arrange(current, plain, graph_->value(source).name);
     Slot view = slots_.at(from);
@@ -353,16 +345,49 @@ class ProgramBuilder {
     return true;
   }
 
+  bool is_by_reference(const Work& work) const {
+    const auto planned = options_.plans.find(work.key);
+    return planned != options_.plans.end() && planned->second.tactic.name == reference_tactic().name;
+  }
+
+  /// Adds an If, a Loop or a Scan as a step that runs programs. False for other nodes, and where the
+  /// reference is to run it or the device cannot.
+  bool add_control_step(const Work& work) {
+    if (!graph::controls_subgraphs(work.node) || is_by_reference(work)) return false;
+    ProgramOptions inner = options_;
+    inner.policy = float32_[static_cast<size_t>(work.key.node)] ? policy_of(Precision::kFp32) : work.policy;
+    inner.layout = work.layout;
+    auto kernel = make_control_node(*graph_, work.node, work.key, device_, weights_, inner);
+    if (kernel == nullptr) return false;
+    for (const SubgraphProgram& subgraph : kernel->programs())
+      packed_.insert(subgraph.program->packed().begin(), subgraph.program->packed().end());
+    add_tensor_step(work, "subgraphs", std::move(kernel));
+    return true;
+  }
+
   /// A step with a value whose shape is only known when it runs.
   void add_dynamic_step(const Work& work) {
+    std::shared_ptr<const NodeKernel> kernel;
+    if (device_.place().kind == tensor::PlaceKind::kCpu && !is_by_reference(work)) {
+      if (compiler_ == nullptr)
+        compiler_ = std::make_shared<NodeCompiler>(device_, work.layout, work.policy, options_.quantizations);
+      kernel =
+          make_deferred_node(*graph_, work.node, compiler_, float32_[static_cast<size_t>(work.key.node)]);
+    }
+    add_tensor_step(work, kernel == nullptr ? "reference" : "deferred", kernel);
+  }
+
+  /// A step that takes and gives whole tensors; without a kernel by the reference.
+  void add_tensor_step(const Work& work, const char* tactic, std::shared_ptr<const NodeKernel> kernel) {
     const Node& node = work.node;
     DraftStep draft;
     draft.step = {.name = node.name,
                   .kind = graph::kind_of(node),
-                  .plan = inserted_plan("reference"),
+                  .plan = inserted_plan(tactic),
                   .node = work.key.node,
                   .path = work.key.path,
-                  .sources = node.sources};
+                  .sources = node.sources,
+                  .node_kernel = std::move(kernel)};
     for (const ValueId id : node.inputs) draft.inputs.push_back(id == kNoValue ? -1 : plain_slot(id));
     for (const ValueId id : node.outputs) {
       if (id == kNoValue) {
@@ -395,7 +420,7 @@ class ProgramBuilder {
     if (slots_.at(current).storage == Operand::Storage::kDynamic) {
       DraftStep draft;
       draft.step = {
-          .name = "Copy of " + graph_->value(id).name, .kind = "Copy", .plan = inserted_plan("reference")};
+          .name = "Copy of " + graph_->value(id).name, .kind = "Copy", .plan = inserted_plan("copy")};
       draft.inputs = {current};
       draft.outputs = {slots_.add(std::move(result))};
       steps_.push_back(std::move(draft));
@@ -423,11 +448,12 @@ class ProgramBuilder {
       }
       if (!steps_[i].elided) ordered.push_back(std::move(steps_[i]));
     }
-    plan_arena(ordered);
+    const ArenaPlan arena(slots_, ordered);
+    program_->memory_ = arena.memory();
     int64_t scratch = 0;
     for (DraftStep& draft : ordered) {
-      for (const int32_t id : draft.inputs) draft.step.inputs.push_back(operand(id));
-      for (const int32_t id : draft.outputs) draft.step.outputs.push_back(operand(id));
+      for (const int32_t id : draft.inputs) draft.step.inputs.push_back(arena.operand(id));
+      for (const int32_t id : draft.outputs) draft.step.outputs.push_back(arena.operand(id));
       scratch = std::max(scratch, draft.step.scratch_bytes);
       draft.step.counters_at = program_->counter_bytes_;
       program_->counter_bytes_ +=
@@ -437,35 +463,9 @@ class ProgramBuilder {
     program_->scratch_bytes_ = scratch;
     program_->graph_ = graph_;
     program_->preparations_ = choice_.prepare();
+    if (compiler_ != nullptr) compiler_->take_weights(weights_);
     program_->packed_.assign(packed_.begin(), packed_.end());
     program_->plain_constants_.assign(plain_constants_.begin(), plain_constants_.end());
-  }
-
-  /// Buffers are the roots that lie in the arena; each lives as long as anything inside it.
-  void plan_arena(const std::vector<DraftStep>& ordered) {
-    slots_.find_lives(ordered);
-    std::vector<BufferLife> buffers;
-    for (int32_t id = 0; id < slots_.size(); ++id) {
-      const Slot& slot = slots_.at(id);
-      if (slot.storage != Operand::Storage::kArena || slot.parent >= 0 || slot.last < 0) continue;
-      buffer_of_[id] = buffers.size();
-      buffers.push_back({slot.desc.bytes(), slot.first, slot.last});
-    }
-    program_->memory_ = plan_memory(buffers);
-  }
-
-  Operand operand(int32_t id) const {
-    if (id < 0) return {};
-    const Slot& slot = slots_.at(id);
-    Operand result{.storage = slot.storage, .position = slot.index, .data = slot.data, .desc = slot.desc};
-    const auto [root, offset] = slots_.root(id);
-    if (slots_.at(root).storage == Operand::Storage::kOutput) {
-      result.storage = Operand::Storage::kOutput;
-      result.position = slots_.at(root).index;
-    } else if (slot.storage == Operand::Storage::kArena) {
-      result.position = program_->memory_.offsets[buffer_of_.at(root)] + offset;
-    }
-    return result;
   }
 
   /// The graph that is compiled, and the one that was given: the same until a node is dissolved, whose values
@@ -475,7 +475,10 @@ class ProgramBuilder {
   std::shared_ptr<graph::Graph> own_;
   const Device& device_;
   const ProgramOptions& options_;
+  WeightStore& weights_;
   TacticChoice choice_;
+  /// Null until a node needs it.
+  std::shared_ptr<NodeCompiler> compiler_;
   std::unique_ptr<Program> program_ = std::make_unique<Program>();
   SlotTable slots_;
   std::vector<int32_t> slot_of_;
@@ -486,7 +489,6 @@ class ProgramBuilder {
   std::vector<DraftStep> steps_;
   std::set<WeightKey> packed_;
   std::set<ValueId> plain_constants_;
-  std::map<int32_t, size_t> buffer_of_;
 };
 
 std::unique_ptr<Program> build_program(std::shared_ptr<const graph::Graph> graph, const Device& device,

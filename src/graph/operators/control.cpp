@@ -100,23 +100,40 @@ SubgraphInput loop_scalar(const InferenceContext& context, size_t input, DType d
   return {{dtype, Dims(shape.begin(), shape.end())}};
 }
 
+/// What the body of a Loop is given when its carried values have these types.
+std::vector<SubgraphInput> loop_inputs(const InferenceContext& context, const Types& states,
+                                       size_t captures) {
+  std::vector<SubgraphInput> inputs{loop_scalar(context, 0, DType::kInt64),
+                                    loop_scalar(context, 1, DType::kBool)};
+  for (const TensorType& type : states) inputs.push_back({type});
+  const auto captured = captured_inputs(context, captures);
+  inputs.insert(inputs.end(), captured.begin(), captured.end());
+  return inputs;
+}
+
+/// The types of a Loop's carried values in any iteration, and of all outputs of its body.
+struct LoopTypes {
+  Types states;
+  Types outputs;
+  size_t captures = 0;
+
+  explicit LoopTypes(const InferenceContext& context) {
+    context.require(context.input_count() >= 2, "{} inputs, expected at least 2", context.input_count());
+    captures = capture_count(context.attributes(), context.input_count() - 2);
+    for (size_t i = 2; i < context.input_count() - captures; ++i) states.push_back(context.input(i));
+    outputs = infer_iterated(context, 1, states,
+                             [&](const Types& types) { return loop_inputs(context, types, captures); });
+  }
+};
+
 void infer_loop(InferenceContext& context) {
   require_dtype(context, 0, {DType::kInt64});
   require_dtype(context, 1, {DType::kBool});
   context.require(context.has_input(0) || context.has_input(1),
                   "neither a trip count nor a condition ends the loop");
-  context.require(context.input_count() >= 2, "{} inputs, expected at least 2", context.input_count());
-  const size_t captures = capture_count(context.attributes(), context.input_count() - 2);
-  const auto captured = captured_inputs(context, captures);
-  Types states;
-  for (size_t i = 2; i < context.input_count() - captures; ++i) states.push_back(context.input(i));
-  const Types outputs = infer_iterated(context, 1, states, [&](const Types& types) {
-    std::vector<SubgraphInput> inputs{loop_scalar(context, 0, DType::kInt64),
-                                      loop_scalar(context, 1, DType::kBool)};
-    for (const TensorType& type : types) inputs.push_back({type});
-    inputs.insert(inputs.end(), captured.begin(), captured.end());
-    return inputs;
-  });
+  const LoopTypes types(context);
+  const Types& states = types.states;
+  const Types& outputs = types.outputs;
   context.require(context.output_count() < outputs.size(), "the body has {} outputs, the node needs {}",
                   outputs.size(), context.output_count() + 1);
   for (size_t i = 0; i < context.output_count(); ++i) {
@@ -171,25 +188,40 @@ Types scan_elements(const InferenceContext& context, size_t first, size_t count,
   return elements;
 }
 
-void infer_scan(InferenceContext& context) {
-  const size_t captures = capture_count(context.attributes(), context.input_count());
-  const int64_t wanted = context.attributes().get_int("num_scan_inputs");
-  const size_t formal = context.input_count() - captures;
-  context.require(wanted >= 1 && static_cast<uint64_t>(wanted) <= formal,
-                  "attribute 'num_scan_inputs' is {}, outside [1, {}]", wanted, formal);
-  const auto scans = static_cast<size_t>(wanted);
-  const auto captured = captured_inputs(context, captures);
+/// The types of a Scan's carried values in any iteration, of what it scans, and of all outputs of its body.
+struct ScanTypes {
   Types states;
-  for (size_t i = 0; i < formal - scans; ++i) states.push_back(context.input(i));
+  Types elements;
+  Types outputs;
   Dim length;
-  const Types elements = scan_elements(context, states.size(), scans, length);
-  const Types outputs = infer_iterated(context, 0, states, [&](const Types& types) {
-    std::vector<SubgraphInput> inputs;
-    for (const TensorType& type : types) inputs.push_back({type});
-    for (const TensorType& type : elements) inputs.push_back({type});
-    inputs.insert(inputs.end(), captured.begin(), captured.end());
-    return inputs;
-  });
+  size_t captures = 0;
+
+  explicit ScanTypes(const InferenceContext& context) {
+    captures = capture_count(context.attributes(), context.input_count());
+    const int64_t wanted = context.attributes().get_int("num_scan_inputs");
+    const size_t formal = context.input_count() - captures;
+    context.require(wanted >= 1 && static_cast<uint64_t>(wanted) <= formal,
+                    "attribute 'num_scan_inputs' is {}, outside [1, {}]", wanted, formal);
+    const auto scans = static_cast<size_t>(wanted);
+    for (size_t i = 0; i < formal - scans; ++i) states.push_back(context.input(i));
+    elements = scan_elements(context, states.size(), scans, length);
+    outputs = infer_iterated(context, 0, states, [&](const Types& types) { return inputs(context, types); });
+  }
+  /// What the body is given when its carried values have these types.
+  std::vector<SubgraphInput> inputs(const InferenceContext& context, const Types& carried) const {
+    std::vector<SubgraphInput> list;
+    for (const TensorType& type : carried) list.push_back({type});
+    for (const TensorType& type : elements) list.push_back({type});
+    const auto captured = captured_inputs(context, captures);
+    list.insert(list.end(), captured.begin(), captured.end());
+    return list;
+  }
+};
+
+void infer_scan(InferenceContext& context) {
+  const ScanTypes types(context);
+  const Types& states = types.states;
+  const Types& outputs = types.outputs;
   context.require(context.output_count() <= outputs.size(), "the body has {} outputs, the node {}",
                   outputs.size(), context.output_count());
   const size_t count = outputs.size() - states.size();
@@ -203,7 +235,7 @@ void infer_scan(InferenceContext& context) {
     if (dims) {
       const size_t k = i - states.size();
       const int64_t axis = scan_axis(context, "scan_output_axes", k, count, dims->size() + 1);
-      dims->insert(dims->begin() + axis, length);
+      dims->insert(dims->begin() + axis, types.length);
     }
     context.set_output(i, outputs[i].dtype, std::move(dims));
   }
@@ -222,6 +254,21 @@ OperatorDef control(std::string name, int min_inputs, std::vector<AttributeDef> 
 }
 
 }  // namespace
+
+std::vector<SubgraphInput> subgraph_inputs(const Graph& graph, const Node& node) {
+  const InferenceContext context(graph, node);
+  if (node.op == "If")
+    return captured_inputs(context, capture_count(context.attributes(), context.input_count() - 1));
+  if (node.op == "Loop") {
+    const LoopTypes types(context);
+    return loop_inputs(context, types.states, types.captures);
+  }
+  if (node.op == "Scan") {
+    const ScanTypes types(context);
+    return types.inputs(context, types.states);
+  }
+  fail_internal("{} controls no subgraph", node.text());
+}
 
 void add_control_operators(std::vector<OperatorDef>& table) {
   table.push_back(control("If", 1,

@@ -80,7 +80,8 @@ void add_detection_operators(std::vector<OperatorDef>& table) {
                    .min_inputs = 2,
                    .max_inputs = 5,
                    .attributes = {int_attribute("center_point_box", 0)},
-                   .infer = infer_non_max_suppression});
+                   .infer = infer_non_max_suppression,
+                   .traits = {.discontinuous = true}});
   table.push_back({.name = "RoiAlign",
                    .since_version = 22,
                    .min_inputs = 3,

@@ -1,6 +1,10 @@
-// Reference kernels of If, Loop, Scan and Region, which run their subgraphs with the interpreter.
+// If, Loop and Scan, whoever runs their subgraphs, and their reference kernels, which run these with the
+// interpreter as that of Region does.
+#include "reference/control.hpp"
+
 #include <algorithm>
 
+#include "base/out_of_memory.hpp"
 #include "graph/subgraph.hpp"
 #include "reference/interpreter.hpp"
 #include "reference/kernel_list.hpp"
@@ -68,16 +72,16 @@ class Stacks {
   int64_t bytes_ = 0;
 };
 
-void run_if(KernelContext& context) {
+void run_if(KernelContext& context, const BodyRunner& run) {
   const bool condition = read_condition(context.input(0));
-  const auto captured = inputs_between(context, 1, context.inputs.size());
-  auto results = run_graph(subgraph(context, condition ? "then_branch" : "else_branch"), captured);
+  auto results =
+      run(condition ? "then_branch" : "else_branch", inputs_between(context, 1, context.inputs.size()));
   results.resize(context.outputs.size());
   context.outputs = std::move(results);
 }
 
 /// A condition that the body returns counts only when the node has a condition input (ONNX, Loop).
-void run_loop(KernelContext& context) {
+void run_loop(KernelContext& context, const BodyRunner& run) {
   const graph::Graph& body = subgraph(context, "body");
   const bool conditional = context.has_input(1);
   if (context.has_input(0) && context.input(0).size() != 1) {
@@ -99,7 +103,7 @@ void run_loop(KernelContext& context) {
     return list;
   };
   for (int64_t i = 0; i < trips && condition; ++i) {
-    const auto results = run_graph(body, arguments(i));
+    const auto results = run("body", arguments(i));
     if (conditional) condition = read_condition(results[0]);
     for (size_t k = 0; k < states.size(); ++k) states[k] = results[k + 1];
     for (size_t k = 0; k < stacked; ++k) stacks.push(k, results[k + 1 + states.size()]);
@@ -149,7 +153,7 @@ struct ScanInputs {
   }
 };
 
-void run_scan(KernelContext& context) {
+void run_scan(KernelContext& context, const BodyRunner& run) {
   const graph::Graph& body = subgraph(context, "body");
   const size_t formal = context.inputs.size() - capture_count(context.attributes(), context.inputs.size());
   const auto scans = static_cast<size_t>(context.attributes().get_int("num_scan_inputs"));
@@ -165,7 +169,7 @@ void run_scan(KernelContext& context) {
     return list;
   };
   for (int64_t i = 0; i < inputs.length; ++i) {
-    const auto results = run_graph(body, arguments(i));
+    const auto results = run("body", arguments(i));
     for (size_t k = 0; k < states.size(); ++k) states[k] = results[k];
     for (size_t k = 0; k < stacked; ++k) stacks.push(k, results[k + states.size()]);
   }
@@ -190,10 +194,40 @@ void run_region(KernelContext& context) {
   for (size_t i = 0; i < context.outputs.size(); ++i) context.outputs[i] = results[i];
 }
 
-constexpr KernelEntry kKernels[] = {
-    {"If", run_if}, {"Loop", run_loop}, {"Region", run_region}, {"Scan", run_scan}};
+using ControlFunction = void (*)(KernelContext&, const BodyRunner&);
+
+template <ControlFunction function>
+void interpret(KernelContext& context) {
+  function(context, [&](const char* attribute, const std::vector<Tensor>& inputs) {
+    return run_graph(subgraph(context, attribute), inputs);
+  });
+}
+
+constexpr KernelEntry kKernels[] = {{"If", interpret<run_if>},
+                                    {"Loop", interpret<run_loop>},
+                                    {"Region", run_region},
+                                    {"Scan", interpret<run_scan>}};
+
+ControlFunction control_function(const graph::Node& node) {
+  if (node.op == "If") return run_if;
+  if (node.op == "Loop") return run_loop;
+  if (node.op == "Scan") return run_scan;
+  fail_internal("{} controls no subgraph", node.text());
+}
 
 }  // namespace
+
+std::vector<Tensor> run_control(const graph::Node& node, std::vector<const Tensor*> inputs,
+                                const BodyRunner& run) {
+  KernelContext context{node, std::move(inputs), std::vector<Tensor>(node.outputs.size())};
+  try {
+    control_function(node)(context, run);
+  } catch (const Error& error) {
+    if (error.where().empty()) rethrow_within(error, node.text());
+    throw;
+  }
+  return std::move(context.outputs);
+}
 
 std::span<const KernelEntry> control_kernels() { return kKernels; }
 

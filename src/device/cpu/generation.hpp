@@ -1,0 +1,10 @@
+// Tactics of ConstantOfShape, Range, OneHot and Trilu, which make tensors of a few numbers.
+#pragma once
+
+#include "device/cpu/tactics.hpp"
+
+namespace hone::device::cpu {
+
+void add_generation_tactics(TacticList& list);
+
+}  // namespace hone::device::cpu

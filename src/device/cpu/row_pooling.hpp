@@ -1,0 +1,10 @@
+// Tactics of MaxPool and AveragePool along one axis.
+#pragma once
+
+#include "device/cpu/tactics.hpp"
+
+namespace hone::device::cpu {
+
+void add_row_pooling_tactics(TacticList& list);
+
+}  // namespace hone::device::cpu

@@ -1,0 +1,28 @@
+// Where the slots of a program's steps lie in its arena.
+#pragma once
+
+#include <map>
+#include <span>
+
+#include "engine/program/memory_plan.hpp"
+#include "engine/program/slots.hpp"
+
+namespace hone::engine {
+
+class ArenaPlan {
+ public:
+  /// Finds the slots' lives in these steps. Buffers are the roots that lie in the arena; each lives as long
+  /// as anything inside it. The table outlives the plan.
+  ArenaPlan(SlotTable& slots, const std::vector<DraftStep>& ordered);
+
+  const MemoryPlan& memory() const { return memory_; }
+  /// Of a slot, or of none for -1.
+  Operand operand(int32_t id) const;
+
+ private:
+  const SlotTable& slots_;
+  MemoryPlan memory_;
+  std::map<int32_t, size_t> buffer_of_;
+};
+
+}  // namespace hone::engine

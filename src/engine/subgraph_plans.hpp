@@ -1,0 +1,19 @@
+// Plans of what the subgraphs of If, Loop and Scan run, among those of the graph they stand in. Nodes of a
+// subgraph are pieces of a piece of the node that has it: "12/0/3" is node 3 of the first subgraph of
+// node 12.
+#pragma once
+
+#include <string>
+
+#include "engine/step_plan.hpp"
+
+namespace hone::engine {
+
+/// What names of steps in a subgraph begin with: "loop/body".
+std::string subgraph_step_name(const std::string& node, const std::string& attribute);
+/// The plans of the nodes of a subgraph, as plans of its own graph.
+Plans plans_within(const Plans& plans, const StepKey& subgraph);
+/// Adds plans of a subgraph's own graph to those of the graph it stands in.
+void add_plans_within(Plans& plans, const StepKey& subgraph, const Plans& own);
+
+}  // namespace hone::engine
