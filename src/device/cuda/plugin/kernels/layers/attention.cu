@@ -2,6 +2,7 @@
 #include "device/cuda/plugin/kernels/layers/attention.hpp"
 
 #include <algorithm>
+#include <cfloat>
 
 #include "device/cuda/plugin/kernels/common/element.cuh"
 #include "device/cuda/plugin/kernels/common/kernel_address.hpp"
@@ -157,7 +158,14 @@ struct MaskRows {
   int64_t rows[AttentionSize::kMostMasks][2];
 };
 
-/// Adds the masks, times the logarithm that the scores are in.
+/// Times the logarithm that scores are in, where finite masks stay finite: a row of nothing but the lowest
+/// float is a row of equal scores.
+__device__ __forceinline__ float in_base_2(float mask) {
+  const float scaled = mask * kLog2E;
+  return isinf(mask) ? scaled : fminf(fmaxf(scaled, -FLT_MAX), FLT_MAX);
+}
+
+/// Adds masks to the scores, or fills in what masks say.
 __device__ __forceinline__ void add_masks(Sums<kTileKeys / 8>& scores, const Params& params,
                                           const MaskRows& masks, int64_t first_key, int keys_left) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -165,14 +173,23 @@ __device__ __forceinline__ void add_masks(Sums<kTileKeys / 8>& scores, const Par
   for (int m = 0; m < AttentionSize::kMostMasks; ++m) {
     if (m >= params.size.masks) break;
     const int64_t column = params.size.mask[m].column;
-    const float* const rows[2] = {params.args.masks[m] + masks.rows[m][0] + first_key * column,
-                                  params.args.masks[m] + masks.rows[m][1] + first_key * column};
+    const int64_t rows[2] = {masks.rows[m][0] + first_key * column, masks.rows[m][1] + first_key * column};
+    const AttentionFill fill = params.size.fill[m];
+    const float filled = in_base_2(fill.value);
+    const auto* const added = static_cast<const float*>(params.args.masks[m]);
+    const auto* const hidden = static_cast<const unsigned char*>(params.args.masks[m]);
 #pragma unroll
     for (int block = 0; block < kTileKeys / 8; ++block) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const int key = block * 8 + lane % 4 * 2 + i % 2;
-        if (key < keys_left) scores[block][i] += rows[i / 2][key * column] * kLog2E;
+        if (key >= keys_left) continue;
+        const int64_t at = rows[i / 2] + key * column;
+        if (!fill.fills) {
+          scores[block][i] += in_base_2(added[at]);
+        } else if ((hidden[at] != 0) == fill.where) {
+          scores[block][i] = filled;
+        }
       }
     }
   }
@@ -232,14 +249,17 @@ __device__ __forceinline__ void store_result(const Params& params, T* y, int64_t
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
   for (int row = 0; row < 2; ++row) {
-    const float factor = 1.0f / sum_of_row(state.sum[row]);
+    const float sum = sum_of_row(state.sum[row]);
+    const float factor = 1.0f / sum;
+    const bool zero = params.size.guarded && !(sum > 0.0f);
     const int64_t at = first_row + lane / 4 + row * 8;
     if (at >= params.size.rows) continue;
     T* const to = y + at * params.size.y.row;
 #pragma unroll
     for (int block = 0; block < kDepth / 8; ++block) {
       const int column = block * 8 + lane % 4 * 2;
-      const float values[2] = {sums[block][2 * row] * factor, sums[block][2 * row + 1] * factor};
+      const float values[2] = {zero ? 0.0f : sums[block][2 * row] * factor,
+                               zero ? 0.0f : sums[block][2 * row + 1] * factor};
       if (params.aligned && column < params.size.width) {
         store_floats<2>(to + column, values);
       } else {
