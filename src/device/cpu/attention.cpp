@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 
 #include "device/cpu/chain_math.hpp"
@@ -148,13 +149,13 @@ class AttentionKernel final : public engine::Kernel {
     auto& state = static_cast<State&>(own == nullptr ? *run.state : *own);
     const int64_t tasks = heads() * blocks();
     const int threads = static_cast<int>(std::min<int64_t>({threads_, omp_get_max_threads(), tasks}));
+    std::atomic<int64_t> next = 0;
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
       const int thread = omp_get_thread_num();
       std::byte* const scratch = static_cast<std::byte*>(run.scratch) + thread * thread_bytes();
       const States& states = state.threads[static_cast<size_t>(thread)];
-#pragma omp for schedule(dynamic, 1)
-      for (int64_t task = 0; task < tasks; ++task)
+      for (int64_t task = next.fetch_add(1); task < tasks; task = next.fetch_add(1))
         run_block(run, static_cast<size_t>(task / blocks()), task % blocks() * block_, scratch, states);
     }
   }
