@@ -3,6 +3,19 @@
 // team's.
 #include "system/thread_team.hpp"
 
+namespace hone::system {
+namespace {
+
+/// Whether loops that this thread begins are the team's.
+thread_local bool t_wanted = false;
+
+}  // namespace
+
+TeamScope::TeamScope() : before_(t_wanted) { t_wanted = true; }
+TeamScope::~TeamScope() { t_wanted = before_; }
+
+}  // namespace hone::system
+
 #if defined(__GNUC__) && !defined(__clang__)
 
 #include <dlfcn.h>
@@ -68,7 +81,6 @@ struct Place {
 };
 
 thread_local Place t_place;
-thread_local bool t_wanted = false;
 
 /// Runs f at this place.
 void run_at(const Place& place, Function f, void* data) {
@@ -207,10 +219,6 @@ Type* gomp(const char* name) {
 }
 
 }  // namespace
-
-TeamScope::TeamScope() : before_(t_wanted) { t_wanted = true; }
-TeamScope::~TeamScope() { t_wanted = before_; }
-
 }  // namespace hone::system
 
 using hone::system::t_place;
@@ -253,14 +261,5 @@ __attribute__((visibility("default"))) int omp_in_parallel() {
 }
 
 }  // extern "C"
-
-#else
-
-namespace hone::system {
-
-TeamScope::TeamScope() : before_(false) {}
-TeamScope::~TeamScope() = default;
-
-}  // namespace hone::system
 
 #endif
