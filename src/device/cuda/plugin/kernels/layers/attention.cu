@@ -162,7 +162,8 @@ struct MaskRows {
 /// float is a row of equal scores.
 __device__ __forceinline__ float in_base_2(float mask) {
   const float scaled = mask * kLog2E;
-  return isinf(mask) ? scaled : fminf(fmaxf(scaled, -FLT_MAX), FLT_MAX);
+  const bool finite = mask > -INFINITY && mask < INFINITY;
+  return finite ? fminf(fmaxf(scaled, -FLT_MAX), FLT_MAX) : scaled;
 }
 
 /// Adds masks to the scores, or fills in what masks say.
