@@ -13,7 +13,7 @@ import sys
 
 # Fields of a run as docs/BENCHMARK.md defines them.
 COLUMNS = [
-    "model", "backend", "backend_version", "precision", "batch", "device", "includes_transfers", "cold_l2", "threads",
+    "model", "backend", "backend_version", "precision", "batch", "device", "includes_transfers", "cold_l2", "threads", "busy_threads",
     "latency_ms.p50", "latency_ms.p50_interval", "latency_ms.p90", "latency_ms.p95", "latency_ms.p99", "latency_ms.n",
     "throughput_per_s", "device_ms.p50", "enqueue_ms.p50", "h2d_ms.p50", "d2h_ms.p50",
     "pipelined.throughput_per_s", "pipelined.streams",
@@ -23,7 +23,7 @@ COLUMNS = [
     "device_memory.driver_mb", "device_memory.process_mb", "growth.runs", "growth.resident_mb", "growth.device_mb", "load_ms",
     "verdict.valid", "verdict.reasons", "failure", "notes"]
 # Fields that the files from before there was a choice lack.
-BEFORE = {"device": "cpu", "includes_transfers": False, "cold_l2": False}
+BEFORE = {"device": "cpu", "includes_transfers": False, "cold_l2": False, "busy_threads": 0}
 MACHINE = ["cpu", "cores", "memory_mb", "kernel", "gpu.name", "gpu.driver", "gpu.memory_mb", "gpu.power_limit_w"]
 FOLDERS = re.compile(r"(?<![\w.+-])/(?:[\w.+-]+/)*")
 
@@ -90,7 +90,7 @@ def read(path):
     document = load(path, "hone.bench.summary")
     for file in document["files"]:
         file["machine"] = document["machines"][file["machine"]]
-        file["runs"] = [dict(zip(document["columns"], row)) for row in file["runs"]]
+        file["runs"] = [{**BEFORE, **dict(zip(document["columns"], row))} for row in file["runs"]]
         for run in file["runs"]:
             run["backend_version"] = document["backend_versions"][run["backend_version"]]
             run["notes"] = [document["notes"][note] for note in run["notes"]]

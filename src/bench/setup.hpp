@@ -18,6 +18,7 @@ struct Setup {
   bool transfers = false;  ///< whether a latency includes copies to the device and back
   bool cold_l2 = false;    ///< whether the device's caches are emptied before every run
   int streams = 1;         ///< of the pipelined runs
+  int busy = 0;            ///< foreign threads that spin while runs are measured
 
   auto operator<=>(const Setup&) const = default;
   bool on_cpu() const;

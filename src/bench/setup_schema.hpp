@@ -21,7 +21,9 @@ struct Description<bench::Setup> {
           Field{"includes_transfers", &Setup::transfers, "Latencies include copies to the device and back"}),
       later(Field{"cold_l2", &Setup::cold_l2, "The device's caches were emptied before every run"}),
       later(at_least(
-          1, Field{"streams", &Setup::streams, "Streams that pipelined runs overlap on", unit::kCount}))};
+          1, Field{"streams", &Setup::streams, "Streams that pipelined runs overlap on", unit::kCount})),
+      later(at_least(0, Field{"busy_threads", &Setup::busy,
+                              "Foreign threads that spun while runs were measured", unit::kCount}))};
 };
 
 }  // namespace hone::base

@@ -247,6 +247,11 @@ void add_measure_options(CLI::App* command, Arguments* arguments) {
   command->add_option("--threads", measure.setup.threads, "Threads of every backend (default: all cores)")
       ->check(CLI::Range(1, 4096));
   command
+      ->add_option("--busy", measure.setup.busy,
+                   "Foreign threads that spin while runs are measured, as part of the setup")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  command
       ->add_option("--warmup", arguments->warmup_ms,
                    "Warm up at least this many milliseconds; its end is detected")
       ->check(finite_range(0, 1e9))

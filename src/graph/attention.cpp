@@ -23,7 +23,7 @@ class Reader {
       order = transpose->attributes.get_or<std::vector<int64_t>>("perm", {});
       product = maker(transpose->inputs[0], "MatMul");
     }
-    if (product == nullptr || !read_scores(product->inputs[0])) return std::nullopt;
+    if (product == nullptr || !read_scores(unguarded(product->inputs[0]))) return std::nullopt;
     const auto values = known_shape(product->inputs[1]);
     const auto result = known_shape(product->outputs[0]);
     if (!values || !result || values->size() < 2 || result->size() != found_.leading.size() + 2)
@@ -43,9 +43,9 @@ class Reader {
     return &body_.nodes[static_cast<size_t>(index)];
   }
 
-  std::optional<Shape> known_shape(ValueId id) const {
+  std::optional<Shape> known_shape(ValueId id, DType dtype = DType::kFloat32) const {
     const TensorType& type = body_.value(id).type;
-    if (!type.fully_known() || type.dtype != DType::kFloat32) return std::nullopt;
+    if (!type.fully_known() || type.dtype != dtype) return std::nullopt;
     Shape shape;
     for (const Dim& dim : *type.dims) shape.push_back(dim.value());
     return shape;
@@ -58,11 +58,23 @@ class Reader {
   }
 
   /// The value as a view of one of the body's inputs, broadcast to this shape.
-  bool view_of_input(ValueId id, const Shape& shape, StridedView& view) const {
-    if (!known_shape(id)) return false;
+  bool view_of_input(ValueId id, const Shape& shape, StridedView& view, DType dtype = DType::kFloat32) const {
+    if (!known_shape(id, dtype)) return false;
     view = strided_view(body_, links_, id);
     return std::find(body_.inputs.begin(), body_.inputs.end(), view.base) != body_.inputs.end() &&
            broadcast_view(view, shape);
+  }
+
+  /// The weights before what makes zeros of those that are NaN. A softmax makes a whole row NaN or none of
+  /// it.
+  ValueId unguarded(ValueId weights) {
+    const Node* const guard = maker(weights, "Where");
+    const Node* const nan = guard == nullptr ? nullptr : maker(guard->inputs[0], "IsNaN");
+    if (nan == nullptr || nan->inputs[0] != guard->inputs[2]) return weights;
+    if (scalar(guard->inputs[1]) != 0 || known_shape(weights) != known_shape(guard->inputs[2]))
+      return weights;
+    found_.guarded = true;
+    return guard->inputs[2];
   }
 
   /// Reads a sum with a mask, which may be between two reshapes; `id` is what the mask is added to then.
@@ -76,8 +88,31 @@ class Reader {
     if (!added || (back == nullptr) != (there == nullptr) || !view_of_input(sum->inputs[1], *added, mask) ||
         (back != nullptr && !reshape_view(mask, with_leading(found_.rows, found_.keys))))
       return false;
-    found_.masks.push_back(std::move(mask));
+    found_.masks.push_back({std::move(mask), std::nullopt});
     id = there == nullptr ? sum->inputs[0] : there->inputs[0];
+    return true;
+  }
+
+  std::optional<float> scalar(ValueId id) const {
+    const Tensor* const tensor = body_.constant(id);
+    if (tensor == nullptr || tensor->size() != 1 || tensor->dtype() != DType::kFloat32) return std::nullopt;
+    return tensor->values<float>()[0];
+  }
+
+  /// Reads a Where that gives scores or a constant; `id` is the scores then.
+  bool read_fill(ValueId& id) {
+    const Node* const where = maker(id, "Where");
+    if (where == nullptr) return false;
+    const bool filled = scalar(where->inputs[1]).has_value();
+    const std::optional<float> fill = scalar(where->inputs[filled ? 1 : 2]);
+    const ValueId scores = where->inputs[filled ? 2 : 1];
+    const Shape shape = with_leading(found_.rows, found_.keys);
+    StridedView mask;
+    if (!fill || known_shape(scores) != shape || known_shape(id) != shape ||
+        !view_of_input(where->inputs[0], shape, mask, DType::kBool))
+      return false;
+    found_.masks.push_back({std::move(mask), fill, filled});
+    id = scores;
     return true;
   }
 
@@ -92,8 +127,9 @@ class Reader {
     found_.rows = (*shape)[shape->size() - 2];
     found_.keys = shape->back();
     id = softmax->inputs[0];
-    while (read_mask(id)) {
+    while (read_mask(id) || read_fill(id)) {
     }
+    std::reverse(found_.masks.begin(), found_.masks.end());
     if (const Node* scaled = maker(id, "Mul")) {
       const Tensor* factor = body_.constant(scaled->inputs[1]);
       if (factor == nullptr || factor->size() != 1 || factor->dtype() != DType::kFloat32) return false;

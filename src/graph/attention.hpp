@@ -11,7 +11,15 @@ namespace hone::graph {
 /// The kind of regions that compute it.
 inline constexpr std::string_view kAttention = "attention";
 
-/// result = softmax(scale * (q k) + masks) v, the softmax along the keys, for each index of the leading
+/// What happens to the scores of each row and key: the mask is added, or, where there is a fill, that takes
+/// the place of scores whose mask, a bool, is `where`.
+struct AttentionMask {
+  StridedView view;  ///< leading..., rows, keys
+  std::optional<float> fill;
+  bool where = false;
+};
+
+/// result = softmax(scale * (q k), masked) v, the softmax along the keys, for each index of the leading
 /// dimensions. Views are of inputs of the body.
 struct Attention {
   tensor::Shape leading;
@@ -21,11 +29,13 @@ struct Attention {
   int64_t depth = 0;
   /// Columns of v.
   int64_t width = 0;
-  StridedView q;                   ///< leading..., rows, depth
-  StridedView k;                   ///< leading..., depth, keys
-  StridedView v;                   ///< leading..., keys, width
-  std::vector<StridedView> masks;  ///< leading..., rows, keys
+  StridedView q;                     ///< leading..., rows, depth
+  StridedView k;                     ///< leading..., depth, keys
+  StridedView v;                     ///< leading..., keys, width
+  std::vector<AttentionMask> masks;  ///< in the order in which they are applied
   double scale = 1;
+  /// Whether the result of a row whose weights are NaN, as where all is masked, is zeros.
+  bool guarded = false;
   StridedView result;  ///< leading..., rows, width, of the plain result
 };
 

@@ -3,7 +3,7 @@
 //
 // The body is closed: its inputs are the region's inputs, one for one, and weights are among them. The name
 // of a node in the body is the role that it plays in the pattern. Bodies are never changed, since copies of
-// a node share them, and hold no types: those follow from the inputs.
+// a node share them, and hold no types but those that any inputs give: the others follow from the inputs.
 #pragma once
 
 #include <string>

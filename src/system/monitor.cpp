@@ -102,11 +102,12 @@ CpuCounters parse_cpu_counters(std::istream& stat, const std::set<int>& near) {
   return counters;
 }
 
-CpuCounters read_cpu_counters(pid_t worker) {
+CpuCounters read_cpu_counters(pid_t worker, std::span<const pid_t> busy) {
   std::ifstream file("/proc/stat");
   static const std::set<int> kNear = near_cores();
   CpuCounters counters = parse_cpu_counters(file, kNear);
   counters.own_s = process_cpu_seconds(worker) + process_cpu_seconds(::getpid());
+  for (const pid_t pid : busy) counters.own_s += process_cpu_seconds(pid);
   counters.throttle_events = read_throttle_events();
   counters.wall_s = base::seconds_since(base::Clock::time_point());
   return counters;

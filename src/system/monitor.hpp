@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iosfwd>
 #include <set>
+#include <span>
 #include <string>
 
 namespace hone::system {
@@ -18,7 +19,7 @@ struct CpuCounters {
   double busy_s = 0;   ///< user, nice, system, interrupts, of all cores together
   double near_s = 0;   ///< of the cores near this process
   double steal_s = 0;  ///< of these, taken by the hypervisor
-  double own_s = 0;    ///< of the worker and of this process
+  double own_s = 0;    ///< of the worker, of this process and of what it started to disturb
   int64_t throttle_events = 0;
   double wall_s = 0;
 };
@@ -26,7 +27,8 @@ struct CpuCounters {
 constexpr pid_t kNoWorker = -1;
 
 /// Near are the cores that this process may use, and those that share a physical one with them.
-CpuCounters read_cpu_counters(pid_t worker);
+/// `busy`: processes that belong to the setup, as those of BusyThreads.
+CpuCounters read_cpu_counters(pid_t worker, std::span<const pid_t> busy = {});
 
 /// busy_s, near_s and steal_s of `stat`, the text of /proc/stat. All counts as near where the text has no
 /// lines of single cores, or `near` is empty: not known.

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "graph/infer.hpp"
 #include "graph/region.hpp"
 #include "transform/fusion.hpp"
 
@@ -23,7 +24,8 @@ class BodyMaker {
       if (node.has_output(i)) inner_.emplace(node.outputs[i], made);
       node.outputs[i] = made;
     }
-    body_->add_node(std::move(node));
+    // Some results are of one type whatever the inputs are, and bodies that are read from text say so too.
+    graph::infer_node(*body_, body_->add_node(std::move(node)));
   }
 
   std::shared_ptr<Graph> finish(const std::vector<ValueId>& outputs) {

@@ -222,6 +222,16 @@ class BenchCommand(unittest.TestCase):
         done = self.bench(*common, "--baseline", self.result_files()[-1], code=4)
         self.assertIn("with a cold L2, this sweep on cuda; such times cannot be compared", done.stderr)
 
+    def test_busy_threads_are_part_of_the_setup(self):
+        done = self.bench("--backends", "good", fake("good 1"), "--busy", "2", "--duration", "1")
+        result = self.result()
+        run, = result["runs"]
+        self.assertEqual((run["busy_threads"], result["options"]["busy_threads"]), (2, 2))
+        self.assertIn("p50 ms, 2 busy", done.stdout)
+        self.bench("--backends", "good", fake("good 1"), "--baseline", self.result_files()[-1], "--busy", "1", code=4)
+        for wrong in ("-1", "1.5", "many", "5000"):
+            self.bench("--backends", "reference", "--busy", wrong, code=2)
+
     def test_a_bad_model_is_exit_3(self):
         with open(self.model, "wb") as file:
             file.write(b"nonsense")
@@ -278,6 +288,34 @@ class BenchCommand(unittest.TestCase):
 
     def test_control_c_leaves_a_complete_file(self):
         self.check_interrupted(signal.SIGINT)
+
+    def busy_threads_of(self, process):
+        with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
+            return [pid for pid in file.read().split() if self.name_of(pid) == "hone busy"]
+
+    def name_of(self, pid):
+        """Empty for a process that is gone, or waits to be asked how it ended."""
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                name, state = file.read().split("(", 1)[1].rsplit(") ", 1)
+        except (FileNotFoundError, ProcessLookupError):
+            return ""
+        return "" if state[0] in "ZX" else name
+
+    def test_busy_threads_end_with_the_sweep(self):
+        for number in (signal.SIGINT, signal.SIGKILL):
+            with self.subTest(number.name):
+                process = self.start_sweep("--busy", "2")
+                deadline = time.monotonic() + 100
+                while len(busy := self.busy_threads_of(process)) < 2 and time.monotonic() < deadline:
+                    time.sleep(0.02)
+                self.assertEqual(len(busy), 2)
+                process.send_signal(number)
+                process.communicate(timeout=60)
+                deadline = time.monotonic() + 20
+                while any(map(self.name_of, busy)) and time.monotonic() < deadline:
+                    time.sleep(0.02)
+                self.assertEqual([self.name_of(pid) for pid in busy], ["", ""])
 
     def test_an_interrupted_sweep_leaves_small_results_as_they_were(self):
         process = self.start_sweep("--save-result")
@@ -441,7 +479,7 @@ class BenchCommand(unittest.TestCase):
             self.assertEqual(run["accuracy"]["relative_l2"], 0)
 
     def test_peers_of_the_cpu_refuse_other_devices(self):
-        peers = ["onnxruntime_python"]
+        peers = ["onnxruntime_python", "openvino", "torch_eager", "torch_inductor"]
         if os.path.isdir(os.path.join(PEERS, "onnxruntime", "node_modules", "onnxruntime-node")):
             peers.append("onnxruntime")
         request = {"id": 1, "type": "load", "model": "m", "onnx": "m.onnx", "precision": "fp32", "threads": 1,
@@ -452,6 +490,18 @@ class BenchCommand(unittest.TestCase):
             answer = json.loads(done.stdout)
             self.assertEqual((answer["type"], answer["kind"]), ("error", "environment"), peer)
             self.assertIn("on the CPU, not on cuda", answer["message"], peer)
+
+    def test_peers_in_python_say_what_is_missing(self):
+        hello = {"id": 1, "type": "hello", "protocol": 1}
+        for peer, package in (("onnxruntime_python", "onnxruntime"), ("openvino", "openvino"), ("torch_eager", "torch"),
+                              ("torch_inductor", "torch")):
+            # Without the user's and the system's packages.
+            worker = os.path.join(PEERS, "torch_eager" if package == "torch" else peer, "worker")
+            done = subprocess.run([sys.executable, "-S", "-I", worker], input=json.dumps({**hello, "backend": peer}) + "\n",
+                                  capture_output=True, text=True, timeout=60)
+            answer = json.loads(done.stdout)
+            self.assertEqual((answer["type"], answer["kind"]), ("error", "environment"), peer)
+            self.assertIn(f"the Python package {package} is missing in {sys.executable}", answer["message"], peer)
 
     def test_the_worker_is_hidden_and_survives_nonsense(self):
         help_text = subprocess.run([HONE, "--help"], capture_output=True, text=True).stdout

@@ -92,6 +92,7 @@ class Summarize(unittest.TestCase):
             [file] = self.summarize(path)
             for short in file["runs"]:
                 self.assertEqual((short["device"], short["includes_transfers"], short["cold_l2"]), expected)
+                self.assertEqual(short["busy_threads"], 0)
 
     def test_percentiles_that_the_samples_do_not_support_stay_out(self):
         for file in self.summarize(GPU, PARTS):

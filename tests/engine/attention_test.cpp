@@ -128,6 +128,44 @@ const Form kForms[] = {
   %o = MatMul(%w, %v)
   %y = Transpose(%o) {perm = [0, 2, 1, 3]}
 })"},
+    {"rows_that_are_masked_as_a_whole",
+     R"(graph (%q: float32[3, 5, 8], %k: float32[3, 8, 7], %v: float32[3, 7, 8]) -> (%y) {
+  %m = const float32[1, 5, 7] [0, 0, 0, 0, 0, 0, 0,
+    -inf, -inf, -inf, -inf, -inf, -inf, -inf,
+    0, -inf, 0, -inf, 0, -inf, 0,
+    -inf, -inf, -inf, -inf, -inf, -inf, -inf,
+    -inf, 0, 0, 0, 0, 0, 0]
+  %zero = const float32[] 0
+  %p = MatMul(%q, %k)
+  %s = Add(%p, %m)
+  %w = Softmax(%s)
+  %n = IsNaN(%w)
+  %g = Where(%n, %zero, %w)
+  %y = MatMul(%g, %v)
+})"},
+    {"a_mask_that_shows_before_one_that_is_added",
+     R"(graph (%q: float32[2, 3, 4, 8], %k: float32[2, 3, 8, 6], %v: float32[2, 3, 6, 8], %m: float32[6]) -> (%y) {
+  %seen = const bool[2, 1, 1, 6] [true, true, false, true, false, true, false, true, true, true, true, false]
+  %least = const float32[1] [-3.4028234663852886e38]
+  %p = MatMul(%q, %k)
+  %c = Where(%seen, %p, %least)
+  %s = Add(%c, %m)
+  %w = Softmax(%s)
+  %y = MatMul(%w, %v)
+})"},
+    {"a_mask_that_hides_whole_rows",
+     R"(graph (%q: float32[2, 4, 8], %k: float32[2, 8, 6], %v: float32[2, 6, 8]) -> (%y) {
+  %hidden = const bool[4, 1] [true, false, true, false]
+  %causal = const bool[4, 6] [false, true, true, true, true, true, false, false, true, true, true, true,
+    false, false, false, true, true, true, false, false, false, false, true, true]
+  %least = const float32[] -1e4
+  %none = const float32[] -inf
+  %p = MatMul(%q, %k)
+  %c = Where(%hidden, %least, %p)
+  %d = Where(%causal, %none, %c)
+  %w = Softmax(%d)
+  %y = MatMul(%w, %v)
+})"},
     {"one_row_of_many_keys",
      R"(graph (%q: float32[12, 1, 64], %k: float32[12, 64, 333], %v: float32[12, 333, 64]) -> (%y) {
   %p = MatMul(%q, %k)

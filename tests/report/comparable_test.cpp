@@ -68,6 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
                              true},
                       Change{"transfers", "cuda", [](bench::Setup& s) { s.transfers = true; }, false},
                       Change{"cold_l2", "cuda", [](bench::Setup& s) { s.cold_l2 = true; }, false},
+                      Change{"busy_threads", "cpu", [](bench::Setup& s) { s.busy = 1; }, false},
                       Change{"streams", "cuda", [](bench::Setup& s) { s.streams = 2; }, true},
                       Change{"device", "cpu", [](bench::Setup& s) { s.device = "cuda"; }, false},
                       Change{"threads", "cpu", [](bench::Setup& s) { s.threads = 1; }, false},

@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "base/clock.hpp"
+#include "system/busy_threads.hpp"
 #include "system/scratch.hpp"
 
 namespace hone::system {
@@ -96,6 +99,15 @@ TEST(CpuCounters, KnowOwnTimeFinerThanTicks) {
   const double used = read_cpu_counters(::getpid()).own_s - before.own_s;
   EXPECT_GT(used, 0);
   EXPECT_LT(used, 0.009) << "two times the millisecond, as worker and as this process, and less than a tick";
+}
+
+TEST(CpuCounters, CountBusyThreadsAsOwn) {
+  const BusyThreads busy(1);
+  const auto own = [&] { return read_cpu_counters(kNoWorker, busy.pids()).own_s; };
+  const double before = own();
+  const double without = read_cpu_counters(kNoWorker).own_s;
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_GT(own() - before, read_cpu_counters(kNoWorker).own_s - without + 0.01);
 }
 
 }  // namespace

@@ -98,6 +98,7 @@ export interface Run {
   includes_transfers: boolean;
   cold_l2: boolean;
   streams: number;
+  busy_threads: number;
   session: number | null;
   backend_version: string;
   latency_ms: Times;
@@ -139,6 +140,7 @@ export interface RunPair {
   batch: number;
   includes_transfers: boolean;
   cold_l2: boolean;
+  busy_threads: number;
   speedup: Speedup;
 }
 
@@ -789,6 +791,7 @@ export const fields = {
     includes_transfers: { text: "Latencies include copies to the device and back", unit: "", origin: "" },
     cold_l2: { text: "The device's caches were emptied before every run", unit: "", origin: "" },
     streams: { text: "Streams that pipelined runs overlap on", unit: "count", origin: "" },
+    busy_threads: { text: "Foreign threads that spun while runs were measured", unit: "count", origin: "" },
     session: { text: "Runs of a file with the same number took turns in the same rounds", unit: "", origin: "" },
     backend_version: { text: "Version of the system", unit: "", origin: "" },
     latency_ms: { text: "Time of one run, from the call to its outputs, with nothing else under way", unit: "ms", origin: "measured" },
@@ -828,6 +831,7 @@ export const fields = {
     batch: { text: "Batch of both", unit: "count", origin: "" },
     includes_transfers: { text: "Whether latencies include copies", unit: "", origin: "" },
     cold_l2: { text: "Whether the device's caches were emptied before runs", unit: "", origin: "" },
+    busy_threads: { text: "Foreign threads that spun meanwhile", unit: "count", origin: "" },
     speedup: { text: "How fast the run is beside the other", unit: "", origin: "" },
   },
   ReportSweep: {

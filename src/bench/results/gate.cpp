@@ -85,7 +85,9 @@ std::string describe_ratio(const base::Ratio& ratio) {
 
 std::string device_text(const Setup& setup) {
   return setup.device + (comparable_part(setup, {}).transfers ? " with data transfers" : "") +
-         (setup.cold_l2 ? " with a cold L2" : "");
+         (setup.cold_l2 ? " with a cold L2" : "") +
+         (setup.busy > 0 ? fmt::format(" beside {} busy thread{}", setup.busy, setup.busy == 1 ? "" : "s")
+                         : "");
 }
 
 /// Of runs of one configuration.

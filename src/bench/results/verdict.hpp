@@ -27,6 +27,8 @@ struct VerdictInput {
   int threads = 1;
   int cores = 1;
   system::Interference interference;
+  /// By threads that are part of the setup.
+  bool disturbed = false;
   /// What the GPU was like; null on the CPU.
   const GpuConditions* gpu = nullptr;
   bool outputs_finite = true;

@@ -32,6 +32,7 @@ void judge_run(Run* run, double percentile) {
   input.threads = run->setup.threads;
   input.cores = system::usable_cores();
   input.interference = run->interference;
+  input.disturbed = run->setup.busy > 0;
   if (!run->setup.on_cpu()) input.gpu = &run->gpu;
   input.outputs_finite = run->accuracy.finite;
   input.impossible_outputs = run->accuracy.impossible;
@@ -144,7 +145,7 @@ void Contender::warm_up() {
   run_.warm = detector.stationary();
 }
 
-void Contender::measure_round() {
+void Contender::measure_round(std::span<const pid_t> busy) {
   guarded([&] {
     const double share = options_.duration_seconds / options_.rounds;
     const int64_t most = (MeasureOptions::kMostSamples + options_.rounds - 1) / options_.rounds;
@@ -152,12 +153,13 @@ void Contender::measure_round() {
     // unless it is so long that caches fill in a small part of it.
     if (run_seconds_ < kLongRunShare * share) worker_->run(WorkerClient::Purpose::kWarmup, 1, 0);
     if (run_.rounds.empty()) first_round_ = base::Clock::now();
-    const system::CpuCounters before = system::read_cpu_counters(worker_->pid());
+    const system::CpuCounters before = system::read_cpu_counters(worker_->pid(), busy);
     const Block block = [&] {
       const GpuWatch watch(tested_.gpu, &run_.gpu, worker_->pid(), first_round_);
       return worker_->run(WorkerClient::Purpose::kSample, most, share);
     }();
-    run_.interference.add(before, system::read_cpu_counters(worker_->pid()), system::usable_cores());
+    const system::CpuCounters after = system::read_cpu_counters(worker_->pid(), busy);
+    run_.interference.add(before, after, system::usable_cores());
     run_.rounds.push_back(block.latencies_ms);
     run_.block_wall_ms.push_back(block.wall_ms);
     watch_growth();

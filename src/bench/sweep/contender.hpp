@@ -55,8 +55,9 @@ class Contender {
 
   /// Starts the worker, loads the model, measures accuracy, warms up. `folder` is for its files.
   void prepare(const Command& command, const std::filesystem::path& folder, const system::StopFlag* stop);
-  /// Measures one round: one run that is not counted, then a block.
-  void measure_round();
+  /// Measures one round: one run that is not counted, then a block. `busy`: processes whose load is part of
+  /// the setup.
+  void measure_round(std::span<const pid_t> busy);
   /// Reads the memory figures of one run at a time, after the last round. `alone`: no other worker was there
   /// meanwhile, so that what the device's free memory lost is this one's.
   void read_memory(bool alone);

@@ -11,6 +11,7 @@
 #include "bench/sweep/context.hpp"
 #include "bench/sweep/time_plan.hpp"
 #include "import/onnx/export.hpp"
+#include "system/busy_threads.hpp"
 #include "system/scratch.hpp"
 
 namespace hone::bench {
@@ -216,7 +217,10 @@ class SweepRunner {
       prepare(&contender);
       largest = std::max(largest, free_before - system::available_memory());
     }
-    for (size_t round = 0; measure_round(&contenders, round); ++round) changed();
+    // Models are loaded, and what is timed to choose among tactics is timed, on a quiet machine: of the
+    // engines, the load may change the speed alone.
+    const system::BusyThreads busy(options_.measure.setup.busy);
+    for (size_t round = 0; measure_round(&contenders, round, busy.pids()); ++round) changed();
     for (Contender& contender : contenders) contender.read_memory(contenders.size() == 1);
     // The CPU has no device whose figures would differ from the latency.
     const int extras = options_.measure.setup.on_cpu() ? 0 : kExtraRounds;
@@ -243,7 +247,7 @@ class SweepRunner {
   }
 
   /// False when no contender takes part any more. Each round starts with another contender.
-  bool measure_round(std::deque<Contender>* contenders, size_t round) {
+  bool measure_round(std::deque<Contender>* contenders, size_t round, std::span<const pid_t> busy) {
     bool any = false;
     for (size_t i = 0; i < contenders->size(); ++i) {
       Contender& contender = (*contenders)[(round + i) % contenders->size()];
@@ -251,7 +255,7 @@ class SweepRunner {
       any = true;
       progress(fmt::format("{}: round {}", contender.run().setup.text(), round + 1));
       const double before = contender.run().measured_seconds();
-      contender.measure_round();
+      contender.measure_round(busy);
       plan_->measured(contender.run().measured_seconds() - before);
       if (!contender.alive() || contender.done()) settle(&contender);
     }

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cmath>
 
 #include "device/cpu/chain_math.hpp"
 #include "device/cpu/clones.hpp"
@@ -43,6 +45,11 @@ void add_to_row(float* x, const float* y, int64_t stride, size_t n) {
   for (size_t i = 0; i < n; ++i) x[i] += y[static_cast<int64_t>(i) * stride];
 }
 
+/// x[i] = fill where mask[i * stride] is `where`.
+void fill_row(float* x, const bool* mask, int64_t stride, bool where, float fill, size_t n) {
+  for (size_t i = 0; i < n; ++i) x[i] = mask[static_cast<int64_t>(i) * stride] == where ? fill : x[i];
+}
+
 /// Matrices in an operand, one for each index of the leading dimensions.
 struct Matrices {
   size_t operand = 0;
@@ -76,13 +83,21 @@ std::optional<Matrices> matrices(const StridedView& view, size_t operand) {
                   *rows,   *columns};
 }
 
+/// Bytes of bools where there is a fill, else of float32.
+struct Mask {
+  Matrices matrices;
+  std::optional<float> fill;
+  bool where = false;
+};
+
 struct Operands {
   Matrices q;
   Matrices k;
   Matrices v;
-  std::vector<Matrices> masks;
+  std::vector<Mask> masks;
   Matrices result;
   float scale = 1;
+  bool guarded = false;
   DType storage = DType::kFloat32;
 };
 
@@ -134,13 +149,13 @@ class AttentionKernel final : public engine::Kernel {
     auto& state = static_cast<State&>(own == nullptr ? *run.state : *own);
     const int64_t tasks = heads() * blocks();
     const int threads = static_cast<int>(std::min<int64_t>({threads_, omp_get_max_threads(), tasks}));
+    std::atomic<int64_t> next = 0;
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
       const int thread = omp_get_thread_num();
       std::byte* const scratch = static_cast<std::byte*>(run.scratch) + thread * thread_bytes();
       const States& states = state.threads[static_cast<size_t>(thread)];
-#pragma omp for schedule(dynamic, 1)
-      for (int64_t task = 0; task < tasks; ++task)
+      for (int64_t task = next.fetch_add(1); task < tasks; task = next.fetch_add(1))
         run_block(run, static_cast<size_t>(task / blocks()), task % blocks() * block_, scratch, states);
     }
   }
@@ -179,6 +194,15 @@ class AttentionKernel final : public engine::Kernel {
         {.inputs = inputs, .outputs = {&c, 1}, .scratch = pad, .state = states[product].get()});
   }
 
+  /// To the scores of one row.
+  void apply(const Mask& mask, const void* operand, size_t head, int64_t row, float* x) const {
+    const Matrices& m = mask.matrices;
+    const int64_t at = m.offsets[head] + row * m.row_stride;
+    const auto keys = static_cast<size_t>(o_.k.columns);
+    if (!mask.fill) return add_to_row(x, static_cast<const float*>(operand) + at, m.column_stride, keys);
+    fill_row(x, static_cast<const bool*>(operand) + at, m.column_stride, mask.where, *mask.fill, keys);
+  }
+
   void run_block(const engine::Run& run, size_t head, int64_t first, std::byte* scratch,
                  const States& states) const {
     const auto input = [&](const Matrices& matrices, int64_t row) {
@@ -194,12 +218,14 @@ class AttentionKernel final : public engine::Kernel {
     for (int64_t row = 0; row < rows; ++row) {
       float* const x = scores + row * o_.k.columns;
       if (o_.scale != 1) scale_row(x, o_.scale, 0, x, keys);
-      for (const Matrices& mask : o_.masks) {
-        const auto* const base = static_cast<const float*>(run.inputs[mask.operand]);
-        add_to_row(x, base + mask.offsets[head] + (first + row) * mask.row_stride, mask.column_stride, keys);
-      }
+      for (const Mask& mask : o_.masks) apply(mask, run.inputs[mask.matrices.operand], head, first + row, x);
       const float sum = exp_row(x, fold_row(Fold::kMax, x, keys), x, keys);
-      scale_row(x, 1 / sum, 0, x, keys);
+      // All is masked where the largest score is minus infinity, and the sum is NaN then.
+      if (o_.guarded && std::isnan(sum)) {
+        std::fill_n(x, keys, 0.0f);
+      } else {
+        scale_row(x, 1 / sum, 0, x, keys);
+      }
       if (o_.storage != DType::kFloat32)
         narrow(x, reinterpret_cast<tensor::BFloat16*>(weights) + row * o_.k.columns, keys);
     }
@@ -237,8 +263,10 @@ Refusal arrange(const StepRequest& request, const graph::Graph& body, const Atte
     if (Refusal reason = place(*view, operands.storage, *out)) return reason;
     if (!out->are_dense()) return "neither rows nor columns of an operand are contiguous";
   }
-  for (const StridedView& mask : attention.masks) {
-    if (Refusal reason = place(mask, DType::kFloat32, operands.masks.emplace_back())) return reason;
+  for (const graph::AttentionMask& mask : attention.masks) {
+    Mask& placed = operands.masks.emplace_back(Mask{{}, mask.fill, mask.where});
+    if (Refusal reason = place(mask.view, mask.fill ? DType::kBool : DType::kFloat32, placed.matrices))
+      return reason;
   }
   const auto result = matrices(attention.result, 0);
   if (!result || (result->columns != 1 && result->column_stride != 1)) return "rows of its result lie apart";
@@ -253,7 +281,9 @@ Offer make_attention(const StepRequest& request) {
   Offer offer;
   offer.inputs.resize(request.inputs.size());
   offer.outputs = {{request.storage(), request.outputs[0].shape, Layout::kPlain}};
-  Operands operands{.scale = static_cast<float>(attention->scale), .storage = request.storage()};
+  Operands operands{.scale = static_cast<float>(attention->scale),
+                    .guarded = attention->guarded,
+                    .storage = request.storage()};
   if (Refusal reason = arrange(request, body, *attention, offer, operands))
     return Offer::refuse(std::move(reason));
   if (operands.q.columns == 0 || operands.k.columns == 0) return Offer::refuse("it sums over nothing");

@@ -1,6 +1,7 @@
 // CumSum of float32: along rows several at a time, since each addition waits for the one before, or along
 // columns all at once.
 #include <algorithm>
+#include <type_traits>
 
 #include "device/cpu/around_axis.hpp"
 #include "device/cpu/clones.hpp"
@@ -105,17 +106,54 @@ class CumulativeSumKernel final : public engine::Kernel {
   bool reverse_;
 };
 
+/// Of integers, as the positions of tokens are counted: few enough for one thread. Sums wrap around.
+template <class T>
+class IntegerSumKernel final : public engine::Kernel {
+ public:
+  IntegerSumKernel(const Shape& shape, int64_t axis, bool exclusive, bool reverse)
+      : around_(shape, axis), exclusive_(exclusive), reverse_(reverse) {}
+
+  void run(const engine::Run& run) const override {
+    const auto* x = static_cast<const T*>(run.inputs[0]);
+    auto* y = static_cast<T*>(run.outputs[0]);
+    for (int64_t i = 0; i < around_.outer * around_.inner; ++i) {
+      const int64_t first = i / around_.inner * around_.length * around_.inner + i % around_.inner;
+      std::make_unsigned_t<T> sum = 0;
+      for (int64_t k = 0; k < around_.length; ++k) {
+        const int64_t at = first + (reverse_ ? around_.length - 1 - k : k) * around_.inner;
+        const auto before = sum;
+        sum += static_cast<std::make_unsigned_t<T>>(x[at]);
+        y[at] = static_cast<T>(exclusive_ ? before : sum);
+      }
+    }
+  }
+
+ private:
+  AroundAxis around_;
+  bool exclusive_;
+  bool reverse_;
+};
+
 Offer offer_cumulative_sum(const StepRequest& request, engine::WeightStore&) {
   const tensor::Tensor* axis = request.graph.constant(request.node.inputs[1]);
   if (axis == nullptr || axis->size() != 1) return Offer::refuse("the axis is computed");
   const Shape& shape = request.inputs[0].shape;
   if (shape.empty()) return Offer::refuse("a scalar");
+  const tensor::DType dtype = request.graph.value(request.node.inputs[0]).type.dtype;
+  const auto kernel = [&]<class Kernel>(std::type_identity<Kernel>) -> std::shared_ptr<const engine::Kernel> {
+    return std::make_shared<Kernel>(
+        shape, tensor::normalize_axis(axis->to_int64()[0], static_cast<int64_t>(shape.size())),
+        request.node.attributes.get_int("exclusive") != 0, request.node.attributes.get_int("reverse") != 0);
+  };
   Offer offer;
-  offer.inputs = {{tensor::DType::kFloat32, shape, Layout::kPlain}, {}};
+  offer.inputs = {{dtype, shape, Layout::kPlain}, {}};
   offer.outputs = request.outputs;
-  offer.kernel = std::make_shared<CumulativeSumKernel>(
-      shape, tensor::normalize_axis(axis->to_int64()[0], static_cast<int64_t>(shape.size())),
-      request.node.attributes.get_int("exclusive") != 0, request.node.attributes.get_int("reverse") != 0);
+  switch (dtype) {
+    case tensor::DType::kFloat32: offer.kernel = kernel(std::type_identity<CumulativeSumKernel>{}); break;
+    case tensor::DType::kInt32: offer.kernel = kernel(std::type_identity<IntegerSumKernel<int32_t>>{}); break;
+    case tensor::DType::kInt64: offer.kernel = kernel(std::type_identity<IntegerSumKernel<int64_t>>{}); break;
+    default: return Offer::refuse("only float32, int32 and int64");
+  }
   return offer;
 }
 
@@ -124,7 +162,7 @@ Offer offer_cumulative_sum(const StepRequest& request, engine::WeightStore&) {
 void add_cumulative_sum_tactics(TacticList& list) {
   list.push_back({.name = "cumulative_sum",
                   .operators = {"CumSum"},
-                  .requirements = {engine::only_float32, engine::nonempty_input},
+                  .requirements = {engine::nonempty_input},
                   .make = offer_cumulative_sum});
 }
 

@@ -255,17 +255,57 @@ class ExtremeKernel final : public engine::Kernel {
   bool last_;
 };
 
+/// Of integers, as the place of a token is found: few enough for one thread.
+template <class T>
+class IntegerExtremeKernel final : public engine::Kernel {
+ public:
+  IntegerExtremeKernel(const Shape& shape, int64_t axis, bool largest, bool last)
+      : around_(shape, axis), largest_(largest), last_(last) {}
+
+  void run(const engine::Run& run) const override {
+    const auto* x = static_cast<const T*>(run.inputs[0]);
+    auto* y = static_cast<int64_t*>(run.outputs[0]);
+    for (int64_t i = 0; i < around_.outer * around_.inner; ++i) {
+      const T* const first = x + i / around_.inner * around_.length * around_.inner + i % around_.inner;
+      int64_t best = 0;
+      for (int64_t k = 1; k < around_.length; ++k) {
+        const T value = first[k * around_.inner];
+        const T kept = first[best * around_.inner];
+        if ((largest_ ? value > kept : value < kept) || (last_ && value == kept)) best = k;
+      }
+      y[i] = best;
+    }
+  }
+
+ private:
+  AroundAxis around_;
+  bool largest_;
+  bool last_;
+};
+
 Offer offer_extreme(const StepRequest& request, engine::WeightStore&) {
   const TensorDesc& input = request.inputs[0];
-  if (request.graph.value(request.node.inputs[0]).type.dtype != tensor::DType::kFloat32)
-    return Offer::refuse("only float32 models");
+  const tensor::DType dtype = request.graph.value(request.node.inputs[0]).type.dtype;
   const graph::Attributes& attributes = request.node.attributes;
   const int64_t axis =
       tensor::normalize_axis(attributes.get_int("axis"), static_cast<int64_t>(input.shape.size()));
+  const bool largest = request.node.op == "ArgMax";
+  const bool last = attributes.get_int("select_last_index") != 0;
+  if (dtype == tensor::DType::kInt32 || dtype == tensor::DType::kInt64) {
+    Offer offer;
+    offer.inputs = {{dtype, input.shape, Layout::kPlain}};
+    offer.outputs = request.outputs;
+    if (dtype == tensor::DType::kInt32) {
+      offer.kernel = std::make_shared<IntegerExtremeKernel<int32_t>>(input.shape, axis, largest, last);
+    } else {
+      offer.kernel = std::make_shared<IntegerExtremeKernel<int64_t>>(input.shape, axis, largest, last);
+    }
+    return offer;
+  }
+  if (dtype != tensor::DType::kFloat32) return Offer::refuse("only float32, int32 and int64");
   if (input.shape[static_cast<size_t>(axis)] > std::numeric_limits<int32_t>::max())
     return Offer::refuse("the axis is too long");
-  return plain_offer(request, std::make_shared<ExtremeKernel>(input.shape, axis, request.node.op == "ArgMax",
-                                                              attributes.get_int("select_last_index") != 0));
+  return plain_offer(request, std::make_shared<ExtremeKernel>(input.shape, axis, largest, last));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "engine/program/dynamic_values.hpp"
 #include "engine/program/executor.hpp"
 #include "engine/program/program.hpp"
+#include "system/thread_team.hpp"
 
 namespace hone::engine {
 namespace {
@@ -121,6 +122,7 @@ class HostExecutor final : public Executor {
           [&](const Operand& operand, const Tensor& value) { store(operand, value, io, open_outputs); });
       return;
     }
+    const system::TeamScope team;
     step.kernel->run({.inputs = pointers.inputs,
                       .outputs = pointers.outputs,
                       .scratch = scratch_.mutable_bytes(),

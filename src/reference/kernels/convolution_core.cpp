@@ -151,7 +151,7 @@ void convolve(const Convolution& conv, std::span<const double> x, std::span<cons
               const StorePlane& store) {
   const Plan plan = make_plan(conv, w.empty());
   const int64_t inputs = conv.group_inputs();
-#pragma omp parallel for collapse(2) schedule(dynamic)
+#pragma omp parallel for collapse(2) schedule(static)
   for (int64_t n = 0; n < conv.batch; ++n) {
     for (int64_t m = 0; m < conv.out_channels; ++m) {
       std::vector<double> plane(static_cast<size_t>(plan.output_plane), 0.0);
@@ -172,7 +172,7 @@ void convolve_transposed(const Convolution& conv, std::span<const double> y, std
   const Plan plan = make_plan(conv, w.empty());
   const int64_t inputs = conv.group_inputs();
   const int64_t outputs = conv.group_outputs();
-#pragma omp parallel for collapse(2) schedule(dynamic)
+#pragma omp parallel for collapse(2) schedule(static)
   for (int64_t n = 0; n < conv.batch; ++n) {
     for (int64_t c = 0; c < conv.in_channels; ++c) {
       std::vector<double> plane(static_cast<size_t>(plan.input_plane), 0.0);

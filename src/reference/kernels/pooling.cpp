@@ -65,7 +65,7 @@ T lowest() {
 template <class T>
 void max_planes(const Pool& pool, bool columns, std::span<const T> x, std::span<T> y,
                 std::span<int64_t> indices) {
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(static)
   for (int64_t plane = 0; plane < pool.planes; ++plane) {
     const T* in = x.data() + plane * pool.input_plane;
     visit_outputs(pool.axes, [&](int64_t flat, const std::vector<int64_t>& output) {
@@ -88,7 +88,7 @@ void max_planes(const Pool& pool, bool columns, std::span<const T> x, std::span<
 
 template <class T, class Reduce>
 void fill_windows(const std::vector<double>& x, const Pool& pool, const Reduce& reduce, std::span<T> out) {
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(static)
   for (int64_t plane = 0; plane < pool.planes; ++plane) {
     const double* in = x.data() + plane * pool.input_plane;
     visit_outputs(pool.axes, [&](int64_t flat, const std::vector<int64_t>& output) {

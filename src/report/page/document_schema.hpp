@@ -77,6 +77,8 @@ struct Description<report::RunPair> {
                        "Whether latencies include copies"},
                  Field{"cold_l2", [](const Pair& p) { return p.run.cold_l2; },
                        "Whether the device's caches were emptied before runs"},
+                 Field{"busy_threads", [](const Pair& p) { return p.run.busy; },
+                       "Foreign threads that spun meanwhile", unit::kCount},
                  Field{"speedup", &Pair::speedup, "How fast the run is beside the other"}};
 };
 

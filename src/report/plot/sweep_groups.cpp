@@ -93,10 +93,14 @@ std::string slug(const std::string& text) {
 }
 
 /// What can tell groups of one model apart in the names of files.
-std::array<std::string, 5> qualifiers(const SweepGroup& group) {
+std::array<std::string, 6> qualifiers(const SweepGroup& group) {
   const bench::Setup& s = group.setup;
-  return {slug(s.device), slug(group.processor), fmt::format("{}-threads", s.threads),
-          s.transfers ? "transfers" : "", s.cold_l2 ? "cold-l2" : ""};
+  return {slug(s.device),
+          slug(group.processor),
+          fmt::format("{}-threads", s.threads),
+          s.transfers ? "transfers" : "",
+          s.cold_l2 ? "cold-l2" : "",
+          s.busy > 0 ? fmt::format("{}-busy", s.busy) : ""};
 }
 
 /// A qualifier counts where it tells groups apart that agree in all before it.
@@ -138,6 +142,7 @@ std::string machine_text(const SweepGroup& group) {
   if (cpu) text += fmt::format(", {} thread{}", s.threads, s.threads == 1 ? "" : "s");
   if (!cpu) text += s.transfers ? ", with data transfers" : ", inputs already on the device";
   if (s.cold_l2) text += ", cold L2";
+  if (s.busy > 0) text += fmt::format(", {} busy", s.busy);
   return text + dates_text(group);
 }
 

@@ -63,13 +63,19 @@ std::map<std::string, std::string> names_of(const std::vector<std::string>& mode
   return result;
 }
 
+/// "p50 ms, cold L2, 1 busy": what latencies depend on besides the columns before.
+std::string median_title(const bench::Setup& setup) {
+  return fmt::format("p50 ms{}{}", setup.cold_l2 ? ", cold L2" : "",
+                     setup.busy > 0 ? fmt::format(", {} busy", setup.busy) : "");
+}
+
 std::vector<Column> columns(const bench::SweepOptions& options) {
   const bool device = !options.measure.setup.on_cpu();
   std::vector<Column> list = {{"model", longest(bench::distinct_names(options.models)), false},
                               {"backend", longest(options.backends), false},
                               {"prec", longest(options.precisions), false},
                               {"batch", 5},
-                              {options.measure.setup.cold_l2 ? "p50 ms, cold L2" : "p50 ms", 14},
+                              {median_title(options.measure.setup), 14},
                               {"p99 ms", 8}};
   if (device) list.push_back({"device ms", 9});
   list.push_back({"per second", 10});
@@ -162,6 +168,9 @@ std::vector<std::string> bench_notes(const bench::Sweep& sweep, const bench::Swe
                     options.measure.setup.transfers ? "with" : "without", options.measure.setup.streams,
                     options.measure.setup.streams == 1 ? "" : "s"));
   }
+  if (const int busy = options.measure.setup.busy; busy > 0)
+    notes.push_back(fmt::format("{} foreign thread{} spun while runs were measured, as --busy asked.", busy,
+                                busy == 1 ? "" : "s"));
   std::set<std::string> said;
   const auto say = [&](const std::string& note) {
     if (said.insert(note).second) notes.push_back(note);

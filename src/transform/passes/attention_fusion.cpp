@@ -11,13 +11,14 @@
 namespace hone::transform {
 namespace {
 
-/// Additions between the first product and the softmax: a bias by position and a mask or two.
+/// Maskings between the first product and the softmax: a bias by position and a mask or two.
 constexpr size_t kMostMasks = 4;
 
-/// A sum of scores and something else.
-struct Addition {
+/// A sum of scores and something else, or a Where that replaces some of them by a constant.
+struct Masking {
   int32_t index = -1;
   ValueId mask = kNoValue;
+  size_t scores = 0;  ///< which of the node's operands these are
   /// The Reshape nodes before and after it, or -1.
   int32_t there = -1;
   int32_t back = -1;
@@ -28,8 +29,11 @@ struct Found {
   int32_t product = -1;
   double scale = 1;
   std::vector<int32_t> scalings;
-  std::vector<Addition> additions;  ///< the last one first
+  std::vector<Masking> maskings;  ///< the last one first
   int32_t softmax = -1;
+  /// Nodes that make zeros of weights that are NaN, or -1: IsNaN, and the Where that asks it.
+  int32_t nan = -1;
+  int32_t guard = -1;
   int32_t result = -1;
   int32_t transpose = -1;  ///< of the result, or -1
   ValueId q = kNoValue;
@@ -61,7 +65,7 @@ void take_scaling(const Editor& editor, ValueId& id, Found& found) {
 
 /// An addition while the scores have other leading dimensions, as windows of images are masked; node `index`
 /// gives them their own again.
-std::optional<Addition> reshaped_addition(const Editor& editor, int32_t index) {
+std::optional<Masking> reshaped_addition(const Editor& editor, int32_t index) {
   const Graph& graph = editor.graph();
   const Node& back = editor.node(index);
   const Node* sum = back.op == "Reshape" ? editor.made_by(back.inputs[0], "Add") : nullptr;
@@ -74,8 +78,8 @@ std::optional<Addition> reshaped_addition(const Editor& editor, int32_t index) {
     if (there != nullptr && editor.read_once(there->outputs[0]) &&
         same_shape(graph.value(there->inputs[0]).type, type) &&
         same_shape(graph.value(there->outputs[0]).type, added)) {
-      return Addition{editor.producer(sum->outputs[0]), sum->inputs[1 - i], editor.producer(sum->inputs[i]),
-                      index};
+      return Masking{editor.producer(sum->outputs[0]), sum->inputs[1 - i], i, editor.producer(sum->inputs[i]),
+                     index};
     }
   }
   return std::nullopt;
@@ -84,6 +88,22 @@ std::optional<Addition> reshaped_addition(const Editor& editor, int32_t index) {
 bool may_be_scores(const Editor& editor, ValueId id, const graph::TensorType& scores) {
   return same_shape(editor.graph().value(id).type, scores) && editor.producer(id) >= 0 &&
          editor.read_once(id);
+}
+
+/// The masking that node `index` makes, whose result the scores are.
+std::optional<Masking> masking(const Editor& editor, int32_t index, const graph::TensorType& scores) {
+  const Node& node = editor.node(index);
+  if (node.op == "Add") {
+    const size_t main = may_be_scores(editor, node.inputs[0], scores) ? 0 : 1;
+    if (!may_be_scores(editor, node.inputs[main], scores)) return std::nullopt;
+    return Masking{index, node.inputs[1 - main], main};
+  }
+  if (node.op != "Where") return std::nullopt;
+  const size_t main = scalar_constant(editor.graph(), node.inputs[1]) ? 2 : 1;
+  if (!scalar_constant(editor.graph(), node.inputs[3 - main]) ||
+      !may_be_scores(editor, node.inputs[main], scores))
+    return std::nullopt;
+  return Masking{index, node.inputs[0], main};
 }
 
 /// Follows what the softmax reads up to the first product; false where something else is on the way.
@@ -101,21 +121,39 @@ bool find_product(const Editor& editor, ValueId id, Found& found) {
       found.scale *= scaled->first;
       found.scalings.push_back(index);
       id = scaled->second;
-    } else if (!found.scalings.empty() || found.additions.size() == kMostMasks) {
+    } else if (!found.scalings.empty() || found.maskings.size() == kMostMasks) {
       return false;
-    } else if (node.op == "Add") {
-      const size_t main = may_be_scores(editor, node.inputs[0], scores) ? 0 : 1;
-      if (!may_be_scores(editor, node.inputs[main], scores)) return false;
-      found.additions.push_back({index, node.inputs[1 - main]});
-      id = node.inputs[main];
-    } else if (const auto addition = reshaped_addition(editor, index)) {
-      found.additions.push_back(*addition);
-      id = editor.node(addition->there).inputs[0];
+    } else if (const auto plain = masking(editor, index, scores)) {
+      found.maskings.push_back(*plain);
+      id = node.inputs[plain->scores];
+    } else if (const auto reshaped = reshaped_addition(editor, index)) {
+      found.maskings.push_back(*reshaped);
+      id = editor.node(reshaped->there).inputs[0];
     } else {
       return false;
     }
   }
   return false;
+}
+
+/// Takes what makes zeros of the weights of a row that is masked as a whole, which are NaN. Gives the weights
+/// as the last product reads them.
+ValueId take_guard(const Editor& editor, ValueId weights, Found& found) {
+  const std::vector<int32_t> readers = editor.readers(weights);
+  if (readers.size() != 2 || editor.is_output(weights)) return weights;
+  for (const size_t i : {0, 1}) {
+    const Node& nan = editor.node(readers[i]);
+    const Node& guard = editor.node(readers[1 - i]);
+    if (nan.op != "IsNaN" || guard.op != "Where" || guard.inputs[0] != nan.outputs[0] ||
+        guard.inputs[2] != weights || !editor.read_once(nan.outputs[0]) ||
+        scalar_constant(editor.graph(), guard.inputs[1]) != 0 ||
+        !same_shape(editor.graph().value(weights).type, editor.graph().value(guard.outputs[0]).type))
+      continue;
+    found.nan = readers[i];
+    found.guard = readers[1 - i];
+    return guard.outputs[0];
+  }
+  return weights;
 }
 
 std::optional<Found> find_attention(const Editor& editor, int32_t index) {
@@ -127,11 +165,11 @@ std::optional<Found> find_attention(const Editor& editor, int32_t index) {
   if (axis != -1 && axis != static_cast<int64_t>(type.dims->size()) - 1) return std::nullopt;
   Found found;
   found.softmax = index;
-  found.result = editor.single_reader(softmax.outputs[0]);
+  const ValueId weights = take_guard(editor, softmax.outputs[0], found);
+  found.result = editor.single_reader(weights);
   if (found.result < 0) return std::nullopt;
   const Node& result = editor.node(found.result);
-  if (result.op != "MatMul" || result.inputs[0] != softmax.outputs[0] ||
-      result.inputs[1] == softmax.outputs[0])
+  if (result.op != "MatMul" || result.inputs[0] != weights || result.inputs[1] == weights)
     return std::nullopt;
   if (!find_product(editor, softmax.inputs[0], found)) return std::nullopt;
   const Node& product = editor.node(found.product);
@@ -153,10 +191,10 @@ Refusal refusal(const Editor& editor, const Found& found) {
     if (!type.ranked() || type.dims->size() < 2)
       return fmt::format("'{}' is no matrix of a known rank", graph.value(id).name);
   }
-  for (const Addition& step : found.additions) {
-    const Node& addition = editor.node(step.index);
-    if (!broadcasts_into(graph.value(step.mask).type, graph.value(addition.outputs[0]).type))
-      return fmt::format("what '{}' adds is larger than the scores", addition.name);
+  for (const Masking& masking : found.maskings) {
+    const Node& node = editor.node(masking.index);
+    if (!broadcasts_into(graph.value(masking.mask).type, graph.value(node.outputs[0]).type))
+      return fmt::format("the mask of '{}' is larger than the scores", node.name);
   }
   return {};
 }
@@ -177,9 +215,10 @@ class PartMaker {
   }
 
   /// The node with the operands that it has in the pattern; a new value is its result.
-  ValueId add(const std::string& role, Node node, std::vector<ValueId> inputs) {
+  ValueId add(const std::string& role, Node node, std::vector<ValueId> inputs,
+              graph::DType dtype = graph::DType::kFloat32) {
     node.inputs = std::move(inputs);
-    node.outputs = {editor_.add_value(node.name, graph::DType::kFloat32)};
+    node.outputs = {editor_.add_value(node.name, dtype)};
     parts_.push_back({role, std::move(node)});
     return parts_.back().node.outputs[0];
   }
@@ -225,7 +264,7 @@ void remove_unread(Editor& editor, const std::vector<int32_t>& nodes) {
 void fuse(Editor& editor, const graph::Links& links, const Found& found) {
   PartMaker maker(editor, links);
   for (const ValueId id : {found.q, found.k, found.v}) maker.add_views(id);
-  for (const Addition& addition : found.additions) maker.add_views(addition.mask);
+  for (const Masking& masking : found.maskings) maker.add_views(masking.mask);
   ValueId scores = maker.add("qk", editor.node(found.product), {found.q, found.k});
   if (!found.scalings.empty()) {
     Node scaling = joint_scaling(editor, found.scalings);
@@ -233,25 +272,37 @@ void fuse(Editor& editor, const graph::Links& links, const Found& found) {
                                                floating_tensor(graph::DType::kFloat32, {}, {found.scale}));
     scores = maker.add("scale", std::move(scaling), {scores, factor});
   }
-  for (size_t i = found.additions.size(); i > 0; --i) {
-    const Addition& addition = found.additions[i - 1];
-    const std::string role = fmt::format("mask{}", found.additions.size() - i + 1);
+  for (size_t i = found.maskings.size(); i > 0; --i) {
+    const Masking& masking = found.maskings[i - 1];
+    const std::string role = fmt::format("mask{}", found.maskings.size() - i + 1);
     const auto reshape = [&](int32_t index, const char* when) {
       if (index < 0) return;
       const Node node = editor.node(index);
       scores = maker.add(role + when, node, {scores, node.inputs[1]});
     };
-    reshape(addition.there, "_there");
-    scores = maker.add(role, editor.node(addition.index), {scores, addition.mask});
-    reshape(addition.back, "_back");
+    reshape(masking.there, "_there");
+    const Node& node = editor.node(masking.index);
+    std::vector<ValueId> operands = {scores, masking.mask};
+    if (node.op == "Where") {
+      operands = node.inputs;
+      operands[masking.scores] = scores;
+    }
+    scores = maker.add(role, node, std::move(operands));
+    reshape(masking.back, "_back");
   }
-  const ValueId weights = maker.add("softmax", editor.node(found.softmax), {scores});
+  ValueId weights = maker.add("softmax", editor.node(found.softmax), {scores});
+  if (found.guard >= 0) {
+    const ValueId nan = maker.add("nan", editor.node(found.nan), {weights}, graph::DType::kBool);
+    const Node& guard = editor.node(found.guard);
+    weights = maker.add("guard", guard, {nan, guard.inputs[1], weights});
+  }
   const ValueId rows = maker.add("result", editor.node(found.result), {weights, found.v});
   int32_t last = found.result;
   std::vector<int32_t> gone = {found.product, found.softmax};
-  for (const Addition& addition : found.additions) {
-    gone.push_back(addition.index);
-    if (addition.there >= 0) gone.insert(gone.end(), {addition.there, addition.back});
+  if (found.guard >= 0) gone.insert(gone.end(), {found.nan, found.guard});
+  for (const Masking& masking : found.maskings) {
+    gone.push_back(masking.index);
+    if (masking.there >= 0) gone.insert(gone.end(), {masking.there, masking.back});
   }
   if (found.transpose >= 0) {
     maker.add("transposed", editor.node(found.transpose), {rows});

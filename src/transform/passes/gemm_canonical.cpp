@@ -1,6 +1,9 @@
 // Brings products of two matrices into one form: MatMul with a bias becomes Gemm, Gemm's factors go
 // into constants, and transposed operands into transA and transB. Constant weights keep their layout,
-// for an engine packs them anyway.
+// for an engine packs them anyway. A Gemm whose rows are seen as more dimensions behind it becomes a MatMul
+// of what has these dimensions already, so that what follows is fused with the product.
+#include <algorithm>
+
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
@@ -64,6 +67,73 @@ bool fold_transpose(Editor& editor, Node& gemm, size_t input, const char* attrib
   return true;
 }
 
+/// The target of a Reshape to this type but with `columns` for its last dimension, which is `from`; nullopt
+/// where it has no more dimensions than a matrix, or lengths that a target cannot say.
+std::optional<std::vector<int64_t>> rows_target(const graph::TensorType& type, int64_t from,
+                                                int64_t columns) {
+  if (!type.ranked() || type.dims->size() < 3 || !type.dims->back().is(from) || from == 0 || columns == 0)
+    return std::nullopt;
+  std::vector<int64_t> target;
+  for (size_t i = 0; i + 1 < type.dims->size(); ++i) {
+    const graph::Dim& dim = (*type.dims)[i];
+    if (dim.is(0)) return std::nullopt;
+    target.push_back(dim.known() ? dim.value() : -1);
+  }
+  if (std::count(target.begin(), target.end(), -1) > 1) return std::nullopt;
+  target.push_back(columns);
+  return target;
+}
+
+/// Reshape(Gemm(a, constant, row)) as Add(MatMul(Reshape(a), constant), row).
+bool take_dimensions(Editor& editor, int32_t index, Summary& summary) {
+  const Node gemm = editor.node(index);
+  const Graph& graph = editor.graph();
+  if (gemm.op != "Gemm" || gemm.attributes.get_int("transA") != 0 ||
+      gemm.attributes.get_float("alpha") != 1 || gemm.attributes.get_float("beta") != 1)
+    return false;
+  const Tensor* const matrix = graph.constant(gemm.inputs[1]);
+  const int32_t reader = editor.single_reader(gemm.outputs[0]);
+  if (matrix == nullptr || reader < 0 || editor.node(reader).op != "Reshape" ||
+      editor.node(reader).inputs[0] != gemm.outputs[0])
+    return false;
+  const Node reshape = editor.node(reader);
+  const bool turned = gemm.attributes.get_int("transB") != 0;
+  const auto shape = rows_target(graph.value(reshape.outputs[0]).type, matrix->shape()[turned ? 0 : 1],
+                                 matrix->shape()[turned ? 1 : 0]);
+  if (!shape) return false;
+  if (gemm.has_input(2)) {
+    const graph::TensorType& row = graph.value(gemm.inputs[2]).type;
+    if (!row.ranked() || (row.dims->size() == 2 && !(*row.dims)[0].is(1))) return false;
+  }
+  summary.change(fmt::format("'{}' became MatMul of what '{}' makes of its rows", gemm.name, reshape.name));
+  const graph::DType dtype = graph.value(gemm.outputs[0]).type.dtype;
+  Node rows = derived_node(reshape, "Reshape", {gemm.inputs[0], kNoValue});
+  rows.inputs[1] =
+      editor.add_constant(reshape.name + ".rows", Tensor::of(*shape, {static_cast<int64_t>(shape->size())}));
+  rows.outputs = {editor.add_value(reshape.name + ".rows", dtype)};
+  ValueId columns = gemm.inputs[1];
+  if (turned) {
+    Node transpose = derived_node(gemm, "Transpose", {columns});
+    transpose.attributes.set("perm", std::vector<int64_t>{1, 0});
+    transpose.outputs = {editor.add_value(gemm.name + ".columns", dtype)};
+    columns = transpose.outputs[0];
+    editor.insert_before(reader, std::move(transpose));
+  }
+  Node product = derived_node(gemm, "MatMul", {rows.outputs[0], columns});
+  editor.insert_before(reader, std::move(rows));
+  if (!gemm.has_input(2)) {
+    product.outputs = reshape.outputs;
+    editor.replace(reader, std::move(product));
+  } else {
+    product.outputs = {editor.add_value(gemm.name + ".product", dtype)};
+    Node sum = derived_node(reshape, "Add", {product.outputs[0], gemm.inputs[2]});
+    editor.insert_before(reader, std::move(product));
+    editor.replace(reader, std::move(sum));
+  }
+  editor.remove(index);
+  return true;
+}
+
 void normalise(Editor& editor, int32_t index, Summary& summary) {
   Node gemm = editor.node(index);
   if (gemm.op != "Gemm") return;
@@ -86,7 +156,8 @@ Summary gemm_canonical(Graph& graph) {
   Summary summary;
   Editor editor(graph);
   for (int32_t i = 0; i < editor.count(); ++i) {
-    if (editor.alive(i) && !take_bias(editor, i, summary)) normalise(editor, i, summary);
+    if (!editor.alive(i) || take_bias(editor, i, summary) || take_dimensions(editor, i, summary)) continue;
+    normalise(editor, i, summary);
   }
   editor.commit();
   return summary;

@@ -42,13 +42,21 @@ bool is_full_slice(const Graph& graph, const Node& node) {
   return !node.has_input(4) || is_filled_with(graph, node.input(4), 1);
 }
 
+/// A Resize by factors of 1, where each pixel comes from its own place alone.
+bool is_noop_resize(const Graph& graph, const Node& node) {
+  if (node.op != "Resize") return false;
+  if (node.attributes.get_string("coordinate_transformation_mode") == "tf_crop_and_resize") return false;
+  return !node.has_input(2) || is_filled_with(graph, node.input(2), 1);
+}
+
 /// The input that the node's only result equals whenever both have the same shape, else kNoValue.
 ValueId candidate(const Graph& graph, const Node& node) {
   if (graph::traits_of(node).view || is_one_of(node.op, {"Cast", "CastLike", "Expand"}))
     return node.inputs[0];
   if (is_one_of(node.op, {"Concat", "Sum", "Max", "Min", "Mean"}) && node.inputs.size() == 1)
     return node.inputs[0];
-  if (is_inference_dropout(graph, node) || is_noop_transpose(node) || is_full_slice(graph, node)) {
+  if (is_inference_dropout(graph, node) || is_noop_transpose(node) || is_full_slice(graph, node) ||
+      is_noop_resize(graph, node)) {
     return node.inputs[0];
   }
   if (node.op == "Pad" && is_filled_with(graph, node.input(1), 0)) return node.inputs[0];

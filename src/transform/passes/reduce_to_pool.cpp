@@ -19,6 +19,19 @@ bool are_spatial(std::vector<int64_t> axes, int64_t rank) {
   return true;
 }
 
+/// Whether the mean is one of those that a written-out normalisation takes: it is subtracted from what it is
+/// of, or is of squares.
+bool normalises(const Editor& editor, const Node& mean) {
+  for (const int32_t reader : editor.readers(mean.outputs[0])) {
+    const Node& node = editor.node(reader);
+    if (node.op == "Sub" && node.inputs[0] == mean.inputs[0]) return true;
+  }
+  const Node* const power = editor.made_by(mean.inputs[0], "Pow");
+  const Node* const product = editor.made_by(mean.inputs[0], "Mul");
+  return (power != nullptr && is_scalar(editor.graph(), power->inputs[1], 2)) ||
+         (product != nullptr && product->inputs[0] == product->inputs[1]);
+}
+
 void rewrite_mean(Editor& editor, int32_t index, Summary& summary) {
   const Node mean = editor.node(index);
   const graph::TensorType type = editor.graph().value(mean.inputs[0]).type;
@@ -29,6 +42,10 @@ void rewrite_mean(Editor& editor, int32_t index, Summary& summary) {
   if (!are_spatial(*axes, rank)) {
     summary.refuse(
         fmt::format("'{}' is no global pool: it does not average over all spatial axes", mean.name));
+    return;
+  }
+  if (normalises(editor, mean)) {
+    summary.refuse(fmt::format("'{}' is no global pool: it is a part of a normalisation", mean.name));
     return;
   }
   for (size_t i = 2; i < type.dims->size(); ++i) {

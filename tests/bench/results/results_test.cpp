@@ -199,12 +199,14 @@ TEST(Results, ReadBackWhereARunWasMeasured) {
   sweep.runs[0].setup.device = "cuda";
   sweep.runs[0].setup.transfers = true;
   sweep.runs[0].setup.cold_l2 = true;
+  sweep.runs[0].setup.busy = 1;
   Json json = to_json(sweep);
   EXPECT_EQ(json["runs"][0]["includes_transfers"], true);
   // Files from before these fields existed are still baselines.
   json["runs"][1].erase("device");
   json["runs"][1].erase("includes_transfers");
   json["runs"][1].erase("cold_l2");
+  json["runs"][1].erase("busy_threads");
   const auto path = scratch.folder() / "sweep.json";
   base::write_file_atomic(path, json.dump());
   const Sweep read = read_sweep(path);
@@ -212,6 +214,8 @@ TEST(Results, ReadBackWhereARunWasMeasured) {
   EXPECT_TRUE(read.runs[0].setup.transfers);
   EXPECT_TRUE(read.runs[0].setup.cold_l2);
   EXPECT_FALSE(read.runs[1].setup.cold_l2);
+  EXPECT_EQ(read.runs[0].setup.busy, 1);
+  EXPECT_EQ(read.runs[1].setup.busy, 0);
   EXPECT_EQ(read.runs[1].setup.device, "cpu");
   EXPECT_FALSE(read.runs[1].setup.transfers);
 }

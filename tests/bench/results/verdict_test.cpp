@@ -51,6 +51,17 @@ TEST(Verdict, SeesHighVariance) {
   EXPECT_TRUE(judge(input).valid);
 }
 
+TEST(Verdict, ExpectsVarianceBesideBusyThreads) {
+  VerdictInput input = good_run();
+  input.disturbed = true;
+  for (auto& round : input.rounds) {
+    for (size_t i = 0; i < round.size(); i += 2) round[i] *= 1.5;
+  }
+  EXPECT_TRUE(judge(input).valid);
+  input.interference.other_s = 5;
+  EXPECT_FALSE(judge(input).valid) << "other load is none of the setup";
+}
+
 TEST(Verdict, SeesDriftBeyondTheNoise) {
   VerdictInput input = good_run();
   for (size_t i = 5; i < 10; ++i) input.rounds[i] = {10.5, 10.6, 10.4, 10.5};

@@ -91,6 +91,28 @@ TEST(CpuIndexing, AccumulatesAlongAnyAxis) {
   }
 }
 
+/// As models count the positions of tokens; sums beyond the range wrap around.
+template <class T>
+void expect_integer_sums(graph::DType dtype) {
+  const std::vector<T> elements = {1, 0, 2, std::numeric_limits<T>::max(), 5, -7, 1, 1, 0, 3, 4, -9};
+  for (const int64_t axis : {0, 1, -1}) {
+    for (const int64_t exclusive : {0, 1}) {
+      for (const int64_t reverse : {0, 1}) {
+        GraphBuilder b;
+        const auto x = b.input("x", {2, 3, 2}, dtype);
+        const auto at = b.constant(Tensor::of<int64_t>({axis}, {}));
+        const auto y = b.node("CumSum", {x, at}, {{"exclusive", exclusive}, {"reverse", reverse}});
+        test::expect_own_steps(b.finish({y}), {Tensor::of<T>(elements, {2, 3, 2})});
+      }
+    }
+  }
+}
+
+TEST(CpuIndexing, AddsUpIntegers) {
+  expect_integer_sums<int32_t>(graph::DType::kInt32);
+  expect_integer_sums<int64_t>(graph::DType::kInt64);
+}
+
 TEST(CpuIndexing, SamplesGrids) {
   for (const char* mode : {"linear", "nearest"}) {
     for (const char* padding : {"zeros", "border", "reflection"}) {

@@ -65,6 +65,28 @@ TEST(CpuReduction, ExtremesOfWhatIsNoNumber) {
   }
 }
 
+/// As models find the token at which a text ends.
+template <class T>
+void expect_integer_extremes(graph::DType dtype) {
+  const std::vector<T> elements = {3, 7, -1, 7, std::numeric_limits<T>::min(), 7,
+                                   7, 7, 7,  0, std::numeric_limits<T>::max(), 1};
+  for (const char* op : {"ArgMax", "ArgMin"}) {
+    for (const int64_t axis : {0, 1, -1}) {
+      for (const int64_t last : {0, 1}) {
+        GraphBuilder b;
+        const auto x = b.input("x", {2, 3, 2}, dtype);
+        const auto y = b.node(op, {x}, {{"axis", axis}, {"select_last_index", last}});
+        test::expect_own_steps(b.finish({y}), {Tensor::of<T>(elements, {2, 3, 2})});
+      }
+    }
+  }
+}
+
+TEST(CpuReduction, ExtremesOfIntegers) {
+  expect_integer_extremes<int32_t>(graph::DType::kInt32);
+  expect_integer_extremes<int64_t>(graph::DType::kInt64);
+}
+
 TEST(CpuReduction, GlobalPoolsTakeEveryLayout) {
   for (const char* op : {"GlobalMaxPool", "GlobalAveragePool"}) {
     for (const int64_t channels : {1, 16, 21}) {

@@ -133,6 +133,15 @@ TEST(BenchTable, SaysThatTheCacheIsCold) {
   EXPECT_THAT(BenchTable(device_options()).header(), ::testing::Not(HasSubstr("cold")));
 }
 
+TEST(BenchTable, SaysHowManyBusyThreadsThereWere) {
+  bench::SweepOptions busy = options();
+  EXPECT_THAT(BenchTable(busy).header(), Not(HasSubstr("busy")));
+  busy.measure.setup.busy = 2;
+  EXPECT_THAT(BenchTable(busy).header(), HasSubstr("p50 ms, 2 busy"));
+  EXPECT_THAT(bench_notes({}, busy),
+              Contains("2 foreign threads spun while runs were measured, as --busy asked."));
+}
+
 TEST(BenchTable, CallsNoiseNoDifference) {
   bench::Run run = run_of("hone");
   run.speedup = bench::Speedup{"torch", "fp32", {1.02, 0.95, 1.1, true}, true};

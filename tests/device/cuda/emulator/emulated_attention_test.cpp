@@ -20,6 +20,8 @@ struct Case {
   int64_t gap = 0;
   /// A mask for each key, and one that hides the keys behind a row's own.
   bool masked = false;
+  /// Besides, a mask of bools hides all keys of every third row, which gives zeros then.
+  bool guarded = false;
 };
 
 class AttentionCase {
@@ -31,7 +33,9 @@ class AttentionCase {
         k_(element, c.batch * c.keys * kv_heads() * c.depth, 2, 2),
         v_(element, positive(c.batch * c.keys * kv_heads() * c.width)),
         key_mask_(Element::kFloat, c.batch * c.keys, 2, 4),
-        row_mask_(Element::kFloat, hidden()) {}
+        row_mask_(Element::kFloat, hidden()) {
+    for (int64_t i = 0; i < c.rows; ++i) shown_.push_back(i % 3 == 0 ? 0 : 1);
+  }
 
   std::vector<double> expected() const {
     std::vector<double> result;
@@ -59,7 +63,8 @@ class AttentionCase {
           emulator::busy_ahead(nullptr, 0);
           for (const Tensor* tensor : {&q_, &k_, &v_}) tensor->be_busy();
           y.be_busy();
-          AttentionArgs args{q_.get(), k_.get(), v_.get(), {key_mask_.floats(), row_mask_.floats()}, y.get()};
+          AttentionArgs args{
+              q_.get(), k_.get(), v_.get(), {key_mask_.floats(), row_mask_.floats(), shown_.data()}, y.get()};
           return launch(args, type, size(), split,
                         LaunchOptions{.device = &emulator::properties(), .pdl = true, .next_waits = true});
         });
@@ -102,6 +107,12 @@ class AttentionCase {
       size.mask[0] = {0, {c_.keys, 0, 0}, 0, 1};
       size.mask[1] = {0, {0, 0, 0}, c_.keys, 1};
     }
+    if (c_.guarded) {
+      size.guarded = true;
+      size.masks = 3;
+      size.mask[2] = {0, {0, 0, 0}, 1, 0};
+      size.fill[2] = {true, false, -INFINITY};
+    }
     return size;
   }
 
@@ -121,6 +132,10 @@ class AttentionCase {
     }
     for (int d = 0; d < c_.width; ++d) {
       double value = 0;
+      if (c_.guarded && i % 3 == 0) {
+        result.push_back(0);
+        continue;
+      }
       for (int64_t j = 0; j < c_.keys; ++j)
         value += weights[j] / sum * v_.values[((n * c_.keys + j) * kv_heads() + shared) * c_.width + d];
       result.push_back(value);
@@ -134,6 +149,7 @@ class AttentionCase {
   Tensor v_;
   Tensor key_mask_;
   Tensor row_mask_;
+  std::vector<unsigned char> shown_;
 };
 
 TEST(EmulatedAttention, TakesWholeTiles) {
@@ -162,6 +178,19 @@ TEST(EmulatedAttention, ReadsOperandsThatAreNotAligned) {
 
 TEST(EmulatedAttention, AddsMasks) {
   AttentionCase({.batch = 2, .heads = 2, .rows = 90, .keys = 90, .depth = 16, .width = 16, .masked = true},
+                Element::kHalf)
+      .expect();
+}
+
+TEST(EmulatedAttention, GivesZerosForRowsThatAreMaskedAsAWhole) {
+  AttentionCase({.batch = 2,
+                 .heads = 2,
+                 .rows = 70,
+                 .keys = 90,
+                 .depth = 16,
+                 .width = 16,
+                 .masked = true,
+                 .guarded = true},
                 Element::kHalf)
       .expect();
 }

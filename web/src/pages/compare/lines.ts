@@ -25,7 +25,7 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 export const letterOf = (i: number): string => LETTERS[i] ?? `#${i + 1}`;
 
 const conditions = (run: Run): string =>
-  [run.includes_transfers ? 'with transfers' : '', run.cold_l2 ? 'cold L2' : ''].filter(Boolean).join(', ');
+  [run.includes_transfers ? 'with transfers' : '', run.cold_l2 ? 'cold L2' : '', run.busy_threads ? `${run.busy_threads} busy` : ''].filter(Boolean).join(', ');
 
 function groups(entry: Entry): Map<string, Run[]> {
   const found = new Map<string, Run[]>();

@@ -39,7 +39,7 @@ function stated(speedup: Speedup, inverted: boolean): Compared | null {
 
 /// What the program found of the two, whichever way round.
 function paired({ entry }: Line, run: Run, base: Run): Compared | null {
-  const alike = entry.pairs.filter((pair) => pair.model === run.model && pair.batch === run.batch && pair.includes_transfers === run.includes_transfers && pair.cold_l2 === run.cold_l2);
+  const alike = entry.pairs.filter((pair) => pair.model === run.model && pair.batch === run.batch && pair.includes_transfers === run.includes_transfers && pair.cold_l2 === run.cold_l2 && (pair.busy_threads ?? 0) === (run.busy_threads ?? 0));
   const [direct, turned] = [[run, base], [base, run]].map(([one, other]) => alike.find((pair) => same(pair, one!) && same(pair.speedup.over, other!)));
   return direct ? stated(direct.speedup, false) : turned ? stated(turned.speedup, true) : null;
 }

@@ -50,7 +50,7 @@ Refusal read_matrix(const StridedView& view, bool contiguous, AttentionMatrix& o
 Refusal read_size(Attention& a, AttentionSize& size) {
   if (a.masks.size() > AttentionSize::kMostMasks) return "it has too many masks";
   std::vector<StridedView*> views = {&a.q, &a.k, &a.v, &a.result};
-  for (StridedView& mask : a.masks) views.push_back(&mask);
+  for (graph::AttentionMask& mask : a.masks) views.push_back(&mask.view);
   for (size_t i = 0; i < a.leading.size(); ++i) {
     if (a.leading[i] != 0 && !graph::align_loops(views, i)) return "its heads lie unevenly";
     for (const graph::StridedLoop& loop : a.q.dimensions[i]) {
@@ -65,13 +65,15 @@ Refusal read_size(Attention& a, AttentionSize& size) {
   size.depth = static_cast<int>(a.depth);
   size.width = static_cast<int>(a.width);
   size.scale = static_cast<float>(a.scale);
+  size.guarded = a.guarded;
   std::swap(a.k.dimensions[a.leading.size()], a.k.dimensions[a.leading.size() + 1]);  // a row for each key
   for (const auto& [view, out] : {std::pair(&a.q, &size.q), std::pair(&a.k, &size.k),
                                   std::pair(&a.v, &size.v), std::pair(&a.result, &size.y)}) {
     if (Refusal reason = read_matrix(*view, true, *out)) return reason;
   }
-  for (const StridedView& mask : a.masks) {
-    if (Refusal reason = read_matrix(mask, false, size.mask[size.masks++])) return reason;
+  for (const graph::AttentionMask& mask : a.masks) {
+    size.fill[size.masks] = {mask.fill.has_value(), mask.where, mask.fill.value_or(0)};
+    if (Refusal reason = read_matrix(mask.view, false, size.mask[size.masks++])) return reason;
   }
   return {};
 }
@@ -92,8 +94,9 @@ Refusal arrange(const StepRequest& request, const graph::Graph& body, const Atte
        {std::pair(&a.q, &positions.q), std::pair(&a.k, &positions.k), std::pair(&a.v, &positions.v)}) {
     if (Refusal reason = place(*view, request.storage(), *position)) return reason;
   }
-  for (const StridedView& mask : a.masks) {
-    if (Refusal reason = place(mask, DType::kFloat32, positions.masks.emplace_back())) return reason;
+  for (const graph::AttentionMask& mask : a.masks) {
+    const DType dtype = mask.fill ? DType::kBool : DType::kFloat32;
+    if (Refusal reason = place(mask.view, dtype, positions.masks.emplace_back())) return reason;
   }
   return {};
 }
@@ -133,8 +136,7 @@ Offer offer_attention(const Gpu& gpu, const StepRequest& request, const Attentio
       [=, launch = kernel.launch, type = float_type(request.storage())](auto inputs, auto outputs, void*,
                                                                         const LaunchOptions& options) {
         AttentionArgs args{inputs[positions.q], inputs[positions.k], inputs[positions.v], {}, outputs[0]};
-        for (size_t i = 0; i < positions.masks.size(); ++i)
-          args.masks[i] = static_cast<const float*>(inputs[positions.masks[i]]);
+        for (size_t i = 0; i < positions.masks.size(); ++i) args.masks[i] = inputs[positions.masks[i]];
         return launch(args, type, size, split, options);
       },
       true);

@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(kBlockThreads)
   for (int64_t first = 0; first < size.keys; first += kTileKeys, stage ^= 1) {
     const int keys_left = static_cast<int>(min(size.keys - first, int64_t{kTileKeys})) - warp_key;
     // They come while the products are made.
-    Sums<kWarpKeys / 8> added = {};
+    MaskTile<kWarpKeys / 8> added;
     if constexpr (kMasked) load_masks(added, params, masks, first + warp_key, keys_left);
     ptx::wait_copies<0>();
     // What is copied is there, and nobody reads the other stage any more.

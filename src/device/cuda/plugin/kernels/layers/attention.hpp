@@ -19,6 +19,13 @@ struct AttentionMatrix {
   int64_t column = 1;  ///< 1 but for masks
 };
 
+/// Whether a mask is bools, and `value` takes the place of scores where it is `where`; else it is added.
+struct AttentionFill {
+  bool fills = false;
+  bool where = false;
+  float value = 0;
+};
+
 struct AttentionSize {
   static constexpr int kMostMasks = 4;
   static constexpr int kMostDepth = 128;
@@ -31,12 +38,14 @@ struct AttentionSize {
   int depth = 0;  ///< columns of q and k
   int width = 0;  ///< columns of v and y
   float scale = 1;
+  bool guarded = false;  ///< a row without scores above minus infinity, or with a NaN, gives zeros
   AttentionMatrix q;
   AttentionMatrix k;  ///< a row for each key
   AttentionMatrix v;
   AttentionMatrix y;
   int masks = 0;
   AttentionMatrix mask[kMostMasks];
+  AttentionFill fill[kMostMasks];
 
   int64_t heads() const;
 };
@@ -45,7 +54,8 @@ struct AttentionArgs {
   const void* q = nullptr;
   const void* k = nullptr;
   const void* v = nullptr;
-  const float* masks[AttentionSize::kMostMasks] = {};
+  /// Of float, or of bool where the mask fills.
+  const void* masks[AttentionSize::kMostMasks] = {};
   void* y = nullptr;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cfloat>
 #include <iterator>
 
 #include "device/cuda/plugin/kernels/common/element.cuh"
@@ -109,28 +110,48 @@ __device__ __forceinline__ MaskRows mask_rows(const AttentionSize& size, const H
   return masks;
 }
 
-/// Sums of the masks, times the logarithm that the scores are in.
+/// Times the logarithm that scores are in, where finite masks stay finite: a row of nothing but the lowest
+/// float is a row of equal scores.
+__device__ __forceinline__ float in_base_2(float mask) {
+  const float scaled = mask * kLog2E;
+  const bool finite = mask > -INFINITY && mask < INFINITY;
+  return finite ? fminf(fmaxf(scaled, -FLT_MAX), FLT_MAX) : scaled;
+}
+
+/// What masks do to the scores of a thread: `added` is added, or takes the place of those whose bit of
+/// `filled` is set, which has four for each block.
 template <int kBlocks>
-__device__ __forceinline__ void load_masks(Sums<kBlocks>& added, const Params& params, const MaskRows& masks,
-                                           int64_t first_key, int keys_left) {
+struct MaskTile {
+  Sums<kBlocks> added = {};
+  uint32_t filled = 0;
+};
+
+template <int kBlocks>
+__device__ __forceinline__ void load_masks(MaskTile<kBlocks>& tile, const Params& params,
+                                           const MaskRows& masks, int64_t first_key, int keys_left) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-#pragma unroll
-  for (int block = 0; block < kBlocks; ++block) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) added[block][i] = 0.0f;
-  }
 #pragma unroll
   for (int m = 0; m < AttentionSize::kMostMasks; ++m) {
     if (m >= params.size.masks) break;
     const int64_t column = params.size.mask[m].column;
-    const float* const rows[2] = {params.args.masks[m] + masks.rows[m][0] + first_key * column,
-                                  params.args.masks[m] + masks.rows[m][1] + first_key * column};
+    const int64_t rows[2] = {masks.rows[m][0] + first_key * column, masks.rows[m][1] + first_key * column};
+    const AttentionFill fill = params.size.fill[m];
+    const float filled = in_base_2(fill.value);
+    const auto* const added = static_cast<const float*>(params.args.masks[m]);
+    const auto* const hidden = static_cast<const unsigned char*>(params.args.masks[m]);
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const int key = block * 8 + lane % 4 * 2 + i % 2;
-        if (key < keys_left) added[block][i] += rows[i / 2][key * column] * kLog2E;
+        if (key >= keys_left) continue;
+        const int64_t at = rows[i / 2] + key * column;
+        if (!fill.fills) {
+          tile.added[block][i] += in_base_2(added[at]);
+        } else if ((hidden[at] != 0) == fill.where) {
+          tile.added[block][i] = filled;
+          tile.filled |= 1u << (block * 4 + i);
+        }
       }
     }
   }
@@ -187,18 +208,23 @@ __device__ __forceinline__ void hide_keys(Sums<kBlocks>& scores, int keys_left) 
 
 /// Brings scores to logarithms of base 2 with their masks.
 template <int kBlocks>
-__device__ __forceinline__ void mask_scores(Sums<kBlocks>& scores, float scale, const Sums<kBlocks>& added) {
+__device__ __forceinline__ void mask_scores(Sums<kBlocks>& scores, float scale,
+                                            const MaskTile<kBlocks>& masks) {
 #pragma unroll
   for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) scores[block][i] = fmaf(scores[block][i], scale, added[block][i]);
+    for (int i = 0; i < 4; ++i) {
+      const float added = masks.added[block][i];
+      const bool filled = (masks.filled >> (block * 4 + i) & 1) != 0;
+      scores[block][i] = filled ? added : fmaf(scores[block][i], scale, added);
+    }
   }
 }
 
 /// A softmax of the scores of one tile of keys. Only a scale above 0 keeps their order, and what is hidden
 /// hidden.
 template <bool kMasked, int kBlocks, int kColumns>
-__device__ __forceinline__ void weigh(Sums<kBlocks>& scores, float scale, const Sums<kBlocks>& added,
+__device__ __forceinline__ void weigh(Sums<kBlocks>& scores, float scale, const MaskTile<kBlocks>& added,
                                       int keys_left, Normalizers& state, Sums<kColumns>& sums) {
   if (kMasked || !(scale > 0.0f)) {
     mask_scores(scores, scale, added);
@@ -215,14 +241,17 @@ __device__ __forceinline__ void store_result(const Params& params, T* y, int64_t
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
   for (int row = 0; row < 2; ++row) {
-    const float factor = 1.0f / sum_of_row(state.sum[row]);
+    const float sum = sum_of_row(state.sum[row]);
+    const float factor = 1.0f / sum;
+    const bool zero = params.size.guarded && !(sum > 0.0f);
     const int64_t at = first_row + lane / 4 + row * 8;
     if (at >= params.size.rows) continue;
     T* const to = y + at * params.size.y.row;
 #pragma unroll
     for (int block = 0; block < kDepth / 8; ++block) {
       const int column = block * 8 + lane % 4 * 2;
-      const float values[2] = {sums[block][2 * row] * factor, sums[block][2 * row + 1] * factor};
+      const float values[2] = {zero ? 0.0f : sums[block][2 * row] * factor,
+                               zero ? 0.0f : sums[block][2 * row + 1] * factor};
       if (params.aligned && column < params.size.width) {
         store_floats<2>(to + column, values);
       } else {
@@ -266,11 +295,13 @@ __device__ __forceinline__ void store_joined(const Params& params, T* y, int64_t
     for (int other = 0; other < kSplit; ++other)
       sum += others[other * kWarpRows].y * ptx::power_of_two(others[other * kWarpRows].x - shift);
     const float factor = ptx::power_of_two(state.largest[row] - shift) / sum;
+    const bool zero = params.size.guarded && !(sum > 0.0f);
     float* const to = memory + (warp * kWarpRows + at) * kPitch + lane % 4 * 2;
 #pragma unroll
     for (int block = 0; block < kDepth / 8; ++block) {
       *reinterpret_cast<float2*>(to + block * 8) =
-          make_float2(sums[block][2 * row] * factor, sums[block][2 * row + 1] * factor);
+          zero ? make_float2(0, 0)
+               : make_float2(sums[block][2 * row] * factor, sums[block][2 * row + 1] * factor);
     }
   }
   __syncthreads();

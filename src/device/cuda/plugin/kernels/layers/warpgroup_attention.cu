@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads)
   for (int number = 0; number < tiles; ++number) {
     const int64_t first = group * kTileKeys + static_cast<int64_t>(number) * kStride;
     const int keys_left = static_cast<int>(min(size.keys - first, int64_t{kTileKeys}));
-    Sums<kTileKeys / 8> added = {};
+    MaskTile<kTileKeys / 8> added;
     if constexpr (kMasked) load_masks(added, params, masks, first, keys_left);
     // The next tile has come, and nobody reads the one before any more.
     ptx::wait_copies<0>();
