@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include "device/cpu/onednn.hpp"
+#include "device/cpu/quantized/tactics.hpp"
 #include "device/cpu/reorder.hpp"
 #include "device/cpu/requantization.hpp"
 #include "device/cpu/tactics.hpp"
@@ -38,6 +39,9 @@ TacticList make_tactics() {
   add_reduction_tactics(list);
   add_quantization_tactics(list);
   add_integer_tactics(list);
+  add_quantized_product_tactics(list);
+  add_quantized_map_tactics(list);
+  add_quantized_pool_tactics(list);
   add_recurrent_tactics(list);
   add_reorder_tactics(list);
   return list;
@@ -90,7 +94,11 @@ class CpuDevice final : public engine::Device {
 
   std::vector<std::string> passes(Precision, int64_t) const override {
     std::vector<std::string> passes = {"mean_of_squares", "projection_packing", "attention_fusion"};
-    if (multiplies_bytes()) passes.emplace_back("quantized_products");
+    if (multiplies_bytes()) {
+      for (const char* name :
+           {"quantized_lowering", "quantized_movement", "quantized_weights", "quantized_fusion"})
+        passes.emplace_back(name);
+    }
     return passes;
   }
 

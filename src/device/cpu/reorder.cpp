@@ -169,8 +169,9 @@ Offer offer_same_bytes(const StepRequest& request, engine::WeightStore&) {
   if (!found) return Offer::refuse("elements lie in another order");
   const bool floating = request.outputs[0].dtype == tensor::DType::kFloat32;
   const tensor::DType dtype = floating ? request.storage() : request.outputs[0].dtype;
-  if (!floating && (found->input != Layout::kPlain || found->result != Layout::kPlain))
-    return Offer::refuse("only float32 images lie otherwise than plain");
+  if (!floating && tensor::dtype_size(dtype) != 1 &&
+      (found->input != Layout::kPlain || found->result != Layout::kPlain))
+    return Offer::refuse("only images of float32 and of bytes lie otherwise than plain");
   Offer offer;
   offer.inputs = {{dtype, shape, found->input}};
   offer.outputs = {{dtype, request.outputs[0].shape, found->result}};
