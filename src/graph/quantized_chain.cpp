@@ -19,6 +19,8 @@ bool is_product(const Node& node) {
 
 bool is_pool(const Node& node) { return node.op == "AveragePool" || node.op == "GlobalAveragePool"; }
 
+bool is_sum(const Node& node) { return node.op == "MatMulInteger" || node.op == "ConvInteger"; }
+
 bool has_blocks(const Node& node) { return node.attributes.get_int("block_size") != 0; }
 
 class ChainReader {
@@ -78,6 +80,12 @@ class ChainReader {
       id = node.inputs[0];
       return take_post_ops(node, 1);
     }
+    if (node.op == "Cast") {
+      id = node.inputs[0];
+      const Node* sums = maker(id);
+      return sums != nullptr && is_sum(*sums);
+    }
+    if (is_sum(node)) return take_sums(node);
     if (is_product(node)) return take_product(node);
     return is_pool(node) && take_pool(node);
   }
@@ -140,6 +148,18 @@ class ChainReader {
     chain_.w = *w;
     done_ = true;
     return take_post_ops(node, 3);
+  }
+
+  bool take_sums(const Node& node) {
+    for (const size_t i : {size_t{0}, size_t{1}}) {
+      QuantizedOperand& operand = i == 0 ? chain_.x : chain_.w;
+      operand.value = position(node.inputs[i]);
+      if (node.has_input(i + 2)) operand.zero_point = position(node.inputs[i + 2]);
+      if (!operand.is_present() || (node.has_input(i + 2) && operand.zero_point == QuantizedOperand::kNone))
+        return false;
+    }
+    chain_.core = &node;
+    return done_ = true;
   }
 
   bool take_pool(const Node& node) {

@@ -22,6 +22,10 @@ inline constexpr std::string_view kQuantizedMap = "quantized_map";
 /// An average pool of a dequantized operand, whose result is quantized.
 inline constexpr std::string_view kQuantizedPool = "quantized_pool";
 
+/// Sums of products of integers that become floats: what dynamic quantization makes of products, with the
+/// elementwise operations that follow. Operands have zero points and no scales, results are not rounded.
+inline constexpr std::string_view kIntegerProduct = "integer_product";
+
 /// An operand by the positions of its parts among the inputs of the region.
 struct QuantizedOperand {
   static constexpr size_t kNone = SIZE_MAX;

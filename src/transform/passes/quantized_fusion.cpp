@@ -22,6 +22,28 @@ bool is_product(const Node& node) {
 
 bool is_pool(const Node& node) { return node.op == "AveragePool" || node.op == "GlobalAveragePool"; }
 
+bool is_sum(const Node& node) { return node.op == "MatMulInteger" || node.op == "ConvInteger"; }
+
+Node elementwise_node(const Node& node, ValueId main, const PostOps& post_ops) {
+  Node fused = node;
+  fused.attributes = {};
+  fused.inputs = {main};
+  set_post_ops(fused, "FusedElementwise", post_ops);
+  return fused;
+}
+
+/// Whether an operand has the result's shape, or varies along its channels only.
+bool varies_along_channels(const graph::TensorType& operand, const graph::TensorType& result,
+                           size_t channels) {
+  if (same_shape(operand, result)) return true;
+  if (!broadcasts_into(operand, result)) return false;
+  const size_t offset = result.dims->size() - operand.dims->size();
+  for (size_t i = 0; i < operand.dims->size(); ++i) {
+    if (!(*operand.dims)[i].is(1) && i + offset != channels) return false;
+  }
+  return true;
+}
+
 /// Nodes that run one after the other on one value, and those that dequantize their operands.
 class Pattern {
  public:
@@ -89,6 +111,7 @@ class QuantizedFusion {
     }
     for (int32_t i = 0; i < editor_.count(); ++i) {
       if (editor_.alive(i) && is_pool(editor_.node(i))) fuse_pool(i);
+      if (editor_.alive(i) && is_sum(editor_.node(i))) fuse_sums(i);
     }
     for (int32_t i = editor_.count() - 1; i >= 0; --i) {
       if (editor_.alive(i) && quantizes_to_bytes(editor_, editor_.node(i))) fuse_map(i);
@@ -217,11 +240,40 @@ class QuantizedFusion {
       if (!any_operand && !dequantized_bytes(editor_, extra) && graph().constant(extra) == nullptr)
         return std::nullopt;
     }
-    Node fused = node;
-    fused.attributes = {};
-    fused.inputs = {main};
-    set_post_ops(fused, "FusedElementwise", *found.post_ops);
-    return fused;
+    return elementwise_node(node, main, *found.post_ops);
+  }
+
+  /// Sums of integers that become floats, with the elementwise operations that follow.
+  void fuse_sums(int32_t index) {
+    const Node sums = editor_.node(index);
+    const graph::TensorType& type = graph().value(sums.outputs[0]).type;
+    if (graph().constant(sums.inputs[1]) == nullptr || !type.ranked() || type.dims->size() < 2) return;
+    Pattern pattern(editor_);
+    pattern.add("sums", sums, index);
+    const int32_t cast = next(pattern);
+    if (cast < 0 || editor_.node(cast).op != "Cast" ||
+        dtype_of(editor_, editor_.node(cast).outputs[0]) != DType::kFloat32)
+      return;
+    pattern.add("numbers", editor_.node(cast), cast);
+    const size_t channels = sums.op == "ConvInteger" ? 1 : type.dims->size() - 1;
+    while (take_scaling(pattern, channels)) {
+    }
+    summary_.change(fmt::format("'{}' sums integers", pattern.replace(graph::kIntegerProduct)));
+  }
+
+  bool take_scaling(Pattern& pattern, size_t channels) {
+    const int32_t index = next(pattern);
+    if (index < 0) return false;
+    const ValueId main = pattern.last().outputs[0];
+    const Node& node = editor_.node(index);
+    const PostOpsOrReason found = as_post_ops(graph(), node, main, Scaling::kAnyBroadcast);
+    if (!found.post_ops || found.post_ops->ops.empty()) return false;
+    for (const ValueId extra : found.post_ops->extras) {
+      if (!varies_along_channels(graph().value(extra).type, graph().value(main).type, channels)) return false;
+    }
+    pattern.add(fmt::format("elementwise{}", pattern.size()), elementwise_node(node, main, *found.post_ops),
+                index);
+    return true;
   }
 
   void fuse_pool(int32_t index) {

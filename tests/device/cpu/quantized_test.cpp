@@ -224,6 +224,30 @@ TEST_P(CpuQuantized, MapsAndPools) {
   }
 }
 
+TEST_P(CpuQuantized, QuantizesByTheRange) {
+  const auto seed = static_cast<uint32_t>(GetParam());
+  Network n(3000 + seed);
+  const bool conv = n.coin();
+  const int64_t channels = n.pick({3, 8, 24});
+  const int64_t filters = n.pick({1, 5, 16});
+  const Shape shape = conv ? Shape{1, channels, 7, 6} : n.coin() ? Shape{5, channels} : Shape{2, 3, channels};
+  const auto x =
+      n.b.nodes("DynamicQuantizeLinear", {n.b.input("x", graph::Dims(shape.begin(), shape.end()))}, 3);
+  const ValueId zero = n.b.constant(Tensor::of<double>({0}, {}).cast(DType::kInt8));
+  const ValueId w =
+      n.b.constant(n.bytes(conv ? Shape{filters, channels, 3, 3} : Shape{channels, filters}, DType::kInt8));
+  const ValueId sums = n.b.node(conv ? "ConvInteger" : "MatMulInteger", {x[0], w, x[2], zero});
+  const ValueId numbers = n.b.node("Cast", {sums}, {{"to", static_cast<int64_t>(DType::kFloat32)}});
+  const Shape each = conv ? Shape{filters, 1, 1} : Shape{filters};
+  const ValueId scale =
+      n.b.node("Mul", {x[1], n.coin() ? n.b.random(each, 0.001, 0.01) : n.b.scalar(0.004f)});
+  ValueId y = n.b.node("Mul", {numbers, scale});
+  if (n.coin()) y = n.b.node("Add", {y, n.b.random(each, -1, 1)});
+  y = n.activated(y);
+  const graph::Graph graph = n.b.finish({y});
+  expect_right(graph, test::random_inputs(graph, seed, 1), "integer_product", fmt::format("seed {}", seed));
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, CpuQuantized, testing::Range(0, 60));
 
 /// Convolution, pool, residual block and concatenation keep to bytes: no step dequantizes or quantizes
