@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "graph/operator.hpp"
+#include "graph/region.hpp"
 #include "tensor/saturate.hpp"
 
 namespace hone::engine {
@@ -62,10 +63,17 @@ bool multiplies_long_rows(const Graph& graph, const Node& node) {
   return !row.known() || row.value() > kShortRow;
 }
 
-/// Whether float32 results of the node may be asked for because of what is made of them.
-bool passes_on(const Graph& graph, const Node& node) {
-  return !graph::has_body(node) && !multiplies_long_rows(graph, node);
+/// Whether float32 results of the node may be asked for because of what is made of them. Where the model
+/// rounds what is multiplied to few bits itself, products keep to what it says, too.
+bool passes_on(const Graph& graph, const graph::Links& links, const Node& node) {
+  if (graph::has_body(node)) return false;
+  if (!multiplies_long_rows(graph, node)) return true;
+  const int32_t producer = links.producer_of(node.input(0));
+  return producer >= 0 && graph.nodes[static_cast<size_t>(producer)].op == "DequantizeLinear";
 }
+
+/// Whether the node stands for operations between quantized numbers, which are as exact as their scales.
+bool is_quantized_region(const Node& node) { return graph::kind_of(node).starts_with("quantized_"); }
 
 }  // namespace
 
@@ -74,13 +82,15 @@ std::vector<bool> float32_nodes(const Graph& graph) {
   // Of each value: it is read as an angle or a place, and in another way.
   std::vector<bool> exact(graph.values.size(), false);
   std::vector<bool> plain(graph.values.size(), false);
+  const graph::Links links(graph);
   for (size_t i = graph.nodes.size(); i-- > 0;) {
     const Node& node = graph.nodes[i];
     const auto any_of = [&](const std::vector<bool>& values) {
       return std::any_of(node.outputs.begin(), node.outputs.end(),
                          [&](ValueId id) { return id != kNoValue && values[static_cast<size_t>(id)]; });
     };
-    result[i] = any_of(exact) && !any_of(plain) && passes_on(graph, node);
+    result[i] =
+        is_quantized_region(node) || (any_of(exact) && !any_of(plain) && passes_on(graph, links, node));
     const bool all_exact = result[i] || magnifies(graph, node);
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       if (node.inputs[k] == kNoValue) continue;

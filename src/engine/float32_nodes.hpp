@@ -12,7 +12,8 @@ namespace hone::engine {
 /// of a node's results, however many cheap nodes lie between, are sines, integers, truth values or places to
 /// read at (of GridSample, say): what makes those reads float32 where it is given that, whatever its own
 /// policy. Convolutions, products of long rows and what holds a graph stay as they are: their own errors are
-/// larger than that of rounding the result, and float32 would cost much there.
+/// larger than that of rounding the result, and float32 would cost much there. Two exceptions keep quantized
+/// models to what they say: products of what a DequantizeLinear makes, and regions of quantized numbers.
 std::vector<bool> float32_nodes(const graph::Graph& graph);
 
 /// How many numbers in constants that the other nodes read lie beyond the range of an element type of 16

@@ -6,6 +6,7 @@
 #include "graph/operator.hpp"
 #include "graph/post_op.hpp"
 #include "graph/region.hpp"
+#include "reference/kernel.hpp"
 #include "transform/fusion.hpp"
 
 namespace hone::transform {
@@ -63,6 +64,19 @@ void give_post_ops(Node& node, const std::string& fused, const PostOps& post_ops
   node.inputs.resize(std::min(node.inputs.size(), first_extra(fused)));
 }
 
+/// Makes a constant of weights that are dequantized; false for any other node, and where only packed forms of
+/// the weights are left.
+bool compute_weights(Graph& graph, const Node& node) {
+  if (node.op != "DequantizeLinear") return false;
+  std::vector<const graph::Tensor*> inputs;
+  for (const ValueId id : node.inputs) {
+    inputs.push_back(id == kNoValue ? nullptr : graph.constant(id));
+    if (id != kNoValue && inputs.back() == nullptr) return false;
+  }
+  graph.value(node.outputs[0]).constant = std::move(reference::run_node(node, std::move(inputs))[0]);
+  return true;
+}
+
 Node node_of(std::string op, std::vector<ValueId> inputs) {
   Node node;
   node.op = std::move(op);
@@ -117,6 +131,7 @@ std::vector<Node> pieces_of_region(Graph& graph, const Node& region) {
       for (ValueId& id : *ids) id = id == kNoValue ? kNoValue : outer[static_cast<size_t>(id)];
     }
   }
+  std::erase_if(pieces, [&](const Node& piece) { return compute_weights(graph, piece); });
   return pieces;
 }
 

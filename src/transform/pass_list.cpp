@@ -2,16 +2,20 @@
 #include "transform/pass_list.hpp"
 
 #include "transform/device_passes.hpp"
+#include "transform/quantized_passes.hpp"
 
 namespace hone::transform {
 namespace {
 
 constexpr Pass kOwn[] = {
-    {"quantized_products",
-     "Makes products of 8-bit integers of those between DequantizeLinear and QuantizeLinear, for devices "
-     "that "
-     "ask",
-     quantized_products, true, true},
+    {"quantized_lowering",
+     "Writes QLinearConv and QLinearMatMul as operators between DequantizeLinear and QuantizeLinear, for "
+     "devices that ask",
+     quantized_lowering, true, true},
+    {"quantized_movement", "Moves integers instead of the numbers that they stand for, for devices that ask",
+     quantized_movement, true, true},
+    {"quantized_weights", "Keeps the integers of weights for products of integers, for devices that ask",
+     quantized_weights, true, true},
     {"constant_folding", "Computes nodes whose inputs are all known, such as shapes of static tensors",
      constant_folding, true},
     {"branch_selection", "Replaces an If whose condition is known by the branch that runs", branch_selection,
@@ -79,6 +83,9 @@ constexpr Pass kOwn[] = {
     {"normalization_fusion",
      "Fuses a group or instance normalization with the activations behind it, for devices that ask",
      normalization_fusion, false, true},
+    {"quantized_fusion",
+     "Makes one node of an operation between DequantizeLinear and QuantizeLinear, for devices that ask",
+     quantized_fusion, false, true},
     {"elementwise_fusion", "Fuses chains of elementwise nodes that nothing else absorbed", elementwise_fusion,
      false},
 };

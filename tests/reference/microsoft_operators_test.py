@@ -361,11 +361,57 @@ def others(table: Table) -> None:
               [rotary(flat, full_cos, full_sin, np.array([[1, 2, 3]] * 2), num_heads=3)])
 
 
+def dynamic_quantize(x):
+    """ONNX's DynamicQuantizeLinear: the numbers less their zero point, and the scale."""
+    x = np.float32(x)
+    low, high = min(x.min(), np.float32(0)), max(x.max(), np.float32(0))
+    scale = (high - low) / np.float32(255) if high > low else np.float32(1)
+    zero = np.clip(np.rint(-low / scale), 0, 255)
+    return np.clip(np.rint(x / scale) + zero, 0, 255) - zero, np.float64(scale)
+
+
+def dynamic_lstm(x, w, r, w_scale, r_scale, w_zero, r_zero, bias=None, start=None, peephole=None, reverse=False):
+    """One direction; gates are input, output, forget, cell."""
+    hidden = r.shape[0]
+    h, c = start if start else (np.zeros((x.shape[1], hidden)), np.zeros((x.shape[1], hidden)))
+    numbers, scale = dynamic_quantize(x)
+    gates = numbers @ (np.float64(w) - w_zero) * (scale * w_scale)
+    if bias is not None:
+        gates = gates + bias[:4 * hidden] + bias[4 * hidden:]
+    p = np.zeros((3, hidden)) if peephole is None else peephole.reshape(3, hidden)
+    outputs = [None] * x.shape[0]
+    for t in reversed(range(x.shape[0])) if reverse else range(x.shape[0]):
+        numbers, scale = dynamic_quantize(h)
+        i, o, f, g = np.split(gates[t] + numbers @ (np.float64(r) - r_zero) * (scale * r_scale), 4, axis=-1)
+        c = sigmoid(f + p[2] * c) * c + sigmoid(i + p[0] * c) * np.tanh(g)
+        h = sigmoid(o + p[1] * c) * np.tanh(c)
+        outputs[t] = h
+    return np.stack(outputs), h, c
+
+
+def recurrent(table: Table) -> None:
+    for directions, dtype, columns in ((1, np.int8, True), (2, np.uint8, False)):
+        x, start = normal(4, 2, 6), [normal(directions, 2, 5), normal(directions, 2, 5)]
+        low, high = (-90, 90) if dtype == np.int8 else (0, 255)
+        w, r = (whole(low, high, directions, n, 20, dtype=dtype) for n in (6, 5))
+        shape = (directions, 20) if columns else (directions,)
+        scales = [RANDOM.uniform(0.002, 0.01, shape).astype(np.float32) for _ in range(2)]
+        zeros = [whole(max(low, 0), 9, *shape, dtype=dtype) for _ in range(2)]
+        bias, peepholes = normal(directions, 40), normal(directions, 15)
+        results = [dynamic_lstm(x, w[d], r[d], scales[0][d], scales[1][d], np.float64(zeros[0][d]),
+                                np.float64(zeros[1][d]), bias[d], (start[0][d], start[1][d]), peepholes[d],
+                                reverse=d == 1) for d in range(directions)]
+        outputs = [np.stack([y for y, _, _ in results], 1), np.stack([h for _, h, _ in results]),
+                   np.stack([c for _, _, c in results])]
+        table.add("DynamicQuantizeLSTM", [x, w, r, bias, None, *start, peepholes, scales[0], zeros[0], scales[1], zeros[1]],
+                  single(*outputs), hidden_size=5, direction="bidirectional" if directions == 2 else "forward")
+
+
 def main() -> None:
     cases = Cases(sys.argv, rtol=1e-4, atol=1e-5)
     table = Table(cases)
     for family in (activations, norms, products, attentions, multi_head_attentions, group_query_attentions,
-                   quantized_products, quantized, others):
+                   quantized_products, quantized, recurrent, others):
         family(table)
     cases.run()
 

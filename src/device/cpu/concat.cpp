@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/cpu/quantized/operands.hpp"
 #include "device/cpu/tactics.hpp"
 
 namespace hone::device::cpu {
@@ -44,7 +45,10 @@ class ConcatKernel final : public engine::Kernel {
 
 /// The layout all image inputs have already, when chunks of it are whole; plain otherwise.
 Layout common_layout(const StepRequest& request, int64_t axis) {
-  const Layout layout = engine::layout_for_shape(request.layout, request.outputs[0].shape);
+  // Images of bytes are channels-last, whatever those of floats are.
+  const bool bytes = is_byte(request.outputs[0].dtype);
+  const Layout layout =
+      engine::layout_for_shape(bytes ? Layout::kChannelsLast : request.layout, request.outputs[0].shape);
   if (axis != 1 || layout == Layout::kPlain) return Layout::kPlain;
   const int64_t block = engine::layout_block(layout);
   const bool whole = std::all_of(request.inputs.begin(), request.inputs.end(),

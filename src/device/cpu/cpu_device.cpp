@@ -5,6 +5,7 @@
 
 #include "device/cpu/generation.hpp"
 #include "device/cpu/onednn.hpp"
+#include "device/cpu/quantized/tactics.hpp"
 #include "device/cpu/reorder.hpp"
 #include "device/cpu/requantization.hpp"
 #include "device/cpu/roi_align.hpp"
@@ -45,6 +46,9 @@ TacticList make_tactics() {
   add_reduction_tactics(list);
   add_quantization_tactics(list);
   add_integer_tactics(list);
+  add_quantized_product_tactics(list);
+  add_quantized_map_tactics(list);
+  add_quantized_pool_tactics(list);
   add_recurrent_tactics(list);
   add_reorder_tactics(list);
   add_roi_align_tactics(list);
@@ -100,7 +104,11 @@ class CpuDevice final : public engine::Device {
   std::vector<std::string> passes(Precision, int64_t) const override {
     std::vector<std::string> passes = {"mean_of_squares", "projection_packing", "attention_fusion",
                                        "normalization_fusion"};
-    if (multiplies_bytes()) passes.emplace_back("quantized_products");
+    if (multiplies_bytes()) {
+      for (const char* name :
+           {"quantized_lowering", "quantized_movement", "quantized_weights", "quantized_fusion"})
+        passes.emplace_back(name);
+    }
     return passes;
   }
 

@@ -1,12 +1,17 @@
-// Convolutions and matrix products of 8-bit integers through oneDNN: with sums of 32 bits, and requantized to
-// 8 bits.
+// Convolutions and matrix products of 8-bit integers through oneDNN: with sums of 32 bits, made floats of,
+// and requantized to 8 bits.
 #include <algorithm>
 
+#include "device/cpu/eltwise.hpp"
 #include "device/cpu/onednn.hpp"
+#include "device/cpu/quantized/operands.hpp"
 #include "device/cpu/tactics.hpp"
 #include "engine/requirements.hpp"
 #include "graph/convolution_geometry.hpp"
 #include "graph/matmul_geometry.hpp"
+#include "graph/post_op.hpp"
+#include "graph/quantized_chain.hpp"
+#include "graph/region.hpp"
 
 namespace hone::device::cpu {
 namespace {
@@ -57,6 +62,11 @@ class ZeroPointKernel final : public engine::Kernel {
 
 #if DNNL_VERSION_MAJOR < 3
 
+memory::dims row_major(const memory::dims& dims) {
+  const auto strides = tensor::row_major_strides(Shape(dims.begin(), dims.end()));
+  return {strides.begin(), strides.end()};
+}
+
 DType dtype_of(const StepRequest& request, size_t input) {
   return request.graph.value(request.node.inputs[input]).type.dtype;
 }
@@ -105,6 +115,77 @@ Refusal read_attributes(const StepRequest& request, const Positions& at, int cha
   return {};
 }
 
+/// What follows the sums where they become floats.
+struct Following {
+  struct Operand {
+    size_t input;
+    int argument;
+    memory::desc desc;
+  };
+  dnnl::post_ops ops;
+  std::vector<Operand> operands;
+};
+
+/// An operand of one number, of one a channel, or, of rows, of one an element; nullopt for any other.
+std::optional<memory::desc> operand_desc(const Shape& operand, const memory::dims& result, bool is_image) {
+  const auto count = tensor::element_count(operand);
+  memory::dims dims(result.size(), 1);
+  if (count != 1) {
+    const int64_t all = tensor::element_count(Shape(result.begin(), result.end()));
+    // One a channel has that axis; oneDNN 2.6 reads whole images as if they lay row-major.
+    if (count == result[1] && count != all) {
+      dims[1] = count;
+    } else if (!is_image && count == all) {
+      dims = result;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return memory::desc(dims, memory::data_type::f32, row_major(dims));
+}
+
+/// The stages of a region for a result that the primitive sees as `dims`.
+Refusal follow(const StepRequest& request, const graph::QuantizedChain& chain, const memory::dims& dims,
+               Following& following) {
+  const bool is_image = chain.core->op == "ConvInteger";
+  std::vector<Eltwise> functions;
+  for (const graph::QuantizedStage& stage : chain.stages) {
+    if (stage.rounds() || stage.operand.is_quantized()) return "an operand or a result that is quantized";
+    const auto op = graph::find_post_op(stage.op);
+    if (!graph::is_binary(*op)) {
+      if (!append_functions(eltwise_functions(stage.op, stage.alpha, stage.beta), functions, following.ops))
+        return "a function that the primitive does not take";
+      continue;
+    }
+    const size_t input = stage.operand.value;
+    const auto desc = operand_desc(request.inputs[input].shape, dims, is_image);
+    if (!desc) return "an operand that is repeated";
+    const auto kind = *op == graph::PostOp::kAdd   ? dnnl::algorithm::binary_add
+                      : *op == graph::PostOp::kMul ? dnnl::algorithm::binary_mul
+                                                   : dnnl::algorithm::binary_sub;
+    const int argument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(following.ops.len()) | DNNL_ARG_SRC_1;
+    following.ops.append_binary(kind, *desc);
+    following.operands.push_back({input, argument, *desc});
+  }
+  return {};
+}
+
+void bind_operands(const StepRequest& request, const Following& following, OnednnKernel& kernel,
+                   Offer& offer) {
+  for (const Following::Operand& operand : following.operands) {
+    kernel.bind_input(operand.input, operand.argument, operand.desc);
+    offer.inputs[operand.input] = {DType::kFloat32, request.inputs[operand.input].shape, Layout::kPlain};
+  }
+}
+
+/// What a step multiplies: a node of its own, or the sums of a region, with where their operands are.
+struct Product {
+  Positions at;
+  const graph::Attributes& attributes;
+  /// Of a region.
+  const graph::QuantizedChain* chain = nullptr;
+};
+
 /// The offer but for the second operand.
 Offer begin_offer(const StepRequest& request, const Positions& at, const TensorDesc& a, const TensorDesc& y) {
   Offer offer;
@@ -133,15 +214,22 @@ void finish_offer(const StepRequest& request, const Positions& at, const Primiti
       std::make_shared<ZeroPointKernel>(std::move(kernel), at.a_zero, dtype_of(request, at.a_zero));
 }
 
-Offer make_convolution(const StepRequest& request, const Positions& at, engine::WeightStore& weights) {
+Offer make_convolution(const StepRequest& request, const Product& product, engine::WeightStore& weights) {
+  const Positions& at = product.at;
   const Shape& shape = request.inputs[at.a].shape;
   const graph::Convolution geometry =
-      graph::read_convolution(request.node.attributes, shape, request.inputs[at.b].shape);
+      graph::read_convolution(product.attributes, shape, request.inputs[at.b].shape);
   dnnl::primitive_attr attributes;
   if (Refusal reason = read_attributes(request, at, 1 << 1, attributes))
     return Offer::refuse(std::move(reason));
   const TensorDesc source{dtype_of(request, at.a), shape, Layout::kChannelsLast};
   const TensorDesc result{request.outputs[0].dtype, request.outputs[0].shape, Layout::kChannelsLast};
+  Following following;
+  const memory::dims seen(result.shape.begin(), result.shape.end());
+  if (Refusal reason =
+          product.chain == nullptr ? Refusal() : follow(request, *product.chain, seen, following))
+    return Offer::refuse(std::move(reason));
+  attributes.set_post_ops(following.ops);
   memory::dims dims = {geometry.out_channels, geometry.in_channels};
   if (geometry.group > 1) dims = {geometry.group, geometry.group_outputs(), geometry.group_inputs()};
   memory::dims strides, dilations, begin, end;
@@ -173,17 +261,31 @@ Offer make_convolution(const StepRequest& request, const Positions& at, engine::
     kernel->bind_input(at.bias, DNNL_ARG_BIAS, pd.bias_desc());
     offer.inputs[at.bias] = {DType::kInt32, request.inputs[at.bias].shape, Layout::kPlain};
   }
+  bind_operands(request, following, *kernel, offer);
   finish_offer(request, at, pd, std::move(kernel), offer);
   return offer;
 }
 
-Offer offer_convolution(const StepRequest& request, engine::WeightStore& weights) {
-  const Positions& at = request.node.op == "ConvInteger" ? kSums : kQuantized;
+/// Weights that an engine holds in packed form only were looked at when they were packed.
+Refusal refuse_operands(const StepRequest& request, const Positions& at) {
+  const Tensor* plain = constant(request, at.b);
+  const bool packed = plain == nullptr && request.graph.value(request.node.inputs[at.b]).constant;
+  return packed ? Refusal() : refuse_saturation(dtype_of(request, at.a), plain);
+}
+
+Offer offer_convolution_of(const StepRequest& request, const Product& product, engine::WeightStore& weights) {
+  const Positions& at = product.at;
   if (request.graph.value(request.node.inputs[at.b]).constant == std::nullopt)
     return Offer::refuse("the weights are computed");
   const size_t rank = request.inputs[at.a].shape.size();
   if (rank != 4 && rank != 5) return Offer::refuse("rank 4 and 5 only");
-  return guard_onednn([&] { return make_convolution(request, at, weights); });
+  if (Refusal reason = refuse_operands(request, at)) return Offer::refuse(std::move(reason));
+  return guard_onednn([&] { return make_convolution(request, product, weights); });
+}
+
+Offer offer_convolution(const StepRequest& request, engine::WeightStore& weights) {
+  const Positions& at = request.node.op == "ConvInteger" ? kSums : kQuantized;
+  return offer_convolution_of(request, {at, request.node.attributes}, weights);
 }
 
 /// The shape with ones in front of it.
@@ -193,13 +295,12 @@ memory::dims dims_of(const Shape& shape, size_t rank) {
   return dims;
 }
 
-memory::dims row_major(const memory::dims& dims) {
-  const auto strides = tensor::row_major_strides(Shape(dims.begin(), dims.end()));
-  return {strides.begin(), strides.end()};
-}
-
-Offer make_product(const StepRequest& request, const Positions& at, engine::WeightStore& weights) {
-  const size_t rank = request.outputs[0].shape.size();
+Offer make_product(const StepRequest& request, const Product& product, engine::WeightStore& weights) {
+  const Positions& at = product.at;
+  // The rows of a stack are those of one matrix where the second operand is the same for all.
+  const Shape& shape = request.outputs[0].shape;
+  const bool flat = request.inputs[at.b].shape.size() == 2;
+  const size_t rank = flat ? 2 : shape.size();
   dnnl::primitive_attr attributes;
   if (Refusal reason = read_attributes(request, at, 1 << (rank - 1), attributes))
     return Offer::refuse(std::move(reason));
@@ -208,12 +309,23 @@ Offer make_product(const StepRequest& request, const Positions& at, engine::Weig
   const TensorDesc y{request.outputs[0].dtype, request.outputs[0].shape, Layout::kPlain};
   const bool packs = request.graph.value(request.node.inputs[at.b]).constant != std::nullopt;
   if (!packs && b.dtype != DType::kInt8) return Offer::refuse("a second operand of uint8 that is computed");
-  const memory::dims a_dims = dims_of(a.shape, rank);
+  const auto rows = [&](const Shape& matrix) {
+    return flat ? memory::dims{tensor::element_count(matrix) / matrix.back(), matrix.back()}
+                : dims_of(matrix, rank);
+  };
+  const memory::dims a_dims = rows(a.shape);
+  const memory::dims y_dims = rows(y.shape);
   const memory::dims b_dims = dims_of(b.shape, rank);
+  Following following;
+  if (Refusal reason =
+          product.chain == nullptr ? Refusal() : follow(request, *product.chain, y_dims, following))
+    return Offer::refuse(std::move(reason));
+  attributes.set_post_ops(following.ops);
   const memory::desc source(a_dims, onednn_type(a.dtype), row_major(a_dims));
   const memory::desc matrix = packs ? memory::desc(b_dims, memory::data_type::s8, memory::format_tag::any)
                                     : memory::desc(b_dims, memory::data_type::s8, row_major(b_dims));
-  const dnnl::matmul::primitive_desc pd({source, matrix, onednn_desc(y)}, attributes, onednn_engine());
+  const memory::desc result(y_dims, onednn_type(y.dtype), row_major(y_dims));
+  const dnnl::matmul::primitive_desc pd({source, matrix, result}, attributes, onednn_engine());
   if (const Refusal reason = refuse_implementation(pd.impl_info_str())) return Offer::refuse(reason);
   auto kernel = std::make_shared<OnednnKernel>(dnnl::matmul(pd));
   Offer offer = begin_offer(request, at, a, y);
@@ -226,18 +338,35 @@ Offer make_product(const StepRequest& request, const Positions& at, engine::Weig
     kernel->bind_input(at.b, DNNL_ARG_WEIGHTS, pd.weights_desc());
     offer.inputs[at.b] = b;
   }
+  bind_operands(request, following, *kernel, offer);
   finish_offer(request, at, pd, std::move(kernel), offer);
   return offer;
 }
 
-Offer offer_product(const StepRequest& request, engine::WeightStore& weights) {
-  const Positions& at = request.node.op == "MatMulInteger" ? kSums : kQuantized;
+Offer offer_product_of(const StepRequest& request, const Product& product, engine::WeightStore& weights) {
+  const Positions& at = product.at;
   if (request.inputs[at.a].shape.size() < 2 || request.inputs[at.b].shape.size() < 2)
     return Offer::refuse("a vector");
   for (const size_t input : {at.a, at.b}) {
     if (tensor::element_count(request.inputs[input].shape) == 0) return Offer::refuse("an operand is empty");
   }
-  return guard_onednn([&] { return make_product(request, at, weights); });
+  if (Refusal reason = refuse_operands(request, at)) return Offer::refuse(std::move(reason));
+  return guard_onednn([&] { return make_product(request, product, weights); });
+}
+
+Offer offer_product(const StepRequest& request, engine::WeightStore& weights) {
+  const Positions& at = request.node.op == "MatMulInteger" ? kSums : kQuantized;
+  return offer_product_of(request, {at, request.node.attributes}, weights);
+}
+
+Offer offer_floats(const StepRequest& request, engine::WeightStore& weights) {
+  const auto chain = graph::read_quantized_chain(request.node);
+  if (!chain || chain->core == nullptr || chain->x.is_quantized() || chain->w.is_quantized())
+    return Offer::refuse("no sums of integers");
+  const Positions at = {chain->x.value, chain->w.value, chain->x.zero_point, chain->w.zero_point};
+  const Product product{at, chain->core->attributes, &*chain};
+  if (chain->core->op == "ConvInteger") return offer_convolution_of(request, product, weights);
+  return offer_product_of(request, product, weights);
 }
 
 #else
@@ -247,6 +376,7 @@ Offer offer_convolution(const StepRequest&, engine::WeightStore&) {
   return Offer::refuse("only with oneDNN 2");
 }
 Offer offer_product(const StepRequest&, engine::WeightStore&) { return Offer::refuse("only with oneDNN 2"); }
+Offer offer_floats(const StepRequest&, engine::WeightStore&) { return Offer::refuse("only with oneDNN 2"); }
 
 #endif
 
@@ -263,6 +393,10 @@ void add_integer_tactics(TacticList& list) {
                   .operators = {"MatMulInteger", "QLinearMatMul"},
                   .requirements = {engine::nonempty_output},
                   .make = offer_product});
+  list.push_back({.name = "onednn_integer",
+                  .operators = {"Region:integer_product"},
+                  .requirements = {engine::nonempty_output},
+                  .make = offer_floats});
 }
 
 }  // namespace hone::device::cpu

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "device/cpu/elementwise_program.hpp"
+#include "device/cpu/eltwise.hpp"
 #include "device/cpu/onednn.hpp"
 #include "engine/requirements.hpp"
 
@@ -13,13 +14,6 @@ namespace {
 using dnnl::algorithm;
 using engine::TensorDesc;
 
-/// A function of oneDNN with its parameters.
-struct Eltwise {
-  algorithm kind;
-  float alpha = 0;
-  float beta = 0;
-};
-
 Eltwise hard_swish() {
 #if DNNL_VERSION_MAJOR >= 3
   return {algorithm::eltwise_hardswish, 1.0f / 6, 0.5f};
@@ -28,47 +22,12 @@ Eltwise hard_swish() {
 #endif
 }
 
-/// The functions that make an activation one after the other; empty when oneDNN has none.
-std::vector<Eltwise> eltwise_functions(const std::string& name, float alpha, float beta) {
-  if (name == "relu") return {{algorithm::eltwise_relu}};
-  if (name == "leaky_relu") return {{algorithm::eltwise_relu, alpha}};
-  if (name == "clip") return {{algorithm::eltwise_clip, alpha, beta}};
-  if (name == "sigmoid") return {{algorithm::eltwise_logistic}};
-  if (name == "tanh") return {{algorithm::eltwise_tanh}};
-  if (name == "hard_swish") return {hard_swish()};
-  if (name == "hard_sigmoid")
-    return {{algorithm::eltwise_linear, alpha, beta}, {algorithm::eltwise_clip, 0, 1}};
-  if (name == "swish") return {{algorithm::eltwise_swish, alpha}};
-  if (name == "elu") return {{algorithm::eltwise_elu, alpha}};
-  if (name == "gelu_erf") return {{algorithm::eltwise_gelu_erf}};
-  if (name == "gelu_tanh") return {{algorithm::eltwise_gelu_tanh}};
-  return {};
-}
-
 /// A primitive of oneDNN 2.6 keeps the parameters of one function per algorithm: a second one with others
 /// would be computed with those of the first, without an error.
 bool clashes(const Eltwise& next, const std::vector<Eltwise>& inside) {
   return std::any_of(inside.begin(), inside.end(), [&](const Eltwise& other) {
     return other.kind == next.kind && (other.alpha != next.alpha || other.beta != next.beta);
   });
-}
-
-/// False when the primitive cannot take the functions beside those `inside` already.
-bool append_functions(const std::vector<Eltwise>& functions, std::vector<Eltwise>& inside,
-                      dnnl::post_ops& ops) {
-  if (functions.empty()) return false;
-  for (const Eltwise& next : functions) {
-    if (clashes(next, inside)) return false;
-  }
-  for (const Eltwise& next : functions) {
-#if DNNL_VERSION_MAJOR >= 3
-    ops.append_eltwise(next.kind, next.alpha, next.beta);
-#else
-    ops.append_eltwise(1.0f, next.kind, next.alpha, next.beta);
-#endif
-    inside.push_back(next);
-  }
-  return true;
 }
 
 /// The descriptor of a binary operand seen at the output's rank; nullopt when oneDNN cannot broadcast it.
@@ -131,6 +90,39 @@ class SequenceKernel final : public engine::Kernel {
 };
 
 }  // namespace
+
+std::vector<Eltwise> eltwise_functions(const std::string& post_op, float alpha, float beta) {
+  if (post_op == "relu") return {{algorithm::eltwise_relu}};
+  if (post_op == "leaky_relu") return {{algorithm::eltwise_relu, alpha}};
+  if (post_op == "clip") return {{algorithm::eltwise_clip, alpha, beta}};
+  if (post_op == "sigmoid") return {{algorithm::eltwise_logistic}};
+  if (post_op == "tanh") return {{algorithm::eltwise_tanh}};
+  if (post_op == "hard_swish") return {hard_swish()};
+  if (post_op == "hard_sigmoid")
+    return {{algorithm::eltwise_linear, alpha, beta}, {algorithm::eltwise_clip, 0, 1}};
+  if (post_op == "swish") return {{algorithm::eltwise_swish, alpha}};
+  if (post_op == "elu") return {{algorithm::eltwise_elu, alpha}};
+  if (post_op == "gelu_erf") return {{algorithm::eltwise_gelu_erf}};
+  if (post_op == "gelu_tanh") return {{algorithm::eltwise_gelu_tanh}};
+  return {};
+}
+
+bool append_functions(const std::vector<Eltwise>& functions, std::vector<Eltwise>& inside,
+                      dnnl::post_ops& ops) {
+  if (functions.empty()) return false;
+  for (const Eltwise& next : functions) {
+    if (clashes(next, inside)) return false;
+  }
+  for (const Eltwise& next : functions) {
+#if DNNL_VERSION_MAJOR >= 3
+    ops.append_eltwise(next.kind, next.alpha, next.beta);
+#else
+    ops.append_eltwise(1.0f, next.kind, next.alpha, next.beta);
+#endif
+    inside.push_back(next);
+  }
+  return true;
+}
 
 PostOps translate_post_ops(const engine::StepRequest& request, size_t first_extra, const TensorDesc& output,
                            size_t limit, bool allow_sum) {

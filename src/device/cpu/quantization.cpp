@@ -8,6 +8,8 @@
 #include "device/cpu/reduction_math.hpp"
 #include "device/cpu/tactics.hpp"
 #include "engine/requirements.hpp"
+#include "graph/quantized_chain.hpp"
+#include "graph/region.hpp"
 
 namespace hone::device::cpu {
 namespace {
@@ -73,6 +75,49 @@ class QuantizeKernel final : public engine::Kernel {
 
  private:
   Rows rows_;
+  DType to_;
+};
+
+/// Images whose planes follow each other become channels-last.
+class QuantizeImageKernel final : public engine::Kernel {
+ public:
+  QuantizeImageKernel(const engine::Shape& shape, DType to)
+      : batch_(shape[0]), channels_(shape[1]), pixels_(1), to_(to) {
+    for (size_t i = 2; i < shape.size(); ++i) pixels_ *= shape[i];
+  }
+
+  void run(const engine::Run& run) const override {
+    const float scale = *static_cast<const float*>(run.inputs[1]);
+    const float zero_point = zero_point_of(run.inputs.size() > 2 ? run.inputs[2] : nullptr, to_, 0);
+    const int64_t parts = (pixels_ + kPixels - 1) / kPixels;
+#pragma omp parallel for schedule(static) if (batch_ * channels_ * pixels_ > kWorthThreads)
+    for (int64_t part = 0; part < batch_ * parts; ++part) {
+      const int64_t first = part % parts * kPixels;
+      run_part(run, part / parts, first, std::min(kPixels, pixels_ - first), scale, zero_point);
+    }
+  }
+
+ private:
+  static constexpr int64_t kPixels = 512;
+
+  void run_part(const engine::Run& run, int64_t image, int64_t first, int64_t count, float scale,
+                float zero_point) const {
+    const auto* x = static_cast<const float*>(run.inputs[0]) + image * channels_ * pixels_ + first;
+    auto* y = static_cast<uint8_t*>(run.outputs[0]) + (image * pixels_ + first) * channels_;
+    uint8_t row[kPixels];
+    for (int64_t channel = 0; channel < channels_; ++channel, x += pixels_) {
+      if (to_ == DType::kUInt8) {
+        quantize_row(x, scale, zero_point, row, static_cast<size_t>(count));
+      } else {
+        quantize_row(x, scale, zero_point, reinterpret_cast<int8_t*>(row), static_cast<size_t>(count));
+      }
+      for (int64_t i = 0; i < count; ++i) y[i * channels_ + channel] = row[i];
+    }
+  }
+
+  int64_t batch_;
+  int64_t channels_;
+  int64_t pixels_;
   DType to_;
 };
 
@@ -144,10 +189,47 @@ DType dtype_of(const StepRequest& request, size_t input) {
   return request.graph.value(request.node.inputs[input]).type.dtype;
 }
 
+/// Whether a step that reads the result wants channels-last images.
+bool is_read_as_image(const StepRequest& request) {
+  const graph::ValueId id = request.node.outputs[0];
+  const auto& nodes = request.graph.nodes;
+  return std::any_of(nodes.begin(), nodes.end(), [&](const graph::Node& node) {
+    if (std::find(node.inputs.begin(), node.inputs.end(), id) == node.inputs.end()) return false;
+    if (node.op == "MaxPool" || node.op == "QLinearConv" || node.op == "ConvInteger") return true;
+    if (!graph::is_region(node)) return false;
+    const auto chain = graph::read_quantized_chain(node);
+    if (!chain || chain->core == nullptr) return false;
+    const std::string& op = chain->core->op;
+    return op != "MatMul" && op != "FusedMatMul" && op != "Gemm" && op != "FusedGemm";
+  });
+}
+
+/// Of one scale: images stay channels-last where they are, and become it where that is wanted.
+Offer image_offer(const StepRequest& request, DType to) {
+  const engine::Shape& shape = request.inputs[0].shape;
+  const bool last = request.inputs[0].layout == Layout::kChannelsLast;
+  const bool image = shape.size() == 4 || shape.size() == 5;
+  if (!image || tensor::element_count(shape) == 0 || tensor::element_count(request.inputs[1].shape) != 1)
+    return Offer::refuse("no image of one scale");
+  if (!last && !is_read_as_image(request)) return Offer::refuse("nobody wants channels-last");
+  std::shared_ptr<const engine::Kernel> kernel;
+  if (last) {
+    kernel = std::make_shared<QuantizeKernel>(Rows{.inner = tensor::element_count(shape)}, to);
+  } else {
+    kernel = std::make_shared<QuantizeImageKernel>(shape, to);
+  }
+  Offer offer = exact_offer(request, std::move(kernel));
+  if (last) offer.inputs[0].layout = Layout::kChannelsLast;
+  offer.outputs[0].layout = Layout::kChannelsLast;
+  return offer;
+}
+
 Offer offer_quantize(const StepRequest& request, engine::WeightStore&) {
   const DType to = request.outputs[0].dtype;
   if (dtype_of(request, 0) != DType::kFloat32 || dtype_of(request, 1) != DType::kFloat32 || !is_byte(to))
     return Offer::refuse("not from float32 to 8 bits");
+  Offer image = image_offer(request, to);
+  if (!image.refusal) return image;
   const auto rows = rows_of(request);
   if (!rows) return Offer::refuse("scales for blocks along an axis");
   return exact_offer(request, std::make_shared<QuantizeKernel>(*rows, to));
@@ -159,7 +241,13 @@ Offer offer_dequantize(const StepRequest& request, engine::WeightStore&) {
     return Offer::refuse("not from integers of 8 or 32 bits to float32");
   const auto rows = rows_of(request);
   if (!rows) return Offer::refuse("scales for blocks along an axis");
-  return exact_offer(request, std::make_shared<DequantizeKernel>(*rows, from));
+  Offer offer = exact_offer(request, std::make_shared<DequantizeKernel>(*rows, from));
+  if (tensor::element_count(request.inputs[1].shape) == 1 &&
+      request.inputs[0].layout == Layout::kChannelsLast) {
+    offer.inputs[0].layout = Layout::kChannelsLast;
+    offer.outputs[0].layout = Layout::kChannelsLast;
+  }
+  return offer;
 }
 
 /// The range is widened to hold 0. All zeros have no range; their scale is 1, so that nothing divides by 0.

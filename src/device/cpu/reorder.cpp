@@ -6,6 +6,7 @@
 
 #include "device/cpu/chain_math.hpp"
 #include "device/cpu/onednn.hpp"
+#include "device/cpu/quantized/operands.hpp"
 #include "device/cpu/tactics.hpp"
 #include "engine/transposition.hpp"
 #include "graph/image_blocks.hpp"
@@ -169,8 +170,8 @@ Offer offer_same_bytes(const StepRequest& request, engine::WeightStore&) {
   if (!found) return Offer::refuse("elements lie in another order");
   const bool floating = request.outputs[0].dtype == tensor::DType::kFloat32;
   const tensor::DType dtype = floating ? request.storage() : request.outputs[0].dtype;
-  if (!floating && (found->input != Layout::kPlain || found->result != Layout::kPlain))
-    return Offer::refuse("only float32 images lie otherwise than plain");
+  if (!floating && !is_byte(dtype) && (found->input != Layout::kPlain || found->result != Layout::kPlain))
+    return Offer::refuse("only images of float32 and of bytes lie otherwise than plain");
   Offer offer;
   offer.inputs = {{dtype, shape, found->input}};
   offer.outputs = {{dtype, request.outputs[0].shape, found->result}};

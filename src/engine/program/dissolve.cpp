@@ -1,6 +1,8 @@
 // See dissolve.hpp.
 #include "engine/program/dissolve.hpp"
 
+#include <algorithm>
+
 #include "graph/region.hpp"
 #include "transform/dissolve.hpp"
 
@@ -33,6 +35,17 @@ std::vector<Node> dissolve(graph::Graph& graph, const Node& whole,
       takes(transform::chained_ops(rest) == 1 ? rest : transform::split_chain(rest, 1, between)[0]);
   if (!gains) return {};
   return {std::move(base), std::move(rest)};
+}
+
+std::vector<ValueId> unread_inputs(const Node& whole, const std::vector<Node>& pieces) {
+  std::vector<ValueId> unread;
+  for (const ValueId id : whole.inputs) {
+    const bool read = std::any_of(pieces.begin(), pieces.end(), [&](const Node& piece) {
+      return std::find(piece.inputs.begin(), piece.inputs.end(), id) != piece.inputs.end();
+    });
+    if (id != graph::kNoValue && !read) unread.push_back(id);
+  }
+  return unread;
 }
 
 }  // namespace hone::engine

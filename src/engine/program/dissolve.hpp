@@ -21,4 +21,7 @@ bool has_pieces(const graph::Node& node);
 std::vector<graph::Node> dissolve(graph::Graph& graph, const graph::Node& whole,
                                   const std::function<bool(const graph::Node&)>& takes);
 
+/// Inputs of a whole node that none of its pieces reads: constants that others were computed of.
+std::vector<graph::ValueId> unread_inputs(const graph::Node& whole, const std::vector<graph::Node>& pieces);
+
 }  // namespace hone::engine

@@ -302,6 +302,8 @@ class ProgramBuilder {
       return choice_.is_taken(request_for(node, plan));
     });
     if (pieces.empty()) return false;
+    // Loading the engine computes others of them again.
+    for (const ValueId id : unread_inputs(whole.node, pieces)) need_plain_constant(id);
     for (size_t i = 0; i < pieces.size(); ++i)
       pieces[i].name = fmt::format("{} [{}/{}]", whole.node.name, i + 1, pieces.size());
     add_each(std::move(pieces), whole.key, whole, plan, refusals);

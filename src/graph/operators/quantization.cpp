@@ -17,15 +17,17 @@ std::optional<std::vector<int64_t>> known_shape(const TensorType& type) {
   return shape;
 }
 
-/// The scale (input 1) fits the data (input 0), and the zero point (input 2) has the scale's shape.
+/// The scale (input 1) fits the data (input 0), and the zero point (input 2) has the scale's shape; one
+/// number may be a scalar here and a vector there, as ONNX Runtime's quantizer writes them.
 void check_scale(const InferenceContext& context) {
   const auto data = known_shape(context.input(0));
   const auto scale = known_shape(context.input(1));
   if (data && scale) ScaleLayout(context.attributes(), *data, *scale);
   const auto zero_point = known_shape(context.input(2));
   if (!scale || !zero_point) return;
-  context.require(*scale == *zero_point, "inputs 1 and 2 have shapes {} and {}", tensor::shape_text(*scale),
-                  tensor::shape_text(*zero_point));
+  const bool single = tensor::element_count(*scale) == 1 && tensor::element_count(*zero_point) == 1;
+  context.require(single || *scale == *zero_point, "inputs 1 and 2 have shapes {} and {}",
+                  tensor::shape_text(*scale), tensor::shape_text(*zero_point));
 }
 
 bool is_quantized(DType dtype) {

@@ -1,5 +1,6 @@
 // Attributes of opset 23 and 24 that choose element types: the table's forms take those of the inputs.
 #include <climits>
+#include <cmath>
 
 #include "import/onnx/adapt.hpp"
 
@@ -19,8 +20,21 @@ graph::Attributes cast_to(DType dtype) {
 /// It says how float8e8m0 is rounded, which is refused anyway.
 void drop_round_mode(Rewrite& r) { r.node.attributes.erase("round_mode"); }
 
+/// Bad input where a constant scale holds what nothing can be divided or multiplied by.
+void check_scale(const Rewrite& r) {
+  const graph::ValueId id = r.node.input(1);
+  const graph::Tensor* scale = id == graph::kNoValue ? nullptr : r.graph.constant(id);
+  if (scale == nullptr || !tensor::is_floating(scale->dtype())) return;
+  for (const double value : scale->to_double()) {
+    if (value == 0 || !std::isfinite(value))
+      fail_bad_input("the scale '{}' holds {}, which is no scale: quantize the model anew",
+                     r.graph.value(id).name, value);
+  }
+}
+
 /// The type in which x is divided by the scale, by default that of the scale.
 void quantize_in_precision(Rewrite& r) {
+  check_scale(r);
   const auto precision = static_cast<DType>(r.attribute<int64_t>("precision", 0));
   r.node.attributes.erase("precision");
   if (precision == DType::kUndefined) return;
@@ -31,6 +45,7 @@ void quantize_in_precision(Rewrite& r) {
 
 /// The type of the result, by default that of the scale.
 void dequantize_to_type(Rewrite& r) {
+  check_scale(r);
   const auto dtype = static_cast<DType>(r.attribute<int64_t>("output_dtype", 0));
   r.node.attributes.erase("output_dtype");
   if (dtype != DType::kUndefined && dtype != r.dtype(1)) r.after(0, "Cast", {}, cast_to(dtype));

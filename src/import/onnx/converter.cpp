@@ -71,10 +71,11 @@ std::set<std::string> Converter::replaced_defaults() const {
 void Converter::add_initializers(const onnx::GraphProto& proto, Scope& scope) {
   const bool own = &proto == &model_.graph();
   const std::set<std::string> replaced = own ? replaced_defaults() : std::set<std::string>();
-  const auto add = [&](const std::string& name, auto&& read) {
+  const auto add = [&](const std::string& name, int64_t data_type, auto&& read) {
     if (replaced.contains(name)) return;
     try {
       scope.define(name, scope.graph.add_constant(scope.frame.prefix + name, read()));
+      if (is_narrow(data_type)) narrow_.set(scope.graph, scope.lookup(name), data_type);
     } catch (const Error& error) {
       throw error.within(fmt::format("initializer '{}'", name.substr(0, 200)));
     }
@@ -82,13 +83,14 @@ void Converter::add_initializers(const onnx::GraphProto& proto, Scope& scope) {
   for (int i = 0; i < proto.initializer_size(); ++i) {
     const std::string name = proto.initializer(i).name();
     // Only the model's own graph is converted once; the graphs of a function body may be needed again.
-    add(name, [&] {
+    add(name, proto.initializer(i).data_type(), [&] {
       return own ? take_tensor(*model_.mutable_graph()->mutable_initializer(i), folder_)
                  : read_tensor(proto.initializer(i), folder_);
     });
   }
   for (const auto& sparse : proto.sparse_initializer()) {
-    add(sparse.values().name(), [&] { return read_sparse_tensor(sparse, folder_); });
+    add(sparse.values().name(), sparse.values().data_type(),
+        [&] { return read_sparse_tensor(sparse, folder_); });
   }
 }
 
@@ -97,6 +99,7 @@ void Converter::declare_types(const onnx::GraphProto& proto, Scope& scope) {
     for (const auto& info : infos) {
       // Sequences inside a graph are resolved; one that would enter or leave it is refused.
       if (inside && info.type().has_sequence_type()) continue;
+      if (inside && is_narrow(info.type().tensor_type().elem_type())) continue;
       try {
         scope.declare(info.name(), read_type(info.type()));
       } catch (const Error& error) {
@@ -157,7 +160,9 @@ void Converter::convert_node(const onnx::NodeProto& proto, Scope& scope) {
   const auto function = functions_.find({domain, proto.op_type()});
   if (function != functions_.end()) return inline_function(*function->second, proto, scope);
   if (const auto* rule = find_expansion(domain, proto.op_type(), scope.frame.opset)) {
-    return expand_node(scope.graph, read_node(proto, scope), scope.frame.opset, *rule);
+    Node node = read_node(proto, scope);
+    if (narrow_.convert(scope.graph, node, scope.frame.opset)) return;
+    return expand_node(scope.graph, std::move(node), scope.frame.opset, *rule);
   }
   if (!domain.empty()) refuse_domain(domain);
   check_opset(proto.op_type(), scope.frame.opset);
@@ -165,7 +170,10 @@ void Converter::convert_node(const onnx::NodeProto& proto, Scope& scope) {
   const bool copies_sequence = proto.op_type() == "Identity" && proto.input_size() == 1 &&
                                scope.find_sequence(proto.input(0)) != nullptr;
   if (copies_sequence || is_sequence_operator(proto.op_type())) return add_sequence_operator(proto, scope);
-  Rewrite(scope.graph, read_node(proto, scope), scope.frame.opset).finish();
+  Node node = read_node(proto, scope);
+  if (narrow_.convert(scope.graph, node, scope.frame.opset)) return;
+  narrow_.pass_on(scope.graph, node);
+  Rewrite(scope.graph, std::move(node), scope.frame.opset).finish();
 }
 
 void Converter::add_constant(const onnx::NodeProto& proto, Scope& scope) {
@@ -180,6 +188,8 @@ void Converter::add_constant(const onnx::NodeProto& proto, Scope& scope) {
   named.set_name(proto.attribute(0).name());
   const std::string& name = proto.output(0);
   scope.define(name, scope.graph.add_constant(scope.full_name(name), read_constant(named, folder_)));
+  if (named.has_t() && is_narrow(named.t().data_type()))
+    narrow_.set(scope.graph, scope.lookup(name), named.t().data_type());
 }
 
 void Converter::add_sequence_operator(const onnx::NodeProto& proto, Scope& scope) {

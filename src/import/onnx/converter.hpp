@@ -13,6 +13,7 @@
 
 #include "graph/graph.hpp"
 #include "import/onnx/external_data.hpp"
+#include "import/onnx/narrow_types.hpp"
 #include "import/onnx/proto.hpp"
 #include "import/onnx/scope.hpp"
 
@@ -58,6 +59,7 @@ class Converter {
   ExternalFolder folder_;
   std::span<const std::string> given_;
   std::map<std::pair<std::string, std::string>, const onnx::FunctionProto*> functions_;
+  NarrowValues narrow_;
   size_t node_count_ = 0;
   size_t sequence_elements_ = 0;
   int graph_depth_ = 0;

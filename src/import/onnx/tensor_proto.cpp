@@ -7,7 +7,9 @@
 #include <memory>
 
 #include "base/checked.hpp"
+#include "import/onnx/external_bytes.hpp"
 #include "import/onnx/limits.hpp"
+#include "import/onnx/narrow_types.hpp"
 #include "import/tensor_bytes.hpp"
 
 namespace hone::importer {
@@ -68,8 +70,10 @@ uint64_t read_number(const std::string& key, const std::string& text) {
   return value;
 }
 
-Tensor from_external(const onnx::TensorProto& proto, DType dtype, const Shape& shape,
-                     ExternalFolder& folder) {
+}  // namespace
+
+ExternalBytes external_bytes(const onnx::TensorProto& proto, uint64_t wanted, const std::string& type,
+                             ExternalFolder& folder) {
   std::string location;
   uint64_t offset = 0;
   std::optional<uint64_t> length;
@@ -84,12 +88,18 @@ Tensor from_external(const onnx::TensorProto& proto, DType dtype, const Shape& s
       fail_bad_input("field external_data has an unknown key '{}'", entry.key().substr(0, 40));
     }
   }
+  if (length && *length != wanted)
+    fail_bad_input("field external_data: length is {}, but {} needs {} bytes", *length, type, wanted);
+  return folder.map(location, offset, wanted);
+}
+
+namespace {
+
+Tensor from_external(const onnx::TensorProto& proto, DType dtype, const Shape& shape,
+                     ExternalFolder& folder) {
   const auto wanted = static_cast<uint64_t>(tensor_bytes(dtype, shape));
-  if (length && *length != wanted) {
-    fail_bad_input("field external_data: length is {}, but {}[{}] needs {} bytes", *length,
-                   tensor::dtype_name(dtype), tensor::shape_text(shape), wanted);
-  }
-  const ExternalBytes bytes = folder.map(location, offset, wanted);
+  const std::string type = fmt::format("{}[{}]", tensor::dtype_name(dtype), tensor::shape_text(shape));
+  const ExternalBytes bytes = external_bytes(proto, wanted, type, folder);
   return tensor_from_bytes(dtype, shape, bytes.bytes, "external data", bytes.owner);
 }
 
@@ -109,6 +119,8 @@ DType read_dtype(int32_t data_type) {
 }
 
 Tensor read_tensor(const onnx::TensorProto& proto, ExternalFolder& folder) {
+  if (is_narrow(proto.data_type()) && !proto.has_segment())
+    return read_narrow_tensor(proto, read_shape(proto.dims()), folder);
   const DType dtype = read_dtype(proto.data_type());
   const Shape shape = read_shape(proto.dims());
   if (proto.has_segment()) fail_bad_input("field segment is not supported");
@@ -119,7 +131,8 @@ Tensor read_tensor(const onnx::TensorProto& proto, ExternalFolder& folder) {
 }
 
 Tensor take_tensor(onnx::TensorProto& proto, ExternalFolder& folder) {
-  if (is_external(proto) || !proto.has_raw_data() || proto.has_segment()) return read_tensor(proto, folder);
+  const bool takes_bytes = proto.has_raw_data() && !proto.has_segment() && !is_narrow(proto.data_type());
+  if (is_external(proto) || !takes_bytes) return read_tensor(proto, folder);
   const DType dtype = read_dtype(proto.data_type());
   const Shape shape = read_shape(proto.dims());
   const std::shared_ptr<const std::string> owner(proto.release_raw_data());

@@ -10,12 +10,13 @@
 namespace hone::reference {
 namespace {
 
-/// Zero points with the scale's shape; zeros when input 2 is absent.
+/// As many zero points as scales; zeros when input 2 is absent.
 std::vector<double> read_zero_points(const KernelContext& context) {
   const Tensor& scale = context.input(1);
   if (!context.has_input(2)) return std::vector<double>(static_cast<size_t>(scale.size()), 0.0);
   const Tensor& zero_point = context.input(2);
-  if (zero_point.shape() != scale.shape()) {
+  const bool single = zero_point.size() == 1 && scale.size() == 1;
+  if (!single && zero_point.shape() != scale.shape()) {
     fail_bad_input("inputs 1 and 2 have shapes {} and {}", tensor::shape_text(scale.shape()),
                    tensor::shape_text(zero_point.shape()));
   }

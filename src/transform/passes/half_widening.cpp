@@ -8,6 +8,8 @@
 
 #include "graph/infer.hpp"
 #include "graph/operator.hpp"
+#include "graph/quantized_chain.hpp"
+#include "graph/region.hpp"
 #include "transform/pass_list.hpp"
 
 namespace hone::transform {
@@ -126,7 +128,8 @@ void separate_boundary(Graph& graph, std::vector<Node>& first, std::vector<Node>
 /// Why it cannot be done; empty when the graph is widened.
 Refusal widen(Graph& graph) {
   for (const Node& node : graph.nodes) {
-    if (graph::has_body(node)) return fmt::format("{} holds a graph", node.text());
+    if (graph::has_body(node) && graph::kind_of(node) != graph::kQuantizedWeights)
+      return fmt::format("{} holds a graph", node.text());
   }
   const std::vector<ValueId> narrow = round_before_whole(graph);
   for (Node& node : graph.nodes) {

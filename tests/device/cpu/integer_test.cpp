@@ -37,6 +37,18 @@ TEST(CpuInteger, QuantizesAndBack) {
   }
 }
 
+TEST(CpuInteger, TakesOneScaleAndOneZeroPointOfAnyRank) {
+  GraphBuilder b;
+  const auto x = b.input("x", {6});
+  const auto zero = scalar(b, 0, DType::kInt32);
+  const auto bias = b.constant(test::random_tensor({6}, 3, -500, 500).cast(DType::kInt32));
+  // ONNX Runtime writes biases so.
+  const auto y = b.node("Add", {x, b.node("DequantizeLinear", {bias, b.filled({1}, 0.01f), zero})});
+  const auto z = b.node("QuantizeLinear", {x, b.scalar(0.01f), b.constant(Tensor::of<uint8_t>({7}, {1}))});
+  const graph::Graph graph = b.finish({y, z});
+  test::expect_own_steps(graph, test::random_inputs(graph, 3, 1));
+}
+
 TEST(CpuInteger, QuantizesWhatIsNoNumber) {
   const float infinity = std::numeric_limits<float>::infinity();
   std::vector<float> elements = {

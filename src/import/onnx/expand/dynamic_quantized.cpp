@@ -1,5 +1,6 @@
 // Products of bytes whose results are floating-point numbers: what dynamic quantization makes of MatMul.
 #include "import/onnx/expand/products.hpp"
+#include "import/onnx/expand/recurrent_quantized.hpp"
 #include "import/onnx/expand/rules.hpp"
 
 namespace hone::importer {
@@ -35,6 +36,7 @@ void matmul_integer_to_float(Expansion& e) {
 }
 
 constexpr ExpansionRule kRules[] = {
+    {kMicrosoft, "DynamicQuantizeLSTM", 0, dynamic_quantize_lstm},
     {kMicrosoft, "DynamicQuantizeMatMul", 0, dynamic_quantize_matmul},
     {kMicrosoft, "MatMulIntegerToFloat", 0, matmul_integer_to_float},
 };

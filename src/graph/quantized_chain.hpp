@@ -1,0 +1,72 @@
+// Regions of quantized numbers: one operation between integers, what follows it element by element, and where
+// results are rounded. Passes make them, and the devices that compute with integers read them here.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace hone::graph {
+
+/// Constant integers that stand for weights. A product of integers takes them in; until then nothing computes
+/// them in floating point, because a region is not folded.
+inline constexpr std::string_view kQuantizedWeights = "quantized_weights";
+/// A convolution or matrix product of dequantized operands.
+inline constexpr std::string_view kQuantizedProduct = "quantized_product";
+/// Elementwise operations on dequantized operands, whose result is quantized.
+inline constexpr std::string_view kQuantizedMap = "quantized_map";
+/// An average pool of a dequantized operand, whose result is quantized.
+inline constexpr std::string_view kQuantizedPool = "quantized_pool";
+
+/// Sums of products of integers that become floats: what dynamic quantization makes of products, with the
+/// elementwise operations that follow. Operands have zero points and no scales, results are not rounded.
+inline constexpr std::string_view kIntegerProduct = "integer_product";
+
+/// An operand by the positions of its parts among the inputs of the region.
+struct QuantizedOperand {
+  static constexpr size_t kNone = SIZE_MAX;
+  size_t value = kNone;
+  /// kNone for an operand in floating point.
+  size_t scale = kNone;
+  size_t zero_point = kNone;
+  /// Of scales that differ.
+  int64_t axis = 0;
+
+  bool is_present() const { return value != kNone; }
+  bool is_quantized() const { return scale != kNone; }
+};
+
+/// What happens to each element of the result: a function, an operation with a second operand, or rounding to
+/// the integers that `to` describes and back, which ends the chain where it is the last stage.
+struct QuantizedStage {
+  /// The name of a post-op (post_op.hpp); empty where numbers are rounded.
+  std::string op;
+  float alpha = 0;
+  float beta = 0;
+  QuantizedOperand operand;
+  /// Without a value.
+  QuantizedOperand to;
+  /// The type of the rounded integers where it has no zero point.
+  DType type = DType::kUInt8;
+
+  bool rounds() const { return op.empty(); }
+};
+
+/// y = stages(core(x, w) + bias); without a core, y = stages(x).
+struct QuantizedChain {
+  /// The node of the body with the attributes of the operation, or null.
+  const Node* core = nullptr;
+  QuantizedOperand x;
+  QuantizedOperand w;
+  QuantizedOperand bias;
+  std::vector<QuantizedStage> stages;
+};
+
+/// What the body of a region computes; nullopt where it has another form, as files may have.
+std::optional<QuantizedChain> read_quantized_chain(const Node& region);
+
+}  // namespace hone::graph

@@ -1,0 +1,361 @@
+// Makes regions of quantized numbers (graph/quantized_chain.hpp): a product, an average pool or elementwise
+// operations between DequantizeLinear and QuantizeLinear, with the elementwise operations and roundings that
+// follow. Weights that no product took are computed in floating point then.
+#include <algorithm>
+
+#include "graph/quantized_chain.hpp"
+#include "graph/region.hpp"
+#include "reference/kernel.hpp"
+#include "transform/fusion.hpp"
+#include "transform/quantized.hpp"
+#include "transform/quantized_passes.hpp"
+#include "transform/region.hpp"
+
+namespace hone::transform {
+namespace {
+
+bool is_product(const Node& node) {
+  const std::string& op = node.op;
+  return op == "Conv" || op == "FusedConv" || op == "MatMul" || op == "FusedMatMul" || op == "Gemm" ||
+         op == "FusedGemm";
+}
+
+bool is_pool(const Node& node) { return node.op == "AveragePool" || node.op == "GlobalAveragePool"; }
+
+bool is_sum(const Node& node) { return node.op == "MatMulInteger" || node.op == "ConvInteger"; }
+
+Node elementwise_node(const Node& node, ValueId main, const PostOps& post_ops) {
+  Node fused = node;
+  fused.attributes = {};
+  fused.inputs = {main};
+  set_post_ops(fused, "FusedElementwise", post_ops);
+  return fused;
+}
+
+/// Whether an operand has the result's shape, or varies along its channels only.
+bool varies_along_channels(const graph::TensorType& operand, const graph::TensorType& result,
+                           size_t channels) {
+  if (same_shape(operand, result)) return true;
+  if (!broadcasts_into(operand, result)) return false;
+  const size_t offset = result.dims->size() - operand.dims->size();
+  for (size_t i = 0; i < operand.dims->size(); ++i) {
+    if (!(*operand.dims)[i].is(1) && i + offset != channels) return false;
+  }
+  return true;
+}
+
+/// Nodes that run one after the other on one value, and those that dequantize their operands.
+class Pattern {
+ public:
+  explicit Pattern(Editor& editor) : editor_(editor) {}
+
+  /// A node that makes an operand, which several nodes of the pattern may read.
+  void add_operand(std::string role, Node node) {
+    const auto is_same = [&](const Part& part) { return part.node.outputs[0] == node.outputs[0]; };
+    if (std::any_of(operands_.begin(), operands_.end(), is_same)) return;
+    operands_.push_back({std::move(role), std::move(node)});
+  }
+  size_t operand_count() const { return operands_.size(); }
+  /// Takes a node of the graph in, as the body has it.
+  void add(const std::string& role, Node node, int32_t index) {
+    chain_.push_back({role, std::move(node)});
+    taken_.push_back(index);
+  }
+  /// How far the pattern has come.
+  struct Mark {
+    size_t chain;
+    size_t operands;
+  };
+  Mark mark() const { return {chain_.size(), operands_.size()}; }
+  void return_to(const Mark& mark) {
+    chain_.resize(mark.chain);
+    taken_.resize(mark.chain);
+    operands_.resize(mark.operands);
+  }
+  size_t size() const { return chain_.size(); }
+  const Node& last() const { return chain_.back().node; }
+
+  /// Puts the region in the place of its last node.
+  std::string replace(std::string_view kind) {
+    std::vector<Part> parts = operands_;
+    parts.insert(parts.end(), chain_.begin(), chain_.end());
+    std::vector<ValueId> read;
+    for (const Part& part : operands_) read.push_back(part.node.outputs[0]);
+    Node region = make_region(std::string(kind), parts, {last().outputs[0]});
+    // The names of what dequantizes would hide what computes.
+    std::vector<const Node*> named;
+    for (const Part& part : chain_) named.push_back(&part.node);
+    join_names(region, named);
+    const std::string name = region.name;
+    for (size_t i = 0; i + 1 < taken_.size(); ++i) editor_.remove(taken_[i]);
+    editor_.replace(taken_.back(), std::move(region));
+    remove_unread(editor_, read);
+    return name;
+  }
+
+ private:
+  Editor& editor_;
+  std::vector<Part> operands_;
+  std::vector<Part> chain_;
+  std::vector<int32_t> taken_;
+};
+
+class QuantizedFusion {
+ public:
+  explicit QuantizedFusion(Graph& graph) : editor_(graph) {}
+
+  Summary run() {
+    // Of two products whose results are added, the later one takes the addition.
+    for (int32_t i = editor_.count() - 1; i >= 0; --i) {
+      if (editor_.alive(i) && is_product(editor_.node(i))) fuse_product(i);
+    }
+    for (int32_t i = 0; i < editor_.count(); ++i) {
+      if (editor_.alive(i) && is_pool(editor_.node(i))) fuse_pool(i);
+      if (editor_.alive(i) && is_sum(editor_.node(i))) fuse_sums(i);
+    }
+    for (int32_t i = editor_.count() - 1; i >= 0; --i) {
+      if (editor_.alive(i) && quantizes_to_bytes(editor_, editor_.node(i))) fuse_map(i);
+    }
+    compute_weights();
+    editor_.commit();
+    return std::move(summary_);
+  }
+
+ private:
+  const Graph& graph() const { return editor_.graph(); }
+
+  const Node* weights_of(const Node& product) const {
+    const Node* node = editor_.made_by(product.inputs[1], graph::kRegion);
+    return node != nullptr && graph::kind_of(*node) == graph::kQuantizedWeights ? node : nullptr;
+  }
+
+  /// Why a product stays in floating point.
+  Refusal product_refusal(const Node& product, const Node& weights) const {
+    if (!dequantized_bytes(editor_, product.inputs[0]))
+      return "its first operand is not dequantized by one constant scale";
+    if (product.has_input(2) && graph().constant(product.inputs[2]) == nullptr) return "its bias is computed";
+    const tensor::Shape& shape = graph().constant(weights.inputs[0])->shape();
+    const auto rank = static_cast<int64_t>(shape.size());
+    const bool conv = product.op == "Conv" || product.op == "FusedConv";
+    const bool gemm = product.op == "Gemm" || product.op == "FusedGemm";
+    if (gemm && (product.attributes.get_int("transA") != 0 || product.attributes.get_float("alpha") != 1 ||
+                 product.attributes.get_float("beta") != 1))
+      return "it has factors, or a transposed first operand";
+    const bool transposed = gemm && product.attributes.get_int("transB") != 0;
+    const int64_t channels = conv || transposed ? 0 : rank - 1;
+    const Node& node = *graph::find_part(weights, "weights");
+    const bool single = graph().constant(weights.inputs[1])->size() == 1;
+    if (!single && tensor::normalize_axis(node.attributes.get_int("axis"), rank) != channels)
+      return "the scales of its weights lie along another axis";
+    if (conv ? rank < 4 : rank != 2) return "its weights are those of another operator";
+    return {};
+  }
+
+  void fuse_product(int32_t index) {
+    const Node product = editor_.node(index);
+    const Node* weights = weights_of(product);
+    if (weights == nullptr) return;
+    if (const Refusal reason = product_refusal(product, *weights)) {
+      summary_.refuse(fmt::format("'{}' stays in floating point: {}", product.name, reason.text()));
+      return;
+    }
+    Pattern pattern(editor_);
+    add_dequantized(pattern, "x", product.inputs[0]);
+    Node unpacked = *graph::find_part(*weights, "weights");
+    unpacked.inputs = weights->inputs;
+    unpacked.outputs = weights->outputs;
+    pattern.add_operand("w", std::move(unpacked));
+    for (const ValueId extra : post_ops_of(product).extras) add_extra(pattern, extra);
+    pattern.add("product", product, index);
+    extend(pattern);
+    const std::string name = pattern.replace(graph::kQuantizedProduct);
+    summary_.change(fmt::format("'{}' computes with integers", name));
+  }
+
+  void add_dequantized(Pattern& pattern, std::string role, ValueId id) {
+    pattern.add_operand(std::move(role), *editor_.made_by(id, "DequantizeLinear"));
+  }
+
+  void add_extra(Pattern& pattern, ValueId id) {
+    if (dequantized_bytes(editor_, id))
+      add_dequantized(pattern, fmt::format("operand{}", pattern.operand_count()), id);
+  }
+
+  /// Takes in what follows as far as it ends in a QuantizeLinear, rounding once or twice.
+  void extend(Pattern& pattern) {
+    size_t roundings = 0;
+    while (roundings < kMostRoundings) {
+      const Pattern::Mark begin = pattern.mark();
+      if (roundings > 0 && !take_dequantization(pattern)) return;
+      while (take_elementwise(pattern, roundings == 0)) {
+      }
+      if (!take_quantization(pattern)) return pattern.return_to(begin);
+      ++roundings;
+    }
+  }
+
+  /// The only reader of what the pattern makes.
+  int32_t next(const Pattern& pattern) const { return editor_.single_reader(pattern.last().outputs[0]); }
+
+  bool take_quantization(Pattern& pattern) {
+    const int32_t index = next(pattern);
+    if (index < 0 || !quantizes_to_bytes(editor_, editor_.node(index))) return false;
+    pattern.add(fmt::format("quantized{}", pattern.size()), editor_.node(index), index);
+    return true;
+  }
+
+  bool take_dequantization(Pattern& pattern) {
+    const int32_t index = next(pattern);
+    if (index < 0 || editor_.node(index).op != "DequantizeLinear") return false;
+    const Node& node = editor_.node(index);
+    const Node& quantized = pattern.last();
+    const auto from = dequantized_bytes(editor_, node.outputs[0]);
+    if (!from || !same_scales(graph(), *from, {from->value, quantized.inputs[1], quantized.input(2)}))
+      return false;
+    Node own = node;
+    // Copies of one scale are one input of the region.
+    own.inputs = quantized.inputs;
+    own.inputs[0] = from->value;
+    pattern.add(fmt::format("dequantized{}", pattern.size()), std::move(own), index);
+    return true;
+  }
+
+  /// Takes an elementwise reader in. The first ones may have operands in floating point.
+  bool take_elementwise(Pattern& pattern, bool any_operand) {
+    const int32_t index = next(pattern);
+    if (index < 0) return false;
+    const ValueId main = pattern.last().outputs[0];
+    const auto fused = as_elementwise(editor_.node(index), main, any_operand);
+    if (!fused) return false;
+    for (const ValueId extra : post_ops_of(*fused).extras) add_extra(pattern, extra);
+    pattern.add(fmt::format("elementwise{}", pattern.size()), *fused, index);
+    return true;
+  }
+
+  /// The node as a FusedElementwise on `main`.
+  std::optional<Node> as_elementwise(const Node& node, ValueId main, bool any_operand) {
+    const PostOpsOrReason found = as_post_ops(graph(), node, main);
+    if (!found.post_ops || found.post_ops->ops.empty()) return std::nullopt;
+    for (const ValueId extra : found.post_ops->extras) {
+      if (!any_operand && !dequantized_bytes(editor_, extra) && graph().constant(extra) == nullptr)
+        return std::nullopt;
+    }
+    return elementwise_node(node, main, *found.post_ops);
+  }
+
+  /// Sums of integers that become floats, with the elementwise operations that follow.
+  void fuse_sums(int32_t index) {
+    const Node sums = editor_.node(index);
+    const graph::TensorType& type = graph().value(sums.outputs[0]).type;
+    if (graph().constant(sums.inputs[1]) == nullptr || !type.ranked() || type.dims->size() < 2) return;
+    Pattern pattern(editor_);
+    pattern.add("sums", sums, index);
+    const int32_t cast = next(pattern);
+    if (cast < 0 || editor_.node(cast).op != "Cast" ||
+        dtype_of(editor_, editor_.node(cast).outputs[0]) != DType::kFloat32)
+      return;
+    pattern.add("numbers", editor_.node(cast), cast);
+    const size_t channels = sums.op == "ConvInteger" ? 1 : type.dims->size() - 1;
+    while (take_scaling(pattern, channels)) {
+    }
+    summary_.change(fmt::format("'{}' sums integers", pattern.replace(graph::kIntegerProduct)));
+  }
+
+  bool take_scaling(Pattern& pattern, size_t channels) {
+    const int32_t index = next(pattern);
+    if (index < 0) return false;
+    const ValueId main = pattern.last().outputs[0];
+    const Node& node = editor_.node(index);
+    const PostOpsOrReason found = as_post_ops(graph(), node, main, Scaling::kAnyBroadcast);
+    if (!found.post_ops || found.post_ops->ops.empty()) return false;
+    for (const ValueId extra : found.post_ops->extras) {
+      if (!varies_along_channels(graph().value(extra).type, graph().value(main).type, channels)) return false;
+    }
+    pattern.add(fmt::format("elementwise{}", pattern.size()), elementwise_node(node, main, *found.post_ops),
+                index);
+    return true;
+  }
+
+  void fuse_pool(int32_t index) {
+    const Node pool = editor_.node(index);
+    if (!dequantized_bytes(editor_, pool.inputs[0])) return;
+    Pattern pattern(editor_);
+    add_dequantized(pattern, "x", pool.inputs[0]);
+    pattern.add("pool", pool, index);
+    if (!take_quantization(pattern)) return;
+    summary_.change(fmt::format("'{}' computes with integers", pattern.replace(graph::kQuantizedPool)));
+  }
+
+  /// One node of a map, the last one first.
+  struct Link {
+    Node node;
+    int32_t index;
+    ValueId main;
+  };
+
+  /// The operand of a node from which a chain of bytes may go on: one that only this node reads, or else one
+  /// that is dequantized.
+  std::optional<Link> link_before(ValueId id) {
+    const int32_t index = editor_.producer(id);
+    if (index < 0 || !editor_.read_once(id)) return std::nullopt;
+    const Node& node = editor_.node(index);
+    std::optional<Link> found;
+    for (const ValueId main : node.inputs) {
+      if (main == kNoValue || graph().constant(main) != nullptr) continue;
+      auto fused = as_elementwise(node, main, false);
+      const bool goes_on = editor_.read_once(main) || dequantized_bytes(editor_, main);
+      if (!fused || !goes_on || !same_shape(graph().value(main).type, graph().value(id).type)) continue;
+      if (!found || !dequantized_bytes(editor_, main)) found = Link{std::move(*fused), index, main};
+    }
+    return found;
+  }
+
+  void fuse_map(int32_t index) {
+    std::vector<Link> links;
+    ValueId id = editor_.node(index).inputs[0];
+    while (!dequantized_bytes(editor_, id)) {
+      auto link = link_before(id);
+      if (!link || links.size() == kMaxPostOps) return;
+      id = link->main;
+      links.push_back(std::move(*link));
+    }
+    Pattern pattern(editor_);
+    add_dequantized(pattern, "x", id);
+    std::reverse(links.begin(), links.end());
+    for (const Link& link : links) {
+      for (const ValueId extra : post_ops_of(link.node).extras) add_extra(pattern, extra);
+      pattern.add(fmt::format("elementwise{}", pattern.size()), link.node, link.index);
+    }
+    pattern.add("quantized", editor_.node(index), index);
+    summary_.change(fmt::format("'{}' computes with integers", pattern.replace(graph::kQuantizedMap)));
+  }
+
+  /// Weights of products that compute in floating point.
+  void compute_weights() {
+    for (int32_t i = 0; i < editor_.count(); ++i) {
+      if (!editor_.alive(i) || graph::kind_of(editor_.node(i)) != graph::kQuantizedWeights) continue;
+      const Node region = editor_.node(i);
+      std::vector<const Tensor*> inputs;
+      for (const ValueId id : region.inputs) inputs.push_back(graph().constant(id));
+      Node node = *graph::find_part(region, "weights");
+      Tensor weights = std::move(reference::run_node(node, std::move(inputs))[0]);
+      const ValueId constant =
+          editor_.add_constant(graph().value(region.outputs[0]).name + ".numbers", std::move(weights));
+      editor_.remove(i);
+      editor_.redirect(region.outputs[0], constant);
+      summary_.change(fmt::format("'{}' computed in floating point", region.name));
+    }
+  }
+
+  /// That of the product's result, and that of what is made of it.
+  static constexpr size_t kMostRoundings = 2;
+
+  Editor editor_;
+  Summary summary_;
+};
+
+}  // namespace
+
+Summary quantized_fusion(Graph& graph) { return QuantizedFusion(graph).run(); }
+
+}  // namespace hone::transform
