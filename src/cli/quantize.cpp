@@ -14,6 +14,7 @@
 #include "engine/source_model.hpp"
 #include "import/onnx/export.hpp"
 #include "quantize/quantize.hpp"
+#include "quantize/tensorrt_cache.hpp"
 #include "report/terminal/sheet.hpp"
 #include "system/cpu.hpp"
 #include "system/interruption.hpp"
@@ -62,6 +63,9 @@ void check(const Options& options) {
     fail_usage("give either --calibrate with data or --calib with a calibration cache");
   if (!options.cache.empty())
     refuse_given(options.for_calibrating, "is for --calibrate, --calib reads no data");
+  if (calibrator_of(options.calibrator) && quantize::is_tensorrt_cache(options.cache))
+    fail_usage("--calibrator {}: a cache of TensorRT holds ranges and nothing to choose them from",
+               options.calibrator);
   if (options.cache_format != "tensorrt")
     refuse_given({options.version_option}, "is for --calib-format tensorrt");
   std::vector<std::string> inputs = options.data;
@@ -154,8 +158,11 @@ void run(const Options& options) {
   const quantize::QuantizeOptions how = quantize_options(options, display);
   const auto make_runner = backend::engine_runners(options.threads);
   const fs::path cache_file = beside(options.output, ".calib.json");
-  const quantize::DataOptions data{options.data, preprocessing_for(options.images, model.metadata),
-                                   layout_for(options.images), options.samples, {}};
+  const quantize::DataOptions data{options.data,
+                                   preprocessing_for(options.images, model.metadata),
+                                   layout_for(options.images),
+                                   options.samples,
+                                   {}};
   quantize::CachedCalibration cached;
   int64_t left_over = 0;
   if (options.data.empty()) {

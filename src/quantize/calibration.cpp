@@ -62,20 +62,20 @@ std::map<std::string, ValueId> values_by_name(const Graph& graph) {
 class Observation {
  public:
   Observation(const Graph& graph, const MakeRunner& make_runner, Calibration& calibration, int threads)
-      : graph_(graph), calibration_(calibration), threads_(threads) {
+      : graph_(graph), make_runner_(make_runner), calibration_(calibration), threads_(threads) {
     const auto by_name = values_by_name(graph);
     for (const TensorStatistics& tensor : calibration.tensors) values_.push_back(by_name.at(tensor.name));
-    const Graph observed = observing(graph, values_);
-    outputs_ = observed.outputs;
-    if (!outputs_.empty()) runner_ = make_runner(observed);
+    observed_ = observing(graph, values_);
   }
 
   void add(const Samples& samples) {
     std::map<ValueId, Tensor> found;
     for (size_t i = 0; i < graph_.inputs.size(); ++i) found[graph_.inputs[i]] = samples.inputs[i];
+    const std::vector<ValueId>& outputs = observed_.outputs;
+    if (runner_ == nullptr && !outputs.empty()) runner_ = make_runner_(observed_, samples.inputs);
     if (runner_ != nullptr) {
       std::vector<Tensor> results = runner_->run(samples.inputs);
-      for (size_t i = 0; i < results.size(); ++i) found[outputs_[i]] = std::move(results[i]);
+      for (size_t i = 0; i < results.size(); ++i) found[outputs[i]] = std::move(results[i]);
     }
     calibration_.samples += samples.count;
     const auto count = static_cast<int64_t>(values_.size());
@@ -93,10 +93,11 @@ class Observation {
 
  private:
   const Graph& graph_;
+  const MakeRunner& make_runner_;
   Calibration& calibration_;
   int threads_;
   std::vector<ValueId> values_;
-  std::vector<ValueId> outputs_;
+  Graph observed_;
   std::unique_ptr<Runner> runner_;
 };
 

@@ -247,7 +247,31 @@ class Placer {
     }
   }
 
+  /// Of a model that does not run where all open sizes are 1, the share of the weights.
   double share_of_work() const {
+    try {
+      return share_of_operations();
+    } catch (const Error&) {
+      double all = 0;
+      double integers = 0;
+      for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+        const Node& n = graph_.nodes[i];
+        const Tensor* const weights = is_one_of(n.op, kProducts) ? graph_.constant(n.input(1)) : nullptr;
+        if (weights == nullptr) continue;
+        all += static_cast<double>(weights->size());
+        if (is_weighted(i)) integers += static_cast<double>(weights->size());
+      }
+      return all > 0 ? integers / all : 0;
+    }
+  }
+
+  bool is_weighted(size_t index) const {
+    return std::ranges::any_of(result_.weighted, [&](const WeightedNode& weighted) {
+      return static_cast<size_t>(weighted.node) == index;
+    });
+  }
+
+  double share_of_operations() const {
     std::map<std::string, tensor::Shape> shapes;
     for (const ValueId id : graph_.inputs) {
       const graph::Value& value = graph_.value(id);
@@ -263,8 +287,7 @@ class Placer {
       const auto cost = graph::node_cost(sized, sized.nodes[i]);
       if (!cost) continue;
       all += cost->flops;
-      const auto is_this = [&](const WeightedNode& w) { return static_cast<size_t>(w.node) == i; };
-      if (std::ranges::any_of(result_.weighted, is_this)) integers += cost->flops;
+      if (is_weighted(i)) integers += cost->flops;
     }
     return all > 0 ? integers / all : 0;
   }

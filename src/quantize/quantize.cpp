@@ -82,8 +82,9 @@ ChannelMeans means_of(const Placement& placement, const Calibration& calibration
 
 Accuracy accuracy_of(const Graph& original, const Graph& quantized, const std::vector<Samples>& samples,
                      const MakeRunner& make_runner) {
-  const auto a = make_runner(quantized);
-  const auto b = make_runner(original);
+  if (samples.empty()) return {};
+  const auto a = make_runner(quantized, samples.front().inputs);
+  const auto b = make_runner(original, samples.front().inputs);
   Accuracy result;
   double squares = 0;
   double matches = 0;

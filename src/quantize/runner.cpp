@@ -19,7 +19,8 @@ class ReferenceRunner final : public Runner {
 
 }  // namespace
 
-std::unique_ptr<Runner> make_reference_runner(const graph::Graph& graph) {
+std::unique_ptr<Runner> make_reference_runner(const graph::Graph& graph,
+                                              std::span<const tensor::Tensor> /*example*/) {
   return std::make_unique<ReferenceRunner>(graph);
 }
 

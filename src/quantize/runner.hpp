@@ -18,9 +18,13 @@ class Runner {
   virtual std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs) = 0;
 };
 
-using MakeRunner = std::function<std::unique_ptr<Runner>(const graph::Graph&)>;
+/// `example`: inputs that it will be run with, whose sizes it is made for where the graph leaves them open;
+/// others still run.
+using MakeRunner =
+    std::function<std::unique_ptr<Runner>(const graph::Graph&, std::span<const tensor::Tensor> example)>;
 
 /// The plain implementation of every operator, for tests and where nothing else can be had.
-std::unique_ptr<Runner> make_reference_runner(const graph::Graph& graph);
+std::unique_ptr<Runner> make_reference_runner(const graph::Graph& graph,
+                                              std::span<const tensor::Tensor> example);
 
 }  // namespace hone::quantize

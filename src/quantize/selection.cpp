@@ -160,7 +160,7 @@ class Selector {
       const bool is_input = std::ranges::find(graph_.inputs, id) != graph_.inputs.end();
       if (!is_input && !graph_.value(id).constant) all.outputs.push_back(id);
     }
-    const auto runner = make_runner_(all);
+    const auto runner = make_runner_(all, samples_.front().inputs);
     for (const Samples& samples : samples_) {
       std::vector<Tensor> results = runner->run(samples.inputs);
       auto& found = captured_.emplace_back();
@@ -198,28 +198,27 @@ class Selector {
                          const std::vector<std::pair<Calibrator, Scale>>& candidates) const {
     const Suffix suffix = suffix_of(graph_, value);
     if (suffix.outputs.empty()) return Calibrator::kMse;
-    const auto runner = make_runner_(suffix.graph);
-    Calibrator best = Calibrator::kMse;
-    double least = std::numeric_limits<double>::infinity();
-    for (const auto& [calibrator, scale] : candidates) {
-      double error = 0;
-      for (size_t s = 0; s < samples_.size(); ++s) {
-        std::vector<Tensor> inputs;
-        for (const ValueId id : suffix.inputs) inputs.push_back(captured_[s].at(id));
-        inputs[0] = fake_quantized(inputs[0], scale, form);
-        error += mean_square(runner->run(inputs), expected(s, suffix.outputs));
+    std::unique_ptr<Runner> runner;
+    std::vector<double> errors(candidates.size());
+    for (size_t s = 0; s < samples_.size(); ++s) {
+      std::vector<Tensor> inputs;
+      for (const ValueId id : suffix.inputs) inputs.push_back(captured_[s].at(id));
+      if (runner == nullptr) runner = make_runner_(suffix.graph, inputs);
+      const Tensor exact = inputs[0];
+      for (size_t c = 0; c < candidates.size(); ++c) {
+        inputs[0] = fake_quantized(exact, candidates[c].second, form);
+        errors[c] += mean_square(runner->run(inputs), expected(s, suffix.outputs));
         check_stop();
       }
-      if (error >= least) continue;
-      least = error;
-      best = calibrator;
     }
-    return best;
+    const auto best = std::ranges::min_element(errors) - errors.begin();
+    return candidates[static_cast<size_t>(best)].first;
   }
 
   double whole_error(const std::vector<ChosenRange>& ranges) {
     const auto scales = scales_of(ranges, placement_, calibration_, options_.ranges.target);
-    const auto runner = make_runner_(with_qdq(graph_, placement_, scales, options_.qdq));
+    const auto runner =
+        make_runner_(with_qdq(graph_, placement_, scales, options_.qdq), samples_.front().inputs);
     std::vector<size_t> outputs(graph_.outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = i;
     double error = 0;

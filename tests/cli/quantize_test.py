@@ -181,6 +181,7 @@ class Quantize(unittest.TestCase):
         shutil.copy(cache, kept)
         self.quantize("--calib", kept, data=None)
         onnx.checker.check_model(onnx.load(str(self.output)))
+        self.assertIn("--calibrator", self.refused(USAGE, MODEL, "--calib", kept, "--calibrator", "mse"))
         kept.write_text("TRT-8601-EntropyCalibration2\ninput: 3c010a14\n")
         self.assertIn("no scale for tensor", self.refused(BAD_INPUT, MODEL, "--calib", kept))
 
@@ -290,6 +291,28 @@ class Quantize(unittest.TestCase):
         plain = self.folder / "plain.onnx"
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), str(plain))
         self.assertIn("no convolution", self.refused(BAD_INPUT, plain, "--calibrate", DATA))
+
+    def test_sizes_that_follow_from_the_batch(self):
+        """Behind the first reshaping there is a size that no input has."""
+        rng = np.random.default_rng(1)
+        constants = {"flat": np.array([-1, 8], np.int64), "tail": np.array([4, 8], np.int64),
+                     "zero": np.array([0], np.int64), "a": rng.normal(size=(8, 8)).astype(np.float32),
+                     "b": rng.normal(size=(8, 3)).astype(np.float32)}
+        node = helper.make_node
+        nodes = [node("Exp", ["x"], ["e"]), node("Reshape", ["e", "flat"], ["rows"]),
+                 node("MatMul", ["rows", "a"], ["m"]), node("Tanh", ["m"], ["t"]), node("Shape", ["x"], ["s"]),
+                 node("Gather", ["s", "zero"], ["n"]), node("Concat", ["n", "tail"], ["whole"], axis=0),
+                 node("Reshape", ["t", "whole"], ["back"]), node("MatMul", ["back", "b"], ["y"])]
+        graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 4, 8])],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 4, 3])],
+                                  [numpy_helper.from_array(value, name) for name, value in constants.items()])
+        model = self.folder / "open.onnx"
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), str(model))
+        np.save(self.folder / "x.npy", rng.normal(size=(6, 4, 8)).astype(np.float32))
+        text = self.quantize(model=model, data=self.folder / "x.npy")
+        self.assertIn("2 of 2", text)
+        self.assertIn("error at the outputs by calibrator", text)
+        onnx.checker.check_model(onnx.load(str(self.output)), full_check=True)
 
     def test_fixed_batch_takes_a_ragged_end(self):
         model = onnx.load(str(MODEL))

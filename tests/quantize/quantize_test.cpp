@@ -281,9 +281,9 @@ TEST(Suffix, ComputesTheOutputsFromTheCut) {
     const Suffix suffix = suffix_of(graph, value.value);
     Graph all = graph;
     all.outputs = suffix.inputs;
-    const auto inputs = make_reference_runner(all)->run(std::vector<Tensor>{input});
-    const auto found = make_reference_runner(suffix.graph)->run(inputs);
-    const auto expected = make_reference_runner(graph)->run(std::vector<Tensor>{input});
+    const auto inputs = make_reference_runner(all, {})->run(std::vector<Tensor>{input});
+    const auto found = make_reference_runner(suffix.graph, {})->run(inputs);
+    const auto expected = make_reference_runner(graph, {})->run(std::vector<Tensor>{input});
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].to_double(), expected[suffix.outputs[0]].to_double());
   }

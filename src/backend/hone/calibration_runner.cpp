@@ -22,11 +22,14 @@ class EngineRunner final : public quantize::Runner {
 }  // namespace
 
 quantize::MakeRunner engine_runners(int threads) {
-  return [threads](const graph::Graph& graph) -> std::unique_ptr<quantize::Runner> {
+  return [threads](const graph::Graph& graph,
+                   std::span<const tensor::Tensor> example) -> std::unique_ptr<quantize::Runner> {
     BuildRequest request;
     request.threads = threads;
     request.optimization_level = 0;
     request.cache.used = false;
+    for (size_t i = 0; i < example.size(); ++i)
+      request.shapes[graph.value(graph.inputs[i]).name].opt = example[i].shape();
     importer::Model model;
     model.graph = std::make_shared<const graph::Graph>(graph);
     const ResolvedBuild resolved = resolve(request, model);
