@@ -17,6 +17,7 @@
 #include "cli/run_inputs.hpp"
 #include "engine/engine_file.hpp"
 #include "import/load.hpp"
+#include "quantize/float_graph.hpp"
 #include "report/terminal/sheet.hpp"
 #include "system/cpu.hpp"
 #include "tensor/npy.hpp"
@@ -143,9 +144,20 @@ void write_outputs(const std::string& file, const tensor::NamedTensors& outputs)
   tensor::write_npy(file, outputs.front().second);
 }
 
+/// Ranges from generated inputs, which serve to measure speed, would make answers that mean nothing.
+void check_ranges(const RunOptions& options, const importer::Model& model) {
+  const bool int8 = backend::parse_precision(options.precision) == tensor::Precision::kInt8;
+  if (!int8 || model.graph == nullptr || !quantize::quantized_part(*model.graph).empty()) return;
+  fail_usage(
+      "int8 needs ranges: give hone build --precision int8 data with --calibrate and run that engine, or run "
+      "a "
+      "model that is quantized already");
+}
+
 std::unique_ptr<backend::Executable> load_executable(const RunOptions& options, const importer::Model& model,
                                                      const std::vector<InputSlot>& slots,
                                                      const RunInputs& inputs) {
+  check_ranges(options, model);
   backend::LoadOptions load;
   load.device = options.device;
   load.precision = backend::parse_precision(options.precision);
