@@ -10,7 +10,7 @@ from pathlib import Path
 
 # Two streams rise from base and system: models become runs, and events become analyses (docs/ARCHITECTURE.md). A folder
 # may include itself and the folders before it in its stream.
-RUNS = ["base", "system", "tensor", "graph", "import", "reference", "transform", "engine", "device", "backend", "bench"]
+RUNS = ["base", "system", "tensor", "graph", "import", "reference", "transform", "quantize", "engine", "device", "backend", "bench"]
 TRACES = ["base", "system", "trace", "analysis"]
 MAY_INCLUDE = {stream[i]: set(stream[:i + 1]) for stream in (RUNS, TRACES) for i in range(len(stream))}
 # Where the streams meet: something is recorded, and something is shown, which knows files and structs, not how they came.

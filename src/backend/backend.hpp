@@ -23,6 +23,8 @@ using tensor::precision_name;
 
 struct LoadOptions {
   Precision precision = Precision::kFp32;
+  /// Of what stays in floating point where `precision` is kInt8.
+  Precision beside_int8 = Precision::kFp32;
   /// "cpu", "cuda", which is the first GPU, or "cuda:1".
   std::string device = "cpu";
   int threads = 1;

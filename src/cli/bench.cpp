@@ -10,6 +10,7 @@
 
 #include "backend/backend.hpp"
 #include "backend/registry.hpp"
+#include "backend/run_precision.hpp"
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/plugin_manifest.hpp"
@@ -92,7 +93,7 @@ void complete(Arguments* arguments) {
   if (sweep.backends.empty()) sweep.backends = usual;
   if (sweep.precisions.empty()) sweep.precisions = {"fp32", cuda ? "fp16" : "bf16"};
   sweep.shapes = parse_named_shapes(arguments->shapes);
-  for (const std::string& name : sweep.precisions) backend::parse_precision(name);
+  for (const std::string& name : sweep.precisions) backend::parse_run_precision(name);
   bench::parse_share(arguments->max_regression);
   check_device_options(sweep.measure.setup);
   drop_repeated(&sweep.models, bench::same_model);
@@ -294,8 +295,10 @@ void add_bench_command(CLI::App& program) {
                    fmt::format("Systems to measure (default: {})", usual_backends()))
       ->delimiter(',');
   command
-      ->add_option("--precisions", sweep.precisions,
-                   "fp32, tf32, bf16, fp16; int8 of peers alone (default: fp32 bf16; on cuda fp32 fp16)")
+      ->add_option(
+          "--precisions", sweep.precisions,
+          "fp32, tf32, bf16, fp16, int8, int8+fp16; int8 of hone is calibrated on generated inputs (default: "
+          "fp32 bf16; on cuda fp32 fp16)")
       ->delimiter(',');
   add_device_option(*command, sweep.measure.setup.device);
   command->add_flag("--includeDataTransfers", sweep.measure.setup.transfers,

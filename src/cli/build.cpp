@@ -20,7 +20,10 @@ struct Options : EngineOptions {
 };
 
 void build(const Options& options) {
-  refuse_overwriting(options.output, {options.request.model, options.request.parameters.weights});
+  refuse_overwriting(options.output,
+                     {options.request.model, options.request.parameters.weights, options.request.int8.cache});
+  for (const std::string& source : options.request.int8.data.sources)
+    refuse_overwriting(options.output, {source});
   if (is_one_file(options.output, options.request.cache.file))
     fail_usage("{}: the engine would overwrite the timing cache", options.output);
   base::check_writable(options.output);
@@ -37,6 +40,8 @@ void build(const Options& options) {
       description.steps.size(), engine::layout_name(engine->layout), description.weight_bytes / kMega,
       description.arena_bytes / kMega, description.naive_bytes / kMega, description.planned_bytes() / kMega,
       engine->build_seconds);
+  if (const auto note = engine->metadata.find(backend::kQuantizationNote); note != engine->metadata.end())
+    fmt::print("{}: {}\n", options.output, report::printable(note->second));
   for (const auto& [name, profile] : engine->shapes)
     fmt::print("{}: {}\n", options.output, report::printable(engine::input_text(name, profile)));
   if (!engine->not_timed.empty())

@@ -155,6 +155,8 @@ void add_conformance_command(CLI::App& program) {
   command->add_flag("--verbose", options->verbose, "Print passed and skipped cases too");
   command->callback([options] {
     options->runner.conformance.precision = backend::parse_precision(options->precision);
+    if (options->runner.conformance.precision == tensor::Precision::kInt8)
+      fail_usage("int8 needs ranges, and the cases have no data to calibrate with");
     run(*options);
   });
 }

@@ -57,8 +57,14 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
           .add_option(
               "--precision", options.precision,
               "fp32, bf16; on cuda also tf32, fp16. Several, as fp16+fp32: the engine's own, and others "
-              "that single steps may be in where that is faster")
+              "that single steps may be in where that is faster. int8: quantized first, as by hone quantize, "
+              "and fp32 where floating point stays, or as named, int8+bf16")
           ->capture_default_str(),
+      command.add_option("--calibrate", options.request.int8.data.sources,
+                         "Real inputs for int8: folders, images, .npz or .npy files, or exec:COMMAND "
+                         "(docs/QUANTIZE.md)"),
+      command.add_option("--calib", options.request.int8.cache,
+                         "A calibration cache for int8, of hone or of TensorRT, in place of data"),
       command.add_option("--minShapes", options.min_shapes,
                          "Smallest input shapes, input:1x3x224x224[,other:…] (default: those to tune for)"),
       command.add_option(

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "backend/backend.hpp"
+#include "backend/run_precision.hpp"
 #include "base/file.hpp"
 #include "bench/sweep/peers.hpp"
 #include "cli/command.hpp"
@@ -155,7 +156,7 @@ void check_recording(const Options& options, const bench::Peers& peers) {
   if (!record.metrics.empty() && cpu) fail_usage("--metrics is of kernels of a GPU: --device cuda");
   if (record.cupti && cpu) fail_usage("--cupti is of a GPU: --device cuda");
   trace::check_schedule(record.schedule);
-  for (const std::string& precision : options.precisions) backend::parse_precision(precision);
+  for (const std::string& precision : options.precisions) backend::parse_run_precision(precision);
   for (const std::string& backend : options.backends) {
     peers.command(backend);
     // A peer knows best what it runs on.

@@ -12,10 +12,12 @@
 #include "base/file.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
+#include "cli/image_options.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/run_inputs.hpp"
 #include "engine/engine_file.hpp"
 #include "import/load.hpp"
+#include "quantize/float_graph.hpp"
 #include "report/terminal/sheet.hpp"
 #include "system/cpu.hpp"
 #include "tensor/npy.hpp"
@@ -25,8 +27,6 @@ namespace hone::cli {
 namespace {
 
 using tensor::Tensor;
-
-constexpr double kMostScale = 1e9;
 
 struct RunOptions {
   std::string model;
@@ -38,12 +38,7 @@ struct RunOptions {
   std::string precision = "fp32";
   int threads = system::usable_cores();
   int64_t top = 0;
-  std::optional<int64_t> resize;
-  std::optional<int64_t> crop;
-  std::optional<float> scale;
-  std::string mean;
-  std::string std;
-  std::string layout;
+  ImageOptions images;
   /// --device: an engine file says itself what kind of device it is for.
   const CLI::Option* device_option = nullptr;
   /// Those that an engine file answers itself.
@@ -51,24 +46,6 @@ struct RunOptions {
   /// Those that say how images become a tensor.
   OptionList of_images;
 };
-
-importer::Preprocessing preprocessing_for(const RunOptions& options, const importer::Metadata& metadata) {
-  importer::Preprocessing result = importer::preprocessing_from(metadata);
-  result.resize = options.resize.value_or(result.resize);
-  result.crop = options.crop.value_or(result.crop);
-  result.scale = options.scale.value_or(result.scale);
-  if (!options.mean.empty()) result.mean = importer::parse_floats(options.mean, "--mean");
-  if (!options.std.empty()) result.std = importer::parse_divisors(options.std, "--std");
-  if (options.crop) result.fault.crop = ErrorKind::kUsage;
-  if (!options.mean.empty()) result.fault.mean = ErrorKind::kUsage;
-  if (!options.std.empty()) result.fault.std = ErrorKind::kUsage;
-  return result;
-}
-
-std::optional<importer::Layout> forced_layout(const std::string& name) {
-  if (name.empty()) return std::nullopt;
-  return name == "nhwc" ? importer::Layout::kNhwc : importer::Layout::kNchw;
-}
 
 std::vector<InputSlot> input_slots(const importer::Model& model, size_t file_count) {
   std::vector<InputSlot> slots;
@@ -167,9 +144,20 @@ void write_outputs(const std::string& file, const tensor::NamedTensors& outputs)
   tensor::write_npy(file, outputs.front().second);
 }
 
+/// Ranges from generated inputs, which serve to measure speed, would make answers that mean nothing.
+void check_ranges(const RunOptions& options, const importer::Model& model) {
+  const bool int8 = backend::parse_precision(options.precision) == tensor::Precision::kInt8;
+  if (!int8 || model.graph == nullptr || !quantize::quantized_part(*model.graph).empty()) return;
+  fail_usage(
+      "int8 needs ranges: give hone build --precision int8 data with --calibrate and run that engine, or run "
+      "a "
+      "model that is quantized already");
+}
+
 std::unique_ptr<backend::Executable> load_executable(const RunOptions& options, const importer::Model& model,
                                                      const std::vector<InputSlot>& slots,
                                                      const RunInputs& inputs) {
+  check_ranges(options, model);
   backend::LoadOptions load;
   load.device = options.device;
   load.precision = backend::parse_precision(options.precision);
@@ -216,8 +204,8 @@ void run(const RunOptions& options) {
              : importer::load_model(options.model, load);
   const std::vector<InputSlot> slots = input_slots(model, options.inputs.size());
   check_inputs_given(options, model, slots);
-  const RunInputs inputs = read_run_inputs(slots, options.inputs, preprocessing_for(options, model.metadata),
-                                           forced_layout(options.layout));
+  const RunInputs inputs = read_run_inputs(
+      slots, options.inputs, preprocessing_for(options.images, model.metadata), layout_for(options.images));
   if (inputs.images.empty()) refuse_given(options.of_images, "is for images: no --input is one");
   const auto executable = speaking_of(options.model, [&] {
     return stored ? load_stored(options, engine) : load_executable(options, model, slots, inputs);
@@ -266,24 +254,7 @@ void add_run_command(CLI::App& program) {
       command->add_option("--seed", options->load.seed, "Seed of a built-in architecture's weights")
           ->capture_default_str();
   options->fixed_by_engine = {backend, precision, weights, seed};
-  const std::string images = "Images";
-  options->of_images = {
-      command->add_option("--resize", options->resize, "Length of the shorter side; 0: as it is")
-          ->check(CLI::Range(0, 16384))
-          ->group(images),
-      command->add_option("--crop", options->crop, "Side of the square taken from the middle; 0: everything")
-          ->check(CLI::Range(0, 16384))
-          ->group(images),
-      command->add_option("--scale", options->scale, "Factor on the pixels 0..255 (default 1/255)")
-          ->check(finite_range(-kMostScale, kMostScale))
-          ->group(images),
-      command->add_option("--mean", options->mean, "Subtracted after scaling: one number, or one a channel")
-          ->group(images),
-      command->add_option("--std", options->std, "Divided by after that: one number, or one a channel")
-          ->group(images),
-      command->add_option("--layout", options->layout, "Axes of the input, when the model does not tell")
-          ->check(CLI::IsMember({"nchw", "nhwc"}))
-          ->group(images)};
+  options->of_images = add_image_options(*command, options->images);
   command->callback([options] { run(*options); });
 }
 

@@ -2,65 +2,16 @@
 #include "cli/run_inputs.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
+#include "import/input_files.hpp"
 #include "tensor/npy.hpp"
-#include "tensor/saturate.hpp"
 
 namespace hone::cli {
 namespace {
 
-using importer::Image;
 using importer::Layout;
 using tensor::Tensor;
-
-bool is_channel_count(const graph::Dim& dim) { return dim.is(1) || dim.is(3); }
-
-/// Of one image, or of a batch of them.
-bool is_image(const graph::TensorType& type) {
-  return type.ranked() && (type.dims->size() == 3 || type.dims->size() == 4);
-}
-
-/// Where the input has its channels: NCHW unless only the last axis can be 1 or 3 of them.
-Layout layout_of(const graph::TensorType& type) {
-  if (!is_image(type)) return Layout::kNchw;
-  const graph::Dim& first = (*type.dims)[type.dims->size() - 3];
-  const bool last = is_channel_count(type.dims->back()) && !is_channel_count(first);
-  return last ? Layout::kNhwc : Layout::kNchw;
-}
-
-int64_t channels_of(const graph::TensorType& type, Layout layout) {
-  if (!is_image(type)) return 3;
-  return (*type.dims)[type.dims->size() - (layout == Layout::kNchw ? 3 : 1)].is(1) ? 1 : 3;
-}
-
-/// Integers take the pixels as they are, 0 to 255, unless somebody says otherwise.
-importer::Preprocessing for_type(importer::Preprocessing preprocessing, tensor::DType dtype) {
-  if (tensor::is_integer(dtype) && preprocessing.scale == importer::Preprocessing().scale)
-    preprocessing.scale = 1;
-  return preprocessing;
-}
-
-/// A batch of images, float32, in the input's element type, and without the batch where the input has none.
-Tensor in_form_of(const graph::TensorType& type, Tensor batch) {
-  const bool one = type.ranked() && type.dims->size() == 3 && batch.shape()[0] == 1;
-  if (one) batch = batch.reshaped({batch.shape().begin() + 1, batch.shape().end()});
-  if (type.dtype == tensor::DType::kUndefined) return batch;
-  if (tensor::is_integer(type.dtype)) {
-    Tensor whole(tensor::DType::kFloat32, batch.shape());
-    std::ranges::transform(batch.values<float>(), whole.mutable_values<float>().begin(),
-                           [](float value) { return std::nearbyint(value); });
-    return whole.cast(type.dtype);
-  }
-  return tensor::saturated(batch, type.dtype);
-}
-
-/// No .npy holds bfloat16: numbers of other floating types stand for it.
-Tensor as_bfloat16(const Tensor& tensor) {
-  if (!tensor::is_floating(tensor.dtype())) return tensor;
-  return tensor::saturated(tensor.cast(tensor::DType::kFloat32), tensor::DType::kBFloat16);
-}
 
 class Collector {
  public:
@@ -80,24 +31,17 @@ class Collector {
   }
 
   void add_npz(const std::string& file) {
-    for (auto& [name, tensor] : tensor::read_npz(file)) {
+    for (const auto& [name, tensor] : tensor::read_npz(file)) {
       const auto index = index_of(name);
       if (!index) fail_bad_input("{}: the model has no input named '{}' ({})", file, name, names());
-      set(*index, std::move(tensor), file);
+      set(*index, tensor, file);
     }
   }
 
   void add_images(const std::vector<std::string>& files, const importer::Preprocessing& preprocessing,
                   std::optional<Layout> forced) {
     const size_t index = next_empty(files.front());
-    const graph::TensorType& type = slots_[index].type;
-    const Layout layout = forced.value_or(layout_of(type));
-    std::vector<Image> images;
-    for (const std::string& file : files) {
-      images.push_back(importer::read_image(file, channels_of(type, layout)));
-    }
-    const Tensor batch = importer::images_to_tensor(images, for_type(preprocessing, type.dtype), layout);
-    set(index, in_form_of(type, batch), files.front());
+    set(index, importer::image_input(files, slots_[index].type, preprocessing, forced), files.front());
   }
 
   std::vector<Tensor> take() {
@@ -128,28 +72,11 @@ class Collector {
     return static_cast<size_t>(found - tensors_.begin());
   }
 
-  void set(size_t index, Tensor tensor, const std::string& file) {
+  void set(size_t index, const Tensor& tensor, const std::string& file) {
     if (tensors_[index].defined()) {
       fail_bad_input("{}: input '{}' is given twice", file, slots_[index].name);
     }
-    if (slots_[index].type.dtype == tensor::DType::kBFloat16) tensor = as_bfloat16(tensor);
-    check_type(slots_[index], tensor, file);
-    tensors_[index] = std::move(tensor);
-  }
-
-  static void check_type(const InputSlot& slot, const Tensor& tensor, const std::string& file) {
-    const graph::TensorType& wanted = slot.type;
-    bool fits = wanted.dtype == tensor::DType::kUndefined || wanted.dtype == tensor.dtype();
-    if (wanted.ranked()) {
-      fits = fits && wanted.dims->size() == tensor.shape().size();
-      for (size_t i = 0; fits && i < wanted.dims->size(); ++i) {
-        const graph::Dim& dim = (*wanted.dims)[i];
-        fits = !dim.known() || dim.value() == tensor.shape()[i];
-      }
-    }
-    if (fits) return;
-    fail_bad_input("{}: {}[{}] does not fit input '{}' of type {}", file, tensor::dtype_name(tensor.dtype()),
-                   tensor::shape_text(tensor.shape()), slot.name, wanted.text());
+    tensors_[index] = importer::array_input(tensor, slots_[index].name, slots_[index].type, file);
   }
 
   std::string names() const {

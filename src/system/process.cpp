@@ -182,6 +182,8 @@ bool Process::crashed() const {
   return std::find(kOwn.begin(), kOwn.end(), WTERMSIG(*status_)) != kOwn.end();
 }
 
+bool Process::succeeded() const { return status_ && WIFEXITED(*status_) && WEXITSTATUS(*status_) == 0; }
+
 std::string Process::last_error_line() const {
   std::ifstream file(error_file_);
   std::string last;

@@ -36,6 +36,8 @@ class Process {
   std::string describe_end();
   /// After describe_end(): it ended of its own defect, by a signal that nobody sends.
   bool crashed() const;
+  /// After describe_end(): it exited with code 0.
+  bool succeeded() const;
   /// The last non-empty line it wrote to standard error; empty when there is none.
   std::string last_error_line() const;
   void kill_group();

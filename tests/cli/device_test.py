@@ -231,10 +231,12 @@ class Device(unittest.TestCase):
 
     def test_a_precision_that_the_cpu_has_not(self):
         for name in ("build", "run", "inspect", "conformance"):
-            for precision in ("fp16", "tf32", "int8"):
+            for precision in ("fp16", "tf32"):
                 with self.subTest(name, precision=precision):
                     sentence = f"the device cpu does not run in {precision}; choose one of fp32, bf16"
                     self.fails(ENVIRONMENT, sentence, *self.commands()[name], "--device", "cpu", "--precision", precision)
+            with self.subTest(name, precision="int8"):
+                self.fails(USAGE, "int8 needs ranges", *self.commands()[name], "--device", "cpu", "--precision", "int8")
         self.fails(ENVIRONMENT, "the device cpu does not run in fp16", *self.commands(precision="fp16")["bench"],
                    as_row=True)
 

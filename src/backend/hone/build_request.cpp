@@ -45,19 +45,38 @@ void check_cache(const BuildRequest& request, const engine::Device& device, int 
   if (reads) engine::TimingCache::of_file(cache.file, device.timing_fingerprint(), threads);
 }
 
+/// What is in floating point has these precisions: those of the request but int8, the first of them the
+/// engine's own.
+std::vector<tensor::Precision> float_precisions(const BuildRequest& request) {
+  std::vector<tensor::Precision> result = {request.precision};
+  result.insert(result.end(), request.other_precisions.begin(), request.other_precisions.end());
+  std::erase(result, tensor::Precision::kInt8);
+  if (result.empty()) result.push_back(tensor::Precision::kFp32);
+  return result;
+}
+
+bool wants_int8(const BuildRequest& request) {
+  const auto& others = request.other_precisions;
+  return request.precision == tensor::Precision::kInt8 ||
+         std::find(others.begin(), others.end(), tensor::Precision::kInt8) != others.end();
+}
+
 /// All of a resolved build that no model is needed for.
 ResolvedBuild prepare(const BuildRequest& request) {
   check_level(request.optimization_level);
   const int threads = threads_of(request);
   const std::optional<double> budget = budget_of(request);
   const engine::Device& device = device::find_device(request.device);
+  const std::vector<tensor::Precision> precisions = float_precisions(request);
   // They refuse what the device lacks.
-  device.policy_for(request.precision);
-  for (const tensor::Precision other : request.other_precisions) device.policy_for(other);
+  for (const tensor::Precision precision : precisions) device.policy_for(precision);
+  if (!wants_int8(request) && (!request.int8.data.sources.empty() || !request.int8.cache.empty()))
+    fail_usage("calibration is for --precision int8, this one is {}",
+               tensor::precision_name(request.precision));
   check_cache(request, device, threads);
   ResolvedBuild build{.device = device};
-  build.options.precision = request.precision;
-  build.options.other_precisions = request.other_precisions;
+  build.options.precision = precisions.front();
+  build.options.other_precisions.assign(precisions.begin() + 1, precisions.end());
   build.options.threads = threads;
   build.options.optimization_level = request.optimization_level;
   build.options.disabled_passes = request.disabled_passes;
@@ -71,11 +90,15 @@ ResolvedBuild prepare(const BuildRequest& request) {
   return build;
 }
 
-ResolvedBuild with_model(ResolvedBuild build, const BuildRequest& request, const importer::Model& model) {
-  if (model.graph == nullptr)
+ResolvedBuild with_model(ResolvedBuild build, const BuildRequest& request, const importer::Model& original) {
+  if (original.graph == nullptr)
     fail_bad_input(
         "{} is a TorchScript archive, which cannot be built into an engine; the backend torchscript runs it",
-        build.source.empty() ? model.name : build.source);
+        build.source.empty() ? original.name : build.source);
+  const importer::Model model = wants_int8(request)
+                                    ? with_int8(original, request.int8, request.shapes, build.device,
+                                                build.options.threads, request.progress)
+                                    : original;
   build.graph = model.graph;
   build.options.model = model.name;
   build.options.metadata = model.metadata;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/hone/int8_model.hpp"
 #include "engine/builder.hpp"
 #include "engine/complete_profiles.hpp"
 #include "import/load.hpp"
@@ -34,9 +35,13 @@ struct BuildRequest {
   importer::LoadModelOptions parameters;
   /// A name that device::find_device knows.
   std::string device = "cpu";
+  /// kInt8, here or among the others: the model is quantized first, and what stays in floating point has the
+  /// precisions that are left, fp32 where none is.
   tensor::Precision precision = tensor::Precision::kFp32;
   /// Others that single steps may be in, where that is faster.
   std::vector<tensor::Precision> other_precisions = {};
+  /// For kInt8.
+  Int8Request int8 = {};
   /// By input name; shapes that are empty follow from the others, inputs that are not named from the model.
   std::map<std::string, engine::ShapeProfile> shapes;
   engine::OpenDims open_dims = engine::OpenDims::kAnySize;

@@ -178,6 +178,8 @@ class HoneExecutable final : public Executable {
 
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes;
+    const auto quantization = engine_->metadata.find(kQuantizationNote);
+    if (quantization != engine_->metadata.end()) notes.push_back(quantization->second);
     for (const engine::NumericPolicy& policy : engine_->policies) {
       for (std::string& note : device_.notes(policy)) notes.push_back(std::move(note));
       const int64_t saturated = engine::count_saturated_constants(*engine_->graph, policy.storage);
@@ -237,6 +239,8 @@ BuildRequest request_of(const LoadOptions& options) {
   BuildRequest request;
   request.device = options.device;
   request.precision = options.precision;
+  if (options.precision == Precision::kInt8) request.other_precisions = {options.beside_int8};
+  request.int8.generated = true;
   request.threads = options.threads;
   request.cache.used = options.timing_cache;
   for (const auto& [name, shape] : options.input_shapes) request.shapes[name].opt = shape;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "backend/run_precision.hpp"
 #include "base/error.hpp"
 #include "base/statistics.hpp"
 #include "bench/sweep/warmup.hpp"
@@ -37,7 +38,7 @@ void judge_run(Run* run, double percentile) {
   input.outputs_finite = run->accuracy.finite;
   input.impossible_outputs = run->accuracy.impossible;
   input.error = run->accuracy.relative_l2;
-  input.precision = backend::parse_precision(run->setup.precision);
+  input.precision = backend::parse_run_precision(run->setup.precision).precision;
   input.reference = run->accuracy.reference;
   run->verdict = judge(input);
 }

@@ -6,6 +6,7 @@
 #include <new>
 #include <system_error>
 
+#include "backend/run_precision.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -118,7 +119,9 @@ Json WorkerServer::load(const Json& json) {
   const LoadRequest request = parse_load_request(json);
   const Setup& setup = request.setup;
   backend::LoadOptions options;
-  options.precision = backend::parse_precision(setup.precision);
+  const backend::RunPrecision precision = backend::parse_run_precision(setup.precision);
+  options.precision = precision.precision;
+  options.beside_int8 = precision.beside_int8;
   options.threads = setup.threads;
   options.device = setup.device;
   transfers_ = setup.transfers || setup.on_cpu();
@@ -140,7 +143,10 @@ Json WorkerServer::load(const Json& json) {
     features.push_back(kColdL2Feature);
   }
   std::vector<std::string> notes = executable_->notes();
-  if (backend_->name() == backend::kOwnBackend) add_saturation_note(sets_, options.precision, notes);
+  if (backend_->name() == backend::kOwnBackend) {
+    const bool int8 = options.precision == tensor::Precision::kInt8;
+    add_saturation_note(sets_, int8 ? options.beside_int8 : options.precision, notes);
+  }
   return {{"load_ms", load_ms},
           {"notes", std::move(notes)},
           {"features", std::move(features)},

@@ -1,0 +1,125 @@
+// See int8_model.hpp.
+#include "backend/hone/int8_model.hpp"
+
+#include "backend/hone/calibration_runner.hpp"
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "quantize/float_graph.hpp"
+#include "quantize/quantize.hpp"
+#include "tensor/convert.hpp"
+
+namespace hone::backend {
+namespace {
+
+using tensor::Tensor;
+
+constexpr size_t kGeneratedSamples = 4;
+constexpr uint64_t kSeed = 45;
+/// Integers are 1 to this: indices that most tables have.
+constexpr size_t kMostInteger = 9;
+
+using Shapes = std::map<std::string, engine::ShapeProfile>;
+
+/// One sample: of sizes that are open those of `shapes`, and of the batch 1.
+tensor::Shape generated_shape(const graph::Value& value, const Shapes& shapes) {
+  const auto named = shapes.find(value.name);
+  const tensor::Shape given = named == shapes.end() ? tensor::Shape() : named->second.opt;
+  if (!value.type.ranked()) {
+    if (given.empty())
+      fail_usage("input '{}' has no shape, so no inputs can be generated to calibrate with", value.name);
+    return given;
+  }
+  tensor::Shape shape;
+  for (size_t i = 0; i < value.type.dims->size(); ++i) {
+    const graph::Dim& dim = (*value.type.dims)[i];
+    if (!dim.known() && i > 0 && i >= given.size())
+      fail_usage("input '{}' is {}: fix its sizes, or give data to calibrate with", value.name,
+                 value.type.text());
+    shape.push_back(dim.known() ? dim.value() : i == 0 ? 1 : given[i]);
+  }
+  return shape;
+}
+
+Tensor generated_input(const graph::Value& value, const Shapes& shapes, base::Random& random) {
+  Tensor floats(tensor::DType::kFloat32, generated_shape(value, shapes));
+  const bool whole = !tensor::is_floating(value.type.dtype);
+  for (float& number : floats.mutable_values<float>())
+    number = whole ? static_cast<float>(1 + random.below(kMostInteger)) : static_cast<float>(random.normal());
+  return value.type.dtype == tensor::DType::kFloat32 ? floats : floats.cast(value.type.dtype);
+}
+
+std::vector<std::vector<Tensor>> generated_samples(const graph::Graph& graph, const Shapes& shapes) {
+  base::Random random(kSeed);
+  std::vector<std::vector<Tensor>> samples(kGeneratedSamples);
+  for (std::vector<Tensor>& inputs : samples) {
+    for (const graph::ValueId id : graph.inputs)
+      inputs.push_back(generated_input(graph.value(id), shapes, random));
+  }
+  return samples;
+}
+
+quantize::QuantizeOptions options_for(const engine::Device& device, int threads,
+                                      const std::function<void(const base::Progress&)>& progress) {
+  quantize::QuantizeOptions options;
+  const bool cpu = device.place().kind == tensor::PlaceKind::kCpu;
+  options.target = cpu ? quantize::Target::kCpu : quantize::Target::kCuda;
+  options.threads = threads;
+  options.progress = progress;
+  options.stop = &system::interruption();
+  options.accuracy_samples = 0;
+  return options;
+}
+
+/// Where ranges came from, for people.
+std::string origin_text(const Int8Request& request, const quantize::Calibration& calibration) {
+  if (!request.cache.empty()) return request.cache.string();
+  if (request.data.sources.empty()) return "generated";
+  return fmt::format("{} samples", calibration.samples);
+}
+
+}  // namespace
+
+importer::Model with_int8(const importer::Model& model, const Int8Request& request, const Shapes& shapes,
+                          const engine::Device& device, int threads,
+                          const std::function<void(const base::Progress&)>& progress) {
+  const bool given = !request.data.sources.empty() || !request.cache.empty();
+  if (!request.data.sources.empty() && !request.cache.empty())
+    fail_usage("give either --calibrate with data or --calib with a calibration cache");
+  if (const std::string node = quantize::quantized_part(*model.graph); !node.empty()) {
+    if (given)
+      fail_usage("the model has its own quantization ({}), which calibration would not change", node);
+    return model;
+  }
+  if (!given && !request.generated) {
+    fail_usage(
+        "int8 needs ranges: give --calibrate with data or --calib with a calibration cache, or a model that "
+        "is "
+        "quantized already");
+  }
+  const quantize::Subject subject = quantize::prepare(*model.graph);
+  quantize::QuantizeOptions options = options_for(device, threads, progress);
+  const auto make_runner = engine_runners(threads);
+  quantize::DataOptions data = request.data;
+  data.preprocessing = importer::preprocessing_from(model.metadata);
+  if (!given) {
+    data.given = generated_samples(subject.graph, shapes);
+    options.calibrator = quantize::Calibrator::kMinmax;
+  }
+  quantize::CachedCalibration cached;
+  if (request.cache.empty()) {
+    cached.calibration = quantize::calibrate(subject, data, {}, make_runner, options);
+  } else {
+    cached = quantize::calibration_from(request.cache, subject);
+  }
+  quantize::Quantized result =
+      quantize::quantize(subject, cached.calibration, cached.ranges, request.cache.empty() ? &data : nullptr,
+                         make_runner, options);
+  importer::Model quantized = model;
+  quantized.graph = std::make_shared<const graph::Graph>(std::move(result.graph));
+  quantized.metadata[kQuantizationNote] =
+      fmt::format("int8 in {:.1f} % of the multiply-adds, calibration: {}",
+                  100 * subject.placement.int8_share, origin_text(request, cached.calibration));
+  return quantized;
+}
+
+}  // namespace hone::backend

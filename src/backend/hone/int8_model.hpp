@@ -1,0 +1,40 @@
+// The int8 part of a build: a model in floating point becomes one with Q/DQ before its engine is built.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "engine/engine.hpp"
+#include "import/model.hpp"
+#include "quantize/data.hpp"
+
+namespace hone::backend {
+
+/// Where the ranges of a model with int8 come from: one of the three. A model that is quantized already needs
+/// none of them.
+struct Int8Request {
+  /// Real inputs; none where there are no sources. Images become the input as the model's metadata say.
+  quantize::DataOptions data;
+  /// A calibration cache of hone or of TensorRT; empty for none.
+  std::filesystem::path cache;
+  /// Seeded inputs, for measuring speed where no data are at hand. They say nothing of accuracy.
+  bool generated = false;
+};
+
+/// The key under which a model's metadata say how it was quantized.
+inline constexpr const char* kQuantizationNote = "quantization";
+
+/// The model with Q/DQ for this device, and in its metadata the share of multiply-adds in int8 and where the
+/// ranges come from. Usage error where the model is in floating point and nothing of the request is given,
+/// and where it is quantized and data or a cache are. Bad input as the calibration has it.
+/// `shapes` gives the sizes, by input name, of generated inputs that the model leaves open.
+importer::Model with_int8(const importer::Model& model, const Int8Request& request,
+                          const std::map<std::string, engine::ShapeProfile>& shapes,
+                          const engine::Device& device, int threads,
+                          const std::function<void(const base::Progress&)>& progress);
+
+}  // namespace hone::backend

@@ -1,0 +1,59 @@
+// See image_options.hpp.
+#include "cli/image_options.hpp"
+
+namespace hone::cli {
+namespace {
+
+constexpr double kMostScale = 1e9;
+
+}  // namespace
+
+OptionList add_image_options(CLI::App& command, ImageOptions& options) {
+  const std::string images = "Images";
+  return {
+      command.add_option("--resize", options.resize, "Length of the shorter side; 0: as it is")
+          ->check(CLI::Range(0, 16384))
+          ->group(images),
+      command.add_option("--crop", options.crop, "Side of the square taken from the middle; 0: everything")
+          ->check(CLI::Range(0, 16384))
+          ->group(images),
+      command.add_option("--scale", options.scale, "Factor on the pixels 0..255 (default 1/255)")
+          ->check(finite_range(-kMostScale, kMostScale))
+          ->group(images),
+      command.add_option("--mean", options.mean, "Subtracted after scaling: one number, or one a channel")
+          ->group(images),
+      command.add_option("--std", options.std, "Divided by after that: one number, or one a channel")
+          ->group(images),
+      command.add_option("--layout", options.layout, "Axes of the input, when the model does not tell")
+          ->check(CLI::IsMember({"nchw", "nhwc"}))
+          ->group(images)};
+}
+
+importer::Preprocessing preprocessing_for(const ImageOptions& options, const importer::Metadata& metadata) {
+  importer::Preprocessing result = importer::preprocessing_from(metadata);
+  result.resize = options.resize.value_or(result.resize);
+  result.crop = options.crop.value_or(result.crop);
+  result.scale = options.scale.value_or(result.scale);
+  if (!options.mean.empty()) result.mean = importer::parse_floats(options.mean, "--mean");
+  if (!options.std.empty()) result.std = importer::parse_divisors(options.std, "--std");
+  if (options.crop) result.fault.crop = ErrorKind::kUsage;
+  if (!options.mean.empty()) result.fault.mean = ErrorKind::kUsage;
+  if (!options.std.empty()) result.fault.std = ErrorKind::kUsage;
+  return result;
+}
+
+std::optional<importer::Layout> layout_for(const ImageOptions& options) {
+  if (options.layout.empty()) return std::nullopt;
+  return options.layout == "nhwc" ? importer::Layout::kNhwc : importer::Layout::kNchw;
+}
+
+importer::Metadata with_image_options(const ImageOptions& options, importer::Metadata metadata) {
+  if (options.resize) metadata["image.resize"] = std::to_string(*options.resize);
+  if (options.crop) metadata["image.crop"] = std::to_string(*options.crop);
+  if (options.scale) metadata["image.scale"] = fmt::format("{}", *options.scale);
+  if (!options.mean.empty()) metadata["image.mean"] = options.mean;
+  if (!options.std.empty()) metadata["image.std"] = options.std;
+  return metadata;
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,262 @@
+// `hone quantize`: a model and real data become a model with int8, as Q/DQ of ONNX.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "backend/hone/calibration_runner.hpp"
+#include "base/file.hpp"
+#include "cli/command.hpp"
+#include "cli/image_options.hpp"
+#include "cli/option_checks.hpp"
+#include "cli/progress_display.hpp"
+#include "engine/source_model.hpp"
+#include "import/onnx/export.hpp"
+#include "quantize/quantize.hpp"
+#include "quantize/tensorrt_cache.hpp"
+#include "report/terminal/sheet.hpp"
+#include "system/cpu.hpp"
+#include "system/interruption.hpp"
+
+namespace hone::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kPlainLineSeconds = 5;
+constexpr int kOldestOpset = 17;
+
+struct Options {
+  std::string model;
+  importer::LoadModelOptions load;
+  std::vector<std::string> data;
+  std::string cache;
+  std::string output;
+  std::string cache_format = "hone";
+  int tensorrt_version = 8601;
+  std::string calibrator = "auto";
+  double percentile = quantize::CalibratorOptions().percentile;
+  int64_t samples = 0;
+  std::string target = "portable";
+  std::optional<int> opset;
+  bool no_bias_correction = false;
+  int threads = system::usable_cores();
+  ImageOptions images;
+  OptionList for_calibrating;
+  const CLI::Option* version_option = nullptr;
+};
+
+std::optional<quantize::Calibrator> calibrator_of(const std::string& name) {
+  for (const quantize::Calibrator calibrator : quantize::kCalibrators) {
+    if (quantize::calibrator_name(calibrator) == name) return calibrator;
+  }
+  return std::nullopt;
+}
+
+fs::path beside(const std::string& output, const char* extension) {
+  return fs::path(output).replace_extension(extension);
+}
+
+void check(const Options& options) {
+  if (options.data.empty() == options.cache.empty())
+    fail_usage("give either --calibrate with data or --calib with a calibration cache");
+  if (!options.cache.empty())
+    refuse_given(options.for_calibrating, "is for --calibrate, --calib reads no data");
+  if (calibrator_of(options.calibrator) && quantize::is_tensorrt_cache(options.cache))
+    fail_usage("--calibrator {}: a cache of TensorRT holds ranges and nothing to choose them from",
+               options.calibrator);
+  if (options.cache_format != "tensorrt")
+    refuse_given({options.version_option}, "is for --calib-format tensorrt");
+  std::vector<std::string> inputs = options.data;
+  inputs.insert(inputs.end(), {options.model, options.load.weights.string(), options.cache});
+  refuse_overwriting(options.output, inputs);
+  base::check_writable(options.output);
+  if (!options.data.empty()) {
+    refuse_overwriting(beside(options.output, ".calib.json"), inputs);
+    base::check_writable(beside(options.output, ".calib.json"));
+  }
+  if (options.cache_format == "tensorrt") {
+    refuse_overwriting(beside(options.output, ".calib.cache"), inputs);
+    base::check_writable(beside(options.output, ".calib.cache"));
+  }
+}
+
+quantize::QuantizeOptions quantize_options(const Options& options, ProgressDisplay& display) {
+  quantize::QuantizeOptions result;
+  result.target = quantize::parse_target(options.target);
+  result.calibrator = calibrator_of(options.calibrator);
+  result.calibrator_options.percentile = options.percentile;
+  result.bias_correction = !options.no_bias_correction;
+  result.every_tensor = options.cache_format == "tensorrt";
+  result.threads = options.threads;
+  result.progress = [&display](const base::Progress& progress) { display.show(progress); };
+  result.stop = &system::interruption();
+  return result;
+}
+
+/// The lowest opset that has all of the model's operators, unless one is asked for.
+int write_model(const Options& options, const graph::Graph& graph, const importer::Metadata& metadata,
+                uint64_t* bytes) {
+  for (int opset = options.opset.value_or(kOldestOpset);; ++opset) {
+    try {
+      const auto written = importer::export_onnx(options.output, graph, opset, metadata);
+      *bytes = written.model + written.external;
+      return opset;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kBadInput || options.opset || opset == importer::kMaxExportOpset) throw;
+    }
+  }
+}
+
+void print_calibration(const quantize::Calibration& calibration, int64_t left_over) {
+  const quantize::Convergence convergence = quantize::convergence_of(calibration);
+  fmt::print("calibrated with {} samples", calibration.samples);
+  if (left_over > 0) fmt::print(" ({} more were too few for the model's batch)", left_over);
+  if (convergence.settled()) {
+    fmt::print("; converged: the last quarter raised no range by more than {:.1f} %\n",
+               100 * convergence.most);
+    return;
+  }
+  fmt::print(
+      "; not converged: the last quarter raised {} of {} ranges by more than {:.0f} %, that of '{}' by "
+      "{:.0f} %: "
+      "more samples would help\n",
+      convergence.growing, calibration.tensors.size(), 100 * quantize::Convergence::kSettled,
+      report::printable(convergence.tensor), 100 * convergence.most);
+}
+
+void print_result(const quantize::Subject& subject, const quantize::Quantized& result) {
+  const size_t products = subject.placement.weighted.size() + subject.placement.kept.size();
+  fmt::print("{} of {} convolutions and matrix products in int8, {:.1f} % of their multiply-adds\n",
+             subject.placement.weighted.size(), products, 100 * subject.placement.int8_share);
+  for (const std::string& kept : subject.placement.kept)
+    fmt::print("stays in floating point: {}\n", report::printable(kept));
+  if (!result.errors.empty()) {
+    std::string line;
+    for (const quantize::WholeError& error : result.errors)
+      line += fmt::format("{}{} {:.3f} %", line.empty() ? "" : ", ", error.name, 100 * error.error);
+    fmt::print("error at the outputs by calibrator: {}\n", line);
+  }
+  if (!result.accuracy) return;
+  const quantize::Accuracy& accuracy = *result.accuracy;
+  fmt::print("against fp32 on {} of the samples: error {:.3f} %, cosine {:.5f}{}\n", accuracy.samples,
+             100 * accuracy.relative_error, accuracy.cosine,
+             accuracy.top1 ? fmt::format(", same top class {:.1f} %", 100 * *accuracy.top1) : "");
+}
+
+void run(const Options& options) {
+  check(options);
+  const system::Interruptible interruptible;
+  const importer::Model model = engine::load_source_model(options.model, options.load);
+  if (model.graph == nullptr)
+    fail_bad_input("{} is a TorchScript archive, which cannot be quantized: export it as ONNX",
+                   options.model);
+  const quantize::Subject subject =
+      speaking_of(options.model, [&] { return quantize::prepare(*model.graph); });
+  ProgressDisplay display(kPlainLineSeconds);
+  const quantize::QuantizeOptions how = quantize_options(options, display);
+  const auto make_runner = backend::engine_runners(options.threads);
+  const fs::path cache_file = beside(options.output, ".calib.json");
+  const quantize::DataOptions data{options.data,
+                                   preprocessing_for(options.images, model.metadata),
+                                   layout_for(options.images),
+                                   options.samples,
+                                   {}};
+  quantize::CachedCalibration cached;
+  int64_t left_over = 0;
+  if (options.data.empty()) {
+    cached = quantize::calibration_from(options.cache, subject);
+  } else {
+    cached.calibration = quantize::calibrate(subject, data, cache_file, make_runner, how, &left_over);
+  }
+  const quantize::Quantized result = quantize::quantize(
+      subject, cached.calibration, cached.ranges, options.data.empty() ? nullptr : &data, make_runner, how);
+  cached.ranges = result.ranges;
+  display.clear();
+  uint64_t bytes = 0;
+  const int opset =
+      write_model(options, result.graph, with_image_options(options.images, model.metadata), &bytes);
+  if (!options.data.empty()) {
+    quantize::write_calibration(cache_file, cached);
+    print_calibration(cached.calibration, left_over);
+  }
+  print_result(subject, result);
+  fmt::print("{}: {:.2f} MB, opset {}, for {}\n", options.output, static_cast<double>(bytes) / 1e6, opset,
+             options.target);
+  if (!options.data.empty()) fmt::print("{}: the calibration cache\n", cache_file.string());
+  if (options.cache_format != "tensorrt") return;
+  const fs::path tensorrt = beside(options.output, ".calib.cache");
+  quantize::write_for_tensorrt(tensorrt, cached.calibration, result.ranges, options.tensorrt_version);
+  fmt::print("{}: a calibration cache of TensorRT, {} tensors\n", tensorrt.string(), result.ranges.size());
+}
+
+}  // namespace
+
+void add_quantize_command(CLI::App& program) {
+  CLI::App* command =
+      program.add_subcommand("quantize", "Calibrate a model and write it with int8, as Q/DQ of ONNX");
+  const auto options = std::make_shared<Options>();
+  command->add_option("model", options->model, "An ONNX file or the name of a built-in architecture")
+      ->required();
+  command->add_option(
+      "--calibrate", options->data,
+      "Real inputs: folders, images, .npz or .npy files, or exec:COMMAND, a program that writes such "
+      "files (docs/QUANTIZE.md)");
+  command->add_option("--calib", options->cache,
+                      "A calibration cache of hone or of TensorRT, in place of data");
+  command
+      ->add_option("-o,--output", options->output,
+                   "The ONNX file to write; the calibration cache goes beside it, as .calib.json")
+      ->required();
+  command
+      ->add_option("--calib-format", options->cache_format,
+                   "tensorrt: writes a cache for TensorRT, too, as .calib.cache")
+      ->check(CLI::IsMember({"hone", "tensorrt"}))
+      ->capture_default_str();
+  options->version_option = command
+                                ->add_option("--calib-version", options->tensorrt_version,
+                                             "The version of TensorRT in its first line")
+                                ->check(CLI::Range(1000, 999999))
+                                ->capture_default_str();
+  command
+      ->add_option(
+          "--calibrator", options->calibrator,
+          "minmax, percentile, entropy, mse; auto: for each tensor the one with the least error at the "
+          "outputs")
+      ->check(CLI::IsMember({"auto", "minmax", "percentile", "entropy", "mse"}))
+      ->capture_default_str();
+  const CLI::Option* samples =
+      command->add_option("--samples", options->samples, "Samples to use (default: all)")
+          ->check(CLI::Range(1, 100000000));
+  command
+      ->add_option("--percentile", options->percentile,
+                   "Share of the values that percentile keeps, in percent")
+      ->check(finite_range(50, 100))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--target", options->target,
+          "Whose kernels the result is for: portable is int8 with zero points 0, cpu and cuda take "
+          "uint8 where values are not negative, cpu zero points elsewhere, tensorrt has biases in float32")
+      ->check(CLI::IsMember({"portable", "cpu", "cuda", "tensorrt"}))
+      ->capture_default_str();
+  command
+      ->add_option("--opset", options->opset,
+                   "Version of the operators, 13 to 22 (default: the first from 17 on that has all of them)")
+      ->check(CLI::Range(importer::kMinExportOpset, importer::kMaxExportOpset));
+  command->add_flag("--no-bias-correction", options->no_bias_correction,
+                    "Leave biases as they are, although rounded weights shift the means");
+  command->add_option("--threads", options->threads, "Threads to calibrate with")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--weights", options->load.weights,
+                      "Parameters of a built-in architecture (safetensors)");
+  command->add_option("--seed", options->load.seed, "Seed of a built-in architecture's parameters")
+      ->capture_default_str();
+  options->for_calibrating = add_image_options(*command, options->images);
+  options->for_calibrating.push_back(samples);
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,91 @@
+// See input_files.hpp.
+#include "import/input_files.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tensor/saturate.hpp"
+
+namespace hone::importer {
+namespace {
+
+using tensor::Tensor;
+
+bool is_channel_count(const graph::Dim& dim) { return dim.is(1) || dim.is(3); }
+
+/// Of one image, or of a batch of them.
+bool is_image(const graph::TensorType& type) {
+  return type.ranked() && (type.dims->size() == 3 || type.dims->size() == 4);
+}
+
+/// Where the input has its channels: NCHW unless only the last axis can be 1 or 3 of them.
+Layout layout_of(const graph::TensorType& type) {
+  if (!is_image(type)) return Layout::kNchw;
+  const graph::Dim& first = (*type.dims)[type.dims->size() - 3];
+  const bool last = is_channel_count(type.dims->back()) && !is_channel_count(first);
+  return last ? Layout::kNhwc : Layout::kNchw;
+}
+
+int64_t channels_of(const graph::TensorType& type, Layout layout) {
+  if (!is_image(type)) return 3;
+  return (*type.dims)[type.dims->size() - (layout == Layout::kNchw ? 3 : 1)].is(1) ? 1 : 3;
+}
+
+/// Integers take the pixels as they are, 0 to 255, unless somebody says otherwise.
+Preprocessing for_type(Preprocessing preprocessing, tensor::DType dtype) {
+  if (tensor::is_integer(dtype) && preprocessing.scale == Preprocessing().scale) preprocessing.scale = 1;
+  return preprocessing;
+}
+
+/// A batch of images, float32, in the input's element type, and without the batch where the input has none.
+Tensor in_form_of(const graph::TensorType& type, Tensor batch) {
+  const bool one = type.ranked() && type.dims->size() == 3 && batch.shape()[0] == 1;
+  if (one) batch = batch.reshaped({batch.shape().begin() + 1, batch.shape().end()});
+  if (type.dtype == tensor::DType::kUndefined) return batch;
+  if (tensor::is_integer(type.dtype)) {
+    Tensor whole(tensor::DType::kFloat32, batch.shape());
+    std::ranges::transform(batch.values<float>(), whole.mutable_values<float>().begin(),
+                           [](float value) { return std::nearbyint(value); });
+    return whole.cast(type.dtype);
+  }
+  return tensor::saturated(batch, type.dtype);
+}
+
+/// No .npy holds bfloat16: numbers of other floating types stand for it.
+Tensor as_bfloat16(const Tensor& tensor) {
+  if (!tensor::is_floating(tensor.dtype())) return tensor;
+  return tensor::saturated(tensor.cast(tensor::DType::kFloat32), tensor::DType::kBFloat16);
+}
+
+bool fits(const Tensor& tensor, const graph::TensorType& type, bool any_batch) {
+  if (type.dtype != tensor::DType::kUndefined && type.dtype != tensor.dtype()) return false;
+  if (!type.ranked()) return true;
+  if (type.dims->size() != tensor.shape().size()) return false;
+  for (size_t i = any_batch ? 1 : 0; i < type.dims->size(); ++i) {
+    const graph::Dim& dim = (*type.dims)[i];
+    if (dim.known() && dim.value() != tensor.shape()[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Tensor image_input(std::span<const std::string> files, const graph::TensorType& type,
+                   const Preprocessing& preprocessing, std::optional<Layout> forced) {
+  const Layout layout = forced.value_or(layout_of(type));
+  std::vector<Image> images;
+  for (const std::string& file : files) images.push_back(read_image(file, channels_of(type, layout)));
+  return in_form_of(type, images_to_tensor(images, for_type(preprocessing, type.dtype), layout));
+}
+
+Tensor array_input(const Tensor& array, const std::string& name, const graph::TensorType& type,
+                   const std::string& file, bool any_batch) {
+  const Tensor tensor = type.dtype == tensor::DType::kBFloat16 ? as_bfloat16(array) : array;
+  if (!fits(tensor, type, any_batch && tensor.rank() > 0)) {
+    fail_bad_input("{}: {}[{}] does not fit input '{}' of type {}", file, tensor::dtype_name(tensor.dtype()),
+                   tensor::shape_text(tensor.shape()), name, type.text());
+  }
+  return tensor;
+}
+
+}  // namespace hone::importer

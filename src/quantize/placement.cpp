@@ -1,0 +1,310 @@
+// See placement.hpp.
+#include "quantize/placement.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <string_view>
+
+#include "graph/infer.hpp"
+#include "graph/operator.hpp"
+
+namespace hone::quantize {
+namespace {
+
+using graph::DType;
+using graph::Graph;
+using graph::kNoValue;
+using graph::Node;
+using graph::Tensor;
+using graph::ValueId;
+
+template <size_t N>
+bool is_one_of(std::string_view op, const std::array<std::string_view, N>& list) {
+  return std::ranges::find(list, op) != list.end();
+}
+
+constexpr std::array<std::string_view, 4> kProducts = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
+/// Their results hold elements of their inputs and nothing else.
+constexpr std::array<std::string_view, 11> kMoves = {"MaxPool",      "Concat",    "Reshape",     "Flatten",
+                                                     "Transpose",    "Squeeze",   "Split",       "Slice",
+                                                     "DepthToSpace", "Unsqueeze", "SpaceToDepth"};
+constexpr std::array<std::string_view, 2> kAverages = {"AveragePool", "GlobalAveragePool"};
+/// Fused into the convolution, product or addition before them.
+constexpr std::array<std::string_view, 13> kActivations = {
+    "Relu",        "Clip",      "LeakyRelu", "PRelu", "Elu",  "Selu",    "Sigmoid",
+    "HardSigmoid", "HardSwish", "Tanh",      "Gelu",  "Mish", "Softplus"};
+
+/// Nodes that a walk to a gate looks at.
+constexpr int kMostSteps = 8;
+
+class Placer {
+ public:
+  explicit Placer(const Graph& graph)
+      : graph_(graph),
+        links_(graph),
+        wants_(graph.values.size()),
+        demanded_(graph.values.size()),
+        depth_(graph.nodes.size(), 1),
+        groups_(graph.values.size()) {
+    std::iota(groups_.begin(), groups_.end(), 0);
+  }
+
+  Placement run() {
+    measure_depth();
+    for (auto i = static_cast<int32_t>(graph_.nodes.size()) - 1; i >= 0; --i) visit(i);
+    collect_values();
+    std::ranges::reverse(result_.weighted);
+    std::ranges::reverse(result_.kept);
+    result_.int8_share = share_of_work();
+    return std::move(result_);
+  }
+
+ private:
+  const Node& node(int32_t index) const { return graph_.nodes[static_cast<size_t>(index)]; }
+  size_t at(ValueId id) const { return static_cast<size_t>(id); }
+
+  bool is_float(ValueId id) const { return id != kNoValue && graph_.value(id).type.dtype == DType::kFloat32; }
+  bool is_activation_input(ValueId id) const { return is_float(id) && !graph_.value(id).constant; }
+
+  /// The longest way from the model's inputs.
+  void measure_depth() {
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      for (const ValueId id : graph_.nodes[i].inputs) depth_[i] = std::max(depth_[i], depth_of(id) + 1);
+    }
+  }
+  int depth_of(ValueId id) const {
+    const int32_t producer = links_.producer_of(id);
+    return producer < 0 ? 0 : depth_[static_cast<size_t>(producer)];
+  }
+
+  void visit(int32_t index) {
+    const Node& n = node(index);
+    if (is_one_of(n.op, kProducts)) return visit_product(index);
+    if (is_one_of(n.op, kMoves)) return visit_move(index);
+    if (is_one_of(n.op, kAverages)) {
+      if (is_wanted(n.outputs[0]) && is_activation_input(n.input(0))) read(index, 0);
+      return;
+    }
+    if (n.op == "Add") return visit_addition(index);
+    if (is_one_of(n.op, kActivations) && links_.single_consumer(n.input(0)) == index)
+      demanded_[at(n.inputs[0])] = is_demanded(n.outputs[0]);
+  }
+
+  void read(int32_t index, size_t input) {
+    const ValueId id = node(index).inputs[input];
+    ++wants_[at(id)];
+    result_.reads.push_back({index, input});
+  }
+  bool is_wanted(ValueId id) const { return wants_[at(id)] > 0; }
+  /// Whether its integers are wanted, if only behind an activation.
+  bool is_demanded(ValueId id) const { return is_wanted(id) || demanded_[at(id)]; }
+  /// Whether nobody reads it in floating point.
+  bool is_wanted_by_all(ValueId id) const {
+    return is_wanted(id) && !links_.is_output[at(id)] &&
+           wants_[at(id)] == static_cast<int>(links_.consumers[at(id)].size());
+  }
+
+  void visit_product(int32_t index) {
+    const Node& n = node(index);
+    const std::string reason = why_float(index);
+    if (!reason.empty()) {
+      result_.kept.push_back(fmt::format("{}: {}", n.text(), reason));
+      return;
+    }
+    read(index, 0);
+    result_.weighted.push_back({index, weights_axis(n)});
+    const auto rank = static_cast<int64_t>(
+        graph_.value(n.inputs[0]).type.ranked() ? graph_.value(n.inputs[0]).type.dims->size() : 0);
+    const bool last = n.op == "Gemm" || n.op == "MatMul";
+    channel_axis_[n.inputs[0]] = last ? rank - 1 : 1;
+  }
+
+  static int64_t weights_axis(const Node& n) {
+    if (n.op == "Conv") return 0;
+    if (n.op == "Gemm") return n.attributes.get_int("transB") != 0 ? 0 : 1;
+    return 1;
+  }
+
+  /// Empty for a product that computes with integers.
+  std::string why_float(int32_t index) const {
+    const Node& n = node(index);
+    if (!is_activation_input(n.input(0))) return "its input is no float32 that changes";
+    const Tensor* weights = graph_.constant(n.input(1));
+    if (weights == nullptr) return "its second operand is not constant";
+    if (weights->dtype() != DType::kFloat32 || weights->size() == 0) return "its weights are not float32";
+    if (n.has_input(2) && graph_.constant(n.input(2)) == nullptr) return "its bias is not constant";
+    if (n.op == "MatMul" && weights->rank() != 2) return "its weights are not one matrix";
+    if (n.op == "Gemm") {
+      const bool plain = n.attributes.get_int("transA") == 0 && n.attributes.get_float("alpha") == 1 &&
+                         n.attributes.get_float("beta") == 1;
+      if (!plain) return "it scales or transposes its operands";
+    }
+    const auto all = weights->values<float>();
+    if (!std::ranges::all_of(all, [](float v) { return std::isfinite(v); }))
+      return "its weights hold NaN or infinity";
+    if (n.op == "Conv" && is_gate(index)) return "it computes the factors of a channel-wise gate";
+    return {};
+  }
+
+  /// A convolution of single pixels whose results are factors, through activations and others of its kind.
+  bool is_gate(int32_t index) const {
+    for (int step = 0; step < kMostSteps && index >= 0; ++step) {
+      const Node& n = node(index);
+      if (n.op == "Mul") return step > 0;
+      const bool passes = n.op == "Conv" ? is_single_pixel(n.outputs[0]) : is_one_of(n.op, kActivations);
+      if (!passes) return false;
+      index = links_.single_consumer(n.outputs[0]);
+      if (index < 0) return gates_itself(n.outputs[0]);
+    }
+    return false;
+  }
+  /// x * sigmoid(x) between two convolutions of a gate: two readers, of which one is the product.
+  bool gates_itself(ValueId id) const {
+    const auto& readers = links_.consumers[at(id)];
+    if (links_.is_output[at(id)] || readers.size() != 2) return false;
+    for (const int32_t reader : readers) {
+      if (node(reader).op == "Mul") return is_gate_after(reader);
+    }
+    return false;
+  }
+  bool is_gate_after(int32_t product) const {
+    const int32_t next = links_.single_consumer(node(product).outputs[0]);
+    return next >= 0 && node(next).op == "Conv" && is_gate(next);
+  }
+  bool is_single_pixel(ValueId id) const {
+    const graph::TensorType& type = graph_.value(id).type;
+    if (!type.ranked() || type.dims->size() < 3) return false;
+    return std::all_of(type.dims->begin() + 2, type.dims->end(),
+                       [](const graph::Dim& dim) { return dim.is(1); });
+  }
+
+  void visit_move(int32_t index) {
+    const Node& n = node(index);
+    const size_t inputs = n.op == "Concat" ? n.inputs.size() : 1;
+    for (const ValueId id : n.outputs) {
+      if (id != kNoValue && !is_wanted_by_all(id)) return;
+    }
+    for (size_t i = 0; i < inputs; ++i) {
+      if (!is_activation_input(n.inputs[i])) return;
+    }
+    for (size_t i = 0; i < inputs; ++i) {
+      read(index, i);
+      for (const ValueId id : n.outputs) join(n.inputs[i], id);
+    }
+  }
+
+  void visit_addition(int32_t index) {
+    const Node& n = node(index);
+    if (!is_demanded(n.outputs[0])) return;
+    if (!is_activation_input(n.inputs[0]) || !is_activation_input(n.inputs[1])) return;
+    const auto fused = accumulator_of(n);
+    for (size_t i = 0; i < 2; ++i) {
+      if (fused != i) read(index, i);
+    }
+  }
+
+  /// The operand that a convolution or product makes for this addition alone; of two the one further from the
+  /// model's inputs.
+  std::optional<size_t> accumulator_of(const Node& n) const {
+    const bool first = is_made_for(n.inputs[0]);
+    const bool second = is_made_for(n.inputs[1]);
+    if (!first && !second) return std::nullopt;
+    if (first && second) return depth_of(n.inputs[1]) > depth_of(n.inputs[0]) ? 1 : 0;
+    return first ? 0 : 1;
+  }
+  bool is_made_for(ValueId id) const {
+    for (int step = 0; step < kMostSteps; ++step) {
+      if (links_.single_consumer(id) < 0) return false;
+      const int32_t producer = links_.producer_of(id);
+      if (producer < 0) return false;
+      const Node& n = node(producer);
+      if (is_one_of(n.op, kProducts)) return why_float(producer).empty();
+      if (!is_one_of(n.op, kActivations)) return false;
+      id = n.inputs[0];
+    }
+    return false;
+  }
+
+  int group_of(ValueId id) {
+    int group = static_cast<int>(id);
+    while (groups_[static_cast<size_t>(group)] != group) group = groups_[static_cast<size_t>(group)];
+    return group;
+  }
+  void join(ValueId a, ValueId b) {
+    if (a != kNoValue && b != kNoValue) groups_[static_cast<size_t>(group_of(a))] = group_of(b);
+  }
+
+  void collect_values() {
+    for (size_t i = 0; i < wants_.size(); ++i) {
+      if (wants_[i] == 0) continue;
+      const auto id = static_cast<ValueId>(i);
+      const auto axis = channel_axis_.find(id);
+      result_.values.push_back({id, group_of(id), axis == channel_axis_.end() ? -1 : axis->second});
+    }
+  }
+
+  /// Of a model that does not run where all open sizes are 1, the share of the weights.
+  double share_of_work() const {
+    try {
+      return share_of_operations();
+    } catch (const Error&) {
+      double all = 0;
+      double integers = 0;
+      for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+        const Node& n = graph_.nodes[i];
+        const Tensor* const weights = is_one_of(n.op, kProducts) ? graph_.constant(n.input(1)) : nullptr;
+        if (weights == nullptr) continue;
+        all += static_cast<double>(weights->size());
+        if (is_weighted(i)) integers += static_cast<double>(weights->size());
+      }
+      return all > 0 ? integers / all : 0;
+    }
+  }
+
+  bool is_weighted(size_t index) const {
+    return std::ranges::any_of(result_.weighted, [&](const WeightedNode& weighted) {
+      return static_cast<size_t>(weighted.node) == index;
+    });
+  }
+
+  double share_of_operations() const {
+    std::map<std::string, tensor::Shape> shapes;
+    for (const ValueId id : graph_.inputs) {
+      const graph::Value& value = graph_.value(id);
+      if (!value.type.ranked()) return 0;
+      for (const graph::Dim& dim : *value.type.dims)
+        shapes[value.name].push_back(dim.known() ? dim.value() : 1);
+    }
+    const Graph sized = graph::with_input_shapes(graph_, shapes);
+    double all = 0;
+    double integers = 0;
+    for (size_t i = 0; i < sized.nodes.size(); ++i) {
+      if (!is_one_of(sized.nodes[i].op, kProducts)) continue;
+      const auto cost = graph::node_cost(sized, sized.nodes[i]);
+      if (!cost) continue;
+      all += cost->flops;
+      if (is_weighted(i)) integers += cost->flops;
+    }
+    return all > 0 ? integers / all : 0;
+  }
+
+  const Graph& graph_;
+  graph::Links links_;
+  /// How many inputs of nodes read the value's integers.
+  std::vector<int> wants_;
+  std::vector<bool> demanded_;
+  std::vector<int> depth_;
+  std::vector<int> groups_;
+  std::map<ValueId, int64_t> channel_axis_;
+  Placement result_;
+};
+
+}  // namespace
+
+Placement place(const Graph& graph) { return Placer(graph).run(); }
+
+}  // namespace hone::quantize

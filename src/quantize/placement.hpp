@@ -1,0 +1,61 @@
+// Which nodes of a model compute with integers, and which of their inputs are quantized for that.
+//
+// The rules are those of NVIDIA's guide to explicit quantization, so that what the result becomes stays
+// fusible:
+//   - Inputs of convolutions and of products with constant weights are quantized, their results are not.
+//   - Of an addition whose result is quantized, an operand that a convolution or product makes for it alone
+//   stays
+//     as it is: it is the accumulator that the addition is fused into. The other one, the shortcut, is
+//     quantized. Where both are such, the shortcut is the one that fewer nodes stand before.
+//   - Pooling, concatenation and what only moves elements compute with integers where those who read the
+//   result do.
+//     All but average pooling have one range for their inputs and result.
+//   - A value that integers and floating point read is quantized for the former only.
+//   - The gates of squeeze-and-excitation, results that are the model's outputs, and all other operators stay
+//   in
+//     floating point.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace hone::quantize {
+
+/// A value that is quantized.
+struct QuantizedValue {
+  graph::ValueId value = graph::kNoValue;
+  /// Values with the same number here have one range.
+  int group = 0;
+  /// The axis along which its first reader with weights has its input channels; -1 where none reads it.
+  int64_t channel_axis = -1;
+};
+
+/// An input of a node that reads a value through its integers.
+struct QuantizedRead {
+  int32_t node = 0;
+  size_t input = 0;
+};
+
+/// A node whose input 1 are constant weights and whose input 2, if any, is its bias.
+struct WeightedNode {
+  int32_t node = 0;
+  /// Axis of the weights with one scale an entry.
+  int64_t axis = 0;
+};
+
+struct Placement {
+  std::vector<QuantizedValue> values;
+  std::vector<QuantizedRead> reads;
+  std::vector<WeightedNode> weighted;
+  /// Of the operations of all convolutions and matrix products, those of `weighted`: 0 to 1.
+  double int8_share = 0;
+  /// Convolutions and products that stay in floating point, and why.
+  std::vector<std::string> kept;
+};
+
+/// For a graph in the form of float_graph().
+Placement place(const graph::Graph& graph);
+
+}  // namespace hone::quantize

@@ -1,0 +1,95 @@
+"""int8 engines of hone build, and int8 rows of hone bench: where ranges come from, and what is refused.
+
+usage: int8_build_test.py HONE DIGITS
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+HONE = pathlib.Path(sys.argv[1]).absolute()
+DIGITS = pathlib.Path(sys.argv[2]).absolute()
+MODEL = DIGITS / "digits.onnx"
+DATA = DIGITS / "held_out.npz"
+USAGE, BAD_INPUT = 2, 3
+
+
+class Int8(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.engine = self.folder / "digits.hone"
+
+    def hone(self, *arguments, code=0):
+        result = subprocess.run([HONE, *map(str, arguments)], capture_output=True, text=True, cwd=self.folder,
+                                check=False)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result.stdout if code == 0 else result.stderr
+
+    def build(self, *arguments, model=MODEL, code=0):
+        shapes = ("--optShapes", "input:1x1x8x8", "--maxShapes", "input:364x1x8x8") if code == 0 else ()
+        return self.hone("build", model, "-o", self.engine, "--noTimingCache", "--builderOptimizationLevel", "0",
+                         *shapes, *arguments, code=code)
+
+    def accuracy(self):
+        self.hone("run", self.engine, "--input", DATA, "-o", "logits.npz")
+        labels = np.load(DIGITS / "expected.npz")["labels"]
+        return (np.load(self.folder / "logits.npz")["logits"].argmax(1) == labels).mean()
+
+    def test_data_make_an_engine(self):
+        text = self.build("--precision", "int8", "--calibrate", DATA)
+        self.assertIn("int8 in 100.0 % of the multiply-adds, calibration: 364 samples", text)
+        self.build(model=MODEL)
+        plain = self.accuracy()
+        for precision in ("int8", "int8+bf16", "int8+fp32"):
+            self.build("--precision", precision, "--calibrate", DATA)
+            # Three of 364 images.
+            self.assertGreaterEqual(self.accuracy(), plain - 3 / 364, precision)
+
+    def test_a_cache_makes_the_same_engine_without_data(self):
+        self.hone("quantize", MODEL, "--calibrate", DATA, "-o", "q.onnx", "--target", "cpu")
+        text = self.build("--precision", "int8", "--calib", "q.calib.json")
+        self.assertIn("calibration: q.calib.json", text)
+        self.assertGreater(self.accuracy(), 0.9)
+        self.assertIn("another model", self.build("--precision", "int8", "--calib", "q.calib.json",
+                                                  model="mobilenet_v2", code=BAD_INPUT))
+
+    def test_a_quantized_model_needs_none_and_takes_none(self):
+        self.hone("quantize", MODEL, "--calibrate", DATA, "-o", "q.onnx")
+        self.build("--precision", "int8", model="q.onnx")
+        self.assertGreater(self.accuracy(), 0.9)
+        self.engine.unlink()
+        error = self.build("--precision", "int8", "--calibrate", DATA, model="q.onnx", code=USAGE)
+        self.assertIn("its own quantization", error)
+        # In floating point it runs, too.
+        self.build(model="q.onnx")
+        self.assertGreater(self.accuracy(), 0.9)
+
+    def test_wrong_requests_write_nothing(self):
+        self.assertIn("--calibrate", self.build("--precision", "int8", code=USAGE))
+        self.assertIn("int8", self.build("--precision", "fp32", "--calibrate", DATA, code=USAGE))
+        self.assertIn("int8", self.build("--calib", "x.json", code=USAGE))
+        self.build("--precision", "int8+int8", "--calibrate", DATA, code=USAGE)
+        self.assertIn("no such file", self.build("--precision", "int8", "--calibrate", "none", code=BAD_INPUT))
+        self.assertFalse(self.engine.exists())
+
+    def test_bench_generates_calibration_and_says_so(self):
+        text = self.hone("bench", MODEL, "--backends", "hone", "--precisions", "fp32,int8,int8+bf16", "--batches", "1",
+                         "--duration", "0.2", "-o", "runs")
+        self.assertIn("calibration: generated", text)
+        self.assertIn("int8 in 100.0 % of the multiply-adds", text)
+        runs = json.loads(next((self.folder / "runs").glob("*.json")).read_text())["runs"]
+        self.assertEqual([run["precision"] for run in runs], ["fp32", "int8", "int8+bf16"])
+        for run in runs[1:]:
+            self.assertLess(run["accuracy"]["relative_l2"], 0.2)
+            self.assertGreater(run["accuracy"]["relative_l2"], 1e-4)
+        self.hone("bench", MODEL, "--backends", "hone", "--precisions", "fp32+int8", code=USAGE)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
