@@ -14,7 +14,9 @@ import tempfile
 import numpy as np
 
 ARCHITECTURES = ["resnet18", "resnet34", "resnet50", "resnet101", "mobilenet_v2", "alexnet", "vgg16",
-                 "squeezenet1_1", "densenet121", "efficientnet_b0"]
+                 "squeezenet1_1", "densenet121", "efficientnet_b0", "efficientnet_v2_s", "mobilenet_v3_large",
+                 "convnext_tiny", "swin_t", "vit_b_16", "deeplabv3_resnet50", "unet"]
+SIDES = {"unet": 256}
 CHANGE = 1e-3
 APART = 0.03
 
@@ -25,12 +27,14 @@ def distance(a, b):
 
 def check(hone, name, folder):
     random = np.random.default_rng(5)
-    first, second = random.standard_normal((2, 3, 224, 224), dtype=np.float32)
+    side = SIDES.get(name, 224)
+    first, second = random.standard_normal((2, 3, side, side), dtype=np.float32)
     changed = first * (1 + CHANGE * random.standard_normal(first.shape, dtype=np.float32))
     np.save(folder / "input.npy", np.stack([first, second, changed]))
     subprocess.run([hone, "run", name, "--input", str(folder / "input.npy"), "-o", str(folder / "output.npz")],
                    check=True, stdout=subprocess.DEVNULL)
-    logits = np.load(folder / "output.npz")["output"]
+    outputs = np.load(folder / "output.npz")
+    logits = outputs[outputs.files[0]]
     apart, growth = distance(logits[0], logits[1]), distance(logits[0], logits[2]) / CHANGE
     print(f"{name:16} images {apart:.3f} apart, a change grows {growth:.2f} times", flush=True)
     return apart > APART and growth < 1

@@ -9,6 +9,7 @@
 #include "engine/search/search_budget.hpp"
 #include "engine/search/timing_cache.hpp"
 #include "engine/source_model.hpp"
+#include "import/typical_sizes.hpp"
 #include "system/cpu.hpp"
 
 namespace hone::backend {
@@ -79,7 +80,8 @@ ResolvedBuild with_model(ResolvedBuild build, const BuildRequest& request, const
   build.graph = model.graph;
   build.options.model = model.name;
   build.options.metadata = model.metadata;
-  build.options.shapes = engine::complete_profiles(*model.graph, request.shapes, request.open_dims);
+  build.options.shapes = engine::complete_profiles(*model.graph, request.shapes, request.open_dims, 1,
+                                                   importer::typical_sizes(model.metadata));
   return build;
 }
 
