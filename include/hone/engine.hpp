@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "hone/context.hpp"
+#include "hone/sequence.hpp"
 #include "hone/tensor.hpp"
 
 namespace hone {
@@ -49,6 +50,10 @@ struct BuildOptions {
   /// that the model allows. So is the range of an input without one, which is tuned for open dimensions of 1
   /// or, where another input names the same dimension, of that size.
   std::map<std::string, ShapeRange> shapes;
+  /// Outputs that are caches of the next run, INPUT=OUTPUT as for Engine::make_sequence(). They get a fixed
+  /// capacity, which the largest shape of one of them says, and stay where they are: a run appends to them
+  /// and copies none, and one program serves every length. Bad input for a model whose caches cannot.
+  std::vector<std::string> bind;
   /// Threads to tune for and to run with; 0: all processors.
   int threads = 0;
   /// 0: nothing is timed … 4: many samples of every tactic, 5: of every engine and knob of cuDNN
@@ -98,6 +103,11 @@ class Engine {
   /// What runs it on memory that is bound, in one thread of any number. It may outlive the engine. Any thread
   /// may make one.
   Context make_context() const;
+  /// Runs in one thread in which outputs feed inputs of the next run. Each text is INPUT=OUTPUT, where a *
+  /// stands for any characters, on the right for the same as on the left: "past_key_values.*=present.*" binds
+  /// all caches of a decoder. An engine that was built with `bind` needs none. Usage error for texts that fit
+  /// no input or output, or two that no value can be, and for others than those of the build.
+  Sequence make_sequence(const std::vector<std::string>& bind = {}) const;
   /// Where contexts run, and have what they bind.
   Place place() const;
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "api/context.hpp"
+#include "api/sequence.hpp"
 #include "api/views.hpp"
 #include "backend/hone/build_request.hpp"
 #include "device/devices.hpp"
@@ -65,6 +66,7 @@ Engine Engine::build(const std::string& name, const BuildOptions& options) {
                                           .file = options.timing_cache.file,
                                           .only = options.timing_cache.only},
                                 .budget_seconds = options.budget_seconds};
+  request.bind = options.bind;
   for (const auto& [input, range] : options.shapes) request.shapes[input] = {range.min, range.opt, range.max};
   const backend::ResolvedBuild build = backend::resolve(request);
   return Engine(std::make_unique<State>(backend::build(build), build.device, build.options.threads));
@@ -102,6 +104,10 @@ std::vector<Tensor> Engine::run(const std::vector<TensorView>& inputs) {
 
 Context Engine::make_context() const {
   return Context(std::make_unique<Context::State>(Context::State{engine::Context(state_->loaded)}));
+}
+
+Sequence Engine::make_sequence(const std::vector<std::string>& bind) const {
+  return Sequence(std::make_unique<Sequence::State>(state_->loaded, state_->inputs, state_->outputs, bind));
 }
 
 Place Engine::place() const { return api::outer_place(state_->device.place()); }

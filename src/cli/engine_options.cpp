@@ -73,6 +73,9 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
           "for inputs that are not named the model's own, with sizes that others name, else a batch of 1)"),
       command.add_option("--maxShapes", options.max_shapes,
                          "Largest input shapes (default: those to tune for)"),
+      command.add_option("--bind", options.request.bind,
+                         "INPUT=OUTPUT, as past_key_values.*=present.*: caches that runs append to in place, "
+                         "with the capacity that --maxShapes gives one of them"),
       command
           .add_option(
               "--builderOptimizationLevel", options.request.optimization_level,

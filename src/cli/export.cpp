@@ -19,7 +19,7 @@ struct Options {
   std::string output;
   std::optional<int64_t> batch_size;
   bool dynamic_batch = false;
-  int opset = 17;
+  std::optional<int> opset;
 };
 
 void run(const Options& options) {
@@ -31,8 +31,9 @@ void run(const Options& options) {
   }
   const bool bind = options.batch_size || options.dynamic_batch;
   const auto graph = bind ? importer::with_batch(*model.graph, options.batch_size) : *model.graph;
-  const auto bytes = importer::export_onnx(options.output, graph, options.opset, model.metadata);
-  fmt::print("{}: {} nodes, opset {}, {:.1f} MB\n", options.output, graph.nodes.size(), options.opset,
+  const int opset = options.opset.value_or(importer::usual_opset(graph));
+  const auto bytes = importer::export_onnx(options.output, graph, opset, model.metadata);
+  fmt::print("{}: {} nodes, opset {}, {:.1f} MB\n", options.output, graph.nodes.size(), opset,
              static_cast<double>(bytes.model) / 1e6);
   if (bytes.external > 0) {
     fmt::print("{}: its weights, {:.1f} MB, which have to stay beside it\n",
@@ -51,9 +52,11 @@ void add_export_command(CLI::App& program) {
                     ->check(CLI::Range(int64_t{1}, int64_t{65536}));
   command->add_flag("--dynamic-batch", options->dynamic_batch, "Leave the batch open, under the name 'batch'")
       ->excludes(fixed);
-  command->add_option("--opset", options->opset, "Version of the operators, 13 to 22")
-      ->check(CLI::Range(importer::kMinExportOpset, importer::kMaxExportOpset))
-      ->capture_default_str();
+  command
+      ->add_option(
+          "--opset", options->opset,
+          "Version of the operators, 13 to 22 (default: 17, or the first that has all of the model's)")
+      ->check(CLI::Range(importer::kMinExportOpset, importer::kMaxExportOpset));
   command->add_option("--weights", options->load.weights,
                       "Parameters of a built-in architecture (safetensors)");
   command->add_option("--seed", options->load.seed, "Seed of a built-in architecture's parameters")

@@ -15,7 +15,10 @@
 #include "cli/image_options.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/run_inputs.hpp"
+#include "device/devices.hpp"
+#include "engine/carried_state.hpp"
 #include "engine/engine_file.hpp"
+#include "engine/fixed_cache_runs.hpp"
 #include "import/load.hpp"
 #include "quantize/float_graph.hpp"
 #include "report/terminal/sheet.hpp"
@@ -32,6 +35,7 @@ struct RunOptions {
   std::string model;
   importer::LoadModelOptions load;
   std::vector<std::string> inputs;
+  std::vector<std::string> bind;
   std::string output;
   std::string backend = std::string(backend::kOwnBackend);
   std::string device = "cpu";
@@ -47,7 +51,8 @@ struct RunOptions {
   OptionList of_images;
 };
 
-std::vector<InputSlot> input_slots(const importer::Model& model, size_t file_count) {
+std::vector<InputSlot> input_slots(const importer::Model& model, size_t file_count,
+                                   const std::vector<engine::Carry>& carries) {
   std::vector<InputSlot> slots;
   if (model.graph == nullptr) {
     // A TorchScript archive does not say what it takes: the files decide.
@@ -57,6 +62,7 @@ std::vector<InputSlot> input_slots(const importer::Model& model, size_t file_cou
   for (const graph::ValueId id : model.graph->inputs) {
     slots.push_back({model.graph->value(id).name, model.graph->value(id).type});
   }
+  for (const engine::Carry& carry : carries) slots[carry.input].bound = true;
   return slots;
 }
 
@@ -156,7 +162,7 @@ void check_ranges(const RunOptions& options, const importer::Model& model) {
 
 std::unique_ptr<backend::Executable> load_executable(const RunOptions& options, const importer::Model& model,
                                                      const std::vector<InputSlot>& slots,
-                                                     const RunInputs& inputs) {
+                                                     const std::vector<Tensor>& inputs) {
   check_ranges(options, model);
   backend::LoadOptions load;
   load.device = options.device;
@@ -164,7 +170,7 @@ std::unique_ptr<backend::Executable> load_executable(const RunOptions& options, 
   load.threads = options.threads;
   // The names of an archive's inputs are the backend's to find.
   for (size_t i = 0; i < slots.size() && model.graph != nullptr; ++i)
-    load.input_shapes[slots[i].name] = inputs.tensors[i].shape();
+    load.input_shapes[slots[i].name] = inputs[i].shape();
   return backend::make_backend(options.backend)->load(model, load);
 }
 
@@ -185,9 +191,113 @@ void check_inputs_given(const RunOptions& options, const importer::Model& model,
                         const std::vector<InputSlot>& slots) {
   if (!options.inputs.empty()) return;
   if (model.graph == nullptr) fail_usage("--input is required: {} has inputs", options.model);
-  if (!slots.empty())
-    fail_usage("--input is required: {} has the input '{}'{}", options.model, slots.front().name,
-               slots.size() == 1 ? "" : fmt::format(" and {} more", slots.size() - 1));
+  const auto free =
+      std::find_if(slots.begin(), slots.end(), [](const InputSlot& slot) { return !slot.bound; });
+  if (free == slots.end()) return;
+  const auto more = std::count_if(free + 1, slots.end(), [](const InputSlot& slot) { return !slot.bound; });
+  fail_usage("--input is required: {} has the input '{}'{}", options.model, free->name,
+             more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+std::vector<engine::Carry> carries_of(const RunOptions& options, const importer::Model& model) {
+  if (options.bind.empty()) return {};
+  if (model.graph == nullptr)
+    fail_usage("--bind needs the names of inputs and outputs, which {} does not tell", options.model);
+  return engine::parse_carries(*model.graph, options.bind);
+}
+
+/// One output of one of several runs: run0/NAME; of the only run NAME.
+std::string output_of_run(const importer::Model& model, size_t output, size_t run, size_t runs) {
+  const std::string name = output_name(model, output);
+  return runs == 1 ? name : fmt::format("run{}/{}", run, name);
+}
+
+/// Of an engine whose caches have a fixed capacity, and are its own.
+tensor::NamedTensors run_fixed(const RunOptions& options, const std::shared_ptr<const engine::Engine>& engine,
+                               const engine::FixedCaches& caches, const importer::Model& model,
+                               const std::vector<RunInputs>& runs) {
+  std::optional<tensor::Place> place;
+  if (options.device_option->count() > 0) place = tensor::parse_place(options.device);
+  const engine::Device& device = device::device_of_fingerprint(engine->fingerprint(), place);
+  engine::FixedCacheRuns fixed(std::make_shared<engine::LoadedEngine>(engine, device, options.threads),
+                               caches);
+  tensor::NamedTensors outputs;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    auto results = fixed.run(runs[i].tensors);
+    for (size_t k = 0; k < results.size(); ++k) {
+      if (!fixed.is_cache_output(k))
+        outputs.emplace_back(output_of_run(model, k, i, runs.size()), std::move(results[k]));
+    }
+  }
+  return outputs;
+}
+
+/// Runs after each other. Outputs that are bound are those of the last run; so are others, but of several
+/// runs each, named run0/NAME and so on.
+tensor::NamedTensors run_bound(backend::Executable& executable, const importer::Model& model,
+                               const std::vector<RunInputs>& runs, engine::CarriedRuns* carried) {
+  tensor::NamedTensors outputs;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    auto results = carried->run(runs[i].tensors, [&](auto inputs) { return executable.run(inputs); });
+    for (size_t k = 0; k < results.size(); ++k) {
+      if (carried->is_carried_output(k)) continue;
+      outputs.emplace_back(output_of_run(model, k, i, runs.size()), std::move(results[k]));
+    }
+  }
+  for (size_t k = 0; k < model.graph->outputs.size(); ++k) {
+    if (carried->is_carried_output(k)) outputs.emplace_back(output_name(model, k), carried->state(k));
+  }
+  return outputs;
+}
+
+/// The inputs of the first run: values that files give bound inputs become the state.
+std::vector<Tensor> first_inputs(const std::vector<InputSlot>& slots, const RunInputs& first,
+                                 engine::CarriedRuns* carried) {
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].bound && first.tensors[i].defined()) carried->set(i, first.tensors[i]);
+  }
+  return carried->next_inputs(first.tensors);
+}
+
+/// Runs the model as it is, or as often as there are inputs while outputs feed inputs.
+tensor::NamedTensors run_executable(const RunOptions& options,
+                                    const std::shared_ptr<const engine::Engine>& engine,
+                                    const importer::Model& model, const std::vector<InputSlot>& slots,
+                                    const std::vector<engine::Carry>& carries,
+                                    const std::vector<RunInputs>& runs) {
+  std::optional<engine::CarriedRuns> carried;
+  if (!carries.empty()) carried.emplace(*model.graph, carries);
+  const std::vector<Tensor> first =
+      carried ? first_inputs(slots, runs.front(), &*carried) : runs.front().tensors;
+  const auto executable =
+      engine != nullptr ? load_stored(options, engine) : load_executable(options, model, slots, first);
+  tensor::NamedTensors outputs;
+  if (carried) {
+    outputs = run_bound(*executable, model, runs, &*carried);
+  } else {
+    for (Tensor& output : executable->run(first))
+      outputs.emplace_back(output_name(model, outputs.size()), std::move(output));
+  }
+  // Of the program that ran: a backend knows only now what that is.
+  for (const std::string& note : executable->notes())
+    fmt::print(stderr, "note: {}\n", report::printable(note));
+  return outputs;
+}
+
+/// Marks the inputs that an engine gives itself, and refuses files for them.
+void mark_own_inputs(const RunOptions& options, const engine::FixedCaches& caches,
+                     std::vector<InputSlot>* slots) {
+  if (!options.bind.empty())
+    fail_usage("--bind is for models: the engine {} has bound its caches", options.model);
+  for (const engine::Carry& cache : caches.caches) (*slots)[cache.input].bound = true;
+  (*slots)[caches.length_input].bound = true;
+}
+
+void refuse_own_inputs(const std::vector<InputSlot>& slots, const RunInputs& first) {
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].bound && first.tensors[i].defined())
+      fail_usage("input '{}' is the engine's own: it was built to bind its caches", slots[i].name);
+  }
 }
 
 void run(const RunOptions& options) {
@@ -202,24 +312,28 @@ void run(const RunOptions& options) {
   const importer::Model model =
       stored ? importer::Model{engine->model, options.model, engine->graph, engine->metadata}
              : importer::load_model(options.model, load);
-  const std::vector<InputSlot> slots = input_slots(model, options.inputs.size());
+  const auto caches = stored ? engine::fixed_caches_of(*engine) : std::nullopt;
+  const std::vector<engine::Carry> carries =
+      caches ? std::vector<engine::Carry>() : carries_of(options, model);
+  std::vector<InputSlot> slots = input_slots(model, options.inputs.size(), carries);
+  if (caches) mark_own_inputs(options, *caches, &slots);
   check_inputs_given(options, model, slots);
-  const RunInputs inputs = read_run_inputs(
-      slots, options.inputs, preprocessing_for(options.images, model.metadata), layout_for(options.images));
-  if (inputs.images.empty()) refuse_given(options.of_images, "is for images: no --input is one");
-  const auto executable = speaking_of(options.model, [&] {
-    return stored ? load_stored(options, engine) : load_executable(options, model, slots, inputs);
+  const importer::Preprocessing preprocessing = preprocessing_for(options.images, model.metadata);
+  const auto layout = layout_for(options.images);
+  const std::vector<RunInputs> runs =
+      carries.empty() && !caches ? std::vector{read_run_inputs(slots, options.inputs, preprocessing, layout)}
+                                 : read_bound_inputs(slots, options.inputs, preprocessing, layout);
+  if (caches) refuse_own_inputs(slots, runs.front());
+  if (runs.front().images.empty()) refuse_given(options.of_images, "is for images: no --input is one");
+  const tensor::NamedTensors outputs = speaking_of(options.model, [&] {
+    return caches ? run_fixed(options, engine, *caches, model, runs)
+                  : run_executable(options, engine, model, slots, carries, runs);
   });
-  tensor::NamedTensors outputs;
-  for (Tensor& output : speaking_of(options.model, [&] { return executable->run(inputs.tensors); })) {
-    outputs.emplace_back(output_name(model, outputs.size()), std::move(output));
-  }
-  // Of the program that ran: a backend knows only now what that is.
-  for (const std::string& note : speaking_of(options.model, [&] { return executable->notes(); }))
-    fmt::print(stderr, "note: {}\n", report::printable(note));
   if (!options.output.empty()) write_outputs(options.output, outputs);
   if (options.top > 0) {
-    return print_top(outputs.at(0).second, inputs, labels_of(model.metadata),
+    // The first output of the last run.
+    const size_t free = outputs.size() - carries.size();
+    return print_top(outputs.at(free - free / runs.size()).second, runs.front(), labels_of(model.metadata),
                      static_cast<size_t>(options.top));
   }
   for (const auto& [name, tensor] : outputs) {
@@ -236,6 +350,9 @@ void add_run_command(CLI::App& program) {
   command->add_option("model", options->model, "An engine, an .onnx or .pt file, or a built-in architecture")
       ->required();
   command->add_option("--input", options->inputs, ".npy (also NAME:FILE), .npz, PNG or JPEG files");
+  command->add_option("--bind", options->bind,
+                      "INPUT=OUTPUT: the output is the input in the next run; past.*=present.* binds all "
+                      "that match. Several files for an input are for runs after each other");
   command->add_option("-o,--output", options->output, "Write the outputs to this .npz (or .npy) file");
   const CLI::Option* backend =
       command->add_option("--backend", options->backend, "The system that runs it")->capture_default_str();

@@ -15,7 +15,9 @@ using tensor::Tensor;
 
 class Collector {
  public:
-  explicit Collector(const std::vector<InputSlot>& slots) : slots_(slots), tensors_(slots.size()) {}
+  /// `sequence`: files beyond those of one run are of the next.
+  Collector(const std::vector<InputSlot>& slots, bool sequence)
+      : slots_(slots), sequence_(sequence), tensors_(slots.size()), given_(slots.size()) {}
 
   void add_npy(const std::string& file) {
     // Names and files may hold colons, too: the longest name that is an input's.
@@ -44,13 +46,10 @@ class Collector {
     set(index, importer::image_input(files, slots_[index].type, preprocessing, forced), files.front());
   }
 
-  std::vector<Tensor> take() {
-    for (size_t i = 0; i < slots_.size(); ++i) {
-      if (!tensors_[i].defined()) {
-        fail_bad_input("input '{}' of type {} is given no file", slots_[i].name, slots_[i].type.text());
-      }
-    }
-    return std::move(tensors_);
+  /// The tensors of each run.
+  std::vector<std::vector<Tensor>> take() {
+    end_run();
+    return std::move(runs_);
   }
 
  private:
@@ -61,22 +60,44 @@ class Collector {
     return std::nullopt;
   }
 
-  size_t next_empty(const std::string& file) const {
-    const auto found = std::find_if(tensors_.begin(), tensors_.end(),
-                                    [](const Tensor& tensor) { return !tensor.defined(); });
-    if (found == tensors_.end()) {
+  void end_run() {
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      if (!tensors_[i].defined() && !slots_[i].bound)
+        fail_bad_input("input '{}' of type {} is given no file", slots_[i].name, slots_[i].type.text());
+    }
+    runs_.push_back(tensors_);
+    std::fill(given_.begin(), given_.end(), false);
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i].bound) tensors_[i] = Tensor();
+    }
+  }
+
+  std::optional<size_t> free_slot() const {
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      if (!given_[i] && !slots_[i].bound) return i;
+    }
+    return std::nullopt;
+  }
+
+  size_t next_empty(const std::string& file) {
+    if (sequence_ && !free_slot()) end_run();
+    const auto found = free_slot();
+    if (!found) {
       fail_bad_input("{} is one file too many: other files give {} already", file,
                      slots_.size() == 1 ? fmt::format("the model's one input, '{}',", slots_.front().name)
                                         : fmt::format("all {} inputs of the model", slots_.size()));
     }
-    return static_cast<size_t>(found - tensors_.begin());
+    return *found;
   }
 
   void set(size_t index, const Tensor& tensor, const std::string& file) {
-    if (tensors_[index].defined()) {
-      fail_bad_input("{}: input '{}' is given twice", file, slots_[index].name);
-    }
+    if (given_[index] && sequence_ && !slots_[index].bound) end_run();
+    if (given_[index]) fail_bad_input("{}: input '{}' is given twice", file, slots_[index].name);
+    if (slots_[index].bound && !runs_.empty())
+      fail_bad_input("{}: input '{}' is bound: only the first run takes a file for it", file,
+                     slots_[index].name);
     tensors_[index] = importer::array_input(tensor, slots_[index].name, slots_[index].type, file);
+    given_[index] = true;
   }
 
   std::string names() const {
@@ -86,8 +107,33 @@ class Collector {
   }
 
   const std::vector<InputSlot>& slots_;
+  bool sequence_;
+  std::vector<std::vector<Tensor>> runs_;
+  /// Of the run whose files are read now, and which of them it was given.
   std::vector<Tensor> tensors_;
+  std::vector<bool> given_;
 };
+
+std::vector<RunInputs> read_runs(const std::vector<InputSlot>& slots, const std::vector<std::string>& files,
+                                 const importer::Preprocessing& preprocessing, std::optional<Layout> layout,
+                                 bool sequence) {
+  Collector collector(slots, sequence);
+  std::vector<std::string> images;
+  for (const std::string& file : files) {
+    const std::string extension = std::filesystem::path(file).extension().string();
+    if (extension == ".npy") {
+      collector.add_npy(file);
+    } else if (extension == ".npz") {
+      collector.add_npz(file);
+    } else {
+      images.push_back(file);
+    }
+  }
+  if (!images.empty()) collector.add_images(images, preprocessing, layout);
+  std::vector<RunInputs> runs;
+  for (std::vector<Tensor>& tensors : collector.take()) runs.push_back({std::move(tensors), images});
+  return runs;
+}
 
 }  // namespace
 
@@ -104,21 +150,14 @@ std::vector<std::string> names_in(const std::vector<std::string>& files) {
 
 RunInputs read_run_inputs(const std::vector<InputSlot>& slots, const std::vector<std::string>& files,
                           const importer::Preprocessing& preprocessing, std::optional<Layout> layout) {
-  Collector collector(slots);
-  RunInputs result;
-  for (const std::string& file : files) {
-    const std::string extension = std::filesystem::path(file).extension().string();
-    if (extension == ".npy") {
-      collector.add_npy(file);
-    } else if (extension == ".npz") {
-      collector.add_npz(file);
-    } else {
-      result.images.push_back(file);
-    }
-  }
-  if (!result.images.empty()) collector.add_images(result.images, preprocessing, layout);
-  result.tensors = collector.take();
-  return result;
+  return std::move(read_runs(slots, files, preprocessing, layout, false).front());
+}
+
+std::vector<RunInputs> read_bound_inputs(const std::vector<InputSlot>& slots,
+                                         const std::vector<std::string>& files,
+                                         const importer::Preprocessing& preprocessing,
+                                         std::optional<Layout> layout) {
+  return read_runs(slots, files, preprocessing, layout, true);
 }
 
 }  // namespace hone::cli

@@ -15,10 +15,13 @@ namespace hone::cli {
 struct InputSlot {
   std::string name;
   graph::TensorType type;
+  /// Whether an output of the run before is its value.
+  bool bound = false;
 };
 
+/// What one run takes.
 struct RunInputs {
-  /// One per slot, in the slots' order.
+  /// One per slot, in the slots' order. Those of bound slots may be undefined, and are in later runs.
   std::vector<tensor::Tensor> tensors;
   /// What each row of the batch came from, for messages; empty unless the input is images.
   std::vector<std::string> images;
@@ -32,5 +35,13 @@ std::vector<std::string> names_in(const std::vector<std::string>& files);
 RunInputs read_run_inputs(const std::vector<InputSlot>& slots, const std::vector<std::string>& files,
                           const importer::Preprocessing& preprocessing,
                           std::optional<importer::Layout> layout);
+
+/// The same for runs after each other. Bound slots get the results of the run before: files may give them a
+/// value by name, for the first run. A file for an input that has one in this run is the first of the next
+/// run, in which inputs without a file keep their tensors.
+std::vector<RunInputs> read_bound_inputs(const std::vector<InputSlot>& slots,
+                                         const std::vector<std::string>& files,
+                                         const importer::Preprocessing& preprocessing,
+                                         std::optional<importer::Layout> layout);
 
 }  // namespace hone::cli

@@ -21,8 +21,8 @@ struct Range {
 class Completion {
  public:
   Completion(const graph::Graph& graph, const std::map<std::string, ShapeProfile>& named, OpenDims open,
-             int64_t default_size)
-      : graph_(graph), named_(named), open_(open), default_size_(default_size) {}
+             int64_t default_size, const std::map<std::string, int64_t>& typical)
+      : graph_(graph), named_(named), open_(open), default_size_(default_size), typical_(typical) {}
 
   std::map<std::string, ShapeProfile> run() {
     check_names();
@@ -92,8 +92,12 @@ class Completion {
   Range open_range(const graph::Value& input, const graph::Dim& dim, size_t index) const {
     const auto size = sizes_.find(dim.symbol());
     const bool named = size != sizes_.end();
-    if (open_ == OpenDims::kAnySize) return {0, named ? size->second.opt : default_size_, kAnySize};
+    const auto typical = typical_.find(dim.symbol());
+    const bool known = typical != typical_.end();
+    const int64_t otherwise = known ? typical->second : default_size_;
+    if (open_ == OpenDims::kAnySize) return {0, named ? size->second.opt : otherwise, kAnySize};
     if (named) return size->second;
+    if (known) return {otherwise, otherwise, otherwise};
     // An engine for other dimensions of 1 would be of no use.
     if (index > 0)
       fail_usage(
@@ -107,6 +111,7 @@ class Completion {
   const std::map<std::string, ShapeProfile>& named_;
   OpenDims open_;
   int64_t default_size_;
+  const std::map<std::string, int64_t>& typical_;
   std::map<std::string, Range> sizes_;
   std::map<std::string, ShapeProfile> profiles_;
 };
@@ -115,8 +120,9 @@ class Completion {
 
 std::map<std::string, ShapeProfile> complete_profiles(const graph::Graph& graph,
                                                       const std::map<std::string, ShapeProfile>& named,
-                                                      OpenDims open, int64_t default_size) {
-  return Completion(graph, named, open, default_size).run();
+                                                      OpenDims open, int64_t default_size,
+                                                      const std::map<std::string, int64_t>& typical) {
+  return Completion(graph, named, open, default_size, typical).run();
 }
 
 std::string example_shape(const graph::Dims& dims) {

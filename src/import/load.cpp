@@ -34,12 +34,20 @@ std::vector<std::string> all_names() {
   return names;
 }
 
+/// Edits that make one of the other; none where what is meant is only shortened.
+size_t distance_to(std::string_view name, std::string_view known) {
+  constexpr size_t kShortest = 4;
+  if (name.size() >= kShortest && known.starts_with(name)) return 0;
+  return edit_distance(name, known);
+}
+
 [[noreturn]] void fail_unknown(const std::string& name) {
   const std::vector<std::string> names = all_names();
   const auto nearest = std::min_element(names.begin(), names.end(), [&](const auto& a, const auto& b) {
-    return edit_distance(name, a) < edit_distance(name, b);
+    return distance_to(name, a) < distance_to(name, b);
   });
-  const bool likely = edit_distance(name, *nearest) <= 3;
+  // Words of four letters are three edits apart whatever they mean.
+  const bool likely = distance_to(name, *nearest) <= std::min<size_t>(3, name.size() / 3);
   fail_usage("'{}' is neither a file, {}, nor a built-in architecture ({}){}", name, file_kinds(),
              fmt::join(names, ", "), likely ? fmt::format("; did you mean {}?", *nearest) : "");
 }

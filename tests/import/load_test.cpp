@@ -36,7 +36,8 @@ TEST(LoadModel, UnknownNameListsTheNamesAndTheNearest) {
   EXPECT_THAT(error.what(), HasSubstr("efficientnet_b0"));
   EXPECT_THAT(error.what(), HasSubstr("did you mean resnet50?"));
   EXPECT_THAT(error.what(), HasSubstr("is neither a file, ONNX (.onnx), TorchScript (.pt, .pth, .ts), nor"));
-  EXPECT_THAT(load_error("bert").what(), Not(HasSubstr("did you mean")));
+  EXPECT_THAT(load_error("bert").what(), HasSubstr("did you mean bert_base?"));
+  EXPECT_THAT(load_error("yolo").what(), Not(HasSubstr("did you mean")));
 }
 
 TEST(LoadModel, MissingFileIsBadInput) {

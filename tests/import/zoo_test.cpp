@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 #include <set>
 
 #include "graph/infer.hpp"
@@ -75,10 +76,74 @@ INSTANTIATE_TEST_SUITE_P(All, Zoo,
                                          Expected{"efficientnet_b0", 5288548, 42016, 771638844}),
                          [](const auto& info) { return std::string(info.param.name); });
 
+/// The types of inputs and outputs for inputs of these shapes; torch's own networks are compared in
+/// tests/zoo.
+struct Interface {
+  const char* name;
+  std::map<std::string, tensor::Shape> shapes;
+  std::vector<std::string> outputs;
+};
+
+class ZooInterface : public testing::TestWithParam<Interface> {};
+
+TEST_P(ZooInterface, HasTheTypesOfThePublishedNetwork) {
+  const auto graph = build_architecture(GetParam().name, {});
+  ASSERT_TRUE(graph.has_value());
+  const graph::Graph bound = graph::with_input_shapes(*graph, GetParam().shapes);
+  std::vector<std::string> outputs;
+  for (const graph::ValueId id : bound.outputs)
+    outputs.push_back(bound.value(id).name + " " + bound.value(id).type.text());
+  outputs.resize(GetParam().outputs.size());
+  EXPECT_EQ(outputs, GetParam().outputs);
+}
+
+/// `inputs` and the caches of `layers` layers.
+std::map<std::string, tensor::Shape> with_caches(std::map<std::string, tensor::Shape> inputs, int layers,
+                                                 const tensor::Shape& cache) {
+  for (int layer = 0; layer < layers; ++layer) {
+    inputs[fmt::format("past_key_values.{}.key", layer)] = cache;
+    inputs[fmt::format("past_key_values.{}.value", layer)] = cache;
+  }
+  return inputs;
+}
+
+const std::map<std::string, tensor::Shape> kTwoSentences{
+    {"input_ids", {2, 9}}, {"attention_mask", {2, 9}}, {"token_type_ids", {2, 9}}};
+const std::map<std::string, tensor::Shape> kImage{{"input", {2, 3, 224, 224}}};
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ZooInterface,
+    testing::Values(Interface{"vit_b_16", kImage, {"output float32[2x1000]"}},
+                    Interface{"swin_t", kImage, {"output float32[2x1000]"}},
+                    Interface{"convnext_tiny", kImage, {"output float32[2x1000]"}},
+                    Interface{"mobilenet_v3_large", kImage, {"output float32[2x1000]"}},
+                    Interface{"efficientnet_v2_s", kImage, {"output float32[2x1000]"}},
+                    Interface{"deeplabv3_resnet50", kImage, {"out float32[2x21x224x224]"}},
+                    Interface{"unet", {{"input", {2, 3, 256, 256}}}, {"output float32[2x3x256x256]"}},
+                    Interface{"bilstm", {{"input", {2, 7, 80}}}, {"output float32[2x7x40]"}},
+                    Interface{"bert_base",
+                              kTwoSentences,
+                              {"last_hidden_state float32[2x9x768]", "pooler_output float32[2x768]"}},
+                    Interface{"minilm",
+                              kTwoSentences,
+                              {"last_hidden_state float32[2x9x384]", "pooler_output float32[2x384]"}},
+                    Interface{"gpt2",
+                              with_caches({{"input_ids", {2, 3}}}, 12, {2, 12, 5, 64}),
+                              {"logits float32[2x3x50257]", "present.0.key float32[2x12x8x64]",
+                               "present.0.value float32[2x12x8x64]"}},
+                    Interface{"whisper_tiny_encoder",
+                              {{"input_features", {2, 80, 3000}}},
+                              {"last_hidden_state float32[2x1500x384]"}},
+                    Interface{"whisper_tiny_decoder",
+                              with_caches({{"input_ids", {2, 3}}, {"encoder_hidden_states", {2, 1500, 384}}},
+                                          4, {2, 6, 5, 64}),
+                              {"logits float32[2x3x51865]", "present.0.key float32[2x6x8x64]"}}),
+    [](const auto& info) { return std::string(info.param.name); });
+
 /// The parameters of squeezenet1_1 as a file, changed by `change`.
-std::filesystem::path weights_file(const std::string& name,
-                                   const std::function<void(NamedTensors&)>& change) {
-  const auto graph = build_architecture("squeezenet1_1", {.weights = {}, .seed = 5});
+std::filesystem::path weights_file(const std::string& name, const std::function<void(NamedTensors&)>& change,
+                                   const std::string& architecture = "squeezenet1_1") {
+  const auto graph = build_architecture(architecture, {.weights = {}, .seed = 5});
   NamedTensors tensors;
   for (const graph::Value& value : graph->values) {
     if (value.constant) tensors[value.name] = *value.constant;
@@ -124,9 +189,43 @@ TEST(ZooWeights, MissingUnexpectedAndMisshapenTensorsAreNamed) {
               }),
               HasSubstr("'features.0.bias' is float32[8x8], expected float32[64]"));
   EXPECT_THAT(weights_error([](auto& tensors) {
-                tensors["features.0.bias"] = tensors["features.0.bias"].cast(tensor::DType::kFloat16);
+                tensors["features.0.bias"] = tensors["features.0.bias"].cast(tensor::DType::kFloat64);
               }),
-              HasSubstr("'features.0.bias' is float16[64], expected float32[64]"));
+              HasSubstr("'features.0.bias' is float64[64], expected float32[64]"));
+}
+
+/// As published files have them: everything within a model with a head, gamma and beta as TensorFlow called
+/// them, places that are no parameters, halves.
+TEST(ZooWeights, PublishedFilesNameThingsInTheirWays) {
+  const auto path = weights_file(
+      "bert.safetensors",
+      [](NamedTensors& tensors) {
+        NamedTensors published;
+        for (auto& [name, tensor] : tensors) {
+          std::string other = "bert." + name;
+          if (other.ends_with("LayerNorm.weight")) other.replace(other.size() - 6, 6, "gamma");
+          if (other.ends_with("LayerNorm.bias")) other.replace(other.size() - 4, 4, "beta");
+          if (name.ends_with(".weight") || name.ends_with(".bias")) published[other] = tensor;
+        }
+        published["cls.predictions.bias"] = tensor::Tensor::scalar(1.0f);
+        published["bert.embeddings.position_ids"] = tensor::Tensor::scalar(int64_t{1});
+        tensor::Tensor& bias = published["bert.pooler.dense.bias"];
+        bias = bias.cast(tensor::DType::kBFloat16);
+        tensors = std::move(published);
+      },
+      "minilm");
+  const auto from_seed = build_architecture("minilm", {.weights = {}, .seed = 5});
+  const auto from_file = build_architecture("minilm", {.weights = path});
+  for (size_t i = 0; i < from_seed->values.size(); ++i) {
+    const graph::Value& expected = from_seed->values[i];
+    if (!expected.constant) continue;
+    const tensor::Tensor& found = *from_file->values[i].constant;
+    EXPECT_EQ(found.dtype(), expected.constant->dtype());
+    const bool halved = expected.name == "pooler.dense.bias";
+    const tensor::Tensor wanted =
+        halved ? expected.constant->cast(tensor::DType::kBFloat16) : *expected.constant;
+    EXPECT_TRUE(found.to_double() == wanted.to_double()) << expected.name;
+  }
 }
 
 }  // namespace

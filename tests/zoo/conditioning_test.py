@@ -14,7 +14,9 @@ import tempfile
 import numpy as np
 
 ARCHITECTURES = ["resnet18", "resnet34", "resnet50", "resnet101", "mobilenet_v2", "alexnet", "vgg16",
-                 "squeezenet1_1", "densenet121", "efficientnet_b0"]
+                 "squeezenet1_1", "densenet121", "efficientnet_b0", "mobilenet_v3_large", "convnext_tiny",
+                 "swin_t", "vit_b_16"]
+# Not yet so: efficientnet_v2_s, unet and deeplabv3_resnet50 make a change 1.4, 2.1 and 3.3 times as large.
 CHANGE = 1e-3
 APART = 0.03
 
@@ -30,7 +32,8 @@ def check(hone, name, folder):
     np.save(folder / "input.npy", np.stack([first, second, changed]))
     subprocess.run([hone, "run", name, "--input", str(folder / "input.npy"), "-o", str(folder / "output.npz")],
                    check=True, stdout=subprocess.DEVNULL)
-    logits = np.load(folder / "output.npz")["output"]
+    outputs = np.load(folder / "output.npz")
+    logits = outputs[outputs.files[0]]
     apart, growth = distance(logits[0], logits[1]), distance(logits[0], logits[2]) / CHANGE
     print(f"{name:16} images {apart:.3f} apart, a change grows {growth:.2f} times", flush=True)
     return apart > APART and growth < 1

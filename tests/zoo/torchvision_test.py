@@ -1,9 +1,9 @@
-"""Built-in architectures beside torchvision's, with the same random weights and inputs.
+"""Built-in architectures beside torchvision's and own definitions in torch, with the same random weights and inputs.
 
 usage: torchvision_test.py HONE [ARCHITECTURE...]
 
-Writes torchvision's state_dict as safetensors, runs both on two images, and compares the logits on every
-backend that is there, in fp32. The tolerance follows from the type and the layers, see tolerance().
+Writes torch's state_dict as safetensors, runs both on two inputs, and compares the outputs on every backend
+that is there, in fp32. The tolerance follows from the type and the layers, see tolerance().
 """
 import json
 import pathlib
@@ -16,8 +16,13 @@ import numpy as np
 import torch
 import torchvision
 
+import own_networks
+
 ARCHITECTURES = ["resnet18", "resnet34", "resnet50", "resnet101", "mobilenet_v2", "alexnet", "vgg16",
-                 "squeezenet1_1", "densenet121", "efficientnet_b0"]
+                 "squeezenet1_1", "densenet121", "efficientnet_b0", "efficientnet_v2_s", "mobilenet_v3_large",
+                 "convnext_tiny", "swin_t", "vit_b_16", "deeplabv3_resnet50", "unet", "bilstm"]
+OWN = {"unet": own_networks.UNet, "bilstm": own_networks.BiLstm}
+INPUTS = {"unet": (2, 3, 256, 256), "bilstm": (2, 30, 80)}
 UNIT_ROUNDOFF = 2.0 ** -24  # float32
 
 
@@ -48,22 +53,43 @@ def write_safetensors(path, tensors):
             file.write(tensor.contiguous().numpy().tobytes())
 
 
+def torch_network(name):
+    if name in OWN:
+        return OWN[name]()
+    if name == "deeplabv3_resnet50":
+        return torchvision.models.segmentation.deeplabv3_resnet50(weights=None, weights_backbone=None)
+    return getattr(torchvision.models, name)(weights=None)
+
+
 def fixed_network(name):
-    """The torchvision network with seeded weights that keep activations in range."""
+    """The network with seeded weights that keep activations in range."""
     torch.manual_seed(11)
-    net = getattr(torchvision.models, name)(weights=None).eval()
+    net = torch_network(name).eval()
+    for key, parameter in net.named_parameters():
+        if parameter.dim() == 1:
+            parameter.data.normal_(0.0, 0.1)
+        elif key.endswith("layer_scale"):
+            parameter.data.normal_(0.4, 0.04)
+        else:
+            fan_in = parameter[0].numel() if parameter.dim() > 1 else 1
+            parameter.data.normal_(0.0, (2.0 / fan_in) ** 0.5 if parameter.dim() == 4 else fan_in ** -0.5)
     for module in net.modules():
-        if isinstance(module, torch.nn.BatchNorm2d):
+        if isinstance(module, (torch.nn.BatchNorm2d, torch.nn.LayerNorm, torch.nn.GroupNorm)):
             module.weight.data.normal_(1.0, 0.1).mul_(0.7)
-            module.bias.data.normal_(0.0, 0.1)
+        if isinstance(module, torch.nn.BatchNorm2d):
             module.running_mean.normal_(0.0, 0.1)
             module.running_var.uniform_(0.6, 1.4)
-        elif isinstance(module, (torch.nn.Conv2d, torch.nn.Linear)):
-            fan_in = module.weight[0].numel()
-            module.weight.data.normal_(0.0, (2.0 / fan_in) ** 0.5)
-            if module.bias is not None:
-                module.bias.data.normal_(0.0, 0.1)
     return net
+
+
+def fan_ins(net):
+    """Terms of the sums of each layer; a row of attention adds up at most all tokens, twice."""
+    for key, parameter in net.named_parameters():
+        if parameter.dim() < 2 or key.endswith(("layer_scale", "class_token", "pos_embedding", "bias_table")):
+            continue
+        yield parameter[0].numel()
+        if "in_proj" in key or "qkv" in key:
+            yield 2 * 197
 
 
 def backends(hone):
@@ -77,13 +103,14 @@ def check(hone, name, folder):
     net = fixed_network(name)
     write_safetensors(folder / "weights.safetensors", net.state_dict())
     # Bounded inputs of a real image's range; a batch of two tells batches from single images.
-    images = torch.rand(2, 3, 224, 224) * 4 - 2
+    images = torch.rand(INPUTS.get(name, (2, 3, 224, 224))) * 4 - 2
     np.save(folder / "input.npy", images.numpy())
     with torch.no_grad():
-        expected = net(images).numpy()
-    assert np.abs(expected).max() > 1e-3, f"{name}: torchvision's own logits vanish"
-    limit = tolerance(module.weight[0].numel() for module in net.modules()
-                      if isinstance(module, (torch.nn.Conv2d, torch.nn.Linear)))
+        expected = net(images)
+    output = "out" if isinstance(expected, dict) else "output"
+    expected = (expected["out"] if isinstance(expected, dict) else expected).numpy()
+    assert np.abs(expected).max() > 1e-3, f"{name}: torch's own outputs vanish"
+    limit = tolerance(fan_ins(net))
     failures = []
     for backend in backends(hone):
         command = [hone, "run", name, "--weights", str(folder / "weights.safetensors"), "--input",
@@ -92,7 +119,7 @@ def check(hone, name, folder):
         if ending.returncode != 0:
             failures.append(f"{name} on {backend}: exit code {ending.returncode}: {ending.stderr.strip()}")
             continue
-        actual = np.load(folder / "output.npz")["output"]
+        actual = np.load(folder / "output.npz")[output]
         error = np.linalg.norm(actual - expected) / np.linalg.norm(expected)
         print(f"{name:16} {backend:12} relative error {error:.2e} of {limit:.2e}", flush=True)
         if actual.shape != expected.shape or not error < limit:

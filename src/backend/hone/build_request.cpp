@@ -6,9 +6,11 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "device/devices.hpp"
+#include "engine/fixed_cache_runs.hpp"
 #include "engine/search/search_budget.hpp"
 #include "engine/search/timing_cache.hpp"
 #include "engine/source_model.hpp"
+#include "import/typical_sizes.hpp"
 #include "system/cpu.hpp"
 
 namespace hone::backend {
@@ -90,6 +92,46 @@ ResolvedBuild prepare(const BuildRequest& request) {
   return build;
 }
 
+/// The first open dimension behind the batch; 0 where there is none.
+size_t cache_axis(const graph::Value& cache) {
+  const size_t rank = cache.type.ranked() ? cache.type.dims->size() : 0;
+  for (size_t i = 1; i < rank; ++i) {
+    if (!(*cache.type.dims)[i].known()) return i;
+  }
+  return 0;
+}
+
+/// Gives the bound caches the capacity that the largest shape of one says, and that to the shapes of all.
+void fix_caches(const BuildRequest& request, std::map<std::string, engine::ShapeProfile>* shapes,
+                ResolvedBuild* build) {
+  const graph::Graph& graph = *build->graph;
+  std::optional<int64_t> capacity;
+  std::string example;
+  for (const engine::Carry& carry : engine::parse_carries(graph, request.bind)) {
+    const graph::Value& cache = graph.value(graph.inputs[carry.input]);
+    const size_t axis = cache_axis(cache);
+    if (example.empty() && cache.type.ranked())
+      example = fmt::format("{}:{}", cache.name, engine::example_shape(*cache.type.dims));
+    const auto found = shapes->find(cache.name);
+    if (found == shapes->end() || axis == 0) continue;
+    engine::ShapeProfile& profile = found->second;
+    const engine::Shape& largest = profile.max.empty() ? profile.opt : profile.max;
+    if (largest.size() != cache.type.dims->size()) continue;  // refused with the others
+    const int64_t size = largest[axis];
+    if (capacity && *capacity != size)
+      fail_usage("--maxShapes gives '{}' a capacity of {}, another cache has {}", cache.name, size,
+                 *capacity);
+    capacity = size;
+    for (engine::Shape* shape : {&profile.min, &profile.opt, &profile.max}) {
+      if (shape->size() == cache.type.dims->size()) (*shape)[axis] = size;
+    }
+  }
+  if (!capacity)
+    fail_usage("--bind needs the capacity of the caches: give the largest shape of one, as --maxShapes {}",
+               example);
+  build->graph = engine::with_fixed_caches(graph, request.bind, *capacity, &build->options.metadata);
+}
+
 ResolvedBuild with_model(ResolvedBuild build, const BuildRequest& request, const importer::Model& original) {
   if (original.graph == nullptr)
     fail_bad_input(
@@ -102,7 +144,10 @@ ResolvedBuild with_model(ResolvedBuild build, const BuildRequest& request, const
   build.graph = model.graph;
   build.options.model = model.name;
   build.options.metadata = model.metadata;
-  build.options.shapes = engine::complete_profiles(*model.graph, request.shapes, request.open_dims);
+  std::map<std::string, engine::ShapeProfile> shapes = request.shapes;
+  if (!request.bind.empty()) fix_caches(request, &shapes, &build);
+  build.options.shapes = engine::complete_profiles(*build.graph, shapes, request.open_dims, 1,
+                                                   importer::typical_sizes(model.metadata));
   return build;
 }
 

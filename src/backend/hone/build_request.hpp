@@ -44,6 +44,9 @@ struct BuildRequest {
   Int8Request int8 = {};
   /// By input name; shapes that are empty follow from the others, inputs that are not named from the model.
   std::map<std::string, engine::ShapeProfile> shapes;
+  /// Outputs that are caches of the next run, as engine::parse_carries() has it: they get a fixed capacity,
+  /// the size that the largest shape of one of them says.
+  std::vector<std::string> bind = {};
   engine::OpenDims open_dims = engine::OpenDims::kAnySize;
   /// To tune for; 0: all that this process may use.
   int threads = 0;

@@ -82,10 +82,15 @@ class SweepRunner {
   }
 
  private:
+  ModelInfo describe(const importer::Model& model, const std::string& spec) const {
+    if (options_.decoding.bind.empty()) return describe_model(model, spec, options_.shapes);
+    return describe_decoder(model, spec, options_.shapes, options_.decoding);
+  }
+
   std::vector<Subject> describe_subjects() const {
     std::vector<ModelInfo> models;
     for (const std::string& spec : options_.models)
-      models.push_back(describe_model(options_.load_model(spec), spec, options_.shapes));
+      models.push_back(describe(options_.load_model(spec), spec));
     check_shapes(options_.shapes, models, options_.batches.empty() ? kDefaultBatches : options_.batches);
     std::vector<Subject> subjects;
     for (ModelInfo& model : models) {
@@ -139,9 +144,9 @@ class SweepRunner {
                                     [&](const std::string& backend) { return peers_.is_external(backend); });
     if (!wanted || !model.has_graph) return "";
     if (model.file.ends_with(".onnx")) return model.file;
-    constexpr int kOpset = 17;
     const std::filesystem::path file = folder / "model.onnx";
-    importer::export_onnx(file, *options_.load_model(model.spec).graph, kOpset);
+    const auto graph = options_.load_model(model.spec).graph;
+    importer::export_onnx(file, *graph, importer::usual_opset(*graph));
     return file.string();
   }
 

@@ -11,6 +11,7 @@
 #include "base/progress.hpp"
 #include "bench/results/results.hpp"
 #include "bench/sweep/contender.hpp"
+#include "bench/worker/decoding.hpp"
 
 namespace hone::bench {
 
@@ -21,6 +22,7 @@ struct SweepOptions {
   std::vector<std::string> precisions;
   std::vector<int64_t> batches;  ///< empty: 1 8 16 32, or the batch of a model that fixes it
   std::map<std::string, tensor::Shape> shapes;
+  Decoding decoding;
   std::string compare_to;  ///< backend that speedups refer to
   MeasureOptions measure;
   std::vector<std::string> command_line;

@@ -23,15 +23,26 @@ constexpr int64_t kLargeSetBytes = 8 << 20;
 /// Made at a time: some hundredths of a second, after which whoever interrupts is heard.
 constexpr int64_t kChunkElements = 1 << 20;
 
+/// Values of consecutive elements, the first of which has this index.
 template <class T>
-void fill(std::span<T> values, base::Random* random) {
+void fill(const InputInfo& input, int64_t first, std::span<T> values, base::Random* random) {
+  const InputValues& rule = input.values;
+  const int64_t row = input.shape.empty() ? 1 : std::max<int64_t>(1, input.shape.back());
   for (T& value : values) {
-    if constexpr (std::is_same_v<T, bool>) {
-      value = (random->next() & 1) != 0;
-    } else if constexpr (std::is_integral_v<T>) {
-      value = static_cast<T>(1 + random->below(9));
-    } else {
-      value = static_cast<T>(static_cast<float>(random->normal()));
+    switch (rule.kind) {
+      case InputValues::Kind::kOnes: value = static_cast<T>(1); break;
+      case InputValues::Kind::kBelow:
+        value = static_cast<T>(random->below(static_cast<size_t>(rule.bound)));
+        break;
+      case InputValues::Kind::kCounting: value = static_cast<T>(rule.first + first++ % row); break;
+      case InputValues::Kind::kAny:
+        if constexpr (std::is_same_v<T, bool>) {
+          value = (random->next() & 1) != 0;
+        } else if constexpr (std::is_integral_v<T>) {
+          value = static_cast<T>(1 + random->below(9));
+        } else {
+          value = static_cast<T>(static_cast<float>(random->normal()));
+        }
     }
   }
 }
@@ -109,7 +120,7 @@ void InputPool::grow(const InputInfo& input, int64_t units, Part* part) const {
   Part grown = *part;
   grown.units = units;
   try {
-    append(input, (units - part->units) * tensor::element_count(input.shape), part->units > 0, &grown);
+    append(input, part->units, units, &grown);
   } catch (...) {
     std::error_code ignored;
     std::filesystem::resize_file(part->file, static_cast<uintmax_t>(before), ignored);
@@ -118,17 +129,19 @@ void InputPool::grow(const InputInfo& input, int64_t units, Part* part) const {
   *part = std::move(grown);
 }
 
-void InputPool::append(const InputInfo& input, int64_t count, bool written, Part* part) const {
-  std::ofstream file(part->file, std::ios::binary | (written ? std::ios::app : std::ios::trunc));
+void InputPool::append(const InputInfo& input, int64_t first_unit, int64_t end_unit, Part* part) const {
+  std::ofstream file(part->file, std::ios::binary | (first_unit > 0 ? std::ios::app : std::ios::trunc));
   require_written(file, part->file);
-  while (count > 0) {
+  const int64_t end = end_unit * tensor::element_count(input.shape);
+  for (int64_t at = first_unit * tensor::element_count(input.shape); at < end;) {
     if (*stop_) throw system::Interrupted{};
-    Tensor values(input.dtype, {std::min(count, kChunkElements)});
-    tensor::visit_dtype(input.dtype, [&]<class T>() { fill(values.mutable_values<T>(), &part->random); });
+    Tensor values(input.dtype, {std::min(end - at, kChunkElements)});
+    tensor::visit_dtype(input.dtype,
+                        [&]<class T>() { fill(input, at, values.mutable_values<T>(), &part->random); });
     file.write(reinterpret_cast<const char*>(values.bytes()),
                static_cast<std::streamsize>(values.byte_size()));
     require_written(file, part->file);
-    count -= values.shape().front();
+    at += values.shape().front();
   }
   file.flush();
   require_written(file, part->file);

@@ -17,9 +17,9 @@ size_t count_sets(const ModelInfo& model, int64_t batch);
 
 class InputPool {
  public:
-  /// Writes one file per input into `folder`, which grows with what is reserved. Floating-point values are
-  /// standard normal, integers in [1, 9], never all zero. Without a stop flag, what interrupts the whole
-  /// command (interruption.hpp) ends the writing.
+  /// Writes one file per input into `folder`, which grows with what is reserved. Values are as InputInfo
+  /// says: where anything goes, floating-point ones are standard normal and integers in [1, 9], never all
+  /// zero. Without a stop flag, what interrupts the whole command (interruption.hpp) ends the writing.
   InputPool(const ModelInfo& model, std::filesystem::path folder, const system::StopFlag* stop = nullptr);
   /// The same with one batch reserved.
   InputPool(const ModelInfo& model, int64_t batch, std::filesystem::path folder);
@@ -41,8 +41,9 @@ class InputPool {
   };
   void require_room(int64_t batch, size_t sets) const;
   void grow(const InputInfo& input, int64_t units, Part* part) const;
-  /// `written`: there are values already. A file that another pool left in the folder is overwritten.
-  void append(const InputInfo& input, int64_t count, bool written, Part* part) const;
+  /// Writes units from the first to before the end. With the first of all, a file that another pool left in
+  /// the folder is overwritten.
+  void append(const InputInfo& input, int64_t first_unit, int64_t end_unit, Part* part) const;
 
   const ModelInfo& model_;
   std::filesystem::path folder_;

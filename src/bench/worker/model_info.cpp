@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "bench/worker/protocol.hpp"
 #include "engine/complete_profiles.hpp"
+#include "import/typical_sizes.hpp"
 
 namespace hone::bench {
 namespace {
@@ -104,7 +105,25 @@ void check_spec(const std::string& spec) {
   }
 }
 
-InputInfo describe_input(const graph::Value& value, const std::map<std::string, tensor::Shape>& shapes) {
+/// By symbol, of the dimensions after the batch: what the user gives one input, else what is typical.
+std::map<std::string, int64_t> open_sizes(const importer::Model& model,
+                                          const std::map<std::string, tensor::Shape>& shapes) {
+  std::map<std::string, int64_t> sizes;
+  for (const graph::ValueId id : model.graph->inputs) {
+    const graph::Value& value = model.graph->value(id);
+    const auto given = shapes.find(value.name);
+    if (given == shapes.end() || !value.type.ranked() || value.type.dims->size() != given->second.size())
+      continue;
+    for (size_t i = 1; i < given->second.size(); ++i)
+      sizes.try_emplace((*value.type.dims)[i].symbol(), given->second[i]);
+  }
+  sizes.erase("");  // dimensions without a name, each its own
+  sizes.merge(importer::typical_sizes(model.metadata));
+  return sizes;
+}
+
+InputInfo describe_input(const graph::Value& value, const std::map<std::string, tensor::Shape>& shapes,
+                         const std::map<std::string, int64_t>& sizes) {
   InputInfo input;
   input.name = value.name;
   input.dtype = value.type.dtype;
@@ -132,6 +151,8 @@ InputInfo describe_input(const graph::Value& value, const std::map<std::string, 
       input.shape.push_back(dims[i].value());
     } else if (given != shapes.end()) {
       input.shape.push_back(given->second[i]);
+    } else if (const auto size = sizes.find(dims[i].symbol()); size != sizes.end()) {
+      input.shape.push_back(size->second);
     } else {
       fail_usage("dimension {} ('{}') of input '{}' is open: give --shapes {}:{}", i, dims[i].text(),
                  value.name, value.name, engine::example_shape(dims));
@@ -174,9 +195,11 @@ ModelInfo describe_model(const importer::Model& model, const std::string& spec,
   if (info.has_graph) {
     hash_graph(*model.graph, &hash);
     info.precision = precision_of(*model.graph);
+    const std::map<std::string, int64_t> sizes = open_sizes(model, shapes);
     for (const graph::ValueId id : model.graph->inputs) {
       const graph::Value& value = model.graph->value(id);
-      info.inputs.push_back(describe_input(value, shapes));
+      info.inputs.push_back(describe_input(value, shapes, sizes));
+      info.inputs.back().values = values_of(*model.graph, id);
       if (info.batch_symbol.empty() && info.inputs.back().batched)
         info.batch_symbol = value.type.dims->front().symbol();
     }

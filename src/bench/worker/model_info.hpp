@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/worker/input_values.hpp"
 #include "import/model.hpp"
 #include "tensor/precision.hpp"
 #include "tensor/tensor.hpp"
@@ -25,6 +26,7 @@ struct InputInfo {
   /// Dimension 0 is the batch when `batched`, and is 1 here.
   tensor::Shape shape;
   bool batched = false;
+  InputValues values = {};
 };
 
 struct ModelInfo {
@@ -51,9 +53,10 @@ struct ModelInfo {
   bool runs_at(int64_t batch) const { return dynamic_batch || batch == fixed_batch; }
 };
 
-/// `shapes` gives dimensions that the model leaves open (and, for TorchScript archives, all inputs).
-/// Usage error naming the input when a dimension other than the batch stays unknown; bad input for a name or
-/// path that no worker can be told.
+/// `shapes` gives dimensions that the model leaves open (and, for TorchScript archives, all inputs), also
+/// where other inputs have them under the same name; what it does not give is what the model's author calls
+/// typical (typical_sizes.hpp). Usage error naming the input when a dimension other than the batch stays
+/// unknown; bad input for a name or path that no worker can be told.
 ModelInfo describe_model(const importer::Model& model, const std::string& spec,
                          const std::map<std::string, tensor::Shape>& shapes);
 

@@ -252,6 +252,13 @@ std::filesystem::path external_path(const std::filesystem::path& file) {
   return beside += ".data";
 }
 
+int usual_opset(const Graph& graph) {
+  constexpr int kUsual = 17;
+  int opset = kUsual;
+  while (opset < kMaxExportOpset && !can_lower(graph, opset)) ++opset;
+  return opset;
+}
+
 ExportedBytes export_onnx(const std::filesystem::path& file, const Graph& graph, int opset,
                           const Metadata& metadata, std::optional<uint64_t> limit) {
   const uint64_t most = limit.value_or(kMaxFileBytes);

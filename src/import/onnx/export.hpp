@@ -13,6 +13,10 @@ namespace hone::importer {
 inline constexpr int kMinExportOpset = 13;
 inline constexpr int kMaxExportOpset = 22;
 
+/// 17, which most tools read, or the first one after it that can express every node of the graph; the last
+/// one where none can.
+int usual_opset(const graph::Graph& graph);
+
 /// What was written: bytes of the model's file, and of the file beside it; 0 where there is none.
 struct ExportedBytes {
   uint64_t model = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/error.hpp"
 #include "graph/operator.hpp"
 
 namespace hone::importer {
@@ -175,6 +176,23 @@ void lower_node(const Graph& graph, Node& node, int opset) {
   if (opset < 20 && node.op == "GridSample") lower_grid_sample(node);
   if (opset < 20 && node.op == "DFT") lower_dft(graph, node, opset);
   while (!node.inputs.empty() && node.inputs.back() == kNoValue) node.inputs.pop_back();
+}
+
+bool can_lower(const Graph& graph, int opset) {
+  for (const Node& node : graph.nodes) {
+    Node lowered = node;
+    try {
+      lower_node(graph, lowered, opset);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kBadInput) throw;
+      return false;
+    }
+    for (const auto& [name, value] : node.attributes) {
+      const auto* body = std::get_if<std::shared_ptr<Graph>>(&value);
+      if (body != nullptr && !can_lower(**body, opset)) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace hone::importer

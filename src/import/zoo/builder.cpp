@@ -1,6 +1,8 @@
 // See builder.hpp.
 #include "import/zoo/builder.hpp"
 
+#include <cmath>
+
 #include "graph/infer.hpp"
 #include "graph/operator.hpp"
 
@@ -30,8 +32,20 @@ Attributes pool_window(const PoolSpec& spec) {
 GraphBuilder::GraphBuilder(std::string model, const FilterSeeding& seeding, WeightSource& weights)
     : seeding_(seeding), weights_(weights) {
   graph_.name = std::move(model);
-  const graph::Dims image{Dim::symbol("batch"), 3, 224, 224};
-  graph_.inputs.push_back(graph_.add_value("input", {tensor::DType::kFloat32, image}));
+}
+
+ValueId GraphBuilder::input(const std::string& name, tensor::DType dtype, graph::Dims dims) {
+  graph_.inputs.push_back(graph_.add_value(name, {dtype, std::move(dims)}));
+  return graph_.inputs.back();
+}
+
+ValueId GraphBuilder::image(int64_t side) {
+  return input("input", tensor::DType::kFloat32, {Dim::symbol("batch"), 3, side, side});
+}
+
+void GraphBuilder::output(const std::string& name, ValueId x) {
+  graph_.value(x).name = name;
+  graph_.outputs.push_back(x);
 }
 
 ValueId GraphBuilder::conv(const std::string& name, ValueId x, const ConvSpec& spec) {
@@ -44,10 +58,22 @@ ValueId GraphBuilder::conv(const std::string& name, ValueId x, const ConvSpec& s
   if (spec.bias) inputs.push_back(parameter({name + ".bias", {spec.channels}, Role::kBias}));
   Attributes attributes = window(spec.kernel, spec.stride, spec.padding);
   attributes.set("group", spec.groups);
+  if (spec.dilation != 1) attributes.set("dilations", Ints{spec.dilation, spec.dilation});
   return node("Conv", name, std::move(inputs), std::move(attributes));
 }
 
-ValueId GraphBuilder::batch_norm(const std::string& name, ValueId x, float gain) {
+ValueId GraphBuilder::transposed_conv(const std::string& name, ValueId x, const ConvSpec& spec) {
+  // The weight is [inputs, outputs, kernel, kernel], so it is seeded by the number of terms of one sum.
+  const int64_t overlaps = (spec.kernel / spec.stride) * (spec.kernel / spec.stride);
+  const auto terms = static_cast<float>(channels(x) * overlaps);
+  const float deviation = spec.gain.value_or(seeding_.rectified_gain) / std::sqrt(terms);
+  const tensor::Shape shape{channels(x), spec.channels, spec.kernel, spec.kernel};
+  std::vector<ValueId> inputs{x, parameter({name + ".weight", shape, Role::kEmbedding, deviation})};
+  if (spec.bias) inputs.push_back(parameter({name + ".bias", {spec.channels}, Role::kBias}));
+  return node("ConvTranspose", name, std::move(inputs), window(spec.kernel, spec.stride, spec.padding));
+}
+
+ValueId GraphBuilder::batch_norm(const std::string& name, ValueId x, float gain, float epsilon) {
   const tensor::Shape shape{channels(x)};
   std::vector<ValueId> inputs{x};
   inputs.push_back(parameter({name + ".weight", shape, Role::kScale, gain}));
@@ -55,8 +81,17 @@ ValueId GraphBuilder::batch_norm(const std::string& name, ValueId x, float gain)
   inputs.push_back(parameter({name + ".running_mean", shape, Role::kMean}));
   inputs.push_back(parameter({name + ".running_var", shape, Role::kVariance}));
   Attributes attributes;
-  attributes.set("epsilon", 1e-5f);
+  attributes.set("epsilon", epsilon);
   return node("BatchNormalization", name, std::move(inputs), std::move(attributes));
+}
+
+ValueId GraphBuilder::group_norm(const std::string& name, ValueId x, int64_t groups) {
+  const ValueId weight = parameter({name + ".weight", {channels(x)}, Role::kScale});
+  const ValueId bias = parameter({name + ".bias", {channels(x)}, Role::kShift});
+  Attributes attributes;
+  attributes.set("num_groups", groups);
+  attributes.set("epsilon", 1e-5f);
+  return node("GroupNormalization", name, {x, weight, bias}, std::move(attributes));
 }
 
 ValueId GraphBuilder::linear(const std::string& name, ValueId x, int64_t features) {
@@ -113,20 +148,26 @@ ValueId GraphBuilder::global_average_pool(const std::string& name, ValueId x) {
 
 ValueId GraphBuilder::flatten(const std::string& name, ValueId x) { return node("Flatten", name, {x}); }
 
-graph::Graph GraphBuilder::finish(ValueId x) {
+graph::Graph GraphBuilder::finish() {
   weights_.finish();
-  graph_.value(x).name = "output";
-  graph_.outputs = {x};
   return std::move(graph_);
 }
 
 ValueId GraphBuilder::node(std::string op, const std::string& name, std::vector<ValueId> inputs,
                            Attributes attributes) {
+  const ValueId result = nodes(std::move(op), name, std::move(inputs), 1, std::move(attributes)).front();
+  graph_.value(result).name = name;
+  return result;
+}
+
+std::vector<ValueId> GraphBuilder::nodes(std::string op, const std::string& name, std::vector<ValueId> inputs,
+                                         size_t outputs, Attributes attributes) {
   graph::Node result{name, std::move(op), std::move(attributes), std::move(inputs), {}, {name}};
-  result.outputs.push_back(graph_.add_value(name));
+  for (size_t i = 0; i < outputs; ++i)
+    result.outputs.push_back(graph_.add_value(fmt::format("{}.{}", name, i)));
   graph::complete_node(result);
   graph::infer_node(graph_, result);
-  return graph_.add_node(std::move(result)).outputs.front();
+  return graph_.add_node(std::move(result)).outputs;
 }
 
 ValueId GraphBuilder::parameter(ParameterSpec spec) {
@@ -134,12 +175,17 @@ ValueId GraphBuilder::parameter(ParameterSpec spec) {
   return graph_.add_constant(std::move(spec.name), std::move(tensor));
 }
 
-int64_t GraphBuilder::dim(ValueId x, size_t axis) const {
+ValueId GraphBuilder::constant(const std::string& name, tensor::Tensor tensor) {
+  return graph_.add_constant(name, std::move(tensor));
+}
+
+int64_t GraphBuilder::dim(ValueId x, int64_t axis) const {
   const graph::TensorType& type = graph_.value(x).type;
-  if (!type.ranked() || axis >= type.dims->size() || !(*type.dims)[axis].known()) {
+  const auto rank = type.ranked() ? static_cast<int64_t>(type.dims->size()) : 0;
+  const int64_t index = axis < 0 ? rank + axis : axis;
+  if (index < 0 || index >= rank || !(*type.dims)[static_cast<size_t>(index)].known())
     fail_internal("{}: dimension {} of '{}' is not known", graph_.name, axis, graph_.value(x).name);
-  }
-  return (*type.dims)[axis].value();
+  return (*type.dims)[static_cast<size_t>(index)].value();
 }
 
 }  // namespace hone::importer

@@ -42,6 +42,7 @@ struct ConvSpec {
   int64_t groups = 1;
   bool bias = false;
   std::optional<float> gain;  ///< that after a rectifier, unless given
+  int64_t dilation = 1;
 };
 
 struct PoolSpec {
@@ -57,11 +58,20 @@ class GraphBuilder {
  public:
   GraphBuilder(std::string model, const FilterSeeding& seeding, WeightSource& weights);
 
-  /// The image: float32 [batch, 3, 224, 224].
+  /// Adds an input. Symbols in `dims` name what is open.
+  ValueId input(const std::string& name, tensor::DType dtype, graph::Dims dims);
+  /// Adds the input "input" for images: float32 [batch, 3, side, side].
+  ValueId image(int64_t side);
+  /// The first one.
   ValueId input() const { return graph_.inputs.front(); }
+  /// Makes `x` the next output, under this name.
+  void output(const std::string& name, ValueId x);
 
   ValueId conv(const std::string& name, ValueId x, const ConvSpec& spec);
-  ValueId batch_norm(const std::string& name, ValueId x, float gain = 1.0f);
+  /// Without groups.
+  ValueId transposed_conv(const std::string& name, ValueId x, const ConvSpec& spec);
+  ValueId batch_norm(const std::string& name, ValueId x, float gain = 1.0f, float epsilon = 1e-5f);
+  ValueId group_norm(const std::string& name, ValueId x, int64_t groups);
   ValueId linear(const std::string& name, ValueId x, int64_t features);
   ValueId relu(const std::string& name, ValueId x);
   ValueId relu6(const std::string& name, ValueId x);
@@ -76,18 +86,23 @@ class GraphBuilder {
   ValueId global_average_pool(const std::string& name, ValueId x);
   ValueId flatten(const std::string& name, ValueId x);
 
-  int64_t channels(ValueId x) const { return dim(x, 1); }
-
-  /// The graph with `x`, renamed to "output", as its output; the builder is empty afterwards.
-  graph::Graph finish(ValueId x);
-
- private:
+  /// A node with one output.
   ValueId node(std::string op, const std::string& name, std::vector<ValueId> inputs,
                graph::Attributes attributes = {});
+  /// A node with several, named `name`.0 and so on.
+  std::vector<ValueId> nodes(std::string op, const std::string& name, std::vector<ValueId> inputs,
+                             size_t outputs, graph::Attributes attributes = {});
   ValueId parameter(ParameterSpec spec);
-  /// A known dimension of a value made so far.
-  int64_t dim(ValueId x, size_t axis) const;
+  ValueId constant(const std::string& name, tensor::Tensor tensor);
 
+  /// A known dimension of a value made so far; a negative axis counts from the last one.
+  int64_t dim(ValueId x, int64_t axis) const;
+  int64_t channels(ValueId x) const { return dim(x, 1); }
+
+  /// The graph; the builder is empty afterwards.
+  graph::Graph finish();
+
+ private:
   graph::Graph graph_;
   FilterSeeding seeding_;
   WeightSource& weights_;

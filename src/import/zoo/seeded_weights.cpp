@@ -45,6 +45,7 @@ class SeededWeights final : public WeightSource {
     const uint64_t key = mix(seed_ ^ mix(hash(spec.name)));
     switch (spec.role) {
       case Role::kFilter: fill_filter(out, spec, key); break;
+      case Role::kEmbedding: fill_normal(out, key, spec.gain); break;
       case Role::kScale: fill_around(out, key, spec.gain, 0.1f * spec.gain); break;
       case Role::kVariance: fill_around(out, key, 1.0f, 0.2f); break;
       case Role::kBias:
@@ -72,6 +73,11 @@ class SeededWeights final : public WeightSource {
       const auto mean = static_cast<float>(average);
       for (size_t i = 0; i < fan_in; ++i) values[i] = (values[i] - mean) * scale;
     }
+  }
+
+  static void fill_normal(std::span<float> out, uint64_t key, float deviation) {
+    const float scale = kUnit * deviation;
+    for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(bell(key, i)) * scale;
   }
 
   /// fma, because whether a compiler contracts a * b + c by itself differs between platforms. Kept within

@@ -5,20 +5,30 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tensor/tensor.hpp"
 
 namespace hone::importer {
 
 /// What a parameter is to its layer; seeded values depend on it.
-enum class Role { kFilter, kBias, kScale, kShift, kMean, kVariance };
+enum class Role {
+  kFilter,     ///< [outputs, inputs...]
+  kEmbedding,  ///< rows of a table, and whatever else is no sum over its last dimensions
+  kBias,
+  kScale,
+  kShift,
+  kMean,
+  kVariance,
+};
 
-/// One float32 parameter, named as in torchvision's state_dict.
+/// One float32 parameter, named as in the state_dict of torchvision or of Hugging Face's transformers.
 struct ParameterSpec {
   std::string name;
   tensor::Shape shape;
   Role role;
-  /// Factor on the values a seed gives to a filter or a scale.
+  /// Factor on the values a seed gives to a filter or a scale; the standard deviation of an embedding.
   float gain = 1.0f;
   /// One part in this many of each output channel's mean is taken away from a seeded filter; 0: nothing.
   int mean_part = 0;
@@ -39,8 +49,18 @@ class WeightSource {
 /// 1 +- 0.2.
 std::unique_ptr<WeightSource> seeded_weights(uint64_t seed);
 
-/// The tensors of a safetensors file, which must hold every parameter under its name, as float32 and in its
-/// shape, and nothing else (num_batches_tracked aside); bad input naming file and tensor otherwise.
-std::unique_ptr<WeightSource> file_weights(const std::filesystem::path& file);
+/// How the files of a published network name what an architecture is made of.
+struct FileNames {
+  /// Before every name, in files that hold a head around the architecture too ("bert."). Of such a file only
+  /// what has the prefix is looked at.
+  std::string_view prefix = {};
+  /// Parts of the names of tensors that are no parameters, as of masks that are constant.
+  std::vector<std::string_view> ignored = {};
+};
+
+/// The tensors of a safetensors file, which must hold every parameter under its name, in its shape and as
+/// float32, or as float16 or bfloat16, which are widened, and nothing else (num_batches_tracked and what
+/// `names` says aside); bad input naming file and tensor otherwise.
+std::unique_ptr<WeightSource> file_weights(const std::filesystem::path& file, FileNames names = {});
 
 }  // namespace hone::importer

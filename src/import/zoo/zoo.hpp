@@ -11,9 +11,9 @@
 
 namespace hone::importer {
 
-/// The verified graph of an architecture, or nothing when none has that name. Input "input" is float32
-/// [batch, 3, 224, 224], output "output" is float32 [batch, 1000]; constants are named as in torchvision's
-/// state_dict. Bad input for an unfit weights file.
+/// The verified graph of an architecture, or nothing when none has that name; architectures.hpp says what
+/// inputs and outputs they have. Constants are named as in the state_dict of torchvision or of Hugging Face's
+/// transformers. Bad input for an unfit weights file.
 std::optional<graph::Graph> build_architecture(std::string_view name, const LoadModelOptions& options);
 
 /// Names of the architectures, in the order they are shown.

@@ -33,20 +33,30 @@ ValueId basic_block(GraphBuilder& net, const std::string& block, ValueId x, int6
   return join(net, block, ".relu2", y, shortcut(net, block, x, planes, stride));
 }
 
-ValueId bottleneck(GraphBuilder& net, const std::string& block, ValueId x, int64_t planes, int64_t stride) {
-  const ConvSpec second{.channels = planes, .kernel = 3, .stride = stride, .padding = 1};
+ValueId dilated_bottleneck(GraphBuilder& net, const std::string& block, ValueId x, int64_t planes,
+                           int64_t stride, int64_t dilation) {
+  const ConvSpec second{
+      .channels = planes, .kernel = 3, .stride = stride, .padding = dilation, .dilation = dilation};
   ValueId y = net.relu(block + ".relu1", conv_norm(net, block, 1, x, {.channels = planes, .kernel = 1}));
   y = net.relu(block + ".relu2", conv_norm(net, block, 2, y, second));
   y = conv_norm(net, block, 3, y, {.channels = 4 * planes, .kernel = 1}, kBranchGain);
   return join(net, block, ".relu3", y, shortcut(net, block, x, 4 * planes, stride));
 }
 
+ValueId bottleneck(GraphBuilder& net, const std::string& block, ValueId x, int64_t planes, int64_t stride) {
+  return dilated_bottleneck(net, block, x, planes, stride, 1);
+}
+
+ValueId stem(GraphBuilder& net, const std::string& prefix, ValueId x) {
+  x = net.conv(prefix + "conv1", x, {.channels = 64, .kernel = 7, .stride = 2, .padding = 3});
+  x = net.relu(prefix + "relu", net.batch_norm(prefix + "bn1", x));
+  return net.max_pool(prefix + "maxpool", x, {.kernel = 3, .stride = 2, .padding = 1});
+}
+
 using Block = ValueId (*)(GraphBuilder&, const std::string&, ValueId, int64_t planes, int64_t stride);
 
 ValueId resnet(GraphBuilder& net, Block block, const int64_t (&depths)[kStages]) {
-  ValueId x = net.conv("conv1", net.input(), {.channels = 64, .kernel = 7, .stride = 2, .padding = 3});
-  x = net.relu("relu", net.batch_norm("bn1", x));
-  x = net.max_pool("maxpool", x, {.kernel = 3, .stride = 2, .padding = 1});
+  ValueId x = stem(net, "", net.input());
   for (int64_t stage = 0; stage < kStages; ++stage) {
     for (int64_t i = 0; i < depths[stage]; ++i) {
       const std::string name = fmt::format("layer{}.{}", stage + 1, i);
@@ -63,5 +73,22 @@ ValueId build_resnet18(GraphBuilder& net) { return resnet(net, basic_block, {2, 
 ValueId build_resnet34(GraphBuilder& net) { return resnet(net, basic_block, {3, 4, 6, 3}); }
 ValueId build_resnet50(GraphBuilder& net) { return resnet(net, bottleneck, {3, 4, 6, 3}); }
 ValueId build_resnet101(GraphBuilder& net) { return resnet(net, bottleneck, {3, 4, 23, 3}); }
+
+ValueId dilated_resnet50(GraphBuilder& net, const std::string& prefix, ValueId image) {
+  constexpr int64_t kDepths[] = {3, 4, 6, 3};
+  ValueId x = stem(net, prefix, image);
+  int64_t dilation = 1;
+  for (int64_t stage = 0; stage < kStages; ++stage) {
+    for (int64_t i = 0; i < kDepths[stage]; ++i) {
+      // The first block of a stage that dilates does so as the stage before it did.
+      const bool first = i == 0;
+      const int64_t stride = stage == 1 && first ? 2 : 1;
+      const std::string name = fmt::format("{}layer{}.{}", prefix, stage + 1, i);
+      x = dilated_bottleneck(net, name, x, 64 << stage, stride, dilation);
+      if (first && stage >= 2) dilation *= 2;
+    }
+  }
+  return x;
+}
 
 }  // namespace hone::importer

@@ -1,0 +1,26 @@
+// Which values of an input mean something to a model: random numbers are no tokens, no mask and no positions.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/graph.hpp"
+
+namespace hone::bench {
+
+struct InputValues {
+  enum class Kind : uint8_t {
+    kAny,       ///< floating-point numbers normal, integers in [1, 9], bools either
+    kBelow,     ///< integers in [0, bound)
+    kOnes,      ///< 1, or true
+    kCounting,  ///< from `first` on, along the last dimension
+  };
+  Kind kind = Kind::kAny;
+  int64_t bound = 0;
+  int64_t first = 0;
+};
+
+/// What the model does with an input tells: what looks up rows of a table is below their number. So does its
+/// name: an attention mask hides nothing, position ids count.
+InputValues values_of(const graph::Graph& graph, graph::ValueId input);
+
+}  // namespace hone::bench

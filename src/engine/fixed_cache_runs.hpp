@@ -1,0 +1,78 @@
+// Runs of an engine whose caches have a fixed capacity (transform/fixed_caches.hpp): they stay where they
+// are, and each run appends its tokens to them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/carried_state.hpp"
+#include "engine/context.hpp"
+
+namespace hone::engine {
+
+/// Which inputs and outputs of an engine are caches of a fixed capacity. An engine says so in its metadata,
+/// where a model of a fixed capacity was built.
+struct FixedCaches {
+  std::vector<Carry> caches;
+  /// Dimension of a cache along which tokens lie, and how many it has.
+  size_t axis = 0;
+  int64_t capacity = 0;
+  /// How many tokens are there, int64 [1].
+  size_t length_input = 0;
+  /// An input that has one element for every new token along this dimension.
+  size_t tokens_input = 0;
+  size_t tokens_axis = 0;
+};
+
+/// Gives the caches of a model, by texts as parse_carries() has them, this capacity, and says so in the
+/// metadata. Usage error for texts that fit nothing, bad input for a model whose caches cannot have one.
+std::shared_ptr<const graph::Graph> with_fixed_caches(const graph::Graph& graph,
+                                                      std::span<const std::string> bind, int64_t capacity,
+                                                      std::map<std::string, std::string>* metadata);
+
+/// What the metadata of the engine say; nothing where its caches are none. Bad input where they do not fit
+/// its graph.
+std::optional<FixedCaches> fixed_caches_of(const Engine& engine);
+
+/// Used by one thread at a time.
+class FixedCacheRuns {
+ public:
+  FixedCacheRuns(std::shared_ptr<LoadedEngine> loaded, FixedCaches caches);
+  ~FixedCacheRuns();
+
+  /// Whether run() gives the input its value: caches and their length.
+  bool is_own_input(size_t input) const;
+  bool is_cache_output(size_t output) const;
+
+  /// The next tokens: inputs in graph order, of which those of its own count for nothing. Gives all outputs,
+  /// on the host, caches without a value. Copies no cache. Bad input, and nothing done, when the caches have
+  /// no room for the tokens, or when the batch is another one than before.
+  std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs);
+  /// Forgets all tokens.
+  void reset() { length_ = 0; }
+  int64_t length() const { return length_; }
+  /// Programs that are kept, one for each shape of the inputs.
+  size_t bindings() const { return bound_.size(); }
+
+ private:
+  struct Bound;
+
+  void make_caches(int64_t batch);
+  Bound& bound_for(std::span<const tensor::Tensor> inputs);
+
+  std::shared_ptr<LoadedEngine> loaded_;
+  Context context_;
+  FixedCaches caches_;
+  std::unique_ptr<tensor::Queue> queue_;
+  int64_t batch_ = 0;
+  /// By cache; each is an input and an output.
+  std::vector<tensor::TensorView> memory_;
+  tensor::TensorView length_view_;
+  std::vector<std::unique_ptr<Bound>> bound_;
+  int64_t length_ = 0;
+};
+
+}  // namespace hone::engine
