@@ -396,11 +396,10 @@ class ProgramBuilder {
         draft.outputs.push_back(-1);
         continue;
       }
-      const bool known = is_static(id);
-      slot_of_[static_cast<size_t>(id)] =
-          known ? slots_.add({.desc = plain_desc(graph_->value(id).type)})
-                : slots_.add({.storage = Operand::Storage::kDynamic, .index = id});
-      draft.outputs.push_back(slot_of_[static_cast<size_t>(id)]);
+      const int32_t made = is_static(id) ? slots_.add({.desc = plain_desc(graph_->value(id).type)})
+                                         : slots_.add({.storage = Operand::Storage::kDynamic, .index = id});
+      slot_of_[static_cast<size_t>(id)] = made;
+      draft.outputs.push_back(made);
     }
     steps_.push_back(std::move(draft));
   }
