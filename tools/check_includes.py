@@ -2,6 +2,8 @@
 """Checks that includes in src/ point one way, that the library neither prints nor exits, and that no two files
 give different types one name: no compiler sees that, and the program then mixes them up.
 
+Also that loops which may run inside a step share their work in a way that system/thread_team.hpp knows.
+
 usage: check_includes.py [ROOT]        exit 1 when a rule is broken, one line for each place
 """
 import re
@@ -110,6 +112,19 @@ def check_file(file, root):
             yield f"{path}:{number}: only src/cli prints or exits ({found.group(0).strip()})"
 
 
+# What runs the steps of an engine, or is called by it.
+STEPS = ("src/device/", "src/engine/", "src/reference/", "src/tensor/")
+SHARED_BY_LIBGOMP = re.compile(r"#pragma omp .*(schedule\((?!static)|\bsingle\b|\bsections\b)")
+
+
+def check_loops(file, root):
+    path = file.relative_to(root).as_posix()
+    if not path.startswith(STEPS):
+        return []
+    return [f"{path}:{number}: a team of threads shares static loops alone (src/system/thread_team.hpp)"
+            for number, line in enumerate(file.read_text().splitlines(), 1) if SHARED_BY_LIBGOMP.search(line)]
+
+
 def types_of(text):
     """Types that other files could see, with their namespaces."""
     spaces = []
@@ -136,6 +151,7 @@ def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
     files = sorted(f for f in (root / "src").rglob("*") if f.suffix in (".cpp", ".hpp", ".cu", ".cuh"))
     problems = [problem for file in files for problem in check_file(file, root)]
+    problems += [problem for file in files for problem in check_loops(file, root)]
     problems += check_types(files, root)
     print("\n".join(problems + [f"{len(files)} files, {len(problems)} problems"]))
     return 1 if problems or not files else 0

@@ -37,6 +37,12 @@ class Includes(unittest.TestCase):
     def test_include_of_an_earlier_folder_is_good(self):
         self.expect("src/graph/a.cpp", '#include "base/error.hpp"\n#include <vector>\n', None)
 
+    def test_loops_of_steps_are_static(self):
+        problem = "src/device/cpu/a.cpp:3: a team of threads shares static loops alone"
+        for text, expected in (("for schedule(dynamic)", problem), ("for schedule(static)", None), ("single", problem)):
+            self.expect("src/device/cpu/a.cpp", f"\n#pragma omp {text}\n", expected)
+        self.expect("src/quantize/a.cpp", "\n#pragma omp parallel for schedule(dynamic)\n", None)
+
     def test_include_of_a_later_folder(self):
         self.expect("src/graph/a.cpp", '\n#include "cli/command.hpp"\n',
                     "src/graph/a.cpp:3: graph/ must not include cli/")

@@ -81,12 +81,12 @@ class GroupNormKernel final : public engine::Kernel {
     std::vector<float> scales(static_cast<size_t>(images_channels));
     std::vector<float> shifts(static_cast<size_t>(images_channels));
     const bool threads = parts_.count() > 1 && images_channels * parts_.pixels > kWorthThreads;
-#pragma omp parallel for schedule(dynamic) if (threads)
+#pragma omp parallel for schedule(static) if (threads)
     for (int64_t part = 0; part < parts_.count(); ++part)
       measure(x, part, moments.data() + 2 * part * parts_.lanes);
     join(moments, static_cast<const float*>(run.inputs[operands_.inputs[1]]),
          static_cast<const float*>(run.inputs[operands_.inputs[2]]), scales, shifts);
-#pragma omp parallel for schedule(dynamic) if (threads)
+#pragma omp parallel for schedule(static) if (threads)
     for (int64_t part = 0; part < parts_.count(); ++part) {
       const int64_t first = parts_.channel(part);
       write(x, run.outputs[0], part, scales.data() + first, shifts.data() + first);
