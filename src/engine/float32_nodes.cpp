@@ -75,13 +75,18 @@ bool passes_on(const Graph& graph, const graph::Links& links, const Node& node) 
 /// Whether the node stands for operations between quantized numbers, which are as exact as their scales.
 bool is_quantized_region(const Node& node) { return graph::kind_of(node).starts_with("quantized_"); }
 
-}  // namespace
+/// How values are read: as an angle or a place, or what is quantized next, and in another way.
+struct Reads {
+  std::vector<bool> exact;
+  std::vector<bool> plain;
 
-std::vector<bool> float32_nodes(const Graph& graph) {
+  bool only_exact(ValueId id) const {
+    return exact[static_cast<size_t>(id)] && !plain[static_cast<size_t>(id)];
+  }
+};
+
+std::vector<bool> mark_nodes(const Graph& graph, Reads& reads) {
   std::vector<bool> result(graph.nodes.size(), false);
-  // Of each value: it is read as an angle or a place, and in another way.
-  std::vector<bool> exact(graph.values.size(), false);
-  std::vector<bool> plain(graph.values.size(), false);
   const graph::Links links(graph);
   for (size_t i = graph.nodes.size(); i-- > 0;) {
     const Node& node = graph.nodes[i];
@@ -89,16 +94,32 @@ std::vector<bool> float32_nodes(const Graph& graph) {
       return std::any_of(node.outputs.begin(), node.outputs.end(),
                          [&](ValueId id) { return id != kNoValue && values[static_cast<size_t>(id)]; });
     };
-    result[i] =
-        is_quantized_region(node) || (any_of(exact) && !any_of(plain) && passes_on(graph, links, node));
+    result[i] = is_quantized_region(node) ||
+                (any_of(reads.exact) && !any_of(reads.plain) && passes_on(graph, links, node));
     const bool all_exact = result[i] || magnifies(graph, node);
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       if (node.inputs[k] == kNoValue) continue;
-      auto& reads = all_exact || is_place(node, k) ? exact : plain;
-      reads[static_cast<size_t>(node.inputs[k])] = true;
+      auto& of_kind = all_exact || is_place(node, k) ? reads.exact : reads.plain;
+      of_kind[static_cast<size_t>(node.inputs[k])] = true;
     }
   }
   return result;
+}
+
+}  // namespace
+
+std::vector<bool> float32_nodes(const Graph& graph) {
+  const std::vector<bool> none(graph.values.size(), false);
+  Reads reads{none, none};
+  std::vector<bool> result = mark_nodes(graph, reads);
+  const bool takes_exact = std::any_of(graph.inputs.begin(), graph.inputs.end(), [&](ValueId id) {
+    return is_floating(graph, id) && reads.only_exact(id);
+  });
+  if (!takes_exact) return result;
+  // A loop may carry its results to those inputs.
+  reads = {none, none};
+  for (const ValueId id : graph.outputs) reads.exact[static_cast<size_t>(id)] = true;
+  return mark_nodes(graph, reads);
 }
 
 int64_t count_saturated_constants(const Graph& graph, tensor::DType storage) {

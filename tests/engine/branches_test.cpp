@@ -1,6 +1,8 @@
 // If in engines: the branch that shapes or constants choose runs as steps of its own, and the other one need
 // not fit the shapes.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <map>
@@ -119,7 +121,8 @@ TEST(Branches, SurviveTheEngineFile) {
   const graph::Graph graph = typed(kByShape);
   BuildOptions build = options(3);
   build.shapes = profile({2, 8});
-  const auto file = std::filesystem::path(testing::TempDir()) / "branches_test.hone";
+  const auto file =
+      std::filesystem::path(testing::TempDir()) / fmt::format("branches_test-{}.hone", ::getpid());
   save_engine(*build_engine(graph, device(), build), device(), file);
   Context context(load_engine(file), device(), 1);
   std::filesystem::remove(file);

@@ -1,6 +1,8 @@
 // If, Loop and Scan that stay in engines: their subgraphs are programs of the device, with passes, tactics
 // and packed weights of their own.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <set>
@@ -158,7 +160,8 @@ void check(const char* text, const std::vector<std::vector<Tensor>>& runs) {
     const auto engine = build_engine(graph, device(), options(level));
     Context built(engine, device(), 1);
     for (const auto& inputs : runs) expect_reference(built, graph, inputs);
-    const auto file = std::filesystem::path(testing::TempDir()) / "subgraphs_test.hone";
+    const auto file =
+        std::filesystem::path(testing::TempDir()) / fmt::format("subgraphs_test-{}.hone", ::getpid());
     save_engine(*engine, device(), file);
     Context loaded(load_engine(file), device(), 1);
     std::filesystem::remove(file);

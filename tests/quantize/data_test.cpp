@@ -1,8 +1,10 @@
 // Where samples come from, how they are cut and joined, and every way data can be wrong.
 #include "quantize/data.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -33,7 +35,7 @@ graph::Graph vectors(const Dim& batch) { return graph_of({{"x", {batch, Dim(2)}}
 
 class Data : public testing::Test {
  protected:
-  Data() : folder_(fs::path(testing::TempDir()) / "calibration_data") {
+  Data() : folder_(fs::path(testing::TempDir()) / fmt::format("calibration_data-{}", ::getpid())) {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }

@@ -1,8 +1,10 @@
 // From data to a quantized graph: observation, choice of ranges, resumption, caches.
 #include "quantize/quantize.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -39,7 +41,7 @@ Graph network(uint32_t seed = 0) {
 
 class Quantizing : public testing::Test {
  protected:
-  Quantizing() : folder_(fs::path(testing::TempDir()) / "quantizing") {
+  Quantizing() : folder_(fs::path(testing::TempDir()) / fmt::format("quantizing-{}", ::getpid())) {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     tensor::write_npy(folder_ / "data.npy", test::random_tensor({6, 3, 8, 8}, 3, -2, 2));

@@ -274,19 +274,20 @@ RowFunction find_function(const StepRequest& request, DType dtype) {
   return nullptr;
 }
 
-/// Bad input for an integer division by zero.
+/// Bad input for an integer division by zero in `node`.
 template <class T>
-void check_divisors(const void* divisors, int64_t count) {
+void check_divisors(const std::string& node, const void* divisors, int64_t count) {
   const auto* values = static_cast<const T*>(divisors);
   if (std::find(values, values + count, T{0}) != values + count)
-    fail_bad_input("an integer is divided by zero");
+    fail_bad_input("{}: an integer is divided by zero", node);
 }
 
 class MapKernel final : public engine::Kernel {
  public:
-  MapKernel(RowFunction function, const std::vector<TensorDesc>& inputs, const TensorDesc& output,
-            bool divides)
-      : function_(function), operands_(inputs.size()) {
+  MapKernel(const graph::Node& node, RowFunction function, const std::vector<TensorDesc>& inputs,
+            const TensorDesc& output)
+      : node_(node.text()), function_(function), operands_(inputs.size()) {
+    const bool divides = node.op == "Div" || node.op == "Mod";
     if (divides && tensor::is_integer(inputs[1].dtype)) divisors_ = inputs[1];
     walk_.sizes = output.shape;
     for (const TensorDesc& input : inputs) {
@@ -301,9 +302,9 @@ class MapKernel final : public engine::Kernel {
     if (walk_.count() == 0) return;
     // What is thrown must not leave a thread.
     if (divisors_.dtype == DType::kInt32)
-      check_divisors<int32_t>(run.inputs[1], tensor::element_count(divisors_.shape));
+      check_divisors<int32_t>(node_, run.inputs[1], tensor::element_count(divisors_.shape));
     if (divisors_.dtype == DType::kInt64)
-      check_divisors<int64_t>(run.inputs[1], tensor::element_count(divisors_.shape));
+      check_divisors<int64_t>(node_, run.inputs[1], tensor::element_count(divisors_.shape));
     const bool parallel = walk_.count() > kWorthThreads;
     if (walk_.rows() == 1) {
       // One row: the threads share its elements.
@@ -330,6 +331,7 @@ class MapKernel final : public engine::Kernel {
     function_(part);
   }
 
+  std::string node_;  ///< for errors
   RowFunction function_;
   size_t operands_;
   /// Undefined where none is an integer.
@@ -358,8 +360,7 @@ Offer offer_map(const StepRequest& request, engine::WeightStore&) {
   if (offer.inputs.size() == 1 && op != "Not" && op != "IsNaN" && op != "BitwiseNot")
     return Offer::refuse("one operand");
   offer.outputs = request.outputs;
-  offer.kernel =
-      std::make_shared<MapKernel>(function, offer.inputs, offer.outputs[0], op == "Div" || op == "Mod");
+  offer.kernel = std::make_shared<MapKernel>(request.node, function, offer.inputs, offer.outputs[0]);
   return offer;
 }
 

@@ -35,7 +35,7 @@ void expect_normalized(Element element, int64_t rows, int64_t columns, bool para
     y.be_busy();
     return layer_normalization(x.get(), y.get(), type, parameters ? scale.floats() : nullptr,
                                parameters ? bias.floats() : nullptr, columns % 3 == 0, kEpsilon, rows,
-                               columns, {.pdl = true, .next_waits = true});
+                               columns, {.device = &emulator::properties(), .pdl = true, .next_waits = true});
   });
 }
 

@@ -126,6 +126,25 @@ struct MaskTile {
   uint32_t filled = 0;
 };
 
+/// Puts a fill in the place of the scores for which a mask says so; `rows` are where the mask's rows begin.
+template <int kBlocks>
+__device__ __forceinline__ void fill_where(MaskTile<kBlocks>& tile, const unsigned char* mask,
+                                           const int64_t (&rows)[2], int64_t column,
+                                           const AttentionFill& fill, int keys_left) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const float filled = in_base_2(fill.value);
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int key = block * 8 + lane % 4 * 2 + i % 2;
+      const bool said = key < keys_left && (mask[rows[i / 2] + key * column] != 0) == fill.where;
+      tile.added[block][i] = said ? filled : tile.added[block][i];
+      tile.filled |= said ? 1u << (block * 4 + i) : 0u;
+    }
+  }
+}
+
 template <int kBlocks>
 __device__ __forceinline__ void load_masks(MaskTile<kBlocks>& tile, const Params& params,
                                            const MaskRows& masks, int64_t first_key, int keys_left) {
@@ -136,22 +155,19 @@ __device__ __forceinline__ void load_masks(MaskTile<kBlocks>& tile, const Params
     const int64_t column = params.size.mask[m].column;
     const int64_t rows[2] = {masks.rows[m][0] + first_key * column, masks.rows[m][1] + first_key * column};
     const AttentionFill fill = params.size.fill[m];
-    const float filled = in_base_2(fill.value);
+    if (fill.fills) {
+      fill_where(tile, static_cast<const unsigned char*>(params.args.masks[m]), rows, column, fill,
+                 keys_left);
+      continue;
+    }
     const auto* const added = static_cast<const float*>(params.args.masks[m]);
-    const auto* const hidden = static_cast<const unsigned char*>(params.args.masks[m]);
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
+        // Without a branch, so that all are asked for before any of them is used.
         const int key = block * 8 + lane % 4 * 2 + i % 2;
-        if (key >= keys_left) continue;
-        const int64_t at = rows[i / 2] + key * column;
-        if (!fill.fills) {
-          tile.added[block][i] += in_base_2(added[at]);
-        } else if ((hidden[at] != 0) == fill.where) {
-          tile.added[block][i] = filled;
-          tile.filled |= 1u << (block * 4 + i);
-        }
+        tile.added[block][i] += in_base_2(key < keys_left ? added[rows[i / 2] + key * column] : 0.0f);
       }
     }
   }
