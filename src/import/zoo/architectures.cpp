@@ -14,12 +14,12 @@ void classifier(GraphBuilder& net) {
 
 template <ValueId (*layers)(GraphBuilder&)>
 ArchitectureEntry classifier_entry(std::string_view name, const FilterSeeding& seeding,
-                                   FileNames names = {}) {
+                                   const FileNames& names = {}) {
   return {.name = name,
           .build = classifier<layers>,
           .seeding = seeding,
           .classifies_images = true,
-          .file_names = std::move(names)};
+          .file_names = names};
 }
 
 const std::vector<ArchitectureEntry>& table() {
