@@ -34,7 +34,7 @@ std::vector<std::string> all_names() {
   return names;
 }
 
-/// Edits that make one of the other; none where what is meant is only shortened.
+/// Edits that turn one into the other; none where what is meant is only shortened.
 size_t distance_to(std::string_view name, std::string_view known) {
   constexpr size_t kShortest = 4;
   if (name.size() >= kShortest && known.starts_with(name)) return 0;

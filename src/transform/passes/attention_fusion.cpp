@@ -136,8 +136,8 @@ bool find_product(const Editor& editor, ValueId id, Found& found) {
   return false;
 }
 
-/// Takes what makes zeros of the weights of a row that is masked as a whole, which are NaN. Gives the weights
-/// as the last product reads them.
+/// Takes the nodes that replace the weights of a row with zeros where all of it is masked, and the softmax is
+/// NaN. Gives the weights as the last product reads them.
 ValueId take_guard(const Editor& editor, ValueId weights, Found& found) {
   const std::vector<int32_t> readers = editor.readers(weights);
   if (readers.size() != 2 || editor.is_output(weights)) return weights;

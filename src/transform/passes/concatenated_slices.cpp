@@ -1,5 +1,5 @@
-// Makes one movement of a Concat whose operands are all slices of one value: torch.roll and the patches that
-// Swin merges are written so, and the Focus of YOLO.
+// Replaces a Concat whose operands are all slices of one value with one movement of its elements: torch.roll,
+// the patches that Swin merges and the Focus of YOLO are written so.
 #include <algorithm>
 #include <map>
 #include <numeric>

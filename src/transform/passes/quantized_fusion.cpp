@@ -1,4 +1,4 @@
-// Makes regions of quantized numbers (graph/quantized_chain.hpp): a product, an average pool or elementwise
+// Fuses regions of quantized numbers (graph/quantized_chain.hpp): a product, an average pool or elementwise
 // operations between DequantizeLinear and QuantizeLinear, with the elementwise operations and roundings that
 // follow. Weights that no product took are computed in floating point then.
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Makes one Reshape of a chain of nodes that only view their input under another shape, removes chains
+// Replaces a chain of nodes that only view their input under another shape with one Reshape, removes chains
 // that end at the first shape, and gives a Reshape whose shape is computed from symbolic dimensions a
 // constant one where that is possible.
 #include "graph/operator.hpp"

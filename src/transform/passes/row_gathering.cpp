@@ -1,5 +1,5 @@
-// Makes one Gather of a chain of nodes that only change the order of rows, which are what lies along the last
-// axis: windows that are rolled and cut out are one movement then, and so are windows that go back.
+// Replaces a chain of nodes that only change the order of rows, which lie along the last axis, with one
+// Gather: windows that are rolled and cut out are one movement then, and so are windows that go back.
 #include <algorithm>
 #include <numeric>
 

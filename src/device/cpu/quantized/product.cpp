@@ -26,7 +26,7 @@ using graph::QuantizedChain;
 using tensor::DType;
 using tensor::Tensor;
 
-/// The numbers of a product, which stages make the result of.
+/// The numbers of a product, which stages turn into the result.
 class StagesKernel final : public engine::Kernel {
  public:
   StagesKernel(std::shared_ptr<const engine::Kernel> product, StageProgram stages, int64_t count)

@@ -1,5 +1,5 @@
-// Makes one convolution of those that read the same image and whose results are concatenated, as a fire
-// module ends (Iandola et al. 2016): their filters lie side by side, smaller windows with zeros around them
+// Merges convolutions that read the same image and whose results are concatenated into one, as a fire module
+// ends (Iandola et al. 2016): their filters lie side by side, smaller windows with zeros around them
 // in the largest one. Where those add few products, they are estimated to cost less than more launches.
 #include <algorithm>
 #include <optional>

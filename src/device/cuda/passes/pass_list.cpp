@@ -12,7 +12,7 @@ using transform::RegisteredPasses;
 const RegisteredPasses kLowering({
     .device = "cuda",
     .after = "transposed_convolution_lowering",
-    .passes = {{"row_lifting", "Makes images one pixel high of the rows that convolutions read, for CUDA",
+    .passes = {{"row_lifting", "Turns the rows that convolutions read into images one pixel high, for CUDA",
                 row_lifting, false}},
 });
 
@@ -22,7 +22,7 @@ const RegisteredPasses kFusions({
     .passes =
         {
             {"concatenated_convolution_fusion",
-             "Makes one convolution of those of one image whose results are concatenated, for CUDA where an "
+             "Merges convolutions of one image whose results are concatenated into one, for CUDA where an "
              "engine is for one image",
              concatenated_convolution_fusion, false},
             {"pool_fusion", "Fuses the convolution that reads an image with the max pool behind it, for CUDA",
@@ -32,16 +32,15 @@ const RegisteredPasses kFusions({
              "CUDA where an engine is for few images",
              stem_fusion, false},
             {"bottleneck_fusion",
-             "Makes one node of a bottleneck's last two convolutions and the next one's first, for CUDA",
+             "Fuses a bottleneck's last two convolutions and the next one's first, for CUDA",
              bottleneck_fusion, false},
             {"cluster_bottleneck_fusion",
              "The same of more channels, whose filters the blocks of a cluster share, for CUDA where an "
              "engine is for one image",
              cluster_bottleneck_fusion, false},
-            {"convolution_sum_fusion", "Makes one node of two convolutions whose results are added, for CUDA",
+            {"convolution_sum_fusion", "Fuses two convolutions whose results are added, for CUDA",
              convolution_sum_fusion, false},
-            {"squeeze_excite_fusion",
-             "Makes one node of squeeze and excitation, from the pool to the product, for CUDA",
+            {"squeeze_excite_fusion", "Fuses squeeze and excitation, from the pool to the product, for CUDA",
              squeeze_excite_fusion, false},
             {"global_pool_fusion",
              "Fuses a convolution of small images with the global average pool behind it, for CUDA",

@@ -173,8 +173,8 @@ __device__ __forceinline__ void load_masks(MaskTile<kBlocks>& tile, const Params
   }
 }
 
-/// Makes scores, which are logarithms of base 2 once they are multiplied by `scale`, exponentials relative to
-/// the largest so far, and brings what is summed already to it. `scale` is above 0.
+/// Replaces scores, which are logarithms of base 2 once they are multiplied by `scale`, with exponentials
+/// relative to the largest so far, and scales the sums so far to match. `scale` is above 0.
 template <int kBlocks, int kColumns>
 __device__ __forceinline__ void normalize(Sums<kBlocks>& scores, float scale, Normalizers& state,
                                           Sums<kColumns>& sums) {
