@@ -10,11 +10,11 @@ cudaError_t softmax(const void* input, FloatType type, void* output, FloatType o
                     int64_t outer, int64_t axis, int64_t inner, const LaunchOptions& options);
 
 /// (x - mean) / sqrt(variance + epsilon) * scale + bias over each of `rows` rows of `columns`; scale and bias
-/// have one float per column, or are null. `constants`: no kernel writes them, so that they are read before the
-/// kernel ahead has ended.
+/// have one float per column, or are null. `constants`: no kernel writes them, so that they are read before
+/// the kernel ahead has ended.
 cudaError_t layer_normalization(const void* input, void* output, FloatType type, const float* scale,
-                                const float* bias, bool constants, float epsilon, int64_t rows, int64_t columns,
-                                const LaunchOptions& options);
+                                const float* bias, bool constants, float epsilon, int64_t rows,
+                                int64_t columns, const LaunchOptions& options);
 
 /// As group_normalization(), one block a group; neither group nor batch is empty.
 cudaError_t normalize_groups(const GroupNormalization& norm, const void* input, void* output,
