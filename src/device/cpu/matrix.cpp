@@ -1,5 +1,7 @@
 // Matrix products through oneDNN: inner product where one side is constant (weights packed once), matmul
 // otherwise. Post-ops that a primitive does not take run as an elementwise chain on its output.
+#include <algorithm>
+
 #include "device/cpu/elementwise_program.hpp"
 #include "device/cpu/onednn.hpp"
 #include "device/cpu/post_ops.hpp"
@@ -138,14 +140,28 @@ Offer make_inner_product(const StepRequest& request, size_t inside, bool allow_s
   return offer;
 }
 
-Offer offer_inner_product(const StepRequest& request, engine::WeightStore& weights) {
+Refusal refuse_operands(const StepRequest& request) {
   const graph::Node& node = request.node;
-  if (!request.graph.value(node.inputs[1]).constant)
-    return Offer::refuse("the second operand is not constant");
-  if (request.inputs[1].shape.size() != 2) return Offer::refuse("the second operand is a stack of matrices");
-  if (is_gemm(node) && node.attributes.get_int("transA") != 0)
-    return Offer::refuse("the first operand is transposed");
-  if (Refusal reason = refuse_shapes(request)) return Offer::refuse(std::move(reason));
+  if (!request.graph.value(node.inputs[1]).constant) return "the second operand is not constant";
+  if (request.inputs[1].shape.size() != 2) return "the second operand is a stack of matrices";
+  if (is_gemm(node) && node.attributes.get_int("transA") != 0) return "the first operand is transposed";
+  return refuse_shapes(request);
+}
+
+/// What stands before a GELU inside the primitive, and the GELU with what follows as a chain: oneDNN computes
+/// the error function slowly, the chain reads and writes the result once more.
+Offer offer_inner_product_then_gelu(const StepRequest& request, engine::WeightStore& weights) {
+  if (Refusal reason = refuse_operands(request)) return Offer::refuse(std::move(reason));
+  if (post_op_count(request) == 0) return Offer::refuse("no GELU follows");
+  const auto& names = request.node.attributes.get<std::vector<std::string>>("post_ops");
+  const auto gelu = std::ranges::find(names, "gelu_erf");
+  if (gelu == names.end()) return Offer::refuse("no GELU follows");
+  const auto inside = static_cast<size_t>(gelu - names.begin());
+  return guard_onednn([&] { return make_inner_product(request, inside, false, weights); });
+}
+
+Offer offer_inner_product(const StepRequest& request, engine::WeightStore& weights) {
+  if (Refusal reason = refuse_operands(request)) return Offer::refuse(std::move(reason));
   return offer_with_post_ops(request, [&](size_t inside, bool allow_sum) {
     return guard_onednn([&] { return make_inner_product(request, inside, allow_sum, weights); });
   });
@@ -206,6 +222,10 @@ void add_matrix_tactics(TacticList& list) {
                   .operators = {"Gemm", "FusedGemm", "MatMul", "FusedMatMul"},
                   .requirements = requirements,
                   .make = offer_inner_product});
+  list.push_back({.name = "onednn_inner_product_then_gelu",
+                  .operators = {"FusedGemm", "FusedMatMul"},
+                  .requirements = requirements,
+                  .make = offer_inner_product_then_gelu});
   list.push_back({.name = "onednn_matmul",
                   .operators = {"MatMul", "FusedMatMul"},
                   .requirements = requirements,
