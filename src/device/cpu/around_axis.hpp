@@ -16,6 +16,11 @@ struct AroundAxis {
     for (int64_t d = 0; d < axis; ++d) outer *= shape[static_cast<size_t>(d)];
     for (size_t d = static_cast<size_t>(axis) + 1; d < shape.size(); ++d) inner *= shape[d];
   }
+
+  /// Lines along the axis.
+  int64_t lines() const { return outer * inner; }
+  /// Where a line begins; its elements lie `inner` apart.
+  int64_t first_of(int64_t line) const { return line / inner * length * inner + line % inner; }
 };
 
 }  // namespace hone::device::cpu

@@ -116,8 +116,8 @@ class IntegerSumKernel final : public engine::Kernel {
   void run(const engine::Run& run) const override {
     const auto* x = static_cast<const T*>(run.inputs[0]);
     auto* y = static_cast<T*>(run.outputs[0]);
-    for (int64_t i = 0; i < around_.outer * around_.inner; ++i) {
-      const int64_t first = i / around_.inner * around_.length * around_.inner + i % around_.inner;
+    for (int64_t i = 0; i < around_.lines(); ++i) {
+      const int64_t first = around_.first_of(i);
       std::make_unsigned_t<T> sum = 0;
       for (int64_t k = 0; k < around_.length; ++k) {
         const int64_t at = first + (reverse_ ? around_.length - 1 - k : k) * around_.inner;

@@ -131,7 +131,7 @@ class OneHotKernel final : public engine::Kernel {
                                                 : static_cast<const int32_t*>(run.inputs[0])[i];
         if (index < 0) index += around_.length;
         if (index < 0 || index >= around_.length) continue;
-        const int64_t at = (i / around_.inner * around_.length + index) * around_.inner + i % around_.inner;
+        const int64_t at = around_.first_of(i) + index * around_.inner;
         std::memcpy(to + static_cast<size_t>(at) * size_, values + size_, size_);
       }
     });

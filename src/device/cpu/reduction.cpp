@@ -265,8 +265,8 @@ class IntegerExtremeKernel final : public engine::Kernel {
   void run(const engine::Run& run) const override {
     const auto* x = static_cast<const T*>(run.inputs[0]);
     auto* y = static_cast<int64_t*>(run.outputs[0]);
-    for (int64_t i = 0; i < around_.outer * around_.inner; ++i) {
-      const T* const first = x + i / around_.inner * around_.length * around_.inner + i % around_.inner;
+    for (int64_t i = 0; i < around_.lines(); ++i) {
+      const T* const first = x + around_.first_of(i);
       int64_t best = 0;
       for (int64_t k = 1; k < around_.length; ++k) {
         const T value = first[k * around_.inner];

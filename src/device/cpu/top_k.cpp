@@ -27,13 +27,13 @@ class TopKKernel final : public engine::Kernel {
     const auto* x = static_cast<const T*>(run.inputs[0]);
     auto* values = static_cast<T*>(run.outputs[0]);
     auto* indices = static_cast<int64_t*>(run.outputs[1]);
-    in_ranges(around_.outer * around_.inner, around_.outer * around_.inner * around_.length > kWorthThreads,
+    in_ranges(around_.lines(), around_.lines() * around_.length > kWorthThreads,
               [&](int64_t begin, int64_t end) {
                 std::vector<Item> row(static_cast<size_t>(around_.length));
                 for (int64_t i = begin; i < end; ++i) {
                   const int64_t outer = i / around_.inner;
                   const int64_t inner = i % around_.inner;
-                  const T* from = x + outer * around_.length * around_.inner + inner;
+                  const T* from = x + around_.first_of(i);
                   for (int64_t j = 0; j < around_.length; ++j)
                     row[static_cast<size_t>(j)] = {from[j * around_.inner], j};
                   order(row);
