@@ -116,7 +116,11 @@ HONE_INLINE float vector_tanh(float x) {
   return y > 1.0f ? 1.0f : (y < -1.0f ? -1.0f : y);
 }
 
-HONE_INLINE float vector_sigmoid(float x) { return 1.0f / (1.0f + bounded_exp(-x)); }
+/// 0 where the result is no normal number: what multiplies it may be as large as floats are.
+HONE_INLINE float vector_sigmoid(float x) {
+  const float y = 1.0f / (1.0f + bounded_exp(-x));
+  return x < -87.0f ? 0.0f : y;
+}
 
 HONE_INLINE float softplus(float x) {
   const float a = x < 0.0f ? x : -x;
@@ -125,7 +129,8 @@ HONE_INLINE float softplus(float x) {
 
 /// x tanh(log(1 + e^x)), where the tanh is (e^2 + 2e) / (e^2 + 2e + 2) with e = e^x.
 HONE_INLINE float mish(float x) {
-  const float e = bounded_exp(x > 20.0f ? 20.0f : x);
+  const float small = bounded_exp(x > 20.0f ? 20.0f : x);
+  const float e = x < -87.0f ? 0.0f : small;
   const float n = e * e + 2.0f * e;
   return x * (n / (n + 2.0f));
 }
@@ -141,9 +146,9 @@ HONE_INLINE float erf_ratio(float t) {
   return p * t + 1.12837917f;
 }
 
-/// 1 - erf(a) for a >= 1, to 1e-6 of itself as far as 6: e^(-a^2) times e to a polynomial.
-HONE_INLINE float erfc_of_large(float a) {
-  a = a > 6.0f ? 6.0f : a;
+/// 1 - erf(a) for a >= 1, to 1e-6 of itself as far as 6, and 0 beyond: e^(-a^2) times e to a polynomial.
+HONE_INLINE float erfc_of_large(float x) {
+  const float a = x > 6.0f ? 6.0f : x;
   float p = -8.32912315e-08f;
   p = p * a + 3.33614569e-06f;
   p = p * a - 6.05836445e-05f;
@@ -155,7 +160,8 @@ HONE_INLINE float erfc_of_large(float a) {
   p = p * a - 1.13002039f;
   p = p * a + 0.000240984924f;
   const ReducedExp e = reduced_exp(p - a * a);
-  return (1.0f + e.less_one) * power_of_two(e.k);
+  const float y = (1.0f + e.less_one) * power_of_two(e.k);
+  return x > 6.0f ? 0.0f : y;
 }
 
 HONE_INLINE float vector_erf(float x) {

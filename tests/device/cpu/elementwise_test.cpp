@@ -1,6 +1,8 @@
 // Elementwise steps of the CPU, by what their operands are.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "device/cpu/cpu_device.hpp"
 #include "device/cpu/cpu_steps.hpp"
 #include "engine/program/execution.hpp"
@@ -106,6 +108,26 @@ TEST(CpuElementwise, SmoothActivationsAreAccurate) {
     const graph::Graph graph = b.finish({b.node(op, {x})});
     const auto inputs = std::vector<tensor::Tensor>{test::random_tensor({700}, 5, -12, 12)};
     test::expect_own_steps(graph, inputs);
+  }
+}
+
+/// A mask of the lowest number stays none: what an activation multiplies it with is 0, not nearly 0.
+TEST(CpuElementwise, ActivationsOfLargeNegativeNumbersAreZero) {
+  const std::vector<float> large = {
+      -13, -90, -1e3f, -1e12f, -1e20f, -3e38f, std::numeric_limits<float>::lowest()};
+  const std::pair<const char*, test::AttributeList> functions[] = {
+      {"Gelu", {}}, {"Gelu", {{"approximate", std::string("tanh")}}}, {"Sigmoid", {}}, {"Mish", {}}};
+  for (const auto& [op, attributes] : functions) {
+    test::GraphBuilder b;
+    const graph::Graph graph = b.finish({b.node(op, {b.input("x", {7})}, attributes)});
+    engine::WeightStore weights;
+    const std::shared_ptr<const engine::Program> program = engine::build_program(
+        std::make_shared<const graph::Graph>(graph), device::cpu::cpu_device(), weights, {});
+    ASSERT_FALSE(program->steps()[0].runs_on_host()) << op;
+    const std::vector<tensor::Tensor> inputs = {tensor::Tensor::of<float>(large, {7})};
+    const auto actual = engine::Execution(program, device::cpu::cpu_device()).run(inputs)[0].to_double();
+    for (size_t i = 0; i < large.size(); ++i) EXPECT_NEAR(actual[i], 0, 4e-5) << op << " of " << large[i];
+    EXPECT_EQ(actual.back(), 0) << op;
   }
 }
 
