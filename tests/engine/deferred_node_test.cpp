@@ -102,6 +102,30 @@ TEST(DeferredNode, PadsRowsOfProductsToFewNumbers) {
   EXPECT_LE(numbers.size(), 65U);
 }
 
+/// Two operands of as many rows: each row of the result is computed of all rows of the second.
+constexpr const char* kPairs = R"(
+graph (%x: float32[100, 32], %map: float32[1, 16, 20, 20]) -> (%similar, %both, %seen) {
+  %zero = const float32[] 0
+  %axes = const int64[1] [1]
+  %sum = ReduceSum(%x, %axes) {keepdims = 0}
+  %is = Greater(%sum, %zero)
+  %rows = Compress(%x, %is) {axis = 0}
+  %more = Neg(%rows)
+  %similar = Gemm(%rows, %more) {transB = 1}
+  %both = Gemm(%rows, %rows) {transB = 1}
+  %shape = const int64[4] [0, 2, 4, 4]
+  %images = Reshape(%rows, %shape)
+  %filters = Neg(%images)
+  %seen = Conv(%images, %filters)
+})";
+
+TEST(DeferredNode, RowsOfASecondOperandAreNotPadded) {
+  graph::Graph graph = graph::parse_graph(kPairs);
+  graph::infer_types(graph);
+  Context context(build_engine(graph, device(), {.optimization_level = 0}), device(), 1);
+  for (const int64_t passing : {17, 33, 100, 19}) expect_reference(context, graph, inputs(passing));
+}
+
 /// Counts how often it is asked for tactics, which compiling does for each node.
 class CountingDevice final : public FakeDevice {
  public:

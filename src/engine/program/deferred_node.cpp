@@ -239,15 +239,19 @@ class DeferredNode final : public NodeKernel {
     return result;
   }
 
-  /// Whether each row of the one output is computed of the same rows of all inputs with much work.
+  /// Whether each row of the one output is computed of the same row of the first input, and of constants,
+  /// with much work.
   bool is_product_of_rows(const graph::Graph& typed) const {
     if (typed.outputs.size() != 1 || typed.outputs[0] != node().outputs[0]) return false;
     const graph::Dims& made = *typed.value(typed.outputs[0]).type.dims;
     if (made.empty() || made[0].value() == 0) return false;
-    for (const ValueId id : typed.inputs) {
-      const graph::Dims& dims = *typed.value(id).type.dims;
-      if (dims.empty() || !dims[0].same_as(made[0])) return false;
-    }
+    const std::vector<ValueId>& operands = node().inputs;
+    const bool others_are_constant = std::all_of(operands.begin() + 1, operands.end(), [&](ValueId id) {
+      return id == kNoValue || typed.value(id).constant.has_value();
+    });
+    if (!others_are_constant || typed.value(operands[0]).constant) return false;
+    const graph::Dims& dims = *typed.value(operands[0]).type.dims;
+    if (dims.empty() || !dims[0].same_as(made[0])) return false;
     if (!graph::keeps_batch(typed, node(), static_cast<int64_t>(made.size()))) return false;
     const auto cost = graph::node_cost(typed, node());
     const auto elements = static_cast<double>(elements_of(typed.value(typed.outputs[0]).type));
