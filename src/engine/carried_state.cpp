@@ -23,19 +23,24 @@ using tensor::Tensor;
 /// What each * of a pattern stands for in a text, the first ones as short as can be; nothing where the text
 /// is no such one.
 std::optional<std::vector<std::string>> match(std::string_view pattern, std::string_view text) {
-  const size_t star = pattern.find('*');
-  if (star == std::string_view::npos) {
-    if (pattern != text) return std::nullopt;
-    return std::vector<std::string>();
+  size_t star = pattern.find('*');
+  const std::string_view begin = pattern.substr(0, star);
+  if (!text.starts_with(begin)) return std::nullopt;
+  text.remove_prefix(begin.size());
+  std::vector<std::string> parts;
+  while (star != std::string_view::npos) {
+    const size_t next = pattern.find('*', star + 1);
+    const std::string_view literal = pattern.substr(star + 1, next - star - 1);
+    const bool last = next == std::string_view::npos;
+    if (last && !text.ends_with(literal)) return std::nullopt;
+    const size_t at = last ? text.size() - literal.size() : text.find(literal);
+    if (at == std::string_view::npos) return std::nullopt;
+    parts.emplace_back(text.substr(0, at));
+    text.remove_prefix(at + literal.size());
+    star = next;
   }
-  if (!text.starts_with(pattern.substr(0, star))) return std::nullopt;
-  for (size_t length = 0; star + length <= text.size(); ++length) {
-    auto rest = match(pattern.substr(star + 1), text.substr(star + length));
-    if (!rest) continue;
-    rest->insert(rest->begin(), std::string(text.substr(star, length)));
-    return rest;
-  }
-  return std::nullopt;
+  if (!text.empty()) return std::nullopt;
+  return parts;
 }
 
 std::string fill(std::string_view pattern, const std::vector<std::string>& parts) {

@@ -50,6 +50,28 @@ TEST(Carries, PatternsNameWhatTheirStarsStandFor) {
   EXPECT_EQ(carries[2].output, 3U);
 }
 
+/// However many stars there are.
+TEST(Carries, StarsAreAsShortAsCanBe) {
+  graph::Graph graph = graph::parse_graph(R"(
+graph (%a.b.b: float32[2], %aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: float32[2]) -> (%p_q.b, %y) {
+  %p_q.b = Abs(%a.b.b)
+  %y = Abs(%aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa)
+}
+)");
+  graph::infer_types(graph);
+  const std::vector<Carry> carries = parse_carries(graph, std::vector<std::string>{"a*.b*=p*_q*"});
+  ASSERT_EQ(carries.size(), 1U);
+  EXPECT_EQ(carries[0].input, 0U);
+  EXPECT_EQ(carries[0].output, 0U);
+  std::string many = "a";
+  for (int i = 0; i < 30; ++i) many += "*a";
+  const std::string text = many + "*b=" + many + "*b";
+  EXPECT_EQ(usage_error([&] { parse_carries(graph, std::vector{text}); }).substr(0, 10), "binding a*");
+  const std::string stars(60000, '*');
+  EXPECT_EQ(usage_error([&] { parse_carries(graph, std::vector{stars + "=" + stars}); }).substr(0, 9),
+            "binding *");
+}
+
 TEST(Carries, WhatFitsNothingIsRefusedWithWhatIsThere) {
   const std::string inputs = "x, past.0.key, past.1.key, h";
   const std::string outputs = "y, present.0.key, present.1.key, h_next";
