@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <set>
 #include <sstream>
 
 #include "base/error.hpp"
@@ -28,9 +29,23 @@ constexpr const char* kCapacity = "cache.capacity";
 /// Bindings kept; the one that was used for longest not makes room for another.
 constexpr size_t kMostBindings = 16;
 
-std::optional<size_t> input_named(const Graph& graph, std::string_view name) {
-  for (size_t i = 0; i < graph.inputs.size(); ++i) {
-    if (graph.value(graph.inputs[i]).name == name) return i;
+/// Which of the graph's inputs or outputs `ids` has the name.
+std::optional<size_t> place_of(const Graph& graph, const std::vector<graph::ValueId>& ids,
+                               std::string_view name) {
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (graph.value(ids[i]).name == name) return i;
+  }
+  return std::nullopt;
+}
+
+/// What a line INPUT=OUTPUT names, both of one type of element.
+std::optional<Carry> cache_named(const Graph& graph, std::string_view line) {
+  for (size_t at = line.find('='); at != std::string_view::npos; at = line.find('=', at + 1)) {
+    const auto input = place_of(graph, graph.inputs, line.substr(0, at));
+    const auto output = place_of(graph, graph.outputs, line.substr(at + 1));
+    if (!input || !output) continue;
+    const DType taken = graph.value(graph.inputs[*input]).type.dtype;
+    if (taken == graph.value(graph.outputs[*output]).type.dtype) return Carry{*input, *output};
   }
   return std::nullopt;
 }
@@ -107,13 +122,17 @@ std::optional<FixedCaches> fixed_caches_of(const Engine& engine) {
   const std::string& number = capacity->second;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), result.capacity);
   require(error == std::errc() && end == number.data() + number.size(), "capacity");
-  std::vector<std::string> lines;
   std::istringstream text(bound->second);
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  require(!lines.empty(), "caches");
-  result.caches = parse_carries(graph, lines);
+  std::set<size_t> taken;
+  std::set<size_t> given;
+  for (std::string line; std::getline(text, line);) {
+    const auto cache = cache_named(graph, line);
+    require(cache && taken.insert(cache->input).second && given.insert(cache->output).second, "caches");
+    result.caches.push_back(*cache);
+  }
+  require(!result.caches.empty(), "caches");
   const auto axis = axis_of(graph, result.caches, result.capacity);
-  const auto length = input_named(graph, transform::kCacheLength);
+  const auto length = place_of(graph, graph.inputs, transform::kCacheLength);
   require(axis.has_value(), "caches");
   require(length.has_value(), "inputs");
   result.axis = *axis;
@@ -161,6 +180,12 @@ bool FixedCacheRuns::is_cache_output(size_t output) const {
 
 std::vector<Tensor> FixedCacheRuns::run(std::span<const Tensor> inputs) {
   const Graph& graph = *loaded_->engine().graph;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const graph::Value& value = graph.value(graph.inputs[i]);
+    if (!is_own_input(i) && inputs[i].dtype() != value.type.dtype)
+      fail_bad_input("input '{}' has type {}, expected {}", value.name, tensor::dtype_name(inputs[i].dtype()),
+                     value.type.text());
+  }
   const Tensor& tokens = inputs[caches_.tokens_input];
   const TensorType& type = graph.value(graph.inputs[caches_.tokens_input]).type;
   if (tokens.rank() != static_cast<int64_t>(type.dims->size()))
@@ -196,6 +221,11 @@ std::vector<Tensor> FixedCacheRuns::run(std::span<const Tensor> inputs) {
   if (queue_ != nullptr) queue_->synchronize();
   length_ += fresh;
   return outputs;
+}
+
+void FixedCacheRuns::reset() {
+  length_ = 0;
+  batch_ = kNoBatch;
 }
 
 void FixedCacheRuns::make_caches(int64_t batch) {

@@ -51,14 +51,17 @@ class FixedCacheRuns {
   /// on the host, caches without a value. Copies no cache. Bad input, and nothing done, when the caches have
   /// no room for the tokens, or when the batch is another one than before.
   std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs);
-  /// Forgets all tokens.
-  void reset() { length_ = 0; }
+  /// Forgets all tokens; the next run begins with caches of zeros.
+  void reset();
   int64_t length() const { return length_; }
   /// Programs that are kept, one for each shape of the inputs.
   size_t bindings() const { return bound_.size(); }
 
  private:
   struct Bound;
+
+  /// Of a sequence whose caches are still to be made.
+  static constexpr int64_t kNoBatch = -1;
 
   void make_caches(int64_t batch);
   Bound& bound_for(std::span<const tensor::Tensor> inputs);
@@ -67,7 +70,7 @@ class FixedCacheRuns {
   Context context_;
   FixedCaches caches_;
   std::unique_ptr<tensor::Queue> queue_;
-  int64_t batch_ = 0;
+  int64_t batch_ = kNoBatch;
   /// By cache; each is an input and an output.
   std::vector<tensor::TensorView> memory_;
   tensor::TensorView length_view_;
