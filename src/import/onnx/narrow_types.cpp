@@ -258,6 +258,7 @@ void NarrowValues::refuse_floats(const graph::Graph& graph, const Node& node) co
 }
 
 bool NarrowValues::convert(graph::Graph& graph, Node& node, int opset) {
+  if (node.outputs.empty()) return false;  // refused with its name once its operator is looked at
   const auto attribute = [&](const char* name) {
     const graph::Attribute* value = node.attributes.find(name);
     const auto* number = value == nullptr ? nullptr : std::get_if<int64_t>(value);

@@ -11,6 +11,9 @@
 namespace hone::transform {
 namespace {
 
+/// Indices that a model may grow by for each concatenation.
+constexpr int64_t kMostIndices = 1 << 18;
+
 /// Every `step`-th of an axis from `start`, `count` of them.
 struct Range {
   int64_t start = 0;
@@ -29,11 +32,11 @@ using Ints = std::vector<int64_t>;
 /// What a Slice takes of each axis; nullopt where that is computed, backward or of an axis of unknown size.
 std::optional<std::map<int64_t, Range>> ranges_of(const Graph& graph, const Node& slice) {
   const graph::TensorType& type = graph.value(slice.inputs[0]).type;
-  if (!type.ranked()) return std::nullopt;
+  const graph::TensorType& made = graph.value(slice.outputs[0]).type;
+  if (!type.ranked() || !made.ranked()) return std::nullopt;
   const auto rank = static_cast<int64_t>(type.dims->size());
   const auto starts = known_integers(graph, slice.inputs[1]);
-  const auto ends = known_integers(graph, slice.inputs[2]);
-  if (!starts || !ends || starts->size() != ends->size()) return std::nullopt;
+  if (!starts) return std::nullopt;
   auto axes = std::optional(Ints(starts->size()));
   std::iota(axes->begin(), axes->end(), 0);
   auto steps = std::optional(Ints(starts->size(), 1));
@@ -45,13 +48,13 @@ std::optional<std::map<int64_t, Range>> ranges_of(const Graph& graph, const Node
   for (size_t i = 0; i < starts->size(); ++i) {
     const int64_t axis = tensor::normalize_axis((*axes)[i], rank);
     const graph::Dim& dim = (*type.dims)[static_cast<size_t>(axis)];
-    if (!dim.known() || (*steps)[i] < 1) return std::nullopt;
+    const graph::Dim& taken = (*made.dims)[static_cast<size_t>(axis)];
+    if (!dim.known() || !taken.known() || (*steps)[i] < 1) return std::nullopt;
     const int64_t size = dim.value();
-    const auto bound = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); };
-    const int64_t start = bound((*starts)[i]);
-    const int64_t length = std::max<int64_t>(bound((*ends)[i]) - start, 0);
-    const int64_t step = (*steps)[i];
-    ranges[axis] = {start, step, (length + step - 1) / step};
+    const int64_t start = (*starts)[i] < 0 ? (*starts)[i] + size : (*starts)[i];
+    // A step beyond the end takes one element, as one of the whole axis does.
+    ranges[axis] = {std::clamp<int64_t>(start, 0, size), std::min((*steps)[i], std::max<int64_t>(size, 1)),
+                    taken.value()};
   }
   return ranges;
 }
@@ -107,9 +110,14 @@ ValueId add_integers(Editor& editor, const Node& node, const char* what, const I
 
 /// Slices along the axis of the Concat alone: one Gather of that axis.
 bool gather(Editor& editor, int32_t index, const Pattern& pattern) {
-  Ints indices;
+  int64_t count = 0;
   for (const Slices& part : pattern.parts) {
     if (part.ranges.size() != 1 || part.ranges.begin()->first != pattern.axis) return false;
+    count += std::min(part.ranges.begin()->second.count, kMostIndices);
+    if (count > kMostIndices) return false;
+  }
+  Ints indices;
+  for (const Slices& part : pattern.parts) {
     const Range& range = part.ranges.begin()->second;
     for (int64_t i = 0; i < range.count; ++i) indices.push_back(range.start + i * range.step);
   }

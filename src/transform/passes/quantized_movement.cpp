@@ -22,8 +22,10 @@ bool moves_input(const Editor& editor, const Node& node) {
     return node.attributes.get_string("mode") == "constant" &&
            (!node.has_input(2) || is_filled_with(editor.graph(), node.inputs[2], 0));
   }
+  // Outside of the box of tf_crop_and_resize there are numbers, which no integer of the input stands for.
   if (node.op == "Resize")
-    return node.attributes.get_string("mode") == "nearest" && !node.attributes.has("axes");
+    return node.attributes.get_string("mode") == "nearest" && !node.attributes.has("axes") &&
+           node.attributes.get_string("coordinate_transformation_mode") != "tf_crop_and_resize";
   return graph::traits_of(node).moves_only || node.op == "DepthToSpace" || node.op == "SpaceToDepth";
 }
 
@@ -87,13 +89,10 @@ class Movement {
     });
   }
 
-  /// The axis of the scales behind the node: a Transpose takes it along.
+  /// The axis of constant scales behind the node: a Transpose takes it along.
   std::optional<int64_t> moved_axis(const Node& move, const Node& dequantize) const {
     const int64_t axis = dequantize.attributes.get_int("axis");
-    if (graph().value(dequantize.inputs[1]).type.fully_known() &&
-        (graph().constant(dequantize.inputs[1]) == nullptr ||
-         graph().constant(dequantize.inputs[1])->size() == 1))
-      return axis;
+    if (graph().constant(dequantize.inputs[1])->size() == 1) return axis;
     const graph::TensorType& type = graph().value(move.inputs[0]).type;
     if (move.op != "Transpose" || !type.ranked()) return std::nullopt;
     const auto rank = static_cast<int64_t>(type.dims->size());
@@ -103,15 +102,25 @@ class Movement {
     return found - order.begin();
   }
 
+  bool has_constant_scales(const Quantized& q) const {
+    return graph().constant(q.scale) != nullptr &&
+           (q.zero_point == kNoValue || graph().constant(q.zero_point) != nullptr);
+  }
+
   void push(int32_t index) {
     const Node move = editor_.node(index);
     if (move.inputs.empty() || !moves_input(editor_, move)) return;
     const auto from = dequantized(editor_, move.inputs[0]);
     if (!from || !is_byte(dtype_of(editor_, from->value)) || !gains(move)) return;
-    const bool constant = graph().constant(from->value) != nullptr;
     const Node dequantize = *editor_.made_by(move.inputs[0], "DequantizeLinear");
+    // Of constant integers only the elements may move: a maximum or a padding is one of numbers, which scales
+    // by channel and zero points that are computed may order otherwise.
+    const bool is_single = dequantized_bytes(editor_, move.inputs[0]).has_value();
+    const bool is_weight = graph().constant(from->value) != nullptr && has_constant_scales(*from) &&
+                           move.op != "MaxPool" && move.op != "Pad";
+    if (!is_single && !is_weight) return;
     const auto axis = moved_axis(move, dequantize);
-    if (!axis || (!constant && !dequantized_bytes(editor_, move.inputs[0]))) return;
+    if (!axis) return;
     const int32_t reader = editor_.single_reader(move.outputs[0]);
     // It becomes the padding of the window that reads it.
     if (move.op == "Pad" && reader >= 0 && is_window(editor_.node(reader))) return;

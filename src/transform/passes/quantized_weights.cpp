@@ -30,6 +30,9 @@ bool makes_integers(const Node& node) {
   return std::find(kOperators.begin(), kOperators.end(), node.op) != kOperators.end();
 }
 
+/// What lies behind each other of these, with some to spare: exporters write three or four.
+constexpr int kMostNodes = 32;
+
 class WeightKeeper {
  public:
   explicit WeightKeeper(Graph& graph) : editor_(graph) {}
@@ -53,16 +56,17 @@ class WeightKeeper {
  private:
   const Graph& graph() const { return editor_.graph(); }
 
-  /// The constant that a value is or is made of; null where it is not made of constants.
-  const Tensor* known(ValueId id) {
+  /// The constant that a value is or is made of by at most `nodes` nodes behind each other; null where it is
+  /// not made so.
+  const Tensor* known(ValueId id, int nodes = kMostNodes) {
     if (id == kNoValue) return nullptr;
     if (const Tensor* constant = graph().constant(id)) return constant;
     const int32_t index = editor_.producer(id);
-    if (index < 0 || !makes_integers(editor_.node(index)) || editor_.is_output(id)) return nullptr;
+    if (nodes == 0 || index < 0 || !makes_integers(editor_.node(index)) || editor_.is_output(id)) return nullptr;
     const Node node = editor_.node(index);
     std::vector<const Tensor*> inputs;
     for (const ValueId input : node.inputs) {
-      inputs.push_back(known(input));
+      inputs.push_back(known(input, nodes - 1));
       if (input != kNoValue && inputs.back() == nullptr) return nullptr;
     }
     std::vector<Tensor> results = reference::run_node(node, inputs);

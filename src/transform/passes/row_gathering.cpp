@@ -141,9 +141,12 @@ bool gather(Editor& editor, int32_t last, Summary& summary) {
   rows.dims.pop_back();
   const int64_t images = rows.dims[0];
   const int64_t x_rows = tensor::element_count(rows.dims);
-  const int64_t y_rows =
-      tensor::element_count(*known_dims(editor.graph(), editor.node(last).outputs[0])) / columns;
-  if (x_rows > kMostRows || y_rows > kMostRows || x_rows == 0) return false;
+  const auto makes_many = [&](int32_t node) {
+    const Ints dims = *known_dims(editor.graph(), editor.node(node).outputs[0]);
+    return tensor::element_count(dims) / columns > kMostRows;
+  };
+  if (x_rows > kMostRows || x_rows == 0) return false;
+  if (std::any_of(chain.begin(), chain.end(), makes_many)) return false;
   rows.numbers.resize(static_cast<size_t>(x_rows));
   std::iota(rows.numbers.begin(), rows.numbers.end(), 0);
   for (const int32_t node : chain) {

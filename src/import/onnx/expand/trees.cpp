@@ -91,7 +91,12 @@ Trees read_trees(Expansion& e) {
     trees.no.push_back(leaf ? self : node_index(trees, tree_ids[i], no_ids[i]));
     trees.is_leaf.push_back(leaf);
     trees.missing_is_yes.push_back(!missing.empty() && missing[i] != 0);
-    if (leaf) continue;
+    // Rows that have come to a leaf of a shallow tree compare there as long as others go on; what the file
+    // says of its feature means nothing.
+    if (leaf) {
+      trees.feature[i] = 0;
+      continue;
+    }
     if (!trees.mode.empty() && trees.mode != modes[i])
       fail_bad_input("attribute 'nodes_modes' has {} and {}, only one of them is supported",
                      trees.mode.substr(0, 200), modes[i].substr(0, 200));
