@@ -55,6 +55,24 @@ TEST_P(OnnxAttack, IsRefusedInOneSentence) {
   EXPECT_EQ(sentence.find('\n'), std::string::npos);
 }
 
+void make_narrow(onnx::ModelProto& model, const char* attribute) {
+  auto& node = *model.mutable_graph()->mutable_node(0);
+  node.clear_output();
+  auto& added = *node.add_attribute();
+  added.set_name(attribute);
+  added.set_type(onnx::AttributeProto::INT);
+  added.set_i(17);  // FLOAT8E4M3FN, which the oldest onnx has no name for
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    NarrowTypes, OnnxAttack,
+    testing::Values(Row{"cast_without_an_output", "g (float[1] x) => (float[1] y) { y = Cast(x) }",
+                        [](auto& m) { make_narrow(m, "to"); }, "Cast", "output"},
+                    Row{"quantization_without_an_output",
+                        "g (float[1] x, float[1] s) => (float[1] y) { y = QuantizeLinear(x, s) }",
+                        [](auto& m) { make_narrow(m, "output_dtype"); }, "QuantizeLinear", "output"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
 INSTANTIATE_TEST_SUITE_P(
     Sizes, OnnxAttack,
     testing::Values(

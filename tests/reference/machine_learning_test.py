@@ -74,8 +74,9 @@ def linear_models(cases: Cases) -> None:
         [label, sigmoid(np.concatenate([-one, one], 1)).astype(np.float32)], post_transform="LOGISTIC", **single)
 
 
-# Two trees of three and five nodes: (tree, node, yes, no, feature, threshold); a leaf has no successors.
-NODES = [(0, 0, 1, 2, 1, 0.25), (0, 1, None, None, 0, 0), (0, 2, None, None, 0, 0),
+# Two trees of three and five nodes: (tree, node, yes, no, feature, threshold); a leaf has no successors, and its
+# feature, which may be none of the input's, means nothing.
+NODES = [(0, 0, 1, 2, 1, 0.25), (0, 1, None, None, 7, 0), (0, 2, None, None, -9, 0),
          (1, 0, 1, 2, 0, -0.5), (1, 1, None, None, 0, 0), (1, 2, 3, 4, 2, 0.5), (1, 3, None, None, 0, 0),
          (1, 4, None, None, 0, 0)]
 COMPARE = {"BRANCH_LEQ": np.less_equal, "BRANCH_LT": np.less, "BRANCH_GTE": np.greater_equal, "BRANCH_GT": np.greater,
