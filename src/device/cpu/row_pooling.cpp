@@ -70,14 +70,10 @@ class RowPoolKernel final : public engine::Kernel {
     const bool average = !counts_.empty();
     std::fill_n(y, axis_.output, average ? 0 : -std::numeric_limits<float>::infinity());
     for (int64_t tap = 0; tap < axis_.kernel; ++tap) {
-      // The first output whose tap is inside, and the end of those.
-      const int64_t shift = axis_.pad_begin - tap * axis_.dilation;
-      const int64_t first = shift > 0 ? (shift + axis_.stride - 1) / axis_.stride : 0;
-      const int64_t last = axis_.input - 1 + shift;
-      const int64_t end = last < 0 ? 0 : std::min(axis_.output, last / axis_.stride + 1);
-      if (first >= end) continue;
-      const float* from = x + first * axis_.stride - shift;
-      (average ? add_tap : raise_by_tap)(from, axis_.stride, y + first, end - first);
+      const graph::Range outputs = graph::outputs_inside(axis_, tap);
+      if (outputs.size() == 0) continue;
+      const float* from = x + axis_.position(outputs.begin, tap);
+      (average ? add_tap : raise_by_tap)(from, axis_.stride, y + outputs.begin, outputs.size());
     }
     if (average) divide(counts_.data(), y, axis_.output);
   }
@@ -86,16 +82,6 @@ class RowPoolKernel final : public engine::Kernel {
   int64_t rows_;
   std::vector<float> counts_;
 };
-
-/// Elements of the window at output `o` from `before` the input to `behind` it.
-int64_t taps_within(const graph::WindowAxis& axis, int64_t o, int64_t before, int64_t behind) {
-  int64_t count = 0;
-  for (int64_t tap = 0; tap < axis.kernel; ++tap) {
-    const int64_t position = axis.position(o, tap);
-    if (position >= -before && position < axis.input + behind) ++count;
-  }
-  return count;
-}
 
 Offer offer_row_pool(const StepRequest& request, engine::WeightStore&) {
   const graph::Node& node = request.node;
@@ -108,10 +94,12 @@ Offer offer_row_pool(const StepRequest& request, engine::WeightStore&) {
   const bool include = average && node.attributes.get_int("count_include_pad") != 0;
   std::vector<float> counts;
   for (int64_t o = 0; o < axis.output; ++o) {
-    if (taps_within(axis, o, 0, 0) == 0) return Offer::refuse("a window of padding alone");
+    const int64_t inside = graph::taps_inside(axis, o).size();
+    if (inside == 0) return Offer::refuse("a window of padding alone");
     if (!average) continue;
-    counts.push_back(static_cast<float>(include ? taps_within(axis, o, axis.pad_begin, axis.pad_end)
-                                                : taps_within(axis, o, 0, 0)));
+    const int64_t counted =
+        include ? graph::taps_inside(axis, o, axis.pad_begin, axis.pad_end).size() : inside;
+    counts.push_back(static_cast<float>(counted));
   }
   Offer offer;
   offer.inputs = {{DType::kFloat32, shape, Layout::kPlain}};
