@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -134,24 +135,31 @@ class Selector {
     options_.progress(progress);
   }
 
-  /// The value of a group that holds what all of the others do: the last one of the graph.
-  ValueId last_of(const std::vector<size_t>& group) const {
+  /// The value of a group that holds what all of the others do: the last one of the graph, or the first where
+  /// a Split shares it out.
+  ValueId whole_of(const std::vector<size_t>& group) const {
     std::set<ValueId> members;
     for (const size_t i : group) members.insert(placement_.values[i].value);
-    ValueId last = *members.begin();
+    std::vector<ValueId> order;
+    bool is_shared_out = false;
+    const auto add = [&](const std::vector<ValueId>& values) {
+      std::ranges::copy_if(values, std::back_inserter(order),
+                           [&](ValueId id) { return members.contains(id); });
+    };
+    add(graph_.inputs);
     for (const graph::Node& node : graph_.nodes) {
-      for (const ValueId id : node.outputs) {
-        if (members.contains(id)) last = id;
-      }
+      const size_t before = order.size();
+      add(node.outputs);
+      is_shared_out = is_shared_out || order.size() > before + 1;
     }
-    return last;
+    return is_shared_out ? order.front() : order.back();
   }
 
   /// Runs the model once for all that the suffixes read.
   void capture() {
     std::set<ValueId> wanted(graph_.outputs.begin(), graph_.outputs.end());
     for (const std::vector<size_t>& group : groups_) {
-      const Suffix suffix = suffix_of(graph_, last_of(group));
+      const Suffix suffix = suffix_of(graph_, whole_of(group));
       wanted.insert(suffix.inputs.begin(), suffix.inputs.end());
     }
     Graph all = graph_;
@@ -191,7 +199,7 @@ class Selector {
       if (!known) candidates.emplace_back(calibrator, scale);
     }
     if (candidates.size() == 1) return candidates.front().first;
-    return least_error(last_of(group), form, candidates);
+    return least_error(whole_of(group), form, candidates);
   }
 
   Calibrator least_error(ValueId value, IntegerForm form,
