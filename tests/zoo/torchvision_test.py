@@ -17,6 +17,7 @@ import torch
 import torchvision
 
 import own_networks
+from backend_names import backends
 
 ARCHITECTURES = ["resnet18", "resnet34", "resnet50", "resnet101", "mobilenet_v2", "alexnet", "vgg16",
                  "squeezenet1_1", "densenet121", "efficientnet_b0", "efficientnet_v2_s", "mobilenet_v3_large",
@@ -92,13 +93,6 @@ def fan_ins(net):
             yield 2 * 197
 
 
-def backends(hone):
-    listing = subprocess.run([hone, "backends"], capture_output=True, text=True, check=True).stdout
-    # torch-graph never runs on the CPU.
-    return [line.split()[0] for line in listing.splitlines()
-            if "not available" not in line and not line.startswith("torch-graph ")]
-
-
 def is_off_by_itself(net, images, limit):
     """Whether PyTorch's own optimised TorchScript of the network is wrong: PyTorch 1.13 gives memory away that a
     MobileNetV3 still needs."""
@@ -134,7 +128,8 @@ def check(hone, name, folder):
         actual = np.load(folder / "output.npz")[output]
         error = np.linalg.norm(actual - expected) / np.linalg.norm(expected)
         print(f"{name:16} {backend:12} relative error {error:.2e} of {limit:.2e}", flush=True)
-        if backend == "torchscript" and not error < limit and is_off_by_itself(net, images, limit):
+        if (backend, name) == ("torchscript", "mobilenet_v3_large") and not error < limit and is_off_by_itself(
+                net, images, limit):
             print(f"{name}: PyTorch's optimised TorchScript is wrong without hone, too", flush=True)
             continue
         if actual.shape != expected.shape or not error < limit:

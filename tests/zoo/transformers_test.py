@@ -1,4 +1,5 @@
-"""Built-in transformers beside what Hugging Face's transformers computed with the same weights and inputs.
+"""Built-in transformers beside what Hugging Face's transformers computed with the same weights and inputs, on every
+backend of the CPU.
 
 usage: transformers_test.py HONE ARCHITECTURE...
 
@@ -14,6 +15,7 @@ import tempfile
 import numpy as np
 import onnx
 
+from backend_names import backends
 from transformers_inputs import inputs_of, sampled
 
 UNIT_ROUNDOFF = 2.0 ** -24  # float32
@@ -39,20 +41,24 @@ def check_parameters(hone, name, facts, folder):
     return shapes.values()
 
 
+def check_output(what, actual, expected, limit):
+    assert list(actual.shape) == expected["shape"], f"{what} is {actual.shape}"
+    norm, wanted = np.linalg.norm(actual.astype(np.float64)), np.array(expected["sampled"])
+    error = np.linalg.norm(sampled(actual) - wanted) / np.linalg.norm(wanted)
+    print(f"{what}: relative error {error:.2e} of {limit:.2e}", flush=True)
+    assert error < limit, f"{what} has a relative error of {error:.2e}, expected below {limit:.2e}"
+    assert abs(norm / expected["norm"] - 1) < limit, f"the norm of {what} is {norm}"
+
+
 def check(hone, name, facts, folder):
     limit = tolerance(check_parameters(hone, name, facts, folder))
     np.savez(folder / "inputs.npz", **inputs_of(name))
-    subprocess.run([hone, "run", name, "--input", str(folder / "inputs.npz"), "-o", str(folder / "outputs.npz")],
-                   check=True, stdout=subprocess.DEVNULL)
-    outputs = np.load(folder / "outputs.npz")
-    for key, expected in facts["outputs"].items():
-        actual = outputs[key]
-        assert list(actual.shape) == expected["shape"], f"{name}: {key} is {actual.shape}"
-        norm, wanted = np.linalg.norm(actual.astype(np.float64)), np.array(expected["sampled"])
-        error = np.linalg.norm(sampled(actual) - wanted) / np.linalg.norm(wanted)
-        print(f"{name:22} {key:18} relative error {error:.2e} of {limit:.2e}", flush=True)
-        assert error < limit, f"{name}: {key} has a relative error of {error:.2e}, expected below {limit:.2e}"
-        assert abs(norm / expected["norm"] - 1) < limit, f"{name}: the norm of {key} is {norm}"
+    for backend in backends(hone):
+        subprocess.run([hone, "run", name, "--backend", backend, "--input", str(folder / "inputs.npz"), "-o",
+                        str(folder / "outputs.npz")], check=True, stdout=subprocess.DEVNULL)
+        outputs = np.load(folder / "outputs.npz")
+        for key, expected in facts["outputs"].items():
+            check_output(f"{name} on {backend}: {key}", outputs[key], expected, limit)
 
 
 def main():
