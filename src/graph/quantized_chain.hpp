@@ -12,6 +12,9 @@
 
 namespace hone::graph {
 
+/// int8 or uint8.
+constexpr bool is_byte(DType dtype) { return dtype == DType::kInt8 || dtype == DType::kUInt8; }
+
 /// Constant integers that stand for weights. A product of integers takes them in; until then nothing computes
 /// them in floating point, because a region is not folded.
 inline constexpr std::string_view kQuantizedWeights = "quantized_weights";

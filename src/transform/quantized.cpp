@@ -23,8 +23,6 @@ bool has_single_scale(const Editor& editor, const Quantized& q) {
 
 }  // namespace
 
-bool is_byte(DType dtype) { return dtype == DType::kInt8 || dtype == DType::kUInt8; }
-
 DType dtype_of(const Editor& editor, ValueId id) { return editor.graph().value(id).type.dtype; }
 
 std::optional<Quantized> dequantized(const Editor& editor, ValueId id) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "graph/quantized_chain.hpp"
 #include "transform/constants.hpp"
 #include "transform/editor.hpp"
 
@@ -15,8 +16,7 @@ struct Quantized {
   ValueId zero_point = kNoValue;
 };
 
-/// int8 or uint8.
-bool is_byte(DType dtype);
+using graph::is_byte;
 DType dtype_of(const Editor& editor, ValueId id);
 
 /// What a DequantizeLinear without blocks made the value of; nullopt for any other value.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "device/cpu/quantize_math.hpp"
+#include "device/cpu/quantized/operands.hpp"
 #include "device/cpu/ranges.hpp"
 #include "device/cpu/reduction_math.hpp"
 #include "device/cpu/tactics.hpp"
@@ -32,12 +33,12 @@ struct Rows {
   int64_t scales = 1;
 };
 
-float zero_point_of(const void* zero_points, DType dtype, int64_t i) {
+int32_t zero_point_of(const void* zero_points, DType dtype, int64_t i) {
   if (zero_points == nullptr) return 0;
   switch (dtype) {
     case DType::kUInt8: return static_cast<const uint8_t*>(zero_points)[i];
     case DType::kInt8: return static_cast<const int8_t*>(zero_points)[i];
-    default: return static_cast<float>(static_cast<const int32_t*>(zero_points)[i]);
+    default: return static_cast<const int32_t*>(zero_points)[i];
   }
 }
 
@@ -64,7 +65,8 @@ class QuantizeKernel final : public engine::Kernel {
 
   void run(const engine::Run& run) const override {
     const auto* x = static_cast<const float*>(run.inputs[0]);
-    for_each_part(rows_, run, to_, [&](int64_t first, size_t n, float scale, float zero_point) {
+    for_each_part(rows_, run, to_, [&](int64_t first, size_t n, float scale, int32_t zero) {
+      const auto zero_point = static_cast<float>(zero);
       if (to_ == DType::kUInt8) {
         quantize_row(x + first, scale, zero_point, static_cast<uint8_t*>(run.outputs[0]) + first, n);
       } else {
@@ -88,7 +90,8 @@ class QuantizeImageKernel final : public engine::Kernel {
 
   void run(const engine::Run& run) const override {
     const float scale = *static_cast<const float*>(run.inputs[1]);
-    const float zero_point = zero_point_of(run.inputs.size() > 2 ? run.inputs[2] : nullptr, to_, 0);
+    const auto zero_point =
+        static_cast<float>(zero_point_of(run.inputs.size() > 2 ? run.inputs[2] : nullptr, to_, 0));
     const int64_t parts = (pixels_ + kPixels - 1) / kPixels;
 #pragma omp parallel for schedule(static) if (batch_ * channels_ * pixels_ > kWorthThreads)
     for (int64_t part = 0; part < batch_ * parts; ++part) {
@@ -127,14 +130,14 @@ class DequantizeKernel final : public engine::Kernel {
 
   void run(const engine::Run& run) const override {
     auto* y = static_cast<float*>(run.outputs[0]);
-    for_each_part(rows_, run, from_, [&](int64_t first, size_t n, float scale, float zero_point) {
+    for_each_part(rows_, run, from_, [&](int64_t first, size_t n, float scale, int32_t zero_point) {
+      const auto zero = static_cast<float>(zero_point);
       switch (from_) {
         case DType::kUInt8:
-          return dequantize_row(static_cast<const uint8_t*>(run.inputs[0]) + first, scale, zero_point,
-                                y + first, n);
+          return dequantize_row(static_cast<const uint8_t*>(run.inputs[0]) + first, scale, zero, y + first,
+                                n);
         case DType::kInt8:
-          return dequantize_row(static_cast<const int8_t*>(run.inputs[0]) + first, scale, zero_point,
-                                y + first, n);
+          return dequantize_row(static_cast<const int8_t*>(run.inputs[0]) + first, scale, zero, y + first, n);
         default:
           return dequantize_row(static_cast<const int32_t*>(run.inputs[0]) + first, scale, zero_point,
                                 y + first, n);
@@ -166,8 +169,6 @@ std::optional<Rows> rows_of(const StepRequest& request) {
   for (size_t d = axis + 1; d < data.size(); ++d) rows.inner *= data[d];
   return rows;
 }
-
-bool is_byte(DType dtype) { return dtype == DType::kUInt8 || dtype == DType::kInt8; }
 
 /// Operands as the graph has them.
 Offer exact_offer(const StepRequest& request, std::shared_ptr<const engine::Kernel> kernel) {

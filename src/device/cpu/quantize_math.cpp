@@ -41,7 +41,7 @@ HONE_CLONES void dequantize_row(const uint8_t* x, float scale, float zero_point,
 HONE_CLONES void dequantize_row(const int8_t* x, float scale, float zero_point, float* y, size_t n) {
   dequantize(x, scale, zero_point, y, n);
 }
-HONE_CLONES void dequantize_row(const int32_t* x, float scale, float zero_point, float* y, size_t n) {
+HONE_CLONES void dequantize_row(const int32_t* x, float scale, int32_t zero_point, float* y, size_t n) {
   // Beyond 2^24 a float holds no integer exactly: the difference is taken in double.
   for (size_t i = 0; i < n; ++i)
     y[i] = static_cast<float>((static_cast<double>(x[i]) - static_cast<double>(zero_point)) *

@@ -12,6 +12,6 @@ void quantize_row(const float* x, float scale, float zero_point, int8_t* y, size
 /// y[i] = (x[i] - zero_point) * scale.
 void dequantize_row(const uint8_t* x, float scale, float zero_point, float* y, size_t n);
 void dequantize_row(const int8_t* x, float scale, float zero_point, float* y, size_t n);
-void dequantize_row(const int32_t* x, float scale, float zero_point, float* y, size_t n);
+void dequantize_row(const int32_t* x, float scale, int32_t zero_point, float* y, size_t n);
 
 }  // namespace hone::device::cpu

@@ -14,8 +14,6 @@ using graph::QuantizedOperand;
 using tensor::DType;
 using tensor::Tensor;
 
-bool is_byte(DType dtype) { return dtype == DType::kUInt8 || dtype == DType::kInt8; }
-
 const Tensor* constant_input(const StepRequest& request, size_t input) {
   return input < request.node.inputs.size() ? request.graph.constant(request.node.inputs[input]) : nullptr;
 }

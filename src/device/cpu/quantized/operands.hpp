@@ -19,7 +19,7 @@ struct ByteScale {
   float highest() const { return dtype == tensor::DType::kUInt8 ? 255.0f : 127.0f; }
 };
 
-bool is_byte(tensor::DType dtype);
+using graph::is_byte;
 
 /// The constant that an input of the step is; null for another one.
 const tensor::Tensor* constant_input(const engine::StepRequest& request, size_t input);

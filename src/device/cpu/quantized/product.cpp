@@ -74,11 +74,6 @@ struct Product {
   int64_t channels() const { return result.shape[static_cast<size_t>(axis)]; }
 };
 
-memory::dims row_major(const memory::dims& dims) {
-  const auto strides = tensor::row_major_strides(Shape(dims.begin(), dims.end()));
-  return {strides.begin(), strides.end()};
-}
-
 Product convolution_of(const StepRequest& request, const QuantizedChain& chain) {
   const Shape& shape = request.inputs[chain.x.value].shape;
   const graph::Convolution geometry =
