@@ -63,17 +63,13 @@ bool is_number_list(const Tensor& tensor, Decides decides) {
   return decides == Decides::kNumbers && dtype == DType::kFloat32;
 }
 
-int64_t elements_of(const graph::TensorType& type) {
-  Shape shape;
-  for (const graph::Dim& dim : *type.dims) shape.push_back(dim.value());
-  return tensor::element_count(shape);
-}
-
 Shape shape_of(const graph::TensorType& type) {
   Shape shape;
   for (const graph::Dim& dim : *type.dims) shape.push_back(dim.value());
   return shape;
 }
+
+int64_t elements_of(const graph::TensorType& type) { return tensor::element_count(shape_of(type)); }
 
 graph::Dims dims_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
 

@@ -40,9 +40,9 @@ DynamicValues::DynamicValues(const Program& program)
 
 void DynamicValues::set_inputs(std::span<const Tensor> inputs) {
   const graph::Graph& graph = program_.graph();
-  for (size_t i = 0; i < inputs.size(); ++i) {
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
     if (!graph.value(graph.inputs[i]).type.fully_known())
-      values_[static_cast<size_t>(graph.inputs[i])] = inputs[i];
+      values_[static_cast<size_t>(graph.inputs[i])] = i < inputs.size() ? inputs[i] : Tensor();
   }
 }
 

@@ -15,7 +15,8 @@ class DynamicValues {
  public:
   explicit DynamicValues(const Program& program);
 
-  /// Takes the inputs, in graph order, whose shapes the program does not know.
+  /// Takes the inputs, in graph order, whose shapes the program does not know; lets go of those that are not
+  /// given.
   void set_inputs(std::span<const tensor::Tensor> inputs);
 
   /// Brings the bytes of a stored operand to the host, and puts a result there.
