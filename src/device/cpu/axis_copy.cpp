@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "device/cpu/clones.hpp"
 #include "device/cpu/ranges.hpp"
@@ -47,12 +48,6 @@ std::optional<std::vector<int64_t>> block_sources(const std::vector<int64_t>& ch
 
 bool fills(const std::vector<int64_t>& sources) {
   return std::find(sources.begin(), sources.end(), kFill) != sources.end();
-}
-
-std::vector<int64_t> counting(int64_t length) {
-  std::vector<int64_t> positions(static_cast<size_t>(length));
-  for (size_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<int64_t>(i);
-  return positions;
 }
 
 HONE_CLONES void gather4(const uint32_t* from, const int32_t* positions, uint32_t* to, size_t n) {
@@ -110,6 +105,12 @@ void fill_elements(std::byte* to, int64_t count, const std::byte* value, size_t 
 }
 
 }  // namespace
+
+std::vector<int64_t> counting(int64_t length) {
+  std::vector<int64_t> positions(static_cast<size_t>(length));
+  std::iota(positions.begin(), positions.end(), 0);
+  return positions;
+}
 
 std::optional<MemoryAxes> memory_axes(const AxisSources& sources, const Shape& input, Layout layout) {
   MemoryAxes axes{sources, input};

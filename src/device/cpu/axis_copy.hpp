@@ -17,6 +17,9 @@ inline constexpr int64_t kFill = -1;
 /// For each axis of the output, the position on the input's axis that every position shows.
 using AxisSources = std::vector<std::vector<int64_t>>;
 
+/// The sources of an axis that is copied as it is: 0, 1, …, length - 1.
+std::vector<int64_t> counting(int64_t length);
+
 /// The same of the axes that lie in memory, outermost first, and the input's lengths.
 struct MemoryAxes {
   AxisSources sources;

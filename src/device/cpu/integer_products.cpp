@@ -62,18 +62,8 @@ class ZeroPointKernel final : public engine::Kernel {
 
 #if DNNL_VERSION_MAJOR < 3
 
-memory::dims row_major(const memory::dims& dims) {
-  const auto strides = tensor::row_major_strides(Shape(dims.begin(), dims.end()));
-  return {strides.begin(), strides.end()};
-}
-
 DType dtype_of(const StepRequest& request, size_t input) {
   return request.graph.value(request.node.inputs[input]).type.dtype;
-}
-
-const Tensor* constant(const StepRequest& request, size_t input) {
-  if (input == Positions::kNone || !request.node.has_input(input)) return nullptr;
-  return request.graph.constant(request.node.inputs[input]);
 }
 
 /// What scales and zero points allow; the attributes of the primitive are filled in.
@@ -83,7 +73,7 @@ Refusal read_attributes(const StepRequest& request, const Positions& at, int cha
   // uint8 weights are stored less 128.
   const double expected = dtype_of(request, at.b) == DType::kUInt8 ? 128 : 0;
   if (given(at.b_zero)) {
-    const Tensor* zeros = constant(request, at.b_zero);
+    const Tensor* zeros = constant_input(request, at.b_zero);
     if (zeros == nullptr) return "the second operand's zero point is computed";
     const auto values = zeros->to_double();
     if (!std::all_of(values.begin(), values.end(), [&](double value) { return value == expected; }))
@@ -98,10 +88,10 @@ Refusal read_attributes(const StepRequest& request, const Positions& at, int cha
   }
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (at.y_scale == Positions::kNone) return {};
-  const Tensor* a_scale = constant(request, at.a_scale);
-  const Tensor* b_scale = constant(request, at.b_scale);
-  const Tensor* y_scale = constant(request, at.y_scale);
-  const Tensor* y_zero = constant(request, at.y_zero);
+  const Tensor* a_scale = constant_input(request, at.a_scale);
+  const Tensor* b_scale = constant_input(request, at.b_scale);
+  const Tensor* y_scale = constant_input(request, at.y_scale);
+  const Tensor* y_zero = constant_input(request, at.y_zero);
   if (a_scale == nullptr || b_scale == nullptr || y_scale == nullptr || y_zero == nullptr)
     return "scales or the result's zero point are computed";
   if (a_scale->size() != 1 || y_scale->size() != 1 || y_zero->size() != 1 || b_scale->rank() > 1)
@@ -268,7 +258,7 @@ Offer make_convolution(const StepRequest& request, const Product& product, engin
 
 /// Weights that an engine holds in packed form only were looked at when they were packed.
 Refusal refuse_operands(const StepRequest& request, const Positions& at) {
-  const Tensor* plain = constant(request, at.b);
+  const Tensor* plain = constant_input(request, at.b);
   const bool packed = plain == nullptr && request.graph.value(request.node.inputs[at.b]).constant;
   return packed ? Refusal() : refuse_saturation(dtype_of(request, at.a), plain);
 }

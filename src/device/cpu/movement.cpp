@@ -37,12 +37,6 @@ bool is_computed(const StepRequest& request, size_t i) {
   return request.node.has_input(i) && known(request, i) == nullptr;
 }
 
-std::vector<int64_t> counting(int64_t length) {
-  std::vector<int64_t> positions(static_cast<size_t>(length));
-  std::iota(positions.begin(), positions.end(), 0);
-  return positions;
-}
-
 Movement whole(const Shape& shape) {
   Movement movement{shape, {}};
   for (const int64_t length : shape) movement.sources.push_back(counting(length));

@@ -126,12 +126,12 @@ void reorder(const memory::desc& from, const void* source, const memory::desc& t
   onednn_stream().wait();
 }
 
+}  // namespace
+
 memory::dims row_major(const memory::dims& dims) {
   const auto strides = tensor::row_major_strides(dims);
   return {strides.begin(), strides.end()};
 }
-
-}  // namespace
 
 memory::desc onednn_desc(const TensorDesc& desc) {
   const memory::data_type type = onednn_type(desc.dtype);

@@ -21,6 +21,8 @@ std::string onednn_version();
 dnnl::memory::data_type onednn_type(tensor::DType dtype);
 /// f32, bf16, s8, u8 or s32: what oneDNN computes with.
 bool onednn_supports(tensor::DType dtype);
+/// The strides of a row-major tensor of these dimensions.
+dnnl::memory::dims row_major(const dnnl::memory::dims& dims);
 dnnl::memory::desc onednn_desc(const engine::TensorDesc& desc);
 
 /// The constant arranged as `wanted` (its dimensions seen as `dims`), from the store or packed into it now;
