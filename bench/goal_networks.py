@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the networks of the performance tables as ONNX files, each from a pinned definition and a seed.
+"""Makes networks of many families as ONNX files, each from a pinned definition and a seed: what a change is tried on.
 
 usage: goal_networks.py HONE FOLDER [NAME…]        all of them when none is named; --list only names them
 
@@ -111,6 +111,8 @@ def main():
     if sys.argv[1:] == ["--list"]:
         print("\n".join(names))
         return
+    if len(sys.argv) < 3:
+        sys.exit(__doc__.split("\n\n")[1])
     hone, folder, wanted = sys.argv[1], Path(sys.argv[2]), sys.argv[3:] or names
     unknown = set(wanted) - set(names)
     if unknown:

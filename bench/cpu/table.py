@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Measures networks on the CPU, hone beside the systems that people would use instead, quiet and beside busy threads, and
-prints the tables of docs/PERFORMANCE.md's form.
+prints a table for each precision.
 
 HONE is the program (build/release/bin/hone), PYTHON an interpreter with torch, torchvision, transformers, onnxscript,
 onnxruntime and openvino, for the models (export_models.py) and the peers; what it lacks is a failed row with its reason.
