@@ -249,7 +249,7 @@ OptionList add_model_options(CLI::App& command, Options& options) {
       command.add_option("--backends", options.backends, "Systems that run the model")
           ->delimiter(',')
           ->capture_default_str(),
-      command.add_option("--precisions", options.precisions, "fp32, tf32, bf16, fp16")
+      command.add_option("--precisions", options.precisions, "fp32, tf32, bf16, fp16, int8, int8+bf16, int8+fp16")
           ->delimiter(',')
           ->capture_default_str(),
       command.add_option("--batch,--batches", options.batches, "Batch sizes")

@@ -358,7 +358,7 @@ void add_run_command(CLI::App& program) {
       command->add_option("--backend", options->backend, "The system that runs it")->capture_default_str();
   options->device_option = add_device_option(*command, options->device);
   const CLI::Option* precision =
-      command->add_option("--precision", options->precision, "fp32, tf32, bf16 or fp16")
+      command->add_option("--precision", options->precision, "fp32, tf32, bf16, fp16 or int8")
           ->capture_default_str();
   command->add_option("--threads", options->threads, "Threads it may use")
       ->check(CLI::Range(1, 1024))
