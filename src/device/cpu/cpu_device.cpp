@@ -25,6 +25,7 @@ TacticList make_tactics() {
   TacticList list;
   add_convolution_tactics(list);
   add_matrix_tactics(list);
+  add_tiled_matrix_tactics(list);
   add_attention_tactics(list);
   add_pooling_tactics(list);
   add_row_pooling_tactics(list);

@@ -1,5 +1,7 @@
 // Matrix products through oneDNN: inner product where one side is constant (weights packed once), matmul
 // otherwise. Post-ops that a primitive does not take run as an elementwise chain on its output.
+#include "device/cpu/matrix.hpp"
+
 #include <algorithm>
 
 #include "device/cpu/elementwise_program.hpp"
@@ -70,10 +72,7 @@ bool extras_are_flat(const StepRequest& request) {
   return true;
 }
 
-Refusal refuse_shapes(const StepRequest& request) {
-  if (request.inputs[0].shape.back() == 0) return "the inner dimension is 0";
-  if (request.node.has_input(2) && !tensor::is_row(request.inputs[2].shape, request.outputs[0].shape.back()))
-    return "the bias is not one value per column";
+Refusal refuse_post_ops(const StepRequest& request) {
   if (is_stacked(request) && post_op_count(request) != 0 && !extras_are_flat(request))
     return "a post-op is broadcast over a stack";
   return {};
@@ -82,7 +81,6 @@ Refusal refuse_shapes(const StepRequest& request) {
 Offer make_inner_product(const StepRequest& request, size_t inside, bool allow_sum,
                          engine::WeightStore& weights) {
   const graph::Node& node = request.node;
-  const bool transposed = is_gemm(node) && node.attributes.get_int("transB") != 0;
   const int64_t columns = request.outputs[0].shape.back();
   const int64_t depth = request.inputs[0].shape.back();
   const int64_t rows = tensor::element_count(request.inputs[0].shape) / depth;
@@ -122,7 +120,8 @@ Offer make_inner_product(const StepRequest& request, size_t inside, bool allow_s
   kernel->bind_input(0, DNNL_ARG_SRC, pd.src_desc());
   kernel->bind_output(0, DNNL_ARG_DST, pd.dst_desc());
   kernel->bind_scratch(pd.scratchpad_desc());
-  const PackedConstant packed = pack_matrix(request, 1, weight_dims, transposed, pd.weights_desc(), weights);
+  const PackedConstant packed =
+      pack_matrix(request, 1, weight_dims, is_transposed(node), pd.weights_desc(), weights);
   kernel->bind_constant(DNNL_ARG_WEIGHTS, pd.weights_desc(), packed.data);
   if (bias) {
     kernel->bind_input(2, DNNL_ARG_BIAS, pd.bias_desc());
@@ -140,18 +139,11 @@ Offer make_inner_product(const StepRequest& request, size_t inside, bool allow_s
   return offer;
 }
 
-Refusal refuse_operands(const StepRequest& request) {
-  const graph::Node& node = request.node;
-  if (!request.graph.value(node.inputs[1]).constant) return "the second operand is not constant";
-  if (request.inputs[1].shape.size() != 2) return "the second operand is a stack of matrices";
-  if (is_gemm(node) && node.attributes.get_int("transA") != 0) return "the first operand is transposed";
-  return refuse_shapes(request);
-}
-
 /// What stands before a GELU inside the primitive, and the GELU with what follows as a chain: oneDNN computes
 /// the error function slowly, the chain reads and writes the result once more.
 Offer offer_inner_product_then_gelu(const StepRequest& request, engine::WeightStore& weights) {
   if (Refusal reason = refuse_operands(request)) return Offer::refuse(std::move(reason));
+  if (Refusal reason = refuse_post_ops(request)) return Offer::refuse(std::move(reason));
   if (post_op_count(request) == 0) return Offer::refuse("no GELU follows");
   const auto& names = request.node.attributes.get<std::vector<std::string>>("post_ops");
   const auto gelu = std::ranges::find(names, "gelu_erf");
@@ -162,6 +154,7 @@ Offer offer_inner_product_then_gelu(const StepRequest& request, engine::WeightSt
 
 Offer offer_inner_product(const StepRequest& request, engine::WeightStore& weights) {
   if (Refusal reason = refuse_operands(request)) return Offer::refuse(std::move(reason));
+  if (Refusal reason = refuse_post_ops(request)) return Offer::refuse(std::move(reason));
   return offer_with_post_ops(request, [&](size_t inside, bool allow_sum) {
     return guard_onednn([&] { return make_inner_product(request, inside, allow_sum, weights); });
   });
@@ -215,9 +208,29 @@ Offer offer_matmul(const StepRequest& request, engine::WeightStore&) {
 
 }  // namespace
 
-void add_matrix_tactics(TacticList& list) {
-  const std::vector<engine::Requirement> requirements = {
+const std::vector<engine::Requirement>& product_requirements() {
+  static const std::vector<engine::Requirement> kRequirements = {
       engine::only_float32, engine::nonempty_output, two_matrices, without_factors, engine::bias_in_range};
+  return kRequirements;
+}
+
+Refusal refuse_operands(const StepRequest& request) {
+  const graph::Node& node = request.node;
+  if (!request.graph.value(node.inputs[1]).constant) return "the second operand is not constant";
+  if (request.inputs[1].shape.size() != 2) return "the second operand is a stack of matrices";
+  if (is_gemm(node) && node.attributes.get_int("transA") != 0) return "the first operand is transposed";
+  if (request.inputs[0].shape.back() == 0) return "the inner dimension is 0";
+  if (node.has_input(2) && !tensor::is_row(request.inputs[2].shape, request.outputs[0].shape.back()))
+    return "the bias is not one value per column";
+  return {};
+}
+
+bool is_transposed(const graph::Node& node) {
+  return is_gemm(node) && node.attributes.get_int("transB") != 0;
+}
+
+void add_matrix_tactics(TacticList& list) {
+  const std::vector<engine::Requirement>& requirements = product_requirements();
   list.push_back({.name = "onednn_inner_product",
                   .operators = {"Gemm", "FusedGemm", "MatMul", "FusedMatMul"},
                   .requirements = requirements,

@@ -11,6 +11,8 @@ using engine::TacticList;
 void add_convolution_tactics(TacticList& list);
 /// Gemm, MatMul and their fused forms through oneDNN.
 void add_matrix_tactics(TacticList& list);
+/// The same of rows and a constant matrix, with loops of ours for AVX-512.
+void add_tiled_matrix_tactics(TacticList& list);
 /// MaxPool and AveragePool through oneDNN, GlobalAveragePool with a loop of ours.
 void add_pooling_tactics(TacticList& list);
 /// Regions of attention, by blocks of rows.
