@@ -51,6 +51,7 @@ TacticList make_tactics() {
   add_quantized_map_tactics(list);
   add_quantized_pool_tactics(list);
   add_recurrent_tactics(list);
+  add_tiled_recurrent_tactics(list);
   add_reorder_tactics(list);
   add_roi_align_tactics(list);
   add_generation_tactics(list);

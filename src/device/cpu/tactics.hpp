@@ -52,6 +52,8 @@ void add_integer_tactics(TacticList& list);
 bool multiplies_bytes();
 /// LSTM, GRU and RNN through oneDNN.
 void add_recurrent_tactics(TacticList& list);
+/// The same with loops of ours for AVX-512.
+void add_tiled_recurrent_tactics(TacticList& list);
 /// Transpose, DepthToSpace and SpaceToDepth through oneDNN's reorder.
 void add_reorder_tactics(TacticList& list);
 

@@ -48,6 +48,21 @@ HONE_AVX512_INLINE void store_result(void* result, int64_t at, __mmask16 mask, _
   }
 }
 
+/// Adds one unit of each row times one unit of the columns.
+template <TileType type, int64_t kRows>
+HONE_AVX512_INLINE void add_unit(const uint32_t* a, const uint32_t* b, __m512 (&sums)[kRows][2]) {
+  const __m512i first = _mm512_load_si512(b);
+  const __m512i second = _mm512_load_si512(b + 16);
+  _mm_prefetch(reinterpret_cast<const char*>(b + kAhead * kTileColumns), _MM_HINT_T0);
+  _mm_prefetch(reinterpret_cast<const char*>(b + kAhead * kTileColumns + 16), _MM_HINT_T0);
+#pragma GCC unroll 14
+  for (int64_t row = 0; row < kRows; ++row) {
+    const uint32_t x = a[row * kTileStride];
+    sums[row][0] = multiply_add<type>(sums[row][0], x, first);
+    sums[row][1] = multiply_add<type>(sums[row][1], x, second);
+  }
+}
+
 template <TileType type, int64_t kRows>
 HONE_AVX512 void run_tile(const uint32_t* a, const uint32_t* b, int64_t units, const TileTarget& target) {
   const auto columns = static_cast<unsigned>(target.columns);
@@ -72,17 +87,25 @@ HONE_AVX512 void run_tile(const uint32_t* a, const uint32_t* b, int64_t units, c
       }
     }
   }
-  for (int64_t unit = 0; unit < units; ++unit) {
-    const uint32_t* const column = b + unit * kTileColumns;
-    const __m512i first = _mm512_load_si512(column);
-    const __m512i second = _mm512_load_si512(column + 16);
-    _mm_prefetch(reinterpret_cast<const char*>(column + kAhead * kTileColumns), _MM_HINT_T0);
-    _mm_prefetch(reinterpret_cast<const char*>(column + kAhead * kTileColumns + 16), _MM_HINT_T0);
-#pragma GCC unroll 14
+  // A few rows alone would wait for each addition: they have several sums of their own, each of every nth
+  // unit.
+  constexpr int64_t kChains = kRows == 1 ? 4 : kRows <= 3 ? 2 : 1;
+  __m512 more[kChains][kRows][2];
+  for (auto& chain : more) {
+    for (auto& row : chain) row[0] = row[1] = _mm512_setzero_ps();
+  }
+  int64_t unit = 0;
+  for (; unit + kChains <= units; unit += kChains) {
+    add_unit<type, kRows>(a + unit, b + unit * kTileColumns, sums);
+#pragma GCC unroll 4
+    for (int64_t chain = 1; chain < kChains; ++chain)
+      add_unit<type, kRows>(a + unit + chain, b + (unit + chain) * kTileColumns, more[chain]);
+  }
+  for (; unit < units; ++unit) add_unit<type, kRows>(a + unit, b + unit * kTileColumns, sums);
+  for (int64_t chain = 1; chain < kChains; ++chain) {
     for (int64_t row = 0; row < kRows; ++row) {
-      const uint32_t x = a[row * kTileStride + unit];
-      sums[row][0] = multiply_add<type>(sums[row][0], x, first);
-      sums[row][1] = multiply_add<type>(sums[row][1], x, second);
+      for (int half = 0; half < 2; ++half)
+        sums[row][half] = _mm512_add_ps(sums[row][half], more[chain][row][half]);
     }
   }
   for (int half = 0; half < 2; ++half) {

@@ -22,6 +22,9 @@ inline constexpr int64_t kTileColumns = 32;
 inline constexpr int64_t kTileUnits = 512;
 inline constexpr int64_t kTileStride = kTileUnits + 16;
 
+/// How many parts of that size hold so many.
+constexpr int64_t parts_of(int64_t count, int64_t part) { return (count + part - 1) / part; }
+
 /// The types of operands and of results.
 enum class TileType : uint8_t { kFloat32, kBFloat16 };
 

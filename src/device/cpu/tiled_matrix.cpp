@@ -27,8 +27,6 @@ constexpr int64_t kBlockRows = 18 * kTileRows;
 /// Panels of columns whose sums stay in the L2 cache from one block of units to the next.
 constexpr int64_t kBlockPanels = 8;
 
-int64_t parts_of(int64_t count, int64_t part) { return (count + part - 1) / part; }
-
 struct Problem {
   TileType type;
   int64_t rows;

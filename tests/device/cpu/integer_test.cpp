@@ -53,8 +53,8 @@ TEST(CpuInteger, SubtractsZeroPointsThatNoFloatHolds) {
   GraphBuilder b;
   const auto x = b.input("x", {4}, DType::kInt32);
   const auto y = b.node("DequantizeLinear", {x, b.scalar(1), scalar(b, (1 << 24) + 1, DType::kInt32)});
-  test::expect_own_steps(
-      b.finish({y}), {Tensor::of<int32_t>({(1 << 24) + 3, (1 << 24) + 1, INT32_MAX, INT32_MIN}, {4})});
+  test::expect_own_steps(b.finish({y}),
+                         {Tensor::of<int32_t>({(1 << 24) + 3, (1 << 24) + 1, INT32_MAX, INT32_MIN}, {4})});
 }
 
 TEST(CpuInteger, QuantizesWhatIsNoNumber) {

@@ -5,16 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <functional>
 #include <limits>
 
 #include "device/cpu/cpu_device.hpp"
+#include "device/cpu/recurrent_layers.hpp"
+#include "device/cpu/tile_math.hpp"
 #include "engine/builder.hpp"
 #include "engine/context.hpp"
 #include "engine/engine_file.hpp"
-#include "support/equivalence.hpp"
 
 namespace hone::device::cpu {
 namespace {
@@ -23,72 +22,17 @@ using engine::Context;
 using engine::Program;
 using engine::ProgramStep;
 using graph::Dim;
-using graph::kNoValue;
 using graph::ValueId;
 using tensor::Shape;
 using tensor::Tensor;
+using test::graph_of;
 using test::GraphBuilder;
+using test::Layer;
+using test::state_error;
+using test::tolerance;
 
 constexpr const char* kTactic = "onednn_recurrent";
 constexpr int kThreads = 2;
-
-/// A node to test; the default one is what a framework writes.
-struct Layer {
-  std::string op = "LSTM";
-  std::string direction = "forward";
-  int64_t layout = 0;
-  int64_t linear_before_reset = 0;
-  Dim steps = 5;
-  Dim batch = 3;
-  int64_t features = 6;
-  int64_t hidden = 7;
-  bool bias = true;
-  bool initial_h = true;
-  bool initial_c = true;
-  /// Bit i: output i is there.
-  unsigned outputs = 7;
-  test::AttributeList attributes = {};
-
-  int64_t directions() const { return direction == "bidirectional" ? 2 : 1; }
-  int64_t gates() const { return op == "LSTM" ? 4 : op == "GRU" ? 3 : 1; }
-  int output_count() const { return op == "LSTM" ? 3 : 2; }
-  bool has_output(int i) const { return i < output_count() && (outputs >> i & 1) != 0; }
-};
-
-/// Operand 4, sequence_lens, and what else a test gives the node.
-using Extra = std::function<void(GraphBuilder& b, std::vector<ValueId>& inputs)>;
-
-graph::Graph graph_of(const Layer& layer, const Extra& extra = {}) {
-  GraphBuilder b;
-  const int64_t rows = layer.gates() * layer.hidden;
-  const Dim count = layer.directions();
-  const bool batch_major = layer.layout == 1;
-  const graph::Dims state = batch_major ? graph::Dims{layer.batch, count, layer.hidden}
-                                        : graph::Dims{count, layer.batch, layer.hidden};
-  std::vector<ValueId> inputs = {
-      b.input("x", batch_major ? graph::Dims{layer.batch, layer.steps, layer.features}
-                               : graph::Dims{layer.steps, layer.batch, layer.features}),
-      b.random({layer.directions(), rows, layer.features}),
-      b.random({layer.directions(), rows, layer.hidden}),
-      layer.bias ? b.random({layer.directions(), 2 * rows}) : kNoValue,
-      kNoValue,
-      layer.initial_h ? b.input("h", state) : kNoValue};
-  if (layer.op == "LSTM") inputs.push_back(layer.initial_c ? b.input("c", state) : kNoValue);
-  if (extra) extra(b, inputs);
-  test::AttributeList attributes = layer.attributes;
-  attributes.insert(attributes.end(), {{"direction", layer.direction}, {"layout", layer.layout}});
-  if (layer.op == "GRU") attributes.emplace_back("linear_before_reset", layer.linear_before_reset);
-  const auto results = b.nodes(layer.op, inputs, layer.output_count(), attributes);
-  std::vector<ValueId> wanted;
-  for (int i = 0; i < layer.output_count(); ++i) {
-    if (layer.has_output(i)) wanted.push_back(results[static_cast<size_t>(i)]);
-  }
-  graph::Graph graph = b.finish(wanted);
-  for (int i = 0; i < layer.output_count(); ++i) {
-    if (!layer.has_output(i)) graph.nodes.back().outputs[static_cast<size_t>(i)] = kNoValue;
-  }
-  return graph;
-}
 
 std::shared_ptr<engine::Engine> build(const graph::Graph& graph,
                                       engine::Precision precision = engine::Precision::kFp32) {
@@ -106,23 +50,6 @@ const ProgramStep& step_of(Context& context, const std::vector<Tensor>& inputs) 
   for (const Tensor& input : inputs) shapes.push_back(input.shape());
   const auto& steps = context.program(shapes).steps();
   return *std::find_if(steps.begin(), steps.end(), [](const ProgramStep& step) { return step.node >= 0; });
-}
-
-/// A step rounds sums of features + hidden products, once a product at most, and hands its error on to the
-/// steps after it; weights are below 1 and gates flatten what they are given.
-double tolerance(const Layer& layer, int64_t steps) {
-  return static_cast<double>(std::max<int64_t>(steps, 1) * (layer.features + layer.hidden)) *
-         static_cast<double>(std::numeric_limits<float>::epsilon());
-}
-
-/// Relative to 1 where outputs are smaller: gates add up numbers of that size, and what is left where these
-/// cancel has the error of what there was.
-double state_error(const Tensor& actual, const Tensor& expected) {
-  const std::vector<double> values = expected.to_double();
-  double squares = 0;
-  for (const double value : values) squares += std::isfinite(value) ? value * value : 0;
-  const double size = std::sqrt(squares / static_cast<double>(std::max<size_t>(values.size(), 1)));
-  return test::relative_error(actual, expected) * std::min(size, 1.0);
 }
 
 /// That this tactic runs the node, and the outputs are the reference's.
@@ -242,7 +169,7 @@ TEST(Recurrent, RunsInFloat32WhenBfloat16IsAsked) {
 struct Refusal {
   Layer layer;
   std::string sentence;
-  Extra extra = {};
+  test::Extra extra = {};
 };
 
 TEST(Recurrent, RefusesInOneSentence) {
@@ -254,26 +181,39 @@ TEST(Recurrent, RefusesInOneSentence) {
   const auto variable = [](GraphBuilder& b, std::vector<ValueId>& inputs) {
     inputs[2] = b.input("r", *b.type(inputs[2]).dims);
   };
+  const Refusal cases[] = {
+      {{}, "the weights are not constant", variable},
+      {{.features = 0}, "the input has no features"},
+      {{.steps = 0}, "sequences may be shorter than the input", lengths({0, 0, 1})},
+  };
+  for (const Refusal& test : cases) {
+    SCOPED_TRACE(test.sentence);
+    const graph::Graph graph = graph_of(test.layer, test.extra);
+    Context context(build(graph), cpu_device(), kThreads);
+    const auto inputs = test::random_inputs(graph, 3, 1);
+    EXPECT_THAT(step_of(context, inputs).refusals,
+                ::testing::Contains(fmt::format("{}: {}", kTactic, test.sentence)));
+  }
+}
+
+/// What oneDNN lacks, each with the reason.
+TEST(Recurrent, HandsOptionsThatOneDnnLacksOn) {
+  if (!has_tiles(TileType::kFloat32)) GTEST_SKIP() << "this CPU has no AVX-512";
   using Names = std::vector<std::string>;
+  const auto lengths = [](GraphBuilder& b, std::vector<ValueId>& inputs) {
+    inputs[4] = b.constant(Tensor::of<int32_t>({5, 0, 3}, {3}));
+  };
+  const auto peepholes = [](GraphBuilder& b, std::vector<ValueId>& inputs) {
+    inputs.push_back(b.random({1, 21}));
+  };
   const Refusal cases[] = {
       {{.attributes = {{"activations", Names{"Sigmoid", "Tanh", "Relu"}}}},
        "an activation is not the default one"},
       {{.op = "RNN", .attributes = {{"activations", Names{"Relu"}}}}, "an activation is not the default one"},
       {{.attributes = {{"clip", 0.5f}}}, "gates are clipped"},
       {{.attributes = {{"input_forget", int64_t{1}}}}, "the input gate is tied to the forget gate"},
-      {{},
-       "gates see the cell state (peepholes)",
-       [](GraphBuilder& b, std::vector<ValueId>& inputs) {
-         inputs.push_back(b.random({1, 21}));
-       }},
-      {{}, "sequences may be shorter than the input", lengths({5, 4, 5})},
-      {{},
-       "sequences may be shorter than the input",
-       [](GraphBuilder& b, std::vector<ValueId>& inputs) {
-         inputs[4] = b.input("lengths", {3}, tensor::DType::kInt32);
-       }},
-      {{}, "the weights are not constant", variable},
-      {{.features = 0}, "the input has no features"},
+      {{}, "gates see the cell state (peepholes)", peepholes},
+      {{}, "sequences may be shorter than the input", lengths},
   };
   for (const Refusal& test : cases) {
     SCOPED_TRACE(test.sentence);
@@ -282,8 +222,7 @@ TEST(Recurrent, RefusesInOneSentence) {
     const auto inputs = test::random_inputs(graph, 3, 1);
     EXPECT_THAT(step_of(context, inputs).refusals,
                 ::testing::ElementsAre(fmt::format("{}: {}", kTactic, test.sentence)));
-    if (test.sentence.find("shorter") != std::string::npos) continue;  // random lengths
-    expect_right(graph, inputs, context, 0, "reference");
+    expect_right(graph, inputs, context, tolerance(test.layer, 5), "tiled_recurrent");
   }
 }
 
@@ -296,7 +235,8 @@ TEST(Recurrent, RefusesOtherElementTypes) {
       "RNN", {b.input("x", {2, 1, 3}, tensor::DType::kFloat64), weights({1, 4, 3}), weights({1, 4, 4})})});
   Context context(build(graph), cpu_device(), kThreads);
   EXPECT_THAT(step_of(context, test::random_inputs(graph, 3, 1)).refusals,
-              ::testing::ElementsAre("onednn_recurrent: only float32 models"));
+              ::testing::ElementsAre("onednn_recurrent: only float32 models",
+                                     "tiled_recurrent: only float32 models"));
 }
 
 /// Engines of open shapes, written to a file and read again.
@@ -346,7 +286,7 @@ TEST_F(StoredLayer, RunsAtAllShapesFromThePackedWeightsAlone) {
   }
 }
 
-TEST_F(StoredLayer, WithConstantLengthsIsTheReferencesAtOtherLengths) {
+TEST_F(StoredLayer, WithConstantLengthsRunsByOtherTacticsAtOtherLengths) {
   const Layer layer{.steps = Dim::symbol("t"), .features = 48, .initial_h = false, .initial_c = false};
   const graph::Graph graph = graph_of(layer, [](GraphBuilder& b, std::vector<ValueId>& inputs) {
     inputs[4] = b.constant(Tensor::of<int32_t>({4, 4, 4}, {3}));
@@ -354,7 +294,8 @@ TEST_F(StoredLayer, WithConstantLengthsIsTheReferencesAtOtherLengths) {
   const auto engine = stored(*build(graph));
   Context context(engine, cpu_device(), kThreads);
   expect_right(graph, inputs_of(graph, 4, 3), context, tolerance(layer, 4));
-  expect_right(graph, inputs_of(graph, 6, 3), context, 0, "reference");
+  expect_right(graph, inputs_of(graph, 6, 3), context, tolerance(layer, 6),
+               has_tiles(TileType::kFloat32) ? "tiled_recurrent" : "reference");
 }
 
 TEST_F(StoredLayer, RefusesPackedWeightsOfAnotherSize) {
