@@ -193,6 +193,8 @@ class FakeDevice : public Device {
   int room = std::numeric_limits<int>::max();
   mutable int executors = 0;
   std::map<std::string, double> times_us;
+  /// The first time that steps of these tactics are timed, other work delays them by so much.
+  mutable std::map<std::string, double> first_delays_us;
   /// What a network of several numeric policies costs beyond its steps.
   double mixed_us = 0;
 
@@ -270,6 +272,7 @@ class FakeExecutor final : public Executor {
     double delay = 0;
     for (const ProgramStep& step : program.steps()) {
       step_us_.push_back(device.step_us(program, step) + delay);
+      tactics_.push_back(step.plan.tactic.name);
       delay = device.delays_next_us(step);
     }
   }
@@ -281,7 +284,14 @@ class FakeExecutor final : public Executor {
   void upload(std::span<const tensor::Tensor> inputs) override { host_->upload(inputs); }
   void execute(std::vector<double>* step_times) override {
     host_->execute(nullptr);
-    if (step_times != nullptr) *step_times = step_us_;
+    if (step_times == nullptr) return;
+    *step_times = step_us_;
+    for (size_t i = 0; i < tactics_.size(); ++i) {
+      if (const auto delay = device_.first_delays_us.find(tactics_[i]);
+          delay != device_.first_delays_us.end())
+        (*step_times)[i] += delay->second;
+    }
+    for (const std::string& tactic : tactics_) device_.first_delays_us.erase(tactic);
   }
   void poison() override { host_->poison(); }
   std::unique_ptr<BoundRuns> bind(IoAddresses io, std::vector<InputCopy> copies) override {
@@ -303,6 +313,7 @@ class FakeExecutor final : public Executor {
   const FakeDevice& device_;
   std::unique_ptr<Executor> host_;
   std::vector<double> step_us_;
+  std::vector<std::string> tactics_;
   double hidden_us_;
   bool is_wrong_;
 };

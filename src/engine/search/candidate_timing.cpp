@@ -7,12 +7,14 @@
 #include <optional>
 #include <utility>
 
+#include "engine/search/disturbance.hpp"
 #include "engine/search/step_timer.hpp"
 
 namespace hone::engine {
 namespace {
 
-/// After one look, candidates slower than the best by this factor are not timed again.
+/// After one look, two where other work disturbed it, candidates slower than the best by this factor are not
+/// timed again.
 constexpr double kHopeless = 1.5;
 /// Nor are more than so many of the fastest: their programs, which take turns, are all in memory.
 constexpr size_t kMostTimed = 16;
@@ -43,8 +45,10 @@ class CandidateTiming {
 
   Plans run(int looks, const SearchBudget& budget) {
     trials_.forget_misfit();
+    const Disturbance disturbance(trials_.device());
     refuse_wrong(look_once(budget.part(kFirstLookShare)), budget.part(kCheckShare));
     refuse_untimed();
+    if (disturbance.was_seen()) look_at_hopeless_again(budget.part(kFirstLookShare));
     std::vector<std::vector<Candidate>> hopeless = set_aside_hopeless();
     look_again(looks, budget);
     for (size_t i = 0; i < search_.steps.size(); ++i) {
@@ -204,20 +208,44 @@ class CandidateTiming {
     }
   }
 
+  /// The least of a candidate's samples: other work makes times longer and never shorter.
+  static double least(const Candidate& candidate) { return sample_quantile(candidate.times, 0); }
+
+  /// What a candidate's least sample is at most where it is timed further.
+  static double hopeless_from(const StepSearch& step) {
+    std::vector<double> times = {1e300};
+    for (const Candidate& candidate : step.candidates) times.push_back(least(candidate));
+    std::sort(times.begin(), times.end());
+    return std::min(times.front() * kHopeless, times[std::min(kMostTimed, times.size()) - 1]);
+  }
+
+  /// A second look at what one look, a sample of every step alike, would rule out: other work may have made
+  /// it slow.
+  void look_at_hopeless_again(const SearchBudget& budget) {
+    const auto is_doubtful = [&](const StepSearch& step, size_t k) {
+      if (step.cached || step.candidates.size() < 2) return false;
+      const Candidate& candidate = step.candidates[search_.candidate_of_round(step, k)];
+      return candidate.times.size() <= step.keys.size() && least(candidate) > hopeless_from(step);
+    };
+    const size_t rounds = search_.rounds();
+    for (size_t k = 0; k < rounds && !budget.is_over(); ++k) {
+      if (std::none_of(search_.steps.begin(), search_.steps.end(),
+                       [&](const StepSearch& step) { return is_doubtful(step, k); }))
+        continue;
+      progress_.report(fmt::format("timing tactics that were disturbed, round {} of {}", k + 1, rounds));
+      trials_.fits([&] { time_round(*program_of_round(k), k); });
+    }
+  }
+
   /// They go back into the list for the log, after the others, with their few samples.
   std::vector<std::vector<Candidate>> set_aside_hopeless() {
     std::vector<std::vector<Candidate>> hopeless(search_.steps.size());
     for (size_t i = 0; i < search_.steps.size(); ++i) {
       StepSearch& step = search_.steps[i];
       if (step.cached) continue;
-      std::vector<double> medians = {1e300};
-      for (size_t k = 0; k < step.candidates.size(); ++k) medians.push_back(step.median(k));
-      std::sort(medians.begin(), medians.end());
-      const double limit =
-          std::min(medians.front() * kHopeless, medians[std::min(kMostTimed, medians.size()) - 1]);
-      const auto middle =
-          std::stable_partition(step.candidates.begin(), step.candidates.end(),
-                                [&](const Candidate& c) { return sample_quantile(c.times, 0.5) <= limit; });
+      const double limit = hopeless_from(step);
+      const auto middle = std::stable_partition(step.candidates.begin(), step.candidates.end(),
+                                                [&](const Candidate& c) { return least(c) <= limit; });
       hopeless[i].assign(std::make_move_iterator(middle), std::make_move_iterator(step.candidates.end()));
       step.candidates.erase(middle, step.candidates.end());
     }

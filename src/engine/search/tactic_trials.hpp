@@ -79,6 +79,7 @@ class TacticTrials {
   bool agrees(Execution& program) const { return check_.agrees(program); }
 
   const std::vector<tensor::Tensor>& inputs() const { return inputs_; }
+  const Device& device() const { return device_; }
 
  private:
   std::unique_ptr<Program> make(Layout layout, const Plans& plans, const NumericPolicy& policy,

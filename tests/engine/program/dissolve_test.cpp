@@ -197,7 +197,7 @@ TEST(Dissolving, ADissolvedNodeIsOneCandidateOfASearch) {
   for (const ProgramStep& step : program->steps())
     EXPECT_THAT(step.whole_refusals, ElementsAre("fussy: it takes less"));
   EXPECT_THAT(program->dissolved(), ElementsAre(::testing::Key(StepKey{0, {}})));
-  EXPECT_THAT(program->steps()[0].candidates, ElementsAre(TacticId{"onednn_inner_product", {}}));
+  EXPECT_THAT(program->steps()[0].candidates, ::testing::Contains(TacticId{"onednn_inner_product", {}}));
 }
 
 }  // namespace

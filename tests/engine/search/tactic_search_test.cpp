@@ -46,6 +46,16 @@ TEST_F(TacticSearch, AFastTacticThatIsWrongIsRefused) {
   }
 }
 
+TEST_F(TacticSearch, AFastTacticThatWasDisturbedIsTimedAgain) {
+  const FakeTactic slow("slow", {.delay_us = 200});
+  const FakeTactic quick("quick", {.delay_us = 20});
+  FakeDevice device({&slow, &quick}, false);
+  device.first_delays_us = {{"quick", 5000}};
+  device.others_share = 0.5;
+  const auto engine = build_engine(relu_network(), device, options(3));
+  EXPECT_THAT(relu_tactics(*engine), Each("quick"));
+}
+
 TEST_F(TacticSearch, ATacticThatDoesNotFitIsRefused) {
   const FakeTactic large("large", {.does_not_fit = true});
   const FakeTactic small("small", {.delay_us = 200});
