@@ -51,8 +51,8 @@ HONE_AVX512_INLINE void store_result(void* result, int64_t at, __mmask16 mask, _
 /// Adds one unit of each row times one unit of the columns.
 template <TileType type, int64_t kRows>
 HONE_AVX512_INLINE void add_unit(const uint32_t* a, const uint32_t* b, __m512 (&sums)[kRows][2]) {
-  const __m512i first = _mm512_load_si512(b);
-  const __m512i second = _mm512_load_si512(b + 16);
+  const __m512i first = _mm512_loadu_si512(b);
+  const __m512i second = _mm512_loadu_si512(b + 16);
   _mm_prefetch(reinterpret_cast<const char*>(b + kAhead * kTileColumns), _MM_HINT_T0);
   _mm_prefetch(reinterpret_cast<const char*>(b + kAhead * kTileColumns + 16), _MM_HINT_T0);
 #pragma GCC unroll 14
