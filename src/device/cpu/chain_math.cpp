@@ -195,7 +195,10 @@ HONE_CLONES void widen(const tensor::BFloat16* from, float* to, size_t n) {
   for (size_t i = 0; i < n; ++i) to[i] = std::bit_cast<float>(static_cast<uint32_t>(from[i].bits) << 16);
 }
 
-HONE_CLONES void narrow(const float* from, tensor::BFloat16* to, size_t n) {
+namespace {
+
+/// NaN stays NaN, and what is finite stays finite.
+HONE_INLINE void narrow_any(const float* from, tensor::BFloat16* to, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     const uint32_t word = std::bit_cast<uint32_t>(from[i]);
     const uint32_t magnitude = word & 0x7fffffffu;
@@ -205,6 +208,33 @@ HONE_CLONES void narrow(const float* from, tensor::BFloat16* to, size_t n) {
     const uint32_t other = magnitude > 0x7f800000u ? quiet : 0x7f80u;
     const uint32_t rounded = magnitude < 0x7f800000u ? finite : other;
     to[i].bits = static_cast<uint16_t>(((word >> 16) & 0x8000u) | rounded);
+  }
+}
+
+/// The same of numbers that do not round to infinity.
+HONE_INLINE void narrow_usual(const float* from, tensor::BFloat16* to, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    const uint32_t word = std::bit_cast<uint32_t>(from[i]);
+    to[i].bits = static_cast<uint16_t>((word + 0x7fffu + ((word >> 16) & 1u)) >> 16);
+  }
+}
+
+}  // namespace
+
+HONE_CLONES void narrow(const float* from, tensor::BFloat16* to, size_t n) {
+  constexpr size_t kBlock = 128;
+  for (size_t first = 0; first < n; first += kBlock) {
+    const size_t count = n - first < kBlock ? n - first : kBlock;
+    uint32_t largest = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const uint32_t magnitude = std::bit_cast<uint32_t>(from[first + i]) & 0x7fffffffu;
+      largest = largest > magnitude ? largest : magnitude;
+    }
+    if (largest < 0x7f7f8000u) {
+      narrow_usual(from + first, to + first, count);
+    } else {
+      narrow_any(from + first, to + first, count);
+    }
   }
 }
 

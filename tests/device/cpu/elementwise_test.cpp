@@ -1,12 +1,17 @@
 // Elementwise steps of the CPU, by what their operands are.
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
 #include <limits>
+#include <random>
 
+#include "device/cpu/chain_math.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "device/cpu/cpu_steps.hpp"
 #include "engine/program/execution.hpp"
 #include "support/equivalence.hpp"
+#include "tensor/saturate.hpp"
 
 namespace hone::engine {
 namespace {
@@ -154,6 +159,29 @@ TEST(CpuElementwise, SlopesOfPReluAreBroadcast) {
     const auto x = b.conv(b.input("x", {2, 7, 4, 3}), 7, 7);
     const graph::Graph graph = b.finish({b.node("PRelu", {x, b.random(slope)})});
     test::expect_own_steps(graph, test::random_inputs(graph, 3, 1));
+  }
+}
+
+/// Blocks of usual numbers, and of those that are infinite, no numbers, or round to infinity, among them.
+TEST(CpuElementwise, EveryFloatIsNarrowedToTheNearest) {
+  std::mt19937 generator(5);
+  std::vector<float> from(5000);
+  for (size_t i = 0; i < from.size(); ++i) {
+    const auto word = static_cast<uint32_t>(generator());
+    from[i] = std::bit_cast<float>(i < 2500 ? (word & 0x807fffffU) | 0x3f000000U : word);
+  }
+  from[1300] = std::numeric_limits<float>::infinity();
+  from[1301] = -std::numeric_limits<float>::max();
+  from[4000] = std::bit_cast<float>(0x7f7f8000U);
+  from[4999] = std::nanf("");
+  std::vector<tensor::BFloat16> to(from.size());
+  device::cpu::narrow(from.data(), to.data(), from.size());
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (std::isnan(from[i])) {
+      EXPECT_TRUE(std::isnan(static_cast<float>(to[i]))) << i;
+    } else {
+      EXPECT_EQ(to[i].bits, tensor::saturated<tensor::BFloat16>(from[i]).bits) << from[i];
+    }
   }
 }
 
