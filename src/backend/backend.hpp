@@ -30,6 +30,8 @@ struct LoadOptions {
   int threads = 1;
   /// Concrete shape of every input the executable will first be run with, by input name.
   std::map<std::string, tensor::Shape> input_shapes;
+  /// Whether it is never run with others, so that the shapes may decide what else depends on them.
+  bool only_these_shapes = false;
   /// Whether what was timed is looked up in, and kept in, the user's timing cache.
   bool timing_cache = true;
 };

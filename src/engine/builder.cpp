@@ -13,6 +13,7 @@
 #include "graph/infer.hpp"
 #include "graph/subgraph.hpp"
 #include "graph/verify.hpp"
+#include "transform/bounded_slices.hpp"
 
 namespace hone::engine {
 namespace {
@@ -112,12 +113,32 @@ bool is_fixed(const std::map<std::string, ShapeProfile>& profiles) {
   });
 }
 
+/// The largest sizes of symbols that have one.
+std::map<std::string, int64_t> largest_sizes(const graph::Graph& graph,
+                                             const std::map<std::string, ShapeProfile>& profiles) {
+  std::map<std::string, int64_t> largest;
+  for (const graph::ValueId id : graph.inputs) {
+    const graph::Value& input = graph.value(id);
+    const auto profile = profiles.find(input.name);
+    if (profile == profiles.end() || !input.type.ranked()) continue;
+    for (size_t i = 0; i < input.type.dims->size(); ++i) {
+      const std::string& symbol = (*input.type.dims)[i].symbol();
+      if (symbol.empty()) continue;
+      int64_t& size = largest.try_emplace(symbol, profile->second.max[i]).first->second;
+      size = std::max(size, profile->second.max[i]);
+    }
+  }
+  return largest;
+}
+
 /// The graph after its passes. Shapes that are the only ones decide conditions and make constants of what is
 /// computed from them; but where large batches run in groups, the batch has to stay open.
 graph::Graph optimised(const graph::Graph& graph, const std::map<std::string, Shape>& shapes,
                        const transform::PassOptions& passes, Engine& engine) {
   graph::Graph open = graph;
+  const transform::Summary bounded = transform::bounded_slices(open, largest_sizes(graph, engine.shapes));
   engine.passes = transform::optimize(open, passes);
+  if (bounded.changes > 0) engine.passes.insert(engine.passes.begin(), bounded);
   if (!is_fixed(engine.shapes) || is_bound(graph) || splits_by_batch(open)) return open;
   graph::Graph bound = graph::with_input_shapes(graph, shapes);
   engine.passes = transform::optimize(bound, passes);

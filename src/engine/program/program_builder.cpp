@@ -13,6 +13,7 @@
 #include "engine/program/deferred_node.hpp"
 #include "engine/program/dissolve.hpp"
 #include "engine/program/program.hpp"
+#include "engine/program/program_graph.hpp"
 #include "engine/program/slots.hpp"
 #include "engine/program/tactic_choice.hpp"
 #include "graph/operator.hpp"
@@ -49,7 +50,6 @@ class ProgramBuilder {
   ProgramBuilder(std::shared_ptr<const graph::Graph> graph, const Device& device, WeightStore& weights,
                  const ProgramOptions& options)
       : graph_(std::move(graph)),
-        given_(graph_),
         device_(device),
         options_(options),
         weights_(weights),
@@ -60,15 +60,15 @@ class ProgramBuilder {
 
   std::unique_ptr<Program> build() {
     for (size_t i = 0; i < graph_->inputs.size(); ++i) add_input(i);
-    for (size_t i = 0; i < given_->nodes.size(); ++i) {
+    for (size_t i = 0; i < graph_.given().nodes.size(); ++i) {
       try {
-        add_node({.node = given_->nodes[i],
+        add_node({.node = graph_.given().nodes[i],
                   .key = {static_cast<int32_t>(i), {}},
                   .layout = options_.layout,
                   .policy = options_.policy});
       } catch (const Error& error) {
         if (error.where().empty() && error.kind() == ErrorKind::kBadInput)
-          rethrow_within(error, given_->nodes[i].text());
+          rethrow_within(error, graph_.given().nodes[i].text());
         throw;
       }
     }
@@ -116,8 +116,9 @@ class ProgramBuilder {
   }
 
   void need_plain_constant(ValueId id) {
-    // A view of a constant: its source was noted when the view was made. One in a branch is kept with it.
-    if (!graph_->value(id).constant || static_cast<size_t>(id) >= given_->values.size()) return;
+    // A view of a constant: its source was noted when the view was made. One in a branch is kept with it, one
+    // that shapes decide is made again.
+    if (id == kNoValue || !graph_.is_given_constant(id)) return;
     if (graph_->constant(id) == nullptr) {
       fail_bad_input("the engine holds constant '{}' in packed form only, and a step needs it plain",
                      graph_->value(id).name);
@@ -184,7 +185,7 @@ class ProgramBuilder {
 
   void add_node(const Work& work) {
     const Node& node = work.node;
-    if (add_branch(work) || add_control_step(work)) return;
+    if (add_constant(node) || add_branch(work) || add_control_step(work)) return;
     const auto all_static = [&](const std::vector<ValueId>& ids) {
       return std::all_of(ids.begin(), ids.end(), [&](ValueId id) { return is_static(id); });
     };
@@ -297,7 +298,7 @@ class ProgramBuilder {
   /// Adds a fused node as its pieces; false, and nothing, where that is of no use.
   bool add_pieces(const Work& whole, const StepPlan& plan, const std::vector<std::string>& refusals) {
     if (!is_fused(whole.node)) return false;
-    std::vector<Node> pieces = dissolve(own_graph(), whole.node, [&](const Node& node) {
+    std::vector<Node> pieces = dissolve(graph_.own(), whole.node, [&](const Node& node) {
       slot_of_.resize(graph_->values.size(), -1);
       return choice_.is_taken(request_for(node, plan));
     });
@@ -329,9 +330,10 @@ class ProgramBuilder {
       program_->dissolved_[whole.key] = {{std::string(kDissolved), {}}, plan.layout, plan.policy, plan.place};
   }
 
-  graph::Graph& own_graph() {
-    if (own_ == nullptr) graph_ = own_ = std::make_shared<graph::Graph>(*given_);
-    return *own_;
+  bool add_constant(const Node& node) {
+    if (!graph_.make_constant(node)) return false;
+    for (const ValueId id : node.inputs) need_plain_constant(id);
+    return true;
   }
 
   /// Adds an If as the nodes of the branch that the shapes or a constant choose, its pieces, whose keys tell
@@ -342,7 +344,7 @@ class ProgramBuilder {
     const bool is_planned = planned != options_.plans.end();
     const StepPlan plan = is_planned ? planned->second : StepPlan{{}, whole.layout, whole.policy};
     if (!condition || plan.tactic.name == reference_tactic().name) return false;
-    add_each(graph::inline_branch(own_graph(), whole.node, *condition, whole.key.text()),
+    add_each(graph::inline_branch(graph_.own(), whole.node, *condition, whole.key.text()),
              whole.key.piece(*condition ? 0 : 1), whole, plan, {});
     return true;
   }
@@ -462,18 +464,14 @@ class ProgramBuilder {
       program_->steps_.push_back(std::move(draft.step));
     }
     program_->scratch_bytes_ = scratch;
-    program_->graph_ = graph_;
+    program_->graph_ = graph_.share();
     program_->preparations_ = choice_.prepare();
     if (compiler_ != nullptr) compiler_->take_weights(weights_);
     program_->packed_.assign(packed_.begin(), packed_.end());
     program_->plain_constants_.assign(plain_constants_.begin(), plain_constants_.end());
   }
 
-  /// The graph that is compiled, and the one that was given: the same until a node is dissolved, whose values
-  /// need a copy.
-  std::shared_ptr<const graph::Graph> graph_;
-  std::shared_ptr<const graph::Graph> given_;
-  std::shared_ptr<graph::Graph> own_;
+  ProgramGraph graph_;
   const Device& device_;
   const ProgramOptions& options_;
   WeightStore& weights_;

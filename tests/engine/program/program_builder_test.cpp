@@ -2,10 +2,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "engine/builder.hpp"
+#include "engine/context.hpp"
 #include "engine/description.hpp"
+#include "engine/engine_file.hpp"
 #include "engine/fake_device.hpp"
 #include "engine/plans.hpp"
-#include "support/graph_builder.hpp"
+#include "engine/program/execution.hpp"
+#include "graph/infer.hpp"
+#include "support/equivalence.hpp"
 
 namespace hone::engine {
 namespace {
@@ -42,6 +51,61 @@ TEST(ProgramBuilder, StepsOfTheHostAreTold) {
   const auto relu =
       std::make_shared<const graph::Graph>(none.finish({none.node("Relu", {none.input("x", {4})})}));
   EXPECT_EQ(host_steps_note(*build_program(relu, device, weights, {})), "");
+}
+
+/// x plus the first rows of a table, as many as x has, and a mask of Range and comparisons: what is computed
+/// from the shape alone takes no steps.
+graph::Graph positions(const graph::Dim& length) {
+  GraphBuilder b;
+  const auto x = b.input("x", {length, 4});
+  const auto rows = b.node("Shape", {x}, {{"end", int64_t{1}}});
+  const auto ints = [&](std::vector<int64_t> values, Shape shape) {
+    return b.constant(tensor::Tensor::of<int64_t>(values, std::move(shape)));
+  };
+  const auto table = b.random({16, 4});
+  const auto slice = b.node("Slice", {table, ints({0}, {1}), rows, ints({0}, {1})});
+  const auto count = b.node("Squeeze", {rows});
+  const auto numbers = b.node("Range", {ints({0}, {}), count, ints({1}, {})});
+  const auto column = b.node("Unsqueeze", {numbers, ints({1}, {1})});
+  const auto mask = b.node("Where", {b.node("Greater", {column, ints({2}, {})}), b.scalar(0), b.scalar(5)});
+  return b.finish({b.node("Mul", {b.node("Add", {x, slice}), mask}), rows});
+}
+
+TEST(ProgramBuilder, WhatShapesDecideTakesNoSteps) {
+  const graph::Graph open = positions(graph::Dim::symbol("n"));
+  const Device& device = device::cpu::cpu_device();
+  for (const int64_t length : {1, 5}) {
+    const auto bound =
+        std::make_shared<const graph::Graph>(graph::with_input_shapes(open, {{"x", {length, 4}}}));
+    WeightStore weights;
+    const std::shared_ptr<const Program> program = build_program(bound, device, weights, {});
+    std::vector<std::string> kinds;
+    for (const ProgramStep& step : program->steps()) kinds.push_back(step.kind);
+    EXPECT_THAT(kinds, ::testing::UnorderedElementsAre("Add", "Mul", "Copy"));
+    const auto inputs = test::random_inputs(*bound, 3, 1);
+    const auto expected = reference::run_graph(*bound, inputs);
+    const auto actual = Execution(program, device).run(inputs);
+    EXPECT_LE(test::relative_error(actual[0], expected[0]), 1e-6);
+    EXPECT_EQ(actual[1].to_int64(), expected[1].to_int64());
+  }
+}
+
+/// An engine keeps what such constants are computed from.
+TEST(ProgramBuilder, EnginesOfOpenShapesMakeConstantsForEachShape) {
+  const graph::Graph open = positions(graph::Dim::symbol("n"));
+  BuildOptions options;
+  options.model = "positions";
+  options.threads = 1;
+  options.optimization_level = 0;
+  const auto path =
+      std::filesystem::temp_directory_path() / fmt::format("hone-positions-{}.hone", ::getpid());
+  save_engine(*build_engine(open, device::cpu::cpu_device(), options), device::cpu::cpu_device(), path);
+  Context context(load_engine(path), device::cpu::cpu_device(), 1);
+  std::filesystem::remove(path);
+  for (const int64_t length : {3, 16, 1}) {
+    const std::vector<tensor::Tensor> inputs = {test::random_tensor({length, 4}, 7)};
+    EXPECT_LE(test::relative_error(context.run(inputs)[0], reference::run_graph(open, inputs)[0]), 1e-6);
+  }
 }
 
 TEST(ProgramBuilder, TakesTheVariantThatIsNamed) {
