@@ -12,7 +12,7 @@ from pathlib import Path
 
 # Two streams rise from base and system: models become runs, and events become analyses (docs/ARCHITECTURE.md). A folder
 # may include itself and the folders before it in its stream.
-RUNS = ["base", "system", "tensor", "graph", "import", "reference", "transform", "quantize", "engine", "device", "backend", "bench"]
+RUNS = ["base", "system", "tensor", "graph", "import", "reference", "transform", "quantize", "engine", "device", "backend", "media", "task", "bench"]
 TRACES = ["base", "system", "trace", "analysis"]
 MAY_INCLUDE = {stream[i]: set(stream[:i + 1]) for stream in (RUNS, TRACES) for i in range(len(stream))}
 # Where the streams meet: something is recorded, and something is shown, which knows files and structs, not how they came.
@@ -45,6 +45,7 @@ HEAVY = [
     (re.compile(r"^(cuda|cudnn|cublas|cupti|nvrtc|nvml|nvtx3|mma\.h|cooperative_groups)"), re.compile(r"/plugin/"),
      "a folder named plugin/"),
     (re.compile(r"^opencv2/"), re.compile(r"/plugin/"), "a folder named plugin/"),
+    (re.compile(r"^lib(av[a-z]+|swscale)/"), re.compile(r"/plugin/"), "a folder named plugin/"),
     (re.compile(r"^httplib\.h"), re.compile(r"/plugin/"), "a folder named plugin/"),
     (re.compile(r"^cairo"), re.compile(r"/plugin/"), "a folder named plugin/"),
     (re.compile(r"^CLI/"), re.compile(r"^src/cli/"), "src/cli/"),

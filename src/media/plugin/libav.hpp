@@ -1,0 +1,52 @@
+// FFmpeg's C libraries under names of C++: owners of what they allocate, and their errors as texts.
+#pragma once
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/display.h>
+#include <libavutil/imgutils.h>
+#include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+}
+
+#include <memory>
+#include <string>
+
+namespace hone::media {
+
+struct FreeCodec {
+  void operator()(AVCodecContext* context) const { avcodec_free_context(&context); }
+};
+struct FreeFrame {
+  void operator()(AVFrame* frame) const { av_frame_free(&frame); }
+};
+struct FreePacket {
+  void operator()(AVPacket* packet) const { av_packet_free(&packet); }
+};
+struct FreeScaler {
+  void operator()(SwsContext* scaler) const { sws_freeContext(scaler); }
+};
+struct CloseInput {
+  void operator()(AVFormatContext* context) const { avformat_close_input(&context); }
+};
+
+using CodecPointer = std::unique_ptr<AVCodecContext, FreeCodec>;
+using FramePointer = std::unique_ptr<AVFrame, FreeFrame>;
+using PacketPointer = std::unique_ptr<AVPacket, FreePacket>;
+using ScalerPointer = std::unique_ptr<SwsContext, FreeScaler>;
+using InputPointer = std::unique_ptr<AVFormatContext, CloseInput>;
+
+inline std::string error_text(int code) {
+  char text[AV_ERROR_MAX_STRING_SIZE];
+  av_strerror(code, text, sizeof(text));
+  return text;
+}
+
+/// A path that no protocol's name is read from ("a:b.mp4"), or the URL as it is.
+inline std::string locator(const std::string& input) {
+  return input.find("://") == std::string::npos ? "file:" + input : input;
+}
+
+}  // namespace hone::media

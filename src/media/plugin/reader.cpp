@@ -1,0 +1,341 @@
+// Videos and streams read with FFmpeg: every frame once, in order of time, with its own colours, turned as it
+// is to be shown. What is damaged is counted and passed over.
+#include <cmath>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "media/plugin/pictures.hpp"
+#include "media/source.hpp"
+
+namespace hone::media {
+namespace {
+
+/// More pixels than this are no video but an attempt on memory.
+constexpr int64_t kMaxPixels = int64_t{1} << 26;
+/// Errors after each other, without a frame between them, after which a decoder that drains is given up.
+constexpr int kMaxErrorsAtEnd = 1000;
+
+/// How a stored picture is turned to be shown.
+struct Orientation {
+  bool mirrored = false;
+  int degrees = 0;   ///< clockwise, after that
+  bool odd = false;  ///< by an angle that is none of 90, 180 and 270
+};
+
+/// A matrix (a b; c d) takes the point x, y to a x + c y, b x + d y.
+Orientation orientation_of(const int32_t* matrix) {
+  Orientation result;
+  if (matrix == nullptr) return result;
+  double a = matrix[0];
+  double b = matrix[1];
+  const double c = matrix[3];
+  const double d = matrix[4];
+  result.mirrored = a * d - b * c < 0;
+  if (result.mirrored) a = -a, b = -b;
+  constexpr double kDegrees = 57.295779513082320876798;
+  const double angle = std::atan2(b, a) * kDegrees;
+  const int quarter = static_cast<int>(std::lround(angle / 90));
+  result.odd = std::abs(angle - 90 * quarter) > 1;
+  result.degrees = result.odd ? 0 : (quarter + 4) % 4 * 90;
+  return result;
+}
+
+/// Whether each packet gives one frame, so that the difference tells how many were lost. Others hide frames
+/// in packets of their own.
+bool is_one_for_one(AVCodecID codec) {
+  return codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC || codec == AV_CODEC_ID_MPEG1VIDEO ||
+         codec == AV_CODEC_ID_MPEG2VIDEO || codec == AV_CODEC_ID_MJPEG || codec == AV_CODEC_ID_PNG;
+}
+
+bool is_still(AVCodecID codec) {
+  return codec == AV_CODEC_ID_PNG || codec == AV_CODEC_ID_MJPEG || codec == AV_CODEC_ID_BMP ||
+         codec == AV_CODEC_ID_TIFF || codec == AV_CODEC_ID_PGM || codec == AV_CODEC_ID_WEBP;
+}
+
+/// Ends a call of FFmpeg that waits for a network too long, or for somebody who wants to end.
+class Patience {
+ public:
+  Patience(const SourceOptions& options, bool is_network) : options_(options), is_network_(is_network) {}
+
+  AVIOInterruptCB callback() {
+    return {[](void* self) { return static_cast<Patience*>(self)->is_over() ? 1 : 0; }, this};
+  }
+  void begin() { since_ = base::Clock::now(); }
+  bool timed_out() const { return timed_out_; }
+  bool stopped() const { return options_.stop != nullptr && *options_.stop; }
+
+ private:
+  bool is_over() {
+    if (stopped()) return true;
+    if (is_network_ && base::seconds_since(since_) > options_.timeout_seconds) timed_out_ = true;
+    return timed_out_;
+  }
+
+  SourceOptions options_;
+  bool is_network_;
+  bool timed_out_ = false;
+  base::Clock::time_point since_ = base::Clock::now();
+};
+
+class VideoSource : public FrameSource {
+ public:
+  VideoSource(const std::string& input, const SourceOptions& options)
+      : input_(input),
+        options_(options),
+        is_network_(input.find("://") != std::string::npos && !input.starts_with("file://")),
+        patience_(options, is_network_),
+        packet_(av_packet_alloc()),
+        picture_(av_frame_alloc()) {
+    av_log_set_level(AV_LOG_QUIET);
+    open();
+    choose_stream();
+    open_decoder();
+    describe();
+  }
+
+  const SourceInfo& info() const override { return info_; }
+
+  bool next(Frame* frame) override {
+    while (!patience_.stopped()) {
+      const int code = avcodec_receive_frame(decoder_.get(), picture_.get());
+      if (code == 0) {
+        if (take(frame)) return true;
+        continue;
+      }
+      if (code == AVERROR_EOF) return false;
+      if (code != AVERROR(EAGAIN)) {
+        ++losses_.damaged;
+        ++refused_;
+        if (draining_ && ++errors_at_end_ > kMaxErrorsAtEnd) return false;
+        continue;
+      }
+      feed();
+    }
+    return false;
+  }
+
+  Losses losses() const override {
+    Losses result = losses_;
+    // Fields may come in packets of their own.
+    if (draining_ && is_one_for_one(decoder_->codec_id) && !interlaced_)
+      result.skipped = std::max<int64_t>(0, packets_ - frames_ - refused_);
+    // Only damage makes a gap in time a loss: elsewhere the rate varies.
+    if (losses_.damaged > 0 || losses_.corrupt > 0)
+      result.missing = std::max<int64_t>(0, gaps_ - result.skipped);
+    add_promise(&result);
+    return result;
+  }
+
+ private:
+  /// What the header promised and the file does not hold.
+  void add_promise(Losses* result) const {
+    if (!draining_ || patience_.stopped() || stream_->nb_frames <= all_packets_) return;
+    const std::string sentence =
+        fmt::format("the file's header promises {} frames, {} were there", stream_->nb_frames, all_packets_);
+    // That of AVI and others is written before anybody can know.
+    const bool has_index = std::string_view(format_->iformat->name).find("mp4") != std::string_view::npos;
+    if (has_index && result->ended_early.empty())
+      result->ended_early = sentence;
+    else
+      result->sentences.push_back(sentence);
+  }
+
+  [[noreturn]] void refuse(const std::string& sentence) const {
+    throw Error(ErrorKind::kBadInput, sentence, input_);
+  }
+  [[noreturn]] void time_out() const {
+    throw Error(
+        ErrorKind::kEnvironment,
+        fmt::format("the stream sent nothing for {:g} s (--timeout changes that)", options_.timeout_seconds),
+        input_);
+  }
+
+  void open() {
+    AVFormatContext* context = avformat_alloc_context();
+    context->interrupt_callback = patience_.callback();
+    AVDictionary* settings = nullptr;
+    // A playlist of a stranger's shall not open what is on the network.
+    if (!is_network_) av_dict_set(&settings, "protocol_whitelist", "file,crypto,data", 0);
+    patience_.begin();
+    const int code = avformat_open_input(&context, locator(input_).c_str(), nullptr, &settings);
+    av_dict_free(&settings);
+    if (code < 0) fail_to_open(code);
+    format_.reset(context);
+    patience_.begin();
+    const int found = avformat_find_stream_info(format_.get(), nullptr);
+    if (found < 0) fail_to_open(found);
+  }
+
+  [[noreturn]] void fail_to_open(int code) const {
+    if (patience_.timed_out()) time_out();
+    const bool invalid = code == AVERROR_INVALIDDATA || code == AVERROR_EOF;
+    if (invalid) refuse("this is no video that FFmpeg knows, or its beginning or index is missing");
+    throw Error(is_network_ ? ErrorKind::kEnvironment : ErrorKind::kBadInput,
+                fmt::format("FFmpeg cannot open it: {}", error_text(code)), input_);
+  }
+
+  void choose_stream() {
+    int best = av_find_best_stream(format_.get(), AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
+    if (best >= 0 && (format_->streams[best]->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0) best = -1;
+    for (unsigned i = 0; best < 0 && i < format_->nb_streams; ++i) {
+      const AVStream* stream = format_->streams[i];
+      if (stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
+          (stream->disposition & AV_DISPOSITION_ATTACHED_PIC) == 0)
+        best = static_cast<int>(i);
+    }
+    if (best < 0) refuse("it has no video stream");
+    stream_ = format_->streams[best];
+    for (unsigned i = 0; i < format_->nb_streams; ++i)
+      if (static_cast<int>(i) != best) format_->streams[i]->discard = AVDISCARD_ALL;
+  }
+
+  void open_decoder() {
+    const AVCodecParameters& parameters = *stream_->codecpar;
+    const AVCodec* codec = avcodec_find_decoder(parameters.codec_id);
+    if (codec == nullptr) {
+      char tag[AV_FOURCC_MAX_STRING_SIZE];
+      const std::string name = parameters.codec_id == AV_CODEC_ID_NONE
+                                   ? av_fourcc_make_string(tag, parameters.codec_tag)
+                                   : avcodec_get_name(parameters.codec_id);
+      refuse(fmt::format("this FFmpeg has no decoder for its codec, {}", name));
+    }
+    decoder_.reset(avcodec_alloc_context3(codec));
+    avcodec_parameters_to_context(decoder_.get(), &parameters);
+    decoder_->pkt_timebase = stream_->time_base;
+    decoder_->thread_count = 0;
+    decoder_->max_pixels = kMaxPixels;
+    const int code = avcodec_open2(decoder_.get(), codec, nullptr);
+    if (code < 0) refuse(fmt::format("the decoder for {} does not start: {}", codec->name, error_text(code)));
+    reader_ = std::make_unique<PictureReader>(is_still(parameters.codec_id));
+    matrix_ = reinterpret_cast<const int32_t*>(
+        av_stream_get_side_data(stream_, AV_PKT_DATA_DISPLAYMATRIX, nullptr));
+  }
+
+  void describe() {
+    info_.format = fmt::format("{} in {}", avcodec_get_name(decoder_->codec_id), format_->iformat->name);
+    info_.is_video = true;
+    info_.live = is_network_ && format_->duration == AV_NOPTS_VALUE;
+    info_.time_base = {stream_->time_base.num, stream_->time_base.den};
+    const AVRational rate = av_guess_frame_rate(format_.get(), stream_, nullptr);
+    if (rate.num > 0 && rate.den > 0) info_.frame_rate = {rate.num, rate.den};
+    info_.width = decoder_->width;
+    info_.height = decoder_->height;
+    if (stream_->nb_frames > 0) {
+      info_.frames_claimed = stream_->nb_frames;
+    } else if (format_->duration > 0 && rate.num > 0) {
+      info_.frames_claimed = av_rescale(format_->duration, rate.num, int64_t{rate.den} * AV_TIME_BASE);
+    }
+    if (format_->start_time != AV_NOPTS_VALUE)
+      start_ticks_ = av_rescale_q(format_->start_time, AVRational{1, AV_TIME_BASE}, stream_->time_base);
+  }
+
+  /// The next packet of the video to the decoder, or the end.
+  void feed() {
+    patience_.begin();
+    const int code = av_read_frame(format_.get(), packet_.get());
+    if (code < 0) {
+      if (patience_.timed_out()) {
+        if (frames_ == 0) time_out();
+        losses_.ended_early =
+            fmt::format("the stream sent nothing for {:g} s and was ended", options_.timeout_seconds);
+      } else if (code != AVERROR_EOF && !patience_.stopped()) {
+        losses_.ended_early = fmt::format("reading ended early: {}", error_text(code));
+      }
+      draining_ = true;
+      avcodec_send_packet(decoder_.get(), nullptr);
+      return;
+    }
+    if (packet_->stream_index == stream_->index) {
+      ++all_packets_;
+      if ((packet_->flags & AV_PKT_FLAG_DISCARD) == 0) ++packets_;
+      if ((packet_->flags & AV_PKT_FLAG_CORRUPT) != 0) ++losses_.damaged;
+      // The decoder has been emptied, so it takes the packet or refuses it for good.
+      if (avcodec_send_packet(decoder_.get(), packet_.get()) < 0) ++losses_.damaged, ++refused_;
+    }
+    av_packet_unref(packet_.get());
+  }
+
+  /// False for a picture of no use.
+  bool take(Frame* frame) {
+    const AVFrame& picture = *picture_;
+    if (picture.width <= 0 || picture.height <= 0) return false;
+    if (picture.decode_error_flags != 0 || (picture.flags & AV_FRAME_FLAG_CORRUPT) != 0) ++losses_.corrupt;
+    if (picture.interlaced_frame != 0 && !interlaced_) {
+      interlaced_ = true;
+      losses_.sentences.emplace_back(
+          "the video is interlaced: its frames are used whole, both fields in one");
+    }
+    const Orientation orientation = orientation_of(matrix_of_picture());
+    if (orientation.odd && frames_ == 0)
+      losses_.sentences.emplace_back(
+          "the video is turned by an angle that is no quarter, which is left as it is");
+    *frame = reader_->read(picture, orientation.degrees % 180 != 0);
+    if (orientation.mirrored) *frame = mirrored(*frame);
+    *frame = turned(*frame, orientation.degrees);
+    set_time(frame);
+    ++frames_;
+    errors_at_end_ = 0;
+    av_frame_unref(picture_.get());
+    return true;
+  }
+
+  const int32_t* matrix_of_picture() const {
+    if (matrix_ != nullptr) return matrix_;
+    const AVFrameSideData* data = av_frame_get_side_data(picture_.get(), AV_FRAME_DATA_DISPLAYMATRIX);
+    return data == nullptr ? nullptr : reinterpret_cast<const int32_t*>(data->data);
+  }
+
+  /// Times that are missing or do not rise, as where two files were joined, follow the frame before.
+  void set_time(Frame* frame) {
+    int64_t duration = picture_->pkt_duration;
+    if (duration <= 0 && info_.frame_rate.num > 0)
+      duration = av_rescale_q(
+          1, AVRational{static_cast<int>(info_.frame_rate.den), static_cast<int>(info_.frame_rate.num)},
+          stream_->time_base);
+    duration = std::max<int64_t>(duration, 1);
+    int64_t ticks = picture_->best_effort_timestamp;
+    ticks = ticks == AV_NOPTS_VALUE ? last_ticks_ + duration : ticks - start_ticks_ + shift_ticks_;
+    if (frames_ > 0 && ticks <= last_ticks_) {
+      shift_ticks_ += last_ticks_ + duration - ticks;
+      ticks = last_ticks_ + duration;
+    }
+    if (frames_ == 0 && picture_->best_effort_timestamp == AV_NOPTS_VALUE) ticks = 0;
+    if (frames_ > 0) gaps_ += std::max<int64_t>(0, (ticks - last_ticks_ + duration / 2) / duration - 1);
+    last_ticks_ = ticks;
+    frame->ticks = ticks;
+    frame->seconds = static_cast<double>(ticks) * av_q2d(stream_->time_base);
+  }
+
+  std::string input_;
+  SourceOptions options_;
+  bool is_network_;
+  Patience patience_;
+  PacketPointer packet_;
+  FramePointer picture_;
+  InputPointer format_;
+  AVStream* stream_ = nullptr;
+  CodecPointer decoder_;
+  std::unique_ptr<PictureReader> reader_;
+  const int32_t* matrix_ = nullptr;
+  SourceInfo info_;
+  Losses losses_;
+  bool draining_ = false;
+  bool interlaced_ = false;
+  int errors_at_end_ = 0;
+  int64_t all_packets_ = 0;
+  int64_t packets_ = 0;  ///< that are to be shown
+  int64_t refused_ = 0;  ///< by the decoder
+  int64_t gaps_ = 0;     ///< frames that would fill the gaps between those that came
+  int64_t frames_ = 0;
+  int64_t start_ticks_ = 0;
+  int64_t shift_ticks_ = 0;
+  int64_t last_ticks_ = 0;
+};
+
+}  // namespace
+}  // namespace hone::media
+
+extern "C" hone::media::FrameSource* hone_open_video(const std::string& input,
+                                                     const hone::media::SourceOptions& options) {
+  return new hone::media::VideoSource(input, options);
+}
