@@ -1,0 +1,85 @@
+// See decoder.hpp: the list of forms, and what is common to all of them.
+#include "task/decoder.hpp"
+
+#include <array>
+
+#include "base/error.hpp"
+#include "task/decoders/rows.hpp"
+
+namespace hone::task {
+namespace {
+
+std::string outputs_text(const Signature& signature) {
+  std::string text;
+  for (const OutputInfo& output : signature.outputs)
+    text += fmt::format("{}{} [{}]", text.empty() ? "" : ", ", output.name, tensor::shape_text(output.shape));
+  return text;
+}
+
+std::string names_text() {
+  std::string text;
+  for (const Decoder& decoder : decoders())
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", decoder.name);
+  return text;
+}
+
+Box in_pixels(const Box& box, int64_t width, int64_t height) {
+  const auto w = static_cast<float>(width);
+  const auto h = static_cast<float>(height);
+  return {box.x1 * w, box.y1 * h, box.x2 * w, box.y2 * h};
+}
+
+/// In pixels of the image.
+Box placed(Space space, const Box& box, const Geometry& g) {
+  switch (space) {
+    case Space::kImagePixels: return box;
+    case Space::kImageShare: return in_pixels(box, g.image_width, g.image_height);
+    case Space::kInputShare: return to_image(g, in_pixels(box, g.input_width, g.input_height));
+    default: return to_image(g, box);
+  }
+}
+
+}  // namespace
+
+std::span<const Decoder> decoders() {
+  // What is known by names comes before what is known by shapes alone.
+  static const std::array kDecoders{kDarknet,      kDarknetGrid, kEfficientNms, kRtdetrOriginal,
+                                    kBoxesConfs,   kSsd,         kTorchvision,  kDetr,
+                                    kRtdetrLogits, kYolov7Raw,   kYolov8,       kYolov5,
+                                    kYolox,        kYolov7Nms,   kEndToEnd,     kRtdetr};
+  return kDecoders;
+}
+
+DecoderChoice choose_decoder(const Signature& signature, std::string_view name) {
+  for (const Decoder& decoder : decoders()) {
+    if (!name.empty() && decoder.name != name) continue;
+    const auto match = decoder.match(signature, !name.empty());
+    if (match) return {&decoder, *match};
+    if (!name.empty())
+      fail_usage("the outputs {} are not of the form of --decoder {} ({})", outputs_text(signature), name,
+                 decoder.form);
+  }
+  if (!name.empty()) fail_usage("there is no decoder {}: {}", name, names_text());
+  fail_bad_input("no decoder knows its outputs {} for an input of {} x {} (--decoder {} decides)",
+                 outputs_text(signature), signature.input_width, signature.input_height, names_text());
+}
+
+std::vector<Detection> decode_image(const DecoderChoice& choice, const DecodeCall& call,
+                                    const Geometry& geometry, const FinishOptions& options) {
+  const Decoder& decoder = *choice.decoder;
+  std::vector<Detection> found;
+  decoder.decode(call, &found);
+  for (Detection& detection : found) detection.box = placed(decoder.space, detection.box, geometry);
+  if (decoder.needs_nms) {
+    const Overlap overlap = decoder.overlap == nullptr ? iou : decoder.overlap(call.signature, geometry);
+    suppress(options.overlap, overlap, &found);
+  } else {
+    sort_by_score(&found);
+  }
+  if (static_cast<int64_t>(found.size()) > options.most) found.resize(static_cast<size_t>(options.most));
+  if (decoder.clips)
+    for (Detection& detection : found) detection.box = clipped(geometry, detection.box);
+  return found;
+}
+
+}  // namespace hone::task

@@ -1,0 +1,111 @@
+// From a network's outputs to boxes: a table of the forms that detectors are exported in. Each row knows its
+// form by names, shapes and metadata, and says what had to be assumed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "import/model.hpp"
+#include "task/detection.hpp"
+#include "task/geometry.hpp"
+#include "task/nms.hpp"
+#include "tensor/tensor.hpp"
+
+namespace hone::task {
+
+struct OutputInfo {
+  std::string name;
+  tensor::DType dtype = tensor::DType::kUndefined;
+  tensor::Shape shape;
+  /// The largest of the first four numbers of any row, in one run; 0 where there are none.
+  float largest_coordinate = 0;
+};
+
+/// What a form is known by. Shapes and coordinates are those of one run.
+struct Signature {
+  int64_t input_width = 0;
+  int64_t input_height = 0;
+  std::vector<std::string> inputs;
+  std::vector<OutputInfo> outputs;
+  importer::Metadata metadata;
+  /// As names in the metadata or a file of labels tell; 0 where nothing does.
+  int64_t classes = 0;
+};
+
+/// How a network of this form was trained to see images; flags and metadata override it.
+struct InputForm {
+  Fit fit = Fit::kLetterbox;
+  float padding = 114;  ///< level of what no image covers
+  bool bgr = false;
+  float scale = 1.0f / 255;
+  bool imagenet = false;  ///< ImageNet's mean and standard deviation
+  bool antialias = false;
+};
+
+/// A form that fits, with what decoding needs.
+struct Match {
+  /// Indices of outputs, in the order that the row's decode() wants.
+  std::vector<size_t> roles;
+  int64_t classes = 0;
+  std::string assumed;  ///< a clause; empty where nothing was
+  /// Where the model says it.
+  std::optional<Fit> fit = {};
+};
+
+enum class Space {
+  kInputPixels,
+  kInputShare,   ///< 0..1 of the input's sides
+  kImagePixels,  ///< the network was told the image's size
+  kImageShare    ///< 0..1 of the image's sides, however it was fitted
+};
+
+struct DecodeCall {
+  std::span<const tensor::Tensor> outputs;
+  const Match& match;
+  const Signature& signature;
+  int64_t row = 0;  ///< of the batch
+  float threshold = 0.25f;
+};
+
+struct Decoder {
+  std::string_view name;
+  std::string_view form;  ///< for people
+  InputForm input;
+  Space space = Space::kInputPixels;
+  bool needs_nms = false;
+  /// Null where the form cannot be this; `forced`: the user says that it is, so what is likely counts.
+  std::optional<Match> (*match)(const Signature& signature, bool forced);
+  /// Appends what has a score above the threshold; one class, the likeliest, for each box.
+  void (*decode)(const DecodeCall& call, std::vector<Detection>* found);
+  /// What NMS compares with its threshold; null: the IoU.
+  Overlap (*overlap)(const Signature& signature, const Geometry& geometry) = nullptr;
+  /// Whether boxes end where the image does.
+  bool clips = true;
+};
+
+/// In the order in which they are asked.
+std::span<const Decoder> decoders();
+
+struct DecoderChoice {
+  const Decoder* decoder = nullptr;
+  Match match;
+};
+
+/// The first that fits, or the one of this name. Bad input that names the outputs where none does; usage
+/// error for a name that nobody has, or whose form the outputs cannot be.
+DecoderChoice choose_decoder(const Signature& signature, std::string_view name);
+
+struct FinishOptions {
+  float overlap = 0.45f;
+  int64_t most = 300;
+};
+
+/// Decodes one image of a batch: boxes in pixels of the image, inside it, by falling score.
+std::vector<Detection> decode_image(const DecoderChoice& choice, const DecodeCall& call,
+                                    const Geometry& geometry, const FinishOptions& options);
+
+}  // namespace hone::task

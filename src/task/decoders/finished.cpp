@@ -1,0 +1,218 @@
+// Forms in which the network has chosen the boxes itself: no NMS after it.
+#include <algorithm>
+
+#include "task/decoders/rows.hpp"
+
+namespace hone::task {
+namespace {
+
+/// More boxes than this no network chooses: what has more rows has cells.
+constexpr int64_t kMostChosen = 1000;
+
+bool says_detr(const Signature& signature) {
+  const auto told = signature.metadata.find("description");
+  if (told == signature.metadata.end()) return false;
+  return told->second.find("DETR") != std::string::npos || told->second.find("detr") != std::string::npos;
+}
+
+/// x1, y1, x2, y2, score, class.
+std::optional<Match> match_end_to_end(const Signature& signature, bool forced) {
+  const auto index = output_where(signature, {}, [](const OutputInfo& output) {
+    return is_float(output.dtype) && (output.shape.size() == 3 || output.shape.size() == 2) &&
+           output.shape.back() >= 6;
+  });
+  if (!index) return std::nullopt;
+  const tensor::Shape& shape = signature.outputs[*index].shape;
+  const bool told = signature.metadata.contains("end2end") && signature.metadata.at("end2end") == "True";
+  // Behind six numbers stand mask coefficients or keypoints.
+  if (!told && shape.back() != 6 && !forced) return std::nullopt;
+  if (!told && !forced && (shape[shape.size() - 2] > kMostChosen || says_detr(signature)))
+    return std::nullopt;
+  // RT-DETR's rows have six numbers as well: shares of the image, which no corners in pixels are.
+  constexpr float kMostShare = 1.5f;
+  const float largest = signature.outputs[*index].largest_coordinate;
+  if (!told && !forced && largest > 0 && largest <= kMostShare) return std::nullopt;
+  return Match{{*index},
+               signature.classes,
+               told || forced
+                   ? ""
+                   : "rows of corners in pixels, score and class (--decoder rtdetr: shares of the image)"};
+}
+
+void decode_end_to_end(const DecodeCall& call, std::vector<Detection>* found) {
+  const Rows rows(call.outputs[call.match.roles[0]], call.row, 2);
+  for (int64_t i = 0; i < rows.shape()[0]; ++i) {
+    const auto row = rows.row(i);
+    add_above(call.threshold, {row[0], row[1], row[2], row[3]}, {static_cast<int64_t>(row[5]), row[4]},
+              found);
+  }
+}
+
+/// [n, 7]: image of the batch, x1, y1, x2, y2, class, score.
+std::optional<Match> match_yolov7_nms(const Signature& signature, bool /*forced*/) {
+  const auto index = output_where(signature, {}, [](const OutputInfo& output) {
+    return is_float(output.dtype) && output.shape.size() == 2 && output.shape.back() == 7;
+  });
+  if (!index) return std::nullopt;
+  return Match{{*index}, signature.classes, ""};
+}
+
+void decode_yolov7_nms(const DecodeCall& call, std::vector<Detection>* found) {
+  const Rows rows(call.outputs[call.match.roles[0]], 0, 2);
+  for (int64_t i = 0; i < rows.shape()[0]; ++i) {
+    const auto row = rows.row(i);
+    if (static_cast<int64_t>(row[0]) != call.row) continue;
+    add_above(call.threshold, {row[1], row[2], row[3], row[4]}, {static_cast<int64_t>(row[5]), row[6]},
+              found);
+  }
+}
+
+/// Only the first rows count, as many as the first output says; those behind them are stale.
+std::optional<Match> match_efficient_nms(const Signature& signature, bool /*forced*/) {
+  const auto count = output_named(signature, {"num_dets", "num_detections", "num"});
+  const auto boxes = output_named(signature, {"det_boxes", "detection_boxes", "nmsed_boxes", "boxes"});
+  const auto scores = output_named(signature, {"det_scores", "detection_scores", "nmsed_scores", "scores"});
+  const auto labels =
+      output_named(signature, {"det_classes", "detection_classes", "nmsed_classes", "classes"});
+  if (!count || !boxes || !scores || !labels) return std::nullopt;
+  return Match{
+      {*count, *boxes, *scores, *labels}, signature.classes, "boxes as corners in pixels of the input"};
+}
+
+void decode_efficient_nms(const DecodeCall& call, std::vector<Detection>* found) {
+  const auto& roles = call.match.roles;
+  const std::vector<double> counts = call.outputs[roles[0]].to_double();
+  const Rows boxes(call.outputs[roles[1]], call.row, 2);
+  const Rows scores(call.outputs[roles[2]], call.row, 1);
+  const Rows labels(call.outputs[roles[3]], call.row, 1);
+  const auto row = static_cast<size_t>(call.row);
+  const double told = row < counts.size() ? counts[row] : 0;
+  const auto room = static_cast<double>(std::min({boxes.shape()[0], scores.shape()[0], labels.shape()[0]}));
+  const auto count = static_cast<int64_t>(std::clamp(told, 0.0, room));
+  for (int64_t i = 0; i < count; ++i) {
+    const auto box = boxes.row(i);
+    const auto at = static_cast<size_t>(i);
+    add_above(call.threshold, {box[0], box[1], box[2], box[3]},
+              {static_cast<int64_t>(labels.values()[at]), scores.values()[at]}, found);
+  }
+}
+
+/// Boxes, classes and scores in outputs of their own, with or without a dimension for the batch.
+std::optional<std::vector<size_t>> three_outputs(const Signature& signature, size_t rank) {
+  const auto is_boxes = [rank](const OutputInfo& output) {
+    return is_float(output.dtype) && output.shape.size() == rank && output.shape.back() == 4;
+  };
+  const auto boxes = output_where(signature, {}, is_boxes);
+  if (!boxes) return std::nullopt;
+  const auto labels = output_where(signature, {*boxes}, [rank](const OutputInfo& output) {
+    return !is_float(output.dtype) && output.shape.size() + 1 == rank;
+  });
+  auto named = output_named(signature, {"labels", "classes"});
+  const auto chosen = labels ? labels : named;
+  if (!chosen) return std::nullopt;
+  const auto scores = output_where(signature, {*boxes, *chosen}, [rank](const OutputInfo& output) {
+    return is_float(output.dtype) && output.shape.size() + 1 == rank;
+  });
+  if (!scores) return std::nullopt;
+  return std::vector<size_t>{*boxes, *chosen, *scores};
+}
+
+/// `first`: the number of the first class, before which there is the background.
+void decode_three(const DecodeCall& call, int64_t first, std::vector<Detection>* found) {
+  const auto& roles = call.match.roles;
+  const Rows boxes(call.outputs[roles[0]], call.row, 2);
+  const Rows labels(call.outputs[roles[1]], call.row, 1);
+  const Rows scores(call.outputs[roles[2]], call.row, 1);
+  const int64_t count = std::min({boxes.shape()[0], labels.shape()[0], scores.shape()[0]});
+  for (int64_t i = 0; i < count; ++i) {
+    const auto box = boxes.row(i);
+    const auto at = static_cast<size_t>(i);
+    const int64_t label = static_cast<int64_t>(labels.values()[at]) - first;
+    if (label < 0) continue;
+    add_above(call.threshold, {box[0], box[1], box[2], box[3]}, {label, scores.values()[at]}, found);
+  }
+}
+
+bool asks_for_size(const Signature& signature) {
+  return std::find(signature.inputs.begin(), signature.inputs.end(), "orig_target_sizes") !=
+         signature.inputs.end();
+}
+
+std::optional<Match> match_rtdetr_original(const Signature& signature, bool forced) {
+  if (!asks_for_size(signature) && !forced) return std::nullopt;
+  const auto roles = three_outputs(signature, 3);
+  if (!roles) return std::nullopt;
+  return Match{*roles, signature.classes, ""};
+}
+
+void decode_rtdetr_original(const DecodeCall& call, std::vector<Detection>* found) {
+  decode_three(call, 0, found);
+}
+
+std::optional<Match> match_ssd(const Signature& signature, bool forced) {
+  if (asks_for_size(signature) && !forced) return std::nullopt;
+  const auto roles = three_outputs(signature, 3);
+  if (!roles) return std::nullopt;
+  return Match{*roles, signature.classes, "corners in 0..1 of the image, classes that count from 1"};
+}
+
+void decode_counted_from_one(const DecodeCall& call, std::vector<Detection>* found) {
+  decode_three(call, 1, found);
+}
+
+std::optional<Match> match_torchvision(const Signature& signature, bool /*forced*/) {
+  const auto roles = three_outputs(signature, 2);
+  if (!roles) return std::nullopt;
+  return Match{*roles, signature.classes, "corners in pixels of the input, classes that count from 1"};
+}
+
+constexpr InputForm kStretched{Fit::kStretch};
+constexpr InputForm kImageNet{Fit::kStretch, 0, false, 1.0f / 255, true};
+
+}  // namespace
+
+const Decoder kEndToEnd{"end2end",
+                        "YOLO26, v10 and exports with NMS: [N, n, 6], corners in pixels, score, class",
+                        {},
+                        Space::kInputPixels,
+                        false,
+                        match_end_to_end,
+                        decode_end_to_end};
+const Decoder kYolov7Nms{"yolov7-nms",
+                         "YOLOv7 --end2end: [n, 7], image of the batch, corners in pixels, class, score",
+                         {},
+                         Space::kInputPixels,
+                         false,
+                         match_yolov7_nms,
+                         decode_yolov7_nms};
+const Decoder kEfficientNms{"efficientnms",
+                            "EfficientNMS: num_dets, det_boxes, det_scores, det_classes",
+                            {},
+                            Space::kInputPixels,
+                            false,
+                            match_efficient_nms,
+                            decode_efficient_nms};
+const Decoder kRtdetrOriginal{
+    "rtdetr-original",
+    "RT-DETR and D-FINE of their authors: labels, boxes, scores in pixels of the image",
+    kStretched,
+    Space::kImagePixels,
+    false,
+    match_rtdetr_original,
+    decode_rtdetr_original};
+const Decoder kSsd{"ssd",
+                   "SSD: bboxes [N, n, 4] in 0..1, labels [N, n] from 1, scores [N, n]",
+                   kImageNet,
+                   Space::kInputShare,
+                   false,
+                   match_ssd,
+                   decode_counted_from_one};
+const Decoder kTorchvision{"torchvision",
+                           "torchvision's detectors: boxes [n, 4] in pixels, labels [n] from 1, scores [n]",
+                           kStretched,
+                           Space::kInputPixels,
+                           false,
+                           match_torchvision,
+                           decode_counted_from_one};
+
+}  // namespace hone::task

@@ -1,0 +1,179 @@
+// Forms of transformers that answer a fixed number of queries, and darknet's exports of boxes and
+// confidences.
+#include <algorithm>
+#include <cmath>
+
+#include "task/decoders/rows.hpp"
+
+namespace hone::task {
+namespace {
+
+constexpr int64_t kBoxNumbers = 4;
+constexpr int64_t kMostQueries = 1000;
+/// RT-DETR and the deformable ones ask 300 queries and give each class a sigmoid; DETR asks 100 and has a
+/// softmax.
+constexpr int64_t kQueriesOfSigmoid = 300;
+
+std::optional<Match> match_rtdetr(const Signature& signature, bool forced) {
+  const auto index = output_where(signature, {}, [](const OutputInfo& output) {
+    return is_float(output.dtype) && output.shape.size() == 3 && output.shape[1] <= kMostQueries &&
+           output.shape[2] > kBoxNumbers;
+  });
+  if (!index || (signature.outputs.size() > 1 && !forced)) return std::nullopt;
+  const int64_t width = signature.outputs[*index].shape[2];
+  // [N, 300, 6] is either score and class, or two classes.
+  const bool pairs = width == 6 && signature.classes != 2;
+  const int64_t classes = pairs ? 0 : width - kBoxNumbers;
+  const bool fits = pairs || signature.classes == 0 || signature.classes == classes;
+  if (!fits && !forced) return std::nullopt;
+  return Match{{*index}, classes, "centres and sides in 0..1 of the image"};
+}
+
+void decode_rtdetr(const DecodeCall& call, std::vector<Detection>* found) {
+  const Rows rows(call.outputs[call.match.roles[0]], call.row, 2);
+  for (int64_t i = 0; i < rows.shape()[0]; ++i) {
+    const auto row = rows.row(i);
+    const Best best = call.match.classes == 0
+                          ? Best{static_cast<int64_t>(row[5]), row[4]}
+                          : best_of(row.subspan(kBoxNumbers, static_cast<size_t>(call.match.classes)));
+    add_above(call.threshold, from_centre(row[0], row[1], row[2], row[3]), best, found);
+  }
+}
+
+struct Queries {
+  size_t boxes;
+  size_t logits;
+  int64_t count;
+  int64_t width;
+};
+
+/// [N, q, 4] and [N, q, k].
+std::optional<Queries> query_outputs(const Signature& signature) {
+  auto boxes = output_named(signature, {"pred_boxes"});
+  if (!boxes)
+    boxes = output_where(signature, {}, [](const OutputInfo& output) {
+      return is_float(output.dtype) && output.shape.size() == 3 && output.shape[2] == kBoxNumbers;
+    });
+  if (!boxes || signature.outputs[*boxes].shape.size() != 3) return std::nullopt;
+  const int64_t count = signature.outputs[*boxes].shape[1];
+  auto logits = output_named(signature, {"logits", "pred_logits"});
+  if (!logits)
+    logits = output_where(signature, {*boxes}, [count](const OutputInfo& output) {
+      return is_float(output.dtype) && output.shape.size() == 3 && output.shape[1] == count;
+    });
+  if (!logits || count > kMostQueries) return std::nullopt;
+  return Queries{*boxes, *logits, count, signature.outputs[*logits].shape.back()};
+}
+
+bool has_sigmoid(const Signature& signature, const Queries& queries) {
+  if (signature.classes > 0 && signature.classes == queries.width) return true;
+  if (signature.classes > 0 && signature.classes == queries.width - 1) return false;
+  return queries.count == kQueriesOfSigmoid;
+}
+
+std::optional<Match> match_detr(const Signature& signature, bool forced) {
+  const auto queries = query_outputs(signature);
+  if (!queries || queries->width < 2) return std::nullopt;
+  if (!forced && has_sigmoid(signature, *queries)) return std::nullopt;
+  return Match{
+      {queries->boxes, queries->logits},
+      queries->width - 1,
+      "a softmax whose last class is 'no object' (--decoder rtdetr-logits: a sigmoid for each class)"};
+}
+
+std::optional<Match> match_rtdetr_logits(const Signature& signature, bool forced) {
+  const auto queries = query_outputs(signature);
+  if (!queries || (!forced && !has_sigmoid(signature, *queries))) return std::nullopt;
+  return Match{{queries->boxes, queries->logits},
+               queries->width,
+               "a sigmoid for each class (--decoder detr: a softmax with 'no object')"};
+}
+
+/// Of the classes that are objects; `classes` of a row are, what is behind them only adds to the sum.
+Best softmax_best(std::span<const float> logits, int64_t classes) {
+  Best best = best_of(logits.first(static_cast<size_t>(classes)));
+  const float highest = best_of(logits).score;
+  float sum = 0;
+  for (const float logit : logits) sum += std::exp(logit - highest);
+  best.score = std::exp(best.score - highest) / sum;
+  return best;
+}
+
+void decode_detr(const DecodeCall& call, std::vector<Detection>* found) {
+  const Rows boxes(call.outputs[call.match.roles[0]], call.row, 2);
+  const Rows logits(call.outputs[call.match.roles[1]], call.row, 2);
+  for (int64_t i = 0; i < boxes.shape()[0]; ++i) {
+    const auto box = boxes.row(i);
+    add_above(call.threshold, from_centre(box[0], box[1], box[2], box[3]),
+              softmax_best(logits.row(i), call.match.classes), found);
+  }
+}
+
+void decode_rtdetr_logits(const DecodeCall& call, std::vector<Detection>* found) {
+  const Rows boxes(call.outputs[call.match.roles[0]], call.row, 2);
+  const Rows logits(call.outputs[call.match.roles[1]], call.row, 2);
+  for (int64_t i = 0; i < boxes.shape()[0]; ++i) {
+    const auto box = boxes.row(i);
+    Best best = best_of(logits.row(i));
+    best.score = 1 / (1 + std::exp(-best.score));
+    add_above(call.threshold, from_centre(box[0], box[1], box[2], box[3]), best, found);
+  }
+}
+
+/// boxes [N, n, 1, 4], confs [N, n, nc].
+std::optional<Match> match_boxes_confs(const Signature& signature, bool /*forced*/) {
+  const auto boxes = output_where(signature, {}, [](const OutputInfo& output) {
+    return is_float(output.dtype) && output.shape.size() == 4 && output.shape[2] == 1 &&
+           output.shape[3] == kBoxNumbers;
+  });
+  if (!boxes) return std::nullopt;
+  const int64_t count = signature.outputs[*boxes].shape[1];
+  const auto confidences = output_where(signature, {*boxes}, [count](const OutputInfo& output) {
+    return is_float(output.dtype) && output.shape.size() == 3 && output.shape[1] == count;
+  });
+  if (!confidences) return std::nullopt;
+  return Match{{*boxes, *confidences},
+               signature.outputs[*confidences].shape[2],
+               "corners in 0..1 of the image, which was resized without padding"};
+}
+
+void decode_boxes_confs(const DecodeCall& call, std::vector<Detection>* found) {
+  const Rows boxes(call.outputs[call.match.roles[0]], call.row, 3);
+  const Rows confidences(call.outputs[call.match.roles[1]], call.row, 2);
+  for (int64_t i = 0; i < boxes.shape()[0]; ++i) {
+    const auto box = boxes.row(i);
+    add_above(call.threshold, {box[0], box[1], box[2], box[3]}, best_of(confidences.row(i)), found);
+  }
+}
+
+constexpr InputForm kStretched{Fit::kStretch};
+constexpr InputForm kAsDetr{Fit::kStretch, 0, false, 1.0f / 255, true, true};
+
+}  // namespace
+
+const Decoder kRtdetr{
+    "rtdetr",     "RT-DETR of Ultralytics: [N, n, 4 + classes] or [N, n, 6], centres and sides in 0..1",
+    kStretched,   Space::kInputShare,
+    false,        match_rtdetr,
+    decode_rtdetr};
+const Decoder kDetr{
+    "detr",     "DETR: logits [N, n, classes + 1], pred_boxes [N, n, 4], centres and sides in 0..1",
+    kAsDetr,    Space::kInputShare,
+    false,      match_detr,
+    decode_detr};
+const Decoder kRtdetrLogits{"rtdetr-logits",
+                            "RT-DETR and deformable DETR of transformers: logits [N, n, classes], pred_boxes",
+                            kStretched,
+                            Space::kInputShare,
+                            false,
+                            match_rtdetr_logits,
+                            decode_rtdetr_logits};
+const Decoder kBoxesConfs{"boxes-confs",
+                          "exports of darknet's networks: boxes [N, n, 1, 4] in 0..1, confs [N, n, classes]",
+                          kStretched,
+                          Space::kInputShare,
+                          true,
+                          match_boxes_confs,
+                          decode_boxes_confs};
+
+}  // namespace hone::task

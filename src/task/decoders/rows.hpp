@@ -1,0 +1,85 @@
+// What decoders share: rows of an output as float, and which outputs look like what.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "task/decoder.hpp"
+
+namespace hone::task {
+
+/// One image's part of an output, as float. Outputs of other types are converted.
+class Rows {
+ public:
+  /// `rank` of one image's part: an output that has no dimension for the batch is that part itself.
+  Rows(const tensor::Tensor& output, int64_t row, size_t rank);
+
+  std::span<const float> values() const { return values_; }
+  /// Of one image.
+  const tensor::Shape& shape() const { return shape_; }
+  std::span<const float> row(int64_t index) const {
+    const auto width = static_cast<size_t>(shape_.back());
+    return values_.subspan(static_cast<size_t>(index) * width, width);
+  }
+
+ private:
+  tensor::Tensor converted_;
+  std::span<const float> values_;
+  tensor::Shape shape_;
+};
+
+struct Best {
+  int64_t label = 0;
+  float score = 0;
+};
+/// The first of the highest.
+Best best_of(std::span<const float> scores);
+
+inline Box from_centre(float x, float y, float width, float height) {
+  return {x - width / 2, y - height / 2, x + width / 2, y + height / 2};
+}
+
+/// Appends a detection that is above the threshold; one with a side that is no number is none.
+void add_above(float threshold, const Box& box, Best best, std::vector<Detection>* found);
+
+std::optional<size_t> output_named(const Signature& signature, std::initializer_list<std::string_view> names);
+/// The first that satisfies the condition and is none of those that are taken.
+template <class Wanted>
+std::optional<size_t> output_where(const Signature& signature, const std::vector<size_t>& taken,
+                                   const Wanted& wanted) {
+  for (size_t i = 0; i < signature.outputs.size(); ++i) {
+    bool is_taken = false;
+    for (const size_t other : taken) is_taken = is_taken || other == i;
+    if (!is_taken && wanted(signature.outputs[i])) return i;
+  }
+  return std::nullopt;
+}
+
+inline bool is_float(tensor::DType dtype) {
+  return dtype == tensor::DType::kFloat32 || dtype == tensor::DType::kFloat16 ||
+         dtype == tensor::DType::kBFloat16 || dtype == tensor::DType::kFloat64;
+}
+
+/// Cells of all heads: sum of (w / s) (h / s) over the strides 8, 16, 32 and, for networks of four heads, 64.
+std::vector<int64_t> cell_counts(const Signature& signature);
+
+extern const Decoder kYolov5;
+extern const Decoder kYolov8;
+extern const Decoder kYolox;
+extern const Decoder kYolov7Raw;
+extern const Decoder kEndToEnd;
+extern const Decoder kYolov7Nms;
+extern const Decoder kEfficientNms;
+extern const Decoder kRtdetr;
+extern const Decoder kRtdetrOriginal;
+extern const Decoder kDetr;
+extern const Decoder kRtdetrLogits;
+extern const Decoder kSsd;
+extern const Decoder kTorchvision;
+extern const Decoder kBoxesConfs;
+extern const Decoder kDarknet;
+extern const Decoder kDarknetGrid;
+
+}  // namespace hone::task

@@ -1,0 +1,263 @@
+// Forms of YOLO that give a row for each cell and need NMS.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "task/decoders/rows.hpp"
+
+namespace hone::task {
+namespace {
+
+/// x, y, width, height and, but for YOLOv8, whether there is an object.
+constexpr int64_t kBoxNumbers = 4;
+constexpr int64_t kWithObject = 5;
+/// What segmentation adds to each row.
+constexpr int64_t kMaskNumbers = 32;
+
+bool has_masks(const Signature& signature) {
+  return output_where(signature, {},
+                      [](const OutputInfo& output) {
+                        return output.shape.size() == 4 && output.shape[1] == kMaskNumbers;
+                      })
+      .has_value();
+}
+
+/// The first output with rows for cells: [N, a, b], or [a, b] of networks that have lost the batch.
+struct CellOutput {
+  size_t index;
+  int64_t rows;
+  int64_t columns;
+};
+
+std::optional<CellOutput> cell_output(const Signature& signature) {
+  const auto index = output_where(signature, {}, [](const OutputInfo& output) {
+    return is_float(output.dtype) && (output.shape.size() == 3 || output.shape.size() == 2);
+  });
+  if (!index) return std::nullopt;
+  const tensor::Shape& shape = signature.outputs[*index].shape;
+  return CellOutput{*index, shape[shape.size() - 2], shape.back()};
+}
+
+/// Classes of rows that are this wide: those that are named, else all that is neither box nor mask.
+int64_t classes_of(const Signature& signature, int64_t width, int64_t before) {
+  const int64_t room = width - before - (has_masks(signature) ? kMaskNumbers : 0);
+  return signature.classes > 0 && signature.classes <= room ? signature.classes : room;
+}
+
+bool is_count(const Signature& signature, int64_t rows, int64_t share) {
+  const auto counts = cell_counts(signature);
+  return std::any_of(counts.begin(), counts.end(), [&](int64_t count) { return rows == share * count; });
+}
+
+std::optional<Match> match_yolov5(const Signature& signature, bool forced) {
+  const auto output = cell_output(signature);
+  if (!output || output->columns <= kWithObject) return std::nullopt;
+  constexpr int64_t kAnchors = 3;
+  const bool counted = is_count(signature, output->rows, kAnchors);
+  if (!counted && !forced) return std::nullopt;
+  const int64_t classes = classes_of(signature, output->columns, kWithObject);
+  if (classes <= 0) return std::nullopt;
+  return Match{{output->index}, classes, signature.classes > 0 ? "" : fmt::format("{} classes", classes)};
+}
+
+void decode_yolov5(const DecodeCall& call, std::vector<Detection>* found) {
+  const Rows rows(call.outputs[call.match.roles[0]], call.row, 2);
+  for (int64_t i = 0; i < rows.shape()[0]; ++i) {
+    const auto row = rows.row(i);
+    const float object = row[kBoxNumbers];
+    if (!(object > call.threshold)) continue;
+    Best best = best_of(row.subspan(kWithObject, static_cast<size_t>(call.match.classes)));
+    best.score *= object;
+    add_above(call.threshold, from_centre(row[0], row[1], row[2], row[3]), best, found);
+  }
+}
+
+std::optional<Match> match_yolov8(const Signature& signature, bool forced) {
+  const auto output = cell_output(signature);
+  if (!output) return std::nullopt;
+  // Rows of YOLOv5 that happen to be as many numbers as there are cells.
+  const bool is_yolov5 = signature.classes > 0 && output->columns == kWithObject + signature.classes &&
+                         is_count(signature, output->rows, 3);
+  if (is_yolov5 && !forced) return std::nullopt;
+  const bool upright = is_count(signature, output->columns, 1) && output->rows > kBoxNumbers;
+  const bool named = signature.classes > 0 && output->rows == kBoxNumbers + signature.classes &&
+                     output->columns > output->rows;
+  const bool lying = is_count(signature, output->rows, 1) && signature.classes > 0 &&
+                     output->columns == kBoxNumbers + signature.classes;
+  if (!upright && !named && !lying && !forced) return std::nullopt;
+  const bool by_rows = lying || (!upright && !named && output->rows > output->columns);
+  const int64_t width = by_rows ? output->columns : output->rows;
+  const int64_t classes = classes_of(signature, width, kBoxNumbers);
+  if (classes <= 0) return std::nullopt;
+  return Match{{output->index}, classes, signature.classes > 0 ? "" : fmt::format("{} classes", classes)};
+}
+
+/// Numbers of a cell lie a row apart: [4 + nc, cells].
+void decode_upright(const Rows& rows, const DecodeCall& call, std::vector<Detection>* found) {
+  const auto cells = static_cast<size_t>(rows.shape()[1]);
+  const auto values = rows.values();
+  std::vector<float> highest(values.begin() + kBoxNumbers * static_cast<int64_t>(cells),
+                             values.begin() + (kBoxNumbers + 1) * static_cast<int64_t>(cells));
+  std::vector<int64_t> label(cells, 0);
+  for (int64_t c = 1; c < call.match.classes; ++c) {
+    const float* scores = values.data() + static_cast<size_t>(kBoxNumbers + c) * cells;
+    for (size_t i = 0; i < cells; ++i) {
+      if (!(scores[i] > highest[i])) continue;
+      highest[i] = scores[i];
+      label[i] = c;
+    }
+  }
+  for (size_t i = 0; i < cells; ++i) {
+    const Box box = from_centre(values[i], values[cells + i], values[2 * cells + i], values[3 * cells + i]);
+    add_above(call.threshold, box, {label[i], highest[i]}, found);
+  }
+}
+
+void decode_yolov8(const DecodeCall& call, std::vector<Detection>* found) {
+  const Rows rows(call.outputs[call.match.roles[0]], call.row, 2);
+  const int64_t width = kBoxNumbers + call.match.classes;
+  const bool by_rows = rows.shape()[0] > rows.shape()[1] && rows.shape()[1] >= width;
+  if (!by_rows) return decode_upright(rows, call, found);
+  for (int64_t i = 0; i < rows.shape()[0]; ++i) {
+    const auto row = rows.row(i);
+    add_above(call.threshold, from_centre(row[0], row[1], row[2], row[3]),
+              best_of(row.subspan(kBoxNumbers, static_cast<size_t>(call.match.classes))), found);
+  }
+}
+
+std::optional<Match> match_yolox(const Signature& signature, bool forced) {
+  const auto output = cell_output(signature);
+  if (!output || output->columns <= kWithObject) return std::nullopt;
+  if (!is_count(signature, output->rows, 1)) return std::nullopt;
+  const bool likely = signature.classes == 0 || output->columns == kWithObject + signature.classes;
+  if (!likely && !forced) return std::nullopt;
+  return Match{{output->index},
+               output->columns - kWithObject,
+               "boxes relative to their cells, as YOLOX exports them (where they are pixels already, as in "
+               "YOLOv6, --decoder yolov5)"};
+}
+
+/// Calls use(row, x, y, stride) for the cells of the strides 8, 16, 32 (and 64), each row by row.
+template <class Use>
+void each_cell(const Signature& signature, int64_t rows, const Use& use) {
+  int64_t row = 0;
+  for (int64_t stride = 8; row < rows; stride *= 2) {
+    const int64_t width = (signature.input_width + stride - 1) / stride;
+    const int64_t height = (signature.input_height + stride - 1) / stride;
+    for (int64_t y = 0; y < height; ++y)
+      for (int64_t x = 0; x < width && row < rows; ++x) use(row++, x, y, stride);
+  }
+}
+
+void decode_yolox(const DecodeCall& call, std::vector<Detection>* found) {
+  const Rows rows(call.outputs[call.match.roles[0]], call.row, 2);
+  each_cell(call.signature, rows.shape()[0], [&](int64_t index, int64_t x, int64_t y, int64_t stride) {
+    const auto row = rows.row(index);
+    const float object = row[kBoxNumbers];
+    if (!(object > call.threshold)) return;
+    Best best = best_of(row.subspan(kWithObject, static_cast<size_t>(call.match.classes)));
+    best.score *= object;
+    const auto step = static_cast<float>(stride);
+    const Box box =
+        from_centre((row[0] + static_cast<float>(x)) * step, (row[1] + static_cast<float>(y)) * step,
+                    std::exp(row[2]) * step, std::exp(row[3]) * step);
+    add_above(call.threshold, box, best, found);
+  });
+}
+
+constexpr int64_t kHeads = 3;
+constexpr int64_t kHeadAnchors = 3;
+
+/// Three outputs [N, 3, h, w, 5 + nc], those of the finest cells first.
+std::optional<Match> match_yolov7_raw(const Signature& signature, bool /*forced*/) {
+  std::vector<size_t> heads;
+  for (size_t i = 0; i < signature.outputs.size(); ++i) {
+    const tensor::Shape& shape = signature.outputs[i].shape;
+    if (shape.size() == 5 && shape[1] == kHeadAnchors && shape[4] > kWithObject) heads.push_back(i);
+  }
+  if (heads.size() != kHeads) return std::nullopt;
+  std::sort(heads.begin(), heads.end(), [&](size_t a, size_t b) {
+    return signature.outputs[a].shape[3] > signature.outputs[b].shape[3];
+  });
+  const int64_t classes = signature.outputs[heads[0]].shape[4] - kWithObject;
+  return Match{heads, classes,
+               signature.metadata.contains("anchors")
+                   ? ""
+                   : "the anchors of YOLOv7 (metadata 'anchors' tells others)"};
+}
+
+/// Widths and heights in pixels, three a head. Metadata: 18 numbers with anything between them.
+std::vector<float> anchors_of(const Signature& signature) {
+  std::vector<float> anchors{12, 16, 19, 36, 40, 28, 36, 75, 76, 55, 72, 146, 142, 110, 192, 243, 459, 401};
+  const auto told = signature.metadata.find("anchors");
+  if (told == signature.metadata.end()) return anchors;
+  std::string text = told->second;
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return (c < '0' || c > '9') && c != '.'; }, ' ');
+  std::istringstream numbers(text);
+  std::vector<float> values;
+  for (float value = 0; numbers >> value;) values.push_back(value);
+  if (values.size() != anchors.size())
+    fail_bad_input("the model's metadata entry 'anchors' has {} numbers, not {}", values.size(),
+                   anchors.size());
+  return values;
+}
+
+float sigmoid(float value) { return 1 / (1 + std::exp(-value)); }
+
+void decode_yolov7_raw(const DecodeCall& call, std::vector<Detection>* found) {
+  const std::vector<float> anchors = anchors_of(call.signature);
+  for (size_t head = 0; head < kHeads; ++head) {
+    const Rows rows(call.outputs[call.match.roles[head]], call.row, 4);
+    const int64_t height = rows.shape()[1];
+    const int64_t width = rows.shape()[2];
+    const float x_stride = static_cast<float>(call.signature.input_width) / static_cast<float>(width);
+    const float y_stride = static_cast<float>(call.signature.input_height) / static_cast<float>(height);
+    for (int64_t i = 0; i < kHeadAnchors * height * width; ++i) {
+      const auto row = rows.row(i);
+      const float object = sigmoid(row[kBoxNumbers]);
+      if (!(object > call.threshold)) continue;
+      Best best = best_of(row.subspan(kWithObject, static_cast<size_t>(call.match.classes)));
+      best.score = object * sigmoid(best.score);
+      const float* anchor =
+          anchors.data() + 2 * (head * kHeadAnchors + static_cast<size_t>(i / (height * width)));
+      const auto twice = [&](int k) { return 2 * sigmoid(row[static_cast<size_t>(k)]); };
+      const float x = (twice(0) - 0.5f + static_cast<float>(i % width)) * x_stride;
+      const float y = (twice(1) - 0.5f + static_cast<float>(i / width % height)) * y_stride;
+      add_above(call.threshold,
+                from_centre(x, y, twice(2) * twice(2) * anchor[0], twice(3) * twice(3) * anchor[1]), best,
+                found);
+    }
+  }
+}
+
+}  // namespace
+
+const Decoder kYolov5{
+    "yolov5",     "YOLOv5 and v7: [N, cells x 3, 5 + classes], boxes in pixels, object times class",
+    {},           Space::kInputPixels,
+    true,         match_yolov5,
+    decode_yolov5};
+const Decoder kYolov8{
+    "yolov8",     "YOLOv8, v9, 11, 12 and 26 before NMS: [N, 4 + classes, cells], boxes in pixels",
+    {},           Space::kInputPixels,
+    true,         match_yolov8,
+    decode_yolov8};
+const Decoder kYolox{"yolox",
+                     "YOLOX: [N, cells, 5 + classes], boxes relative to their cells",
+                     {Fit::kCorner, 114, true, 1},
+                     Space::kInputPixels,
+                     true,
+                     match_yolox,
+                     decode_yolox};
+const Decoder kYolov7Raw{"yolov7-raw",
+                         "YOLOv7's and v5's three heads: [N, 3, h, w, 5 + classes] before the sigmoid",
+                         {},
+                         Space::kInputPixels,
+                         true,
+                         match_yolov7_raw,
+                         decode_yolov7_raw};
+
+}  // namespace hone::task

@@ -1,0 +1,101 @@
+// See detector.hpp.
+#include "task/detector.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "task/names.hpp"
+
+namespace hone::task {
+namespace {
+
+/// Boxes in pixels and in shares of the image differ by it.
+float largest_coordinate(const tensor::Tensor& output) {
+  constexpr int64_t kBoxNumbers = 4;
+  if (output.dtype() != tensor::DType::kFloat32 || output.rank() < 2 || output.shape().back() < kBoxNumbers)
+    return 0;
+  const auto width = static_cast<size_t>(output.shape().back());
+  const auto values = output.values<float>();
+  float largest = 0;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (i % width < kBoxNumbers && std::isfinite(values[i])) largest = std::max(largest, std::abs(values[i]));
+  return largest;
+}
+
+}  // namespace
+
+Detector::Detector(const DetectorOptions& options) : options_(options), network_(options.network) {
+  tensor::Tensor grey = make_input();
+  const auto values = grey.mutable_values<float>();
+  std::fill(values.begin(), values.end(), 0.5f);
+  const ImageInput& input = network_.input();
+  const std::vector<Network::Size> sizes(static_cast<size_t>(input.batch), {input.width, input.height});
+  const auto outputs = network_.run(grey, sizes);
+  signature_ = signature_of(outputs);
+  choose();
+  InputForm form = choice_.decoder->input;
+  form.fit = choice_.match.fit.value_or(form.fit);
+  preprocessor_ = std::make_unique<Preprocessor>(input, form, network_.model().metadata, options.preprocess);
+}
+
+Signature Detector::signature_of(std::span<const tensor::Tensor> outputs) const {
+  Signature signature;
+  signature.input_width = network_.input().width;
+  signature.input_height = network_.input().height;
+  signature.inputs = network_.input_names();
+  signature.metadata = network_.model().metadata;
+  const auto names = network_.output_names();
+  for (size_t i = 0; i < outputs.size(); ++i)
+    signature.outputs.push_back(
+        {names[i], outputs[i].dtype(), outputs[i].shape(), largest_coordinate(outputs[i])});
+  return signature;
+}
+
+void Detector::choose() {
+  names_ = names_from(network_.model().metadata);
+  signature_.classes = static_cast<int64_t>(names_.size());
+  choice_ = choose_decoder(signature_, options_.decoder);
+  if (options_.labels.empty()) return;
+  names_ = read_names(options_.labels);
+  const int64_t classes = choice_.match.classes;
+  if (classes > 0 && static_cast<int64_t>(names_.size()) != classes)
+    throw Error(ErrorKind::kBadInput,
+                fmt::format("it has {} names, the network {} classes", names_.size(), classes),
+                options_.labels);
+}
+
+tensor::Tensor Detector::make_input() const {
+  return tensor::Tensor(tensor::DType::kFloat32, network_.input().shape());
+}
+
+void Detector::fill(const media::Frame& frame, const Geometry& geometry, int64_t row,
+                    tensor::Tensor* input) const {
+  const ImageInput& form = network_.input();
+  const int64_t image = form.channels * form.height * form.width;
+  preprocessor_->fill(frame, geometry, input->mutable_values<float>().data() + row * image);
+}
+
+std::vector<tensor::Tensor> Detector::run(const tensor::Tensor& input,
+                                          const std::vector<Geometry>& geometries) {
+  std::vector<Network::Size> sizes;
+  for (const Geometry& geometry : geometries) sizes.push_back({geometry.image_width, geometry.image_height});
+  return network_.run(input, sizes);
+}
+
+std::vector<Detection> Detector::decode(std::span<const tensor::Tensor> outputs, int64_t row,
+                                        const Geometry& geometry) const {
+  const DecodeCall call{outputs, choice_.match, signature_, row, options_.threshold};
+  return decode_image(choice_, call, geometry, options_.finish);
+}
+
+std::vector<std::string> Detector::notes() const {
+  std::vector<std::string> notes = network_.notes();
+  std::string known = fmt::format("outputs are read as {}", choice_.decoder->form);
+  if (!choice_.match.assumed.empty()) known += fmt::format("; assumed: {}", choice_.match.assumed);
+  notes.push_back(known);
+  notes.push_back("images are fitted by " + preprocessor_->text());
+  return notes;
+}
+
+}  // namespace hone::task

@@ -1,0 +1,84 @@
+// A network that sees images: an engine, or a model on a backend, with the input that images go to.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "engine/engine.hpp"
+#include "import/load.hpp"
+#include "tensor/tensor.hpp"
+
+namespace hone::task {
+
+struct NetworkOptions {
+  std::string model;  ///< a file, an engine file or a built-in architecture
+  importer::LoadModelOptions load;
+  std::string backend = std::string(backend::kOwnBackend);
+  /// Empty: the CPU, or an engine file's own.
+  std::string device;
+  std::string precision = "fp32";
+  int threads = 1;
+  /// Images a run; absent: what the model fixes, else 1.
+  std::optional<int64_t> batch;
+  /// Absent: what the model fixes or its metadata say.
+  std::optional<int64_t> width;
+  std::optional<int64_t> height;
+  /// Of both sides where nothing tells them.
+  int64_t usual_side = 640;
+};
+
+/// The input of a network, as it will be run.
+struct ImageInput {
+  size_t index = 0;
+  std::string name;
+  tensor::DType dtype = tensor::DType::kFloat32;
+  int64_t batch = 1;
+  int64_t channels = 3;
+  int64_t height = 0;
+  int64_t width = 0;
+  bool channels_last = false;
+  bool has_batch = true;  ///< false: one image without a dimension for a batch
+
+  tensor::Shape shape() const;
+};
+
+/// Used by one thread.
+class Network {
+ public:
+  /// Bad input for a model without an input for images, or with one that nothing here can fill; usage error
+  /// for a batch or a size that the model does not take.
+  explicit Network(const NetworkOptions& options);
+
+  const importer::Model& model() const { return model_; }
+  const ImageInput& input() const { return input_; }
+  std::vector<std::string> input_names() const;
+  std::vector<std::string> output_names() const;
+
+  struct Size {
+    int64_t width = 0;
+    int64_t height = 0;
+  };
+  /// `images`: of input().shape(), as float32, and converted to what the network takes. `sizes`: of the
+  /// images before they were fitted, for networks that ask for them.
+  std::vector<tensor::Tensor> run(const tensor::Tensor& images, std::span<const Size> sizes);
+  /// What a reader of its results must know.
+  std::vector<std::string> notes() const;
+
+ private:
+  void find_input(const NetworkOptions& options);
+  int64_t choose_side(const NetworkOptions& options, bool is_width, size_t dimension);
+  void load(const NetworkOptions& options, std::shared_ptr<const engine::Engine> engine);
+
+  importer::Model model_;
+  ImageInput input_;
+  std::optional<size_t> size_input_;
+  std::unique_ptr<backend::Executable> executable_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace hone::task

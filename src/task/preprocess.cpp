@@ -1,0 +1,103 @@
+// See preprocess.hpp.
+#include "task/preprocess.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace hone::task {
+namespace {
+
+constexpr std::array<float, 3> kImageNetMean{0.485f, 0.456f, 0.406f};
+constexpr std::array<float, 3> kImageNetStd{0.229f, 0.224f, 0.225f};
+
+std::array<float, 3> for_channels(const std::vector<float>& values, const char* what, ErrorKind fault) {
+  if (values.size() == 1) return {values[0], values[0], values[0]};
+  if (values.size() == 3) return {values[0], values[1], values[2]};
+  throw Error(fault, fmt::format("{} has {} numbers, not one and not three", what, values.size()));
+}
+
+/// What is grey of red, green and blue (ITU-R BT.601).
+void to_gray(media::PlanarImage* image) {
+  auto& [red, green, blue] = image->planes;
+  for (size_t i = 0; i < red.size(); ++i)
+    red[i] = static_cast<uint8_t>((299 * red[i] + 587 * green[i] + 114 * blue[i] + 500) / 1000);
+}
+
+}  // namespace
+
+Preprocessor::Preprocessor(const ImageInput& input, const InputForm& form, const importer::Metadata& metadata,
+                           const PreprocessOptions& options)
+    : input_(input), form_(form) {
+  if (form.imagenet) mean_ = kImageNetMean, std_ = kImageNetStd;
+  const importer::Preprocessing told = importer::preprocessing_from(metadata);
+  if (metadata.contains("image.scale")) form_.scale = told.scale;
+  if (metadata.contains("image.mean")) mean_ = for_channels(told.mean, "image.mean", ErrorKind::kBadInput);
+  if (metadata.contains("image.std")) std_ = for_channels(told.std, "image.std", ErrorKind::kBadInput);
+  form_.fit = options.fit.value_or(form_.fit);
+  form_.bgr = options.bgr.value_or(form_.bgr);
+  form_.scale = options.scale.value_or(form_.scale);
+  form_.padding = options.padding.value_or(form_.padding);
+  if (!options.mean.empty()) mean_ = for_channels(options.mean, "--mean", ErrorKind::kUsage);
+  if (!options.std.empty()) std_ = for_channels(options.std, "--std", ErrorKind::kUsage);
+  // A network of bytes normalises inside.
+  if (input.dtype == tensor::DType::kUInt8) form_.scale = 1, mean_ = {0, 0, 0}, std_ = {1, 1, 1};
+  for (size_t c = 0; c < 3; ++c)
+    for (size_t level = 0; level < table_[c].size(); ++level)
+      table_[c][level] = normalized(static_cast<float>(level), c);
+}
+
+float Preprocessor::normalized(float level, size_t channel) const {
+  return (level * form_.scale - mean_[channel]) / std_[channel];
+}
+
+/// One colour of the image in the size that it has in the input, normalised.
+void Preprocessor::resize(const media::PlanarImage& image, const Geometry& g, size_t channel,
+                          std::vector<float>* out) const {
+  const size_t colour = form_.bgr && input_.channels == 3 ? 2 - channel : channel;
+  const uint8_t* plane = image.planes[colour].data();
+  out->resize(static_cast<size_t>(g.width * g.height));
+  std::vector<uint8_t> levels(out->size());
+  media::resize_plane(plane, image.width, image.height, levels.data(), g.width, g.height, g.width);
+  const auto& table = table_[channel];
+  std::transform(levels.begin(), levels.end(), out->begin(), [&](uint8_t level) { return table[level]; });
+}
+
+void Preprocessor::fill(const media::Frame& frame, const Geometry& g, float* image) const {
+  media::PlanarImage colours = media::to_rgb(frame);
+  if (input_.channels == 1) to_gray(&colours);
+  if (form_.antialias && (g.width != frame.width || g.height != frame.height))
+    colours = media::planar(importer::resize_image(media::interleaved(colours), g.width, g.height));
+  const int64_t pixel = input_.channels_last ? input_.channels : 1;
+  const int64_t plane = input_.width * input_.height;
+  std::vector<float> part;
+  for (int64_t c = 0; c < input_.channels; ++c) {
+    const auto channel = static_cast<size_t>(c);
+    resize(colours, g, channel, &part);
+    float* out = image + (input_.channels_last ? c : c * plane);
+    const bool covers = g.width == input_.width && g.height == input_.height;
+    const float margin = normalized(form_.padding, channel);
+    for (int64_t i = 0; !covers && i < plane; ++i) out[i * pixel] = margin;
+    for (int64_t y = 0; y < g.height; ++y) {
+      const float* row = part.data() + y * g.width;
+      float* to = out + ((g.top + y) * input_.width + g.left) * pixel;
+      for (int64_t x = 0; x < g.width; ++x) to[x * pixel] = row[x];
+    }
+  }
+}
+
+std::string Preprocessor::text() const {
+  std::string text =
+      fmt::format("{} to {} x {}, {}, times {:.4g}", fit_name(form_.fit), input_.width, input_.height,
+                  input_.channels == 1 ? "grey"
+                  : form_.bgr          ? "BGR"
+                                       : "RGB",
+                  form_.scale);
+  const bool shifts = mean_ != std::array<float, 3>{} || std_ != std::array<float, 3>{1, 1, 1};
+  if (shifts)
+    text += fmt::format(", less {:.4g} {:.4g} {:.4g}, by {:.4g} {:.4g} {:.4g}", mean_[0], mean_[1], mean_[2],
+                        std_[0], std_[1], std_[2]);
+  return text;
+}
+
+}  // namespace hone::task

@@ -1,0 +1,57 @@
+// Frames to a network's input: fitted, in its colours, normalised.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "import/image/preprocess.hpp"
+#include "media/frame.hpp"
+#include "media/planar.hpp"
+#include "task/decoder.hpp"
+#include "task/geometry.hpp"
+#include "task/network.hpp"
+
+namespace hone::task {
+
+/// What flags say of how images are seen; what is absent is the form's, or the metadata's.
+struct PreprocessOptions {
+  std::optional<Fit> fit;
+  std::optional<bool> bgr;
+  std::optional<float> scale;
+  std::optional<float> padding;
+  std::vector<float> mean;
+  std::vector<float> std;
+};
+
+/// The form with the model's metadata (image.scale, image.mean, image.std as import/image/preprocess.hpp has
+/// them) and the flags over it. Used by any number of threads.
+class Preprocessor {
+ public:
+  /// Usage error where flags have neither one number nor one a channel, bad input where metadata do.
+  Preprocessor(const ImageInput& input, const InputForm& form, const importer::Metadata& metadata,
+               const PreprocessOptions& options);
+
+  Geometry place(int64_t image_width, int64_t image_height) const {
+    return place_image(form_.fit, image_width, image_height, input_.width, input_.height);
+  }
+  /// Writes one image of a batch, float32 in the input's layout.
+  void fill(const media::Frame& frame, const Geometry& geometry, float* image) const;
+  /// "letterbox to 640 x 640, RGB, times 0.00392".
+  std::string text() const;
+
+ private:
+  void resize(const media::PlanarImage& image, const Geometry& geometry, size_t channel,
+              std::vector<float>* out) const;
+  float normalized(float level, size_t channel) const;
+
+  ImageInput input_;
+  InputForm form_;
+  std::array<float, 3> mean_{};
+  std::array<float, 3> std_{1, 1, 1};
+  /// Of each channel of the input, what the levels 0 to 255 become.
+  std::array<std::array<float, 256>, 3> table_{};
+};
+
+}  // namespace hone::task
