@@ -36,6 +36,7 @@ void add_worker_command(CLI::App& program);
 void add_passes_command(CLI::App& program);
 void add_export_command(CLI::App& program);
 void add_convert_command(CLI::App& program);
+void add_detect_command(CLI::App& program);
 void add_diff_command(CLI::App& program);
 void add_report_command(CLI::App& program);
 void add_plot_command(CLI::App& program);

@@ -1,0 +1,244 @@
+// `hone detect`: images and videos through a detector, with boxes in files, on videos, or on the terminal.
+#include <fmt/core.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/file.hpp"
+#include "base/pending_file.hpp"
+#include "cli/command.hpp"
+#include "cli/engine_options.hpp"
+#include "cli/option_checks.hpp"
+#include "cli/pipeline_table.hpp"
+#include "cli/progress_display.hpp"
+#include "cli/vision_options.hpp"
+#include "report/terminal/sheet.hpp"
+#include "system/interruption.hpp"
+#include "task/detect.hpp"
+
+namespace hone::cli {
+namespace {
+
+struct DetectArguments {
+  VisionOptions vision;
+  task::DetectRequest request;
+  std::vector<std::string> outputs;
+  std::string format;
+  std::string fit;
+  std::string colours;
+  std::string stats;
+  std::string results_file;
+  bool strict = false;
+};
+
+/// Which of the outputs is the video and which the file of results.
+void sort_outputs(DetectArguments* arguments) {
+  task::DetectRequest& request = arguments->request;
+  if (!arguments->format.empty()) request.format = task::parse_result_format(arguments->format);
+  for (const std::string& file : arguments->outputs) {
+    const std::string& model = arguments->vision.network.model;
+    refuse_overwriting(file, {model, request.input, request.ground_truth, request.detector.labels});
+    base::check_writable(file);
+    std::string& place = media::names_video(file) ? request.video : arguments->results_file;
+    if (!place.empty())
+      fail_usage("-o {} and -o {}: one video and one file of results can be written", place, file);
+    place = file;
+  }
+  if (!arguments->results_file.empty() && !request.format)
+    request.format = task::format_of_file(arguments->results_file);
+}
+
+/// Where the text of results goes: to a file that is whole or not there, or to the standard output.
+class ResultOutput {
+ public:
+  explicit ResultOutput(const DetectArguments& arguments) {
+    if (!arguments.results_file.empty()) {
+      file_.emplace(arguments.results_file);
+    } else {
+      printed_ = arguments.request.video.empty() || arguments.request.format.has_value();
+    }
+  }
+
+  bool is_printed() const { return printed_; }
+  bool is_wanted() const { return file_.has_value() || printed_; }
+
+  void write(std::string_view text) {
+    if (!file_) {
+      std::fwrite(text.data(), 1, text.size(), stdout);
+      return;
+    }
+    // Calls of the system for each frame would cost more than the text.
+    constexpr size_t kChunk = size_t{1} << 16;
+    waiting_ += text;
+    if (waiting_.size() < kChunk) return;
+    file_->write(waiting_);
+    waiting_.clear();
+  }
+  void finish() {
+    if (!file_) return;
+    file_->write(waiting_);
+    file_->publish();
+  }
+
+ private:
+  std::optional<base::PendingFile> file_;
+  std::string waiting_;
+  bool printed_ = false;
+};
+
+void print_accuracy(const task::Accuracy& accuracy, std::FILE* to) {
+  fmt::print(to, "mAP@0.5 {:.4f}  precision {:.4f}  recall {:.4f}  at scores above {:g}\n", accuracy.map50,
+             accuracy.precision, accuracy.recall, accuracy.threshold);
+  fmt::print(to, "{} true boxes, {} detections true, {} false\n", accuracy.truths, accuracy.true_positives,
+             accuracy.false_positives);
+  for (const task::ClassAccuracy& one : accuracy.classes)
+    fmt::print(to, "  {:<24} AP@0.5 {:.4f}  {} true boxes\n", report::printable(one.name), one.ap50,
+               one.truths);
+  fmt::print(to, "{}\n", accuracy.rule);
+}
+
+void write_stats(const std::string& file, const task::DetectOutcome& outcome) {
+  Json json = base::described_json(outcome.report);
+  if (outcome.accuracy) json["accuracy"] = base::described_json(*outcome.accuracy);
+  json["notes"] = outcome.notes;
+  json["losses"] = outcome.losses;
+  base::write_file_atomic(file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void check(DetectArguments* arguments) {
+  task::DetectRequest& request = arguments->request;
+  complete(arguments->vision);
+  request.detector.network = arguments->vision.network;
+  request.detector.labels = arguments->vision.labels;
+  request.detector.preprocess.mean = arguments->vision.mean_values();
+  request.detector.preprocess.std = arguments->vision.std_values();
+  request.detector.preprocess.scale = arguments->vision.scale;
+  if (!arguments->fit.empty()) request.detector.preprocess.fit = task::parse_fit(arguments->fit);
+  if (!arguments->colours.empty()) request.detector.preprocess.bgr = arguments->colours == "bgr";
+  sort_outputs(arguments);
+  if (!arguments->stats.empty()) {
+    refuse_overwriting(arguments->stats, {request.input, arguments->vision.network.model});
+    base::check_writable(arguments->stats);
+  }
+}
+
+void detect(DetectArguments* arguments) {
+  check(arguments);
+  task::DetectRequest& request = arguments->request;
+  ResultOutput results(*arguments);
+  if (results.is_wanted()) request.results = [&](std::string_view text) { results.write(text); };
+  const system::Interruptible interruptible;
+  request.stop = &system::interruption();
+  constexpr double kLineSeconds = 10;
+  ProgressDisplay display(kLineSeconds);
+  request.progress = [&](const base::Progress& progress) { display.show(progress); };
+  const task::DetectOutcome outcome = task::detect(request);
+  display.clear();
+  results.finish();
+  if (!arguments->stats.empty()) write_stats(arguments->stats, outcome);
+  std::FILE* const people = results.is_printed() ? stderr : stdout;
+  for (const std::string& note : outcome.notes) fmt::print(stderr, "note: {}\n", report::printable(note));
+  for (const std::string& loss : outcome.losses) fmt::print(stderr, "warning: {}\n", report::printable(loss));
+  print_pipeline(outcome.report, people);
+  if (outcome.accuracy) print_accuracy(*outcome.accuracy, people);
+  if (outcome.stopped) system::throw_if_interrupted();
+  if (arguments->strict && !outcome.losses.empty())
+    throw Error(ErrorKind::kThreshold, outcome.losses.front(), request.input);
+}
+
+std::string decoder_names() {
+  std::string names = "How outputs are read, where their shapes and names do not tell:";
+  for (const task::Decoder& decoder : task::decoders()) names += fmt::format(" {}", decoder.name);
+  return names;
+}
+
+void add_input_options(CLI::App& command, DetectArguments& arguments) {
+  task::DetectRequest& request = arguments.request;
+  const std::string group = "Input";
+  command.add_option("--timeout", request.timeout_seconds, "Seconds that a network stream may send nothing")
+      ->check(finite_range(0.1, 3600))
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_flag("--realtime", request.realtime,
+                "Frames come as they were recorded; what the pipeline has no time for is dropped and counted")
+      ->group(group);
+  command
+      .add_option("--fit", arguments.fit,
+                  "How images become the input: stretch, letterbox, corner or darknet")
+      ->group(group);
+  command.add_option("--colours", arguments.colours, "Order of the channels")
+      ->check(CLI::IsMember({"rgb", "bgr"}))
+      ->group(group);
+}
+
+void add_detection_options(CLI::App& command, DetectArguments& arguments) {
+  task::DetectRequest& request = arguments.request;
+  const std::string group = "Detections";
+  command.add_option("--decoder", request.detector.decoder, decoder_names())->group(group);
+  command.add_option("--threshold", request.detector.threshold, "Scores above which a detection counts")
+      ->check(finite_range(0, 1))
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--overlap", request.detector.finish.overlap,
+                  "IoU above which the lower score of two boxes of a class goes (NMS)")
+      ->check(finite_range(0, 1))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--max-detections", request.detector.finish.most, "Detections of a frame")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str()
+      ->group(group);
+  command.add_flag("--track", request.track, "Give objects ids over the frames of a video (ByteTrack)")
+      ->group(group);
+  command
+      .add_option("--ground-truth", request.ground_truth,
+                  "True boxes, MOT's text or COCO's JSON: gives mAP@0.5, precision and recall")
+      ->group(group);
+}
+
+void add_output_options(CLI::App& command, DetectArguments& arguments) {
+  task::DetectRequest& request = arguments.request;
+  const std::string group = "Output";
+  command
+      .add_option("-o,--output", arguments.outputs,
+                  "A video (.mp4, .mkv, .avi, .webm …), or results (.jsonl, .json, .txt); both may be given")
+      ->group(group);
+  command.add_option("--format", arguments.format, "Form of the results: jsonl, coco or mot")->group(group);
+  command.add_option("--stats", arguments.stats, "Write the table of the stages as JSON")->group(group);
+  command.add_flag("--strict", arguments.strict, "Exit with 5 when frames were lost or damaged")
+      ->group(group);
+  command.add_option("--encoder", request.encoding.encoder, "FFmpeg's name of one (default libx264)")
+      ->group(group);
+  command.add_option("--preset", request.encoding.preset, "Of the encoder")
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--crf", request.encoding.crf, "Quality of the encoder: lower is better and larger")
+      ->check(CLI::Range(0, 63))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--encoderThreads", request.encoding.threads, "Threads of the encoder; 0: as it likes")
+      ->check(CLI::Range(0, 128))
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_flag_callback(
+          "--no-sound", [&request] { request.keep_sound = false; }, "Leave out the sound of the input")
+      ->group(group);
+}
+
+}  // namespace
+
+void add_detect_command(CLI::App& program) {
+  CLI::App* command = program.add_subcommand("detect", "Find objects in images and videos");
+  auto arguments = std::make_shared<DetectArguments>();
+  add_vision_options(*command, arguments->vision, arguments->request.input);
+  add_input_options(*command, *arguments);
+  add_detection_options(*command, *arguments);
+  add_output_options(*command, *arguments);
+  command->callback([arguments] { detect(arguments.get()); });
+}
+
+}  // namespace hone::cli

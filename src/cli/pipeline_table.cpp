@@ -1,0 +1,28 @@
+// See pipeline_table.hpp.
+#include "cli/pipeline_table.hpp"
+
+#include <fmt/core.h>
+
+namespace hone::cli {
+
+void print_pipeline(const task::PipelineReport& report, std::FILE* to) {
+  fmt::print(to, "{} frames, {} detections, {:.2f} s after {:.2f} s of start-up\n", report.frames,
+             report.detections, report.wall_seconds, report.startup_seconds);
+  fmt::print(to,
+             "inference {:.1f} FPS (1 / mean time in the network)  end to end {:.1f} FPS (read to written)\n",
+             report.inference_fps, report.end_to_end_fps);
+  fmt::print(to, "  {:<12} {:>10} {:>10} {:>9} {:>7} {:>10} {:>11}\n", "stage", "median ms", "p95 ms", "FPS",
+             "busy", "for input", "for output");
+  for (const task::StageReport& stage : report.stages)
+    fmt::print(to, "  {:<12} {:>10.3f} {:>10.3f} {:>9.1f} {:>5.0f} % {:>8.0f} % {:>9.0f} %\n", stage.name,
+               stage.p50_ms, stage.p95_ms, stage.rate, 100 * stage.utilisation, 100 * stage.waits_input,
+               100 * stage.waits_output);
+  if (report.bound <= 0) return;
+  fmt::print(to,
+             "bounded by {}: {:.1f} FPS at most, reached {:.0f} % ({:.1f} ms of processor time a frame)\n",
+             report.bounded_by == "processor" ? "the processor" : "the stage " + report.bounded_by,
+             report.bound, 100 * report.end_to_end_fps / report.bound, 1000 * report.cpu_seconds_a_frame);
+  if (!report.advice.empty()) fmt::print(to, "what would lift it: {}\n", report.advice);
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,66 @@
+// See vision_options.hpp.
+#include "cli/vision_options.hpp"
+
+#include <charconv>
+
+#include "cli/engine_options.hpp"
+#include "cli/option_checks.hpp"
+#include "import/image/preprocess.hpp"
+
+namespace hone::cli {
+
+std::vector<float> VisionOptions::mean_values() const {
+  return mean.empty() ? std::vector<float>() : importer::parse_floats(mean, "--mean");
+}
+
+std::vector<float> VisionOptions::std_values() const {
+  return std.empty() ? std::vector<float>() : importer::parse_divisors(std, "--std");
+}
+
+void add_vision_options(CLI::App& command, VisionOptions& options, std::string& input) {
+  task::NetworkOptions& network = options.network;
+  command.add_option("model", network.model, "An engine, a model's file, or a built-in architecture")
+      ->required();
+  command
+      .add_option("input,--input", input,
+                  "An image, a folder of images, a pattern like frame_%03d.png, a video or a stream's URL")
+      ->required();
+  command.add_option("--backend", network.backend, "The system that runs it")->capture_default_str();
+  command.add_option("--device", network.device, "cpu, cuda or cuda:1; an engine's own when left out");
+  command.add_option("--precision", network.precision, "fp32, tf32, bf16 or fp16")->capture_default_str();
+  command.add_option("--threads", network.threads, "Threads that the network may use")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command.add_option("--batch", network.batch, "Images that go through the network together")
+      ->check(CLI::Range(1, 4096));
+  command.add_option("--weights", network.load.weights, "A file of weights, for models that come without");
+  command.add_option("--seed", network.load.seed, "Seed of a built-in architecture's weights")
+      ->capture_default_str();
+  command.add_option("--labels", options.labels, "Names of the classes, one a line");
+  const std::string images = "Input";
+  command.add_option("--size", options.size, "WIDTHxHEIGHT of a network's input that takes any")
+      ->group(images);
+  command.add_option("--scale", options.scale, "Factor on the pixels 0..255")
+      ->check(finite_range(-1e9, 1e9))
+      ->group(images);
+  command.add_option("--mean", options.mean, "Subtracted after scaling: one number, or three")->group(images);
+  command.add_option("--std", options.std, "Divided by after that: one number, or three")->group(images);
+}
+
+void complete(VisionOptions& options) {
+  if (options.size.empty()) return;
+  const size_t cross = options.size.find('x');
+  const auto number = [&](std::string_view text) -> int64_t {
+    int64_t value = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool whole = code == std::errc() && end == text.data() + text.size();
+    if (!whole || value < 1 || value > 16384) fail_usage("--size is '{}', not WIDTHxHEIGHT", options.size);
+    return value;
+  };
+  const std::string_view text = options.size;
+  options.network.width = number(text.substr(0, cross));
+  options.network.height =
+      cross == std::string::npos ? *options.network.width : number(text.substr(cross + 1));
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,119 @@
+// Average precision by COCO's rule (cocoapi, cocoeval.py: 101 recall thresholds, maxDets left open).
+#include <algorithm>
+#include <cmath>
+
+#include "task/ground_truth.hpp"
+#include "task/names.hpp"
+
+namespace hone::task {
+namespace {
+
+constexpr float kOverlap = 0.5f;
+constexpr int kRecalls = 101;
+
+/// A detection after matching: true, false, or on an ignored box, which is neither.
+struct Judged {
+  float score = 0;
+  bool is_true = false;
+};
+
+struct ClassResult {
+  std::vector<Judged> judged;
+  int64_t truths = 0;
+};
+
+/// Detections of one class in one frame, by falling score, each take the best box that is free.
+void match_frame(const std::vector<TrueBox>& truths, const std::vector<const Detection*>& found,
+                 ClassResult* result) {
+  std::vector<bool> taken(truths.size(), false);
+  for (const Detection* detection : found) {
+    size_t best = truths.size();
+    float most = kOverlap;
+    for (size_t i = 0; i < truths.size(); ++i) {
+      const float overlap = iou(truths[i].box, detection->box);
+      // An ignored box may be met any number of times, and only where no other one is.
+      const bool open = truths[i].ignored ? best == truths.size() : !taken[i];
+      const bool replaces =
+          best < truths.size() && truths[best].ignored && !truths[i].ignored && overlap >= kOverlap;
+      if (!open || (!replaces && overlap < most)) continue;
+      best = i;
+      most = std::max(overlap, kOverlap);
+    }
+    if (best == truths.size()) {
+      result->judged.push_back({detection->score, false});
+    } else if (!truths[best].ignored) {
+      taken[best] = true;
+      result->judged.push_back({detection->score, true});
+    }
+  }
+}
+
+double average_precision(ClassResult* result) {
+  std::stable_sort(result->judged.begin(), result->judged.end(),
+                   [](const Judged& a, const Judged& b) { return a.score > b.score; });
+  std::vector<double> precision;
+  std::vector<double> recall;
+  int64_t good = 0;
+  for (size_t i = 0; i < result->judged.size(); ++i) {
+    good += result->judged[i].is_true ? 1 : 0;
+    precision.push_back(static_cast<double>(good) / static_cast<double>(i + 1));
+    recall.push_back(static_cast<double>(good) / static_cast<double>(result->truths));
+  }
+  for (size_t i = precision.size(); i-- > 1;) precision[i - 1] = std::max(precision[i - 1], precision[i]);
+  double sum = 0;
+  for (int k = 0; k < kRecalls; ++k) {
+    const double wanted = k / static_cast<double>(kRecalls - 1);
+    const auto at = std::lower_bound(recall.begin(), recall.end(), wanted);
+    if (at != recall.end()) sum += precision[static_cast<size_t>(at - recall.begin())];
+  }
+  return sum / kRecalls;
+}
+
+}  // namespace
+
+Accuracy measure_accuracy(const GroundTruth& truth, const std::vector<FrameResult>& results,
+                          const std::vector<std::string>& names, float threshold) {
+  std::map<int64_t, ClassResult> classes;
+  for (const auto& [frame, boxes] : truth.frames)
+    for (const TrueBox& box : boxes) classes[box.label].truths += box.ignored ? 0 : 1;
+  for (const FrameResult& result : results) {
+    const int64_t id = truth.by_image_id ? image_id(result.name, result.frame) : result.frame;
+    const auto boxes = truth.frames.find(id);
+    std::map<int64_t, std::vector<const Detection*>> found;
+    for (const Detection& detection : result.detections)
+      found[truth.one_class ? 0 : detection.label].push_back(&detection);
+    for (const auto& [label, detections] : found) {
+      std::vector<TrueBox> own;
+      if (boxes != truth.frames.end())
+        std::copy_if(boxes->second.begin(), boxes->second.end(), std::back_inserter(own),
+                     [label = label](const TrueBox& box) { return box.label == label; });
+      match_frame(own, detections, &classes[label]);
+    }
+  }
+  Accuracy accuracy;
+  accuracy.threshold = threshold;
+  accuracy.rule =
+      "mAP@0.5: COCO's 101 points of recall, IoU of 0.5 at least, the mean over classes that have true "
+      "boxes; "
+      "precision and recall at the threshold";
+  for (auto& [label, result] : classes) {
+    for (const Judged& judged : result.judged) {
+      if (!(judged.score > threshold)) continue;
+      ++(judged.is_true ? accuracy.true_positives : accuracy.false_positives);
+    }
+    accuracy.truths += result.truths;
+    if (result.truths == 0) continue;
+    const std::string name = truth.one_class ? "all" : name_of(names, label);
+    accuracy.classes.push_back({label, name, result.truths, average_precision(&result)});
+    accuracy.map50 += accuracy.classes.back().ap50;
+  }
+  const auto share = [](int64_t part, int64_t whole) {
+    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+  };
+  if (!accuracy.classes.empty()) accuracy.map50 /= static_cast<double>(accuracy.classes.size());
+  accuracy.precision = share(accuracy.true_positives, accuracy.true_positives + accuracy.false_positives);
+  accuracy.recall = share(accuracy.true_positives, accuracy.truths);
+  return accuracy;
+}
+
+}  // namespace hone::task

@@ -1,0 +1,380 @@
+// See detect.hpp.
+#include "task/detect.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+#include <condition_variable>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "media/draw.hpp"
+#include "system/cpu.hpp"
+#include "system/interruption.hpp"
+#include "task/names.hpp"
+#include "task/stage.hpp"
+#include "task/tracker.hpp"
+
+namespace hone::task {
+namespace {
+
+/// Batches between two stages.
+constexpr size_t kPlaces = 4;
+/// What average precision needs of detections below the threshold.
+constexpr float kLowestScore = 0.005f;
+constexpr double kProgressSeconds = 0.25;
+
+struct Item {
+  media::Frame frame;
+  Geometry geometry;
+  FrameResult result;
+};
+
+struct Batch {
+  std::vector<Item> items;
+  tensor::Tensor input;
+  std::vector<tensor::Tensor> outputs;
+};
+
+double processor_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+DetectorOptions with_low_scores(const DetectRequest& request) {
+  DetectorOptions options = request.detector;
+  // Average precision and tracking also need what is not shown.
+  if (!request.ground_truth.empty()) options.threshold = std::min(options.threshold, kLowestScore);
+  if (request.track) options.threshold = std::min(options.threshold, Tracker::kLowScore);
+  return options;
+}
+
+/// Errors name the model's file, since two files are spoken of here.
+Detector load_detector(const DetectRequest& request) {
+  const std::string& model = request.detector.network.model;
+  try {
+    return Detector(with_low_scores(request));
+  } catch (const Error& error) {
+    const bool named = error.where().starts_with(model) || error.where() == request.detector.labels;
+    if (error.kind() != ErrorKind::kBadInput || (named && !error.where().empty())) throw;
+    throw error.within(model);
+  }
+}
+
+int64_t whole(float value) { return static_cast<int64_t>(std::lround(value)); }
+
+void draw_detections(const std::vector<std::string>& names, Item* item) {
+  if (item->result.detections.empty()) return;
+  media::WritableFrame canvas = media::copy_of(item->frame);
+  constexpr int64_t kThickness = 2;
+  // Letters a thirtieth of the picture high at most.
+  const int64_t scale = std::max<int64_t>(1, item->frame.height / 400);
+  for (const Detection& found : item->result.detections) {
+    const media::Rgb colour = media::class_colour(found.track >= 0 ? found.track : found.label);
+    const int64_t x = whole(found.box.x1);
+    const int64_t y = whole(found.box.y1);
+    media::draw_rectangle(&canvas, x, y, whole(found.box.x2), whole(found.box.y2), kThickness, colour);
+    std::string label = fmt::format("{} {:.0f}%", name_of(names, found.label), 100 * found.score);
+    if (found.track >= 0) label += fmt::format(" #{}", found.track);
+    const int64_t height = (media::kGlyphHeight + 2) * scale;
+    const int64_t top = y >= height ? y - height : y;
+    const auto letters = static_cast<int64_t>(label.size());
+    media::fill_rectangle(&canvas, x, top, x + (letters * media::kGlyphWidth + 1) * scale, top + height,
+                          colour);
+    media::draw_text(&canvas, x + scale, top + scale, label, scale, {255, 255, 255});
+  }
+  item->frame = canvas.frame;
+}
+
+/// Everything that the threads of one run share.
+class Run {
+ public:
+  explicit Run(const DetectRequest& request)
+      : request_(request),
+        begun_(base::Clock::now()),
+        source_(media::open_source(request.input, {request.timeout_seconds, request.stop})),
+        sink_(request.video.empty() ? nullptr : media::create_video(request.video, encoding())),
+        detector_(load_detector(request)),
+        text_(request.format.value_or(ResultFormat::kJsonLines), detector_.names()) {
+    if (!request.ground_truth.empty()) truth_ = read_ground_truth(request.ground_truth, detector_.names());
+    if (request.track) tracker_.emplace(frame_rate());
+    for (StageTimes* times : {&decode_times_, &preprocess_times_, &infer_times_, &postprocess_times_})
+      times_.push_back(times);
+    if (sink_ != nullptr) times_.push_back(&draw_times_);
+    times_.push_back(&write_times_);
+  }
+
+  DetectOutcome run() {
+    const double startup = base::seconds_since(begun_);
+    const auto start = base::Clock::now();
+    const double cpu_before = processor_seconds();
+    std::vector<std::thread> threads = start_threads();
+    show_progress(start);
+    for (std::thread& thread : threads) thread.join();
+    failure_.rethrow();
+    if (frames_ == 0) refuse_nothing();
+    const auto finishing = base::Clock::now();
+    if (request_.results) request_.results(text_.end());
+    if (sink_ != nullptr) sink_->finish();
+    // Of the encoder's delay and the index of the file.
+    if (!write_times_.busy_seconds.empty())
+      write_times_.busy_seconds.back() += base::seconds_since(finishing);
+    return outcome(startup, base::seconds_since(start), processor_seconds() - cpu_before);
+  }
+
+ private:
+  double frame_rate() const {
+    const media::Rational rate = source_->info().frame_rate;
+    return rate.num > 0 ? static_cast<double>(rate.num) / static_cast<double>(rate.den) : 25;
+  }
+
+  media::WriteOptions encoding() const {
+    media::WriteOptions options = request_.encoding;
+    options.time_base = source_->info().time_base;
+    options.frame_rate = source_->info().frame_rate;
+    const bool file = source_->info().is_video && !source_->info().live && !request_.realtime;
+    if (file && request_.keep_sound) options.audio_from = request_.input;
+    return options;
+  }
+
+  [[noreturn]] void refuse_nothing() const {
+    if (stopped()) throw system::Interrupted{};
+    throw Error(ErrorKind::kBadInput, "no frame could be read", request_.input);
+  }
+
+  bool stopped() const { return request_.stop != nullptr && *request_.stop; }
+
+  std::vector<std::thread> start_threads() {
+    std::vector<std::thread> threads;
+    const auto begin = [&](auto work) {
+      {
+        const std::lock_guard lock(mutex_);
+        ++running_;
+      }
+      threads.emplace_back([this, work] {
+        try {
+          work();
+        } catch (...) {
+          failure_.keep(std::current_exception());
+          for (BoundedQueue<Batch>* queue : {&read_, &filled_, &inferred_, &decoded_, &drawn_})
+            queue->give_up();
+        }
+        const std::lock_guard lock(mutex_);
+        --running_;
+        ended_.notify_all();
+      });
+    };
+    begin([this] { decode(); });
+    begin([this] {
+      run_stage<Batch>(&preprocess_times_, read_, &filled_, [this](Batch* batch) { preprocess(batch); });
+    });
+    begin([this] {
+      run_stage<Batch>(&infer_times_, filled_, &inferred_, [this](Batch* batch) { infer(batch); });
+    });
+    BoundedQueue<Batch>& last = sink_ != nullptr ? drawn_ : decoded_;
+    begin([this] {
+      run_stage<Batch>(&postprocess_times_, inferred_, &decoded_,
+                       [this](Batch* batch) { postprocess(batch); });
+    });
+    if (sink_ != nullptr)
+      begin([this] {
+        run_stage<Batch>(&draw_times_, decoded_, &drawn_, [this](Batch* batch) {
+          for (Item& item : batch->items) draw_detections(detector_.names(), &item);
+        });
+      });
+    begin([this, &last] {
+      run_stage<Batch>(&write_times_, last, nullptr, [this](Batch* batch) { write(batch); });
+    });
+    return threads;
+  }
+
+  /// Waits until a frame of a recording would have come, if the source plays the part of a camera.
+  void keep_pace(const media::Frame& frame, base::Clock::time_point start) const {
+    if (!request_.realtime || source_->info().live) return;
+    std::this_thread::sleep_until(start + std::chrono::duration_cast<base::Clock::duration>(
+                                              std::chrono::duration<double>(frame.seconds)));
+  }
+
+  void decode() {
+    const auto start = base::Clock::now();
+    int64_t number = 0;
+    bool more = true;
+    while (more && !stopped()) {
+      Batch batch;
+      while (static_cast<int64_t>(batch.items.size()) < detector_.batch()) {
+        const auto asked = base::Clock::now();
+        Item item;
+        more = source_->next(&item.frame);
+        if (!more) break;
+        count_busy(1, base::seconds_since(asked), &decode_times_);
+        item.result.frame = number++;
+        item.result.name = source_->name();
+        item.result.seconds = item.frame.seconds;
+        item.result.width = item.frame.width;
+        item.result.height = item.frame.height;
+        keep_pace(item.frame, start);
+        batch.items.push_back(std::move(item));
+      }
+      if (batch.items.empty()) break;
+      const auto done = base::Clock::now();
+      if (request_.realtime) {
+        if (const auto lost = read_.push_over(std::move(batch)))
+          dropped_ += static_cast<int64_t>(lost->items.size());
+      } else if (!read_.push(std::move(batch))) {
+        return;
+      }
+      decode_times_.waits_output += base::seconds_since(done);
+    }
+    read_.close();
+  }
+
+  void preprocess(Batch* batch) {
+    batch->input = detector_.make_input();
+    const auto count = static_cast<int64_t>(batch->items.size());
+    for (int64_t row = 0; row < detector_.batch(); ++row) {
+      // A batch that is not full is filled up with its last image.
+      Item& item = batch->items[static_cast<size_t>(std::min(row, count - 1))];
+      item.geometry = detector_.place(item.frame.width, item.frame.height);
+      detector_.fill(item.frame, item.geometry, row, &batch->input);
+    }
+    // Frames that nobody draws on are not needed any more.
+    if (sink_ != nullptr) return;
+    for (Item& item : batch->items) item.frame = {};
+  }
+
+  void infer(Batch* batch) {
+    std::vector<Geometry> geometries;
+    for (const Item& item : batch->items) geometries.push_back(item.geometry);
+    batch->outputs = detector_.run(batch->input, geometries);
+    batch->input = {};
+  }
+
+  void postprocess(Batch* batch) {
+    for (size_t i = 0; i < batch->items.size(); ++i) {
+      FrameResult& result = batch->items[i].result;
+      result.detections = detector_.decode(batch->outputs, static_cast<int64_t>(i), batch->items[i].geometry);
+      if (truth_) judged_.push_back(result);
+      if (tracker_) tracker_->follow(&result.detections);
+      const float threshold = request_.detector.threshold;
+      std::erase_if(result.detections, [&](const Detection& found) { return !(found.score > threshold); });
+    }
+    batch->outputs.clear();
+  }
+
+  void write(Batch* batch) {
+    for (Item& item : batch->items) {
+      if (request_.results) request_.results(text_.of(item.result));
+      if (sink_ != nullptr) sink_->write(item.frame);
+      found_ += static_cast<int64_t>(item.result.detections.size());
+      ++frames_;
+    }
+  }
+
+  void show_progress(base::Clock::time_point start) {
+    std::unique_lock lock(mutex_);
+    const auto is_over = [this] { return running_ == 0; };
+    while (!ended_.wait_for(lock, std::chrono::duration<double>(kProgressSeconds), is_over)) {
+      if (!request_.progress) continue;
+      base::Progress progress;
+      progress.done_seconds = base::seconds_since(start);
+      const auto frames = static_cast<double>(frames_.load());
+      const auto claimed = source_->info().frames_claimed;
+      const double rate = frames / progress.done_seconds;
+      progress.left_seconds = claimed && frames > 0
+                                  ? std::max(0.0, static_cast<double>(*claimed) - frames) / rate
+                                  : std::numeric_limits<double>::infinity();
+      progress.doing = fmt::format("frame {}{}, {:.1f} FPS", frames_.load(),
+                                   claimed ? fmt::format(" of {}", *claimed) : "", rate);
+      request_.progress(progress);
+    }
+  }
+
+  DetectOutcome outcome(double startup, double wall, double cpu) {
+    DetectOutcome outcome;
+    PipelineReport& report = outcome.report;
+    const media::Losses losses = source_->losses();
+    report.frames = frames_;
+    report.dropped = dropped_;
+    report.damaged = losses.damaged;
+    report.corrupt = losses.corrupt;
+    report.skipped = losses.skipped;
+    report.missing = losses.missing;
+    report.detections = found_;
+    report.startup_seconds = startup;
+    report.wall_seconds = wall;
+    report.cpu_seconds_a_frame = cpu / static_cast<double>(report.frames);
+    std::vector<StageTimes> times;
+    for (const StageTimes* stage : times_) times.push_back(*stage);
+    judge_stages(times, system::usable_cores(), &report);
+    if (truth_)
+      outcome.accuracy = measure_accuracy(*truth_, judged_, detector_.names(), request_.detector.threshold);
+    outcome.stopped = stopped();
+    say_losses(losses, &outcome);
+    outcome.notes = detector_.notes();
+    outcome.notes.push_back("frames are " + source_->info().format);
+    if (truth_)
+      for (const std::string& text : truth_->assumed) outcome.notes.push_back("ground truth: " + text);
+    if (sink_ != nullptr) {
+      outcome.notes.push_back(fmt::format("{} was encoded by {}", request_.video, sink_->codec()));
+      for (const std::string& note : sink_->notes()) outcome.notes.push_back(note);
+    }
+    for (const std::string& sentence : losses.sentences) outcome.notes.push_back(sentence);
+    return outcome;
+  }
+
+  void say_losses(const media::Losses& losses, DetectOutcome* outcome) const {
+    const auto say = [&](int64_t count, const char* what) {
+      if (count > 0) outcome->losses.push_back(fmt::format("{} {}", count, what));
+    };
+    say(losses.damaged, source_->info().is_video ? "packets were damaged or could not be decoded"
+                                                 : "images could not be decoded");
+    say(losses.corrupt, "frames are damaged, and were used as far as they could be decoded");
+    say(losses.skipped, "packets gave no frame");
+    say(losses.missing, "frames are missing by the times of the others");
+    if (!losses.ended_early.empty()) outcome->losses.push_back(losses.ended_early);
+    say(dropped_, "frames were dropped because the pipeline was behind (--realtime)");
+  }
+
+  const DetectRequest& request_;
+  base::Clock::time_point begun_;
+  std::unique_ptr<media::FrameSource> source_;
+  /// Made before a network is loaded for nothing.
+  std::unique_ptr<media::FrameSink> sink_;
+  Detector detector_;
+  ResultText text_;
+  std::optional<GroundTruth> truth_;
+  std::optional<Tracker> tracker_;
+
+  BoundedQueue<Batch> read_{kPlaces};
+  BoundedQueue<Batch> filled_{kPlaces};
+  BoundedQueue<Batch> inferred_{kPlaces};
+  BoundedQueue<Batch> decoded_{kPlaces};
+  BoundedQueue<Batch> drawn_{kPlaces};
+  StageTimes decode_times_{"decode", {}, 0, 0};
+  StageTimes preprocess_times_{"preprocess", {}, 0, 0};
+  StageTimes infer_times_{"infer", {}, 0, 0};
+  StageTimes postprocess_times_{"postprocess", {}, 0, 0};
+  StageTimes draw_times_{"draw", {}, 0, 0};
+  StageTimes write_times_{"write", {}, 0, 0};
+  std::vector<StageTimes*> times_;
+
+  Failure failure_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  int running_ = 0;
+  std::atomic<int64_t> frames_ = 0;
+  int64_t found_ = 0;
+  std::atomic<int64_t> dropped_ = 0;
+  std::vector<FrameResult> judged_;
+};
+
+}  // namespace
+
+DetectOutcome detect(const DetectRequest& request) { return Run(request).run(); }
+
+}  // namespace hone::task

@@ -1,0 +1,117 @@
+// Ground truth from files: MOT's text and COCO's JSON.
+#include "task/ground_truth.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/json.hpp"
+
+namespace hone::task {
+namespace {
+
+constexpr uint64_t kLargestFile = uint64_t{1} << 30;
+constexpr int64_t kNoClass = -1;
+
+/// Numbers with commas or blanks between; bad input for anything else.
+std::vector<double> numbers_in(const std::string& line, int64_t number) {
+  std::vector<double> values;
+  const char* at = line.data();
+  const char* const end = line.data() + line.size();
+  const auto is_gap = [](char c) { return c == ',' || c == ' ' || c == '\t' || c == '\r'; };
+  while (true) {
+    while (at < end && is_gap(*at)) ++at;
+    if (at == end) return values;
+    double value = 0;
+    const auto [stop, code] = std::from_chars(at, end, value);
+    if (code != std::errc() || (stop < end && !is_gap(*stop)))
+      fail_bad_input("line {} is no list of numbers", number);
+    values.push_back(value);
+    at = stop;
+  }
+}
+
+void add_mot_line(const std::vector<double>& values, int64_t number, GroundTruth* truth) {
+  constexpr size_t kFewest = 6;
+  if (values.size() < kFewest) fail_bad_input("line {} has {} numbers, fewer than 6", number, values.size());
+  const auto x = static_cast<float>(values[2] - 1);
+  const auto y = static_cast<float>(values[3] - 1);
+  TrueBox box;
+  box.box = {x, y, x + static_cast<float>(values[4]), y + static_cast<float>(values[5])};
+  if (!(values[4] > 0) || !(values[5] > 0)) fail_bad_input("line {} has a box without an area", number);
+  if (!(values[0] >= 1) || values[0] > 1e12)
+    fail_bad_input("line {} has the frame {}: frames count from 1", number, values[0]);
+  box.ignored = values.size() > 6 && values[6] == 0;
+  box.label = values.size() > 7 ? static_cast<int64_t>(values[7]) : kNoClass;
+  truth->frames[static_cast<int64_t>(values[0]) - 1].push_back(box);
+}
+
+GroundTruth from_mot(const std::string& text) {
+  GroundTruth truth;
+  std::istringstream lines(text);
+  int64_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::vector<double> values = numbers_in(line, ++number);
+    if (!values.empty()) add_mot_line(values, number, &truth);
+  }
+  int64_t lowest = INT64_MAX;
+  for (const auto& [frame, boxes] : truth.frames)
+    for (const TrueBox& box : boxes) lowest = std::min(lowest, box.label);
+  if (truth.frames.empty()) fail_bad_input("it has no boxes");
+  truth.one_class = lowest < 0;
+  truth.assumed.emplace_back(truth.one_class ? "no classes: all detections count as of one"
+                             : lowest == 0   ? "classes count from 0, since one of them is 0"
+                                             : "classes count from 1, as in MOT");
+  for (auto& [frame, boxes] : truth.frames)
+    for (TrueBox& box : boxes) box.label = truth.one_class ? 0 : box.label - (lowest == 0 ? 0 : 1);
+  return truth;
+}
+
+int64_t label_of(const Json& category, size_t place, const std::vector<std::string>& names) {
+  const auto found = std::find(names.begin(), names.end(), category.value("name", std::string()));
+  return found == names.end() ? static_cast<int64_t>(place) : found - names.begin();
+}
+
+GroundTruth from_coco(const std::string& text, const std::vector<std::string>& names) {
+  GroundTruth truth;
+  truth.by_image_id = true;
+  const Json json = Json::parse(text);
+  std::map<int64_t, Json> categories;
+  for (const Json& category : json.at("categories")) categories[category.at("id").get<int64_t>()] = category;
+  std::map<int64_t, int64_t> labels;
+  size_t place = 0;
+  for (const auto& [id, category] : categories) labels[id] = label_of(category, place++, names);
+  for (const Json& annotation : json.at("annotations")) {
+    const auto& box = annotation.at("bbox");
+    TrueBox entry;
+    const auto x = box.at(0).get<float>();
+    const auto y = box.at(1).get<float>();
+    entry.box = {x, y, x + box.at(2).get<float>(), y + box.at(3).get<float>()};
+    entry.ignored = annotation.value("iscrowd", int64_t{0}) != 0;
+    const auto label = labels.find(annotation.at("category_id").get<int64_t>());
+    if (label == labels.end()) fail_bad_input("an annotation has a category_id that no category has");
+    entry.label = label->second;
+    truth.frames[annotation.at("image_id").get<int64_t>()].push_back(entry);
+  }
+  return truth;
+}
+
+}  // namespace
+
+GroundTruth read_ground_truth(const std::filesystem::path& file, const std::vector<std::string>& names) {
+  const std::string text = base::read_file(file, kLargestFile);
+  try {
+    const size_t first = text.find_first_not_of(" \t\r\n");
+    const bool json = first != std::string::npos && text[first] == '{';
+    return json ? from_coco(text, names) : from_mot(text);
+  } catch (const Json::exception& error) {
+    throw Error(ErrorKind::kBadInput, fmt::format("it is no ground truth in COCO's form: {}", error.what()),
+                file.string());
+  } catch (const Error& error) {
+    throw error.within(file.string());
+  }
+}
+
+}  // namespace hone::task

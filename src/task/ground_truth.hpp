@@ -1,0 +1,95 @@
+// True boxes, and how well detections meet them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/described.hpp"
+#include "task/detection.hpp"
+#include "task/results.hpp"
+
+namespace hone::task {
+
+struct TrueBox {
+  Box box;
+  int64_t label = 0;
+  bool ignored = false;  ///< neither finding nor missing it counts
+};
+
+struct GroundTruth {
+  /// By frame, from 0, or by the id of an image.
+  std::map<int64_t, std::vector<TrueBox>> frames;
+  bool by_image_id = false;
+  /// No box has a class: all detections count as of one.
+  bool one_class = false;
+  std::vector<std::string> assumed;  ///< sentences
+};
+
+/// MOT's text form: frame, id, left, top, width, height, flag, class, … with frames and pixels from 1; a box
+/// whose flag is 0 is ignored; classes count from 1 unless one of them is 0, and -1 is none. Or COCO's JSON,
+/// whose categories are found by name, else in the order of their ids. Bad input naming the line or the
+/// field.
+GroundTruth read_ground_truth(const std::filesystem::path& file, const std::vector<std::string>& names);
+
+struct ClassAccuracy {
+  int64_t label = 0;
+  std::string name;
+  int64_t truths = 0;
+  double ap50 = 0;
+};
+
+struct Accuracy {
+  double map50 = 0;  ///< mean of ap50 over the classes that have true boxes
+  double precision = 0;
+  double recall = 0;
+  int64_t truths = 0;
+  int64_t true_positives = 0;
+  int64_t false_positives = 0;
+  double threshold = 0;
+  std::string rule;  ///< in words
+  std::vector<ClassAccuracy> classes;
+};
+
+/// Average precision as COCO's: of each class over all frames, detections by falling score take the true box
+/// of their frame with the largest IoU, 0.5 at least, that none has taken; precision made falling, read at
+/// the recalls 0, 0.01 … 1. Precision and recall are those of the detections above `threshold`. `results`:
+/// with all detections of a score above nearly 0.
+Accuracy measure_accuracy(const GroundTruth& truth, const std::vector<FrameResult>& results,
+                          const std::vector<std::string>& names, float threshold);
+
+}  // namespace hone::task
+
+namespace hone::base {
+
+template <>
+struct Description<task::ClassAccuracy> {
+  using T = task::ClassAccuracy;
+  static constexpr std::string_view kName = "ClassAccuracy";
+  static constexpr auto kFields = std::tuple{
+      Field{"label", &T::label, "Index of the class"}, Field{"name", &T::name, "Name of the class"},
+      Field{"truths", &T::truths, "True boxes", unit::kCount},
+      Field{"ap50", &T::ap50, "Average precision at IoU 0.5", unit::kShare, origin::kMeasured}};
+};
+
+template <>
+struct Description<task::Accuracy> {
+  using T = task::Accuracy;
+  static constexpr std::string_view kName = "DetectionAccuracy";
+  static constexpr auto kFields = std::tuple{
+      Field{"map50", &T::map50, "Mean average precision at IoU 0.5", unit::kShare, origin::kMeasured},
+      Field{"precision", &T::precision, "Share of detections above the threshold that are true", unit::kShare,
+            origin::kMeasured},
+      Field{"recall", &T::recall, "Share of true boxes that were found above the threshold", unit::kShare,
+            origin::kMeasured},
+      Field{"truths", &T::truths, "True boxes", unit::kCount},
+      Field{"true_positives", &T::true_positives, "Detections that are true", unit::kCount},
+      Field{"false_positives", &T::false_positives, "Detections that are not", unit::kCount},
+      Field{"threshold", &T::threshold, "Scores above which precision and recall count"},
+      Field{"rule", &T::rule, "How the figures are defined"},
+      Field{"classes", &T::classes, "Of each class"}};
+};
+
+}  // namespace hone::base

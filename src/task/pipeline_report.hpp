@@ -1,0 +1,108 @@
+// What a run of the pipeline took, stage by stage, and what bounds it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/described.hpp"
+
+namespace hone::task {
+
+/// One stage while the pipeline ran. Times are of one frame: of a batch, its part.
+struct StageReport {
+  std::string name;
+  double p50_ms = 0;
+  double p95_ms = 0;
+  double rate = 0;         ///< frames a second if it had never waited
+  double utilisation = 0;  ///< share of the time in which it worked
+  double waits_input = 0;  ///< share of the time in which it waited for the stage before
+  double waits_output = 0;
+};
+
+struct PipelineReport {
+  int64_t frames = 0;
+  int64_t dropped = 0;  ///< by --realtime, because the pipeline was behind
+  int64_t damaged = 0;  ///< packets or images that could not be decoded
+  int64_t corrupt = 0;  ///< frames delivered with parts missing
+  int64_t skipped = 0;  ///< packets that gave no frame
+  int64_t missing = 0;  ///< frames that the times of others say have been there
+  int64_t detections = 0;
+  double startup_seconds = 0;  ///< loading, building and the first run of the network
+  double wall_seconds = 0;     ///< from the first read to the last write, without the start-up
+  double end_to_end_fps = 0;   ///< frames / wall_seconds
+  double inference_fps = 0;    ///< 1 / mean time of a frame in the network
+  double cpu_seconds_a_frame = 0;
+  double processor_rate = 0;  ///< cores / cpu_seconds_a_frame: frames a second if no core ever idled
+  double bound = 0;           ///< the smaller of that and the slowest stage's rate
+  std::string bounded_by;     ///< the stage's name, or "processor"
+  std::string advice;         ///< what would lift the bound
+  std::vector<StageReport> stages;
+};
+
+/// What a stage did, while it did it. Used by the stage's thread.
+struct StageTimes {
+  std::string name;
+  std::vector<double> busy_seconds;  ///< of each frame
+  double waits_input = 0;
+  double waits_output = 0;
+};
+
+/// Fills in rates, utilisation and the bound from the times, `report->frames`, wall_seconds and
+/// cpu_seconds_a_frame. `cores`: those that this process may use.
+void judge_stages(const std::vector<StageTimes>& times, int cores, PipelineReport* report);
+
+}  // namespace hone::task
+
+namespace hone::base {
+
+template <>
+struct Description<task::StageReport> {
+  using T = task::StageReport;
+  static constexpr std::string_view kName = "PipelineStage";
+  static constexpr auto kFields = std::tuple{
+      Field{"name", &T::name, "Stage of the pipeline"},
+      Field{"p50_ms", &T::p50_ms, "Median time of a frame", unit::kMs, origin::kMeasured},
+      Field{"p95_ms", &T::p95_ms, "Time that 95 % of frames do not exceed", unit::kMs, origin::kMeasured},
+      Field{"rate", &T::rate, "Frames a second if it had never waited", unit::kPerSecond, origin::kEstimated},
+      Field{"utilisation", &T::utilisation, "Share of the time in which it worked", unit::kShare,
+            origin::kMeasured},
+      Field{"waits_input", &T::waits_input, "Share of the time in which it waited for the stage before",
+            unit::kShare, origin::kMeasured},
+      Field{"waits_output", &T::waits_output, "Share of the time in which it waited for the stage after",
+            unit::kShare, origin::kMeasured}};
+};
+
+template <>
+struct Description<task::PipelineReport> {
+  using T = task::PipelineReport;
+  static constexpr std::string_view kName = "Pipeline";
+  static constexpr auto kFields = std::tuple{
+      Field{"frames", &T::frames, "Frames that came out", unit::kCount},
+      Field{"dropped", &T::dropped, "Frames dropped because the pipeline was behind", unit::kCount},
+      Field{"damaged", &T::damaged, "Packets or images that could not be decoded", unit::kCount},
+      Field{"corrupt", &T::corrupt, "Frames delivered with parts missing", unit::kCount},
+      Field{"skipped", &T::skipped, "Packets that gave no frame", unit::kCount},
+      Field{"missing", &T::missing, "Frames missing by the times of others, where something is damaged",
+            unit::kCount},
+      Field{"detections", &T::detections, "Detections in all frames", unit::kCount},
+      Field{"startup_seconds", &T::startup_seconds, "Loading, building and the network's first run",
+            unit::kSeconds, origin::kMeasured},
+      Field{"wall_seconds", &T::wall_seconds, "From the first read to the last write", unit::kSeconds,
+            origin::kMeasured},
+      Field{"end_to_end_fps", &T::end_to_end_fps, "frames / wall_seconds", unit::kPerSecond,
+            origin::kMeasured},
+      Field{"inference_fps", &T::inference_fps, "1 / mean time of a frame in the network", unit::kPerSecond,
+            origin::kMeasured},
+      Field{"cpu_seconds_a_frame", &T::cpu_seconds_a_frame, "Processor time of a frame, all threads",
+            unit::kSeconds, origin::kMeasured},
+      Field{"processor_rate", &T::processor_rate, "Frames a second if no core ever idled", unit::kPerSecond,
+            origin::kEstimated},
+      Field{"bound", &T::bound, "The smaller of processor_rate and the slowest stage's rate",
+            unit::kPerSecond, origin::kEstimated},
+      Field{"bounded_by", &T::bounded_by, "What bounds the pipeline"},
+      Field{"advice", &T::advice, "What would lift the bound"},
+      Field{"stages", &T::stages, "The stages in their order"}};
+};
+
+}  // namespace hone::base

@@ -1,0 +1,72 @@
+// A queue of a few places between two stages of a pipeline: who is ahead waits, so memory is bounded.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace hone::task {
+
+/// For one thread that gives and one that takes.
+template <class T>
+class BoundedQueue {
+ public:
+  explicit BoundedQueue(size_t places) : places_(places) {}
+
+  /// Waits for a free place; false, and the item is lost, once somebody has given up.
+  bool push(T item) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return items_.size() < places_ || given_up_; });
+    if (given_up_) return false;
+    items_.push_back(std::move(item));
+    changed_.notify_all();
+    return true;
+  }
+  /// Never waits: the oldest item makes room, and is returned.
+  std::optional<T> push_over(T item) {
+    const std::lock_guard lock(mutex_);
+    std::optional<T> lost;
+    if (items_.size() >= places_) {
+      lost = std::move(items_.front());
+      items_.pop_front();
+    }
+    items_.push_back(std::move(item));
+    changed_.notify_all();
+    return lost;
+  }
+  /// Waits for an item; none once the queue is closed and empty, or somebody has given up.
+  std::optional<T> pop() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !items_.empty() || closed_ || given_up_; });
+    if (given_up_ || items_.empty()) return std::nullopt;
+    std::optional<T> item(std::move(items_.front()));
+    items_.pop_front();
+    changed_.notify_all();
+    return item;
+  }
+  /// Nothing comes any more.
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    changed_.notify_all();
+  }
+  /// A stage has failed: nobody waits any more.
+  void give_up() {
+    const std::lock_guard lock(mutex_);
+    given_up_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  size_t places_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<T> items_;
+  bool closed_ = false;
+  bool given_up_ = false;
+};
+
+}  // namespace hone::task

@@ -1,0 +1,89 @@
+// See results.hpp.
+#include "task/results.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "task/names.hpp"
+
+namespace hone::task {
+namespace {
+
+/// In JSON's quotes. Names come from files and may be in no encoding at all.
+std::string quoted(const std::string& text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string box_text(const Box& box) {
+  return fmt::format("[{:.3f}, {:.3f}, {:.3f}, {:.3f}]", box.x1, box.y1, box.width(), box.height());
+}
+
+}  // namespace
+
+ResultFormat parse_result_format(std::string_view name) {
+  if (name == "jsonl") return ResultFormat::kJsonLines;
+  if (name == "coco") return ResultFormat::kCoco;
+  if (name == "mot") return ResultFormat::kMot;
+  fail_usage("there is no format {}: jsonl, coco or mot", name);
+}
+
+ResultFormat format_of_file(const std::string& file) {
+  if (file.ends_with(".jsonl")) return ResultFormat::kJsonLines;
+  if (file.ends_with(".json")) return ResultFormat::kCoco;
+  if (file.ends_with(".txt")) return ResultFormat::kMot;
+  fail_usage("{} ends neither as a video nor in .jsonl, .json or .txt: --format says what it shall be", file);
+}
+
+int64_t image_id(const std::string& name, int64_t frame) {
+  const std::string stem = std::filesystem::path(name).stem().string();
+  int64_t id = 0;
+  const auto [end, code] = std::from_chars(stem.data(), stem.data() + stem.size(), id);
+  const bool whole = !stem.empty() && code == std::errc() && end == stem.data() + stem.size();
+  return whole ? id : frame;
+}
+
+std::string ResultText::json_line(const FrameResult& result) const {
+  std::string text = fmt::format(R"({{"frame": {}, "pts_ms": {:.3f}, )", result.frame, 1000 * result.seconds);
+  if (!result.name.empty()) text += fmt::format(R"("file": {}, )", quoted(result.name));
+  text += fmt::format(R"("width": {}, "height": {}, "detections": [)", result.width, result.height);
+  for (size_t i = 0; i < result.detections.size(); ++i) {
+    const Detection& found = result.detections[i];
+    text += fmt::format(R"({}{{"class": {}, "name": {}, "score": {:.6f}, "box": {})", i == 0 ? "" : ", ",
+                        found.label, quoted(name_of(names_, found.label)), found.score, box_text(found.box));
+    text += found.track >= 0 ? fmt::format(R"(, "id": {}}})", found.track) : "}";
+  }
+  return text + "]}\n";
+}
+
+std::string ResultText::coco_entries(const FrameResult& result) {
+  std::string text;
+  for (const Detection& found : result.detections) {
+    text += fmt::format(R"({}{{"image_id": {}, "category_id": {}, "bbox": {}, "score": {:.6f}}})",
+                        begun_ ? ",\n" : "[\n", image_id(result.name, result.frame),
+                        coco_category(names_, found.label), box_text(found.box), found.score);
+    begun_ = true;
+  }
+  return text;
+}
+
+std::string ResultText::of(const FrameResult& result) {
+  if (format_ == ResultFormat::kJsonLines) return json_line(result);
+  if (format_ == ResultFormat::kCoco) return coco_entries(result);
+  std::string text;
+  for (const Detection& found : result.detections)
+    text +=
+        fmt::format("{},{},{:.2f},{:.2f},{:.2f},{:.2f},{:.6f},-1,-1,-1\n", result.frame + 1, found.track,
+                    found.box.x1 + 1, found.box.y1 + 1, found.box.width(), found.box.height(), found.score);
+  return text;
+}
+
+std::string ResultText::end() const {
+  if (format_ != ResultFormat::kCoco) return "";
+  return begun_ ? "\n]\n" : "[]\n";
+}
+
+}  // namespace hone::task

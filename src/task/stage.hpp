@@ -1,0 +1,58 @@
+// One stage of a pipeline: takes from a queue, works, gives to the next, and counts where its time went.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "task/pipeline_report.hpp"
+#include "task/queue.hpp"
+
+namespace hone::task {
+
+/// The first failure of any stage, which ends all of them.
+class Failure {
+ public:
+  void keep(std::exception_ptr error) {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::move(error);
+  }
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr error_;
+};
+
+inline void count_busy(size_t frames, double seconds, StageTimes* times) {
+  times->busy_seconds.insert(times->busy_seconds.end(), frames, seconds / static_cast<double>(frames));
+}
+
+/// Runs in the stage's thread until nothing comes any more. `out` is null for the last stage; `work` changes
+/// the batch.
+template <class Batch>
+void run_stage(StageTimes* times, BoundedQueue<Batch>& in, BoundedQueue<Batch>* out,
+               const std::function<void(Batch*)>& work) {
+  while (true) {
+    const auto asked = base::Clock::now();
+    std::optional<Batch> batch = in.pop();
+    const auto begun = base::Clock::now();
+    times->waits_input += base::seconds_between(asked, begun);
+    if (!batch) break;
+    const size_t frames = batch->items.size();
+    work(&*batch);
+    const auto done = base::Clock::now();
+    count_busy(frames, base::seconds_between(begun, done), times);
+    if (out == nullptr) continue;
+    if (!out->push(std::move(*batch))) break;
+    times->waits_output += base::seconds_since(done);
+  }
+  if (out != nullptr) out->close();
+}
+
+}  // namespace hone::task
