@@ -37,6 +37,7 @@ void add_passes_command(CLI::App& program);
 void add_export_command(CLI::App& program);
 void add_convert_command(CLI::App& program);
 void add_detect_command(CLI::App& program);
+void add_classify_command(CLI::App& program);
 void add_diff_command(CLI::App& program);
 void add_report_command(CLI::App& program);
 void add_plot_command(CLI::App& program);

@@ -29,7 +29,7 @@ constexpr hone::cli::AddCommand kCommands[] = {
     hone::cli::add_export_command, hone::cli::add_profile_command,     hone::cli::add_analyze_command,
     hone::cli::add_diff_command,   hone::cli::add_report_command,      hone::cli::add_view_command,
     hone::cli::add_plot_command,   hone::cli::add_convert_command,     hone::cli::add_quantize_command,
-    hone::cli::add_detect_command,
+    hone::cli::add_detect_command, hone::cli::add_classify_command,
 };
 
 /// Not through fmt::print, which throws where nothing can be written. What it quotes may come from a file.

@@ -2,10 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <optional>
-#include <sstream>
 
 #include "backend/backend.hpp"
 #include "backend/hone/hone_backend.hpp"
@@ -23,6 +20,8 @@
 #include "quantize/float_graph.hpp"
 #include "report/terminal/sheet.hpp"
 #include "system/cpu.hpp"
+#include "task/class_scores.hpp"
+#include "task/names.hpp"
 #include "tensor/npy.hpp"
 #include "tensor/place.hpp"
 
@@ -71,36 +70,9 @@ std::string output_name(const importer::Model& model, size_t index) {
   return model.graph->value(model.graph->outputs.at(index)).name;
 }
 
-std::vector<std::string> labels_of(const importer::Metadata& metadata) {
-  std::vector<std::string> labels;
-  const auto found = metadata.find("labels");
-  std::istringstream lines(found == metadata.end() ? "" : found->second);
-  for (std::string line; std::getline(lines, line);) labels.push_back(line);
-  return labels;
-}
-
-/// Softmax, unless the row already is a distribution.
-std::vector<double> probabilities(std::span<const double> row) {
-  const double sum = std::accumulate(row.begin(), row.end(), 0.0);
-  const double largest = *std::max_element(row.begin(), row.end());
-  const bool positive = std::all_of(row.begin(), row.end(), [](double value) { return value >= 0; });
-  std::vector<double> result(row.begin(), row.end());
-  if (positive && std::abs(sum - 1) < 1e-3) return result;
-  for (double& value : result) value = std::exp(value - largest);
-  const double total = std::accumulate(result.begin(), result.end(), 0.0);
-  for (double& value : result) value /= total;
-  return result;
-}
-
 void print_row(std::span<const double> row, const std::vector<std::string>& labels, size_t top) {
-  std::vector<size_t> order(row.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  top = std::min(top, row.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top), order.end(),
-                    [&](size_t a, size_t b) { return row[a] > row[b] || (row[a] == row[b] && a < b); });
-  const std::vector<double> shares = probabilities(row);
-  for (size_t i = 0; i < top; ++i) {
-    const size_t index = order[i];
+  const std::vector<double> shares = task::probabilities(row);
+  for (const size_t index : task::likeliest(row, top)) {
     const std::string label = index < labels.size() ? report::printable(labels[index]) : "";
     fmt::print("  {:>5}  {:<24} probability {:>6.2f} %  score {:.4f}\n", index, label, 100 * shares[index],
                row[index]);
@@ -333,8 +305,8 @@ void run(const RunOptions& options) {
   if (options.top > 0) {
     // The first output of the last run.
     const size_t free = outputs.size() - carries.size();
-    return print_top(outputs.at(free - free / runs.size()).second, runs.front(), labels_of(model.metadata),
-                     static_cast<size_t>(options.top));
+    return print_top(outputs.at(free - free / runs.size()).second, runs.front(),
+                     task::names_from(model.metadata), static_cast<size_t>(options.top));
   }
   for (const auto& [name, tensor] : outputs) {
     fmt::print("{}  {}[{}]\n", report::printable(name), tensor::dtype_name(tensor.dtype()),

@@ -1,0 +1,129 @@
+// `hone classify`: the likeliest classes of images and of frames of a video.
+#include <fmt/core.h>
+
+#include "base/file.hpp"
+#include "base/json.hpp"
+#include "cli/command.hpp"
+#include "cli/option_checks.hpp"
+#include "cli/vision_options.hpp"
+#include "report/terminal/sheet.hpp"
+#include "system/interruption.hpp"
+#include "task/classify.hpp"
+
+namespace hone::cli {
+namespace {
+
+struct ClassifyArguments {
+  VisionOptions vision;
+  task::ClassifyRequest request;
+  std::string output;
+  std::string format;
+  int64_t top = 5;
+};
+
+std::string json_of(const task::ImageClasses& image) {
+  Json json = {{"frame", image.frame}};
+  if (image.file.empty()) json["pts_ms"] = 1000 * image.seconds;
+  if (!image.file.empty()) json["file"] = image.file;
+  json["classes"] = Json::array();
+  for (const task::ClassScore& one : image.classes)
+    json["classes"].push_back(Json{
+        {"class", one.label}, {"name", one.name}, {"probability", one.probability}, {"score", one.score}});
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string csv_of(const task::ImageClasses& image) {
+  std::string text;
+  const std::string name = image.file.empty() ? fmt::format("{}", image.frame) : image.file;
+  for (size_t i = 0; i < image.classes.size(); ++i) {
+    const task::ClassScore& one = image.classes[i];
+    text += fmt::format("{},{},{},{},{:.6f},{:.6g}\n", report::csv_field(name), i + 1, one.label,
+                        report::csv_field(one.name), one.probability, one.score);
+  }
+  return text;
+}
+
+std::string text_of(const task::ImageClasses& image) {
+  std::string text =
+      image.file.empty() ? fmt::format("frame {}", image.frame) : report::printable(image.file);
+  for (const task::ClassScore& one : image.classes)
+    text += fmt::format("\n  {:>5}  {:<24} probability {:>6.2f} %  score {:.4f}", one.label,
+                        report::printable(one.name), 100 * one.probability, one.score);
+  return text + "\n";
+}
+
+/// By --format, else by the file's name; people read what has neither.
+std::string choose_format(const ClassifyArguments& arguments) {
+  if (!arguments.format.empty() || arguments.output.empty()) return arguments.format;
+  if (arguments.output.ends_with(".json")) return "json";
+  if (arguments.output.ends_with(".csv")) return "csv";
+  fail_usage("{} ends neither in .json nor in .csv: --format says what it shall be", arguments.output);
+}
+
+void classify(ClassifyArguments* arguments) {
+  complete(arguments->vision);
+  task::ClassifyRequest& request = arguments->request;
+  request.network = arguments->vision.network;
+  request.labels = arguments->vision.labels;
+  request.top = static_cast<size_t>(arguments->top);
+  request.preprocess.scale = arguments->vision.scale;
+  request.preprocess.mean = arguments->vision.mean_values();
+  request.preprocess.std = arguments->vision.std_values();
+  const std::string format = choose_format(*arguments);
+  if (!arguments->output.empty()) {
+    refuse_overwriting(arguments->output, {request.network.model, request.input, request.labels});
+    base::check_writable(arguments->output);
+  }
+  const system::Interruptible interruptible;
+  request.stop = &system::interruption();
+  std::string text;
+  bool first = true;
+  if (format == "csv") text = "file,rank,class,name,probability,score\n";
+  const auto outcome = task::classify(request, [&](const task::ImageClasses& image) {
+    if (format == "json")
+      text += fmt::format("{}{}", first ? "[\n" : ",\n", json_of(image));
+    else
+      text += format == "csv" ? csv_of(image) : text_of(image);
+    first = false;
+  });
+  if (format == "json") text += "\n]\n";
+  for (const std::string& note : outcome.notes) fmt::print(stderr, "note: {}\n", report::printable(note));
+  for (const std::string& sentence : outcome.losses.sentences)
+    fmt::print(stderr, "note: {}\n", report::printable(sentence));
+  if (outcome.losses.damaged > 0)
+    fmt::print(stderr, "warning: {} images or packets could not be decoded\n", outcome.losses.damaged);
+  if (!outcome.losses.ended_early.empty())
+    fmt::print(stderr, "warning: {}\n", report::printable(outcome.losses.ended_early));
+  if (outcome.stopped) system::throw_if_interrupted();
+  if (arguments->output.empty())
+    fmt::print("{}", text);
+  else
+    base::write_file_atomic(arguments->output, text);
+}
+
+}  // namespace
+
+void add_classify_command(CLI::App& program) {
+  CLI::App* command = program.add_subcommand("classify", "Name what images show");
+  auto arguments = std::make_shared<ClassifyArguments>();
+  task::ClassifyRequest& request = arguments->request;
+  add_vision_options(*command, arguments->vision, request.input);
+  command->add_option("--top", arguments->top, "Likeliest classes of each image")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  command->add_option("-o,--output", arguments->output, "Write to this .json or .csv file");
+  command->add_option("--format", arguments->format, "Form of the results")
+      ->check(CLI::IsMember({"json", "csv"}));
+  const std::string group = "Input";
+  command->add_option("--resize", request.preprocess.resize, "Length of the shorter side; 0: as it is")
+      ->check(CLI::Range(0, 16384))
+      ->group(group);
+  command
+      ->add_option("--crop", request.preprocess.crop,
+                   "Side of the square taken from the middle; 0: everything")
+      ->check(CLI::Range(0, 16384))
+      ->group(group);
+  command->callback([arguments] { classify(arguments.get()); });
+}
+
+}  // namespace hone::cli

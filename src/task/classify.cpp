@@ -1,0 +1,176 @@
+// See classify.hpp.
+#include "task/classify.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "media/planar.hpp"
+#include "task/class_scores.hpp"
+#include "task/names.hpp"
+
+namespace hone::task {
+namespace {
+
+const std::vector<float> kImageNetMean{0.485f, 0.456f, 0.406f};
+const std::vector<float> kImageNetStd{0.229f, 0.224f, 0.225f};
+/// Share of the resized image's shorter side that evaluation looks at.
+constexpr double kCropShare = 0.875;
+
+bool tells_preprocessing(const importer::Metadata& metadata) {
+  return std::any_of(metadata.begin(), metadata.end(),
+                     [](const auto& entry) { return entry.first.starts_with("image."); });
+}
+
+/// Trained on 0..1 without a mean, on the whole of the shorter side.
+bool is_plain(const importer::Metadata& metadata) {
+  return metadata.contains("task") || metadata.contains("darknet.width");
+}
+
+class Classifier {
+ public:
+  explicit Classifier(const ClassifyRequest& request)
+      : request_(request), network_(with_usual_side(request.network)) {
+    choose_preprocessing();
+    names_ = request.labels.empty() ? names_from(network_.model().metadata) : read_names(request.labels);
+  }
+
+  const ImageInput& input() const { return network_.input(); }
+  std::vector<std::string> notes() const {
+    std::vector<std::string> notes = network_.notes();
+    notes.push_back(assumed_);
+    return notes;
+  }
+
+  /// Fills in the classes of each.
+  void run(const std::vector<importer::Image>& images, std::vector<ImageClasses>* results) {
+    const auto outputs = network_.run(tensor_of(images), std::vector<Network::Size>(images.size()));
+    const tensor::Tensor& scores = outputs.at(0);
+    const auto rows = static_cast<size_t>(input().batch);
+    const auto values = scores.to_double();
+    const bool sound = !values.empty() && values.size() % rows == 0 &&
+                       (scores.rank() <= 1 || scores.shape()[0] == input().batch);
+    if (!sound)
+      fail_bad_input("its first output [{}] is no row of class scores for each image",
+                     tensor::shape_text(scores.shape()));
+    const size_t width = values.size() / rows;
+    if (!request_.labels.empty() && names_.size() != width)
+      throw Error(ErrorKind::kBadInput,
+                  fmt::format("it has {} names, the network {} classes", names_.size(), width),
+                  request_.labels);
+    for (size_t i = 0; i < results->size(); ++i) {
+      const auto row = std::span(values).subspan(i * width, width);
+      const auto shares = probabilities(row);
+      for (const size_t index : likeliest(row, request_.top)) {
+        const auto label = static_cast<int64_t>(index);
+        (*results)[i].classes.push_back({label, name_of(names_, label), shares[index], row[index]});
+      }
+    }
+  }
+
+ private:
+  static NetworkOptions with_usual_side(NetworkOptions options) {
+    options.usual_side = 224;
+    return options;
+  }
+
+  void choose_preprocessing() {
+    const importer::Metadata& metadata = network_.model().metadata;
+    preprocessing_ = importer::preprocessing_from(metadata);
+    const int64_t side = std::min(input().width, input().height);
+    assumed_ = "images are fitted as the model's metadata say";
+    if (!tells_preprocessing(metadata)) {
+      const bool plain = is_plain(metadata) || input().channels == 1;
+      preprocessing_.resize = plain ? side : std::lround(static_cast<double>(side) / kCropShare);
+      preprocessing_.crop = side;
+      if (!plain) preprocessing_.mean = kImageNetMean, preprocessing_.std = kImageNetStd;
+      assumed_ = fmt::format("assumed: the shorter side becomes {}, the middle of {} is taken, {}",
+                             preprocessing_.resize, side,
+                             plain ? "values are 0..1" : "less ImageNet's mean, by its standard deviation");
+    }
+    const auto& flags = request_.preprocess;
+    preprocessing_.resize = flags.resize.value_or(preprocessing_.resize);
+    preprocessing_.crop = flags.crop.value_or(preprocessing_.crop);
+    preprocessing_.scale = flags.scale.value_or(preprocessing_.scale);
+    if (!flags.mean.empty()) preprocessing_.mean = flags.mean;
+    if (!flags.std.empty()) preprocessing_.std = flags.std;
+    if (flags.crop) preprocessing_.fault.crop = ErrorKind::kUsage;
+    if (!flags.mean.empty()) preprocessing_.fault.mean = ErrorKind::kUsage;
+    if (!flags.std.empty()) preprocessing_.fault.std = ErrorKind::kUsage;
+    // A square cut out of the middle does not fill it.
+    if (input().width == input().height) return;
+    if (!flags.resize && !flags.crop) preprocessing_.resize = preprocessing_.crop = 0;
+  }
+
+  /// A batch that is not full is filled up with its last image.
+  tensor::Tensor tensor_of(const std::vector<importer::Image>& images) const {
+    std::vector<importer::Image> all;
+    const ImageInput& form = input();
+    for (size_t i = 0; i < static_cast<size_t>(form.batch); ++i) {
+      const importer::Image& image = images[std::min(i, images.size() - 1)];
+      const bool as_it_is = preprocessing_.resize == 0 && preprocessing_.crop == 0;
+      all.push_back(as_it_is ? importer::resize_image(image, form.width, form.height) : image);
+    }
+    const auto layout = form.channels_last ? importer::Layout::kNhwc : importer::Layout::kNchw;
+    tensor::Tensor tensor = importer::images_to_tensor(all, preprocessing_, layout);
+    tensor::Shape wanted = form.shape();
+    if (!form.has_batch) wanted.insert(wanted.begin(), 1);
+    if (tensor.shape() != wanted)
+      fail_usage("images become {}, the input is {}: --resize and --crop decide",
+                 tensor::shape_text(tensor.shape()), tensor::shape_text(wanted));
+    return form.has_batch ? tensor : tensor.reshaped(form.shape());
+  }
+
+  const ClassifyRequest& request_;
+  Network network_;
+  importer::Preprocessing preprocessing_;
+  std::vector<std::string> names_;
+  std::string assumed_;
+};
+
+importer::Image gray_of(const media::Frame& frame) {
+  const media::PlanarImage image = media::to_rgb(frame);
+  importer::Image result{image.width, image.height, 1, {}};
+  for (size_t i = 0; i < image.planes[0].size(); ++i)
+    result.pixels.push_back(static_cast<uint8_t>(
+        (299 * image.planes[0][i] + 587 * image.planes[1][i] + 114 * image.planes[2][i] + 500) / 1000));
+  return result;
+}
+
+}  // namespace
+
+ClassifyOutcome classify(const ClassifyRequest& request,
+                         const std::function<void(const ImageClasses&)>& use) {
+  const auto source = media::open_source(request.input, {request.timeout_seconds, request.stop});
+  ClassifyOutcome outcome;
+  const auto stopped = [&] { return request.stop != nullptr && *request.stop; };
+  try {
+    Classifier classifier(request);
+    bool more = true;
+    while (more && !stopped()) {
+      std::vector<importer::Image> images;
+      std::vector<ImageClasses> results;
+      for (media::Frame frame; static_cast<int64_t>(images.size()) < classifier.input().batch;) {
+        more = source->next(&frame);
+        if (!more) break;
+        images.push_back(classifier.input().channels == 1 ? gray_of(frame)
+                                                          : media::interleaved(media::to_rgb(frame)));
+        results.push_back({outcome.images++, source->name(), frame.seconds, {}});
+      }
+      if (images.empty()) break;
+      classifier.run(images, &results);
+      for (const ImageClasses& result : results) use(result);
+    }
+    outcome.notes = classifier.notes();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kBadInput || !error.where().empty()) throw;
+    throw error.within(request.network.model);
+  }
+  outcome.losses = source->losses();
+  outcome.stopped = stopped();
+  if (outcome.images == 0 && !outcome.stopped)
+    throw Error(ErrorKind::kBadInput, "no image could be read", request.input);
+  return outcome;
+}
+
+}  // namespace hone::task

@@ -1,0 +1,58 @@
+// Classification of images and frames: batches through a network, the likeliest classes of each.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "import/image/preprocess.hpp"
+#include "media/source.hpp"
+#include "task/network.hpp"
+
+namespace hone::task {
+
+struct ClassifyRequest {
+  NetworkOptions network;
+  std::string input;
+  std::string labels;  ///< a file of names; empty: those of the metadata
+  size_t top = 5;
+  /// What flags say; absent: the model's metadata, else what is assumed.
+  struct {
+    std::optional<int64_t> resize;
+    std::optional<int64_t> crop;
+    std::optional<float> scale;
+    std::vector<float> mean;
+    std::vector<float> std;
+  } preprocess;
+  double timeout_seconds = 10;
+  const std::atomic<bool>* stop = nullptr;
+};
+
+struct ClassScore {
+  int64_t label = 0;
+  std::string name;
+  double probability = 0;
+  double score = 0;  ///< as the network gave it
+};
+
+struct ImageClasses {
+  int64_t frame = 0;
+  std::string file;  ///< empty for frames of a video
+  double seconds = 0;
+  std::vector<ClassScore> classes;  ///< likeliest first
+};
+
+struct ClassifyOutcome {
+  int64_t images = 0;
+  std::vector<std::string> notes;
+  media::Losses losses;
+  bool stopped = false;
+};
+
+/// Calls `use` for each image in order. Bad input for a network whose first output is no row of scores an
+/// image, for labels that are not as many as classes, and where no image can be read.
+ClassifyOutcome classify(const ClassifyRequest& request, const std::function<void(const ImageClasses&)>& use);
+
+}  // namespace hone::task
