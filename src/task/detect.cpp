@@ -66,7 +66,11 @@ Detector load_detector(const DetectRequest& request) {
   }
 }
 
-int64_t whole(float value) { return static_cast<int64_t>(std::lround(value)); }
+/// Boxes may reach far out of a frame.
+int64_t whole(float value) {
+  constexpr float kFar = 1e6f;
+  return std::lround(std::clamp(value, -kFar, kFar));
+}
 
 void draw_detections(const std::vector<std::string>& names, Item* item) {
   if (item->result.detections.empty()) return;

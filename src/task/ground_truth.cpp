@@ -44,6 +44,9 @@ void add_mot_line(const std::vector<double>& values, int64_t number, GroundTruth
   if (!(values[0] >= 1) || values[0] > 1e12)
     fail_bad_input("line {} has the frame {}: frames count from 1", number, values[0]);
   box.ignored = values.size() > 6 && values[6] == 0;
+  constexpr double kMostClasses = 1e6;
+  if (values.size() > 7 && !(values[7] >= -1 && values[7] <= kMostClasses))
+    fail_bad_input("line {} has the class {}", number, values[7]);
   box.label = values.size() > 7 ? static_cast<int64_t>(values[7]) : kNoClass;
   truth->frames[static_cast<int64_t>(values[0]) - 1].push_back(box);
 }

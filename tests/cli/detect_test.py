@@ -217,6 +217,18 @@ def check_accuracy(runner):
     runner.bad(BAD_INPUT, "COCO", "detect", model, folder, "--ground-truth", truth)
 
 
+def check_nonsense(runner):
+    """Numbers that are none, or no class, are no detections."""
+    picture(64, 32).save(runner.folder / "image.png")
+    output = np.zeros((1, 300, 6), np.float32)
+    output[0, :7] = [[8, 4, 24, 20, 0.9, np.nan], [np.nan, 4, 24, 20, 0.9, 0], [8, 4, np.inf, 20, 0.9, 0],
+                     [8, 4, 24, 20, np.nan, 0], [8, 4, 24, 20, 0.9, -3], [8, 4, 24, 20, 0.9, 1e30],
+                     [-1e30, 4, 24, 20, 0.8, 1]]
+    model = constant_model(runner.folder / "model.onnx", [1, 3, 32, 64], {"output0": output}, {"end2end": "True"})
+    expect(one_image(runner, model), [[0, 4, 24, 20, 0.8, 1]], "nonsense")
+    runner.good("detect", model, runner.folder / "image.png", "--track", "--format", "mot")
+
+
 def check_refusals(runner):
     image = runner.folder / "image.png"
     picture(64, 32).save(image)
@@ -261,6 +273,7 @@ def main():
         check_colours(runner)
         check_formats(runner)
         check_accuracy(runner)
+        check_nonsense(runner)
         check_refusals(runner)
     print("all as expected")
 

@@ -43,8 +43,7 @@ void decode_end_to_end(const DecodeCall& call, std::vector<Detection>* found) {
   const Rows rows(call.outputs[call.match.roles[0]], call.row, 2);
   for (int64_t i = 0; i < rows.shape()[0]; ++i) {
     const auto row = rows.row(i);
-    add_above(call.threshold, {row[0], row[1], row[2], row[3]}, {static_cast<int64_t>(row[5]), row[4]},
-              found);
+    add_above(call.threshold, {row[0], row[1], row[2], row[3]}, {index_of(row[5]), row[4]}, found);
   }
 }
 
@@ -61,9 +60,8 @@ void decode_yolov7_nms(const DecodeCall& call, std::vector<Detection>* found) {
   const Rows rows(call.outputs[call.match.roles[0]], 0, 2);
   for (int64_t i = 0; i < rows.shape()[0]; ++i) {
     const auto row = rows.row(i);
-    if (static_cast<int64_t>(row[0]) != call.row) continue;
-    add_above(call.threshold, {row[1], row[2], row[3], row[4]}, {static_cast<int64_t>(row[5]), row[6]},
-              found);
+    if (index_of(row[0]) != call.row) continue;
+    add_above(call.threshold, {row[1], row[2], row[3], row[4]}, {index_of(row[5]), row[6]}, found);
   }
 }
 
@@ -86,14 +84,14 @@ void decode_efficient_nms(const DecodeCall& call, std::vector<Detection>* found)
   const Rows scores(call.outputs[roles[2]], call.row, 1);
   const Rows labels(call.outputs[roles[3]], call.row, 1);
   const auto row = static_cast<size_t>(call.row);
-  const double told = row < counts.size() ? counts[row] : 0;
+  const double told = row < counts.size() && counts[row] >= 0 ? counts[row] : 0;
   const auto room = static_cast<double>(std::min({boxes.shape()[0], scores.shape()[0], labels.shape()[0]}));
   const auto count = static_cast<int64_t>(std::clamp(told, 0.0, room));
   for (int64_t i = 0; i < count; ++i) {
     const auto box = boxes.row(i);
     const auto at = static_cast<size_t>(i);
     add_above(call.threshold, {box[0], box[1], box[2], box[3]},
-              {static_cast<int64_t>(labels.values()[at]), scores.values()[at]}, found);
+              {index_of(labels.values()[at]), scores.values()[at]}, found);
   }
 }
 
@@ -127,7 +125,7 @@ void decode_three(const DecodeCall& call, int64_t first, std::vector<Detection>*
   for (int64_t i = 0; i < count; ++i) {
     const auto box = boxes.row(i);
     const auto at = static_cast<size_t>(i);
-    const int64_t label = static_cast<int64_t>(labels.values()[at]) - first;
+    const int64_t label = index_of(labels.values()[at]) - first;
     if (label < 0) continue;
     add_above(call.threshold, {box[0], box[1], box[2], box[3]}, {label, scores.values()[at]}, found);
   }

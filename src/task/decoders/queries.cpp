@@ -34,7 +34,7 @@ void decode_rtdetr(const DecodeCall& call, std::vector<Detection>* found) {
   for (int64_t i = 0; i < rows.shape()[0]; ++i) {
     const auto row = rows.row(i);
     const Best best = call.match.classes == 0
-                          ? Best{static_cast<int64_t>(row[5]), row[4]}
+                          ? Best{index_of(row[5]), row[4]}
                           : best_of(row.subspan(kBoxNumbers, static_cast<size_t>(call.match.classes)));
     add_above(call.threshold, from_centre(row[0], row[1], row[2], row[3]), best, found);
   }

@@ -30,7 +30,7 @@ Best best_of(std::span<const float> scores) {
 }
 
 void add_above(float threshold, const Box& box, Best best, std::vector<Detection>* found) {
-  if (!(best.score > threshold)) return;
+  if (!(best.score > threshold) || best.label < 0) return;
   const bool sound = std::isfinite(box.x1) && std::isfinite(box.y1) && std::isfinite(box.x2) &&
                      std::isfinite(box.y2) && std::isfinite(best.score);
   if (sound) found->push_back({box, best.score, best.label});

@@ -37,11 +37,18 @@ struct Best {
 /// The first of the highest.
 Best best_of(std::span<const float> scores);
 
+/// A class or an index that a network gives as a number; -1, which is none, for what cannot be one.
+inline int64_t index_of(float number) {
+  constexpr float kMost = 1e6f;
+  return number >= 0 && number <= kMost ? static_cast<int64_t>(number) : -1;
+}
+
 inline Box from_centre(float x, float y, float width, float height) {
   return {x - width / 2, y - height / 2, x + width / 2, y + height / 2};
 }
 
-/// Appends a detection that is above the threshold; one with a side that is no number is none.
+/// Appends a detection that is above the threshold; one without a class, or with a side that is no number, is
+/// none.
 void add_above(float threshold, const Box& box, Best best, std::vector<Detection>* found);
 
 std::optional<size_t> output_named(const Signature& signature, std::initializer_list<std::string_view> names);
