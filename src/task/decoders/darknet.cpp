@@ -223,10 +223,10 @@ void decode_darknet_grid(const DecodeCall& call, std::vector<Detection>* found) 
       const int64_t cell = k / head.boxes;
       const float* box = boxes + 4 * k;
       const auto side = [&](float value) { return head.squared ? value * value : value; };
-      const Box placed =
-          from_centre((static_cast<float>(cell % head.columns) + box[0]) / static_cast<float>(head.columns),
-                      (static_cast<float>(cell / head.columns) + box[1]) / static_cast<float>(head.rows),
-                      side(box[2]), side(box[3]));
+      const int64_t row = cell / head.columns;
+      const float x = (static_cast<float>(cell % head.columns) + box[0]) / static_cast<float>(head.columns);
+      const float y = (static_cast<float>(row) + box[1]) / static_cast<float>(head.rows);
+      const Box placed = from_centre(x, y, side(box[2]), side(box[3]));
       for (int64_t c = 0; c < head.classes; ++c)
         add_above(call.threshold, placed, {c, confidences[k] * scores[cell * head.classes + c]}, found);
     }
