@@ -2,7 +2,7 @@
 wrong calls say. On the CPU nothing runs on the
 reference.
 
-usage: darknet_test.py HONE
+usage: darknet_test.py HONE MODELS_SHAPES
 """
 import pathlib
 import subprocess
@@ -185,6 +185,18 @@ def check_export(tester):
         np.testing.assert_allclose(again[name], wanted[name], rtol=1e-4, atol=1e-4)
 
 
+def check_trained(tester, shapes):
+    """Weights and names of classes lie beside the cfg."""
+    file = tester.folder / "shapes.onnx"
+    ending = tester.call("export", shapes / "shapes.cfg", "-o", file)
+    assert ending.returncode == 0 and not ending.stderr, ending.stderr
+    model = onnx.load(file)
+    metadata = {entry.key: entry.value for entry in model.metadata_props}
+    assert metadata["labels"] == "disc\nbox" and metadata["darknet.head.1.mask"] == "0,1,2", metadata
+    numbers = sum(int(np.prod(tensor.dims)) for tensor in model.graph.initializer if tensor.name.startswith("layer_"))
+    assert numbers * 4 >= (shapes / "shapes.weights").stat().st_size - 20, numbers
+
+
 def steps_of(tester, *model):
     """Kind and tactic of each step of an engine for the CPU."""
     engine = tester.folder / "n.hone"
@@ -226,6 +238,7 @@ def main():
         check_outputs(tester)
         check_classes(tester)
         check_export(tester)
+        check_trained(tester, pathlib.Path(sys.argv[2]))
         check_steps(tester)
         check_files(tester)
 
