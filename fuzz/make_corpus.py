@@ -6,6 +6,7 @@ usage: make_corpus.py HONE     writes corpus/<reader>/* beside this file; HONE i
 import gzip
 import json
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
@@ -87,6 +88,27 @@ def safetensors():
     yield "hole", file({"a": entry("U8", [1], 1, 2)}, bytes(2))
 
 
+def darknet():
+    net = "[net]\nwidth=4\nheight=4\nchannels=4\n"
+    convolution = "[convolutional]\nfilters={}\nactivation={}\n"
+
+    def file(sections, floats, major=0, minor=2):
+        header = struct.pack("<iiiQ", major, minor, 5, 0)
+        return (net + sections).encode() + b"\0" + header + struct.pack(f"<{floats}f", *[0.5] * floats)
+
+    yield "yolo", file(convolution.format(6, "leaky") + "[yolo]\nclasses=1\nmask=0\nanchors=2,3\nscale_x_y=1.1\n", 30)
+    yield "normalized", file("[conv]\nbatch_normalize=1\nsize=3\npad=1\nactivation=mish\n[batchnorm]\n", 44)
+    yield "joined", file("[dropout]\n[route]\nlayers=-1\ngroups=2\ngroup_id=1\n[shortcut]\nfrom=0\n[upsample]\n"
+                         "[maxpool]\nsize=2\nstride=1\n[reorg]\nstride=1\n", 0)
+    yield "weighted", file("[dropout]\n[shortcut]\nfrom=0,0\nweights_type=per_channel\nweights_normalization=softmax\n", 12)
+    yield "region", file(convolution.format(14, "linear") + "[region]\nclasses=2\nnum=2\nsoftmax=1\n", 70)
+    yield "connected", file("[avgpool]\n[connected]\noutput=12\nactivation=ramp\n[detection]\nclasses=1\nside=2\n"
+                            "[softmax]\n[cost]\n", 60, 1001)
+    yield "gates", file("[dropout]\n[avgpool]\n[scale_channels]\nfrom=0\n[sam]\nfrom=-1\n[crop]\n[lrn]\n"
+                        "[activation]\nactivation=stair\n[implicit]\nfilters=4\n", 4)
+    yield "short", file(convolution.format(3, "leaky"), 2)
+
+
 def kineto():
     def event(category, name, thread, start, duration, **args):
         return {"ph": "X", "cat": category, "name": name, "pid": 0 if "gpu" in category else 4, "tid": thread,
@@ -151,10 +173,12 @@ def databases():
 def main(hone):
     seeds = [("onnx_model", f"{name}.onnx", seed.SerializeToString()) for name, seed in models()]
     seeds += [("safetensors", f"{name}.safetensors", seed) for name, seed in safetensors()]
+    seeds += [("darknet", name, seed) for name, seed in darknet()]
     seeds += [("kineto", name, seed) for name, seed in kineto()]
     seeds += [("trace", name, seed) for name, seed in (*databases(), next(kineto()))]
     for folder, suffix in (("onnx_model", "onnx"), ("safetensors", "safetensors"), ("kineto", "json"), ("trace", "sqlite")):
         seeds.append((folder, f"empty.{suffix}", b""))
+    seeds.append(("darknet", "empty", b""))
     for folder, name, seed in seeds:
         (CORPUS / folder).mkdir(parents=True, exist_ok=True)
         (CORPUS / folder / name).write_bytes(seed)

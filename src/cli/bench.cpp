@@ -21,6 +21,7 @@
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
 #include "cli/folder.hpp"
+#include "cli/model_options.hpp"
 #include "cli/option_checks.hpp"
 #include "device/devices.hpp"
 #include "engine/source_model.hpp"
@@ -103,7 +104,9 @@ void complete(Arguments* arguments) {
   sweep.measure.percentile = arguments->percentile / 100;
   sweep.measure.warmup_seconds = arguments->warmup_ms / 1e3;
   sweep.command_line = command_line();
-  sweep.load_model = [](const std::string& spec) { return engine::load_source_model(spec); };
+  sweep.load_model = [](const std::string& spec) {
+    return engine::load_source_model(spec, {.warn = print_warning});
+  };
   const auto& backends = sweep.backends;
   if (sweep.compare_to.empty()) {
     const bool has_usual = std::find(backends.begin(), backends.end(), usual.front()) != backends.end();

@@ -56,7 +56,9 @@ void build(const Options& options) {
 void add_build_command(CLI::App& program) {
   auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand("build", "Build an engine file from a model");
-  command->add_option("model", options->request.model, "An ONNX file or the name of a built-in architecture")
+  command
+      ->add_option("model", options->request.model,
+                   "An ONNX file, a cfg file of darknet or the name of a built-in architecture")
       ->required();
   command->add_option("-o,--output", options->output, "The engine file to write")->required();
   add_engine_options(*command, *options);

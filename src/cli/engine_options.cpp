@@ -2,6 +2,7 @@
 #include "cli/engine_options.hpp"
 
 #include "bench/worker/model_info.hpp"
+#include "cli/model_options.hpp"
 #include "cli/progress_display.hpp"
 #include "device/devices.hpp"
 #include "tensor/place.hpp"
@@ -51,7 +52,8 @@ CLI::Option* add_device_option(CLI::App& command, std::string& device) {
 }
 
 OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
-  return {
+  OptionList all = add_model_options(command, options.request.parameters);
+  const OptionList others = {
       add_device_option(command, options.request.device),
       command
           .add_option(
@@ -93,12 +95,6 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
           .add_option("--threads", options.request.threads,
                       "Threads to run and tune with (default: all processors)")
           ->check(CLI::Range(1, 1024)),
-      command.add_option("--weights", options.request.parameters.weights,
-                         "Parameters of a built-in architecture, a .safetensors file"),
-      command
-          .add_option("--seed", options.request.parameters.seed,
-                      "Seed of the parameters when no file gives them")
-          ->capture_default_str(),
       command.add_option("--disable-pass", options.request.disabled_passes,
                          "Passes to leave out, by name (hone passes lists them)"),
       command.add_option(
@@ -109,6 +105,8 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
       command.add_flag("--noTimingCache", options.no_cache, "Neither read nor write tactic times")
           ->excludes(command.get_option("--timingCacheFile"))
           ->excludes(command.get_option("--errorOnTimingCacheMiss"))};
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
 }
 
 std::shared_ptr<engine::Engine> build_from(const EngineOptions& options) {

@@ -6,6 +6,7 @@
 
 #include "base/file.hpp"
 #include "cli/command.hpp"
+#include "cli/model_options.hpp"
 #include "cli/option_checks.hpp"
 #include "engine/source_model.hpp"
 #include "import/onnx/export.hpp"
@@ -46,7 +47,9 @@ void run(const Options& options) {
 void add_export_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand("export", "Write a model as an ONNX file");
   const auto options = std::make_shared<Options>();
-  command->add_option("model", options->model, "A built-in architecture or an ONNX file")->required();
+  command
+      ->add_option("model", options->model, "A built-in architecture, an ONNX file or a cfg file of darknet")
+      ->required();
   command->add_option("-o,--output", options->output, "The file to write")->required();
   auto* fixed = command->add_option("--batch-size", options->batch_size, "Fix the batch of every input")
                     ->check(CLI::Range(int64_t{1}, int64_t{65536}));
@@ -57,10 +60,7 @@ void add_export_command(CLI::App& program) {
           "--opset", options->opset,
           "Version of the operators, 13 to 22 (default: 17, or the first that has all of the model's)")
       ->check(CLI::Range(importer::kMinExportOpset, importer::kMaxExportOpset));
-  command->add_option("--weights", options->load.weights,
-                      "Parameters of a built-in architecture (safetensors)");
-  command->add_option("--seed", options->load.seed, "Seed of a built-in architecture's parameters")
-      ->capture_default_str();
+  add_model_options(*command, options->load);
   command->callback([options] { run(*options); });
 }
 

@@ -133,7 +133,7 @@ engine::Description describe(const std::shared_ptr<engine::Engine>& engine) {
 /// promise something.
 OptionList without_influence(const Options& options) {
   // They say what the model is.
-  std::vector<std::string> names = {"--weights", "--seed"};
+  std::vector<std::string> names = {"--weights", "--seed", "--darknet-rules"};
   if (options.passes) {
     names.insert(names.end(),
                  {"--device", "--precision", "--minShapes", "--optShapes", "--maxShapes", "--disable-pass"});

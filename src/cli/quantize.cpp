@@ -9,6 +9,7 @@
 #include "base/file.hpp"
 #include "cli/command.hpp"
 #include "cli/image_options.hpp"
+#include "cli/model_options.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/progress_display.hpp"
 #include "engine/source_model.hpp"
@@ -250,10 +251,7 @@ void add_quantize_command(CLI::App& program) {
   command->add_option("--threads", options->threads, "Threads to calibrate with")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command->add_option("--weights", options->load.weights,
-                      "Parameters of a built-in architecture (safetensors)");
-  command->add_option("--seed", options->load.seed, "Seed of a built-in architecture's parameters")
-      ->capture_default_str();
+  add_model_options(*command, options->load);
   options->for_calibrating = add_image_options(*command, options->images);
   options->for_calibrating.push_back(samples);
   command->callback([options] { run(*options); });

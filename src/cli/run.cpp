@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
 #include "cli/image_options.hpp"
+#include "cli/model_options.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/run_inputs.hpp"
 #include "device/devices.hpp"
@@ -81,12 +82,15 @@ void print_row(std::span<const double> row, const std::vector<std::string>& labe
 
 void print_top(const Tensor& output, const RunInputs& inputs, const std::vector<std::string>& labels,
                size_t top) {
-  if (output.rank() != 2 || output.size() == 0) {
+  const tensor::Shape& shape = output.shape();
+  const bool rows =
+      output.rank() >= 2 && std::all_of(shape.begin() + 2, shape.end(), [](int64_t d) { return d == 1; });
+  if (!rows || output.size() == 0) {
     fail_usage("--top needs an output of rows of class scores, this one is {}",
                tensor::shape_text(output.shape()));
   }
   const std::vector<double> values = output.to_double();
-  const auto width = static_cast<size_t>(output.shape()[1]);
+  const auto width = static_cast<size_t>(shape[1]);
   for (size_t row = 0; row < values.size() / width; ++row) {
     fmt::print("{}\n", row < inputs.images.size() ? report::printable(inputs.images[row])
                                                   : fmt::format("row {}", row));
@@ -281,6 +285,8 @@ void run(const RunOptions& options) {
   const auto engine = stored ? engine::load_engine(options.model) : nullptr;
   importer::LoadModelOptions load = options.load;
   load.given = names_in(options.inputs);
+  // Classes are those of the first output, which of all sections would be that of the first one.
+  if (load.outputs.empty() && options.top == 0) load.outputs = {"all"};
   const importer::Model model =
       stored ? importer::Model{engine->model, options.model, engine->graph, engine->metadata}
              : importer::load_model(options.model, load);
@@ -319,7 +325,9 @@ void run(const RunOptions& options) {
 void add_run_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand("run", "Run real inputs through a model");
   auto options = std::make_shared<RunOptions>();
-  command->add_option("model", options->model, "An engine, an .onnx or .pt file, or a built-in architecture")
+  command
+      ->add_option("model", options->model,
+                   "An engine, an .onnx, .cfg or .pt file, or a built-in architecture")
       ->required();
   command->add_option("--input", options->inputs, ".npy (also NAME:FILE), .npz, PNG or JPEG files");
   command->add_option("--bind", options->bind,
@@ -337,12 +345,13 @@ void add_run_command(CLI::App& program) {
       ->capture_default_str();
   command->add_option("--top", options->top, "Print this many likeliest classes")
       ->check(CLI::Range(1, 100000));
-  const CLI::Option* weights =
-      command->add_option("--weights", options->load.weights, "safetensors file for a built-in architecture");
-  const CLI::Option* seed =
-      command->add_option("--seed", options->load.seed, "Seed of a built-in architecture's weights")
-          ->capture_default_str();
-  options->fixed_by_engine = {backend, precision, weights, seed};
+  const CLI::Option* outputs =
+      command
+          ->add_option("--outputs", options->load.outputs,
+                       "Sections of a darknet network to give: heads, or layer_I,layer_J (default: all)")
+          ->delimiter(',');
+  options->fixed_by_engine = add_model_options(*command, options->load);
+  options->fixed_by_engine.insert(options->fixed_by_engine.end(), {backend, precision, outputs});
   options->of_images = add_image_options(*command, options->images);
   command->callback([options] { run(*options); });
 }

@@ -21,6 +21,8 @@ struct Importer {
   std::string_view magic = {};
   /// Whether LoadModelOptions::weights are for it.
   bool takes_weights = false;
+  /// Whether LoadModelOptions::outputs and darknet_rules are.
+  bool has_sections = false;
   /// `model` is one of its names, or a file. Bad input when the file is not what it should be.
   Model (*load)(const std::string& model, const LoadModelOptions& options) = nullptr;
 };
@@ -32,7 +34,7 @@ std::span<const Importer> importers();
 /// them take, where none takes it.
 const Importer& importer_of(const std::filesystem::path& file);
 
-/// The files that they take, for people: "ONNX (.onnx), TorchScript (.pt, .pth, .ts)".
+/// The files that they take, for people: "ONNX (.onnx), darknet (.cfg), TorchScript (.pt, .pth, .ts)".
 std::string file_kinds();
 
 }  // namespace hone::importer

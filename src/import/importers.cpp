@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "base/error.hpp"
+#include "import/darknet/darknet.hpp"
 #include "import/importer.hpp"
 #include "import/onnx/import.hpp"
 #include "import/torch/torchscript.hpp"
@@ -12,6 +13,7 @@ namespace hone::importer {
 namespace {
 
 constexpr std::string_view kOnnxFiles[] = {".onnx"};
+constexpr std::string_view kDarknetFiles[] = {".cfg"};
 constexpr std::string_view kTorchScriptFiles[] = {".pt", ".pth", ".ts"};
 
 constexpr Importer kImporters[] = {
@@ -20,6 +22,16 @@ constexpr Importer kImporters[] = {
      .takes_weights = true,
      .load = load_architecture},
     {.kind = "ONNX", .suffixes = kOnnxFiles, .load = load_onnx},
+    {.kind = "built-in darknet network",
+     .names = darknet_names,
+     .takes_weights = true,
+     .has_sections = true,
+     .load = load_built_in_darknet},
+    {.kind = "darknet",
+     .suffixes = kDarknetFiles,
+     .takes_weights = true,
+     .has_sections = true,
+     .load = load_darknet},
     {.kind = "TorchScript", .suffixes = kTorchScriptFiles, .magic = "PK\3\4", .load = load_torchscript},
 };
 

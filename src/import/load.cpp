@@ -62,19 +62,32 @@ const Importer* importer_with(const std::string& name) {
   return nullptr;
 }
 
+bool is_all(const std::vector<std::string>& outputs) {
+  return outputs.size() == 1 && outputs.front() == "all";
+}
+
+Model load_by(const Importer& importer, const std::string& model, const LoadModelOptions& options) {
+  if (!options.weights.empty() && !importer.takes_weights)
+    fail_usage("--weights goes with built-in architectures and darknet's cfg files; {} brings its own",
+               model);
+  if (!importer.has_sections && !options.outputs.empty() && !is_all(options.outputs))
+    fail_usage("--outputs chooses sections of a darknet network, which {} is not", model);
+  if (!importer.has_sections && !options.darknet_rules.empty())
+    fail_usage("--darknet-rules is for darknet networks, and {} is none", model);
+  return importer.load(model, options);
+}
+
 }  // namespace
 
 Model load_model(const std::string& name_or_path, const LoadModelOptions& options) {
-  if (const Importer* importer = importer_with(name_or_path)) return importer->load(name_or_path, options);
+  if (const Importer* importer = importer_with(name_or_path))
+    return load_by(*importer, name_or_path, options);
   const std::filesystem::path file(name_or_path);
   if (!file.has_extension() && !file.has_parent_path() && !std::filesystem::exists(file))
     fail_unknown(name_or_path);
   if (std::filesystem::is_directory(file))
     throw Error(ErrorKind::kBadInput, "it is a directory", file.string());
-  const Importer& importer = importer_of(file);
-  if (!options.weights.empty() && !importer.takes_weights)
-    fail_usage("--weights goes with a built-in architecture; {} brings its own", name_or_path);
-  return importer.load(name_or_path, options);
+  return load_by(importer_of(file), name_or_path, options);
 }
 
 }  // namespace hone::importer

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,17 +12,25 @@
 namespace hone::importer {
 
 struct LoadModelOptions {
-  /// A safetensors file with the parameters of a built-in architecture; empty: they come from `seed`.
+  /// The parameters of a built-in architecture, a safetensors file, or of a darknet network, a .weights file;
+  /// empty: they come from `seed`, those of a cfg file from the file beside it where there is one.
   std::filesystem::path weights;
   uint64_t seed = 0;
   /// Names of inputs that the caller has values for. Where a model brings a value for one of them, an
   /// initializer that is also an input, that is only its default.
   std::vector<std::string> given;
+  /// Of a darknet network: the sections that are outputs, "layer_3", or "heads" or "all"; empty: the heads.
+  std::vector<std::string> outputs;
+  /// Of a darknet network: "alexeyab" or "pjreddie", whose programs differ; empty: the first.
+  std::string darknet_rules;
+  /// Told what a file has that is odd, but no error.
+  std::function<void(const std::string&)> warn;
 };
 
 /// A model that an importer takes (importer.hpp): a built-in architecture, or a file. Usage error for an
-/// unknown name, and for weights given with a file that brings its own; bad input for a file that is missing,
-/// that no importer takes or that is not what its name says.
+/// unknown name, for outputs other than "all" of what is no darknet network, and for weights given with a
+/// file that brings its own; bad input for a file that is missing, that no importer takes or that is not what
+/// its name says.
 Model load_model(const std::string& name_or_path, const LoadModelOptions& options = {});
 
 }  // namespace hone::importer

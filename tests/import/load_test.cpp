@@ -35,9 +35,11 @@ TEST(LoadModel, UnknownNameListsTheNamesAndTheNearest) {
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
   EXPECT_THAT(error.what(), HasSubstr("efficientnet_b0"));
   EXPECT_THAT(error.what(), HasSubstr("did you mean resnet50?"));
-  EXPECT_THAT(error.what(), HasSubstr("is neither a file, ONNX (.onnx), TorchScript (.pt, .pth, .ts), nor"));
+  EXPECT_THAT(
+      error.what(),
+      HasSubstr("is neither a file, ONNX (.onnx), darknet (.cfg), TorchScript (.pt, .pth, .ts), nor"));
   EXPECT_THAT(load_error("bert").what(), HasSubstr("did you mean bert_base?"));
-  EXPECT_THAT(load_error("yolo").what(), Not(HasSubstr("did you mean")));
+  EXPECT_THAT(load_error("dlrm").what(), Not(HasSubstr("did you mean")));
 }
 
 TEST(LoadModel, MissingFileIsBadInput) {
@@ -51,8 +53,10 @@ TEST(LoadModel, MissingFileIsBadInput) {
 TEST(LoadModel, UnknownFileTypeIsBadInput) {
   const Error error = load_error(write_temporary("model.h5", "data").string());
   EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
-  EXPECT_THAT(error.what(), HasSubstr("model.h5: this is no model that hone reads: ONNX (.onnx), TorchScript "
-                                      "(.pt, .pth, .ts); run and inspect take engines (.hone), too"));
+  EXPECT_THAT(
+      error.what(),
+      HasSubstr("model.h5: this is no model that hone reads: ONNX (.onnx), darknet (.cfg), TorchScript "
+                "(.pt, .pth, .ts); run and inspect take engines (.hone), too"));
 }
 
 TEST(LoadModel, PickleIsRefusedAndZipLoadsWithoutGraph) {

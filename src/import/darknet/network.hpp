@@ -1,0 +1,124 @@
+// The sections of a cfg file as layers: shapes, what each reads, its parameters in the order of the weights
+// file, and how it is written as nodes. All of it is known, and checked, before any weight is read.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "import/darknet/options.hpp"
+#include "import/zoo/builder.hpp"
+
+namespace hone::importer::darknet {
+
+/// What a section gives for one image.
+struct Volume {
+  int64_t channels = 0;
+  int64_t height = 0;
+  int64_t width = 0;
+
+  int64_t size() const { return channels * height * width; }
+  bool same_plane(const Volume& other) const { return height == other.height && width == other.width; }
+  bool operator==(const Volume&) const = default;
+  /// "64x13x13".
+  std::string text() const;
+};
+
+/// Whose program is followed where they differ.
+enum class Rules { kAlexeyAb, kPjreddie };
+
+/// What a layer needs to become nodes.
+struct Emission {
+  GraphBuilder& net;
+  /// Of the layer's nodes: "layer_3". Others are named name.part.
+  const std::string& name;
+  /// What the section before gives.
+  ValueId x;
+  /// The layers of Layer::reads, in this order.
+  std::vector<ValueId> reads;
+  /// Those of Layer::parameters.
+  std::vector<ValueId> parameters;
+
+  std::string part(const char* suffix) const { return name + "." + suffix; }
+  ValueId ints(const char* suffix, const std::vector<int64_t>& values);
+  ValueId number(const char* suffix, float value);
+  ValueId reshape(const char* suffix, ValueId value, const std::vector<int64_t>& shape);
+  /// Channels [begin, end).
+  ValueId channels(const std::string& suffix, ValueId value, int64_t begin, int64_t end);
+};
+
+/// By key, as the model's metadata have it (docs/DARKNET.md).
+using HeadFacts = std::map<std::string, std::string>;
+
+struct Layer {
+  std::string type;
+  int line = 0;
+  Volume in;
+  Volume out;
+  /// Sections that it names; the one before is read unless `reads_previous` is false.
+  std::vector<size_t> reads;
+  bool reads_previous = true;
+  /// Whether it counts as an output or a reader; a cost is neither.
+  bool is_cost = false;
+  std::vector<ParameterSpec> parameters;
+  /// Not empty for a detection head.
+  HeadFacts head;
+  std::function<ValueId(Emission&)> emit;
+
+  /// "line 12: [convolutional] (layer 3)".
+  std::string where(size_t index) const;
+};
+
+struct Network {
+  Volume input;
+  bool letter_box = false;
+  std::vector<Layer> layers;
+};
+
+/// What a section's function sees; it fills in `layer`, whose `in` is set.
+struct SectionContext {
+  Options& options;
+  const std::vector<Layer>& before;
+  Volume input;
+  Rules rules;
+  bool transposed;
+  std::vector<std::string>& warnings;
+
+  size_t index() const { return before.size(); }
+  /// A section by its number, from this one on when negative; bad input for one that does not stand before.
+  size_t layer_index(int number) const;
+  const Volume& out_of(size_t layer) const { return before[layer].out; }
+};
+
+/// Adds what the section is to the layer; bad input for options that cannot be.
+using ReadSection = void (*)(SectionContext& context, Layer* layer);
+
+struct SectionKind {
+  std::string_view name;
+  ReadSection read;
+};
+
+/// One list for each file of sections/.
+std::vector<SectionKind> convolution_sections();
+std::vector<SectionKind> pool_sections();
+std::vector<SectionKind> joining_sections();
+std::vector<SectionKind> plain_sections();
+std::vector<SectionKind> head_sections();
+
+/// Checked layers. `transposed`: as the header of the weights says. Bad input naming line, section and layer.
+Network read_network(const std::vector<Section>& sections, Rules rules, bool transposed,
+                     std::vector<std::string>* warnings);
+
+/// Bad input unless it is in [least, most].
+void require_between(std::string_view what, int64_t value, int64_t least, int64_t most);
+/// Bad input where the layer's input is no image.
+void require_image(const Layer& layer);
+/// Sets Layer::out; bad input for what is empty or beyond kMaxVolume.
+void set_out(Layer* layer, int64_t channels, int64_t height, int64_t width);
+/// A parameter named layer_I.suffix.
+void add_parameter(const SectionContext& context, Layer* layer, const char* suffix, tensor::Shape shape,
+                   Role role, float gain = 1.0f);
+
+}  // namespace hone::importer::darknet

@@ -1,0 +1,37 @@
+// A darknet weights file: a header, then float32 numbers in the order of the sections, without names or
+// sizes.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "import/darknet/network.hpp"
+
+namespace hone::importer::darknet {
+
+struct WeightsHeader {
+  int32_t major = 0;
+  int32_t minor = 0;
+  size_t bytes = 0;
+  /// Whether the weights of [connected] are stored [inputs][outputs].
+  bool transposed() const { return major > 1000 || minor > 1000; }
+};
+
+/// Bad input where the file is no weights file, or too short for a header.
+WeightsHeader read_header(std::span<const std::byte> file);
+
+/// The numbers behind the header for all layers of the network, in their order, as views of `file` that
+/// `owner` keeps alive. Decided before any is read: bad input for a file that is too short, which says how
+/// many layers fit; a warning for one that is too long. Numbers that are not finite, and variances that have
+/// no root, are bad input when their parameter is made.
+std::unique_ptr<WeightSource> weights_of(std::span<const std::byte> file, const Network& network,
+                                         const std::shared_ptr<const void>& owner,
+                                         std::vector<std::string>* warnings);
+
+/// Bad input where the parameters of the network would take more than the memory limit.
+void check_memory(const Network& network);
+
+}  // namespace hone::importer::darknet
