@@ -257,6 +257,7 @@ void run(const Options& options) {
   const auto make_runner = backend::engine_runners(options.threads);
   const fs::path cache_file = beside(options.output, ".calib.json");
   const quantize::DataOptions data = data_from(options, options.data, model.metadata, options.samples);
+  quantize::check_judged(subject, options.data.empty() ? nullptr : &data, how);
   quantize::CachedCalibration cached;
   int64_t left_over = 0;
   if (options.data.empty()) {

@@ -198,6 +198,12 @@ Calibration calibrate(const Subject& subject, const DataOptions& data, const std
   throw system::Interrupted{};
 }
 
+void check_judged(const Subject& subject, const DataOptions* data, const QuantizeOptions& options) {
+  if (!options.judge.data && !options.judge.labels) return;
+  const DataOptions* judged_on = options.judge.data ? &*options.judge.data : data;
+  if (judged_on != nullptr) judged(subject.graph, *judged_on, options.judge, options.judge.samples);
+}
+
 Quantized quantize(const Subject& subject, const Calibration& calibration,
                    const std::vector<ChosenRange>& cached, const DataOptions* data,
                    const MakeRunner& make_runner, const QuantizeOptions& options) {

@@ -86,6 +86,10 @@ struct Quantized {
   std::optional<BudgetResult> budget;
 };
 
+/// Reads what the result is to be judged on and its labels, as quantize() will: a mistake there shows before
+/// hours of calibration. `data` as for quantize().
+void check_judged(const Subject& subject, const DataOptions* data, const QuantizeOptions& options);
+
 /// Quantizes by what calibration saw; `data`, which may be null, is read again for `auto` and for the
 /// accuracy. `cached`: the ranges that `auto` takes without data. Bad input for a calibration without
 /// samples.
