@@ -1,4 +1,5 @@
-// `hone diff A B`: why one recording of a model is faster than another.
+// `hone diff A B`: why one recording of a model is faster than another; with --accuracy, where two forms of a
+// model give different numbers.
 #include <fmt/core.h>
 
 #include <memory>
@@ -6,27 +7,31 @@
 #include "analysis/questions/trace_diff.hpp"
 #include "bench/results/results.hpp"
 #include "cli/command.hpp"
+#include "cli/diff_accuracy.hpp"
+#include "cli/option_checks.hpp"
 #include "cli/terminal.hpp"
 #include "report/terminal/diff_tables.hpp"
 #include "report/terminal/trace_tables.hpp"
+#include "system/cpu.hpp"
 #include "trace/open.hpp"
 
 namespace hone::cli {
 namespace {
 
 struct Options {
-  std::string a;
-  std::string b;
-  bool json = false;
-  bool csv = false;
-  size_t rows = 20;
+  AccuracyDiffOptions both;
+  bool accuracy = false;
+  OptionList for_accuracy;
 };
 
 void print(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) fmt::print("{}\n", line);
 }
 
-void run(const Options& options) {
+void run(const Options& all) {
+  const AccuracyDiffOptions& options = all.both;
+  if (all.accuracy) return diff_accuracy(options);
+  refuse_given(all.for_accuracy, "is for --accuracy");
   const trace::Trace a = trace::open_trace(options.a);
   const trace::Trace b = trace::open_trace(options.b);
   const std::string model_a = analysis::Recorded::of(a).model;
@@ -54,16 +59,38 @@ void run(const Options& options) {
 }  // namespace
 
 void add_diff_command(CLI::App& program) {
-  CLI::App* command =
-      program.add_subcommand("diff", "Say why one recording of a model is faster than another");
-  const auto options = std::make_shared<Options>();
-  command->add_option("a", options->a, "A trace")->required();
-  command->add_option("b", options->b, "Another one of the same model")->required();
-  command->add_option("--rows", options->rows, "Rows of a table that are shown; 0 for all")
+  CLI::App* command = program.add_subcommand(
+      "diff", "Say why one recording of a model is faster than another, or where two engines differ");
+  const auto all = std::make_shared<Options>();
+  AccuracyDiffOptions& options = all->both;
+  command->add_option("a", options.a, "A trace; with --accuracy an engine or a model")->required();
+  command->add_option("b", options.b, "Another one of the same model")->required();
+  command->add_flag(
+      "--accuracy", all->accuracy,
+      "Compare the values between layers, fusions as they are, and name the first that differs");
+  options.threads = system::usable_cores();
+  all->for_accuracy = {
+      command->add_option("--input", options.inputs,
+                          "For --accuracy: .npy, .npz or images, as hone run takes them"),
+      command->add_option(
+          "--reference", options.reference,
+          "The model in floating point that tells what each layer adds by itself (default: A or B)"),
+      command
+          ->add_option(
+              "--tolerance", options.tolerance,
+              "Relative error from which a layer differs, and the exit code is 5 (default: by the types, "
+              "1e-4 for fp32, 0.05 for fp16, 0.2 for bf16, 0.1 for int8, and exit code 0)")
+          ->check(finite_range(0, 1e9)),
+      command->add_option("--threads", options.threads, "Threads that engines run with")
+          ->check(CLI::Range(1, 1024)),
+  };
+  for (const CLI::Option* option : add_image_options(*command, options.images))
+    all->for_accuracy.push_back(option);
+  command->add_option("--rows", options.rows, "Rows of a table that are shown; 0 for all")
       ->capture_default_str();
-  auto* json = command->add_flag("--json", options->json, "Everything, as JSON");
-  command->add_flag("--csv", options->csv, "Tables as CSV, with plain numbers")->excludes(json);
-  command->callback([options] { run(*options); });
+  auto* json = command->add_flag("--json", options.json, "Everything, as JSON");
+  command->add_flag("--csv", options.csv, "Tables as CSV, with plain numbers")->excludes(json);
+  command->callback([all] { run(*all); });
 }
 
 }  // namespace hone::cli

@@ -2,19 +2,24 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <memory>
 
 #include "backend/hone/calibration_runner.hpp"
+#include "backend/hone/node_times.hpp"
 #include "base/file.hpp"
 #include "cli/command.hpp"
 #include "cli/image_options.hpp"
 #include "cli/model_options.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/progress_display.hpp"
+#include "cli/quantize_tables.hpp"
+#include "cli/terminal.hpp"
 #include "engine/source_model.hpp"
 #include "import/onnx/export.hpp"
 #include "quantize/quantize.hpp"
+#include "quantize/report.hpp"
 #include "quantize/tensorrt_cache.hpp"
 #include "report/terminal/sheet.hpp"
 #include "system/cpu.hpp"
@@ -27,6 +32,9 @@ namespace fs = std::filesystem;
 
 constexpr double kPlainLineSeconds = 5;
 constexpr int kOldestOpset = 17;
+/// Samples that the result is judged on, unless it is said; more where something is decided by them.
+constexpr int64_t kJudged = 32;
+constexpr int64_t kJudgedForBudget = 512;
 
 struct Options {
   std::string model;
@@ -42,6 +50,14 @@ struct Options {
   std::string target = "portable";
   std::optional<int> opset;
   bool no_bias_correction = false;
+  bool no_equalization = false;
+  std::string rounding = "nearest";
+  std::string budget;
+  std::string labels;
+  std::vector<std::string> evaluation;
+  std::optional<int64_t> accuracy_samples;
+  std::string report;
+  size_t rows = 20;
   int threads = system::usable_cores();
   ImageOptions images;
   OptionList for_calibrating;
@@ -59,6 +75,34 @@ fs::path beside(const std::string& output, const char* extension) {
   return fs::path(output).replace_extension(extension);
 }
 
+/// "1%" as 0.01.
+std::optional<double> budget_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  double percent = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  std::string_view unit(end, text.data() + text.size());
+  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  const bool good = error == std::errc() && unit == "%" && percent >= 0 && percent <= 100;
+  if (!good) fail_usage("--accuracy-budget {}: give 0% to 100%, such as 1%", text);
+  return percent / 100;
+}
+
+void check_judging(const Options& options) {
+  const bool judged = !options.data.empty() || !options.evaluation.empty();
+  if (budget_of(options.budget) && !judged)
+    fail_usage("--accuracy-budget needs samples to judge by: give --evaluate with data beside --calib");
+  if (!options.labels.empty() && !judged)
+    fail_usage("--labels are of samples: give --evaluate with data beside --calib");
+  if (options.report.empty()) return;
+  std::vector<std::string> others = options.data;
+  others.insert(others.end(), options.evaluation.begin(), options.evaluation.end());
+  others.insert(others.end(),
+                {options.model, options.load.weights.string(), options.cache, options.labels, options.output,
+                 beside(options.output, ".calib.json"), beside(options.output, ".calib.cache")});
+  refuse_overwriting(options.report, others);
+  base::check_writable(options.report);
+}
+
 void check(const Options& options) {
   if (options.data.empty() == options.cache.empty())
     fail_usage("give either --calibrate with data or --calib with a calibration cache");
@@ -67,10 +111,13 @@ void check(const Options& options) {
   if (calibrator_of(options.calibrator) && quantize::is_tensorrt_cache(options.cache))
     fail_usage("--calibrator {}: a cache of TensorRT holds ranges and nothing to choose them from",
                options.calibrator);
+  if (options.rounding == "gptq" && options.data.empty())
+    fail_usage("--rounding gptq looks at what layers read: give --calibrate with data");
   if (options.cache_format != "tensorrt")
     refuse_given({options.version_option}, "is for --calib-format tensorrt");
   std::vector<std::string> inputs = options.data;
-  inputs.insert(inputs.end(), {options.model, options.load.weights.string(), options.cache});
+  inputs.insert(inputs.end(), options.evaluation.begin(), options.evaluation.end());
+  inputs.insert(inputs.end(), {options.model, options.load.weights.string(), options.cache, options.labels});
   refuse_overwriting(options.output, inputs);
   base::check_writable(options.output);
   if (!options.data.empty()) {
@@ -81,18 +128,45 @@ void check(const Options& options) {
     refuse_overwriting(beside(options.output, ".calib.cache"), inputs);
     base::check_writable(beside(options.output, ".calib.cache"));
   }
+  check_judging(options);
 }
 
-quantize::QuantizeOptions quantize_options(const Options& options, ProgressDisplay& display) {
+quantize::DataOptions data_from(const Options& options, const std::vector<std::string>& sources,
+                                const importer::Metadata& metadata, int64_t limit) {
+  quantize::DataOptions data;
+  data.sources = sources;
+  data.preprocessing = preprocessing_for(options.images, metadata);
+  data.layout = layout_for(options.images);
+  data.limit = limit;
+  return data;
+}
+
+/// What the target says of the device whose steps are timed.
+std::string device_of(const std::string& target) {
+  return target == "cuda" || target == "tensorrt" ? "cuda" : "cpu";
+}
+
+quantize::QuantizeOptions quantize_options(const Options& options, const importer::Metadata& metadata,
+                                           ProgressDisplay& display) {
   quantize::QuantizeOptions result;
   result.target = quantize::parse_target(options.target);
   result.calibrator = calibrator_of(options.calibrator);
   result.calibrator_options.percentile = options.percentile;
   result.bias_correction = !options.no_bias_correction;
+  result.equalize = !options.no_equalization;
+  result.gptq = options.rounding == "gptq";
   result.every_tensor = options.cache_format == "tensorrt";
   result.threads = options.threads;
   result.progress = [&display](const base::Progress& progress) { display.show(progress); };
   result.stop = &system::interruption();
+  result.budget = budget_of(options.budget);
+  const bool decides = result.budget || !options.labels.empty();
+  result.judge.samples = options.accuracy_samples.value_or(decides ? kJudgedForBudget : kJudged);
+  if (!options.labels.empty()) result.judge.labels = quantize::read_labels(options.labels);
+  if (!options.evaluation.empty())
+    result.judge.data =
+        data_from(options, options.evaluation, metadata, options.accuracy_samples.value_or(0));
+  result.time_nodes = backend::node_timer(device_of(options.target), options.threads, result.progress);
   return result;
 }
 
@@ -127,11 +201,20 @@ void print_calibration(const quantize::Calibration& calibration, int64_t left_ov
       report::printable(convergence.tensor), 100 * convergence.most);
 }
 
-void print_result(const quantize::Subject& subject, const quantize::Quantized& result) {
-  const size_t products = subject.placement.weighted.size() + subject.placement.kept.size();
+void print(const report::Sheet& sheet, size_t rows) {
+  for (const std::string& line : report::sheet_text(sheet, terminal_style(rows))) fmt::print("{}\n", line);
+  fmt::print("\n");
+}
+
+void print_result(const Options& options, const quantize::Quantized& result, const quantize::Report& report) {
+  if (result.budget) {
+    print(layers_sheet(report), options.rows);
+    print(front_sheet(report), options.rows);
+  }
+  const size_t products = result.placement.weighted.size() + result.placement.kept.size();
   fmt::print("{} of {} convolutions and matrix products in int8, {:.1f} % of their multiply-adds\n",
-             subject.placement.weighted.size(), products, 100 * subject.placement.int8_share);
-  for (const std::string& kept : subject.placement.kept)
+             result.placement.weighted.size(), products, 100 * result.placement.int8_share);
+  for (const std::string& kept : result.placement.kept)
     fmt::print("stays in floating point: {}\n", report::printable(kept));
   if (!result.errors.empty()) {
     std::string line;
@@ -139,11 +222,26 @@ void print_result(const quantize::Subject& subject, const quantize::Quantized& r
       line += fmt::format("{}{} {:.3f} %", line.empty() ? "" : ", ", error.name, 100 * error.error);
     fmt::print("error at the outputs by calibrator: {}\n", line);
   }
-  if (!result.accuracy) return;
-  const quantize::Accuracy& accuracy = *result.accuracy;
-  fmt::print("against fp32 on {} of the samples: error {:.3f} %, cosine {:.5f}{}\n", accuracy.samples,
-             100 * accuracy.relative_error, accuracy.cosine,
-             accuracy.top1 ? fmt::format(", same top class {:.1f} %", 100 * *accuracy.top1) : "");
+  if (!report.accuracy) return;
+  fmt::print("against fp32 on {} {}samples: {}\n", report.accuracy->samples,
+             options.evaluation.empty() ? "of the " : "held-out ", accuracy_text(*report.accuracy));
+}
+
+/// After everything was written.
+void check_budget(const quantize::Report& report) {
+  if (report.met.value_or(true) || !report.accuracy) return;
+  throw Error(
+      ErrorKind::kThreshold,
+      fmt::format("no model with a layer in int8 loses at most {:.3g} %: the best one, which was written, "
+                  "loses {:.3g} %",
+                  100 * report.budget.value_or(0), 100 * report.accuracy->loss));
+}
+
+void write_tensorrt(const Options& options, const quantize::Calibration& calibration,
+                    const quantize::Quantized& result) {
+  const fs::path file = beside(options.output, ".calib.cache");
+  quantize::write_for_tensorrt(file, calibration, result.ranges, options.tensorrt_version);
+  fmt::print("{}: a calibration cache of TensorRT, {} tensors\n", file.string(), result.ranges.size());
 }
 
 void run(const Options& options) {
@@ -156,14 +254,11 @@ void run(const Options& options) {
   const quantize::Subject subject =
       speaking_of(options.model, [&] { return quantize::prepare(*model.graph); });
   ProgressDisplay display(kPlainLineSeconds);
-  const quantize::QuantizeOptions how = quantize_options(options, display);
+  const quantize::QuantizeOptions how = quantize_options(options, model.metadata, display);
   const auto make_runner = backend::engine_runners(options.threads);
   const fs::path cache_file = beside(options.output, ".calib.json");
-  const quantize::DataOptions data{options.data,
-                                   preprocessing_for(options.images, model.metadata),
-                                   layout_for(options.images),
-                                   options.samples,
-                                   {}};
+  const quantize::DataOptions data = data_from(options, options.data, model.metadata, options.samples);
+  quantize::check_judged(subject, options.data.empty() ? nullptr : &data, how);
   quantize::CachedCalibration cached;
   int64_t left_over = 0;
   if (options.data.empty()) {
@@ -182,14 +277,21 @@ void run(const Options& options) {
     quantize::write_calibration(cache_file, cached);
     print_calibration(cached.calibration, left_over);
   }
-  print_result(subject, result);
+  if (!cached.calibration.equalization.empty())
+    fmt::print("equalized: the channels of {} values, which lowers the error at the outputs\n",
+               cached.calibration.equalization.size());
+  const quantize::Report report =
+      quantize::report_of(subject, cached.calibration, result, how.budget, options.model, options.target);
+  if (!options.report.empty())
+    base::write_file_atomic(
+        options.report,
+        base::described_json(report).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  print_result(options, result, report);
   fmt::print("{}: {:.2f} MB, opset {}, for {}\n", options.output, static_cast<double>(bytes) / 1e6, opset,
              options.target);
   if (!options.data.empty()) fmt::print("{}: the calibration cache\n", cache_file.string());
-  if (options.cache_format != "tensorrt") return;
-  const fs::path tensorrt = beside(options.output, ".calib.cache");
-  quantize::write_for_tensorrt(tensorrt, cached.calibration, result.ranges, options.tensorrt_version);
-  fmt::print("{}: a calibration cache of TensorRT, {} tensors\n", tensorrt.string(), result.ranges.size());
+  if (options.cache_format == "tensorrt") write_tensorrt(options, cached.calibration, result);
+  check_budget(report);
 }
 
 }  // namespace
@@ -248,6 +350,35 @@ void add_quantize_command(CLI::App& program) {
       ->check(CLI::Range(importer::kMinExportOpset, importer::kMaxExportOpset));
   command->add_flag("--no-bias-correction", options->no_bias_correction,
                     "Leave biases as they are, although rounded weights shift the means");
+  command->add_flag("--no-equalization", options->no_equalization,
+                    "Leave the spread of channels as it is, also where equalizing it is measured to help");
+  command
+      ->add_option(
+          "--rounding", options->rounding,
+          "nearest, or gptq: weights by what the layer's results lose, which takes minutes for large layers")
+      ->check(CLI::IsMember({"nearest", "gptq"}))
+      ->capture_default_str();
+  command->add_option(
+      "--accuracy-budget", options->budget,
+      "Keep layers in floating point until at most this is lost, such as 1%: of the labels that fp32 "
+      "gets right, without labels of the top classes, of other outputs the relative error; exit code "
+      "5 where it cannot be met");
+  command->add_option("--labels", options->labels,
+                      "The right classes of the samples that accuracy is measured on: .npy, .npz or text "
+                      "(docs/QUANTIZE.md)");
+  command->add_option(
+      "--evaluate", options->evaluation,
+      "Samples that accuracy is measured on, of the kinds that --calibrate takes (default: those of "
+      "--calibrate)");
+  command
+      ->add_option("--accuracy-samples", options->accuracy_samples,
+                   "How many of them (default: 32; with a budget or labels 512)")
+      ->check(CLI::Range(1, 100000000));
+  command->add_option(
+      "--report", options->report,
+      "A JSON file with each layer's range, clipping, histogram and, with a budget, error and times");
+  command->add_option("--rows", options->rows, "Rows of a table that are shown; 0 for all")
+      ->capture_default_str();
   command->add_option("--threads", options->threads, "Threads to calibrate with")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();

@@ -88,7 +88,8 @@ class Observation {
     const auto bad = std::ranges::find(good, 0);
     if (bad == good.end()) return;
     fail_bad_input("{}: tensor '{}' holds NaN or infinity for this sample, which no integer stands for",
-                   samples.source, calibration_.tensors[static_cast<size_t>(bad - good.begin())].name);
+                   samples.sources.back(),
+                   calibration_.tensors[static_cast<size_t>(bad - good.begin())].name);
   }
 
  private:

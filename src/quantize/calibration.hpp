@@ -36,6 +36,14 @@ struct TensorStatistics {
   std::vector<double> channel_means() const;
 };
 
+/// A value whose channels are divided by these factors where it is made; those who read it multiply their
+/// weights by them (equalization.hpp).
+struct EqualizedValue {
+  std::string name;
+  std::vector<double> factors;
+};
+using Equalization = std::vector<EqualizedValue>;
+
 struct Calibration {
   /// fingerprint_of() the graph.
   std::string model;
@@ -45,6 +53,8 @@ struct Calibration {
   int64_t samples = 0;
   /// Whether all of the data were seen.
   bool finished = false;
+  /// What was done to the model before it was observed.
+  Equalization equalization;
   /// In the order of Placement::values.
   std::vector<TensorStatistics> tensors;
 };

@@ -70,6 +70,7 @@ CachedCalibration from_file(const CacheFile& file) {
   calibration.sources = file.sources;
   calibration.samples = file.samples;
   calibration.finished = file.finished;
+  for (const auto& [name, factors] : file.equalization) calibration.equalization.push_back({name, factors});
   for (const auto& [name, tensor] : file.tensors) {
     try {
       calibration.tensors.push_back(from_file(name, tensor));
@@ -87,10 +88,17 @@ CachedCalibration from_file(const CacheFile& file) {
 
 void write_calibration(const std::filesystem::path& file, const CachedCalibration& cached) {
   const Calibration& calibration = cached.calibration;
-  CacheFile content{std::string(kFormat), kVersion,
-                    calibration.model,    calibration.preprocessing,
-                    calibration.sources,  calibration.samples,
-                    calibration.finished, {}};
+  CacheFile content{std::string(kFormat),
+                    kVersion,
+                    calibration.model,
+                    calibration.preprocessing,
+                    calibration.sources,
+                    calibration.samples,
+                    calibration.finished,
+                    {},
+                    {}};
+  for (const EqualizedValue& value : calibration.equalization)
+    content.equalization.emplace_back(value.name, value.factors);
   for (size_t i = 0; i < calibration.tensors.size(); ++i) {
     content.tensors.emplace_back(calibration.tensors[i].name, to_file(calibration.tensors[i]));
     if (cached.ranges.empty()) continue;

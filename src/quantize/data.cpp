@@ -92,6 +92,8 @@ CalibrationData::CalibrationData(const graph::Graph& graph, DataOptions options)
   const graph::TensorType& type = graph.value(graph.inputs.front()).type;
   if (batched_ && type.dims->front().known())
     batch_ = static_cast<size_t>(std::max<int64_t>(type.dims->front().value(), 1));
+  open_ = batched_ && !type.dims->front().known();
+  if (open_) batch_ = static_cast<size_t>(std::max<int64_t>(options_.together, 1));
   for (const std::string& source : options_.sources) {
     if (source.starts_with(kProgramPrefix)) {
       commands_.push_back(source.substr(kProgramPrefix.size()));
@@ -124,6 +126,12 @@ std::optional<double> CalibrationData::progress() const {
 std::optional<Samples> CalibrationData::next() {
   if (options_.limit > 0 && given_ >= options_.limit) return std::nullopt;
   while (waiting_.size() < batch_ && read_more()) {
+  }
+  if (open_ && !waiting_.empty()) {
+    size_t count = count_alike();
+    if (options_.limit > 0) count = std::min(count, static_cast<size_t>(options_.limit - given_));
+    given_ += static_cast<int64_t>(count);
+    return joined(count);
   }
   if (waiting_.size() < batch_) {
     left_over_ = static_cast<int64_t>(waiting_.size());
@@ -214,10 +222,22 @@ void CalibrationData::add(std::vector<Tensor> inputs, const std::string& file) {
   }
 }
 
+size_t CalibrationData::count_alike() const {
+  size_t count = 1;
+  const auto is_alike = [&](const Sample& sample) {
+    for (size_t i = 0; i < sample.inputs.size(); ++i) {
+      if (sample.inputs[i].shape() != waiting_.front().inputs[i].shape()) return false;
+    }
+    return true;
+  };
+  while (count < batch_ && count < waiting_.size() && is_alike(waiting_[count])) ++count;
+  return count;
+}
+
 Samples CalibrationData::joined(size_t count) {
   Samples result;
   result.count = static_cast<int64_t>(count);
-  result.source = waiting_[count - 1].source;
+  for (size_t k = 0; k < count; ++k) result.sources.push_back(waiting_[k].source);
   if (count == 1) {
     result.inputs = std::move(waiting_.front().inputs);
     waiting_.pop_front();

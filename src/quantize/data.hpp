@@ -22,6 +22,8 @@ struct DataOptions {
   std::optional<importer::Layout> layout;
   /// Samples to use; 0: all.
   int64_t limit = 0;
+  /// Samples that are run together where the model's batch is open; those of another shape begin a new run.
+  int64_t together = 1;
   /// Samples in memory, before those of the sources: tensors in the order of the model's inputs.
   std::vector<std::vector<tensor::Tensor>> given = {};
 };
@@ -32,8 +34,8 @@ struct Samples {
   std::vector<tensor::Tensor> inputs;
   /// As many as the model's batch, where that is fixed, else one.
   int64_t count = 1;
-  /// Where the last of them is from, for messages: "images/cat.png", "batch.npz[3]".
-  std::string source;
+  /// Where each is from, for messages: "images/cat.png", "batch.npz[3]".
+  std::vector<std::string> sources;
 };
 
 /// The program behind "exec:".
@@ -66,12 +68,16 @@ class CalibrationData {
   bool read_file(const std::string& file);
   void add_arrays(const std::string& file, const std::vector<std::pair<std::string, tensor::Tensor>>& arrays);
   void add(std::vector<tensor::Tensor> inputs, const std::string& file);
+  /// How many of those that wait, at most `batch_`, have the shapes of the first.
+  size_t count_alike() const;
   Samples joined(size_t count);
 
   const graph::Graph& graph_;
   DataOptions options_;
   /// Axis 0 of all inputs is one batch, which may be cut.
   bool batched_ = false;
+  /// Whether a run may have fewer samples than `batch_`.
+  bool open_ = false;
   size_t batch_ = 1;
   std::vector<std::string> files_;
   size_t next_file_ = 0;

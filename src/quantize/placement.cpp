@@ -43,8 +43,9 @@ constexpr int kMostSteps = 8;
 
 class Placer {
  public:
-  explicit Placer(const Graph& graph)
+  Placer(const Graph& graph, const std::set<int32_t>& kept)
       : graph_(graph),
+        kept_(kept),
         links_(graph),
         wants_(graph.values.size()),
         demanded_(graph.values.size()),
@@ -111,8 +112,9 @@ class Placer {
   void visit_product(int32_t index) {
     const Node& n = node(index);
     const std::string reason = why_float(index);
-    if (!reason.empty()) {
-      result_.kept.push_back(fmt::format("{}: {}", n.text(), reason));
+    if (!reason.empty() || kept_.contains(index)) {
+      result_.kept.push_back(
+          fmt::format("{}: {}", n.text(), reason.empty() ? "the accuracy budget keeps it" : reason));
       return;
     }
     read(index, 0);
@@ -202,6 +204,7 @@ class Placer {
     if (!is_demanded(n.outputs[0])) return;
     if (!is_activation_input(n.inputs[0]) || !is_activation_input(n.inputs[1])) return;
     const auto fused = accumulator_of(n);
+    if (fused && is_kept(n.inputs[*fused])) return;
     for (size_t i = 0; i < 2; ++i) {
       if (fused != i) read(index, i);
     }
@@ -215,6 +218,13 @@ class Placer {
     if (!first && !second) return std::nullopt;
     if (first && second) return depth_of(n.inputs[1]) > depth_of(n.inputs[0]) ? 1 : 0;
     return first ? 0 : 1;
+  }
+  /// Of what is_made_for() an addition.
+  bool is_kept(ValueId id) const {
+    int32_t producer = links_.producer_of(id);
+    while (is_one_of(node(producer).op, kActivations))
+      producer = links_.producer_of(node(producer).inputs[0]);
+    return kept_.contains(producer);
   }
   bool is_made_for(ValueId id) const {
     for (int step = 0; step < kMostSteps; ++step) {
@@ -293,6 +303,7 @@ class Placer {
   }
 
   const Graph& graph_;
+  const std::set<int32_t>& kept_;
   graph::Links links_;
   /// How many inputs of nodes read the value's integers.
   std::vector<int> wants_;
@@ -305,6 +316,6 @@ class Placer {
 
 }  // namespace
 
-Placement place(const Graph& graph) { return Placer(graph).run(); }
+Placement place(const Graph& graph, const std::set<int32_t>& kept) { return Placer(graph, kept).run(); }
 
 }  // namespace hone::quantize

@@ -16,6 +16,7 @@
 //     floating point.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,9 @@ struct Placement {
   std::vector<std::string> kept;
 };
 
-/// For a graph in the form of float_graph().
-Placement place(const graph::Graph& graph);
+/// For a graph in the form of float_graph(). The convolutions and products of `kept`, by index, stay in
+/// floating point; an addition that such a one is fused with reads no integers either. So its values and
+/// reads are among those of the placement without `kept`.
+Placement place(const graph::Graph& graph, const std::set<int32_t>& kept = {});
 
 }  // namespace hone::quantize

@@ -94,9 +94,12 @@ class Writer {
     const double data_scale = data_scales_.at(node.inputs[0]);
     const auto bias = bias_of(node, weights.shape()[static_cast<size_t>(weighted.axis)]);
     const bool integer_bias = options_.integer_bias && bias.has_value();
-    const QuantizedWeights quantized = quantize_weights(
+    QuantizedWeights quantized = quantize_weights(
         weights, weighted.axis,
         integer_bias ? least_scales(*bias, data_scale, weights, weighted.axis) : std::vector<float>{});
+    if (const QuantizedWeights* rounded = rounded_for(node);
+        rounded != nullptr && rounded->scales == quantized.scales)
+      quantized = *rounded;
     const std::string stem = source_.value(node.inputs[1]).name;
     target.inputs[1] = dequantized_weights(stem, quantized, weighted.axis);
     if (!bias) return;
@@ -105,6 +108,12 @@ class Writer {
                                          : float_bias_of(node, corrected);
     target.inputs.resize(std::max<size_t>(target.inputs.size(), 3), kNoValue);
     target.inputs[2] = written;
+  }
+
+  const QuantizedWeights* rounded_for(const Node& node) const {
+    if (options_.rounded == nullptr) return nullptr;
+    const auto found = options_.rounded->find(node.outputs[0]);
+    return found == options_.rounded->end() ? nullptr : &found->second;
   }
 
   /// One number for each output channel of a node that takes such a bias. A convolution without one has zeros

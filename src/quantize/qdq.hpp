@@ -7,6 +7,7 @@
 
 #include "graph/graph.hpp"
 #include "quantize/calibrators.hpp"
+#include "quantize/gptq.hpp"
 #include "quantize/placement.hpp"
 
 namespace hone::quantize {
@@ -40,6 +41,9 @@ struct QdqOptions {
   /// Corrects biases by what rounding the weights adds to the mean of each output channel:
   /// b[oc] -= sum over ic of mean(x[ic]) * sum over taps of (Wq - W)[oc, ic, taps].
   const ChannelMeans* means = nullptr;
+  /// Weights that are rounded in another way than each to the nearest level. Those of a layer where a bias
+  /// needs a larger scale are rounded to the nearest all the same.
+  const RoundedWeights* rounded = nullptr;
 };
 
 /// The graph with its quantized values behind Q and DQ for those that read integers, weights as int8 and one

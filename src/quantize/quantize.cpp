@@ -2,13 +2,13 @@
 #include "quantize/quantize.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <set>
 
 #include "base/error.hpp"
+#include "quantize/equalization.hpp"
 #include "quantize/float_graph.hpp"
 #include "quantize/tensorrt_cache.hpp"
-#include "tensor/metrics.hpp"
 
 namespace hone::quantize {
 namespace {
@@ -71,6 +71,12 @@ std::vector<Samples> first_samples(const Graph& graph, const DataOptions& data, 
   return result;
 }
 
+int64_t count_of(const std::vector<Samples>& samples) {
+  int64_t count = 0;
+  for (const Samples& sample : samples) count += sample.count;
+  return count;
+}
+
 ChannelMeans means_of(const Placement& placement, const Calibration& calibration) {
   ChannelMeans means;
   for (size_t i = 0; i < placement.values.size(); ++i) {
@@ -80,38 +86,51 @@ ChannelMeans means_of(const Placement& placement, const Calibration& calibration
   return means;
 }
 
-Accuracy accuracy_of(const Graph& original, const Graph& quantized, const std::vector<Samples>& samples,
-                     const MakeRunner& make_runner) {
-  if (samples.empty()) return {};
-  const auto a = make_runner(quantized, samples.front().inputs);
-  const auto b = make_runner(original, samples.front().inputs);
-  Accuracy result;
-  double squares = 0;
-  double matches = 0;
-  double counted = 0;
-  bool has_rows = true;
-  for (const Samples& sample : samples) {
-    const std::vector<Tensor> actual = a->run(sample.inputs);
-    const std::vector<Tensor> expected = b->run(sample.inputs);
-    result.samples += sample.count;
-    for (size_t i = 0; i < actual.size(); ++i) {
-      const bool comparable =
-          actual[i].dtype() == tensor::DType::kFloat32 && actual[i].shape() == expected[i].shape();
-      if (!comparable) continue;
-      const double error = tensor::relative_l2(actual[i], expected[i]);
-      squares += error * error / static_cast<double>(actual.size());
-      result.cosine = std::min(result.cosine, tensor::cosine(actual[i], expected[i]));
-    }
-    has_rows = has_rows && !actual.empty() && actual[0].rank() == 2 && actual[0].shape()[1] > 1 &&
-               actual[0].shape() == expected[0].shape();
-    if (!has_rows) continue;
-    const auto rows = static_cast<double>(actual[0].shape()[0]);
-    matches += rows * tensor::top1_agreement(actual[0], expected[0]);
-    counted += rows;
-  }
-  result.relative_error = std::sqrt(squares / static_cast<double>(std::max<size_t>(samples.size(), 1)));
-  if (has_rows && counted > 0) result.top1 = matches / counted;
+/// Samples of an open batch that are run together when the result is judged.
+constexpr int64_t kTogether = 16;
+
+/// The first `count` samples of those that the result is judged on, and the labels of their rows.
+struct Judged {
+  std::vector<Samples> samples;
+  std::vector<int64_t> labels;
+};
+
+Judged judged(const Graph& graph, const DataOptions& data, const JudgeOptions& options, int64_t count) {
+  DataOptions together = data;
+  together.together = kTogether;
+  Judged result{first_samples(graph, together, count), {}};
+  if (!options.labels) return result;
+  const bool all = count_of(result.samples) < (data.limit > 0 ? std::min(count, data.limit) : count);
+  const graph::TensorType& type = graph.value(graph.outputs.front()).type;
+  const bool is_open = !type.ranked() || type.dims->size() != 2 || !type.dims->back().known();
+  const int64_t classes = is_open ? std::numeric_limits<int64_t>::max() : type.dims->back().value();
+  result.labels = labels_of(*options.labels, result.samples, classes, all);
   return result;
+}
+
+/// Compares with the original and, where there is a budget, turns layers of the equalized graph back.
+void judge(const Subject& subject, const Graph& graph, const DataOptions& data, const QdqOptions& qdq,
+           const MakeRunner& make_runner, const QuantizeOptions& options, Quantized& result) {
+  Judged all = judged(subject.graph, data, options.judge, options.judge.samples);
+  std::vector<Samples> few;
+  std::vector<int64_t> few_labels;
+  if (options.budget) {
+    const int64_t count = samples_for_sensitivity(subject.graph, all.samples.front());
+    few = first_samples(subject.graph, data, std::min(count, options.judge.samples));
+    if (!all.labels.empty()) few_labels = {all.labels.begin(), all.labels.begin() + count_of(few)};
+  }
+  const Evaluator evaluator(subject.graph, std::move(all.samples), std::move(all.labels), make_runner,
+                            options.stop);
+  if (!options.budget) {
+    result.accuracy = evaluator.accuracy_of(result.graph);
+    return;
+  }
+  const QuantizedForm form{graph, subject.placement, result.scales, qdq};
+  const BudgetOptions how{*options.budget, options.time_nodes, options.progress, options.stop};
+  result.budget = within_budget(form, evaluator, few, few_labels, make_runner, how);
+  result.graph = std::move(result.budget->graph);
+  result.placement = std::move(result.budget->placement);
+  result.accuracy = result.budget->choice.tried[result.budget->choice.chosen].accuracy;
 }
 
 CachedCalibration from_tensorrt(const std::filesystem::path& file, const Subject& subject) {
@@ -156,9 +175,15 @@ Calibration calibrate(const Subject& subject, const DataOptions& data, const std
   calibration.preprocessing = preprocessing_text(data);
   if (options.every_tensor) add_every_tensor(subject.model, calibration);
   calibration = resumed(cache, std::move(calibration));
+  if (options.equalize && !options.every_tensor && calibration.samples == 0) {
+    const auto few = first_samples(subject.graph, data, options.selection_samples);
+    calibration.equalization = choose_equalization(subject.graph, subject.placement, few, make_runner,
+                                                   {options.target, options.progress, options.stop});
+  }
+  const Graph equalized = with_equalization(subject.graph, subject.placement, calibration.equalization);
   // Folding keeps the names of what it leaves, and TensorRT names what it does not leave.
   const Graph& observed =
-      options.every_tensor && has_all_names(subject.model, calibration) ? subject.model : subject.graph;
+      options.every_tensor && has_all_names(subject.model, calibration) ? subject.model : equalized;
   if (!has_all_names(observed, calibration)) fail_internal("a tensor to observe is not in the graph");
   CalibrationData source(subject.graph, data);
   const CalibrateOptions how{options.progress, options.stop, options.threads};
@@ -173,21 +198,38 @@ Calibration calibrate(const Subject& subject, const DataOptions& data, const std
   throw system::Interrupted{};
 }
 
+void check_judged(const Subject& subject, const DataOptions* data, const QuantizeOptions& options) {
+  if (!options.judge.data && !options.judge.labels) return;
+  const DataOptions* judged_on = options.judge.data ? &*options.judge.data : data;
+  if (judged_on != nullptr) judged(subject.graph, *judged_on, options.judge, options.judge.samples);
+}
+
 Quantized quantize(const Subject& subject, const Calibration& calibration,
                    const std::vector<ChosenRange>& cached, const DataOptions* data,
                    const MakeRunner& make_runner, const QuantizeOptions& options) {
   if (calibration.samples == 0) fail_bad_input("the calibration saw no samples");
+  if (options.every_tensor && !calibration.equalization.empty())
+    fail_bad_input(
+        "the calibration is of the equalized model, and TensorRT reads the original: calibrate with "
+        "--no-equalization");
+  const Graph graph = with_equalization(subject.graph, subject.placement, calibration.equalization);
   const ChannelMeans means = means_of(subject.placement, calibration);
-  const QdqOptions qdq{has_integer_bias(options.target), options.bias_correction ? &means : nullptr};
+  RoundedWeights rounded;
+  if (options.gptq && data != nullptr) {
+    const int64_t count = samples_for_sensitivity(graph, first_samples(graph, *data, 1).front());
+    rounded = gptq_weights(graph, subject.placement, first_samples(graph, *data, count), make_runner,
+                           options.progress, options.stop);
+  }
+  const QdqOptions qdq{has_integer_bias(options.target), options.bias_correction ? &means : nullptr,
+                       &rounded};
   const RangeOptions ranges{options.target, options.calibrator_options};
   Quantized result;
   if (options.calibrator) {
     result.ranges = ranges_by(*options.calibrator, subject.placement, calibration, ranges);
   } else if (data != nullptr) {
-    const auto samples = first_samples(subject.graph, *data, options.selection_samples);
+    const auto samples = first_samples(graph, *data, options.selection_samples);
     const SelectOptions how{ranges, qdq, options.progress, options.stop};
-    Selection selection =
-        select_ranges(subject.graph, subject.placement, calibration, samples, make_runner, how);
+    Selection selection = select_ranges(graph, subject.placement, calibration, samples, make_runner, how);
     result.ranges = std::move(selection.ranges);
     result.errors = std::move(selection.errors);
   } else {
@@ -197,11 +239,11 @@ Quantized quantize(const Subject& subject, const Calibration& calibration,
                          cached.begin() + static_cast<std::ptrdiff_t>(subject.placement.values.size()));
   }
   result.scales = scales_of(result.ranges, subject.placement, calibration, options.target);
-  result.graph = with_qdq(subject.graph, subject.placement, result.scales, qdq);
-  if (data != nullptr && options.accuracy_samples > 0) {
-    const auto samples = first_samples(subject.graph, *data, options.accuracy_samples);
-    result.accuracy = accuracy_of(subject.graph, result.graph, samples, make_runner);
-  }
+  result.graph = with_qdq(graph, subject.placement, result.scales, qdq);
+  result.placement = subject.placement;
+  const DataOptions* judged_on = options.judge.data ? &*options.judge.data : data;
+  if (judged_on != nullptr && options.judge.samples > 0)
+    judge(subject, graph, *judged_on, qdq, make_runner, options, result);
   // Tensors that are observed for TensorRT's cache only.
   for (size_t i = result.ranges.size(); i < calibration.tensors.size(); ++i) {
     const Calibrator calibrator = options.calibrator.value_or(Calibrator::kEntropy);

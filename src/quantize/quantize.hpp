@@ -7,8 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "quantize/accuracy_budget.hpp"
 #include "quantize/calibration_cache.hpp"
 #include "quantize/data.hpp"
+#include "quantize/evaluation.hpp"
+#include "quantize/labels.hpp"
 #include "quantize/placement.hpp"
 #include "quantize/qdq.hpp"
 #include "quantize/selection.hpp"
@@ -27,18 +30,35 @@ struct Subject {
 /// be.
 Subject prepare(const graph::Graph& model);
 
+/// What the result is judged on.
+struct JudgeOptions {
+  /// Absent: the calibration data.
+  std::optional<DataOptions> data;
+  std::optional<Labels> labels;
+  /// 0: the result is not compared with the original.
+  int64_t samples = 32;
+};
+
 struct QuantizeOptions {
   Target target = Target::kPortable;
   /// Absent: `auto`, which chooses by the error at the model's outputs (select_ranges()).
   std::optional<Calibrator> calibrator;
   CalibratorOptions calibrator_options;
   bool bias_correction = true;
+  /// Spreads channels alike where that is measured to help (choose_equalization()). Not for TensorRT's cache,
+  /// whose ranges are of the model as it is.
+  bool equalize = true;
+  /// Rounds weights as gptq_weights() does; needs data.
+  bool gptq = false;
   /// Observes every tensor of float32, not only those that are quantized: TensorRT's cache names all.
   bool every_tensor = false;
-  /// Samples that `auto` compares ranges on, and those that the result is compared with the original on; 0 of
-  /// these: it is not.
+  /// Samples that `auto` compares ranges on.
   int64_t selection_samples = 4;
-  int64_t accuracy_samples = 32;
+  JudgeOptions judge;
+  /// The most that Accuracy::loss() may be; layers stay in floating point until it is. Absent: none does.
+  std::optional<double> budget;
+  /// For the budget.
+  TimeNodes time_nodes;
   int threads = 1;
   std::function<void(const base::Progress&)> progress;
   const system::StopFlag* stop = nullptr;
@@ -52,16 +72,6 @@ Calibration calibrate(const Subject& subject, const DataOptions& data, const std
                       const MakeRunner& make_runner, const QuantizeOptions& options,
                       int64_t* left_over = nullptr);
 
-/// How close the outputs are to those of the original.
-struct Accuracy {
-  int64_t samples = 0;
-  double relative_error = 0;  ///< as WholeError::error
-  double cosine = 1;          ///< the least of all outputs and samples
-  /// Share of the rows of outputs of class scores whose largest element is the same; absent where the first
-  /// output is no matrix.
-  std::optional<double> top1;
-};
-
 struct Quantized {
   graph::Graph graph;
   std::vector<ChosenRange> ranges;
@@ -70,7 +80,15 @@ struct Quantized {
   std::vector<WholeError> errors;
   /// Absent without data, and where it was not asked for.
   std::optional<Accuracy> accuracy;
+  /// Of `graph`; of a budget, less than Subject::placement.
+  Placement placement;
+  /// Of a budget. Its graph and placement are moved to those above.
+  std::optional<BudgetResult> budget;
 };
+
+/// Reads what the result is to be judged on and its labels, as quantize() will: a mistake there shows before
+/// hours of calibration. `data` as for quantize().
+void check_judged(const Subject& subject, const DataOptions* data, const QuantizeOptions& options);
 
 /// Quantizes by what calibration saw; `data`, which may be null, is read again for `auto` and for the
 /// accuracy. `cached`: the ranges that `auto` takes without data. Bad input for a calibration without

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <set>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "quantize/captured.hpp"
 #include "quantize/suffix.hpp"
 
 namespace hone::quantize {
@@ -52,39 +52,6 @@ Range union_of(const std::vector<size_t>& group, Calibrator calibrator, const Ca
   return range;
 }
 
-/// Sums of squares of one output.
-struct Deviation {
-  double difference = 0;
-  double reference = 0;
-
-  double relative() const {
-    if (difference == 0) return 0;
-    return reference > 0 ? difference / reference : std::numeric_limits<double>::infinity();
-  }
-};
-
-/// Of an output that is not float32, or has another shape, nothing.
-Deviation deviation_of(const Tensor& actual, const Tensor& expected) {
-  Deviation result;
-  if (expected.dtype() != tensor::DType::kFloat32 || actual.shape() != expected.shape()) return result;
-  const auto a = actual.values<float>();
-  const auto b = expected.values<float>();
-  for (size_t i = 0; i < a.size(); ++i) {
-    // Masked scores may be infinite in both.
-    if (!std::isfinite(a[i]) || !std::isfinite(b[i])) continue;
-    const double d = static_cast<double>(a[i]) - static_cast<double>(b[i]);
-    result.difference += d * d;
-    result.reference += static_cast<double>(b[i]) * static_cast<double>(b[i]);
-  }
-  return result;
-}
-
-double mean_square(const std::vector<Tensor>& actual, const std::vector<const Tensor*>& expected) {
-  double sum = 0;
-  for (size_t i = 0; i < actual.size(); ++i) sum += deviation_of(actual[i], *expected[i]).relative();
-  return actual.empty() ? 0 : sum / static_cast<double>(actual.size());
-}
-
 Tensor fake_quantized(const Tensor& tensor, const Scale& scale, IntegerForm form) {
   Tensor result(tensor::DType::kFloat32, tensor.shape());
   std::ranges::transform(tensor.values<float>(), result.mutable_values<float>().begin(),
@@ -108,7 +75,7 @@ class Selector {
     std::map<Calibrator, std::vector<ChosenRange>> uniform;
     for (const Calibrator calibrator : kCalibrators)
       uniform[calibrator] = ranges_by(calibrator, placement_, calibration_, options_.ranges);
-    capture();
+    capture_values();
     std::vector<ChosenRange> mixed = uniform.at(Calibrator::kMse);
     for (const std::vector<size_t>& group : groups_) {
       const Calibrator best = best_of(group, uniform);
@@ -156,28 +123,13 @@ class Selector {
   }
 
   /// Runs the model once for all that the suffixes read.
-  void capture() {
-    std::set<ValueId> wanted(graph_.outputs.begin(), graph_.outputs.end());
+  void capture_values() {
+    std::set<ValueId> wanted;
     for (const std::vector<size_t>& group : groups_) {
       const Suffix suffix = suffix_of(graph_, whole_of(group));
       wanted.insert(suffix.inputs.begin(), suffix.inputs.end());
     }
-    Graph all = graph_;
-    all.outputs.clear();
-    for (const ValueId id : wanted) {
-      const bool is_input = std::ranges::find(graph_.inputs, id) != graph_.inputs.end();
-      if (!is_input && !graph_.value(id).constant) all.outputs.push_back(id);
-    }
-    const auto runner = make_runner_(all, samples_.front().inputs);
-    for (const Samples& samples : samples_) {
-      std::vector<Tensor> results = runner->run(samples.inputs);
-      auto& found = captured_.emplace_back();
-      for (size_t i = 0; i < results.size(); ++i) found[all.outputs[i]] = std::move(results[i]);
-      for (size_t i = 0; i < graph_.inputs.size(); ++i) found[graph_.inputs[i]] = samples.inputs[i];
-      for (const ValueId id : graph_.outputs) {
-        if (graph_.value(id).constant) found[id] = *graph_.value(id).constant;
-      }
-    }
+    captured_ = capture(graph_, wanted, samples_, make_runner_);
   }
 
   std::vector<const Tensor*> expected(size_t sample, const std::vector<size_t>& outputs) const {
@@ -262,7 +214,7 @@ class Selector {
   const SelectOptions& options_;
   Groups groups_;
   /// For each sample, the values at which the model is cut, and its outputs.
-  std::vector<std::map<ValueId, Tensor>> captured_;
+  std::vector<CapturedValues> captured_;
   base::Clock::time_point begin_ = base::Clock::now();
   double done_ = 0;
 };

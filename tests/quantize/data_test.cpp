@@ -60,7 +60,7 @@ class Data : public testing::Test {
   static std::string refusal(const graph::Graph& graph, const std::vector<std::string>& sources,
                              ErrorKind kind = ErrorKind::kBadInput) {
     try {
-      CalibrationData data(graph, {sources, {}, {}, 0});
+      CalibrationData data(graph, {sources, {}, {}, 0, 1, {}});
       read(data);
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), kind) << error.what();

@@ -111,7 +111,7 @@ TEST_F(Quantizing, IsCloseToTheOriginalByEveryCalibratorAndTarget) {
 TEST_F(Quantizing, AutoIsNoWorseThanAnyCalibratorOnItsSamples) {
   const Subject subject = prepare(network());
   const Calibration calibration = calibrated(subject);
-  options_.selection_samples = options_.accuracy_samples = 6;
+  options_.selection_samples = options_.judge.samples = 6;
   const Quantized automatic =
       quantize::quantize(subject, calibration, {}, &data_, make_reference_runner, options_);
   ASSERT_EQ(automatic.errors.size(), 5u);

@@ -66,7 +66,7 @@ quantize::QuantizeOptions options_for(const engine::Device& device, int threads,
   options.threads = threads;
   options.progress = progress;
   options.stop = &system::interruption();
-  options.accuracy_samples = 0;
+  options.judge.samples = 0;
   return options;
 }
 
@@ -104,6 +104,7 @@ importer::Model with_int8(const importer::Model& model, const Int8Request& reque
   if (!given) {
     data.given = generated_samples(subject.graph, shapes);
     options.calibrator = quantize::Calibrator::kMinmax;
+    options.equalize = false;
   }
   quantize::CachedCalibration cached;
   if (request.cache.empty()) {
@@ -117,8 +118,8 @@ importer::Model with_int8(const importer::Model& model, const Int8Request& reque
   importer::Model quantized = model;
   quantized.graph = std::make_shared<const graph::Graph>(std::move(result.graph));
   quantized.metadata[kQuantizationNote] =
-      fmt::format("int8 in {:.1f} % of the multiply-adds, calibration: {}",
-                  100 * subject.placement.int8_share, origin_text(request, cached.calibration));
+      fmt::format("int8 in {:.1f} % of the multiply-adds, calibration: {}", 100 * result.placement.int8_share,
+                  origin_text(request, cached.calibration));
   return quantized;
 }
 

@@ -1,0 +1,26 @@
+// Values of a model that are computed once, so that what stands behind them can be run again and again.
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "quantize/data.hpp"
+#include "quantize/runner.hpp"
+
+namespace hone::quantize {
+
+/// Of one run of the model: its inputs, its outputs, and the values asked for.
+using CapturedValues = std::map<graph::ValueId, tensor::Tensor>;
+
+/// One entry for each of the samples.
+std::vector<CapturedValues> capture(const graph::Graph& graph, const std::set<graph::ValueId>& wanted,
+                                    const std::vector<Samples>& samples, const MakeRunner& make_runner);
+
+/// The mean over outputs of |actual - expected|^2 / |expected|^2; 0/0 is 0. Outputs that are not float32 or
+/// have another shape count as equal, and elements that are not finite are left out: masked scores may be
+/// infinite.
+double mean_square(const std::vector<tensor::Tensor>& actual,
+                   const std::vector<const tensor::Tensor*>& expected);
+
+}  // namespace hone::quantize
