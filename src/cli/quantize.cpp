@@ -126,11 +126,12 @@ void print_calibration(const quantize::Calibration& calibration, int64_t left_ov
       report::printable(convergence.tensor), 100 * convergence.most);
 }
 
-void print_result(const quantize::Subject& subject, const quantize::Quantized& result) {
-  const size_t products = subject.placement.weighted.size() + subject.placement.kept.size();
+void print_result(const quantize::Quantized& result) {
+  const quantize::Placement& placement = result.placement;
+  const size_t products = placement.weighted.size() + placement.kept.size();
   fmt::print("{} of {} convolutions and matrix products in int8, {:.1f} % of their multiply-adds\n",
-             subject.placement.weighted.size(), products, 100 * subject.placement.int8_share);
-  for (const std::string& kept : subject.placement.kept)
+             placement.weighted.size(), products, 100 * placement.int8_share);
+  for (const std::string& kept : placement.kept)
     fmt::print("stays in floating point: {}\n", report::printable(kept));
   if (!result.errors.empty()) {
     std::string line;
@@ -181,7 +182,7 @@ void run(const Options& options) {
     quantize::write_calibration(cache_file, cached);
     print_calibration(cached.calibration, left_over);
   }
-  print_result(subject, result);
+  print_result(result);
   fmt::print("{}: {:.2f} MB, opset {}, for {}\n", options.output, static_cast<double>(bytes) / 1e6, opset,
              options.target);
   if (!options.data.empty()) fmt::print("{}: the calibration cache\n", cache_file.string());

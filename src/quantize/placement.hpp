@@ -55,7 +55,19 @@ struct Placement {
   std::vector<std::string> kept;
 };
 
+/// What the kernels of a device multiply as integers.
+struct PlacementRules {
+  /// Channels that a convolution or product sums over are a multiple of it.
+  int64_t channel_multiple = 1;
+  /// Convolutions in groups, and transposed ones.
+  bool every_convolution = true;
+};
+
 /// For a graph in the form of float_graph().
-Placement place(const graph::Graph& graph);
+Placement place(const graph::Graph& graph, const PlacementRules& rules = {});
+
+/// What of a placement is left under stricter rules. Its values stay, in their order; those that no node
+/// reads as integers any more are not quantized.
+Placement restricted(const graph::Graph& graph, const Placement& placement, const PlacementRules& rules);
 
 }  // namespace hone::quantize

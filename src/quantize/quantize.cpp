@@ -177,27 +177,28 @@ Quantized quantize(const Subject& subject, const Calibration& calibration,
                    const std::vector<ChosenRange>& cached, const DataOptions* data,
                    const MakeRunner& make_runner, const QuantizeOptions& options) {
   if (calibration.samples == 0) fail_bad_input("the calibration saw no samples");
-  const ChannelMeans means = means_of(subject.placement, calibration);
+  Quantized result;
+  result.placement = restricted(subject.graph, subject.placement, rules_of(options.target));
+  const Placement& placement = result.placement;
+  const ChannelMeans means = means_of(placement, calibration);
   const QdqOptions qdq{has_integer_bias(options.target), options.bias_correction ? &means : nullptr};
   const RangeOptions ranges{options.target, options.calibrator_options};
-  Quantized result;
   if (options.calibrator) {
-    result.ranges = ranges_by(*options.calibrator, subject.placement, calibration, ranges);
+    result.ranges = ranges_by(*options.calibrator, placement, calibration, ranges);
   } else if (data != nullptr) {
     const auto samples = first_samples(subject.graph, *data, options.selection_samples);
     const SelectOptions how{ranges, qdq, options.progress, options.stop};
-    Selection selection =
-        select_ranges(subject.graph, subject.placement, calibration, samples, make_runner, how);
+    Selection selection = select_ranges(subject.graph, placement, calibration, samples, make_runner, how);
     result.ranges = std::move(selection.ranges);
     result.errors = std::move(selection.errors);
   } else {
-    if (cached.size() < subject.placement.values.size())
+    if (cached.size() < placement.values.size())
       fail_bad_input("the calibration cache holds no ranges: give --calibrator, or --calibrate with data");
     result.ranges.assign(cached.begin(),
-                         cached.begin() + static_cast<std::ptrdiff_t>(subject.placement.values.size()));
+                         cached.begin() + static_cast<std::ptrdiff_t>(placement.values.size()));
   }
-  result.scales = scales_of(result.ranges, subject.placement, calibration, options.target);
-  result.graph = with_qdq(subject.graph, subject.placement, result.scales, qdq);
+  result.scales = scales_of(result.ranges, placement, calibration, options.target);
+  result.graph = with_qdq(subject.graph, placement, result.scales, qdq);
   if (data != nullptr && options.accuracy_samples > 0) {
     const auto samples = first_samples(subject.graph, *data, options.accuracy_samples);
     result.accuracy = accuracy_of(subject.graph, result.graph, samples, make_runner);

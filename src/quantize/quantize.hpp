@@ -64,6 +64,8 @@ struct Accuracy {
 
 struct Quantized {
   graph::Graph graph;
+  /// Of the subject's placement what the target multiplies as integers.
+  Placement placement;
   std::vector<ChosenRange> ranges;
   std::vector<ActivationScale> scales;
   /// Of `auto` on data, else empty.
