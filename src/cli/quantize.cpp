@@ -211,10 +211,11 @@ void print_result(const Options& options, const quantize::Quantized& result, con
     print(layers_sheet(report), options.rows);
     print(front_sheet(report), options.rows);
   }
-  const size_t products = result.placement.weighted.size() + result.placement.kept.size();
+  const quantize::Placement& placement = result.placement;
+  const size_t products = placement.weighted.size() + placement.kept.size();
   fmt::print("{} of {} convolutions and matrix products in int8, {:.1f} % of their multiply-adds\n",
-             result.placement.weighted.size(), products, 100 * result.placement.int8_share);
-  for (const std::string& kept : result.placement.kept)
+             placement.weighted.size(), products, 100 * placement.int8_share);
+  for (const std::string& kept : placement.kept)
     fmt::print("stays in floating point: {}\n", report::printable(kept));
   if (!result.errors.empty()) {
     std::string line;

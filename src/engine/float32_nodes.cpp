@@ -85,7 +85,14 @@ struct Reads {
   }
 };
 
-std::vector<bool> mark_nodes(const Graph& graph, Reads& reads) {
+/// Whether the node rounds numbers of that storage to bytes only, and is as good as of float32.
+bool makes_bytes_of(const Graph& graph, const Node& node, tensor::DType storage) {
+  if (storage != tensor::DType::kFloat16) return false;
+  return is_quantized_region(node) ||
+         (node.op == "QuantizeLinear" && tensor::dtype_size(graph.value(node.outputs[0]).type.dtype) == 1);
+}
+
+std::vector<bool> mark_nodes(const Graph& graph, Reads& reads, tensor::DType storage) {
   std::vector<bool> result(graph.nodes.size(), false);
   const graph::Links links(graph);
   for (size_t i = graph.nodes.size(); i-- > 0;) {
@@ -94,9 +101,10 @@ std::vector<bool> mark_nodes(const Graph& graph, Reads& reads) {
       return std::any_of(node.outputs.begin(), node.outputs.end(),
                          [&](ValueId id) { return id != kNoValue && values[static_cast<size_t>(id)]; });
     };
-    result[i] = is_quantized_region(node) ||
-                (any_of(reads.exact) && !any_of(reads.plain) && passes_on(graph, links, node));
-    const bool all_exact = result[i] || magnifies(graph, node);
+    const bool makes_bytes = makes_bytes_of(graph, node, storage);
+    result[i] = !makes_bytes && (is_quantized_region(node) || (any_of(reads.exact) && !any_of(reads.plain) &&
+                                                               passes_on(graph, links, node)));
+    const bool all_exact = result[i] || (!makes_bytes && magnifies(graph, node));
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       if (node.inputs[k] == kNoValue) continue;
       auto& of_kind = all_exact || is_place(node, k) ? reads.exact : reads.plain;
@@ -108,10 +116,10 @@ std::vector<bool> mark_nodes(const Graph& graph, Reads& reads) {
 
 }  // namespace
 
-std::vector<bool> float32_nodes(const Graph& graph) {
+std::vector<bool> float32_nodes(const Graph& graph, tensor::DType storage) {
   const std::vector<bool> none(graph.values.size(), false);
   Reads reads{none, none};
-  std::vector<bool> result = mark_nodes(graph, reads);
+  std::vector<bool> result = mark_nodes(graph, reads, storage);
   const bool takes_exact = std::any_of(graph.inputs.begin(), graph.inputs.end(), [&](ValueId id) {
     return is_floating(graph, id) && reads.only_exact(id);
   });
@@ -119,11 +127,11 @@ std::vector<bool> float32_nodes(const Graph& graph) {
   // A loop may carry its results to those inputs.
   reads = {none, none};
   for (const ValueId id : graph.outputs) reads.exact[static_cast<size_t>(id)] = true;
-  return mark_nodes(graph, reads);
+  return mark_nodes(graph, reads, storage);
 }
 
 int64_t count_saturated_constants(const Graph& graph, tensor::DType storage) {
-  const std::vector<bool> float32 = float32_nodes(graph);
+  const std::vector<bool> float32 = float32_nodes(graph, storage);
   std::set<ValueId> seen;
   int64_t count = 0;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {

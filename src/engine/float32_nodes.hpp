@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "engine/numeric_policy.hpp"
 #include "graph/graph.hpp"
 
 namespace hone::engine {
@@ -14,7 +15,30 @@ namespace hone::engine {
 /// policy. Convolutions, products of long rows and what holds a graph stay as they are: their own errors are
 /// larger than that of rounding the result, and float32 would cost much there. Two exceptions keep quantized
 /// models to what they say: products of what a DequantizeLinear makes, and regions of quantized numbers.
-std::vector<bool> float32_nodes(const graph::Graph& graph);
+///
+/// `storage` is what other numbers are kept in. The eleven bits of float16 are enough for what becomes a
+/// byte: they are off by a sixteenth of a step at most, so there regions of quantized numbers and what
+/// QuantizeLinear reads are like other nodes.
+std::vector<bool> float32_nodes(const graph::Graph& graph, tensor::DType storage = tensor::DType::kBFloat16);
+
+/// The numeric policies of a graph's nodes: fp32 in the place of one that rounds more than the node allows.
+class NodePolicies {
+ public:
+  explicit NodePolicies(const graph::Graph& graph)
+      : float32_(float32_nodes(graph)), beside_half_(float32_nodes(graph, tensor::DType::kFloat16)) {}
+
+  bool is_float32(int32_t node, const NumericPolicy& wanted) const {
+    const auto& nodes = wanted.storage == tensor::DType::kFloat16 ? beside_half_ : float32_;
+    return nodes[static_cast<size_t>(node)];
+  }
+  NumericPolicy policy_for(int32_t node, const NumericPolicy& wanted) const {
+    return is_float32(node, wanted) ? policy_of(tensor::Precision::kFp32) : wanted;
+  }
+
+ private:
+  std::vector<bool> float32_;
+  std::vector<bool> beside_half_;
+};
 
 /// How many numbers in constants that the other nodes read lie beyond the range of an element type of 16
 /// bits, so that an engine that stores in it keeps its largest number in their place.

@@ -28,7 +28,9 @@ std::set<int32_t> nodes_of(const Placement& placement, const std::vector<size_t>
 }  // namespace
 
 Graph with_qdq_but(const QuantizedForm& form, const std::set<int32_t>& kept, Placement* placement) {
-  Placement left = kept.empty() ? form.placement : place(form.graph, kept);
+  PlacementRules rules = form.rules;
+  rules.kept = kept;
+  Placement left = kept.empty() ? form.placement : place(form.graph, rules);
   std::map<ValueId, size_t> known;
   for (size_t i = 0; i < form.placement.values.size(); ++i) known[form.placement.values[i].value] = i;
   std::vector<ActivationScale> scales;

@@ -16,6 +16,8 @@ namespace hone::quantize {
 struct QuantizedForm {
   const graph::Graph& graph;
   const Placement& placement;
+  /// The placement's.
+  const PlacementRules& rules;
   const std::vector<ActivationScale>& scales;
   const QdqOptions& qdq;
 };

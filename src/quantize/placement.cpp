@@ -43,9 +43,9 @@ constexpr int kMostSteps = 8;
 
 class Placer {
  public:
-  Placer(const Graph& graph, const std::set<int32_t>& kept)
+  Placer(const Graph& graph, const PlacementRules& rules)
       : graph_(graph),
-        kept_(kept),
+        rules_(rules),
         links_(graph),
         wants_(graph.values.size()),
         demanded_(graph.values.size()),
@@ -112,7 +112,7 @@ class Placer {
   void visit_product(int32_t index) {
     const Node& n = node(index);
     const std::string reason = why_float(index);
-    if (!reason.empty() || kept_.contains(index)) {
+    if (!reason.empty() || rules_.kept.contains(index)) {
       result_.kept.push_back(
           fmt::format("{}: {}", n.text(), reason.empty() ? "the accuracy budget keeps it" : reason));
       return;
@@ -149,7 +149,34 @@ class Placer {
     if (!std::ranges::all_of(all, [](float v) { return std::isfinite(v); }))
       return "its weights hold NaN or infinity";
     if (n.op == "Conv" && is_gate(index)) return "it computes the factors of a channel-wise gate";
+    return why_against_rules(n, *weights);
+  }
+
+  std::string why_against_rules(const Node& n, const Tensor& weights) const {
+    const bool grouped = n.op == "ConvTranspose" || (n.op == "Conv" && n.attributes.get_int("group") != 1);
+    if (grouped && !rules_.every_convolution)
+      return "convolutions in groups and transposed ones are faster in floating point there";
+    const int64_t channels =
+        weights.shape()[static_cast<size_t>(n.op == "Conv"            ? 1
+                                            : n.op == "ConvTranspose" ? 0
+                                                                      : 1 - weights_axis(n))];
+    if (channels % rules_.channel_multiple != 0)
+      return fmt::format("it sums over {} channels, no multiple of {}", channels, rules_.channel_multiple);
     return {};
+  }
+
+  /// Whether a product that stays in floating point makes the value, so that integers of it would be made for
+  /// what moves them only.
+  bool is_made_in_floats(ValueId id) const {
+    for (int step = 0; step < kMostSteps; ++step) {
+      const int32_t producer = links_.producer_of(id);
+      if (producer < 0) return false;
+      const Node& n = node(producer);
+      if (is_one_of(n.op, kProducts)) return !why_float(producer).empty();
+      if (!is_one_of(n.op, kActivations)) return false;
+      id = n.inputs[0];
+    }
+    return false;
   }
 
   /// A convolution of single pixels whose results are factors, through activations and others of its kind.
@@ -192,6 +219,7 @@ class Placer {
     }
     for (size_t i = 0; i < inputs; ++i) {
       if (!is_activation_input(n.inputs[i])) return;
+      if (!rules_.every_convolution && is_made_in_floats(n.inputs[i])) return;
     }
     for (size_t i = 0; i < inputs; ++i) {
       read(index, i);
@@ -224,7 +252,7 @@ class Placer {
     int32_t producer = links_.producer_of(id);
     while (is_one_of(node(producer).op, kActivations))
       producer = links_.producer_of(node(producer).inputs[0]);
-    return kept_.contains(producer);
+    return rules_.kept.contains(producer);
   }
   bool is_made_for(ValueId id) const {
     for (int step = 0; step < kMostSteps; ++step) {
@@ -303,7 +331,7 @@ class Placer {
   }
 
   const Graph& graph_;
-  const std::set<int32_t>& kept_;
+  PlacementRules rules_;
   graph::Links links_;
   /// How many inputs of nodes read the value's integers.
   std::vector<int> wants_;
@@ -316,6 +344,12 @@ class Placer {
 
 }  // namespace
 
-Placement place(const Graph& graph, const std::set<int32_t>& kept) { return Placer(graph, kept).run(); }
+Placement place(const Graph& graph, const PlacementRules& rules) { return Placer(graph, rules).run(); }
+
+Placement restricted(const Graph& graph, const Placement& placement, const PlacementRules& rules) {
+  Placement result = place(graph, rules);
+  result.values = placement.values;
+  return result;
+}
 
 }  // namespace hone::quantize

@@ -56,9 +56,22 @@ struct Placement {
   std::vector<std::string> kept;
 };
 
-/// For a graph in the form of float_graph(). The convolutions and products of `kept`, by index, stay in
-/// floating point; an addition that such a one is fused with reads no integers either. So its values and
-/// reads are among those of the placement without `kept`.
-Placement place(const graph::Graph& graph, const std::set<int32_t>& kept = {});
+/// What the kernels of a device multiply as integers.
+struct PlacementRules {
+  /// Channels that a convolution or product sums over are a multiple of it.
+  int64_t channel_multiple = 1;
+  /// Convolutions in groups, and transposed ones.
+  bool every_convolution = true;
+  /// Convolutions and products, by index, that stay in floating point; an addition that such a one is fused
+  /// with reads no integers either. So the values and reads are among those of the placement without them.
+  std::set<int32_t> kept = {};
+};
+
+/// For a graph in the form of float_graph().
+Placement place(const graph::Graph& graph, const PlacementRules& rules = {});
+
+/// What of a placement is left under stricter rules. Its values stay, in their order; those that no node
+/// reads as integers any more are not quantized.
+Placement restricted(const graph::Graph& graph, const Placement& placement, const PlacementRules& rules);
 
 }  // namespace hone::quantize

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <unordered_set>
 
 #include "base/error.hpp"
@@ -72,8 +73,12 @@ class Writer {
   }
 
   void quantize_values() {
+    std::set<ValueId> read;
+    for (const QuantizedRead& each : placement_.reads)
+      read.insert(source_.nodes[static_cast<size_t>(each.node)].inputs[each.input]);
     for (size_t i = 0; i < placement_.values.size(); ++i) {
       const ValueId id = placement_.values[i].value;
+      if (!read.contains(id)) continue;
       const std::string stem = source_.value(id).name;
       const ValueId scale = constant(stem + "_scale", Tensor::scalar<float>(scales_[i].scale.scale));
       const ValueId zero_point = constant(stem + "_zero_point", zero_point_of(scales_[i]));
@@ -235,6 +240,11 @@ IntegerForm form_for(Target target, double low) {
 }
 
 bool has_integer_bias(Target target) { return target != Target::kTensorrt; }
+
+PlacementRules rules_of(Target target) {
+  // Tensor maps and tiles come in 16 bytes.
+  return target == Target::kCuda ? PlacementRules{16, false} : PlacementRules{};
+}
 
 Graph with_qdq(const Graph& graph, const Placement& placement, const std::vector<ActivationScale>& scales,
                const QdqOptions& options) {

@@ -25,6 +25,8 @@ Target parse_target(std::string_view name);
 /// How a target has a value whose range begins at `low`.
 IntegerForm form_for(Target target, double low);
 bool has_integer_bias(Target target);
+/// What the kernels of a target multiply as integers.
+PlacementRules rules_of(Target target);
 
 /// Of one quantized value, in the order of Placement::values.
 struct ActivationScale {
@@ -46,9 +48,9 @@ struct QdqOptions {
   const RoundedWeights* rounded = nullptr;
 };
 
-/// The graph with its quantized values behind Q and DQ for those that read integers, weights as int8 and one
-/// scale for each output channel, and biases as int32 in units of both scales. A channel of zeros has the
-/// least scale of the others; one whose bias would not fit int32 has a larger one.
+/// The graph with its quantized values behind Q and DQ for those that read integers, where any do, weights as
+/// int8 and one scale for each output channel, and biases as int32 in units of both scales. A channel of
+/// zeros has the least scale of the others; one whose bias would not fit int32 has a larger one.
 graph::Graph with_qdq(const graph::Graph& graph, const Placement& placement,
                       const std::vector<ActivationScale>& scales, const QdqOptions& options);
 

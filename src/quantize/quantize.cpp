@@ -125,7 +125,7 @@ void judge(const Subject& subject, const Graph& graph, const DataOptions& data, 
     result.accuracy = evaluator.accuracy_of(result.graph);
     return;
   }
-  const QuantizedForm form{graph, subject.placement, result.scales, qdq};
+  const QuantizedForm form{graph, result.whole, result.rules, result.scales, qdq};
   const BudgetOptions how{*options.budget, options.time_nodes, options.progress, options.stop};
   result.budget = within_budget(form, evaluator, few, few_labels, make_runner, how);
   result.graph = std::move(result.budget->graph);
@@ -212,35 +212,38 @@ Quantized quantize(const Subject& subject, const Calibration& calibration,
     fail_bad_input(
         "the calibration is of the equalized model, and TensorRT reads the original: calibrate with "
         "--no-equalization");
+  Quantized result;
+  result.rules = rules_of(options.target);
+  result.whole = restricted(subject.graph, subject.placement, result.rules);
+  const Placement& placement = result.whole;
   const Graph graph = with_equalization(subject.graph, subject.placement, calibration.equalization);
-  const ChannelMeans means = means_of(subject.placement, calibration);
+  const ChannelMeans means = means_of(placement, calibration);
   RoundedWeights rounded;
   if (options.gptq && data != nullptr) {
     const int64_t count = samples_for_sensitivity(graph, first_samples(graph, *data, 1).front());
-    rounded = gptq_weights(graph, subject.placement, first_samples(graph, *data, count), make_runner,
+    rounded = gptq_weights(graph, placement, first_samples(graph, *data, count), make_runner,
                            options.progress, options.stop);
   }
   const QdqOptions qdq{has_integer_bias(options.target), options.bias_correction ? &means : nullptr,
                        &rounded};
   const RangeOptions ranges{options.target, options.calibrator_options};
-  Quantized result;
   if (options.calibrator) {
-    result.ranges = ranges_by(*options.calibrator, subject.placement, calibration, ranges);
+    result.ranges = ranges_by(*options.calibrator, placement, calibration, ranges);
   } else if (data != nullptr) {
     const auto samples = first_samples(graph, *data, options.selection_samples);
     const SelectOptions how{ranges, qdq, options.progress, options.stop};
-    Selection selection = select_ranges(graph, subject.placement, calibration, samples, make_runner, how);
+    Selection selection = select_ranges(graph, placement, calibration, samples, make_runner, how);
     result.ranges = std::move(selection.ranges);
     result.errors = std::move(selection.errors);
   } else {
-    if (cached.size() < subject.placement.values.size())
+    if (cached.size() < placement.values.size())
       fail_bad_input("the calibration cache holds no ranges: give --calibrator, or --calibrate with data");
     result.ranges.assign(cached.begin(),
-                         cached.begin() + static_cast<std::ptrdiff_t>(subject.placement.values.size()));
+                         cached.begin() + static_cast<std::ptrdiff_t>(placement.values.size()));
   }
-  result.scales = scales_of(result.ranges, subject.placement, calibration, options.target);
-  result.graph = with_qdq(graph, subject.placement, result.scales, qdq);
-  result.placement = subject.placement;
+  result.scales = scales_of(result.ranges, placement, calibration, options.target);
+  result.graph = with_qdq(graph, placement, result.scales, qdq);
+  result.placement = placement;
   const DataOptions* judged_on = options.judge.data ? &*options.judge.data : data;
   if (judged_on != nullptr && options.judge.samples > 0)
     judge(subject, graph, *judged_on, qdq, make_runner, options, result);

@@ -74,13 +74,16 @@ Calibration calibrate(const Subject& subject, const DataOptions& data, const std
 
 struct Quantized {
   graph::Graph graph;
+  /// What the target multiplies as integers, and of the subject's placement what is left under these rules.
+  PlacementRules rules;
+  Placement whole;
   std::vector<ChosenRange> ranges;
   std::vector<ActivationScale> scales;
   /// Of `auto` on data, else empty.
   std::vector<WholeError> errors;
   /// Absent without data, and where it was not asked for.
   std::optional<Accuracy> accuracy;
-  /// Of `graph`; of a budget, less than Subject::placement.
+  /// Of `graph`; of a budget, less than `whole`.
   Placement placement;
   /// Of a budget. Its graph and placement are moved to those above.
   std::optional<BudgetResult> budget;

@@ -24,8 +24,8 @@ ReportAccuracy accuracy_of(const Accuracy& accuracy) {
           accuracy.cosine,  accuracy.top1,   accuracy.right,   accuracy.right_before};
 }
 
-const std::string& layer_name(const Subject& subject, size_t layer) {
-  return subject.graph.nodes[static_cast<size_t>(subject.placement.weighted[layer].node)].name;
+const std::string& layer_name(const Subject& subject, const Quantized& result, size_t layer) {
+  return subject.graph.nodes[static_cast<size_t>(result.whole.weighted[layer].node)].name;
 }
 
 std::vector<ReportLayer> layers_of(const Subject& subject, const Calibration& calibration,
@@ -33,12 +33,12 @@ std::vector<ReportLayer> layers_of(const Subject& subject, const Calibration& ca
   std::set<int32_t> in_int8;
   for (const WeightedNode& weighted : result.placement.weighted) in_int8.insert(weighted.node);
   std::vector<ReportLayer> layers;
-  for (size_t i = 0; i < subject.placement.weighted.size(); ++i) {
-    const int32_t index = subject.placement.weighted[i].node;
+  for (size_t i = 0; i < result.whole.weighted.size(); ++i) {
+    const int32_t index = result.whole.weighted[i].node;
     const graph::Node& node = subject.graph.nodes[static_cast<size_t>(index)];
     const auto value = std::ranges::find_if(
-        subject.placement.values, [&](const QuantizedValue& v) { return v.value == node.inputs[0]; });
-    const auto at = static_cast<size_t>(value - subject.placement.values.begin());
+        result.whole.values, [&](const QuantizedValue& v) { return v.value == node.inputs[0]; });
+    const auto at = static_cast<size_t>(value - result.whole.values.begin());
     const Histogram& histogram = calibration.tensors[at].histogram;
     const ChosenRange& chosen = result.ranges[at];
     ReportLayer layer{node.name,
@@ -101,7 +101,7 @@ Report report_of(const Subject& subject, const Calibration& calibration, const Q
   for (size_t i = 0; i < found.choice.tried.size(); ++i) {
     const MixedModel& tried = found.choice.tried[i];
     ReportModel one{{}, tried.time, accuracy_of(tried.accuracy), tried.on_front, i == found.choice.chosen};
-    for (const size_t layer : tried.kept) one.floating.push_back(layer_name(subject, layer));
+    for (const size_t layer : tried.kept) one.floating.push_back(layer_name(subject, result, layer));
     report.models.push_back(std::move(one));
   }
   return report;

@@ -10,6 +10,8 @@ import tempfile
 import unittest
 
 import numpy as np
+import onnx
+from onnx import helper, numpy_helper
 
 HONE = pathlib.Path(sys.argv[1]).absolute()
 DIGITS = pathlib.Path(sys.argv[2]).absolute()
@@ -77,6 +79,20 @@ class Int8(unittest.TestCase):
         self.build("--precision", "int8+int8", "--calibrate", DATA, code=USAGE)
         self.assertIn("no such file", self.build("--precision", "int8", "--calibrate", "none", code=BAD_INPUT))
         self.assertFalse(self.engine.exists())
+
+    def test_generated_indices_fit_the_smallest_table(self):
+        nodes = [helper.make_node("Cast", ["types"], ["indices"], to=onnx.TensorProto.INT32),
+                 helper.make_node("Gather", ["table", "indices"], ["rows"]),
+                 helper.make_node("MatMul", ["rows", "weights"], ["y"])]
+        constants = [numpy_helper.from_array(np.ones(shape, np.float32), name)
+                     for name, shape in (("table", (2, 16)), ("weights", (16, 16)))]
+        graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("types", onnx.TensorProto.INT64, [1, 64])],
+                                  [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1, 64, 16])], constants)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+                  str(self.folder / "types.onnx"))
+        text = self.hone("bench", "types.onnx", "--backends", "hone", "--precisions", "int8", "--batches", "1",
+                         "--duration", "0.05", "-o", "runs")
+        self.assertIn("int8 in 100.0 %", text)
 
     def test_bench_generates_calibration_and_says_so(self):
         text = self.hone("bench", MODEL, "--backends", "hone", "--precisions", "fp32,int8,int8+bf16", "--batches", "1",

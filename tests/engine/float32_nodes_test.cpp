@@ -85,6 +85,21 @@ TEST(Float32Nodes, LeaveOutProductsOfLongRows) {
   EXPECT_EQ(float32_nodes(graph), (std::vector<bool>{false, true, false}));
 }
 
+TEST(Float32Nodes, BytesAreMadeOfFloat16ButNotOfBFloat16) {
+  GraphBuilder b;
+  const auto product = b.node("Mul", {b.input("x", {4, 8}), b.scalar(3)});
+  const auto scale = b.scalar(0.1F);
+  const auto zero = b.constant(Tensor::scalar<int8_t>(0));
+  const auto graph = b.finish({b.node("QuantizeLinear", {product, scale, zero}),
+                               b.node("Sin", {b.node("Neg", {b.input("y", {4})})})});
+  EXPECT_EQ(float32_nodes(graph), (std::vector<bool>{true, true, true, true}));
+  EXPECT_EQ(float32_nodes(graph, tensor::DType::kFloat16), (std::vector<bool>{false, false, true, true}));
+  const NodePolicies policies(graph);
+  EXPECT_EQ(policies.policy_for(0, policy_of(Precision::kFp16)), policy_of(Precision::kFp16));
+  EXPECT_EQ(policies.policy_for(0, policy_of(Precision::kBf16)), policy_of(Precision::kFp32));
+  EXPECT_EQ(policies.policy_for(2, policy_of(Precision::kFp16)), policy_of(Precision::kFp32));
+}
+
 TEST(Float32Nodes, AnglesOfFarPositionsAreRight) {
   GraphBuilder b;
   const auto angle = b.node("MatMul", {b.input("x", {700, 1}), b.random({1, 8})});

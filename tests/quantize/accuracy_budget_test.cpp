@@ -62,10 +62,11 @@ struct Prepared {
                        Target::kPortable);
     for (const auto& given : options.given) samples.push_back({given, 1, {"given"}});
   }
-  QuantizedForm form() const { return {graph, placement, scales, qdq}; }
+  QuantizedForm form() const { return {graph, placement, rules, scales, qdq}; }
 
   Graph graph;
   Placement placement;
+  PlacementRules rules;
   std::vector<ActivationScale> scales;
   QdqOptions qdq;
   std::vector<Samples> samples;
@@ -88,7 +89,7 @@ TEST(AccuracyBudget, WhatIsKeptLeavesASubsetForEverySetOfLayers) {
     for (size_t i = 0; i < 6; ++i) {
       if ((mask >> i & 1U) != 0) kept.insert(all.weighted[i].node);
     }
-    const Placement some = place(graph, kept);
+    const Placement some = place(graph, {.kept = kept});
     EXPECT_EQ(some.weighted.size(), 6 - kept.size());
     EXPECT_LE(some.int8_share, all.int8_share);
     for (const QuantizedValue& value : some.values) {

@@ -203,5 +203,27 @@ TEST(Placement, SaysWhyAProductStaysInFloat) {
   EXPECT_NE(placement.kept[1].find("infinity"), std::string::npos);
 }
 
+TEST(Placement, KeepsInFloatWhatRulesSay) {
+  GraphBuilder b;
+  const auto stem = b.node("Relu", {b.conv(b.input("x", {1, 3, 8, 8}), 3, 32)});
+  const auto pooled =
+      b.node("MaxPool", {stem},
+             {{"kernel_shape", std::vector<int64_t>{2, 2}}, {"strides", std::vector<int64_t>{2, 2}}});
+  const auto depthwise = b.conv(b.conv(pooled, 32, 32, 1), 32, 32, 3, 32);
+  const graph::Graph graph = b.finish({b.conv(depthwise, 32, 8, 1)});
+  const Placement all = place(graph);
+  EXPECT_EQ(all.weighted.size(), 4);
+  EXPECT_EQ(reads_of(all, graph, pooled), 1);
+  const Placement some = restricted(graph, all, {16, false});
+  EXPECT_EQ(some.weighted.size(), 2);
+  EXPECT_EQ(some.values.size(), all.values.size());
+  EXPECT_EQ(reads_of(some, graph, pooled), 0) << "the pool would move integers of floats";
+  EXPECT_LT(some.int8_share, all.int8_share);
+  ASSERT_EQ(some.kept.size(), 2);
+  EXPECT_NE(some.kept[0].find("it sums over 3 channels, no multiple of 16"), std::string::npos)
+      << some.kept[0];
+  EXPECT_NE(some.kept[1].find("convolutions in groups"), std::string::npos) << some.kept[1];
+}
+
 }  // namespace
 }  // namespace hone::quantize

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "quantize/weights.hpp"
@@ -103,6 +104,17 @@ TEST(Qdq, WritesIntegersAndTheirScales) {
               static_cast<int32_t>(std::nearbyint(expected[i] / static_cast<double>(bias_scales[i]))));
   }
   EXPECT_EQ(written.outputs, graph.outputs);
+}
+
+TEST(Qdq, LeavesValuesAloneThatNobodyReadsAsIntegers) {
+  GraphBuilder b;
+  const Graph graph = b.finish({b.conv(b.conv(b.input("x", {1, 3, 4, 4}), 3, 16), 16, 3)});
+  const Placement placement = restricted(graph, place(graph), rules_of(Target::kCuda));
+  ASSERT_EQ(placement.values.size(), 2u);
+  const Graph written = with_qdq(graph, placement, scales(placement, 0.05f), {});
+  const auto quantizations =
+      std::ranges::count_if(written.nodes, [](const Node& node) { return node.op == "QuantizeLinear"; });
+  EXPECT_EQ(quantizations, 1);
 }
 
 TEST(Qdq, ComputesWhatFakeQuantizationDoes) {

@@ -132,15 +132,35 @@ void fix_caches(const BuildRequest& request, std::map<std::string, engine::Shape
   build->graph = engine::with_fixed_caches(graph, request.bind, *capacity, &build->options.metadata);
 }
 
+std::shared_ptr<engine::Engine> build_of(const graph::Graph& graph, const ResolvedBuild& build) {
+  try {
+    return engine::build_engine(graph, build.device, build.options);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kBadInput && !error.where().starts_with(build.source))
+      throw error.within(build.source);
+    throw;
+  }
+}
+
+/// Whether an engine with int8 may be slower than the one in floating point that it stands for.
+bool may_be_slower(const ResolvedBuild& build) {
+  return build.int8->floats != nullptr && build.device.overlaps_steps() &&
+         build.options.optimization_level > 0;
+}
+
 ResolvedBuild with_model(ResolvedBuild build, const BuildRequest& request, const importer::Model& original) {
   if (original.graph == nullptr)
     fail_bad_input(
         "{} is a TorchScript archive, which cannot be built into an engine; the backend torchscript runs it",
         build.source.empty() ? original.name : build.source);
-  const importer::Model model = wants_int8(request)
-                                    ? with_int8(original, request.int8, request.shapes, build.device,
-                                                build.options.threads, request.progress)
-                                    : original;
+  importer::Model model = original;
+  if (wants_int8(request)) {
+    Int8Model quantized = with_int8(original, request.int8, request.shapes, build.device,
+                                    build.options.threads, request.progress);
+    model = std::move(quantized.model);
+    build.int8 = std::move(quantized.source);
+    if (!request.bind.empty()) build.int8->floats = nullptr;  // its caches are not fixed
+  }
   build.graph = model.graph;
   build.options.model = model.name;
   build.options.metadata = model.metadata;
@@ -164,13 +184,29 @@ ResolvedBuild resolve(const BuildRequest& request, const importer::Model& model)
 }
 
 std::shared_ptr<engine::Engine> build(const ResolvedBuild& build) {
-  try {
-    return engine::build_engine(*build.graph, build.device, build.options);
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::kBadInput && !error.where().starts_with(build.source))
-      throw error.within(build.source);
-    throw;
+  auto engine = build_of(*build.graph, build);
+  if (!build.int8) return engine;
+  const Int8Shares shares = int8_shares(engine, build.device, *build.graph);
+  const Int8Source& source = *build.int8;
+  engine->metadata[kQuantizationNote] = int8_note(shares, source.origin, build.device.name());
+  if (!may_be_slower(build)) return engine;
+  auto floats = build_of(*source.floats, build);
+  const RunTimes times = compare_engines(engine, floats, build.device);
+  // What is between them is noise.
+  constexpr double kClearly = 0.99;
+  if (times.second_ms >= kClearly * times.first_ms) {
+    engine->metadata[kQuantizationNote] +=
+        fmt::format("; {:.3f} ms as a whole, {:.3f} ms in {} alone", times.first_ms, times.second_ms,
+                    engine::policies_text(floats->policies));
+    return engine;
   }
+  floats->metadata[kQuantizationNote] = fmt::format(
+      "computed in {}, which is faster as a whole: {:.3f} ms, with int8 in {:.1f} % of the "
+      "multiply-adds {:.3f} ms; {}",
+      engine::policies_text(floats->policies), times.second_ms, 100 * shares.executed, times.first_ms,
+      source.origin);
+  floats->build_seconds += engine->build_seconds;
+  return floats;
 }
 
 std::vector<tensor::Precision> parse_precisions(std::string_view names) {

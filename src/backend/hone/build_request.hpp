@@ -67,6 +67,8 @@ struct ResolvedBuild {
   const engine::Device& device;
   std::shared_ptr<const graph::Graph> graph;
   engine::BuildOptions options;
+  /// Of a build in int8.
+  std::optional<Int8Source> int8 = {};
 };
 
 /// Usage error for options that are out of range or do not fit the model, bad input for a model or a cache
@@ -75,7 +77,8 @@ ResolvedBuild resolve(const BuildRequest& request);
 /// The same for a model that is in memory, in place of the one that the request names.
 ResolvedBuild resolve(const BuildRequest& request, const importer::Model& model);
 
-/// Bad input when the graph cannot run.
+/// Bad input when the graph cannot run. Of a build in int8, on a device whose steps overlap, the engine
+/// without int8 where that is faster as a whole: what lies between steps in int8 costs time, too.
 std::shared_ptr<engine::Engine> build(const ResolvedBuild& build);
 
 /// Names with a plus between them, "fp16+fp32", each once; the first is the engine's own. Usage error

@@ -1,6 +1,9 @@
 // See int8_model.hpp.
 #include "backend/hone/int8_model.hpp"
 
+#include <algorithm>
+#include <optional>
+
 #include "backend/hone/calibration_runner.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
@@ -15,7 +18,7 @@ using tensor::Tensor;
 
 constexpr size_t kGeneratedSamples = 4;
 constexpr uint64_t kSeed = 45;
-/// Integers are 1 to this: indices that most tables have.
+/// Indices are 1 to this at most.
 constexpr size_t kMostInteger = 9;
 
 using Shapes = std::map<std::string, engine::ShapeProfile>;
@@ -40,11 +43,38 @@ tensor::Shape generated_shape(const graph::Value& value, const Shapes& shapes) {
   return shape;
 }
 
-Tensor generated_input(const graph::Value& value, const Shapes& shapes, base::Random& random) {
+/// The largest integer that an input holds: a row of the smallest table that it picks from. Others are masks
+/// or numbers of things, and 1.
+size_t most_integer(const graph::Graph& graph, graph::ValueId input) {
+  std::vector<graph::ValueId> indices = {input};
+  std::optional<size_t> most;
+  for (const graph::Node& node : graph.nodes) {
+    const auto reads = [&](size_t i) {
+      return node.has_input(i) && std::ranges::find(indices, node.inputs[i]) != indices.end();
+    };
+    if (node.op == "Cast" && reads(0)) indices.push_back(node.outputs[0]);
+    if (node.op != "Gather" || !reads(1)) continue;
+    const graph::TensorType& table = graph.value(node.inputs[0]).type;
+    if (!table.ranked() || table.dims->empty()) continue;
+    const auto axis =
+        tensor::normalize_axis(node.attributes.get_int("axis"), static_cast<int64_t>(table.dims->size()));
+    const graph::Dim& rows = (*table.dims)[static_cast<size_t>(axis)];
+    const size_t last =
+        rows.known() ? static_cast<size_t>(std::max<int64_t>(rows.value(), 1)) - 1 : kMostInteger;
+    most = std::min(most.value_or(kMostInteger), last);
+  }
+  return most.value_or(1);
+}
+
+Tensor generated_input(const graph::Graph& graph, graph::ValueId id, const Shapes& shapes,
+                       base::Random& random) {
+  const graph::Value& value = graph.value(id);
   Tensor floats(tensor::DType::kFloat32, generated_shape(value, shapes));
   const bool whole = !tensor::is_floating(value.type.dtype);
+  const size_t most = whole ? most_integer(graph, id) : 0;
+  const auto integer = [&] { return most == 0 ? 0.0F : static_cast<float>(1 + random.below(most)); };
   for (float& number : floats.mutable_values<float>())
-    number = whole ? static_cast<float>(1 + random.below(kMostInteger)) : static_cast<float>(random.normal());
+    number = whole ? integer() : static_cast<float>(random.normal());
   return value.type.dtype == tensor::DType::kFloat32 ? floats : floats.cast(value.type.dtype);
 }
 
@@ -52,8 +82,7 @@ std::vector<std::vector<Tensor>> generated_samples(const graph::Graph& graph, co
   base::Random random(kSeed);
   std::vector<std::vector<Tensor>> samples(kGeneratedSamples);
   for (std::vector<Tensor>& inputs : samples) {
-    for (const graph::ValueId id : graph.inputs)
-      inputs.push_back(generated_input(graph.value(id), shapes, random));
+    for (const graph::ValueId id : graph.inputs) inputs.push_back(generated_input(graph, id, shapes, random));
   }
   return samples;
 }
@@ -79,16 +108,16 @@ std::string origin_text(const Int8Request& request, const quantize::Calibration&
 
 }  // namespace
 
-importer::Model with_int8(const importer::Model& model, const Int8Request& request, const Shapes& shapes,
-                          const engine::Device& device, int threads,
-                          const std::function<void(const base::Progress&)>& progress) {
+Int8Model with_int8(const importer::Model& model, const Int8Request& request, const Shapes& shapes,
+                    const engine::Device& device, int threads,
+                    const std::function<void(const base::Progress&)>& progress) {
   const bool given = !request.data.sources.empty() || !request.cache.empty();
   if (!request.data.sources.empty() && !request.cache.empty())
     fail_usage("give either --calibrate with data or --calib with a calibration cache");
   if (const std::string node = quantize::quantized_part(*model.graph); !node.empty()) {
     if (given)
       fail_usage("the model has its own quantization ({}), which calibration would not change", node);
-    return model;
+    return {model, {"quantized by the model", nullptr}};
   }
   if (!given && !request.generated) {
     fail_usage(
@@ -117,10 +146,8 @@ importer::Model with_int8(const importer::Model& model, const Int8Request& reque
                          make_runner, options);
   importer::Model quantized = model;
   quantized.graph = std::make_shared<const graph::Graph>(std::move(result.graph));
-  quantized.metadata[kQuantizationNote] =
-      fmt::format("int8 in {:.1f} % of the multiply-adds, calibration: {}", 100 * result.placement.int8_share,
-                  origin_text(request, cached.calibration));
-  return quantized;
+  return {std::move(quantized),
+          {fmt::format("calibration: {}", origin_text(request, cached.calibration)), model.graph}};
 }
 
 }  // namespace hone::backend

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/hone/int8_engine.hpp"
 #include "base/progress.hpp"
 #include "engine/engine.hpp"
 #include "import/model.hpp"
@@ -25,16 +26,20 @@ struct Int8Request {
   bool generated = false;
 };
 
-/// The key under which a model's metadata say how it was quantized.
+/// The key under which an engine's metadata say what of it is in int8, and where the ranges come from.
 inline constexpr const char* kQuantizationNote = "quantization";
 
-/// The model with Q/DQ for this device, and in its metadata the share of multiply-adds in int8 and where the
-/// ranges come from. Usage error where the model is in floating point and nothing of the request is given,
-/// and where it is quantized and data or a cache are. Bad input as the calibration has it.
+/// A model with Q/DQ.
+struct Int8Model {
+  importer::Model model;
+  Int8Source source;
+};
+
+/// The model with Q/DQ for this device. Usage error where the model is in floating point and nothing of the
+/// request is given, and where it is quantized and data or a cache are. Bad input as the calibration has it.
 /// `shapes` gives the sizes, by input name, of generated inputs that the model leaves open.
-importer::Model with_int8(const importer::Model& model, const Int8Request& request,
-                          const std::map<std::string, engine::ShapeProfile>& shapes,
-                          const engine::Device& device, int threads,
-                          const std::function<void(const base::Progress&)>& progress);
+Int8Model with_int8(const importer::Model& model, const Int8Request& request,
+                    const std::map<std::string, engine::ShapeProfile>& shapes, const engine::Device& device,
+                    int threads, const std::function<void(const base::Progress&)>& progress);
 
 }  // namespace hone::backend

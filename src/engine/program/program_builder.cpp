@@ -53,9 +53,9 @@ class ProgramBuilder {
         device_(device),
         options_(options),
         weights_(weights),
-        choice_(device, weights) {
+        choice_(device, weights),
+        policies_(*graph_) {
     slot_of_.assign(graph_->values.size(), -1);
-    float32_ = float32_nodes(*graph_);
   }
 
   std::unique_ptr<Program> build() {
@@ -239,7 +239,7 @@ class ProgramBuilder {
     const bool is_planned = planned != options_.plans.end();
     const bool lists = options_.list_candidates && !is_planned;
     StepPlan plan = is_planned ? planned->second : StepPlan{{}, work.layout, work.policy};
-    if (float32_[static_cast<size_t>(work.key.node)]) plan.policy = policy_of(Precision::kFp32);
+    plan.policy = policies_.policy_for(work.key.node, plan.policy);
     if (plan.tactic.dissolves() && add_pieces(work, plan, {})) return;
     TacticAnswer answer = choice_.ask(request_for(work.node, plan), plan.tactic, lists);
     if (!answer.offers() && add_pieces(work, plan, answer.refusals)) return;
@@ -359,7 +359,7 @@ class ProgramBuilder {
   bool add_control_step(const Work& work) {
     if (!graph::controls_subgraphs(work.node) || is_by_reference(work)) return false;
     ProgramOptions inner = options_;
-    inner.policy = float32_[static_cast<size_t>(work.key.node)] ? policy_of(Precision::kFp32) : work.policy;
+    inner.policy = policies_.policy_for(work.key.node, work.policy);
     inner.layout = work.layout;
     auto kernel = make_control_node(*graph_, work.node, work.key, device_, weights_, inner);
     if (kernel == nullptr) return false;
@@ -376,7 +376,7 @@ class ProgramBuilder {
       if (compiler_ == nullptr)
         compiler_ = std::make_shared<NodeCompiler>(device_, work.layout, work.policy, options_.quantizations);
       kernel =
-          make_deferred_node(*graph_, work.node, compiler_, float32_[static_cast<size_t>(work.key.node)]);
+          make_deferred_node(*graph_, work.node, compiler_, policies_.is_float32(work.key.node, work.policy));
     }
     add_tensor_step(work, kernel == nullptr ? "reference" : "deferred", kernel);
   }
@@ -482,7 +482,7 @@ class ProgramBuilder {
   SlotTable slots_;
   std::vector<int32_t> slot_of_;
   /// By node of the given graph.
-  std::vector<bool> float32_;
+  NodePolicies policies_;
   /// (slot, the same value in another arrangement).
   std::multimap<int32_t, int32_t> arranged_;
   std::vector<DraftStep> steps_;

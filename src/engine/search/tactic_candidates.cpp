@@ -54,12 +54,10 @@ class Collector {
         policies_(policies),
         least_level_(least_level),
         cache_(cache),
-        float32_(float32_nodes(graph)) {}
+        node_policies_(graph) {}
 
   void add(const graph::Node& node, const StepKey& key, const std::string& name) {
-    static const std::vector<NumericPolicy> kFloat32 = {policy_of(Precision::kFp32)};
-    std::span<const NumericPolicy> policies = policies_;
-    if (float32_[static_cast<size_t>(key.node)]) policies = kFloat32;
+    const std::vector<NumericPolicy> policies = policies_for(key.node);
     const std::string signature = step_signature(graph_, node, layout_, policies);
     const auto [found, is_new] = known_.try_emplace(signature, steps_.size());
     if (is_new) {
@@ -73,13 +71,23 @@ class Collector {
   }
 
  private:
+  /// Those that programs give the node: fp32 in the place of any that rounds too much.
+  std::vector<NumericPolicy> policies_for(int32_t node) const {
+    std::vector<NumericPolicy> result;
+    for (const NumericPolicy& policy : policies_) {
+      const NumericPolicy own = node_policies_.policy_for(node, policy);
+      if (std::find(result.begin(), result.end(), own) == result.end()) result.push_back(own);
+    }
+    return result;
+  }
+
   std::vector<StepSearch>& steps_;
   const graph::Graph& graph_;
   Layout layout_;
   std::span<const NumericPolicy> policies_;
   int least_level_;
   const TimingCache& cache_;
-  std::vector<bool> float32_;
+  NodePolicies node_policies_;
   std::map<std::string, size_t> known_;
 };
 

@@ -2,6 +2,7 @@
 //
 // Prints one line per family and a summary; the exit status is 1 when a case or a call failed, 4 without a
 // GPU.
+#include "bytes_check.hpp"
 #include "kernels_check.hpp"
 
 #include <cuda_bf16.h>
@@ -203,6 +204,10 @@ constexpr Check kChecks[] = {
     {"matrix_vector", hone::device::cuda::check::check_matrix_vector},
     {"warpgroup_matrix", hone::device::cuda::check::check_warpgroup_matrix},
     {"warpgroup_matrix_layers", hone::device::cuda::check::check_warpgroup_matrix_layers},
+    {"bytes", hone::device::cuda::check::check_bytes},
+    {"bytes_layers", hone::device::cuda::check::check_byte_layers},
+    {"byte_pools", hone::device::cuda::check::check_byte_pools},
+    {"byte_quantization", hone::device::cuda::check::check_byte_quantization},
     {"squeeze_excite", hone::device::cuda::check::check_squeeze_excite},
     {"squeeze_excite_layers", hone::device::cuda::check::check_squeeze_excite_layers},
     {"squeeze_excite_chains", hone::device::cuda::check::check_squeeze_excite_chains},

@@ -18,6 +18,7 @@
 #include "device/cuda/plugin/queue.hpp"
 #include "device/cuda/plugin/tactics/early_tactics.hpp"
 #include "device/cuda/plugin/tactics/guarded_tactic.hpp"
+#include "device/cuda/plugin/tactics/quantized_tactics.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
 #include "system/cpu.hpp"
 #include "system/monitor.hpp"
@@ -38,6 +39,8 @@ TacticList make_tactics(Gpu& gpu, CudnnCompiler& cudnn, Cublaslt& cublaslt) {
   TacticList list;
   add_stem_tactics(list, gpu);
   add_gemm_tactics(list, gpu);
+  add_byte_product_tactics(list, gpu);
+  add_byte_quantization_tactics(list);
   add_stationary_convolution_tactics(list, gpu);
   add_cudnn_tactics(list, gpu, cudnn);
   add_direct_convolution_tactics(list, gpu);
@@ -49,6 +52,7 @@ TacticList make_tactics(Gpu& gpu, CudnnCompiler& cudnn, Cublaslt& cublaslt) {
   add_global_pooled_convolution_tactics(list, gpu);
   add_pooled_convolution_tactics(list);
   add_pooling_tactics(list);
+  add_byte_pool_tactics(list);
   add_bottleneck_tactics(list, gpu);
   add_squeeze_excite_tactics(list, gpu);
   add_attention_tactics(list, gpu);
@@ -150,6 +154,11 @@ class CudaDevice final : public engine::Device {
   std::vector<std::string> passes(Precision precision, int64_t images) const override {
     const bool narrow = precision == Precision::kFp16 || precision == Precision::kBf16;
     std::vector<std::string> passes = {"row_lifting", "normalization_fusion"};
+    if (properties().warpgroups) {
+      for (const char* name :
+           {"quantized_lowering", "quantized_movement", "quantized_weights", "quantized_fusion"})
+        passes.emplace_back(name);
+    }
     // In fp32 the products that are added cost most, and nothing says yet that they cost less than launches.
     if (images == 1 && precision != Precision::kFp32) passes.emplace_back("concatenated_convolution_fusion");
     if (narrow && properties().warpgroups) {

@@ -274,6 +274,16 @@ void multiply(bool half, int columns, float* sums, const uint32_t* left_register
   warpgroup().issue(product, sums, left_registers);
 }
 
+void multiply_bytes(bool unsigned_left, int columns, int32_t* sums, uint64_t left, uint64_t right) {
+  Product product;
+  product.bytes = true;
+  product.unsigned_left = unsigned_left;
+  product.columns = columns;
+  product.left = left;
+  product.right = right;
+  warpgroup().issue(product, sums, nullptr);
+}
+
 void commit_products() {
   Product product;
   product.commits = true;

@@ -11,6 +11,7 @@ namespace {
 
 constexpr int kRows = 64;
 constexpr int kDepth = 16;
+constexpr int kByteDepth = 32;
 
 /// A matrix in shared memory, its depth along rows or across them.
 class SharedMatrix {
@@ -20,8 +21,10 @@ class SharedMatrix {
         start_(static_cast<uint32_t>(descriptor & 0x3fff) << 4),
         along_depth_(static_cast<uint32_t>(descriptor >> 16 & 0x3fff) << 4),
         along_rows_(static_cast<uint32_t>(descriptor >> 32 & 0x3fff) << 4),
-        swizzled_(descriptor >> 62 == 1) {
-    if (descriptor >> 62 > 1) throw Fault("a matrix is swizzled by less than 128 bytes");
+        row_bytes_(descriptor >> 62 == 1   ? 128
+                   : descriptor >> 62 == 2 ? 64
+                                           : 0) {
+    if (descriptor >> 62 > 2) throw Fault("a matrix is swizzled by less than 64 bytes");
     if ((descriptor >> 49 & 7) != 0) throw Fault("a matrix has a base offset");
   }
 
@@ -38,6 +41,17 @@ class SharedMatrix {
           std::memcpy(&bits, from + i * 2, sizeof bits);
           to[(column + i) * kDepth + k] = widen(bits, half);
         }
+      }
+    }
+  }
+
+  /// Bytes of `count` rows, [row][kByteDepth].
+  void read_bytes(int count, std::byte* to) const {
+    for (int row = 0; row < count; ++row) {
+      for (int piece = 0; piece < 2; ++piece, to += 16) {
+        const uint32_t address = place(row, piece);
+        block_.expect_fenced(address, 16, "a product reads");
+        std::memcpy(to, block_.at(address, 16, "a product reads"), 16);
       }
     }
   }
@@ -62,16 +76,16 @@ class SharedMatrix {
   /// Where 16 bytes of a row are.
   uint32_t place(int row, int piece) const {
     const uint32_t group = start_ + row / 8 * along_rows_;
-    if (!swizzled_) return group + row % 8 * 16 + piece * along_depth_;
-    const uint32_t address = group + row % 8 * 128 + piece * 16;
-    return address ^ (address >> 3 & 0x70);
+    if (row_bytes_ == 0) return group + row % 8 * 16 + piece * along_depth_;
+    const uint32_t address = group + row % 8 * row_bytes_ + piece * 16;
+    return address ^ (address >> 3 & (row_bytes_ - 16));
   }
 
   const Block& block_;
   uint32_t start_;
   uint32_t along_depth_;
   uint32_t along_rows_;
-  bool swizzled_;
+  uint32_t row_bytes_;  ///< what is swizzled, 0 for nothing
 };
 
 void left_from_registers(const Product& product, float* to) {
@@ -88,7 +102,35 @@ void left_from_registers(const Product& product, float* to) {
   }
 }
 
+/// Row and column of a thread's sum of that number.
+std::pair<int, int> place_of(int thread, int sum) {
+  return {thread / 32 * 16 + thread % 32 / 4 + sum / 2 % 2 * 8, sum / 4 * 8 + thread % 4 * 2 + sum % 2};
+}
+
+void multiply_bytes(const Block& block, const Product& product) {
+  std::vector<std::byte> left(kRows * kByteDepth);
+  std::vector<std::byte> right(static_cast<size_t>(product.columns) * kByteDepth);
+  SharedMatrix(block, product.left).read_bytes(kRows, left.data());
+  SharedMatrix(block, product.right).read_bytes(product.columns, right.data());
+  const auto number = [](std::byte byte, bool is_unsigned) {
+    const auto value = static_cast<uint8_t>(byte);
+    return is_unsigned ? int{value} : int{static_cast<int8_t>(value)};
+  };
+  for (int thread = 0; thread < kGroupThreads; ++thread) {
+    for (int i = 0; i < product.columns / 2; ++i) {
+      const auto [row, column] = place_of(thread, i);
+      int32_t sum = 0;
+      for (int k = 0; k < kByteDepth; ++k) {
+        sum += number(left[row * kByteDepth + k], product.unsigned_left) *
+               number(right[column * kByteDepth + k], false);
+      }
+      static_cast<int32_t*>(product.sums[thread])[i] += sum;
+    }
+  }
+}
+
 void multiply(const Block& block, const Product& product) {
+  if (product.bytes) return multiply_bytes(block, product);
   const int columns = product.columns;
   std::vector<float> left(kRows * kDepth);
   std::vector<float> rows(static_cast<size_t>(columns) * kDepth);
@@ -117,8 +159,8 @@ void multiply(const Block& block, const Product& product) {
   }
   for (int thread = 0; thread < kGroupThreads; ++thread) {
     for (int i = 0; i < columns / 2; ++i) {
-      const int row = thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8;
-      product.sums[thread][i] += sums[row * columns + i / 4 * 8 + thread % 4 * 2 + i % 2];
+      const auto [row, column] = place_of(thread, i);
+      static_cast<float*>(product.sums[thread])[i] += sums[row * columns + column];
     }
   }
 }
@@ -133,7 +175,7 @@ float widen(uint16_t bits, bool half) {
   return value;
 }
 
-void Warpgroup::issue(const Product& product, float* sums, const uint32_t* left_registers) {
+void Warpgroup::issue(const Product& product, void* sums, const uint32_t* left_registers) {
   Machine& machine = Machine::get();
   Thread& thread = machine.thread();
   if (!product.commits && !thread.sums_fenced) throw Fault("a product without a fence behind the last wait");

@@ -8,6 +8,7 @@ namespace hone::device::cuda {
 
 bool starts_early(std::string_view tactic) {
   constexpr std::string_view kNames[] = {"bottleneck",
+                                         "byte_quantization",
                                          "depthwise",
                                          "group_normalization",
                                          "hone_attention",
@@ -22,6 +23,7 @@ bool starts_early(std::string_view tactic) {
                                          "warp_gemm",
                                          "warp_matrix",
                                          "warpgroup_attention",
+                                         "warpgroup_bytes",
                                          "warpgroup_gemm",
                                          "warpgroup_matrix",
                                          "warpgroup_pooled",

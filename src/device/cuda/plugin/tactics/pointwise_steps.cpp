@@ -3,6 +3,9 @@
 
 #include <limits>
 
+#include "device/cuda/plugin/tactics/byte_chain.hpp"
+#include "graph/region.hpp"
+
 namespace hone::device::cuda {
 namespace {
 
@@ -101,6 +104,74 @@ Refusal read_dequantization(const StepRequest& request, PointwiseProgram& progra
   return {};
 }
 
+/// A region of elementwise operations on bytes. Scales are constants of the program.
+class MapReader {
+ public:
+  MapReader(const StepRequest& request, PointwiseProgram& program)
+      : request_(request), steps_(request.inputs.size(), program) {}
+
+  Refusal run(const graph::QuantizedChain& chain) {
+    const auto x = byte_scale(request_, chain.x);
+    if (!x || request_.inputs[chain.x.value].shape != request_.outputs[0].shape)
+      return "its first operand is no bytes of one constant scale";
+    if (chain.stages.empty() || !chain.stages.back().rounds()) return "its result is not rounded";
+    int value = dequantized(chain.x.value, *x);
+    for (size_t i = 0; i < chain.stages.size(); ++i) {
+      const graph::QuantizedStage& stage = chain.stages[i];
+      Refusal reason =
+          stage.rounds() ? round(stage, i + 1 == chain.stages.size(), value) : apply(stage, value);
+      if (reason) return reason;
+    }
+    return {};
+  }
+
+ private:
+  int constant(double number, int like) { return steps_.add({"Constant", {like}, number}); }
+
+  int dequantized(size_t input, const ByteScale& scale) {
+    const int value = steps_.add({"Cast", {static_cast<int>(input)}, 0, 0, Storage::kFloat});
+    return scaled(value, scale);
+  }
+  int scaled(int value, const ByteScale& scale) {
+    if (scale.zero_point != 0) value = steps_.add({"Sub", {value, constant(scale.zero_point, value)}});
+    return steps_.add({"Mul", {value, constant(scale.scale, value)}});
+  }
+
+  Refusal round(const graph::QuantizedStage& stage, bool last, int& value) {
+    const auto to = byte_scale(request_, stage);
+    if (!to) return "numbers are rounded to other than bytes of one constant scale";
+    const auto range = bounds(to->dtype);
+    value = steps_.add({"Round", {steps_.add({"Div", {value, constant(to->scale, value)}})}});
+    if (to->zero_point != 0) value = steps_.add({"Add", {value, constant(to->zero_point, value)}});
+    value = steps_.add({"Saturate", {value}, range->lowest, range->highest});
+    if (!last) value = scaled(value, *to);
+    return {};
+  }
+
+  Refusal apply(const graph::QuantizedStage& stage, int& value) {
+    const auto op = graph::find_post_op(stage.op);
+    if (!op) return "a function that no chain has";
+    PointwiseStep step{std::string(chain_name(*op)), {value}, stage.alpha, stage.beta};
+    if (graph::is_binary(*op)) {
+      const graph::QuantizedOperand& operand = stage.operand;
+      const auto scale = byte_scale(request_, operand);
+      if (operand.is_quantized() && !scale) return "an operand that is no bytes of one constant scale";
+      step.arguments.push_back(scale ? dequantized(operand.value, *scale) : static_cast<int>(operand.value));
+    }
+    value = steps_.add(std::move(step));
+    return {};
+  }
+
+  const StepRequest& request_;
+  Steps steps_;
+};
+
+Refusal read_map(const StepRequest& request, PointwiseProgram& program) {
+  const auto chain = graph::read_quantized_chain(request.node);
+  if (!chain || chain->core != nullptr) return "no map of dequantized operands";
+  return MapReader(request, program).run(*chain);
+}
+
 }  // namespace
 
 std::optional<Storage> pointwise_storage(DType dtype) {
@@ -126,6 +197,7 @@ Refusal read_pointwise_steps(const StepRequest& request, PointwiseProgram& progr
   const int inputs = static_cast<int>(node.inputs.size());
   if (node.op == "QuantizeLinear") return read_quantization(request, program);
   if (node.op == "DequantizeLinear") return read_dequantization(request, program);
+  if (graph::is_region(node)) return read_map(request, program);
   if (node.op == "FusedElementwise") {
     const auto& names = attributes.get<std::vector<std::string>>("post_ops");
     const auto& alphas = attributes.get<std::vector<float>>("post_alphas");

@@ -148,11 +148,11 @@ Offer offer_pointwise(const Gpu& gpu, const StepRequest& request, engine::Weight
 }  // namespace
 
 void add_pointwise_tactics(TacticList& list, Gpu& gpu) {
-  engine::Tactic pointwise{
-      .name = "pointwise",
-      .operators = {"FusedElementwise", "Gelu", "Mean", "CastLike", "QuantizeLinear", "DequantizeLinear"},
-      .requirements = {engine::nonempty_output},
-      .make = std::bind_front(offer_pointwise, std::cref(gpu))};
+  engine::Tactic pointwise{.name = "pointwise",
+                           .operators = {"FusedElementwise", "Gelu", "Mean", "CastLike", "QuantizeLinear",
+                                         "DequantizeLinear", "Region:quantized_map"},
+                           .requirements = {engine::nonempty_output},
+                           .make = std::bind_front(offer_pointwise, std::cref(gpu))};
   for (const PointwiseOperation& operation : pointwise_operations()) {
     if (operation.name != "Identity" && operation.name != "Constant")
       pointwise.operators.emplace_back(operation.name);

@@ -6,6 +6,21 @@
 namespace hone::device::cuda {
 namespace {
 
+/// Eight bits that are picked, not computed with; floats hold them.
+struct Byte {
+  uint8_t bits;
+};
+__device__ __forceinline__ float to_float(Byte x) { return x.bits; }
+
+}  // namespace
+
+template <>
+__device__ __forceinline__ Byte from_float<Byte>(float x) {
+  return {static_cast<uint8_t>(x)};
+}
+
+namespace {
+
 template <class Index>
 struct Plan {
   Divisor<Index> outputs[3];
@@ -69,34 +84,44 @@ __global__ void __launch_bounds__(kThreads, 4)
   }
 }
 
-}  // namespace
-
-cudaError_t resize(const void* input, void* output, FloatType type, ImageOrder order, const ResizeSize& size,
-                   float extrapolation, const LaunchOptions& options) {
+template <class T>
+cudaError_t launch_resize(const void* input, void* output, ImageOrder order, const ResizeSize& size,
+                          float extrapolation, const LaunchOptions& options) {
   int64_t count = size.batch * size.channels;
   for (const ResizeAxisTaps& axis : size.axes) {
     if (axis.positions == nullptr && axis.input != axis.output) return cudaErrorInvalidValue;
     count *= axis.output;
   }
   if (count == 0) return cudaSuccess;
-  return with_float_type(type, [&]<class T>() {
-    return with_index(count, [&]<class Index>() {
-      const bool last = order == ImageOrder::kChannelsLast;
-      const bool vector = last && size.channels % kVector<T> == 0 && is_aligned(input) && is_aligned(output);
-      const int width = vector ? kVector<T> : 1;
-      Plan<Index> plan{};
-      for (int i = 0; i < 3; ++i) plan.outputs[i] = Divisor<Index>(size.axes[i].output);
-      plan.groups = Divisor<Index>(last ? size.channels / width : 1);
-      plan.channels = size.channels;
-      plan.units = count / width;
-      plan.extrapolation = extrapolation;
-      const auto kernel = vector ? resize_kernel<T, Index, kVector<T>, true>
-                          : last ? resize_kernel<T, Index, 1, true>
-                                 : resize_kernel<T, Index, 1, false>;
-      return launch(kernel, grid_for(plan.units), kThreads, options, static_cast<const T*>(input),
-                    static_cast<T*>(output), plan, size);
-    });
+  return with_index(count, [&]<class Index>() {
+    const bool last = order == ImageOrder::kChannelsLast;
+    const bool vector = last && size.channels % kVector<T> == 0 && is_aligned(input) && is_aligned(output);
+    const int width = vector ? kVector<T> : 1;
+    Plan<Index> plan{};
+    for (int i = 0; i < 3; ++i) plan.outputs[i] = Divisor<Index>(size.axes[i].output);
+    plan.groups = Divisor<Index>(last ? size.channels / width : 1);
+    plan.channels = size.channels;
+    plan.units = count / width;
+    plan.extrapolation = extrapolation;
+    const auto kernel = vector ? resize_kernel<T, Index, kVector<T>, true>
+                        : last ? resize_kernel<T, Index, 1, true>
+                               : resize_kernel<T, Index, 1, false>;
+    return launch(kernel, grid_for(plan.units), kThreads, options, static_cast<const T*>(input),
+                  static_cast<T*>(output), plan, size);
   });
+}
+
+}  // namespace
+
+cudaError_t resize(const void* input, void* output, FloatType type, ImageOrder order, const ResizeSize& size,
+                   float extrapolation, const LaunchOptions& options) {
+  return with_float_type(
+      type, [&]<class T>() { return launch_resize<T>(input, output, order, size, extrapolation, options); });
+}
+
+cudaError_t resize_bytes(const void* input, void* output, ImageOrder order, const ResizeSize& size,
+                         const LaunchOptions& options) {
+  return launch_resize<Byte>(input, output, order, size, 0, options);
 }
 
 }  // namespace hone::device::cuda

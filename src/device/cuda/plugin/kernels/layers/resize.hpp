@@ -28,4 +28,8 @@ struct ResizeSize {
 cudaError_t resize(const void* input, void* output, FloatType type, ImageOrder order, const ResizeSize& size,
                    float extrapolation, const LaunchOptions& options);
 
+/// The same of bytes, signed or not, by tables of one tap of weight 1.
+cudaError_t resize_bytes(const void* input, void* output, ImageOrder order, const ResizeSize& size,
+                         const LaunchOptions& options);
+
 }  // namespace hone::device::cuda

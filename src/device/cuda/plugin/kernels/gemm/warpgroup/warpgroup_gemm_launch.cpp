@@ -9,22 +9,28 @@
 namespace hone::device::cuda {
 namespace {
 
-/// Boxes of 64 channels of tile_n filters at one tap. What lies outside of w is zero.
-CUresult map_filters(const ConvProblem& p, const WarpgroupConfig& config, const void* w, CUtensorMap& map) {
+CUtensorMapSwizzle swizzle_of(int depth) {
+  return depth == kStageDepth ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B;
+}
+
+/// Boxes of `depth` channels of tile_n filters at one tap. What lies outside of w is zero.
+CUresult map_filters(const ConvProblem& p, const WarpgroupConfig& config, const void* w, int depth,
+                     CUtensorMap& map) {
   const auto channels = static_cast<cuuint64_t>(p.channels);
   const cuuint64_t taps = static_cast<cuuint64_t>(p.kernel_h) * p.kernel_w;
   const cuuint64_t extents[] = {channels, taps, static_cast<cuuint64_t>(p.filters)};
   const cuuint64_t pitches[] = {channels * 2, taps * channels * 2};
-  const cuuint32_t box[] = {kStageDepth, 1, static_cast<cuuint32_t>(config.tile_n)};
+  const cuuint32_t box[] = {static_cast<cuuint32_t>(depth), 1, static_cast<cuuint32_t>(config.tile_n)};
   const cuuint32_t strides[] = {1, 1, 1};
   return map_encoders().tiled(&map, map_type(p.element), 3, const_cast<void*>(w), extents, pitches, box,
-                              strides, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                              strides, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(depth),
                               CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
-/// Columns of tile_m windows' pixels, 64 channels each. The box of the corners that windows take runs from
-/// -padding to the last one; padding and what follows the last image is zero.
-CUresult map_windows(const ConvProblem& p, const WarpgroupConfig& config, const void* x, CUtensorMap& map) {
+/// Columns of tile_m windows' pixels, `depth` channels each. The box of the corners that windows take runs
+/// from -padding to the last one; padding and what follows the last image is zero.
+CUresult map_windows(const ConvProblem& p, const WarpgroupConfig& config, const void* x, int depth,
+                     CUtensorMap& map) {
   const auto channels = static_cast<cuuint64_t>(p.channels);
   const auto width = static_cast<cuuint64_t>(p.width);
   const auto height = static_cast<cuuint64_t>(p.height);
@@ -36,8 +42,8 @@ CUresult map_windows(const ConvProblem& p, const WarpgroupConfig& config, const 
   const cuuint32_t strides[] = {1, static_cast<cuuint32_t>(p.stride_w), static_cast<cuuint32_t>(p.stride_h),
                                 1};
   return map_encoders().im2col(&map, map_type(p.element), 4, const_cast<void*>(x), extents, pitches, lower,
-                               upper, kStageDepth, static_cast<cuuint32_t>(config.tile_m), strides,
-                               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                               upper, static_cast<cuuint32_t>(depth), static_cast<cuuint32_t>(config.tile_m),
+                               strides, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(depth),
                                CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
@@ -62,9 +68,9 @@ SourceWindows source_geometry(const ConvProblem& problem) {
 }
 
 bool set_maps(const ConvProblem& problem, const WarpgroupConfig& config, const void* x, const void* w,
-              SourceMaps& maps) {
-  return map_filters(problem, config, w, maps.filters) == CUDA_SUCCESS &&
-         map_windows(problem, config, x, maps.windows) == CUDA_SUCCESS;
+              SourceMaps& maps, int depth) {
+  return map_filters(problem, config, w, depth, maps.filters) == CUDA_SUCCESS &&
+         map_windows(problem, config, x, depth, maps.windows) == CUDA_SUCCESS;
 }
 
 void set_result(const ConvProblem& problem, const WarpgroupConfig& config, const ConvArgs& args,

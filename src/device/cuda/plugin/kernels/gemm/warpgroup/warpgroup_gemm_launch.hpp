@@ -9,17 +9,18 @@ namespace hone::device::cuda {
 /// Stages of a tap.
 FastDivisor source_chunks(const ConvProblem& problem);
 SourceWindows source_geometry(const ConvProblem& problem);
-/// False where the driver cannot describe x or w.
+/// Boxes of `depth` channels, 64 or 32, whose bytes are what their rows are swizzled by. False where the
+/// driver cannot describe x or w.
 bool set_maps(const ConvProblem& problem, const WarpgroupConfig& config, const void* x, const void* w,
-              SourceMaps& maps);
+              SourceMaps& maps, int depth = kStageDepth);
 
 /// All of that for WarpgroupParams or SecondSource.
 template <class Source>
 bool set_source(const ConvProblem& problem, const WarpgroupConfig& config, const void* x, const void* w,
-                Source& source) {
+                Source& source, int depth = kStageDepth) {
   source.chunks = source_chunks(problem);
   source.geometry = source_geometry(problem);
-  return set_maps(problem, config, x, w, source);
+  return set_maps(problem, config, x, w, source, depth);
 }
 
 /// All but the sources and the steps along the depth: what depends on the result alone.

@@ -1,0 +1,147 @@
+// See int8_engine.hpp.
+#include "backend/hone/int8_engine.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+
+#include "base/random.hpp"
+#include "base/statistics.hpp"
+#include "engine/context.hpp"
+#include "engine/description.hpp"
+#include "graph/infer.hpp"
+#include "graph/operator.hpp"
+#include "graph/quantized_chain.hpp"
+
+namespace hone::backend {
+namespace {
+
+constexpr std::array<std::string_view, 8> kProducts = {"Conv",        "ConvTranspose", "Gemm",
+                                                       "MatMul",      "QLinearConv",   "QLinearMatMul",
+                                                       "ConvInteger", "MatMulInteger"};
+
+/// Of the products of a graph.
+struct Operations {
+  double all = 0;
+  double quantized = 0;
+};
+
+/// Whether both operands stand for integers.
+bool is_quantized(const graph::Graph& graph, const graph::Links& links, const graph::Node& node) {
+  if (node.op.starts_with("QLinear") || node.op.ends_with("Integer")) return true;
+  const auto is_dequantized = [&](size_t input) {
+    const int32_t producer = links.producer_of(node.inputs[input]);
+    return producer >= 0 && graph.nodes[static_cast<size_t>(producer)].op == "DequantizeLinear";
+  };
+  return is_dequantized(0) && is_dequantized(1);
+}
+
+Operations product_operations(const graph::Graph& graph, const std::vector<engine::Shape>& shapes) {
+  std::map<std::string, tensor::Shape> named;
+  for (size_t i = 0; i < graph.inputs.size(); ++i) named[graph.value(graph.inputs[i]).name] = shapes[i];
+  const graph::Graph sized = graph::with_input_shapes(graph, named);
+  const graph::Links links(sized);
+  Operations operations;
+  for (const graph::Node& node : sized.nodes) {
+    if (std::ranges::find(kProducts, node.op) == kProducts.end()) continue;
+    const auto cost = graph::node_cost(sized, node);
+    if (!cost) continue;
+    operations.all += cost->flops;
+    if (is_quantized(sized, links, node)) operations.quantized += cost->flops;
+  }
+  return operations;
+}
+
+bool multiplies_integers(const engine::StepDescription& step) {
+  const bool product = step.kind == graph::kQuantizedProduct || step.kind == graph::kIntegerProduct;
+  return product && !step.tactic.starts_with("reference");
+}
+
+/// An engine with generated inputs on its device.
+class Timed {
+ public:
+  Timed(const std::shared_ptr<const engine::Engine>& engine, const engine::Device& device)
+      : context_(engine, device, engine->threads) {
+    base::Random random(1);
+    std::vector<engine::Shape> shapes = engine::tuned_shapes(*engine);
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      const tensor::DType dtype = engine->graph->value(engine->graph->inputs[i]).type.dtype;
+      tensor::Tensor numbers(tensor::DType::kFloat32, shapes[i]);
+      const bool whole = !tensor::is_floating(dtype);
+      for (float& number : numbers.mutable_values<float>())
+        number = whole ? 1.0F : static_cast<float>(random.normal());
+      inputs_.push_back(dtype == tensor::DType::kFloat32 ? numbers : numbers.cast(dtype));
+    }
+    execution_ = context_.execution(shapes);
+    execution_->upload(inputs_);
+  }
+
+  /// By the device's clock, or the host's where some steps run there.
+  double run_ms() {
+    const auto begin = std::chrono::steady_clock::now();
+    const double device_us = execution_->executor().time_phases(false).device_us;
+    const std::chrono::duration<double, std::milli> whole = std::chrono::steady_clock::now() - begin;
+    return device_us > 0 ? device_us * 1e-3 : whole.count();
+  }
+
+ private:
+  engine::Context context_;
+  std::vector<tensor::Tensor> inputs_;
+  std::shared_ptr<engine::Execution> execution_;
+};
+
+}  // namespace
+
+Int8Shares int8_shares(const std::shared_ptr<const engine::Engine>& engine, const engine::Device& device,
+                       const graph::Graph& graph) {
+  engine::LoadedEngine loaded(engine, device, engine->threads);
+  const std::vector<engine::Shape> shapes = engine::tuned_shapes(*engine);
+  double integers = 0;
+  for (const engine::StepDescription& step : engine::describe(loaded, shapes).steps) {
+    if (multiplies_integers(step)) integers += step.flops;
+  }
+  const Operations operations = product_operations(graph, shapes);
+  if (operations.all <= 0) return {};
+  // What regions compute beside their products is counted with them.
+  return {operations.quantized / operations.all,
+          std::min(integers, std::max(operations.quantized, 0.0)) / operations.all};
+}
+
+std::string int8_note(const Int8Shares& shares, std::string_view origin, std::string_view device) {
+  if (shares.quantized == 0) {
+    return fmt::format(
+        "int8 in 0.0 % of the multiply-adds: nothing has a form that is multiplied as integers on {}, {}",
+        device, origin);
+  }
+  if (shares.executed == 0) {
+    return fmt::format(
+        "int8 in 0.0 % of the multiply-adds: what is quantized is computed in floating point on {}, {}",
+        device, origin);
+  }
+  constexpr double kShown = 0.0005;
+  if (shares.executed > shares.quantized - kShown)
+    return fmt::format("int8 in {:.1f} % of the multiply-adds, {}", 100 * shares.executed, origin);
+  return fmt::format(
+      "int8 in {:.1f} % of the multiply-adds, {:.1f} % more are quantized and computed in floating point, {}",
+      100 * shares.executed, 100 * (shares.quantized - shares.executed), origin);
+}
+
+RunTimes compare_engines(const std::shared_ptr<const engine::Engine>& first,
+                         const std::shared_ptr<const engine::Engine>& second, const engine::Device& device) {
+  constexpr int kWarmUp = 5;
+  constexpr int kRuns = 41;
+  Timed a(first, device);
+  Timed b(second, device);
+  std::vector<double> of_a;
+  std::vector<double> of_b;
+  for (int i = 0; i < kWarmUp + kRuns; ++i) {
+    const double times[] = {a.run_ms(), b.run_ms()};
+    if (i < kWarmUp) continue;
+    of_a.push_back(times[0]);
+    of_b.push_back(times[1]);
+  }
+  return {base::median(std::move(of_a)), base::median(std::move(of_b))};
+}
+
+}  // namespace hone::backend

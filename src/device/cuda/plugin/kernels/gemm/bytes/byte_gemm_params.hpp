@@ -1,0 +1,49 @@
+// What the GEMM of bytes gets as its parameter, and the table of compiled kernels. Internal.
+#pragma once
+
+#include "device/cuda/plugin/kernels/gemm/bytes/byte_gemm.hpp"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm_params.hpp"
+
+namespace hone::device::cuda {
+
+/// Tensor maps see two bytes as one element, so that stages and their copies are those of the warpgroup GEMM
+/// for elements of two bytes.
+struct ByteParams : WarpgroupParams {
+  const float* scales;
+  const float* bias;
+  const void* floats;  ///< an operand of floats
+  ByteFinish finish;
+  uint32_t flip;          ///< of four unsigned bytes, to those of y
+  uint32_t operand_flip;  ///< of four bytes of the operand, to unsigned ones ...
+  float operand_offset;   ///< ... of which this is the offset
+  bool unsigned_x;
+  bool has_operand;
+};
+
+/// Bytes of a tile's finished rows in shared memory: slabs of up to 128 channels.
+constexpr int byte_slab_channels(int tile_n) { return tile_n < 128 ? tile_n : 128; }
+
+/// Finished tiles that a block has room for: the operand of one comes while another is finished or stored.
+inline constexpr int kByteOutputs = 2;
+constexpr int byte_output_barrier_bytes(int groups) { return 8 + groups * 16; }
+
+/// Channels of a stage where an image has as many: half of a stage of 128 would be zeros.
+inline constexpr int kNarrowRowBytes = 64;
+
+/// Ring of stages whose rows have so many bytes, finished tiles, barriers of both.
+constexpr int64_t byte_shared_bytes(const WarpgroupConfig& config, int groups, int row_bytes) {
+  return int64_t{config.stages} * ((config.tile_m + config.tile_n) * row_bytes + kRingBarrierBytes) +
+         kByteOutputs * (int64_t{config.tile_m} * config.tile_n + byte_output_barrier_bytes(groups));
+}
+
+// In the order of kWarpgroupShapes; one table a source file: the result's elements, then the function.
+extern const WarpgroupTable kByteBounds;
+extern const WarpgroupTable kByteBoundsNarrow;
+extern const WarpgroupTable kByteAdd;
+extern const WarpgroupTable kByteSwish;
+extern const WarpgroupTable kByteGelu;
+extern const WarpgroupTable kByteHalfBounds;
+extern const WarpgroupTable kByteHalfAdd;
+extern const WarpgroupTable kByteFloatBounds;
+
+}  // namespace hone::device::cuda

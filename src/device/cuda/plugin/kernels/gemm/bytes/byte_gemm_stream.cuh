@@ -1,0 +1,193 @@
+// The GEMM of bytes as a stream of tiles, with the roles of the warpgroup GEMM's (warpgroup_gemm_stream.cuh):
+//
+//   warpgroups | wait for stages, multiply, finish: bytes to the tile in shared memory, floats to y
+//   copier     | stages of x and w, and the tile of an operand of bytes in the place of the output's
+//   storer     | first windows; finished tiles of bytes to y
+#pragma once
+
+#include "device/cuda/plugin/kernels/common/kernel_stamp.cuh"
+#include "device/cuda/plugin/kernels/gemm/bytes/byte_gemm_finish.cuh"
+#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm_stream.cuh"
+
+namespace hone::device::cuda {
+
+/// Elements of y.
+struct Bytes {};
+
+/// Whether the tile in shared memory begins as an operand.
+template <ByteFunction kFunction, class Out>
+inline constexpr bool kBringsOperand = kFunction == ByteFunction::kAdd&& __is_same(Out, Bytes);
+
+/// Where a block's tile of that number, counted from 0, is finished: places take turns.
+template <class TileT>
+struct OutputPlace {
+  static constexpr int kBarrierBytes = byte_output_barrier_bytes(TileT::kGroups);
+  OutputBarriers barriers;
+  uint32_t memory;
+  uint32_t parity;
+
+  __device__ __forceinline__ OutputPlace(const StreamBlock<TileT>& block, int number)
+      : barriers{block.barriers.start + number % kByteOutputs * kBarrierBytes},
+        memory(block.output + number % kByteOutputs * ByteSlabs<TileT>::kBytes),
+        parity(number / kByteOutputs & 1) {}
+};
+
+/// Brings the operand of a tile into its output's place, once the tile before has left it.
+template <class TileT>
+__device__ __forceinline__ void copy_byte_operand(const StreamBlock<TileT>& block, int tile_m, int tile_n,
+                                                  const OutputPlace<TileT>& place) {
+  using Slabs = ByteSlabs<TileT>;
+  for (int group = 0; group < TileT::kGroups; ++group)
+    ptx::wait_barrier(place.barriers.stored(group), place.parity ^ 1);
+  if (ptx::elected()) {
+    ptx::expect_copies(place.barriers.operand(), Slabs::kBytes);
+    for (int slab = 0; slab < Slabs::kSlabs; ++slab) {
+      for (int row = 0; row < TileT::kM; row += 64) {
+        ptx::copy_rows(place.memory + slab * Slabs::kSlabBytes + row * Slabs::kChannels, block.p.operand,
+                       place.barriers.operand(), (tile_n * TileT::kN + slab * Slabs::kChannels) / 2,
+                       tile_m * TileT::kM + row);
+      }
+    }
+  }
+  __syncwarp();
+}
+
+/// The warp that copies.
+template <bool kOperand, class TileT>
+__device__ __forceinline__ void byte_stages(const StreamBlock<TileT>& block) {
+  const auto& p = block.p;
+  RingPlace place;
+  int number = 0;
+  block.tiles([&](int tile_m, int tile_n) {
+    StageCopies<TileT> stages(p, tile_m * TileT::kM, tile_n, 0);
+    const int ahead = min(p.stages, p.depth_steps);
+    if (number == 0) {
+      stages.start_ring_filters(p, block.ring, ahead);
+      ptx::wait_for_previous_kernel();
+      for (int s = 0; s < ahead; ++s) place.next(p.stages);
+    } else {
+      stages.start_stages(p, block.ring, place, ahead);
+    }
+    // After as much as the ring can hold, so that waiting for an earlier tile holds up no stage.
+    if (kOperand && p.has_operand)
+      copy_byte_operand(block, tile_m, tile_n, OutputPlace<TileT>(block, number));
+    ++number;
+    stages.start_stages(p, block.ring, place, p.depth_steps, ahead);
+  });
+}
+
+/// The warp that stores.
+template <class TileT>
+__device__ __forceinline__ void byte_outputs(const StreamBlock<TileT>& block) {
+  using Slabs = ByteSlabs<TileT>;
+  int number = 0;
+  block.tiles([&](int tile_m, int tile_n) {
+    const OutputPlace<TileT> place(block, number++);
+    for (int group = 0; group < TileT::kGroups; ++group) {
+      ptx::wait_barrier(place.barriers.finished(group), place.parity);
+      if (ptx::elected()) {
+        for (int fragment = 0; fragment < TileT::kFragments; ++fragment) {
+          const int row = (group * TileT::kFragments + fragment) * 64;
+          for (int slab = 0; slab < Slabs::kSlabs; ++slab) {
+            ptx::store_rows(block.p.output, place.memory + slab * Slabs::kSlabBytes + row * Slabs::kChannels,
+                            (tile_n * TileT::kN + slab * Slabs::kChannels) / 2, tile_m * TileT::kM + row);
+          }
+        }
+        ptx::commit_stores();
+      }
+      __syncwarp();
+    }
+    if (ptx::elected()) {
+      ptx::wait_stores_read();
+      for (int group = 0; group < TileT::kGroups; ++group) ptx::arrive(place.barriers.stored(group));
+    }
+    __syncwarp();
+  });
+}
+
+/// A warpgroup.
+template <ByteFunction kFunction, class Out, class TileT>
+__device__ __forceinline__ void byte_products(const StreamBlock<TileT>& block) {
+  const auto& p = block.p;
+  const int group = ptx::warpgroup();
+  RingPlace at;
+  int number = 0;
+  // Nobody writes y before the kernel ahead, which may read it, has ended.
+  if (!__is_same(Out, Bytes)) ptx::wait_for_previous_kernel();
+  block.tiles([&](int tile_m, int tile_n) {
+    ByteProduct<TileT> product;
+    if (p.unsigned_x) {
+      product.template run<true>(block.ring, at, p.depth_steps);
+    } else {
+      product.template run<false>(block.ring, at, p.depth_steps);
+    }
+    if constexpr (__is_same(Out, Bytes)) {
+      // The place is free: the tile before is stored, and what is to be added has come.
+      const OutputPlace<TileT> place(block, number++);
+      if (kBringsOperand<kFunction, Out> && p.has_operand) {
+        ptx::wait_barrier(place.barriers.operand(), place.parity);
+      } else {
+        ptx::wait_barrier(place.barriers.stored(group), place.parity ^ 1);
+      }
+      with_finish_kind<kFunction>(
+          p.finish, [&]<class Kind>() { finish_bytes<Kind>(p, place.memory, tile_n, product); });
+      ptx::fence_for_copies();
+      __syncwarp();
+      if (threadIdx.x % 32 == 0) ptx::arrive(place.barriers.finished(group));
+    } else {
+      with_finish_kind<kFunction>(
+          p.finish, [&]<class Kind>() { finish_floats<Kind, Out>(p, tile_m, tile_n, product); });
+    }
+  });
+}
+
+/// Blocks that are to fit a multiprocessor beside each other: one finishes while others multiply. Some sums
+/// need just a few registers less for that.
+template <class TileT>
+inline constexpr int kBlocksBeside = TileT::kFragments* TileT::kN <= 128 ? 2 : 1;
+
+template <class Out, ByteFunction kFunction, class TileT>
+__global__ void __launch_bounds__(TileT::kGroups * 128 + 64, kBlocksBeside<TileT>)
+    byte_gemm_stream(const __grid_constant__ ByteParams p, KernelStamp* stamp) {
+  constexpr int kCopier = TileT::kGroups * 128;
+  constexpr int kStorer = kCopier + 32;
+  const RunningKernel running(stamp, __is_same(Out, Bytes) ? kStorer : 0);
+  extern __shared__ __align__(1024) unsigned char memory[];
+  if (p.next_waits) ptx::allow_next_kernel();
+  const uint32_t start = ptx::shared_address(memory);
+  const uint32_t output = start + p.stages * TileT::kStageBytes;
+  const uint32_t barriers = output + kByteOutputs * ByteSlabs<TileT>::kBytes;
+  const StreamBlock<TileT> block{p, {start, barriers, p.stages}, {barriers + p.stages * 16}, output};
+  // By another warp than the one that sets up the barriers, whose copies come sooner so.
+  if (static_cast<int>(threadIdx.x) == kStorer) {
+    ptx::prefetch_map(p.filters);
+    ptx::prefetch_map(p.windows);
+    if (__is_same(Out, Bytes)) ptx::prefetch_map(p.output);
+  }
+  if (static_cast<int>(threadIdx.x) == kCopier) {
+    block.ring.init(TileT::kGroups * 4);
+    for (int number = 0; number < kByteOutputs; ++number) {
+      const OutputPlace<TileT> place(block, number);
+      ptx::init_barrier(place.barriers.operand(), 1);
+      for (int group = 0; group < TileT::kGroups; ++group) {
+        ptx::init_barrier(place.barriers.finished(group), 4);
+        ptx::init_barrier(place.barriers.stored(group), 1);
+      }
+    }
+    ptx::fence_barriers();
+  }
+  __syncthreads();
+  const int warp = ptx::warp();
+  if (warp < kCopier / 32) {
+    byte_products<kFunction, Out>(block);
+  } else if (warp == kCopier / 32) {
+    byte_stages<kBringsOperand<kFunction, Out>>(block);
+  } else {
+    ptx::wait_for_previous_kernel();
+    StageCopies<TileT>(p, static_cast<int>(p.tiles_n.divide(blockIdx.x)) * TileT::kM, 0, 0)
+        .start_ring_windows(p, block.ring, min(p.stages, p.depth_steps));
+    if constexpr (__is_same(Out, Bytes)) byte_outputs(block);
+  }
+}
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,13 @@
+// The checks of kernels of bytes.
+#pragma once
+
+namespace hone::device::cuda::check {
+
+/// All configurations of products on small problems, and pools.
+void check_bytes();
+void check_byte_pools();
+void check_byte_quantization();
+/// Products of the sizes that networks have, each by its best guesses.
+void check_byte_layers();
+
+}  // namespace hone::device::cuda::check
