@@ -149,7 +149,8 @@ class CudaDevice final : public engine::Device {
   /// computed, or share an image between blocks.
   std::vector<std::string> passes(Precision precision, int64_t images) const override {
     const bool narrow = precision == Precision::kFp16 || precision == Precision::kBf16;
-    std::vector<std::string> passes = {"row_lifting", "normalization_fusion"};
+    std::vector<std::string> passes = {"row_lifting", "rms_norm_fusion", "rotary_fusion",
+                                       "normalization_fusion"};
     // In fp32 the products that are added cost most, and nothing says yet that they cost less than launches.
     if (images == 1 && precision != Precision::kFp32) passes.emplace_back("concatenated_convolution_fusion");
     if (narrow && properties().warpgroups) {

@@ -1,7 +1,8 @@
-// Regions of attention by a kernel of ours.
+// Regions of attention by kernels of ours, and of what stands before it.
 #include <algorithm>
 
 #include "device/cuda/plugin/kernels/layers/attention.hpp"
+#include "device/cuda/plugin/tactics/rotary_tactics.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
 #include "engine/requirements.hpp"
 #include "graph/attention.hpp"
@@ -175,6 +176,7 @@ void add_attention_tactics(TacticList& list, Gpu& gpu) {
                        {warpgroup_attention, warpgroup_attention_refusal, {{"64", 1}, {"64x2", 2}}}));
   list.push_back(attention_tactic(gpu, "hone_attention",
                                   {attention, attention_refusal, {{"64", 1}, {"32", 2}, {"16", 4}}}));
+  list.push_back(rotary_tactic());
 }
 
 }  // namespace hone::device::cuda
