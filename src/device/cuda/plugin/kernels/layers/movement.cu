@@ -189,12 +189,19 @@ cudaError_t pad(const void* from, void* to, size_t bytes, PadMode mode, const st
 
 cudaError_t gather(const void* from, const void* indices, size_t index_bytes, void* to, size_t bytes,
                    int64_t outer, int64_t axis, int64_t inner, int64_t count, const LaunchOptions& options) {
-  const int64_t total = outer * count * inner;
-  if ((index_bytes != 4 && index_bytes != 8) || (axis <= 0 && total != 0)) return cudaErrorInvalidValue;
-  return with_word(bytes, [&]<class T>() {
+  if ((index_bytes != 4 && index_bytes != 8) || (axis <= 0 && outer * count * inner != 0))
+    return cudaErrorInvalidValue;
+  // What lies behind an index together is moved as words.
+  const StridedView rows =
+      widened({{axis, inner}, {inner, 1}, 0},
+              reinterpret_cast<uintptr_t>(from) | reinterpret_cast<uintptr_t>(to), &bytes);
+  const int64_t words = rows.sizes[1];
+  const int64_t total = outer * count * words;
+  const auto run = [&]<class T>() {
     return launch(gather_kernel<T>, grid_for(total), kThreads, options, static_cast<const T*>(from), indices,
-                  index_bytes == 8, static_cast<T*>(to), total, axis, inner, count);
-  });
+                  index_bytes == 8, static_cast<T*>(to), total, axis, words, count);
+  };
+  return bytes == sizeof(uint4) ? run.template operator()<uint4>() : with_word(bytes, run);
 }
 
 }  // namespace hone::device::cuda
