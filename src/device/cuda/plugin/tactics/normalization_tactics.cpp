@@ -161,7 +161,7 @@ Layout layout_of(const StepRequest& request, int64_t members) {
   constexpr int64_t kRunBytes = 16;
   const auto bytes = static_cast<int64_t>(tensor::dtype_size(request.storage()));
   return members * bytes < kRunBytes ? Layout::kPlain
-                                        : engine::layout_for_shape(request.layout, request.inputs[0].shape);
+                                     : engine::layout_for_shape(request.layout, request.inputs[0].shape);
 }
 
 /// Empty when the activations are filled in.
